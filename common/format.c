@@ -1,0 +1,188 @@
+#define _GNU_SOURCE
+#include "common/format.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+_Static_assert(sizeof(struct format_chunk) == 64, "chunk header is 64 bytes");
+_Static_assert(sizeof(struct format_node) == 16, "node record is 16 bytes");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the format is little-endian");
+
+enum { PACK_LEVEL = 3 };
+
+/* CRC-32 (polynomial 0xedb88320), four bits a step: 64 bytes of table, no start-up cost. */
+static uint32_t crc32_update(uint32_t crc, const void *bytes, size_t size)
+{
+  static const uint32_t nibble[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
+                                      0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+                                      0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
+  const uint8_t *p = bytes;
+  crc = ~crc;
+  for (size_t i = 0; i < size; i++) {
+    crc ^= p[i];
+    crc = (crc >> 4) ^ nibble[crc & 15];
+    crc = (crc >> 4) ^ nibble[crc & 15];
+  }
+  return ~crc;
+}
+
+static uint32_t chunk_crc(const struct format_chunk *head, const void *payload)
+{
+  struct format_chunk copy = *head;
+  copy.crc = 0;
+  return crc32_update(crc32_update(0, &copy, sizeof copy), payload, head->stored_size);
+}
+
+size_t format_pack_bound(size_t payload_size)
+{
+  return sizeof(struct format_chunk) + ZSTD_compressBound(payload_size);
+}
+
+size_t format_pack(const struct format_chunk *head, const void *payload, struct ZSTD_CCtx_s *cctx, void *out, size_t out_size)
+{
+  struct format_chunk packed = {.magic = FORMAT_MAGIC,
+                                .version = FORMAT_VERSION,
+                                .table = head->table,
+                                .owner = head->owner,
+                                .first = head->first,
+                                .count = head->count,
+                                .record_size = head->record_size};
+  size_t raw_size = (size_t)head->count * head->record_size;
+  if (out_size < format_pack_bound(raw_size))
+    return 0;
+  uint8_t *body = (uint8_t *)out + sizeof packed;
+  size_t stored = raw_size;
+  if (cctx) {
+    stored = ZSTD_compressCCtx(cctx, body, out_size - sizeof packed, payload, raw_size, PACK_LEVEL);
+    if (ZSTD_isError(stored))
+      return 0;
+    packed.flags = FORMAT_ZSTD;
+  } else {
+    memcpy(body, payload, raw_size);
+  }
+  packed.stored_size = stored;
+  packed.crc = chunk_crc(&packed, body);
+  memcpy(out, &packed, sizeof packed);
+  return sizeof packed + stored;
+}
+
+/* What is wrong with a header at that offset of the file; NULL if it is sound. */
+static const char *header_fault(const struct format_chunk *head, size_t rest)
+{
+  if (head->magic != FORMAT_MAGIC)
+    return "no chunk begins here: not a measurement file, or damaged";
+  if (head->version != FORMAT_VERSION)
+    return "written by another version of hpcrun-lite: use the hpcprof-lite that came with it";
+  if (head->table >= FORMAT_TABLES || (head->flags & ~(uint32_t)(FORMAT_LIVE | FORMAT_ZSTD)))
+    return "unknown kind of chunk: damaged";
+  if (head->stored_size > rest)
+    return "cut off: the file ends before the chunk does";
+  if (head->table != FORMAT_FREE && (head->record_size == 0 || head->record_size > 4096))
+    return "impossible record size: damaged";
+  if (head->table != FORMAT_FREE && (uint64_t)head->count * head->record_size > FORMAT_PAYLOAD_MAX)
+    return "impossibly large: damaged";
+  return NULL;
+}
+
+/* Next offset from which a header may start: chunks need not be aligned, so every byte is tried. */
+static size_t next_magic(const uint8_t *file, size_t size, size_t from)
+{
+  static const uint64_t magic = FORMAT_MAGIC;
+  if (from >= size)
+    return size;
+  const uint8_t *at = memmem(file + from, size - from, &magic, sizeof magic);
+  return at ? (size_t)(at - file) : size;
+}
+
+/* Decodes a sound header's payload into view->data. */
+static enum format_error decode_payload(const uint8_t *stored, struct format_view *view, const char **fault)
+{
+  struct format_chunk *head = &view->head;
+  size_t raw_size = (size_t)head->count * head->record_size;
+  if (!(head->flags & FORMAT_LIVE) && chunk_crc(head, stored) != head->crc) {
+    *fault = "checksum does not match: damaged";
+    return FORMAT_BAD;
+  }
+  bool zstd = head->flags & FORMAT_ZSTD;
+  if (zstd ? ZSTD_getFrameContentSize(stored, head->stored_size) != raw_size : raw_size > head->stored_size) {
+    *fault = "size of the payload does not match its header: damaged";
+    return FORMAT_BAD;
+  }
+  view->data = malloc(raw_size ? raw_size : 1);
+  if (!view->data) {
+    *fault = "not enough memory to read it";
+    return FORMAT_NOMEM;
+  }
+  if (!zstd)
+    memcpy(view->data, stored, raw_size);
+  else if (ZSTD_decompress(view->data, raw_size, stored, head->stored_size) != raw_size) {
+    free(view->data);
+    view->data = NULL;
+    *fault = "compressed data are damaged";
+    return FORMAT_BAD;
+  }
+  return FORMAT_OK;
+}
+
+enum format_error format_next(const uint8_t *file, size_t size, size_t *offset, struct format_view *view, char *message,
+                              size_t message_size)
+{
+  while (*offset < size) {
+    size_t at = *offset;
+    *view = (struct format_view){0};
+    size_t rest = size - at;
+    const char *fault = "cut off: the file ends within a chunk's header";
+    if (rest >= sizeof view->head) {
+      memcpy(&view->head, file + at, sizeof view->head);
+      fault = header_fault(&view->head, rest - sizeof view->head);
+    }
+    if (fault) {
+      *offset = next_magic(file, size, at + 1);
+      snprintf(message, message_size, "cannot read the chunk at offset %zu: %s", at, fault);
+      return FORMAT_BAD;
+    }
+    *offset = at + sizeof view->head + view->head.stored_size;
+    if (view->head.table == FORMAT_FREE)
+      continue;
+    enum format_error error = decode_payload(file + at + sizeof view->head, view, &fault);
+    if (error)
+      snprintf(message, message_size, "cannot read section '%s' at offset %zu: %s", format_table_name(view->head.table), at,
+               fault);
+    return error;
+  }
+  return FORMAT_END;
+}
+
+void format_record(const struct format_view *view, uint32_t i, void *record, size_t record_size)
+{
+  size_t stored = view->head.record_size;
+  size_t known = stored < record_size ? stored : record_size;
+  memcpy(record, (const uint8_t *)view->data + (size_t)i * stored, known);
+  memset((uint8_t *)record + known, 0, record_size - known);
+}
+
+const char *format_table_name(unsigned table)
+{
+  static const char *const names[FORMAT_TABLES] = {"free",    "process", "strings", "metrics", "modules",
+                                                   "regions", "thread",  "nodes",   "values"};
+  return table < FORMAT_TABLES ? names[table] : "unknown";
+}
+
+const char *format_loss_name(unsigned loss)
+{
+  static const char *const names[] = {
+      [FORMAT_LOST_MEMORY] = "samples dropped for want of memory",
+      [FORMAT_LOST_REFUSED] = "samples inside the tool",
+      [FORMAT_LOST_UNKNOWN] = "samples of unknown threads",
+      [FORMAT_LOST_PARTIAL] = "unwinds cut short",
+      [FORMAT_LOST_UNRESOLVED] = "samples in regions of unknown origin",
+      [FORMAT_LOST_MODULES] = "frames outside any module",
+      [FORMAT_LOST_EVENTS] = "events not armed",
+      [FORMAT_LOST_THREADS] = "threads not registered",
+      [FORMAT_LOST_WRITES] = "bytes not written",
+  };
+  return loss < sizeof names / sizeof *names ? names[loss] : NULL;
+}
