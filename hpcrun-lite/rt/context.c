@@ -1,0 +1,245 @@
+#include "hpcrun-lite/rt/context.h"
+
+#include "hpcrun-lite/rt/cct.h"
+#include "hpcrun-lite/rt/modules.h"
+#include "hpcrun-lite/rt/region.h"
+#include "hpcrun-lite/rt/unwind.h"
+
+/* A stack is read from its outer end inwards.  It is a sequence of runs: user frames, then frames of the OpenMP runtime, then
+ * user frames that the runtime called, and so on.  A run of runtime frames is one of
+ *  - the entry into a region that this thread is master of: the region's enter_frame lies in it;
+ *  - a worker's base: what lies outside it belongs to no user code, the path goes on in the region's creation context;
+ *  - a task being run from within a wait: the task's frames follow, below their region;
+ *  - the end of the path: the user frame outside it called the runtime, which is at work (overhead).
+ * The last one is told from the others by the current task's exit frame: the runtime left for user code within that run. */
+struct path {
+  struct thread_state *t;
+  struct frame *frames;
+  int count;
+  bool cut;
+  uint64_t exit_frame;            /* of the current task, 0 = it has not been called by the runtime          */
+  bool explicit_task;
+  struct format_region *target;   /* only this region's creation context is wanted: the innermost run is its */
+  uint32_t node;                  /* of what has been read so far                                            */
+  uint32_t region_node;           /* node of the innermost parallel region on the path, CCT_NONE outside any */
+};
+
+static uint32_t child(struct path *path, enum format_kind kind, uint32_t what, uint32_t offset)
+{
+  if (path->node == CCT_NONE)
+    return CCT_NONE;
+  return cct_child(path->t, path->node, (struct cct_key){kind, what, offset});
+}
+
+/* A runtime that is linked into the executable has no address range of its own: its frames lie between the exit frame of a task
+ * and the enter frame of the task inside which that one runs. */
+static bool between_tasks(const struct path *path, uint64_t sp)
+{
+  enum { LEVELS = 16, LOWEST_POINTER = 65536 };
+  for (int level = 0; level < LEVELS; level++) {
+    int flags;
+    ompt_frame_t *frame = NULL;
+    if (rt.get_task_info(level, &flags, NULL, &frame, NULL, NULL) != 2 || (uint64_t)frame < LOWEST_POINTER)
+      return false;
+    uint64_t enter = frame->enter_frame.value, leave = frame->exit_frame.value;
+    if (level == 0 && enter && sp <= enter)
+      return true;
+    if (!leave || sp < leave)
+      return false;
+    if (flags & ompt_task_implicit && path->t->base_region && !path->t->open_region)
+      return true;
+    ompt_frame_t *outer = NULL;
+    if (rt.get_task_info(level + 1, &flags, NULL, &outer, NULL, NULL) != 2 || (uint64_t)outer < LOWEST_POINTER)
+      return true;
+    if (sp <= outer->enter_frame.value)
+      return true;
+  }
+  return false;
+}
+
+/* Finds what every frame's code belongs to. */
+static void classify(struct path *path)
+{
+  for (int i = 0; i < path->count; i++) {
+    struct frame *frame = &path->frames[i];
+    const struct format_module *module = modules_find(path->t, frame->ip, &frame->module);
+    uint32_t flags = module ? module->flags : 0;
+    frame->offset = (uint32_t)(frame->ip - (module ? module->base : 0));
+    frame->tool = flags & FORMAT_MODULE_TOOL;
+    frame->runtime = flags & FORMAT_MODULE_RUNTIME ||
+                     (rt.runtime_static && flags & FORMAT_MODULE_MAIN && between_tasks(path, frame->sp));
+    if (!module)
+      frame->module = 0;
+  }
+}
+
+static void add_frame(struct path *path, const struct frame *frame)
+{
+  if (!frame->tool)
+    path->node = child(path, FORMAT_KIND_FRAME, frame->module, frame->offset);
+}
+
+/* Steps into a region; where the run of runtime frames leads on to an explicit task (run at the region's barrier), into that. */
+static void enter_region(struct path *path, bool last_run)
+{
+  path->node = path->region_node = child(path, FORMAT_KIND_PARALLEL, 0, 0);
+  if (last_run && path->explicit_task)
+    path->node = child(path, FORMAT_KIND_TASK, 0, 0);
+}
+
+/* Stack pointers of a run's inner and outer boundary; the outer one is that of the user frame which called the runtime. */
+static uint64_t outer_sp(const struct path *path, int outermost)
+{
+  return outermost + 1 < path->count ? path->frames[outermost + 1].sp : UINT64_MAX;
+}
+
+/* Does the current task's code lie inside the run [inner, outer]?  Without OMPT: if anything does. */
+static bool leads_to_user(const struct path *path, int inner, int outer)
+{
+  if (inner == 0 || path->target)
+    return false;
+  if (!path->t->openmp)
+    return true;
+  return path->exit_frame >= path->frames[inner].sp && path->exit_frame < outer_sp(path, outer);
+}
+
+static void enter_run(struct path *path, int inner, int outer, bool last)
+{
+  struct format_region *region = region_entered(path->t, path->frames[inner].sp, outer_sp(path, outer));
+  if (region) {
+    if (path->cut && region->state != FORMAT_REGION_UNKNOWN)
+      path->node = region->link_node; /* what was cut off is known from an earlier sample */
+    region_publish(path->t, region, path->node);
+    enter_region(path, last);
+    return;
+  }
+  if (!path->t->openmp) {
+    enter_region(path, false);
+    return;
+  }
+  if (path->region_node != CCT_NONE)
+    path->node = path->region_node;
+  path->node = child(path, FORMAT_KIND_TASK, 0, 0);
+}
+
+/* Index of the outermost frame of the innermost run that has no run inside it, or -1. */
+static int innermost_run(struct path *path)
+{
+  int i = 0;
+  while (i < path->count && !path->frames[i].runtime)
+    i++;
+  if (i == path->count)
+    return -1;
+  while (i + 1 < path->count && path->frames[i + 1].runtime)
+    i++;
+  return i;
+}
+
+/* A worker's stack begins in the runtime: skips to the inner end of its outermost run.  Returns the index of the first frame to be
+ * read, or -1 if that run is also the last one (nothing of the user's is on this stack). */
+static int enter_base(struct path *path, int innermost)
+{
+  int outer = path->count - 1;
+  while (outer >= 0 && !path->frames[outer].runtime)
+    outer--;
+  int inner = outer;
+  while (inner > 0 && path->frames[inner - 1].runtime)
+    inner--;
+  uint32_t base = region_base(path->t, path->t->base_region);
+  if (base == CCT_NONE) {
+    path->node = child(path, FORMAT_KIND_OUTSIDE, 0, 0);
+    return -1;
+  }
+  path->node = base;
+  bool last = outer >= 0 && outer == innermost, ends = last && !leads_to_user(path, inner, outer);
+  enter_region(path, last && !ends && !path->cut);
+  if (path->cut)
+    path->node = child(path, FORMAT_KIND_PARTIAL, 0, 0);
+  if (path->cut || outer < 0) /* no frame of the runtime at its outer end: taken whole */
+    return path->count - 1;
+  if (ends)
+    path->node = child(path, FORMAT_KIND_RUNTIME, 0, 0);
+  return ends ? -1 : inner - 1;
+}
+
+/* Reads frames from index i inwards.  Returns whether the path ends in the runtime. */
+static bool read_frames(struct path *path, int i, int innermost)
+{
+  while (i >= 0) {
+    if (!path->frames[i].runtime) {
+      add_frame(path, &path->frames[i--]);
+      continue;
+    }
+    int outer = i;
+    while (i > 0 && path->frames[i - 1].runtime)
+      i--;
+    if (outer == innermost && !leads_to_user(path, i, outer)) {
+      if (path->target)
+        region_publish(path->t, path->target, path->node);
+      else
+        path->node = child(path, FORMAT_KIND_RUNTIME, 0, 0);
+      return true;
+    }
+    enter_run(path, i, outer, outer == innermost);
+    i--;
+  }
+  return false;
+}
+
+static bool read_path(struct path *path)
+{
+  struct thread_state *t = path->t;
+  path->node = CCT_ROOT;
+  path->region_node = CCT_NONE;
+  classify(path);
+  int innermost = innermost_run(path);
+  if (t->openmp && t->base_region) {
+    int first = enter_base(path, innermost);
+    if (first < 0)
+      return true;
+    return read_frames(path, first, innermost);
+  }
+  if (path->cut)
+    path->node = child(path, FORMAT_KIND_PARTIAL, 0, 0);
+  return read_frames(path, path->count - 1, innermost);
+}
+
+static void current_task(struct path *path)
+{
+  ompt_frame_t *frame = NULL;
+  int flags = 0;
+  enum { LOWEST_POINTER = 65536 };
+  if (!path->t->openmp || !rt.get_task_info || rt.get_task_info(0, &flags, NULL, &frame, NULL, NULL) != 2 ||
+      (uint64_t)frame < LOWEST_POINTER)
+    return;
+  path->exit_frame = frame->exit_frame.value;
+  path->explicit_task = flags & ompt_task_explicit;
+}
+
+uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bool *overhead)
+{
+  struct path path = {.t = t, .frames = t->frames};
+  path.count = unwind_walk(t, registers, t->frames, &path.cut);
+  current_task(&path);
+  if (path.cut)
+    rt_lost(t, FORMAT_LOST_PARTIAL);
+  *overhead = read_path(&path);
+  return path.node;
+}
+
+void context_publish(struct thread_state *t, uint64_t region_handle)
+{
+  struct path path = {.t = t, .frames = t->frames, .target = region_find(region_handle)};
+  if (!path.target)
+    return;
+  path.count = unwind_here(t, t->frames, &path.cut);
+  read_path(&path);
+}
+
+void context_publish_open(struct thread_state *t)
+{
+  struct path path = {.t = t, .frames = t->frames};
+  path.count = unwind_here(t, t->frames, &path.cut);
+  current_task(&path);
+  read_path(&path);
+}

@@ -1,0 +1,165 @@
+#include "hpcrun-lite/rt/ompt.h"
+
+#include "hpcrun-lite/rt/context.h"
+#include "hpcrun-lite/rt/region.h"
+
+/* A task's data word: WAITING while the task is in a barrier, taskwait or taskgroup.  What a thread does follows from the task that
+ * it runs: tasks scheduled inside a wait make it busy until the waiting task is resumed. */
+enum { TASK_WAITING = 1 };
+
+static struct thread_state *self(void)
+{
+  return rt_self && rt_self->openmp ? rt_self : NULL;
+}
+
+static void set_idle(struct thread_state *t, bool idle)
+{
+  if (t->idle == idle)
+    return;
+  uint64_t now = rt_ticks();
+  if (idle)
+    t->idle_since = now;
+  else
+    t->idle_ticks += now - t->idle_since;
+  t->idle = idle;
+}
+
+static void on_thread_begin(int type, ompt_data_t *thread_data)
+{
+  (void)thread_data;
+  if (!rt_self)
+    threads_adopt();
+  struct thread_state *t = rt_self;
+  if (!t)
+    return;
+  t->openmp = true;
+  if (type == ompt_thread_worker)
+    set_idle(t, true); /* until it takes part in a region */
+  unsigned now = atomic_fetch_add(&rt.openmp_threads, 1) + 1, most = atomic_load(&rt.openmp_threads_max);
+  while (now > most && !atomic_compare_exchange_weak(&rt.openmp_threads_max, &most, now))
+    ;
+}
+
+static void on_thread_end(ompt_data_t *thread_data)
+{
+  (void)thread_data;
+  struct thread_state *t = self();
+  if (!t)
+    return;
+  set_idle(t, false);
+  t->openmp = false;
+  t->base_region = 0;
+  atomic_fetch_sub(&rt.openmp_threads, 1);
+}
+
+static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *parallel_data, unsigned requested,
+                              int flags, const void *codeptr)
+{
+  (void)task_data, (void)requested, (void)flags, (void)codeptr;
+  struct thread_state *t = self();
+  if (!t)
+    return;
+  t->inside++;
+  parallel_data->value = region_begin(t, frame ? frame->enter_frame.value : 0);
+  t->record->regions++;
+  t->inside--;
+}
+
+static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, int flags, const void *codeptr)
+{
+  (void)task_data, (void)flags, (void)codeptr;
+  struct thread_state *t = self();
+  if (!t)
+    return;
+  t->inside++;
+  uint64_t handle = parallel_data->value;
+  if (region_end(t, handle)) {
+    context_publish(t, handle);
+    region_close(t, handle);
+  }
+  t->inside--;
+}
+
+/* A thread that enters a region of which another thread is master has a stack of its own there: its paths begin in that region. */
+static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, unsigned team_size, unsigned index,
+                             int flags)
+{
+  (void)team_size, (void)index, (void)flags;
+  struct thread_state *t = self();
+  if (!t)
+    return;
+  if (endpoint == ompt_scope_end) {
+    if (!t->open_region)
+      t->base_region = 0;
+    return;
+  }
+  if (task_data)
+    task_data->value = 0;
+  uint64_t handle = parallel_data ? parallel_data->value : 0;
+  const struct format_region *region = handle ? region_find(handle) : NULL;
+  if (region && region->owner != t->index)
+    t->base_region = handle;
+  set_idle(t, false);
+}
+
+static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
+{
+  (void)prior, (void)status;
+  struct thread_state *t = self();
+  if (t && next)
+    set_idle(t, next->value & TASK_WAITING);
+}
+
+static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, const void *codeptr)
+{
+  (void)kind, (void)parallel_data, (void)codeptr;
+  struct thread_state *t = self();
+  if (!t)
+    return;
+  bool waits = endpoint == ompt_scope_begin;
+  if (task_data)
+    task_data->value = waits ? task_data->value | TASK_WAITING : task_data->value & ~(uint64_t)TASK_WAITING;
+  set_idle(t, waits);
+}
+
+static void on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr)
+{
+  (void)hint, (void)impl, (void)wait_id, (void)codeptr;
+  struct thread_state *t = self();
+  if (!t || kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock) /* those never wait */
+    return;
+  t->lock_since = rt_ticks();
+  t->lockwait = true;
+}
+
+static void on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
+{
+  (void)kind, (void)wait_id, (void)codeptr;
+  struct thread_state *t = self();
+  if (!t || !t->lockwait)
+    return;
+  t->lockwait = false;
+  t->lockwait_ticks += rt_ticks() - t->lock_since;
+}
+
+int ompt_register(void)
+{
+  static const struct {
+    int event;
+    ompt_callback_t callback;
+  } wanted[] = {
+      {ompt_callback_thread_begin, (ompt_callback_t)on_thread_begin},
+      {ompt_callback_thread_end, (ompt_callback_t)on_thread_end},
+      {ompt_callback_parallel_begin, (ompt_callback_t)on_parallel_begin},
+      {ompt_callback_parallel_end, (ompt_callback_t)on_parallel_end},
+      {ompt_callback_implicit_task, (ompt_callback_t)on_implicit_task},
+      {ompt_callback_task_schedule, (ompt_callback_t)on_task_schedule},
+      {ompt_callback_sync_region_wait, (ompt_callback_t)on_sync_region_wait},
+      {ompt_callback_mutex_acquire, (ompt_callback_t)on_mutex_acquire},
+      {ompt_callback_mutex_acquired, (ompt_callback_t)on_mutex_acquired},
+  };
+  int missing = 0;
+  for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++)
+    missing += rt.set_callback(wanted[i].event, wanted[i].callback) != ompt_set_always;
+  return missing;
+}

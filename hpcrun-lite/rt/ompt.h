@@ -1,0 +1,14 @@
+/* OMPT callbacks: keep each thread's state and its place among the parallel regions.  Context: RT (callbacks are never refused, but
+ * samples that hit them are).  Registration is CTL (tool.c). */
+#ifndef HPCRUN_LITE_RT_OMPT_H
+#define HPCRUN_LITE_RT_OMPT_H
+
+#include "hpcrun-lite/rt/rt.h"
+
+/* Registers all callbacks through rt.set_callback; returns how many of them the runtime will not call. */
+int ompt_register(void);
+
+/* Provided by CTL (threads.c): a thread of the runtime's that was not created through pthread_create as we see it. */
+void threads_adopt(void);
+
+#endif

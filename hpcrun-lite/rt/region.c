@@ -1,0 +1,275 @@
+#include "hpcrun-lite/rt/region.h"
+
+#include "hpcrun-lite/rt/cct.h"
+#include "hpcrun-lite/rt/sys.h"
+
+enum { REGIONS_FIRST = 256, LOCK_TRIES = 10000 };
+
+/* Records not in use by any thread: tag << 32 | index, the tag against ABA.  Pushed by whoever is the last user of a record that
+ * is not his own. */
+static _Atomic uint64_t shared_free;
+static struct table regions;
+static atomic_flag lock = ATOMIC_FLAG_INIT; /* for adding records to the table */
+
+void region_start(void)
+{
+  uint32_t index;
+  atomic_flag_clear(&lock);
+  atomic_store(&shared_free, 0);
+  table_init(&regions, FORMAT_REGIONS, ARENA_SHARED, 0, sizeof(struct format_region), REGIONS_FIRST);
+  if (table_next(&regions, &index))
+    table_publish(&regions); /* index 0 means "none" */
+}
+
+const struct table *region_table(void)
+{
+  return &regions;
+}
+
+static struct format_region *at(uint32_t index)
+{
+  return table_at(&regions, index);
+}
+
+struct format_region *region_find(uint64_t handle)
+{
+  uint32_t index = (uint32_t)handle;
+  if (!index || index >= __atomic_load_n(&regions.count, __ATOMIC_ACQUIRE))
+    return NULL;
+  struct format_region *region = at(index);
+  return __atomic_load_n(&region->word, __ATOMIC_ACQUIRE) >> 32 == handle >> 32 ? region : NULL;
+}
+
+/* Takes a region out of its master's list of open ones; nearly always it is the first. */
+static void open_remove(struct thread_state *t, uint32_t index)
+{
+  uint32_t *place = &t->open_region;
+  while (*place && *place != index)
+    place = &at(*place)->next;
+  if (*place)
+    *place = at(index)->next;
+}
+
+static uint32_t pop_shared(void)
+{
+  uint64_t head = atomic_load_explicit(&shared_free, memory_order_acquire);
+  for (;;) {
+    uint32_t index = (uint32_t)head;
+    if (!index)
+      return 0;
+    uint64_t next = __atomic_load_n(&at(index)->next, __ATOMIC_RELAXED);
+    if (atomic_compare_exchange_weak(&shared_free, &head, ((head >> 32) + 1) << 32 | next))
+      return index;
+  }
+}
+
+static void push_shared(uint32_t index)
+{
+  uint64_t head = atomic_load(&shared_free);
+  do {
+    __atomic_store_n(&at(index)->next, (uint32_t)head, __ATOMIC_RELAXED);
+  } while (!atomic_compare_exchange_weak(&shared_free, &head, ((head >> 32) + 1) << 32 | index));
+}
+
+static uint32_t record_add(void)
+{
+  uint32_t index = 0;
+  for (int i = 0; i < LOCK_TRIES; i++) {
+    if (atomic_flag_test_and_set_explicit(&lock, memory_order_acquire)) {
+      sys_yield();
+      continue;
+    }
+    struct format_region *region = table_next(&regions, &index);
+    if (region) {
+      region->word = (uint64_t)rt.epoch << 32;
+      table_publish(&regions);
+    }
+    atomic_flag_clear_explicit(&lock, memory_order_release);
+    return region ? index : 0;
+  }
+  return 0;
+}
+
+uint64_t region_begin(struct thread_state *t, uint64_t enter_frame)
+{
+  uint32_t index = t->free_region;
+  if (index)
+    t->free_region = at(index)->next;
+  else if (!(index = pop_shared()) && !(index = record_add()))
+    return 0;
+  struct format_region *region = at(index);
+  region->enter_frame = enter_frame;
+  region->owner = t->index;
+  region->link_node = 0;
+  region->state = FORMAT_REGION_UNKNOWN;
+  region->next = t->open_region;
+  t->open_region = index;
+  uint64_t generation = (region->word >> 32) + 1;
+  __atomic_store_n(&region->word, generation << 32 | 1, __ATOMIC_RELEASE);
+  return generation << 32 | index;
+}
+
+/* One user less; the last one makes the record reusable. */
+static void let_go(uint32_t index)
+{
+  struct format_region *region = at(index);
+  uint64_t word = __atomic_sub_fetch(&region->word, 1, __ATOMIC_ACQ_REL);
+  if ((uint32_t)word == 0)
+    push_shared(index);
+}
+
+bool region_end(struct thread_state *t, uint64_t handle)
+{
+  struct format_region *region = region_find(handle);
+  if (!region || region->owner != t->index)
+    return false;
+  uint32_t index = (uint32_t)handle;
+  uint64_t alone = handle >> 32 << 32 | 1;
+  if (__atomic_compare_exchange_n(&region->word, &alone, alone - 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    open_remove(t, index);
+    region->next = t->free_region;
+    t->free_region = index;
+    return false;
+  }
+  if (region->state == FORMAT_REGION_UNKNOWN)
+    return true;
+  region_close(t, handle);
+  return false;
+}
+
+void region_close(struct thread_state *t, uint64_t handle)
+{
+  struct format_region *region = region_find(handle);
+  if (!region)
+    return;
+  uint32_t index = (uint32_t)handle;
+  open_remove(t, index);
+  if (region->state == FORMAT_REGION_KNOWN) { /* our own context is not resolved yet: region_fold() comes back to it */
+    region->next = t->known_regions;
+    t->known_regions = index;
+    return;
+  }
+  let_go(index);
+}
+
+struct format_region *region_entered(const struct thread_state *t, uint64_t sp_from, uint64_t sp_to)
+{
+  for (uint32_t index = t->open_region; index; index = at(index)->next)
+    if (at(index)->enter_frame >= sp_from && at(index)->enter_frame < sp_to)
+      return at(index);
+  return NULL;
+}
+
+static bool unresolved(const struct thread_state *t, uint32_t node)
+{
+  return cct_kind(t, cct_top(t, node)) == FORMAT_KIND_PLACEHOLDER;
+}
+
+void region_publish(struct thread_state *t, struct format_region *region, uint32_t node)
+{
+  if (region->state == FORMAT_REGION_LINKED || node == CCT_NONE)
+    return;
+  region->link_node = node;
+  __atomic_store_n(&region->state, unresolved(t, node) ? FORMAT_REGION_KNOWN : FORMAT_REGION_LINKED, __ATOMIC_RELEASE);
+}
+
+static uint32_t link_node(struct thread_state *t, const struct format_region *region)
+{
+  return cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_LINK, region->owner, region->link_node});
+}
+
+/* Becomes a user of the instance, if it is not over. */
+static bool take(struct format_region *region, uint64_t handle)
+{
+  uint64_t word = __atomic_load_n(&region->word, __ATOMIC_ACQUIRE);
+  do {
+    if (word >> 32 != handle >> 32 || (uint32_t)word == 0)
+      return false;
+  } while (!__atomic_compare_exchange_n(&region->word, &word, word + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+  return true;
+}
+
+uint32_t region_base(struct thread_state *t, uint64_t handle)
+{
+  struct format_region *region = region_find(handle);
+  if (!region)
+    return CCT_NONE;
+  for (unsigned i = 0; i < t->pending_count; i++)
+    if (t->pending[i].region == (uint32_t)handle)
+      return t->pending[i].node;
+  if (!take(region, handle))
+    return CCT_NONE;
+  bool linked = __atomic_load_n(&region->state, __ATOMIC_ACQUIRE) == FORMAT_REGION_LINKED;
+  bool room = t->pending_count < RT_PENDING_MAX;
+  uint32_t node = CCT_NONE;
+  if (linked)
+    node = link_node(t, region);
+  else if (room)
+    node = cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_PLACEHOLDER, 0, (uint32_t)handle});
+  if (linked || node == CCT_NONE)
+    let_go((uint32_t)handle);
+  else
+    t->pending[t->pending_count++] = (struct pending){(uint32_t)handle, node};
+  if (!linked && !room)
+    rt_lost(t, FORMAT_LOST_UNRESOLVED);
+  return node;
+}
+
+/* Links of our own regions follow a node that was merged into another. */
+static void follow(struct thread_state *t, uint32_t from, uint32_t to)
+{
+  for (uint32_t index = t->open_region; index; index = at(index)->next)
+    if (at(index)->state != FORMAT_REGION_UNKNOWN && at(index)->link_node == from)
+      at(index)->link_node = to;
+  for (uint32_t index = t->known_regions; index; index = at(index)->next)
+    if (at(index)->link_node == from)
+      at(index)->link_node = to;
+  for (unsigned i = 0; i < t->pending_count; i++)
+    if (t->pending[i].node == from)
+      t->pending[i].node = to;
+}
+
+/* Publishes for good the regions of ours whose context has been resolved. */
+static void promote(struct thread_state *t)
+{
+  for (uint32_t index = t->open_region; index; index = at(index)->next)
+    if (at(index)->state == FORMAT_REGION_KNOWN && !unresolved(t, at(index)->link_node))
+      __atomic_store_n(&at(index)->state, FORMAT_REGION_LINKED, __ATOMIC_RELEASE);
+  uint32_t *place = &t->known_regions;
+  while (*place) {
+    uint32_t index = *place;
+    if (unresolved(t, at(index)->link_node)) {
+      place = &at(index)->next;
+      continue;
+    }
+    __atomic_store_n(&at(index)->state, FORMAT_REGION_LINKED, __ATOMIC_RELEASE);
+    *place = at(index)->next;
+    let_go(index);
+  }
+}
+
+void region_fold(struct thread_state *t)
+{
+  unsigned kept = 0, count = t->pending_count;
+  for (unsigned i = 0; i < count; i++) {
+    struct pending pending = t->pending[i];
+    const struct format_region *region = at(pending.region);
+    if (__atomic_load_n(&region->state, __ATOMIC_ACQUIRE) != FORMAT_REGION_LINKED) {
+      t->pending[kept++] = pending;
+      continue;
+    }
+    cct_rekey(t, pending.node, (struct cct_key){FORMAT_KIND_LINK, region->owner, region->link_node}, follow);
+    let_go(pending.region);
+  }
+  t->pending_count = kept;
+  if (kept < count)
+    promote(t);
+}
+
+bool region_wanted(const struct thread_state *t)
+{
+  for (uint32_t index = t->open_region; index; index = at(index)->next)
+    if (at(index)->state == FORMAT_REGION_UNKNOWN && (uint32_t)__atomic_load_n(&at(index)->word, __ATOMIC_RELAXED) > 1)
+      return true;
+  return false;
+}

@@ -1,0 +1,49 @@
+/* Parallel regions: deferred resolution of their creation contexts, online (ICS'13, section 3.2).
+ *
+ * Context: RT.  Departures from the paper: a worker's subtree is not copied below the creation path but hung below a link to the
+ * node of it in the master's tree, so trees of threads are never read by one another; and a path is published as soon as the
+ * master itself is sampled inside the region, not only at its end.
+ *
+ * A region instance is a record in a table shared by all threads, named by a handle: generation << 32 | index.  The record's
+ * word holds generation << 32 | users.  Users are the master, from begin until it has published the link (or ended the region
+ * unsampled), and every worker that was sampled in the instance, until it has folded its samples.  Whoever lets go last recycles
+ * the record; the generation grows then, so old handles no longer fit.  A region that nobody was sampled in costs no unwind, no
+ * allocation that grows and no shared write but its own word.
+ */
+#ifndef HPCRUN_LITE_RT_REGION_H
+#define HPCRUN_LITE_RT_REGION_H
+
+#include "hpcrun-lite/rt/rt.h"
+
+void region_start(void);
+
+/* Master enters a region whose runtime entry's frame is at enter_frame.  Returns its handle, 0 without memory. */
+uint64_t region_begin(struct thread_state *t, uint64_t enter_frame);
+
+/* Master leaves it.  Returns true if somebody was sampled in it and its creation path is not known: then the caller unwinds,
+ * calls region_publish() and then region_close(). */
+bool region_end(struct thread_state *t, uint64_t handle);
+void region_close(struct thread_state *t, uint64_t handle);
+
+/* The handle's record, NULL if the handle is of an instance that is over. */
+struct format_region *region_find(uint64_t handle);
+
+/* The innermost open region of this thread that was entered from a frame between those stack pointers; NULL if none. */
+struct format_region *region_entered(const struct thread_state *t, uint64_t sp_from, uint64_t sp_to);
+
+/* The master's tree node of the context that created the region. */
+void region_publish(struct thread_state *t, struct format_region *region, uint32_t node);
+
+/* The node below which a worker's frames in that region belong: a link, or a placeholder to be folded later.  CCT_NONE if the
+ * instance is over or memory is lacking. */
+uint32_t region_base(struct thread_state *t, uint64_t handle);
+
+/* Folds what has been resolved since: called at each sample, cheap if nothing is pending. */
+void region_fold(struct thread_state *t);
+
+/* Master of open regions that others wait to learn the origin of? */
+bool region_wanted(const struct thread_state *t);
+
+const struct table *region_table(void);
+
+#endif

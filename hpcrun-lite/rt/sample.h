@@ -1,0 +1,15 @@
+/* The signal handler: guard, weigh, unwind, charge.  Context: RT. */
+#ifndef HPCRUN_LITE_RT_SAMPLE_H
+#define HPCRUN_LITE_RT_SAMPLE_H
+
+#include "hpcrun-lite/rt/rt.h"
+
+/* Handles a signal if it is one of ours; returns false if it is the program's.  errno is kept. */
+bool sample_signal(const siginfo_t *info, void *context);
+
+/* Sent to a thread to make it publish the creation contexts of its open regions: value of such a signal. */
+extern const char sample_publish;
+
+/* What a sample costs the caller's own measurement: nothing is recorded while the process is closed. */
+
+#endif

@@ -1,0 +1,179 @@
+#define _GNU_SOURCE
+#include "hpcrun-lite/rt/source.h"
+
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <time.h>
+
+#include "hpcrun-lite/rt/sys.h"
+
+enum { PAGE = 4096, PHASE_MIN_NS = 20000, EACCES_RESULT = -13, EPERM_RESULT = -1 };
+
+/* Where in its period a thread starts: a number up to the period, from the thread's id and the time.  Not much below what the
+ * kernel's timers can do. */
+static uint64_t random_phase(const struct thread_state *t, uint64_t period)
+{
+  uint64_t x = rt_ticks() ^ (uint64_t)t->tid << 32 ^ (uint64_t)t->index * 0x9e3779b97f4a7c15ULL;
+  x ^= x >> 33;
+  x *= 0xff51afd7ed558ccdULL;
+  x ^= x >> 33;
+  x = x % period + 1;
+  return x < PHASE_MIN_NS && period > PHASE_MIN_NS ? PHASE_MIN_NS : x;
+}
+
+static int open_event(const struct event *event, int tid, uint64_t period, bool exclude_kernel)
+{
+  struct perf_event_attr attr = {.size = sizeof attr,
+                                 .type = event->perf_type,
+                                 .config = event->perf_config,
+                                 .wakeup_events = 1,
+                                 .exclude_hv = 1,
+                                 .exclude_kernel = exclude_kernel};
+  if (period) {
+    attr.sample_period = period;
+  } else {
+    attr.freq = 1;
+    attr.sample_freq = event->frequency;
+  }
+  return sys_perf_event_open(&attr, tid);
+}
+
+int source_probe(void)
+{
+  static const struct event probe = {.perf_type = PERF_TYPE_SOFTWARE, .perf_config = PERF_COUNT_SW_TASK_CLOCK};
+  int fd = open_event(&probe, 0, 1000000000u, false);
+  if (fd >= 0)
+    sys_close(fd);
+  rt.timers_for_cpu = fd < 0;
+  return fd < 0 ? -fd : 0;
+}
+
+/* Opens, directs the signal here, and keeps the event by mapping its page: the descriptor need not stay open for that, and a
+ * program that closes descriptors it does not know cannot stop it.  Count events keep theirs, to read the counter. */
+static bool perf_start(struct thread_state *t, struct source *source, uint64_t period)
+{
+  const struct event *event = &rt.events[source->event];
+  int fd = open_event(event, t->tid, period, false);
+  if (fd == EACCES_RESULT || fd == EPERM_RESULT)
+    fd = event->clock == EVENT_COUNT ? open_event(event, t->tid, period, true) : fd;
+  if (fd < 0)
+    return false;
+  fd = sys_move_fd_high(fd);
+  void *page = sys_perf_deliver(fd, t->tid, RT_SIGNAL) ? sys_perf_page(fd, PAGE) : NULL;
+  bool keep = page && event->clock == EVENT_COUNT && sys_perf_id(fd, &source->id);
+  if (!keep)
+    sys_close(fd);
+  if (!page)
+    return false;
+  if (source->page)
+    sys_unmap(source->page, PAGE);
+  source->how = SOURCE_PERF;
+  source->fd = fd;
+  source->fd_open = keep;
+  source->page = page;
+  return true;
+}
+
+static bool timer_start(struct thread_state *t, struct source *source, int clock)
+{
+  source->timer =
+      sys_timer_start(clock, t->tid, RT_SIGNAL, source, random_phase(t, source->period), source->period);
+  source->how = source->timer < 0 ? SOURCE_OFF : SOURCE_TIMER;
+  return source->timer >= 0;
+}
+
+static bool start_one(struct thread_state *t, struct source *source)
+{
+  const struct event *event = &rt.events[source->event];
+  source->first = true;
+  source->period = event->period;
+  switch (event->clock) {
+  case EVENT_WALL_TIME:
+    source->last = sys_monotonic_ns();
+    return timer_start(t, source, CLOCK_MONOTONIC);
+  case EVENT_CPU_TIME:
+    source->last = sys_thread_cpu_ns();
+    if (!rt.timers_for_cpu && perf_start(t, source, random_phase(t, source->period)))
+      return true;
+    return timer_start(t, source, CLOCK_THREAD_CPUTIME_ID);
+  case EVENT_COUNT:
+    source->last = 0;
+    source->first = false;
+    return perf_start(t, source, event->period);
+  }
+  return false;
+}
+
+void source_start(struct thread_state *t)
+{
+  for (unsigned i = 0; i < rt.event_count; i++) {
+    t->sources[i] = (struct source){.event = (uint8_t)i, .fd = -1};
+    if (!start_one(t, &t->sources[i]))
+      rt_lost(t, FORMAT_LOST_EVENTS);
+  }
+}
+
+void source_stop(struct thread_state *t)
+{
+  for (unsigned i = 0; i < rt.event_count; i++) {
+    struct source *source = &t->sources[i];
+    uint64_t id;
+    if (source->how == SOURCE_TIMER)
+      sys_timer_stop(source->timer);
+    if (source->how == SOURCE_PERF) {
+      sys_unmap(source->page, PAGE);
+      if (source->fd_open && sys_perf_id(source->fd, &id) && id == source->id)
+        sys_close(source->fd);
+    }
+    *source = (struct source){.event = (uint8_t)i, .fd = -1};
+  }
+}
+
+struct source *source_of(struct thread_state *t, const siginfo_t *info)
+{
+  struct source *first = &t->sources[0], *end = &t->sources[rt.event_count];
+  if (info->si_code == SI_TIMER) {
+    struct source *source = info->si_value.sival_ptr;
+    return source >= first && source < end && source->how == SOURCE_TIMER ? source : NULL;
+  }
+  bool perf = info->si_code >= POLL_IN && info->si_code <= POLL_HUP;
+  bool stripped = info->si_code == SI_USER && info->si_pid == 0; /* the kernel had no memory for the details */
+  for (struct source *source = first; source < end; source++)
+    if ((perf && source->how == SOURCE_PERF && info->si_fd == source->fd) || (stripped && source->how != SOURCE_OFF))
+      return source;
+  return NULL;
+}
+
+static uint64_t time_weight(struct source *source, uint64_t now)
+{
+  uint64_t passed = now > source->last ? now - source->last : 0;
+  source->last = now;
+  if (!source->first)
+    return passed;
+  source->first = false;
+  return passed > source->period ? passed : source->period;
+}
+
+uint64_t source_weight(struct thread_state *t, struct source *source, const siginfo_t *info)
+{
+  (void)info;
+  uint64_t count;
+  switch (rt.events[source->event].clock) {
+  case EVENT_WALL_TIME:
+    return time_weight(source, sys_monotonic_ns());
+  case EVENT_CPU_TIME: {
+    bool first = source->first && source->how == SOURCE_PERF;
+    uint64_t weight = time_weight(source, sys_thread_cpu_ns());
+    if (first) /* the random first period is over: on with the real one */
+      perf_start(t, source, source->period);
+    return weight;
+  }
+  case EVENT_COUNT:
+    break;
+  }
+  if (!source->fd_open || !sys_perf_read(source->fd, source->id, &count))
+    return source->period ? source->period : 1;
+  uint64_t passed = count - source->last;
+  source->last = count;
+  return passed;
+}

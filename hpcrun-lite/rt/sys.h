@@ -1,0 +1,39 @@
+/* Every system call of RT.  Context: RT.  Async-signal-safe; errno is left as it was (calls go past libc). */
+#ifndef HPCRUN_LITE_RT_SYS_H
+#define HPCRUN_LITE_RT_SYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct perf_event_attr;
+
+void *sys_map(size_t size_bytes);               /* zeroed memory, NULL on failure */
+void sys_unmap(void *memory, size_t size_bytes);
+int sys_tid(void);
+int sys_pid(void); /* asks the kernel: differs from the cached one in a vfork child */
+uint64_t sys_monotonic_ns(void);
+uint64_t sys_thread_cpu_ns(void);
+uint64_t sys_cpu_ns_of(int tid); /* of another thread of this process */
+uint64_t sys_process_cpu_ns(void);
+
+/* Reads size bytes at an address that may be anything.  Returns false where it cannot be read. */
+bool sys_peek(uint64_t address, void *out, size_t size_bytes);
+
+int sys_perf_event_open(struct perf_event_attr *attr, int tid); /* descriptor or -errno */
+bool sys_perf_deliver(int fd, int tid, int signal_number);      /* overflows of fd signal that thread */
+void *sys_perf_page(int fd, size_t size_bytes);                 /* NULL on failure */
+int sys_move_fd_high(int fd); /* the same file at a number that programs do not use, else fd */
+void sys_close(int fd);
+
+/* A counter's value through a descriptor that may meanwhile be the program's: only read if it is the event with that id. */
+bool sys_perf_id(int fd, uint64_t *id);
+bool sys_perf_read(int fd, uint64_t id, uint64_t *count);
+
+int sys_timer_start(int clock, int tid, int signal_number, void *cookie, uint64_t first_ns, uint64_t period_ns); /* id or -1 */
+void sys_timer_stop(int timer);
+void sys_signal_thread(int pid, int tid, int signal_number, void *cookie);
+void sys_yield(void);
+void sys_exit_group(int status) __attribute__((noreturn));
+
+#endif

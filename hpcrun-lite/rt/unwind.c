@@ -1,0 +1,295 @@
+#define _GNU_SOURCE
+#include "hpcrun-lite/rt/unwind.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <libunwind.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "hpcrun-lite/rt/sys.h"
+
+enum { CACHE_LOG = 12, WINDOW = 512, WINDOWS = 4, RED_ZONE = 128 };
+
+/* libunwind's entry points: the exception to the rule on function pointers. */
+static struct {
+  unw_addr_space_t (*create_addr_space)(unw_accessors_t *, int);
+  int (*set_caching_policy)(unw_addr_space_t, unw_caching_policy_t);
+  int (*set_cache_size)(unw_addr_space_t, size_t, int);
+  void (*flush_cache)(unw_addr_space_t, unw_word_t, unw_word_t);
+  int (*init_remote)(unw_cursor_t *, unw_addr_space_t, void *);
+  int (*step)(unw_cursor_t *);
+  int (*get_reg)(unw_cursor_t *, int, unw_word_t *);
+  int (*search)(unw_addr_space_t, unw_word_t, unw_dyn_info_t *, unw_proc_info_t *, int, void *);
+} lib;
+
+static unw_addr_space_t space;
+
+/* What one walk needs: registers, the range that may be read directly, and windows of other memory, fetched by the kernel. */
+struct walk {
+  const greg_t *registers;
+  const struct thread_state *thread;
+  uint64_t low, high;
+  uint64_t window_at[WINDOWS];
+  unsigned window_next;
+  uint8_t window[WINDOWS][WINDOW] __attribute__((aligned(8)));
+};
+
+static bool window_read(struct walk *walk, uint64_t address, unw_word_t *value)
+{
+  uint64_t at = address & ~(uint64_t)(WINDOW - 1);
+  if (address - at > WINDOW - 8)
+    return sys_peek(address, value, 8);
+  for (unsigned i = 0; i < WINDOWS; i++)
+    if (walk->window_at[i] == at) {
+      memcpy(value, walk->window[i] + (address - at), 8);
+      return true;
+    }
+  unsigned i = walk->window_next++ % WINDOWS;
+  walk->window_at[i] = 0;
+  if (!sys_peek(at, walk->window[i], WINDOW))
+    return false;
+  walk->window_at[i] = at;
+  memcpy(value, walk->window[i] + (address - at), 8);
+  return true;
+}
+
+static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value, int write, void *arg)
+{
+  (void)as;
+  struct walk *walk = arg;
+  if (write)
+    return -UNW_EINVAL;
+  if (address >= walk->low && address <= walk->high - 8) {
+    memcpy(value, (const void *)address, 8);
+    return 0;
+  }
+  return window_read(walk, address, value) ? 0 : -UNW_EINVAL;
+}
+
+static int access_reg(unw_addr_space_t as, unw_regnum_t number, unw_word_t *value, int write, void *arg)
+{
+  static const uint8_t at[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
+                               REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+  (void)as;
+  if (write || number < 0 || (size_t)number >= sizeof at)
+    return -UNW_EBADREG;
+  *value = (unw_word_t)((struct walk *)arg)->registers[at[number]];
+  return 0;
+}
+
+/* Finds the unwind table of the module that holds ip and has libunwind search it.  What it allocates for the answer it takes from
+ * a pool of its own and gives back there itself. */
+static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *info, int need_unwind_info, void *arg)
+{
+  struct walk *walk = arg;
+  enum { DATAREL_SDATA4 = 0x3b };
+  struct dl_find_object object;
+  if (_dl_find_object((void *)ip, &object) != 0 || !object.dlfo_eh_frame)
+    return -UNW_ENOINFO;
+  uint64_t table = (uint64_t)object.dlfo_eh_frame;
+  unw_word_t head[2]; /* .eh_frame_hdr: version, three encodings, eh_frame pointer, count, then the sorted table */
+  if (access_mem(as, table, &head[0], 0, walk) || access_mem(as, table + 8, &head[1], 0, walk))
+    return -UNW_ENOINFO;
+  if ((head[0] & 0xff) != 1 || (head[0] >> 24 & 0xff) != DATAREL_SDATA4)
+    return -UNW_ENOINFO;
+  unw_dyn_info_t where = {.format = UNW_INFO_FORMAT_REMOTE_TABLE,
+                          .start_ip = (unw_word_t)object.dlfo_map_start,
+                          .end_ip = (unw_word_t)object.dlfo_map_end};
+  where.u.rti.segbase = table;
+  where.u.rti.table_data = table + 12;
+  where.u.rti.table_len = (uint32_t)head[1]; /* in words of 8 bytes: one entry each */
+  return lib.search(as, ip, &where, info, need_unwind_info, walk);
+}
+
+static void put_unwind_info(unw_addr_space_t as, unw_proc_info_t *info, void *arg)
+{
+  (void)as, (void)info, (void)arg;
+}
+
+static int get_dyn_info_list(unw_addr_space_t as, unw_word_t *list, void *arg)
+{
+  (void)as, (void)list, (void)arg;
+  return -UNW_ENOINFO;
+}
+
+static int access_fpreg(unw_addr_space_t as, unw_regnum_t number, unw_fpreg_t *value, int write, void *arg)
+{
+  (void)as, (void)number, (void)value, (void)write, (void)arg;
+  return -UNW_EBADREG;
+}
+
+static int resume(unw_addr_space_t as, unw_cursor_t *cursor, void *arg)
+{
+  (void)as, (void)cursor, (void)arg;
+  return -UNW_EINVAL;
+}
+
+static int get_proc_name(unw_addr_space_t as, unw_word_t ip, char *name, size_t size, unw_word_t *offset, void *arg)
+{
+  (void)as, (void)ip, (void)name, (void)size, (void)offset, (void)arg;
+  return -UNW_ENOINFO;
+}
+
+static int no_pipe(int fds[2], int flags)
+{
+  (void)flags;
+  fds[0] = fds[1] = -1;
+  return -1;
+}
+
+static int no_sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+  (void)how, (void)set, (void)old;
+  return 0;
+}
+
+/* Makes calls of `name` inside that library go elsewhere: its slot of the procedure linkage table is rewritten. */
+static bool redirect(void *handle, const char *name, void *target)
+{
+  struct link_map *map;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0)
+    return false;
+  const Elf64_Rela *slots = NULL;
+  const Elf64_Sym *symbols = NULL;
+  const char *names = NULL;
+  size_t size = 0;
+  for (const Elf64_Dyn *d = map->l_ld; d->d_tag != DT_NULL; d++) {
+    if (d->d_tag == DT_JMPREL)
+      slots = (const Elf64_Rela *)d->d_un.d_ptr;
+    else if (d->d_tag == DT_PLTRELSZ)
+      size = d->d_un.d_val;
+    else if (d->d_tag == DT_SYMTAB)
+      symbols = (const Elf64_Sym *)d->d_un.d_ptr;
+    else if (d->d_tag == DT_STRTAB)
+      names = (const char *)d->d_un.d_ptr;
+  }
+  if (!slots || !symbols || !names)
+    return false;
+  for (size_t i = 0; i < size / sizeof *slots; i++) {
+    if (strcmp(names + symbols[ELF64_R_SYM(slots[i].r_info)].st_name, name) != 0)
+      continue;
+    void **slot = (void **)(map->l_addr + slots[i].r_offset);
+    uintptr_t page = (uintptr_t)slot & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+    if (mprotect((void *)page, (uintptr_t)(slot + 1) - page, PROT_READ | PROT_WRITE) != 0)
+      return false;
+    *slot = target;
+    return true;
+  }
+  return false;
+}
+
+static bool load(void *handle, const char *name, void *entry)
+{
+  void *found = dlsym(handle, name);
+  memcpy(entry, &found, sizeof found);
+  return found != NULL;
+}
+
+void unwind_restart(void)
+{
+  static unw_accessors_t accessors = {.find_proc_info = find_proc_info,
+                                      .put_unwind_info = put_unwind_info,
+                                      .get_dyn_info_list_addr = get_dyn_info_list,
+                                      .access_mem = access_mem,
+                                      .access_reg = access_reg,
+                                      .access_fpreg = access_fpreg,
+                                      .resume = resume,
+                                      .get_proc_name = get_proc_name};
+  if (!lib.create_addr_space)
+    return;
+  space = lib.create_addr_space(&accessors, 0);
+  if (!space)
+    return;
+  lib.set_cache_size(space, 1 << CACHE_LOG, 0);
+  lib.set_caching_policy(space, UNW_CACHE_GLOBAL);
+}
+
+const char *unwind_start(void)
+{
+  void *handle = dlopen("libunwind-x86_64.so.8", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+  if (!handle)
+    return "libunwind-x86_64.so.8 cannot be loaded: install libunwind8";
+  bool sound = load(handle, "_Ux86_64_create_addr_space", &lib.create_addr_space) &
+               load(handle, "_Ux86_64_set_caching_policy", &lib.set_caching_policy) &
+               load(handle, "_Ux86_64_set_cache_size", &lib.set_cache_size) &
+               load(handle, "_Ux86_64_flush_cache", &lib.flush_cache) &
+               load(handle, "_Ux86_64_init_remote", &lib.init_remote) & load(handle, "_Ux86_64_step", &lib.step) &
+               load(handle, "_Ux86_64_get_reg", &lib.get_reg) &
+               load(handle, "_Ux86_64_dwarf_search_unwind_table", &lib.search);
+  if (!sound || !redirect(handle, "pipe2", no_pipe) || !redirect(handle, "sigprocmask", no_sigprocmask))
+    return "libunwind-x86_64.so.8 is not of a version that is known (1.6): contexts are single functions";
+  unwind_restart();
+  return space ? NULL : "libunwind got no memory: contexts are single functions";
+}
+
+void unwind_flush(void)
+{
+  if (space)
+    lib.flush_cache(space, 0, 0);
+}
+
+/* The range around a stack pointer that is surely the thread's stack; empty if the thread runs on another one. */
+static void set_direct_range(struct walk *walk, const struct thread_state *t, uint64_t sp)
+{
+  walk->low = 8;
+  walk->high = 8;
+  if (sp < t->stack_low || sp >= t->stack_high)
+    return;
+  walk->low = sp - RED_ZONE > t->stack_low ? sp - RED_ZONE : t->stack_low;
+  walk->high = t->stack_high;
+}
+
+static bool on_stack(const struct thread_state *t, uint64_t sp)
+{
+  return sp >= t->stack_low && sp <= t->stack_high;
+}
+
+int unwind_walk(const struct thread_state *t, const greg_t *registers, struct frame *frames, bool *cut)
+{
+  struct walk walk = {.registers = registers, .thread = t};
+  unw_cursor_t cursor;
+  uint64_t sp = (uint64_t)registers[REG_RSP];
+  frames[0] = (struct frame){.ip = (uint64_t)registers[REG_RIP], .sp = sp};
+  *cut = true;
+  set_direct_range(&walk, t, sp);
+  if (!space || lib.init_remote(&cursor, space, &walk) != 0)
+    return 1;
+  int count = 1;
+  for (; count < RT_FRAMES_MAX; count++) {
+    unw_word_t ip;
+    int more = lib.step(&cursor);
+    if (more <= 0 || lib.get_reg(&cursor, UNW_REG_IP, &ip) != 0 || lib.get_reg(&cursor, UNW_REG_SP, &sp) != 0 || ip < 4096) {
+      *cut = more < 0 || (t->top_sp && on_stack(t, sp) && sp < t->top_sp);
+      return count;
+    }
+    frames[count] = (struct frame){.ip = ip - 1, .sp = sp};
+    if (t->top_sp && on_stack(t, sp) && sp >= t->top_sp) {
+      *cut = false;
+      return count + 1;
+    }
+  }
+  return count;
+}
+
+int unwind_here(const struct thread_state *t, struct frame *frames, bool *cut)
+{
+  gregset_t registers = {0};
+  __asm__ volatile("leaq 0f(%%rip), %%rax\n"
+                   "0: movq %%rax, %[rip]\n"
+                   "movq %%rsp, %[rsp]\n"
+                   "movq %%rbp, %[rbp]\n"
+                   "movq %%rbx, %[rbx]\n"
+                   "movq %%r12, %[r12]\n"
+                   "movq %%r13, %[r13]\n"
+                   "movq %%r14, %[r14]\n"
+                   "movq %%r15, %[r15]\n"
+                   : [rip] "=m"(registers[REG_RIP]), [rsp] "=m"(registers[REG_RSP]), [rbp] "=m"(registers[REG_RBP]),
+                     [rbx] "=m"(registers[REG_RBX]), [r12] "=m"(registers[REG_R12]), [r13] "=m"(registers[REG_R13]),
+                     [r14] "=m"(registers[REG_R14]), [r15] "=m"(registers[REG_R15])
+                   :
+                   : "rax");
+  return unwind_walk(t, registers, frames, cut);
+}
