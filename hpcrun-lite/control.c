@@ -1,0 +1,432 @@
+#define _GNU_SOURCE
+#include "hpcrun-lite/control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hpcrun-lite/hooks.h"
+#include "hpcrun-lite/rt/cct.h"
+#include "hpcrun-lite/rt/context.h"
+#include "hpcrun-lite/rt/modules.h"
+#include "hpcrun-lite/rt/region.h"
+#include "hpcrun-lite/rt/sample.h"
+#include "hpcrun-lite/rt/source.h"
+#include "hpcrun-lite/rt/sys.h"
+#include "hpcrun-lite/rt/unwind.h"
+#include "hpcrun-lite/writer.h"
+
+enum { SETTLE_NS = 100000000, MAIN_STACK_MAX = 1 << 30, START_SLACK = 128 };
+
+struct control control;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct stat stderr_at_start;
+static bool stderr_known, finished;
+static const char *unwind_fault;
+
+void control_say(const char *format, ...)
+{
+  char line[5000] = "hpcrun-lite: ";
+  struct stat now;
+  size_t at = strlen(line);
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(line + at, sizeof line - at - 1, format, arguments);
+  va_end(arguments);
+  at += length < 0 ? 0 : (size_t)length < sizeof line - at - 1 ? (size_t)length : sizeof line - at - 2;
+  line[at++] = '\n';
+  if (stderr_known && (fstat(STDERR_FILENO, &now) != 0 || now.st_ino != stderr_at_start.st_ino ||
+                       now.st_dev != stderr_at_start.st_dev))
+    return; /* the program has closed it: the number may be a file of its own */
+  ssize_t written = write(STDERR_FILENO, line, at);
+  (void)written;
+}
+
+uint64_t control_ticks_to_ns(uint64_t ticks)
+{
+  uint64_t passed_ticks = rt_ticks() - control.start_ticks, passed_ns = sys_monotonic_ns() - control.start_ns;
+  return passed_ticks ? (uint64_t)((double)ticks * ((double)passed_ns / (double)passed_ticks)) : 0;
+}
+
+static void read_command(void)
+{
+  ssize_t size = readlink("/proc/self/exe", control.executable, sizeof control.executable - 1);
+  control.executable[size < 0 ? 0 : size] = '\0';
+  int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  size = fd < 0 ? 0 : read(fd, control.command, sizeof control.command - 1);
+  if (fd >= 0)
+    close(fd);
+  for (ssize_t i = 0; i + 1 < size; i++)
+    if (!control.command[i])
+      control.command[i] = ' ';
+}
+
+/* Everything that a process image, new or forked, starts with. */
+static void reset_process(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  rt.pid = sys_pid();
+  control.start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  control.start_ns = sys_monotonic_ns();
+  control.start_ticks = rt_ticks();
+  control.threads = NULL;
+  control.thread_count = 0;
+  memset(control.finished_lost, 0, sizeof control.finished_lost);
+  control.finished_samples = control.finished_regions = 0;
+  for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
+    atomic_store(&rt.lost[i], 0);
+  rt.epoch = (uint32_t)(control.start_ns ^ (uint64_t)rt.pid << 16);
+  modules_start(control.executable);
+  region_start();
+  writer_start();
+}
+
+static void choose_metrics(void)
+{
+  rt.driver = -1;
+  for (unsigned i = 0; i < rt.event_count && rt.driver < 0; i++)
+    if (rt.events[i].clock != EVENT_COUNT)
+      rt.driver = (int)i;
+  rt.metric_count = rt.driver < 0 ? 1 + rt.event_count : 3 + rt.event_count - 1;
+}
+
+bool control_start(void)
+{
+  static bool tried;
+  if (tried)
+    return control.active;
+  tried = true;
+  stderr_known = fstat(STDERR_FILENO, &stderr_at_start) == 0;
+  config_read(&control.config);
+  if (!control.config.directory)
+    return false;
+  memcpy(rt.events, control.config.events, sizeof rt.events);
+  rt.event_count = control.config.event_count;
+  choose_metrics();
+  read_command();
+  reset_process();
+  unwind_fault = unwind_start();
+  source_probe();
+  if (!hooks_start()) {
+    control_say("cannot install its signal handler: nothing is measured");
+    return false;
+  }
+  control.active = true;
+  extern void *__libc_stack_end;
+  thread_start((uint64_t)__libc_stack_end - START_SLACK);
+  return true;
+}
+
+/* The stack's bounds, within which an unwind may load directly.  The main thread's grows; below its limit lies nothing else. */
+static void find_stack(struct thread_state *t, uint64_t top_sp)
+{
+  t->main = t->tid == rt.pid;
+  if (t->main) {
+    extern void *__libc_stack_end;
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+    getrlimit(RLIMIT_STACK, &limit);
+    uint64_t size = limit.rlim_cur < MAIN_STACK_MAX ? limit.rlim_cur : MAIN_STACK_MAX;
+    t->stack_high = (uint64_t)__libc_stack_end;
+    t->stack_low = t->stack_high - size;
+  } else {
+    pthread_attr_t attr;
+    void *low;
+    size_t size;
+    if (pthread_getattr_np(pthread_self(), &attr) != 0)
+      return;
+    if (pthread_attr_getstack(&attr, &low, &size) == 0) {
+      t->stack_low = (uint64_t)low;
+      t->stack_high = (uint64_t)low + size;
+    }
+    pthread_attr_destroy(&attr);
+  }
+  t->top_sp = top_sp;
+}
+
+static struct thread_state *state_new(uint32_t index)
+{
+  struct format_chunk *chunk = arena_new(ARENA_THREAD, 0, FORMAT_FREE, index, sizeof(struct thread_state), 1);
+  struct format_chunk *record = arena_new(ARENA_RECORD, 0, FORMAT_THREAD, index, sizeof(struct format_thread), 1);
+  struct format_chunk *frames = arena_new(ARENA_FRAMES, 0, FORMAT_FREE, index, sizeof(struct frame), RT_FRAMES_MAX);
+  if (!chunk || !record || !frames) {
+    if (chunk)
+      arena_free(ARENA_THREAD, 0, chunk);
+    if (record)
+      arena_free(ARENA_RECORD, 0, record);
+    return NULL;
+  }
+  struct thread_state *t = arena_data(chunk);
+  t->index = index;
+  t->record = arena_data(record);
+  t->frames = arena_data(frames);
+  t->self_chunk = chunk;
+  t->record_chunk = record;
+  t->frames_chunk = frames;
+  return t;
+}
+
+static void state_release(struct thread_state *t)
+{
+  cct_release(t);
+  arena_free(ARENA_FRAMES, 0, t->frames_chunk);
+  arena_free(ARENA_RECORD, 0, t->record_chunk);
+  arena_free(ARENA_THREAD, 0, t->self_chunk);
+}
+
+static void list_add(struct thread_state *t)
+{
+  t->next = control.threads;
+  t->link = &control.threads;
+  if (t->next)
+    t->next->link = &t->next;
+  control.threads = t;
+}
+
+static void list_remove(struct thread_state *t)
+{
+  *t->link = t->next;
+  if (t->next)
+    t->next->link = t->link;
+}
+
+void thread_start(uint64_t top_sp)
+{
+  if (rt_self || !control.active || atomic_load(&rt.closed))
+    return;
+  pthread_mutex_lock(&lock);
+  struct thread_state *t = state_new(++control.thread_count);
+  if (t && !cct_init(t)) {
+    state_release(t);
+    t = NULL;
+  }
+  if (t)
+    list_add(t);
+  pthread_mutex_unlock(&lock);
+  if (!t) {
+    rt_lost(NULL, FORMAT_LOST_THREADS);
+    return;
+  }
+  t->tid = sys_tid();
+  t->record->index = t->index;
+  t->record->tid = (uint32_t)t->tid;
+  t->record->start_ns = sys_monotonic_ns() - control.start_ns;
+  t->record_chunk->count = 1;
+  find_stack(t, top_sp);
+  t->inside = 1;
+  rt_self = t;
+  hooks_unblock_signal();
+  source_start(t);
+  rt_leave(t);
+}
+
+/* Brings the record up to date. */
+static void settle_record(struct thread_state *t, bool ended)
+{
+  struct format_thread *record = t->record;
+  uint64_t now = sys_monotonic_ns() - control.start_ns, ticks = rt_ticks();
+  record->end_ns = ended ? now : 0;
+  record->wall_ns = now - record->start_ns;
+  record->cpu_ns = ended ? sys_thread_cpu_ns() : sys_cpu_ns_of(t->tid);
+  record->idle_ns = control_ticks_to_ns(t->idle_ticks + (t->idle ? ticks - t->idle_since : 0));
+  record->lockwait_ns = control_ticks_to_ns(t->lockwait_ticks + (t->lockwait ? ticks - t->lock_since : 0));
+}
+
+void thread_stop(void)
+{
+  struct thread_state *t = rt_self;
+  if (!t || atomic_load(&rt.closed))
+    return;
+  t->inside = 1;
+  source_stop(t);
+  rt_self = NULL;
+  region_fold(t);
+  settle_record(t, true);
+  pthread_mutex_lock(&lock);
+  if (!atomic_load(&rt.closed)) {
+    writer_thread(t);
+    list_remove(t);
+    control.finished_samples += t->record->samples;
+    control.finished_regions += t->record->regions;
+    for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
+      control.finished_lost[i] += t->record->lost[i];
+    state_release(t);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+/* Waits, for a bounded time, until a condition on every live thread holds. */
+static void wait_until(bool (*done)(const struct thread_state *t))
+{
+  uint64_t deadline = sys_monotonic_ns() + SETTLE_NS;
+  for (const struct thread_state *t = control.threads; t; t = t->next)
+    while (t != rt_self && !done(t) && sys_monotonic_ns() < deadline)
+      sys_yield();
+}
+
+static bool outside_handler(const struct thread_state *t)
+{
+  return !__atomic_load_n(&t->inside, __ATOMIC_ACQUIRE);
+}
+
+static bool nothing_wanted(const struct thread_state *t)
+{
+  return !region_wanted(t);
+}
+
+/* The process ends inside parallel regions: their masters tell where those were created, each from its own stack. */
+static void publish_open_regions(void)
+{
+  struct thread_state *self = rt_self;
+  bool asked = false;
+  if (self && self->open_region && rt_enter(self)) {
+    context_publish_open(self);
+    rt_leave(self);
+  }
+  for (struct thread_state *t = control.threads; t; t = t->next)
+    if (t != self && region_wanted(t)) {
+      sys_signal_thread(rt.pid, t->tid, RT_SIGNAL, (void *)&sample_publish);
+      asked = true;
+    }
+  if (asked)
+    wait_until(nothing_wanted);
+}
+
+static void write_all(void)
+{
+  for (struct thread_state *t = control.threads; t; t = t->next) {
+    settle_record(t, false);
+    writer_thread(t);
+  }
+  writer_process();
+}
+
+static uint64_t total_lost(enum format_loss loss)
+{
+  uint64_t sum = control.finished_lost[loss] + atomic_load(&rt.lost[loss]);
+  for (const struct thread_state *t = control.threads; t; t = t->next)
+    sum += t->record->lost[loss];
+  return sum;
+}
+
+/* Why the report will know nothing of OpenMP, or NULL if it will. */
+static const char *openmp_missing(void)
+{
+  if (rt.ompt)
+    return NULL;
+  if (control.config.tool_disabled)
+    return "OpenMP tool interface off (OMP_TOOL=disabled)";
+  if (hooks_loaded("libgomp.so.1"))
+    return "libgomp has no tool interface: regions not stitched; try --omp-runtime auto or FILE";
+  if (hooks_loaded("libomp.so.5"))
+    return "libomp did not attach the tool";
+  return "no OpenMP";
+}
+
+static void say_end(void)
+{
+  bool first = rt.pid == control.config.first_pid;
+  if (control.config.log == 0 || (!first && control.config.log < 2))
+    return;
+  uint64_t samples = control.finished_samples;
+  for (const struct thread_state *t = control.threads; t; t = t->next)
+    samples += t->record->samples;
+  char losses[600] = "";
+  size_t at = 0;
+  for (unsigned i = 0; format_loss_name(i); i++) {
+    uint64_t lost = total_lost(i);
+    if (lost && at < sizeof losses)
+      at += (size_t)snprintf(losses + at, sizeof losses - at, "%s%llu %s", at ? ", " : "", (unsigned long long)lost,
+                             format_loss_name(i));
+  }
+  const char *missing = openmp_missing();
+  control_say("%s: %llu samples of %u thread%s; %s; %s", control.config.directory, (unsigned long long)samples,
+              control.thread_count, control.thread_count == 1 ? "" : "s", missing ? missing : "OpenMP attached",
+              at ? losses : "nothing lost");
+  if (rt.timers_for_cpu && rt.driver >= 0 && rt.events[rt.driver].clock == EVENT_CPU_TIME)
+    control_say("CPU time was sampled by timers (perf_event may not sample the kernel here: sysctl "
+                "kernel.perf_event_paranoid=1 allows it)");
+  if (unwind_fault)
+    control_say("%s", unwind_fault);
+}
+
+void control_finish(void)
+{
+  if (!control.active || rt.pid != sys_pid()) /* a vfork child lives in its parent's memory */
+    return;
+  pthread_mutex_lock(&lock);
+  if (!finished) {
+    finished = true;
+    publish_open_regions();
+    atomic_store(&rt.closed, true);
+    wait_until(outside_handler);
+    write_all();
+    say_end();
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+void control_before_exec(void)
+{
+  if (!control.active || rt.pid != sys_pid())
+    return;
+  pthread_mutex_lock(&lock);
+  writer_mark();
+  publish_open_regions();
+  atomic_store(&rt.closed, true);
+  wait_until(outside_handler);
+  write_all();
+}
+
+void control_exec_failed(void)
+{
+  int saved_errno = errno;
+  if (!control.active || rt.pid != sys_pid())
+    return;
+  writer_rewind();
+  atomic_store(&rt.closed, finished);
+  pthread_mutex_unlock(&lock);
+  errno = saved_errno;
+}
+
+void control_fork_prepare(void)
+{
+  pthread_mutex_lock(&lock);
+}
+
+void control_fork_parent(void)
+{
+  pthread_mutex_unlock(&lock);
+}
+
+/* Only the forking thread goes on.  Its sources stayed behind with the parent; so does what was measured until now. */
+void control_fork_child(void)
+{
+  pthread_mutex_init(&lock, NULL);
+  if (!control.active || finished)
+    return;
+  struct thread_state old = {0};
+  if (rt_self)
+    old = *rt_self;
+  rt_self = NULL;
+  arena_reset();
+  unwind_restart();
+  atomic_store(&rt.openmp_threads, old.openmp);
+  atomic_store(&rt.openmp_threads_max, old.openmp);
+  control.forked = true;
+  reset_process();
+  thread_start(old.top_sp);
+  if (rt_self) {
+    rt_self->openmp = old.openmp;
+    rt_self->stack_low = old.stack_low;
+    rt_self->stack_high = old.stack_high;
+  }
+}

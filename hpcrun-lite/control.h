@@ -1,0 +1,56 @@
+/* CTL: start and end of measuring, of threads and of the process; what is said on standard error.
+ *
+ * Everything here runs in the program's threads, outside handlers, and may allocate.  One lock orders it; it is never taken in RT.
+ */
+#ifndef HPCRUN_LITE_CONTROL_H
+#define HPCRUN_LITE_CONTROL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hpcrun-lite/config.h"
+#include "hpcrun-lite/rt/rt.h"
+
+/* What CTL knows of the process; written under the lock or before there are threads. */
+struct control {
+  struct config config;
+  bool active;                  /* measuring was started in this process image         */
+  bool forked;
+  uint64_t start_ns;            /* CLOCK_MONOTONIC                                     */
+  uint64_t start_realtime_ns;
+  uint64_t start_ticks;
+  struct thread_state *threads; /* live ones                                           */
+  uint32_t thread_count;        /* ever registered                                     */
+  char runtime[128];            /* what the OpenMP runtime says of itself, "" = none   */
+  char executable[4096];
+  char command[1024];
+  uint64_t finished_samples, finished_lost[FORMAT_LOST_MAX], finished_regions; /* of threads that have ended */
+};
+
+extern struct control control;
+
+/* Starts measuring, once; also safe before the library's constructor ran.  False: inert. */
+bool control_start(void);
+
+/* The calling thread begins and ends.  top_sp: the stack pointer of its outermost frame of interest, 0 if not known. */
+void thread_start(uint64_t top_sp);
+void thread_stop(void);
+
+/* Stops measuring and writes everything.  Idempotent.  exec: the program image is about to be replaced. */
+void control_finish(void);
+
+/* exec: writes what there is; if the exec failed, control_exec_failed() takes it back and measuring goes on. */
+void control_before_exec(void);
+void control_exec_failed(void);
+
+void control_fork_prepare(void);
+void control_fork_parent(void);
+void control_fork_child(void);
+
+/* One line on standard error, "hpcrun-lite: ...", if that is still the file it was at the start. */
+void control_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Nanoseconds for a difference of time-stamp counters. */
+uint64_t control_ticks_to_ns(uint64_t ticks);
+
+#endif

@@ -1,0 +1,19 @@
+/* Functions of libc that are interposed, and the signal.  Context: CTL. */
+#ifndef HPCRUN_LITE_HOOKS_H
+#define HPCRUN_LITE_HOOKS_H
+
+#include <stdbool.h>
+
+/* Installs the signal handler and the fork and exit hooks. */
+bool hooks_start(void);
+
+/* Lets the calling thread receive our signal. */
+void hooks_unblock_signal(void);
+
+/* Has the program that library loaded? */
+bool hooks_loaded(const char *soname);
+
+/* The next definition of an interposed function, looked up once. */
+void *hooks_next(void **cache, const char *name);
+
+#endif

@@ -1,0 +1,46 @@
+/* OMPT: the tool's start and end.  Context: CTL. */
+#include <stddef.h>
+#include <stdio.h>
+
+#include "hpcrun-lite/control.h"
+#include "hpcrun-lite/rt/modules.h"
+#include "hpcrun-lite/rt/ompt.h"
+
+void threads_adopt(void)
+{
+  thread_start(0);
+}
+
+static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *data)
+{
+  (void)device, (void)data;
+  rt.get_task_info = (ompt_get_task_info_t)lookup("ompt_get_task_info");
+  rt.set_callback = (ompt_set_callback_t)lookup("ompt_set_callback");
+  if (!rt.get_task_info || !rt.set_callback)
+    return 0;
+  if (!rt_self)
+    thread_start(0);
+  if (rt_self && rt_enter(rt_self)) {
+    modules_mark_runtime(rt_self, (const void *)rt.get_task_info);
+    rt_leave(rt_self);
+  }
+  int missing = ompt_register();
+  if (missing && control.config.log)
+    control_say("the OpenMP runtime lacks %d of the callbacks that are needed: its threads' states are incomplete", missing);
+  rt.ompt = true;
+  return 1;
+}
+
+static void finalize(ompt_data_t *data)
+{
+  (void)data; /* measuring ended before, in the library's destructor */
+}
+
+__attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool(unsigned omp_version, const char *runtime)
+{
+  static ompt_start_tool_result_t result = {initialize, finalize, {0}};
+  if (!control_start())
+    return NULL;
+  snprintf(control.runtime, sizeof control.runtime, "%s (OpenMP %u)", runtime, omp_version);
+  return &result;
+}

@@ -1,0 +1,230 @@
+#define _GNU_SOURCE
+#include "hpcrun-lite/writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "hpcrun-lite/rt/modules.h"
+#include "hpcrun-lite/rt/region.h"
+#include "hpcrun-lite/rt/sys.h"
+
+enum { FLUSH_SIZE = 256 << 10 };
+
+static struct {
+  char path[4096 + 300];
+  char host[256];
+  uint8_t *buffer; /* packed chunks not yet in the file */
+  size_t used, capacity;
+  off_t written, mark;
+  bool exists, failed;
+  ZSTD_CCtx *zstd;
+} writer;
+
+void writer_start(void)
+{
+  free(writer.buffer);
+  ZSTD_CCtx *zstd = writer.zstd;
+  memset(&writer, 0, sizeof writer);
+  writer.zstd = zstd;
+  if (gethostname(writer.host, sizeof writer.host - 1) != 0 || !writer.host[0])
+    strcpy(writer.host, "localhost");
+  snprintf(writer.path, sizeof writer.path, "%s/%s-%d-%llx" FORMAT_SUFFIX, control.config.directory, writer.host, rt.pid,
+           (unsigned long long)control.start_realtime_ns);
+}
+
+const char *writer_path(void)
+{
+  return writer.path;
+}
+
+static void fail(const char *what, size_t lost)
+{
+  atomic_fetch_add(&rt.lost[FORMAT_LOST_WRITES], lost);
+  if (!writer.failed && control.config.log)
+    control_say("cannot %s %s: %s; measurements of process %d are lost", what, writer.path, strerror(errno), rt.pid);
+  writer.failed = true;
+}
+
+/* Appends the buffer to the file. */
+static void flush(void)
+{
+  if (!writer.used || writer.failed)
+    return;
+  int create = writer.exists ? 0 : O_CREAT | O_EXCL;
+  int fd = open(writer.path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | create, 0600);
+  if (fd < 0) {
+    fail("create", writer.used);
+    writer.used = 0;
+    return;
+  }
+  writer.exists = true;
+  size_t done = 0;
+  while (done < writer.used) {
+    ssize_t got = write(fd, writer.buffer + done, writer.used - done);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0) {
+      fail("write", writer.used - done);
+      break;
+    }
+    done += (size_t)got;
+  }
+  writer.written += (off_t)done;
+  writer.used = 0;
+  close(fd);
+}
+
+static bool reserve(size_t size)
+{
+  if (writer.used + size <= writer.capacity)
+    return true;
+  if (writer.used >= FLUSH_SIZE)
+    flush();
+  size_t capacity = writer.used + size > 2 * writer.capacity ? writer.used + size : 2 * writer.capacity;
+  uint8_t *bigger = realloc(writer.buffer, capacity);
+  if (!bigger)
+    return false;
+  writer.buffer = bigger;
+  writer.capacity = capacity;
+  return true;
+}
+
+static void put(enum format_table table, uint32_t owner, uint32_t first, uint32_t count, uint32_t record_size,
+                const void *records)
+{
+  struct format_chunk head = {
+      .table = (uint16_t)table, .owner = owner, .first = first, .count = count, .record_size = record_size};
+  size_t raw_size = (size_t)count * record_size;
+  if (!writer.zstd)
+    writer.zstd = ZSTD_createCCtx();
+  if (!count || !reserve(format_pack_bound(raw_size))) {
+    if (count)
+      atomic_fetch_add(&rt.lost[FORMAT_LOST_WRITES], raw_size);
+    return;
+  }
+  enum { WORTH_COMPRESSING = 128 };
+  writer.used += format_pack(&head, records, raw_size >= WORTH_COMPRESSING ? writer.zstd : NULL, writer.buffer + writer.used,
+                             writer.capacity - writer.used);
+}
+
+static void put_table(const struct table *table)
+{
+  for (unsigned step = 0; step < TABLE_STEPS && table->chunks[step]; step++) {
+    struct format_chunk *chunk = table->chunks[step];
+    uint32_t count = __atomic_load_n(&chunk->count, __ATOMIC_ACQUIRE);
+    put(table->table, table->owner, chunk->first, count, table->record_size, arena_data(chunk));
+  }
+}
+
+/* A thread that was never sampled and never waited has a record and nothing else. */
+void writer_thread(struct thread_state *t)
+{
+  put(FORMAT_THREAD, t->index, 0, 1, sizeof *t->record, t->record);
+  if (t->nodes.count > 1) {
+    put_table(&t->nodes);
+    put_table(&t->values);
+  }
+  if (writer.used >= FLUSH_SIZE)
+    flush();
+}
+
+static void put_metrics(void)
+{
+  struct format_metric metrics[RT_METRICS_MAX + 1];
+  unsigned count = 0;
+  bool timed = rt.driver >= 0;
+  const struct event *lead = &rt.events[timed ? rt.driver : 0];
+  uint32_t ns = modules_string("ns");
+  metrics[count++] = (struct format_metric){modules_string("samples"), 0, FORMAT_ROLE_SAMPLES, 0, lead->period};
+  if (timed) {
+    metrics[count++] = (struct format_metric){modules_string("work"), ns, FORMAT_ROLE_WORK, 0, lead->period};
+    metrics[count++] = (struct format_metric){modules_string("overhead"), ns, FORMAT_ROLE_OVERHEAD, 0, lead->period};
+  }
+  for (unsigned i = 0; i < rt.event_count; i++)
+    if ((int)i != rt.driver)
+      metrics[count++] = (struct format_metric){modules_string(rt.events[i].name),
+                                                rt.events[i].clock == EVENT_COUNT ? 0 : ns, FORMAT_ROLE_EVENT, 0,
+                                                rt.events[i].period};
+  put(FORMAT_METRICS, 0, 0, count, sizeof metrics[0], metrics);
+}
+
+static uint32_t core_count(void)
+{
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+}
+
+static uint32_t process_notes(void)
+{
+  char notes[1024];
+  const struct event *lead = &rt.events[rt.driver < 0 ? 0 : rt.driver];
+  int at = snprintf(notes, sizeof notes, "event: %s, ", lead->name);
+  if (lead->frequency)
+    at += snprintf(notes + at, sizeof notes - (size_t)at, "%u samples a second for each thread", lead->frequency);
+  else
+    at += snprintf(notes + at, sizeof notes - (size_t)at, "one sample every %llu%s", (unsigned long long)lead->period,
+                   lead->clock == EVENT_COUNT ? "" : " ns");
+  if (rt.timers_for_cpu && lead->clock == EVENT_CPU_TIME)
+    at += snprintf(notes + at, sizeof notes - (size_t)at,
+                   "\nCPU time is sampled by timers, since perf_event may not sample the kernel here; "
+                   "`sysctl kernel.perf_event_paranoid=1` allows it and finer rates");
+  if (*control.config.note)
+    snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", control.config.note);
+  return modules_string(notes);
+}
+
+void writer_process(void)
+{
+  struct format_process process = {.pid = (uint32_t)rt.pid,
+                                   .parent_pid = (uint32_t)getppid(),
+                                   .rank = control.config.rank,
+                                   .start_ns = control.start_realtime_ns,
+                                   .wall_ns = sys_monotonic_ns() - control.start_ns,
+                                   .cpu_ns = sys_process_cpu_ns(),
+                                   .cpus = core_count(),
+                                   .threads = control.thread_count,
+                                   .threads_max = atomic_load(&rt.openmp_threads_max),
+                                   .host = modules_string(writer.host),
+                                   .command = modules_string(control.command),
+                                   .runtime = modules_string(control.runtime),
+                                   .notes = process_notes(),
+                                   .regions = control.finished_regions};
+  process.flags = (rt.ompt ? FORMAT_PROCESS_OMPT : 0) | (control.config.exchanged ? FORMAT_PROCESS_EXCHANGED : 0) |
+                  (rt.timers_for_cpu ? FORMAT_PROCESS_TIMERS : 0) |
+                  (rt.pid == control.config.first_pid ? FORMAT_PROCESS_FIRST : 0) |
+                  (control.forked ? FORMAT_PROCESS_FORKED : 0);
+  if (!process.threads_max)
+    process.threads_max = 1;
+  for (const struct thread_state *t = control.threads; t; t = t->next)
+    process.regions += t->record->regions;
+  for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
+    process.lost[i] = atomic_load(&rt.lost[i]);
+  put_metrics();
+  put(FORMAT_PROCESS, 0, 0, 1, sizeof process, &process);
+  put_table(modules_table());
+  put_table(region_table());
+  put_table(modules_strings());
+  flush();
+}
+
+void writer_mark(void)
+{
+  flush();
+  writer.mark = writer.exists ? writer.written : -1;
+}
+
+void writer_rewind(void)
+{
+  if (writer.mark < 0)
+    writer.exists = unlink(writer.path) != 0;
+  else if (truncate(writer.path, writer.mark) != 0)
+    fail("rewind", 0);
+  writer.written = writer.mark < 0 ? 0 : writer.mark;
+}
