@@ -133,7 +133,8 @@ struct format_module {
 enum format_region_state {
   FORMAT_REGION_UNKNOWN = 0, /* creation context not known (yet)                                            */
   FORMAT_REGION_KNOWN = 1,   /* link valid, but its node lies below a region that is itself not resolved    */
-  FORMAT_REGION_LINKED = 2   /* link valid for good                                                         */
+  FORMAT_REGION_LINKED = 2,  /* link valid for good                                                         */
+  FORMAT_REGION_ASKED = 3    /* not known, but its master has been asked to tell                            */
 };
 
 struct format_region {

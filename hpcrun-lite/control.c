@@ -78,6 +78,7 @@ static void reset_process(void)
   control.start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
   control.start_ns = sys_monotonic_ns();
   control.start_ticks = rt_ticks();
+  control.start_cpu_ns = sys_process_cpu_ns();
   control.threads = NULL;
   control.thread_count = 0;
   memset(control.finished_lost, 0, sizeof control.finished_lost);
@@ -96,6 +97,8 @@ static void choose_metrics(void)
   for (unsigned i = 0; i < rt.event_count && rt.driver < 0; i++)
     if (rt.events[i].clock != EVENT_COUNT)
       rt.driver = (int)i;
+  for (unsigned i = 0; i < rt.event_count; i++)
+    rt.wall |= rt.events[i].clock == EVENT_WALL_TIME;
   rt.metric_count = rt.driver < 0 ? 1 + rt.event_count : 3 + rt.event_count - 1;
 }
 
@@ -129,8 +132,7 @@ bool control_start(void)
 /* The stack's bounds, within which an unwind may load directly.  The main thread's grows; below its limit lies nothing else. */
 static void find_stack(struct thread_state *t, uint64_t top_sp)
 {
-  t->main = t->tid == rt.pid;
-  if (t->main) {
+  if (t->tid == rt.pid) {
     extern void *__libc_stack_end;
     struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
     getrlimit(RLIMIT_STACK, &limit);
@@ -204,7 +206,7 @@ void thread_start(uint64_t top_sp)
     return;
   pthread_mutex_lock(&lock);
   struct thread_state *t = state_new(++control.thread_count);
-  if (t && !cct_init(t)) {
+  if (t && !(cct_init(t) && region_register(t))) {
     state_release(t);
     t = NULL;
   }
@@ -220,6 +222,7 @@ void thread_start(uint64_t top_sp)
   t->record->tid = (uint32_t)t->tid;
   t->record->start_ns = sys_monotonic_ns() - control.start_ns;
   t->record_chunk->count = 1;
+  t->cpu_start_ns = sys_thread_cpu_ns();
   find_stack(t, top_sp);
   t->inside = 1;
   rt_self = t;
@@ -235,7 +238,7 @@ static void settle_record(struct thread_state *t, bool ended)
   uint64_t now = sys_monotonic_ns() - control.start_ns, ticks = rt_ticks();
   record->end_ns = ended ? now : 0;
   record->wall_ns = now - record->start_ns;
-  record->cpu_ns = ended ? sys_thread_cpu_ns() : sys_cpu_ns_of(t->tid);
+  record->cpu_ns = (ended ? sys_thread_cpu_ns() : sys_cpu_ns_of(t->tid)) - t->cpu_start_ns;
   record->idle_ns = control_ticks_to_ns(t->idle_ticks + (t->idle ? ticks - t->idle_since : 0));
   record->lockwait_ns = control_ticks_to_ns(t->lockwait_ticks + (t->lockwait ? ticks - t->lock_since : 0));
 }
@@ -300,8 +303,20 @@ static void publish_open_regions(void)
     wait_until(nothing_wanted);
 }
 
+static uint64_t total_samples(void)
+{
+  uint64_t sum = control.finished_samples;
+  for (const struct thread_state *t = control.threads; t; t = t->next)
+    sum += t->record->samples;
+  return sum;
+}
+
+/* Children that were too short to be sampled (a shell's, say) leave no file; what they took is in the samples of the others of
+ * their kind. */
 static void write_all(void)
 {
+  if (rt.pid != control.config.first_pid && !rt.ompt && !total_samples())
+    return;
   for (struct thread_state *t = control.threads; t; t = t->next) {
     settle_record(t, false);
     writer_thread(t);
@@ -336,9 +351,6 @@ static void say_end(void)
   bool first = rt.pid == control.config.first_pid;
   if (control.config.log == 0 || (!first && control.config.log < 2))
     return;
-  uint64_t samples = control.finished_samples;
-  for (const struct thread_state *t = control.threads; t; t = t->next)
-    samples += t->record->samples;
   char losses[600] = "";
   size_t at = 0;
   for (unsigned i = 0; format_loss_name(i); i++) {
@@ -348,7 +360,7 @@ static void say_end(void)
                              format_loss_name(i));
   }
   const char *missing = openmp_missing();
-  control_say("%s: %llu samples of %u thread%s; %s; %s", control.config.directory, (unsigned long long)samples,
+  control_say("%s: %llu samples of %u thread%s; %s; %s", control.config.directory, (unsigned long long)total_samples(),
               control.thread_count, control.thread_count == 1 ? "" : "s", missing ? missing : "OpenMP attached",
               at ? losses : "nothing lost");
   if (rt.timers_for_cpu && rt.driver >= 0 && rt.events[rt.driver].clock == EVENT_CPU_TIME)

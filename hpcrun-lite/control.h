@@ -18,7 +18,7 @@ struct control {
   bool forked;
   uint64_t start_ns;            /* CLOCK_MONOTONIC                                     */
   uint64_t start_realtime_ns;
-  uint64_t start_ticks;
+  uint64_t start_ticks, start_cpu_ns;
   struct thread_state *threads; /* live ones                                           */
   uint32_t thread_count;        /* ever registered                                     */
   char runtime[128];            /* what the OpenMP runtime says of itself, "" = none   */

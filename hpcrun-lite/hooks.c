@@ -101,12 +101,19 @@ INTERPOSED int sigprocmask(int how, const sigset_t *restrict set, sigset_t *rest
   return real(how, without_ours(how, set, &copy), old);
 }
 
+void hooks_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+  static void *next;
+  int (*real)(int, const sigset_t *, sigset_t *) = hooks_next(&next, "pthread_sigmask");
+  real(how, set, old);
+}
+
 void hooks_unblock_signal(void)
 {
   sigset_t ours;
   sigemptyset(&ours);
   sigaddset(&ours, RT_SIGNAL);
-  pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
+  hooks_sigmask(SIG_UNBLOCK, &ours, NULL);
 }
 
 /* ---- threads ---- */

@@ -2,6 +2,7 @@
 #ifndef HPCRUN_LITE_HOOKS_H
 #define HPCRUN_LITE_HOOKS_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 /* Installs the signal handler and the fork and exit hooks. */
@@ -9,6 +10,9 @@ bool hooks_start(void);
 
 /* Lets the calling thread receive our signal. */
 void hooks_unblock_signal(void);
+
+/* pthread_sigmask past the program's: can block our signal. */
+void hooks_sigmask(int how, const sigset_t *set, sigset_t *old);
 
 /* Has the program that library loaded? */
 bool hooks_loaded(const char *soname);

@@ -1,4 +1,4 @@
-/* OMPT: the tool's start and end.  Context: CTL. */
+/* OMPT: the tool's start and end; what a program may say (include/hpcrun-lite.h).  Context: CTL. */
 #include <stddef.h>
 #include <stdio.h>
 
@@ -18,15 +18,18 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *da
   rt.set_callback = (ompt_set_callback_t)lookup("ompt_set_callback");
   if (!rt.get_task_info || !rt.set_callback)
     return 0;
+  bool separate = true;
   if (!rt_self)
     thread_start(0);
   if (rt_self && rt_enter(rt_self)) {
-    modules_mark_runtime(rt_self, (const void *)rt.get_task_info);
+    separate = modules_mark_runtime(rt_self, (const void *)rt.get_task_info);
     rt_leave(rt_self);
   }
   int missing = ompt_register();
   if (missing && control.config.log)
     control_say("the OpenMP runtime lacks %d of the callbacks that are needed: its threads' states are incomplete", missing);
+  if (!separate && control.config.log)
+    control_say("the OpenMP runtime is linked into the executable: its frames show in the contexts; link it dynamically");
   rt.ompt = true;
   return 1;
 }
@@ -43,4 +46,16 @@ __attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool
     return NULL;
   snprintf(control.runtime, sizeof control.runtime, "%s (OpenMP %u)", runtime, omp_version);
   return &result;
+}
+
+__attribute__((visibility("default"))) void hpcrun_lite_tool_start(const void *unused, uint64_t none)
+{
+  (void)unused, (void)none;
+  atomic_store(&rt.paused, false);
+}
+
+__attribute__((visibility("default"))) void hpcrun_lite_tool_stop(const void *unused, uint64_t none)
+{
+  (void)unused, (void)none;
+  atomic_store(&rt.paused, true);
 }

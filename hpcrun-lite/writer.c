@@ -187,7 +187,7 @@ void writer_process(void)
                                    .rank = control.config.rank,
                                    .start_ns = control.start_realtime_ns,
                                    .wall_ns = sys_monotonic_ns() - control.start_ns,
-                                   .cpu_ns = sys_process_cpu_ns(),
+                                   .cpu_ns = sys_process_cpu_ns() - control.start_cpu_ns,
                                    .cpus = core_count(),
                                    .threads = control.thread_count,
                                    .threads_max = atomic_load(&rt.openmp_threads_max),

@@ -31,32 +31,6 @@ static uint32_t child(struct path *path, enum format_kind kind, uint32_t what, u
   return cct_child(path->t, path->node, (struct cct_key){kind, what, offset});
 }
 
-/* A runtime that is linked into the executable has no address range of its own: its frames lie between the exit frame of a task
- * and the enter frame of the task inside which that one runs. */
-static bool between_tasks(const struct path *path, uint64_t sp)
-{
-  enum { LEVELS = 16, LOWEST_POINTER = 65536 };
-  for (int level = 0; level < LEVELS; level++) {
-    int flags;
-    ompt_frame_t *frame = NULL;
-    if (rt.get_task_info(level, &flags, NULL, &frame, NULL, NULL) != 2 || (uint64_t)frame < LOWEST_POINTER)
-      return false;
-    uint64_t enter = frame->enter_frame.value, leave = frame->exit_frame.value;
-    if (level == 0 && enter && sp <= enter)
-      return true;
-    if (!leave || sp < leave)
-      return false;
-    if (flags & ompt_task_implicit && path->t->base_region && !path->t->open_region)
-      return true;
-    ompt_frame_t *outer = NULL;
-    if (rt.get_task_info(level + 1, &flags, NULL, &outer, NULL, NULL) != 2 || (uint64_t)outer < LOWEST_POINTER)
-      return true;
-    if (sp <= outer->enter_frame.value)
-      return true;
-  }
-  return false;
-}
-
 /* Finds what every frame's code belongs to. */
 static void classify(struct path *path)
 {
@@ -66,11 +40,20 @@ static void classify(struct path *path)
     uint32_t flags = module ? module->flags : 0;
     frame->offset = (uint32_t)(frame->ip - (module ? module->base : 0));
     frame->tool = flags & FORMAT_MODULE_TOOL;
-    frame->runtime = flags & FORMAT_MODULE_RUNTIME ||
-                     (rt.runtime_static && flags & FORMAT_MODULE_MAIN && between_tasks(path, frame->sp));
+    frame->system = flags & FORMAT_MODULE_SYSTEM;
+    frame->runtime = flags & FORMAT_MODULE_RUNTIME;
     if (!module)
       frame->module = 0;
   }
+}
+
+/* A function of libc's that we interpose, with what it calls there: the path ends in the user frame that called it. */
+static bool only_tool_inside(const struct path *path, int i)
+{
+  for (; i >= 0; i--)
+    if (!path->frames[i].tool && !path->frames[i].system)
+      return false;
+  return true;
 }
 
 static void add_frame(struct path *path, const struct frame *frame)
@@ -107,7 +90,7 @@ static void enter_run(struct path *path, int inner, int outer, bool last)
 {
   struct format_region *region = region_entered(path->t, path->frames[inner].sp, outer_sp(path, outer));
   if (region) {
-    if (path->cut && region->state != FORMAT_REGION_UNKNOWN)
+    if (path->cut && region->state != FORMAT_REGION_UNKNOWN && region->state != FORMAT_REGION_ASKED)
       path->node = region->link_node; /* what was cut off is known from an earlier sample */
     region_publish(path->t, region, path->node);
     enter_region(path, last);
@@ -166,6 +149,8 @@ static int enter_base(struct path *path, int innermost)
 static bool read_frames(struct path *path, int i, int innermost)
 {
   while (i >= 0) {
+    if (path->frames[i].tool && only_tool_inside(path, i))
+      return false;
     if (!path->frames[i].runtime) {
       add_frame(path, &path->frames[i--]);
       continue;
@@ -174,9 +159,11 @@ static bool read_frames(struct path *path, int i, int innermost)
     while (i > 0 && path->frames[i - 1].runtime)
       i--;
     if (outer == innermost && !leads_to_user(path, i, outer)) {
-      if (path->target)
-        region_publish(path->t, path->target, path->node);
-      else
+      struct format_region *entered =
+          path->target ? path->target : region_entered(path->t, path->frames[i].sp, outer_sp(path, outer));
+      if (entered)
+        region_publish(path->t, entered, path->node);
+      if (!path->target)
         path->node = child(path, FORMAT_KIND_RUNTIME, 0, 0);
       return true;
     }
@@ -227,11 +214,9 @@ uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bo
   return path.node;
 }
 
-void context_publish(struct thread_state *t, uint64_t region_handle)
+void context_publish(struct thread_state *t, struct format_region *region)
 {
-  struct path path = {.t = t, .frames = t->frames, .target = region_find(region_handle)};
-  if (!path.target)
-    return;
+  struct path path = {.t = t, .frames = t->frames, .target = region};
   path.count = unwind_here(t, t->frames, &path.cut);
   read_path(&path);
 }

@@ -14,7 +14,7 @@
 uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bool *overhead);
 
 /* At the end of a region, in its master's callback: unwinds and publishes the region's creation context. */
-void context_publish(struct thread_state *t, uint64_t region_handle);
+void context_publish(struct thread_state *t, struct format_region *region);
 
 /* Anywhere: publishes the creation contexts of all regions open on this thread's stack. */
 void context_publish_open(struct thread_state *t);

@@ -153,6 +153,21 @@ static const struct format_module *enter(uint64_t start, uint64_t end, uint64_t 
   return found;
 }
 
+/* A library that was opened by a relative path: made absolute while the working directory is likely still the same. */
+static const char *absolute(const char *path, char *buffer, size_t size)
+{
+  if (path[0] == '/' || path[0] == '[')
+    return path;
+  size_t length = sys_working_directory(buffer, size);
+  if (!length || length + 1 + strnlen(path, size) >= size)
+    return path;
+  if (path[0] == '.' && path[1] == '/')
+    path += 2;
+  buffer[length] = '/';
+  strcpy(buffer + length + 1, path);
+  return buffer;
+}
+
 static const struct format_module *look_up(uint64_t address, uint32_t *index)
 {
   struct dl_find_object object;
@@ -163,9 +178,10 @@ static const struct format_module *look_up(uint64_t address, uint32_t *index)
   uint64_t start = (uint64_t)object.dlfo_map_start;
   const struct link_map *map = object.dlfo_link_map;
   bool main = map->l_name[0] == '\0';
-  const char *path = main ? executable_path : map->l_name;
-  uint32_t flags = main ? FORMAT_MODULE_MAIN : flags_of(path, start);
-  return enter(start, (uint64_t)object.dlfo_map_end, map->l_addr, path, flags, index);
+  char buffer[PATH_LONGEST / 4];
+  uint32_t flags = main ? FORMAT_MODULE_MAIN : flags_of(map->l_name, start);
+  const char *path = main || flags & FORMAT_MODULE_VDSO ? map->l_name : absolute(map->l_name, buffer, sizeof buffer);
+  return enter(start, (uint64_t)object.dlfo_map_end, map->l_addr, main ? executable_path : path, flags, index);
 }
 
 const struct format_module *modules_find(struct thread_state *t, uint64_t address, uint32_t *index)
@@ -188,14 +204,14 @@ const struct format_module *modules_find(struct thread_state *t, uint64_t addres
   return module;
 }
 
-void modules_mark_runtime(struct thread_state *t, const void *address)
+bool modules_mark_runtime(struct thread_state *t, const void *address)
 {
   uint32_t index;
   const struct format_module *module = modules_find(t, (uint64_t)address, &index);
-  if (module && module->flags & FORMAT_MODULE_MAIN)
-    rt.runtime_static = true;
-  else if (module)
-    __atomic_fetch_or(&((struct format_module *)table_at(&modules, index))->flags, FORMAT_MODULE_RUNTIME, __ATOMIC_RELAXED);
+  if (!module || module->flags & FORMAT_MODULE_MAIN)
+    return false;
+  __atomic_fetch_or(&((struct format_module *)table_at(&modules, index))->flags, FORMAT_MODULE_RUNTIME, __ATOMIC_RELAXED);
+  return true;
 }
 
 void modules_start(const char *executable)

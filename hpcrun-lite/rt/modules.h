@@ -13,8 +13,9 @@
 /* Enters the executable (by its real path), this library, libc and the loader. */
 void modules_start(const char *executable);
 
-/* Marks the module that holds that address as the OpenMP runtime. */
-void modules_mark_runtime(struct thread_state *t, const void *address);
+/* Marks the module that holds that address as the OpenMP runtime.  False if it is the executable itself: then the runtime's
+ * frames cannot be told from the program's. */
+bool modules_mark_runtime(struct thread_state *t, const void *address);
 
 /* Module of an address: its index (from 1) and its record.  Addresses outside all modules belong to an anonymous one, a window of
  * 4 GiB.  Returns NULL (and counts) where no entry could be made. */

@@ -67,24 +67,25 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
 
 static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, int flags, const void *codeptr)
 {
-  (void)task_data, (void)flags, (void)codeptr;
+  (void)parallel_data, (void)task_data, (void)flags, (void)codeptr;
   struct thread_state *t = self();
   if (!t)
     return;
   t->inside++;
-  uint64_t handle = parallel_data->value;
-  if (region_end(t, handle)) {
-    context_publish(t, handle);
-    region_close(t, handle);
+  struct format_region *unresolved = region_end(t);
+  if (unresolved) {
+    context_publish(t, unresolved);
+    region_close(t);
   }
   t->inside--;
 }
 
-/* A thread that enters a region of which another thread is master has a stack of its own there: its paths begin in that region. */
+/* A thread that enters a region of which another thread is master has a stack of its own there: its paths begin in that region.  The
+ * region's record is not looked at: its cache line is the master's. */
 static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, unsigned team_size, unsigned index,
                              int flags)
 {
-  (void)team_size, (void)index, (void)flags;
+  (void)team_size, (void)flags;
   struct thread_state *t = self();
   if (!t)
     return;
@@ -96,8 +97,7 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   if (task_data)
     task_data->value = 0;
   uint64_t handle = parallel_data ? parallel_data->value : 0;
-  const struct format_region *region = handle ? region_find(handle) : NULL;
-  if (region && region->owner != t->index)
+  if (handle && (index != 0 || t->open_region != (uint32_t)handle))
     t->base_region = handle;
   set_idle(t, false);
 }

@@ -1,6 +1,7 @@
 #include "hpcrun-lite/rt/region.h"
 
 #include "hpcrun-lite/rt/cct.h"
+#include "hpcrun-lite/rt/sample.h"
 #include "hpcrun-lite/rt/sys.h"
 
 enum { REGIONS_FIRST = 256, LOCK_TRIES = 10000 };
@@ -9,6 +10,7 @@ enum { REGIONS_FIRST = 256, LOCK_TRIES = 10000 };
  * is not his own. */
 static _Atomic uint64_t shared_free;
 static struct table regions;
+static struct table threads; /* by thread index: struct thread_state *; an entry is good while its thread lives */
 static atomic_flag lock = ATOMIC_FLAG_INIT; /* for adding records to the table */
 
 void region_start(void)
@@ -17,8 +19,28 @@ void region_start(void)
   atomic_flag_clear(&lock);
   atomic_store(&shared_free, 0);
   table_init(&regions, FORMAT_REGIONS, ARENA_SHARED, 0, sizeof(struct format_region), REGIONS_FIRST);
+  table_init(&threads, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct thread_state *), REGIONS_FIRST);
   if (table_next(&regions, &index))
     table_publish(&regions); /* index 0 means "none" */
+}
+
+bool region_register(struct thread_state *t)
+{
+  for (;;) {
+    uint32_t index, count = threads.count;
+    if (count > t->index)
+      break;
+    if (!table_next(&threads, &index))
+      return false;
+    table_publish(&threads);
+  }
+  __atomic_store_n((struct thread_state **)table_at(&threads, t->index), t, __ATOMIC_RELEASE);
+  return true;
+}
+
+static const struct thread_state *region_thread(uint32_t index)
+{
+  return index < __atomic_load_n(&threads.count, __ATOMIC_ACQUIRE) ? *(struct thread_state **)table_at(&threads, index) : NULL;
 }
 
 const struct table *region_table(void)
@@ -31,23 +53,20 @@ static struct format_region *at(uint32_t index)
   return table_at(&regions, index);
 }
 
-struct format_region *region_find(uint64_t handle)
+static bool known(const struct format_region *region)
+{
+  uint32_t state = __atomic_load_n(&region->state, __ATOMIC_ACQUIRE);
+  return state == FORMAT_REGION_KNOWN || state == FORMAT_REGION_LINKED;
+}
+
+/* The handle's record, NULL if the handle is of an instance that is over. */
+static struct format_region *region_find(uint64_t handle)
 {
   uint32_t index = (uint32_t)handle;
   if (!index || index >= __atomic_load_n(&regions.count, __ATOMIC_ACQUIRE))
     return NULL;
   struct format_region *region = at(index);
   return __atomic_load_n(&region->word, __ATOMIC_ACQUIRE) >> 32 == handle >> 32 ? region : NULL;
-}
-
-/* Takes a region out of its master's list of open ones; nearly always it is the first. */
-static void open_remove(struct thread_state *t, uint32_t index)
-{
-  uint32_t *place = &t->open_region;
-  while (*place && *place != index)
-    place = &at(*place)->next;
-  if (*place)
-    *place = at(index)->next;
 }
 
 static uint32_t pop_shared(void)
@@ -118,32 +137,30 @@ static void let_go(uint32_t index)
     push_shared(index);
 }
 
-bool region_end(struct thread_state *t, uint64_t handle)
+struct format_region *region_end(struct thread_state *t)
 {
-  struct format_region *region = region_find(handle);
-  if (!region || region->owner != t->index)
-    return false;
-  uint32_t index = (uint32_t)handle;
-  uint64_t alone = handle >> 32 << 32 | 1;
+  uint32_t index = t->open_region;
+  if (!index)
+    return NULL;
+  struct format_region *region = at(index);
+  uint64_t alone = (region->word & ~(uint64_t)UINT32_MAX) | 1;
   if (__atomic_compare_exchange_n(&region->word, &alone, alone - 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-    open_remove(t, index);
+    t->open_region = region->next;
     region->next = t->free_region;
     t->free_region = index;
-    return false;
+    return NULL;
   }
-  if (region->state == FORMAT_REGION_UNKNOWN)
-    return true;
-  region_close(t, handle);
-  return false;
+  if (!known(region))
+    return region;
+  region_close(t);
+  return NULL;
 }
 
-void region_close(struct thread_state *t, uint64_t handle)
+void region_close(struct thread_state *t)
 {
-  struct format_region *region = region_find(handle);
-  if (!region)
-    return;
-  uint32_t index = (uint32_t)handle;
-  open_remove(t, index);
+  uint32_t index = t->open_region;
+  struct format_region *region = at(index);
+  t->open_region = region->next;
   if (region->state == FORMAT_REGION_KNOWN) { /* our own context is not resolved yet: region_fold() comes back to it */
     region->next = t->known_regions;
     t->known_regions = index;
@@ -189,14 +206,29 @@ static bool take(struct format_region *region, uint64_t handle)
   return true;
 }
 
+/* A region in which we are sampled again, whose master sleeps at its end: without CPU time it is not sampled, so it will not say by
+ * itself where the region was created, for as long as the region lasts.  It is asked once.  It cannot end meanwhile, since we are
+ * in its region; and it sleeps in the runtime, which takes no notice of an interrupted wait. */
+static void ask_master(struct format_region *region)
+{
+  uint32_t unknown = FORMAT_REGION_UNKNOWN;
+  const struct thread_state *master = region_thread(region->owner);
+  if (known(region) || !master || !__atomic_load_n(&master->idle, __ATOMIC_RELAXED))
+    return;
+  if (__atomic_compare_exchange_n(&region->state, &unknown, FORMAT_REGION_ASKED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    sys_signal_thread(rt.pid, master->tid, RT_SIGNAL, (void *)&sample_publish);
+}
+
 uint32_t region_base(struct thread_state *t, uint64_t handle)
 {
   struct format_region *region = region_find(handle);
   if (!region)
     return CCT_NONE;
   for (unsigned i = 0; i < t->pending_count; i++)
-    if (t->pending[i].region == (uint32_t)handle)
+    if (t->pending[i].region == (uint32_t)handle) {
+      ask_master(region);
       return t->pending[i].node;
+    }
   if (!take(region, handle))
     return CCT_NONE;
   bool linked = __atomic_load_n(&region->state, __ATOMIC_ACQUIRE) == FORMAT_REGION_LINKED;
@@ -219,7 +251,7 @@ uint32_t region_base(struct thread_state *t, uint64_t handle)
 static void follow(struct thread_state *t, uint32_t from, uint32_t to)
 {
   for (uint32_t index = t->open_region; index; index = at(index)->next)
-    if (at(index)->state != FORMAT_REGION_UNKNOWN && at(index)->link_node == from)
+    if (known(at(index)) && at(index)->link_node == from)
       at(index)->link_node = to;
   for (uint32_t index = t->known_regions; index; index = at(index)->next)
     if (at(index)->link_node == from)
@@ -269,7 +301,7 @@ void region_fold(struct thread_state *t)
 bool region_wanted(const struct thread_state *t)
 {
   for (uint32_t index = t->open_region; index; index = at(index)->next)
-    if (at(index)->state == FORMAT_REGION_UNKNOWN && (uint32_t)__atomic_load_n(&at(index)->word, __ATOMIC_RELAXED) > 1)
+    if (!known(at(index)) && (uint32_t)__atomic_load_n(&at(index)->word, __ATOMIC_RELAXED) > 1)
       return true;
   return false;
 }

@@ -17,16 +17,17 @@
 
 void region_start(void);
 
+/* Makes a new thread known as a possible master.  CTL, under its lock.  False without memory. */
+bool region_register(struct thread_state *t);
+
 /* Master enters a region whose runtime entry's frame is at enter_frame.  Returns its handle, 0 without memory. */
 uint64_t region_begin(struct thread_state *t, uint64_t enter_frame);
 
-/* Master leaves it.  Returns true if somebody was sampled in it and its creation path is not known: then the caller unwinds,
- * calls region_publish() and then region_close(). */
-bool region_end(struct thread_state *t, uint64_t handle);
-void region_close(struct thread_state *t, uint64_t handle);
-
-/* The handle's record, NULL if the handle is of an instance that is over. */
-struct format_region *region_find(uint64_t handle);
+/* Master leaves the innermost region it has entered (what the runtime says at the end which region that is cannot be relied on:
+ * with nesting, libomp 14 to 19 pass another region's data).  Returns NULL, or, if somebody was sampled in the region and its
+ * creation path is not known, the region: then the caller unwinds, calls region_publish() and then region_close(). */
+struct format_region *region_end(struct thread_state *t);
+void region_close(struct thread_state *t);
 
 /* The innermost open region of this thread that was entered from a frame between those stack pointers; NULL if none. */
 struct format_region *region_entered(const struct thread_state *t, uint64_t sp_from, uint64_t sp_to);

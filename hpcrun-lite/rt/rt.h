@@ -35,7 +35,7 @@ struct frame {
   uint64_t ip; /* of callers: inside the call instruction                  */
   uint64_t sp; /* the frame's stack pointer at that moment                 */
   uint32_t module, offset; /* what ip lies in (rt/context.c)               */
-  bool runtime, tool;      /* code of the OpenMP runtime; of this tool     */
+  bool runtime, tool, system; /* code of the OpenMP runtime; of this tool; of libc */
 };
 
 enum source_how { SOURCE_OFF, SOURCE_PERF, SOURCE_TIMER };
@@ -80,7 +80,7 @@ struct thread_state {
 
   uint32_t index;
   int tid;
-  bool main;
+  uint64_t cpu_start_ns;          /* the thread's clock when it was registered: not 0 after exec */
   uint64_t stack_low, stack_high; /* 0 = not known                                  */
   uint64_t top_sp;                /* an unwind is complete once it gets here        */
   uint64_t pthread;               /* for CTL                                        */
@@ -109,8 +109,9 @@ struct rt_process {
   unsigned metric_count;
   int pid;
   bool timers_for_cpu;     /* CPU time is sampled by timers: kernel samples are not allowed                  */
-  bool runtime_static;     /* the OpenMP runtime is part of the executable: told apart by frames             */
+  bool wall;               /* an event signals blocked threads                                               */
   bool ompt;
+  atomic_bool paused;      /* by the program: samples do not count                                           */
   atomic_bool closed;      /* measuring has ended: handlers and callbacks return at once                     */
   atomic_uint module_generation; /* changes with every dlclose                                               */
   atomic_uint_fast64_t regions;

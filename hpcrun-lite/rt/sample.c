@@ -45,8 +45,11 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
   bool counted = driver || (rt.driver < 0 && event == 0);
   if (counted)
     t->record->samples++;
-  if (driver && charge_waiting(t, weight))
+  if (driver && charge_waiting(t, weight)) {
+    if (region_wanted(t)) /* not sampled in user code, but others wait to learn where our regions come from */
+      context_publish_open(t);
     return;
+  }
   region_fold(t);
   uint32_t node = context_interrupted(t, context->uc_mcontext.gregs, &overhead);
   unsigned column = driver ? (overhead ? METRIC_OVERHEAD : METRIC_WORK) : event_metric(event);
@@ -77,8 +80,10 @@ bool sample_signal(const siginfo_t *info, void *context)
     return false;
   int saved_errno = errno;
   if (!atomic_load_explicit(&rt.closed, memory_order_acquire) || publish) {
-    uint64_t weight = source ? source_weight(t, source, info) : 0;
-    if (rt_enter(t)) {
+    uint64_t weight = source ? source_weight(t, source) : 0;
+    if (source && atomic_load_explicit(&rt.paused, memory_order_relaxed)) {
+      /* weighed, so that the time until now does not count later, and dropped */
+    } else if (rt_enter(t)) {
       if (publish)
         context_publish_open(t);
       else

@@ -10,6 +10,4 @@ bool sample_signal(const siginfo_t *info, void *context);
 /* Sent to a thread to make it publish the creation contexts of its open regions: value of such a signal. */
 extern const char sample_publish;
 
-/* What a sample costs the caller's own measurement: nothing is recorded while the process is closed. */
-
 #endif

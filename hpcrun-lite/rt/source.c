@@ -154,9 +154,8 @@ static uint64_t time_weight(struct source *source, uint64_t now)
   return passed > source->period ? passed : source->period;
 }
 
-uint64_t source_weight(struct thread_state *t, struct source *source, const siginfo_t *info)
+uint64_t source_weight(struct thread_state *t, struct source *source)
 {
-  (void)info;
   uint64_t count;
   switch (rt.events[source->event].clock) {
   case EVENT_WALL_TIME:

@@ -21,6 +21,6 @@ void source_stop(struct thread_state *t);
 struct source *source_of(struct thread_state *t, const siginfo_t *info);
 
 /* What the sample stands for, in the event's unit; starts the next interval. */
-uint64_t source_weight(struct thread_state *t, struct source *source, const siginfo_t *info);
+uint64_t source_weight(struct thread_state *t, struct source *source);
 
 #endif

@@ -170,6 +170,12 @@ void sys_signal_thread(int pid, int tid, int signal_number, void *cookie)
   call6(SYS_rt_tgsigqueueinfo, pid, tid, signal_number, (long)&info, 0, 0);
 }
 
+size_t sys_working_directory(char *path, size_t size_bytes)
+{
+  long length = call3(SYS_getcwd, (long)path, (long)size_bytes, 0);
+  return length > 1 && path[0] == '/' ? (size_t)length - 1 : 0;
+}
+
 void sys_yield(void)
 {
   call3(SYS_sched_yield, 0, 0, 0);

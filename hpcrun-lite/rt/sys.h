@@ -33,6 +33,7 @@ bool sys_perf_read(int fd, uint64_t id, uint64_t *count);
 int sys_timer_start(int clock, int tid, int signal_number, void *cookie, uint64_t first_ns, uint64_t period_ns); /* id or -1 */
 void sys_timer_stop(int timer);
 void sys_signal_thread(int pid, int tid, int signal_number, void *cookie);
+size_t sys_working_directory(char *path, size_t size_bytes); /* length without the NUL, 0 on failure */
 void sys_yield(void);
 void sys_exit_group(int status) __attribute__((noreturn));
 

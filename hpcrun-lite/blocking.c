@@ -1,0 +1,339 @@
+/* Calls that a signal would interrupt for good, in spite of SA_RESTART (signal(7)).
+ *
+ * Context: CTL.  Only the `wall` event signals threads that are blocked; where it is measured, our signal is held back during these
+ * calls and comes on their return: the sample then stands for the time that passed, in the context of the call.  CPU-time and
+ * count events only move in a thread that runs, and need none of this.
+ */
+#define _GNU_SOURCE
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/msg.h>
+#include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hpcrun-lite/hooks.h"
+#include "hpcrun-lite/rt/rt.h"
+
+#define INTERPOSED __attribute__((visibility("default")))
+
+static bool hold(void)
+{
+  sigset_t ours, before;
+  if (!rt.wall || !rt_self)
+    return false;
+  sigemptyset(&ours);
+  sigaddset(&ours, RT_SIGNAL);
+  hooks_sigmask(SIG_BLOCK, &ours, &before);
+  return !sigismember(&before, RT_SIGNAL);
+}
+
+static void release(bool held)
+{
+  if (held)
+    hooks_unblock_signal();
+}
+
+/* A mask that a call puts in place of the thread's own, with our signal held back too. */
+static const sigset_t *with_ours(const sigset_t *mask, sigset_t *copy)
+{
+  if (!mask || !rt.wall)
+    return mask;
+  *copy = *mask;
+  sigaddset(copy, RT_SIGNAL);
+  return copy;
+}
+
+INTERPOSED int nanosleep(const struct timespec *time, struct timespec *rest)
+{
+  static void *next;
+  int (*real)(const struct timespec *, struct timespec *) = hooks_next(&next, "nanosleep");
+  bool held = hold();
+  int result = real(time, rest);
+  release(held);
+  return result;
+}
+
+INTERPOSED int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *rest)
+{
+  static void *next;
+  int (*real)(clockid_t, int, const struct timespec *, struct timespec *) = hooks_next(&next, "clock_nanosleep");
+  bool held = hold();
+  int result = real(clock, flags, time, rest);
+  release(held);
+  return result;
+}
+
+INTERPOSED unsigned sleep(unsigned seconds)
+{
+  static void *next;
+  unsigned (*real)(unsigned) = hooks_next(&next, "sleep");
+  bool held = hold();
+  unsigned result = real(seconds);
+  release(held);
+  return result;
+}
+
+INTERPOSED int usleep(useconds_t useconds)
+{
+  static void *next;
+  int (*real)(useconds_t) = hooks_next(&next, "usleep");
+  bool held = hold();
+  int result = real(useconds);
+  release(held);
+  return result;
+}
+
+INTERPOSED int poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+  static void *next;
+  int (*real)(struct pollfd *, nfds_t, int) = hooks_next(&next, "poll");
+  bool held = hold();
+  int result = real(fds, count, timeout);
+  release(held);
+  return result;
+}
+
+INTERPOSED int select(int count, fd_set *restrict in, fd_set *restrict out, fd_set *restrict other,
+                      struct timeval *restrict timeout)
+{
+  static void *next;
+  int (*real)(int, fd_set *, fd_set *, fd_set *, struct timeval *) = hooks_next(&next, "select");
+  bool held = hold();
+  int result = real(count, in, out, other, timeout);
+  release(held);
+  return result;
+}
+
+INTERPOSED int epoll_wait(int epoll, struct epoll_event *events, int count, int timeout)
+{
+  static void *next;
+  int (*real)(int, struct epoll_event *, int, int) = hooks_next(&next, "epoll_wait");
+  bool held = hold();
+  int result = real(epoll, events, count, timeout);
+  release(held);
+  return result;
+}
+
+INTERPOSED int sem_wait(sem_t *semaphore)
+{
+  static void *next;
+  int (*real)(sem_t *) = hooks_next(&next, "sem_wait");
+  bool held = hold();
+  int result = real(semaphore);
+  release(held);
+  return result;
+}
+
+INTERPOSED int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict until)
+{
+  static void *next;
+  int (*real)(sem_t *, const struct timespec *) = hooks_next(&next, "sem_timedwait");
+  bool held = hold();
+  int result = real(semaphore, until);
+  release(held);
+  return result;
+}
+
+INTERPOSED int sem_clockwait(sem_t *restrict semaphore, clockid_t clock, const struct timespec *restrict until)
+{
+  static void *next;
+  int (*real)(sem_t *, clockid_t, const struct timespec *) = hooks_next(&next, "sem_clockwait");
+  bool held = hold();
+  int result = real(semaphore, clock, until);
+  release(held);
+  return result;
+}
+
+INTERPOSED int pause(void)
+{
+  static void *next;
+  int (*real)(void) = hooks_next(&next, "pause");
+  bool held = hold();
+  int result = real();
+  release(held);
+  return result;
+}
+
+INTERPOSED ssize_t msgrcv(int queue, void *message, size_t size, long type, int flags)
+{
+  static void *next;
+  ssize_t (*real)(int, void *, size_t, long, int) = hooks_next(&next, "msgrcv");
+  bool held = hold();
+  ssize_t result = real(queue, message, size, type, flags);
+  release(held);
+  return result;
+}
+
+INTERPOSED int msgsnd(int queue, const void *message, size_t size, int flags)
+{
+  static void *next;
+  int (*real)(int, const void *, size_t, int) = hooks_next(&next, "msgsnd");
+  bool held = hold();
+  int result = real(queue, message, size, flags);
+  release(held);
+  return result;
+}
+
+INTERPOSED int semop(int set, struct sembuf *operations, size_t count)
+{
+  static void *next;
+  int (*real)(int, struct sembuf *, size_t) = hooks_next(&next, "semop");
+  bool held = hold();
+  int result = real(set, operations, count);
+  release(held);
+  return result;
+}
+
+INTERPOSED int semtimedop(int set, struct sembuf *operations, size_t count, const struct timespec *timeout)
+{
+  static void *next;
+  int (*real)(int, struct sembuf *, size_t, const struct timespec *) = hooks_next(&next, "semtimedop");
+  bool held = hold();
+  int result = real(set, operations, count, timeout);
+  release(held);
+  return result;
+}
+
+INTERPOSED int accept(int fd, struct sockaddr *restrict address, socklen_t *restrict size)
+{
+  static void *next;
+  int (*real)(int, struct sockaddr *, socklen_t *) = hooks_next(&next, "accept");
+  bool held = hold();
+  int result = real(fd, address, size);
+  release(held);
+  return result;
+}
+
+INTERPOSED int accept4(int fd, struct sockaddr *restrict address, socklen_t *restrict size, int flags)
+{
+  static void *next;
+  int (*real)(int, struct sockaddr *, socklen_t *, int) = hooks_next(&next, "accept4");
+  bool held = hold();
+  int result = real(fd, address, size, flags);
+  release(held);
+  return result;
+}
+
+INTERPOSED int connect(int fd, const struct sockaddr *address, socklen_t size)
+{
+  static void *next;
+  int (*real)(int, const struct sockaddr *, socklen_t) = hooks_next(&next, "connect");
+  bool held = hold();
+  int result = real(fd, address, size);
+  release(held);
+  return result;
+}
+
+INTERPOSED ssize_t recv(int fd, void *buffer, size_t size, int flags)
+{
+  static void *next;
+  ssize_t (*real)(int, void *, size_t, int) = hooks_next(&next, "recv");
+  bool held = hold();
+  ssize_t result = real(fd, buffer, size, flags);
+  release(held);
+  return result;
+}
+
+INTERPOSED ssize_t recvfrom(int fd, void *restrict buffer, size_t size, int flags, struct sockaddr *restrict from,
+                            socklen_t *restrict from_size)
+{
+  static void *next;
+  ssize_t (*real)(int, void *, size_t, int, struct sockaddr *, socklen_t *) = hooks_next(&next, "recvfrom");
+  bool held = hold();
+  ssize_t result = real(fd, buffer, size, flags, from, from_size);
+  release(held);
+  return result;
+}
+
+INTERPOSED ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+  static void *next;
+  ssize_t (*real)(int, struct msghdr *, int) = hooks_next(&next, "recvmsg");
+  bool held = hold();
+  ssize_t result = real(fd, message, flags);
+  release(held);
+  return result;
+}
+
+INTERPOSED ssize_t send(int fd, const void *buffer, size_t size, int flags)
+{
+  static void *next;
+  ssize_t (*real)(int, const void *, size_t, int) = hooks_next(&next, "send");
+  bool held = hold();
+  ssize_t result = real(fd, buffer, size, flags);
+  release(held);
+  return result;
+}
+
+INTERPOSED ssize_t sendto(int fd, const void *buffer, size_t size, int flags, const struct sockaddr *to,
+                          socklen_t to_size)
+{
+  static void *next;
+  ssize_t (*real)(int, const void *, size_t, int, const struct sockaddr *, socklen_t) = hooks_next(&next, "sendto");
+  bool held = hold();
+  ssize_t result = real(fd, buffer, size, flags, to, to_size);
+  release(held);
+  return result;
+}
+
+INTERPOSED ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+  static void *next;
+  ssize_t (*real)(int, const struct msghdr *, int) = hooks_next(&next, "sendmsg");
+  bool held = hold();
+  ssize_t result = real(fd, message, flags);
+  release(held);
+  return result;
+}
+
+INTERPOSED int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask)
+{
+  static void *next;
+  sigset_t copy;
+  int (*real)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *) = hooks_next(&next, "ppoll");
+  bool held = hold();
+  int result = real(fds, count, timeout, with_ours(mask, &copy));
+  release(held);
+  return result;
+}
+
+INTERPOSED int pselect(int count, fd_set *restrict in, fd_set *restrict out, fd_set *restrict other,
+                       const struct timespec *restrict timeout, const sigset_t *restrict mask)
+{
+  static void *next;
+  sigset_t copy;
+  int (*real)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *) = hooks_next(&next,
+      "pselect");
+  bool held = hold();
+  int result = real(count, in, out, other, timeout, with_ours(mask, &copy));
+  release(held);
+  return result;
+}
+
+INTERPOSED int epoll_pwait(int epoll, struct epoll_event *events, int count, int timeout, const sigset_t *mask)
+{
+  static void *next;
+  sigset_t copy;
+  int (*real)(int, struct epoll_event *, int, int, const sigset_t *) = hooks_next(&next, "epoll_pwait");
+  bool held = hold();
+  int result = real(epoll, events, count, timeout, with_ours(mask, &copy));
+  release(held);
+  return result;
+}
+
+INTERPOSED int sigsuspend(const sigset_t *mask)
+{
+  static void *next;
+  sigset_t copy;
+  int (*real)(const sigset_t *) = hooks_next(&next, "sigsuspend");
+  bool held = hold();
+  int result = real(with_ours(mask, &copy));
+  release(held);
+  return result;
+}

@@ -1,0 +1,77 @@
+/* hpcrun-lite.h: what a program may say to hpcrun-lite while it is measured.
+ *
+ * Header-only: nothing to link with (glibc before 2.34: -ldl).  Each function is looked up once; a program that is not run under
+ * hpcrun-lite, or under a version that does not offer the function, runs unchanged, at the cost of a test for each call.  All of them
+ * may be called from any thread.
+ */
+#ifndef HPCRUN_LITE_H
+#define HPCRUN_LITE_H
+
+#include <dlfcn.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef void (*hpcrun_lite_function)(const void *, uint64_t);
+
+/* The tool's function of that name, or one that does nothing. */
+static inline void hpcrun_lite_nothing(const void *text, uint64_t number)
+{
+  (void)text;
+  (void)number;
+}
+
+static inline hpcrun_lite_function hpcrun_lite_find(hpcrun_lite_function *found, const char *name)
+{
+  hpcrun_lite_function function = __atomic_load_n(found, __ATOMIC_RELAXED);
+  if (!function) {
+    function = (hpcrun_lite_function)dlsym((void *)0, name); /* RTLD_DEFAULT */
+    if (!function)
+      function = hpcrun_lite_nothing;
+    __atomic_store_n(found, function, __ATOMIC_RELAXED);
+  }
+  return function;
+}
+
+/* Measure from now on.  Process-wide. */
+static inline void hpcrun_lite_start(void)
+{
+  static hpcrun_lite_function found;
+  hpcrun_lite_find(&found, "hpcrun_lite_tool_start")((const void *)0, 0);
+}
+
+/* Do not measure from now on.  Process-wide. */
+static inline void hpcrun_lite_stop(void)
+{
+  static hpcrun_lite_function found;
+  hpcrun_lite_find(&found, "hpcrun_lite_tool_stop")((const void *)0, 0);
+}
+
+/* Enter a named user region of the current task; regions nest. */
+static inline void hpcrun_lite_region_begin(const char *name)
+{
+  static hpcrun_lite_function found;
+  hpcrun_lite_find(&found, "hpcrun_lite_tool_region_begin")(name, 0);
+}
+
+/* Leave the user region entered last. */
+static inline void hpcrun_lite_region_end(void)
+{
+  static hpcrun_lite_function found;
+  hpcrun_lite_find(&found, "hpcrun_lite_tool_region_end")((const void *)0, 0);
+}
+
+/* Add to the work of the current task, in units of the program's choice. */
+static inline void hpcrun_lite_add_work(uint64_t units)
+{
+  static hpcrun_lite_function found;
+  hpcrun_lite_find(&found, "hpcrun_lite_tool_add_work")((const void *)0, units);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
