@@ -164,10 +164,10 @@ enum format_kind {
 #define FORMAT_WHAT_MAX 0xffffffu
 
 struct format_node {
-  uint32_t parent;    /* node index, smaller or larger than the node's own; a tree: no cycle    */
-  uint32_t kind_what; /* enum format_kind << 24 | what                                          */
+  uint32_t kind_what; /* enum format_kind << 24 | what; with offset one aligned 64-bit word  */
   uint32_t offset;
-  uint32_t value;     /* index of its record in the value table, 0 = none (record 0 is unused)  */
+  uint32_t parent;    /* node index, smaller or larger than the node's own; a tree: no cycle */
+  uint32_t value;     /* index of its record in the value table, 0 = none                    */
 };
 
 struct format_thread {

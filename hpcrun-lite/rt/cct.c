@@ -18,20 +18,22 @@ static uint32_t kind_what(struct cct_key key)
   return (uint32_t)key.kind << 24 | (key.what & FORMAT_WHAT_MAX);
 }
 
+/* Changes what a published node is, at once. */
+static void set_key(struct format_node *node, struct cct_key key)
+{
+  uint64_t word = (uint64_t)key.offset << 32 | kind_what(key);
+  __atomic_store_n((uint64_t *)(void *)node, word, __ATOMIC_RELEASE);
+}
+
 /* A fresh or recycled node; its key is set before anybody can see it. */
 static uint32_t node_new(struct thread_state *t, uint32_t parent, struct cct_key key)
 {
-  struct format_node value = {.parent = parent, .kind_what = kind_what(key), .offset = key.offset};
   uint32_t node = t->free_nodes;
   if (node) {
     t->free_nodes = link_of(t, node)->next;
     *link_of(t, node) = (struct cct_link){0};
-    struct format_node *old = cct_node(t, node);
-    value.value = old->value; /* its metrics are zero since it was freed */
-    old->parent = parent;
-    old->offset = key.offset;
-    old->value = value.value;
-    __atomic_store_n(&old->kind_what, value.kind_what, __ATOMIC_RELEASE);
+    cct_node(t, node)->parent = parent; /* if it has metrics, they are zero since it was freed */
+    set_key(cct_node(t, node), key);
     return node;
   }
   uint32_t same;
@@ -39,7 +41,7 @@ static uint32_t node_new(struct thread_state *t, uint32_t parent, struct cct_key
   struct format_node *fresh = link ? table_next(&t->nodes, &node) : NULL;
   if (!fresh)
     return CCT_NONE;
-  *fresh = value;
+  *fresh = (struct format_node){.kind_what = kind_what(key), .offset = key.offset, .parent = parent};
   table_publish(&t->links);
   table_publish(&t->nodes);
   return node;
@@ -145,7 +147,7 @@ static void values_move(struct thread_state *t, uint32_t from, uint32_t to)
 
 static void node_free(struct thread_state *t, uint32_t node)
 {
-  __atomic_store_n(&cct_node(t, node)->kind_what, (uint32_t)FORMAT_KIND_FREE << 24, __ATOMIC_RELEASE);
+  set_key(cct_node(t, node), (struct cct_key){FORMAT_KIND_FREE, 0, 0});
   *link_of(t, node) = (struct cct_link){.next = t->free_nodes};
   t->free_nodes = node;
 }
@@ -190,15 +192,13 @@ void cct_rekey(struct thread_state *t, uint32_t node, struct cct_key key,
                void (*moved)(struct thread_state *t, uint32_t from, uint32_t to))
 {
   struct format_node *at = cct_node(t, node);
-  uint32_t parent = at->parent;
-  uint32_t twin = child_find(t, parent, key);
+  uint32_t parent = at->parent, twin = child_find(t, parent, key);
   if (twin && twin != node) {
     child_detach(t, parent, node);
     subtree_merge(t, node, twin, moved);
     return;
   }
-  at->offset = key.offset;
-  __atomic_store_n(&at->kind_what, kind_what(key), __ATOMIC_RELEASE);
+  set_key(at, key);
 }
 
 uint32_t cct_top(const struct thread_state *t, uint32_t node)
