@@ -1,0 +1,286 @@
+/* hpcrun-lite --diagnose: one line for each thing that decides how well COMMAND can be measured, with its remedy. */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hpcrun-lite/launch/perf_check.h"
+#include "hpcrun-lite/launch/plan.h"
+
+#define ATTACHED "using the OMPT interface" /* what libomp prints with OMP_TOOL_VERBOSE_INIT once a tool is active */
+#define NAMED_MAX 3                         /* modules named before "and N more"                                  */
+#define DEBUG_ROOT "/usr/lib/debug"
+
+__attribute__((format(printf, 3, 4))) static void report(bool good, const char *topic, const char *format, ...) {
+  va_list arguments;
+  printf("%s %-9s ", good ? "ok" : "!!", topic);
+  va_start(arguments, format);
+  vprintf(format, arguments);
+  va_end(arguments);
+  putchar('\n');
+}
+
+/* ---- events ---- */
+
+/* Ticks a second of the kernel: the coarse clocks advance once a tick. */
+static long kernel_hz(void) {
+  struct timespec tick;
+  if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) != 0 || tick.tv_sec > 0 || tick.tv_nsec <= 0)
+    return 100;
+  return 1000000000L / tick.tv_nsec;
+}
+
+static void diagnose_cpu_time(const struct event *event) {
+  int error = perf_check_open(event, false);
+  if (error == 0)
+    report(true, "events", "%s: perf_event, time in the kernel included", event->name);
+  else if (error == EACCES || error == EPERM)
+    report(false, "events",
+           "%s: CPU-time timers, at most %ld samples a second (kernel.perf_event_paranoid is %d): "
+           "sysctl kernel.perf_event_paranoid=1",
+           event->name, kernel_hz(), perf_check_paranoid());
+  else
+    report(false, "events", "%s: CPU-time timers, at most %ld samples a second (no perf_event here: %s)", event->name,
+           kernel_hz(), strerror(error));
+}
+
+static void diagnose_events(const struct plan *plan) {
+  for (int i = 0; i < plan->event_count; i++) {
+    const struct event *event = &plan->events[i];
+    char message[512];
+    if (event->clock == EVENT_CPU_TIME)
+      diagnose_cpu_time(event);
+    else if (perf_check_event(event, message, sizeof message) == 0)
+      report(true, "events", "%s: available", event->name);
+    else
+      report(false, "events", "%s", message);
+  }
+}
+
+/* ---- the OpenMP runtime ---- */
+
+static void diagnose_runtime(const struct plan *plan) {
+  const struct runtime_choice *choice = &plan->choice;
+  if (choice->note[0] != '\0')
+    report(choice->preload[0] != '\0', "runtime", "%s", choice->note);
+  else if (choice->own == RUNTIME_NONE)
+    report(true, "runtime",
+           "no OpenMP runtime among its libraries (one loaded later is seen if it is LLVM's); if it loads "
+           "libgomp later: --omp-runtime FILE");
+  else
+    report(true, "runtime", "%s stays: it has what is needed", choice->own_path);
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk) {
+  (void)status, (void)type, (void)walk;
+  return remove(path);
+}
+
+/* Our environment with the settings of a launch into directory, for the probe. */
+static char **probe_environment(const struct plan *plan, const char *directory) {
+  static char preload[65536 + 16], tools[65536 + 32], place[PATH_MAX + 32];
+  static char *const fixed[] = {(char *)"OMP_TOOL_VERBOSE_INIT=stdout", (char *)"HPCRUN_LITE_LOG=0",
+                                (char *)"HPCRUN_LITE_EVENTS=task-clock"};
+  static const char *const replaced[] = {"LD_PRELOAD=", "OMP_TOOL_LIBRARIES=", "HPCRUN_LITE_",
+                                         "OMP_TOOL_VERBOSE_INIT="};
+  size_t count = 0, kept = 0, names = sizeof replaced / sizeof replaced[0];
+  while (environ[count])
+    count++;
+  char **list = calloc(count + 8, sizeof *list);
+  if (!list)
+    return NULL;
+  for (size_t i = 0; i < count; i++) {
+    size_t k = 0;
+    while (k < names && strncmp(environ[i], replaced[k], strlen(replaced[k])) != 0)
+      k++;
+    if (k == names)
+      list[kept++] = environ[i];
+  }
+  strcpy(preload, "LD_PRELOAD=");
+  plan_preload_value(plan, preload + strlen(preload), sizeof preload - strlen(preload));
+  strcpy(tools, "OMP_TOOL_LIBRARIES=");
+  plan_tools_value(plan, tools + strlen(tools), sizeof tools - strlen(tools));
+  snprintf(place, sizeof place, "HPCRUN_LITE_DIR=%s", directory);
+  list[kept++] = preload;
+  list[kept++] = tools;
+  list[kept++] = place;
+  for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+    list[kept++] = fixed[i];
+  return list;
+}
+
+/* Runs "helper probe RUNTIME" as a launch would run a program, and reads what the runtime says of tools. */
+static bool probe_attaches(const struct plan *plan, const char *runtime, const char *directory) {
+  static char output[65536];
+  char *arguments[] = {(char *)"/proc/self/exe", (char *)"probe", (char *)runtime, NULL};
+  char **environment = probe_environment(plan, directory);
+  posix_spawn_file_actions_t actions;
+  int ends[2];
+  pid_t pid = -1;
+  size_t used = 0;
+  ssize_t got;
+  if (!environment || pipe2(ends, O_CLOEXEC) != 0) {
+    free(environment);
+    return false;
+  }
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  if (posix_spawn(&pid, arguments[0], &actions, NULL, arguments, environment) != 0)
+    pid = -1;
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  while (used < sizeof output - 1 && (got = read(ends[0], output + used, sizeof output - 1 - used)) > 0)
+    used += (size_t)got;
+  output[used] = '\0';
+  close(ends[0]);
+  free(environment);
+  if (pid > 0)
+    waitpid(pid, NULL, 0);
+  return pid > 0 && strstr(output, ATTACHED) && strstr(output, plan->library);
+}
+
+static void diagnose_attach(const struct plan *plan) {
+  char directory[PATH_MAX];
+  const char *temporary = getenv("TMPDIR"), *tool = getenv("OMP_TOOL");
+  const char *runtime = plan->choice.preload[0] ? plan->choice.preload : plan->choice.own_path;
+  if (runtime[0] == '\0') {
+    report(true, "attach", "nothing to attach to: samples and call paths only");
+    return;
+  }
+  if ((plan->choice.own == RUNTIME_GOMP && plan->choice.preload[0] == '\0') ||
+      (tool && strcasecmp(tool, "disabled") == 0)) {
+    report(false, "attach", "the tool cannot attach to %s: workers' paths are not joined to their region's", runtime);
+    return;
+  }
+  snprintf(directory, sizeof directory, "%s/hpcrun-lite-diagnose-XXXXXX",
+           temporary && temporary[0] ? temporary : "/tmp");
+  if (!mkdtemp(directory)) {
+    report(false, "attach", "not tried: cannot make a directory in %s: %s", directory, strerror(errno));
+    return;
+  }
+  bool attaches = probe_attaches(plan, runtime, directory);
+  nftw(directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+  if (attaches)
+    report(true, "attach", "tried: the tool attaches to %s", runtime);
+  else
+    report(false, "attach", "tried: %s does not take the tool (built without OMPT, or another tool comes first)",
+           runtime);
+}
+
+/* ---- code: unwinding and names ---- */
+
+/* Counts modules and keeps the first few names. */
+struct tally {
+  size_t count;
+  char names[256];
+};
+
+static void tally_add(struct tally *tally, const char *path) {
+  size_t used = strlen(tally->names);
+  if (tally->count < NAMED_MAX)
+    snprintf(tally->names + used, sizeof tally->names - used, "%s%s", used ? ", " : "", path_base(path));
+  if (tally->count == NAMED_MAX)
+    snprintf(tally->names + used, sizeof tally->names - used, ", …");
+  tally->count++;
+}
+
+/* Is there a separate debug file, by build id or by the link's name beside the module or in .debug/? */
+static bool has_debug_file(const char *module, const struct elf_facts *facts) {
+  char path[2 * PATH_MAX];
+  int directory_length = (int)(path_base(module) - module);
+  if (facts->build_id_size > 1) {
+    int length = snprintf(path, sizeof path, DEBUG_ROOT "/.build-id/%02x/", facts->build_id[0]);
+    for (uint32_t i = 1; i < facts->build_id_size; i++)
+      length += snprintf(path + length, sizeof path - (size_t)length, "%02x", facts->build_id[i]);
+    snprintf(path + length, sizeof path - (size_t)length, ".debug");
+    if (access(path, R_OK) == 0)
+      return true;
+  }
+  if (facts->debug_link[0] == '\0')
+    return false;
+  static const char *const places[] = {"", ".debug/"};
+  for (size_t i = 0; i < 2; i++) {
+    snprintf(path, sizeof path, "%.*s%s%s", directory_length, module, places[i], facts->debug_link);
+    if (access(path, R_OK) == 0 && strcmp(path, module) != 0)
+      return true;
+  }
+  snprintf(path, sizeof path, DEBUG_ROOT "%.*s%s", directory_length, module, facts->debug_link);
+  return access(path, R_OK) == 0;
+}
+
+static void diagnose_image(const struct program *program) {
+  const struct elf_facts *facts = &program->facts;
+  const char *name = path_base(program->image);
+  if (!program->is_readable)
+    report(false, "symbols", "%s cannot be read: no names; chmod +r", name);
+  else if (facts->has_lines || has_debug_file(program->image, facts))
+    report(true, "symbols", "%s: functions, source lines, inlined calls", name);
+  else if (facts->has_symbols)
+    report(false, "symbols", "%s: functions but no source lines: compile with -g", name);
+  else
+    report(false, "symbols",
+           "%s is stripped: exported names only; compile with -g and do not strip, or install its debug file", name);
+}
+
+static void diagnose_modules(const struct program *program) {
+  struct tally blind = {0}, nameless = {0};
+  for (size_t i = 0; i < program->module_count; i++) {
+    struct elf_facts facts;
+    if (elf_facts_read(program->modules[i], &facts) != 0 || !facts.is_elf)
+      continue;
+    if (facts.has_code && !facts.has_unwind_index)
+      tally_add(&blind, program->modules[i]);
+    if (i > 0 && facts.has_code && !facts.has_symbols && !facts.has_lines &&
+        !has_debug_file(program->modules[i], &facts))
+      tally_add(&nameless, program->modules[i]);
+  }
+  if (blind.count > 0)
+    report(false, "unwinding",
+           "%zu of %zu modules have no .eh_frame_hdr (%s), paths through them are cut short: compile with "
+           "-fasynchronous-unwind-tables",
+           blind.count, program->module_count, blind.names);
+  else if (program->module_count > 0)
+    report(true, "unwinding", "all %zu modules have the call frame information that it takes", program->module_count);
+  diagnose_image(program);
+  if (nameless.count > 0)
+    report(true, "libraries", "%zu of %zu have exported names only (%s); debug files (-dbgsym) give the rest",
+           nameless.count, program->module_count - 1, nameless.names);
+}
+
+int diagnose(struct plan *plan, enum launch_status status, const char *message) {
+  const struct program *program = &plan->program;
+  if (program->path[0] == '\0' || (status != LAUNCH_OK && !program->is_readable)) {
+    report(false, "program", "%s", message[0] ? message : "cannot be examined");
+    return 1;
+  }
+  if (program->is_script)
+    report(true, "program",
+           "%s, a script run by %s: the programs it starts are measured too, but only the script is examined "
+           "here; diagnose them by themselves",
+           program->path, program->image);
+  else
+    report(true, "program", "%s", program->path);
+  if (status != LAUNCH_OK)
+    report(false, "preload", "%s", message);
+  else if (!program->is_complete && program->is_readable)
+    report(false, "preload", "possible, but its loader does not find all libraries: ldd %s", program->image);
+  else
+    report(true, "preload", "possible: dynamically linked for x86-64, no change of privileges");
+  diagnose_events(plan);
+  if (status == LAUNCH_OK) {
+    diagnose_runtime(plan);
+    diagnose_attach(plan);
+  }
+  diagnose_modules(program);
+  report(status == LAUNCH_OK, "verdict", "%s", status == LAUNCH_OK ? "will be measured" : "will not be measured");
+  return status == LAUNCH_OK ? 0 : 1;
+}

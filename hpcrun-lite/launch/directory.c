@@ -1,0 +1,248 @@
+#include "hpcrun-lite/launch/directory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/format.h"
+
+#define MARKER "launch"
+#define MODE 0700
+#define NUMBER_MAX 100000   /* default names tried                                          */
+#define MARKER_WAIT_MS 2000 /* for another rank's marker that exists but is not written yet */
+#define ID_BYTES 512
+
+enum outcome { OUTCOME_OURS, OUTCOME_BUSY, OUTCOME_REFUSED };
+
+enum content { CONTENT_EMPTY, CONTENT_MEASUREMENTS, CONTENT_FOREIGN };
+
+struct attempt {
+  const char *path;
+  const char *id;
+  bool overwrite;
+  bool locked;
+  char *message;
+  size_t message_size;
+};
+
+/* The same for all ranks of a job, different for any two launches else. */
+static void make_id(const struct directory_request *request, char *id, size_t size) {
+  static const char *const job_variables[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid",
+                                              "PMI_JOBID"};
+  const char *job = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID");
+  struct timespec now;
+  char host[128] = "";
+  for (size_t i = 0; i < sizeof job_variables / sizeof job_variables[0]; i++) {
+    const char *value = getenv(job_variables[i]);
+    if (value && value[0] != '\0') {
+      snprintf(id, size, "%s=%s", job_variables[i], value);
+      return;
+    }
+  }
+  if (job && step && getenv("SLURM_PROCID")) {
+    snprintf(id, size, "SLURM=%s.%s", job, step);
+    return;
+  }
+  clock_gettime(CLOCK_REALTIME, &now);
+  gethostname(host, sizeof host - 1);
+  snprintf(id, size, "launch=%s.%ld.%lld.%09ld", host, request->launcher_pid, (long long)now.tv_sec, now.tv_nsec);
+}
+
+static bool is_measurement(int directory, const char *name) {
+  struct stat status;
+  size_t length = strlen(name), suffix = strlen(FORMAT_SUFFIX);
+  bool named = strcmp(name, MARKER) == 0 || (length > suffix && strcmp(name + length - suffix, FORMAT_SUFFIX) == 0);
+  return named && fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
+}
+
+/* Looks at every entry; with remove, measurement files are deleted too.  An entry that vanishes meanwhile does
+ * not count. */
+static enum content scan(int directory, bool remove) {
+  enum content content = CONTENT_EMPTY;
+  int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *entries = copy >= 0 ? fdopendir(copy) : NULL;
+  struct dirent *entry;
+  if (!entries) {
+    if (copy >= 0)
+      close(copy);
+    return CONTENT_FOREIGN;
+  }
+  while (content != CONTENT_FOREIGN && (entry = readdir(entries))) {
+    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+      continue;
+    content = is_measurement(directory, entry->d_name) ? CONTENT_MEASUREMENTS : CONTENT_FOREIGN;
+    if (remove && content == CONTENT_MEASUREMENTS && unlinkat(directory, entry->d_name, 0) != 0 && errno != ENOENT)
+      content = CONTENT_FOREIGN;
+  }
+  closedir(entries);
+  return content;
+}
+
+/* Reads the marker, waiting for its content where another process has just created it.  Returns false where there is
+ * none. */
+static bool read_marker(int directory, char *id, size_t size) {
+  for (int waited_ms = 0;; waited_ms += 10) {
+    int fd = openat(directory, MARKER, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+      return false;
+    ssize_t length = read(fd, id, size - 1);
+    close(fd);
+    if (length > 0 || waited_ms >= MARKER_WAIT_MS) {
+      id[length > 0 ? length : 0] = '\0';
+      id[strcspn(id, "\n")] = '\0';
+      return true;
+    }
+    nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
+  }
+}
+
+/* Returns 0, or errno: EEXIST where another process was first. */
+static int write_marker(int directory, const char *id) {
+  char text[ID_BYTES + 1];
+  int length = snprintf(text, sizeof text, "%s\n", id);
+  int fd = openat(directory, MARKER, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd < 0)
+    return errno;
+  int error = write(fd, text, (size_t)length) == length ? 0 : errno;
+  if (close(fd) != 0 && error == 0)
+    error = errno;
+  if (error)
+    unlinkat(directory, MARKER, 0);
+  return error;
+}
+
+static enum outcome refuse(const struct attempt *attempt, const char *reason) {
+  snprintf(attempt->message, attempt->message_size, "-o '%.400s': %s", attempt->path, reason);
+  return OUTCOME_REFUSED;
+}
+
+static enum outcome claim(const struct attempt *attempt, int directory) {
+  int error = write_marker(directory, attempt->id);
+  if (error == 0)
+    return OUTCOME_OURS;
+  char id[ID_BYTES];
+  if (error == EEXIST && read_marker(directory, id, sizeof id))
+    return strcmp(id, attempt->id) == 0 ? OUTCOME_OURS : OUTCOME_BUSY;
+  return refuse(attempt, strerror(error));
+}
+
+/* The directory is there and locked where the file system can: whose is it? */
+static enum outcome settle(const struct attempt *attempt, int directory) {
+  char id[ID_BYTES];
+  bool marked = read_marker(directory, id, sizeof id);
+  if (marked && strcmp(id, attempt->id) == 0)
+    return OUTCOME_OURS;
+  enum content content = scan(directory, false);
+  if (content == CONTENT_FOREIGN)
+    return refuse(attempt, "holds files that are not measurements: give another directory");
+  if (content == CONTENT_EMPTY)
+    return claim(attempt, directory);
+  if (!attempt->overwrite)
+    return OUTCOME_BUSY;
+  if (!attempt->locked)
+    return refuse(attempt, "cannot be locked, so not be replaced safely: remove it by hand");
+  if (scan(directory, true) == CONTENT_FOREIGN)
+    return refuse(attempt, "its files cannot be removed: give another directory");
+  return claim(attempt, directory);
+}
+
+static enum outcome try_directory(struct attempt *attempt) {
+  struct stat status;
+  bool created = mkdir(attempt->path, MODE) == 0;
+  if (!created && errno != EEXIST)
+    return refuse(attempt, errno == ENOENT ? "the directory that it is to be in does not exist" : strerror(errno));
+  int directory = open(attempt->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (directory < 0)
+    return refuse(attempt, errno == ELOOP || errno == ENOTDIR ? "is there and not a directory (links are not followed)"
+                                                              : strerror(errno));
+  enum outcome outcome;
+  if (fstat(directory, &status) != 0 || (!created && geteuid() != 0 && status.st_uid != geteuid())) {
+    outcome = refuse(attempt, "belongs to another user: give another directory");
+  } else {
+    attempt->locked = flock(directory, LOCK_EX) == 0;
+    outcome = settle(attempt, directory);
+  }
+  close(directory);
+  return outcome;
+}
+
+/* "hpcrun-lite-COMMAND-measurements[-JOB]"; a job id or command with '/' cannot leave the current directory. */
+static void default_name(const struct directory_request *request, char *name, size_t size) {
+  const char *job = getenv("SLURM_JOB_ID");
+  if (!job || job[0] == '\0')
+    job = getenv("PBS_JOBID");
+  snprintf(name, size, "hpcrun-lite-%s%smeasurements%s%s", request->command, request->command[0] ? "-" : "",
+           job && job[0] ? "-" : "", job ? job : "");
+  for (char *at = name; *at; at++)
+    if (*at == '/')
+      *at = '_';
+}
+
+/* The first of NAME, NAME-2, NAME-3, … that is free or belongs to this job already. */
+static enum launch_status take_default(struct attempt *attempt, const char *base, char *path, size_t path_size) {
+  size_t length = strlen(base);
+  snprintf(path, path_size, "%s", base);
+  attempt->path = path;
+  for (int number = 2; number <= NUMBER_MAX; number++) {
+    struct stat status;
+    enum outcome outcome = try_directory(attempt);
+    if (outcome == OUTCOME_OURS)
+      return LAUNCH_OK;
+    if (outcome == OUTCOME_REFUSED && lstat(path, &status) != 0)
+      return LAUNCH_FAILED; /* it could not be created: no other name will do */
+    attempt->overwrite = false; /* means the directory without a number */
+    if (length + 12 >= path_size)
+      break;
+    snprintf(path + length, path_size - length, "-%d", number);
+  }
+  snprintf(attempt->message, attempt->message_size, "no free directory name after '%.400s': give one with -o", path);
+  return LAUNCH_FAILED;
+}
+
+/* Makes a relative path absolute and drops slashes at its end, which would make open follow a link. */
+static bool absolute_path(const char *given, char *path, size_t size) {
+  char current[PATH_MAX] = "";
+  if (given[0] != '/' && !getcwd(current, sizeof current))
+    return false;
+  int length = snprintf(path, size, "%s%s%s", current, given[0] == '/' ? "" : "/", given);
+  if (length < 0 || (size_t)length >= size)
+    return false;
+  while (length > 1 && path[length - 1] == '/')
+    path[--length] = '\0';
+  return true;
+}
+
+enum launch_status directory_take(const struct directory_request *request, char *path, size_t path_size, char *message,
+                                  size_t message_size) {
+  char id[ID_BYTES], name[PATH_MAX], base[PATH_MAX];
+  struct attempt attempt = {
+      .id = id, .overwrite = request->overwrite, .message = message, .message_size = message_size};
+  make_id(request, id, sizeof id);
+  id[strcspn(id, "\n")] = '\0';
+  default_name(request, name, sizeof name);
+  if (!absolute_path(request->output[0] ? request->output : name, base, sizeof base)) {
+    snprintf(message, message_size, "-o '%.400s': path too long, or the current directory is gone", request->output);
+    return LAUNCH_FAILED;
+  }
+  if (request->output[0] == '\0')
+    return take_default(&attempt, base, path, path_size);
+  snprintf(path, path_size, "%s", base);
+  attempt.path = path;
+  switch (try_directory(&attempt)) {
+  case OUTCOME_OURS:
+    return LAUNCH_OK;
+  case OUTCOME_BUSY:
+    snprintf(message, message_size, "-o '%.400s' holds measurements already: give another directory, or --overwrite",
+             path);
+    return LAUNCH_FAILED;
+  default:
+    return LAUNCH_FAILED;
+  }
+}

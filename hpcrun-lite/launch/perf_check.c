@@ -1,0 +1,85 @@
+#include "hpcrun-lite/launch/perf_check.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PARANOID_FILE "/proc/sys/kernel/perf_event_paranoid"
+
+int perf_check_open(const struct event *event, bool exclude_kernel) {
+  struct perf_event_attr attributes;
+  memset(&attributes, 0, sizeof attributes);
+  attributes.size = sizeof attributes;
+  attributes.type = event->perf_type;
+  attributes.config = event->perf_config;
+  attributes.disabled = 1;
+  attributes.exclude_kernel = exclude_kernel;
+  attributes.exclude_hv = 1;
+  attributes.freq = event->frequency > 0;
+  if (attributes.freq)
+    attributes.sample_freq = event->frequency;
+  else
+    attributes.sample_period = event->period;
+  long fd = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  if (fd < 0)
+    return errno;
+  close((int)fd);
+  return 0;
+}
+
+int perf_check_paranoid(void) {
+  int level = -2;
+  FILE *file = fopen(PARANOID_FILE, "re");
+  if (!file)
+    return level;
+  if (fscanf(file, "%d", &level) != 1)
+    level = -2;
+  fclose(file);
+  return level;
+}
+
+/* These are counted inside the kernel, so that leaving the kernel out leaves nothing. */
+static bool happens_in_kernel(const struct event *event) {
+  return event->perf_type == PERF_TYPE_SOFTWARE &&
+         (event->perf_config == PERF_COUNT_SW_CONTEXT_SWITCHES || event->perf_config == PERF_COUNT_SW_CPU_MIGRATIONS);
+}
+
+int perf_check_event(const struct event *event, char *message, size_t message_size) {
+  if (event->clock != EVENT_COUNT)
+    return 0;
+  int error = perf_check_open(event, false);
+  if ((error == EACCES || error == EPERM) && !happens_in_kernel(event))
+    error = perf_check_open(event, true);
+  switch (error) {
+  case 0:
+    return 0;
+  case EACCES:
+  case EPERM:
+    snprintf(message, message_size,
+             "event '%s' is forbidden (kernel.perf_event_paranoid is %d): sysctl kernel.perf_event_paranoid=1, or use "
+             "task-clock",
+             event->name, perf_check_paranoid());
+    return -1;
+  case ENOENT:
+  case ENODEV:
+  case EOPNOTSUPP:
+    snprintf(message, message_size,
+             "this machine has no event '%s' (virtual machines often have no counters): use task-clock", event->name);
+    return -1;
+  case ENOSYS:
+    snprintf(message, message_size, "event '%s': this kernel or container has no perf_event_open: use task-clock",
+             event->name);
+    return -1;
+  case EINVAL:
+    snprintf(message, message_size,
+             "event '%s' is refused with this rate or period (see kernel.perf_event_max_sample_rate): try @f200",
+             event->name);
+    return -1;
+  default:
+    snprintf(message, message_size, "event '%s' cannot be opened: %s; use task-clock", event->name, strerror(error));
+    return -1;
+  }
+}

@@ -1,0 +1,22 @@
+/* Which events this user may measure on this machine.
+ *
+ * Context: BATCH (the launcher's helper).  Opens events on itself and closes them again.
+ */
+#ifndef HPCRUN_LITE_LAUNCH_PERF_CHECK_H
+#define HPCRUN_LITE_LAUNCH_PERF_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "hpcrun-lite/events.h"
+
+/* Opens the event.  Returns 0, or errno. */
+int perf_check_open(const struct event *event, bool exclude_kernel);
+
+/* Can it be measured?  Times always can, by timers.  Returns 0, or -1 with the reason and the remedy. */
+int perf_check_event(const struct event *event, char *message, size_t message_size);
+
+/* kernel.perf_event_paranoid, or -2 where it cannot be read. */
+int perf_check_paranoid(void);
+
+#endif

@@ -1,0 +1,217 @@
+#include "hpcrun-lite/launch/runtime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define SYMBOL_BYTES 128
+
+/* A symbol that the program or a library of it wants from its OpenMP runtime. */
+struct wanted_symbol {
+  char name[SYMBOL_BYTES];
+  char version[32];
+  bool offered;
+};
+
+struct wanted_list {
+  struct wanted_symbol *symbols;
+  size_t count, capacity;
+  bool failed; /* memory ran out, or a name does not fit: nothing may be concluded */
+};
+
+/* What a candidate offers that matters here. */
+struct offer {
+  struct wanted_list *wanted;
+  bool has_ompt, has_gomp, has_kmpc, has_chunks;
+};
+
+static enum runtime_kind kind_of_library(const char *name) {
+  if (strncmp(name, "libgomp.so", 10) == 0)
+    return RUNTIME_GOMP;
+  if (strncmp(name, "libomp.so", 9) == 0 || strncmp(name, "libomp-", 7) == 0 || strncmp(name, "libomp5.so", 10) == 0)
+    return RUNTIME_LLVM;
+  if (strncmp(name, "libiomp5.so", 11) == 0)
+    return RUNTIME_INTEL;
+  return RUNTIME_NONE;
+}
+
+static bool has_prefix(const char *name, const char *prefix) {
+  return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* Is it a runtime's symbol?  With a version the file says so itself; without, only the name does. */
+static bool is_runtime_symbol(const struct elf_symbol *symbol) {
+  if (symbol->library[0] != '\0')
+    return kind_of_library(symbol->library) != RUNTIME_NONE;
+  return has_prefix(symbol->name, "GOMP_") || has_prefix(symbol->name, "GOACC_") || has_prefix(symbol->name, "omp_") ||
+         has_prefix(symbol->name, "__kmpc_") || has_prefix(symbol->name, "kmp_");
+}
+
+static void add_wanted(struct wanted_list *list, const struct elf_symbol *symbol) {
+  for (size_t i = 0; i < list->count; i++)
+    if (strcmp(list->symbols[i].name, symbol->name) == 0 && strcmp(list->symbols[i].version, symbol->version) == 0)
+      return;
+  if (list->count == list->capacity) {
+    size_t capacity = list->capacity ? list->capacity * 2 : 64;
+    void *grown = realloc(list->symbols, capacity * sizeof *list->symbols);
+    if (!grown) {
+      list->failed = true;
+      return;
+    }
+    list->symbols = grown;
+    list->capacity = capacity;
+  }
+  struct wanted_symbol *wanted = &list->symbols[list->count];
+  if (strlen(symbol->name) >= sizeof wanted->name || strlen(symbol->version) >= sizeof wanted->version) {
+    list->failed = true;
+    return;
+  }
+  strcpy(wanted->name, symbol->name);
+  strcpy(wanted->version, symbol->version);
+  wanted->offered = false;
+  list->count++;
+}
+
+static void visit_wanted(void *context, const struct elf_symbol *symbol) {
+  if (symbol->undefined && is_runtime_symbol(symbol))
+    add_wanted(context, symbol);
+}
+
+/* The loader takes a definition for a reference only where the versions are equal too, or the reference has none. */
+static void visit_offered(void *context, const struct elf_symbol *symbol) {
+  struct offer *offer = context;
+  if (symbol->undefined)
+    return;
+  offer->has_ompt |= strcmp(symbol->name, "ompt_start_tool") == 0;
+  offer->has_gomp |= strcmp(symbol->name, "GOMP_parallel") == 0;
+  offer->has_kmpc |= strcmp(symbol->name, "__kmpc_fork_call") == 0;
+  offer->has_chunks |= strcmp(symbol->name, "__kmpc_sections_init") == 0;
+  for (size_t i = 0; i < offer->wanted->count; i++) {
+    struct wanted_symbol *wanted = &offer->wanted->symbols[i];
+    if (strcmp(wanted->name, symbol->name) == 0 &&
+        (wanted->version[0] == '\0' || strcmp(wanted->version, symbol->version) == 0))
+      wanted->offered = true;
+  }
+}
+
+static void collect_wanted(const struct program *program, struct wanted_list *wanted) {
+  for (size_t i = 0; i < program->module_count; i++)
+    if (kind_of_library(path_base(program->modules[i])) == RUNTIME_NONE)
+      elf_symbols_visit(program->modules[i], visit_wanted, wanted);
+}
+
+static const struct wanted_symbol *first_missing(const struct wanted_list *wanted) {
+  for (size_t i = 0; i < wanted->count; i++)
+    if (!wanted->symbols[i].offered)
+      return &wanted->symbols[i];
+  return NULL;
+}
+
+/* The first runtime in the loader's order serves the program: it is searched first for every symbol. */
+static void find_own(const struct program *program, struct runtime_choice *choice) {
+  struct wanted_list none = {0};
+  struct offer offer = {.wanted = &none};
+  for (size_t i = 0; i < program->module_count && choice->own == RUNTIME_NONE; i++) {
+    choice->own = kind_of_library(path_base(program->modules[i]));
+    if (choice->own != RUNTIME_NONE)
+      snprintf(choice->own_path, sizeof choice->own_path, "%s", program->modules[i]);
+  }
+  if (choice->own == RUNTIME_NONE)
+    return;
+  elf_symbols_visit(choice->own_path, visit_offered, &offer);
+  choice->own_has_chunks = choice->own != RUNTIME_GOMP && offer.has_chunks;
+}
+
+/* Can the library at path serve the program?  If not, reason says why. */
+static bool can_serve(const struct program *program, const char *path, char *reason, size_t reason_size) {
+  struct wanted_list wanted = {0};
+  struct offer offer = {.wanted = &wanted};
+  bool serves = false;
+  collect_wanted(program, &wanted);
+  const struct wanted_symbol *missing = NULL;
+  if (access(path, R_OK) != 0 || elf_symbols_visit(path, visit_offered, &offer) != 0)
+    snprintf(reason, reason_size, "%.300s is not a readable shared library", path);
+  else if (!offer.has_kmpc && !offer.has_gomp)
+    snprintf(reason, reason_size, "%.300s is not an OpenMP runtime", path);
+  else if (!offer.has_ompt)
+    snprintf(reason, reason_size, "%.300s was built without OMPT", path);
+  else if (wanted.failed)
+    snprintf(reason, reason_size, "the program's symbols could not be examined");
+  else if ((missing = first_missing(&wanted)))
+    snprintf(reason, reason_size, "libomp lacks %s%s%s, which the program needs", missing->name,
+             missing->version[0] ? "@" : "", missing->version);
+  else
+    serves = true;
+  free(wanted.symbols);
+  return serves;
+}
+
+static bool tool_disabled(void) {
+  const char *setting = getenv("OMP_TOOL");
+  return setting && strcasecmp(setting, "disabled") == 0;
+}
+
+static const char *own_name(const struct runtime_choice *choice) {
+  return choice->own == RUNTIME_GOMP ? "libgomp" : "its libomp without chunk events";
+}
+
+static enum launch_status choose_file(const struct program *program, const char *path, struct runtime_choice *choice,
+                                      char *message, size_t message_size) {
+  char reason[400];
+  if (!realpath(path, choice->preload)) {
+    snprintf(message, message_size, "--omp-runtime '%.300s': no such library (auto, keep or a file)", path);
+    return LAUNCH_FAILED;
+  }
+  if (!can_serve(program, choice->preload, reason, sizeof reason)) {
+    snprintf(message, message_size, "--omp-runtime: %s; use --omp-runtime keep", reason);
+    return LAUNCH_FAILED;
+  }
+  snprintf(choice->note, sizeof choice->note, "OpenMP runtime exchanged: ran on %.400s", choice->preload);
+  return LAUNCH_OK;
+}
+
+static void choose_auto(const struct program *program, const char *libomp, const char *version,
+                        struct runtime_choice *choice) {
+  char reason[400] = "";
+  choice->say_note = true;
+  if (!program->is_complete)
+    snprintf(reason, sizeof reason, "its libraries could not all be found");
+  else if (libomp[0] == '\0')
+    snprintf(reason, sizeof reason, "no libomp is installed beside hpcrun-lite; --omp-runtime FILE names one");
+  if (reason[0] == '\0' && can_serve(program, libomp, reason, sizeof reason)) {
+    snprintf(choice->preload, sizeof choice->preload, "%s", libomp);
+    snprintf(choice->note, sizeof choice->note,
+             "OpenMP runtime exchanged: runs on LLVM's libomp%s%s instead of %s, times may differ (--omp-runtime keep)",
+             version[0] ? " " : "", version, own_name(choice));
+    return;
+  }
+  if (choice->own == RUNTIME_GOMP)
+    snprintf(choice->note, sizeof choice->note, "stays on libgomp, which has no OMPT: %s", reason);
+  else
+    snprintf(choice->note, sizeof choice->note, "stays on %s: %s", own_name(choice), reason);
+}
+
+enum launch_status runtime_choose(const struct program *program, const char *which, const char *private_libomp,
+                                  const char *private_version, struct runtime_choice *choice, char *message,
+                                  size_t message_size) {
+  memset(choice, 0, sizeof *choice);
+  find_own(program, choice);
+  if (strcmp(which, "auto") != 0 && strcmp(which, "keep") != 0 && !tool_disabled())
+    return choose_file(program, which, choice, message, message_size);
+  if (tool_disabled()) {
+    snprintf(choice->note, sizeof choice->note,
+             "OMP_TOOL=disabled: nothing is learnt from the OpenMP runtime; unset it");
+    choice->say_note = true;
+    return LAUNCH_OK;
+  }
+  bool serves_well = choice->own == RUNTIME_NONE || choice->own == RUNTIME_INTEL || choice->own_has_chunks;
+  if (serves_well)
+    return LAUNCH_OK;
+  if (strcmp(which, "auto") == 0)
+    choose_auto(program, private_libomp, private_version, choice);
+  else if (choice->own == RUNTIME_GOMP)
+    snprintf(choice->note, sizeof choice->note, "stays on libgomp, which has no OMPT (--omp-runtime keep)");
+  return LAUNCH_OK;
+}

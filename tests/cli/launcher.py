@@ -1,0 +1,545 @@
+"""The launcher: options, exit statuses, environment, directory rules, scripts, refusals, exchange of the runtime."""
+import os
+import shlex
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from tap import DEPS, LAUNCHER, LIBRARY, Skip, case, compile_c, environment, main, run  # noqa: E402
+
+PRIVATE_LIBOMP = os.path.join(os.path.dirname(LIBRARY), "omp", "libomp.so.5")
+
+
+def launch(directory, *arguments, **settings):
+    return run(LAUNCHER, *arguments, cwd=directory, **settings)
+
+
+def fails(result, status, *parts):
+    """The launcher's own failure: its status, nothing on stdout, one line on stderr that has all the parts."""
+    assert result.returncode == status, (result.returncode, result.stderr)
+    assert result.stdout == "", result.stdout
+    lines = result.stderr.splitlines()
+    assert len(lines) == 1 and lines[0].startswith("hpcrun-lite: "), result.stderr
+    for part in parts:
+        assert part in lines[0], (part, lines[0])
+
+
+def settings_of(text):
+    """What the lines of --env set, as a shell sees it."""
+    script = text + "\nenv -0"
+    done = subprocess.run(["sh", "-c", script], env={"PATH": os.environ["PATH"]}, stdout=subprocess.PIPE, check=True)
+    pairs = [entry.split("=", 1) for entry in done.stdout.decode().split("\0") if "=" in entry]
+    return dict(pairs)
+
+
+def measurements(directory):
+    return sorted(name for name in os.listdir(directory) if name.startswith("hpcrun-lite-"))
+
+
+# ---- options ----
+
+@case
+def help_names_every_option(directory):
+    text = launch(directory, "--help").stdout
+    for option in ("--output", "--overwrite", "--event", "--trace", "--parallelism", "--work", "--task-context",
+                   "--omp-runtime", "--paused", "--env", "--diagnose", "-q", "-v", "--version", "--help"):
+        assert option in text, option
+    assert launch(directory, "-h").stdout == text
+    assert max(len(line) for line in text.splitlines()) <= 80
+
+
+@case
+def version_is_said(directory):
+    result = launch(directory, "--version")
+    assert result.returncode == 0 and result.stdout.startswith("hpcrun-lite "), result
+
+
+@case
+def bad_options_end_in_125(directory):
+    fails(launch(directory, "--no-such", "true"), 125, "--no-such")
+    fails(launch(directory, "-x", "true"), 125, "-x")
+    fails(launch(directory, "-qx", "true"), 125, "-x")
+    fails(launch(directory, "-o"), 125, "-o")
+    fails(launch(directory, "--output="), 125, "--output")
+    fails(launch(directory), 125, "COMMAND")
+    fails(launch(directory, "--"), 125, "COMMAND")
+    assert measurements(directory) == []
+
+
+@case
+def later_capabilities_are_refused(directory):
+    for options in (["-t"], ["--trace"], ["-qt"], ["-p", "online"], ["-plog"], ["--parallelism=log"],
+                    ["--work", "user"], ["--task-context=creation"], ["--paused"]):
+        fails(launch(directory, *options, "true"), 125, "not available yet")
+    fails(launch(directory, "-p", "on", "true"), 125, "unknown mode 'on'")
+    fails(launch(directory, "--work=days", "true"), 125, "unknown unit 'days'")
+    assert launch(directory, "-q", "-p", "off", "--task-context", "region", "true").returncode == 0
+
+
+@case
+def every_form_of_an_option(directory):
+    forms = (["-o", "{}"], ["-o{}"], ["--output", "{}"], ["--output={}"], ["-qvo", "{}"], ["-qo{}"])
+    for number, form in enumerate(forms):
+        name = f"dir{number}"
+        result = launch(directory, *[word.format(name) for word in form], "--", "true")
+        assert result.returncode == 0, result.stderr
+        assert os.path.isdir(os.path.join(directory, name)), form
+
+
+@case
+def unknown_events_are_refused(directory):
+    fails(launch(directory, "-e", "nonsense", "true"), 125, "unknown event 'nonsense'")
+    fails(launch(directory, "-e", "wall", "-e", "REALTIME@f10", "true"), 125, "twice")
+    fails(launch(directory, "-e", "task-clock@f0", "true"), 125, "bad frequency")
+    assert measurements(directory) == []
+
+
+@case
+def impossible_events_fail_before_the_program_runs(directory):
+    result = launch(directory, "-q", "-e", "r7fffffff@100000", "touch", "ran")
+    if result.returncode == 0:
+        raise Skip("this machine counts raw events")
+    fails(result, 125, "r7fffffff", "task-clock")
+    assert not os.path.exists(os.path.join(directory, "ran"))
+
+
+# ---- what the program returns and sees ----
+
+@case
+def exit_status_is_the_programs(directory):
+    for status in (0, 1, 7, 125, 255):
+        assert launch(directory, "-q", "sh", "-c", f"exit {status}").returncode == status
+
+
+@case
+def fatal_signal_is_the_programs(directory):
+    for number in (signal.SIGTERM, signal.SIGSEGV, signal.SIGKILL):
+        assert launch(directory, "-q", "sh", "-c", f"kill -{int(number)} $$").returncode == -number
+
+
+@case
+def stdout_and_stdin_are_the_programs(directory):
+    result = run(LAUNCHER, "-v", "cat", cwd=directory, stdin="through\n")
+    assert result.stdout == "through\n" and result.returncode == 0, result
+
+
+@case
+def arguments_arrive_unchanged(directory):
+    words = ["", " two  words ", "it's", '"', "$HOME", "`id`", "*", "-o", "--", "a\nb", "\\n", "é"]
+    result = launch(directory, "-q", sys.executable, "-c", "import sys; print(sys.argv[1:])", *words)
+    assert result.stdout == f"{words}\n", result
+
+
+@case
+def environment_is_kept(directory):
+    script = "import os; print(sorted(item for item in os.environb.items()))"
+    command = [sys.executable, "-c", script]
+    odd = {"BASH_FUNC_module%%": "() { echo \"it's\"; }", "a.b": "2", "dir": "kept", "multi": "one\ntwo"}
+    for settings in ({}, odd):
+        plain = eval(run(*command, cwd=directory, **settings).stdout)
+        tool = eval(launch(directory, "-q", *command, **settings).stdout)
+        ours = (b"HPCRUN_LITE_", b"LD_PRELOAD", b"OMP_TOOL_LIBRARIES")
+        assert [item for item in tool if not item[0].startswith(ours)] == plain
+
+
+@case
+def environment_gets_no_pwd(directory):
+    bare = {"PATH": os.environ["PATH"]}
+    done = subprocess.run([LAUNCHER, "-q", "env"], cwd=directory, env=bare, stdout=subprocess.PIPE, text=True,
+                          check=True)
+    assert not [line for line in done.stdout.splitlines() if line.startswith("PWD=")], done.stdout
+
+
+@case
+def process_id_is_the_launchers(directory):
+    process = subprocess.Popen([LAUNCHER, "-q", "sh", "-c", "echo $$ $HPCRUN_LITE_PID"], cwd=directory,
+                               env=environment(), stdout=subprocess.PIPE, text=True)
+    output = process.communicate()[0].split()
+    assert output == [str(process.pid)] * 2, (output, process.pid)
+
+
+@case
+def settings_reach_the_program(directory):
+    result = launch(directory, "-q", "-e", "wall@f50", "-e", "page-faults@5", "-o", "here", "env",
+                    LD_PRELOAD="/usr/lib/x86_64-linux-gnu/libz.so.1", OMP_TOOL_LIBRARIES="/no/such/tool.so")
+    seen = dict(line.split("=", 1) for line in result.stdout.splitlines() if "=" in line)
+    assert seen["HPCRUN_LITE_EVENTS"] == "wall@f50,page-faults@5"
+    assert seen["HPCRUN_LITE_DIR"] == os.path.join(os.path.realpath(directory), "here")
+    assert seen["HPCRUN_LITE_LOG"] == "0"
+    assert seen["LD_PRELOAD"] == LIBRARY + ":/usr/lib/x86_64-linux-gnu/libz.so.1", seen["LD_PRELOAD"]
+    assert seen["OMP_TOOL_LIBRARIES"] == LIBRARY + ":/no/such/tool.so"
+
+
+@case
+def nested_launches_do_not_pile_up(directory):
+    result = launch(directory, "-q", "-o", "outer", LAUNCHER, "-q", "-o", "inner", "env")
+    seen = dict(line.split("=", 1) for line in result.stdout.splitlines() if "=" in line)
+    assert seen["LD_PRELOAD"] == LIBRARY and seen["OMP_TOOL_LIBRARIES"] == LIBRARY
+    assert seen["HPCRUN_LITE_DIR"].endswith("/inner")
+
+
+@case
+def env_round_trip(directory):
+    os.mkdir(os.path.join(directory, "it's a dir"))
+    result = launch(os.path.join(directory, "it's a dir"), "--env", "-o", "m'1", "-e", "wall", "true")
+    assert result.returncode == 0, result.stderr
+    assert all(line.startswith("export ") for line in result.stdout.splitlines()), result.stdout
+    seen = settings_of(result.stdout)
+    assert seen["HPCRUN_LITE_DIR"] == os.path.join(os.path.realpath(directory), "it's a dir", "m'1")
+    assert seen["LD_PRELOAD"] == LIBRARY and seen["HPCRUN_LITE_EVENTS"] == "wall"
+    assert "HPCRUN_LITE_PID" not in seen
+    assert os.path.isdir(seen["HPCRUN_LITE_DIR"])
+    assert launch(directory, "--env").returncode == 0
+
+
+# ---- finding COMMAND ----
+
+@case
+def missing_commands_end_in_127(directory):
+    fails(launch(directory, "no-such-command-anywhere"), 127, "no-such-command-anywhere")
+    fails(launch(directory, "./none"), 127, "./none")
+    fails(launch(directory, "/etc/passwd/none"), 127)
+    fails(launch(directory, ""), 127)
+    assert measurements(directory) == []
+
+
+@case
+def unusable_commands_end_in_126(directory):
+    fails(launch(directory, "/etc/passwd"), 126, "Permission denied")
+    fails(launch(directory, directory), 126)
+    path = os.path.join(directory, "garbage")
+    with open(path, "wb") as file:
+        file.write(b"\0\1\2\3garbage")
+    os.chmod(path, 0o755)
+    fails(launch(directory, path), 126, "neither")
+    with open(path, "wb") as file:
+        file.write(b"#!/no/such/interpreter\n")
+    fails(launch(directory, path), 126, "/no/such/interpreter")
+
+
+@case
+def path_is_searched_as_execvp_does(directory):
+    for name, mode in (("one", 0o644), ("two", 0o755)):
+        os.mkdir(os.path.join(directory, name))
+        with open(os.path.join(directory, name, "prog"), "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\necho \"$0\"\n")
+        os.chmod(os.path.join(directory, name, "prog"), mode)
+    path = f"{directory}/one:{directory}/two:{os.environ['PATH']}"
+    result = launch(directory, "-q", "prog", PATH=path)
+    assert result.stdout == f"{directory}/two/prog\n", result
+    fails(launch(directory, "prog", PATH=f"{directory}/one:/usr/bin:/bin"), 126)
+    fails(launch(directory, "prog"), 127)
+
+
+@case
+def script_commands_run(directory):
+    cases = {"env-script": "#!/usr/bin/env python3\nprint('hello')\n", "sh-script": "#!/bin/sh\necho hello\n",
+             "no-header": "echo hello\n"}
+    for name, text in cases.items():
+        path = os.path.join(directory, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, 0o755)
+        result = launch(directory, "-q", path)
+        assert (result.returncode, result.stdout) == (0, "hello\n"), result
+
+
+@case
+def commands_with_a_leading_dash(directory):
+    path = os.path.join(directory, "-odd")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\necho \"$1\"\n")
+    os.chmod(path, 0o755)
+    result = launch(directory, "-q", "--", "-odd", "-q", PATH=f"{directory}:{os.environ['PATH']}")
+    assert (result.returncode, result.stdout) == (0, "-q\n"), result
+
+
+# ---- programs that cannot be measured ----
+
+@case
+def static_programs_are_refused(directory):
+    program = compile_c(directory, "static", "int main(void) { return 0; }", "-static")
+    fails(launch(directory, program), 125, "statically linked", "without -static")
+    assert measurements(directory) == []
+
+
+@case
+def programs_for_other_machines_are_refused(directory):
+    program = compile_c(directory, "plain", "int main(void) { return 0; }")
+    with open(program, "r+b") as file:
+        file.seek(18)
+        file.write(b"\xb7\0")  # e_machine: AArch64
+    fails(launch(directory, program), 125, "another machine")
+    with open(program, "r+b") as file:
+        file.seek(4)
+        file.write(b"\1")  # EI_CLASS: 32 bits
+    fails(launch(directory, program), 125, "32-bit")
+
+
+@case
+def setuid_programs_are_refused(directory):
+    if os.geteuid() != 0:
+        raise Skip("needs root to make one")
+    program = shutil.copy("/bin/true", os.path.join(directory, "setuid"))
+    os.chown(program, 65534, 65534)
+    os.chmod(program, 0o4755)
+    fails(launch(directory, program), 125, "setuid")
+
+
+@case
+def damaged_programs_do_no_harm(directory):
+    with open("/bin/true", "rb") as file:
+        whole = file.read()
+    path = os.path.join(directory, "damaged")
+    for length in (4, 20, 64, 100, 1000, len(whole) // 2):
+        with open(path, "wb") as file:
+            file.write(whole[:length])
+        os.chmod(path, 0o755)
+        result = launch(directory, "-q", path)
+        assert result.returncode != 0 and "Traceback" not in result.stderr, (length, result)
+        assert launch(directory, "--diagnose", path).returncode in (0, 1), length
+
+
+# ---- directories ----
+
+@case
+def default_names_count_up(directory):
+    for _ in range(3):
+        assert launch(directory, "-q", "true").returncode == 0
+    assert measurements(directory) == ["hpcrun-lite-true-measurements" + end for end in ("", "-2", "-3")]
+    assert launch(directory, "-q", "true", SLURM_JOB_ID="77").returncode == 0
+    assert launch(directory, "-q", "true", PBS_JOBID="8.host").returncode == 0
+    assert {"hpcrun-lite-true-measurements-77", "hpcrun-lite-true-measurements-8.host"} <= set(measurements(directory))
+
+
+@case
+def directories_are_private(directory):
+    assert launch(directory, "-q", "-o", "m", "true").returncode == 0
+    assert stat.S_IMODE(os.stat(os.path.join(directory, "m")).st_mode) == 0o700
+
+
+@case
+def measurements_are_not_replaced_unasked(directory):
+    assert launch(directory, "-q", "-o", "m", "true").returncode == 0
+    fails(launch(directory, "-o", "m", "true"), 125, "holds measurements already", "--overwrite")
+    with open(os.path.join(directory, "m", "old.hpcrun"), "w", encoding="utf-8") as file:
+        file.write("old")
+    assert launch(directory, "-q", "--overwrite", "-o", "m/", "true").returncode == 0
+    assert "old.hpcrun" not in os.listdir(os.path.join(directory, "m"))
+
+
+@case
+def other_directories_are_never_touched(directory):
+    for name in ("file", "sub", "link"):
+        place = os.path.join(directory, name + ".d")
+        os.mkdir(place)
+        inside = os.path.join(place, "precious")
+        if name == "file":
+            open(inside, "w", encoding="utf-8").close()
+        elif name == "sub":
+            os.mkdir(inside + ".hpcrun")
+        else:
+            os.symlink("/etc/passwd", inside + ".hpcrun")
+        before = os.listdir(place)
+        fails(launch(directory, "--overwrite", "-o", place, "true"), 125, "not measurements")
+        assert os.listdir(place) == before
+
+
+@case
+def links_and_files_in_the_way(directory):
+    os.mkdir(os.path.join(directory, "target"))
+    os.symlink("target", os.path.join(directory, "link"))
+    for name in ("link", "link/", "link//"):
+        fails(launch(directory, "--overwrite", "-o", name, "true"), 125, "links are not followed")
+    assert os.listdir(os.path.join(directory, "target")) == []
+    open(os.path.join(directory, "file"), "w", encoding="utf-8").close()
+    fails(launch(directory, "-o", "file", "true"), 125)
+    fails(launch(directory, "-o", "none/below", "true"), 125, "does not exist")
+    # a default name that is taken by something else is passed over
+    os.symlink("/nowhere", os.path.join(directory, "hpcrun-lite-true-measurements"))
+    assert launch(directory, "-q", "true").returncode == 0
+    assert "hpcrun-lite-true-measurements-2" in measurements(directory)
+
+
+@case
+def refused_launches_leave_no_directory(directory):
+    launch(directory, "-o", "m", "no-such-command-anywhere")
+    launch(directory, "-o", "m", "-e", "nonsense", "true")
+    assert os.listdir(directory) == []
+
+
+def start_many(directory, count, *arguments, **settings):
+    """Starts launches at the same time; returns the directories they used."""
+    started = [subprocess.Popen([LAUNCHER, "-q", *arguments, "sh", "-c", "echo $HPCRUN_LITE_DIR"], cwd=directory,
+                                env=environment(**settings), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+               for _ in range(count)]
+    ended = [process.communicate() + (process.returncode,) for process in started]
+    assert all(entry[2] == 0 for entry in ended), ended
+    return [entry[0].strip() for entry in ended]
+
+
+@case
+def concurrent_launches_get_directories_of_their_own(directory):
+    used = start_many(directory, 20)
+    assert len(set(used)) == 20 and "" not in used, used
+
+
+@case
+def ranks_of_a_job_share_a_directory(directory):
+    jobs = ({"PMIX_NAMESPACE": "a1"}, {"OMPI_MCA_ess_base_jobid": "b2"}, {"OMPI_MCA_orte_ess_jobid": "c3"},
+            {"PMI_JOBID": "d4"}, {"SLURM_JOB_ID": "5", "SLURM_STEP_ID": "0", "SLURM_PROCID": "3"})
+    for job in jobs:
+        assert len(set(start_many(directory, 8, **job))) == 1, job
+    assert len(measurements(directory)) == len(jobs)
+    assert len(set(start_many(directory, 8, "-o", "m", **jobs[0]))) == 1
+    # a later job replaces what an earlier one left, all ranks at once
+    assert len(set(start_many(directory, 8, "--overwrite", "-o", "m", **jobs[1]))) == 1
+    fails(launch(directory, "-o", "m", "true", **jobs[0]), 125, "holds measurements already")
+
+
+@case
+def job_steps_without_ranks_are_launches_of_their_own(directory):
+    assert len(set(start_many(directory, 4, SLURM_JOB_ID="5"))) == 4
+
+
+# ---- the OpenMP runtime ----
+
+GOMP_PROGRAM = """#include <stdio.h>
+#include <omp.h>
+int main(void) {
+  int sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+  for (int i = 0; i < 100; i++)
+    sum += i;
+  printf("%d\\n", sum);
+  return 0;
+}
+"""
+
+
+def need_private_libomp():
+    if not os.path.exists(PRIVATE_LIBOMP):
+        raise Skip("no libomp beside the library: run scripts/setup")
+
+
+@case
+def gcc_programs_run_on_libomp(directory):
+    need_private_libomp()
+    program = compile_c(directory, "gomp", GOMP_PROGRAM, "-fopenmp")
+    result = launch(directory, program)
+    assert (result.returncode, result.stdout) == (0, "4950\n"), result
+    lines = [line for line in result.stderr.splitlines() if "instead of libgomp" in line]
+    assert lines and "--omp-runtime keep" in lines[0], result.stderr
+    seen = settings_of(launch(directory, "--env", program).stdout)
+    assert seen["LD_PRELOAD"] == f"{LIBRARY}:{PRIVATE_LIBOMP}" and seen["HPCRUN_LITE_RUNTIME"] == PRIVATE_LIBOMP
+    assert "libgomp" in seen["HPCRUN_LITE_NOTE"]
+
+
+@case
+def keep_leaves_the_runtime(directory):
+    program = compile_c(directory, "gomp", GOMP_PROGRAM, "-fopenmp")
+    for settings in ({"OMP_TOOL": "disabled"}, {}):
+        options = ["--env"] if settings else ["--env", "--omp-runtime=keep"]
+        result = launch(directory, *options, program, **settings)
+        seen = settings_of(result.stdout)
+        assert seen["LD_PRELOAD"] == LIBRARY and "HPCRUN_LITE_RUNTIME" not in seen, result
+        assert ("OMP_TOOL=disabled" in result.stderr) == bool(settings), result.stderr
+
+
+@case
+def a_symbol_that_libomp_lacks_forbids_the_exchange(directory):
+    need_private_libomp()
+    source = "extern void GOMP_error(const char *, unsigned long);\n" + GOMP_PROGRAM.replace(
+        "int sum = 0;", "int sum = 0; if (omp_get_num_threads() > 99) GOMP_error(\"x\", 1);")
+    program = compile_c(directory, "lacks", source, "-fopenmp")
+    result = launch(directory, "--env", program)
+    assert "GOMP_error" in result.stderr and "stays on libgomp" in result.stderr, result.stderr
+    assert settings_of(result.stdout)["LD_PRELOAD"] == LIBRARY
+    fails(launch(directory, "--omp-runtime", PRIVATE_LIBOMP, program), 125, "GOMP_error")
+
+
+@case
+def a_given_runtime_is_checked(directory):
+    need_private_libomp()
+    fails(launch(directory, "--omp-runtime", "/no/such/libomp.so", "true"), 125, "/no/such/libomp.so")
+    fails(launch(directory, "--omp-runtime", "/etc/passwd", "true"), 125, "not a readable shared library")
+    fails(launch(directory, "--omp-runtime", LIBRARY, "true"), 125, "not an OpenMP runtime")
+    seen = settings_of(launch(directory, "--env", "--omp-runtime", PRIVATE_LIBOMP, "true").stdout)
+    assert seen["HPCRUN_LITE_RUNTIME"] == os.path.realpath(PRIVATE_LIBOMP)
+
+
+@case
+def an_old_libomp_is_replaced_and_a_new_one_stays(directory):
+    need_private_libomp()
+    source = """#include <stdio.h>
+extern int omp_get_max_threads(void);
+int main(void) { printf("%d\\n", omp_get_max_threads() > 0); return 0; }
+"""
+    for version in (14, 15, 16, 19):
+        place = os.path.join(DEPS, f"libomp-{version}")
+        if not os.path.exists(os.path.join(place, "libomp.so.5")):
+            raise Skip(f"no libomp {version} in build-deps")
+        program = compile_c(directory, f"on{version}", source, os.path.join(place, "libomp.so.5"),
+                            f"-Wl,-rpath,{place}")
+        result = launch(directory, program)
+        assert (result.returncode, result.stdout) == (0, "1\n"), result
+        assert ("instead of its libomp" in result.stderr) == (version == 14), (version, result.stderr)
+
+
+@case
+def an_older_libomp_never_serves_a_newer_program(directory):
+    source = """extern void __kmpc_dispatch_deinit(void *, int);
+int main(int c, char **v) { if (c > 9) __kmpc_dispatch_deinit(v, c); return 0; }
+"""
+    new, old = (os.path.join(DEPS, f"libomp-{version}") for version in (19, 16))
+    if not os.path.exists(os.path.join(new, "libomp.so.5")) or not os.path.exists(os.path.join(old, "libomp.so.5")):
+        raise Skip("no libomp 16 and 19 in build-deps")
+    program = compile_c(directory, "newer", source, os.path.join(new, "libomp.so.5"), f"-Wl,-rpath,{new}")
+    fails(launch(directory, "--omp-runtime", os.path.join(old, "libomp.so.5"), program), 125, "__kmpc_dispatch_deinit")
+
+
+# ---- diagnose and the installation ----
+
+@case
+def diagnose_names_what_matters(directory):
+    program = compile_c(directory, "gomp", GOMP_PROGRAM, "-fopenmp")
+    result = launch(directory, "--diagnose", program)
+    assert result.returncode == 0 and result.stderr == "", result
+    topics = [line.split()[1] for line in result.stdout.splitlines()]
+    for topic in ("program", "preload", "events", "runtime", "attach", "unwinding", "symbols", "verdict"):
+        assert topic in topics, (topic, result.stdout)
+    assert len(topics) <= 12
+    if os.path.exists(PRIVATE_LIBOMP):
+        assert "ok attach" in result.stdout, result.stdout
+    assert sorted(os.listdir(directory)) == ["gomp", "gomp.c"]
+    assert launch(directory, "--diagnose", "no-such-command-anywhere").returncode == 1
+
+
+@case
+def installation_can_be_moved(directory):
+    prefix = os.path.dirname(os.path.dirname(LAUNCHER))
+    moved = os.path.join(directory, "elsewhere")
+    shutil.copytree(prefix, moved, symlinks=True)
+    link = os.path.join(directory, "link-to-launcher")
+    os.symlink(os.path.join(moved, "bin", "hpcrun-lite"), link)
+    for launcher in (os.path.join(moved, "bin", "hpcrun-lite"), link):
+        result = run(launcher, "-q", "--env", "true", cwd=directory)
+        assert settings_of(result.stdout)["LD_PRELOAD"].startswith(os.path.realpath(moved) + "/"), result
+    libdir = os.path.dirname(os.path.dirname(LIBRARY)).replace(prefix, moved)
+    flags = run("pkg-config", "--cflags", "hpcrun-lite", PKG_CONFIG_PATH=os.path.join(libdir, "pkgconfig"))
+    assert flags.returncode == 0, flags.stderr
+    include = shlex.split(flags.stdout)[0][2:]
+    assert os.path.samefile(include, os.path.join(moved, "include")), flags.stdout
+
+
+@case
+def places_that_ld_preload_cannot_name_are_refused(directory):
+    moved = os.path.join(directory, "with space")
+    shutil.copytree(os.path.dirname(os.path.dirname(LAUNCHER)), moved, symlinks=True)
+    fails(run(os.path.join(moved, "bin", "hpcrun-lite"), "true", cwd=directory), 125, "move it")
+
+
+main()
