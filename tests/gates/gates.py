@@ -1,0 +1,131 @@
+"""Gates on the structure: who may include whom, what RT may call, what the preloaded library shows to the program."""
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+import tap  # noqa: E402
+
+SOURCE = os.environ["HPCRUN_LITE_TEST_SOURCE"]
+BUILD = os.environ["HPCRUN_LITE_TEST_BUILD"]
+
+# Folder → folders of the project that its files may include from.
+LAYERS = {
+    "common": {"common"},
+    "hpcrun-lite/rt": {"common", "hpcrun-lite/rt", "hpcrun-lite/events.h"},
+    "hpcrun-lite": {"common", "hpcrun-lite", "hpcrun-lite/rt"},
+    "hpcrun-lite/launch": {"common", "hpcrun-lite/launch", "hpcrun-lite/events.h"},
+    "hpcprof-lite": {"common", "hpcprof-lite", "hpcprof-lite/report"},
+    "hpcprof-lite/report": {"hpcprof-lite", "hpcprof-lite/report"},
+}
+
+# Everything RT calls outside itself.  All but the start of the unwinder is async-signal-safe.
+RT_MAY_CALL = {
+    # memory and strings: no state
+    "memcpy", "memset", "memcmp", "memmove", "strcmp", "strncmp", "strlen", "strnlen", "strcpy", "strrchr",
+    "__strcpy_chk", "__memcpy_chk",
+    # glibc: lock-free lookup of a module; reads of the auxiliary vector
+    "_dl_find_object", "getauxval", "__errno_location",
+    # unwind_start() only, which is CTL: loads libunwind
+    "dlopen", "dlsym", "dlinfo", "mprotect", "sysconf",
+    # CTL: registers a thread that the runtime made without pthread_create
+    "threads_adopt",
+    "_GLOBAL_OFFSET_TABLE_",
+}
+
+# What the library defines for the program: interposed functions, the OMPT entry, what include/hpcrun-lite.h looks up.
+EXPORTS = {
+    "ompt_start_tool", "hpcrun_lite_tool_start", "hpcrun_lite_tool_stop",
+    "pthread_create", "thrd_create", "dlclose", "_exit", "_Exit",
+    "sigaction", "signal", "sigprocmask", "pthread_sigmask",
+    "execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "execveat", "fexecve",
+    "nanosleep", "clock_nanosleep", "sleep", "usleep", "poll", "ppoll", "select", "pselect", "epoll_wait", "epoll_pwait",
+    "sem_wait", "sem_timedwait", "sem_clockwait", "pause", "sigsuspend", "msgrcv", "msgsnd", "semop", "semtimedop",
+    "accept", "accept4", "connect", "recv", "recvfrom", "recvmsg", "send", "sendto", "sendmsg",
+}
+
+
+def sources():
+    for folder in LAYERS:
+        for name in sorted(os.listdir(os.path.join(SOURCE, folder))):
+            if name.endswith((".c", ".h")):
+                yield folder, os.path.join(folder, name)
+
+
+def layers():
+    wrong = []
+    for folder, path in sources():
+        with open(os.path.join(SOURCE, path), encoding="utf-8") as file:
+            for included in re.findall(r'^#include "([^"]+)"', file.read(), re.M):
+                if included not in LAYERS[folder] and os.path.dirname(included) not in LAYERS[folder]:
+                    wrong.append(f"{path} includes {included}")
+    return wrong
+
+
+def only_in(pattern, allowed):
+    wrong = []
+    for _, path in sources():
+        with open(os.path.join(SOURCE, path), encoding="utf-8") as file:
+            if re.search(pattern, file.read()) and not re.match(allowed, path):
+                wrong.append(path)
+    return wrong
+
+
+def undefined(library):
+    shown = subprocess.run(["nm", library], capture_output=True, text=True, check=True).stdout
+    defined = set(re.findall(r" [A-TV-Za-tv-z] (\S+)$", shown, re.M))
+    return {name for name in re.findall(r"^ +[Uw] (\S+)$", shown, re.M)} - defined
+
+
+def exported(library):
+    shown = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    return {line.split()[2].split("@")[0] for line in shown.splitlines()}
+
+
+def needed(library):
+    shown = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
+    return set(re.findall(r"NEEDED.*\[(.+)\]", shown))
+
+
+RUN_LIBRARY = os.environ["HPCRUN_LITE_TEST_LIBRARY"]
+FORMAT_READERS = {"hpcprof-lite/read.c", "hpcprof-lite/read.h", "hpcprof-lite/profile.h"}
+
+
+@tap.case
+def folders_include_only_from_where_they_may(_):
+    wrong = layers()
+    assert not wrong, wrong
+
+
+@tap.case
+def only_config_reads_the_environment(_):
+    assert only_in(r"\bgetenv\(", r"hpcrun-lite/(config\.c|launch/)|hpcprof-lite/") == []
+
+
+@tap.case
+def only_the_reader_knows_the_format(_):
+    assert set(only_in(r'"common/format.h"', r"common/|hpcrun-lite/")) <= FORMAT_READERS
+
+
+@tap.case
+def only_symbols_reads_elf_and_dwarf(_):
+    assert only_in(r"<(libelf|gelf|dwarf|libdwarf)", r"hpcprof-lite/symbols|hpcrun-lite/launch") == []
+
+
+@tap.case
+def rt_calls_only_what_is_on_the_list(_):
+    assert undefined(os.path.join(BUILD, "hpcrun-lite", "librt.a")) <= RT_MAY_CALL
+
+
+@tap.case
+def the_library_defines_only_what_it_interposes(_):
+    assert exported(RUN_LIBRARY) == EXPORTS
+
+
+@tap.case
+def the_library_needs_only_libc(_):
+    assert needed(RUN_LIBRARY) <= {"libc.so.6", "ld-linux-x86-64.so.2"}
+
+
+tap.main()

@@ -1,0 +1,125 @@
+"""Work on known paths: compiled by GCC and clang, 2 to 8 threads, nested regions, tasks."""
+from measured import Measurement, build, near, no_runtime, sums_hold, tap, work_of
+
+# Samples are 1 ms of CPU time, the shortest part is 0.3 s: a relative standard error of at most 1/√300 = 6 %, and 10 % is asked for.
+# The noise of one sample more or less in 300 comes on top: 12 %.
+SHARE = 0.12
+
+
+def check_paths(directory, compiler, threads):
+    run = Measurement(directory, build(directory, "paths.c", compiler), OMP_NUM_THREADS=str(threads))
+    assert run.done.returncode == 0 and run.done.stdout == f"{threads} threads, done\n", run.done
+    nodes = run.tree()
+    sums_hold(nodes)
+    no_runtime(nodes)
+    near(work_of(nodes, "serial_part"), 0.4, SHARE, "serial_part")
+    near(work_of(nodes, "kernel", "heavy_caller"), 2.4, SHARE, "kernel of heavy_caller")
+    near(work_of(nodes, "kernel", "light_caller"), 0.8, SHARE, "kernel of light_caller")
+    near(work_of(nodes, "other", "light_caller"), 0.3, SHARE, "other")
+    assert abs(work_of(nodes, "kernel") - work_of(nodes, "kernel", "heavy_caller") - work_of(nodes, "kernel", "light_caller")) < 1e-9
+    for node in nodes:
+        if node.name in ("kernel", "other"):
+            assert node.parent.kind == "parallel" and node.path()[0] == "main", node.path()
+            assert "paths.c:" in node.parent.name, node.parent.name
+    assert len(run.threads()) == threads
+
+
+@tap.case
+def paths_by_clang_with_2_threads(directory):
+    check_paths(directory, "clang", 2)
+
+
+@tap.case
+def paths_by_clang_with_8_threads(directory):
+    check_paths(directory, "clang", 8)
+
+
+@tap.case
+def paths_by_gcc_with_2_threads(directory):
+    check_paths(directory, "gcc", 2)
+
+
+@tap.case
+def paths_by_gcc_with_5_threads(directory):
+    check_paths(directory, "gcc", 5)
+
+
+@tap.case
+def paths_of_many_threads(directory):
+    check_paths(directory, "clang", 64)
+
+
+def check_nested(directory, compiler):
+    run = Measurement(directory, build(directory, "nested.c", compiler))
+    assert run.done.stdout == "done\n", run.done
+    nodes = run.tree()
+    sums_hold(nodes)
+    no_runtime(nodes)
+    near(work_of(nodes, "leaf_work"), 1.6, SHARE, "leaf_work")
+    near(work_of(nodes, "middle_work"), 0.8, SHARE, "middle_work")
+    for node in nodes:
+        if node.name == "leaf_work":
+            path = node.path()
+            kinds = [above.kind for above in (node.parent, node.parent.parent.parent)]
+            assert path[0:2] == ["main", "outer_caller"] and path[3] == "middle_caller", path
+            assert kinds == ["parallel", "parallel"] and len(path) == 6, path
+
+
+@tap.case
+def nested_regions_by_clang(directory):
+    check_nested(directory, "clang")
+
+
+@tap.case
+def nested_regions_by_gcc(directory):
+    check_nested(directory, "gcc")
+
+
+def check_tasks(directory, compiler):
+    run = Measurement(directory, build(directory, "tasks.c", compiler), OMP_NUM_THREADS="3")
+    nodes = run.tree()
+    sums_hold(nodes)
+    no_runtime(nodes)
+    near(work_of(nodes, "task_work"), 0.8, SHARE, "task_work")
+    near(work_of(nodes, "waiting_work"), 0.2, 2 * SHARE, "waiting_work")  # 200 samples
+    for node in nodes:
+        path = node.path()
+        if node.name == "task_work":
+            assert node.parent.kind == "task" and node.parent.parent.kind == "parallel", path
+            assert "tasks.c:" in node.parent.name, path
+            assert path[0:2] == ["main", "creator"] and len(path) == 5, path
+        if node.name == "waiting_work":
+            assert node.parent.kind == "parallel", path
+    idle = sum(float(row["idle_s"]) for row in run.threads())
+    assert idle >= 0.3, f"two of three threads wait 0.2 s for waiting_work: {idle}"
+
+
+@tap.case
+def tasks_by_clang(directory):
+    check_tasks(directory, "clang")
+
+
+@tap.case
+def tasks_by_gcc(directory):
+    check_tasks(directory, "gcc")
+
+
+@tap.case
+def wall_sampling_sees_both_times(directory):
+    run = Measurement(directory, build(directory, "paths.c", "clang"), options=("-e", "wall@f500"), OMP_NUM_THREADS="2")
+    nodes = run.tree()
+    sums_hold(nodes)
+    near(work_of(nodes, "kernel"), 3.2, 0.5, "kernel, elapsed")  # elapsed time of threads that share the cores with others
+    assert work_of(nodes, "kernel") > 3.2 * (1 - SHARE)
+
+
+@tap.case
+def several_events_at_once(directory):
+    run = Measurement(directory, build(directory, "paths.c", "clang"),
+                      options=("-e", "task-clock@f500", "-e", "page-faults@10", "-e", "wall@f200"), OMP_NUM_THREADS="2")
+    nodes = run.tree()
+    near(work_of(nodes, "kernel"), 3.2, SHARE, "kernel")
+    assert nodes[0].value("page-faults_incl") > 0 and nodes[0].value("wall_incl") > 1.5, nodes[0].row
+
+
+tap.main()

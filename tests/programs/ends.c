@@ -1,0 +1,43 @@
+/* Ends inside a parallel region, in the way argv[1] says; the master sleeps at the region's end or works. */
+#include <omp.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "burn.h"
+
+__attribute__((noinline)) double worker_work(double seconds)
+{
+  return burn(seconds) + 1;
+}
+
+__attribute__((noinline)) void creator(const char *how)
+{
+#pragma omp parallel num_threads(2)
+  {
+    if (omp_get_thread_num() == 1) {
+      worker_work(0.4);
+      if (!strcmp(how, "exit"))
+        exit(21);
+      if (!strcmp(how, "_exit"))
+        _exit(22);
+      if (!strcmp(how, "quick_exit"))
+        quick_exit(23);
+    }
+    if (!strcmp(how, "master"))
+      worker_work(0.4);
+#pragma omp barrier
+    if (!strcmp(how, "master") && omp_get_thread_num() == 0)
+      exit(24);
+  }
+  __asm__ volatile("" ::: "memory");
+}
+
+int main(int argc, char **argv)
+{
+  creator(argc > 1 ? argv[1] : "");
+  puts("done");
+  return 0;
+}

@@ -1,0 +1,97 @@
+"""What the tests on programs share: build, measure, read the report."""
+import csv
+import io
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "cli"))
+import tap  # noqa: E402
+
+
+def build(directory, source, compiler="gcc", name=None, flags=("-O1", "-g", "-fopenmp")):
+    """Compiles a program of this folder into directory; Skip if the compiler is not there."""
+    out = os.path.join(directory, name or f"{os.path.splitext(source)[0]}-{compiler}")
+    try:
+        done = tap.run(compiler, *flags, os.path.join(HERE, source), "-o", out, "-lm", "-lpthread", cwd=directory)
+    except FileNotFoundError as error:
+        raise tap.Skip(f"no {compiler}") from error
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+class Node:
+    """A row of the topdown view, with its children."""
+
+    def __init__(self, row):
+        self.kind, self.name, self.module = row["kind"], row["name"], row["module"]
+        self.row, self.children, self.parent = row, [], None
+
+    def value(self, column):
+        return float(self.row[column] or 0)
+
+    def path(self):
+        """Names from the top to this row, the root left out."""
+        names, node = [], self
+        while node and node.kind != "root":
+            names.append(node.name)
+            node = node.parent
+        return names[::-1]
+
+
+class Measurement:
+    """One launch: the program's result and its report."""
+
+    def __init__(self, directory, *command, options=("-e", "task-clock@f1000"), prefix=(), timeout=120, **settings):
+        self.output = os.path.join(directory, "measured-" + os.path.basename(command[0]))
+        self.done = tap.run(*prefix, tap.LAUNCHER, "--overwrite", "-o", self.output, *options, "--", *command, cwd=directory,
+                            timeout=timeout, **settings)
+
+    def view(self, name, *options):
+        """Rows of a view as dictionaries; fails unless the report was clean."""
+        done = tap.run(tap.REPORT, "--view", name, "-f", "csv", *options, self.output)
+        assert done.returncode == 0, done.stderr
+        return list(csv.DictReader(io.StringIO(done.stdout)))
+
+    def tree(self, *options):
+        """All rows of the topdown view as nodes, the root first."""
+        nodes = {}
+        for row in self.view("topdown", *options):
+            node = nodes[row["id"]] = Node(row)
+            node.parent = nodes.get(row["parent_id"])
+            if node.parent:
+                node.parent.children.append(node)
+        return list(nodes.values())
+
+    def threads(self):
+        return self.view("threads")
+
+
+def work_of(nodes, function, below=None):
+    """Inclusive work of the outermost rows of a function, all or only those with `below` among their ancestors."""
+    total = 0.0
+    for node in nodes:
+        ancestors = node.path()[:-1]
+        if node.name == function and function not in ancestors and (below is None or below in ancestors):
+            total += node.value("work_incl_s")
+    return total
+
+
+def near(value, expected, share, what=""):
+    assert abs(value - expected) <= share * expected, f"{what}: {value:.4f}, expected {expected:.4f} ± {share:.0%}"
+
+
+def sums_hold(nodes):
+    """Exclusive values add up to the root's inclusive ones, and every row's inclusive value to its own and its children's."""
+    for column in ("work", "overhead"):
+        for node in nodes:
+            parts = node.value(f"{column}_excl_s") + sum(child.value(f"{column}_incl_s") for child in node.children)
+            assert abs(parts - node.value(f"{column}_incl_s")) < 1e-6, (node.path(), column)
+    assert sum(node.value("work_excl_s") for node in nodes) > 0
+
+
+def no_runtime(nodes):
+    """No frame of the OpenMP runtime, of this tool or of the start-up code is shown."""
+    for node in nodes:
+        assert not node.name.startswith(("__kmp", "GOMP_", "gomp_", "_start", "__libc_start")), node.path()
+        assert not os.path.basename(node.module).startswith(("libomp.", "libgomp.", "libhpcrun-lite.")), node.path()

@@ -1,0 +1,48 @@
+/* Three levels: main → outer_caller → region(2) → middle_caller → region(2) → leaf_work; every path is the same for all threads. */
+#include <omp.h>
+#include <stdio.h>
+
+#include "burn.h"
+
+#define NOINLINE __attribute__((noinline))
+
+NOINLINE double leaf_work(double seconds)
+{
+  return burn(seconds) + 1;
+}
+
+NOINLINE double middle_work(double seconds)
+{
+  return burn(seconds) + 2;
+}
+
+NOINLINE double middle_caller(void)
+{
+  double sum = 0;
+  for (int i = 0; i < 20; i++) {
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+    sum += leaf_work(0.01);
+  }
+  return sum + 1;
+}
+
+NOINLINE double outer_caller(void)
+{
+  double sum = 0;
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+  {
+    sum += middle_work(0.2);
+    sum += middle_caller();
+  }
+  return sum + 1;
+}
+
+int main(void)
+{
+  omp_set_max_active_levels(3);
+  double sum = 0;
+  for (int i = 0; i < 2; i++)
+    sum += outer_caller();
+  printf("%s\n", sum > 0 ? "done" : "wrong");
+  return 0;
+}

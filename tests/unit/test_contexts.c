@@ -1,0 +1,213 @@
+/* RT: the arena, a thread's tree, and regions that are resolved late.*/
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hpcrun-lite/rt/cct.h"
+#include "hpcrun-lite/rt/region.h"
+
+void threads_adopt(void);
+void threads_adopt(void)
+{
+}
+
+static struct thread_state master, worker;
+static struct format_thread records[2];
+
+static void thread_reset(struct thread_state *t, uint32_t index)
+{
+  memset(t, 0, sizeof *t);
+  t->index = index;
+  t->record = &records[index - 1];
+  assert_true(cct_init(t));
+  assert_true(region_register(t));
+}
+
+static int setup(void **state)
+{
+  (void)state;
+  arena_reset();
+  rt.metric_count = 3;
+  rt.epoch = 41;
+  memset(records, 0, sizeof records);
+  region_start();
+  thread_reset(&master, 1);
+  thread_reset(&worker, 2);
+  return 0;
+}
+
+static struct cct_key frame(uint32_t offset)
+{
+  return (struct cct_key){FORMAT_KIND_FRAME, 1, offset};
+}
+
+static uint64_t value_of(struct thread_state *t, uint32_t node, unsigned metric)
+{
+  uint32_t value = cct_node(t, node)->value;
+  return value ? ((uint64_t *)table_at(&t->values, value))[metric] : 0;
+}
+
+static void children_are_found_again(void **state)
+{
+  (void)state;
+  uint32_t ids[5000];
+  for (uint32_t i = 0; i < 5000; i++)
+    ids[i] = cct_child(&master, i ? ids[(i - 1) / 3] : CCT_ROOT, frame(i));
+  for (uint32_t i = 5000; i-- > 0;)
+    assert_int_equal(cct_child(&master, i ? ids[(i - 1) / 3] : CCT_ROOT, frame(i)), ids[i]);
+  assert_int_equal(master.nodes.count, 5001);
+}
+
+/* The tables, as they stand in memory, are sound chunks with every published record. */
+static void tables_are_chunks(void **state)
+{
+  (void)state;
+  uint32_t node = CCT_ROOT;
+  for (uint32_t i = 0; i < 1000; i++)
+    assert_true(cct_add(&master, node = cct_child(&master, node, frame(i)), 1, i));
+  uint32_t seen = 0;
+  for (unsigned step = 0; step < TABLE_STEPS && master.nodes.chunks[step]; step++) {
+    const struct format_chunk *chunk = master.nodes.chunks[step];
+    assert_int_equal(chunk->magic, FORMAT_MAGIC);
+    assert_int_equal(chunk->table, FORMAT_NODES);
+    assert_int_equal(chunk->owner, 1);
+    assert_int_equal(chunk->first, seen);
+    seen += chunk->count;
+  }
+  assert_int_equal(seen, 1001);
+  assert_int_equal(value_of(&master, node, 1), 999);
+}
+
+static unsigned moves;
+
+static void count_move(struct thread_state *t, uint32_t from, uint32_t to)
+{
+  (void)t, (void)from, (void)to;
+  moves++;
+}
+
+/* root → a → {x: 1, y: 2} and root → b → {x: 10 → z: 5}; b becomes a. */
+static void merged_subtrees_add_up(void **state)
+{
+  (void)state;
+  uint32_t a = cct_child(&master, CCT_ROOT, frame(1)), b = cct_child(&master, CCT_ROOT, frame(2));
+  uint32_t ax = cct_child(&master, a, frame(11)), ay = cct_child(&master, a, frame(12)), bx = cct_child(&master, b, frame(11));
+  uint32_t bz = cct_child(&master, bx, frame(13));
+  cct_add(&master, ax, 1, 1);
+  cct_add(&master, ay, 1, 2);
+  cct_add(&master, bx, 1, 10);
+  cct_add(&master, bz, 1, 5);
+  moves = 0;
+  cct_rekey(&master, b, frame(1), count_move);
+  assert_int_equal(moves, 2); /* b and its x */
+  assert_int_equal(value_of(&master, ax, 1), 11);
+  assert_int_equal(value_of(&master, ay, 1), 2);
+  assert_int_equal(value_of(&master, bz, 1), 5);
+  assert_int_equal(cct_node(&master, bz)->parent, ax);
+  assert_int_equal(cct_child(&master, ax, frame(13)), bz);
+  assert_int_equal(cct_kind(&master, b), FORMAT_KIND_FREE);
+  uint32_t count = master.nodes.count;
+  uint32_t again = cct_child(&master, CCT_ROOT, frame(3)); /* freed nodes serve again, clean */
+  assert_int_equal(master.nodes.count, count);
+  assert_int_equal(value_of(&master, again, 1), 0);
+}
+
+static void unsampled_regions_cost_nothing(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 1000000; i++) {
+    uint64_t outer = region_begin(&master, 1000), inner = region_begin(&master, 900);
+    assert_true(outer && inner && outer != inner);
+    assert_null(region_end(&master));
+    assert_null(region_end(&master));
+  }
+  assert_int_equal(region_table()->count, 3); /* record 0 and two at once */
+  assert_int_equal(worker.nodes.count, 1);
+}
+
+/* A worker is sampled while nothing is known; the master publishes at the end; the worker folds at its next sample. */
+static void late_paths_are_folded(void **state)
+{
+  (void)state;
+  uint32_t creator = cct_child(&master, CCT_ROOT, frame(5));
+  for (int i = 0; i < 10000; i++) {
+    uint64_t handle = region_begin(&master, 1000);
+    uint32_t base = region_base(&worker, handle);
+    assert_int_equal(cct_kind(&worker, base), FORMAT_KIND_PLACEHOLDER);
+    assert_int_equal(region_base(&worker, handle), base);
+    assert_true(cct_add(&worker, cct_child(&worker, base, frame(6)), 1, 7));
+    struct format_region *region = region_end(&master);
+    assert_non_null(region);
+    region_publish(&master, region, creator);
+    region_close(&master);
+    region_fold(&worker);
+    assert_int_equal(worker.pending_count, 0);
+    assert_int_equal(region_base(&worker, handle), CCT_NONE); /* over */
+  }
+  uint32_t link = cct_child(&worker, CCT_ROOT, (struct cct_key){FORMAT_KIND_LINK, 1, creator});
+  assert_int_equal(value_of(&worker, cct_child(&worker, link, frame(6)), 1), 70000);
+  assert_true(region_table()->count <= 3 && worker.nodes.count <= 5); /* constant, however many regions */
+}
+
+/* The worker is itself master of an inner region, whose path is known only when the outer one's is. */
+static void inner_regions_wait_for_outer_ones(void **state)
+{
+  (void)state;
+  uint32_t creator = cct_child(&master, CCT_ROOT, frame(5));
+  uint64_t outer = region_begin(&master, 1000);
+  uint32_t base = region_base(&worker, outer);
+  uint32_t inner_creator = cct_child(&worker, base, frame(6));
+  uint64_t inner = region_begin(&worker, 2000);
+  uint32_t inner_base = region_base(&master, inner);
+  assert_int_equal(cct_kind(&master, inner_base), FORMAT_KIND_PLACEHOLDER);
+  struct format_region *region = region_end(&worker);
+  assert_non_null(region);
+  region_publish(&worker, region, inner_creator);
+  assert_int_equal(region->state, FORMAT_REGION_KNOWN);
+  region_close(&worker);
+  region_fold(&master);
+  assert_int_equal(master.pending_count, 1);
+  region = region_end(&master);
+  region_publish(&master, region, creator);
+  assert_int_equal(region->state, FORMAT_REGION_LINKED);
+  region_close(&master);
+  region_fold(&worker); /* resolves the outer one, and with it the inner one */
+  region_fold(&master);
+  assert_int_equal(master.pending_count, 0);
+  assert_int_equal(cct_kind(&master, inner_base), FORMAT_KIND_LINK);
+  assert_int_equal(cct_node(&master, inner_base)->offset, inner_creator);
+  assert_int_equal(cct_node(&master, inner_base)->kind_what & FORMAT_WHAT_MAX, 2);
+}
+
+/* A published path serves workers that come later in the same instance, without a placeholder. */
+static void known_paths_are_used_at_once(void **state)
+{
+  (void)state;
+  uint32_t creator = cct_child(&master, CCT_ROOT, frame(5));
+  uint64_t handle = region_begin(&master, 1000);
+  region_publish(&master, region_entered(&master, 900, 1100), creator);
+  assert_null(region_entered(&master, 1001, 1100));
+  uint32_t base = region_base(&worker, handle);
+  assert_int_equal(cct_kind(&worker, base), FORMAT_KIND_LINK);
+  assert_int_equal(worker.pending_count, 0);
+  assert_null(region_end(&master));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(children_are_found_again, setup),
+      cmocka_unit_test_setup(tables_are_chunks, setup),
+      cmocka_unit_test_setup(merged_subtrees_add_up, setup),
+      cmocka_unit_test_setup(unsampled_regions_cost_nothing, setup),
+      cmocka_unit_test_setup(late_paths_are_folded, setup),
+      cmocka_unit_test_setup(inner_regions_wait_for_outer_ones, setup),
+      cmocka_unit_test_setup(known_paths_are_used_at_once, setup),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
