@@ -1,0 +1,413 @@
+#include "hpcprof-lite/build.h"
+#include "hpcprof-lite/limit.h"
+#include "hpcprof-lite/merge.h"
+#include "hpcprof-lite/metrics.h"
+#include "hpcprof-lite/options.h"
+#include "hpcprof-lite/report/summary.h"
+#include "hpcprof-lite/report/table.h"
+#include "hpcprof-lite/report/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef HPCPROF_VERSION
+#define HPCPROF_VERSION "0.1"
+#endif
+
+enum exit_status { EXIT_FINE = 0, EXIT_INPUT = 1, EXIT_USAGE = 2 };
+
+/* All that one invocation holds, so that it is released in one place. */
+struct job {
+  struct options options;
+  struct profile profile;
+  struct names names;
+  struct tree_columns columns;
+  struct report_run run;
+  struct tree tree, part, view; /* part: below --root; view: derived from it */
+  bool *shown;
+  uint64_t *thread_order;
+  enum exit_status status;
+};
+
+static void complain(const char *text)
+{
+  fprintf(stderr, "hpcprof-lite: %s\n", text);
+}
+
+static int no_memory(void)
+{
+  complain("not enough memory for these measurements; report fewer directories at once, or use -j 1");
+  return EXIT_INPUT;
+}
+
+static void show_progress(uint32_t done, uint32_t all)
+{
+  if (done % 16 == 0 || done == all)
+    fprintf(stderr, "\rreading %u of %u files%s", done, all, done == all ? "\r\033[K" : "");
+}
+
+/* Finds, reads and merges the files.  0, or the exit status where nothing is left to report. */
+static int gather(struct job *job)
+{
+  struct options *options = &job->options;
+  struct problems problems = {0};
+  char **paths;
+  uint32_t count;
+  int status = merge_find(options->directories, options->directories_count, &problems, &paths, &count);
+  if (problems_print(&problems, stderr))
+    job->status = EXIT_INPUT;
+  problems_release(&problems);
+  if (!status && options->verbose)
+    fprintf(stderr, "hpcprof-lite: reading %u files on %u threads\n", count, options->threads);
+  bool progress = count > 1 && !options->quiet && isatty(STDERR_FILENO);
+  if (!status && count)
+    status = merge_files(paths, count, options->threads, progress ? show_progress : NULL, &job->profile);
+  for (uint32_t i = 0; i < count; i++)
+    free(paths[i]);
+  free(paths);
+  if (status)
+    return no_memory();
+  for (uint32_t i = 0; i < job->profile.processes_count; i++)
+    if (problems_print(&job->profile.problems[i], stderr))
+      job->status = EXIT_INPUT;
+  return job->profile.processes_usable ? 0 : EXIT_INPUT;
+}
+
+/* Says which modules could not be read: their rows have addresses instead of names. */
+static void report_modules(const struct job *job)
+{
+  if (job->options.quiet)
+    return;
+  struct problems problems = {0};
+  for (uint32_t i = 0; i < job->names.modules_count; i++)
+    if (job->names.modules[i].message)
+      problems_add(&problems, "%s", job->names.modules[i].message);
+  if (problems.count)
+    problems_print(&problems, stderr);
+  problems_release(&problems);
+}
+
+/* Understands --sort for tree views: a CSV column. */
+static int sort_order(const struct job *job, struct tree_order *order)
+{
+  static const struct {
+    const char *name;
+    enum tree_sort by;
+  } plain[] = {{"id", SORT_ID},     {"parent_id", SORT_ID},    {"depth", SORT_ID}, {"kind", SORT_KIND},
+               {"name", SORT_NAME}, {"module", SORT_MODULE}, {"file", SORT_FILE}, {"line", SORT_FILE}};
+  const struct tree_columns *columns = &job->columns;
+  const char *wish = job->options.sort;
+  for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+    if (strcmp(wish, plain[i].name))
+      continue;
+    order->by = plain[i].by;
+    return 0;
+  }
+  const char *const names[] = {"samples", "work_incl_s", "work_excl_s", "overhead_incl_s", "overhead_excl_s"};
+  const uint32_t numbers[] = {columns->samples, columns->work, columns->work, columns->overhead, columns->overhead};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (strcmp(wish, names[i]) || numbers[i] == PROFILE_NONE)
+      continue;
+    order->column = numbers[i];
+    order->by = strstr(wish, "_excl") ? SORT_EXCL : SORT_INCL;
+    return 0;
+  }
+  for (uint32_t i = 0; i < columns->events_count; i++) {
+    const char *name = columns->columns[columns->events[i]].name;
+    size_t length = strlen(name);
+    if (strncmp(wish, name, length) || (strcmp(wish + length, "_incl") && strcmp(wish + length, "_excl")))
+      continue;
+    order->column = columns->events[i];
+    order->by = strcmp(wish + length, "_incl") ? SORT_EXCL : SORT_INCL;
+    return 0;
+  }
+  return ERR_INPUT;
+}
+
+static int bad_sort(const struct job *job)
+{
+  fprintf(stderr, "hpcprof-lite: view '%s' has no column '%s' with values to sort by; its columns are the CSV output's\n",
+          job->options.view_name, job->options.sort);
+  return EXIT_USAGE;
+}
+
+static struct tree_order default_order(const struct job *job, bool exclusive)
+{
+  return (struct tree_order){.by = exclusive ? SORT_WEIGHT_EXCL : SORT_WEIGHT_INCL,
+                             .columns = &job->columns,
+                             .modules = job->profile.catalog.modules};
+}
+
+/* Restricts the tree to --root. */
+static int take_part(struct job *job, const struct tree_order *order)
+{
+  char *name;
+  if (asprintf(&name, "%s, below %s", job->run.command, job->options.root.text) < 0)
+    return no_memory();
+  const char *owned = names_own(&job->names, name);
+  uint32_t matches;
+  if (!owned || view_part(&job->tree, &job->names, &job->options.root, owned, &job->part, &matches))
+    return no_memory();
+  if (!matches) {
+    fprintf(stderr, "hpcprof-lite: nothing matches '--root %s': see the names, lines and ids of --view topdown -f csv\n",
+            job->options.root.text);
+    return EXIT_USAGE;
+  }
+  tree_inclusive(&job->part);
+  return tree_finish(&job->part, order, true) ? no_memory() : 0;
+}
+
+/* Makes the tree that is shown.  *tree is one of the job's. */
+static int derive(struct job *job, const struct tree **tree)
+{
+  bool callers = job->options.view == OPTIONS_BOTTOMUP, flat = job->options.view == OPTIONS_FLAT;
+  struct tree_order order = default_order(job, callers || flat);
+  struct tree *from = &job->tree;
+  if (job->options.has_root) {
+    struct tree_order plain = default_order(job, false);
+    int status = take_part(job, &plain);
+    if (status)
+      return status;
+    from = &job->part;
+  }
+  int status = 0;
+  *tree = from;
+  if (callers || flat) {
+    status = (callers ? view_bottomup : view_flat)(from, &job->columns, &job->view);
+    if (!status)
+      status = tree_finish(&job->view, &order, false); /* ids follow the view's own order, whatever --sort says */
+    *tree = &job->view;
+  }
+  if (status)
+    return no_memory();
+  if (job->options.sort && sort_order(job, &order))
+    return bad_sort(job);
+  if (job->options.sort && tree_finish(*tree == &job->view ? &job->view : from, &order, true))
+    return no_memory();
+  if ((*tree)->cut)
+    complain("the bottomup view was cut: some callers are left out; use --root to look at a part");
+  return 0;
+}
+
+static void print(const struct job *job, const struct report *report)
+{
+  bool json = job->options.format == OPTIONS_JSON, text = job->options.format == OPTIONS_TEXT;
+  switch (job->options.view) {
+  case OPTIONS_SUMMARY:
+    text ? summary_text(report) : table_summary(report, json);
+    break;
+  case OPTIONS_THREADS:
+    text ? text_threads(report) : table_threads(report, json);
+    break;
+  default:
+    text ? text_tree(report) : table_tree(report, json);
+  }
+}
+
+/* Makes the tree view's report. */
+static int report_tree(struct job *job, struct report *report)
+{
+  const struct options *options = &job->options;
+  int status = derive(job, &report->tree);
+  if (status)
+    return status;
+  double standard = options->format == OPTIONS_TEXT ? 0.5 : 0;
+  struct limits limits = {.percent = options->percent_limit < 0 ? standard : options->percent_limit,
+                          .depth = options->depth,
+                          .rows = options->max_rows,
+                          .by_excl = options->view == OPTIONS_BOTTOMUP,
+                          .in_order = options->view == OPTIONS_FLAT};
+  report->percent_limit = limits.percent;
+  report->weigh_excl = limits.by_excl;
+  if (limit_rows(report->tree, &job->columns, &limits, &job->shown, &report->left_out))
+    return no_memory();
+  report->shown = job->shown;
+  return 0;
+}
+
+/* Makes the summary's report. */
+static int report_summary(struct job *job, struct report *report, struct report_hot *hot, struct report_module *modules)
+{
+  struct tree_order order = default_order(job, true);
+  int status = view_flat(&job->tree, &job->columns, &job->view);
+  if (!status)
+    status = tree_finish(&job->view, &order, false);
+  if (!status)
+    status = metrics_modules(&job->tree, &job->columns, &job->names, modules, &report->modules_count);
+  if (status)
+    return no_memory();
+  report->tree = &job->tree;
+  report->flat = &job->view;
+  report->hot = hot;
+  report->hot_count = metrics_hot(&job->tree, &job->view, &job->columns, hot);
+  report->modules = modules;
+  return 0;
+}
+
+static int report_threads(struct job *job, struct report *report)
+{
+  int status = metrics_threads(&job->profile, job->options.sort, &job->thread_order, &report->thread_count);
+  if (status == ERR_INPUT)
+    return bad_sort(job);
+  if (status)
+    return no_memory();
+  report->thread_order = job->thread_order;
+  uint32_t most = job->options.max_rows;
+  if (most && most < report->thread_count) {
+    report->left_out = report->thread_count - most;
+    report->thread_count = most;
+  }
+  return 0;
+}
+
+/* Reads symbols and makes the top-down tree, where the view needs it. */
+static int build(struct job *job)
+{
+  tree_columns_init(&job->profile.catalog, &job->columns);
+  if (metrics_run(&job->profile, &job->columns, &job->run))
+    return no_memory();
+  if (job->options.view == OPTIONS_THREADS)
+    return 0;
+  if (names_resolve(&job->profile, job->options.threads, &job->names))
+    return no_memory();
+  report_modules(job);
+  struct tree_order order = default_order(job, false);
+  if (build_tree(&job->profile, &job->names, &job->columns, job->run.command, job->options.lines, &job->tree))
+    return no_memory();
+  tree_inclusive(&job->tree);
+  return tree_finish(&job->tree, &order, false) ? no_memory() : 0;
+}
+
+/* Whether all was written; a reader that went away is no error worth a word. */
+static int finish_output(FILE *stream, const char *name)
+{
+  bool broken = fflush(stream) || ferror(stream);
+  if (!broken)
+    return 0;
+  if (errno != EPIPE)
+    fprintf(stderr, "hpcprof-lite: cannot write %s: %s\n", name, strerror(errno));
+  return EXIT_INPUT;
+}
+
+/* Writes the report to a new file that takes the name only when it is complete. */
+static int print_file(const struct job *job, struct report *report)
+{
+  const char *name = job->options.output;
+  char *temporary;
+  if (asprintf(&temporary, "%s.XXXXXX", name) < 0)
+    return no_memory();
+  int fd = mkostemp(temporary, O_CLOEXEC);
+  FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
+  int status = EXIT_INPUT;
+  if (!stream) {
+    fprintf(stderr, "hpcprof-lite: cannot write '%s': %s\n", name, strerror(errno));
+    if (fd >= 0)
+      close(fd);
+    goto out;
+  }
+  mode_t mask = umask(0);
+  umask(mask);
+  fchmod(fd, 0666 & ~mask);
+  report->stream = stream;
+  print(job, report);
+  status = finish_output(stream, name);
+  if (fclose(stream) && !status)
+    status = EXIT_INPUT;
+  if (!status && rename(temporary, name)) {
+    fprintf(stderr, "hpcprof-lite: cannot write '%s': %s\n", name, strerror(errno));
+    status = EXIT_INPUT;
+  }
+out:
+  if (status && fd >= 0)
+    unlink(temporary);
+  free(temporary);
+  return status;
+}
+
+/* Whether the output is a file of its own, not a device or pipe such as /dev/stdout. */
+static bool is_plain_output(const char *name)
+{
+  struct stat stat;
+  return lstat(name, &stat) || S_ISREG(stat.st_mode);
+}
+
+static int print_stream(const struct job *job, struct report *report)
+{
+  const char *name = job->options.output;
+  if (name && is_plain_output(name))
+    return print_file(job, report);
+  FILE *stream = name ? fopen(name, "we") : stdout;
+  if (!stream) {
+    fprintf(stderr, "hpcprof-lite: cannot write '%s': %s\n", name, strerror(errno));
+    return EXIT_INPUT;
+  }
+  report->stream = stream;
+  print(job, report);
+  int status = finish_output(stream, name ? name : "standard output");
+  if (name && fclose(stream) && !status)
+    status = EXIT_INPUT;
+  return status;
+}
+
+static int report_view(struct job *job)
+{
+  struct report report = {.view = job->options.view_name,
+                          .profile = &job->profile,
+                          .names = &job->names,
+                          .columns = &job->columns,
+                          .run = &job->run,
+                          .directory = job->options.directories[0]};
+  struct report_hot hot[METRICS_HOT];
+  struct report_module modules[METRICS_MODULES];
+  int status;
+  if (job->options.view == OPTIONS_SUMMARY)
+    status = report_summary(job, &report, hot, modules);
+  else if (job->options.view == OPTIONS_THREADS)
+    status = report_threads(job, &report);
+  else
+    status = report_tree(job, &report);
+  return status ? status : print_stream(job, &report);
+}
+
+static void release(struct job *job)
+{
+  tree_release(&job->view);
+  tree_release(&job->part);
+  tree_release(&job->tree);
+  names_release(&job->names);
+  metrics_run_release(&job->run);
+  free(job->shown);
+  free(job->thread_order);
+  if (job->profile.processes)
+    merge_release(&job->profile);
+}
+
+int main(int argc, char **argv)
+{
+  struct job job = {.status = EXIT_FINE};
+  char message[512];
+  setlocale(LC_CTYPE, "");
+  signal(SIGPIPE, SIG_IGN); /* a broken pipe shows as EPIPE */
+  if (options_parse(argc, argv, &job.options, message, sizeof message)) {
+    complain(message);
+    return EXIT_USAGE;
+  }
+  if (job.options.help || job.options.version) {
+    fputs(job.options.help ? options_help() : "hpcprof-lite " HPCPROF_VERSION "\n", stdout);
+    return finish_output(stdout, "standard output");
+  }
+  int status = gather(&job);
+  if (!status)
+    status = build(&job);
+  if (!status)
+    status = report_view(&job);
+  release(&job);
+  return status ? status : (int)job.status;
+}

@@ -1,0 +1,242 @@
+#include "hpcprof-lite/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS_MAX = 256 };
+
+enum long_only { OPT_VIEW = 256, OPT_IDLENESS, OPT_WHAT_IF, OPT_LINES, OPT_ROOT, OPT_SORT, OPT_PERCENT, OPT_ROWS, OPT_DEPTH,
+                 OPT_VERSION };
+
+static const struct option long_options[] = {
+    {"view", required_argument, NULL, OPT_VIEW},
+    {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'},
+    {"idleness", required_argument, NULL, OPT_IDLENESS},
+    {"what-if", required_argument, NULL, OPT_WHAT_IF},
+    {"lines", no_argument, NULL, OPT_LINES},
+    {"root", required_argument, NULL, OPT_ROOT},
+    {"sort", required_argument, NULL, OPT_SORT},
+    {"percent-limit", required_argument, NULL, OPT_PERCENT},
+    {"max-rows", required_argument, NULL, OPT_ROWS},
+    {"depth", required_argument, NULL, OPT_DEPTH},
+    {"source-path", required_argument, NULL, 'I'},
+    {"threads", required_argument, NULL, 'j'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"verbose", no_argument, NULL, 'v'},
+    {"version", no_argument, NULL, OPT_VERSION},
+    {"help", no_argument, NULL, 'h'},
+    {0},
+};
+
+static const char *const view_names[] = {[OPTIONS_SUMMARY] = "summary",
+                                         [OPTIONS_TOPDOWN] = "topdown",
+                                         [OPTIONS_BOTTOMUP] = "bottomup",
+                                         [OPTIONS_FLAT] = "flat",
+                                         [OPTIONS_THREADS] = "threads"};
+
+static const char *const later_views[] = {"parallelism", "critical-path", "whatif",   "speedup", "efficiency", "regions",
+                                          "overheads",   "tasks",         "grains", "timeline", "advice"};
+
+const char *options_help(void)
+{
+  return "Usage: hpcprof-lite [OPTION]... DIR...\n"
+         "Reports what hpcrun-lite measured into DIR.\n"
+         "\n"
+         "      --view VIEW         summary (default), topdown, bottomup, flat or threads\n"
+         "  -f, --format FORMAT     text (default), csv or json\n"
+         "  -o, --output FILE       write the report to FILE\n"
+         "      --lines             rows for source lines below their function\n"
+         "      --root SELECTOR     only what lies below: FUNCTION, FILE:LINE, FILE:FROM-TO\n"
+         "                          or #ID (id of a row of the topdown view)\n"
+         "      --sort COLUMN       sort by that column, as named in the CSV output\n"
+         "      --percent-limit P   leave out rows below P percent of all work and overhead\n"
+         "                          (default: 0.5 for text, 0 otherwise)\n"
+         "      --max-rows N        show the N heaviest rows only\n"
+         "      --depth N           show N levels below the root only\n"
+         "  -j, --threads N         threads to use (default: all cores)\n"
+         "  -q, --quiet             no warnings about symbols, no progress\n"
+         "  -v, --verbose           say what is read\n"
+         "      --version           print the version\n"
+         "  -h, --help              print this\n"
+         "\n"
+         "Exit status: 0; 1 if some input was unusable; 2 for a wrong command line.\n";
+}
+
+static int fail(char *message, size_t size, const char *text, const char *value)
+{
+  snprintf(message, size, text, value);
+  return ERR_INPUT;
+}
+
+static int parse_view(const char *name, struct options *options, char *message, size_t size)
+{
+  for (size_t i = 0; i < sizeof view_names / sizeof *view_names; i++) {
+    if (strcmp(name, view_names[i]))
+      continue;
+    options->view = (enum options_view)i;
+    return 0;
+  }
+  for (size_t i = 0; i < sizeof later_views / sizeof *later_views; i++)
+    if (!strcmp(name, later_views[i]))
+      return fail(message, size, "view '%s' is not available yet", name);
+  return fail(message, size, "there is no view '%s': one of summary, topdown, bottomup, flat, threads", name);
+}
+
+static int parse_format(const char *name, struct options *options, char *message, size_t size)
+{
+  static const char *const formats[] = {[OPTIONS_TEXT] = "text", [OPTIONS_CSV] = "csv", [OPTIONS_JSON] = "json"};
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    if (strcmp(name, formats[i]))
+      continue;
+    options->format = (enum options_format)i;
+    return 0;
+  }
+  return fail(message, size, "there is no format '%s': one of text, csv, json", name);
+}
+
+static int parse_count(const char *option, const char *text, uint32_t *value, char *message, size_t size)
+{
+  char *end = NULL;
+  errno = 0;
+  unsigned long long parsed = isdigit((unsigned char)*text) ? strtoull(text, &end, 10) : 0;
+  if (!end || *end || errno || parsed == 0 || parsed > UINT32_MAX) {
+    snprintf(message, size, "option '%s' needs a whole number from 1, not '%s'", option, text);
+    return ERR_INPUT;
+  }
+  *value = (uint32_t)parsed;
+  return 0;
+}
+
+static int parse_percent(const char *text, double *percent, char *message, size_t size)
+{
+  char *end;
+  double parsed = strtod(text, &end);
+  if (!*text || *end || !isfinite(parsed) || parsed < 0 || parsed > 100)
+    return fail(message, size, "option '--percent-limit' needs a number from 0 to 100, not '%s'", text);
+  *percent = parsed;
+  return 0;
+}
+
+static int parse_root(const char *text, struct options *options, char *message, size_t size)
+{
+  const char *wrong = view_selector(text, &options->root);
+  options->has_root = true;
+  if (!wrong)
+    return 0;
+  snprintf(message, size, "cannot use '--root %s': %s", text, wrong);
+  return ERR_INPUT;
+}
+
+static int parse_threads(const char *text, struct options *options, char *message, size_t size)
+{
+  uint32_t count;
+  if (parse_count("-j", text, &count, message, size))
+    return ERR_INPUT;
+  options->threads = count < THREADS_MAX ? count : THREADS_MAX;
+  return 0;
+}
+
+static int parse_option(int option, struct options *options, char *message, size_t size)
+{
+  switch (option) {
+  case OPT_VIEW:
+    return parse_view(optarg, options, message, size);
+  case 'f':
+    return parse_format(optarg, options, message, size);
+  case 'o':
+    options->output = optarg;
+    return *optarg ? 0 : fail(message, size, "option '%s' needs the name of a file", "--output");
+  case OPT_LINES:
+    options->lines = true;
+    return 0;
+  case OPT_ROOT:
+    return parse_root(optarg, options, message, size);
+  case OPT_SORT:
+    options->sort = optarg;
+    return 0;
+  case OPT_PERCENT:
+    return parse_percent(optarg, &options->percent_limit, message, size);
+  case OPT_ROWS:
+    return parse_count("--max-rows", optarg, &options->max_rows, message, size);
+  case OPT_DEPTH:
+    return parse_count("--depth", optarg, &options->depth, message, size);
+  case 'j':
+    return parse_threads(optarg, options, message, size);
+  case 'q':
+    options->quiet = true;
+    return 0;
+  case 'v':
+    options->verbose = true;
+    return 0;
+  case 'h':
+    options->help = true;
+    return 0;
+  case OPT_VERSION:
+    options->version = true;
+    return 0;
+  case OPT_IDLENESS:
+    return fail(message, size, "option '%s' is not available yet: idleness is not charged to contexts", "--idleness");
+  case OPT_WHAT_IF:
+    return fail(message, size, "option '%s' is not available yet", "--what-if");
+  default:
+    return fail(message, size, "option '%s' is not available yet: no view shows source text", "--source-path");
+  }
+}
+
+/* Cores that this process may use. */
+static unsigned cores(void)
+{
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set))
+    return 1;
+  int count = CPU_COUNT(&set);
+  return count < 1 ? 1 : count > THREADS_MAX ? THREADS_MAX : (unsigned)count;
+}
+
+static int check(struct options *options, char *message, size_t size)
+{
+  if (options->help || options->version)
+    return 0;
+  bool tree = options->view == OPTIONS_TOPDOWN || options->view == OPTIONS_BOTTOMUP || options->view == OPTIONS_FLAT;
+  options->view_name = view_names[options->view];
+  if (!options->directories_count)
+    return fail(message, size, "%s", "no measurement directory given; try 'hpcprof-lite --help'");
+  if (!tree && (options->has_root || options->lines || options->depth || options->percent_limit >= 0))
+    return fail(message, size,
+                "view '%s' is no tree: --root, --lines, --depth and --percent-limit need topdown, bottomup or flat",
+                options->view_name);
+  if (options->view == OPTIONS_SUMMARY && (options->sort || options->max_rows))
+    return fail(message, size, "view '%s' cannot be sorted or shortened", options->view_name);
+  return 0;
+}
+
+int options_parse(int argc, char **argv, struct options *options, char *message, size_t size)
+{
+  *options = (struct options){.percent_limit = -1, .threads = cores()};
+  opterr = 0;
+  for (;;) {
+    int before = optind;
+    int option = getopt_long(argc, argv, ":f:o:I:j:qvh", long_options, NULL);
+    if (option == -1)
+      break;
+    const char *word = argv[before] ? argv[before] : "";
+    if (option == ':')
+      return fail(message, size, "option '%s' needs a value", word);
+    if (option == '?') {
+      snprintf(message, size, "unknown option '%s'; try 'hpcprof-lite --help'", argv[optind > before ? optind - 1 : before]);
+      return ERR_INPUT;
+    }
+    if (parse_option(option, options, message, size))
+      return ERR_INPUT;
+  }
+  options->directories = argv + optind;
+  options->directories_count = (size_t)(argc - optind);
+  return check(options, message, size);
+}

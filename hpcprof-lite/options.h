@@ -1,0 +1,36 @@
+/* The command line of hpcprof-lite.
+ *
+ * Context: BATCH.  Strings are those of argv.  An option or view that is not built yet is refused, never ignored.
+ */
+#ifndef HPCPROF_OPTIONS_H
+#define HPCPROF_OPTIONS_H
+
+#include "hpcprof-lite/view.h"
+
+#include <stddef.h>
+
+enum options_view { OPTIONS_SUMMARY, OPTIONS_TOPDOWN, OPTIONS_BOTTOMUP, OPTIONS_FLAT, OPTIONS_THREADS };
+enum options_format { OPTIONS_TEXT, OPTIONS_CSV, OPTIONS_JSON };
+
+struct options {
+  enum options_view view;
+  const char *view_name;
+  enum options_format format;
+  const char *output;
+  bool lines, quiet, verbose, help, version;
+  bool has_root;
+  struct view_selector root;
+  const char *sort;     /* column, NULL = the view's own order       */
+  double percent_limit; /* below 0: the default of view and format   */
+  uint32_t max_rows, depth; /* 0 = no limit                          */
+  unsigned threads;
+  char **directories;
+  size_t directories_count;
+};
+
+/* Fills options from argv.  0, or ERR_INPUT with one line in message. */
+int options_parse(int argc, char **argv, struct options *options, char *message, size_t size);
+
+const char *options_help(void);
+
+#endif

@@ -1,0 +1,101 @@
+/* The data model between the stages of hpcprof-lite: what was measured, independent of how it is stored.
+ *
+ * Context: BATCH.  read.c and stitch.c fill it, merge.c owns it, tree.c and the reports only read it.  All strings and arrays
+ * belong to the structure that names them.
+ */
+#ifndef HPCPROF_PROFILE_H
+#define HPCPROF_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROFILE_NONE UINT32_MAX
+#define PROFILE_FEW_SAMPLES 20 /* figures that rest on fewer are marked: relative error 1/sqrt(n) > 22 % */
+
+/* Failures of BATCH functions; the reason stands in the caller's list of problems. */
+enum err { ERR_INPUT = -1, ERR_NOMEM = -2, ERR_OUTPUT = -3 };
+
+/* Kinds of raw contexts.  LINK and PLACEHOLDER occur in a file only: stitching replaces them by what they stand for. */
+enum context_kind {
+  CONTEXT_FREE,
+  CONTEXT_ROOT,
+  CONTEXT_FRAME,
+  CONTEXT_PARALLEL,
+  CONTEXT_TASK,
+  CONTEXT_RUNTIME,
+  CONTEXT_PARTIAL,
+  CONTEXT_LINK,
+  CONTEXT_PLACEHOLDER,
+  CONTEXT_OUTSIDE,
+  CONTEXT_KINDS
+};
+
+enum column_role { COLUMN_SAMPLES, COLUMN_WORK, COLUMN_OVERHEAD, COLUMN_EVENT };
+
+/* What one column of the contexts' values means.  Equal name, unit and role make the same column in all processes. */
+struct profile_column {
+  char *name, *unit;
+  uint32_t role;
+  uint64_t period;
+};
+
+enum module_flag {
+  MODULE_MAIN = 1,
+  MODULE_TOOL = 2,
+  MODULE_RUNTIME = 4,
+  MODULE_SYSTEM = 8,
+  MODULE_VDSO = 16,
+  MODULE_ANON = 32
+};
+
+/* One loaded file, the same for all processes: path and build id are its identity. */
+struct profile_module {
+  char *path;
+  const char *name; /* last part of path */
+  uint8_t build_id[20];
+  uint32_t build_id_size;
+  uint32_t flags;
+};
+
+/* Losses in the order in which the measurement counts them. */
+enum profile_loss {
+  LOSS_MEMORY,
+  LOSS_REFUSED,
+  LOSS_UNKNOWN,
+  LOSS_PARTIAL,
+  LOSS_UNRESOLVED,
+  LOSS_MODULES,
+  LOSS_EVENTS,
+  LOSS_THREADS,
+  LOSS_WRITES,
+  LOSS_MAX = 16
+};
+
+struct profile_thread {
+  uint32_t index, tid;
+  uint64_t start_ns, end_ns;
+  uint64_t samples, samples_idle, samples_lockwait;
+  uint64_t idle_sampled_ns, lockwait_sampled_ns;
+  uint64_t idle_ns, lockwait_ns;
+  uint64_t tool_ns, cpu_ns, wall_ns;
+  uint64_t work_ns, overhead_ns; /* sums over the thread's contexts */
+  uint64_t lost[LOSS_MAX];
+};
+
+enum process_flag { PROCESS_OMPT = 1, PROCESS_EXCHANGED = 2, PROCESS_TIMERS = 4, PROCESS_FIRST = 8, PROCESS_FORKED = 16 };
+
+/* One process = one file.  `usable` is false where nothing could be read. */
+struct profile_process {
+  char *path;
+  bool usable;
+  uint32_t pid, parent_pid, flags, cpus, threads_max, threads_registered;
+  int32_t rank;
+  uint64_t start_ns, wall_ns, cpu_ns, regions;
+  char *host, *command, *runtime, *notes;
+  uint64_t lost[LOSS_MAX];
+  struct profile_thread *threads;
+  uint32_t threads_count;
+};
+
+#endif

@@ -1,0 +1,520 @@
+#include "hpcprof-lite/read.h"
+
+#include "common/format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+_Static_assert((int)CONTEXT_KINDS == FORMAT_KINDS && (int)CONTEXT_OUTSIDE == FORMAT_KIND_OUTSIDE, "same kinds");
+_Static_assert((int)CONTEXT_LINK == FORMAT_KIND_LINK && (int)CONTEXT_RUNTIME == FORMAT_KIND_RUNTIME, "same kinds");
+_Static_assert((int)LOSS_MAX == FORMAT_LOST_MAX && (int)LOSS_WRITES == FORMAT_LOST_WRITES, "same losses");
+_Static_assert((int)COLUMN_EVENT == FORMAT_ROLE_EVENT && (int)MODULE_ANON == FORMAT_MODULE_ANON, "same roles and flags");
+_Static_assert((int)PROCESS_FORKED == FORMAT_PROCESS_FORKED, "same flags");
+
+/* Most records of each table that are believed: far above what the running side can write, and what bounds memory where a
+ * damaged file claims more. */
+static const uint32_t table_max[FORMAT_TABLES] = {
+    [FORMAT_PROCESS] = 1,        [FORMAT_STRINGS] = 64u << 20, [FORMAT_METRICS] = 64,      [FORMAT_MODULES] = 1u << 20,
+    [FORMAT_REGIONS] = 4u << 20, [FORMAT_THREAD] = 1u << 20,   [FORMAT_NODES] = 4u << 20, [FORMAT_VALUES] = 4u << 20,
+};
+static const size_t table_bytes_max = 512u << 20;
+
+/* Records of one table, put together from its chunks; what no chunk delivered reads as zero. */
+struct table {
+  uint8_t *data;
+  uint32_t count, room;
+};
+
+/* A chunk of a thread's tree or values that is decoded later. */
+struct chunk_ref {
+  uint32_t owner, table;
+  size_t offset;
+};
+
+struct read_file {
+  const char *path; /* the caller's */
+  uint8_t *bytes;
+  size_t size;
+  struct table process, strings, metrics, modules, regions, threads;
+  struct chunk_ref *refs; /* sorted by owner, table, offset */
+  size_t refs_count, refs_room;
+};
+
+/* Grows the table to `count` records, new ones zero. */
+static int table_grow(struct table *table, uint32_t count, size_t record_size)
+{
+  if (count <= table->count)
+    return 0;
+  if (count > table->room) {
+    uint32_t room = table->room && count < table->room * 2 ? table->room * 2 : count;
+    uint8_t *data = calloc(room, record_size);
+    if (!data)
+      return ERR_NOMEM;
+    if (table->count)
+      memcpy(data, table->data, table->count * record_size);
+    free(table->data);
+    table->data = data;
+    table->room = room;
+  }
+  table->count = count;
+  return 0;
+}
+
+/* Puts a chunk's records at their place, `first`.  A gap is reported, an impossible place refused.  0, or ERR_NOMEM. */
+static int table_put(struct read_file *file, struct table *table, const struct format_view *view, uint32_t first,
+                     size_t record_size, struct problems *problems)
+{
+  const struct format_chunk *head = &view->head;
+  uint32_t max = table_max[head->table];
+  if (first > max || head->count > max - first || (first + head->count) * record_size > table_bytes_max) {
+    problems_add(problems, "%s: section '%s' claims records %u to %llu, more than any run has: left out", file->path,
+                 format_table_name(head->table), first, (unsigned long long)first + head->count);
+    return 0;
+  }
+  if (!head->count)
+    return 0;
+  if (first > table->count)
+    problems_add(problems, "%s: section '%s' lacks records %u to %u: what refers to them is incomplete", file->path,
+                 format_table_name(head->table), table->count, first - 1);
+  if (table_grow(table, first + head->count, record_size))
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < head->count; i++)
+    format_record(view, i, table->data + (size_t)(first + i) * record_size, record_size);
+  return 0;
+}
+
+/* String at that offset, "" where there is none; always ends inside the table. */
+static const char *string_at(const struct read_file *file, uint32_t offset)
+{
+  return offset < file->strings.count ? (const char *)file->strings.data + offset : "";
+}
+
+static int add_ref(struct read_file *file, const struct format_chunk *head, size_t offset)
+{
+  if (file->refs_count == file->refs_room) {
+    size_t room = file->refs_room ? file->refs_room * 2 : 64;
+    struct chunk_ref *refs = reallocarray(file->refs, room, sizeof *refs);
+    if (!refs)
+      return ERR_NOMEM;
+    file->refs = refs;
+    file->refs_room = room;
+  }
+  file->refs[file->refs_count++] = (struct chunk_ref){.owner = head->owner, .table = head->table, .offset = offset};
+  return 0;
+}
+
+static int by_owner(const void *a, const void *b)
+{
+  const struct chunk_ref *x = a, *y = b;
+  if (x->owner != y->owner)
+    return x->owner < y->owner ? -1 : 1;
+  if (x->table != y->table)
+    return x->table < y->table ? -1 : 1;
+  return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* Whether the chunk at offset holds a thread's nodes or values and its size leads to another chunk or to the end: then it need
+ * not be decoded now.  In doubt it is, by format_next(). */
+static bool skippable(const struct read_file *file, size_t offset, struct format_chunk *head)
+{
+  static const uint64_t magic = FORMAT_MAGIC;
+  if (file->size - offset < sizeof *head)
+    return false;
+  memcpy(head, file->bytes + offset, sizeof *head);
+  if (head->magic != magic || head->version != FORMAT_VERSION)
+    return false;
+  if (head->table != FORMAT_NODES && head->table != FORMAT_VALUES)
+    return false;
+  size_t rest = file->size - offset - sizeof *head;
+  if (head->stored_size > rest)
+    return false;
+  rest -= head->stored_size;
+  return rest == 0 || (rest >= sizeof magic && !memcmp(file->bytes + file->size - rest, &magic, sizeof magic));
+}
+
+/* Keeps what a decoded chunk of the process holds.  Threads may stand in chunks of their own, whatever their place. */
+static int take_chunk(struct read_file *file, const struct format_view *view, size_t offset, struct problems *problems)
+{
+  uint32_t first = view->head.first;
+  switch (view->head.table) {
+  case FORMAT_PROCESS:
+    return table_put(file, &file->process, view, first, sizeof(struct format_process), problems);
+  case FORMAT_STRINGS:
+    if (view->head.record_size == 1)
+      return table_put(file, &file->strings, view, first, 1, problems);
+    problems_add(problems, "%s: section 'strings' at offset %zu has records of %u bytes instead of 1: left out", file->path,
+                 offset, view->head.record_size);
+    return 0;
+  case FORMAT_METRICS:
+    return table_put(file, &file->metrics, view, first, sizeof(struct format_metric), problems);
+  case FORMAT_MODULES:
+    return table_put(file, &file->modules, view, first, sizeof(struct format_module), problems);
+  case FORMAT_REGIONS:
+    return table_put(file, &file->regions, view, first, sizeof(struct format_region), problems);
+  case FORMAT_THREAD:
+    return table_put(file, &file->threads, view, file->threads.count, sizeof(struct format_thread), problems);
+  default:
+    return add_ref(file, &view->head, offset);
+  }
+}
+
+static int scan(struct read_file *file, struct problems *problems)
+{
+  size_t offset = 0;
+  for (;;) {
+    struct format_chunk head;
+    size_t at = offset;
+    if (at < file->size && skippable(file, at, &head)) {
+      offset += sizeof head + head.stored_size;
+      if (add_ref(file, &head, at))
+        return ERR_NOMEM;
+      continue;
+    }
+    struct format_view view;
+    char message[256];
+    enum format_error error = format_next(file->bytes, file->size, &offset, &view, message, sizeof message);
+    if (error == FORMAT_END)
+      break;
+    if (error == FORMAT_NOMEM)
+      return ERR_NOMEM;
+    if (error) {
+      problems_add(problems, "%s: %s", file->path, message);
+      if (offset <= at)
+        break;
+      continue;
+    }
+    size_t where = offset - sizeof head - view.head.stored_size;
+    int status = take_chunk(file, &view, where, problems);
+    free(view.data);
+    if (status)
+      return status;
+  }
+  if (file->refs_count)
+    qsort(file->refs, file->refs_count, sizeof *file->refs, by_owner);
+  return 0;
+}
+
+/* Reads the whole file: a mapping would turn a file cut short meanwhile into SIGBUS. */
+static int load(struct read_file *file, struct problems *problems)
+{
+  int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct stat stat;
+  int status = ERR_INPUT;
+  if (fd < 0 || fstat(fd, &stat)) {
+    problems_add(problems, "cannot read %s: %s", file->path, strerror(errno));
+    goto out;
+  }
+  if (!S_ISREG(stat.st_mode)) {
+    problems_add(problems, "cannot read %s: not a regular file", file->path);
+    goto out;
+  }
+  status = ERR_NOMEM;
+  size_t room = (size_t)stat.st_size;
+  file->bytes = malloc(room ? room : 1);
+  if (!file->bytes)
+    goto out;
+  status = 0;
+  while (file->size < room) {
+    ssize_t got = read(fd, file->bytes + file->size, room - file->size);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      problems_add(problems, "cannot read %s after %zu bytes: %s", file->path, file->size, strerror(errno));
+    if (got <= 0)
+      break;
+    file->size += (size_t)got;
+  }
+out:
+  if (fd >= 0)
+    close(fd);
+  return status;
+}
+
+static int take_threads(const struct read_file *file, struct profile_process *process, struct problems *problems);
+
+/* Copies the process record; without one the process is described by what is left. */
+static int take_process(const struct read_file *file, struct profile_process *process, struct problems *problems)
+{
+  struct format_process record = {.rank = -1};
+  if (file->process.count)
+    memcpy(&record, file->process.data, sizeof record);
+  else
+    problems_add(problems, "%s: no record of the process: its command, host and times are unknown", file->path);
+  process->pid = record.pid;
+  process->parent_pid = record.parent_pid;
+  process->rank = record.rank;
+  process->flags = record.flags;
+  process->start_ns = record.start_ns;
+  process->wall_ns = record.wall_ns;
+  process->cpu_ns = record.cpu_ns;
+  process->cpus = record.cpus;
+  process->threads_max = record.threads_max;
+  process->threads_registered = record.threads;
+  process->regions = record.regions;
+  memcpy(process->lost, record.lost, sizeof process->lost);
+  process->host = strdup(string_at(file, record.host));
+  process->command = strdup(string_at(file, record.command));
+  process->runtime = strdup(string_at(file, record.runtime));
+  process->notes = strdup(string_at(file, record.notes));
+  if (!process->host || !process->command || !process->runtime || !process->notes)
+    return ERR_NOMEM;
+  return take_threads(file, process, problems);
+}
+
+static int by_index(const void *a, const void *b)
+{
+  uint32_t x = ((const struct profile_thread *)a)->index, y = ((const struct profile_thread *)b)->index;
+  return (x > y) - (x < y);
+}
+
+static void take_thread(const struct format_thread *record, struct profile_thread *thread)
+{
+  *thread = (struct profile_thread){
+      .index = record->index,
+      .tid = record->tid,
+      .start_ns = record->start_ns,
+      .end_ns = record->end_ns,
+      .samples = record->samples,
+      .samples_idle = record->samples_idle,
+      .samples_lockwait = record->samples_lockwait,
+      .idle_sampled_ns = record->idle_sampled_ns,
+      .lockwait_sampled_ns = record->lockwait_sampled_ns,
+      .idle_ns = record->idle_ns,
+      .lockwait_ns = record->lockwait_ns,
+      .tool_ns = record->tool_ns,
+      .cpu_ns = record->cpu_ns,
+      .wall_ns = record->wall_ns,
+  };
+  memcpy(thread->lost, record->lost, sizeof thread->lost);
+}
+
+/* Counts threads that have a tree but no record, and where `threads` is given appends them. */
+static uint32_t unrecorded(const struct read_file *file, struct profile_thread *threads, uint32_t count)
+{
+  uint32_t added = 0;
+  for (size_t i = 0; i < file->refs_count; i++) {
+    if (i && file->refs[i].owner == file->refs[i - 1].owner)
+      continue;
+    struct profile_thread key = {.index = file->refs[i].owner};
+    if (bsearch(&key, threads, count, sizeof key, by_index))
+      continue;
+    threads[count + added++] = key;
+  }
+  return added;
+}
+
+/* Threads in the order of their index, each once: also those of which only the tree was found. */
+static int take_threads(const struct read_file *file, struct profile_process *process, struct problems *problems)
+{
+  struct profile_thread *threads = calloc(file->threads.count + file->refs_count + 1, sizeof *threads);
+  if (!threads)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < file->threads.count; i++)
+    take_thread((const struct format_thread *)file->threads.data + i, &threads[i]);
+  qsort(threads, file->threads.count, sizeof *threads, by_index);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < file->threads.count; i++) {
+    if (count && threads[count - 1].index == threads[i].index) {
+      problems_add(problems, "%s: thread %u is recorded twice: one record is left out", file->path, threads[i].index);
+      continue;
+    }
+    threads[count++] = threads[i];
+  }
+  uint32_t extra = unrecorded(file, threads, count);
+  if (extra)
+    problems_add(problems, "%s: %u threads have contexts but no record: their own times are unknown", file->path, extra);
+  process->threads = threads;
+  process->threads_count = count + extra;
+  qsort(threads, process->threads_count, sizeof *threads, by_index);
+  return 0;
+}
+
+/* The strings' end is forced to be one, so that every offset inside names a terminated string. */
+static int end_strings(struct read_file *file)
+{
+  if (file->strings.count && file->strings.data[file->strings.count - 1]) {
+    if (table_grow(&file->strings, file->strings.count + 1, 1))
+      return ERR_NOMEM;
+  }
+  return 0;
+}
+
+int read_open(const char *path, struct problems *problems, struct profile_process *process, struct read_file **out)
+{
+  struct read_file *file = calloc(1, sizeof *file);
+  *out = NULL;
+  if (!file)
+    return ERR_NOMEM;
+  file->path = path;
+  int status = load(file, problems);
+  if (!status && !file->size) {
+    problems_add(problems, "%s: empty: the program was killed before anything was written, or the disk was full", path);
+    status = ERR_INPUT;
+  }
+  if (!status)
+    status = scan(file, problems);
+  if (!status && !file->process.count && !file->refs_count && !file->threads.count) {
+    problems_add(problems, "%s: nothing in it can be used", path);
+    status = ERR_INPUT;
+  }
+  if (!status)
+    status = end_strings(file);
+  if (!status)
+    status = take_process(file, process, problems);
+  if (status) {
+    read_close(file);
+    return status;
+  }
+  if (file->refs_count && !file->metrics.count)
+    problems_add(problems, "%s: no section 'metrics': its values have no meaning and are left out", path);
+  *out = file;
+  return 0;
+}
+
+void read_close(struct read_file *file)
+{
+  if (!file)
+    return;
+  free(file->bytes);
+  free(file->process.data);
+  free(file->strings.data);
+  free(file->metrics.data);
+  free(file->modules.data);
+  free(file->regions.data);
+  free(file->threads.data);
+  free(file->refs);
+  free(file);
+}
+
+uint32_t read_columns_count(const struct read_file *file)
+{
+  return file->metrics.count;
+}
+
+struct read_column read_column(const struct read_file *file, uint32_t column)
+{
+  static const char *const fixed[] = {
+      [COLUMN_SAMPLES] = "samples", [COLUMN_WORK] = "work", [COLUMN_OVERHEAD] = "overhead"};
+  const struct format_metric *metric = (const struct format_metric *)file->metrics.data + column;
+  struct read_column found = {.role = metric->role, .period = metric->period};
+  if (found.role < COLUMN_EVENT) { /* their meaning is fixed, also where the strings are lost */
+    found.name = fixed[found.role];
+    found.unit = found.role == COLUMN_SAMPLES ? "" : "ns";
+    return found;
+  }
+  found.role = COLUMN_EVENT;
+  found.name = *string_at(file, metric->name) ? string_at(file, metric->name) : "event";
+  found.unit = string_at(file, metric->unit);
+  return found;
+}
+
+uint32_t read_modules_count(const struct read_file *file)
+{
+  return file->modules.count;
+}
+
+struct read_module read_module(const struct read_file *file, uint32_t module)
+{
+  const struct format_module *record = (const struct format_module *)file->modules.data + module;
+  const uint32_t id_max = sizeof record->build_id;
+  return (struct read_module){.path = string_at(file, record->path),
+                              .build_id = record->build_id,
+                              .build_id_size = record->build_id_size < id_max ? record->build_id_size : id_max,
+                              .flags = record->flags};
+}
+
+uint32_t read_regions_count(const struct read_file *file)
+{
+  return file->regions.count;
+}
+
+struct read_region read_region(const struct read_file *file, uint32_t region)
+{
+  const struct format_region *record = (const struct format_region *)file->regions.data + region;
+  return (struct read_region){.linked = record->state == FORMAT_REGION_KNOWN || record->state == FORMAT_REGION_LINKED,
+                              .owner = record->owner,
+                              .link_node = record->link_node};
+}
+
+/* Puts together one table of one thread. */
+static int read_table(struct read_file *file, uint32_t thread, uint32_t which, size_t record_size, struct problems *problems,
+                      struct table *table)
+{
+  struct chunk_ref key = {.owner = thread, .table = which};
+  size_t low = 0, high = file->refs_count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (by_owner(&file->refs[middle], &key) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  for (; low < file->refs_count && file->refs[low].owner == thread && file->refs[low].table == which; low++) {
+    size_t offset = file->refs[low].offset;
+    struct format_view view;
+    char message[256];
+    enum format_error error = format_next(file->bytes, file->size, &offset, &view, message, sizeof message);
+    if (error == FORMAT_NOMEM)
+      return ERR_NOMEM;
+    if (error) {
+      problems_add(problems, "%s: thread %u: %s", file->path, thread, message);
+      continue;
+    }
+    int status = view.head.table == which ? table_put(file, table, &view, view.head.first, record_size, problems) : 0;
+    free(view.data);
+    if (status)
+      return status;
+  }
+  return 0;
+}
+
+int read_nodes(struct read_file *file, uint32_t thread, struct problems *problems, struct read_node **nodes, uint32_t *count)
+{
+  struct table table = {0};
+  *nodes = NULL;
+  *count = 0;
+  _Static_assert(sizeof(struct read_node) == sizeof(struct format_node), "converted in place");
+  if (read_table(file, thread, FORMAT_NODES, sizeof(struct format_node), problems, &table)) {
+    free(table.data);
+    return ERR_NOMEM;
+  }
+  for (uint32_t i = 0; i < table.count; i++) {
+    struct format_node stored;
+    memcpy(&stored, table.data + i * sizeof stored, sizeof stored);
+    uint32_t kind = stored.kind_what >> 24;
+    struct read_node node = {.parent = stored.parent,
+                             .what = stored.kind_what & FORMAT_WHAT_MAX,
+                             .kind = kind < CONTEXT_KINDS ? kind : CONTEXT_FREE,
+                             .offset = stored.offset,
+                             .value = stored.value};
+    memcpy(table.data + i * sizeof node, &node, sizeof node);
+  }
+  *nodes = (struct read_node *)table.data;
+  *count = table.count;
+  return 0;
+}
+
+int read_values(struct read_file *file, uint32_t thread, struct problems *problems, uint64_t **values, uint32_t *count)
+{
+  struct table table = {0};
+  *values = NULL;
+  *count = 0;
+  if (!file->metrics.count)
+    return 0;
+  if (read_table(file, thread, FORMAT_VALUES, file->metrics.count * sizeof(uint64_t), problems, &table)) {
+    free(table.data);
+    return ERR_NOMEM;
+  }
+  *values = (uint64_t *)table.data;
+  *count = table.count;
+  return 0;
+}
+
+const char *read_loss_name(enum profile_loss loss)
+{
+  return format_loss_name(loss);
+}

@@ -1,0 +1,66 @@
+/* What every report gets: results to turn into bytes.
+ *
+ * Context: BATCH.  Reports compute nothing but widths and percentages; all they show is read from here.  A failed write shows
+ * in ferror(stream), which main.c checks.
+ */
+#ifndef HPCPROF_REPORT_REPORT_H
+#define HPCPROF_REPORT_REPORT_H
+
+#include "hpcprof-lite/tree.h"
+
+#include <stdio.h>
+
+/* Totals over all processes and threads. */
+struct report_run {
+  char *command;            /* of all processes, shortened where they are many */
+  char *hosts;              /* "node1", or "3 hosts: node1, node2, node3"      */
+  uint32_t processes, threads, threads_max;
+  uint64_t elapsed_ns, cpu_ns, regions;
+  uint64_t samples, samples_idle, samples_lockwait;
+  uint64_t work_ns, overhead_ns, lockwait_ns, idle_ns, lockwait_sampled_ns, idle_sampled_ns, tool_ns;
+  uint64_t lost[LOSS_MAX];
+};
+
+/* A function with much time of its own, and the calling path on which most of it was spent. */
+struct report_hot {
+  uint32_t flat;    /* row of the flat tree     */
+  uint32_t context; /* row of the top-down tree */
+};
+
+/* What could not be named. */
+struct report_module {
+  uint32_t module;
+  uint64_t weight;    /* of the module's own rows             */
+  bool unnamed;       /* no symbols; else no source lines     */
+};
+
+struct report {
+  FILE *stream;
+  const char *view;
+  const struct profile *profile;
+  const struct names *names;
+  const struct tree_columns *columns;
+  const struct report_run *run;
+  const struct tree *tree; /* of the view; of the summary: the top-down one */
+  const struct tree *flat; /* of the summary */
+  const bool *shown;       /* [row of tree] */
+  uint32_t left_out;
+  double percent_limit;
+  bool weigh_excl;         /* the view is about exclusive values */
+  const struct report_hot *hot;
+  uint32_t hot_count;
+  const struct report_module *modules;
+  uint32_t modules_count;
+  const uint64_t *thread_order; /* process << 32 | thread, in the order to be shown */
+  uint32_t thread_count;
+  const char *directory;   /* first one, for hints */
+};
+
+static inline const struct profile_thread *report_thread(const struct report *report, uint32_t i,
+                                                         const struct profile_process **process)
+{
+  *process = &report->profile->processes[report->thread_order[i] >> 32];
+  return &(*process)->threads[(uint32_t)report->thread_order[i]];
+}
+
+#endif

@@ -1,0 +1,9 @@
+/* The first view: one screen that says what ran, how well it was measured, and where its time went.  Context: BATCH. */
+#ifndef HPCPROF_REPORT_SUMMARY_H
+#define HPCPROF_REPORT_SUMMARY_H
+
+#include "hpcprof-lite/report/report.h"
+
+void summary_text(const struct report *report);
+
+#endif

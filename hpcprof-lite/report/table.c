@@ -1,0 +1,260 @@
+#include "hpcprof-lite/report/table.h"
+
+#include "hpcprof-lite/read.h"
+#include "hpcprof-lite/report/record.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The columns that every tree view has; those of further events follow. */
+static const char *const tree_headers[] = {
+    "id",           "parent_id",       "depth",           "kind",           "name",
+    "module",       "file",            "line",            "samples",        "work_incl_s",
+    "work_excl_s",  "overhead_incl_s", "overhead_excl_s", "lockwait_incl_s", "lockwait_excl_s",
+    "idleness_incl_s", "idleness_excl_s", "abs_idleness_pct", "rel_idleness_pct", "critical_path_incl",
+    "critical_path_excl"};
+enum { TREE_HEADERS = sizeof tree_headers / sizeof *tree_headers, FIRST_LATER = 13 };
+
+static void named_uint(FILE *stream, const char *name, uint64_t value)
+{
+  fprintf(stream, ",\"%s\":%" PRIu64, name, value);
+}
+
+static void named_seconds(FILE *stream, const char *name, uint64_t ns)
+{
+  fprintf(stream, ",\"%s\":%" PRIu64 ".%09" PRIu64, name, ns / 1000000000, ns % 1000000000);
+}
+
+/* Opens the JSON object: the view, and the run that it is about. */
+static void open_json(const struct report *report)
+{
+  const struct report_run *run = report->run;
+  FILE *stream = report->stream;
+  fputs("{\"view\":", stream);
+  record_json_string(stream, report->view);
+  fputs(",\n\"run\":{\"command\":", stream);
+  record_json_string(stream, run->command);
+  fputs(",\"hosts\":", stream);
+  record_json_string(stream, run->hosts);
+  named_uint(stream, "processes", run->processes);
+  named_uint(stream, "threads", run->threads);
+  named_uint(stream, "threads_max", run->threads_max);
+  named_seconds(stream, "elapsed_s", run->elapsed_ns);
+  named_seconds(stream, "cpu_s", run->cpu_ns);
+  named_uint(stream, "samples", run->samples);
+  fputs(",\"rows_left_out\":", stream);
+  fprintf(stream, "%u},\n", report->left_out);
+}
+
+static void close_json(const struct report *report)
+{
+  fputs("}\n", report->stream);
+}
+
+/* Headers of a tree view: the fixed ones and two for each event.  free_headers() frees it. */
+static char **headers(const struct report *report, size_t *count)
+{
+  const struct tree_columns *columns = report->columns;
+  char **all = calloc(TREE_HEADERS + 2 * (size_t)columns->events_count + 1, sizeof *all);
+  if (!all)
+    return NULL;
+  memcpy(all, tree_headers, sizeof tree_headers);
+  *count = TREE_HEADERS;
+  for (uint32_t i = 0; i < columns->events_count; i++) {
+    static const char *const suffixes[] = {"incl", "excl"};
+    for (size_t j = 0; j < 2; j++) {
+      if (asprintf(&all[*count], "%s_%s", columns->columns[columns->events[i]].name, suffixes[j]) < 0)
+        all[*count] = strdup("");
+      ++*count;
+    }
+  }
+  return all;
+}
+
+static void free_headers(char **all, size_t count)
+{
+  for (size_t i = TREE_HEADERS; all && i < count; i++)
+    free(all[i]);
+  free(all);
+}
+
+static void time_cell(struct record *record, uint32_t column, uint64_t ns)
+{
+  if (column == PROFILE_NONE)
+    record_empty(record);
+  else
+    record_ns(record, ns);
+}
+
+static void event_cell(struct record *record, const struct profile_column *column, uint64_t value)
+{
+  if (!strcmp(column->unit, "ns"))
+    record_ns(record, value);
+  else
+    record_uint(record, value);
+}
+
+static void tree_cells(const struct report *report, struct record *record, uint32_t number)
+{
+  const struct tree *tree = report->tree;
+  const struct tree_columns *columns = report->columns;
+  const struct tree_row *row = &tree->rows[number];
+  record_uint(record, row->id);
+  if (number)
+    record_uint(record, tree->rows[row->parent].id);
+  else
+    record_empty(record);
+  record_uint(record, row->depth);
+  record_text(record, tree_kind_name(row->kind));
+  record_text(record, row->name);
+  record_text(record, row->module == PROFILE_NONE ? NULL : report->profile->catalog.modules[row->module].path);
+  record_text(record, row->file);
+  if (row->line)
+    record_uint(record, row->line);
+  else
+    record_empty(record);
+  if (columns->samples == PROFILE_NONE)
+    record_empty(record);
+  else
+    record_uint(record, tree_incl(tree, number, columns->samples));
+  time_cell(record, columns->work, tree_incl(tree, number, columns->work));
+  time_cell(record, columns->work, tree_excl(tree, number, columns->work));
+  time_cell(record, columns->overhead, tree_incl(tree, number, columns->overhead));
+  time_cell(record, columns->overhead, tree_excl(tree, number, columns->overhead));
+  for (size_t i = FIRST_LATER; i < TREE_HEADERS; i++)
+    record_empty(record);
+  for (uint32_t i = 0; i < columns->events_count; i++) {
+    uint32_t event = columns->events[i];
+    event_cell(record, &columns->columns[event], tree_incl(tree, number, event));
+    event_cell(record, &columns->columns[event], tree_excl(tree, number, event));
+  }
+}
+
+void table_tree(const struct report *report, bool json)
+{
+  struct record record;
+  size_t count = 0;
+  char **all = headers(report, &count);
+  if (!all)
+    return;
+  if (json)
+    open_json(report);
+  record_begin(&record, report->stream, json, (const char *const *)all, count);
+  for (uint32_t i = 0; i < report->tree->count; i++)
+    if (report->shown[report->tree->order[i]])
+      tree_cells(report, &record, report->tree->order[i]);
+  record_end(&record);
+  if (json)
+    close_json(report);
+  free_headers(all, count);
+}
+
+void table_threads(const struct report *report, bool json)
+{
+  static const char *const columns[] = {"process", "rank",       "thread",     "host",   "samples", "dropped", "partial",
+                                        "work_s",  "overhead_s", "lockwait_s", "idle_s", "cpu_s",   "wall_s"};
+  struct record record;
+  if (json)
+    open_json(report);
+  record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
+  bool time = report->columns->work != PROFILE_NONE || report->columns->overhead != PROFILE_NONE;
+  for (uint32_t i = 0; i < report->thread_count; i++) {
+    const struct profile_process *process;
+    const struct profile_thread *thread = report_thread(report, i, &process);
+    record_uint(&record, process->pid);
+    if (process->rank < 0)
+      record_empty(&record);
+    else
+      record_int(&record, process->rank);
+    record_uint(&record, thread->index);
+    record_text(&record, process->host);
+    record_uint(&record, thread->samples);
+    record_uint(&record, thread->lost[LOSS_MEMORY] + thread->lost[LOSS_REFUSED]);
+    record_uint(&record, thread->lost[LOSS_PARTIAL]);
+    time_cell(&record, time ? 0 : PROFILE_NONE, thread->work_ns);
+    time_cell(&record, time ? 0 : PROFILE_NONE, thread->overhead_ns);
+    record_ns(&record, thread->lockwait_ns);
+    record_ns(&record, thread->idle_ns);
+    record_ns(&record, thread->cpu_ns);
+    record_ns(&record, thread->wall_ns);
+  }
+  record_end(&record);
+  if (json)
+    close_json(report);
+}
+
+static void fact_text(struct record *record, const char *section, const char *item, const char *value, const char *note)
+{
+  record_text(record, section);
+  record_text(record, item);
+  record_text(record, value);
+  record_empty(record);
+  record_text(record, note);
+}
+
+static void fact_uint(struct record *record, const char *section, const char *item, uint64_t value, const char *note)
+{
+  record_text(record, section);
+  record_text(record, item);
+  record_uint(record, value);
+  record_empty(record);
+  record_text(record, note);
+}
+
+static void fact_ns(struct record *record, const char *section, const char *item, uint64_t ns, const char *note)
+{
+  record_text(record, section);
+  record_text(record, item);
+  record_ns(record, ns);
+  record_text(record, "s");
+  record_text(record, note);
+}
+
+static void summary_run(const struct report *report, struct record *record)
+{
+  const struct report_run *run = report->run;
+  fact_text(record, "run", "command", run->command, NULL);
+  fact_text(record, "run", "hosts", run->hosts, NULL);
+  fact_uint(record, "run", "processes", run->processes, NULL);
+  fact_uint(record, "run", "threads", run->threads, NULL);
+  fact_uint(record, "run", "threads_max", run->threads_max, "most OpenMP threads in use at once in a process");
+  fact_ns(record, "run", "elapsed", run->elapsed_ns, NULL);
+  fact_ns(record, "run", "cpu", run->cpu_ns, NULL);
+  fact_uint(record, "run", "regions", run->regions, "parallel regions begun");
+  fact_uint(record, "run", "samples", run->samples, NULL);
+  fact_ns(record, "categories", "work", run->work_ns, "sampled");
+  fact_ns(record, "categories", "overhead", run->overhead_ns, "sampled");
+  fact_ns(record, "categories", "lock wait", run->lockwait_ns, "exact");
+  fact_ns(record, "categories", "idle", run->idle_ns, "exact");
+}
+
+static void summary_health(const struct report *report, struct record *record)
+{
+  for (unsigned i = 0; i < LOSS_MAX; i++)
+    if (read_loss_name(i))
+      fact_uint(record, "health", read_loss_name(i), report->run->lost[i], NULL);
+  for (uint32_t i = 0; i < report->modules_count; i++) {
+    const struct report_module *module = &report->modules[i];
+    fact_uint(record, "modules", report->profile->catalog.modules[module->module].path, module->weight,
+              module->unnamed ? "own work and overhead in code without symbols" : "own work and overhead without source lines");
+  }
+}
+
+void table_summary(const struct report *report, bool json)
+{
+  static const char *const columns[] = {"section", "item", "value", "unit", "note"};
+  struct record record;
+  if (json)
+    open_json(report);
+  record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
+  summary_run(report, &record);
+  summary_health(report, &record);
+  for (uint32_t i = 0; i < report->hot_count; i++) {
+    const struct tree_row *row = &report->flat->rows[report->hot[i].flat];
+    fact_ns(&record, "hottest", row->name, tree_weight(report->flat, report->columns, report->hot[i].flat, false), row->file);
+  }
+  record_end(&record);
+  if (json)
+    close_json(report);
+}

@@ -1,0 +1,11 @@
+/* Every view as CSV or JSON, with the same columns.  Context: BATCH. */
+#ifndef HPCPROF_REPORT_TABLE_H
+#define HPCPROF_REPORT_TABLE_H
+
+#include "hpcprof-lite/report/report.h"
+
+void table_tree(const struct report *report, bool json);
+void table_threads(const struct report *report, bool json);
+void table_summary(const struct report *report, bool json);
+
+#endif

@@ -1,0 +1,10 @@
+/* Views as text for people: aligned, as wide as the terminal or 80 columns.  Context: BATCH. */
+#ifndef HPCPROF_REPORT_TEXT_H
+#define HPCPROF_REPORT_TEXT_H
+
+#include "hpcprof-lite/report/report.h"
+
+void text_tree(const struct report *report);
+void text_threads(const struct report *report);
+
+#endif

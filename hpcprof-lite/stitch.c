@@ -1,0 +1,350 @@
+#include "hpcprof-lite/stitch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Entries of a thread's map from its nodes to merged ones: UNSEEN, VISITING while what it depends on is resolved, ABSENT where
+ * there is no node, or the merged number + MAPPED. */
+enum { MAP_UNSEEN = 0, MAP_VISITING = 1, MAP_ABSENT = 2, MAPPED = 3 };
+
+/* Most nodes of one process: far more than its threads can have written; bounds the maps where a file is hostile. */
+static const size_t process_nodes_max = 128u << 20;
+
+enum fault { FAULT_PARENT, FAULT_CYCLE, FAULT_LINK, FAULT_REGION, FAULT_MODULE, FAULT_VALUE, FAULT_ROOT, FAULT_COUNT };
+
+static const struct {
+  const char *what, *fate;
+} fault_text[FAULT_COUNT] = {
+    [FAULT_PARENT] = {"context without a valid parent", "kept as partial"},
+    [FAULT_CYCLE] = {"context whose callers form a circle", "kept as partial"},
+    [FAULT_LINK] = {"link to a context that does not exist", "kept as partial"},
+    [FAULT_REGION] = {"context in a parallel region that does not exist", "kept as partial"},
+    [FAULT_MODULE] = {"frame in a module that does not exist", "kept as unknown"},
+    [FAULT_VALUE] = {"context whose values do not exist", "left out"},
+    [FAULT_ROOT] = {"tree that does not begin with its root", "read all the same"},
+};
+
+struct stitch_thread {
+  struct read_node *nodes; /* NULL unless loaded */
+  uint32_t *map;           /* NULL before the first load; complete once the thread was stitched */
+  uint32_t count;
+};
+
+struct place {
+  uint32_t thread, node; /* thread: position in process->threads */
+};
+
+struct stitch {
+  struct read_file *file;
+  struct profile_process *process;
+  struct catalog *catalog;
+  struct contexts *contexts;
+  struct problems *problems;
+  struct stitch_thread *threads;
+  uint32_t *modules; /* the file's number → the catalog's */
+  uint32_t *columns;
+  uint32_t unknown; /* module of frames whose module is unknown */
+  struct place *stack;
+  size_t stack_count, stack_room;
+  size_t nodes_total;
+  uint64_t faults[FAULT_COUNT];
+  uint32_t fault_first[FAULT_COUNT];
+};
+
+static void fault(struct stitch *stitch, enum fault which, uint32_t node)
+{
+  if (!stitch->faults[which]++)
+    stitch->fault_first[which] = node;
+}
+
+static void report_faults(struct stitch *stitch, uint32_t thread)
+{
+  for (int i = 0; i < FAULT_COUNT; i++) {
+    if (stitch->faults[i])
+      problems_add(stitch->problems, "%s: thread %u: %s, %llu time%s (first: node %u): %s", stitch->process->path, thread,
+                   fault_text[i].what, (unsigned long long)stitch->faults[i], stitch->faults[i] == 1 ? "" : "s",
+                   stitch->fault_first[i], fault_text[i].fate);
+    stitch->faults[i] = 0;
+  }
+}
+
+/* Interns the file's modules and columns. */
+static int intern_tables(struct stitch *stitch)
+{
+  uint32_t modules = read_modules_count(stitch->file), columns = read_columns_count(stitch->file);
+  stitch->modules = calloc(modules + 1, sizeof *stitch->modules);
+  stitch->columns = calloc(columns + 1, sizeof *stitch->columns);
+  if (!stitch->modules || !stitch->columns)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < modules; i++) {
+    struct read_module module = read_module(stitch->file, i);
+    const char *path = *module.path ? module.path : "[unknown]";
+    stitch->modules[i] = catalog_module(stitch->catalog, path, module.build_id, module.build_id_size, module.flags);
+    if (stitch->modules[i] == PROFILE_NONE)
+      return ERR_NOMEM;
+  }
+  stitch->unknown = PROFILE_NONE;
+  for (uint32_t i = 0; i < columns; i++) {
+    struct read_column column = read_column(stitch->file, i);
+    struct profile_column wanted = {
+        .name = (char *)column.name, .unit = (char *)column.unit, .role = column.role, .period = column.period};
+    stitch->columns[i] = catalog_column(stitch->catalog, &wanted);
+    if (stitch->columns[i] == PROFILE_NONE)
+      problems_add(stitch->problems, "%s: event '%s' is one more than the %d that can be reported: left out",
+                   stitch->process->path, column.name, CATALOG_COLUMNS_MAX);
+  }
+  return 0;
+}
+
+/* Position of the thread with that index, PROFILE_NONE if there is none. */
+static uint32_t thread_position(const struct stitch *stitch, uint32_t index)
+{
+  const struct profile_thread *threads = stitch->process->threads;
+  uint32_t low = 0, high = stitch->process->threads_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (threads[middle].index < index)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < stitch->process->threads_count && threads[low].index == index ? low : PROFILE_NONE;
+}
+
+/* Makes a thread's map available, and its nodes until it is stitched: after that the map says all. */
+static int load_thread(struct stitch *stitch, uint32_t position)
+{
+  struct stitch_thread *thread = &stitch->threads[position];
+  if (thread->map)
+    return 0;
+  uint32_t index = stitch->process->threads[position].index;
+  if (read_nodes(stitch->file, index, stitch->problems, &thread->nodes, &thread->count))
+    return ERR_NOMEM;
+  if (thread->count > process_nodes_max - stitch->nodes_total) {
+    problems_add(stitch->problems, "%s: thread %u: more contexts than any run has: left out", stitch->process->path, index);
+    thread->count = 0;
+  }
+  stitch->nodes_total += thread->count;
+  thread->map = calloc((size_t)thread->count + 1, sizeof *thread->map);
+  if (!thread->map)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < thread->count; i++)
+    if (thread->nodes[i].kind == CONTEXT_FREE)
+      thread->map[i] = MAP_ABSENT;
+  if (thread->count && thread->nodes[0].kind != CONTEXT_ROOT)
+    fault(stitch, FAULT_ROOT, 0);
+  return 0;
+}
+
+static void unload_thread(struct stitch_thread *thread)
+{
+  free(thread->nodes);
+  thread->nodes = NULL;
+}
+
+static int push(struct stitch *stitch, uint32_t thread, uint32_t node)
+{
+  if (stitch->stack_count == stitch->stack_room) {
+    size_t room = stitch->stack_room ? stitch->stack_room * 2 : 256;
+    struct place *stack = reallocarray(stitch->stack, room, sizeof *stack);
+    if (!stack)
+      return ERR_NOMEM;
+    stitch->stack = stack;
+    stitch->stack_room = room;
+  }
+  stitch->stack[stitch->stack_count++] = (struct place){.thread = thread, .node = node};
+  return 0;
+}
+
+/* Where the node that a link names stands.  False with a fault counted if there is no such node. */
+static bool link_target(struct stitch *stitch, uint32_t index, uint32_t node, struct place *target, int *status)
+{
+  target->thread = thread_position(stitch, index);
+  target->node = node;
+  if (target->thread == PROFILE_NONE)
+    return false;
+  *status = load_thread(stitch, target->thread);
+  const struct stitch_thread *thread = &stitch->threads[target->thread];
+  return !*status && node < thread->count && thread->map[node] != MAP_ABSENT;
+}
+
+/* The node on which a node's place depends: its parent, or what it links to.  False if it is none or unsound: the node then
+ * stands below PARTIAL. */
+static bool depends_on(struct stitch *stitch, struct place place, struct place *on, int *status)
+{
+  const struct stitch_thread *thread = &stitch->threads[place.thread];
+  struct read_node node = thread->nodes[place.node];
+  *on = (struct place){.thread = place.thread, .node = node.parent};
+  if (node.kind == CONTEXT_LINK) {
+    bool found = link_target(stitch, node.what, node.offset, on, status);
+    if (!found)
+      fault(stitch, FAULT_LINK, place.node);
+    return found;
+  }
+  if (node.kind == CONTEXT_PLACEHOLDER) {
+    if (node.offset >= read_regions_count(stitch->file)) {
+      fault(stitch, FAULT_REGION, place.node);
+      return false;
+    }
+    struct read_region region = read_region(stitch->file, node.offset);
+    if (!region.linked)
+      return false;
+    bool found = link_target(stitch, region.owner, region.link_node, on, status);
+    if (!found)
+      fault(stitch, FAULT_LINK, place.node);
+    return found;
+  }
+  if (node.parent < thread->count && node.parent != place.node && thread->map[node.parent] != MAP_ABSENT)
+    return true;
+  fault(stitch, FAULT_PARENT, place.node);
+  return false;
+}
+
+static uint32_t partial_node(struct stitch *stitch)
+{
+  return contexts_add(stitch->contexts, 0, CONTEXT_PARTIAL, 0, 0);
+}
+
+/* The merged module of a frame. */
+static uint32_t frame_module(struct stitch *stitch, const struct read_node *node, uint32_t number)
+{
+  if (node->what < read_modules_count(stitch->file))
+    return stitch->modules[node->what];
+  fault(stitch, FAULT_MODULE, number);
+  if (stitch->unknown == PROFILE_NONE)
+    stitch->unknown = catalog_module(stitch->catalog, "[unknown]", (const uint8_t *)"", 0, MODULE_ANON);
+  return stitch->unknown;
+}
+
+/* The merged node of a node whose dependency stands at `above`. */
+static uint32_t merged_node(struct stitch *stitch, const struct read_node *node, uint32_t number, uint32_t above)
+{
+  switch (node->kind) {
+  case CONTEXT_ROOT:
+    return 0;
+  case CONTEXT_LINK:
+  case CONTEXT_PLACEHOLDER:
+    return above;
+  case CONTEXT_FRAME: {
+    uint32_t module = frame_module(stitch, node, number);
+    return module == PROFILE_NONE ? PROFILE_NONE
+                                  : contexts_add(stitch->contexts, above, CONTEXT_FRAME, module, node->offset);
+  }
+  default:
+    return contexts_add(stitch->contexts, above, node->kind, 0, 0);
+  }
+}
+
+/* Resolves the node on top of the stack, or pushes what it depends on. */
+static int resolve_top(struct stitch *stitch)
+{
+  struct place place = stitch->stack[stitch->stack_count - 1];
+  struct stitch_thread *thread = &stitch->threads[place.thread];
+  struct read_node node = thread->nodes[place.node];
+  uint32_t above = 0;
+  if (node.kind != CONTEXT_ROOT) {
+    struct place on;
+    int status = 0;
+    bool sound = depends_on(stitch, place, &on, &status);
+    if (status)
+      return status;
+    uint32_t state = sound ? stitch->threads[on.thread].map[on.node] : MAP_VISITING;
+    if (state == MAP_UNSEEN) {
+      thread->map[place.node] = MAP_VISITING;
+      return push(stitch, on.thread, on.node);
+    }
+    if (sound && state == MAP_VISITING)
+      fault(stitch, FAULT_CYCLE, place.node);
+    above = state == MAP_VISITING ? partial_node(stitch) : state - MAPPED;
+    if (above == PROFILE_NONE)
+      return ERR_NOMEM;
+  }
+  uint32_t merged = merged_node(stitch, &node, place.node, above);
+  if (merged == PROFILE_NONE)
+    return ERR_NOMEM;
+  thread->map[place.node] = merged + MAPPED;
+  stitch->stack_count--;
+  return 0;
+}
+
+/* Finds the merged node of one node and of all that it depends on. */
+static int resolve(struct stitch *stitch, uint32_t thread, uint32_t node)
+{
+  if (stitch->threads[thread].map[node] >= MAPPED)
+    return 0;
+  int status = push(stitch, thread, node);
+  while (!status && stitch->stack_count)
+    status = resolve_top(stitch);
+  return status;
+}
+
+static void add_to_thread(struct stitch *stitch, struct profile_thread *thread, uint32_t column, uint64_t amount)
+{
+  uint32_t role = read_column(stitch->file, column).role;
+  if (role == COLUMN_WORK)
+    thread->work_ns = contexts_sum(thread->work_ns, amount);
+  else if (role == COLUMN_OVERHEAD)
+    thread->overhead_ns = contexts_sum(thread->overhead_ns, amount);
+}
+
+/* Adds a thread's values to its contexts' merged nodes. */
+static int add_values(struct stitch *stitch, uint32_t position)
+{
+  struct stitch_thread *thread = &stitch->threads[position];
+  struct profile_thread *record = &stitch->process->threads[position];
+  uint32_t columns = read_columns_count(stitch->file), count;
+  uint64_t *values;
+  int status = read_values(stitch->file, record->index, stitch->problems, &values, &count);
+  for (uint32_t i = 0; i < thread->count && !status; i++) {
+    uint32_t value = thread->nodes[i].value;
+    if (!value || thread->nodes[i].kind == CONTEXT_FREE)
+      continue;
+    if (value >= count) {
+      fault(stitch, FAULT_VALUE, i);
+      continue;
+    }
+    for (uint32_t column = 0; column < columns && !status; column++) {
+      uint64_t amount = values[(size_t)value * columns + column];
+      if (stitch->columns[column] == PROFILE_NONE)
+        continue;
+      add_to_thread(stitch, record, column, amount);
+      status = contexts_value(stitch->contexts, thread->map[i] - MAPPED, stitch->columns[column], amount);
+    }
+  }
+  free(values);
+  return status;
+}
+
+static int stitch_thread(struct stitch *stitch, uint32_t position)
+{
+  int status = load_thread(stitch, position);
+  struct stitch_thread *thread = &stitch->threads[position];
+  for (uint32_t i = 0; !status && i < thread->count; i++)
+    if (thread->nodes[i].kind != CONTEXT_FREE)
+      status = resolve(stitch, position, i);
+  if (!status)
+    status = add_values(stitch, position);
+  unload_thread(thread);
+  report_faults(stitch, stitch->process->threads[position].index);
+  return status;
+}
+
+int stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog, struct contexts *contexts,
+                struct problems *problems)
+{
+  struct stitch stitch = {
+      .file = file, .process = process, .catalog = catalog, .contexts = contexts, .problems = problems};
+  stitch.threads = calloc((size_t)process->threads_count + 1, sizeof *stitch.threads);
+  int status = stitch.threads ? intern_tables(&stitch) : ERR_NOMEM;
+  for (uint32_t i = 0; i < process->threads_count && !status; i++)
+    status = stitch_thread(&stitch, i);
+  for (uint32_t i = 0; stitch.threads && i < process->threads_count; i++) {
+    unload_thread(&stitch.threads[i]);
+    free(stitch.threads[i].map);
+  }
+  free(stitch.threads);
+  free(stitch.modules);
+  free(stitch.columns);
+  free(stitch.stack);
+  return status;
+}

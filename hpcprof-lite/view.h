@@ -1,0 +1,36 @@
+/* Views derived from the top-down tree: a part of it, its functions, their callers.
+ *
+ * Context: BATCH.  Pure functions: the given tree must be finished (tree_finish) and is not changed.  The new tree shares its
+ * strings.  A recursive function's inclusive time counts its outermost instances only.
+ */
+#ifndef HPCPROF_VIEW_H
+#define HPCPROF_VIEW_H
+
+#include "hpcprof-lite/tree.h"
+
+enum { VIEW_CALLERS_MAX = 400 }; /* callers shown above a function at most: bounds bottom-up views of deep recursion */
+
+/* What --root names. */
+struct view_selector {
+  const char *text;
+  bool is_id, is_lines;
+  uint32_t id;
+  const char *file; /* is_lines: last part of a path, or more of it */
+  size_t file_length;
+  uint32_t from, to;
+};
+
+/* Understands function, file.c:12, file.c:12-30 and #ID.  Returns NULL, or what is wrong with it. */
+const char *view_selector(const char *text, struct view_selector *selector);
+
+/* The outermost rows that match and all below them, with their ids.  *matches counts them.  0, or ERR_NOMEM. */
+int view_part(const struct tree *tree, const struct names *names, const struct view_selector *selector, const char *root_name,
+              struct tree *part, uint32_t *matches);
+
+/* One row for each function; lines stand below their function. */
+int view_flat(const struct tree *tree, const struct tree_columns *columns, struct tree *flat);
+
+/* Each function with time of its own, its callers below it; a caller's values are the function's, as called on that path. */
+int view_bottomup(const struct tree *tree, const struct tree_columns *columns, struct tree *bottomup);
+
+#endif

@@ -1,0 +1,688 @@
+/* Symbols: functions, lines and inlined chains of programs compiled here, names, separate debug files, and files that
+ * are damaged, changed or no programs at all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hpcprof-lite/symbols.h"
+#include "hpcprof-lite/symbols_names.h"
+#include "hpcprof-lite/symbols_ranges.h"
+
+enum { PLACES = 32 };
+
+static char directory[64];
+
+/* The line numbers matter: the tests below name them. */
+static const char chain_source[] = "volatile int sink;\n"
+                                   "static inline __attribute__((always_inline)) int inner(int x)\n"
+                                   "{ return x * 3 + sink; }\n"
+                                   "static inline __attribute__((always_inline)) int middle(int x)\n"
+                                   "{ return inner(x) + 1; }\n"
+                                   "\n"
+                                   "__attribute__((noinline)) int outer(int x)\n"
+                                   "{ return middle(x); }\n"
+                                   "int puts(const char *);\n"
+                                   "int main(int argc, char **argv) { return outer(argc) + puts(argv[0]); }\n";
+
+static const char shape_source[] = "volatile double sink;\n"
+                                   "namespace geo {\n"
+                                   "struct Shape { double area(int) const; double area(double) const; };\n"
+                                   "__attribute__((noinline)) double Shape::area(int x) const { return sink * x; }\n"
+                                   "__attribute__((noinline)) double Shape::area(double x) const { return sink + x; }\n"
+                                   "template <class T> __attribute__((noinline)) T twice(T x) { return x + sink; }\n"
+                                   "}\n"
+                                   "int main() { geo::Shape s; return s.area(1) + s.area(2.0) + geo::twice(3.0); }\n";
+
+static const char openmp_source[] = "double a[1000];\n"
+                                    "void solve(int n)\n"
+                                    "{\n"
+                                    "#pragma omp parallel for\n"
+                                    "  for (int i = 0; i < n; i++)\n"
+                                    "    a[i % 1000] += i;\n"
+                                    "}\n"
+                                    "int main(int argc, char **argv) { (void)argv; solve(argc); return 0; }\n";
+
+static const char fortran_source[] =
+    "module heat\ncontains\nsubroutine step(a, n)\n  integer :: n, i\n  real(8) :: a(n)\n"
+    "  do i = 1, n\n    a(i) = a(i) * 0.5d0 + i\n  end do\nend subroutine\nend module\n"
+    "program sim\n  use heat\n  real(8) :: a(100)\n  a = 1\n  call step(a, 100)\n"
+    "  print *, a(3)\nend program\n";
+
+static const char cold_source[] = "#include <stdlib.h>\n"
+                                  "volatile int sink;\n"
+                                  "__attribute__((noinline)) int part(int x)\n"
+                                  "{ if (__builtin_expect(x == 7, 0)) { sink = 1; abort(); } return x + sink; }\n"
+                                  "int main(int argc, char **argv) { (void)argv; return part(argc); }\n";
+
+__attribute__((format(printf, 1, 2))) static bool run(const char *format, ...) {
+  char command[1024];
+  size_t used = (size_t)snprintf(command, sizeof command, "cd %s && ", directory);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(command + used, sizeof command - used, format, arguments);
+  va_end(arguments);
+  strncat(command, " 2>errors", sizeof command - strlen(command) - 1);
+  return system(command) == 0;
+}
+
+static void must_run(const char *command) {
+  if (!run("%s", command))
+    fail_msg("'%s' failed in %s: see the file errors there", command, directory);
+}
+
+static const char *path_of(const char *name) {
+  static char paths[4][128];
+  static int next;
+  char *path = paths[next++ & 3];
+  snprintf(path, sizeof paths[0], "%s/%s", directory, name);
+  return path;
+}
+
+static void write_file(const char *name, const void *bytes, size_t size) {
+  FILE *file = fopen(path_of(name), "wb");
+  assert_non_null(file);
+  assert_int_equal(fwrite(bytes, 1, size, file), size);
+  assert_int_equal(fclose(file), 0);
+}
+
+static uint8_t *read_file(const char *name, size_t *size) {
+  FILE *file = fopen(path_of(name), "rb");
+  assert_non_null(file);
+  assert_int_equal(fseek(file, 0, SEEK_END), 0);
+  *size = (size_t)ftell(file);
+  rewind(file);
+  uint8_t *bytes = malloc(*size + 1);
+  assert_non_null(bytes);
+  assert_int_equal(fread(bytes, 1, *size, file), *size);
+  fclose(file);
+  return bytes;
+}
+
+/* The address and size of a symbol by nm, which reads the file independently. */
+static bool find_symbol(const char *name, const char *symbol, uint64_t *address, uint64_t *size) {
+  char command[256], line[4096], found[2048], type;
+  bool known = false;
+  snprintf(command, sizeof command, "nm -S %s", path_of(name));
+  FILE *nm = popen(command, "r");
+  assert_non_null(nm);
+  while (fgets(line, sizeof line, nm))
+    if (sscanf(line, "%lx %lx %c %2047s", address, size, &type, found) == 4 && !strcmp(found, symbol)) {
+      known = true;
+      break;
+    }
+  while (fgets(line, sizeof line, nm))
+    continue;
+  pclose(nm);
+  return known;
+}
+
+static uint64_t symbol_address(const char *name, const char *symbol) {
+  uint64_t address = 0, size;
+  if (!find_symbol(name, symbol, &address, &size))
+    fail_msg("%s has no symbol %s", name, symbol);
+  return address;
+}
+
+static struct symbols *open_fine(const char *name) {
+  struct symbols_request request = {.path = path_of(name), .debug_root = directory};
+  struct symbols *symbols = NULL;
+  char message[512];
+  int error = symbols_open(&request, &symbols, message, sizeof message);
+  if (error)
+    fail_msg("%s: %d, %s", name, error, message);
+  assert_string_equal(message, "");
+  assert_non_null(symbols);
+  return symbols;
+}
+
+/* The first address of a function at which count places are found; fails without. */
+static void find_chain(const struct symbols *symbols, const char *name, const char *symbol, int count,
+                       struct symbols_place *places) {
+  uint64_t address, size;
+  assert_true(find_symbol(name, symbol, &address, &size));
+  for (uint64_t i = 0; i < size; i++)
+    if (symbols_lookup(symbols, address + i, places, PLACES) == count)
+      return;
+  fail_msg("no address of %s in %s has %d places", symbol, name, count);
+}
+
+static void expect_place(const struct symbols_place *place, const char *function, uint32_t line, uint32_t decl_line,
+                         bool inlined) {
+  assert_string_equal(place->function, function);
+  assert_int_equal(place->line, line);
+  assert_int_equal(place->decl_line, decl_line);
+  assert_int_equal(place->inlined, inlined);
+  assert_string_equal(place->file, path_of("chain.c"));
+  assert_string_equal(place->decl_file, path_of("chain.c"));
+}
+
+static void expect_chain(const char *name) {
+  struct symbols_place places[PLACES];
+  struct symbols *symbols = open_fine(name);
+  assert_int_equal(symbols_flags(symbols) & ~(unsigned)SYMBOLS_SEPARATE,
+                   SYMBOLS_HAS_TABLE | SYMBOLS_HAS_LINES | SYMBOLS_HAS_INLINES);
+  find_chain(symbols, "chain.full", "outer", 3, places);
+  uint64_t low = symbol_address("chain.full", "outer");
+  expect_place(&places[0], "outer", 8, 7, false);
+  expect_place(&places[1], "middle", 5, 4, true);
+  expect_place(&places[2], "inner", 3, 2, true);
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(places[i].low, low);
+    assert_null(places[i].raw);
+  }
+  symbols_free(symbols);
+}
+
+/* Compiles chain.c in one way and checks it, unless the compiler is missing or does not know that way. */
+static void try_chain(const char *compiler, const char *options) {
+  if (run("%s -O2 %s $PWD/./sub/../chain.c -o chain.full", compiler, options))
+    expect_chain("chain.full");
+  else if (!strcmp(compiler, "gcc"))
+    fail_msg("gcc cannot compile with %s", options);
+}
+
+static void inlined_chains_are_found(void **state) {
+  static const char *const options[] = {"-g",
+                                        "-gdwarf-4",
+                                        "-g -ffunction-sections -Wl,--gc-sections",
+                                        "-gdwarf-4 -ffunction-sections",
+                                        "-g -gz=zlib",
+                                        "-g -static-pie",
+                                        "-g -no-pie"};
+  static const char *const compilers[] = {"gcc", "clang", "clang-14", "clang-19"};
+  (void)state;
+  for (size_t c = 0; c < sizeof compilers / sizeof *compilers; c++)
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+      try_chain(compilers[c], options[i]);
+}
+
+static void zstd_sections_are_read(void **state) {
+  (void)state;
+  must_run("gcc -O2 -g chain.c -o chain.full");
+  if (!run("objcopy --compress-debug-sections=zstd chain.full chain.zstd"))
+    skip();
+  expect_chain("chain.zstd");
+}
+
+static void a_short_buffer_ends_at_the_call(void **state) {
+  struct symbols_place places[PLACES];
+  (void)state;
+  must_run("gcc -O2 -g chain.c -o chain.full");
+  struct symbols *symbols = open_fine("chain.full");
+  uint64_t address = symbol_address("chain.full", "outer"), size, at = 0;
+  assert_true(find_symbol("chain.full", "outer", &address, &size));
+  for (uint64_t i = 0; i < size && !at; i++)
+    at = symbols_lookup(symbols, address + i, places, PLACES) == 3 ? address + i : 0;
+  assert_int_equal(symbols_lookup(symbols, at, places, 2), 2);
+  expect_place(&places[1], "middle", 5, 4, true);
+  assert_int_equal(symbols_lookup(symbols, at, places, 1), 1);
+  expect_place(&places[0], "outer", 8, 7, false);
+  assert_int_equal(symbols_lookup(symbols, at, places, 0), 0);
+  symbols_free(symbols);
+}
+
+static void addresses_without_code_are_unknown(void **state) {
+  struct symbols_place place;
+  (void)state;
+  must_run("gcc -O2 -g chain.c -o chain.full");
+  struct symbols *symbols = open_fine("chain.full");
+  assert_int_equal(symbols_lookup(symbols, 0, &place, 1), 0);
+  assert_int_equal(symbols_lookup(symbols, 16, &place, 1), 0);
+  assert_int_equal(symbols_lookup(symbols, UINT64_MAX, &place, 1), 0);
+  assert_int_equal(symbols_lookup(symbols, 1ULL << 40, &place, 1), 0);
+  symbols_free(symbols);
+}
+
+static void without_debug_information_the_symbol_table_answers(void **state) {
+  struct symbols_place place;
+  bool stub = false;
+  (void)state;
+  must_run("gcc -O2 chain.c -o chain.plain && gcc -O2 -g chain.c -o chain.full");
+  uint64_t low = symbol_address("chain.plain", "outer");
+  struct symbols *symbols = open_fine("chain.plain");
+  assert_int_equal(symbols_flags(symbols), SYMBOLS_HAS_TABLE);
+  assert_int_equal(symbols_lookup(symbols, low + 2, &place, 1), 1);
+  assert_string_equal(place.function, "outer");
+  assert_int_equal(place.low, low);
+  assert_null(place.file);
+  assert_int_equal(place.line, 0);
+  for (uint64_t at = 0x1000; at < 0x1200; at++)
+    stub = stub || (symbols_lookup(symbols, at, &place, 1) == 1 && !strcmp(place.function, "puts@plt"));
+  assert_true(stub);
+  symbols_free(symbols);
+}
+
+static void split_dwarf_still_has_lines(void **state) {
+  struct symbols_place places[PLACES];
+  (void)state;
+  must_run("gcc -O2 -g -gsplit-dwarf chain.c -o chain.split");
+  uint64_t low = symbol_address("chain.split", "outer");
+  struct symbols *symbols = open_fine("chain.split");
+  assert_int_equal(symbols_flags(symbols), SYMBOLS_HAS_TABLE | SYMBOLS_HAS_LINES);
+  assert_int_equal(symbols_lookup(symbols, low, places, PLACES), 1);
+  assert_string_equal(places[0].function, "outer");
+  assert_string_equal(places[0].file, path_of("chain.c"));
+  assert_in_range(places[0].line, 2, 8); /* of whatever was inlined there: the chain is in the .dwo file */
+  symbols_free(symbols);
+}
+
+static void overloads_have_different_names(void **state) {
+  static const struct {
+    const char *raw, *readable;
+    uint32_t line;
+  } expected[] = {{"_ZNK3geo5Shape4areaEi", "geo::Shape::area(int) const", 4},
+                  {"_ZNK3geo5Shape4areaEd", "geo::Shape::area(double) const", 5},
+                  {"_ZN3geo5twiceIdEET_S1_", "double geo::twice<double>(double)", 6}};
+  static const char *const options[] = {"-g", "-gdwarf-4", ""};
+  struct symbols_place place;
+  (void)state;
+  for (size_t o = 0; o < 3; o++) {
+    assert_true(run("g++ -O2 %s shape.cc -o shape", options[o]));
+    struct symbols *symbols = open_fine("shape");
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+      uint64_t low = symbol_address("shape", expected[i].raw);
+      assert_int_equal(symbols_lookup(symbols, low, &place, 1), 1);
+      assert_string_equal(place.function, expected[i].readable);
+      assert_string_equal(place.raw, expected[i].raw);
+      assert_int_equal(place.line, *options[o] ? expected[i].line : 0);
+      assert_int_equal(place.low, low);
+    }
+    symbols_free(symbols);
+  }
+}
+
+static void outlined_functions_carry_their_construct(void **state) {
+  struct symbols_place place;
+  char base[64];
+  (void)state;
+  must_run("gcc -O2 -g -fopenmp openmp.c -o openmp");
+  struct symbols *symbols = open_fine("openmp");
+  uint64_t low = symbol_address("openmp", "solve._omp_fn.0");
+  assert_int_equal(symbols_lookup(symbols, low, &place, 1), 1);
+  assert_string_equal(place.function, "solve._omp_fn.0");
+  assert_int_equal(place.decl_line, 4);
+  assert_string_equal(place.decl_file, path_of("openmp.c"));
+  assert_int_equal(symbols_outlined(place.raw ? place.raw : place.function, base, sizeof base), SYMBOLS_OUTLINED);
+  assert_string_equal(base, "solve");
+  symbols_free(symbols);
+}
+
+static void fortran_names_are_those_of_the_source(void **state) {
+  struct symbols_place place;
+  (void)state;
+  if (!run("gfortran -O1 -g heat.f90 -o heat"))
+    skip();
+  struct symbols *symbols = open_fine("heat");
+  assert_int_equal(symbols_lookup(symbols, symbol_address("heat", "__heat_MOD_step"), &place, 1), 1);
+  assert_string_equal(place.function, "heat::step");
+  assert_string_equal(place.raw, "__heat_MOD_step");
+  assert_int_equal(place.decl_line, 3);
+  assert_int_equal(symbols_lookup(symbols, symbol_address("heat", "MAIN__"), &place, 1), 1);
+  assert_string_equal(place.function, "sim");
+  assert_string_equal(place.raw, "MAIN__");
+  symbols_free(symbols);
+}
+
+static void cold_parts_belong_to_their_function(void **state) {
+  static const char *const options[] = {"-g", ""};
+  struct symbols_place place;
+  (void)state;
+  for (size_t o = 0; o < 2; o++) {
+    assert_true(run("gcc -O2 %s cold.c -o cold", options[o]));
+    struct symbols *symbols = open_fine("cold");
+    uint64_t cold = symbol_address("cold", "part.cold");
+    assert_int_equal(symbols_lookup(symbols, cold, &place, 1), 1);
+    assert_string_equal(place.function, "part");
+    assert_string_equal(place.raw, "part.cold");
+    assert_int_equal(place.low, symbol_address("cold", "part"));
+    symbols_free(symbols);
+  }
+}
+
+static void names_are_made_readable(void **state) {
+  static const char *const names[][2] = {{"main", "main"},
+                                         {"solve.constprop.0", "solve"},
+                                         {"solve.isra.0.part.1.cold", "solve"},
+                                         {"solve.llvm.4711", "solve"},
+                                         {"solve.avx2", "solve.avx2"},
+                                         {"_ZN3foo3barEv.cold", "foo::bar()"},
+                                         {"_ZN3foo3barEv._omp_fn.0.isra.0", "foo::bar()._omp_fn.0"},
+                                         {"_Z1fv.omp_outlined_debug__", "f().omp_outlined_debug__"},
+                                         {".omp_outlined..5", ".omp_outlined..5"},
+                                         {"__heat_MOD_step._omp_fn.3", "heat::step._omp_fn.3"},
+                                         {"memcpy@@GLIBC_2.14", "memcpy"},
+                                         {"puts@plt", "puts@plt"},
+                                         {"_Znonsense", "_Znonsense"},
+                                         {".cold", ".cold"}};
+  char out[256];
+  (void)state;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    assert_int_equal(symbols_readable(names[i][0], out, sizeof out), strlen(names[i][1]));
+    assert_string_equal(out, names[i][1]);
+  }
+  assert_int_equal(symbols_readable("", out, sizeof out), 0);
+  assert_int_equal(symbols_readable("a_name_that_does_not_fit", out, 8), 0);
+}
+
+/* Each argument is twice the one before: 2^30 bytes, were it written out. */
+static void names_that_unfold_without_end_are_kept_mangled(void **state) {
+  char bomb[512] = "_Z1f1PIiiES_IS0_S0_E", out[SYMBOLS_NAME_MAX], part[32];
+  (void)state;
+  for (int i = 1; i < 30; i++) {
+    char digit = (char)(i < 10 ? '0' + i : 'A' + i - 10);
+    snprintf(part, sizeof part, "S_IS%c_S%c_E", digit, digit);
+    strcat(bomb, part);
+  }
+  assert_int_equal(symbols_readable(bomb, out, sizeof out), strlen(bomb));
+  assert_string_equal(out, bomb);
+}
+
+static void outlined_names_are_told_apart(void **state) {
+  static const struct {
+    const char *raw, *base;
+    enum symbols_outline what;
+  } names[] = {{"_ZN3foo3barEv._omp_fn.0", "foo::bar()", SYMBOLS_OUTLINED},
+               {"MAIN__._omp_fn.0", "MAIN__", SYMBOLS_OUTLINED},
+               {"__heat_MOD_step._omp_fn.1.constprop.0", "heat::step", SYMBOLS_OUTLINED},
+               {"solve.isra.0._omp_fn.2", "solve", SYMBOLS_OUTLINED},
+               {".omp_outlined.", "", SYMBOLS_OUTLINED},
+               {".omp_outlined..5", "", SYMBOLS_OUTLINED},
+               {".omp_outlined._debug__", "", SYMBOLS_OUTLINED},
+               {".omp_outlined_debug__", "", SYMBOLS_OUTLINED},
+               {"_Z1fv.omp_outlined", "f()", SYMBOLS_OUTLINED},
+               {"main.omp_outlined_debug__.3", "main", SYMBOLS_OUTLINED},
+               {".omp_task_entry.", "", SYMBOLS_TASK_ENTRY},
+               {".omp_task_entry..7", "", SYMBOLS_TASK_ENTRY},
+               {"solve._omp_cpyfn.4", "solve", SYMBOLS_TASK_HELPER},
+               {"solve.constprop.0", "", SYMBOLS_ORDINARY},
+               {"my_omp_fn", "", SYMBOLS_ORDINARY}};
+  char base[64];
+  (void)state;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    assert_int_equal(symbols_outlined(names[i].raw, base, sizeof base), names[i].what);
+    assert_string_equal(base, names[i].base);
+  }
+  assert_int_equal(symbols_outlined(NULL, base, sizeof base), SYMBOLS_ORDINARY);
+  assert_int_equal(symbols_outlined(".omp_outlined.", NULL, 0), SYMBOLS_OUTLINED);
+}
+
+static void paths_are_joined_and_normalised(void **state) {
+  static const char *const paths[][4] = {
+      {"/a", "b", "c.c", "/a/b/c.c"}, {"/a/./b", "../c", "d.c", "/a/c/d.c"}, {"/a", "/b", "c.c", "/b/c.c"},
+      {"/a", "b", "/c.c", "/c.c"},    {"", "src", "../c.c", "c.c"},          {NULL, NULL, "../../c.c", "../../c.c"},
+      {"/", "..", "../c.c", "/c.c"},  {"/a//b/", "", "c.c", "/a/b/c.c"},     {NULL, "../x", "../c.c", "../c.c"}};
+  struct symbols_pool pool = {0};
+  (void)state;
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+    assert_string_equal(symbols_join(&pool, paths[i][0], paths[i][1], paths[i][2]), paths[i][3]);
+  assert_null(symbols_join(&pool, NULL, NULL, ""));
+  symbols_pool_release(&pool);
+}
+
+static void the_innermost_range_wins(void **state) {
+  static const struct symbols_range ranges[] = {{10, 100, 1, 0}, {20, 30, 2, 1}, {25, 30, 3, 2},  {90, 120, 4, 1},
+                                                {10, 100, 9, 0}, {10, 12, 5, 1}, {200, 200, 6, 0}};
+  static const uint32_t expected[][2] = {{9, SYMBOLS_NONE},
+                                         {10, 5},
+                                         {12, 1},
+                                         {20, 2},
+                                         {25, 3},
+                                         {29, 3},
+                                         {30, 1},
+                                         {95, 4},
+                                         {100, SYMBOLS_NONE},
+                                         {119, SYMBOLS_NONE},
+                                         {200, SYMBOLS_NONE}};
+  struct symbols_ranges r = {0};
+  (void)state;
+  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+    assert_true(symbols_ranges_add(&r, ranges[i]));
+  assert_true(symbols_ranges_build(&r));
+  for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+    assert_int_equal(symbols_ranges_find(&r, expected[i][0]), expected[i][1]);
+  symbols_ranges_release(&r);
+}
+
+#define ID_OPTION "-Wl,--build-id=0x0102030405060708090a0b0c0d0e0f1011121314"
+
+static const uint8_t build_id[20] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
+
+static void a_rebuilt_program_is_not_used(void **state) {
+  uint8_t other[20];
+  char message[512];
+  struct symbols *symbols;
+  struct symbols_place place;
+  (void)state;
+  must_run("gcc -O2 -g " ID_OPTION " chain.c -o chain.id");
+  uint64_t low = symbol_address("chain.id", "outer");
+  struct symbols_request request = {
+      .path = path_of("chain.id"), .build_id = build_id, .build_id_size = sizeof build_id, .debug_root = directory};
+  assert_int_equal(symbols_open(&request, &symbols, message, sizeof message), SYMBOLS_OK);
+  assert_int_equal(symbols_lookup(symbols, low, &place, 1), 1);
+  symbols_free(symbols);
+  memcpy(other, build_id, sizeof other);
+  other[19] ^= 1;
+  request.build_id = other;
+  assert_int_equal(symbols_open(&request, &symbols, message, sizeof message), SYMBOLS_MISMATCH);
+  assert_non_null(strstr(message, "chain.id"));
+  assert_non_null(strstr(message, "0102030405"));
+  assert_null(strchr(message, '\n'));
+  assert_int_equal(symbols_lookup(symbols, low, &place, 1), 0);
+  assert_int_equal(symbols_flags(symbols), 0);
+  symbols_free(symbols);
+}
+
+static void separate_debug_files_are_found(void **state) {
+  char message[512];
+  struct symbols *symbols;
+  struct symbols_place places[PLACES];
+  (void)state;
+  must_run("gcc -O2 -g " ID_OPTION " chain.c -o chain.full && mkdir -p .build-id/01 .debug && "
+           "objcopy --only-keep-debug chain.full .build-id/01/02030405060708090a0b0c0d0e0f1011121314.debug && "
+           "strip -o chain.stripped chain.full");
+  expect_chain("chain.stripped");
+  struct symbols_request gone = {
+      .path = path_of("chain.gone"), .build_id = build_id, .build_id_size = sizeof build_id, .debug_root = directory};
+  assert_int_equal(symbols_open(&gone, &symbols, message, sizeof message), SYMBOLS_UNREADABLE);
+  find_chain(symbols, "chain.full", "outer", 3, places);
+  assert_string_equal(places[2].function, "inner");
+  assert_int_equal(symbols_flags(symbols) & SYMBOLS_SEPARATE, SYMBOLS_SEPARATE);
+  symbols_free(symbols);
+  must_run("rm -r .build-id && gcc -O2 -g -Wl,--build-id=none chain.c -o chain.full && "
+           "objcopy --only-keep-debug chain.full .debug/chain.debug && strip -o chain.stripped chain.full && "
+           "objcopy --add-gnu-debuglink=.debug/chain.debug chain.stripped");
+  expect_chain("chain.stripped");
+}
+
+static void a_linked_debug_file_must_have_the_right_checksum(void **state) {
+  struct symbols_place place;
+  (void)state;
+  must_run("gcc -O2 -g -Wl,--build-id=none chain.c -o chain.full && rm -rf .debug .build-id && "
+           "objcopy --only-keep-debug chain.full chain.debug && strip -o chain.stripped chain.full && "
+           "objcopy --add-gnu-debuglink=chain.debug chain.stripped");
+  expect_chain("chain.stripped");
+  must_run("printf x >> chain.debug");
+  struct symbols *symbols = open_fine("chain.stripped");
+  assert_int_equal(symbols_flags(symbols) & (SYMBOLS_SEPARATE | SYMBOLS_HAS_TABLE), 0);
+  assert_int_equal(symbols_lookup(symbols, symbol_address("chain.full", "outer"), &place, 1), 0);
+  symbols_free(symbols);
+}
+
+static void expect_refused(const char *path, const char *part) {
+  struct symbols_request request = {.path = path, .debug_root = directory};
+  struct symbols *symbols;
+  struct symbols_place place;
+  char message[512];
+  assert_int_equal(symbols_open(&request, &symbols, message, sizeof message), SYMBOLS_UNREADABLE);
+  if (!strstr(message, part))
+    fail_msg("message '%s' lacks '%s'", message, part);
+  assert_int_equal(symbols_lookup(symbols, 4096, &place, 1), 0);
+  symbols_free(symbols);
+}
+
+static void what_is_no_program_is_refused(void **state) {
+  size_t size;
+  (void)state;
+  expect_refused(path_of("missing"), "No such file");
+  expect_refused(directory, "not a regular file");
+  expect_refused(NULL, "no file");
+  write_file("text", "hello\n", 6);
+  expect_refused(path_of("text"), "not an ELF file");
+  write_file("empty", "", 0);
+  expect_refused(path_of("empty"), "not an ELF file");
+  assert_int_equal(mkfifo(path_of("fifo"), 0600), 0);
+  expect_refused(path_of("fifo"), "not a regular file");
+  must_run("gcc -O2 chain.c -o chain.plain");
+  uint8_t *bytes = read_file("chain.plain", &size);
+  bytes[4] = 1;
+  write_file("narrow", bytes, size);
+  free(bytes);
+  expect_refused(path_of("narrow"), "32-bit");
+}
+
+/* Opens a damaged file and asks for many addresses: whatever it answers, it must not crash, and must not take its
+ * time. */
+static void survive(const char *name) {
+  struct symbols_request request = {.path = path_of(name), .debug_root = directory};
+  struct symbols *symbols;
+  struct symbols_place places[PLACES];
+  char message[128];
+  int error = symbols_open(&request, &symbols, message, sizeof message);
+  assert_non_null(symbols);
+  assert_true((error == 0) == (message[0] == 0));
+  for (uint64_t at = 0x1000; at < 0x1300; at += 5) {
+    int count = symbols_lookup(symbols, at, places, PLACES);
+    assert_in_range(count, 0, PLACES);
+    for (int i = 0; i < count; i++)
+      assert_true(!places[i].function || strlen(places[i].function) < SYMBOLS_NAME_MAX);
+  }
+  symbols_free(symbols);
+}
+
+static void truncated_files_are_survived(void **state) {
+  size_t size;
+  (void)state;
+  must_run("gcc -O2 -g shape.cc -o shape -lstdc++");
+  uint8_t *bytes = read_file("shape", &size);
+  for (size_t length = 0; length < size; length += 61) {
+    write_file("damaged", bytes, length);
+    survive("damaged");
+  }
+  free(bytes);
+}
+
+static void flipped_bits_are_survived(void **state) {
+  static const char *const options[] = {"-g", "-gdwarf-4"};
+  uint64_t random = 88172645463325252u;
+  size_t size;
+  (void)state;
+  for (size_t o = 0; o < 2; o++) {
+    assert_true(run("g++ -O2 %s shape.cc -o shape", options[o]));
+    uint8_t *bytes = read_file("shape", &size), *copy = malloc(size);
+    assert_non_null(copy);
+    for (int round = 0; round < 400; round++) {
+      memcpy(copy, bytes, size);
+      for (int i = 0; i < 1 << (round % 8); i++) {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        copy[random % size] = (uint8_t)(random & 1 << 20 ? 0xff : random >> 40);
+      }
+      write_file("damaged", copy, size);
+      survive("damaged");
+    }
+    free(bytes);
+    free(copy);
+  }
+}
+
+struct asker {
+  const struct symbols *symbols;
+  uint64_t address, size;
+  unsigned deep;
+};
+
+static void *ask(void *opaque) {
+  struct asker *asker = opaque;
+  struct symbols_place places[PLACES];
+  for (int round = 0; round < 200; round++)
+    for (uint64_t i = 0; i < asker->size; i++)
+      if (symbols_lookup(asker->symbols, asker->address + i, places, PLACES) == 3 && places[2].line == 3)
+        asker->deep++;
+  return NULL;
+}
+
+static void threads_may_share_an_index(void **state) {
+  struct asker askers[4];
+  pthread_t threads[4];
+  (void)state;
+  must_run("gcc -O2 -g chain.c -o chain.full");
+  struct symbols *symbols = open_fine("chain.full");
+  for (int i = 0; i < 4; i++) {
+    askers[i] = (struct asker){.symbols = symbols};
+    assert_true(find_symbol("chain.full", "outer", &askers[i].address, &askers[i].size));
+    assert_int_equal(pthread_create(&threads[i], NULL, ask, &askers[i]), 0);
+  }
+  for (int i = 0; i < 4; i++)
+    assert_int_equal(pthread_join(threads[i], NULL), 0);
+  assert_true(askers[0].deep > 0);
+  for (int i = 1; i < 4; i++)
+    assert_int_equal(askers[i].deep, askers[0].deep);
+  symbols_free(symbols);
+}
+
+static int make_directory(void **state) {
+  (void)state;
+  strcpy(directory, "/tmp/test-symbols-XXXXXX");
+  if (!mkdtemp(directory) || !run("mkdir sub"))
+    return -1;
+  write_file("chain.c", chain_source, sizeof chain_source - 1);
+  write_file("shape.cc", shape_source, sizeof shape_source - 1);
+  write_file("openmp.c", openmp_source, sizeof openmp_source - 1);
+  write_file("heat.f90", fortran_source, sizeof fortran_source - 1);
+  write_file("cold.c", cold_source, sizeof cold_source - 1);
+  return 0;
+}
+
+static int remove_directory(void **state) {
+  char command[128];
+  (void)state;
+  snprintf(command, sizeof command, "rm -rf '%s'", directory);
+  return system(command);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(inlined_chains_are_found),
+      cmocka_unit_test(zstd_sections_are_read),
+      cmocka_unit_test(a_short_buffer_ends_at_the_call),
+      cmocka_unit_test(addresses_without_code_are_unknown),
+      cmocka_unit_test(without_debug_information_the_symbol_table_answers),
+      cmocka_unit_test(split_dwarf_still_has_lines),
+      cmocka_unit_test(overloads_have_different_names),
+      cmocka_unit_test(outlined_functions_carry_their_construct),
+      cmocka_unit_test(fortran_names_are_those_of_the_source),
+      cmocka_unit_test(cold_parts_belong_to_their_function),
+      cmocka_unit_test(names_are_made_readable),
+      cmocka_unit_test(names_that_unfold_without_end_are_kept_mangled),
+      cmocka_unit_test(outlined_names_are_told_apart),
+      cmocka_unit_test(paths_are_joined_and_normalised),
+      cmocka_unit_test(the_innermost_range_wins),
+      cmocka_unit_test(a_rebuilt_program_is_not_used),
+      cmocka_unit_test(separate_debug_files_are_found),
+      cmocka_unit_test(a_linked_debug_file_must_have_the_right_checksum),
+      cmocka_unit_test(what_is_no_program_is_refused),
+      cmocka_unit_test(truncated_files_are_survived),
+      cmocka_unit_test(flipped_bits_are_survived),
+      cmocka_unit_test(threads_may_share_an_index),
+  };
+  return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
