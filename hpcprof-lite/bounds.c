@@ -53,8 +53,8 @@ static bool find_segment(int fd, Elf64_Phdr *found, uint64_t *code_end)
 /* Finds the table behind version, encodings, frame pointer and count. */
 static bool find_entries(struct bounds *bounds, size_t size)
 {
-  static const uint8_t pointer_sizes[ENCODED_FORMAT + 1] = {[0x00] = 8, [0x02] = 2, [0x03] = 4, [0x04] = 8,
-                                                            [0x0a] = 2, [0x0b] = 4, [0x0c] = 8};
+  static const uint8_t pointer_sizes[ENCODED_FORMAT + 1] = {
+      [0x00] = 8, [0x02] = 2, [0x03] = 4, [0x04] = 8, [0x0a] = 2, [0x0b] = 4, [0x0c] = 8};
   const uint8_t *bytes = bounds->bytes;
   if (size < 4 || bytes[0] != 1 || bytes[2] != ENCODED_UDATA4 || bytes[3] != ENCODED_DATAREL_SDATA4)
     return false;

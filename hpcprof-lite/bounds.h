@@ -1,8 +1,8 @@
 /* Where functions begin in a file without symbols: from the search table that every unwindable ELF file carries
  * (.eh_frame_hdr, Linux Standard Base, "DWARF Extensions").
  *
- * Context: BATCH.  Gives the addresses of a stripped function one name, "libx.so+0x1230", instead of one each.  The file is
- * hostile: what is unsound means that nothing is known.
+ * Context: BATCH.  Gives the addresses of a stripped function one name, "libx.so+0x1230", instead of one each.  The
+ * file is hostile: what is unsound means that nothing is known.
  */
 #ifndef HPCPROF_BOUNDS_H
 #define HPCPROF_BOUNDS_H

@@ -37,7 +37,7 @@ struct build {
   struct tree *tree;
   bool lines;
   uint32_t *first_child, *next; /* contexts in canonical order */
-  uint32_t *system_rows;        /* [context] row of a context that consists of system frames, 0 = not made yet; or NULL */
+  uint32_t *system_rows; /* [context] row of a context that consists of system frames, 0 = not made yet; or NULL */
   struct items stack, deferred;
   struct marker *markers;
   uint32_t markers_count, markers_room;
@@ -67,7 +67,8 @@ static int link_children(struct build *build)
   if (!build->first_child || !build->next)
     return ERR_NOMEM;
   memset(build->first_child, 0xff, count * sizeof *build->first_child);
-  for (uint32_t i = 0; i < build->names->order_count; i++) { /* prepended twice, here and on the stack: canonical order */
+  for (uint32_t i = 0; i < build->names->order_count;
+       i++) { /* prepended twice, here and on the stack: canonical order */
     uint32_t node = build->names->order[i];
     uint32_t parent = build->contexts->nodes[node].parent;
     build->next[node] = build->first_child[parent];
@@ -147,12 +148,8 @@ static int place_own(struct build *build, uint32_t node, uint32_t row)
 
 static uint32_t add_plain(struct build *build, uint32_t parent, enum tree_kind kind, const char *name)
 {
-  struct tree_row wanted = {.parent = parent,
-                            .kind = kind,
-                            .function = PROFILE_NONE,
-                            .module = PROFILE_NONE,
-                            .name = name,
-                            .file = ""};
+  struct tree_row wanted = {
+      .parent = parent, .kind = kind, .function = PROFILE_NONE, .module = PROFILE_NONE, .name = name, .file = ""};
   return tree_add(build->tree, &wanted, NULL);
 }
 
@@ -175,13 +172,15 @@ static char *construct_name(enum tree_kind kind, const char *file, uint32_t line
   char *text;
   const char *what = tree_kind_name(kind);
   const char *open = raw ? " [" : "", *close = raw ? "]" : "";
-  int length = *file && line ? asprintf(&text, "%s @ %s:%u%s%s%s", what, names_base(file), line, open, raw ? raw : "", close)
-                             : asprintf(&text, "%s%s%s%s", what, open, raw ? raw : "", close);
+  int length = *file && line
+                   ? asprintf(&text, "%s @ %s:%u%s%s%s", what, names_base(file), line, open, raw ? raw : "", close)
+                   : asprintf(&text, "%s%s%s%s", what, open, raw ? raw : "", close);
   return length < 0 ? NULL : text;
 }
 
 /* The row of a region or task, known by its outlined function or, without one, by its call site. */
-static uint32_t add_construct(struct build *build, uint32_t parent, enum tree_kind kind, uint32_t function, uint32_t site)
+static uint32_t add_construct(struct build *build, uint32_t parent, enum tree_kind kind, uint32_t function,
+                              uint32_t site)
 {
   const struct names_function *outlined = function == PROFILE_NONE ? NULL : &build->names->functions[function];
   struct tree_row wanted = {.parent = parent, .kind = kind, .function = function, .module = PROFILE_NONE, .name = ""};
@@ -268,8 +267,8 @@ static int defer(struct build *build, const struct item *item, bool own)
   return items_push(&build->deferred, &later);
 }
 
-/* Whether an outlined function is only the inner part of the one that calls it, as clang makes them: the debug variant's body,
- * or a task's body below its entry. */
+/* Whether an outlined function is only the inner part of the one that calls it, as clang makes them: the debug
+ * variant's body, or a task's body below its entry. */
 static bool absorbed(const struct build *build, uint32_t caller, uint32_t callee)
 {
   if (caller == PROFILE_NONE)
@@ -324,7 +323,8 @@ static int visit_steps(struct build *build, const struct item *item, uint32_t ad
   return status ? status : push_children(build, &below);
 }
 
-/* Whether a stripped program's outermost frame is its _start: it has no name, no time and calls nothing but the system. */
+/* Whether a stripped program's outermost frame is its _start: it has no name, no time and calls nothing but the system.
+ */
 static bool is_nameless_start(const struct build *build, uint32_t node)
 {
   const struct context_node *nodes = build->contexts->nodes;
@@ -349,7 +349,8 @@ static bool is_start(const struct build *build, uint32_t number, uint32_t addres
   return flags & MODULE_MAIN && function->unknown && is_nameless_start(build, number);
 }
 
-/* The row of a context that has nothing but system frames: these are shown then, having nobody else to stand for them. */
+/* The row of a context that has nothing but system frames: these are shown then, having nobody else to stand for them.
+ */
 static uint32_t system_row(struct build *build, uint32_t node)
 {
   if (!build->system_rows)
@@ -425,7 +426,8 @@ static int visit_marker(struct build *build, const struct item *item, enum tree_
 }
 
 /* A row of its own kind below the parent's, for what has no function. */
-static int visit_plain(struct build *build, const struct item *item, uint32_t parent, enum tree_kind kind, const char *name)
+static int visit_plain(struct build *build, const struct item *item, uint32_t parent, enum tree_kind kind,
+                       const char *name)
 {
   if (item->marker != PROFILE_NONE)
     return defer(build, item, false);
@@ -460,7 +462,8 @@ static int visit(struct build *build, const struct item *item)
   }
 }
 
-/* Visits all contexts; then those below entries, for which it is known only now which bodies there are; until none is left. */
+/* Visits all contexts; then those below entries, for which it is known only now which bodies there are; until none is
+ * left. */
 static int visit_all(struct build *build)
 {
   struct item root = {.marker = PROFILE_NONE, .site = PROFILE_NONE, .outline = PROFILE_NONE, .top = true};
@@ -488,8 +491,8 @@ static int visit_all(struct build *build)
   return status;
 }
 
-int build_tree(const struct profile *profile, struct names *names, const struct tree_columns *columns, const char *root_name,
-               bool lines, struct tree *tree)
+int build_tree(const struct profile *profile, struct names *names, const struct tree_columns *columns,
+               const char *root_name, bool lines, struct tree *tree)
 {
   struct build build = {.profile = profile,
                         .contexts = &profile->contexts,

@@ -1,8 +1,9 @@
 /* Modules and value columns of all processes, each interned once.
  *
- * Context: BATCH.  Threads that read files intern at the same time: every function but init, release and the plain reads after
- * merging takes the catalog's lock.  Numbers are handed out in order of arrival, which depends on scheduling: whatever must be
- * reproducible orders modules by catalog_module_rank() and columns by role and name, never by number.
+ * Context: BATCH.  Threads that read files intern at the same time: every function but init, release and the plain
+ * reads after merging takes the catalog's lock.  Numbers are handed out in order of arrival, which depends on
+ * scheduling: whatever must be reproducible orders modules by catalog_module_rank() and columns by role and name, never
+ * by number.
  */
 #ifndef HPCPROF_CATALOG_H
 #define HPCPROF_CATALOG_H

@@ -73,7 +73,8 @@ static int grow_nodes(struct contexts *contexts)
   return 0;
 }
 
-uint32_t contexts_add(struct contexts *contexts, uint32_t parent, enum context_kind kind, uint32_t module, uint32_t offset)
+uint32_t contexts_add(struct contexts *contexts, uint32_t parent, enum context_kind kind, uint32_t module,
+                      uint32_t offset)
 {
   struct context_node node = {.parent = parent, .kind = kind, .module = module, .offset = offset};
   uint32_t slot = node_slot(contexts, &node);
@@ -98,7 +99,8 @@ static int grow_stride(struct contexts *contexts, uint32_t columns)
   if (!values)
     return ERR_NOMEM;
   for (uint32_t i = 0; i < contexts->values_count; i++)
-    memcpy(values + (size_t)i * stride, contexts->values + (size_t)i * contexts->stride, contexts->stride * sizeof *values);
+    memcpy(values + (size_t)i * stride, contexts->values + (size_t)i * contexts->stride,
+           contexts->stride * sizeof *values);
   free(contexts->values);
   contexts->values = values;
   contexts->values_room = room;

@@ -1,8 +1,8 @@
 /* A calling-context tree of many threads: find-or-add by (parent, kind, module, offset), values summed.
  *
- * Context: BATCH.  One thread writes a tree at a time; module and column numbers are the catalog's.  The tree owns its memory.
- * Invariants: node 0 is the root; a node's parent has a smaller number; sums saturate instead of wrapping, so that adding is
- * associative and the result does not depend on the order in which files are read.
+ * Context: BATCH.  One thread writes a tree at a time; module and column numbers are the catalog's.  The tree owns its
+ * memory. Invariants: node 0 is the root; a node's parent has a smaller number; sums saturate instead of wrapping, so
+ * that adding is associative and the result does not depend on the order in which files are read.
  */
 #ifndef HPCPROF_CONTEXTS_H
 #define HPCPROF_CONTEXTS_H
@@ -29,7 +29,8 @@ int contexts_init(struct contexts *contexts);
 void contexts_release(struct contexts *contexts);
 
 /* The child of parent with that identity, added where it is missing.  PROFILE_NONE without memory. */
-uint32_t contexts_add(struct contexts *contexts, uint32_t parent, enum context_kind kind, uint32_t module, uint32_t offset);
+uint32_t contexts_add(struct contexts *contexts, uint32_t parent, enum context_kind kind, uint32_t module,
+                      uint32_t offset);
 
 /* Adds to one column of a node.  0, or ERR_NOMEM. */
 int contexts_value(struct contexts *contexts, uint32_t node, uint32_t column, uint64_t amount);

@@ -16,7 +16,8 @@ static int heaviest_first(const void *a, const void *b)
 }
 
 /* Hides all but the first `rows` candidates, then what stands below a hidden row. */
-static int keep_heaviest(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits, bool *shown)
+static int keep_heaviest(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits,
+                         bool *shown)
 {
   struct candidate *candidates = calloc(tree->count, sizeof *candidates);
   if (!candidates)
@@ -25,8 +26,10 @@ static int keep_heaviest(const struct tree *tree, const struct tree_columns *col
   for (uint32_t i = 1; i < tree->count; i++) {
     uint32_t row = tree->order[i];
     if (shown[row])
-      candidates[count++] = (struct candidate){
-          .weight = limits->in_order ? 0 : tree_weight(tree, columns, row, !limits->by_excl), .position = i, .row = row};
+      candidates[count++] =
+          (struct candidate){.weight = limits->in_order ? 0 : tree_weight(tree, columns, row, !limits->by_excl),
+                             .position = i,
+                             .row = row};
   }
   qsort(candidates, count, sizeof *candidates, heaviest_first);
   for (uint32_t i = limits->rows; i < count; i++)

@@ -100,7 +100,7 @@ static int sort_order(const struct job *job, struct tree_order *order)
   static const struct {
     const char *name;
     enum tree_sort by;
-  } plain[] = {{"id", SORT_ID},     {"parent_id", SORT_ID},    {"depth", SORT_ID}, {"kind", SORT_KIND},
+  } plain[] = {{"id", SORT_ID},     {"parent_id", SORT_ID},  {"depth", SORT_ID},  {"kind", SORT_KIND},
                {"name", SORT_NAME}, {"module", SORT_MODULE}, {"file", SORT_FILE}, {"line", SORT_FILE}};
   const struct tree_columns *columns = &job->columns;
   const char *wish = job->options.sort;
@@ -133,7 +133,8 @@ static int sort_order(const struct job *job, struct tree_order *order)
 
 static int bad_sort(const struct job *job)
 {
-  fprintf(stderr, "hpcprof-lite: view '%s' has no column '%s' with values to sort by; its columns are the CSV output's\n",
+  fprintf(stderr,
+          "hpcprof-lite: view '%s' has no column '%s' with values to sort by; its columns are the CSV output's\n",
           job->options.view_name, job->options.sort);
   return EXIT_USAGE;
 }
@@ -156,7 +157,8 @@ static int take_part(struct job *job, const struct tree_order *order)
   if (!owned || view_part(&job->tree, &job->names, &job->options.root, owned, &job->part, &matches))
     return no_memory();
   if (!matches) {
-    fprintf(stderr, "hpcprof-lite: nothing matches '--root %s': see the names, lines and ids of --view topdown -f csv\n",
+    fprintf(stderr,
+            "hpcprof-lite: nothing matches '--root %s': see the names, lines and ids of --view topdown -f csv\n",
             job->options.root.text);
     return EXIT_USAGE;
   }

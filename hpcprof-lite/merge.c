@@ -54,8 +54,8 @@ static int list_directory(const char *directory, struct path_list *list, struct 
   if (!status && errno)
     problems_add(problems, "cannot read all of directory '%s': %s", directory, strerror(errno));
   if (!status && list->count == before)
-    problems_add(problems, "no measurements in '%s': it holds no file *%s; measure with: hpcrun-lite COMMAND", directory,
-                 READ_SUFFIX);
+    problems_add(problems, "no measurements in '%s': it holds no file *%s; measure with: hpcrun-lite COMMAND",
+                 directory, READ_SUFFIX);
   closedir(stream);
   return status;
 }
@@ -65,7 +65,8 @@ static int by_text(const void *a, const void *b)
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int merge_find(char *const *directories, size_t directories_count, struct problems *problems, char ***paths, uint32_t *count)
+int merge_find(char *const *directories, size_t directories_count, struct problems *problems, char ***paths,
+               uint32_t *count)
 {
   struct path_list list = {0};
   int status = 0;

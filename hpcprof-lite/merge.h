@@ -1,9 +1,9 @@
 /* All measurement files of some directories, merged into one profile.
  *
- * Context: BATCH.  Files are dealt to worker threads; each adds whole files to a partial tree of its own, and the partial trees
- * are merged pairwise.  Memory: the merged result once for each worker, plus the files being read.
- * The result does not depend on the number of workers or on the order of the files, but for the numbering of nodes: whatever
- * needs an order takes it from the contexts' identities (tree.c).
+ * Context: BATCH.  Files are dealt to worker threads; each adds whole files to a partial tree of its own, and the
+ * partial trees are merged pairwise.  Memory: the merged result once for each worker, plus the files being read. The
+ * result does not depend on the number of workers or on the order of the files, but for the numbering of nodes:
+ * whatever needs an order takes it from the contexts' identities (tree.c).
  */
 #ifndef HPCPROF_MERGE_H
 #define HPCPROF_MERGE_H
@@ -21,12 +21,13 @@ struct profile {
   uint32_t processes_count, processes_usable;
 };
 
-/* Names of the measurement files in directories, sorted (free() each and the array).  A directory that cannot be read, or
- * that holds no measurements, is named in problems.  0, or ERR_NOMEM. */
-int merge_find(char *const *directories, size_t directories_count, struct problems *problems, char ***paths, uint32_t *count);
+/* Names of the measurement files in directories, sorted (free() each and the array).  A directory that cannot be read,
+ * or that holds no measurements, is named in problems.  0, or ERR_NOMEM. */
+int merge_find(char *const *directories, size_t directories_count, struct problems *problems, char ***paths,
+               uint32_t *count);
 
-/* Reads and merges the files on that many threads; `progress` is called now and then with the number of files done, from one
- * thread at a time, and may be NULL.  0, or ERR_NOMEM.  The caller releases *profile in any case. */
+/* Reads and merges the files on that many threads; `progress` is called now and then with the number of files done,
+ * from one thread at a time, and may be NULL.  0, or ERR_NOMEM.  The caller releases *profile in any case. */
 int merge_files(char *const *paths, uint32_t count, unsigned threads, void (*progress)(uint32_t done, uint32_t all),
                 struct profile *profile);
 

@@ -58,8 +58,8 @@ static char *distinct_text(const struct distinct *distinct, const char *separato
   char more[32] = "";
   if (distinct->count > shown)
     snprintf(more, sizeof more, " and %" PRIu32 " more", distinct->count - shown);
-  if (asprintf(&text, "%s%s%s%s%s%s", distinct->first[0], shown > 1 ? separator : "", second, shown > 2 ? separator : "",
-               third, more) < 0)
+  if (asprintf(&text, "%s%s%s%s%s%s", distinct->first[0], shown > 1 ? separator : "", second,
+               shown > 2 ? separator : "", third, more) < 0)
     return NULL;
   return text;
 }
@@ -149,7 +149,8 @@ uint32_t metrics_hot(const struct tree *tree, const struct tree *flat, const str
     uint32_t row = tree->order[i];
     for (uint32_t j = 0; j < count; j++)
       if (row && same_function(&tree->rows[row], &flat->rows[hot[j].flat]) &&
-          tree_weight(tree, columns, row, false) > (hot[j].context ? tree_weight(tree, columns, hot[j].context, false) : 0))
+          tree_weight(tree, columns, row, false) >
+              (hot[j].context ? tree_weight(tree, columns, hot[j].context, false) : 0))
         hot[j].context = row;
   }
   return count;
@@ -186,8 +187,22 @@ int metrics_modules(const struct tree *tree, const struct tree_columns *columns,
   return 0;
 }
 
-enum thread_key { KEY_PROCESS, KEY_RANK, KEY_THREAD, KEY_HOST, KEY_SAMPLES, KEY_DROPPED, KEY_PARTIAL, KEY_WORK, KEY_OVERHEAD,
-                  KEY_LOCKWAIT, KEY_IDLE, KEY_CPU, KEY_WALL, KEY_COUNT };
+enum thread_key {
+  KEY_PROCESS,
+  KEY_RANK,
+  KEY_THREAD,
+  KEY_HOST,
+  KEY_SAMPLES,
+  KEY_DROPPED,
+  KEY_PARTIAL,
+  KEY_WORK,
+  KEY_OVERHEAD,
+  KEY_LOCKWAIT,
+  KEY_IDLE,
+  KEY_CPU,
+  KEY_WALL,
+  KEY_COUNT
+};
 
 struct thread_sort {
   const struct profile *profile;
@@ -241,8 +256,9 @@ static int by_thread(const void *a, const void *b, void *argument)
 
 int metrics_threads(const struct profile *profile, const char *sort, uint64_t **order, uint32_t *count)
 {
-  static const char *const keys[KEY_COUNT] = {"process", "rank",       "thread",     "host",   "samples", "dropped", "partial",
-                                              "work_s",  "overhead_s", "lockwait_s", "idle_s", "cpu_s",   "wall_s"};
+  static const char *const keys[KEY_COUNT] = {"process", "rank",    "thread", "host",       "samples",
+                                              "dropped", "partial", "work_s", "overhead_s", "lockwait_s",
+                                              "idle_s",  "cpu_s",   "wall_s"};
   struct thread_sort by = {.profile = profile};
   *order = NULL;
   *count = 0;

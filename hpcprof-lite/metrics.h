@@ -1,4 +1,5 @@
-/* Figures derived from the merged profile: totals, the hottest functions, what could not be named, the order of threads.
+/* Figures derived from the merged profile: totals, the hottest functions, what could not be named, the order of
+ * threads.
  *
  * Context: BATCH.  Pure: the profile and the trees are only read; results belong to the caller.
  */
@@ -24,8 +25,8 @@ uint32_t metrics_hot(const struct tree *tree, const struct tree *flat, const str
 int metrics_modules(const struct tree *tree, const struct tree_columns *columns, const struct names *names,
                     struct report_module modules[METRICS_MODULES], uint32_t *count);
 
-/* All threads of usable processes (free()), sorted by a column of the threads view, NULL = process and thread.  ERR_INPUT where
- * there is no such column. */
+/* All threads of usable processes (free()), sorted by a column of the threads view, NULL = process and thread.
+ * ERR_INPUT where there is no such column. */
 int metrics_threads(const struct profile *profile, const char *sort, uint64_t **order, uint32_t *count);
 
 #endif

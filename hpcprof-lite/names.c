@@ -101,7 +101,8 @@ static int add_places(struct module_job *job, const struct symbols_place *places
   return 0;
 }
 
-/* Compilers give outlined functions no declaration of their own: there the line at which the code begins stands for it. */
+/* Compilers give outlined functions no declaration of their own: there the line at which the code begins stands for it.
+ */
 static void declare_outlined(const struct symbols *symbols, struct symbols_place *place)
 {
   const char *raw = place->raw ? place->raw : place->function;
@@ -272,8 +273,8 @@ static const char *intern_file(struct names *names, const char *file)
   return names->files[slot];
 }
 
-/* What makes two functions the same: beside module and name the declaration, or the linkage name where there is none.  So the
- * clones that a compiler makes of a function are one with it. */
+/* What makes two functions the same: beside module and name the declaration, or the linkage name where there is none.
+ * So the clones that a compiler makes of a function are one with it. */
 static uint32_t function_hash(const struct names_function *function)
 {
   uint32_t hash = hash_text(function->module * 31 + function->line, function->name);

@@ -1,8 +1,8 @@
 /* Joins contexts with symbols: each distinct address of the profile becomes a chain of named functions, once.
  *
- * Context: BATCH.  Modules are resolved on several threads at once, one thread to a module; what follows is in one canonical
- * order, so that the numbers of functions do not depend on the number of threads.  Names and paths live as long as the
- * structure (those of symbols.h belong to the open modules, which it keeps).
+ * Context: BATCH.  Modules are resolved on several threads at once, one thread to a module; what follows is in one
+ * canonical order, so that the numbers of functions do not depend on the number of threads.  Names and paths live as
+ * long as the structure (those of symbols.h belong to the open modules, which it keeps).
  */
 #ifndef HPCPROF_NAMES_H
 #define HPCPROF_NAMES_H
@@ -37,8 +37,8 @@ struct names_address {
 /* What could be found out about a module. */
 struct names_module {
   struct symbols *symbols;
-  char *message;  /* why it could not be read, or NULL */
-  bool looked_up; /* some address of it is in the profile and is shown */
+  char *message;     /* why it could not be read, or NULL */
+  bool looked_up;    /* some address of it is in the profile and is shown */
   bool named, lined; /* some address has a function name, a source line */
 };
 

@@ -11,8 +11,18 @@
 
 enum { THREADS_MAX = 256 };
 
-enum long_only { OPT_VIEW = 256, OPT_IDLENESS, OPT_WHAT_IF, OPT_LINES, OPT_ROOT, OPT_SORT, OPT_PERCENT, OPT_ROWS, OPT_DEPTH,
-                 OPT_VERSION };
+enum long_only {
+  OPT_VIEW = 256,
+  OPT_IDLENESS,
+  OPT_WHAT_IF,
+  OPT_LINES,
+  OPT_ROOT,
+  OPT_SORT,
+  OPT_PERCENT,
+  OPT_ROWS,
+  OPT_DEPTH,
+  OPT_VERSION
+};
 
 static const struct option long_options[] = {
     {"view", required_argument, NULL, OPT_VIEW},
@@ -41,7 +51,7 @@ static const char *const view_names[] = {[OPTIONS_SUMMARY] = "summary",
                                          [OPTIONS_FLAT] = "flat",
                                          [OPTIONS_THREADS] = "threads"};
 
-static const char *const later_views[] = {"parallelism", "critical-path", "whatif",   "speedup", "efficiency", "regions",
+static const char *const later_views[] = {"parallelism", "critical-path", "whatif", "speedup",  "efficiency", "regions",
                                           "overheads",   "tasks",         "grains", "timeline", "advice"};
 
 const char *options_help(void)
@@ -230,7 +240,8 @@ int options_parse(int argc, char **argv, struct options *options, char *message,
     if (option == ':')
       return fail(message, size, "option '%s' needs a value", word);
     if (option == '?') {
-      snprintf(message, size, "unknown option '%s'; try 'hpcprof-lite --help'", argv[optind > before ? optind - 1 : before]);
+      snprintf(message, size, "unknown option '%s'; try 'hpcprof-lite --help'",
+               argv[optind > before ? optind - 1 : before]);
       return ERR_INPUT;
     }
     if (parse_option(option, options, message, size))

@@ -20,8 +20,8 @@ struct options {
   bool lines, quiet, verbose, help, version;
   bool has_root;
   struct view_selector root;
-  const char *sort;     /* column, NULL = the view's own order       */
-  double percent_limit; /* below 0: the default of view and format   */
+  const char *sort;         /* column, NULL = the view's own order       */
+  double percent_limit;     /* below 0: the default of view and format   */
   uint32_t max_rows, depth; /* 0 = no limit                          */
   unsigned threads;
   char **directories;

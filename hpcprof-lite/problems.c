@@ -29,7 +29,7 @@ size_t problems_print(const struct problems *problems, FILE *stream)
     shown++;
   }
   if (problems->count > shown)
-    fprintf(stream, "hpcprof-lite: and %zu more problems of this file\n", problems->count - shown);
+    fprintf(stream, "hpcprof-lite: and %zu more problems\n", problems->count - shown);
   return problems->count;
 }
 

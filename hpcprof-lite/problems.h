@@ -1,7 +1,8 @@
 /* A list of lines that say what was wrong with the input.
  *
- * Context: BATCH.  Each list has one writer; main.c prints them.  The list owns its text.  It is bounded: past PROBLEMS_MAX
- * lines only a count is kept, so that hostile input cannot fill memory or the terminal.  Without memory a line is only counted.
+ * Context: BATCH.  Each list has one writer; main.c prints them.  The list owns its text.  It is bounded: past
+ * PROBLEMS_MAX lines only a count is kept, so that hostile input cannot fill memory or the terminal.  Without memory a
+ * line is only counted.
  */
 #ifndef HPCPROF_PROBLEMS_H
 #define HPCPROF_PROBLEMS_H

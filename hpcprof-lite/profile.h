@@ -1,7 +1,7 @@
 /* The data model between the stages of hpcprof-lite: what was measured, independent of how it is stored.
  *
- * Context: BATCH.  read.c and stitch.c fill it, merge.c owns it, tree.c and the reports only read it.  All strings and arrays
- * belong to the structure that names them.
+ * Context: BATCH.  read.c and stitch.c fill it, merge.c owns it, tree.c and the reports only read it.  All strings and
+ * arrays belong to the structure that names them.
  */
 #ifndef HPCPROF_PROFILE_H
 #define HPCPROF_PROFILE_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PROFILE_NONE UINT32_MAX
+#define PROFILE_NONE        UINT32_MAX
 #define PROFILE_FEW_SAMPLES 20 /* figures that rest on fewer are marked: relative error 1/sqrt(n) > 22 % */
 
 /* Failures of BATCH functions; the reason stands in the caller's list of problems. */
@@ -83,7 +83,13 @@ struct profile_thread {
   uint64_t lost[LOSS_MAX];
 };
 
-enum process_flag { PROCESS_OMPT = 1, PROCESS_EXCHANGED = 2, PROCESS_TIMERS = 4, PROCESS_FIRST = 8, PROCESS_FORKED = 16 };
+enum process_flag {
+  PROCESS_OMPT = 1,
+  PROCESS_EXCHANGED = 2,
+  PROCESS_TIMERS = 4,
+  PROCESS_FIRST = 8,
+  PROCESS_FORKED = 16
+};
 
 /* One process = one file.  `usable` is false where nothing could be read. */
 struct profile_process {

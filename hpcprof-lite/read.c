@@ -12,13 +12,14 @@
 _Static_assert((int)CONTEXT_KINDS == FORMAT_KINDS && (int)CONTEXT_OUTSIDE == FORMAT_KIND_OUTSIDE, "same kinds");
 _Static_assert((int)CONTEXT_LINK == FORMAT_KIND_LINK && (int)CONTEXT_RUNTIME == FORMAT_KIND_RUNTIME, "same kinds");
 _Static_assert((int)LOSS_MAX == FORMAT_LOST_MAX && (int)LOSS_WRITES == FORMAT_LOST_WRITES, "same losses");
-_Static_assert((int)COLUMN_EVENT == FORMAT_ROLE_EVENT && (int)MODULE_ANON == FORMAT_MODULE_ANON, "same roles and flags");
+_Static_assert((int)COLUMN_EVENT == FORMAT_ROLE_EVENT && (int)MODULE_ANON == FORMAT_MODULE_ANON,
+               "same roles and flags");
 _Static_assert((int)PROCESS_FORKED == FORMAT_PROCESS_FORKED, "same flags");
 
-/* Most records of each table that are believed: far above what the running side can write, and what bounds memory where a
- * damaged file claims more. */
+/* Most records of each table that are believed: far above what the running side can write, and what bounds memory where
+ * a damaged file claims more. */
 static const uint32_t table_max[FORMAT_TABLES] = {
-    [FORMAT_PROCESS] = 1,        [FORMAT_STRINGS] = 64u << 20, [FORMAT_METRICS] = 64,      [FORMAT_MODULES] = 1u << 20,
+    [FORMAT_PROCESS] = 1,        [FORMAT_STRINGS] = 64u << 20, [FORMAT_METRICS] = 64,     [FORMAT_MODULES] = 1u << 20,
     [FORMAT_REGIONS] = 4u << 20, [FORMAT_THREAD] = 1u << 20,   [FORMAT_NODES] = 4u << 20, [FORMAT_VALUES] = 4u << 20,
 };
 static const size_t table_bytes_max = 512u << 20;
@@ -117,8 +118,8 @@ static int by_owner(const void *a, const void *b)
   return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* Whether the chunk at offset holds a thread's nodes or values and its size leads to another chunk or to the end: then it need
- * not be decoded now.  In doubt it is, by format_next(). */
+/* Whether the chunk at offset holds a thread's nodes or values and its size leads to another chunk or to the end: then
+ * it need not be decoded now.  In doubt it is, by format_next(). */
 static bool skippable(const struct read_file *file, size_t offset, struct format_chunk *head)
 {
   static const uint64_t magic = FORMAT_MAGIC;
@@ -146,8 +147,8 @@ static int take_chunk(struct read_file *file, const struct format_view *view, si
   case FORMAT_STRINGS:
     if (view->head.record_size == 1)
       return table_put(file, &file->strings, view, first, 1, problems);
-    problems_add(problems, "%s: section 'strings' at offset %zu has records of %u bytes instead of 1: left out", file->path,
-                 offset, view->head.record_size);
+    problems_add(problems, "%s: section 'strings' at offset %zu has records of %u bytes instead of 1: left out",
+                 file->path, offset, view->head.record_size);
     return 0;
   case FORMAT_METRICS:
     return table_put(file, &file->metrics, view, first, sizeof(struct format_metric), problems);
@@ -326,7 +327,8 @@ static int take_threads(const struct read_file *file, struct profile_process *pr
   }
   uint32_t extra = unrecorded(file, threads, count);
   if (extra)
-    problems_add(problems, "%s: %u threads have contexts but no record: their own times are unknown", file->path, extra);
+    problems_add(problems, "%s: %u threads have contexts but no record: their own times are unknown", file->path,
+                 extra);
   process->threads = threads;
   process->threads_count = count + extra;
   qsort(threads, process->threads_count, sizeof *threads, by_index);
@@ -441,8 +443,8 @@ struct read_region read_region(const struct read_file *file, uint32_t region)
 }
 
 /* Puts together one table of one thread. */
-static int read_table(struct read_file *file, uint32_t thread, uint32_t which, size_t record_size, struct problems *problems,
-                      struct table *table)
+static int read_table(struct read_file *file, uint32_t thread, uint32_t which, size_t record_size,
+                      struct problems *problems, struct table *table)
 {
   struct chunk_ref key = {.owner = thread, .table = which};
   size_t low = 0, high = file->refs_count;
@@ -472,7 +474,8 @@ static int read_table(struct read_file *file, uint32_t thread, uint32_t which, s
   return 0;
 }
 
-int read_nodes(struct read_file *file, uint32_t thread, struct problems *problems, struct read_node **nodes, uint32_t *count)
+int read_nodes(struct read_file *file, uint32_t thread, struct problems *problems, struct read_node **nodes,
+               uint32_t *count)
 {
   struct table table = {0};
   *nodes = NULL;

@@ -1,7 +1,7 @@
 /* One measurement file: checked, and decoded as far as needed.  read.c is the only file that knows the format.
  *
- * Context: BATCH.  A file belongs to the thread that opened it.  The tables of the process are decoded at once; the trees and
- * values of threads only on demand, one at a time, so that memory does not grow with the number of threads.
+ * Context: BATCH.  A file belongs to the thread that opened it.  The tables of the process are decoded at once; the
+ * trees and values of threads only on demand, one at a time, so that memory does not grow with the number of threads.
  * All input is hostile: sizes and strings are checked here; the indices inside nodes (parents, links) by stitch.c.
  */
 #ifndef HPCPROF_READ_H
@@ -40,8 +40,8 @@ struct read_region {
 struct read_file;
 
 /* Reads the file and its process tables into *out and *process; whatever is unsound is left out and named in problems.
- * Strings of *process belong to the caller (profile_process), all else to the file.  0, ERR_INPUT if there is nothing of use,
- * or ERR_NOMEM. */
+ * Strings of *process belong to the caller (profile_process), all else to the file.  0, ERR_INPUT if there is nothing
+ * of use, or ERR_NOMEM. */
 int read_open(const char *path, struct problems *problems, struct profile_process *process, struct read_file **out);
 void read_close(struct read_file *file);
 
@@ -53,7 +53,8 @@ uint32_t read_regions_count(const struct read_file *file);
 struct read_region read_region(const struct read_file *file, uint32_t region);
 
 /* Decodes the tree of a thread into *nodes (free()), *count 0 where the file has none.  0, or ERR_NOMEM. */
-int read_nodes(struct read_file *file, uint32_t thread, struct problems *problems, struct read_node **nodes, uint32_t *count);
+int read_nodes(struct read_file *file, uint32_t thread, struct problems *problems, struct read_node **nodes,
+               uint32_t *count);
 
 /* Decodes a thread's values: *count records of read_columns_count() columns (free()).  0, or ERR_NOMEM. */
 int read_values(struct read_file *file, uint32_t thread, struct problems *problems, uint64_t **values, uint32_t *count);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Entries of a thread's map from its nodes to merged ones: UNSEEN, VISITING while what it depends on is resolved, ABSENT where
- * there is no node, or the merged number + MAPPED. */
+/* Entries of a thread's map from its nodes to merged ones: UNSEEN, VISITING while what it depends on is resolved,
+ * ABSENT where there is no node, or the merged number + MAPPED. */
 enum { MAP_UNSEEN = 0, MAP_VISITING = 1, MAP_ABSENT = 2, MAPPED = 3 };
 
 /* Most nodes of one process: far more than its threads can have written; bounds the maps where a file is hostile. */
@@ -61,8 +61,8 @@ static void report_faults(struct stitch *stitch, uint32_t thread)
 {
   for (int i = 0; i < FAULT_COUNT; i++) {
     if (stitch->faults[i])
-      problems_add(stitch->problems, "%s: thread %u: %s, %llu time%s (first: node %u): %s", stitch->process->path, thread,
-                   fault_text[i].what, (unsigned long long)stitch->faults[i], stitch->faults[i] == 1 ? "" : "s",
+      problems_add(stitch->problems, "%s: thread %u: %s, %llu time%s (first: node %u): %s", stitch->process->path,
+                   thread, fault_text[i].what, (unsigned long long)stitch->faults[i], stitch->faults[i] == 1 ? "" : "s",
                    stitch->fault_first[i], fault_text[i].fate);
     stitch->faults[i] = 0;
   }
@@ -121,7 +121,8 @@ static int load_thread(struct stitch *stitch, uint32_t position)
   if (read_nodes(stitch->file, index, stitch->problems, &thread->nodes, &thread->count))
     return ERR_NOMEM;
   if (thread->count > process_nodes_max - stitch->nodes_total) {
-    problems_add(stitch->problems, "%s: thread %u: more contexts than any run has: left out", stitch->process->path, index);
+    problems_add(stitch->problems, "%s: thread %u: more contexts than any run has: left out", stitch->process->path,
+                 index);
     thread->count = 0;
   }
   stitch->nodes_total += thread->count;
@@ -168,8 +169,8 @@ static bool link_target(struct stitch *stitch, uint32_t index, uint32_t node, st
   return !*status && node < thread->count && thread->map[node] != MAP_ABSENT;
 }
 
-/* The node on which a node's place depends: its parent, or what it links to.  False if it is none or unsound: the node then
- * stands below PARTIAL. */
+/* The node on which a node's place depends: its parent, or what it links to.  False if it is none or unsound: the node
+ * then stands below PARTIAL. */
 static bool depends_on(struct stitch *stitch, struct place place, struct place *on, int *status)
 {
   const struct stitch_thread *thread = &stitch->threads[place.thread];
@@ -329,8 +330,8 @@ static int stitch_thread(struct stitch *stitch, uint32_t position)
   return status;
 }
 
-int stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog, struct contexts *contexts,
-                struct problems *problems)
+int stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog,
+                struct contexts *contexts, struct problems *problems)
 {
   struct stitch stitch = {
       .file = file, .process = process, .catalog = catalog, .contexts = contexts, .problems = problems};

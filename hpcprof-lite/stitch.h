@@ -1,10 +1,10 @@
 /* Adds one measurement file to a tree of contexts: the links between its threads' trees become full calling paths.
  *
- * Context: BATCH.  A worker's tree hangs below the context that created its parallel region, which stands in another thread's
- * tree: LINK names that node, PLACEHOLDER names the region whose record names it.  Links may chain through several threads.
- * Memory: the nodes of one thread at a time and of those it links to, and four bytes for each node of the process.
- * Departure from trust: every index is checked; cycles and links to nowhere are reported and end below a PARTIAL node, with
- * their values, so that no time is lost.
+ * Context: BATCH.  A worker's tree hangs below the context that created its parallel region, which stands in another
+ * thread's tree: LINK names that node, PLACEHOLDER names the region whose record names it.  Links may chain through
+ * several threads. Memory: the nodes of one thread at a time and of those it links to, and four bytes for each node of
+ * the process. Departure from trust: every index is checked; cycles and links to nowhere are reported and end below a
+ * PARTIAL node, with their values, so that no time is lost.
  */
 #ifndef HPCPROF_STITCH_H
 #define HPCPROF_STITCH_H
@@ -14,7 +14,7 @@
 #include "hpcprof-lite/read.h"
 
 /* Adds all threads of the file to contexts, and their work and overhead to process->threads.  0, or ERR_NOMEM. */
-int stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog, struct contexts *contexts,
-                struct problems *problems);
+int stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog,
+                struct contexts *contexts, struct problems *problems);
 
 #endif

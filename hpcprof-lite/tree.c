@@ -57,8 +57,8 @@ void tree_release(struct tree *tree)
   *tree = (struct tree){0};
 }
 
-/* Whether two rows have the same key: a function row is known by its function, what is shown as its file and line is not part
- * of the key; rows of no function are known by file and line. */
+/* Whether two rows have the same key: a function row is known by its function, what is shown as its file and line is
+ * not part of the key; rows of no function are known by file and line. */
 static bool same_key(const struct tree_row *a, const struct tree_row *b)
 {
   if (a->parent != b->parent || a->kind != b->kind || a->function != b->function)
@@ -216,8 +216,8 @@ static int by_wish(const struct sorter *sorter, uint32_t a, uint32_t b)
   return 0;
 }
 
-/* A total order: what is asked for, then weight, then what names a row; rows are made in canonical order, so their number
- * decides last. */
+/* A total order: what is asked for, then weight, then what names a row; rows are made in canonical order, so their
+ * number decides last. */
 static int by_order(const void *a, const void *b, void *argument)
 {
   const struct sorter *sorter = argument;
@@ -225,7 +225,8 @@ static int by_order(const void *a, const void *b, void *argument)
   uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
   int order = by_wish(sorter, x, y);
   if (!order)
-    order = descending(tree_weight(tree, sorter->order->columns, x, true), tree_weight(tree, sorter->order->columns, y, true));
+    order = descending(tree_weight(tree, sorter->order->columns, x, true),
+                       tree_weight(tree, sorter->order->columns, y, true));
   if (!order)
     order = strcmp(tree->rows[x].name, tree->rows[y].name);
   if (!order)
@@ -260,7 +261,8 @@ static void sort_children(struct tree *tree, const struct tree_order *order, con
   }
 }
 
-/* Walks depth-first without a stack: down to the first child, else on to the next sibling of the nearest row that has one. */
+/* Walks depth-first without a stack: down to the first child, else on to the next sibling of the nearest row that has
+ * one. */
 static void number_rows(struct tree *tree, uint32_t *position, bool keep_ids)
 {
   uint32_t count = 0, row = 0;

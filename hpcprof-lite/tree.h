@@ -1,9 +1,10 @@
 /* Rows of a report: a tree of named rows with the values of each.
  *
- * Context: BATCH.  build.c makes the top-down tree, view.c derives the others from it, reports only read.  A row is found or
- * added by (parent, kind, function), rows that stand for no function by (parent, kind, file, line).  Strings belong to `names` or to the profile; rows to the tree.
- * Invariants: row 0 is the root; a row's parent has a smaller number.  In a top-down tree
- *   incl(row) = excl(row) + sum of incl(children), so that the sum of excl over all rows = incl(root).
+ * Context: BATCH.  build.c makes the top-down tree, view.c derives the others from it, reports only read.  A row is
+ * found or added by (parent, kind, function), rows that stand for no function by (parent, kind, file, line).  Strings
+ * belong to `names` or to the profile; rows to the tree. Invariants: row 0 is the root; a row's parent has a smaller
+ * number.  In a top-down tree incl(row) = excl(row) + sum of incl(children), so that the sum of excl over all rows =
+ * incl(root).
  */
 #ifndef HPCPROF_TREE_H
 #define HPCPROF_TREE_H
@@ -39,9 +40,9 @@ struct tree {
   uint32_t *slots, slots_count;
   uint64_t *excl, *incl; /* [row × columns + column] */
   uint32_t columns;
-  uint32_t *order;       /* rows in depth-first order, after tree_finish() */
-  uint32_t *end;         /* [position in order] position behind the row's last descendant */
-  bool cut;              /* some rows were left out for want of room */
+  uint32_t *order; /* rows in depth-first order, after tree_finish() */
+  uint32_t *end;   /* [position in order] position behind the row's last descendant */
+  bool cut;        /* some rows were left out for want of room */
 };
 
 /* What the columns of a tree mean: numbers of columns, PROFILE_NONE where the measurements have none. */
@@ -53,7 +54,17 @@ struct tree_columns {
 };
 
 /* What rows are sorted by, the largest first; text the other way round. */
-enum tree_sort { SORT_WEIGHT_INCL, SORT_WEIGHT_EXCL, SORT_INCL, SORT_EXCL, SORT_NAME, SORT_KIND, SORT_MODULE, SORT_FILE, SORT_ID };
+enum tree_sort {
+  SORT_WEIGHT_INCL,
+  SORT_WEIGHT_EXCL,
+  SORT_INCL,
+  SORT_EXCL,
+  SORT_NAME,
+  SORT_KIND,
+  SORT_MODULE,
+  SORT_FILE,
+  SORT_ID
+};
 
 struct tree_order {
   enum tree_sort by;

@@ -93,8 +93,8 @@ static int append_copy(struct tree *into, const struct tree *from, uint32_t row,
   return 0;
 }
 
-int view_part(const struct tree *tree, const struct names *names, const struct view_selector *selector, const char *root_name,
-              struct tree *part, uint32_t *matches)
+int view_part(const struct tree *tree, const struct names *names, const struct view_selector *selector,
+              const char *root_name, struct tree *part, uint32_t *matches)
 {
   uint32_t *map = calloc(tree->count, sizeof *map);
   int status = map ? tree_init(part, tree->columns, root_name) : ERR_NOMEM;
@@ -119,7 +119,8 @@ int view_part(const struct tree *tree, const struct names *names, const struct v
   return status;
 }
 
-/* The row of a flat view for a row of the tree: functions by their identity, inlined or not; others by kind and place. */
+/* The row of a flat view for a row of the tree: functions by their identity, inlined or not; others by kind and place.
+ */
 static uint32_t flat_row(const struct tree *tree, uint32_t row, uint32_t above, struct tree *flat)
 {
   struct tree_row wanted = tree->rows[row];
@@ -137,8 +138,8 @@ static bool any_value(const struct tree *tree, uint32_t row)
   return false;
 }
 
-/* Adds a row's values to a derived one.  Rows come in depth-first order: those that stand inside the last one that was counted
- * (up to *counted_end) are recursive, their inclusive values are in it already. */
+/* Adds a row's values to a derived one.  Rows come in depth-first order: those that stand inside the last one that was
+ * counted (up to *counted_end) are recursive, their inclusive values are in it already. */
 static void accumulate(const struct tree *tree, uint32_t row, uint32_t position, struct tree *into, uint32_t target,
                        uint32_t *counted_end)
 {

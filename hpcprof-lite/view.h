@@ -1,7 +1,7 @@
 /* Views derived from the top-down tree: a part of it, its functions, their callers.
  *
- * Context: BATCH.  Pure functions: the given tree must be finished (tree_finish) and is not changed.  The new tree shares its
- * strings.  A recursive function's inclusive time counts its outermost instances only.
+ * Context: BATCH.  Pure functions: the given tree must be finished (tree_finish) and is not changed.  The new tree
+ * shares its strings.  A recursive function's inclusive time counts its outermost instances only.
  */
 #ifndef HPCPROF_VIEW_H
 #define HPCPROF_VIEW_H
@@ -24,13 +24,14 @@ struct view_selector {
 const char *view_selector(const char *text, struct view_selector *selector);
 
 /* The outermost rows that match and all below them, with their ids.  *matches counts them.  0, or ERR_NOMEM. */
-int view_part(const struct tree *tree, const struct names *names, const struct view_selector *selector, const char *root_name,
-              struct tree *part, uint32_t *matches);
+int view_part(const struct tree *tree, const struct names *names, const struct view_selector *selector,
+              const char *root_name, struct tree *part, uint32_t *matches);
 
 /* One row for each function; lines stand below their function. */
 int view_flat(const struct tree *tree, const struct tree_columns *columns, struct tree *flat);
 
-/* Each function with time of its own, its callers below it; a caller's values are the function's, as called on that path. */
+/* Each function with time of its own, its callers below it; a caller's values are the function's, as called on that
+ * path. */
 int view_bottomup(const struct tree *tree, const struct tree_columns *columns, struct tree *bottomup);
 
 #endif

@@ -1,7 +1,8 @@
 /* Rows of named cells as CSV (RFC 4180) or JSON.
  *
- * Context: BATCH.  Cells are given in the order of the columns, exactly as many; each row is written as it comes.  Text from
- * measurements is hostile: what is no UTF-8 becomes U+FFFD, and in CSV control characters become '?', so that a row is a line.
+ * Context: BATCH.  Cells are given in the order of the columns, exactly as many; each row is written as it comes.  Text
+ * from measurements is hostile: what is no UTF-8 becomes U+FFFD, and in CSV control characters become '?', so that a
+ * row is a line.
  */
 #ifndef HPCPROF_REPORT_RECORD_H
 #define HPCPROF_REPORT_RECORD_H
@@ -20,7 +21,8 @@ struct record {
   uint64_t rows;
 };
 
-/* Writes the CSV header.  In JSON: the columns, and the beginning of the array "rows" of an object that the caller opened. */
+/* Writes the CSV header.  In JSON: the columns, and the beginning of the array "rows" of an object that the caller
+ * opened. */
 void record_begin(struct record *record, FILE *stream, bool json, const char *const *columns, size_t columns_count);
 
 void record_text(struct record *record, const char *text); /* NULL or "": empty */

@@ -1,7 +1,7 @@
 /* What every report gets: results to turn into bytes.
  *
- * Context: BATCH.  Reports compute nothing but widths and percentages; all they show is read from here.  A failed write shows
- * in ferror(stream), which main.c checks.
+ * Context: BATCH.  Reports compute nothing but widths and percentages; all they show is read from here.  A failed write
+ * shows in ferror(stream), which main.c checks.
  */
 #ifndef HPCPROF_REPORT_REPORT_H
 #define HPCPROF_REPORT_REPORT_H
@@ -12,8 +12,8 @@
 
 /* Totals over all processes and threads. */
 struct report_run {
-  char *command;            /* of all processes, shortened where they are many */
-  char *hosts;              /* "node1", or "3 hosts: node1, node2, node3"      */
+  char *command; /* of all processes, shortened where they are many */
+  char *hosts;   /* "node1", or "3 hosts: node1, node2, node3"      */
   uint32_t processes, threads, threads_max;
   uint64_t elapsed_ns, cpu_ns, regions;
   uint64_t samples, samples_idle, samples_lockwait;
@@ -30,8 +30,8 @@ struct report_hot {
 /* What could not be named. */
 struct report_module {
   uint32_t module;
-  uint64_t weight;    /* of the module's own rows             */
-  bool unnamed;       /* no symbols; else no source lines     */
+  uint64_t weight; /* of the module's own rows             */
+  bool unnamed;    /* no symbols; else no source lines     */
 };
 
 struct report {
@@ -46,14 +46,14 @@ struct report {
   const bool *shown;       /* [row of tree] */
   uint32_t left_out;
   double percent_limit;
-  bool weigh_excl;         /* the view is about exclusive values */
+  bool weigh_excl; /* the view is about exclusive values */
   const struct report_hot *hot;
   uint32_t hot_count;
   const struct report_module *modules;
   uint32_t modules_count;
   const uint64_t *thread_order; /* process << 32 | thread, in the order to be shown */
   uint32_t thread_count;
-  const char *directory;   /* first one, for hints */
+  const char *directory; /* first one, for hints */
 };
 
 static inline const struct profile_thread *report_thread(const struct report *report, uint32_t i,

@@ -47,7 +47,8 @@ static uint32_t decode(const unsigned char **at)
   *at += length ? length : 1;
   bool hidden = (code >= 0x200b && code <= 0x200f) || (code >= 0x202a && code <= 0x202e) ||
                 (code >= 0x2060 && code <= 0x206f) || code == 0xfeff;
-  bool invalid = !length || code < ' ' || (code >= 127 && code < 160) || code > 0x10ffff || (code >= 0xd800 && code < 0xe000);
+  bool invalid =
+      !length || code < ' ' || (code >= 127 && code < 160) || code > 0x10ffff || (code >= 0xd800 && code < 0xe000);
   return hidden || invalid ? '?' : code;
 }
 
@@ -91,13 +92,15 @@ static void replace(struct glyphs *glyphs, size_t from, size_t to)
   glyphs->count -= to - from - 1;
 }
 
-/* Drops " [raw name]" at the end. */
+/* Drops " [raw name]" at the end, where a source line is left to name the construct. */
 static void drop_raw(struct glyphs *glyphs)
 {
   if (!glyphs->count || glyphs->code[glyphs->count - 1] != ']')
     return;
+  bool placed = false;
   for (size_t i = 1; i + 1 < glyphs->count; i++) {
-    if (glyphs->code[i] == '[' && glyphs->code[i - 1] == ' ') {
+    placed = placed || glyphs->code[i] == '@';
+    if (placed && glyphs->code[i] == '[' && glyphs->code[i - 1] == ' ') {
       glyphs->count = i - 1;
       return;
     }

@@ -14,16 +14,17 @@ enum { SCREEN_TEXT_MAX = 8192 }; /* bytes that screen_fit writes at most, with N
 
 struct screen {
   unsigned width;
-  bool utf8;   /* names may be shown in UTF-8                                                    */
-  bool dots;   /* so may what is left out; not in a pipe, where tools count bytes                */
+  bool utf8; /* names may be shown in UTF-8                                                    */
+  bool dots; /* so may what is left out; not in a pipe, where tools count bytes                */
   bool colour;
 };
 
 /* What the stream can show: 80 columns, no colour, unless it is a terminal. */
 void screen_init(struct screen *screen, FILE *stream);
 
-/* Writes text into out[SCREEN_TEXT_MAX] so that it takes at most `width` columns; returns its width.  What is too long is
- * shortened where it is missed least: the raw name in brackets, parameters, template arguments from the inside, the middle. */
+/* Writes text into out[SCREEN_TEXT_MAX] so that it takes at most `width` columns; returns its width.  What is too long
+ * is shortened where it is missed least: the raw name in brackets, parameters, template arguments from the inside, the
+ * middle. */
 unsigned screen_fit(const struct screen *screen, const char *text, unsigned width, char *out);
 
 /* Decimals with which seconds up to that many take 8 columns. */

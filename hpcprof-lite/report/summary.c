@@ -251,7 +251,7 @@ static unsigned print_modules(const struct summary *summary)
     bool system = !strncmp(file->path, "/usr/", 5) || !strncmp(file->path, "/lib", 4);
     const char *what = made ? "" : system ? " (-dbgsym package)" : " (build with -g)";
     char name[SCREEN_TEXT_MAX];
-    screen_fit(&summary->screen, file->name, 30, name);
+    screen_fit(&summary->screen, file->name, 24, name);
     print_line(summary, "  %s %% of the time in %s: %s%s", percent, name, missing, what);
   }
   return report->modules_count;
@@ -302,8 +302,8 @@ static void print_next(const struct summary *summary)
     return;
   }
   screen_fit(&summary->screen, command, summary->screen.width, fitted);
-  fprintf(summary->stream, "\n%sLook next:%s %s\n%s\n", screen_bold(&summary->screen), screen_plain(&summary->screen), why,
-          fitted);
+  fprintf(summary->stream, "\n%sLook next:%s %s\n%s\n", screen_bold(&summary->screen), screen_plain(&summary->screen),
+          why, fitted);
 }
 
 void summary_text(const struct report *report)

@@ -8,12 +8,27 @@
 #include <string.h>
 
 /* The columns that every tree view has; those of further events follow. */
-static const char *const tree_headers[] = {
-    "id",           "parent_id",       "depth",           "kind",           "name",
-    "module",       "file",            "line",            "samples",        "work_incl_s",
-    "work_excl_s",  "overhead_incl_s", "overhead_excl_s", "lockwait_incl_s", "lockwait_excl_s",
-    "idleness_incl_s", "idleness_excl_s", "abs_idleness_pct", "rel_idleness_pct", "critical_path_incl",
-    "critical_path_excl"};
+static const char *const tree_headers[] = {"id",
+                                           "parent_id",
+                                           "depth",
+                                           "kind",
+                                           "name",
+                                           "module",
+                                           "file",
+                                           "line",
+                                           "samples",
+                                           "work_incl_s",
+                                           "work_excl_s",
+                                           "overhead_incl_s",
+                                           "overhead_excl_s",
+                                           "lockwait_incl_s",
+                                           "lockwait_excl_s",
+                                           "idleness_incl_s",
+                                           "idleness_excl_s",
+                                           "abs_idleness_pct",
+                                           "rel_idleness_pct",
+                                           "critical_path_incl",
+                                           "critical_path_excl"};
 enum { TREE_HEADERS = sizeof tree_headers / sizeof *tree_headers, FIRST_LATER = 13 };
 
 static void named_uint(FILE *stream, const char *name, uint64_t value)
@@ -152,8 +167,9 @@ void table_tree(const struct report *report, bool json)
 
 void table_threads(const struct report *report, bool json)
 {
-  static const char *const columns[] = {"process", "rank",       "thread",     "host",   "samples", "dropped", "partial",
-                                        "work_s",  "overhead_s", "lockwait_s", "idle_s", "cpu_s",   "wall_s"};
+  static const char *const columns[] = {"process", "rank",    "thread", "host",       "samples",
+                                        "dropped", "partial", "work_s", "overhead_s", "lockwait_s",
+                                        "idle_s",  "cpu_s",   "wall_s"};
   struct record record;
   if (json)
     open_json(report);
@@ -237,7 +253,8 @@ static void summary_health(const struct report *report, struct record *record)
   for (uint32_t i = 0; i < report->modules_count; i++) {
     const struct report_module *module = &report->modules[i];
     fact_uint(record, "modules", report->profile->catalog.modules[module->module].path, module->weight,
-              module->unnamed ? "own work and overhead in code without symbols" : "own work and overhead without source lines");
+              module->unnamed ? "own work and overhead in code without symbols"
+                              : "own work and overhead without source lines");
   }
 }
 
@@ -252,7 +269,8 @@ void table_summary(const struct report *report, bool json)
   summary_health(report, &record);
   for (uint32_t i = 0; i < report->hot_count; i++) {
     const struct tree_row *row = &report->flat->rows[report->hot[i].flat];
-    fact_ns(&record, "hottest", row->name, tree_weight(report->flat, report->columns, report->hot[i].flat, false), row->file);
+    fact_ns(&record, "hottest", row->name, tree_weight(report->flat, report->columns, report->hot[i].flat, false),
+            row->file);
   }
   record_end(&record);
   if (json)

@@ -12,10 +12,10 @@ struct layout {
   struct screen screen;
   unsigned name_at, name_width; /* columns                                    */
   unsigned decimals;
-  unsigned step;                /* columns of indentation for each level      */
+  unsigned step; /* columns of indentation for each level      */
   bool time, overhead;
-  uint32_t events;              /* further events shown, beside a time        */
-  bool few;                     /* some figure was marked                     */
+  uint32_t events; /* further events shown, beside a time        */
+  bool few;        /* some figure was marked                     */
 };
 
 static bool has_time(const struct report *report)
@@ -97,8 +97,7 @@ static void print_figures(const struct report *report, struct layout *layout, ui
   for (int i = 0; i < 2; i++) {
     bool inclusive = i == 0;
     uint64_t value = tree_weight(tree, columns, row, inclusive);
-    uint64_t samples =
-        inclusive ? tree_incl(tree, row, columns->samples) : tree_excl(tree, row, columns->samples);
+    uint64_t samples = inclusive ? tree_incl(tree, row, columns->samples) : tree_excl(tree, row, columns->samples);
     char figure[CELL], percent[CELL];
     weight_text(layout, value, figure);
     screen_percent(value, whole, percent);
@@ -203,12 +202,14 @@ static void print_thread(const struct report *report, const struct profile_threa
   putc('\n', report->stream);
 }
 
-static void print_process(const struct report *report, const struct screen *screen, const struct profile_process *process)
+static void print_process(const struct report *report, const struct screen *screen,
+                          const struct profile_process *process)
 {
   char line[4096], fitted[SCREEN_TEXT_MAX], rank[CELL + 8] = "";
   if (process->rank >= 0)
     snprintf(rank, sizeof rank, ", rank %" PRId32, process->rank);
-  snprintf(line, sizeof line, "process %" PRIu32 " on %.200s%s: %s", process->pid, process->host, rank, process->command);
+  snprintf(line, sizeof line, "process %" PRIu32 " on %.200s%s: %s", process->pid,
+           *process->host ? process->host : "(unknown)", rank, *process->command ? process->command : "(unknown)");
   screen_fit(screen, line, screen->width, fitted);
   fprintf(report->stream, "%s\n", fitted);
 }
@@ -218,8 +219,8 @@ void text_threads(const struct report *report)
   struct screen screen;
   screen_init(&screen, report->stream);
   fprintf(report->stream, "%15s%13s%19s%21s\n", "", "samples of:", "sampled s:", "exact s:");
-  fprintf(report->stream, "%s%6s%9s%5s%5s%5s%5s%7s%7s%7s%7s%7s%7s%s\n", screen_bold(&screen), "thread", "samples", "idle",
-          "lock", "drop", "part", "work", "ovhd", "lock", "idle", "cpu", "wall", screen_plain(&screen));
+  fprintf(report->stream, "%s%6s%9s%5s%5s%5s%5s%7s%7s%7s%7s%7s%7s%s\n", screen_bold(&screen), "thread", "samples",
+          "idle", "lock", "drop", "part", "work", "ovhd", "lock", "idle", "cpu", "wall", screen_plain(&screen));
   const struct profile_process *last = NULL;
   for (uint32_t i = 0; i < report->thread_count; i++) {
     const struct profile_process *process;

@@ -30,8 +30,9 @@ static unw_addr_space_t space;
 /* What one walk needs: registers, the range that may be read directly, and windows of other memory, fetched by the kernel. */
 struct walk {
   const greg_t *registers;
-  const struct thread_state *thread;
+  gregset_t guessed; /* those of a caller that was guessed */
   uint64_t low, high;
+  bool no_info; /* code without unwind information was met */
   uint64_t window_at[WINDOWS];
   unsigned window_next;
   uint8_t window[WINDOWS][WINDOW] __attribute__((aligned(8)));
@@ -82,9 +83,8 @@ static int access_reg(unw_addr_space_t as, unw_regnum_t number, unw_word_t *valu
 
 /* Finds the unwind table of the module that holds ip and has libunwind search it.  What it allocates for the answer it takes from
  * a pool of its own and gives back there itself. */
-static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *info, int need_unwind_info, void *arg)
+static int search_tables(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *info, int need_unwind_info, struct walk *walk)
 {
-  struct walk *walk = arg;
   enum { DATAREL_SDATA4 = 0x3b };
   struct dl_find_object object;
   if (_dl_find_object((void *)ip, &object) != 0 || !object.dlfo_eh_frame)
@@ -102,6 +102,14 @@ static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *i
   where.u.rti.table_data = table + 12;
   where.u.rti.table_len = (uint32_t)head[1]; /* in words of 8 bytes: one entry each */
   return lib.search(as, ip, &where, info, need_unwind_info, walk);
+}
+
+static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *info, int need_unwind_info, void *arg)
+{
+  int error = search_tables(as, ip, info, need_unwind_info, arg);
+  if (error)
+    ((struct walk *)arg)->no_info = true;
+  return error;
 }
 
 static void put_unwind_info(unw_addr_space_t as, unw_proc_info_t *info, void *arg)
@@ -242,14 +250,78 @@ static void set_direct_range(struct walk *walk, const struct thread_state *t, ui
   walk->high = t->stack_high;
 }
 
+/* Can this number be a return address: does it lie in a module, behind a call instruction? */
+static bool returns(struct walk *walk, uint64_t address)
+{
+  static const uint8_t lengths[] = {2, 3, 4, 6, 7}; /* of indirect calls: ff /2 */
+  struct dl_find_object object;
+  uint8_t code[8];
+  unw_word_t word;
+  if (address < 4096 || _dl_find_object((void *)address, &object) != 0 || access_mem(space, address - 8, &word, 0, walk) != 0)
+    return false;
+  memcpy(code, &word, sizeof code);
+  if (code[3] == 0xe8)
+    return true;
+  for (unsigned i = 0; i < sizeof lengths; i++)
+    if (code[8 - lengths[i]] == 0xff && (code[9 - lengths[i]] >> 3 & 7) == 2)
+      return true;
+  return false;
+}
+
+/* Steps out of a frame without unwind information (hand-written assembler, mostly) at sp, with frame pointer rbp: the caller is
+ * where the return address lies right at sp (a leaf), behind a frame pointer that points up the stack, or else at the first word
+ * up the stack that can be a return address.  libunwind's own guess follows any frame pointer, and ends in nowhere. */
+static bool step_by_guess(struct walk *walk, unw_cursor_t *cursor, uint64_t sp, uint64_t rbp)
+{
+  enum { WORDS = 512 };
+  unw_word_t word, saved = rbp;
+  uint64_t at = 0;
+  if (access_mem(space, sp, &word, 0, walk) == 0 && returns(walk, word)) {
+    at = sp;
+  } else if (rbp >= sp && rbp < walk->high && access_mem(space, rbp + 8, &word, 0, walk) == 0 && returns(walk, word)) {
+    at = rbp + 8;
+    access_mem(space, rbp, &saved, 0, walk);
+  }
+  for (uint64_t next = sp + 8; !at && next < sp + 8 * WORDS && access_mem(space, next, &word, 0, walk) == 0; next += 8)
+    if (returns(walk, word))
+      at = next;
+  if (!at)
+    return false;
+  memcpy(walk->guessed, walk->registers, sizeof walk->guessed);
+  walk->guessed[REG_RIP] = (greg_t)word;
+  walk->guessed[REG_RSP] = (greg_t)(at + 8);
+  walk->guessed[REG_RBP] = (greg_t)saved;
+  walk->registers = walk->guessed;
+  return lib.init_remote(cursor, space, walk) == 0;
+}
+
 static bool on_stack(const struct thread_state *t, uint64_t sp)
 {
   return sp >= t->stack_low && sp <= t->stack_high;
 }
 
+/* One frame outwards.  Returns as unw_step() does: positive, 0 at the outermost frame, negative if the way is lost. */
+static int step(struct walk *walk, unw_cursor_t *cursor, struct frame *frame)
+{
+  unw_word_t ip, sp, rbp;
+  uint64_t inner = frame[-1].sp;
+  if (lib.get_reg(cursor, UNW_X86_64_RBP, &rbp) != 0)
+    rbp = 0;
+  walk->no_info = false;
+  int more = lib.step(cursor);
+  bool guessed = walk->no_info;
+  if (guessed)
+    more = step_by_guess(walk, cursor, inner, rbp) ? 1 : -1;
+  if (more > 0 && (lib.get_reg(cursor, UNW_REG_IP, &ip) != 0 || lib.get_reg(cursor, UNW_REG_SP, &sp) != 0 || ip < 4096))
+    more = 0;
+  if (more > 0)
+    *frame = (struct frame){.ip = ip - 1, .sp = sp};
+  return more;
+}
+
 int unwind_walk(const struct thread_state *t, const greg_t *registers, struct frame *frames, bool *cut)
 {
-  struct walk walk = {.registers = registers, .thread = t};
+  struct walk walk = {.registers = registers};
   unw_cursor_t cursor;
   uint64_t sp = (uint64_t)registers[REG_RSP];
   frames[0] = (struct frame){.ip = (uint64_t)registers[REG_RIP], .sp = sp};
@@ -259,13 +331,12 @@ int unwind_walk(const struct thread_state *t, const greg_t *registers, struct fr
     return 1;
   int count = 1;
   for (; count < RT_FRAMES_MAX; count++) {
-    unw_word_t ip;
-    int more = lib.step(&cursor);
-    if (more <= 0 || lib.get_reg(&cursor, UNW_REG_IP, &ip) != 0 || lib.get_reg(&cursor, UNW_REG_SP, &sp) != 0 || ip < 4096) {
+    int more = step(&walk, &cursor, &frames[count]);
+    sp = frames[more > 0 ? count : count - 1].sp;
+    if (more <= 0) {
       *cut = more < 0 || (t->top_sp && on_stack(t, sp) && sp < t->top_sp);
       return count;
     }
-    frames[count] = (struct frame){.ip = ip - 1, .sp = sp};
     if (t->top_sp && on_stack(t, sp) && sp >= t->top_sp) {
       *cut = false;
       return count + 1;

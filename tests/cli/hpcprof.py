@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+"""hpcprof-lite on the golden measurements: every view and format, limits, damage, and the command line.
+
+Run with --update it writes the expected files anew from what the program prints: look at the difference before
+keeping it."""
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+
+from tap import REPORT, case, environment, main
+
+GOLDEN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden")
+SOUND = ("basic", "zstd", "live", "two", "events")
+BAD = ("hostile", "truncated", "flipped", "version", "empty", "foreign")
+VIEWS = ("summary", "topdown", "bottomup", "flat", "threads")
+TREES = ("topdown", "bottomup", "flat")
+
+
+def report(*arguments, cwd=GOLDEN, stdin=None, **settings):
+    """Runs hpcprof-lite with bytes as output."""
+    settings.setdefault("LC_ALL", "C.UTF-8")
+    return subprocess.run([REPORT, *arguments], cwd=cwd, env=environment(**settings), timeout=60, input=stdin,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+
+
+def rows(*arguments, **settings):
+    """The rows of a CSV report as dictionaries."""
+    done = report("-q", "-f", "csv", *arguments, **settings)
+    assert done.returncode == 0, done
+    return list(csv.DictReader(io.StringIO(done.stdout.decode())))
+
+
+def refused(*arguments):
+    """The one line with which a command line is refused."""
+    done = report(*arguments)
+    assert done.returncode == 2 and not done.stdout, done
+    lines = done.stderr.decode().splitlines()
+    assert len(lines) == 1 and lines[0].startswith("hpcprof-lite: "), lines
+    return lines[0]
+
+
+def expected():
+    """What is compared with the files in tests/golden: file name → (arguments, exit status, stream)."""
+    table = {}
+    for view in VIEWS:
+        table[f"basic.{view}.txt"] = (("-q", "--view", view, "basic"), 0, "stdout")
+        table[f"two.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "two"), 0, "stdout")
+    table["events.topdown.csv"] = (("-q", "--view", "topdown", "-f", "csv", "events"), 0, "stdout")
+    table["events.topdown.json"] = (("-q", "--view", "topdown", "-f", "json", "events"), 0, "stdout")
+    for name in BAD:
+        arguments = ("-q", "--view", "topdown", "-f", "csv", name)
+        table[f"{name}.topdown.csv"] = (arguments, 1, "stdout")
+        table[f"{name}.err"] = (arguments, 1, "stderr")
+    return table
+
+
+@case
+def output_is_as_expected(_):
+    for name, (arguments, status, stream) in expected().items():
+        done = report(*arguments)
+        assert done.returncode == status, (name, done)
+        with open(os.path.join(GOLDEN, name), "rb") as file:
+            assert getattr(done, stream) == file.read(), (name, getattr(done, stream).decode(errors="replace"))
+
+
+@case
+def forms_of_one_measurement_read_alike(_):
+    for view in VIEWS:
+        plain = report("-q", "--view", view, "-f", "csv", "basic").stdout
+        assert plain
+        for form in ("zstd", "live"):
+            assert report("-q", "--view", view, "-f", "csv", form).stdout == plain, (view, form)
+
+
+@case
+def threads_and_order_do_not_matter(_):
+    for view in VIEWS:
+        one = report("-q", "-j", "1", "--view", view, "-f", "json", "two", "events")
+        many = report("-q", "-j", "4", "--view", view, "-f", "json", "events", "two", "two")
+        assert one.returncode == many.returncode == 0 and one.stdout
+        assert one.stdout == many.stdout, view
+
+
+@case
+def sums_are_right(_):
+    for name in SOUND[:4]:
+        for view in TREES:
+            for lines in ((), ("--lines",)):
+                table = rows("--view", view, *lines, name)
+                kinds = ("work", "overhead")
+                for kind in kinds:
+                    level = table if view != "bottomup" else [row for row in table if row["depth"] in ("0", "1")]
+                    total = sum(round(float(row[f"{kind}_excl_s"]) * 1e9) for row in level)
+                    assert total == round(float(table[0][f"{kind}_incl_s"]) * 1e9), (name, view, kind)
+
+
+@case
+def rows_stand_below_their_parents(_):
+    for view in TREES:
+        depths = {}
+        for row in rows("--view", view, "two"):
+            assert row["id"] not in depths
+            if row["parent_id"]:
+                assert depths[row["parent_id"]] == int(row["depth"]) - 1
+            else:
+                assert row["kind"] == "root" and not depths
+            depths[row["id"]] = int(row["depth"])
+
+
+@case
+def later_columns_are_empty(_):
+    for row in rows("--view", "topdown", "two"):
+        for column in ("lockwait_incl_s", "idleness_excl_s", "abs_idleness_pct", "critical_path_incl"):
+            assert row[column] == "", row
+    done = report("-q", "--view", "topdown", "-f", "json", "two")
+    assert json.loads(done.stdout)["rows"][0]["rel_idleness_pct"] is None
+
+
+@case
+def json_has_the_columns_of_csv(_):
+    for name in SOUND:
+        for view in VIEWS:
+            done = report("-q", "--view", view, "-f", "json", name)
+            data = json.loads(done.stdout.decode("utf-8"))
+            table = rows("--view", view, name)
+            assert data["view"] == view and data["columns"] == list(table[0])
+            assert len(data["rows"]) == len(table)
+            for line, record in zip(table, data["rows"]):
+                assert list(record) == data["columns"]
+                assert all(value is None or str(value).strip() or not line[key] for key, value in record.items())
+
+
+@case
+def text_fits_80_columns(_):
+    for name in SOUND + BAD[:3]:
+        for view in VIEWS:
+            for locale in ("C", "C.UTF-8"):
+                done = report("-q", "--view", view, name, LC_ALL=locale)
+                for line in done.stdout.decode("utf-8").splitlines():
+                    assert len(line) <= 80 and line == line.rstrip(), (view, line)
+                assert b"\x1b" not in done.stdout
+                assert locale != "C" or done.stdout.isascii()
+
+
+@case
+def ids_select_a_context(_):
+    table = rows("--view", "topdown", "basic")
+    for row in table[1:]:
+        part = rows("--view", "topdown", "--root", "#" + row["id"], "basic")
+        assert part[0]["work_incl_s"] == row["work_incl_s"] and part[1]["id"] == row["id"], row
+    named = next(row for row in table if row["kind"] == "parallel")
+    part = rows("--view", "flat", "--root", named["name"], "basic")
+    assert part[0]["work_incl_s"] == named["work_incl_s"]
+
+
+@case
+def limits_leave_out_and_say_so(_):
+    whole = rows("--view", "topdown", "basic")
+    assert len(rows("--view", "topdown", "--max-rows", "3", "basic")) == 4
+    assert max(int(row["depth"]) for row in rows("--view", "topdown", "--depth", "2", "basic")) == 2
+    some = rows("--view", "topdown", "--percent-limit", "10", "basic")
+    assert 1 < len(some) < len(whole)
+    text = report("-q", "--view", "topdown", "--percent-limit", "10", "basic").stdout.decode()
+    assert f"{len(whole) - len(some)} rows left out" in text
+    ids = {row["id"]: row["name"] for row in whole}
+    assert all(ids[row["id"]] == row["name"] for row in some)
+
+
+@case
+def sort_orders_siblings(_):
+    table = rows("--view", "flat", "--sort", "name", "basic")
+    names = [row["name"] for row in table[1:]]
+    assert names == sorted(names)
+    work = [float(row["work_incl_s"]) for row in rows("--view", "flat", "--sort", "work_incl_s", "basic")[1:]]
+    assert work == sorted(work, reverse=True)
+    counts = [row["cache-misses_excl"] for row in rows("--view", "flat", "--sort", "cache-misses_excl", "two")[1:]]
+    assert counts[0] == "123000"
+    threads = [int(row["samples"]) for row in rows("--view", "threads", "--sort", "samples", "two")]
+    assert threads == sorted(threads, reverse=True)
+    assert "no column 'lockwait_incl_s'" in refused("-q", "--view", "flat", "--sort", "lockwait_incl_s", "basic")
+
+
+@case
+def nothing_is_written_to_the_directory(directory):
+    before = sorted(os.listdir(os.path.join(GOLDEN, "two")))
+    output = os.path.join(directory, "out.csv")
+    assert report("-q", "--view", "flat", "-f", "csv", "-o", output, "two").returncode == 0
+    with open(output, "rb") as file:
+        assert file.read() == report("-q", "--view", "flat", "-f", "csv", "two").stdout
+    assert os.listdir(directory) == ["out.csv"]
+    assert sorted(os.listdir(os.path.join(GOLDEN, "two"))) == before
+
+
+@case
+def output_that_cannot_be_written_is_said(directory):
+    missing = os.path.join(directory, "no", "file")
+    done = report("-q", "-o", missing, "basic")
+    assert done.returncode == 1 and missing in done.stderr.decode()
+    done = report("-q", "-o", "/dev/full", "--view", "topdown", "basic")
+    assert done.returncode == 1 and b"cannot write" in done.stderr, done
+
+
+@case
+def a_closed_pipe_ends_quietly(_):
+    with subprocess.Popen([REPORT, "-q", "--view", "topdown", "-f", "json", "basic"], cwd=GOLDEN, env=environment(),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as done:
+        done.stdout.close()
+        done.stdout = None
+        _, error = done.communicate(timeout=60)
+        assert error == b"" and done.returncode >= 0
+
+
+@case
+def directories_without_measurements(directory):
+    done = report(directory)
+    assert done.returncode == 1 and b"no measurements" in done.stderr and not done.stdout
+    done = report(os.path.join(directory, "none"))
+    assert done.returncode == 1 and b"cannot read directory" in done.stderr
+    done = report("-q", "--view", "flat", "-f", "csv", directory, "basic")
+    assert done.returncode == 1 and done.stdout == report("-q", "--view", "flat", "-f", "csv", "basic").stdout
+    os.mkfifo(os.path.join(directory, "pipe.hpcrun"))
+    os.mkdir(os.path.join(directory, "dir.hpcrun"))
+    done = report(directory)
+    assert done.returncode == 1 and done.stderr.decode().count("not a regular file") == 2
+
+
+@case
+def sound_files_beside_damaged_ones(directory):
+    for name in ("basic", "foreign", "truncated"):
+        for file in os.listdir(os.path.join(GOLDEN, name)):
+            os.symlink(os.path.join(GOLDEN, name, file), os.path.join(directory, name + ".hpcrun"))
+    done = report("-q", "--view", "threads", "-f", "csv", directory)
+    assert done.returncode == 1
+    assert b"foreign.hpcrun" in done.stderr and b"truncated.hpcrun" in done.stderr
+    assert b"basic.hpcrun" not in done.stderr
+    assert b"\n100,,1,node1,61,0,1,0.540000000,0.050000000" in done.stdout, done.stdout
+
+
+@case
+def the_command_line_is_checked(_):
+    assert "no measurement directory" in refused()
+    for view in ("whatif", "parallelism", "timeline", "advice"):
+        assert f"view '{view}' is not available yet" in refused("--view", view, "basic")
+    assert "there is no view 'x'" in refused("--view", "x", "basic")
+    assert "there is no format 'xml'" in refused("-f", "xml", "basic")
+    for option in (("--idleness", "core"), ("--what-if", "f=2"), ("-I", "/src")):
+        assert "not available yet" in refused(*option, "basic")
+    assert "unknown option '--wat'" in refused("--wat", "basic")
+    assert "needs a value" in refused("basic", "--view")
+    for value in ("0", "-1", "x", "", "99999999999"):
+        assert "--depth" in refused("--view", "flat", "--depth", value, "basic")
+    for value in ("-1", "101", "nan", "x"):
+        assert "--percent-limit" in refused("--view", "flat", "--percent-limit", value, "basic")
+    for value in ("@region", "#x", "a.c:5-3", ""):
+        assert "--root" in refused("--view", "flat", "--root", value, "basic")
+    assert "is no tree" in refused("--view", "threads", "--lines", "basic")
+    assert "nothing matches" in refused("-q", "--view", "flat", "--root", "nobody", "basic")
+    assert report("--", "basic").returncode == 0
+    assert report("--version").stdout.startswith(b"hpcprof-lite ")
+    assert report("--help").stdout.startswith(b"Usage: ")
+
+
+def update():
+    """Writes the expected files."""
+    for name, (arguments, _, stream) in expected().items():
+        with open(os.path.join(GOLDEN, name), "wb") as file:
+            file.write(getattr(report(*arguments), stream))
+
+
+if sys.argv[1:] == ["--update"]:
+    update()
+else:
+    main()

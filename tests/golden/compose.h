@@ -1,0 +1,65 @@
+/* Composes small measurement files for tests, valid and invalid ones, with the encoder that the running side uses.
+ *
+ * A composition holds the tables of one process; threads are added in the order of their index.  Everything is fixed:
+ * the same calls make the same bytes (but for zstd's version, where compression is asked for).
+ */
+#ifndef TESTS_GOLDEN_COMPOSE_H
+#define TESTS_GOLDEN_COMPOSE_H
+
+#include "common/format.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { COMPOSE_STRINGS = 1024, COMPOSE_RECORDS = 64, COMPOSE_BYTES = 1 << 16 };
+
+enum compose_form { COMPOSE_PACKED, COMPOSE_ZSTD, COMPOSE_LIVE };
+
+struct compose {
+  char strings[COMPOSE_STRINGS];
+  uint32_t strings_size;
+  struct format_process process;
+  struct format_metric metrics[8];
+  uint32_t metrics_count;
+  struct format_module modules[8];
+  uint32_t modules_count;
+  struct format_region regions[8];
+  uint32_t regions_count;
+  struct format_node nodes[COMPOSE_RECORDS]; /* of the thread being composed */
+  uint32_t nodes_count;
+  uint64_t values[COMPOSE_RECORDS];
+  uint32_t values_count; /* records, the unused first one included */
+  enum compose_form form;
+  uint8_t bytes[COMPOSE_BYTES];
+  size_t size;
+};
+
+/* Begins a process: host "node1", the given pid and command, one second long. */
+void compose_begin(struct compose *compose, enum compose_form form, uint32_t pid, const char *command);
+
+uint32_t compose_string(struct compose *compose, const char *text);
+void compose_metric(struct compose *compose, const char *name, const char *unit, uint32_t role, uint64_t period);
+uint32_t compose_module(struct compose *compose, const char *path, uint32_t flags);
+uint32_t compose_region(struct compose *compose, uint32_t owner, uint32_t node, uint32_t state);
+
+/* Adds a node to the current thread's tree; values[number of metrics] or NULL.  Returns its index. */
+uint32_t compose_node(struct compose *compose, uint32_t kind, uint32_t what, uint32_t offset, uint32_t parent,
+                      const uint64_t *values);
+
+/* A frame of module 1 with samples and work, as most are. */
+uint32_t compose_frame(struct compose *compose, uint32_t parent, uint32_t offset, uint64_t samples, uint64_t work_ns);
+
+/* Ends the current thread: its tree, values and record are appended, the next thread's tree is empty. */
+void compose_thread(struct compose *compose, uint32_t index);
+
+/* Appends one chunk as it is. */
+void compose_chunk(struct compose *compose, uint32_t table, uint32_t owner, uint32_t first, uint32_t count,
+                   uint32_t record_size, const void *records);
+
+/* Appends the tables of the process. */
+void compose_end(struct compose *compose);
+
+/* Writes the bytes to a file; false with errno. */
+bool compose_write(const struct compose *compose, const char *path);
+
+#endif

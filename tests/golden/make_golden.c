@@ -1,0 +1,182 @@
+/* Makes the measurement files of tests/golden: make_golden DIRECTORY.
+ *
+ * Each becomes DIRECTORY/NAME/node1-PID-1.hpcrun.  The files are kept in the repository, so that a change of the format
+ * shows; this program says what is in them, and makes new ones where the format changes on purpose.
+ */
+#include "tests/golden/compose.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *directory;
+static struct compose compose;
+
+static void save(const char *name, uint32_t pid)
+{
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s", directory, name);
+  mkdir(path, 0777);
+  snprintf(path, sizeof path, "%s/%s/node1-%u-1.hpcrun", directory, name, pid);
+  if (compose_write(&compose, path))
+    return;
+  perror(path);
+  exit(1);
+}
+
+static void time_metrics(void)
+{
+  compose_metric(&compose, "samples", "", FORMAT_ROLE_SAMPLES, 1);
+  compose_metric(&compose, "work", "ns", FORMAT_ROLE_WORK, 10000000);
+  compose_metric(&compose, "overhead", "ns", FORMAT_ROLE_OVERHEAD, 0);
+}
+
+static uint32_t overhead(uint32_t parent, uint64_t samples, uint64_t ns)
+{
+  const uint64_t values[] = {samples, 0, ns};
+  return compose_node(&compose, FORMAT_KIND_RUNTIME, 0, 0, parent, values);
+}
+
+/* Two threads.  Thread 1: start-up code, main, solve, a region with its body, a task, overhead, a cut unwind, and time
+ * in system code alone.  Thread 2: the region by a link, a nested one by a placeholder below that link, an instance
+ * whose origin never became known, and a wait between regions. */
+static void basic(enum compose_form form)
+{
+  compose_begin(&compose, form, 100, "./app --size 10");
+  time_metrics();
+  compose_module(&compose, "/golden/app", FORMAT_MODULE_MAIN);
+  compose_module(&compose, "/golden/libc.so.6", FORMAT_MODULE_SYSTEM);
+  compose_module(&compose, "/golden/libomp.so.5", FORMAT_MODULE_RUNTIME);
+  const uint64_t system_time[] = {1, 10000000, 0};
+  uint32_t libc = compose_node(&compose, FORMAT_KIND_FRAME, 2, 0x500, 0, system_time);
+  uint32_t main_frame = compose_frame(&compose, libc, 0x1190, 2, 20000000);
+  uint32_t solve = compose_frame(&compose, main_frame, 0x1250, 0, 0);
+  uint32_t parallel = compose_node(&compose, FORMAT_KIND_PARALLEL, 0, 0, solve, NULL);
+  uint32_t runtime_frame = compose_node(&compose, FORMAT_KIND_FRAME, 3, 0x9000, parallel, NULL);
+  uint32_t body = compose_frame(&compose, runtime_frame, 0x12a4, 3, 30000000);
+  compose_frame(&compose, body, 0x1330, 40, 400000000);
+  overhead(parallel, 5, 50000000);
+  uint32_t task = compose_node(&compose, FORMAT_KIND_TASK, 0, 0, parallel, NULL);
+  compose_frame(&compose, task, 0x1400, 7, 70000000);
+  uint32_t partial = compose_node(&compose, FORMAT_KIND_PARTIAL, 0, 0, 0, NULL);
+  compose_frame(&compose, partial, 0x1500, 1, 10000000);
+  compose_thread(&compose, 1);
+
+  uint32_t link = compose_node(&compose, FORMAT_KIND_LINK, 1, solve, 0, NULL);
+  parallel = compose_node(&compose, FORMAT_KIND_PARALLEL, 0, 0, link, NULL);
+  body = compose_frame(&compose, parallel, 0x12a4, 0, 0);
+  compose_frame(&compose, body, 0x1338, 30, 300000000);
+  uint32_t known = compose_region(&compose, 2, body, FORMAT_REGION_KNOWN);
+  uint32_t nested = compose_node(&compose, FORMAT_KIND_PLACEHOLDER, 0, known, 0, NULL);
+  parallel = compose_node(&compose, FORMAT_KIND_PARALLEL, 0, 0, nested, NULL);
+  compose_frame(&compose, parallel, 0x1600, 4, 40000000);
+  uint32_t unknown = compose_region(&compose, 0, 0, FORMAT_REGION_UNKNOWN);
+  uint32_t lost = compose_node(&compose, FORMAT_KIND_PLACEHOLDER, 0, unknown, 0, NULL);
+  compose_frame(&compose, lost, 0x1700, 2, 20000000);
+  const uint64_t outside[] = {1, 0, 10000000};
+  compose_node(&compose, FORMAT_KIND_OUTSIDE, 0, 0, 0, outside);
+  compose_thread(&compose, 2);
+  compose_end(&compose);
+}
+
+/* A second process with another command and a further event. */
+static void second(void)
+{
+  compose_begin(&compose, COMPOSE_PACKED, 200, "./other");
+  compose.process.start_ns += 500000000;
+  compose.process.rank = 1;
+  time_metrics();
+  compose_metric(&compose, "cache-misses", "", FORMAT_ROLE_EVENT, 1000);
+  compose_module(&compose, "/golden/app", FORMAT_MODULE_MAIN);
+  const uint64_t values[] = {25, 250000000, 0, 123000};
+  compose_node(&compose, FORMAT_KIND_FRAME, 1, 0x1190, 0, values);
+  compose_thread(&compose, 1);
+  compose_end(&compose);
+}
+
+/* No time was measured, only cycles; and names that must be quoted. */
+static void events(void)
+{
+  compose_begin(&compose, COMPOSE_PACKED, 300, "./app \"a,b\"\n\xff\xfe \xc3\xa9");
+  compose_metric(&compose, "samples", "", FORMAT_ROLE_SAMPLES, 1);
+  compose_metric(&compose, "cycles", "", FORMAT_ROLE_EVENT, 1000000);
+  compose_module(&compose, "/golden/we\"ird, name", FORMAT_MODULE_MAIN);
+  const uint64_t values[] = {100, 100000000}, few[] = {3, 3000000};
+  uint32_t caller = compose_node(&compose, FORMAT_KIND_FRAME, 1, 0x1190, 0, few);
+  compose_node(&compose, FORMAT_KIND_FRAME, 1, 0x2190, caller, values);
+  compose_thread(&compose, 1);
+  compose_end(&compose);
+}
+
+/* Trees that lie: circles of parents and links, indices that lead nowhere, a missing value record. */
+static void hostile(void)
+{
+  compose_begin(&compose, COMPOSE_PACKED, 400, "./hostile");
+  time_metrics();
+  compose_module(&compose, "/golden/app", FORMAT_MODULE_MAIN);
+  compose_frame(&compose, 0, 0x1000, 10, 100000000);
+  compose_frame(&compose, 3, 0x1010, 1, 10000000); /* 2 and 3: each other's parent */
+  compose_frame(&compose, 2, 0x1020, 1, 10000000);
+  compose_frame(&compose, 999, 0x1030, 1, 10000000);
+  compose_frame(&compose, 5, 0x1040, 1, 10000000); /* its own parent */
+  uint32_t link = compose_node(&compose, FORMAT_KIND_LINK, 2, 1, 0, NULL);
+  compose_frame(&compose, link, 0x1050, 1, 10000000);
+  uint32_t nowhere = compose_node(&compose, FORMAT_KIND_LINK, 77, 1, 0, NULL);
+  compose_frame(&compose, nowhere, 0x1060, 1, 10000000);
+  uint32_t region = compose_node(&compose, FORMAT_KIND_PLACEHOLDER, 0, 55, 0, NULL);
+  compose_frame(&compose, region, 0x1070, 1, 10000000);
+  const uint64_t values[] = {1, 10000000, 0};
+  compose_node(&compose, FORMAT_KIND_FRAME, 66, 0x1080, 0, values);
+  compose_frame(&compose, 0, 0x1090, 0, 0);
+  compose.nodes[compose.nodes_count - 1].value = 4000;
+  compose_node(&compose, 200, 0, 0, 0, values);
+  compose_thread(&compose, 1);
+  link = compose_node(&compose, FORMAT_KIND_LINK, 1, 6, 0, NULL); /* thread 1's node 6 links back to this one */
+  compose_frame(&compose, link, 0x2000, 1, 10000000);
+  compose_thread(&compose, 2);
+  compose_end(&compose);
+}
+
+/* Damage to the bytes of the sound file. */
+static void damaged(void)
+{
+  basic(COMPOSE_PACKED);
+  compose.size = compose.size * 2 / 3;
+  save("truncated", 100);
+  basic(COMPOSE_ZSTD);
+  compose.bytes[100] ^= 0x10; /* inside thread 1's tree */
+  save("flipped", 100);
+  basic(COMPOSE_PACKED);
+  for (size_t i = 0; i + 8 < compose.size; i++)
+    if (!memcmp(compose.bytes + i, "hpcrlite", 8))
+      compose.bytes[i + 8] = 9;
+  save("version", 100);
+  compose.size = 0;
+  save("empty", 100);
+  compose.size = (size_t)snprintf((char *)compose.bytes, sizeof compose.bytes, "This is no measurement.\n");
+  save("foreign", 100);
+}
+
+int main(int argc, char **argv)
+{
+  if (argc != 2) {
+    fprintf(stderr, "usage: make_golden DIRECTORY\n");
+    return 2;
+  }
+  directory = argv[1];
+  basic(COMPOSE_PACKED);
+  save("basic", 100);
+  save("two", 100);
+  second();
+  save("two", 200);
+  basic(COMPOSE_ZSTD);
+  save("zstd", 100);
+  basic(COMPOSE_LIVE);
+  save("live", 100);
+  events();
+  save("events", 300);
+  hostile();
+  save("hostile", 400);
+  damaged();
+  return 0;
+}

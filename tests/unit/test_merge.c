@@ -1,0 +1,353 @@
+/* Stitching and merging: links, placeholders, hostile trees, many files, one result whatever the number of threads. */
+#include "hpcprof-lite/build.h"
+#include "hpcprof-lite/merge.h"
+#include "hpcprof-lite/view.h"
+#include "tests/golden/compose.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char directory[] = "/tmp/hpcrun-lite-merge-XXXXXX";
+static struct compose compose;
+
+static char *path_of(int number)
+{
+  char *path;
+  assert_true(asprintf(&path, "%s/%d.hpcrun", directory, number) > 0);
+  return path;
+}
+
+static void begin(uint32_t pid)
+{
+  compose_begin(&compose, COMPOSE_PACKED, pid, "./app");
+  compose_metric(&compose, "samples", "", FORMAT_ROLE_SAMPLES, 1);
+  compose_metric(&compose, "work", "ns", FORMAT_ROLE_WORK, 1000);
+  compose_module(&compose, "/nowhere/app", FORMAT_MODULE_MAIN);
+}
+
+/* Merges the files 0..count-1 and removes them. */
+static void merge(int count, unsigned threads, struct profile *profile)
+{
+  char **paths = calloc((size_t)count, sizeof *paths);
+  for (int i = 0; i < count; i++)
+    paths[i] = path_of(i);
+  assert_int_equal(merge_files(paths, (uint32_t)count, threads, NULL, profile), 0);
+  for (int i = 0; i < count; i++) {
+    unlink(paths[i]);
+    free(paths[i]);
+  }
+  free(paths);
+}
+
+static void save(int number)
+{
+  char *path = path_of(number);
+  assert_true(compose_write(&compose, path));
+  free(path);
+}
+
+/* The merged node at the end of a path of kinds and offsets from the root; PROFILE_NONE if there is none. */
+static uint32_t find(const struct profile *profile, const struct context_node *path, size_t length)
+{
+  uint32_t at = 0;
+  for (size_t i = 0; i < length; i++) {
+    uint32_t next = PROFILE_NONE;
+    for (uint32_t node = 1; node < profile->contexts.count; node++) {
+      const struct context_node *here = &profile->contexts.nodes[node];
+      if (here->parent == at && here->kind == path[i].kind && here->offset == path[i].offset)
+        next = node;
+    }
+    if (next == PROFILE_NONE)
+      return PROFILE_NONE;
+    at = next;
+  }
+  return at;
+}
+
+static uint64_t work_at(const struct profile *profile, const struct context_node *path, size_t length)
+{
+  uint32_t node = find(profile, path, length);
+  if (node == PROFILE_NONE)
+    return 0;
+  for (uint32_t i = 0; i < profile->catalog.columns_count; i++)
+    if (profile->catalog.columns[i].role == COLUMN_WORK)
+      return contexts_get(&profile->contexts, node, i);
+  return 0;
+}
+
+#define FRAME(at)                                                                                                      \
+  {                                                                                                                    \
+    .kind = CONTEXT_FRAME, .offset = (at)                                                                              \
+  }
+#define WORK(profile, ...)                                                                                             \
+  work_at((profile), (const struct context_node[]){__VA_ARGS__},                                                       \
+          sizeof((const struct context_node[]){__VA_ARGS__}) / sizeof(struct context_node))
+
+static uint64_t total_work(const struct profile *profile)
+{
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < profile->catalog.columns_count; i++)
+    if (profile->catalog.columns[i].role == COLUMN_WORK)
+      for (uint32_t node = 0; node < profile->contexts.count; node++)
+        sum += contexts_get(&profile->contexts, node, i);
+  return sum;
+}
+
+static void test_link_joins_the_creator(void **state)
+{
+  (void)state;
+  struct profile profile;
+  begin(1);
+  uint32_t creator = compose_frame(&compose, compose_frame(&compose, 0, 0x10, 1, 1), 0x20, 1, 2);
+  compose_frame(&compose, compose_node(&compose, FORMAT_KIND_PARALLEL, 0, 0, creator, NULL), 0x30, 1, 4);
+  compose_thread(&compose, 1);
+  uint32_t link = compose_node(&compose, FORMAT_KIND_LINK, 1, creator, 0, NULL);
+  compose_frame(&compose, compose_node(&compose, FORMAT_KIND_PARALLEL, 0, 0, link, NULL), 0x30, 1, 8);
+  compose_thread(&compose, 2);
+  compose_end(&compose);
+  save(0);
+  merge(1, 1, &profile);
+  assert_int_equal(WORK(&profile, FRAME(0x10), FRAME(0x20), {.kind = CONTEXT_PARALLEL}, FRAME(0x30)), 12);
+  assert_int_equal(profile.contexts.count, 5);
+  assert_int_equal(profile.problems[0].count, 0);
+  merge_release(&profile);
+}
+
+/* A later thread's link into an earlier one's tree, a link forward, and a chain of placeholder, link, placeholder. */
+static void test_chains_resolve_in_any_order(void **state)
+{
+  (void)state;
+  struct profile profile;
+  begin(1);
+  uint32_t first = compose_region(&compose, 3, 1, FORMAT_REGION_LINKED),
+           second = compose_region(&compose, 1, 2, FORMAT_REGION_KNOWN);
+  uint32_t holder = compose_node(&compose, FORMAT_KIND_PLACEHOLDER, 0, first, 0, NULL);
+  compose_frame(&compose, holder, 0x40, 1, 1); /* node 2: below thread 3's frame 0x10 */
+  compose_thread(&compose, 1);
+  holder = compose_node(&compose, FORMAT_KIND_PLACEHOLDER, 0, second, 0, NULL);
+  compose_frame(&compose, holder, 0x50, 1, 2);
+  compose_thread(&compose, 2);
+  compose_frame(&compose, 0, 0x10, 1, 4);
+  uint32_t link = compose_node(&compose, FORMAT_KIND_LINK, 2, 2, 0, NULL);
+  compose_frame(&compose, link, 0x60, 1, 8);
+  compose_thread(&compose, 3);
+  compose_end(&compose);
+  save(0);
+  merge(1, 1, &profile);
+  assert_int_equal(WORK(&profile, FRAME(0x10)), 4);
+  assert_int_equal(WORK(&profile, FRAME(0x10), FRAME(0x40)), 1);
+  assert_int_equal(WORK(&profile, FRAME(0x10), FRAME(0x40), FRAME(0x50)), 2);
+  assert_int_equal(WORK(&profile, FRAME(0x10), FRAME(0x40), FRAME(0x50), FRAME(0x60)), 8);
+  assert_int_equal(profile.problems[0].count, 0);
+  merge_release(&profile);
+}
+
+static void test_unknown_region_is_partial(void **state)
+{
+  (void)state;
+  struct profile profile;
+  begin(1);
+  uint32_t region = compose_region(&compose, 9, 9, FORMAT_REGION_UNKNOWN);
+  compose_frame(&compose, compose_node(&compose, FORMAT_KIND_PLACEHOLDER, 0, region, 0, NULL), 0x40, 1, 7);
+  compose_thread(&compose, 1);
+  compose_end(&compose);
+  save(0);
+  merge(1, 1, &profile);
+  assert_int_equal(WORK(&profile, {.kind = CONTEXT_PARTIAL}, FRAME(0x40)), 7);
+  assert_int_equal(profile.problems[0].count, 0);
+  merge_release(&profile);
+}
+
+/* Two threads whose links lead to one another: no work is lost, and it is said. */
+static void test_circle_of_links_ends(void **state)
+{
+  (void)state;
+  struct profile profile;
+  begin(1);
+  compose_node(&compose, FORMAT_KIND_LINK, 2, 1, 0, NULL);
+  compose_frame(&compose, 1, 0x10, 1, 1);
+  compose_thread(&compose, 1);
+  compose_node(&compose, FORMAT_KIND_LINK, 1, 1, 0, NULL);
+  compose_frame(&compose, 1, 0x20, 1, 2);
+  compose_thread(&compose, 2);
+  compose_end(&compose);
+  save(0);
+  merge(1, 1, &profile);
+  assert_int_equal(total_work(&profile), 3);
+  assert_int_equal(WORK(&profile, {.kind = CONTEXT_PARTIAL}, FRAME(0x20)), 2);
+  assert_true(profile.problems[0].count > 0);
+  merge_release(&profile);
+}
+
+static void test_parents_may_come_later(void **state)
+{
+  (void)state;
+  struct profile profile;
+  begin(1);
+  compose_frame(&compose, 2, 0x20, 1, 2);
+  compose_frame(&compose, 0, 0x10, 1, 1);
+  compose_thread(&compose, 1);
+  compose_end(&compose);
+  save(0);
+  merge(1, 1, &profile);
+  assert_int_equal(WORK(&profile, FRAME(0x10), FRAME(0x20)), 2);
+  assert_int_equal(profile.problems[0].count, 0);
+  merge_release(&profile);
+}
+
+static void test_values_saturate(void **state)
+{
+  (void)state;
+  struct profile profile;
+  for (int i = 0; i < 2; i++) {
+    begin((uint32_t)i);
+    compose_frame(&compose, 0, 0x10, 1, UINT64_MAX - 5);
+    compose_thread(&compose, 1);
+    compose_end(&compose);
+    save(i);
+  }
+  merge(2, 1, &profile);
+  assert_true(WORK(&profile, FRAME(0x10)) == UINT64_MAX);
+  merge_release(&profile);
+}
+
+/* Many processes with shared and private paths: each path's sum is right on one thread and on several. */
+static void test_many_files_on_many_threads(void **state)
+{
+  (void)state;
+  enum { FILES = 60 };
+  for (unsigned threads = 1; threads <= 5; threads += 2) {
+    struct profile profile;
+    for (int i = 0; i < FILES; i++) {
+      begin((uint32_t)i);
+      if (i % 3 == 0)
+        compose_metric(&compose, "cycles", "", FORMAT_ROLE_EVENT, 1);
+      uint32_t shared = compose_frame(&compose, 0, 0x10, 1, 1);
+      compose_frame(&compose, shared, 0x100 + (uint32_t)i, 1, (uint64_t)i + 1);
+      compose_thread(&compose, 1);
+      compose_end(&compose);
+      save(i);
+    }
+    merge(FILES, threads, &profile);
+    assert_int_equal(profile.contexts.count, FILES + 2);
+    assert_int_equal(profile.catalog.columns_count, 3);
+    assert_int_equal(profile.catalog.modules_count, 2); /* the application, and record 0, which has no name */
+    assert_int_equal(WORK(&profile, FRAME(0x10)), FILES);
+    for (uint32_t i = 0; i < FILES; i++)
+      assert_int_equal(WORK(&profile, FRAME(0x10), FRAME(0x100 + i)), i + 1);
+    for (uint32_t i = 0; i < FILES; i++)
+      assert_int_equal(profile.processes[i].pid, i);
+    merge_release(&profile);
+  }
+}
+
+static void flatten(const struct profile *profile, struct names *names, struct tree_columns *columns, struct tree *tree)
+{
+  tree_columns_init(&profile->catalog, columns);
+  assert_int_equal(names_resolve(profile, 1, names), 0);
+  assert_int_equal(build_tree(profile, names, columns, "run", false, tree), 0);
+  tree_inclusive(tree);
+  struct tree_order order = {.columns = columns, .modules = profile->catalog.modules};
+  assert_int_equal(tree_finish(tree, &order, false), 0);
+}
+
+/* f calls g calls f calls f: inclusive time of f is its outermost call's, in the flat and in the bottom-up view. */
+static void test_recursion_counts_once(void **state)
+{
+  (void)state;
+  struct profile profile;
+  struct names names;
+  struct tree_columns columns;
+  struct tree tree, flat, callers;
+  begin(1);
+  uint32_t f = compose_frame(&compose, 0, 0x10, 1, 1), g = compose_frame(&compose, f, 0x20, 1, 2);
+  compose_frame(&compose, compose_frame(&compose, g, 0x10, 1, 4), 0x10, 1, 8);
+  compose_thread(&compose, 1);
+  compose_end(&compose);
+  save(0);
+  merge(1, 1, &profile);
+  flatten(&profile, &names, &columns, &tree);
+  assert_int_equal(view_flat(&tree, &columns, &flat), 0);
+  assert_int_equal(view_bottomup(&tree, &columns, &callers), 0);
+  const struct tree *views[] = {&flat, &callers};
+  for (int i = 0; i < 2; i++) {
+    for (uint32_t row = views[i]->rows[0].first_child; row != PROFILE_NONE; row = views[i]->rows[row].next) {
+      bool is_f = strstr(views[i]->rows[row].name, "0x10") != NULL;
+      assert_int_equal(tree_incl(views[i], row, columns.work), is_f ? 15 : 14);
+      assert_int_equal(tree_excl(views[i], row, columns.work), is_f ? 13 : 2);
+    }
+  }
+  tree_release(&tree);
+  tree_release(&flat);
+  tree_release(&callers);
+  names_release(&names);
+  merge_release(&profile);
+}
+
+/* Where a region's body is known, what the runtime spent on it stands in the same row; else the call site names it. */
+static void test_region_has_one_row(void **state)
+{
+  (void)state;
+  struct profile profile;
+  struct names names;
+  struct tree_columns columns;
+  struct tree tree;
+  begin(1);
+  const uint64_t values[] = {1, 5};
+  uint32_t caller = compose_frame(&compose, 0, 0x10, 0, 0);
+  uint32_t known = compose_node(&compose, FORMAT_KIND_PARALLEL, 0, 0, caller, NULL);
+  compose_frame(&compose, known, 0x20, 1, 2);
+  compose_node(&compose, FORMAT_KIND_RUNTIME, 0, 0, known, values);
+  uint32_t other = compose_frame(&compose, 0, 0x30, 0, 0);
+  compose_node(&compose, FORMAT_KIND_RUNTIME, 0, 0, compose_node(&compose, FORMAT_KIND_PARALLEL, 0, 0, other, NULL),
+               values);
+  compose_thread(&compose, 1);
+  compose_end(&compose);
+  save(0);
+  merge(1, 1, &profile);
+  flatten(&profile, &names, &columns, &tree);
+  unsigned regions = 0, runtimes = 0;
+  for (uint32_t row = 0; row < tree.count; row++) {
+    regions += tree.rows[row].kind == ROW_PARALLEL;
+    if (tree.rows[row].kind != ROW_RUNTIME)
+      continue;
+    runtimes++;
+    assert_int_equal(tree.rows[tree.rows[row].parent].kind, ROW_PARALLEL);
+  }
+  assert_int_equal(regions, 2);
+  assert_int_equal(runtimes, 2);
+  assert_int_equal(tree_incl(&tree, 0, columns.work), 12);
+  tree_release(&tree);
+  names_release(&names);
+  merge_release(&profile);
+}
+
+static int make_directory(void **state)
+{
+  (void)state;
+  return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_directory(void **state)
+{
+  (void)state;
+  return rmdir(directory);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_link_joins_the_creator),     cmocka_unit_test(test_chains_resolve_in_any_order),
+      cmocka_unit_test(test_unknown_region_is_partial),  cmocka_unit_test(test_circle_of_links_ends),
+      cmocka_unit_test(test_parents_may_come_later),     cmocka_unit_test(test_values_saturate),
+      cmocka_unit_test(test_many_files_on_many_threads), cmocka_unit_test(test_recursion_counts_once),
+      cmocka_unit_test(test_region_has_one_row),
+  };
+  return cmocka_run_group_tests_name("merge", tests, make_directory, remove_directory);
+}

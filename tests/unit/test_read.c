@@ -1,0 +1,169 @@
+/* Damaged measurement files: whatever bytes a file holds, reading it ends, and what it yields is consistent.  Run under
+ * the address and undefined-behaviour sanitizers this is a short fuzzer; the seed is fixed. */
+#include "hpcprof-lite/build.h"
+#include "hpcprof-lite/merge.h"
+#include "tests/golden/compose.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ROUNDS = 1500 };
+
+static char path[] = "/tmp/hpcrun-lite-read-XXXXXX";
+static struct compose compose;
+static uint64_t seed = 0x9e3779b97f4a7c15;
+
+static uint32_t chance(uint32_t below)
+{
+  seed ^= seed << 13;
+  seed ^= seed >> 7;
+  seed ^= seed << 17;
+  return (uint32_t)(seed >> 33) % below;
+}
+
+/* A process with links, regions, tasks and two threads, in one of the three forms. */
+static void make(enum compose_form form)
+{
+  compose_begin(&compose, form, 7, "./app");
+  compose_metric(&compose, "samples", "", FORMAT_ROLE_SAMPLES, 1);
+  compose_metric(&compose, "work", "ns", FORMAT_ROLE_WORK, 1000);
+  compose_metric(&compose, "cycles", "", FORMAT_ROLE_EVENT, 1000);
+  compose_module(&compose, "/nowhere/app", FORMAT_MODULE_MAIN);
+  compose_module(&compose, "/nowhere/libc.so.6", FORMAT_MODULE_SYSTEM);
+  const uint64_t values[] = {1, 10, 100};
+  uint32_t caller = compose_frame(&compose, compose_frame(&compose, 0, 0x10, 1, 10), 0x20, 0, 0);
+  uint32_t parallel = compose_node(&compose, FORMAT_KIND_PARALLEL, 0, 0, caller, NULL);
+  compose_frame(&compose, parallel, 0x30, 4, 40);
+  compose_node(&compose, FORMAT_KIND_RUNTIME, 0, 0, parallel, values);
+  compose_frame(&compose, compose_node(&compose, FORMAT_KIND_TASK, 0, 0, parallel, NULL), 0x40, 2, 20);
+  compose_frame(&compose, compose_node(&compose, FORMAT_KIND_PARTIAL, 0, 0, 0, NULL), 0x50, 1, 10);
+  compose_node(&compose, FORMAT_KIND_FRAME, 2, 0x60, 0, values);
+  compose_thread(&compose, 1);
+  uint32_t region = compose_region(&compose, 1, caller, FORMAT_REGION_KNOWN);
+  compose_frame(&compose, compose_node(&compose, FORMAT_KIND_PLACEHOLDER, 0, region, 0, NULL), 0x30, 3, 30);
+  compose_frame(&compose, compose_node(&compose, FORMAT_KIND_LINK, 1, parallel, 0, NULL), 0x30, 3, 30);
+  compose_node(&compose, FORMAT_KIND_OUTSIDE, 0, 0, 0, values);
+  compose_thread(&compose, 2);
+  compose_end(&compose);
+}
+
+static void mutate(void)
+{
+  for (uint32_t i = 1 + chance(6); i; i--) {
+    uint32_t at = chance((uint32_t)compose.size);
+    switch (chance(4)) {
+    case 0:
+      compose.bytes[at] ^= (uint8_t)(1u << chance(8));
+      break;
+    case 1:
+      compose.bytes[at] = (uint8_t)chance(256);
+      break;
+    case 2:
+      memset(compose.bytes + at, chance(2) ? 0xff : 0, compose.size - at < 4 ? compose.size - at : 4);
+      break;
+    default:
+      if (chance(8) == 0)
+        compose.size = at + 1;
+    }
+  }
+}
+
+/* Reads the file and makes its tree; checks what holds for every input. */
+static void check(void)
+{
+  struct profile profile;
+  struct names names;
+  struct tree_columns columns;
+  struct tree tree;
+  char *paths[] = {path};
+  assert_true(compose_write(&compose, path));
+  assert_int_equal(merge_files(paths, 1, 1, NULL, &profile), 0);
+  for (uint32_t i = 1; i < profile.contexts.count; i++)
+    assert_true(profile.contexts.nodes[i].parent < i);
+  tree_columns_init(&profile.catalog, &columns);
+  assert_int_equal(names_resolve(&profile, 1, &names), 0);
+  assert_int_equal(build_tree(&profile, &names, &columns, "run", chance(2), &tree), 0);
+  tree_inclusive(&tree);
+  struct tree_order order = {.columns = &columns, .modules = profile.catalog.modules};
+  assert_int_equal(tree_finish(&tree, &order, false), 0);
+  for (uint32_t column = 0; column < columns.count; column++) {
+    uint64_t rows = 0, contexts = 0;
+    for (uint32_t row = 0; row < tree.count; row++)
+      rows = contexts_sum(rows, tree_excl(&tree, row, column));
+    for (uint32_t node = 0; node < profile.contexts.count; node++)
+      contexts = contexts_sum(contexts, contexts_get(&profile.contexts, node, columns.source[column]));
+    assert_true(rows == tree_incl(&tree, 0, column));
+    assert_true(rows == contexts);
+  }
+  tree_release(&tree);
+  names_release(&names);
+  merge_release(&profile);
+}
+
+static void test_mutations(void **state)
+{
+  enum compose_form form = *(const enum compose_form *)*state;
+  for (int i = 0; i < ROUNDS; i++) {
+    make(form);
+    mutate();
+    check();
+  }
+}
+
+static void test_every_length(void **state)
+{
+  enum compose_form form = *(const enum compose_form *)*state;
+  make(form);
+  for (size_t size = compose.size; size > 0; size -= size > 40 ? 11 : 1) {
+    compose.size = size;
+    check();
+  }
+}
+
+/* Each of the three forms is read without a word. */
+static void test_sound_file_has_no_problems(void **state)
+{
+  struct profile profile;
+  char *paths[] = {path};
+  make(*(const enum compose_form *)*state);
+  assert_true(compose_write(&compose, path));
+  assert_int_equal(merge_files(paths, 1, 1, NULL, &profile), 0);
+  assert_int_equal(profile.problems[0].count, 0);
+  assert_int_equal(profile.processes[0].threads_count, 2);
+  merge_release(&profile);
+}
+
+static int make_file(void **state)
+{
+  (void)state;
+  int fd = mkstemp(path);
+  return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_file(void **state)
+{
+  (void)state;
+  return unlink(path);
+}
+
+int main(void)
+{
+  static enum compose_form packed = COMPOSE_PACKED, zstd = COMPOSE_ZSTD, live = COMPOSE_LIVE;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_prestate(test_sound_file_has_no_problems, &packed),
+      cmocka_unit_test_prestate(test_sound_file_has_no_problems, &zstd),
+      cmocka_unit_test_prestate(test_sound_file_has_no_problems, &live),
+      cmocka_unit_test_prestate(test_mutations, &packed),
+      cmocka_unit_test_prestate(test_mutations, &zstd),
+      cmocka_unit_test_prestate(test_mutations, &live),
+      cmocka_unit_test_prestate(test_every_length, &packed),
+      cmocka_unit_test_prestate(test_every_length, &live),
+  };
+  return cmocka_run_group_tests_name("read", tests, make_file, remove_file);
+}
