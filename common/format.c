@@ -41,7 +41,8 @@ size_t format_pack_bound(size_t payload_size)
   return sizeof(struct format_chunk) + ZSTD_compressBound(payload_size);
 }
 
-size_t format_pack(const struct format_chunk *head, const void *payload, struct ZSTD_CCtx_s *cctx, void *out, size_t out_size)
+size_t format_pack(const struct format_chunk *head, const void *payload, struct ZSTD_CCtx_s *cctx, void *out,
+                   size_t out_size)
 {
   struct format_chunk packed = {.magic = FORMAT_MAGIC,
                                 .version = FORMAT_VERSION,
@@ -149,8 +150,8 @@ enum format_error format_next(const uint8_t *file, size_t size, size_t *offset, 
       continue;
     enum format_error error = decode_payload(file + at + sizeof view->head, view, &fault);
     if (error)
-      snprintf(message, message_size, "cannot read section '%s' at offset %zu: %s", format_table_name(view->head.table), at,
-               fault);
+      snprintf(message, message_size, "cannot read section '%s' at offset %zu: %s", format_table_name(view->head.table),
+               at, fault);
     return error;
   }
   return FORMAT_END;

@@ -3,13 +3,13 @@
  * Context: the structures are used by RT (records are kept in memory in the very layout in which they are stored), the
  * encoder by CTL, the decoder by BATCH.  Nothing here keeps state; all memory is the caller's.
  *
- * A file is a sequence of chunks, each a header of 64 bytes followed by its payload.  A chunk carries consecutive records of
- * one table of one owner.  The same chunk exists in two forms: live (in a mapping of the running program: not compressed, no
- * checksum, `count` published by a release store after the record is complete) and packed (checksummed, payload compressed
- * with zstd).  One decoder reads both.
+ * A file is a sequence of chunks, each a header of 64 bytes followed by its payload.  A chunk carries consecutive
+ * records of one table of one owner.  The same chunk exists in two forms: live (in a mapping of the running program:
+ * not compressed, no checksum, `count` published by a release store after the record is complete) and packed
+ * (checksummed, payload compressed with zstd).  One decoder reads both.
  *
- * Byte order is little-endian, as the only machine that is supported.  Records may grow at their end: `record_size` of the
- * chunk says how long they are in this file, a reader takes what it knows and reads the rest as absent (zero).
+ * Byte order is little-endian, as the only machine that is supported.  Records may grow at their end: `record_size` of
+ * the chunk says how long they are in this file, a reader takes what it knows and reads the rest as absent (zero).
  */
 #ifndef COMMON_FORMAT_H
 #define COMMON_FORMAT_H
@@ -57,15 +57,15 @@ struct format_chunk {
 
 /* Loss and health counters of a process or thread, by index into `lost`.  Names are in format_loss_name(). */
 enum format_loss {
-  FORMAT_LOST_MEMORY,        /* samples dropped: no memory for a node or value                                      */
-  FORMAT_LOST_REFUSED,       /* samples that fell into the tool's own code: their time is tool time                 */
-  FORMAT_LOST_UNKNOWN,       /* samples of threads the tool does not know                                           */
-  FORMAT_LOST_PARTIAL,       /* unwinds cut short (kept below a node of kind partial)                               */
-  FORMAT_LOST_UNRESOLVED,    /* samples in regions whose creation path was never learnt (kept, under partial)       */
-  FORMAT_LOST_MODULES,       /* frames in code that belongs to no module, or for which the module table was full    */
-  FORMAT_LOST_EVENTS,        /* events that could not be armed for a thread                                         */
-  FORMAT_LOST_THREADS,       /* threads that could not be registered (no memory)                                    */
-  FORMAT_LOST_WRITES,        /* bytes that could not be written                                                     */
+  FORMAT_LOST_MEMORY,     /* samples dropped: no memory for a node or value                                      */
+  FORMAT_LOST_REFUSED,    /* samples that fell into the tool's own code: their time is tool time                 */
+  FORMAT_LOST_UNKNOWN,    /* samples of threads the tool does not know                                           */
+  FORMAT_LOST_PARTIAL,    /* unwinds cut short (kept below a node of kind partial)                               */
+  FORMAT_LOST_UNRESOLVED, /* samples in regions whose creation path was never learnt (kept, under partial)       */
+  FORMAT_LOST_MODULES,    /* frames in code that belongs to no module, or for which the module table was full    */
+  FORMAT_LOST_EVENTS,     /* events that could not be armed for a thread                                         */
+  FORMAT_LOST_THREADS,    /* threads that could not be registered (no memory)                                    */
+  FORMAT_LOST_WRITES,     /* bytes that could not be written                                                     */
   FORMAT_LOST_MAX = 16
 };
 
@@ -81,16 +81,16 @@ struct format_process {
   uint32_t pid, parent_pid;
   int32_t rank; /* MPI rank, -1 without */
   uint32_t flags;
-  uint64_t start_ns; /* CLOCK_REALTIME at the start                              */
-  uint64_t wall_ns;  /* elapsed until this record was written                    */
-  uint64_t cpu_ns;   /* CPU time of the whole process, user + system             */
-  uint32_t cpus;     /* cores that the process may run on                        */
-  uint32_t threads;  /* threads ever registered                                  */
-  uint32_t threads_max; /* most OpenMP threads in use at once; 1 without OpenMP  */
+  uint64_t start_ns;               /* CLOCK_REALTIME at the start                              */
+  uint64_t wall_ns;                /* elapsed until this record was written                    */
+  uint64_t cpu_ns;                 /* CPU time of the whole process, user + system             */
+  uint32_t cpus;                   /* cores that the process may run on                        */
+  uint32_t threads;                /* threads ever registered                                  */
+  uint32_t threads_max;            /* most OpenMP threads in use at once; 1 without OpenMP  */
   uint32_t host, command, runtime; /* strings: host name, command line, OpenMP runtime's description ("" without)  */
-  uint32_t notes;    /* string: lines on how it was measured, '\n'-separated; "" without            */
+  uint32_t notes;                  /* string: lines on how it was measured, '\n'-separated; "" without            */
   uint32_t reserved;
-  uint64_t regions;  /* parallel regions begun                                   */
+  uint64_t regions; /* parallel regions begun                                   */
   uint64_t lost[FORMAT_LOST_MAX];
 };
 
@@ -103,9 +103,9 @@ enum format_role {
 };
 
 struct format_metric {
-  uint32_t name;   /* string: "samples", "work", "overhead", or the event's name */
-  uint32_t unit;   /* string: "ns" or "" for counts                              */
-  uint32_t role;   /* enum format_role                                           */
+  uint32_t name; /* string: "samples", "work", "overhead", or the event's name */
+  uint32_t unit; /* string: "ns" or "" for counts                              */
+  uint32_t role; /* enum format_role                                           */
   uint32_t reserved;
   uint64_t period; /* nominal period of the event, in its unit                   */
 };
@@ -120,16 +120,16 @@ enum format_module_flag {
 };
 
 struct format_module {
-  uint64_t start, end; /* addresses mapped                                                           */
-  uint64_t base;       /* load bias: address − base = address in the ELF file = a node's offset      */
-  uint32_t path;       /* string                                                                     */
-  uint32_t flags;      /* enum format_module_flag                                                    */
+  uint64_t start, end;    /* addresses mapped                                                           */
+  uint64_t base;          /* load bias: address − base = address in the ELF file = a node's offset      */
+  uint32_t path;          /* string                                                                     */
+  uint32_t flags;         /* enum format_module_flag                                                    */
   uint32_t build_id_size; /* bytes, 0 without                                                        */
   uint8_t build_id[20];
 };
 
-/* An instance of a parallel region.  word = generation << 32 | users; the record is reused when users fall to 0.  The link
- * names the node of the context that created the region: `link_node` in the tree of thread `owner`. */
+/* An instance of a parallel region.  word = generation << 32 | users; the record is reused when users fall to 0.  The
+ * link names the node of the context that created the region: `link_node` in the tree of thread `owner`. */
 enum format_region_state {
   FORMAT_REGION_UNKNOWN = 0, /* creation context not known (yet)                                            */
   FORMAT_REGION_KNOWN = 1,   /* link valid, but its node lies below a region that is itself not resolved    */
@@ -143,21 +143,22 @@ struct format_region {
   uint32_t owner;       /* thread index of the master                                    */
   uint32_t state;       /* enum format_region_state                                      */
   uint32_t link_node;
-  uint32_t next;        /* running side: next open region of the owner, or next free one */
+  uint32_t next; /* running side: next open region of the owner, or next free one */
 };
 
 /* Kinds of nodes.  `what` of a node is a module index, or as said. */
 enum format_kind {
-  FORMAT_KIND_FREE = 0,        /* not in use: skipped                                                                      */
-  FORMAT_KIND_ROOT = 1,        /* node 0                                                                                   */
-  FORMAT_KIND_FRAME = 2,       /* code at module `what` + `offset`; offset of a caller lies inside its call instruction    */
-  FORMAT_KIND_PARALLEL = 3,    /* entry into a parallel region: stands below the frame that created it                     */
-  FORMAT_KIND_TASK = 4,        /* entry into an explicit task                                                              */
-  FORMAT_KIND_RUNTIME = 5,     /* overhead: time in the OpenMP runtime entered from the parent                             */
-  FORMAT_KIND_PARTIAL = 6,     /* below it, contexts whose unwind was cut short                                            */
-  FORMAT_KIND_LINK = 7,        /* same context as node `offset` of thread `what`                                           */
-  FORMAT_KIND_PLACEHOLDER = 8, /* same context as the link of region `offset`, once that is known; otherwise as PARTIAL    */
-  FORMAT_KIND_OUTSIDE = 9,     /* a worker between regions                                                                 */
+  FORMAT_KIND_FREE = 0,  /* not in use: skipped                                                                      */
+  FORMAT_KIND_ROOT = 1,  /* node 0                                                                                   */
+  FORMAT_KIND_FRAME = 2, /* code at module `what` + `offset`; offset of a caller lies inside its call instruction    */
+  FORMAT_KIND_PARALLEL = 3, /* entry into a parallel region: stands below the frame that created it */
+  FORMAT_KIND_TASK = 4, /* entry into an explicit task                                                              */
+  FORMAT_KIND_RUNTIME = 5, /* overhead: time in the OpenMP runtime entered from the parent */
+  FORMAT_KIND_PARTIAL = 6, /* below it, contexts whose unwind was cut short */
+  FORMAT_KIND_LINK = 7, /* same context as node `offset` of thread `what`                                           */
+  FORMAT_KIND_PLACEHOLDER =
+      8, /* same context as the link of region `offset`, once that is known; otherwise as PARTIAL    */
+  FORMAT_KIND_OUTSIDE = 9, /* a worker between regions */
   FORMAT_KINDS
 };
 
@@ -166,28 +167,28 @@ enum format_kind {
 struct format_node {
   uint32_t kind_what; /* enum format_kind << 24 | what; with offset one aligned 64-bit word  */
   uint32_t offset;
-  uint32_t parent;    /* node index, smaller or larger than the node's own; a tree: no cycle */
-  uint32_t value;     /* index of its record in the value table, 0 = none                    */
+  uint32_t parent; /* node index, smaller or larger than the node's own; a tree: no cycle */
+  uint32_t value;  /* index of its record in the value table, 0 = none                    */
 };
 
 struct format_thread {
   uint32_t index, tid; /* index: from 1, in order of start, never reused within the process */
   uint32_t flags, reserved;
-  uint64_t start_ns, end_ns; /* since the process's start; end 0 = still alive when written       */
-  uint64_t samples;          /* taken, all categories, of the event that drives the categories    */
-  uint64_t samples_idle, samples_lockwait; /* of them, those of an idle or lock-waiting thread    */
+  uint64_t start_ns, end_ns;                     /* since the process's start; end 0 = still alive when written       */
+  uint64_t samples;                              /* taken, all categories, of the event that drives the categories    */
+  uint64_t samples_idle, samples_lockwait;       /* of them, those of an idle or lock-waiting thread    */
   uint64_t idle_sampled_ns, lockwait_sampled_ns; /* the time those samples stand for              */
-  uint64_t idle_ns, lockwait_ns; /* exact, from the runtime's callbacks                           */
-  uint64_t tool_ns;          /* sampled time inside the tool                                      */
-  uint64_t cpu_ns, wall_ns;  /* of the thread                                                     */
-  uint64_t regions;          /* parallel regions begun                                            */
+  uint64_t idle_ns, lockwait_ns;                 /* exact, from the runtime's callbacks                           */
+  uint64_t tool_ns;                              /* sampled time inside the tool                                      */
+  uint64_t cpu_ns, wall_ns;                      /* of the thread                                                     */
+  uint64_t regions;                              /* parallel regions begun                                            */
   uint64_t lost[FORMAT_LOST_MAX];
 };
 
 enum format_error {
   FORMAT_OK = 0,
-  FORMAT_END = 1,       /* no further chunk                                        */
-  FORMAT_BAD = -1,      /* damaged or foreign: the message says what and where     */
+  FORMAT_END = 1,  /* no further chunk                                        */
+  FORMAT_BAD = -1, /* damaged or foreign: the message says what and where     */
   FORMAT_NOMEM = -2
 };
 
@@ -202,13 +203,16 @@ struct ZSTD_CCtx_s;
 /* Bytes that format_pack needs at most for a payload of that size. */
 size_t format_pack_bound(size_t payload_size);
 
-/* Writes one packed chunk to out: head gives table, owner, first, count and record_size, payload the records.  cctx may be
- * NULL: then the payload is stored as it is.  Returns the bytes written, 0 if out is too small or zstd failed.  CTL. */
-size_t format_pack(const struct format_chunk *head, const void *payload, struct ZSTD_CCtx_s *cctx, void *out, size_t out_size);
+/* Writes one packed chunk to out: head gives table, owner, first, count and record_size, payload the records.  cctx may
+ * be NULL: then the payload is stored as it is.  Returns the bytes written, 0 if out is too small or zstd failed.  CTL.
+ */
+size_t format_pack(const struct format_chunk *head, const void *payload, struct ZSTD_CCtx_s *cctx, void *out,
+                   size_t out_size);
 
-/* Decodes the chunk at *offset of a file's bytes, live or packed, checks everything, and moves *offset behind it.  A chunk of
- * a damaged payload is skipped over (FORMAT_BAD, *offset behind it) where its header is sound; where the header is damaged,
- * *offset is moved to the next place that looks like a header, or to size.  message receives the reason.  BATCH. */
+/* Decodes the chunk at *offset of a file's bytes, live or packed, checks everything, and moves *offset behind it.  A
+ * chunk of a damaged payload is skipped over (FORMAT_BAD, *offset behind it) where its header is sound; where the
+ * header is damaged, *offset is moved to the next place that looks like a header, or to size.  message receives the
+ * reason.  BATCH. */
 enum format_error format_next(const uint8_t *file, size_t size, size_t *offset, struct format_view *view, char *message,
                               size_t message_size);
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PROFILE_NONE        UINT32_MAX
+#define PROFILE_NONE UINT32_MAX
 #define PROFILE_FEW_SAMPLES 20 /* figures that rest on fewer are marked: relative error 1/sqrt(n) > 22 % */
 
 /* Failures of BATCH functions; the reason stands in the caller's list of problems. */

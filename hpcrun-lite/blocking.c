@@ -1,8 +1,8 @@
 /* Calls that a signal would interrupt for good, in spite of SA_RESTART (signal(7)).
  *
- * Context: CTL.  Only the `wall` event signals threads that are blocked; where it is measured, our signal is held back during these
- * calls and comes on their return: the sample then stands for the time that passed, in the context of the call.  CPU-time and
- * count events only move in a thread that runs, and need none of this.
+ * Context: CTL.  Only the `wall` event signals threads that are blocked; where it is measured, our signal is held back
+ * during these calls and comes on their return: the sample then stands for the time that passed, in the context of the
+ * call.  CPU-time and count events only move in a thread that runs, and need none of this.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -308,8 +308,8 @@ INTERPOSED int pselect(int count, fd_set *restrict in, fd_set *restrict out, fd_
 {
   static void *next;
   sigset_t copy;
-  int (*real)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *) = hooks_next(&next,
-      "pselect");
+  int (*real)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *) =
+      hooks_next(&next, "pselect");
   bool held = hold();
   int result = real(count, in, out, other, timeout, with_ours(mask, &copy));
   release(held);

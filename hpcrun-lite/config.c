@@ -1,7 +1,7 @@
 #include "hpcrun-lite/config.h"
 
 #include <stdlib.h>
-#include <string.h>
+#include <strings.h>
 #include <sys/auxv.h>
 
 #include "hpcrun-lite/control.h"
@@ -14,7 +14,8 @@ static const char *text(const char *name, const char *otherwise)
 
 static int rank(void)
 {
-  static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID"};
+  static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
+                                      "SLURM_PROCID"};
   for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
     const char *value = text(names[i], NULL);
     if (value)
@@ -34,7 +35,7 @@ void config_read(struct config *config)
   config->first_pid = atoi(text("HPCRUN_LITE_PID", "0"));
   config->note = text("HPCRUN_LITE_NOTE", "");
   config->exchanged = text("HPCRUN_LITE_RUNTIME", NULL) != NULL;
-  config->tool_disabled = strcmp(text("OMP_TOOL", "enabled"), "disabled") == 0;
+  config->tool_disabled = strcasecmp(text("OMP_TOOL", "enabled"), "disabled") == 0;
   config->rank = rank();
   int count = events_parse_list(text("HPCRUN_LITE_EVENTS", "task-clock@f200"), config->events, message, sizeof message);
   if (count <= 0) {

@@ -43,8 +43,8 @@ void control_say(const char *format, ...)
   va_end(arguments);
   at += length < 0 ? 0 : (size_t)length < sizeof line - at - 1 ? (size_t)length : sizeof line - at - 2;
   line[at++] = '\n';
-  if (stderr_known && (fstat(STDERR_FILENO, &now) != 0 || now.st_ino != stderr_at_start.st_ino ||
-                       now.st_dev != stderr_at_start.st_dev))
+  if (stderr_known &&
+      (fstat(STDERR_FILENO, &now) != 0 || now.st_ino != stderr_at_start.st_ino || now.st_dev != stderr_at_start.st_dev))
     return; /* the program has closed it: the number may be a file of its own */
   ssize_t written = write(STDERR_FILENO, line, at);
   (void)written;
@@ -129,7 +129,8 @@ bool control_start(void)
   return true;
 }
 
-/* The stack's bounds, within which an unwind may load directly.  The main thread's grows; below its limit lies nothing else. */
+/* The stack's bounds, within which an unwind may load directly.  The main thread's grows; below its limit lies nothing
+ * else. */
 static void find_stack(struct thread_state *t, uint64_t top_sp)
 {
   if (t->tid == rt.pid) {
@@ -311,8 +312,8 @@ static uint64_t total_samples(void)
   return sum;
 }
 
-/* Children that were too short to be sampled (a shell's, say) leave no file; what they took is in the samples of the others of
- * their kind. */
+/* Children that were too short to be sampled (a shell's, say) leave no file; what they took is in the samples of the
+ * others of their kind. */
 static void write_all(void)
 {
   if (rt.pid != control.config.first_pid && !rt.ompt && !total_samples())

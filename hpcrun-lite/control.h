@@ -1,6 +1,7 @@
 /* CTL: start and end of measuring, of threads and of the process; what is said on standard error.
  *
- * Everything here runs in the program's threads, outside handlers, and may allocate.  One lock orders it; it is never taken in RT.
+ * Everything here runs in the program's threads, outside handlers, and may allocate.  One lock orders it; it is never
+ * taken in RT.
  */
 #ifndef HPCRUN_LITE_CONTROL_H
 #define HPCRUN_LITE_CONTROL_H
@@ -14,9 +15,9 @@
 /* What CTL knows of the process; written under the lock or before there are threads. */
 struct control {
   struct config config;
-  bool active;                  /* measuring was started in this process image         */
+  bool active; /* measuring was started in this process image         */
   bool forked;
-  uint64_t start_ns;            /* CLOCK_MONOTONIC                                     */
+  uint64_t start_ns; /* CLOCK_MONOTONIC                                     */
   uint64_t start_realtime_ns;
   uint64_t start_ticks, start_cpu_ns;
   struct thread_state *threads; /* live ones                                           */

@@ -24,9 +24,13 @@ struct known_event {
 };
 
 #define HARDWARE(name, canonical, config)                                                                              \
-  { name, canonical, EVENT_COUNT, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##config }
+  {                                                                                                                    \
+    name, canonical, EVENT_COUNT, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##config                                           \
+  }
 #define SOFTWARE(name, canonical, config)                                                                              \
-  { name, canonical, EVENT_COUNT, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##config }
+  {                                                                                                                    \
+    name, canonical, EVENT_COUNT, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##config                                           \
+  }
 
 static const struct known_event known_events[] = {
     {"task-clock", NULL, EVENT_CPU_TIME, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
@@ -82,7 +86,8 @@ static const struct cache_word cache_actions[] = {
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
-static bool find_known(const char *name, struct event *event) {
+static bool find_known(const char *name, struct event *event)
+{
   for (size_t i = 0; i < LENGTH(known_events); i++) {
     const struct known_event *known = &known_events[i];
     if (strcasecmp(known->name, name) != 0)
@@ -97,7 +102,8 @@ static bool find_known(const char *name, struct event *event) {
 }
 
 /* CACHE-ACTION, such as L1-dcache-load-misses. */
-static bool find_cache(const char *name, struct event *event) {
+static bool find_cache(const char *name, struct event *event)
+{
   for (size_t i = 0; i < LENGTH(caches); i++) {
     size_t length = strlen(caches[i].word);
     if (strncasecmp(name, caches[i].word, length) != 0 || name[length] != '-')
@@ -116,7 +122,8 @@ static bool find_cache(const char *name, struct event *event) {
 }
 
 /* rHEX: the processor's own number of an event. */
-static bool find_raw(const char *name, struct event *event) {
+static bool find_raw(const char *name, struct event *event)
+{
   size_t digits = strlen(name) - 1;
   if (name[0] != 'r' || digits < 1 || digits > 16 || strspn(name + 1, "0123456789abcdefABCDEF") != digits)
     return false;
@@ -128,7 +135,8 @@ static bool find_raw(const char *name, struct event *event) {
 }
 
 /* Decimal digits only, and all of the text: no sign, no space, no unit. */
-static bool parse_number(const char *text, uint64_t *value) {
+static bool parse_number(const char *text, uint64_t *value)
+{
   if (text[0] == '\0' || text[strspn(text, "0123456789")] != '\0')
     return false;
   errno = 0;
@@ -136,7 +144,8 @@ static bool parse_number(const char *text, uint64_t *value) {
   return errno == 0;
 }
 
-static int set_frequency(const char *text, struct event *event, char *message, size_t message_size) {
+static int set_frequency(const char *text, struct event *event, char *message, size_t message_size)
+{
   uint64_t frequency;
   if (!parse_number(text, &frequency) || frequency < 1 || frequency > FREQUENCY_MAX) {
     snprintf(message, message_size, "bad frequency 'f%.20s' of event %s: f1 to f%d samples a second", text, event->name,
@@ -148,7 +157,8 @@ static int set_frequency(const char *text, struct event *event, char *message, s
   return 0;
 }
 
-static int set_period(const char *text, struct event *event, char *message, size_t message_size) {
+static int set_period(const char *text, struct event *event, char *message, size_t message_size)
+{
   bool is_time = event->clock != EVENT_COUNT;
   uint64_t least = is_time ? TIME_PERIOD_MIN_US : 1;
   uint64_t most = is_time ? TIME_PERIOD_MAX_US : COUNT_PERIOD_MAX;
@@ -163,7 +173,8 @@ static int set_period(const char *text, struct event *event, char *message, size
   return 0;
 }
 
-static int unknown_event(const char *name, char *message, size_t message_size) {
+static int unknown_event(const char *name, char *message, size_t message_size)
+{
   if (name[0] == '\0')
     snprintf(message, message_size, "empty event name: see hpcrun-lite(1) for names");
   else if (strchr(name, ':'))
@@ -174,7 +185,8 @@ static int unknown_event(const char *name, char *message, size_t message_size) {
   return -1;
 }
 
-int events_parse(const char *text, struct event *event, char *message, size_t message_size) {
+int events_parse(const char *text, struct event *event, char *message, size_t message_size)
+{
   char name[64];
   const char *how = strchr(text, '@');
   size_t length = how ? (size_t)(how - text) : strlen(text);
@@ -192,14 +204,16 @@ int events_parse(const char *text, struct event *event, char *message, size_t me
   return set_period(how + 1, event, message, message_size);
 }
 
-static bool already_there(const struct event *events, int count, const char *name) {
+static bool already_there(const struct event *events, int count, const char *name)
+{
   for (int i = 0; i < count; i++)
     if (strcmp(events[i].name, name) == 0)
       return true;
   return false;
 }
 
-int events_parse_list(const char *text, struct event *events, char *message, size_t message_size) {
+int events_parse_list(const char *text, struct event *events, char *message, size_t message_size)
+{
   for (int count = 0;; count++) {
     char one[128];
     size_t length = strcspn(text, ",");

@@ -17,20 +17,20 @@ enum event_clock {
 };
 
 struct event {
-  char name[64];        /* canonical: aliases resolved, without @HOW                                       */
+  char name[64]; /* canonical: aliases resolved, without @HOW                                       */
   enum event_clock clock;
-  uint32_t perf_type;   /* for perf_event_open; not used for wall                                          */
+  uint32_t perf_type; /* for perf_event_open; not used for wall                                          */
   uint64_t perf_config;
-  uint64_t period;      /* ns for times, counts otherwise; for a time event also where a frequency was
-                           given; 0 for a count event given by frequency                                   */
-  uint32_t frequency;   /* samples a second asked for; 0 where a period was given                          */
+  uint64_t period;    /* ns for times, counts otherwise; for a time event also where a frequency was
+                         given; 0 for a count event given by frequency                                   */
+  uint32_t frequency; /* samples a second asked for; 0 where a period was given                          */
 };
 
 /* Parses one EVENT[@HOW].  Returns 0, or -1 with a one-line message (what is wrong and what would be right). */
 int events_parse(const char *text, struct event *event, char *message, size_t message_size);
 
-/* Parses a ','-separated list into events[EVENTS_MAX].  Returns their number, or -1 with a message; the same event twice is an
- * error. */
+/* Parses a ','-separated list into events[EVENTS_MAX].  Returns their number, or -1 with a message; the same event
+ * twice is an error. */
 int events_parse_list(const char *text, struct event *events, char *message, size_t message_size);
 
 #endif

@@ -27,9 +27,11 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *da
   }
   int missing = ompt_register();
   if (missing && control.config.log)
-    control_say("the OpenMP runtime lacks %d of the callbacks that are needed: its threads' states are incomplete", missing);
+    control_say("the OpenMP runtime lacks %d of the callbacks that are needed: its threads' states are incomplete",
+                missing);
   if (!separate && control.config.log)
-    control_say("the OpenMP runtime is linked into the executable: its frames show in the contexts; link it dynamically");
+    control_say(
+        "the OpenMP runtime is linked into the executable: its frames show in the contexts; link it dynamically");
   rt.ompt = true;
   return 1;
 }
@@ -39,7 +41,8 @@ static void finalize(ompt_data_t *data)
   (void)data; /* measuring ended before, in the library's destructor */
 }
 
-__attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool(unsigned omp_version, const char *runtime)
+__attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool(unsigned omp_version,
+                                                                                 const char *runtime)
 {
   static ompt_start_tool_result_t result = {initialize, finalize, {0}};
   if (!control_start())

@@ -35,8 +35,8 @@ void writer_start(void)
   writer.zstd = zstd;
   if (gethostname(writer.host, sizeof writer.host - 1) != 0 || !writer.host[0])
     strcpy(writer.host, "localhost");
-  snprintf(writer.path, sizeof writer.path, "%s/%s-%d-%llx" FORMAT_SUFFIX, control.config.directory, writer.host, rt.pid,
-           (unsigned long long)control.start_realtime_ns);
+  snprintf(writer.path, sizeof writer.path, "%s/%s-%d-%llx" FORMAT_SUFFIX, control.config.directory, writer.host,
+           rt.pid, (unsigned long long)control.start_realtime_ns);
 }
 
 const char *writer_path(void)
@@ -110,8 +110,8 @@ static void put(enum format_table table, uint32_t owner, uint32_t first, uint32_
     return;
   }
   enum { WORTH_COMPRESSING = 128 };
-  writer.used += format_pack(&head, records, raw_size >= WORTH_COMPRESSING ? writer.zstd : NULL, writer.buffer + writer.used,
-                             writer.capacity - writer.used);
+  writer.used += format_pack(&head, records, raw_size >= WORTH_COMPRESSING ? writer.zstd : NULL,
+                             writer.buffer + writer.used, writer.capacity - writer.used);
 }
 
 static void put_table(const struct table *table)
@@ -149,9 +149,9 @@ static void put_metrics(void)
   }
   for (unsigned i = 0; i < rt.event_count; i++)
     if ((int)i != rt.driver)
-      metrics[count++] = (struct format_metric){modules_string(rt.events[i].name),
-                                                rt.events[i].clock == EVENT_COUNT ? 0 : ns, FORMAT_ROLE_EVENT, 0,
-                                                rt.events[i].period};
+      metrics[count++] =
+          (struct format_metric){modules_string(rt.events[i].name), rt.events[i].clock == EVENT_COUNT ? 0 : ns,
+                                 FORMAT_ROLE_EVENT, 0, rt.events[i].period};
   put(FORMAT_METRICS, 0, 0, count, sizeof metrics[0], metrics);
 }
 

@@ -1,7 +1,7 @@
 /* Finished tables → measurement file.  Context: CTL, under the control lock.
  *
- * One file per process, DIR/HOST-PID-START.hpcrun, made when there is something to write and appended to.  No descriptor stays
- * open.  What cannot be written is counted, said once, and never ends the program.
+ * One file per process, DIR/HOST-PID-START.hpcrun, made when there is something to write and appended to.  No
+ * descriptor stays open.  What cannot be written is counted, said once, and never ends the program.
  */
 #ifndef HPCRUN_LITE_WRITER_H
 #define HPCRUN_LITE_WRITER_H
@@ -9,10 +9,10 @@
 #include "hpcrun-lite/control.h"
 
 void writer_start(void);
-void writer_thread(struct thread_state *t);  /* its record and tables, as they are now                  */
-void writer_process(void);                   /* the process's tables; then everything goes to the file  */
-void writer_mark(void);                      /* remembers the file's state …                            */
-void writer_rewind(void);                    /* … and returns to it                                     */
+void writer_thread(struct thread_state *t); /* its record and tables, as they are now                  */
+void writer_process(void);                  /* the process's tables; then everything goes to the file  */
+void writer_mark(void);                     /* remembers the file's state …                            */
+void writer_rewind(void);                   /* … and returns to it                                     */
 const char *writer_path(void);
 
 #endif

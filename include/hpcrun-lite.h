@@ -1,8 +1,8 @@
 /* hpcrun-lite.h: what a program may say to hpcrun-lite while it is measured.
  *
- * Header-only: nothing to link with (glibc before 2.34: -ldl).  Each function is looked up once; a program that is not run under
- * hpcrun-lite, or under a version that does not offer the function, runs unchanged, at the cost of a test for each call.  All of them
- * may be called from any thread.
+ * Header-only: nothing to link with (glibc before 2.34: -ldl).  Each function is looked up once; a program that is not
+ * run under hpcrun-lite, or under a version that does not offer the function, runs unchanged, at the cost of a test for
+ * each call.  All of them may be called from any thread.
  */
 #ifndef HPCRUN_LITE_H
 #define HPCRUN_LITE_H

@@ -19,7 +19,8 @@
 #define NAMED_MAX 3                         /* modules named before "and N more"                                  */
 #define DEBUG_ROOT "/usr/lib/debug"
 
-__attribute__((format(printf, 3, 4))) static void report(bool good, const char *topic, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static void report(bool good, const char *topic, const char *format, ...)
+{
   va_list arguments;
   printf("%s %-9s ", good ? "ok" : "!!", topic);
   va_start(arguments, format);
@@ -31,14 +32,16 @@ __attribute__((format(printf, 3, 4))) static void report(bool good, const char *
 /* ---- events ---- */
 
 /* Ticks a second of the kernel: the coarse clocks advance once a tick. */
-static long kernel_hz(void) {
+static long kernel_hz(void)
+{
   struct timespec tick;
   if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) != 0 || tick.tv_sec > 0 || tick.tv_nsec <= 0)
     return 100;
   return 1000000000L / tick.tv_nsec;
 }
 
-static void diagnose_cpu_time(const struct event *event) {
+static void diagnose_cpu_time(const struct event *event)
+{
   int error = perf_check_open(event, false);
   if (error == 0)
     report(true, "events", "%s: perf_event, time in the kernel included", event->name);
@@ -52,7 +55,8 @@ static void diagnose_cpu_time(const struct event *event) {
            kernel_hz(), strerror(error));
 }
 
-static void diagnose_events(const struct plan *plan) {
+static void diagnose_events(const struct plan *plan)
+{
   for (int i = 0; i < plan->event_count; i++) {
     const struct event *event = &plan->events[i];
     char message[512];
@@ -67,7 +71,8 @@ static void diagnose_events(const struct plan *plan) {
 
 /* ---- the OpenMP runtime ---- */
 
-static void diagnose_runtime(const struct plan *plan) {
+static void diagnose_runtime(const struct plan *plan)
+{
   const struct runtime_choice *choice = &plan->choice;
   if (choice->note[0] != '\0')
     report(choice->preload[0] != '\0', "runtime", "%s", choice->note);
@@ -79,13 +84,15 @@ static void diagnose_runtime(const struct plan *plan) {
     report(true, "runtime", "%s stays: it has what is needed", choice->own_path);
 }
 
-static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk) {
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
+{
   (void)status, (void)type, (void)walk;
   return remove(path);
 }
 
 /* Our environment with the settings of a launch into directory, for the probe. */
-static char **probe_environment(const struct plan *plan, const char *directory) {
+static char **probe_environment(const struct plan *plan, const char *directory)
+{
   static char preload[65536 + 16], tools[65536 + 32], place[PATH_MAX + 32];
   static char *const fixed[] = {(char *)"OMP_TOOL_VERBOSE_INIT=stdout", (char *)"HPCRUN_LITE_LOG=0",
                                 (char *)"HPCRUN_LITE_EVENTS=task-clock"};
@@ -118,7 +125,8 @@ static char **probe_environment(const struct plan *plan, const char *directory) 
 }
 
 /* Runs "helper probe RUNTIME" as a launch would run a program, and reads what the runtime says of tools. */
-static bool probe_attaches(const struct plan *plan, const char *runtime, const char *directory) {
+static bool probe_attaches(const struct plan *plan, const char *runtime, const char *directory)
+{
   static char output[65536];
   char *arguments[] = {(char *)"/proc/self/exe", (char *)"probe", (char *)runtime, NULL};
   char **environment = probe_environment(plan, directory);
@@ -148,7 +156,8 @@ static bool probe_attaches(const struct plan *plan, const char *runtime, const c
   return pid > 0 && strstr(output, ATTACHED) && strstr(output, plan->library);
 }
 
-static void diagnose_attach(const struct plan *plan) {
+static void diagnose_attach(const struct plan *plan)
+{
   char directory[PATH_MAX];
   const char *temporary = getenv("TMPDIR"), *tool = getenv("OMP_TOOL");
   const char *runtime = plan->choice.preload[0] ? plan->choice.preload : plan->choice.own_path;
@@ -184,7 +193,8 @@ struct tally {
   char names[256];
 };
 
-static void tally_add(struct tally *tally, const char *path) {
+static void tally_add(struct tally *tally, const char *path)
+{
   size_t used = strlen(tally->names);
   if (tally->count < NAMED_MAX)
     snprintf(tally->names + used, sizeof tally->names - used, "%s%s", used ? ", " : "", path_base(path));
@@ -194,7 +204,8 @@ static void tally_add(struct tally *tally, const char *path) {
 }
 
 /* Is there a separate debug file, by build id or by the link's name beside the module or in .debug/? */
-static bool has_debug_file(const char *module, const struct elf_facts *facts) {
+static bool has_debug_file(const char *module, const struct elf_facts *facts)
+{
   char path[2 * PATH_MAX];
   int directory_length = (int)(path_base(module) - module);
   if (facts->build_id_size > 1) {
@@ -217,7 +228,8 @@ static bool has_debug_file(const char *module, const struct elf_facts *facts) {
   return access(path, R_OK) == 0;
 }
 
-static void diagnose_image(const struct program *program) {
+static void diagnose_image(const struct program *program)
+{
   const struct elf_facts *facts = &program->facts;
   const char *name = path_base(program->image);
   if (!program->is_readable)
@@ -231,7 +243,8 @@ static void diagnose_image(const struct program *program) {
            "%s is stripped: exported names only; compile with -g and do not strip, or install its debug file", name);
 }
 
-static void diagnose_modules(const struct program *program) {
+static void diagnose_modules(const struct program *program)
+{
   struct tally blind = {0}, nameless = {0};
   for (size_t i = 0; i < program->module_count; i++) {
     struct elf_facts facts;
@@ -256,7 +269,8 @@ static void diagnose_modules(const struct program *program) {
            nameless.count, program->module_count - 1, nameless.names);
 }
 
-int diagnose(struct plan *plan, enum launch_status status, const char *message) {
+int diagnose(struct plan *plan, enum launch_status status, const char *message)
+{
   const struct program *program = &plan->program;
   if (program->path[0] == '\0' || (status != LAUNCH_OK && !program->is_readable)) {
     report(false, "program", "%s", message[0] ? message : "cannot be examined");

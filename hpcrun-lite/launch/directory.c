@@ -33,7 +33,8 @@ struct attempt {
 };
 
 /* The same for all ranks of a job, different for any two launches else. */
-static void make_id(const struct directory_request *request, char *id, size_t size) {
+static void make_id(const struct directory_request *request, char *id, size_t size)
+{
   static const char *const job_variables[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid",
                                               "PMI_JOBID"};
   const char *job = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID");
@@ -55,7 +56,8 @@ static void make_id(const struct directory_request *request, char *id, size_t si
   snprintf(id, size, "launch=%s.%ld.%lld.%09ld", host, request->launcher_pid, (long long)now.tv_sec, now.tv_nsec);
 }
 
-static bool is_measurement(int directory, const char *name) {
+static bool is_measurement(int directory, const char *name)
+{
   struct stat status;
   size_t length = strlen(name), suffix = strlen(FORMAT_SUFFIX);
   bool named = strcmp(name, MARKER) == 0 || (length > suffix && strcmp(name + length - suffix, FORMAT_SUFFIX) == 0);
@@ -64,7 +66,8 @@ static bool is_measurement(int directory, const char *name) {
 
 /* Looks at every entry; with remove, measurement files are deleted too.  An entry that vanishes meanwhile does
  * not count. */
-static enum content scan(int directory, bool remove) {
+static enum content scan(int directory, bool remove)
+{
   enum content content = CONTENT_EMPTY;
   int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *entries = copy >= 0 ? fdopendir(copy) : NULL;
@@ -87,7 +90,8 @@ static enum content scan(int directory, bool remove) {
 
 /* Reads the marker, waiting for its content where another process has just created it.  Returns false where there is
  * none. */
-static bool read_marker(int directory, char *id, size_t size) {
+static bool read_marker(int directory, char *id, size_t size)
+{
   for (int waited_ms = 0;; waited_ms += 10) {
     int fd = openat(directory, MARKER, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
@@ -104,7 +108,8 @@ static bool read_marker(int directory, char *id, size_t size) {
 }
 
 /* Returns 0, or errno: EEXIST where another process was first. */
-static int write_marker(int directory, const char *id) {
+static int write_marker(int directory, const char *id)
+{
   char text[ID_BYTES + 1];
   int length = snprintf(text, sizeof text, "%s\n", id);
   int fd = openat(directory, MARKER, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -118,12 +123,14 @@ static int write_marker(int directory, const char *id) {
   return error;
 }
 
-static enum outcome refuse(const struct attempt *attempt, const char *reason) {
+static enum outcome refuse(const struct attempt *attempt, const char *reason)
+{
   snprintf(attempt->message, attempt->message_size, "-o '%.400s': %s", attempt->path, reason);
   return OUTCOME_REFUSED;
 }
 
-static enum outcome claim(const struct attempt *attempt, int directory) {
+static enum outcome claim(const struct attempt *attempt, int directory)
+{
   int error = write_marker(directory, attempt->id);
   if (error == 0)
     return OUTCOME_OURS;
@@ -134,7 +141,8 @@ static enum outcome claim(const struct attempt *attempt, int directory) {
 }
 
 /* The directory is there and locked where the file system can: whose is it? */
-static enum outcome settle(const struct attempt *attempt, int directory) {
+static enum outcome settle(const struct attempt *attempt, int directory)
+{
   char id[ID_BYTES];
   bool marked = read_marker(directory, id, sizeof id);
   if (marked && strcmp(id, attempt->id) == 0)
@@ -153,7 +161,8 @@ static enum outcome settle(const struct attempt *attempt, int directory) {
   return claim(attempt, directory);
 }
 
-static enum outcome try_directory(struct attempt *attempt) {
+static enum outcome try_directory(struct attempt *attempt)
+{
   struct stat status;
   bool created = mkdir(attempt->path, MODE) == 0;
   if (!created && errno != EEXIST)
@@ -174,7 +183,8 @@ static enum outcome try_directory(struct attempt *attempt) {
 }
 
 /* "hpcrun-lite-COMMAND-measurements[-JOB]"; a job id or command with '/' cannot leave the current directory. */
-static void default_name(const struct directory_request *request, char *name, size_t size) {
+static void default_name(const struct directory_request *request, char *name, size_t size)
+{
   const char *job = getenv("SLURM_JOB_ID");
   if (!job || job[0] == '\0')
     job = getenv("PBS_JOBID");
@@ -186,7 +196,8 @@ static void default_name(const struct directory_request *request, char *name, si
 }
 
 /* The first of NAME, NAME-2, NAME-3, … that is free or belongs to this job already. */
-static enum launch_status take_default(struct attempt *attempt, const char *base, char *path, size_t path_size) {
+static enum launch_status take_default(struct attempt *attempt, const char *base, char *path, size_t path_size)
+{
   size_t length = strlen(base);
   snprintf(path, path_size, "%s", base);
   attempt->path = path;
@@ -196,7 +207,7 @@ static enum launch_status take_default(struct attempt *attempt, const char *base
     if (outcome == OUTCOME_OURS)
       return LAUNCH_OK;
     if (outcome == OUTCOME_REFUSED && lstat(path, &status) != 0)
-      return LAUNCH_FAILED; /* it could not be created: no other name will do */
+      return LAUNCH_FAILED;     /* it could not be created: no other name will do */
     attempt->overwrite = false; /* means the directory without a number */
     if (length + 12 >= path_size)
       break;
@@ -207,7 +218,8 @@ static enum launch_status take_default(struct attempt *attempt, const char *base
 }
 
 /* Makes a relative path absolute and drops slashes at its end, which would make open follow a link. */
-static bool absolute_path(const char *given, char *path, size_t size) {
+static bool absolute_path(const char *given, char *path, size_t size)
+{
   char current[PATH_MAX] = "";
   if (given[0] != '/' && !getcwd(current, sizeof current))
     return false;
@@ -220,7 +232,8 @@ static bool absolute_path(const char *given, char *path, size_t size) {
 }
 
 enum launch_status directory_take(const struct directory_request *request, char *path, size_t path_size, char *message,
-                                  size_t message_size) {
+                                  size_t message_size)
+{
   char id[ID_BYTES], name[PATH_MAX], base[PATH_MAX];
   struct attempt attempt = {
       .id = id, .overwrite = request->overwrite, .message = message, .message_size = message_size};

@@ -7,10 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define START_CODE_MAX 512 /* bytes of .text in a library of data alone: what the C library's crt files put into all */
-#define VERSIONS_MAX 4096 /* version indices of one file; glibc, the largest user, has some 60 */
+#define START_CODE_MAX 512 /* bytes of .text in a library of data alone: what the C library's crt files put into all   \
+                            */
+#define VERSIONS_MAX 4096  /* version indices of one file; glibc, the largest user, has some 60 */
 
-static void read_program_headers(Elf *elf, struct elf_facts *facts) {
+static void read_program_headers(Elf *elf, struct elf_facts *facts)
+{
   size_t count;
   if (elf_getphdrnum(elf, &count) != 0)
     return;
@@ -28,7 +30,8 @@ static void read_program_headers(Elf *elf, struct elf_facts *facts) {
   }
 }
 
-static void read_build_id(Elf_Data *data, struct elf_facts *facts) {
+static void read_build_id(Elf_Data *data, struct elf_facts *facts)
+{
   GElf_Nhdr note;
   size_t name_at, desc_at, next;
   for (size_t at = 0; (next = gelf_getnote(data, at, &note, &name_at, &desc_at)) > 0; at = next) {
@@ -40,7 +43,8 @@ static void read_build_id(Elf_Data *data, struct elf_facts *facts) {
   }
 }
 
-static void read_section(Elf *elf, Elf_Scn *section, size_t names, struct elf_facts *facts) {
+static void read_section(Elf *elf, Elf_Scn *section, size_t names, struct elf_facts *facts)
+{
   GElf_Shdr header;
   if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
     return;
@@ -62,7 +66,8 @@ static void read_section(Elf *elf, Elf_Scn *section, size_t names, struct elf_fa
     snprintf(facts->debug_link, sizeof facts->debug_link, "%.*s", (int)data->d_size, (const char *)data->d_buf);
 }
 
-static void read_facts(Elf *elf, struct elf_facts *facts) {
+static void read_facts(Elf *elf, struct elf_facts *facts)
+{
   GElf_Ehdr header;
   size_t names;
   Elf_Scn *section = NULL;
@@ -78,7 +83,8 @@ static void read_facts(Elf *elf, struct elf_facts *facts) {
     read_section(elf, section, names, facts);
 }
 
-int elf_facts_read(const char *path, struct elf_facts *facts) {
+int elf_facts_read(const char *path, struct elf_facts *facts)
+{
   memset(facts, 0, sizeof *facts);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0)
@@ -101,7 +107,8 @@ struct dynamic_symbols {
   const char *version[VERSIONS_MAX], *library[VERSIONS_MAX];
 };
 
-static void read_needed_versions(struct dynamic_symbols *dynamic, Elf_Data *data, const GElf_Shdr *header) {
+static void read_needed_versions(struct dynamic_symbols *dynamic, Elf_Data *data, const GElf_Shdr *header)
+{
   GElf_Verneed need;
   for (size_t at = 0, i = 0; i < header->sh_info && gelf_getverneed(data, (int)at, &need); i++, at += need.vn_next) {
     GElf_Vernaux aux;
@@ -119,7 +126,8 @@ static void read_needed_versions(struct dynamic_symbols *dynamic, Elf_Data *data
   }
 }
 
-static void read_defined_versions(struct dynamic_symbols *dynamic, Elf_Data *data, const GElf_Shdr *header) {
+static void read_defined_versions(struct dynamic_symbols *dynamic, Elf_Data *data, const GElf_Shdr *header)
+{
   GElf_Verdef definition;
   for (size_t at = 0, i = 0; i < header->sh_info && gelf_getverdef(data, (int)at, &definition); i++) {
     GElf_Verdaux aux;
@@ -133,7 +141,8 @@ static void read_defined_versions(struct dynamic_symbols *dynamic, Elf_Data *dat
   }
 }
 
-static void find_sections(struct dynamic_symbols *dynamic) {
+static void find_sections(struct dynamic_symbols *dynamic)
+{
   Elf_Scn *section = NULL;
   while ((section = elf_nextscn(dynamic->elf, section))) {
     GElf_Shdr header;
@@ -158,7 +167,8 @@ static void find_sections(struct dynamic_symbols *dynamic) {
   }
 }
 
-static bool get_symbol(const struct dynamic_symbols *dynamic, size_t i, struct elf_symbol *symbol) {
+static bool get_symbol(const struct dynamic_symbols *dynamic, size_t i, struct elf_symbol *symbol)
+{
   GElf_Sym raw;
   GElf_Versym version = 0;
   if (!gelf_getsym(dynamic->symbols, (int)i, &raw) || GELF_ST_BIND(raw.st_info) == STB_LOCAL)
@@ -176,7 +186,8 @@ static bool get_symbol(const struct dynamic_symbols *dynamic, size_t i, struct e
   return true;
 }
 
-int elf_symbols_visit(const char *path, void (*visit)(void *context, const struct elf_symbol *symbol), void *context) {
+int elf_symbols_visit(const char *path, void (*visit)(void *context, const struct elf_symbol *symbol), void *context)
+{
   struct dynamic_symbols *dynamic = calloc(1, sizeof *dynamic);
   int result = -1;
   int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -32,7 +32,8 @@
 #define SETTING_BYTES 65536
 #define ENVIRONMENT_BYTES_MAX (8u << 20)
 
-static int fail(enum launch_status status, const char *message) {
+static int fail(enum launch_status status, const char *message)
+{
   fprintf(stderr, "hpcrun-lite: %s\n", message);
   return status;
 }
@@ -40,7 +41,8 @@ static int fail(enum launch_status status, const char *message) {
 /* ---- where things are ---- */
 
 /* The library and the private libomp, found from the helper's own place, so that an installation may be moved. */
-static enum launch_status find_installation(struct plan *plan, char *message, size_t message_size) {
+static enum launch_status find_installation(struct plan *plan, char *message, size_t message_size)
+{
   char self[PATH_MAX], path[2 * PATH_MAX];
   ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
   self[length > 0 ? length : 0] = '\0';
@@ -66,19 +68,22 @@ static enum launch_status find_installation(struct plan *plan, char *message, si
 /* ---- list variables ---- */
 
 /* Appends "SEPARATOR item", unless item is empty. */
-static void append_item(char *value, size_t size, const char *item, size_t item_length) {
+static void append_item(char *value, size_t size, const char *item, size_t item_length)
+{
   size_t length = strlen(value);
   if (item_length > 0 && length + item_length + 2 <= size)
     snprintf(value + length, size - length, "%s%.*s", length ? ":" : "", (int)item_length, item);
 }
 
-static bool equals(const char *item, size_t length, const char *path) {
+static bool equals(const char *item, size_t length, const char *path)
+{
   return path && strlen(path) == length && strncmp(item, path, length) == 0;
 }
 
 /* Appends the items of a list that an outer launch has not put there. */
 static void append_foreign_items(char *value, size_t size, const char *list, const char *separators,
-                                 const char *library) {
+                                 const char *library)
+{
   const char *outer_runtime = getenv("HPCRUN_LITE_RUNTIME");
   while (list && *list) {
     size_t length = strcspn(list, separators);
@@ -89,14 +94,16 @@ static void append_foreign_items(char *value, size_t size, const char *list, con
   }
 }
 
-void plan_preload_value(const struct plan *plan, char *value, size_t size) {
+void plan_preload_value(const struct plan *plan, char *value, size_t size)
+{
   value[0] = '\0';
   append_item(value, size, plan->library, strlen(plan->library));
   append_item(value, size, plan->choice.preload, strlen(plan->choice.preload));
   append_foreign_items(value, size, plan->user_preload, ": ", plan->library);
 }
 
-void plan_tools_value(const struct plan *plan, char *value, size_t size) {
+void plan_tools_value(const struct plan *plan, char *value, size_t size)
+{
   value[0] = '\0';
   append_item(value, size, plan->library, strlen(plan->library));
   append_foreign_items(value, size, getenv("OMP_TOOL_LIBRARIES"), ":", plan->library);
@@ -104,7 +111,8 @@ void plan_tools_value(const struct plan *plan, char *value, size_t size) {
 
 /* ---- what the shell is to do ---- */
 
-static void print_quoted(const char *text) {
+static void print_quoted(const char *text)
+{
   putchar('\'');
   for (; *text; text++) {
     if (*text == '\'')
@@ -115,7 +123,8 @@ static void print_quoted(const char *text) {
   putchar('\'');
 }
 
-static bool is_shell_name(const char *assignment) {
+static bool is_shell_name(const char *assignment)
+{
   size_t length = strcspn(assignment, "=");
   if (length == 0 || isdigit((unsigned char)assignment[0]))
     return false;
@@ -126,7 +135,8 @@ static bool is_shell_name(const char *assignment) {
 }
 
 /* The environment that the launcher was started with: NUL-separated assignments.  NULL where it cannot be read. */
-static char *read_environment(long pid, size_t *size) {
+static char *read_environment(long pid, size_t *size)
+{
   char path[64];
   snprintf(path, sizeof path, "/proc/%ld/environ", pid);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -152,7 +162,8 @@ struct strange_variables {
   size_t count, capacity;
 };
 
-static void add_strange(struct strange_variables *strange, const char *assignment) {
+static void add_strange(struct strange_variables *strange, const char *assignment)
+{
   if (strange->count == strange->capacity) {
     size_t capacity = strange->capacity ? 2 * strange->capacity : 16;
     const char **grown = realloc(strange->list, capacity * sizeof *grown);
@@ -165,12 +176,14 @@ static void add_strange(struct strange_variables *strange, const char *assignmen
 }
 
 /* The launcher runs the helper with another LD_PRELOAD, and '_' changes with every command. */
-static bool is_passing(const char *assignment) {
+static bool is_passing(const char *assignment)
+{
   return strncmp(assignment, "LD_PRELOAD=", 11) == 0 || strncmp(assignment, "_=", 2) == 0;
 }
 
 /* One setting: a line for the shell, or a word of the command that replaces it. */
-static void print_setting(bool as_word, const char *name, const char *value) {
+static void print_setting(bool as_word, const char *name, const char *value)
+{
   if (as_word) {
     printf(" %s=", name);
     print_quoted(value);
@@ -181,12 +194,14 @@ static void print_setting(bool as_word, const char *name, const char *value) {
   }
 }
 
-static void print_optional(bool as_word, const char *name, const char *value) {
+static void print_optional(bool as_word, const char *name, const char *value)
+{
   if (value[0] != '\0')
     print_setting(as_word, name, value);
 }
 
-static void print_settings(const struct plan *plan, bool as_words) {
+static void print_settings(const struct plan *plan, bool as_words)
+{
   static char value[SETTING_BYTES];
   char number[32];
   plan_preload_value(plan, value, sizeof value);
@@ -206,7 +221,8 @@ static void print_settings(const struct plan *plan, bool as_words) {
 }
 
 /* What an outer launch has set and this one does not set. */
-static void print_unset(const struct plan *plan) {
+static void print_unset(const struct plan *plan)
+{
   if (getenv("HPCRUN_LITE_PID") && plan->for_script)
     puts("unset HPCRUN_LITE_PID");
   if (getenv("HPCRUN_LITE_RUNTIME") && plan->choice.preload[0] == '\0')
@@ -216,7 +232,8 @@ static void print_unset(const struct plan *plan) {
 }
 
 /* Gives one variable back the value that the launcher was started with, where its shell has changed it. */
-static void print_restored(const char *assignment) {
+static void print_restored(const char *assignment)
+{
   char name[256];
   const char *equal = strchr(assignment, '=');
   if ((size_t)(equal - assignment) >= sizeof name || is_passing(assignment))
@@ -227,7 +244,8 @@ static void print_restored(const char *assignment) {
     print_setting(false, name, equal + 1);
 }
 
-static bool is_in(const char *text, size_t size, const char *assignment) {
+static bool is_in(const char *text, size_t size, const char *assignment)
+{
   size_t length = strcspn(assignment, "=") + 1;
   for (const char *at = text; at < text + size; at += strlen(at) + 1)
     if (strncmp(at, assignment, length) == 0)
@@ -236,7 +254,8 @@ static bool is_in(const char *text, size_t size, const char *assignment) {
 }
 
 /* A shell makes up variables (PWD) and changes some: undoes that, and collects those that it may have dropped. */
-static void print_environment_repairs(const char *text, size_t size, struct strange_variables *strange) {
+static void print_environment_repairs(const char *text, size_t size, struct strange_variables *strange)
+{
   for (const char *at = text; at < text + size; at += strlen(at) + 1) {
     if (is_shell_name(at) && strchr(at, '='))
       print_restored(at);
@@ -249,7 +268,8 @@ static void print_environment_repairs(const char *text, size_t size, struct stra
 }
 
 /* Settings and strange variables as a command of ours that makes them and then runs COMMAND. */
-static void print_as_command(const struct plan *plan, const struct strange_variables *strange) {
+static void print_as_command(const struct plan *plan, const struct strange_variables *strange)
+{
   char self[PATH_MAX];
   ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
   self[length > 0 ? length : 0] = '\0';
@@ -264,7 +284,8 @@ static void print_as_command(const struct plan *plan, const struct strange_varia
   printf(" -- \"$@\"\n");
 }
 
-static void print_plan(const struct plan *plan) {
+static void print_plan(const struct plan *plan)
+{
   struct strange_variables strange = {0};
   size_t size = 0;
   char *text = plan->for_script ? NULL : read_environment(plan->launcher_pid, &size);
@@ -282,7 +303,8 @@ static void print_plan(const struct plan *plan) {
 
 /* ---- working the plan out ---- */
 
-static enum launch_status check_events(struct plan *plan, char *message, size_t message_size) {
+static enum launch_status check_events(struct plan *plan, char *message, size_t message_size)
+{
   plan->event_count = events_parse_list(plan->event_list, plan->events, message, message_size);
   if (plan->event_count < 0)
     return LAUNCH_FAILED;
@@ -293,7 +315,8 @@ static enum launch_status check_events(struct plan *plan, char *message, size_t 
 }
 
 /* Everything but the directory. */
-static enum launch_status work_out(struct plan *plan, char *message, size_t message_size) {
+static enum launch_status work_out(struct plan *plan, char *message, size_t message_size)
+{
   static char user_preload[SETTING_BYTES];
   enum launch_status status = find_installation(plan, message, message_size);
   if (status == LAUNCH_OK)
@@ -313,7 +336,8 @@ static enum launch_status work_out(struct plan *plan, char *message, size_t mess
                         message, message_size);
 }
 
-static int run_plan(struct plan *plan) {
+static int run_plan(struct plan *plan)
+{
   char message[1024] = "";
   struct directory_request request = {
       .output = plan->output, .overwrite = plan->overwrite, .launcher_pid = plan->launcher_pid};
@@ -330,7 +354,8 @@ static int run_plan(struct plan *plan) {
   return fflush(stdout) == 0 ? 0 : fail(LAUNCH_FAILED, "cannot write the settings");
 }
 
-static int run_diagnose(struct plan *plan) {
+static int run_diagnose(struct plan *plan)
+{
   char message[1024] = "";
   if (!plan->command[0])
     return fail(LAUNCH_FAILED, "--diagnose needs a COMMAND");
@@ -341,7 +366,8 @@ static int run_diagnose(struct plan *plan) {
 /* ---- the other modes ---- */
 
 /* Runs COMMAND with the assignments before "--" in its environment. */
-static int run_exec(char **arguments) {
+static int run_exec(char **arguments)
+{
   for (; arguments[0] && strcmp(arguments[0], "--") != 0; arguments++)
     if (putenv(arguments[0]) != 0)
       return fail(LAUNCH_FAILED, "no memory for the environment");
@@ -354,7 +380,8 @@ static int run_exec(char **arguments) {
 }
 
 /* Prints which tool comes first, then starts the OpenMP runtime (by any call), which makes it look for one. */
-static int run_probe(const char *path) {
+static int run_probe(const char *path)
+{
   void *runtime = path ? dlopen(path, RTLD_NOW | RTLD_GLOBAL) : NULL;
   void *tool = dlsym(RTLD_DEFAULT, "ompt_start_tool");
   int (*start)(void) = NULL;
@@ -367,7 +394,8 @@ static int run_probe(const char *path) {
   return start && start() > 0 ? 0 : 1;
 }
 
-static bool take_key(struct plan *plan, const char *argument) {
+static bool take_key(struct plan *plan, const char *argument)
+{
   const char *value = strchr(argument, '=');
   if (!value)
     return false;
@@ -393,7 +421,8 @@ static bool take_key(struct plan *plan, const char *argument) {
   return true;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
   static struct plan plan;
   const char *mode = argc > 1 ? argv[1] : "";
   char **arguments = argv + (argc > 1 ? 2 : 1);

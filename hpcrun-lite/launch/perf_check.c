@@ -9,7 +9,8 @@
 
 #define PARANOID_FILE "/proc/sys/kernel/perf_event_paranoid"
 
-int perf_check_open(const struct event *event, bool exclude_kernel) {
+int perf_check_open(const struct event *event, bool exclude_kernel)
+{
   struct perf_event_attr attributes;
   memset(&attributes, 0, sizeof attributes);
   attributes.size = sizeof attributes;
@@ -30,7 +31,8 @@ int perf_check_open(const struct event *event, bool exclude_kernel) {
   return 0;
 }
 
-int perf_check_paranoid(void) {
+int perf_check_paranoid(void)
+{
   int level = -2;
   FILE *file = fopen(PARANOID_FILE, "re");
   if (!file)
@@ -42,12 +44,14 @@ int perf_check_paranoid(void) {
 }
 
 /* These are counted inside the kernel, so that leaving the kernel out leaves nothing. */
-static bool happens_in_kernel(const struct event *event) {
+static bool happens_in_kernel(const struct event *event)
+{
   return event->perf_type == PERF_TYPE_SOFTWARE &&
          (event->perf_config == PERF_COUNT_SW_CONTEXT_SWITCHES || event->perf_config == PERF_COUNT_SW_CPU_MIGRATIONS);
 }
 
-int perf_check_event(const struct event *event, char *message, size_t message_size) {
+int perf_check_event(const struct event *event, char *message, size_t message_size)
+{
   if (event->clock != EVENT_COUNT)
     return 0;
   int error = perf_check_open(event, false);

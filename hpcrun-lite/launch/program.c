@@ -15,13 +15,15 @@
 #define HEADER_BYTES 256        /* what the kernel reads of a '#!' line               */
 #define CAPABILITY_BYTES_MAX 64 /* more than any version of the attribute needs       */
 
-const char *path_base(const char *path) {
+const char *path_base(const char *path)
+{
   const char *slash = strrchr(path, '/');
   return slash ? slash + 1 : path;
 }
 
 /* 0 where path is a file that may be executed, else errno. */
-static int check_executable(const char *path) {
+static int check_executable(const char *path)
+{
   struct stat status;
   if (stat(path, &status) != 0)
     return errno;
@@ -34,7 +36,8 @@ static int check_executable(const char *path) {
 
 /* Looks in the directories of PATH.  Returns 0, EACCES where only files that may not be executed were found, or
  * ENOENT. */
-static int search_path(const char *command, char *found, size_t found_size) {
+static int search_path(const char *command, char *found, size_t found_size)
+{
   const char *directory = getenv("PATH");
   int error = ENOENT;
   if (!directory)
@@ -55,8 +58,8 @@ static int search_path(const char *command, char *found, size_t found_size) {
   }
 }
 
-static enum launch_status locate(const char *command, char *path, size_t path_size, char *message,
-                                 size_t message_size) {
+static enum launch_status locate(const char *command, char *path, size_t path_size, char *message, size_t message_size)
+{
   int error;
   if (command[0] == '\0') {
     error = ENOENT;
@@ -75,7 +78,8 @@ static enum launch_status locate(const char *command, char *path, size_t path_si
 }
 
 /* The first word behind "#!", or the second one where the first is env: what it will look up in PATH. */
-static void parse_interpreter(char *line, char *interpreter, size_t size) {
+static void parse_interpreter(char *line, char *interpreter, size_t size)
+{
   char *rest = NULL;
   line[strcspn(line, "\n")] = '\0';
   char *word = strtok_r(line + 2, " \t", &rest);
@@ -91,7 +95,8 @@ static void parse_interpreter(char *line, char *interpreter, size_t size) {
 }
 
 /* Reads the start of a file.  Returns its length, or -1. */
-static ssize_t read_header(const char *path, char header[HEADER_BYTES + 1]) {
+static ssize_t read_header(const char *path, char header[HEADER_BYTES + 1])
+{
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0)
     return -1;
@@ -102,7 +107,8 @@ static ssize_t read_header(const char *path, char header[HEADER_BYTES + 1]) {
 }
 
 /* Follows '#!' lines from program->path to the image that the kernel loads. */
-static enum launch_status follow_scripts(struct program *program, char *message, size_t message_size) {
+static enum launch_status follow_scripts(struct program *program, char *message, size_t message_size)
+{
   snprintf(program->image, sizeof program->image, "%s", program->path);
   for (int depth = 0; depth <= SCRIPT_DEPTH_MAX; depth++) {
     char header[HEADER_BYTES + 1];
@@ -133,7 +139,8 @@ static enum launch_status follow_scripts(struct program *program, char *message,
   return LAUNCH_NOT_EXECUTABLE;
 }
 
-enum launch_status program_find(const char *command, struct program *program, char *message, size_t message_size) {
+enum launch_status program_find(const char *command, struct program *program, char *message, size_t message_size)
+{
   memset(program, 0, sizeof *program);
   enum launch_status status = locate(command, program->path, sizeof program->path, message, message_size);
   if (status == LAUNCH_OK)
@@ -144,7 +151,8 @@ enum launch_status program_find(const char *command, struct program *program, ch
 }
 
 /* Would the kernel start the image in secure-execution mode, in which the loader ignores LD_PRELOAD? */
-static bool changes_privileges(const char *image) {
+static bool changes_privileges(const char *image)
+{
   struct stat status;
   char capabilities[CAPABILITY_BYTES_MAX];
   if (stat(image, &status) != 0)
@@ -156,7 +164,8 @@ static bool changes_privileges(const char *image) {
   return geteuid() != 0 && getxattr(image, "security.capability", capabilities, sizeof capabilities) > 0;
 }
 
-enum launch_status program_check_preload(const struct program *program, char *message, size_t message_size) {
+enum launch_status program_check_preload(const struct program *program, char *message, size_t message_size)
+{
   const struct elf_facts *facts = &program->facts;
   const char *image = program->image;
   if (changes_privileges(image)) {
@@ -191,7 +200,8 @@ enum launch_status program_check_preload(const struct program *program, char *me
 }
 
 /* The environment for a loader that only lists: without what would make it print more or load auditors. */
-static char **listing_environment(const char *preload, char **storage) {
+static char **listing_environment(const char *preload, char **storage)
+{
   size_t count = 0, kept = 0;
   while (environ[count])
     count++;
@@ -208,7 +218,8 @@ static char **listing_environment(const char *preload, char **storage) {
   return list;
 }
 
-static void add_module(struct program *program, const char *path) {
+static void add_module(struct program *program, const char *path)
+{
   if (program->module_count == PROGRAM_MODULES_MAX)
     return;
   char *copy = strdup(path);
@@ -217,7 +228,8 @@ static void add_module(struct program *program, const char *path) {
 }
 
 /* Takes one line of the loader: "\tNAME => PATH (0xADDRESS)", "\tPATH (0xADDRESS)", "\tNAME => not found". */
-static void take_line(struct program *program, char *line) {
+static void take_line(struct program *program, char *line)
+{
   char *arrow = strstr(line, " => ");
   char *path = arrow ? arrow + 4 : line + strspn(line, "\t ");
   if (strncmp(path, "not found", 9) == 0) {
@@ -231,7 +243,8 @@ static void take_line(struct program *program, char *line) {
   add_module(program, path);
 }
 
-static void read_list(struct program *program, int fd) {
+static void read_list(struct program *program, int fd)
+{
   FILE *list = fdopen(fd, "r");
   char *line = NULL;
   size_t size = 0;
@@ -247,7 +260,8 @@ static void read_list(struct program *program, int fd) {
 }
 
 /* Starts "LOADER --list IMAGE", standard output into the pipe.  Returns its process id, or -1. */
-static pid_t spawn_loader(const struct program *program, const char *preload, int pipe_write) {
+static pid_t spawn_loader(const struct program *program, const char *preload, int pipe_write)
+{
   char *arguments[] = {(char *)program->facts.interpreter, (char *)"--list", (char *)program->image, NULL};
   char *storage = NULL;
   char **environment = listing_environment(preload, &storage);
@@ -266,7 +280,8 @@ out:
   return pid;
 }
 
-void program_list_modules(struct program *program, const char *preload) {
+void program_list_modules(struct program *program, const char *preload)
+{
   int ends[2], status = 0;
   program->modules = calloc(PROGRAM_MODULES_MAX, sizeof *program->modules);
   if (!program->modules || !program->is_readable)
@@ -282,7 +297,8 @@ void program_list_modules(struct program *program, const char *preload) {
     program->is_complete = false;
 }
 
-void program_release(struct program *program) {
+void program_release(struct program *program)
+{
   for (size_t i = 0; i < program->module_count; i++)
     free(program->modules[i]);
   free(program->modules);

@@ -27,7 +27,8 @@ struct offer {
   bool has_ompt, has_gomp, has_kmpc, has_chunks;
 };
 
-static enum runtime_kind kind_of_library(const char *name) {
+static enum runtime_kind kind_of_library(const char *name)
+{
   if (strncmp(name, "libgomp.so", 10) == 0)
     return RUNTIME_GOMP;
   if (strncmp(name, "libomp.so", 9) == 0 || strncmp(name, "libomp-", 7) == 0 || strncmp(name, "libomp5.so", 10) == 0)
@@ -37,19 +38,22 @@ static enum runtime_kind kind_of_library(const char *name) {
   return RUNTIME_NONE;
 }
 
-static bool has_prefix(const char *name, const char *prefix) {
+static bool has_prefix(const char *name, const char *prefix)
+{
   return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
 /* Is it a runtime's symbol?  With a version the file says so itself; without, only the name does. */
-static bool is_runtime_symbol(const struct elf_symbol *symbol) {
+static bool is_runtime_symbol(const struct elf_symbol *symbol)
+{
   if (symbol->library[0] != '\0')
     return kind_of_library(symbol->library) != RUNTIME_NONE;
   return has_prefix(symbol->name, "GOMP_") || has_prefix(symbol->name, "GOACC_") || has_prefix(symbol->name, "omp_") ||
          has_prefix(symbol->name, "__kmpc_") || has_prefix(symbol->name, "kmp_");
 }
 
-static void add_wanted(struct wanted_list *list, const struct elf_symbol *symbol) {
+static void add_wanted(struct wanted_list *list, const struct elf_symbol *symbol)
+{
   for (size_t i = 0; i < list->count; i++)
     if (strcmp(list->symbols[i].name, symbol->name) == 0 && strcmp(list->symbols[i].version, symbol->version) == 0)
       return;
@@ -74,13 +78,15 @@ static void add_wanted(struct wanted_list *list, const struct elf_symbol *symbol
   list->count++;
 }
 
-static void visit_wanted(void *context, const struct elf_symbol *symbol) {
+static void visit_wanted(void *context, const struct elf_symbol *symbol)
+{
   if (symbol->undefined && is_runtime_symbol(symbol))
     add_wanted(context, symbol);
 }
 
 /* The loader takes a definition for a reference only where the versions are equal too, or the reference has none. */
-static void visit_offered(void *context, const struct elf_symbol *symbol) {
+static void visit_offered(void *context, const struct elf_symbol *symbol)
+{
   struct offer *offer = context;
   if (symbol->undefined)
     return;
@@ -96,13 +102,15 @@ static void visit_offered(void *context, const struct elf_symbol *symbol) {
   }
 }
 
-static void collect_wanted(const struct program *program, struct wanted_list *wanted) {
+static void collect_wanted(const struct program *program, struct wanted_list *wanted)
+{
   for (size_t i = 0; i < program->module_count; i++)
     if (kind_of_library(path_base(program->modules[i])) == RUNTIME_NONE)
       elf_symbols_visit(program->modules[i], visit_wanted, wanted);
 }
 
-static const struct wanted_symbol *first_missing(const struct wanted_list *wanted) {
+static const struct wanted_symbol *first_missing(const struct wanted_list *wanted)
+{
   for (size_t i = 0; i < wanted->count; i++)
     if (!wanted->symbols[i].offered)
       return &wanted->symbols[i];
@@ -110,7 +118,8 @@ static const struct wanted_symbol *first_missing(const struct wanted_list *wante
 }
 
 /* The first runtime in the loader's order serves the program: it is searched first for every symbol. */
-static void find_own(const struct program *program, struct runtime_choice *choice) {
+static void find_own(const struct program *program, struct runtime_choice *choice)
+{
   struct wanted_list none = {0};
   struct offer offer = {.wanted = &none};
   for (size_t i = 0; i < program->module_count && choice->own == RUNTIME_NONE; i++) {
@@ -125,7 +134,8 @@ static void find_own(const struct program *program, struct runtime_choice *choic
 }
 
 /* Can the library at path serve the program?  If not, reason says why. */
-static bool can_serve(const struct program *program, const char *path, char *reason, size_t reason_size) {
+static bool can_serve(const struct program *program, const char *path, char *reason, size_t reason_size)
+{
   struct wanted_list wanted = {0};
   struct offer offer = {.wanted = &wanted};
   bool serves = false;
@@ -148,17 +158,20 @@ static bool can_serve(const struct program *program, const char *path, char *rea
   return serves;
 }
 
-static bool tool_disabled(void) {
+static bool tool_disabled(void)
+{
   const char *setting = getenv("OMP_TOOL");
   return setting && strcasecmp(setting, "disabled") == 0;
 }
 
-static const char *own_name(const struct runtime_choice *choice) {
+static const char *own_name(const struct runtime_choice *choice)
+{
   return choice->own == RUNTIME_GOMP ? "libgomp" : "its libomp without chunk events";
 }
 
 static enum launch_status choose_file(const struct program *program, const char *path, struct runtime_choice *choice,
-                                      char *message, size_t message_size) {
+                                      char *message, size_t message_size)
+{
   char reason[400];
   if (!realpath(path, choice->preload)) {
     snprintf(message, message_size, "--omp-runtime '%.300s': no such library (auto, keep or a file)", path);
@@ -173,7 +186,8 @@ static enum launch_status choose_file(const struct program *program, const char 
 }
 
 static void choose_auto(const struct program *program, const char *libomp, const char *version,
-                        struct runtime_choice *choice) {
+                        struct runtime_choice *choice)
+{
   char reason[400] = "";
   choice->say_note = true;
   if (!program->is_complete)
@@ -195,7 +209,8 @@ static void choose_auto(const struct program *program, const char *libomp, const
 
 enum launch_status runtime_choose(const struct program *program, const char *which, const char *private_libomp,
                                   const char *private_version, struct runtime_choice *choice, char *message,
-                                  size_t message_size) {
+                                  size_t message_size)
+{
   memset(choice, 0, sizeof *choice);
   find_own(program, choice);
   if (strcmp(which, "auto") != 0 && strcmp(which, "keep") != 0 && !tool_disabled())

@@ -14,7 +14,8 @@ struct block {
   atomic_size_t used;
 };
 
-/* Writers: any thread.  base is published by a release store after size and used; `newest` is only a hint where to start. */
+/* Writers: any thread.  base is published by a release store after size and used; `newest` is only a hint where to
+ * start. */
 static struct block blocks[BLOCKS_MAX];
 static atomic_uint newest;
 static atomic_uint block_count = 1; /* block 0 stays empty, so that no handle is 0 */
@@ -139,19 +140,16 @@ void arena_reset(void)
   }
   atomic_store(&block_count, 1);
   atomic_store(&newest, 0);
-  for (unsigned class = 0; class < ARENA_CLASSES; class++)
+  for (unsigned class = 0; class < ARENA_CLASSES; class ++)
     for (unsigned step = 0; step < TABLE_STEPS; step++)
       atomic_store(&free_lists[class][step], 0);
 }
 
-void table_init(struct table *table, enum format_table kind, enum arena_class class, uint32_t owner, uint32_t record_size,
-                uint32_t first_capacity)
+void table_init(struct table *table, enum format_table kind, enum arena_class class, uint32_t owner,
+                uint32_t record_size, uint32_t first_capacity)
 {
-  *table = (struct table){.table = kind,
-                          .class = class,
-                          .owner = owner,
-                          .record_size = record_size,
-                          .first_capacity = first_capacity};
+  *table = (struct table){
+      .table = kind, .class = class, .owner = owner, .record_size = record_size, .first_capacity = first_capacity};
 }
 
 void *table_next_many(struct table *table, uint32_t records, uint32_t *index)

@@ -1,9 +1,9 @@
 /* Memory of RT: chunks of the measurement format, cut from large mappings.
  *
- * Context: RT and CTL.  Lock-free: any thread may allocate at any time, also in a handler.  Every allocation is a chunk with the
- * header of common/format.h, so that a mapping can be walked from its start to its end and is, as it stands, a measurement file.
- * Memory that is no table carries table FORMAT_FREE.  Freed chunks are kept by class and handed out again; nothing goes back to
- * the system before arena_reset().  Failure is NULL or 0: the caller counts the loss.
+ * Context: RT and CTL.  Lock-free: any thread may allocate at any time, also in a handler.  Every allocation is a chunk
+ * with the header of common/format.h, so that a mapping can be walked from its start to its end and is, as it stands, a
+ * measurement file. Memory that is no table carries table FORMAT_FREE.  Freed chunks are kept by class and handed out
+ * again; nothing goes back to the system before arena_reset().  Failure is NULL or 0: the caller counts the loss.
  */
 #ifndef HPCRUN_LITE_RT_ARENA_H
 #define HPCRUN_LITE_RT_ARENA_H
@@ -13,12 +13,22 @@
 #include "common/format.h"
 
 /* What a chunk is for.  Chunks of one class and step have one size. */
-enum arena_class { ARENA_NODES, ARENA_LINKS, ARENA_VALUES, ARENA_THREAD, ARENA_RECORD, ARENA_FRAMES, ARENA_SHARED, ARENA_CLASSES };
+enum arena_class {
+  ARENA_NODES,
+  ARENA_LINKS,
+  ARENA_VALUES,
+  ARENA_THREAD,
+  ARENA_RECORD,
+  ARENA_FRAMES,
+  ARENA_SHARED,
+  ARENA_CLASSES
+};
 
 enum { TABLE_STEPS = 20 };
 
-/* A growing table of records with 32-bit indices.  Step k holds first_capacity << k records, so an index gives its chunk by one
- * bit scan and records never move.  One writer at a time; readers may look up any published record meanwhile. */
+/* A growing table of records with 32-bit indices.  Step k holds first_capacity << k records, so an index gives its
+ * chunk by one bit scan and records never move.  One writer at a time; readers may look up any published record
+ * meanwhile. */
 struct table {
   struct format_chunk *chunks[TABLE_STEPS];
   enum format_table table;
@@ -41,8 +51,8 @@ static inline void *arena_data(struct format_chunk *chunk)
   return chunk + 1;
 }
 
-void table_init(struct table *table, enum format_table kind, enum arena_class class, uint32_t owner, uint32_t record_size,
-                uint32_t first_capacity);
+void table_init(struct table *table, enum format_table kind, enum arena_class class, uint32_t owner,
+                uint32_t record_size, uint32_t first_capacity);
 
 /* The next record, zeroed and not yet published, and its index.  NULL without memory. */
 void *table_next(struct table *table, uint32_t *index);
@@ -50,8 +60,8 @@ void *table_next(struct table *table, uint32_t *index);
 /* Makes the record that table_next() gave visible to readers of the mapping. */
 void table_publish(struct table *table);
 
-/* Like table_next() for `records` consecutive records that share a chunk; table_publish_many() publishes them.  Records skipped
- * to get there are zero. */
+/* Like table_next() for `records` consecutive records that share a chunk; table_publish_many() publishes them.  Records
+ * skipped to get there are zero. */
 void *table_next_many(struct table *table, uint32_t records, uint32_t *index);
 void table_publish_many(struct table *table, uint32_t records);
 

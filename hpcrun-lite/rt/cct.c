@@ -2,8 +2,8 @@
 
 enum { NODES_FIRST = 256, VALUES_FIRST = 128 };
 
-/* Children of a node form a list, the one found last at its front.  Invariant: every node in use but the root is in exactly one
- * list, that of its parent; a freed node is in the list of free ones, through `next`. */
+/* Children of a node form a list, the one found last at its front.  Invariant: every node in use but the root is in
+ * exactly one list, that of its parent; a freed node is in the list of free ones, through `next`. */
 struct cct_link {
   uint32_t child, next; /* 0 = none: the root is nobody's child */
 };
@@ -152,8 +152,8 @@ static void node_free(struct thread_state *t, uint32_t node)
   t->free_nodes = node;
 }
 
-/* Merges the subtree of `from`, already detached, into `to`.  Walks without recursion: a child that `to` lacks is hung over
- * whole; one that it has is merged in its turn, which ends since every step detaches a node. */
+/* Merges the subtree of `from`, already detached, into `to`.  Walks without recursion: a child that `to` lacks is hung
+ * over whole; one that it has is merged in its turn, which ends since every step detaches a node. */
 static void subtree_merge(struct thread_state *t, uint32_t from, uint32_t to,
                           void (*moved)(struct thread_state *t, uint32_t from, uint32_t to))
 {

@@ -1,8 +1,8 @@
 /* A thread's calling-context tree: find or add a child, metric slots, moving subtrees.
  *
- * Context: RT, by the owning thread inside rt_enter() (after the end of measuring: by the writer).  Nodes and values are tables of
- * the measurement format; the links that make lookups fast are private to the running side.  Without memory, functions return
- * CCT_NONE and the caller counts the loss.
+ * Context: RT, by the owning thread inside rt_enter() (after the end of measuring: by the writer).  Nodes and values
+ * are tables of the measurement format; the links that make lookups fast are private to the running side.  Without
+ * memory, functions return CCT_NONE and the caller counts the loss.
  */
 #ifndef HPCRUN_LITE_RT_CCT_H
 #define HPCRUN_LITE_RT_CCT_H
@@ -27,8 +27,8 @@ uint32_t cct_child(struct thread_state *t, uint32_t parent, struct cct_key key);
 /* Adds to a metric of the node.  False without memory. */
 bool cct_add(struct thread_state *t, uint32_t node, unsigned metric, uint64_t amount);
 
-/* Turns node into one with another key.  If its parent has a child with that key already, node's subtree is merged into that one
- * and freed: moved(context, from, to) is called for every node that ceases to exist. */
+/* Turns node into one with another key.  If its parent has a child with that key already, node's subtree is merged into
+ * that one and freed: moved(context, from, to) is called for every node that ceases to exist. */
 void cct_rekey(struct thread_state *t, uint32_t node, struct cct_key key,
                void (*moved)(struct thread_state *t, uint32_t from, uint32_t to));
 

@@ -5,23 +5,24 @@
 #include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/unwind.h"
 
-/* A stack is read from its outer end inwards.  It is a sequence of runs: user frames, then frames of the OpenMP runtime, then
- * user frames that the runtime called, and so on.  A run of runtime frames is one of
+/* A stack is read from its outer end inwards.  It is a sequence of runs: user frames, then frames of the OpenMP
+ * runtime, then user frames that the runtime called, and so on.  A run of runtime frames is one of
  *  - the entry into a region that this thread is master of: the region's enter_frame lies in it;
  *  - a worker's base: what lies outside it belongs to no user code, the path goes on in the region's creation context;
  *  - a task being run from within a wait: the task's frames follow, below their region;
  *  - the end of the path: the user frame outside it called the runtime, which is at work (overhead).
- * The last one is told from the others by the current task's exit frame: the runtime left for user code within that run. */
+ * The last one is told from the others by the current task's exit frame: the runtime left for user code within that
+ * run. */
 struct path {
   struct thread_state *t;
   struct frame *frames;
   int count;
   bool cut;
-  uint64_t exit_frame;            /* of the current task, 0 = it has not been called by the runtime          */
+  uint64_t exit_frame; /* of the current task, 0 = it has not been called by the runtime          */
   bool explicit_task;
-  struct format_region *target;   /* only this region's creation context is wanted: the innermost run is its */
-  uint32_t node;                  /* of what has been read so far                                            */
-  uint32_t region_node;           /* node of the innermost parallel region on the path, CCT_NONE outside any */
+  struct format_region *target; /* only this region's creation context is wanted: the innermost run is its */
+  uint32_t node;                /* of what has been read so far                                            */
+  uint32_t region_node;         /* node of the innermost parallel region on the path, CCT_NONE outside any */
 };
 
 static uint32_t child(struct path *path, enum format_kind kind, uint32_t what, uint32_t offset)
@@ -62,7 +63,8 @@ static void add_frame(struct path *path, const struct frame *frame)
     path->node = child(path, FORMAT_KIND_FRAME, frame->module, frame->offset);
 }
 
-/* Steps into a region; where the run of runtime frames leads on to an explicit task (run at the region's barrier), into that. */
+/* Steps into a region; where the run of runtime frames leads on to an explicit task (run at the region's barrier), into
+ * that. */
 static void enter_region(struct path *path, bool last_run)
 {
   path->node = path->region_node = child(path, FORMAT_KIND_PARALLEL, 0, 0);
@@ -70,7 +72,8 @@ static void enter_region(struct path *path, bool last_run)
     path->node = child(path, FORMAT_KIND_TASK, 0, 0);
 }
 
-/* Stack pointers of a run's inner and outer boundary; the outer one is that of the user frame which called the runtime. */
+/* Stack pointers of a run's inner and outer boundary; the outer one is that of the user frame which called the runtime.
+ */
 static uint64_t outer_sp(const struct path *path, int outermost)
 {
   return outermost + 1 < path->count ? path->frames[outermost + 1].sp : UINT64_MAX;
@@ -118,8 +121,8 @@ static int innermost_run(struct path *path)
   return i;
 }
 
-/* A worker's stack begins in the runtime: skips to the inner end of its outermost run.  Returns the index of the first frame to be
- * read, or -1 if that run is also the last one (nothing of the user's is on this stack). */
+/* A worker's stack begins in the runtime: skips to the inner end of its outermost run.  Returns the index of the first
+ * frame to be read, or -1 if that run is also the last one (nothing of the user's is on this stack). */
 static int enter_base(struct path *path, int innermost)
 {
   int outer = path->count - 1;

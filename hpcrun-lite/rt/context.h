@@ -1,4 +1,5 @@
-/* From an unwound stack to a node of the calling-context tree: user-level path, regions stitched, runtime frames left out.
+/* From an unwound stack to a node of the calling-context tree: user-level path, regions stitched, runtime frames left
+ * out.
  *
  * Context: RT, inside rt_enter().
  */
@@ -9,8 +10,8 @@
 
 #include "hpcrun-lite/rt/rt.h"
 
-/* The interrupted thread's context, added to its tree.  *overhead: it is in the OpenMP runtime.  On the way, regions that this
- * thread is master of learn their creation context.  CCT_NONE without memory. */
+/* The interrupted thread's context, added to its tree.  *overhead: it is in the OpenMP runtime.  On the way, regions
+ * that this thread is master of learn their creation context.  CCT_NONE without memory. */
 uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bool *overhead);
 
 /* At the end of a region, in its master's callback: unwinds and publishes the region's creation context. */

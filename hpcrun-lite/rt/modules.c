@@ -15,7 +15,8 @@ static struct table modules, strings;
 static atomic_flag lock = ATOMIC_FLAG_INIT;
 static const char *executable_path;
 
-/* A holder is in RT or CTL code with all our signals refused, hence runs on and lets go soon, unless it is not scheduled. */
+/* A holder is in RT or CTL code with all our signals refused, hence runs on and lets go soon, unless it is not
+ * scheduled. */
 static bool lock_take(void)
 {
   for (int i = 0; i < LOCK_TRIES; i++) {
@@ -78,7 +79,8 @@ static void read_build_id(struct format_module *module)
     return;
   for (unsigned i = 0; i < head.e_phnum && i < 64; i++) {
     Elf64_Phdr segment;
-    if (!sys_peek(module->start + head.e_phoff + i * sizeof segment, &segment, sizeof segment) || segment.p_type != PT_NOTE)
+    if (!sys_peek(module->start + head.e_phoff + i * sizeof segment, &segment, sizeof segment) ||
+        segment.p_type != PT_NOTE)
       continue;
     uint64_t at = module->base + segment.p_vaddr, end = at + segment.p_memsz;
     for (int notes = 0; notes < 32 && at + sizeof(Elf64_Nhdr) + 8 <= end; notes++) {
@@ -143,7 +145,8 @@ static const struct format_module *enter(uint64_t start, uint64_t end, uint64_t 
   found = known(start, end, path, index);
   struct format_module *module = found ? NULL : table_next(&modules, index);
   if (module && *index <= FORMAT_WHAT_MAX) {
-    *module = (struct format_module){.start = start, .end = end, .base = base, .path = string_add(path), .flags = flags};
+    *module =
+        (struct format_module){.start = start, .end = end, .base = base, .path = string_add(path), .flags = flags};
     if (!(flags & FORMAT_MODULE_ANON))
       read_build_id(module);
     table_publish(&modules);
@@ -210,7 +213,8 @@ bool modules_mark_runtime(struct thread_state *t, const void *address)
   const struct format_module *module = modules_find(t, (uint64_t)address, &index);
   if (!module || module->flags & FORMAT_MODULE_MAIN)
     return false;
-  __atomic_fetch_or(&((struct format_module *)table_at(&modules, index))->flags, FORMAT_MODULE_RUNTIME, __ATOMIC_RELAXED);
+  __atomic_fetch_or(&((struct format_module *)table_at(&modules, index))->flags, FORMAT_MODULE_RUNTIME,
+                    __ATOMIC_RELAXED);
   return true;
 }
 

@@ -3,8 +3,8 @@
 #include "hpcrun-lite/rt/context.h"
 #include "hpcrun-lite/rt/region.h"
 
-/* A task's data word: WAITING while the task is in a barrier, taskwait or taskgroup.  What a thread does follows from the task that
- * it runs: tasks scheduled inside a wait make it busy until the waiting task is resumed. */
+/* A task's data word: WAITING while the task is in a barrier, taskwait or taskgroup.  What a thread does follows from
+ * the task that it runs: tasks scheduled inside a wait make it busy until the waiting task is resumed. */
 enum { TASK_WAITING = 1 };
 
 static struct thread_state *self(void)
@@ -52,8 +52,8 @@ static void on_thread_end(ompt_data_t *thread_data)
   atomic_fetch_sub(&rt.openmp_threads, 1);
 }
 
-static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *parallel_data, unsigned requested,
-                              int flags, const void *codeptr)
+static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *parallel_data,
+                              unsigned requested, int flags, const void *codeptr)
 {
   (void)task_data, (void)requested, (void)flags, (void)codeptr;
   struct thread_state *t = self();
@@ -80,10 +80,10 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
   t->inside--;
 }
 
-/* A thread that enters a region of which another thread is master has a stack of its own there: its paths begin in that region.  The
- * region's record is not looked at: its cache line is the master's. */
-static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, unsigned team_size, unsigned index,
-                             int flags)
+/* A thread that enters a region of which another thread is master has a stack of its own there: its paths begin in that
+ * region.  The region's record is not looked at: its cache line is the master's. */
+static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, unsigned team_size,
+                             unsigned index, int flags)
 {
   (void)team_size, (void)flags;
   struct thread_state *t = self();
@@ -110,7 +110,8 @@ static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
     set_idle(t, next->value & TASK_WAITING);
 }
 
-static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, const void *codeptr)
+static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
+                                const void *codeptr)
 {
   (void)kind, (void)parallel_data, (void)codeptr;
   struct thread_state *t = self();

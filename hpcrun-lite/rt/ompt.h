@@ -1,5 +1,5 @@
-/* OMPT callbacks: keep each thread's state and its place among the parallel regions.  Context: RT (callbacks are never refused, but
- * samples that hit them are).  Registration is CTL (tool.c). */
+/* OMPT callbacks: keep each thread's state and its place among the parallel regions.  Context: RT (callbacks are never
+ * refused, but samples that hit them are).  Registration is CTL (tool.c). */
 #ifndef HPCRUN_LITE_RT_OMPT_H
 #define HPCRUN_LITE_RT_OMPT_H
 

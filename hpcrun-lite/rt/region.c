@@ -6,8 +6,8 @@
 
 enum { REGIONS_FIRST = 256, LOCK_TRIES = 10000 };
 
-/* Records not in use by any thread: tag << 32 | index, the tag against ABA.  Pushed by whoever is the last user of a record that
- * is not his own. */
+/* Records not in use by any thread: tag << 32 | index, the tag against ABA.  Pushed by whoever is the last user of a
+ * record that is not his own. */
 static _Atomic uint64_t shared_free;
 static struct table regions;
 static struct table threads; /* by thread index: struct thread_state *; an entry is good while its thread lives */
@@ -40,7 +40,8 @@ bool region_register(struct thread_state *t)
 
 static const struct thread_state *region_thread(uint32_t index)
 {
-  return index < __atomic_load_n(&threads.count, __ATOMIC_ACQUIRE) ? *(struct thread_state **)table_at(&threads, index) : NULL;
+  return index < __atomic_load_n(&threads.count, __ATOMIC_ACQUIRE) ? *(struct thread_state **)table_at(&threads, index)
+                                                                   : NULL;
 }
 
 const struct table *region_table(void)
@@ -206,16 +207,18 @@ static bool take(struct format_region *region, uint64_t handle)
   return true;
 }
 
-/* A region in which we are sampled again, whose master sleeps at its end: without CPU time it is not sampled, so it will not say by
- * itself where the region was created, for as long as the region lasts.  It is asked once.  It cannot end meanwhile, since we are
- * in its region; and it sleeps in the runtime, which takes no notice of an interrupted wait. */
+/* A region in which we are sampled again, whose master sleeps at its end: without CPU time it is not sampled, so it
+ * will not say by itself where the region was created, for as long as the region lasts.  It is asked once.  It cannot
+ * end meanwhile, since we are in its region; and it sleeps in the runtime, which takes no notice of an interrupted
+ * wait. */
 static void ask_master(struct format_region *region)
 {
   uint32_t unknown = FORMAT_REGION_UNKNOWN;
   const struct thread_state *master = region_thread(region->owner);
   if (known(region) || !master || !__atomic_load_n(&master->idle, __ATOMIC_RELAXED))
     return;
-  if (__atomic_compare_exchange_n(&region->state, &unknown, FORMAT_REGION_ASKED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+  if (__atomic_compare_exchange_n(&region->state, &unknown, FORMAT_REGION_ASKED, false, __ATOMIC_ACQ_REL,
+                                  __ATOMIC_ACQUIRE))
     sys_signal_thread(rt.pid, master->tid, RT_SIGNAL, (void *)&sample_publish);
 }
 

@@ -1,14 +1,14 @@
 /* Parallel regions: deferred resolution of their creation contexts, online (ICS'13, section 3.2).
  *
- * Context: RT.  Departures from the paper: a worker's subtree is not copied below the creation path but hung below a link to the
- * node of it in the master's tree, so trees of threads are never read by one another; and a path is published as soon as the
- * master itself is sampled inside the region, not only at its end.
+ * Context: RT.  Departures from the paper: a worker's subtree is not copied below the creation path but hung below a
+ * link to the node of it in the master's tree, so trees of threads are never read by one another; and a path is
+ * published as soon as the master itself is sampled inside the region, not only at its end.
  *
- * A region instance is a record in a table shared by all threads, named by a handle: generation << 32 | index.  The record's
- * word holds generation << 32 | users.  Users are the master, from begin until it has published the link (or ended the region
- * unsampled), and every worker that was sampled in the instance, until it has folded its samples.  Whoever lets go last recycles
- * the record; the generation grows then, so old handles no longer fit.  A region that nobody was sampled in costs no unwind, no
- * allocation that grows and no shared write but its own word.
+ * A region instance is a record in a table shared by all threads, named by a handle: generation << 32 | index.  The
+ * record's word holds generation << 32 | users.  Users are the master, from begin until it has published the link (or
+ * ended the region unsampled), and every worker that was sampled in the instance, until it has folded its samples.
+ * Whoever lets go last recycles the record; the generation grows then, so old handles no longer fit.  A region that
+ * nobody was sampled in costs no unwind, no allocation that grows and no shared write but its own word.
  */
 #ifndef HPCRUN_LITE_RT_REGION_H
 #define HPCRUN_LITE_RT_REGION_H
@@ -23,9 +23,10 @@ bool region_register(struct thread_state *t);
 /* Master enters a region whose runtime entry's frame is at enter_frame.  Returns its handle, 0 without memory. */
 uint64_t region_begin(struct thread_state *t, uint64_t enter_frame);
 
-/* Master leaves the innermost region it has entered (what the runtime says at the end which region that is cannot be relied on:
- * with nesting, libomp 14 to 19 pass another region's data).  Returns NULL, or, if somebody was sampled in the region and its
- * creation path is not known, the region: then the caller unwinds, calls region_publish() and then region_close(). */
+/* Master leaves the innermost region it has entered (what the runtime says at the end which region that is cannot be
+ * relied on: with nesting, libomp 14 to 19 pass another region's data).  Returns NULL, or, if somebody was sampled in
+ * the region and its creation path is not known, the region: then the caller unwinds, calls region_publish() and then
+ * region_close(). */
 struct format_region *region_end(struct thread_state *t);
 void region_close(struct thread_state *t);
 
@@ -35,8 +36,8 @@ struct format_region *region_entered(const struct thread_state *t, uint64_t sp_f
 /* The master's tree node of the context that created the region. */
 void region_publish(struct thread_state *t, struct format_region *region, uint32_t node);
 
-/* The node below which a worker's frames in that region belong: a link, or a placeholder to be folded later.  CCT_NONE if the
- * instance is over or memory is lacking. */
+/* The node below which a worker's frames in that region belong: a link, or a placeholder to be folded later.  CCT_NONE
+ * if the instance is over or memory is lacking. */
 uint32_t region_base(struct thread_state *t, uint64_t handle);
 
 /* Folds what has been resolved since: called at each sample, cheap if nothing is pending. */

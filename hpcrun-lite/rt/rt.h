@@ -1,11 +1,11 @@
 /* RT: code that runs in a signal handler or an OMPT callback while the program runs.
  *
  * Rules.  Allocate from rt/arena only.  Take no lock that a handler could meet.  Call no libc function that is not
- * async-signal-safe.  Never print, exit, retry without bound or touch errno as the program sees it.  On trouble return and bump
- * a loss counter.  Function pointers: OMPT's entry points (below) and libunwind's (rt/unwind.c), nothing else.
+ * async-signal-safe.  Never print, exit, retry without bound or touch errno as the program sees it.  On trouble return
+ * and bump a loss counter.  Function pointers: OMPT's entry points (below) and libunwind's (rt/unwind.c), nothing else.
  *
- * A thread's state is written by that thread alone, in its handler, its callbacks and its start and end; `inside` keeps the
- * three apart: a handler that finds it set does not touch the tables.  Other threads read published records (see
+ * A thread's state is written by that thread alone, in its handler, its callbacks and its start and end; `inside` keeps
+ * the three apart: a handler that finds it set does not touch the tables.  Other threads read published records (see
  * common/format.h), regions (rt/region.h), and, once measuring has ended, everything.
  */
 #ifndef HPCRUN_LITE_RT_RT_H
@@ -21,20 +21,20 @@
 #include "hpcrun-lite/rt/arena.h"
 #include "hpcrun-lite/rt/omp-tools.h"
 
-/* SIGURG: ignored by default, so that a sample during exec is harmless; at most one is pending; hardly any program uses it, and
- * those that do get theirs (hooks.c). */
+/* SIGURG: ignored by default, so that a sample during exec is harmless; at most one is pending; hardly any program uses
+ * it, and those that do get theirs (hooks.c). */
 #define RT_SIGNAL SIGURG
 
 enum {
-  RT_FRAMES_MAX = 1024,   /* of one unwind: deeper stacks are cut at the outer end      */
-  RT_PENDING_MAX = 64,    /* sampled regions of one thread whose origin is not known    */
+  RT_FRAMES_MAX = 1024, /* of one unwind: deeper stacks are cut at the outer end      */
+  RT_PENDING_MAX = 64,  /* sampled regions of one thread whose origin is not known    */
   RT_METRICS_MAX = 2 + EVENTS_MAX + 1
 };
 
 struct frame {
-  uint64_t ip; /* of callers: inside the call instruction                  */
-  uint64_t sp; /* the frame's stack pointer at that moment                 */
-  uint32_t module, offset; /* what ip lies in (rt/context.c)               */
+  uint64_t ip;                /* of callers: inside the call instruction                  */
+  uint64_t sp;                /* the frame's stack pointer at that moment                 */
+  uint32_t module, offset;    /* what ip lies in (rt/context.c)               */
   bool runtime, tool, system; /* code of the OpenMP runtime; of this tool; of libc */
 };
 
@@ -43,15 +43,15 @@ enum source_how { SOURCE_OFF, SOURCE_PERF, SOURCE_TIMER };
 /* One event of one thread. */
 struct source {
   enum source_how how;
-  uint8_t event;     /* index into rt.events                               */
-  bool first;        /* no sample yet: stands for one whole period         */
-  int fd;            /* perf: as the signal names it; may be closed        */
-  bool fd_open;      /* we keep it (count events)                          */
-  void *page;        /* perf: keeps the event alive                        */
+  uint8_t event; /* index into rt.events                               */
+  bool first;    /* no sample yet: stands for one whole period         */
+  int fd;        /* perf: as the signal names it; may be closed        */
+  bool fd_open;  /* we keep it (count events)                          */
+  void *page;    /* perf: keeps the event alive                        */
   int timer;
-  uint64_t period;   /* nominal, ns or counts                              */
-  uint64_t last;     /* clock or count at the last sample                  */
-  uint64_t id;       /* perf's id, to recognise the descriptor             */
+  uint64_t period; /* nominal, ns or counts                              */
+  uint64_t last;   /* clock or count at the last sample                  */
+  uint64_t id;     /* perf's id, to recognise the descriptor             */
 };
 
 struct module_cache {
@@ -69,14 +69,14 @@ enum rt_wait { RT_BUSY = 0, RT_IDLE = 1, RT_LOCK = 2 };
 
 struct thread_state {
   /* touched by callbacks: one cache line */
-  int inside;               /* RT or CTL code of ours is running in this thread     */
-  uint8_t idle, lockwait;   /* bool; both can hold: then it waits for a lock        */
-  bool openmp;              /* an OpenMP runtime knows this thread                  */
-  uint32_t open_region;     /* innermost region that this thread is master of       */
-  uint32_t free_region;     /* records at hand                                      */
-  uint64_t base_region;     /* worker: handle of the region at the stack's base     */
-  uint64_t idle_since, lock_since;        /* time-stamp counter                     */
-  uint64_t idle_ticks, lockwait_ticks;    /* sums                                   */
+  int inside;                          /* RT or CTL code of ours is running in this thread     */
+  uint8_t idle, lockwait;              /* bool; both can hold: then it waits for a lock        */
+  bool openmp;                         /* an OpenMP runtime knows this thread                  */
+  uint32_t open_region;                /* innermost region that this thread is master of       */
+  uint32_t free_region;                /* records at hand                                      */
+  uint64_t base_region;                /* worker: handle of the region at the stack's base     */
+  uint64_t idle_since, lock_since;     /* time-stamp counter                     */
+  uint64_t idle_ticks, lockwait_ticks; /* sums                                   */
 
   uint32_t index;
   int tid;
@@ -87,36 +87,36 @@ struct thread_state {
 
   struct format_thread *record;
   struct table nodes, links, values;
-  uint32_t free_nodes;            /* list of freed nodes                            */
-  uint32_t known_regions;         /* ended regions of ours that wait for their link */
+  uint32_t free_nodes;    /* list of freed nodes                            */
+  uint32_t known_regions; /* ended regions of ours that wait for their link */
   struct pending pending[RT_PENDING_MAX];
   unsigned pending_count;
 
   struct source sources[EVENTS_MAX];
   struct module_cache modules[16];
-  struct frame *frames;           /* RT_FRAMES_MAX */
+  struct frame *frames; /* RT_FRAMES_MAX */
   struct format_chunk *record_chunk, *frames_chunk, *self_chunk;
 
   struct thread_state *next, **link; /* CTL: list of live threads, under its mutex  */
 };
 
-/* What RT knows of the process.  Written by CTL before the first sample (and in a forked child), read by all; the atomics by
- * anyone. */
+/* What RT knows of the process.  Written by CTL before the first sample (and in a forked child), read by all; the
+ * atomics by anyone. */
 struct rt_process {
   struct event events[EVENTS_MAX];
   unsigned event_count;
-  int driver;              /* event that drives the four categories: the first time event, else -1           */
+  int driver; /* event that drives the four categories: the first time event, else -1           */
   unsigned metric_count;
   int pid;
-  bool timers_for_cpu;     /* CPU time is sampled by timers: kernel samples are not allowed                  */
-  bool wall;               /* an event signals blocked threads                                               */
+  bool timers_for_cpu; /* CPU time is sampled by timers: kernel samples are not allowed                  */
+  bool wall;           /* an event signals blocked threads                                               */
   bool ompt;
-  atomic_bool paused;      /* by the program: samples do not count                                           */
-  atomic_bool closed;      /* measuring has ended: handlers and callbacks return at once                     */
+  atomic_bool paused;            /* by the program: samples do not count                                           */
+  atomic_bool closed;            /* measuring has ended: handlers and callbacks return at once                     */
   atomic_uint module_generation; /* changes with every dlclose                                               */
   atomic_uint_fast64_t regions;
   atomic_uint openmp_threads, openmp_threads_max;
-  uint32_t epoch;          /* base of region generations, so that handles of a parent process do not fit     */
+  uint32_t epoch; /* base of region generations, so that handles of a parent process do not fit     */
   _Atomic uint64_t lost[FORMAT_LOST_MAX]; /* of the process; each thread has its own                         */
 
   ompt_get_task_info_t get_task_info;

@@ -24,8 +24,8 @@ static unsigned event_metric(unsigned event)
   return column;
 }
 
-/* Samples of threads that idle or wait for a lock charge nothing to their own context: they are counted, and it is here that they
- * will be charged to their causes. */
+/* Samples of threads that idle or wait for a lock charge nothing to their own context: they are counted, and it is here
+ * that they will be charged to their causes. */
 static bool charge_waiting(struct thread_state *t, uint64_t weight)
 {
   struct format_thread *record = t->record;

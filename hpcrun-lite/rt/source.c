@@ -9,8 +9,8 @@
 
 enum { PAGE = 4096, PHASE_MIN_NS = 20000, EACCES_RESULT = -13, EPERM_RESULT = -1 };
 
-/* Where in its period a thread starts: a number up to the period, from the thread's id and the time.  Not much below what the
- * kernel's timers can do. */
+/* Where in its period a thread starts: a number up to the period, from the thread's id and the time.  Not much below
+ * what the kernel's timers can do. */
 static uint64_t random_phase(const struct thread_state *t, uint64_t period)
 {
   uint64_t x = rt_ticks() ^ (uint64_t)t->tid << 32 ^ (uint64_t)t->index * 0x9e3779b97f4a7c15ULL;
@@ -48,8 +48,9 @@ int source_probe(void)
   return fd < 0 ? -fd : 0;
 }
 
-/* Opens, directs the signal here, and keeps the event by mapping its page: the descriptor need not stay open for that, and a
- * program that closes descriptors it does not know cannot stop it.  Count events keep theirs, to read the counter. */
+/* Opens, directs the signal here, and keeps the event by mapping its page: the descriptor need not stay open for that,
+ * and a program that closes descriptors it does not know cannot stop it.  Count events keep theirs, to read the
+ * counter. */
 static bool perf_start(struct thread_state *t, struct source *source, uint64_t period)
 {
   const struct event *event = &rt.events[source->event];
@@ -76,8 +77,7 @@ static bool perf_start(struct thread_state *t, struct source *source, uint64_t p
 
 static bool timer_start(struct thread_state *t, struct source *source, int clock)
 {
-  source->timer =
-      sys_timer_start(clock, t->tid, RT_SIGNAL, source, random_phase(t, source->period), source->period);
+  source->timer = sys_timer_start(clock, t->tid, RT_SIGNAL, source, random_phase(t, source->period), source->period);
   source->how = source->timer < 0 ? SOURCE_OFF : SOURCE_TIMER;
   return source->timer >= 0;
 }

@@ -1,16 +1,18 @@
 /* Sample sources: perf events and timers of one thread.
  *
- * Context: RT.  A thread arms its own sources at its start and disarms them at its end; in between the handler asks what a signal
- * stands for.  Weights are unbiased: a thread's first sample comes after a random part of the period and stands for a whole one;
- * every later one stands for what the thread's clock or counter has moved since the last.  So signals that were merged or delayed
- * lose nothing, and threads that live shorter than a period are sampled in proportion to their time.
+ * Context: RT.  A thread arms its own sources at its start and disarms them at its end; in between the handler asks
+ * what a signal stands for.  Weights are unbiased: a thread's first sample comes after a random part of the period and
+ * stands for a whole one; every later one stands for what the thread's clock or counter has moved since the last.  So
+ * signals that were merged or delayed lose nothing, and threads that live shorter than a period are sampled in
+ * proportion to their time.
  */
 #ifndef HPCRUN_LITE_RT_SOURCE_H
 #define HPCRUN_LITE_RT_SOURCE_H
 
 #include "hpcrun-lite/rt/rt.h"
 
-/* Finds out, in CTL, whether perf_event may sample the CPU time in the kernel too; sets rt.timers_for_cpu.  Returns perf's errno. */
+/* Finds out, in CTL, whether perf_event may sample the CPU time in the kernel too; sets rt.timers_for_cpu.  Returns
+ * perf's errno. */
 int source_probe(void);
 
 /* Arms all events for the calling thread; those that fail are counted. */

@@ -32,7 +32,8 @@ static long call3(long number, long a, long b, long c)
 
 void *sys_map(size_t size_bytes)
 {
-  long at = call6(SYS_mmap, 0, (long)size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  long at =
+      call6(SYS_mmap, 0, (long)size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return at < 0 && at > -4096 ? NULL : (void *)at;
 }
 
@@ -78,8 +79,9 @@ uint64_t sys_process_cpu_ns(void)
   return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* Where process_vm_readv is forbidden (some containers): the kernel checks that a signal set can be read before it looks at
- * `how`, so an impossible `how` makes it a probe.  The page may vanish between probe and load; that is the lesser evil. */
+/* Where process_vm_readv is forbidden (some containers): the kernel checks that a signal set can be read before it
+ * looks at `how`, so an impossible `how` makes it a probe.  The page may vanish between probe and load; that is the
+ * lesser evil. */
 static bool peek_by_probe(uint64_t address, void *out, size_t size_bytes)
 {
   enum { EINVAL_RESULT = -22 };
@@ -146,7 +148,8 @@ bool sys_perf_read(int fd, uint64_t id, uint64_t *count)
 
 int sys_timer_start(int clock, int tid, int signal_number, void *cookie, uint64_t first_ns, uint64_t period_ns)
 {
-  struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = signal_number, .sigev_value.sival_ptr = cookie};
+  struct sigevent event = {
+      .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = signal_number, .sigev_value.sival_ptr = cookie};
   event._sigev_un._tid = tid;
   int timer;
   if (call3(SYS_timer_create, clock, (long)&event, (long)&timer) != 0)

@@ -8,7 +8,7 @@
 
 struct perf_event_attr;
 
-void *sys_map(size_t size_bytes);               /* zeroed memory, NULL on failure */
+void *sys_map(size_t size_bytes); /* zeroed memory, NULL on failure */
 void sys_unmap(void *memory, size_t size_bytes);
 int sys_tid(void);
 int sys_pid(void); /* asks the kernel: differs from the cached one in a vfork child */
@@ -26,11 +26,13 @@ void *sys_perf_page(int fd, size_t size_bytes);                 /* NULL on failu
 int sys_move_fd_high(int fd); /* the same file at a number that programs do not use, else fd */
 void sys_close(int fd);
 
-/* A counter's value through a descriptor that may meanwhile be the program's: only read if it is the event with that id. */
+/* A counter's value through a descriptor that may meanwhile be the program's: only read if it is the event with that
+ * id. */
 bool sys_perf_id(int fd, uint64_t *id);
 bool sys_perf_read(int fd, uint64_t id, uint64_t *count);
 
-int sys_timer_start(int clock, int tid, int signal_number, void *cookie, uint64_t first_ns, uint64_t period_ns); /* id or -1 */
+int sys_timer_start(int clock, int tid, int signal_number, void *cookie, uint64_t first_ns,
+                    uint64_t period_ns); /* id or -1 */
 void sys_timer_stop(int timer);
 void sys_signal_thread(int pid, int tid, int signal_number, void *cookie);
 size_t sys_working_directory(char *path, size_t size_bytes); /* length without the NUL, 0 on failure */

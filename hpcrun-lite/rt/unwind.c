@@ -27,7 +27,8 @@ static struct {
 
 static unw_addr_space_t space;
 
-/* What one walk needs: registers, the range that may be read directly, and windows of other memory, fetched by the kernel. */
+/* What one walk needs: registers, the range that may be read directly, and windows of other memory, fetched by the
+ * kernel. */
 struct walk {
   const greg_t *registers;
   gregset_t guessed; /* those of a caller that was guessed */
@@ -81,9 +82,10 @@ static int access_reg(unw_addr_space_t as, unw_regnum_t number, unw_word_t *valu
   return 0;
 }
 
-/* Finds the unwind table of the module that holds ip and has libunwind search it.  What it allocates for the answer it takes from
- * a pool of its own and gives back there itself. */
-static int search_tables(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *info, int need_unwind_info, struct walk *walk)
+/* Finds the unwind table of the module that holds ip and has libunwind search it.  What it allocates for the answer it
+ * takes from a pool of its own and gives back there itself. */
+static int search_tables(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *info, int need_unwind_info,
+                         struct walk *walk)
 {
   enum { DATAREL_SDATA4 = 0x3b };
   struct dl_find_object object;
@@ -257,7 +259,8 @@ static bool returns(struct walk *walk, uint64_t address)
   struct dl_find_object object;
   uint8_t code[8];
   unw_word_t word;
-  if (address < 4096 || _dl_find_object((void *)address, &object) != 0 || access_mem(space, address - 8, &word, 0, walk) != 0)
+  if (address < 4096 || _dl_find_object((void *)address, &object) != 0 ||
+      access_mem(space, address - 8, &word, 0, walk) != 0)
     return false;
   memcpy(code, &word, sizeof code);
   if (code[3] == 0xe8)
@@ -268,9 +271,10 @@ static bool returns(struct walk *walk, uint64_t address)
   return false;
 }
 
-/* Steps out of a frame without unwind information (hand-written assembler, mostly) at sp, with frame pointer rbp: the caller is
- * where the return address lies right at sp (a leaf), behind a frame pointer that points up the stack, or else at the first word
- * up the stack that can be a return address.  libunwind's own guess follows any frame pointer, and ends in nowhere. */
+/* Steps out of a frame without unwind information (hand-written assembler, mostly) at sp, with frame pointer rbp: the
+ * caller is where the return address lies right at sp (a leaf), behind a frame pointer that points up the stack, or
+ * else at the first word up the stack that can be a return address.  libunwind's own guess follows any frame pointer,
+ * and ends in nowhere. */
 static bool step_by_guess(struct walk *walk, unw_cursor_t *cursor, uint64_t sp, uint64_t rbp)
 {
   enum { WORDS = 512 };

@@ -1,12 +1,13 @@
 /* Frame walk with libunwind.
  *
  * Context: RT; unwind_start() CTL.  libunwind's remote interface is used on the own process, with accessors of ours:
- *  - unwind tables are found through glibc's lock-free _dl_find_object, not dl_iterate_phdr (which deadlocks with dlopen);
- *  - memory is read directly only within the thread's own stack; every other load goes through the kernel, so that a bad address
- *    or code that is just being unmapped is an error, not a fault;
- *  - the library is loaded privately, its pipe2 (it would take descriptors of the program's) and its sigprocmask (two system
- *    calls a frame; our signal cannot interfere while rt_enter() holds) are redirected to functions that do nothing.
- * The one lock inside (its cache of unwind rows) is only ever held by threads inside rt_enter().
+ *  - unwind tables are found through glibc's lock-free _dl_find_object, not dl_iterate_phdr (which deadlocks with
+ * dlopen);
+ *  - memory is read directly only within the thread's own stack; every other load goes through the kernel, so that a
+ * bad address or code that is just being unmapped is an error, not a fault;
+ *  - the library is loaded privately, its pipe2 (it would take descriptors of the program's) and its sigprocmask (two
+ * system calls a frame; our signal cannot interfere while rt_enter() holds) are redirected to functions that do
+ * nothing. The one lock inside (its cache of unwind rows) is only ever held by threads inside rt_enter().
  */
 #ifndef HPCRUN_LITE_RT_UNWIND_H
 #define HPCRUN_LITE_RT_UNWIND_H
@@ -24,8 +25,8 @@ void unwind_restart(void);
 /* Forget what is known about code: something was unloaded. */
 void unwind_flush(void);
 
-/* Walks from the interrupted context outwards into frames[RT_FRAMES_MAX], innermost first.  Returns the number of frames, at least 1;
- * *cut says that the thread's outermost frame was not reached. */
+/* Walks from the interrupted context outwards into frames[RT_FRAMES_MAX], innermost first.  Returns the number of
+ * frames, at least 1; *cut says that the thread's outermost frame was not reached. */
 int unwind_walk(const struct thread_state *t, const greg_t *registers, struct frame *frames, bool *cut);
 
 /* The same from the caller's own frame. */

@@ -1,4 +1,5 @@
-/* Three levels: main → outer_caller → region(2) → middle_caller → region(2) → leaf_work; every path is the same for all threads. */
+/* Three levels: main → outer_caller → region(2) → middle_caller → region(2) → leaf_work; every path is the same for all
+ * threads. */
 #include <omp.h>
 #include <stdio.h>
 

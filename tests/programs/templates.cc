@@ -6,13 +6,17 @@
 
 #include "burn.h"
 
-namespace grid {
+namespace grid
+{
 
 template <typename T> struct Block {
   std::vector<T> values;
   T sum = 0;
 
-  inline __attribute__((always_inline)) T hot_inlined(double seconds) { return static_cast<T>(burn(seconds)); }
+  inline __attribute__((always_inline)) T hot_inlined(double seconds)
+  {
+    return static_cast<T>(burn(seconds));
+  }
 
   __attribute__((noinline)) T reduce(double seconds)
   {

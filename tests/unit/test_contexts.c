@@ -96,7 +96,8 @@ static void merged_subtrees_add_up(void **state)
 {
   (void)state;
   uint32_t a = cct_child(&master, CCT_ROOT, frame(1)), b = cct_child(&master, CCT_ROOT, frame(2));
-  uint32_t ax = cct_child(&master, a, frame(11)), ay = cct_child(&master, a, frame(12)), bx = cct_child(&master, b, frame(11));
+  uint32_t ax = cct_child(&master, a, frame(11)), ay = cct_child(&master, a, frame(12)),
+           bx = cct_child(&master, b, frame(11));
   uint32_t bz = cct_child(&master, bx, frame(13));
   cct_add(&master, ax, 1, 1);
   cct_add(&master, ay, 1, 2);

@@ -9,7 +9,8 @@
 
 #include "hpcrun-lite/events.h"
 
-static struct event parse(const char *text) {
+static struct event parse(const char *text)
+{
   struct event event;
   char message[256] = "";
   if (events_parse(text, &event, message, sizeof message) != 0)
@@ -17,7 +18,8 @@ static struct event parse(const char *text) {
   return event;
 }
 
-static void expect_refused(const char *text, const char *part) {
+static void expect_refused(const char *text, const char *part)
+{
   struct event event;
   char message[256] = "";
   assert_int_equal(events_parse(text, &event, message, sizeof message), -1);
@@ -26,7 +28,8 @@ static void expect_refused(const char *text, const char *part) {
   assert_null(strchr(message, '\n'));
 }
 
-static void times_have_a_frequency_and_its_period(void **state) {
+static void times_have_a_frequency_and_its_period(void **state)
+{
   (void)state;
   struct event event = parse("task-clock");
   assert_string_equal(event.name, "task-clock");
@@ -39,7 +42,8 @@ static void times_have_a_frequency_and_its_period(void **state) {
   assert_int_equal(event.period, 1000000);
 }
 
-static void plain_periods_are_microseconds_or_counts(void **state) {
+static void plain_periods_are_microseconds_or_counts(void **state)
+{
   (void)state;
   struct event event = parse("cpu-clock@2500");
   assert_int_equal(event.period, 2500000);
@@ -52,7 +56,8 @@ static void plain_periods_are_microseconds_or_counts(void **state) {
   assert_int_equal(event.frequency, 200);
 }
 
-static void aliases_become_canonical(void **state) {
+static void aliases_become_canonical(void **state)
+{
   (void)state;
   static const char *const pairs[][2] = {{"CPUTIME", "task-clock"},          {"REALTIME", "wall"},
                                          {"cpu-cycles", "cycles"},           {"faults", "page-faults"},
@@ -62,7 +67,8 @@ static void aliases_become_canonical(void **state) {
     assert_string_equal(parse(pairs[i][0]).name, pairs[i][1]);
 }
 
-static void cache_and_raw_events(void **state) {
+static void cache_and_raw_events(void **state)
+{
   (void)state;
   struct event event = parse("L1-dcache-load-misses@10000");
   assert_int_equal(event.perf_type, PERF_TYPE_HW_CACHE);
@@ -75,7 +81,8 @@ static void cache_and_raw_events(void **state) {
   assert_string_equal(event.name, "r1c2");
 }
 
-static void bad_ones_are_refused_with_a_reason(void **state) {
+static void bad_ones_are_refused_with_a_reason(void **state)
+{
   (void)state;
   expect_refused("foo", "unknown event 'foo'");
   expect_refused("", "empty event name");
@@ -96,7 +103,8 @@ static void bad_ones_are_refused_with_a_reason(void **state) {
   expect_refused("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "unknown event");
 }
 
-static void lists(void **state) {
+static void lists(void **state)
+{
   (void)state;
   struct event events[EVENTS_MAX];
   char message[256];
@@ -111,7 +119,8 @@ static void lists(void **state) {
   assert_non_null(strstr(message, "more than 8"));
 }
 
-int main(void) {
+int main(void)
+{
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(times_have_a_frequency_and_its_period),
       cmocka_unit_test(plain_periods_are_microseconds_or_counts),

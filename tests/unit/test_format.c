@@ -18,9 +18,11 @@ static uint8_t out[OUT_SIZE];
 
 static size_t pack_nodes(struct ZSTD_CCtx_s *zstd, uint8_t *to, size_t room)
 {
-  struct format_chunk head = {.table = FORMAT_NODES, .owner = 7, .first = 256, .count = NODES, .record_size = sizeof nodes[0]};
+  struct format_chunk head = {
+      .table = FORMAT_NODES, .owner = 7, .first = 256, .count = NODES, .record_size = sizeof nodes[0]};
   for (uint32_t i = 0; i < NODES; i++)
-    nodes[i] = (struct format_node){.kind_what = FORMAT_KIND_FRAME << 24 | i % 3, .offset = 4096 + 16 * i, .parent = i / 2};
+    nodes[i] =
+        (struct format_node){.kind_what = FORMAT_KIND_FRAME << 24 | i % 3, .offset = 4096 + 16 * i, .parent = i / 2};
   return format_pack(&head, nodes, zstd, to, room);
 }
 
@@ -58,7 +60,8 @@ static void live_chunks_are_read_alike(void **state)
 {
   (void)state;
   uint8_t *at = out;
-  struct format_chunk free_memory = {.magic = FORMAT_MAGIC, .version = FORMAT_VERSION, .flags = FORMAT_LIVE, .stored_size = 192};
+  struct format_chunk free_memory = {
+      .magic = FORMAT_MAGIC, .version = FORMAT_VERSION, .flags = FORMAT_LIVE, .stored_size = 192};
   pack_nodes(NULL, out, OUT_SIZE);
   memset(out, 0xee, OUT_SIZE);
   memcpy(at, &free_memory, sizeof free_memory);
@@ -169,9 +172,12 @@ static void records_of_other_lengths_are_adapted(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(packed_chunks_come_back),        cmocka_unit_test(live_chunks_are_read_alike),
-      cmocka_unit_test(every_truncation_is_noticed),    cmocka_unit_test(every_flipped_bit_is_noticed),
-      cmocka_unit_test(reading_goes_on_behind_damage),  cmocka_unit_test(impossible_sizes_are_refused),
+      cmocka_unit_test(packed_chunks_come_back),
+      cmocka_unit_test(live_chunks_are_read_alike),
+      cmocka_unit_test(every_truncation_is_noticed),
+      cmocka_unit_test(every_flipped_bit_is_noticed),
+      cmocka_unit_test(reading_goes_on_behind_damage),
+      cmocka_unit_test(impossible_sizes_are_refused),
       cmocka_unit_test(records_of_other_lengths_are_adapted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
