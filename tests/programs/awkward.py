@@ -19,6 +19,16 @@ def awkward(directory, *arguments, **settings):
 
 
 @tap.case
+def no_malloc_in_the_handler(directory):
+    trap = os.path.join(directory, "trap.so")
+    done = tap.run("gcc", "-shared", "-fPIC", os.path.join(HERE, "trap_malloc.c"), "-o", trap)
+    assert done.returncode == 0, done.stderr
+    run = Measurement(directory, build(directory, "nested.c", "clang"), options=("-e", "task-clock@f5000"), LD_PRELOAD=trap)
+    assert run.done.returncode == 0 and run.done.stdout == "done\n", run.done
+    assert len(run.tree()) > 5
+
+
+@tap.case
 def closes_all_descriptors(directory):
     run = awkward(directory, "descriptors", directory)
     assert run.done.stdout == "0 wrong\n"
