@@ -333,8 +333,7 @@ static uint64_t total_lost(enum format_loss loss)
   return sum;
 }
 
-/* Why the report will know nothing of OpenMP, or NULL if it will. */
-static const char *openmp_missing(void)
+const char *control_openmp_missing(void)
 {
   if (rt.ompt)
     return NULL;
@@ -360,7 +359,7 @@ static void say_end(void)
       at += (size_t)snprintf(losses + at, sizeof losses - at, "%s%llu %s", at ? ", " : "", (unsigned long long)lost,
                              format_loss_name(i));
   }
-  const char *missing = openmp_missing();
+  const char *missing = control_openmp_missing();
   control_say("%s: %llu samples of %u thread%s; %s; %s", control.config.directory, (unsigned long long)total_samples(),
               control.thread_count, control.thread_count == 1 ? "" : "s", missing ? missing : "OpenMP attached",
               at ? losses : "nothing lost");

@@ -48,6 +48,9 @@ void control_fork_prepare(void);
 void control_fork_parent(void);
 void control_fork_child(void);
 
+/* Why the report will know nothing of OpenMP, or NULL if it will. */
+const char *control_openmp_missing(void);
+
 /* One line on standard error, "hpcrun-lite: ...", if that is still the file it was at the start. */
 void control_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -171,11 +171,9 @@ static uint32_t process_notes(void)
   else
     at += snprintf(notes + at, sizeof notes - (size_t)at, "one sample every %llu%s", (unsigned long long)lead->period,
                    lead->clock == EVENT_COUNT ? "" : " ns");
-  if (rt.timers_for_cpu && lead->clock == EVENT_CPU_TIME)
-    at += snprintf(notes + at, sizeof notes - (size_t)at,
-                   "\nCPU time is sampled by timers, since perf_event may not sample the kernel here; "
-                   "`sysctl kernel.perf_event_paranoid=1` allows it and finer rates");
-  if (*control.config.note)
+  if (control_openmp_missing() && !*control.config.note)
+    at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", control_openmp_missing());
+  if (*control.config.note && (size_t)at < sizeof notes)
     snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", control.config.note);
   return modules_string(notes);
 }

@@ -62,6 +62,25 @@ static void print_sampling(const struct summary *summary)
              run->samples && run->samples < PROFILE_FEW_SAMPLES ? ": too few to conclude much" : "");
 }
 
+/* Prints a text of any length, broken at spaces, what follows indented. */
+static void print_wrapped(const struct summary *summary, const char *text, size_t length)
+{
+  static const char indent[] = "  ";
+  size_t room = summary->screen.width;
+  for (bool first = true; length > 0; first = false) {
+    size_t take = length, width = room - (first ? 0 : strlen(indent));
+    if (take > width) {
+      for (take = width; take > 0 && text[take] != ' ';)
+        take--;
+      if (take == 0)
+        take = width;
+    }
+    print_line(summary, "%s%.*s", first ? "" : indent, (int)take, text);
+    for (text += take, length -= take; length > 0 && *text == ' '; length--)
+      text++;
+  }
+}
+
 /* The lines that the processes left about how they were measured, each once. */
 static void print_notes(const struct summary *summary)
 {
@@ -76,7 +95,7 @@ static void print_notes(const struct summary *summary)
     while (*note && printed < NOTES_MAX) {
       size_t length = strcspn(note, "\n");
       if (length) {
-        print_line(summary, "note: %.*s", (int)(length < 2000 ? length : 2000), note);
+        print_wrapped(summary, note, length);
         printed++;
       }
       note += length + (note[length] == '\n');
@@ -115,7 +134,8 @@ static void print_run(const struct summary *summary)
   for (uint32_t i = 0; i < summary->report->profile->processes_count; i++)
     timers += (summary->report->profile->processes[i].flags & PROCESS_TIMERS) != 0;
   if (timers)
-    print_line(summary, "sampled by timers: perf_event was not allowed (see hpcrun-lite --diagnose)");
+    print_line(summary, "CPU time sampled by timers: perf_event may not sample the kernel here;\n  "
+                        "sysctl kernel.perf_event_paranoid=1 allows it, and finer rates");
   print_notes(summary);
 }
 

@@ -38,7 +38,7 @@ RT_MAY_CALL = {
 EXPORTS = {
     "ompt_start_tool", "hpcrun_lite_tool_start", "hpcrun_lite_tool_stop",
     "pthread_create", "thrd_create", "dlclose", "_exit", "_Exit",
-    "sigaction", "signal", "sigprocmask", "pthread_sigmask",
+    "sigaction", "signal", "sigprocmask", "pthread_sigmask", "sigwait", "sigwaitinfo", "sigtimedwait",
     "execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "execveat", "fexecve",
     "nanosleep", "clock_nanosleep", "sleep", "usleep", "poll", "ppoll", "select", "pselect", "epoll_wait", "epoll_pwait",
     "sem_wait", "sem_timedwait", "sem_clockwait", "pause", "sigsuspend", "msgrcv", "msgsnd", "semop", "semtimedop",
