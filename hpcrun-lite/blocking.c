@@ -337,3 +337,37 @@ INTERPOSED int sigsuspend(const sigset_t *mask)
   release(held);
   return result;
 }
+
+INTERPOSED int sigwait(const sigset_t *restrict set, int *restrict number)
+{
+  static void *next;
+  sigset_t copy;
+  int (*real)(const sigset_t *, int *) = hooks_next(&next, "sigwait");
+  bool held = hold();
+  int result = real(hooks_awaited(set, &copy), number);
+  release(held);
+  return result;
+}
+
+INTERPOSED int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
+{
+  static void *next;
+  sigset_t copy;
+  int (*real)(const sigset_t *, siginfo_t *) = hooks_next(&next, "sigwaitinfo");
+  bool held = hold();
+  int result = real(hooks_awaited(set, &copy), info);
+  release(held);
+  return result;
+}
+
+INTERPOSED int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
+                            const struct timespec *restrict timeout)
+{
+  static void *next;
+  sigset_t copy;
+  int (*real)(const sigset_t *, siginfo_t *, const struct timespec *) = hooks_next(&next, "sigtimedwait");
+  bool held = hold();
+  int result = real(hooks_awaited(set, &copy), info, timeout);
+  release(held);
+  return result;
+}

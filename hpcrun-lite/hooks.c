@@ -101,30 +101,9 @@ INTERPOSED int sigprocmask(int how, const sigset_t *restrict set, sigset_t *rest
   return real(how, without_ours(how, set, &copy), old);
 }
 
-/* Waiting for "all" signals must not eat ours. */
-INTERPOSED int sigwait(const sigset_t *restrict set, int *restrict number)
+const sigset_t *hooks_awaited(const sigset_t *set, sigset_t *copy)
 {
-  static void *next;
-  sigset_t copy;
-  int (*real)(const sigset_t *, int *) = hooks_next(&next, "sigwait");
-  return real(without_ours(SIG_BLOCK, set, &copy), number);
-}
-
-INTERPOSED int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
-{
-  static void *next;
-  sigset_t copy;
-  int (*real)(const sigset_t *, siginfo_t *) = hooks_next(&next, "sigwaitinfo");
-  return real(without_ours(SIG_BLOCK, set, &copy), info);
-}
-
-INTERPOSED int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
-                            const struct timespec *restrict timeout)
-{
-  static void *next;
-  sigset_t copy;
-  int (*real)(const sigset_t *, siginfo_t *, const struct timespec *) = hooks_next(&next, "sigtimedwait");
-  return real(without_ours(SIG_BLOCK, set, &copy), info, timeout);
+  return without_ours(SIG_BLOCK, set, copy);
 }
 
 void hooks_sigmask(int how, const sigset_t *set, sigset_t *old)

@@ -14,6 +14,10 @@ void hooks_unblock_signal(void);
 /* pthread_sigmask past the program's: can block our signal. */
 void hooks_sigmask(int how, const sigset_t *set, sigset_t *old);
 
+/* A set of signals to wait for, without ours (a program that waits for all must not eat it); copy is the room for it.
+ */
+const sigset_t *hooks_awaited(const sigset_t *set, sigset_t *copy);
+
 /* Has the program that library loaded? */
 bool hooks_loaded(const char *soname);
 
