@@ -178,11 +178,42 @@ static char *construct_name(enum tree_kind kind, const char *file, uint32_t line
   return length < 0 ? NULL : text;
 }
 
+static uint32_t function_named(const struct names *names, uint32_t module, const char *name)
+{
+  for (uint32_t i = 0; i < names->functions_count; i++)
+    if (names->functions[i].module == module && !strcmp(names->functions[i].name, name))
+      return i;
+  return PROFILE_NONE;
+}
+
+/* The row below which a region stands.  Where the function that the region is in made the call its last act, an
+ * optimised one has no frame any more: the outlined function's name tells which it was, and it gets its row back. */
+static uint32_t origin_row(struct build *build, uint32_t parent, uint32_t outlined)
+{
+  const struct tree_row *above = &build->tree->rows[parent];
+  const char *origin = names_origin(build->names, outlined);
+  if (!origin)
+    return PROFILE_NONE;
+  if (!*origin || !strcmp(above->name, origin))
+    return parent;
+  if (above->function != PROFILE_NONE && !strcmp(names_origin(build->names, above->function) ?: "", origin))
+    return parent; /* a region within a region of the same function */
+  uint32_t module = build->names->functions[outlined].module;
+  uint32_t function = function_named(build->names, module, origin);
+  if (function != PROFILE_NONE)
+    return add_function(build, parent, &(struct names_step){.function = function});
+  struct tree_row wanted = {
+      .parent = parent, .kind = ROW_FUNCTION, .function = PROFILE_NONE, .module = module, .name = origin, .file = ""};
+  return tree_add(build->tree, &wanted, NULL);
+}
+
 /* The row of a region or task, known by its outlined function or, without one, by its call site. */
 static uint32_t add_construct(struct build *build, uint32_t parent, enum tree_kind kind, uint32_t function,
                               uint32_t site)
 {
   const struct names_function *outlined = function == PROFILE_NONE ? NULL : &build->names->functions[function];
+  if (outlined && kind == ROW_PARALLEL && (parent = origin_row(build, parent, function)) == PROFILE_NONE)
+    return PROFILE_NONE;
   struct tree_row wanted = {.parent = parent, .kind = kind, .function = function, .module = PROFILE_NONE, .name = ""};
   site_position(build, site, &wanted.file, &wanted.line);
   if (outlined) {

@@ -341,6 +341,19 @@ static enum names_outline outline_of(const char *raw)
   }
 }
 
+const char *names_origin(struct names *names, uint32_t function)
+{
+  enum { BASE_MAX = 4096 };
+  char base[BASE_MAX] = "";
+  struct names_function *outlined = &names->functions[function];
+  if (outlined->origin)
+    return outlined->origin;
+  symbols_outlined(outlined->raw, base, sizeof base);
+  const char *origin = *base ? names_own(names, strdup(base)) : "";
+  outlined->origin = origin;
+  return origin;
+}
+
 /* The function of a place; module+0xaddress where it has no name.  PROFILE_NONE without memory. */
 static uint32_t place_function(struct names *names, const struct profile_module *module, uint32_t number,
                                const struct symbols_place *place, uint64_t offset)

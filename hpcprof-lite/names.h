@@ -19,6 +19,7 @@ struct names_function {
   uint32_t line;
   uint32_t module;
   enum names_outline outline;
+  const char *origin; /* see names_origin(), NULL before */
   bool unknown;
 };
 
@@ -67,6 +68,10 @@ void names_release(struct names *names);
 
 /* Takes ownership of an allocated string; NULL without memory. */
 const char *names_own(struct names *names, char *text);
+
+/* Readable name of the function in which the construct stands that this function was made out of; "" where its name
+ * does not say, and for functions that were not made out of one.  NULL without memory. */
+const char *names_origin(struct names *names, uint32_t function);
 
 /* Last part of a path. */
 const char *names_base(const char *path);

@@ -107,6 +107,15 @@ def tasks_by_gcc(directory):
 
 
 @tap.case
+def creators_that_end_in_their_region(directory):
+    # Optimised, creator() jumps into the runtime and has no frame; GCC names the outlined function after it.
+    run = Measurement(directory, build(directory, "tasks.c", "gcc", flags=("-O2", "-g", "-fopenmp")), OMP_NUM_THREADS="2")
+    nodes = run.tree()
+    sums_hold(nodes)
+    assert all(node.path()[0:2] == ["main", "creator"] for node in nodes if node.name == "task_work"), [n.path() for n in nodes]
+
+
+@tap.case
 def wall_sampling_sees_both_times(directory):
     run = Measurement(directory, build(directory, "paths.c", "clang"), options=("-e", "wall@f500"), OMP_NUM_THREADS="2")
     nodes = run.tree()
