@@ -3,6 +3,7 @@
 #include "hpcrun-lite/rt/cct.h"
 #include "hpcrun-lite/rt/modules.h"
 #include "hpcrun-lite/rt/region.h"
+#include "hpcrun-lite/rt/sys.h"
 #include "hpcrun-lite/rt/unwind.h"
 
 /* A stack is read from its outer end inwards.  It is a sequence of runs: user frames, then frames of the OpenMP
@@ -89,6 +90,38 @@ static bool leads_to_user(const struct path *path, int inner, int outer)
   return path->exit_frame >= path->frames[inner].sp && path->exit_frame < outer_sp(path, outer);
 }
 
+/* The function that a direct call instruction calls, 0 if it calls none, or a stub that leads to another module. */
+static uint64_t call_target(uint64_t ip)
+{
+  uint8_t call[5], code[8];
+  int32_t distance;
+  uint64_t after = ip + 1;
+  if (!sys_peek(after - sizeof call, call, sizeof call) || call[0] != 0xe8)
+    return 0;
+  __builtin_memcpy(&distance, call + 1, sizeof distance);
+  uint64_t target = after + (uint64_t)(int64_t)distance;
+  if (!sys_peek(target, code, sizeof code))
+    return 0;
+  static const uint8_t endbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
+  const uint8_t *first = __builtin_memcmp(code, endbr64, sizeof endbr64) ? code : code + sizeof endbr64;
+  first += *first == 0xf2; /* bnd */
+  bool stub = first[0] == 0xff && first[1] == 0x25;
+  return stub ? 0 : target;
+}
+
+/* Where a function made the call into the runtime its last act, an optimised one has jumped there and has no frame: its
+ * caller's call instruction still tells which it was. */
+static void add_tail_caller(struct path *path, const struct frame *caller)
+{
+  struct call_cache *known = &path->t->calls[caller->ip % (sizeof path->t->calls / sizeof *path->t->calls)];
+  if (known->ip != caller->ip)
+    *known = (struct call_cache){caller->ip, call_target(caller->ip)};
+  uint32_t index;
+  const struct format_module *module = known->target ? modules_find(path->t, known->target, &index) : NULL;
+  if (module && !(module->flags & (FORMAT_MODULE_RUNTIME | FORMAT_MODULE_TOOL)))
+    path->node = child(path, FORMAT_KIND_FRAME, index, (uint32_t)(known->target - module->base));
+}
+
 static void enter_run(struct path *path, int inner, int outer, bool last)
 {
   struct format_region *region = region_entered(path->t, path->frames[inner].sp, outer_sp(path, outer));
@@ -161,6 +194,8 @@ static bool read_frames(struct path *path, int i, int innermost)
     int outer = i;
     while (i > 0 && path->frames[i - 1].runtime)
       i--;
+    if (outer + 1 < path->count)
+      add_tail_caller(path, &path->frames[outer + 1]);
     if (outer == innermost && !leads_to_user(path, i, outer)) {
       struct format_region *entered =
           path->target ? path->target : region_entered(path->t, path->frames[i].sp, outer_sp(path, outer));

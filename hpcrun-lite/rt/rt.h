@@ -59,6 +59,11 @@ struct module_cache {
   uint32_t index, generation;
 };
 
+/* A call instruction and the function that it calls, 0 if it is not known to be one of the program's. */
+struct call_cache {
+  uint64_t ip, target;
+};
+
 /* A subtree of this thread's that hangs below a region whose origin is not known yet. */
 struct pending {
   uint32_t region, node;
@@ -94,6 +99,7 @@ struct thread_state {
 
   struct source sources[EVENTS_MAX];
   struct module_cache modules[16];
+  struct call_cache calls[8];
   struct frame *frames; /* RT_FRAMES_MAX */
   struct format_chunk *record_chunk, *frames_chunk, *self_chunk;
 
