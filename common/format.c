@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
 _Static_assert(sizeof(struct format_chunk) == 64, "chunk header is 64 bytes");
@@ -39,6 +40,11 @@ static uint32_t chunk_crc(const struct format_chunk *head, const void *payload)
 size_t format_pack_bound(size_t payload_size)
 {
   return sizeof(struct format_chunk) + ZSTD_compressBound(payload_size);
+}
+
+size_t format_pack_memory(void)
+{
+  return ZSTD_estimateCCtxSize(PACK_LEVEL);
 }
 
 size_t format_pack(const struct format_chunk *head, const void *payload, struct ZSTD_CCtx_s *cctx, void *out,
@@ -177,7 +183,7 @@ const char *format_loss_name(unsigned loss)
   static const char *const names[] = {
       [FORMAT_LOST_MEMORY] = "samples dropped for want of memory",
       [FORMAT_LOST_REFUSED] = "samples inside the tool",
-      [FORMAT_LOST_UNKNOWN] = "samples of unknown threads",
+      [FORMAT_LOST_UNKNOWN] = "samples after their thread's end",
       [FORMAT_LOST_PARTIAL] = "unwinds cut short",
       [FORMAT_LOST_UNRESOLVED] = "samples in regions of unknown origin",
       [FORMAT_LOST_MODULES] = "frames outside any module",

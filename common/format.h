@@ -59,7 +59,7 @@ struct format_chunk {
 enum format_loss {
   FORMAT_LOST_MEMORY,     /* samples dropped: no memory for a node or value                                      */
   FORMAT_LOST_REFUSED,    /* samples that fell into the tool's own code: their time is tool time                 */
-  FORMAT_LOST_UNKNOWN,    /* samples of threads the tool does not know                                           */
+  FORMAT_LOST_UNKNOWN,    /* samples that came after their thread's end                                          */
   FORMAT_LOST_PARTIAL,    /* unwinds cut short (kept below a node of kind partial)                               */
   FORMAT_LOST_UNRESOLVED, /* samples in regions whose creation path was never learnt (kept, under partial)       */
   FORMAT_LOST_MODULES,    /* frames in code that belongs to no module, or for which the module table was full    */
@@ -202,6 +202,9 @@ struct ZSTD_CCtx_s;
 
 /* Bytes that format_pack needs at most for a payload of that size. */
 size_t format_pack_bound(size_t payload_size);
+
+/* Bytes of memory that a compression context for format_pack() takes. */
+size_t format_pack_memory(void);
 
 /* Writes one packed chunk to out: head gives table, owner, first, count and record_size, payload the records.  cctx may
  * be NULL: then the payload is stored as it is.  Returns the bytes written, 0 if out is too small or zstd failed.  CTL.

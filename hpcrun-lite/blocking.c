@@ -1,8 +1,9 @@
 /* Calls that a signal would interrupt for good, in spite of SA_RESTART (signal(7)).
  *
- * Context: CTL.  Only the `wall` event signals threads that are blocked; where it is measured, our signal is held back
- * during these calls and comes on their return: the sample then stands for the time that passed, in the context of the
- * call.  CPU-time and count events only move in a thread that runs, and need none of this.
+ * Context: CTL.  Our signal is held back during these calls and comes on their return: the sample then stands for the
+ * time that passed, in the context of the call.  The `wall` event signals threads that sleep; but also an event of CPU
+ * time or counts can fall into the kernel's part of a call, just before it sleeps.  Calls that cannot wait are let
+ * through.  Variants with __ are what fortified programs call.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -22,15 +23,15 @@
 
 #define INTERPOSED __attribute__((visibility("default")))
 
-static bool hold(void)
+static bool hold(bool may_wait)
 {
   sigset_t ours, before;
-  if (!rt.wall || !rt_self)
+  if (!may_wait || !rt_self)
     return false;
   sigemptyset(&ours);
   sigaddset(&ours, RT_SIGNAL);
   hooks_sigmask(SIG_BLOCK, &ours, &before);
-  return !sigismember(&before, RT_SIGNAL);
+  return true;
 }
 
 static void release(bool held)
@@ -42,7 +43,7 @@ static void release(bool held)
 /* A mask that a call puts in place of the thread's own, with our signal held back too. */
 static const sigset_t *with_ours(const sigset_t *mask, sigset_t *copy)
 {
-  if (!mask || !rt.wall)
+  if (!mask || !rt_self)
     return mask;
   *copy = *mask;
   sigaddset(copy, RT_SIGNAL);
@@ -53,7 +54,7 @@ INTERPOSED int nanosleep(const struct timespec *time, struct timespec *rest)
 {
   static void *next;
   int (*real)(const struct timespec *, struct timespec *) = hooks_next(&next, "nanosleep");
-  bool held = hold();
+  bool held = hold(true);
   int result = real(time, rest);
   release(held);
   return result;
@@ -63,7 +64,7 @@ INTERPOSED int clock_nanosleep(clockid_t clock, int flags, const struct timespec
 {
   static void *next;
   int (*real)(clockid_t, int, const struct timespec *, struct timespec *) = hooks_next(&next, "clock_nanosleep");
-  bool held = hold();
+  bool held = hold(true);
   int result = real(clock, flags, time, rest);
   release(held);
   return result;
@@ -73,7 +74,7 @@ INTERPOSED unsigned sleep(unsigned seconds)
 {
   static void *next;
   unsigned (*real)(unsigned) = hooks_next(&next, "sleep");
-  bool held = hold();
+  bool held = hold(true);
   unsigned result = real(seconds);
   release(held);
   return result;
@@ -83,7 +84,7 @@ INTERPOSED int usleep(useconds_t useconds)
 {
   static void *next;
   int (*real)(useconds_t) = hooks_next(&next, "usleep");
-  bool held = hold();
+  bool held = hold(true);
   int result = real(useconds);
   release(held);
   return result;
@@ -93,7 +94,7 @@ INTERPOSED int poll(struct pollfd *fds, nfds_t count, int timeout)
 {
   static void *next;
   int (*real)(struct pollfd *, nfds_t, int) = hooks_next(&next, "poll");
-  bool held = hold();
+  bool held = hold(timeout != 0);
   int result = real(fds, count, timeout);
   release(held);
   return result;
@@ -104,7 +105,7 @@ INTERPOSED int select(int count, fd_set *restrict in, fd_set *restrict out, fd_s
 {
   static void *next;
   int (*real)(int, fd_set *, fd_set *, fd_set *, struct timeval *) = hooks_next(&next, "select");
-  bool held = hold();
+  bool held = hold(!timeout || timeout->tv_sec || timeout->tv_usec);
   int result = real(count, in, out, other, timeout);
   release(held);
   return result;
@@ -114,7 +115,7 @@ INTERPOSED int epoll_wait(int epoll, struct epoll_event *events, int count, int 
 {
   static void *next;
   int (*real)(int, struct epoll_event *, int, int) = hooks_next(&next, "epoll_wait");
-  bool held = hold();
+  bool held = hold(timeout != 0);
   int result = real(epoll, events, count, timeout);
   release(held);
   return result;
@@ -124,7 +125,7 @@ INTERPOSED int sem_wait(sem_t *semaphore)
 {
   static void *next;
   int (*real)(sem_t *) = hooks_next(&next, "sem_wait");
-  bool held = hold();
+  bool held = hold(true);
   int result = real(semaphore);
   release(held);
   return result;
@@ -134,7 +135,7 @@ INTERPOSED int sem_timedwait(sem_t *restrict semaphore, const struct timespec *r
 {
   static void *next;
   int (*real)(sem_t *, const struct timespec *) = hooks_next(&next, "sem_timedwait");
-  bool held = hold();
+  bool held = hold(true);
   int result = real(semaphore, until);
   release(held);
   return result;
@@ -144,7 +145,7 @@ INTERPOSED int sem_clockwait(sem_t *restrict semaphore, clockid_t clock, const s
 {
   static void *next;
   int (*real)(sem_t *, clockid_t, const struct timespec *) = hooks_next(&next, "sem_clockwait");
-  bool held = hold();
+  bool held = hold(true);
   int result = real(semaphore, clock, until);
   release(held);
   return result;
@@ -154,7 +155,7 @@ INTERPOSED int pause(void)
 {
   static void *next;
   int (*real)(void) = hooks_next(&next, "pause");
-  bool held = hold();
+  bool held = hold(true);
   int result = real();
   release(held);
   return result;
@@ -164,7 +165,7 @@ INTERPOSED ssize_t msgrcv(int queue, void *message, size_t size, long type, int 
 {
   static void *next;
   ssize_t (*real)(int, void *, size_t, long, int) = hooks_next(&next, "msgrcv");
-  bool held = hold();
+  bool held = hold(true);
   ssize_t result = real(queue, message, size, type, flags);
   release(held);
   return result;
@@ -174,7 +175,7 @@ INTERPOSED int msgsnd(int queue, const void *message, size_t size, int flags)
 {
   static void *next;
   int (*real)(int, const void *, size_t, int) = hooks_next(&next, "msgsnd");
-  bool held = hold();
+  bool held = hold(true);
   int result = real(queue, message, size, flags);
   release(held);
   return result;
@@ -184,7 +185,7 @@ INTERPOSED int semop(int set, struct sembuf *operations, size_t count)
 {
   static void *next;
   int (*real)(int, struct sembuf *, size_t) = hooks_next(&next, "semop");
-  bool held = hold();
+  bool held = hold(true);
   int result = real(set, operations, count);
   release(held);
   return result;
@@ -194,7 +195,7 @@ INTERPOSED int semtimedop(int set, struct sembuf *operations, size_t count, cons
 {
   static void *next;
   int (*real)(int, struct sembuf *, size_t, const struct timespec *) = hooks_next(&next, "semtimedop");
-  bool held = hold();
+  bool held = hold(true);
   int result = real(set, operations, count, timeout);
   release(held);
   return result;
@@ -204,7 +205,7 @@ INTERPOSED int accept(int fd, struct sockaddr *restrict address, socklen_t *rest
 {
   static void *next;
   int (*real)(int, struct sockaddr *, socklen_t *) = hooks_next(&next, "accept");
-  bool held = hold();
+  bool held = hold(true);
   int result = real(fd, address, size);
   release(held);
   return result;
@@ -214,7 +215,7 @@ INTERPOSED int accept4(int fd, struct sockaddr *restrict address, socklen_t *res
 {
   static void *next;
   int (*real)(int, struct sockaddr *, socklen_t *, int) = hooks_next(&next, "accept4");
-  bool held = hold();
+  bool held = hold(true);
   int result = real(fd, address, size, flags);
   release(held);
   return result;
@@ -224,7 +225,7 @@ INTERPOSED int connect(int fd, const struct sockaddr *address, socklen_t size)
 {
   static void *next;
   int (*real)(int, const struct sockaddr *, socklen_t) = hooks_next(&next, "connect");
-  bool held = hold();
+  bool held = hold(true);
   int result = real(fd, address, size);
   release(held);
   return result;
@@ -234,7 +235,7 @@ INTERPOSED ssize_t recv(int fd, void *buffer, size_t size, int flags)
 {
   static void *next;
   ssize_t (*real)(int, void *, size_t, int) = hooks_next(&next, "recv");
-  bool held = hold();
+  bool held = hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, flags);
   release(held);
   return result;
@@ -245,7 +246,7 @@ INTERPOSED ssize_t recvfrom(int fd, void *restrict buffer, size_t size, int flag
 {
   static void *next;
   ssize_t (*real)(int, void *, size_t, int, struct sockaddr *, socklen_t *) = hooks_next(&next, "recvfrom");
-  bool held = hold();
+  bool held = hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, flags, from, from_size);
   release(held);
   return result;
@@ -255,7 +256,7 @@ INTERPOSED ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
   static void *next;
   ssize_t (*real)(int, struct msghdr *, int) = hooks_next(&next, "recvmsg");
-  bool held = hold();
+  bool held = hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, message, flags);
   release(held);
   return result;
@@ -265,7 +266,7 @@ INTERPOSED ssize_t send(int fd, const void *buffer, size_t size, int flags)
 {
   static void *next;
   ssize_t (*real)(int, const void *, size_t, int) = hooks_next(&next, "send");
-  bool held = hold();
+  bool held = hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, flags);
   release(held);
   return result;
@@ -276,7 +277,7 @@ INTERPOSED ssize_t sendto(int fd, const void *buffer, size_t size, int flags, co
 {
   static void *next;
   ssize_t (*real)(int, const void *, size_t, int, const struct sockaddr *, socklen_t) = hooks_next(&next, "sendto");
-  bool held = hold();
+  bool held = hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, flags, to, to_size);
   release(held);
   return result;
@@ -286,7 +287,7 @@ INTERPOSED ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
   static void *next;
   ssize_t (*real)(int, const struct msghdr *, int) = hooks_next(&next, "sendmsg");
-  bool held = hold();
+  bool held = hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, message, flags);
   release(held);
   return result;
@@ -297,7 +298,7 @@ INTERPOSED int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *ti
   static void *next;
   sigset_t copy;
   int (*real)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *) = hooks_next(&next, "ppoll");
-  bool held = hold();
+  bool held = hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
   int result = real(fds, count, timeout, with_ours(mask, &copy));
   release(held);
   return result;
@@ -310,7 +311,7 @@ INTERPOSED int pselect(int count, fd_set *restrict in, fd_set *restrict out, fd_
   sigset_t copy;
   int (*real)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *) =
       hooks_next(&next, "pselect");
-  bool held = hold();
+  bool held = hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
   int result = real(count, in, out, other, timeout, with_ours(mask, &copy));
   release(held);
   return result;
@@ -321,7 +322,7 @@ INTERPOSED int epoll_pwait(int epoll, struct epoll_event *events, int count, int
   static void *next;
   sigset_t copy;
   int (*real)(int, struct epoll_event *, int, int, const sigset_t *) = hooks_next(&next, "epoll_pwait");
-  bool held = hold();
+  bool held = hold(timeout != 0);
   int result = real(epoll, events, count, timeout, with_ours(mask, &copy));
   release(held);
   return result;
@@ -332,7 +333,7 @@ INTERPOSED int sigsuspend(const sigset_t *mask)
   static void *next;
   sigset_t copy;
   int (*real)(const sigset_t *) = hooks_next(&next, "sigsuspend");
-  bool held = hold();
+  bool held = hold(true);
   int result = real(with_ours(mask, &copy));
   release(held);
   return result;
@@ -343,7 +344,7 @@ INTERPOSED int sigwait(const sigset_t *restrict set, int *restrict number)
   static void *next;
   sigset_t copy;
   int (*real)(const sigset_t *, int *) = hooks_next(&next, "sigwait");
-  bool held = hold();
+  bool held = hold(true);
   int result = real(hooks_awaited(set, &copy), number);
   release(held);
   return result;
@@ -354,7 +355,7 @@ INTERPOSED int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict inf
   static void *next;
   sigset_t copy;
   int (*real)(const sigset_t *, siginfo_t *) = hooks_next(&next, "sigwaitinfo");
-  bool held = hold();
+  bool held = hold(true);
   int result = real(hooks_awaited(set, &copy), info);
   release(held);
   return result;
@@ -366,8 +367,91 @@ INTERPOSED int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict in
   static void *next;
   sigset_t copy;
   int (*real)(const sigset_t *, siginfo_t *, const struct timespec *) = hooks_next(&next, "sigtimedwait");
-  bool held = hold();
+  bool held = hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
   int result = real(hooks_awaited(set, &copy), info, timeout);
+  release(held);
+  return result;
+}
+
+int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t size);
+INTERPOSED int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t size)
+{
+  static void *next;
+  int (*real)(struct pollfd *, nfds_t, int, size_t) = hooks_next(&next, "__poll_chk");
+  bool held = hold(timeout != 0);
+  int result = real(fds, count, timeout, size);
+  release(held);
+  return result;
+}
+
+int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask, size_t size);
+INTERPOSED int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask,
+                           size_t size)
+{
+  static void *next;
+  sigset_t copy;
+  int (*real)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t) =
+      hooks_next(&next, "__ppoll_chk");
+  bool held = hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
+  int result = real(fds, count, timeout, with_ours(mask, &copy), size);
+  release(held);
+  return result;
+}
+
+INTERPOSED int epoll_pwait2(int epoll, struct epoll_event *events, int count, const struct timespec *timeout,
+                            const sigset_t *mask)
+{
+  static void *next;
+  sigset_t copy;
+  int (*real)(int, struct epoll_event *, int, const struct timespec *, const sigset_t *) =
+      hooks_next(&next, "epoll_pwait2");
+  bool held = hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
+  int result = real(epoll, events, count, timeout, with_ours(mask, &copy));
+  release(held);
+  return result;
+}
+
+ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags);
+INTERPOSED ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags)
+{
+  static void *next;
+  ssize_t (*real)(int, void *, size_t, size_t, int) = hooks_next(&next, "__recv_chk");
+  bool held = hold(!(flags & MSG_DONTWAIT));
+  ssize_t result = real(fd, buffer, size, room, flags);
+  release(held);
+  return result;
+}
+
+ssize_t __recvfrom_chk(int fd, void *restrict buffer, size_t size, size_t room, int flags,
+                       struct sockaddr *restrict from, socklen_t *restrict from_size);
+INTERPOSED ssize_t __recvfrom_chk(int fd, void *restrict buffer, size_t size, size_t room, int flags,
+                                  struct sockaddr *restrict from, socklen_t *restrict from_size)
+{
+  static void *next;
+  ssize_t (*real)(int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *) =
+      hooks_next(&next, "__recvfrom_chk");
+  bool held = hold(!(flags & MSG_DONTWAIT));
+  ssize_t result = real(fd, buffer, size, room, flags, from, from_size);
+  release(held);
+  return result;
+}
+
+INTERPOSED int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout)
+{
+  static void *next;
+  int (*real)(int, struct mmsghdr *, unsigned, int, struct timespec *) = hooks_next(&next, "recvmmsg");
+  bool held = hold(!(flags & MSG_DONTWAIT));
+  int result = real(fd, messages, count, flags, timeout);
+  release(held);
+  return result;
+}
+
+INTERPOSED int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
+{
+  static void *next;
+  int (*real)(int, struct mmsghdr *, unsigned, int) = hooks_next(&next, "sendmmsg");
+  bool held = hold(!(flags & MSG_DONTWAIT));
+  int result = real(fd, messages, count, flags);
   release(held);
   return result;
 }

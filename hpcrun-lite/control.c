@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,14 +28,52 @@
 enum { SETTLE_NS = 100000000, MAIN_STACK_MAX = 1 << 30, START_SLACK = 128 };
 
 struct control control;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static sigset_t mask_before; /* of the holder of the lock */
+static int cancel_before;
+static bool pipe_pending, size_pending;
 static struct stat stderr_at_start;
 static bool stderr_known, finished;
 static const char *unwind_fault;
 
+/* The lock, and with it peace: no signal handler of the program's runs on top (it might end the process, and so come
+ * here), no cancellation, and what writing raises does not reach the program. */
+static void lock_take(void)
+{
+  sigset_t all, before, pending;
+  int cancel;
+  sigfillset(&all);
+  hooks_sigmask(SIG_SETMASK, &all, &before);
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+  pthread_mutex_lock(&mutex);
+  mask_before = before;
+  cancel_before = cancel;
+  sigpending(&pending);
+  pipe_pending = sigismember(&pending, SIGPIPE);
+  size_pending = sigismember(&pending, SIGXFSZ);
+}
+
+static void lock_drop(void)
+{
+  sigset_t raised, before = mask_before;
+  int cancel = cancel_before;
+  struct timespec now = {0, 0};
+  sigemptyset(&raised);
+  if (!pipe_pending)
+    sigaddset(&raised, SIGPIPE);
+  if (!size_pending)
+    sigaddset(&raised, SIGXFSZ);
+  pthread_mutex_unlock(&mutex);
+  while (sigtimedwait(&raised, NULL, &now) > 0)
+    ;
+  pthread_setcancelstate(cancel, NULL);
+  hooks_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 void control_say(const char *format, ...)
 {
-  char line[5000] = "hpcrun-lite: ";
+  static char line[5000]; /* not on the stack, which may be a small one */
+  strcpy(line, "hpcrun-lite: ");
   struct stat now;
   size_t at = strlen(line);
   va_list arguments;
@@ -97,8 +136,6 @@ static void choose_metrics(void)
   for (unsigned i = 0; i < rt.event_count && rt.driver < 0; i++)
     if (rt.events[i].clock != EVENT_COUNT)
       rt.driver = (int)i;
-  for (unsigned i = 0; i < rt.event_count; i++)
-    rt.wall |= rt.events[i].clock == EVENT_WALL_TIME;
   rt.metric_count = rt.driver < 0 ? 1 + rt.event_count : 3 + rt.event_count - 1;
 }
 
@@ -129,17 +166,26 @@ bool control_start(void)
   return true;
 }
 
+/* As the limit was at the start of the program: the space below it was kept free then. */
+static uint64_t main_stack_size(void)
+{
+  static uint64_t size;
+  struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+  if (!size) {
+    getrlimit(RLIMIT_STACK, &limit);
+    size = limit.rlim_cur < MAIN_STACK_MAX ? limit.rlim_cur : MAIN_STACK_MAX;
+  }
+  return size;
+}
+
 /* The stack's bounds, within which an unwind may load directly.  The main thread's grows; below its limit lies nothing
  * else. */
 static void find_stack(struct thread_state *t, uint64_t top_sp)
 {
   if (t->tid == rt.pid) {
     extern void *__libc_stack_end;
-    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
-    getrlimit(RLIMIT_STACK, &limit);
-    uint64_t size = limit.rlim_cur < MAIN_STACK_MAX ? limit.rlim_cur : MAIN_STACK_MAX;
     t->stack_high = (uint64_t)__libc_stack_end;
-    t->stack_low = t->stack_high - size;
+    t->stack_low = t->stack_high - main_stack_size();
   } else {
     pthread_attr_t attr;
     void *low;
@@ -155,34 +201,44 @@ static void find_stack(struct thread_state *t, uint64_t top_sp)
   t->top_sp = top_sp;
 }
 
-static struct thread_state *state_new(uint32_t index)
-{
-  struct format_chunk *chunk = arena_new(ARENA_THREAD, 0, FORMAT_FREE, index, sizeof(struct thread_state), 1);
-  struct format_chunk *record = arena_new(ARENA_RECORD, 0, FORMAT_THREAD, index, sizeof(struct format_thread), 1);
-  struct format_chunk *frames = arena_new(ARENA_FRAMES, 0, FORMAT_FREE, index, sizeof(struct frame), RT_FRAMES_MAX);
-  if (!chunk || !record || !frames) {
-    if (chunk)
-      arena_free(ARENA_THREAD, 0, chunk);
-    if (record)
-      arena_free(ARENA_RECORD, 0, record);
-    return NULL;
-  }
-  struct thread_state *t = arena_data(chunk);
-  t->index = index;
-  t->record = arena_data(record);
-  t->frames = arena_data(frames);
-  t->self_chunk = chunk;
-  t->record_chunk = record;
-  t->frames_chunk = frames;
-  return t;
-}
-
 static void state_release(struct thread_state *t)
 {
   cct_release(t);
-  arena_free(ARENA_FRAMES, 0, t->frames_chunk);
-  arena_free(ARENA_RECORD, 0, t->record_chunk);
+  if (t->frames_chunk)
+    arena_free(ARENA_FRAMES, 0, t->frames_chunk);
+  if (t->walk_chunk)
+    arena_free(ARENA_WALK, 0, t->walk_chunk);
+  if (t->record_chunk)
+    arena_free(ARENA_RECORD, 0, t->record_chunk);
   arena_free(ARENA_THREAD, 0, t->self_chunk);
+}
+
+/* The state of the calling thread, with all its memory; NULL without. */
+static struct thread_state *state_new(uint32_t index)
+{
+  struct format_chunk *chunk = arena_new(ARENA_THREAD, 0, FORMAT_FREE, index, sizeof(struct thread_state), 1);
+  if (!chunk)
+    return NULL;
+  struct thread_state *t = arena_data(chunk);
+  t->index = index;
+  t->self_chunk = chunk;
+  t->record_chunk = arena_new(ARENA_RECORD, 0, FORMAT_THREAD, index, sizeof(struct format_thread), 1);
+  t->frames_chunk = arena_new(ARENA_FRAMES, 0, FORMAT_FREE, index, sizeof(struct frame), RT_FRAMES_MAX);
+  t->walk_chunk = arena_new(ARENA_WALK, 0, FORMAT_FREE, index, (uint32_t)unwind_size(), 1);
+  if (!cct_init(t) || !t->record_chunk || !t->frames_chunk || !t->walk_chunk || !region_register(t)) {
+    state_release(t);
+    return NULL;
+  }
+  t->record = arena_data(t->record_chunk);
+  t->frames = arena_data(t->frames_chunk);
+  t->walk = arena_data(t->walk_chunk);
+  t->tid = sys_tid();
+  t->cpu_start_ns = sys_thread_cpu_ns();
+  t->record->index = index;
+  t->record->tid = (uint32_t)t->tid;
+  t->record->start_ns = sys_monotonic_ns() - control.start_ns;
+  t->record_chunk->count = 1;
+  return t;
 }
 
 static void list_add(struct thread_state *t)
@@ -203,43 +259,36 @@ static void list_remove(struct thread_state *t)
 
 void thread_start(uint64_t top_sp)
 {
-  if (rt_self || !control.active || atomic_load(&rt.closed))
+  if (rt_self || !control.active)
     return;
-  pthread_mutex_lock(&lock);
-  struct thread_state *t = state_new(++control.thread_count);
-  if (t && !(cct_init(t) && region_register(t))) {
-    state_release(t);
-    t = NULL;
-  }
+  lock_take();
+  struct thread_state *t = finished ? NULL : state_new(++control.thread_count);
   if (t)
     list_add(t);
-  pthread_mutex_unlock(&lock);
-  if (!t) {
+  else if (!finished)
     rt_lost(NULL, FORMAT_LOST_THREADS);
+  lock_drop();
+  if (!t)
     return;
-  }
-  t->tid = sys_tid();
-  t->record->index = t->index;
-  t->record->tid = (uint32_t)t->tid;
-  t->record->start_ns = sys_monotonic_ns() - control.start_ns;
-  t->record_chunk->count = 1;
-  t->cpu_start_ns = sys_thread_cpu_ns();
   find_stack(t, top_sp);
   t->inside = 1;
   rt_self = t;
+  hooks_watch_thread_end();
   hooks_unblock_signal();
   source_start(t);
   rt_leave(t);
 }
 
-/* Brings the record up to date. */
+/* Brings the record up to date.  The clock of a thread that the system has removed already reads 0. */
 static void settle_record(struct thread_state *t, bool ended)
 {
   struct format_thread *record = t->record;
   uint64_t now = sys_monotonic_ns() - control.start_ns, ticks = rt_ticks();
+  uint64_t cpu_ns = ended ? sys_thread_cpu_ns() : sys_cpu_ns_of(t->tid);
   record->end_ns = ended ? now : 0;
   record->wall_ns = now - record->start_ns;
-  record->cpu_ns = (ended ? sys_thread_cpu_ns() : sys_cpu_ns_of(t->tid)) - t->cpu_start_ns;
+  if (cpu_ns > t->cpu_start_ns)
+    record->cpu_ns = cpu_ns - t->cpu_start_ns;
   record->idle_ns = control_ticks_to_ns(t->idle_ticks + (t->idle ? ticks - t->idle_since : 0));
   record->lockwait_ns = control_ticks_to_ns(t->lockwait_ticks + (t->lockwait ? ticks - t->lock_since : 0));
 }
@@ -247,24 +296,28 @@ static void settle_record(struct thread_state *t, bool ended)
 void thread_stop(void)
 {
   struct thread_state *t = rt_self;
-  if (!t || atomic_load(&rt.closed))
+  if (!t)
     return;
   t->inside = 1;
   source_stop(t);
   rt_self = NULL;
-  region_fold(t);
-  settle_record(t, true);
-  pthread_mutex_lock(&lock);
-  if (!atomic_load(&rt.closed)) {
+  if (t->openmp)
+    atomic_fetch_sub(&rt.openmp_threads, 1);
+  rt_leave(t); /* no handler will come: who waits for those inside need not wait for us */
+  lock_take();
+  if (!finished) {
+    region_fold(t);
+    settle_record(t, true);
     writer_thread(t);
     list_remove(t);
     control.finished_samples += t->record->samples;
     control.finished_regions += t->record->regions;
     for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
       control.finished_lost[i] += t->record->lost[i];
+    region_unregister(t);
     state_release(t);
   }
-  pthread_mutex_unlock(&lock);
+  lock_drop();
 }
 
 /* Waits, for a bounded time, until a condition on every live thread holds. */
@@ -339,11 +392,10 @@ const char *control_openmp_missing(void)
     return NULL;
   if (control.config.tool_disabled)
     return "OpenMP tool interface off (OMP_TOOL=disabled)";
-  if (hooks_loaded("libgomp.so.1"))
+  const char *runtime = modules_runtime();
+  if (runtime && strstr(runtime, "libgomp"))
     return "libgomp has no tool interface: regions not stitched; try --omp-runtime auto or FILE";
-  if (hooks_loaded("libomp.so.5"))
-    return "libomp did not attach the tool";
-  return "no OpenMP";
+  return runtime ? "the OpenMP runtime did not attach the tool" : "no OpenMP";
 }
 
 static void say_end(void)
@@ -351,8 +403,9 @@ static void say_end(void)
   bool first = rt.pid == control.config.first_pid;
   if (control.config.log == 0 || (!first && control.config.log < 2))
     return;
-  char losses[600] = "";
+  static char losses[600];
   size_t at = 0;
+  losses[0] = '\0';
   for (unsigned i = 0; format_loss_name(i); i++) {
     uint64_t lost = total_lost(i);
     if (lost && at < sizeof losses)
@@ -374,7 +427,7 @@ void control_finish(void)
 {
   if (!control.active || rt.pid != sys_pid()) /* a vfork child lives in its parent's memory */
     return;
-  pthread_mutex_lock(&lock);
+  lock_take();
   if (!finished) {
     finished = true;
     publish_open_regions();
@@ -383,49 +436,65 @@ void control_finish(void)
     write_all();
     say_end();
   }
-  pthread_mutex_unlock(&lock);
+  lock_drop();
+}
+
+static bool may_exec(void)
+{
+  return control.active && rt.pid == sys_pid();
 }
 
 void control_before_exec(void)
 {
-  if (!control.active || rt.pid != sys_pid())
+  if (!may_exec())
     return;
-  pthread_mutex_lock(&lock);
+  lock_take();
+  if (finished)
+    return;
   writer_mark();
   publish_open_regions();
   atomic_store(&rt.closed, true);
   wait_until(outside_handler);
   write_all();
+  hooks_sigmask(SIG_SETMASK, &mask_before, NULL); /* the mask is the new program's too */
 }
 
 void control_exec_failed(void)
 {
   int saved_errno = errno;
-  if (!control.active || rt.pid != sys_pid())
+  if (!may_exec())
     return;
-  writer_rewind();
-  atomic_store(&rt.closed, finished);
-  pthread_mutex_unlock(&lock);
+  if (!finished) {
+    writer_rewind();
+    atomic_store(&rt.closed, false);
+  }
+  lock_drop();
   errno = saved_errno;
 }
 
+/* No thread is in a handler, where it could hold libunwind's locks, while the process is copied. */
 void control_fork_prepare(void)
 {
-  pthread_mutex_lock(&lock);
+  lock_take();
+  atomic_store(&rt.quiet, true);
+  if (control.active && !finished)
+    wait_until(outside_handler);
 }
 
 void control_fork_parent(void)
 {
-  pthread_mutex_unlock(&lock);
+  atomic_store(&rt.quiet, false);
+  lock_drop();
 }
 
 /* Only the forking thread goes on.  Its sources stayed behind with the parent; so does what was measured until now. */
 void control_fork_child(void)
 {
-  pthread_mutex_init(&lock, NULL);
+  atomic_store(&rt.quiet, false);
+  lock_drop();
   if (!control.active || finished)
     return;
-  struct thread_state old = {0};
+  static struct thread_state old;
   if (rt_self)
     old = *rt_self;
   rt_self = NULL;

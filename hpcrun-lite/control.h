@@ -37,7 +37,7 @@ bool control_start(void);
 void thread_start(uint64_t top_sp);
 void thread_stop(void);
 
-/* Stops measuring and writes everything.  Idempotent.  exec: the program image is about to be replaced. */
+/* Stops measuring and writes everything.  Idempotent. */
 void control_finish(void);
 
 /* exec: writes what there is; if the exec failed, control_exec_failed() takes it back and measuring goes on. */

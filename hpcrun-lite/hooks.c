@@ -27,23 +27,25 @@ void *hooks_next(void **cache, const char *name)
   return found;
 }
 
-bool hooks_loaded(const char *soname)
-{
-  void *handle = dlopen(soname, RTLD_LAZY | RTLD_NOLOAD);
-  if (handle)
-    dlclose(handle);
-  return handle != NULL;
-}
-
 /* ---- signals: ours is taken before the program's handler, if it has one, and cannot be blocked ---- */
 
 static struct sigaction program_action; /* what the program believes to be installed for RT_SIGNAL */
 static bool installed;
 
+/* A signal of an event or timer whose thread has just stopped it. */
+static bool late_sample(const siginfo_t *info)
+{
+  return info->si_code == SI_TIMER || (info->si_code >= POLL_IN && info->si_code <= POLL_HUP);
+}
+
 static void on_signal(int number, siginfo_t *info, void *context)
 {
   if (sample_signal(info, context))
     return;
+  if (late_sample(info)) {
+    rt_lost(NULL, FORMAT_LOST_UNKNOWN);
+    return;
+  }
   struct sigaction action = program_action;
   if (action.sa_flags & SA_SIGINFO)
     action.sa_sigaction(number, info, context);
@@ -131,6 +133,11 @@ static void on_thread_end(void *unused)
   thread_stop();
 }
 
+void hooks_watch_thread_end(void)
+{
+  pthread_setspecific(end_key, &end_key);
+}
+
 struct start {
   void *(*run)(void *);
   thrd_start_t run_c11;
@@ -143,7 +150,6 @@ static void *trampoline(void *argument)
   uint64_t sp;
   free(argument);
   __asm__ volatile("movq %%rsp, %0" : "=r"(sp));
-  pthread_setspecific(end_key, &end_key);
   thread_start(sp);
   void *result = start.run ? start.run(start.argument) : (void *)(intptr_t)start.run_c11(start.argument);
   __asm__ volatile("" ::: "memory"); /* not a tail call: this frame marks the end of the thread's stack */
@@ -337,7 +343,8 @@ static __attribute__((constructor)) void on_load(void)
 bool hooks_start(void)
 {
   struct sigaction ours = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
-  sigfillset(&ours.sa_mask);
+  memset(&ours.sa_mask, 0xff,
+         sizeof ours.sa_mask); /* also what glibc keeps for cancellation: not in a handler of ours */
   sigdelset(&ours.sa_mask, SIGSEGV);
   sigdelset(&ours.sa_mask, SIGBUS);
   sigdelset(&ours.sa_mask, SIGFPE);
@@ -345,7 +352,6 @@ bool hooks_start(void)
   if (pthread_key_create(&end_key, on_thread_end) != 0 || sigaction(RT_SIGNAL, &ours, &program_action) != 0)
     return false;
   installed = true;
-  pthread_setspecific(end_key, &end_key);
   pthread_atfork(control_fork_prepare, control_fork_parent, control_fork_child);
   at_quick_exit(control_finish);
   return true;

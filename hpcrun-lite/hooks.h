@@ -8,6 +8,9 @@
 /* Installs the signal handler and the fork and exit hooks. */
 bool hooks_start(void);
 
+/* Has thread_stop() called when the calling thread ends. */
+void hooks_watch_thread_end(void);
+
 /* Lets the calling thread receive our signal. */
 void hooks_unblock_signal(void);
 
@@ -17,9 +20,6 @@ void hooks_sigmask(int how, const sigset_t *set, sigset_t *old);
 /* A set of signals to wait for, without ours (a program that waits for all must not eat it); copy is the room for it.
  */
 const sigset_t *hooks_awaited(const sigset_t *set, sigset_t *copy);
-
-/* Has the program that library loaded? */
-bool hooks_loaded(const char *soname);
 
 /* The next definition of an interposed function, looked up once. */
 void *hooks_next(void **cache, const char *name);

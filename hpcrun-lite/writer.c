@@ -5,10 +5,10 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
 #include "hpcrun-lite/rt/modules.h"
@@ -20,7 +20,7 @@ enum { FLUSH_SIZE = 256 << 10 };
 static struct {
   char path[4096 + 300];
   char host[256];
-  uint8_t *buffer; /* packed chunks not yet in the file */
+  uint8_t *buffer; /* packed chunks not yet in the file; mapped: this may run in a program whose heap is locked */
   size_t used, capacity;
   off_t written, mark;
   bool exists, failed;
@@ -29,7 +29,8 @@ static struct {
 
 void writer_start(void)
 {
-  free(writer.buffer);
+  if (writer.buffer)
+    sys_unmap(writer.buffer, writer.capacity);
   ZSTD_CCtx *zstd = writer.zstd;
   memset(&writer, 0, sizeof writer);
   writer.zstd = zstd;
@@ -37,11 +38,6 @@ void writer_start(void)
     strcpy(writer.host, "localhost");
   snprintf(writer.path, sizeof writer.path, "%s/%s-%d-%llx" FORMAT_SUFFIX, control.config.directory, writer.host,
            rt.pid, (unsigned long long)control.start_realtime_ns);
-}
-
-const char *writer_path(void)
-{
-  return writer.path;
 }
 
 static void fail(const char *what, size_t lost)
@@ -88,12 +84,24 @@ static bool reserve(size_t size)
   if (writer.used >= FLUSH_SIZE)
     flush();
   size_t capacity = writer.used + size > 2 * writer.capacity ? writer.used + size : 2 * writer.capacity;
-  uint8_t *bigger = realloc(writer.buffer, capacity);
+  uint8_t *bigger = sys_map(capacity);
   if (!bigger)
     return false;
+  if (writer.buffer) {
+    memcpy(bigger, writer.buffer, writer.used);
+    sys_unmap(writer.buffer, writer.capacity);
+  }
   writer.buffer = bigger;
   writer.capacity = capacity;
   return true;
+}
+
+/* zstd in memory of ours.  NULL without: then chunks are stored as they are. */
+static ZSTD_CCtx *compressor(void)
+{
+  size_t size = format_pack_memory();
+  void *memory = sys_map(size);
+  return memory ? ZSTD_initStaticCCtx(memory, size) : NULL;
 }
 
 static void put(enum format_table table, uint32_t owner, uint32_t first, uint32_t count, uint32_t record_size,
@@ -103,7 +111,7 @@ static void put(enum format_table table, uint32_t owner, uint32_t first, uint32_
       .table = (uint16_t)table, .owner = owner, .first = first, .count = count, .record_size = record_size};
   size_t raw_size = (size_t)count * record_size;
   if (!writer.zstd)
-    writer.zstd = ZSTD_createCCtx();
+    writer.zstd = compressor();
   if (!count || !reserve(format_pack_bound(raw_size))) {
     if (count)
       atomic_fetch_add(&rt.lost[FORMAT_LOST_WRITES], raw_size);
@@ -163,7 +171,7 @@ static uint32_t core_count(void)
 
 static uint32_t process_notes(void)
 {
-  char notes[1024];
+  static char notes[1024];
   const struct event *lead = &rt.events[rt.driver < 0 ? 0 : rt.driver];
   int at = snprintf(notes, sizeof notes, "event: %s, ", lead->name);
   if (lead->frequency)
@@ -221,7 +229,7 @@ void writer_mark(void)
 void writer_rewind(void)
 {
   if (writer.mark < 0)
-    writer.exists = unlink(writer.path) != 0;
+    writer.exists = writer.exists && unlink(writer.path) != 0;
   else if (truncate(writer.path, writer.mark) != 0)
     fail("rewind", 0);
   writer.written = writer.mark < 0 ? 0 : writer.mark;

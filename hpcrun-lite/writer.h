@@ -13,6 +13,5 @@ void writer_thread(struct thread_state *t); /* its record and tables, as they ar
 void writer_process(void);                  /* the process's tables; then everything goes to the file  */
 void writer_mark(void);                     /* remembers the file's state …                            */
 void writer_rewind(void);                   /* … and returns to it                                     */
-const char *writer_path(void);
 
 #endif

@@ -126,7 +126,7 @@ static void enter_run(struct path *path, int inner, int outer, bool last)
 {
   struct format_region *region = region_entered(path->t, path->frames[inner].sp, outer_sp(path, outer));
   if (region) {
-    if (path->cut && region->state != FORMAT_REGION_UNKNOWN && region->state != FORMAT_REGION_ASKED)
+    if (path->cut && region_known(region))
       path->node = region->link_node; /* what was cut off is known from an earlier sample */
     region_publish(path->t, region, path->node);
     enter_region(path, last);
@@ -257,6 +257,8 @@ void context_publish(struct thread_state *t, struct format_region *region)
   struct path path = {.t = t, .frames = t->frames, .target = region};
   path.count = unwind_here(t, t->frames, &path.cut);
   read_path(&path);
+  if (!region_known(region)) /* no way into the runtime is on the stack: nobody will learn more */
+    region_publish(t, region, cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_PARTIAL, 0, 0}));
 }
 
 void context_publish_open(struct thread_state *t)

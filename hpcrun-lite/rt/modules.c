@@ -218,6 +218,17 @@ bool modules_mark_runtime(struct thread_state *t, const void *address)
   return true;
 }
 
+const char *modules_runtime(void)
+{
+  uint32_t count = __atomic_load_n(&modules.count, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 1; i < count; i++) {
+    const struct format_module *module = table_at(&modules, i);
+    if (module->flags & FORMAT_MODULE_RUNTIME)
+      return modules_path(module);
+  }
+  return NULL;
+}
+
 void modules_start(const char *executable)
 {
   uint32_t index;

@@ -21,6 +21,9 @@ bool modules_mark_runtime(struct thread_state *t, const void *address);
  * window of 4 GiB.  Returns NULL (and counts) where no entry could be made. */
 const struct format_module *modules_find(struct thread_state *t, uint64_t address, uint32_t *index);
 
+/* Path of the OpenMP runtime, as far as samples met one; NULL otherwise. */
+const char *modules_runtime(void);
+
 /* Appends a string to the process's string table; returns its offset, 0 (the empty string) without memory. */
 uint32_t modules_string(const char *text);
 

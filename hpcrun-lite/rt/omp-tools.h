@@ -40,7 +40,8 @@ enum {
   ompt_callback_implicit_task = 7,
   ompt_callback_sync_region_wait = 16,
   ompt_callback_mutex_acquire = 26,
-  ompt_callback_mutex_acquired = 27
+  ompt_callback_mutex_acquired = 27,
+  ompt_callback_nest_lock = 28
 };
 
 enum { ompt_scope_begin = 1, ompt_scope_end = 2 };

@@ -60,7 +60,9 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
   if (!t)
     return;
   t->inside++;
-  parallel_data->value = region_begin(t, frame ? frame->enter_frame.value : 0);
+  uint64_t handle = region_begin(t, frame ? frame->enter_frame.value : 0);
+  t->unrecorded += handle == 0;
+  parallel_data->value = handle ? handle : REGION_UNKNOWN;
   t->record->regions++;
   t->inside--;
 }
@@ -71,10 +73,15 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
   struct thread_state *t = self();
   if (!t)
     return;
+  if (t->unrecorded) {
+    t->unrecorded--;
+    return;
+  }
   t->inside++;
   struct format_region *unresolved = region_end(t);
   if (unresolved) {
-    context_publish(t, unresolved);
+    if (!rt_closed())
+      context_publish(t, unresolved);
     region_close(t);
   }
   t->inside--;
@@ -85,7 +92,7 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
 static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, unsigned team_size,
                              unsigned index, int flags)
 {
-  (void)team_size, (void)flags;
+  (void)team_size;
   struct thread_state *t = self();
   if (!t)
     return;
@@ -96,8 +103,10 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   }
   if (task_data)
     task_data->value = 0;
-  uint64_t handle = parallel_data ? parallel_data->value : 0;
-  if (handle && (index != 0 || t->open_region != (uint32_t)handle))
+  uint64_t handle = parallel_data && parallel_data->value ? parallel_data->value : REGION_UNKNOWN;
+  bool initial = flags & ompt_task_initial && handle == REGION_UNKNOWN; /* of the program, not of a league */
+  bool own = initial || (index == 0 && (handle == REGION_UNKNOWN || t->open_region == (uint32_t)handle));
+  if (!own)
     t->base_region = handle;
   set_idle(t, false);
 }
@@ -143,6 +152,13 @@ static void on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
   t->lockwait_ticks += rt_ticks() - t->lock_since;
 }
 
+/* A nested lock that the thread holds already is acquired anew without on_mutex_acquired(). */
+static void on_nest_lock(int endpoint, uint64_t wait_id, const void *codeptr)
+{
+  if (endpoint == ompt_scope_begin)
+    on_mutex_acquired(0, wait_id, codeptr);
+}
+
 int ompt_register(void)
 {
   static const struct {
@@ -158,6 +174,7 @@ int ompt_register(void)
       {ompt_callback_sync_region_wait, (ompt_callback_t)on_sync_region_wait},
       {ompt_callback_mutex_acquire, (ompt_callback_t)on_mutex_acquire},
       {ompt_callback_mutex_acquired, (ompt_callback_t)on_mutex_acquired},
+      {ompt_callback_nest_lock, (ompt_callback_t)on_nest_lock},
   };
   int missing = 0;
   for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++)

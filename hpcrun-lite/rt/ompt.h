@@ -8,7 +8,7 @@
 /* Registers all callbacks through rt.set_callback; returns how many of them the runtime will not call. */
 int ompt_register(void);
 
-/* Provided by CTL (threads.c): a thread of the runtime's that was not created through pthread_create as we see it. */
+/* Provided by CTL (tool.c): a thread of the runtime's that was not created through pthread_create as we see it. */
 void threads_adopt(void);
 
 #endif

@@ -24,26 +24,6 @@ void region_start(void)
     table_publish(&regions); /* index 0 means "none" */
 }
 
-bool region_register(struct thread_state *t)
-{
-  for (;;) {
-    uint32_t index, count = threads.count;
-    if (count > t->index)
-      break;
-    if (!table_next(&threads, &index))
-      return false;
-    table_publish(&threads);
-  }
-  __atomic_store_n((struct thread_state **)table_at(&threads, t->index), t, __ATOMIC_RELEASE);
-  return true;
-}
-
-static const struct thread_state *region_thread(uint32_t index)
-{
-  return index < __atomic_load_n(&threads.count, __ATOMIC_ACQUIRE) ? *(struct thread_state **)table_at(&threads, index)
-                                                                   : NULL;
-}
-
 const struct table *region_table(void)
 {
   return &regions;
@@ -54,7 +34,7 @@ static struct format_region *at(uint32_t index)
   return table_at(&regions, index);
 }
 
-static bool known(const struct format_region *region)
+bool region_known(const struct format_region *region)
 {
   uint32_t state = __atomic_load_n(&region->state, __ATOMIC_ACQUIRE);
   return state == FORMAT_REGION_KNOWN || state == FORMAT_REGION_LINKED;
@@ -89,6 +69,36 @@ static void push_shared(uint32_t index)
   do {
     __atomic_store_n(&at(index)->next, (uint32_t)head, __ATOMIC_RELAXED);
   } while (!atomic_compare_exchange_weak(&shared_free, &head, ((head >> 32) + 1) << 32 | index));
+}
+
+bool region_register(struct thread_state *t)
+{
+  for (;;) {
+    uint32_t index, count = threads.count;
+    if (count > t->index)
+      break;
+    if (!table_next(&threads, &index))
+      return false;
+    table_publish(&threads);
+  }
+  __atomic_store_n((struct thread_state **)table_at(&threads, t->index), t, __ATOMIC_RELEASE);
+  return true;
+}
+
+void region_unregister(struct thread_state *t)
+{
+  while (t->free_region) {
+    uint32_t index = t->free_region;
+    t->free_region = at(index)->next;
+    push_shared(index);
+  }
+  __atomic_store_n((struct thread_state **)table_at(&threads, t->index), NULL, __ATOMIC_RELEASE);
+}
+
+static const struct thread_state *region_thread(uint32_t index)
+{
+  return index < __atomic_load_n(&threads.count, __ATOMIC_ACQUIRE) ? *(struct thread_state **)table_at(&threads, index)
+                                                                   : NULL;
 }
 
 static uint32_t record_add(void)
@@ -151,7 +161,7 @@ struct format_region *region_end(struct thread_state *t)
     t->free_region = index;
     return NULL;
   }
-  if (!known(region))
+  if (!region_known(region))
     return region;
   region_close(t);
   return NULL;
@@ -215,15 +225,24 @@ static void ask_master(struct format_region *region)
 {
   uint32_t unknown = FORMAT_REGION_UNKNOWN;
   const struct thread_state *master = region_thread(region->owner);
-  if (known(region) || !master || !__atomic_load_n(&master->idle, __ATOMIC_RELAXED))
+  if (region_known(region) || !master || !__atomic_load_n(&master->idle, __ATOMIC_RELAXED))
     return;
   if (__atomic_compare_exchange_n(&region->state, &unknown, FORMAT_REGION_ASKED, false, __ATOMIC_ACQ_REL,
                                   __ATOMIC_ACQUIRE))
     sys_signal_thread(rt.pid, master->tid, RT_SIGNAL, (void *)&sample_publish);
 }
 
+/* Where frames go whose region's origin is not known and will not be. */
+static uint32_t partial_node(struct thread_state *t)
+{
+  rt_lost(t, FORMAT_LOST_UNRESOLVED);
+  return cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_PARTIAL, 0, 0});
+}
+
 uint32_t region_base(struct thread_state *t, uint64_t handle)
 {
+  if (handle == REGION_UNKNOWN)
+    return partial_node(t);
   struct format_region *region = region_find(handle);
   if (!region)
     return CCT_NONE;
@@ -245,16 +264,14 @@ uint32_t region_base(struct thread_state *t, uint64_t handle)
     let_go((uint32_t)handle);
   else
     t->pending[t->pending_count++] = (struct pending){(uint32_t)handle, node};
-  if (!linked && !room)
-    rt_lost(t, FORMAT_LOST_UNRESOLVED);
-  return node;
+  return linked || room ? node : partial_node(t);
 }
 
 /* Links of our own regions follow a node that was merged into another. */
 static void follow(struct thread_state *t, uint32_t from, uint32_t to)
 {
   for (uint32_t index = t->open_region; index; index = at(index)->next)
-    if (known(at(index)) && at(index)->link_node == from)
+    if (region_known(at(index)) && at(index)->link_node == from)
       at(index)->link_node = to;
   for (uint32_t index = t->known_regions; index; index = at(index)->next)
     if (at(index)->link_node == from)
@@ -304,7 +321,7 @@ void region_fold(struct thread_state *t)
 bool region_wanted(const struct thread_state *t)
 {
   for (uint32_t index = t->open_region; index; index = at(index)->next)
-    if (!known(at(index)) && (uint32_t)__atomic_load_n(&at(index)->word, __ATOMIC_RELAXED) > 1)
+    if (!region_known(at(index)) && (uint32_t)__atomic_load_n(&at(index)->word, __ATOMIC_RELAXED) > 1)
       return true;
   return false;
 }

@@ -20,6 +20,12 @@ void region_start(void);
 /* Makes a new thread known as a possible master.  CTL, under its lock.  False without memory. */
 bool region_register(struct thread_state *t);
 
+/* Takes an ending thread's records back.  CTL. */
+void region_unregister(struct thread_state *t);
+
+/* In place of the handle of a region that has no record. */
+#define REGION_UNKNOWN UINT64_MAX
+
 /* Master enters a region whose runtime entry's frame is at enter_frame.  Returns its handle, 0 without memory. */
 uint64_t region_begin(struct thread_state *t, uint64_t enter_frame);
 
@@ -32,6 +38,9 @@ void region_close(struct thread_state *t);
 
 /* The innermost open region of this thread that was entered from a frame between those stack pointers; NULL if none. */
 struct format_region *region_entered(const struct thread_state *t, uint64_t sp_from, uint64_t sp_to);
+
+/* Has its creation context been published? */
+bool region_known(const struct format_region *region);
 
 /* The master's tree node of the context that created the region. */
 void region_publish(struct thread_state *t, struct format_region *region, uint32_t node);

@@ -80,6 +80,7 @@ struct thread_state {
   uint32_t open_region;                /* innermost region that this thread is master of       */
   uint32_t free_region;                /* records at hand                                      */
   uint64_t base_region;                /* worker: handle of the region at the stack's base     */
+  uint32_t unrecorded;                 /* regions begun without a record that have not ended          */
   uint64_t idle_since, lock_since;     /* time-stamp counter                     */
   uint64_t idle_ticks, lockwait_ticks; /* sums                                   */
 
@@ -88,7 +89,6 @@ struct thread_state {
   uint64_t cpu_start_ns;          /* the thread's clock when it was registered: not 0 after exec */
   uint64_t stack_low, stack_high; /* 0 = not known                                  */
   uint64_t top_sp;                /* an unwind is complete once it gets here        */
-  uint64_t pthread;               /* for CTL                                        */
 
   struct format_thread *record;
   struct table nodes, links, values;
@@ -101,7 +101,8 @@ struct thread_state {
   struct module_cache modules[16];
   struct call_cache calls[8];
   struct frame *frames; /* RT_FRAMES_MAX */
-  struct format_chunk *record_chunk, *frames_chunk, *self_chunk;
+  void *walk;           /* of rt/unwind.c */
+  struct format_chunk *record_chunk, *frames_chunk, *walk_chunk, *self_chunk;
 
   struct thread_state *next, **link; /* CTL: list of live threads, under its mutex  */
 };
@@ -115,8 +116,8 @@ struct rt_process {
   unsigned metric_count;
   int pid;
   bool timers_for_cpu; /* CPU time is sampled by timers: kernel samples are not allowed                  */
-  bool wall;           /* an event signals blocked threads                                               */
   bool ompt;
+  atomic_bool quiet;             /* no samples for a moment: the process forks                                      */
   atomic_bool paused;            /* by the program: samples do not count                                           */
   atomic_bool closed;            /* measuring has ended: handlers and callbacks return at once                     */
   atomic_uint module_generation; /* changes with every dlclose                                               */
@@ -145,6 +146,13 @@ static inline void rt_leave(struct thread_state *t)
 {
   atomic_signal_fence(memory_order_seq_cst);
   __atomic_store_n(&t->inside, 0, __ATOMIC_RELEASE);
+}
+
+/* Measuring has ended, or rests.  Tested again inside rt_enter(), since control waits for those inside. */
+static inline bool rt_closed(void)
+{
+  atomic_thread_fence(memory_order_seq_cst);
+  return atomic_load(&rt.closed) || atomic_load(&rt.quiet);
 }
 
 static inline void rt_lost(struct thread_state *t, enum format_loss loss)

@@ -79,14 +79,14 @@ bool sample_signal(const siginfo_t *info, void *context)
   if (!source && !publish)
     return false;
   int saved_errno = errno;
-  if (!atomic_load_explicit(&rt.closed, memory_order_acquire) || publish) {
+  if (!rt_closed() || publish) {
     uint64_t weight = source ? source_weight(t, source) : 0;
     if (source && atomic_load_explicit(&rt.paused, memory_order_relaxed)) {
       /* weighed, so that the time until now does not count later, and dropped */
     } else if (rt_enter(t)) {
       if (publish)
         context_publish_open(t);
-      else
+      else if (!rt_closed()) /* the one who closes waits for those inside */
         charge(t, source->event, weight, context);
       rt_leave(t);
     } else if (source) {

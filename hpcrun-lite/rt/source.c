@@ -7,7 +7,7 @@
 
 #include "hpcrun-lite/rt/sys.h"
 
-enum { PAGE = 4096, PHASE_MIN_NS = 20000, EACCES_RESULT = -13, EPERM_RESULT = -1 };
+enum { PAGE = 4096, HIGH_FD = 900, PHASE_MIN_NS = 20000, EACCES_RESULT = -13, EPERM_RESULT = -1 };
 
 /* Where in its period a thread starts: a number up to the period, from the thread's id and the time.  Not much below
  * what the kernel's timers can do. */
@@ -48,6 +48,19 @@ int source_probe(void)
   return fd < 0 ? -fd : 0;
 }
 
+/* Descriptor numbers that programs do not use, and that tell a thread's events apart: a signal names its event by the
+ * number that it had when it was armed, also after it was closed. */
+static int move_apart(const struct thread_state *t, const struct source *source, int fd)
+{
+  fd = sys_move_fd(fd, HIGH_FD);
+  for (unsigned i = 0; i < rt.event_count; i++)
+    if (&t->sources[i] != source && t->sources[i].how == SOURCE_PERF && t->sources[i].fd == fd) {
+      fd = sys_move_fd(fd, fd + 1);
+      i = UINT32_MAX; /* compare with all of them anew */
+    }
+  return fd;
+}
+
 /* Opens, directs the signal here, and keeps the event by mapping its page: the descriptor need not stay open for that,
  * and a program that closes descriptors it does not know cannot stop it.  Count events keep theirs, to read the
  * counter. */
@@ -59,7 +72,7 @@ static bool perf_start(struct thread_state *t, struct source *source, uint64_t p
     fd = event->clock == EVENT_COUNT ? open_event(event, t->tid, period, true) : fd;
   if (fd < 0)
     return false;
-  fd = sys_move_fd_high(fd);
+  fd = move_apart(t, source, fd);
   void *page = sys_perf_deliver(fd, t->tid, RT_SIGNAL) ? sys_perf_page(fd, PAGE) : NULL;
   bool keep = page && event->clock == EVENT_COUNT && sys_perf_id(fd, &source->id);
   if (!keep)
@@ -161,10 +174,14 @@ uint64_t source_weight(struct thread_state *t, struct source *source)
   case EVENT_WALL_TIME:
     return time_weight(source, sys_monotonic_ns());
   case EVENT_CPU_TIME: {
-    bool first = source->first && source->how == SOURCE_PERF;
+    bool first = source->first && source->how == SOURCE_PERF; /* then the random first period is over */
     uint64_t weight = time_weight(source, sys_thread_cpu_ns());
-    if (first) /* the random first period is over: on with the real one */
-      perf_start(t, source, source->period);
+    if (first && !perf_start(t, source, source->period)) {
+      sys_unmap(source->page, PAGE); /* it would go on with its random first period */
+      source->page = NULL;
+      if (!timer_start(t, source, CLOCK_THREAD_CPUTIME_ID))
+        rt_lost(t, FORMAT_LOST_EVENTS);
+    }
     return weight;
   }
   case EVENT_COUNT:

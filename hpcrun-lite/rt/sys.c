@@ -10,8 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HIGH_FD = 900 };
-
 static long call6(long number, long a, long b, long c, long d, long e, long f)
 {
   long result;
@@ -121,9 +119,9 @@ void *sys_perf_page(int fd, size_t size_bytes)
   return at < 0 && at > -4096 ? NULL : (void *)at;
 }
 
-int sys_move_fd_high(int fd)
+int sys_move_fd(int fd, int lowest)
 {
-  long high = call3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, HIGH_FD);
+  long high = call3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest);
   if (high < 0)
     return fd;
   sys_close(fd);

@@ -23,7 +23,7 @@ bool sys_peek(uint64_t address, void *out, size_t size_bytes);
 int sys_perf_event_open(struct perf_event_attr *attr, int tid); /* descriptor or -errno */
 bool sys_perf_deliver(int fd, int tid, int signal_number);      /* overflows of fd signal that thread */
 void *sys_perf_page(int fd, size_t size_bytes);                 /* NULL on failure */
-int sys_move_fd_high(int fd); /* the same file at a number that programs do not use, else fd */
+int sys_move_fd(int fd, int lowest); /* the same file at a number from lowest on; fd itself if there is none */
 void sys_close(int fd);
 
 /* A counter's value through a descriptor that may meanwhile be the program's: only read if it is the event with that

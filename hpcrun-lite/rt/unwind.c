@@ -30,6 +30,7 @@ static unw_addr_space_t space;
 /* What one walk needs: registers, the range that may be read directly, and windows of other memory, fetched by the
  * kernel. */
 struct walk {
+  unw_cursor_t cursor;
   const greg_t *registers;
   gregset_t guessed; /* those of a caller that was guessed */
   uint64_t low, high;
@@ -323,19 +324,25 @@ static int step(struct walk *walk, unw_cursor_t *cursor, struct frame *frame)
   return more;
 }
 
+size_t unwind_size(void)
+{
+  return sizeof(struct walk);
+}
+
 int unwind_walk(const struct thread_state *t, const greg_t *registers, struct frame *frames, bool *cut)
 {
-  struct walk walk = {.registers = registers};
-  unw_cursor_t cursor;
+  struct walk *walk = t->walk;
+  walk->registers = registers;
+  memset(walk->window_at, 0, sizeof walk->window_at);
   uint64_t sp = (uint64_t)registers[REG_RSP];
   frames[0] = (struct frame){.ip = (uint64_t)registers[REG_RIP], .sp = sp};
   *cut = true;
-  set_direct_range(&walk, t, sp);
-  if (!space || lib.init_remote(&cursor, space, &walk) != 0)
+  set_direct_range(walk, t, sp);
+  if (!space || lib.init_remote(&walk->cursor, space, walk) != 0)
     return 1;
   int count = 1;
   for (; count < RT_FRAMES_MAX; count++) {
-    int more = step(&walk, &cursor, &frames[count]);
+    int more = step(walk, &walk->cursor, &frames[count]);
     sp = frames[more > 0 ? count : count - 1].sp;
     if (more <= 0) {
       *cut = more < 0 || (t->top_sp && on_stack(t, sp) && sp < t->top_sp);

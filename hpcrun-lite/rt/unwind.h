@@ -25,6 +25,9 @@ void unwind_restart(void);
 /* Forget what is known about code: something was unloaded. */
 void unwind_flush(void);
 
+/* Bytes of memory for the walks of one thread (thread_state.walk): handlers may run on small stacks. */
+size_t unwind_size(void);
+
 /* Walks from the interrupted context outwards into frames[RT_FRAMES_MAX], innermost first.  Returns the number of
  * frames, at least 1; *cut says that the thread's outermost frame was not reached. */
 int unwind_walk(const struct thread_state *t, const greg_t *registers, struct frame *frames, bool *cut);

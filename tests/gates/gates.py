@@ -42,7 +42,8 @@ EXPORTS = {
     "execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "execveat", "fexecve",
     "nanosleep", "clock_nanosleep", "sleep", "usleep", "poll", "ppoll", "select", "pselect", "epoll_wait", "epoll_pwait",
     "sem_wait", "sem_timedwait", "sem_clockwait", "pause", "sigsuspend", "msgrcv", "msgsnd", "semop", "semtimedop",
-    "accept", "accept4", "connect", "recv", "recvfrom", "recvmsg", "send", "sendto", "sendmsg",
+    "accept", "accept4", "connect", "recv", "recvfrom", "recvmsg", "recvmmsg", "sendmmsg", "epoll_pwait2", "__poll_chk",
+    "__ppoll_chk", "__recv_chk", "__recvfrom_chk", "send", "sendto", "sendmsg",
 }
 
 
