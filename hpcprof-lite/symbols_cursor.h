@@ -55,6 +55,19 @@ static inline uint64_t symbols_cursor_fixed(struct symbols_cursor *c, unsigned s
   return value;
 }
 
+static inline uint64_t symbols_cursor_uleb(struct symbols_cursor *c) {
+  uint64_t value = 0;
+  for (unsigned shift = 0; c->next < c->end; shift += 7) {
+    uint8_t byte = *c->next++;
+    if (shift < 64)
+      value |= (uint64_t)(byte & 0x7f) << shift;
+    if (!(byte & 0x80))
+      return value;
+  }
+  c->bad = true;
+  return 0;
+}
+
 /* A string that ends within the range; "" on failure. */
 static inline const char *symbols_cursor_string(struct symbols_cursor *c) {
   const char *text = (const char *)c->next;

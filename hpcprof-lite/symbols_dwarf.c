@@ -9,6 +9,7 @@
 #include "hpcprof-lite/symbols_child.h"
 
 enum {
+  ABBREVS = 2048,      /* of a unit, about which something is remembered                              */
   CHAIN_MAX = 200,     /* functions inlined into one another; deeper ones count as their callers      */
   DEPTH_MAX = 1000,    /* entries within one another                                                  */
   REFERENCES_MAX = 16, /* abstract_origin and specification steps to a function's declaration         */
@@ -105,12 +106,13 @@ struct reader {
   void *functions, *tables; /* search trees of struct known and of struct table */
   uint32_t *depths;         /* of scopes */
   size_t depth_room;
-  bool *found; /* wanted addresses that the unit being read has a function for */
+  bool *found;              /* wanted addresses that the unit being read has a function for */
   /* the unit being read */
   uint64_t low;
   unsigned version;
   struct table *table; /* NULL without */
-  bool thorough;       /* whether functions without wanted addresses are entered too */
+  uint8_t code[ABBREVS]; /* by abbreviation: whether such entries have code; 0: not known yet */
+  bool thorough;         /* whether functions without wanted addresses are entered too */
 };
 
 static void damaged(struct reader *r) {
@@ -484,6 +486,21 @@ static bool finish_scope(struct reader *r, const struct sink *sink, const struct
   return symbols_draft_scope(&r->draft, scope) != SYMBOLS_NONE;
 }
 
+/* Whether an entry has code; most functions are only declared, and reading their attributes takes most of the time.
+ * Entries of one abbreviation have the same attributes. */
+static bool has_code(struct reader *r, Dwarf_Die die) {
+  enum { UNKNOWN, NO, YES };
+  int abbrev = dwarf_die_abbrev_code(die);
+  Dwarf_Bool low = false, ranges = false;
+  if (abbrev > 0 && abbrev < ABBREVS && r->code[abbrev] != UNKNOWN)
+    return r->code[abbrev] == YES;
+  dwarf_hasattr(die, DW_AT_low_pc, &low, NULL);
+  dwarf_hasattr(die, DW_AT_ranges, &ranges, NULL);
+  if (abbrev > 0 && abbrev < ABBREVS)
+    r->code[abbrev] = low || ranges ? YES : NO;
+  return low || ranges;
+}
+
 /* Makes a scope of a function or an inlined instance.  Returns the scope for its children: `parent` where it has no
  * code.  *enter tells whether they matter. */
 static uint32_t add_scope(struct reader *r, Dwarf_Die die, Dwarf_Half tag, uint32_t parent, bool *enter) {
@@ -494,7 +511,7 @@ static uint32_t add_scope(struct reader *r, Dwarf_Die die, Dwarf_Half tag, uint3
                       .take = take_scope_range,
                       .scope = (uint32_t)r->draft.scope_count,
                       .depth = outer == SYMBOLS_NONE ? 0 : r->depths[outer] + 1};
-  if (sink.depth >= CHAIN_MAX || r->draft.failed || dwarf_dieoffset(die, &offset, NULL) != DW_DLV_OK ||
+  if (!has_code(r, die) || sink.depth >= CHAIN_MAX || r->draft.failed || dwarf_dieoffset(die, &offset, NULL) != DW_DLV_OK ||
       !fields_read(&r->main, die, &f))
     return parent;
   read_ranges(&sink, &f, die);
@@ -543,6 +560,90 @@ static void walk_children(struct reader *r, Dwarf_Die parent, uint32_t scope, un
     damaged(r);
 }
 
+/* Skips a line program's header (DWARF 5) up to what its opcodes depend on; false if it is of another version. */
+static bool program_begin(struct symbols_bytes section, uint64_t offset, struct symbols_cursor *c, uint8_t *opcodes,
+                          const uint8_t **lengths) {
+  *c = symbols_cursor_at(section, offset, UINT64_MAX);
+  uint64_t length = symbols_cursor_fixed(c, 4);
+  unsigned size = length == UINT32_MAX ? 8 : 4;
+  if (size == 8)
+    length = symbols_cursor_fixed(c, 8);
+  uint64_t end = (uint64_t)(c->next - section.data) + length;
+  uint64_t version = symbols_cursor_fixed(c, 2);
+  symbols_cursor_skip(c, 2);
+  length = symbols_cursor_fixed(c, size);
+  uint64_t program = (uint64_t)(c->next - section.data) + length;
+  symbols_cursor_skip(c, 5);
+  *opcodes = (uint8_t)symbols_cursor_fixed(c, 1);
+  *lengths = c->next;
+  symbols_cursor_skip(c, *opcodes);
+  if (c->bad || version != 5 || !*opcodes)
+    return false;
+  *c = symbols_cursor_at(section, program, end);
+  return !c->bad;
+}
+
+/* Corrects libdwarf up to version 0.8, which begins each sequence of a DWARF 5 table with file 0 where the standard says
+ * file 1: clears chosen[i] where row i comes before the first choice of a file, so that the caller knows.  Rows are
+ * counted as libdwarf does. */
+static void find_default_files(struct symbols_bytes section, uint64_t offset, bool *chosen, size_t count) {
+  struct symbols_cursor c;
+  const uint8_t *lengths;
+  uint8_t opcodes;
+  bool choice = false;
+  if (!program_begin(section, offset, &c, &opcodes, &lengths))
+    return;
+  for (size_t row = 0; row < count && !c.bad && symbols_cursor_left(&c);) {
+    unsigned opcode = (unsigned)symbols_cursor_fixed(&c, 1);
+    if (opcode >= opcodes || opcode == DW_LNS_copy) {
+      chosen[row++] = choice;
+    } else if (opcode == DW_LNS_fixed_advance_pc) {
+      symbols_cursor_skip(&c, 2);
+    } else if (opcode) {
+      choice = choice || opcode == DW_LNS_set_file;
+      for (unsigned i = 0; i < lengths[opcode - 1]; i++)
+        symbols_cursor_uleb(&c);
+    } else {
+      uint64_t length = symbols_cursor_uleb(&c);
+      if (length && symbols_cursor_left(&c) && *c.next == DW_LNE_end_sequence) {
+        chosen[row++] = choice;
+        choice = false;
+      }
+      symbols_cursor_skip(&c, length);
+    }
+  }
+}
+
+/* For each row of a table, whether its file is the one that libdwarf says; NULL where that is so for all. */
+static bool *chosen_files(struct reader *r, Dwarf_Signed count) {
+  Dwarf_Unsigned offset;
+  bool *chosen = r->table->version == 5 && count > 0 ? malloc((size_t)count) : NULL;
+  if (!chosen)
+    return NULL;
+  memset(chosen, true, (size_t)count);
+  if (dwarf_srclines_table_offset(r->table->lines, &offset, NULL) == DW_DLV_OK)
+    find_default_files(r->source->sections[SYMBOLS_LINE], offset, chosen, (size_t)count);
+  return chosen;
+}
+
+/* Whether a row is the end of a sequence.  libdwarf says so also of those where a function's epilogue begins. */
+static bool ends_sequence(Dwarf_Line line) {
+  Dwarf_Bool end = false, prologue = false, epilogue = false;
+  Dwarf_Unsigned isa, discriminator;
+  dwarf_lineendsequence(line, &end, NULL);
+  if (end)
+    dwarf_prologue_end_etc(line, &prologue, &epilogue, &isa, &discriminator, NULL);
+  return end && !epilogue;
+}
+
+static void add_row(struct reader *r, Dwarf_Line line, uint64_t address, bool chosen, size_t first) {
+  Dwarf_Unsigned file = 0, number = 0;
+  dwarf_line_srcfileno(line, &file, NULL);
+  dwarf_lineno(line, &number, NULL);
+  struct symbols_row row = {address, file_number(r, r->table, chosen ? file : 1), short_number(number)};
+  symbols_draft_row(&r->draft, first, row);
+}
+
 /* Adds the rows of the unit's line table.  Sequences of discarded code are left out. */
 static void add_rows(struct reader *r) {
   Dwarf_Line *lines;
@@ -551,25 +652,23 @@ static void add_rows(struct reader *r) {
   int found = r->table ? dwarf_srclines_from_linecontext(r->table->lines, &lines, &count, NULL) : DW_DLV_NO_ENTRY;
   if (found == DW_DLV_ERROR)
     damaged(r);
-  for (Dwarf_Signed i = 0; found == DW_DLV_OK && i < count; i++) {
+  if (found != DW_DLV_OK)
+    return;
+  bool *chosen = chosen_files(r, count);
+  for (Dwarf_Signed i = 0; i < count; i++) {
     Dwarf_Addr address = 0;
-    Dwarf_Unsigned file = 0, line = 0;
-    Dwarf_Bool end = false;
     dwarf_lineaddr(lines[i], &address, NULL);
-    dwarf_lineendsequence(lines[i], &end, NULL);
-    if (end) {
-      bool keep =
-          r->draft.row_count > first && symbols_ranges_find(r->source->code, r->draft.rows[first].low) != SYMBOLS_NONE;
-      symbols_draft_sequence(&r->draft, first, address, keep);
-      first = r->draft.row_count;
+    if (!ends_sequence(lines[i])) {
+      add_row(r, lines[i], address, !chosen || chosen[i], first);
       continue;
     }
-    dwarf_line_srcfileno(lines[i], &file, NULL);
-    dwarf_lineno(lines[i], &line, NULL);
-    symbols_draft_row(&r->draft, first,
-                      (struct symbols_row){address, file_number(r, r->table, file), short_number(line)});
+    bool keep =
+        r->draft.row_count > first && symbols_ranges_find(r->source->code, r->draft.rows[first].low) != SYMBOLS_NONE;
+    symbols_draft_sequence(&r->draft, first, address, keep);
+    first = r->draft.row_count;
   }
   symbols_draft_sequence(&r->draft, first, 0, false);
+  free(chosen);
 }
 
 /* Notes the wanted addresses of the unit as not found yet. */
@@ -610,6 +709,7 @@ static void read_unit(struct reader *r, Dwarf_Die root) {
   }
   r->low = f.has_low ? f.low : 0;
   r->version = version;
+  memset(r->code, 0, sizeof r->code);
   r->draft.flags |= f.has_lines ? SYMBOLS_INDEX_LINES : 0;
   if (!(r->draft.flags & SYMBOLS_INDEX_FUNCTIONS) && dwarf_child(root, &child, NULL) == DW_DLV_OK)
     r->draft.flags |= SYMBOLS_INDEX_FUNCTIONS;
