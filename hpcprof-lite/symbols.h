@@ -24,7 +24,7 @@ struct symbols_request {
   uint32_t build_id_size;  /* bytes, 0 = not known: the file is taken as it is                  */
   const char *debug_root;  /* where separate debug files are kept; NULL = /usr/lib/debug        */
   const uint32_t *offsets; /* what will be looked up, ascending: only functions with one of these are read in full,
-                              and lines only of their units; NULL = everything                  */
+                              and lines only of their units; none = everything                  */
   uint32_t offset_count;
 };
 

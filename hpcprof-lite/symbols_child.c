@@ -86,12 +86,16 @@ static void silence(void) {
   dup2(null, STDERR_FILENO);
 }
 
+void symbols_child_give_up(void) {
+  _exit(CHILD_FAILED);
+}
+
 void symbols_child_write(int out, const void *bytes, size_t size) {
   const uint8_t *next = bytes;
   while (size) {
     ssize_t written = write(out, next, size);
     if (written < 0 && errno != EINTR)
-      _exit(CHILD_FAILED);
+      symbols_child_give_up();
     if (written > 0) {
       next += written;
       size -= (size_t)written;
@@ -190,7 +194,7 @@ bool symbols_child_run(void (*work)(void *argument, int out), void *argument, co
   }
   const char *stopped = collect(in, limits, &output);
   if (stopped)
-    kill(child, SIGKILL); /* it still holds the pipe, so it lives, and the id is its own */
+    kill(child, SIGKILL); /* nobody has waited for it yet: the id is its own */
   close(in);
   *fault = finish(child);
   if (stopped)

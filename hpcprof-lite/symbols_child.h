@@ -23,7 +23,8 @@ struct symbols_child_limits {
 bool symbols_child_run(void (*work)(void *argument, int out), void *argument, const struct symbols_child_limits *limits,
                        uint8_t **bytes, size_t *size, const char **fault);
 
-/* Writes all bytes; ends the child where that fails.  For the child only. */
+/* For the child only: writes all bytes, or ends the child; ends the child for want of memory. */
 void symbols_child_write(int out, const void *bytes, size_t size);
+_Noreturn void symbols_child_give_up(void);
 
 #endif

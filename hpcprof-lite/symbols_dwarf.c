@@ -106,11 +106,11 @@ struct reader {
   void *functions, *tables; /* search trees of struct known and of struct table */
   uint32_t *depths;         /* of scopes */
   size_t depth_room;
-  bool *found;              /* wanted addresses that the unit being read has a function for */
+  bool *found; /* wanted addresses that the unit being read has a function for */
   /* the unit being read */
   uint64_t low;
   unsigned version;
-  struct table *table; /* NULL without */
+  struct table *table;   /* NULL without */
   uint8_t code[ABBREVS]; /* by abbreviation: whether such entries have code; 0: not known yet */
   bool thorough;         /* whether functions without wanted addresses are entered too */
 };
@@ -511,8 +511,8 @@ static uint32_t add_scope(struct reader *r, Dwarf_Die die, Dwarf_Half tag, uint3
                       .take = take_scope_range,
                       .scope = (uint32_t)r->draft.scope_count,
                       .depth = outer == SYMBOLS_NONE ? 0 : r->depths[outer] + 1};
-  if (!has_code(r, die) || sink.depth >= CHAIN_MAX || r->draft.failed || dwarf_dieoffset(die, &offset, NULL) != DW_DLV_OK ||
-      !fields_read(&r->main, die, &f))
+  if (!has_code(r, die) || sink.depth >= CHAIN_MAX || r->draft.failed ||
+      dwarf_dieoffset(die, &offset, NULL) != DW_DLV_OK || !fields_read(&r->main, die, &f))
     return parent;
   read_ranges(&sink, &f, die);
   *enter = *enter || sink.wanted;
@@ -576,16 +576,16 @@ static bool program_begin(struct symbols_bytes section, uint64_t offset, struct 
   symbols_cursor_skip(c, 5);
   *opcodes = (uint8_t)symbols_cursor_fixed(c, 1);
   *lengths = c->next;
-  symbols_cursor_skip(c, *opcodes);
+  symbols_cursor_skip(c, *opcodes ? *opcodes - 1u : 0);
   if (c->bad || version != 5 || !*opcodes)
     return false;
   *c = symbols_cursor_at(section, program, end);
   return !c->bad;
 }
 
-/* Corrects libdwarf up to version 0.8, which begins each sequence of a DWARF 5 table with file 0 where the standard says
- * file 1: clears chosen[i] where row i comes before the first choice of a file, so that the caller knows.  Rows are
- * counted as libdwarf does. */
+/* Corrects older versions of libdwarf (20210528 is one), which begin each sequence of a DWARF 5 table with file 0 where
+ * the standard says file 1: clears chosen[i] where row i comes before the first choice of a file.  Rows are counted as
+ * libdwarf does. */
 static void find_default_files(struct symbols_bytes section, uint64_t offset, bool *chosen, size_t count) {
   struct symbols_cursor c;
   const uint8_t *lengths;
@@ -626,7 +626,8 @@ static bool *chosen_files(struct reader *r, Dwarf_Signed count) {
   return chosen;
 }
 
-/* Whether a row is the end of a sequence.  libdwarf says so also of those where a function's epilogue begins. */
+/* Whether a row is the end of a sequence.  libdwarf 20210528 says so also of those where a function's epilogue begins.
+ */
 static bool ends_sequence(Dwarf_Line line) {
   Dwarf_Bool end = false, prologue = false, epilogue = false;
   Dwarf_Unsigned isa, discriminator;
@@ -770,7 +771,9 @@ static void read_all(void *argument, int out) {
   r.found = malloc(source->wanted_count + 1);
   dwarf_set_de_alloc_flag(0); /* keeping track of what to release costs it more than all the rest */
   dwarf_set_reloc_application(0);
-  if (!r.found || !file_open(&r.main, source->sections))
+  if (!r.found)
+    symbols_child_give_up();
+  if (!file_open(&r.main, source->sections))
     return;
   memset(r.found, true, source->wanted_count);
   if (source->shared[SYMBOLS_INFO].size && file_open(&r.shared, source->shared)) {

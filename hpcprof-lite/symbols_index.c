@@ -154,7 +154,7 @@ void symbols_draft_write(struct symbols_draft *d, int out) {
   struct symbols_row *rows;
   size_t row_count = flatten_rows(d, &rows);
   if (!rows || !symbols_ranges_build(&d->ranges) || d->failed)
-    return;
+    symbols_child_give_up();
   const struct header header = {.magic = MAGIC,
                                 .flags = d->flags,
                                 .rows = row_count,
