@@ -160,12 +160,18 @@ static uint64_t reference_of(Dwarf_Attribute attribute, bool *shared) {
   return offset;
 }
 
+/* The end of the code is an address or a size.  libdwarf would tell the one from the other too, but makes an error of
+ * each size, which takes time and memory. */
 static void take_high(struct fields *f, Dwarf_Attribute attribute) {
+  Dwarf_Half form = 0;
+  dwarf_whatform(attribute, &form, NULL);
   f->has_high = true;
-  if (address_of(attribute, &f->high))
-    return;
-  f->high = number_of(attribute);
-  f->high_is_size = true;
+  f->high_is_size = form == DW_FORM_data1 || form == DW_FORM_data2 || form == DW_FORM_data4 || form == DW_FORM_data8 ||
+                    form == DW_FORM_udata || form == DW_FORM_sdata || form == DW_FORM_implicit_const;
+  if (f->high_is_size)
+    f->high = number_of(attribute);
+  else
+    f->has_high = address_of(attribute, &f->high);
 }
 
 /* Notes a list of ranges; true if the attribute is still needed. */
