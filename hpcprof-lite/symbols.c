@@ -9,6 +9,7 @@
 #include "hpcprof-lite/symbols_cursor.h"
 #include "hpcprof-lite/symbols_dwarf.h"
 #include "hpcprof-lite/symbols_elf.h"
+#include "hpcprof-lite/symbols_index.h"
 #include "hpcprof-lite/symbols_names.h"
 #include "hpcprof-lite/symbols_ranges.h"
 #include "hpcprof-lite/symbols_table.h"
@@ -24,7 +25,7 @@ struct state {
   struct symbols_elf *program, *debug, *shared; /* any may be NULL */
   struct symbols_ranges code;
   struct symbols_table *table;
-  struct symbols_dwarf *dwarf;
+  struct symbols_index *index; /* of the DWARF; NULL without */
   unsigned flags;
 };
 
@@ -183,49 +184,48 @@ static void open_shared(struct state *s, struct symbols_elf *debug, const struct
 /* Reads the sections of debug information of a file (NULL: none). */
 static void read_sections(struct symbols_elf *file, struct symbols_bytes sections[SYMBOLS_SECTIONS], const char **name,
                           const char **fault) {
-  static const char *const names[SYMBOLS_SECTIONS] = {[SYMBOLS_INFO] = ".debug_info",
-                                                      [SYMBOLS_ABBREV] = ".debug_abbrev",
-                                                      [SYMBOLS_STR] = ".debug_str",
-                                                      [SYMBOLS_LINE] = ".debug_line",
-                                                      [SYMBOLS_LINE_STR] = ".debug_line_str",
-                                                      [SYMBOLS_RANGE_LISTS] = ".debug_ranges",
-                                                      [SYMBOLS_RNGLISTS] = ".debug_rnglists",
-                                                      [SYMBOLS_ADDR] = ".debug_addr",
-                                                      [SYMBOLS_STR_OFFSETS] = ".debug_str_offsets"};
-  for (int i = 0; i < SYMBOLS_SECTIONS; i++) {
+  for (int i = 0; i < SYMBOLS_SECTIONS && file; i++) {
     const char *reason = NULL;
-    sections[i] = file ? symbols_elf_section(file, names[i], &reason) : (struct symbols_bytes){0};
+    sections[i] = symbols_elf_section(file, symbols_section_names[i], &reason);
     if (reason && !*fault) {
-      *name = names[i];
+      *name = symbols_section_names[i];
       *fault = reason;
     }
   }
 }
 
-/* Opens the DWARF of the program's own file, else of the separate one. */
+static unsigned flags_of(const struct symbols_index *index) {
+  uint32_t flags = symbols_index_flags(index);
+  return (flags & SYMBOLS_INDEX_LINES ? SYMBOLS_HAS_LINES : 0) |
+         (flags & SYMBOLS_INDEX_FUNCTIONS ? SYMBOLS_HAS_INLINES : 0);
+}
+
+/* Reads the DWARF of the program's own file, else of the separate one. */
 static void open_dwarf(struct state *s, const struct symbols_request *request, struct report *report) {
-  struct symbols_bytes sections[SYMBOLS_SECTIONS], shared[SYMBOLS_SECTIONS];
+  struct symbols_dwarf_source source = {
+      .code = &s->code, .wanted = request->offsets, .wanted_count = request->offsets ? request->offset_count : 0};
   struct symbols_elf *file = has_section(s->program, ".debug_info") ? s->program : s->debug;
-  const char *name = NULL, *fault = NULL;
-  bool damaged = false;
+  const char *separate = file == s->debug ? " (its separate debug file)" : "", *name = NULL, *fault = NULL;
   if (!file)
     return;
   open_shared(s, file, request);
-  read_sections(file, sections, &name, &fault);
-  read_sections(s->shared, shared, &name, &fault);
+  read_sections(file, source.sections, &name, &fault);
+  read_sections(s->shared, source.shared, &name, &fault);
   if (fault)
-    complain(report, SYMBOLS_DAMAGED, "section %s of '%s'%s %s", name, request->path,
-             file == s->debug ? " (its separate debug file)" : "", fault);
-  if (!sections[SYMBOLS_INFO].size)
+    complain(report, SYMBOLS_DAMAGED, "section %s of '%s'%s %s", name, request->path, separate, fault);
+  if (!source.sections[SYMBOLS_INFO].size)
     return;
-  s->dwarf = symbols_dwarf_new(sections, shared, &s->code, &s->pool, &damaged);
-  if (!s->dwarf || damaged)
-    complain(report, SYMBOLS_DAMAGED, "debug information of '%s' is damaged: lines may be missing; build it again",
-             request->path);
-  if (s->dwarf)
-    s->flags |= (symbols_dwarf_has_lines(s->dwarf) ? SYMBOLS_HAS_LINES : 0) |
-                (symbols_dwarf_has_functions(s->dwarf) ? SYMBOLS_HAS_INLINES : 0) |
-                (file == s->debug ? SYMBOLS_SEPARATE : 0);
+  s->index = symbols_dwarf_read(&source, &fault);
+  if (!s->index) {
+    complain(report, SYMBOLS_DAMAGED,
+             "debug data of '%s'%s are damaged: %s; names come from the symbol table; build it again", request->path,
+             separate, fault);
+    return;
+  }
+  s->flags |= flags_of(s->index) | (file == s->debug ? SYMBOLS_SEPARATE : 0);
+  if (symbols_index_flags(s->index) & SYMBOLS_INDEX_DAMAGED)
+    complain(report, SYMBOLS_DAMAGED, "debug data of '%s'%s are damaged in part: lines may be missing; build it again",
+             request->path, separate);
 }
 
 /* Collects the functions that the symbol tables name: the full table of either file, else the exported ones. */
@@ -294,7 +294,7 @@ void symbols_free(struct symbols *symbols) {
   if (!symbols)
     return;
   struct state *s = symbols->state;
-  symbols_dwarf_free(s->dwarf);
+  symbols_index_free(s->index);
   symbols_table_free(s->table);
   symbols_ranges_release(&s->code);
   symbols_pool_release(&s->pool);
@@ -326,7 +326,7 @@ static void add_symbol(struct symbols_place *place, const struct symbols_symbol 
 static int lookup(struct state *s, uint64_t offset, struct symbols_place *places, int max) {
   const char *file = NULL;
   uint32_t line = 0;
-  int count = s->dwarf ? symbols_dwarf_find(s->dwarf, offset, places, max, &file, &line) : 0;
+  int count = s->index ? symbols_index_find(s->index, &s->pool, offset, places, max, &file, &line) : 0;
   const struct symbols_symbol *symbol = symbols_table_find(s->table, &s->pool, offset);
   if (!count && (symbol || line)) {
     places[0] = (struct symbols_place){.file = file, .line = line, .low = symbol ? symbol->start : offset};

@@ -5,9 +5,10 @@
  * out live as long as the index.  Every file read is hostile: what is damaged is left out and said in the message,
  * never followed blindly.
  *
- * The parts: symbols_elf (the only file that knows libelf), symbols_table (symbol tables), symbols_units (DWARF's units
- * and entries), symbols_dwarf (functions and inlines), symbols_lines (line tables), symbols_names (readable names),
- * symbols_ranges (address → innermost range), symbols_cursor.h (checked reads). */
+ * The parts: symbols_elf (the only file that knows libelf), symbols_table (symbol tables), symbols_dwarf (the only file
+ * that knows libdwarf; runs in a child process, since libdwarf does not survive damaged files), symbols_child (that
+ * process), symbols_index (what it hands back), symbols_names (readable names), symbols_ranges (address → innermost
+ * range), symbols_cursor.h (checked reads). */
 #ifndef HPCPROF_LITE_SYMBOLS_H
 #define HPCPROF_LITE_SYMBOLS_H
 
@@ -22,6 +23,9 @@ struct symbols_request {
   const uint8_t *build_id; /* as measured; a file with another one is not used                  */
   uint32_t build_id_size;  /* bytes, 0 = not known: the file is taken as it is                  */
   const char *debug_root;  /* where separate debug files are kept; NULL = /usr/lib/debug        */
+  const uint32_t *offsets; /* what will be looked up, ascending: only functions with one of these are read in full,
+                              and lines only of their units; none = everything                  */
+  uint32_t offset_count;
 };
 
 /* One function instance that covers an address, possibly inlined.  Unknown strings are NULL, unknown lines 0. */

@@ -68,23 +68,6 @@ static inline uint64_t symbols_cursor_uleb(struct symbols_cursor *c) {
   return 0;
 }
 
-static inline int64_t symbols_cursor_sleb(struct symbols_cursor *c) {
-  uint64_t value = 0;
-  for (unsigned shift = 0; c->next < c->end;) {
-    uint8_t byte = *c->next++;
-    if (shift < 64)
-      value |= (uint64_t)(byte & 0x7f) << shift;
-    shift += 7;
-    if (!(byte & 0x80)) {
-      if (shift < 64 && (byte & 0x40))
-        value |= ~0ULL << shift;
-      return (int64_t)value;
-    }
-  }
-  c->bad = true;
-  return 0;
-}
-
 /* A string that ends within the range; "" on failure. */
 static inline const char *symbols_cursor_string(struct symbols_cursor *c) {
   const char *text = (const char *)c->next;

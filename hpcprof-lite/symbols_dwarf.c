@@ -1,372 +1,813 @@
 #include "hpcprof-lite/symbols_dwarf.h"
 
+#include <libdwarf/dwarf.h>
+#include <libdwarf/libdwarf.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "hpcprof-lite/symbols_constants.h"
-#include "hpcprof-lite/symbols_lines.h"
+#include "hpcprof-lite/symbols_child.h"
 
 enum {
-  CHAIN_MAX = 200,     /* functions inlined into one another; deeper ones count as their callers       */
-  REFERENCES_MAX = 16, /* abstract_origin and specification steps to a function's declaration          */
-  LINES_FACTOR = 16,   /* line table bytes read, as a multiple of the section's size (plus the floor)  */
-  LINES_FLOOR = 1 << 20
+  ABBREVS = 2048,      /* of a unit, about which something is remembered                              */
+  CHAIN_MAX = 200,     /* functions inlined into one another; deeper ones count as their callers      */
+  DEPTH_MAX = 1000,    /* entries within one another                                                  */
+  REFERENCES_MAX = 16, /* abstract_origin and specification steps to a function's declaration         */
+  CPU_FLOOR_MS = 400,  /* libdwarf needs some 50 ms for a MB of DWARF: ten times as much is damage,   */
+  CPU_MS_PER_MB = 500, /*   also on a slow machine                                                    */
+  WALL_FACTOR = 20,    /* of a machine that has other things to do                                    */
+  MEMORY_FACTOR = 32   /* of the sections' size                                                       */
 };
 
-/* A function as its declaration tells, whatever instances of it there are. */
-struct function {
-  const struct symbols_info *info;
-  uint64_t offset; /* of the entry it was asked for by */
-  const char *readable, *raw, *decl_file;
-  uint32_t decl_line;
-};
+#define MEMORY_FLOOR (256ull << 20)
 
-/* A stretch of code that belongs to one instance of a function. */
-struct scope {
-  uint64_t low;              /* start of the out-of-line function                             */
-  uint64_t entry;            /* offset of the entry, or of what it says it is an instance of  */
-  struct function *function; /* NULL until asked for                                          */
-  uint32_t parent;           /* scope it is inlined into; SYMBOLS_NONE if it is out of line   */
-  uint32_t call_file, call_line;
-  uint32_t depth;
-  bool shared; /* entry lies in the shared file */
-};
+const char *const symbols_section_names[SYMBOLS_SECTIONS] = {[SYMBOLS_INFO] = ".debug_info",
+                                                             [SYMBOLS_ABBREV] = ".debug_abbrev",
+                                                             [SYMBOLS_STR] = ".debug_str",
+                                                             [SYMBOLS_LINE] = ".debug_line",
+                                                             [SYMBOLS_LINE_STR] = ".debug_line_str",
+                                                             [SYMBOLS_RANGE_LISTS] = ".debug_ranges",
+                                                             [SYMBOLS_RNGLISTS] = ".debug_rnglists",
+                                                             [SYMBOLS_ADDR] = ".debug_addr",
+                                                             [SYMBOLS_STR_OFFSETS] = ".debug_str_offsets"};
 
-/* What is built on demand for a unit. */
-struct unit_index {
-  bool built, lines_tried;
-  struct symbols_lines *lines;
-  struct scope *scopes;
-  size_t scope_count, scope_room;
-  struct symbols_ranges ranges; /* → scope */
-};
-
-struct symbols_dwarf {
-  struct symbols_info main, shared;
-  struct unit_index *index, *shared_index; /* parallel to the units */
-  struct symbols_ranges units;             /* → unit of main        */
-  struct symbols_pool *pool;
-  uint64_t lines_budget;
-  void *functions; /* search tree of struct function, by file and offset */
-  bool has_lines, has_functions;
-};
-
-static struct unit_index *index_of(struct symbols_dwarf *d, const struct symbols_info *info,
-                                   const struct symbols_unit *unit) {
-  return (info == &d->shared ? d->shared_index : d->index) + (unit - info->units);
+/* libdwarf's view of sections that lie in memory.  It takes number 0 for "none", as ELF does. */
+static int section_info(void *object, Dwarf_Half number, Dwarf_Obj_Access_Section *out, int *error) {
+  const struct symbols_bytes *sections = object;
+  (void)error;
+  if (number > SYMBOLS_SECTIONS)
+    return DW_DLV_NO_ENTRY;
+  *out = (Dwarf_Obj_Access_Section){.name = number ? symbols_section_names[number - 1] : "",
+                                    .size = number ? sections[number - 1].size : 0};
+  return DW_DLV_OK;
 }
 
-/* The line table of a unit, NULL without. */
-static struct symbols_lines *lines_of(struct symbols_dwarf *d, const struct symbols_info *info,
-                                      const struct symbols_unit *unit) {
-  struct unit_index *index = index_of(d, info, unit);
-  if (!index->lines_tried && unit->has_lines) {
-    const struct symbols_lines_source source = {.line = info->sections[SYMBOLS_LINE],
-                                                .str = info->sections[SYMBOLS_STR],
-                                                .line_str = info->sections[SYMBOLS_LINE_STR],
-                                                .code = info->code,
-                                                .pool = d->pool,
-                                                .budget = &d->lines_budget};
-    index->lines = symbols_lines_new(&source, unit->line_offset, unit->comp_dir);
+static int load_section(void *object, Dwarf_Half number, Dwarf_Small **data, int *error) {
+  const struct symbols_bytes *sections = object;
+  (void)error;
+  if (!number || number > SYMBOLS_SECTIONS || !sections[number - 1].size)
+    return DW_DLV_NO_ENTRY;
+  *data = (Dwarf_Small *)(uintptr_t)sections[number - 1].data;
+  return DW_DLV_OK;
+}
+
+static Dwarf_Endianness byte_order(void *object) {
+  (void)object;
+  return DW_OBJECT_LSB;
+}
+
+static Dwarf_Small word_size(void *object) {
+  (void)object;
+  return 8;
+}
+
+static Dwarf_Unsigned section_count(void *object) {
+  (void)object;
+  return SYMBOLS_SECTIONS + 1;
+}
+
+static const struct Dwarf_Obj_Access_Methods_s methods = {.get_section_info = section_info,
+                                                          .get_byte_order = byte_order,
+                                                          .get_length_size = word_size,
+                                                          .get_pointer_size = word_size,
+                                                          .get_section_count = section_count,
+                                                          .load_section = load_section};
+
+/* One file's DWARF, the module's own or what dwz shares. */
+struct file {
+  Dwarf_Obj_Access_Interface access;
+  Dwarf_Debug dwarf;
+  struct file *shared; /* NULL without */
+};
+
+/* The line table of a unit and the files it names. */
+struct table {
+  const struct file *file;
+  Dwarf_Off unit; /* of the unit's root entry */
+  Dwarf_Line_Context lines;
+  const char *comp_dir;
+  Dwarf_Unsigned version;
+  Dwarf_Signed count; /* numbers of files are below it                */
+  uint32_t *numbers;  /* of files in the draft, plus 1; 0: not known yet */
+};
+
+/* A function that was asked for. */
+struct known {
+  const struct file *file;
+  Dwarf_Off offset;
+  uint32_t function;
+};
+
+/* All of the child's state; it is never released. */
+struct reader {
+  const struct symbols_dwarf_source *source;
+  struct symbols_draft draft;
+  struct file main, shared;
+  void *functions, *tables; /* search trees of struct known and of struct table */
+  uint32_t *depths;         /* of scopes */
+  size_t depth_room;
+  bool *found; /* wanted addresses that the unit being read has a function for */
+  /* the unit being read */
+  uint64_t low;
+  unsigned version;
+  struct table *table;   /* NULL without */
+  uint8_t code[ABBREVS]; /* by abbreviation: whether such entries have code; 0: not known yet */
+  bool thorough;         /* whether functions without wanted addresses are entered too */
+};
+
+static void damaged(struct reader *r) {
+  r->draft.flags |= SYMBOLS_INDEX_DAMAGED;
+}
+
+/* The attributes that tell about code and functions. */
+struct fields {
+  uint64_t low, high, ranges, origin, specification;
+  uint64_t decl_file, decl_line, call_file, call_line;
+  const char *name, *linkage;
+  Dwarf_Attribute ranges_attribute; /* NULL without; valid until fields_release() */
+  Dwarf_Half ranges_form;
+  bool has_low, has_high, high_is_size, origin_shared, specification_shared, has_lines;
+};
+
+static uint64_t number_of(Dwarf_Attribute attribute) {
+  Dwarf_Unsigned value = 0;
+  Dwarf_Signed number = 0;
+  if (dwarf_formudata(attribute, &value, NULL) == DW_DLV_OK)
+    return value;
+  return dwarf_formsdata(attribute, &number, NULL) == DW_DLV_OK && number > 0 ? (uint64_t)number : 0;
+}
+
+static const char *string_of(Dwarf_Attribute attribute) {
+  char *text = NULL;
+  return dwarf_formstring(attribute, &text, NULL) == DW_DLV_OK ? text : NULL;
+}
+
+static bool address_of(Dwarf_Attribute attribute, uint64_t *out) {
+  Dwarf_Addr address;
+  bool fine = dwarf_formaddr(attribute, &address, NULL) == DW_DLV_OK;
+  *out = fine ? address : 0;
+  return fine;
+}
+
+/* The offset of the entry that an attribute refers to, 0 if it cannot be followed. */
+static uint64_t reference_of(Dwarf_Attribute attribute, bool *shared) {
+  Dwarf_Off offset = 0;
+  Dwarf_Half form = 0;
+  if (dwarf_whatform(attribute, &form, NULL) != DW_DLV_OK || form == DW_FORM_ref_sig8 ||
+      dwarf_global_formref(attribute, &offset, NULL) != DW_DLV_OK)
+    return 0;
+  *shared = form == DW_FORM_GNU_ref_alt || form == DW_FORM_ref_sup4 || form == DW_FORM_ref_sup8;
+  return offset;
+}
+
+/* The end of the code is an address or a size.  libdwarf would tell the one from the other too, but makes an error of
+ * each size, which takes time and memory. */
+static void take_high(struct fields *f, Dwarf_Attribute attribute) {
+  Dwarf_Half form = 0;
+  dwarf_whatform(attribute, &form, NULL);
+  f->has_high = true;
+  f->high_is_size = form == DW_FORM_data1 || form == DW_FORM_data2 || form == DW_FORM_data4 || form == DW_FORM_data8 ||
+                    form == DW_FORM_udata || form == DW_FORM_sdata || form == DW_FORM_implicit_const;
+  if (f->high_is_size)
+    f->high = number_of(attribute);
+  else
+    f->has_high = address_of(attribute, &f->high);
+}
+
+/* Notes a list of ranges; true if the attribute is still needed. */
+static bool take_ranges(struct fields *f, Dwarf_Attribute attribute) {
+  Dwarf_Off offset = 0;
+  if (dwarf_whatform(attribute, &f->ranges_form, NULL) != DW_DLV_OK || f->ranges_attribute)
+    return false;
+  if (f->ranges_form == DW_FORM_rnglistx)
+    f->ranges = number_of(attribute);
+  else if (dwarf_global_formref(attribute, &offset, NULL) == DW_DLV_OK)
+    f->ranges = offset;
+  else
+    return false;
+  f->ranges_attribute = attribute;
+  return true;
+}
+
+/* Takes one attribute; true if it must be kept. */
+static bool take_field(struct fields *f, Dwarf_Attribute attribute) {
+  Dwarf_Half name = 0;
+  dwarf_whatattr(attribute, &name, NULL);
+  switch (name) {
+  case DW_AT_low_pc:
+    f->has_low = address_of(attribute, &f->low);
+    break;
+  case DW_AT_high_pc:
+    take_high(f, attribute);
+    break;
+  case DW_AT_ranges:
+    return take_ranges(f, attribute);
+  case DW_AT_abstract_origin:
+    f->origin = reference_of(attribute, &f->origin_shared);
+    break;
+  case DW_AT_specification:
+    f->specification = reference_of(attribute, &f->specification_shared);
+    break;
+  case DW_AT_name:
+    f->name = string_of(attribute);
+    break;
+  case DW_AT_linkage_name:
+  case DW_AT_MIPS_linkage_name:
+    f->linkage = string_of(attribute);
+    break;
+  case DW_AT_decl_file:
+    f->decl_file = number_of(attribute);
+    break;
+  case DW_AT_decl_line:
+    f->decl_line = number_of(attribute);
+    break;
+  case DW_AT_call_file:
+    f->call_file = number_of(attribute);
+    break;
+  case DW_AT_call_line:
+    f->call_line = number_of(attribute);
+    break;
+  case DW_AT_stmt_list:
+    f->has_lines = true;
   }
-  index->lines_tried = true;
-  return index->lines;
+  return false;
 }
 
-static const char *file_of(struct symbols_dwarf *d, const struct symbols_info *info, const struct symbols_unit *unit,
-                           uint64_t number) {
-  struct symbols_lines *lines = lines_of(d, info, unit);
-  return lines ? symbols_lines_file(lines, number) : NULL;
-}
-
-/* What has been found on the way from an instance to its declaration. */
-struct search {
-  const char *name, *linkage, *decl_file;
-  uint64_t decl_line;
-};
-
-/* Takes what one entry adds; false where no reference leads further. */
-static bool search_step(struct symbols_dwarf *d, struct symbols_info **info, uint64_t *offset, struct search *s) {
-  struct symbols_unit *unit = symbols_info_unit(*info, *offset);
-  struct symbols_entry entry;
-  struct symbols_fields f;
-  if (!unit || !symbols_unit_prepare(*info, unit))
+/* Reads all attributes of an entry at once, which costs libdwarf less than asking for some. */
+static bool fields_read(const struct file *file, Dwarf_Die die, struct fields *f) {
+  Dwarf_Attribute *attributes;
+  Dwarf_Signed count;
+  *f = (struct fields){.decl_file = UINT64_MAX};
+  if (dwarf_attrlist(die, &attributes, &count, NULL) != DW_DLV_OK)
     return false;
-  struct symbols_cursor c = symbols_cursor_at((*info)->sections[SYMBOLS_INFO], *offset, unit->end);
-  if (!symbols_entry_read(*info, unit, &c, &entry))
+  for (Dwarf_Signed i = 0; i < count; i++)
+    if (!take_field(f, attributes[i]))
+      dwarf_dealloc_attribute(attributes[i]);
+  dwarf_dealloc(file->dwarf, attributes, DW_DLA_LIST);
+  return true;
+}
+
+static void fields_release(struct fields *f) {
+  if (f->ranges_attribute)
+    dwarf_dealloc_attribute(f->ranges_attribute);
+  f->ranges_attribute = NULL;
+}
+
+static uint32_t short_number(uint64_t number) {
+  return number > UINT32_MAX ? 0 : (uint32_t)number;
+}
+
+/* Opens the line table of the unit with the given root entry, of which only the header is read here; false without. */
+static bool table_open(struct table *table, const struct file *file, Dwarf_Die root, Dwarf_Off unit) {
+  Dwarf_Small tables;
+  Dwarf_Signed base, count;
+  *table = (struct table){.file = file, .unit = unit};
+  if (dwarf_srclines_b(root, &table->version, &tables, &table->lines, NULL) != DW_DLV_OK)
     return false;
-  symbols_entry_fields(*info, unit, &c, &entry, &f);
-  if (!s->name)
-    s->name = f.name.text;
-  if (!s->linkage)
-    s->linkage = f.linkage.text;
-  if (!s->decl_line && f.decl_line.kind == SYMBOLS_VALUE_NUMBER)
-    s->decl_line = f.decl_line.number;
-  if (!s->decl_file && f.decl_file.kind == SYMBOLS_VALUE_NUMBER)
-    s->decl_file = file_of(d, *info, unit, f.decl_file.number);
-  const struct symbols_value *next = f.origin.kind ? &f.origin : &f.specification;
-  *offset = next->number;
-  if (next->kind == SYMBOLS_VALUE_SHARED)
-    *info = (*info)->shared;
-  return *info && (next->kind == SYMBOLS_VALUE_SHARED || next->kind == SYMBOLS_VALUE_ENTRY);
+  if (dwarf_srclines_comp_dir(table->lines, &table->comp_dir, NULL) != DW_DLV_OK)
+    table->comp_dir = NULL;
+  if (dwarf_srclines_files_indexes(table->lines, &base, &count, &table->count, NULL) != DW_DLV_OK || table->count < 0)
+    table->count = 0;
+  table->numbers = calloc((size_t)table->count + 1, sizeof *table->numbers);
+  return table->numbers != NULL;
 }
 
-/* Names a function: by its linkage name where that says more than the plain one (parameters, scopes), else by its
- * plain name. */
-static void name_function(struct symbols_dwarf *d, struct function *function, const struct search *s) {
-  const char *raw = s->linkage ? s->linkage : s->name;
-  function->readable = symbols_readable_in(d->pool, s->linkage);
-  if (s->name && (!function->readable || function->readable == s->linkage))
-    function->readable = symbols_readable_in(d->pool, s->name);
-  function->raw = raw && function->readable && strcmp(raw, function->readable) ? raw : NULL;
+static void table_close(struct table *table) {
+  dwarf_srclines_dealloc_b(table->lines);
+  free(table->numbers);
 }
 
-static int compare_functions(const void *left, const void *right) {
-  const struct function *a = left, *b = right;
-  if (a->info != b->info)
-    return (uintptr_t)a->info < (uintptr_t)b->info ? -1 : 1;
-  return (a->offset > b->offset) - (a->offset < b->offset);
+/* The name of a table's directory, NULL where it is the unit's own. */
+static const char *directory_of(const struct table *table, Dwarf_Unsigned number) {
+  const char *directory = NULL;
+  if (!number && table->version < 5)
+    return NULL;
+  if (dwarf_srclines_include_dir_data(table->lines, (Dwarf_Signed)number, &directory, NULL) != DW_DLV_OK)
+    return NULL;
+  return directory;
 }
 
-/* The function of an entry, found out once; NULL without memory. */
-static struct function *function_get(struct symbols_dwarf *d, struct symbols_info *info, uint64_t offset) {
-  struct function *wanted = malloc(sizeof *wanted);
+/* The draft's number of a table's file. */
+static uint32_t file_number(struct reader *r, struct table *table, uint64_t number) {
+  const char *name = NULL;
+  Dwarf_Unsigned directory = 0, time, size;
+  Dwarf_Form_Data16 *md5;
+  if (!table || number >= (uint64_t)table->count)
+    return SYMBOLS_NONE;
+  if (!table->numbers[number]) {
+    uint32_t found = SYMBOLS_NONE;
+    if (dwarf_srclines_files_data_b(table->lines, (Dwarf_Signed)number, &name, &directory, &time, &size, &md5, NULL) ==
+        DW_DLV_OK)
+      found = symbols_draft_file(&r->draft, table->comp_dir, directory_of(table, directory), name);
+    table->numbers[number] = found + 1; /* NONE + 1 is 0: asked for again */
+  }
+  return table->numbers[number] - 1;
+}
+
+static int compare_tables(const void *left, const void *right) {
+  const struct table *a = left, *b = right;
+  if (a->file != b->file)
+    return (uintptr_t)a->file < (uintptr_t)b->file ? -1 : 1;
+  return (a->unit > b->unit) - (a->unit < b->unit);
+}
+
+/* The table of the unit that an entry is in: that being read, or another one's, which is kept. */
+static struct table *table_of(struct reader *r, const struct file *file, Dwarf_Die die) {
+  Dwarf_Off unit;
+  Dwarf_Die root;
+  if (dwarf_CU_dieoffset_given_die(die, &unit, NULL) != DW_DLV_OK)
+    return NULL;
+  if (r->table && r->table->file == file && r->table->unit == unit)
+    return r->table;
+  struct table *wanted = calloc(1, sizeof *wanted);
   if (!wanted)
     return NULL;
-  *wanted = (struct function){.info = info, .offset = offset};
-  struct function **slot = tsearch(wanted, &d->functions, compare_functions);
+  *wanted = (struct table){.file = file, .unit = unit};
+  struct table **slot = tsearch(wanted, &r->tables, compare_tables);
   if (!slot || *slot != wanted) {
     free(wanted);
     return slot ? *slot : NULL;
   }
-  struct search s = {0};
-  for (int i = 0; i < REFERENCES_MAX && search_step(d, &info, &offset, &s); i++)
-    continue;
-  name_function(d, wanted, &s);
-  wanted->decl_file = s.decl_file;
-  wanted->decl_line = (uint32_t)(s.decl_line > UINT32_MAX ? 0 : s.decl_line);
+  if (dwarf_offdie_b(file->dwarf, unit, true, &root, NULL) == DW_DLV_OK && !table_open(wanted, file, root, unit))
+    wanted->count = 0;
   return wanted;
 }
 
-/* A unit while its entries are walked. */
-struct walk {
-  struct symbols_dwarf *dwarf;
-  struct symbols_unit *unit;
-  struct unit_index *index;
-  uint32_t *open; /* for each entry whose children are being read: the scope they belong to */
-  size_t depth, room;
+/* Takes what one entry adds to a function; false where no reference leads further. */
+static bool declaration_step(struct reader *r, const struct file **file, Dwarf_Off *offset, const char **name,
+                             const char **linkage, struct symbols_function *function) {
+  Dwarf_Die die;
+  struct fields f;
+  if (dwarf_offdie_b((*file)->dwarf, *offset, true, &die, NULL) != DW_DLV_OK)
+    return false;
+  bool fine = fields_read(*file, die, &f);
+  fields_release(&f);
+  *name = *name ? *name : f.name;
+  *linkage = *linkage ? *linkage : f.linkage;
+  if (!function->decl_line)
+    function->decl_line = short_number(f.decl_line);
+  if (function->decl_file == SYMBOLS_NONE && f.decl_file != UINT64_MAX)
+    function->decl_file = file_number(r, table_of(r, *file, die), f.decl_file);
+  dwarf_dealloc_die(die);
+  *offset = f.origin ? f.origin : f.specification;
+  if (f.origin ? f.origin_shared : f.specification_shared)
+    *file = (*file)->shared;
+  return fine && *offset && *file;
+}
+
+static int compare_known(const void *left, const void *right) {
+  const struct known *a = left, *b = right;
+  if (a->file != b->file)
+    return (uintptr_t)a->file < (uintptr_t)b->file ? -1 : 1;
+  return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+/* The function of an entry, found out once. */
+static uint32_t function_of(struct reader *r, const struct file *file, Dwarf_Off offset) {
+  struct symbols_function function = {.decl_file = SYMBOLS_NONE};
+  const char *name = NULL, *linkage = NULL;
+  struct known *wanted = file ? malloc(sizeof *wanted) : NULL;
+  if (!wanted)
+    return SYMBOLS_NONE;
+  *wanted = (struct known){file, offset, SYMBOLS_NONE};
+  struct known **slot = tsearch(wanted, &r->functions, compare_known);
+  if (!slot || *slot != wanted) {
+    free(wanted);
+    return slot ? (*slot)->function : SYMBOLS_NONE;
+  }
+  for (int i = 0; i < REFERENCES_MAX && declaration_step(r, &file, &offset, &name, &linkage, &function); i++)
+    continue;
+  function.name = symbols_draft_text(&r->draft, name);
+  function.linkage = symbols_draft_text(&r->draft, linkage);
+  return wanted->function = symbols_draft_function(&r->draft, function);
+}
+
+/* Receives the ranges of an entry, one by one. */
+struct sink {
+  struct reader *reader;
+  void (*take)(struct sink *sink, uint64_t low, uint64_t high);
+  uint64_t first; /* start of the first range          */
+  bool any, wanted;
+  uint32_t scope, depth;
 };
 
-static uint32_t number_of(const struct symbols_value *value) {
-  return value->kind == SYMBOLS_VALUE_NUMBER && value->number <= UINT32_MAX ? (uint32_t)value->number : 0;
+/* Index of the first wanted address at or above address. */
+static size_t first_wanted(const struct symbols_dwarf_source *source, uint64_t address) {
+  size_t low = 0, high = source->wanted_count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (source->wanted[middle] < address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
 }
 
-/* Makes a scope of a function or inlined instance; returns the scope for its children: `parent` where it has no code.
- * */
-static uint32_t add_scope(struct walk *w, const struct symbols_entry *entry, const struct symbols_fields *f,
-                          uint32_t parent) {
-  struct unit_index *index = w->index;
-  bool inlined = entry->tag == DW_TAG_inlined_subroutine && parent != SYMBOLS_NONE;
-  uint32_t depth = parent == SYMBOLS_NONE ? 0 : index->scopes[parent].depth + 1;
-  uint64_t first = 0;
-  if (depth >= CHAIN_MAX || index->scope_count >= SYMBOLS_NONE - 1)
-    return parent;
-  long ranges =
-      symbols_entry_ranges(&w->dwarf->main, w->unit, f, (uint32_t)index->scope_count, depth, &index->ranges, &first);
-  if (ranges <= 0)
-    return parent;
-  struct scope *grown = symbols_grow(index->scopes, index->scope_count, &index->scope_room, sizeof *grown);
-  if (!grown)
-    return parent;
-  index->scopes = grown;
-  index->scopes[index->scope_count] = (struct scope){.low = inlined ? index->scopes[parent].low : first,
-                                                     .entry = f->origin.kind ? f->origin.number : entry->offset,
-                                                     .shared = f->origin.kind == SYMBOLS_VALUE_SHARED,
-                                                     .parent = inlined ? parent : SYMBOLS_NONE,
-                                                     .call_file = number_of(&f->call_file),
-                                                     .call_line = number_of(&f->call_line),
-                                                     .depth = depth};
-  return (uint32_t)index->scope_count++;
+/* Linkers leave ranges of discarded code at 0, 1 or the largest addresses: what is not code is dropped. */
+static void sink_add(struct sink *sink, uint64_t low, uint64_t high) {
+  const struct symbols_dwarf_source *source = sink->reader->source;
+  if (!low || low >= high || symbols_ranges_find(source->code, low) == SYMBOLS_NONE)
+    return;
+  size_t next = first_wanted(source, low);
+  if (!source->wanted_count || (next < source->wanted_count && source->wanted[next] < high))
+    sink->wanted = true;
+  if (!sink->any)
+    sink->first = low;
+  sink->any = true;
+  if (sink->take)
+    sink->take(sink, low, high);
 }
 
-/* Notes that the children of an entry follow, and the scope they are in.  False: no memory. */
-static bool walk_down(struct walk *w, uint32_t scope) {
-  uint32_t *grown = symbols_grow(w->open, w->depth, &w->room, sizeof *grown);
+static void read_old_list(struct sink *sink, const struct fields *f, Dwarf_Die die) {
+  Dwarf_Ranges *list;
+  Dwarf_Signed count;
+  uint64_t base = sink->reader->low;
+  Dwarf_Debug dwarf = sink->reader->main.dwarf;
+  if (dwarf_get_ranges_b(dwarf, f->ranges, die, NULL, &list, &count, NULL, NULL) != DW_DLV_OK)
+    return;
+  for (Dwarf_Signed i = 0; i < count; i++)
+    if (list[i].dwr_type == DW_RANGES_ADDRESS_SELECTION)
+      base = list[i].dwr_addr2;
+    else if (list[i].dwr_type == DW_RANGES_ENTRY && base < UINT64_MAX - 1)
+      sink_add(sink, base + list[i].dwr_addr1, base + list[i].dwr_addr2);
+  dwarf_ranges_dealloc(dwarf, list, count);
+}
+
+static void read_new_list(struct sink *sink, const struct fields *f) {
+  Dwarf_Rnglists_Head head;
+  Dwarf_Unsigned count, offset;
+  if (dwarf_rnglists_get_rle_head(f->ranges_attribute, f->ranges_form, f->ranges, &head, &count, &offset, NULL) !=
+      DW_DLV_OK)
+    return;
+  for (Dwarf_Unsigned i = 0; i < count; i++) {
+    Dwarf_Unsigned raw_low, raw_high, low, high;
+    Dwarf_Bool unavailable = false;
+    unsigned length, kind;
+    if (dwarf_get_rnglists_entry_fields_a(head, i, &length, &kind, &raw_low, &raw_high, &unavailable, &low, &high,
+                                          NULL) != DW_DLV_OK)
+      break;
+    if (!unavailable && kind != DW_RLE_end_of_list && kind != DW_RLE_base_address && kind != DW_RLE_base_addressx)
+      sink_add(sink, low, high);
+  }
+  dwarf_dealloc_rnglists_head(head);
+}
+
+static void read_ranges(struct sink *sink, const struct fields *f, Dwarf_Die die) {
+  if (f->ranges_attribute && sink->reader->version >= 5)
+    read_new_list(sink, f);
+  else if (f->ranges_attribute)
+    read_old_list(sink, f, die);
+  else if (f->has_low && f->has_high)
+    sink_add(sink, f->low, f->high_is_size ? f->low + f->high : f->high);
+}
+
+/* Adds a range of a scope, and notes which wanted addresses have a function. */
+static void take_scope_range(struct sink *sink, uint64_t low, uint64_t high) {
+  struct reader *r = sink->reader;
+  struct symbols_range range = {low, high, sink->scope, sink->depth};
+  if (!symbols_ranges_add(&r->draft.ranges, range))
+    r->draft.failed = true;
+  for (size_t i = sink->depth ? SIZE_MAX : first_wanted(r->source, low);
+       i < r->source->wanted_count && r->source->wanted[i] < high; i++)
+    r->found[i] = true;
+}
+
+/* Fills in what the ranges of an instance told, and gives it its number. */
+static bool finish_scope(struct reader *r, const struct sink *sink, const struct fields *f, Dwarf_Off offset,
+                         uint32_t parent) {
+  const struct file *origin = f->origin && f->origin_shared ? r->main.shared : &r->main;
+  struct symbols_scope scope = {.low = parent == SYMBOLS_NONE ? sink->first : r->draft.scopes[parent].low,
+                                .function = function_of(r, origin, f->origin ? f->origin : offset),
+                                .parent = parent,
+                                .call_file = SYMBOLS_NONE,
+                                .call_line = short_number(f->call_line)};
+  if (scope.call_line)
+    scope.call_file = file_number(r, r->table, f->call_file);
+  uint32_t *grown = symbols_grow(r->depths, r->draft.scope_count, &r->depth_room, sizeof *grown);
   if (!grown)
     return false;
-  w->open = grown;
-  w->open[w->depth++] = scope;
-  return true;
+  r->depths = grown;
+  r->depths[r->draft.scope_count] = sink->depth;
+  return symbols_draft_scope(&r->draft, scope) != SYMBOLS_NONE;
 }
 
-/* Walks all entries of a unit, in file order, without recursion. */
-static void walk_entries(struct walk *w) {
-  const struct symbols_info *info = &w->dwarf->main;
-  struct symbols_cursor c = symbols_cursor_at(info->sections[SYMBOLS_INFO], w->unit->first, w->unit->end);
-  struct symbols_entry entry;
-  struct symbols_fields fields;
-  while (symbols_entry_read(info, w->unit, &c, &entry)) {
-    uint32_t scope = w->depth ? w->open[w->depth - 1] : SYMBOLS_NONE;
-    if (!entry.tag) {
-      if (w->depth)
-        w->depth--;
-    } else if (entry.tag == DW_TAG_subprogram || entry.tag == DW_TAG_inlined_subroutine) {
-      symbols_entry_fields(info, w->unit, &c, &entry, &fields);
-      if (!c.bad)
-        scope = add_scope(w, &entry, &fields, scope);
+/* Whether an entry has code; most functions are only declared, and reading their attributes takes most of the time.
+ * Entries of one abbreviation have the same attributes. */
+static bool has_code(struct reader *r, Dwarf_Die die) {
+  enum { UNKNOWN, NO, YES };
+  int abbrev = dwarf_die_abbrev_code(die);
+  Dwarf_Bool low = false, ranges = false;
+  if (abbrev > 0 && abbrev < ABBREVS && r->code[abbrev] != UNKNOWN)
+    return r->code[abbrev] == YES;
+  dwarf_hasattr(die, DW_AT_low_pc, &low, NULL);
+  dwarf_hasattr(die, DW_AT_ranges, &ranges, NULL);
+  if (abbrev > 0 && abbrev < ABBREVS)
+    r->code[abbrev] = low || ranges ? YES : NO;
+  return low || ranges;
+}
+
+/* Makes a scope of a function or an inlined instance.  Returns the scope for its children: `parent` where it has no
+ * code.  *enter tells whether they matter. */
+static uint32_t add_scope(struct reader *r, Dwarf_Die die, Dwarf_Half tag, uint32_t parent, bool *enter) {
+  struct fields f;
+  Dwarf_Off offset = 0;
+  uint32_t outer = tag == DW_TAG_inlined_subroutine ? parent : SYMBOLS_NONE;
+  struct sink sink = {.reader = r,
+                      .take = take_scope_range,
+                      .scope = (uint32_t)r->draft.scope_count,
+                      .depth = outer == SYMBOLS_NONE ? 0 : r->depths[outer] + 1};
+  if (!has_code(r, die) || sink.depth >= CHAIN_MAX || r->draft.failed ||
+      dwarf_dieoffset(die, &offset, NULL) != DW_DLV_OK || !fields_read(&r->main, die, &f))
+    return parent;
+  read_ranges(&sink, &f, die);
+  *enter = *enter || sink.wanted;
+  bool added = sink.any && finish_scope(r, &sink, &f, offset, outer);
+  fields_release(&f);
+  return added ? sink.scope : parent;
+}
+
+static void walk_children(struct reader *r, Dwarf_Die parent, uint32_t scope, unsigned depth);
+
+/* Takes what an entry says, and goes on to its children where those may be code. */
+static void walk_entry(struct reader *r, Dwarf_Die die, uint32_t scope, unsigned depth) {
+  Dwarf_Half tag = 0;
+  bool enter = r->thorough;
+  if (dwarf_tag(die, &tag, NULL) != DW_DLV_OK)
+    return;
+  switch (tag) {
+  case DW_TAG_inlined_subroutine:
+    enter = true;
+    /* fall through */
+  case DW_TAG_subprogram:
+    scope = add_scope(r, die, tag, scope, &enter);
+    break;
+  case DW_TAG_namespace:
+  case DW_TAG_module:
+  case DW_TAG_lexical_block:
+  case DW_TAG_try_block:
+  case DW_TAG_catch_block:
+    enter = true;
+  }
+  if (enter)
+    walk_children(r, die, scope, depth + 1);
+}
+
+static void walk_children(struct reader *r, Dwarf_Die parent, uint32_t scope, unsigned depth) {
+  Dwarf_Die die, next;
+  int found = depth < DEPTH_MAX ? dwarf_child(parent, &die, NULL) : DW_DLV_ERROR;
+  while (found == DW_DLV_OK) {
+    walk_entry(r, die, scope, depth);
+    found = dwarf_siblingof_b(r->main.dwarf, die, true, &next, NULL);
+    dwarf_dealloc_die(die);
+    die = next;
+  }
+  if (found == DW_DLV_ERROR)
+    damaged(r);
+}
+
+/* Skips a line program's header (DWARF 5) up to what its opcodes depend on; false if it is of another version. */
+static bool program_begin(struct symbols_bytes section, uint64_t offset, struct symbols_cursor *c, uint8_t *opcodes,
+                          const uint8_t **lengths) {
+  *c = symbols_cursor_at(section, offset, UINT64_MAX);
+  uint64_t length = symbols_cursor_fixed(c, 4);
+  unsigned size = length == UINT32_MAX ? 8 : 4;
+  if (size == 8)
+    length = symbols_cursor_fixed(c, 8);
+  uint64_t end = (uint64_t)(c->next - section.data) + length;
+  uint64_t version = symbols_cursor_fixed(c, 2);
+  symbols_cursor_skip(c, 2);
+  length = symbols_cursor_fixed(c, size);
+  uint64_t program = (uint64_t)(c->next - section.data) + length;
+  symbols_cursor_skip(c, 5);
+  *opcodes = (uint8_t)symbols_cursor_fixed(c, 1);
+  *lengths = c->next;
+  symbols_cursor_skip(c, *opcodes ? *opcodes - 1u : 0);
+  if (c->bad || version != 5 || !*opcodes)
+    return false;
+  *c = symbols_cursor_at(section, program, end);
+  return !c->bad;
+}
+
+/* Corrects older versions of libdwarf (20210528 is one), which begin each sequence of a DWARF 5 table with file 0 where
+ * the standard says file 1: clears chosen[i] where row i comes before the first choice of a file.  Rows are counted as
+ * libdwarf does. */
+static void find_default_files(struct symbols_bytes section, uint64_t offset, bool *chosen, size_t count) {
+  struct symbols_cursor c;
+  const uint8_t *lengths;
+  uint8_t opcodes;
+  bool choice = false;
+  if (!program_begin(section, offset, &c, &opcodes, &lengths))
+    return;
+  for (size_t row = 0; row < count && !c.bad && symbols_cursor_left(&c);) {
+    unsigned opcode = (unsigned)symbols_cursor_fixed(&c, 1);
+    if (opcode >= opcodes || opcode == DW_LNS_copy) {
+      chosen[row++] = choice;
+    } else if (opcode == DW_LNS_fixed_advance_pc) {
+      symbols_cursor_skip(&c, 2);
+    } else if (opcode) {
+      choice = choice || opcode == DW_LNS_set_file;
+      for (unsigned i = 0; i < lengths[opcode - 1]; i++)
+        symbols_cursor_uleb(&c);
     } else {
-      symbols_entry_skip(info, w->unit, &c, &entry);
+      uint64_t length = symbols_cursor_uleb(&c);
+      if (length && symbols_cursor_left(&c) && *c.next == DW_LNE_end_sequence) {
+        chosen[row++] = choice;
+        choice = false;
+      }
+      symbols_cursor_skip(&c, length);
     }
-    if (entry.children && !walk_down(w, scope))
-      return;
-    if (!w->depth)
-      return;
   }
 }
 
-/* Builds the index of a unit of the main file, once; what damage or lack of memory leaves out stays unknown. */
-static struct unit_index *index_get(struct symbols_dwarf *d, uint32_t number) {
-  struct unit_index *index = &d->index[number];
-  if (index->built)
-    return index;
-  index->built = true;
-  struct walk walk = {.dwarf = d, .unit = &d->main.units[number], .index = index};
-  if (symbols_unit_prepare(&d->main, walk.unit))
-    walk_entries(&walk);
-  free(walk.open);
-  symbols_ranges_build(&index->ranges);
+/* For each row of a table, whether its file is the one that libdwarf says; NULL where that is so for all. */
+static bool *chosen_files(struct reader *r, Dwarf_Signed count) {
+  Dwarf_Unsigned offset;
+  bool *chosen = r->table->version == 5 && count > 0 ? malloc((size_t)count) : NULL;
+  if (!chosen)
+    return NULL;
+  memset(chosen, true, (size_t)count);
+  if (dwarf_srclines_table_offset(r->table->lines, &offset, NULL) == DW_DLV_OK)
+    find_default_files(r->source->sections[SYMBOLS_LINE], offset, chosen, (size_t)count);
+  return chosen;
+}
+
+/* Whether a row is the end of a sequence.  libdwarf 20210528 says so also of those where a function's epilogue begins.
+ */
+static bool ends_sequence(Dwarf_Line line) {
+  Dwarf_Bool end = false, prologue = false, epilogue = false;
+  Dwarf_Unsigned isa, discriminator;
+  dwarf_lineendsequence(line, &end, NULL);
+  if (end)
+    dwarf_prologue_end_etc(line, &prologue, &epilogue, &isa, &discriminator, NULL);
+  return end && !epilogue;
+}
+
+static void add_row(struct reader *r, Dwarf_Line line, uint64_t address, bool chosen, size_t first) {
+  Dwarf_Unsigned file = 0, number = 0;
+  dwarf_line_srcfileno(line, &file, NULL);
+  dwarf_lineno(line, &number, NULL);
+  struct symbols_row row = {address, file_number(r, r->table, chosen ? file : 1), short_number(number)};
+  symbols_draft_row(&r->draft, first, row);
+}
+
+/* Adds the rows of the unit's line table.  Sequences of discarded code are left out. */
+static void add_rows(struct reader *r) {
+  Dwarf_Line *lines;
+  Dwarf_Signed count;
+  size_t first = r->draft.row_count;
+  int found = r->table ? dwarf_srclines_from_linecontext(r->table->lines, &lines, &count, NULL) : DW_DLV_NO_ENTRY;
+  if (found == DW_DLV_ERROR)
+    damaged(r);
+  if (found != DW_DLV_OK)
+    return;
+  bool *chosen = chosen_files(r, count);
+  for (Dwarf_Signed i = 0; i < count; i++) {
+    Dwarf_Addr address = 0;
+    dwarf_lineaddr(lines[i], &address, NULL);
+    if (!ends_sequence(lines[i])) {
+      add_row(r, lines[i], address, !chosen || chosen[i], first);
+      continue;
+    }
+    bool keep =
+        r->draft.row_count > first && symbols_ranges_find(r->source->code, r->draft.rows[first].low) != SYMBOLS_NONE;
+    symbols_draft_sequence(&r->draft, first, address, keep);
+    first = r->draft.row_count;
+  }
+  symbols_draft_sequence(&r->draft, first, 0, false);
+  free(chosen);
+}
+
+/* Notes the wanted addresses of the unit as not found yet. */
+static void take_unit_range(struct sink *sink, uint64_t low, uint64_t high) {
+  struct reader *r = sink->reader;
+  for (size_t i = first_wanted(r->source, low); i < r->source->wanted_count && r->source->wanted[i] < high; i++)
+    r->found[i] = false;
+}
+
+/* Reads the functions of a unit.  Those without wanted addresses are not entered, though nested functions may lie in
+ * them: where addresses of the unit remain without a function, it is read once more, in full. */
+static void add_functions(struct reader *r, Dwarf_Die root, const struct fields *f) {
+  struct sink sink = {.reader = r, .take = take_unit_range};
+  size_t scopes = r->draft.scope_count, ranges = r->draft.ranges.count;
+  read_ranges(&sink, f, root);
+  r->thorough = !r->source->wanted_count;
+  walk_children(r, root, SYMBOLS_NONE, 1);
+  if (!r->source->wanted_count || !memchr(r->found, false, r->source->wanted_count))
+    return;
+  r->draft.scope_count = scopes;
+  r->draft.ranges.count = ranges;
+  r->thorough = true;
+  walk_children(r, root, SYMBOLS_NONE, 1);
+  memset(r->found, true, r->source->wanted_count);
+}
+
+/* Reads a unit if it holds wanted addresses. */
+static void read_unit(struct reader *r, Dwarf_Die root) {
+  struct fields f;
+  struct table table;
+  Dwarf_Off offset;
+  Dwarf_Half offset_size, version = 0;
+  Dwarf_Die child;
+  if (!fields_read(&r->main, root, &f) || dwarf_get_version_of_die(root, &version, &offset_size) != DW_DLV_OK ||
+      dwarf_dieoffset(root, &offset, NULL) != DW_DLV_OK) {
+    damaged(r);
+    return;
+  }
+  r->low = f.has_low ? f.low : 0;
+  r->version = version;
+  memset(r->code, 0, sizeof r->code);
+  r->draft.flags |= f.has_lines ? SYMBOLS_INDEX_LINES : 0;
+  if (!(r->draft.flags & SYMBOLS_INDEX_FUNCTIONS) && dwarf_child(root, &child, NULL) == DW_DLV_OK)
+    r->draft.flags |= SYMBOLS_INDEX_FUNCTIONS;
+  struct sink sink = {.reader = r};
+  read_ranges(&sink, &f, root);
+  if (sink.wanted) {
+    bool opened = f.has_lines && table_open(&table, &r->main, root, offset);
+    if (f.has_lines && !opened)
+      damaged(r);
+    r->table = opened ? &table : NULL;
+    add_functions(r, root, &f);
+    add_rows(r);
+    if (opened)
+      table_close(&table);
+    r->table = NULL;
+  }
+  fields_release(&f);
+}
+
+static void read_units(struct reader *r) {
+  for (;;) {
+    Dwarf_Unsigned length, type_offset, next;
+    Dwarf_Off abbrevs;
+    Dwarf_Half version, address_size, length_size, extension_size, kind;
+    Dwarf_Sig8 signature;
+    Dwarf_Die root;
+    int found = dwarf_next_cu_header_d(r->main.dwarf, true, &length, &version, &abbrevs, &address_size, &length_size,
+                                       &extension_size, &signature, &type_offset, &next, &kind, NULL);
+    if (found == DW_DLV_ERROR)
+      damaged(r);
+    if (found != DW_DLV_OK)
+      return;
+    found = dwarf_siblingof_b(r->main.dwarf, NULL, true, &root, NULL);
+    if (found == DW_DLV_ERROR)
+      damaged(r);
+    if (found != DW_DLV_OK)
+      continue;
+    read_unit(r, root);
+    dwarf_dealloc_die(root);
+  }
+}
+
+/* With a handler libdwarf reports errors by its functions' results alone; without, it would abort. */
+static void ignore_error(Dwarf_Error error, Dwarf_Ptr argument) {
+  (void)error;
+  (void)argument;
+}
+
+static bool file_open(struct file *file, const struct symbols_bytes sections[SYMBOLS_SECTIONS]) {
+  file->access = (Dwarf_Obj_Access_Interface){.object = (void *)(uintptr_t)sections, .methods = &methods};
+  return dwarf_object_init_b(&file->access, ignore_error, NULL, DW_GROUPNUMBER_BASE, &file->dwarf, NULL) == DW_DLV_OK;
+}
+
+/* Runs in the child. */
+static void read_all(void *argument, int out) {
+  struct reader r = {.source = argument};
+  const struct symbols_dwarf_source *source = argument;
+  r.found = malloc(source->wanted_count + 1);
+  dwarf_set_de_alloc_flag(0); /* keeping track of what to release costs it more than all the rest */
+  dwarf_set_reloc_application(0);
+  if (!r.found)
+    symbols_child_give_up();
+  if (!file_open(&r.main, source->sections))
+    return;
+  memset(r.found, true, source->wanted_count);
+  if (source->shared[SYMBOLS_INFO].size && file_open(&r.shared, source->shared)) {
+    r.main.shared = &r.shared;
+    dwarf_set_tied_dbg(r.main.dwarf, r.shared.dwarf, NULL);
+  }
+  read_units(&r);
+  symbols_draft_write(&r.draft, out);
+}
+
+static struct symbols_child_limits limits_for(const struct symbols_dwarf_source *source) {
+  uint64_t size = 0;
+  for (int i = 0; i < SYMBOLS_SECTIONS; i++)
+    size += source->sections[i].size + source->shared[i].size;
+  struct symbols_child_limits limits = {.cpu_ms = CPU_FLOOR_MS + CPU_MS_PER_MB * (size >> 20),
+                                        .memory_bytes = MEMORY_FLOOR + MEMORY_FACTOR * size};
+  limits.wall_ms = WALL_FACTOR * limits.cpu_ms;
+  limits.output_bytes = limits.memory_bytes;
+  return limits;
+}
+
+struct symbols_index *symbols_dwarf_read(const struct symbols_dwarf_source *source, const char **fault) {
+  struct symbols_child_limits limits = limits_for(source);
+  uint8_t *bytes;
+  size_t size;
+  if (!symbols_child_run(read_all, (void *)(uintptr_t)source, &limits, &bytes, &size, fault))
+    return NULL;
+  struct symbols_index *index = symbols_index_new(bytes, size);
+  *fault = "what they say is inconsistent";
   return index;
-}
-
-/* The position of a place: where the code of the next inner one was called. */
-static void set_position(struct symbols_dwarf *d, const struct symbols_unit *unit, struct symbols_place *place,
-                         const struct scope *inner) {
-  place->file = inner->call_line ? file_of(d, &d->main, unit, inner->call_file) : NULL;
-  place->line = inner->call_line;
-}
-
-/* Functions that the compiler made (gcc's outlined ones) have no declaration: the line of their first instruction
- * stands in, which is the line of the construct. */
-static void set_declaration(struct symbols_lines *lines, const struct scope *scope, struct symbols_place *place) {
-  uint32_t file;
-  if (scope->parent == SYMBOLS_NONE && !place->decl_line && lines &&
-      symbols_lines_find(lines, scope->low, &file, &place->decl_line))
-    place->decl_file = symbols_lines_file(lines, file);
-}
-
-static void set_function(struct symbols_dwarf *d, struct scope *scope, struct symbols_place *place) {
-  if (!scope->function)
-    scope->function = function_get(d, scope->shared ? &d->shared : &d->main, scope->entry);
-  const struct function *function = scope->function;
-  *place = (struct symbols_place){.low = scope->low, .inlined = scope->parent != SYMBOLS_NONE};
-  if (!function)
-    return;
-  place->function = function->readable;
-  place->raw = function->raw;
-  place->decl_file = function->decl_file;
-  place->decl_line = function->decl_line;
-}
-
-int symbols_dwarf_find(struct symbols_dwarf *d, uint64_t address, struct symbols_place *places, int max,
-                       const char **file, uint32_t *line) {
-  uint32_t number = symbols_ranges_find(&d->units, address), row_file = 0;
-  if (number == SYMBOLS_NONE || max <= 0)
-    return 0;
-  const struct symbols_unit *unit = &d->main.units[number];
-  struct unit_index *index = index_get(d, number);
-  struct symbols_lines *lines = lines_of(d, &d->main, unit);
-  if (lines && symbols_lines_find(lines, address, &row_file, line))
-    *file = symbols_lines_file(lines, row_file);
-  uint32_t chain[CHAIN_MAX], length = 0;
-  for (uint32_t s = symbols_ranges_find(&index->ranges, address); s != SYMBOLS_NONE && length < CHAIN_MAX;
-       s = index->scopes[s].parent)
-    chain[length++] = s;
-  int count = 0;
-  for (uint32_t i = length; i-- > 0 && count < max; count++) {
-    set_function(d, &index->scopes[chain[i]], &places[count]);
-    set_declaration(lines, &index->scopes[chain[i]], &places[count]);
-    if (i) {
-      set_position(d, unit, &places[count], &index->scopes[chain[i - 1]]);
-    } else {
-      places[count].file = *file;
-      places[count].line = *line;
-    }
-  }
-  return count;
-}
-
-/* Copies the sections, cutting those of strings behind their last NUL. */
-static void set_sections(struct symbols_info *info, const struct symbols_bytes sections[SYMBOLS_SECTIONS]) {
-  memcpy(info->sections, sections, sizeof info->sections);
-  info->sections[SYMBOLS_STR] = symbols_bytes_strings(sections[SYMBOLS_STR]);
-  info->sections[SYMBOLS_LINE_STR] = symbols_bytes_strings(sections[SYMBOLS_LINE_STR]);
-}
-
-/* Reads the units of both files; false: no memory, or nothing there. */
-static bool open_units(struct symbols_dwarf *d, bool *damaged) {
-  d->lines_budget = LINES_FLOOR + LINES_FACTOR * (uint64_t)(d->main.sections[SYMBOLS_LINE].size +
-                                                            d->shared.sections[SYMBOLS_LINE].size);
-  if (d->shared.sections[SYMBOLS_INFO].size) {
-    d->main.shared = &d->shared;
-    if (!symbols_info_open(&d->shared))
-      return false;
-  }
-  d->main.covered = &d->units;
-  if (!symbols_info_open(&d->main) || !d->main.unit_count || !symbols_ranges_build(&d->units))
-    return false;
-  *damaged = d->main.damaged || d->shared.damaged;
-  d->index = calloc(d->main.unit_count, sizeof *d->index);
-  d->shared_index = calloc(d->shared.unit_count + 1, sizeof *d->shared_index);
-  return d->index && d->shared_index;
-}
-
-struct symbols_dwarf *symbols_dwarf_new(const struct symbols_bytes sections[SYMBOLS_SECTIONS],
-                                        const struct symbols_bytes shared[SYMBOLS_SECTIONS],
-                                        const struct symbols_ranges *code, struct symbols_pool *pool, bool *damaged) {
-  struct symbols_dwarf *d = calloc(1, sizeof *d);
-  if (!d)
-    return NULL;
-  d->pool = pool;
-  d->main.code = d->shared.code = code;
-  set_sections(&d->main, sections);
-  set_sections(&d->shared, shared);
-  if (!open_units(d, damaged)) {
-    symbols_dwarf_free(d);
-    return NULL;
-  }
-  for (size_t i = 0; i < d->main.unit_count; i++) {
-    d->has_lines = d->has_lines || d->main.units[i].has_lines;
-    d->has_functions = d->has_functions || d->main.units[i].has_entries;
-  }
-  return d;
-}
-
-bool symbols_dwarf_has_lines(const struct symbols_dwarf *d) {
-  return d->has_lines;
-}
-
-bool symbols_dwarf_has_functions(const struct symbols_dwarf *d) {
-  return d->has_functions;
-}
-
-static void release_index(struct unit_index *index, size_t count) {
-  for (size_t i = 0; index && i < count; i++) {
-    symbols_lines_free(index[i].lines);
-    symbols_ranges_release(&index[i].ranges);
-    free(index[i].scopes);
-  }
-  free(index);
-}
-
-void symbols_dwarf_free(struct symbols_dwarf *d) {
-  if (!d)
-    return;
-  release_index(d->index, d->main.unit_count);
-  release_index(d->shared_index, d->shared.unit_count);
-  tdestroy(d->functions, free);
-  symbols_ranges_release(&d->units);
-  symbols_info_release(&d->main);
-  symbols_info_release(&d->shared);
-  free(d);
 }

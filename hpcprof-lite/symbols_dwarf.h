@@ -1,35 +1,39 @@
-/* Address → functions inlined there, and source line, from DWARF.
+/* Reads DWARF with libdwarf: functions, inlined instances and lines of the units that hold the wanted addresses.  The
+ * only file that knows libdwarf.
  *
- * Context: BATCH.  Not locked: its owner guards it.  Opening reads only the units' root entries; a unit's functions
- * and lines are indexed once, when the first address in it is asked for, so that each look-up is a few binary
- * searches. */
+ * Context: BATCH.  libdwarf aborts, hangs or takes all memory on some damaged files, so all of it runs in a child
+ * process (symbols_child) that hands back an index (symbols_index); the sections are read before, by symbols_elf. */
 #ifndef HPCPROF_LITE_SYMBOLS_DWARF_H
 #define HPCPROF_LITE_SYMBOLS_DWARF_H
 
-#include "hpcprof-lite/symbols.h"
 #include "hpcprof-lite/symbols_cursor.h"
-#include "hpcprof-lite/symbols_names.h"
+#include "hpcprof-lite/symbols_index.h"
 #include "hpcprof-lite/symbols_ranges.h"
-#include "hpcprof-lite/symbols_units.h"
 
-struct symbols_dwarf;
+enum symbols_section {
+  SYMBOLS_INFO,
+  SYMBOLS_ABBREV,
+  SYMBOLS_STR,
+  SYMBOLS_LINE,
+  SYMBOLS_LINE_STR,
+  SYMBOLS_RANGE_LISTS, /* .debug_ranges, before DWARF 5 */
+  SYMBOLS_RNGLISTS,    /* .debug_rnglists, DWARF 5      */
+  SYMBOLS_ADDR,
+  SYMBOLS_STR_OFFSETS,
+  SYMBOLS_SECTIONS
+};
 
-/* Indexes the units of sections; shared holds those of the file that dwz moved common parts to (no bytes: none).  code
- * and pool must outlive the result.  *damaged is set where the sections could be read only in part.  NULL: no memory,
- * or no unit. */
-struct symbols_dwarf *symbols_dwarf_new(const struct symbols_bytes sections[SYMBOLS_SECTIONS],
-                                        const struct symbols_bytes shared[SYMBOLS_SECTIONS],
-                                        const struct symbols_ranges *code, struct symbols_pool *pool, bool *damaged);
+extern const char *const symbols_section_names[SYMBOLS_SECTIONS];
 
-/* Whether any unit has a line table, and whether any has entries of its own (not so where they are in .dwo files). */
-bool symbols_dwarf_has_lines(const struct symbols_dwarf *dwarf);
-bool symbols_dwarf_has_functions(const struct symbols_dwarf *dwarf);
+struct symbols_dwarf_source {
+  struct symbols_bytes sections[SYMBOLS_SECTIONS];
+  struct symbols_bytes shared[SYMBOLS_SECTIONS]; /* of the file that dwz moved common parts to; no bytes: none       */
+  const struct symbols_ranges *code;             /* where executable code lies: what is elsewhere was discarded      */
+  const uint32_t *wanted;                        /* ascending addresses to be looked up; others may be known in part */
+  size_t wanted_count;                           /* 0: all                                                           */
+};
 
-/* Writes the places of an address, outermost first (see symbols_lookup).  *file and *line receive the address's own
- * source position also where no function is known.  Returns the number of places. */
-int symbols_dwarf_find(struct symbols_dwarf *dwarf, uint64_t address, struct symbols_place *places, int max,
-                       const char **file, uint32_t *line);
-
-void symbols_dwarf_free(struct symbols_dwarf *dwarf);
+/* Reads what source describes.  NULL: nothing can be used, and *fault says why, in words that follow a colon. */
+struct symbols_index *symbols_dwarf_read(const struct symbols_dwarf_source *source, const char **fault);
 
 #endif

@@ -39,10 +39,13 @@ static int compare_ranges(const void *left, const void *right) {
 
 static void emit(struct symbols_ranges *r, uint64_t start, uint32_t value) {
   struct symbols_segment *last = r->segment_count ? &r->segments[r->segment_count - 1] : NULL;
-  if (last && last->start == start)
+  if (last && last->start == start) {
     last->value = value;
-  else if (!last || last->value != value)
-    r->segments[r->segment_count++] = (struct symbols_segment){start, value};
+  } else if (!last || last->value != value) {
+    last = &r->segments[r->segment_count++];
+    last->start = start;
+    last->value = value;
+  }
 }
 
 /* Closes the ranges on the stack that end at or before address.  Invariant: ends do not grow towards the top. */
@@ -78,7 +81,7 @@ bool symbols_ranges_build(struct symbols_ranges *r) {
   if (r->count >= SYMBOLS_NONE)
     r->count = SYMBOLS_NONE - 1;
   uint32_t *stack = malloc((r->count + 1) * sizeof *stack);
-  r->segments = malloc((2 * r->count + 1) * sizeof *r->segments);
+  r->segments = calloc(2 * r->count + 1, sizeof *r->segments); /* padding too: it is written out */
   bool done = stack && r->segments;
   if (done) {
     if (r->count)

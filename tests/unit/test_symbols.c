@@ -5,14 +5,22 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "hpcprof-lite/symbols.h"
+#include "hpcprof-lite/symbols_child.h"
+#include "hpcprof-lite/symbols_index.h"
 #include "hpcprof-lite/symbols_names.h"
 #include "hpcprof-lite/symbols_ranges.h"
 
@@ -55,6 +63,19 @@ static const char fortran_source[] =
     "  do i = 1, n\n    a(i) = a(i) * 0.5d0 + i\n  end do\nend subroutine\nend module\n"
     "program sim\n  use heat\n  real(8) :: a(100)\n  a = 1\n  call step(a, 100)\n"
     "  print *, a(3)\nend program\n";
+
+/* The nested procedure's entry lies in that of the procedure around it, its code elsewhere. */
+static const char nested_source[] =
+    "subroutine outer(a, n)\n  integer :: n, i\n  real(8) :: a(n)\n"
+    "  do i = 1, n\n    call nested(i)\n  end do\ncontains\nsubroutine nested(k)\n  integer :: k\n"
+    "  a(k) = a(k) + n\nend subroutine\nend subroutine\n"
+    "program sim\n  real(8) :: a(10)\n  a = 1\n  call outer(a, 10)\n  print *, a(3)\nend program\n";
+
+/* Its first line of code is in a header: its line table (DWARF 5) begins with file 1, without saying so. */
+static const char included_source[] = "#include \"first.h\"\n"
+                                      "int main(int argc, char **argv) { (void)argv; return first(argc); }\n";
+static const char first_source[] = "volatile int sink;\n__attribute__((noinline)) int first(int x)\n"
+                                   "{ sink = x;\n  return x + sink; }\n";
 
 static const char cold_source[] = "#include <stdlib.h>\n"
                                   "volatile int sink;\n"
@@ -347,6 +368,71 @@ static void cold_parts_belong_to_their_function(void **state) {
   }
 }
 
+static void a_line_table_may_begin_with_its_first_file(void **state) {
+  static const char *const compilers[] = {"gcc", "clang-14", "clang-19"};
+  struct symbols_place place;
+  (void)state;
+  for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
+    if (!run("%s -O1 -g included.c -o included", compilers[i]))
+      continue;
+    struct symbols *symbols = open_fine("included");
+    assert_int_equal(symbols_lookup(symbols, symbol_address("included", "first"), &place, 1), 1);
+    assert_string_equal(place.file, path_of("first.h"));
+    assert_in_range(place.line, 2, 3);
+    assert_int_equal(symbols_lookup(symbols, symbol_address("included", "main"), &place, 1), 1);
+    assert_string_equal(place.file, path_of("included.c"));
+    symbols_free(symbols);
+  }
+}
+
+/* Opens a file for a few addresses only. */
+static struct symbols *open_for(const char *name, const uint32_t *offsets, uint32_t count) {
+  struct symbols_request request = {
+      .path = path_of(name), .debug_root = directory, .offsets = offsets, .offset_count = count};
+  struct symbols *symbols = NULL;
+  char message[512];
+  assert_int_equal(symbols_open(&request, &symbols, message, sizeof message), SYMBOLS_OK);
+  return symbols;
+}
+
+static void wanted_addresses_are_read_in_full(void **state) {
+  struct symbols_place all[PLACES], wanted[PLACES];
+  uint64_t address, size;
+  (void)state;
+  must_run("gcc -O2 -g chain.c -o chain.full");
+  struct symbols *whole = open_fine("chain.full");
+  assert_true(find_symbol("chain.full", "outer", &address, &size));
+  for (uint32_t i = 0; i < size; i++) {
+    uint32_t offset = (uint32_t)address + i;
+    struct symbols *part = open_for("chain.full", &offset, 1);
+    int count = symbols_lookup(whole, offset, all, PLACES);
+    assert_int_equal(symbols_flags(part), symbols_flags(whole));
+    assert_int_equal(symbols_lookup(part, offset, wanted, PLACES), count);
+    for (int j = 0; j < count; j++) {
+      assert_string_equal(wanted[j].function, all[j].function);
+      assert_int_equal(wanted[j].line, all[j].line);
+      assert_int_equal(wanted[j].low, all[j].low);
+    }
+    symbols_free(part);
+  }
+  symbols_free(whole);
+}
+
+static void nested_procedures_are_found(void **state) {
+  struct symbols_place place;
+  (void)state;
+  if (!run("gfortran -O0 -g nested.f90 -o nested"))
+    skip();
+  uint64_t low = symbol_address("nested", "nested.0");
+  uint32_t offset = (uint32_t)low + 4;
+  struct symbols *symbols = open_for("nested", &offset, 1);
+  assert_int_equal(symbols_lookup(symbols, offset, &place, 1), 1);
+  assert_string_equal(place.file, path_of("nested.f90"));
+  assert_int_equal(place.low, low);
+  assert_int_equal(place.decl_line, 8);
+  symbols_free(symbols);
+}
+
 static void names_are_made_readable(void **state) {
   static const char *const names[][2] = {{"main", "main"},
                                          {"solve.constprop.0", "solve"},
@@ -604,6 +690,217 @@ static void flipped_bits_are_survived(void **state) {
   }
 }
 
+static unsigned open_descriptors(void) {
+  unsigned count = 0;
+  DIR *open = opendir("/proc/self/fd");
+  assert_non_null(open);
+  while (readdir(open))
+    count++;
+  closedir(open);
+  return count;
+}
+
+static uint64_t next_random(uint64_t *random) {
+  *random ^= *random << 13;
+  *random ^= *random >> 7;
+  *random ^= *random << 17;
+  return *random;
+}
+
+/* Overwrites some bytes of the sections of debug data. */
+static void damage_debug_data(uint8_t *bytes, uint64_t *random, int count) {
+  Elf64_Ehdr file;
+  memcpy(&file, bytes, sizeof file);
+  while (count) {
+    Elf64_Shdr section, names;
+    memcpy(&section, bytes + file.e_shoff + next_random(random) % file.e_shnum * sizeof section, sizeof section);
+    memcpy(&names, bytes + file.e_shoff + file.e_shstrndx * sizeof names, sizeof names);
+    if (strncmp((char *)bytes + names.sh_offset + section.sh_name, ".debug_", 7) || !section.sh_size)
+      continue;
+    bytes[section.sh_offset + next_random(random) % section.sh_size] =
+        (uint8_t)(next_random(random) & 1 << 20 ? 0xff : *random >> 40);
+    count--;
+  }
+}
+
+/* Opens a file with damaged debug data; true if those could not be used at all, and the symbol table answered. */
+static bool use_damaged(uint64_t address) {
+  struct symbols_request request = {.path = path_of("damaged"), .debug_root = directory};
+  struct symbols *symbols;
+  struct symbols_place places[PLACES];
+  char message[512];
+  int error = symbols_open(&request, &symbols, message, sizeof message);
+  assert_true(error == SYMBOLS_OK || error == SYMBOLS_DAMAGED);
+  assert_true((error == 0) == (message[0] == 0));
+  assert_int_equal(symbols_flags(symbols) & SYMBOLS_HAS_TABLE, SYMBOLS_HAS_TABLE);
+  assert_true(symbols_lookup(symbols, address, places, PLACES) >= 1);
+  assert_non_null(places[0].function);
+  bool refused = strstr(message, "names come from the symbol table");
+  if (refused) {
+    assert_string_equal(places[0].function, "geo::Shape::area(int) const");
+    assert_int_equal(symbols_flags(symbols), SYMBOLS_HAS_TABLE);
+    assert_non_null(strstr(message, path_of("damaged")));
+    assert_null(strchr(message, '\n'));
+  }
+  symbols_free(symbols);
+  return refused;
+}
+
+static void damaged_debug_data_leave_the_symbol_table(void **state) {
+  static const char *const options[] = {"-g", "-gdwarf-4"};
+  uint64_t random = 88172645463325252u;
+  size_t size;
+  int refused = 0;
+  (void)state;
+  for (size_t o = 0; o < 2; o++) {
+    assert_true(run("g++ -O2 %s shape.cc -o shape", options[o]));
+    uint64_t address = symbol_address("shape", "_ZNK3geo5Shape4areaEi");
+    uint8_t *bytes = read_file("shape", &size), *copy = malloc(size);
+    unsigned before = open_descriptors();
+    assert_non_null(copy);
+    for (int round = 0; round < 150; round++) {
+      memcpy(copy, bytes, size);
+      damage_debug_data(copy, &random, 1 << (round % 8));
+      write_file("damaged", copy, size);
+      refused += use_damaged(address);
+    }
+    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+    free(bytes);
+    free(copy);
+  }
+  assert_true(refused > 0);
+}
+
+static void work_aborts(void *argument, int out) {
+  (void)argument;
+  (void)out;
+  fputs("this must not be seen\n", stderr);
+  abort();
+}
+
+static void work_crashes(void *argument, int out) {
+  (void)argument;
+  (void)out;
+  raise(SIGSEGV);
+}
+
+static void work_computes(void *argument, int out) {
+  (void)argument;
+  (void)out;
+  for (volatile unsigned i = 0;; i++)
+    continue;
+}
+
+static void work_sleeps(void *argument, int out) {
+  (void)argument;
+  (void)out;
+  pause();
+}
+
+static void work_eats_memory(void *argument, int out) {
+  (void)argument;
+  (void)out;
+  for (char *next; (next = malloc(1 << 20)) != NULL;)
+    memset(next, 1, 1 << 20);
+  abort();
+}
+
+static void work_writes(void *argument, int out) {
+  char block[4096] = "";
+  (void)argument;
+  for (;;)
+    symbols_child_write(out, block, sizeof block);
+}
+
+static void a_child_that_fails_is_survived(void **state) {
+  static const struct {
+    void (*work)(void *, int);
+    const char *fault;
+  } works[] = {
+      {work_aborts, "fails"},  {work_crashes, "fails"}, {work_computes, "too long"}, {work_sleeps, "too long"},
+      {work_writes, "unfold"}, {work_eats_memory, ""} /* a sanitizer has memory in reserve: there time ends it */};
+  const struct symbols_child_limits limits = {
+      .cpu_ms = 300, .wall_ms = 600, .memory_bytes = 64 << 20, .output_bytes = 1 << 20};
+  unsigned before = open_descriptors();
+  (void)state;
+  for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
+    const char *fault = NULL;
+    uint8_t *bytes;
+    size_t size;
+    assert_false(symbols_child_run(works[i].work, NULL, &limits, &bytes, &size, &fault));
+    if (!strstr(fault, works[i].fault))
+      fail_msg("work %zu: '%s', expected '%s'", i, fault, works[i].fault);
+    assert_null(bytes);
+  }
+  assert_int_equal(open_descriptors(), before);
+  assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+/* A shell may start programs with SIGCHLD ignored: then nobody can wait for a child. */
+static void ignored_children_are_no_obstacle(void **state) {
+  (void)state;
+  must_run("gcc -O2 -g chain.c -o chain.full");
+  signal(SIGCHLD, SIG_IGN);
+  struct symbols_place places[PLACES];
+  struct symbols *symbols = open_fine("chain.full");
+  signal(SIGCHLD, SIG_DFL);
+  find_chain(symbols, "chain.full", "outer", 3, places);
+  symbols_free(symbols);
+}
+
+/* Writes an index of three functions, each inlined into the one before, for [100, 200), [110, 190) and [120, 180). */
+static void work_index(void *argument, int out) {
+  struct symbols_draft draft = {0};
+  (void)argument;
+  for (uint32_t i = 0; i < 3; i++) {
+    char name[] = {'f', (char)('0' + i), 0};
+    uint32_t file = symbols_draft_file(&draft, "/dir", NULL, name);
+    struct symbols_function function = {symbols_draft_text(&draft, name), 0, file, i + 1};
+    struct symbols_scope scope = {100, symbols_draft_function(&draft, function), i ? i - 1 : SYMBOLS_NONE, file,
+                                  10 + i};
+    symbols_draft_scope(&draft, scope);
+    symbols_ranges_add(&draft.ranges, (struct symbols_range){100 + 10 * i, 200 - 10 * i, i, i});
+    symbols_draft_row(&draft, 0, (struct symbols_row){100 + 10 * i, file, 20 + i});
+  }
+  symbols_draft_sequence(&draft, 0, 200, true);
+  symbols_draft_write(&draft, out);
+}
+
+static void damaged_indexes_are_survived(void **state) {
+  const struct symbols_child_limits limits = {1000, 10000, 64 << 20, 1 << 20};
+  struct symbols_place places[PLACES];
+  struct symbols_pool pool = {0};
+  const char *fault, *file;
+  uint64_t random = 88172645463325252u;
+  uint8_t *bytes;
+  uint32_t line;
+  size_t size;
+  (void)state;
+  assert_true(symbols_child_run(work_index, NULL, &limits, &bytes, &size, &fault));
+  for (int round = 0; round < 20000; round++) {
+    size_t length = round & 1 ? next_random(&random) % (size + 1) : size;
+    uint8_t *copy = malloc(length + 1);
+    assert_non_null(copy);
+    memcpy(copy, bytes, length);
+    for (int i = 0; i < round % 4 && length; i++)
+      copy[next_random(&random) % length] = (uint8_t)(next_random(&random) >> 40);
+    struct symbols_index *index = symbols_index_new(copy, length);
+    assert_true(index || round);
+    for (uint64_t at = 95; index && at < 205; at += 5) {
+      int count = symbols_index_find(index, &pool, at, places, PLACES, &file, &line);
+      assert_in_range(count, 0, PLACES);
+      assert_true(round || count == (at >= 100 && at < 200) + (at >= 110 && at < 190) + (at >= 120 && at < 180));
+    }
+    symbols_index_free(index);
+    if (!(round % 1000))
+      symbols_pool_release(&pool);
+  }
+  symbols_pool_release(&pool);
+  free(bytes);
+}
+
 struct asker {
   const struct symbols *symbols;
   uint64_t address, size;
@@ -649,6 +946,9 @@ static int make_directory(void **state) {
   write_file("openmp.c", openmp_source, sizeof openmp_source - 1);
   write_file("heat.f90", fortran_source, sizeof fortran_source - 1);
   write_file("cold.c", cold_source, sizeof cold_source - 1);
+  write_file("nested.f90", nested_source, sizeof nested_source - 1);
+  write_file("included.c", included_source, sizeof included_source - 1);
+  write_file("first.h", first_source, sizeof first_source - 1);
   return 0;
 }
 
@@ -671,6 +971,9 @@ int main(void) {
       cmocka_unit_test(outlined_functions_carry_their_construct),
       cmocka_unit_test(fortran_names_are_those_of_the_source),
       cmocka_unit_test(cold_parts_belong_to_their_function),
+      cmocka_unit_test(a_line_table_may_begin_with_its_first_file),
+      cmocka_unit_test(wanted_addresses_are_read_in_full),
+      cmocka_unit_test(nested_procedures_are_found),
       cmocka_unit_test(names_are_made_readable),
       cmocka_unit_test(names_that_unfold_without_end_are_kept_mangled),
       cmocka_unit_test(outlined_names_are_told_apart),
@@ -682,6 +985,10 @@ int main(void) {
       cmocka_unit_test(what_is_no_program_is_refused),
       cmocka_unit_test(truncated_files_are_survived),
       cmocka_unit_test(flipped_bits_are_survived),
+      cmocka_unit_test(damaged_debug_data_leave_the_symbol_table),
+      cmocka_unit_test(a_child_that_fails_is_survived),
+      cmocka_unit_test(ignored_children_are_no_obstacle),
+      cmocka_unit_test(damaged_indexes_are_survived),
       cmocka_unit_test(threads_may_share_an_index),
   };
   return cmocka_run_group_tests(tests, make_directory, remove_directory);
