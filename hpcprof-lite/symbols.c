@@ -40,7 +40,8 @@ struct report {
   int error;
 };
 
-__attribute__((format(printf, 3, 4))) static void complain(struct report *report, int error, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static void complain(struct report *report, int error, const char *format, ...)
+{
   size_t used = strnlen(report->message, report->size);
   va_list arguments;
   if (!report->error)
@@ -55,18 +56,21 @@ __attribute__((format(printf, 3, 4))) static void complain(struct report *report
   va_end(arguments);
 }
 
-static void id_text(struct symbols_bytes id, char text[ID_TEXT_SIZE]) {
+static void id_text(struct symbols_bytes id, char text[ID_TEXT_SIZE])
+{
   text[0] = 0;
   for (size_t i = 0; i < id.size && i < BUILD_ID_MAX; i++)
     snprintf(text + 2 * i, 3, "%02x", id.data[i]);
 }
 
-static bool same_bytes(struct symbols_bytes a, struct symbols_bytes b) {
+static bool same_bytes(struct symbols_bytes a, struct symbols_bytes b)
+{
   return a.size == b.size && !memcmp(a.data, b.data, a.size);
 }
 
 /* Opens the module's own file, if it is the one that was measured. */
-static void open_program(struct state *s, const struct symbols_request *request, struct report *report) {
+static void open_program(struct state *s, const struct symbols_request *request, struct report *report)
+{
   char reason[PATH_SIZE + 128], found_text[ID_TEXT_SIZE], wanted_text[ID_TEXT_SIZE];
   s->program = symbols_elf_open(request->path, reason, sizeof reason);
   if (!s->program) {
@@ -87,7 +91,8 @@ static void open_program(struct state *s, const struct symbols_request *request,
 }
 
 /* Opens a file if its build id is the wanted one; NULL otherwise, or if there is no such file. */
-static struct symbols_elf *open_with_id(const char *path, struct symbols_bytes wanted) {
+static struct symbols_elf *open_with_id(const char *path, struct symbols_bytes wanted)
+{
   char reason[PATH_SIZE + 128];
   struct symbols_elf *file = symbols_elf_open(path, reason, sizeof reason);
   if (file && !same_bytes(symbols_elf_build_id(file), wanted)) {
@@ -98,7 +103,8 @@ static struct symbols_elf *open_with_id(const char *path, struct symbols_bytes w
 }
 
 /* The separate file of a build id below the debug root. */
-static struct symbols_elf *open_by_id(const char *root, struct symbols_bytes id) {
+static struct symbols_elf *open_by_id(const char *root, struct symbols_bytes id)
+{
   char path[PATH_SIZE], text[ID_TEXT_SIZE];
   if (id.size < 2 || id.size > BUILD_ID_MAX)
     return NULL;
@@ -109,7 +115,8 @@ static struct symbols_elf *open_by_id(const char *root, struct symbols_bytes id)
 
 /* Opens a file that .gnu_debuglink may mean: with the program's build id, or where one has none, with the right
  * checksum. */
-static struct symbols_elf *open_linked(const char *path, struct symbols_bytes id, uint32_t wanted_crc) {
+static struct symbols_elf *open_linked(const char *path, struct symbols_bytes id, uint32_t wanted_crc)
+{
   char reason[PATH_SIZE + 128];
   uint32_t crc;
   struct symbols_elf *file = symbols_elf_open(path, reason, sizeof reason);
@@ -124,7 +131,8 @@ static struct symbols_elf *open_linked(const char *path, struct symbols_bytes id
 }
 
 /* The separate file that the program names, looked for where debuggers do. */
-static struct symbols_elf *open_by_link(struct state *s, const char *program, const char *root) {
+static struct symbols_elf *open_by_link(struct state *s, const char *program, const char *root)
+{
   struct symbols_bytes link = symbols_elf_section(s->program, ".gnu_debuglink", NULL);
   struct symbols_cursor c = symbols_cursor_at(link, 0, UINT64_MAX);
   const char *name = symbols_cursor_string(&c);
@@ -146,13 +154,15 @@ static struct symbols_elf *open_by_link(struct state *s, const char *program, co
   return NULL;
 }
 
-static bool has_section(struct symbols_elf *file, const char *name) {
+static bool has_section(struct symbols_elf *file, const char *name)
+{
   const char *fault = NULL;
   return file && (symbols_elf_section(file, name, &fault).size || fault);
 }
 
 /* Looks for a separate debug file where the program's own file lacks something. */
-static void open_debug(struct state *s, const struct symbols_request *request) {
+static void open_debug(struct state *s, const struct symbols_request *request)
+{
   const char *root = request->debug_root ? request->debug_root : DEBUG_ROOT;
   struct symbols_bytes id = {request->build_id, request->build_id ? request->build_id_size : 0};
   if (has_section(s->program, ".symtab") && has_section(s->program, ".debug_info"))
@@ -165,7 +175,8 @@ static void open_debug(struct state *s, const struct symbols_request *request) {
 }
 
 /* The file to which dwz moved what several programs have in common, named by .gnu_debugaltlink. */
-static void open_shared(struct state *s, struct symbols_elf *debug, const struct symbols_request *request) {
+static void open_shared(struct state *s, struct symbols_elf *debug, const struct symbols_request *request)
+{
   struct symbols_bytes link = symbols_elf_section(debug, ".gnu_debugaltlink", NULL);
   struct symbols_cursor c = symbols_cursor_at(link, 0, UINT64_MAX);
   const char *name = symbols_cursor_string(&c), *slash = strrchr(request->path, '/');
@@ -183,7 +194,8 @@ static void open_shared(struct state *s, struct symbols_elf *debug, const struct
 
 /* Reads the sections of debug information of a file (NULL: none). */
 static void read_sections(struct symbols_elf *file, struct symbols_bytes sections[SYMBOLS_SECTIONS], const char **name,
-                          const char **fault) {
+                          const char **fault)
+{
   for (int i = 0; i < SYMBOLS_SECTIONS && file; i++) {
     const char *reason = NULL;
     sections[i] = symbols_elf_section(file, symbols_section_names[i], &reason);
@@ -194,14 +206,16 @@ static void read_sections(struct symbols_elf *file, struct symbols_bytes section
   }
 }
 
-static unsigned flags_of(const struct symbols_index *index) {
+static unsigned flags_of(const struct symbols_index *index)
+{
   uint32_t flags = symbols_index_flags(index);
   return (flags & SYMBOLS_INDEX_LINES ? SYMBOLS_HAS_LINES : 0) |
          (flags & SYMBOLS_INDEX_FUNCTIONS ? SYMBOLS_HAS_INLINES : 0);
 }
 
 /* Reads the DWARF of the program's own file, else of the separate one. */
-static void open_dwarf(struct state *s, const struct symbols_request *request, struct report *report) {
+static void open_dwarf(struct state *s, const struct symbols_request *request, struct report *report)
+{
   struct symbols_dwarf_source source = {
       .code = &s->code, .wanted = request->offsets, .wanted_count = request->offsets ? request->offset_count : 0};
   struct symbols_elf *file = has_section(s->program, ".debug_info") ? s->program : s->debug;
@@ -229,7 +243,8 @@ static void open_dwarf(struct state *s, const struct symbols_request *request, s
 }
 
 /* Collects the functions that the symbol tables name: the full table of either file, else the exported ones. */
-static bool collect_symbols(struct state *s, struct symbols_symbols *all) {
+static bool collect_symbols(struct state *s, struct symbols_symbols *all)
+{
   long found = s->program ? symbols_elf_functions(s->program, SYMBOLS_ELF_FULL, all) : 0;
   if (!found && s->debug) {
     found = symbols_elf_functions(s->debug, SYMBOLS_ELF_FULL, all);
@@ -243,7 +258,8 @@ static bool collect_symbols(struct state *s, struct symbols_symbols *all) {
   return found >= 0 && (!s->program || symbols_elf_stubs(s->program, &s->pool, all));
 }
 
-static void open_table(struct state *s, struct report *report) {
+static void open_table(struct state *s, struct report *report)
+{
   struct symbols_symbols all = {0};
   bool fine = collect_symbols(s, &all);
   s->table = symbols_table_new(&all);
@@ -252,7 +268,8 @@ static void open_table(struct state *s, struct report *report) {
 }
 
 /* Opens all there is.  The files are closed at the end: a report may be about hundreds of modules. */
-static void open_all(struct state *s, const struct symbols_request *request, struct report *report) {
+static void open_all(struct state *s, const struct symbols_request *request, struct report *report)
+{
   open_program(s, request, report);
   open_debug(s, request);
   struct symbols_elf *code = s->program ? s->program : s->debug;
@@ -265,7 +282,8 @@ static void open_all(struct state *s, const struct symbols_request *request, str
   symbols_elf_detach(s->shared);
 }
 
-int symbols_open(const struct symbols_request *request, struct symbols **out, char *message, size_t size) {
+int symbols_open(const struct symbols_request *request, struct symbols **out, char *message, size_t size)
+{
   char none[1] = "";
   struct report report = {.message = size ? message : none, .size = size ? size : sizeof none};
   report.message[0] = 0;
@@ -286,11 +304,13 @@ int symbols_open(const struct symbols_request *request, struct symbols **out, ch
   return report.error;
 }
 
-unsigned symbols_flags(const struct symbols *symbols) {
+unsigned symbols_flags(const struct symbols *symbols)
+{
   return symbols->state->flags;
 }
 
-void symbols_free(struct symbols *symbols) {
+void symbols_free(struct symbols *symbols)
+{
   if (!symbols)
     return;
   struct state *s = symbols->state;
@@ -308,14 +328,16 @@ void symbols_free(struct symbols *symbols) {
 
 /* Whether the symbol table's name tells a reader more than DWARF's: it does for outlined functions, and where a
  * library's function is known by a plain name but implemented under a reserved one (malloc, __libc_malloc). */
-static bool better_name(const struct symbols_place *place, const struct symbols_symbol *symbol) {
+static bool better_name(const struct symbols_place *place, const struct symbols_symbol *symbol)
+{
   if (!place->function || symbols_outlined(symbol->raw, NULL, 0))
     return true;
   return place->function[0] == '_' && symbol->readable[0] != '_' && place->low == symbol->low;
 }
 
 /* Adds what the symbol table knows to the outermost place. */
-static void add_symbol(struct symbols_place *place, const struct symbols_symbol *symbol) {
+static void add_symbol(struct symbols_place *place, const struct symbols_symbol *symbol)
+{
   if (!symbol->readable)
     return;
   if (better_name(place, symbol))
@@ -323,7 +345,8 @@ static void add_symbol(struct symbols_place *place, const struct symbols_symbol 
   place->raw = strcmp(symbol->raw, place->function) ? symbol->raw : NULL;
 }
 
-static int lookup(struct state *s, uint64_t offset, struct symbols_place *places, int max) {
+static int lookup(struct state *s, uint64_t offset, struct symbols_place *places, int max)
+{
   const char *file = NULL;
   uint32_t line = 0;
   int count = s->index ? symbols_index_find(s->index, &s->pool, offset, places, max, &file, &line) : 0;
@@ -337,7 +360,8 @@ static int lookup(struct state *s, uint64_t offset, struct symbols_place *places
   return count;
 }
 
-int symbols_lookup(const struct symbols *symbols, uint64_t offset, struct symbols_place *places, int max) {
+int symbols_lookup(const struct symbols *symbols, uint64_t offset, struct symbols_place *places, int max)
+{
   struct state *s = symbols->state;
   if (max <= 0)
     return 0;

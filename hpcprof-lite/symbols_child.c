@@ -25,14 +25,16 @@ struct output {
   size_t size, room;
 };
 
-static uint64_t now_ms(void) {
+static uint64_t now_ms(void)
+{
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 /* Bytes of address space in use, 0 if that cannot be told. */
-static uint64_t address_space(void) {
+static uint64_t address_space(void)
+{
   char text[64];
   int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
   ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
@@ -45,7 +47,8 @@ static uint64_t address_space(void) {
 }
 
 /* Lowers a limit; one that is lower already stays. */
-static void lower(int resource, uint64_t value) {
+static void lower(int resource, uint64_t value)
+{
   struct rlimit limit;
   if (getrlimit(resource, &limit))
     return;
@@ -58,7 +61,8 @@ static void lower(int resource, uint64_t value) {
 
 /* Bounds the child: by processor time to the millisecond (its timer's signal ends it) and, should that signal be kept
  * from it, to the second. */
-static void set_limits(const struct symbols_child_limits *limits) {
+static void set_limits(const struct symbols_child_limits *limits)
+{
   static const int ending[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGPROF, SIGXCPU, SIGPIPE};
   struct itimerval timer = {
       .it_value = {.tv_sec = (time_t)(limits->cpu_ms / 1000), .tv_usec = (suseconds_t)(limits->cpu_ms % 1000) * 1000}};
@@ -78,7 +82,8 @@ static void set_limits(const struct symbols_child_limits *limits) {
 }
 
 /* What a failing library says on its way out is of no use to the user. */
-static void silence(void) {
+static void silence(void)
+{
   int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (null < 0)
     return;
@@ -86,11 +91,13 @@ static void silence(void) {
   dup2(null, STDERR_FILENO);
 }
 
-void symbols_child_give_up(void) {
+void symbols_child_give_up(void)
+{
   _exit(CHILD_FAILED);
 }
 
-void symbols_child_write(int out, const void *bytes, size_t size) {
+void symbols_child_write(int out, const void *bytes, size_t size)
+{
   const uint8_t *next = bytes;
   while (size) {
     ssize_t written = write(out, next, size);
@@ -104,7 +111,8 @@ void symbols_child_write(int out, const void *bytes, size_t size) {
 }
 
 /* Starts the child; returns its id and the end to read from, -1 without. */
-static pid_t start(void (*work)(void *, int), void *argument, const struct symbols_child_limits *limits, int *in) {
+static pid_t start(void (*work)(void *, int), void *argument, const struct symbols_child_limits *limits, int *in)
+{
   int ends[2];
   pthread_mutex_lock(&fork_lock);
   if (pipe2(ends, O_CLOEXEC)) {
@@ -129,7 +137,8 @@ static pid_t start(void (*work)(void *, int), void *argument, const struct symbo
 }
 
 /* Makes room for more output; false beyond the limit or without memory. */
-static bool make_room(struct output *output, uint64_t limit) {
+static bool make_room(struct output *output, uint64_t limit)
+{
   if (output->size < output->room)
     return true;
   size_t room = output->room ? 2 * output->room : FIRST_ROOM;
@@ -144,7 +153,8 @@ static bool make_room(struct output *output, uint64_t limit) {
 }
 
 /* Reads until the child ends.  NULL, or why it must be ended. */
-static const char *collect(int in, const struct symbols_child_limits *limits, struct output *output) {
+static const char *collect(int in, const struct symbols_child_limits *limits, struct output *output)
+{
   uint64_t deadline = now_ms() + limits->wall_ms;
   for (;;) {
     uint64_t now = now_ms();
@@ -170,7 +180,8 @@ static const char *collect(int in, const struct symbols_child_limits *limits, st
 
 /* Waits for the child's end; says what was wrong with it.  Where the user has SIGCHLD ignored there is no status: the
  * reader of the output then finds out. */
-static const char *finish(pid_t child) {
+static const char *finish(pid_t child)
+{
   int status;
   pid_t ended;
   do
@@ -184,7 +195,8 @@ static const char *finish(pid_t child) {
 }
 
 bool symbols_child_run(void (*work)(void *argument, int out), void *argument, const struct symbols_child_limits *limits,
-                       uint8_t **bytes, size_t *size, const char **fault) {
+                       uint8_t **bytes, size_t *size, const char **fault)
+{
   struct output output = {0};
   int in = -1;
   pid_t child = start(work, argument, limits, &in);

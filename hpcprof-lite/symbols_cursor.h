@@ -19,7 +19,8 @@ struct symbols_cursor {
 };
 
 /* Covers [offset, end) of bytes, clipped to what there is. */
-static inline struct symbols_cursor symbols_cursor_at(struct symbols_bytes bytes, uint64_t offset, uint64_t end) {
+static inline struct symbols_cursor symbols_cursor_at(struct symbols_bytes bytes, uint64_t offset, uint64_t end)
+{
   if (end > bytes.size)
     end = bytes.size;
   if (!bytes.data || offset > end)
@@ -27,16 +28,19 @@ static inline struct symbols_cursor symbols_cursor_at(struct symbols_bytes bytes
   return (struct symbols_cursor){.next = bytes.data + offset, .end = bytes.data + end};
 }
 
-static inline size_t symbols_cursor_left(const struct symbols_cursor *c) {
+static inline size_t symbols_cursor_left(const struct symbols_cursor *c)
+{
   return (size_t)(c->end - c->next);
 }
 
-static inline void symbols_cursor_fail(struct symbols_cursor *c) {
+static inline void symbols_cursor_fail(struct symbols_cursor *c)
+{
   c->next = c->end;
   c->bad = true;
 }
 
-static inline void symbols_cursor_skip(struct symbols_cursor *c, uint64_t size) {
+static inline void symbols_cursor_skip(struct symbols_cursor *c, uint64_t size)
+{
   if (size > symbols_cursor_left(c))
     symbols_cursor_fail(c);
   else if (size)
@@ -44,7 +48,8 @@ static inline void symbols_cursor_skip(struct symbols_cursor *c, uint64_t size) 
 }
 
 /* An unsigned value of 1 to 8 bytes. */
-static inline uint64_t symbols_cursor_fixed(struct symbols_cursor *c, unsigned size) {
+static inline uint64_t symbols_cursor_fixed(struct symbols_cursor *c, unsigned size)
+{
   uint64_t value = 0;
   if (size > symbols_cursor_left(c)) {
     symbols_cursor_fail(c);
@@ -55,7 +60,8 @@ static inline uint64_t symbols_cursor_fixed(struct symbols_cursor *c, unsigned s
   return value;
 }
 
-static inline uint64_t symbols_cursor_uleb(struct symbols_cursor *c) {
+static inline uint64_t symbols_cursor_uleb(struct symbols_cursor *c)
+{
   uint64_t value = 0;
   for (unsigned shift = 0; c->next < c->end; shift += 7) {
     uint8_t byte = *c->next++;
@@ -69,7 +75,8 @@ static inline uint64_t symbols_cursor_uleb(struct symbols_cursor *c) {
 }
 
 /* A string that ends within the range; "" on failure. */
-static inline const char *symbols_cursor_string(struct symbols_cursor *c) {
+static inline const char *symbols_cursor_string(struct symbols_cursor *c)
+{
   const char *text = (const char *)c->next;
   const uint8_t *nul = symbols_cursor_left(c) ? memchr(c->next, 0, symbols_cursor_left(c)) : NULL;
   if (!nul) {
@@ -81,12 +88,14 @@ static inline const char *symbols_cursor_string(struct symbols_cursor *c) {
 }
 
 /* The string at offset of a section that ends in NUL (symbols_bytes_strings), NULL past its end. */
-static inline const char *symbols_bytes_string(struct symbols_bytes bytes, uint64_t offset) {
+static inline const char *symbols_bytes_string(struct symbols_bytes bytes, uint64_t offset)
+{
   return offset < bytes.size ? (const char *)bytes.data + offset : NULL;
 }
 
 /* Cuts bytes behind its last NUL, so that every offset within it begins a terminated string. */
-static inline struct symbols_bytes symbols_bytes_strings(struct symbols_bytes bytes) {
+static inline struct symbols_bytes symbols_bytes_strings(struct symbols_bytes bytes)
+{
   while (bytes.size && bytes.data[bytes.size - 1])
     bytes.size--;
   return bytes;

@@ -32,7 +32,8 @@ const char *const symbols_section_names[SYMBOLS_SECTIONS] = {[SYMBOLS_INFO] = ".
                                                              [SYMBOLS_STR_OFFSETS] = ".debug_str_offsets"};
 
 /* libdwarf's view of sections that lie in memory.  It takes number 0 for "none", as ELF does. */
-static int section_info(void *object, Dwarf_Half number, Dwarf_Obj_Access_Section *out, int *error) {
+static int section_info(void *object, Dwarf_Half number, Dwarf_Obj_Access_Section *out, int *error)
+{
   const struct symbols_bytes *sections = object;
   (void)error;
   if (number > SYMBOLS_SECTIONS)
@@ -42,7 +43,8 @@ static int section_info(void *object, Dwarf_Half number, Dwarf_Obj_Access_Sectio
   return DW_DLV_OK;
 }
 
-static int load_section(void *object, Dwarf_Half number, Dwarf_Small **data, int *error) {
+static int load_section(void *object, Dwarf_Half number, Dwarf_Small **data, int *error)
+{
   const struct symbols_bytes *sections = object;
   (void)error;
   if (!number || number > SYMBOLS_SECTIONS || !sections[number - 1].size)
@@ -51,17 +53,20 @@ static int load_section(void *object, Dwarf_Half number, Dwarf_Small **data, int
   return DW_DLV_OK;
 }
 
-static Dwarf_Endianness byte_order(void *object) {
+static Dwarf_Endianness byte_order(void *object)
+{
   (void)object;
   return DW_OBJECT_LSB;
 }
 
-static Dwarf_Small word_size(void *object) {
+static Dwarf_Small word_size(void *object)
+{
   (void)object;
   return 8;
 }
 
-static Dwarf_Unsigned section_count(void *object) {
+static Dwarf_Unsigned section_count(void *object)
+{
   (void)object;
   return SYMBOLS_SECTIONS + 1;
 }
@@ -115,7 +120,8 @@ struct reader {
   bool thorough;         /* whether functions without wanted addresses are entered too */
 };
 
-static void damaged(struct reader *r) {
+static void damaged(struct reader *r)
+{
   r->draft.flags |= SYMBOLS_INDEX_DAMAGED;
 }
 
@@ -129,7 +135,8 @@ struct fields {
   bool has_low, has_high, high_is_size, origin_shared, specification_shared, has_lines;
 };
 
-static uint64_t number_of(Dwarf_Attribute attribute) {
+static uint64_t number_of(Dwarf_Attribute attribute)
+{
   Dwarf_Unsigned value = 0;
   Dwarf_Signed number = 0;
   if (dwarf_formudata(attribute, &value, NULL) == DW_DLV_OK)
@@ -137,12 +144,14 @@ static uint64_t number_of(Dwarf_Attribute attribute) {
   return dwarf_formsdata(attribute, &number, NULL) == DW_DLV_OK && number > 0 ? (uint64_t)number : 0;
 }
 
-static const char *string_of(Dwarf_Attribute attribute) {
+static const char *string_of(Dwarf_Attribute attribute)
+{
   char *text = NULL;
   return dwarf_formstring(attribute, &text, NULL) == DW_DLV_OK ? text : NULL;
 }
 
-static bool address_of(Dwarf_Attribute attribute, uint64_t *out) {
+static bool address_of(Dwarf_Attribute attribute, uint64_t *out)
+{
   Dwarf_Addr address;
   bool fine = dwarf_formaddr(attribute, &address, NULL) == DW_DLV_OK;
   *out = fine ? address : 0;
@@ -150,7 +159,8 @@ static bool address_of(Dwarf_Attribute attribute, uint64_t *out) {
 }
 
 /* The offset of the entry that an attribute refers to, 0 if it cannot be followed. */
-static uint64_t reference_of(Dwarf_Attribute attribute, bool *shared) {
+static uint64_t reference_of(Dwarf_Attribute attribute, bool *shared)
+{
   Dwarf_Off offset = 0;
   Dwarf_Half form = 0;
   if (dwarf_whatform(attribute, &form, NULL) != DW_DLV_OK || form == DW_FORM_ref_sig8 ||
@@ -162,7 +172,8 @@ static uint64_t reference_of(Dwarf_Attribute attribute, bool *shared) {
 
 /* The end of the code is an address or a size.  libdwarf would tell the one from the other too, but makes an error of
  * each size, which takes time and memory. */
-static void take_high(struct fields *f, Dwarf_Attribute attribute) {
+static void take_high(struct fields *f, Dwarf_Attribute attribute)
+{
   Dwarf_Half form = 0;
   dwarf_whatform(attribute, &form, NULL);
   f->has_high = true;
@@ -175,7 +186,8 @@ static void take_high(struct fields *f, Dwarf_Attribute attribute) {
 }
 
 /* Notes a list of ranges; true if the attribute is still needed. */
-static bool take_ranges(struct fields *f, Dwarf_Attribute attribute) {
+static bool take_ranges(struct fields *f, Dwarf_Attribute attribute)
+{
   Dwarf_Off offset = 0;
   if (dwarf_whatform(attribute, &f->ranges_form, NULL) != DW_DLV_OK || f->ranges_attribute)
     return false;
@@ -190,7 +202,8 @@ static bool take_ranges(struct fields *f, Dwarf_Attribute attribute) {
 }
 
 /* Takes one attribute; true if it must be kept. */
-static bool take_field(struct fields *f, Dwarf_Attribute attribute) {
+static bool take_field(struct fields *f, Dwarf_Attribute attribute)
+{
   Dwarf_Half name = 0;
   dwarf_whatattr(attribute, &name, NULL);
   switch (name) {
@@ -234,7 +247,8 @@ static bool take_field(struct fields *f, Dwarf_Attribute attribute) {
 }
 
 /* Reads all attributes of an entry at once, which costs libdwarf less than asking for some. */
-static bool fields_read(const struct file *file, Dwarf_Die die, struct fields *f) {
+static bool fields_read(const struct file *file, Dwarf_Die die, struct fields *f)
+{
   Dwarf_Attribute *attributes;
   Dwarf_Signed count;
   *f = (struct fields){.decl_file = UINT64_MAX};
@@ -247,18 +261,21 @@ static bool fields_read(const struct file *file, Dwarf_Die die, struct fields *f
   return true;
 }
 
-static void fields_release(struct fields *f) {
+static void fields_release(struct fields *f)
+{
   if (f->ranges_attribute)
     dwarf_dealloc_attribute(f->ranges_attribute);
   f->ranges_attribute = NULL;
 }
 
-static uint32_t short_number(uint64_t number) {
+static uint32_t short_number(uint64_t number)
+{
   return number > UINT32_MAX ? 0 : (uint32_t)number;
 }
 
 /* Opens the line table of the unit with the given root entry, of which only the header is read here; false without. */
-static bool table_open(struct table *table, const struct file *file, Dwarf_Die root, Dwarf_Off unit) {
+static bool table_open(struct table *table, const struct file *file, Dwarf_Die root, Dwarf_Off unit)
+{
   Dwarf_Small tables;
   Dwarf_Signed base, count;
   *table = (struct table){.file = file, .unit = unit};
@@ -272,13 +289,15 @@ static bool table_open(struct table *table, const struct file *file, Dwarf_Die r
   return table->numbers != NULL;
 }
 
-static void table_close(struct table *table) {
+static void table_close(struct table *table)
+{
   dwarf_srclines_dealloc_b(table->lines);
   free(table->numbers);
 }
 
 /* The name of a table's directory, NULL where it is the unit's own. */
-static const char *directory_of(const struct table *table, Dwarf_Unsigned number) {
+static const char *directory_of(const struct table *table, Dwarf_Unsigned number)
+{
   const char *directory = NULL;
   if (!number && table->version < 5)
     return NULL;
@@ -288,7 +307,8 @@ static const char *directory_of(const struct table *table, Dwarf_Unsigned number
 }
 
 /* The draft's number of a table's file. */
-static uint32_t file_number(struct reader *r, struct table *table, uint64_t number) {
+static uint32_t file_number(struct reader *r, struct table *table, uint64_t number)
+{
   const char *name = NULL;
   Dwarf_Unsigned directory = 0, time, size;
   Dwarf_Form_Data16 *md5;
@@ -304,7 +324,8 @@ static uint32_t file_number(struct reader *r, struct table *table, uint64_t numb
   return table->numbers[number] - 1;
 }
 
-static int compare_tables(const void *left, const void *right) {
+static int compare_tables(const void *left, const void *right)
+{
   const struct table *a = left, *b = right;
   if (a->file != b->file)
     return (uintptr_t)a->file < (uintptr_t)b->file ? -1 : 1;
@@ -312,7 +333,8 @@ static int compare_tables(const void *left, const void *right) {
 }
 
 /* The table of the unit that an entry is in: that being read, or another one's, which is kept. */
-static struct table *table_of(struct reader *r, const struct file *file, Dwarf_Die die) {
+static struct table *table_of(struct reader *r, const struct file *file, Dwarf_Die die)
+{
   Dwarf_Off unit;
   Dwarf_Die root;
   if (dwarf_CU_dieoffset_given_die(die, &unit, NULL) != DW_DLV_OK)
@@ -335,7 +357,8 @@ static struct table *table_of(struct reader *r, const struct file *file, Dwarf_D
 
 /* Takes what one entry adds to a function; false where no reference leads further. */
 static bool declaration_step(struct reader *r, const struct file **file, Dwarf_Off *offset, const char **name,
-                             const char **linkage, struct symbols_function *function) {
+                             const char **linkage, struct symbols_function *function)
+{
   Dwarf_Die die;
   struct fields f;
   if (dwarf_offdie_b((*file)->dwarf, *offset, true, &die, NULL) != DW_DLV_OK)
@@ -355,7 +378,8 @@ static bool declaration_step(struct reader *r, const struct file **file, Dwarf_O
   return fine && *offset && *file;
 }
 
-static int compare_known(const void *left, const void *right) {
+static int compare_known(const void *left, const void *right)
+{
   const struct known *a = left, *b = right;
   if (a->file != b->file)
     return (uintptr_t)a->file < (uintptr_t)b->file ? -1 : 1;
@@ -363,7 +387,8 @@ static int compare_known(const void *left, const void *right) {
 }
 
 /* The function of an entry, found out once. */
-static uint32_t function_of(struct reader *r, const struct file *file, Dwarf_Off offset) {
+static uint32_t function_of(struct reader *r, const struct file *file, Dwarf_Off offset)
+{
   struct symbols_function function = {.decl_file = SYMBOLS_NONE};
   const char *name = NULL, *linkage = NULL;
   struct known *wanted = file ? malloc(sizeof *wanted) : NULL;
@@ -392,7 +417,8 @@ struct sink {
 };
 
 /* Index of the first wanted address at or above address. */
-static size_t first_wanted(const struct symbols_dwarf_source *source, uint64_t address) {
+static size_t first_wanted(const struct symbols_dwarf_source *source, uint64_t address)
+{
   size_t low = 0, high = source->wanted_count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -405,7 +431,8 @@ static size_t first_wanted(const struct symbols_dwarf_source *source, uint64_t a
 }
 
 /* Linkers leave ranges of discarded code at 0, 1 or the largest addresses: what is not code is dropped. */
-static void sink_add(struct sink *sink, uint64_t low, uint64_t high) {
+static void sink_add(struct sink *sink, uint64_t low, uint64_t high)
+{
   const struct symbols_dwarf_source *source = sink->reader->source;
   if (!low || low >= high || symbols_ranges_find(source->code, low) == SYMBOLS_NONE)
     return;
@@ -419,7 +446,8 @@ static void sink_add(struct sink *sink, uint64_t low, uint64_t high) {
     sink->take(sink, low, high);
 }
 
-static void read_old_list(struct sink *sink, const struct fields *f, Dwarf_Die die) {
+static void read_old_list(struct sink *sink, const struct fields *f, Dwarf_Die die)
+{
   Dwarf_Ranges *list;
   Dwarf_Signed count;
   uint64_t base = sink->reader->low;
@@ -434,7 +462,8 @@ static void read_old_list(struct sink *sink, const struct fields *f, Dwarf_Die d
   dwarf_ranges_dealloc(dwarf, list, count);
 }
 
-static void read_new_list(struct sink *sink, const struct fields *f) {
+static void read_new_list(struct sink *sink, const struct fields *f)
+{
   Dwarf_Rnglists_Head head;
   Dwarf_Unsigned count, offset;
   if (dwarf_rnglists_get_rle_head(f->ranges_attribute, f->ranges_form, f->ranges, &head, &count, &offset, NULL) !=
@@ -453,7 +482,8 @@ static void read_new_list(struct sink *sink, const struct fields *f) {
   dwarf_dealloc_rnglists_head(head);
 }
 
-static void read_ranges(struct sink *sink, const struct fields *f, Dwarf_Die die) {
+static void read_ranges(struct sink *sink, const struct fields *f, Dwarf_Die die)
+{
   if (f->ranges_attribute && sink->reader->version >= 5)
     read_new_list(sink, f);
   else if (f->ranges_attribute)
@@ -463,7 +493,8 @@ static void read_ranges(struct sink *sink, const struct fields *f, Dwarf_Die die
 }
 
 /* Adds a range of a scope, and notes which wanted addresses have a function. */
-static void take_scope_range(struct sink *sink, uint64_t low, uint64_t high) {
+static void take_scope_range(struct sink *sink, uint64_t low, uint64_t high)
+{
   struct reader *r = sink->reader;
   struct symbols_range range = {low, high, sink->scope, sink->depth};
   if (!symbols_ranges_add(&r->draft.ranges, range))
@@ -475,7 +506,8 @@ static void take_scope_range(struct sink *sink, uint64_t low, uint64_t high) {
 
 /* Fills in what the ranges of an instance told, and gives it its number. */
 static bool finish_scope(struct reader *r, const struct sink *sink, const struct fields *f, Dwarf_Off offset,
-                         uint32_t parent) {
+                         uint32_t parent)
+{
   const struct file *origin = f->origin && f->origin_shared ? r->main.shared : &r->main;
   struct symbols_scope scope = {.low = parent == SYMBOLS_NONE ? sink->first : r->draft.scopes[parent].low,
                                 .function = function_of(r, origin, f->origin ? f->origin : offset),
@@ -494,7 +526,8 @@ static bool finish_scope(struct reader *r, const struct sink *sink, const struct
 
 /* Whether an entry has code; most functions are only declared, and reading their attributes takes most of the time.
  * Entries of one abbreviation have the same attributes. */
-static bool has_code(struct reader *r, Dwarf_Die die) {
+static bool has_code(struct reader *r, Dwarf_Die die)
+{
   enum { UNKNOWN, NO, YES };
   int abbrev = dwarf_die_abbrev_code(die);
   Dwarf_Bool low = false, ranges = false;
@@ -509,7 +542,8 @@ static bool has_code(struct reader *r, Dwarf_Die die) {
 
 /* Makes a scope of a function or an inlined instance.  Returns the scope for its children: `parent` where it has no
  * code.  *enter tells whether they matter. */
-static uint32_t add_scope(struct reader *r, Dwarf_Die die, Dwarf_Half tag, uint32_t parent, bool *enter) {
+static uint32_t add_scope(struct reader *r, Dwarf_Die die, Dwarf_Half tag, uint32_t parent, bool *enter)
+{
   struct fields f;
   Dwarf_Off offset = 0;
   uint32_t outer = tag == DW_TAG_inlined_subroutine ? parent : SYMBOLS_NONE;
@@ -530,7 +564,8 @@ static uint32_t add_scope(struct reader *r, Dwarf_Die die, Dwarf_Half tag, uint3
 static void walk_children(struct reader *r, Dwarf_Die parent, uint32_t scope, unsigned depth);
 
 /* Takes what an entry says, and goes on to its children where those may be code. */
-static void walk_entry(struct reader *r, Dwarf_Die die, uint32_t scope, unsigned depth) {
+static void walk_entry(struct reader *r, Dwarf_Die die, uint32_t scope, unsigned depth)
+{
   Dwarf_Half tag = 0;
   bool enter = r->thorough;
   if (dwarf_tag(die, &tag, NULL) != DW_DLV_OK)
@@ -553,7 +588,8 @@ static void walk_entry(struct reader *r, Dwarf_Die die, uint32_t scope, unsigned
     walk_children(r, die, scope, depth + 1);
 }
 
-static void walk_children(struct reader *r, Dwarf_Die parent, uint32_t scope, unsigned depth) {
+static void walk_children(struct reader *r, Dwarf_Die parent, uint32_t scope, unsigned depth)
+{
   Dwarf_Die die, next;
   int found = depth < DEPTH_MAX ? dwarf_child(parent, &die, NULL) : DW_DLV_ERROR;
   while (found == DW_DLV_OK) {
@@ -568,7 +604,8 @@ static void walk_children(struct reader *r, Dwarf_Die parent, uint32_t scope, un
 
 /* Skips a line program's header (DWARF 5) up to what its opcodes depend on; false if it is of another version. */
 static bool program_begin(struct symbols_bytes section, uint64_t offset, struct symbols_cursor *c, uint8_t *opcodes,
-                          const uint8_t **lengths) {
+                          const uint8_t **lengths)
+{
   *c = symbols_cursor_at(section, offset, UINT64_MAX);
   uint64_t length = symbols_cursor_fixed(c, 4);
   unsigned size = length == UINT32_MAX ? 8 : 4;
@@ -592,7 +629,8 @@ static bool program_begin(struct symbols_bytes section, uint64_t offset, struct 
 /* Corrects older versions of libdwarf (20210528 is one), which begin each sequence of a DWARF 5 table with file 0 where
  * the standard says file 1: clears chosen[i] where row i comes before the first choice of a file.  Rows are counted as
  * libdwarf does. */
-static void find_default_files(struct symbols_bytes section, uint64_t offset, bool *chosen, size_t count) {
+static void find_default_files(struct symbols_bytes section, uint64_t offset, bool *chosen, size_t count)
+{
   struct symbols_cursor c;
   const uint8_t *lengths;
   uint8_t opcodes;
@@ -621,7 +659,8 @@ static void find_default_files(struct symbols_bytes section, uint64_t offset, bo
 }
 
 /* For each row of a table, whether its file is the one that libdwarf says; NULL where that is so for all. */
-static bool *chosen_files(struct reader *r, Dwarf_Signed count) {
+static bool *chosen_files(struct reader *r, Dwarf_Signed count)
+{
   Dwarf_Unsigned offset;
   bool *chosen = r->table->version == 5 && count > 0 ? malloc((size_t)count) : NULL;
   if (!chosen)
@@ -634,7 +673,8 @@ static bool *chosen_files(struct reader *r, Dwarf_Signed count) {
 
 /* Whether a row is the end of a sequence.  libdwarf 20210528 says so also of those where a function's epilogue begins.
  */
-static bool ends_sequence(Dwarf_Line line) {
+static bool ends_sequence(Dwarf_Line line)
+{
   Dwarf_Bool end = false, prologue = false, epilogue = false;
   Dwarf_Unsigned isa, discriminator;
   dwarf_lineendsequence(line, &end, NULL);
@@ -643,7 +683,8 @@ static bool ends_sequence(Dwarf_Line line) {
   return end && !epilogue;
 }
 
-static void add_row(struct reader *r, Dwarf_Line line, uint64_t address, bool chosen, size_t first) {
+static void add_row(struct reader *r, Dwarf_Line line, uint64_t address, bool chosen, size_t first)
+{
   Dwarf_Unsigned file = 0, number = 0;
   dwarf_line_srcfileno(line, &file, NULL);
   dwarf_lineno(line, &number, NULL);
@@ -652,7 +693,8 @@ static void add_row(struct reader *r, Dwarf_Line line, uint64_t address, bool ch
 }
 
 /* Adds the rows of the unit's line table.  Sequences of discarded code are left out. */
-static void add_rows(struct reader *r) {
+static void add_rows(struct reader *r)
+{
   Dwarf_Line *lines;
   Dwarf_Signed count;
   size_t first = r->draft.row_count;
@@ -679,7 +721,8 @@ static void add_rows(struct reader *r) {
 }
 
 /* Notes the wanted addresses of the unit as not found yet. */
-static void take_unit_range(struct sink *sink, uint64_t low, uint64_t high) {
+static void take_unit_range(struct sink *sink, uint64_t low, uint64_t high)
+{
   struct reader *r = sink->reader;
   for (size_t i = first_wanted(r->source, low); i < r->source->wanted_count && r->source->wanted[i] < high; i++)
     r->found[i] = false;
@@ -687,7 +730,8 @@ static void take_unit_range(struct sink *sink, uint64_t low, uint64_t high) {
 
 /* Reads the functions of a unit.  Those without wanted addresses are not entered, though nested functions may lie in
  * them: where addresses of the unit remain without a function, it is read once more, in full. */
-static void add_functions(struct reader *r, Dwarf_Die root, const struct fields *f) {
+static void add_functions(struct reader *r, Dwarf_Die root, const struct fields *f)
+{
   struct sink sink = {.reader = r, .take = take_unit_range};
   size_t scopes = r->draft.scope_count, ranges = r->draft.ranges.count;
   read_ranges(&sink, f, root);
@@ -703,7 +747,8 @@ static void add_functions(struct reader *r, Dwarf_Die root, const struct fields 
 }
 
 /* Reads a unit if it holds wanted addresses. */
-static void read_unit(struct reader *r, Dwarf_Die root) {
+static void read_unit(struct reader *r, Dwarf_Die root)
+{
   struct fields f;
   struct table table;
   Dwarf_Off offset;
@@ -736,7 +781,8 @@ static void read_unit(struct reader *r, Dwarf_Die root) {
   fields_release(&f);
 }
 
-static void read_units(struct reader *r) {
+static void read_units(struct reader *r)
+{
   for (;;) {
     Dwarf_Unsigned length, type_offset, next;
     Dwarf_Off abbrevs;
@@ -760,18 +806,21 @@ static void read_units(struct reader *r) {
 }
 
 /* With a handler libdwarf reports errors by its functions' results alone; without, it would abort. */
-static void ignore_error(Dwarf_Error error, Dwarf_Ptr argument) {
+static void ignore_error(Dwarf_Error error, Dwarf_Ptr argument)
+{
   (void)error;
   (void)argument;
 }
 
-static bool file_open(struct file *file, const struct symbols_bytes sections[SYMBOLS_SECTIONS]) {
+static bool file_open(struct file *file, const struct symbols_bytes sections[SYMBOLS_SECTIONS])
+{
   file->access = (Dwarf_Obj_Access_Interface){.object = (void *)(uintptr_t)sections, .methods = &methods};
   return dwarf_object_init_b(&file->access, ignore_error, NULL, DW_GROUPNUMBER_BASE, &file->dwarf, NULL) == DW_DLV_OK;
 }
 
 /* Runs in the child. */
-static void read_all(void *argument, int out) {
+static void read_all(void *argument, int out)
+{
   struct reader r = {.source = argument};
   const struct symbols_dwarf_source *source = argument;
   r.found = malloc(source->wanted_count + 1);
@@ -790,7 +839,8 @@ static void read_all(void *argument, int out) {
   symbols_draft_write(&r.draft, out);
 }
 
-static struct symbols_child_limits limits_for(const struct symbols_dwarf_source *source) {
+static struct symbols_child_limits limits_for(const struct symbols_dwarf_source *source)
+{
   uint64_t size = 0;
   for (int i = 0; i < SYMBOLS_SECTIONS; i++)
     size += source->sections[i].size + source->shared[i].size;
@@ -801,7 +851,8 @@ static struct symbols_child_limits limits_for(const struct symbols_dwarf_source 
   return limits;
 }
 
-struct symbols_index *symbols_dwarf_read(const struct symbols_dwarf_source *source, const char **fault) {
+struct symbols_index *symbols_dwarf_read(const struct symbols_dwarf_source *source, const char **fault)
+{
   struct symbols_child_limits limits = limits_for(source);
   uint8_t *bytes;
   size_t size;

@@ -39,12 +39,14 @@ struct symbols_elf {
 
 static pthread_once_t version_once = PTHREAD_ONCE_INIT;
 
-static void set_version(void) {
+static void set_version(void)
+{
   elf_version(EV_CURRENT);
 }
 
 /* Opens a regular file for reading, never waiting on a fifo or device. */
-static int open_regular(const char *path, char *message, size_t size) {
+static int open_regular(const char *path, char *message, size_t size)
+{
   struct stat status;
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) {
@@ -60,7 +62,8 @@ static int open_regular(const char *path, char *message, size_t size) {
 }
 
 /* Why an open ELF file cannot be used; NULL if it can. */
-static const char *unusable(Elf *elf) {
+static const char *unusable(Elf *elf)
+{
   GElf_Ehdr header;
   size_t count;
   if (elf_kind(elf) != ELF_K_ELF)
@@ -74,7 +77,8 @@ static const char *unusable(Elf *elf) {
   return NULL;
 }
 
-struct symbols_elf *symbols_elf_open(const char *path, char *message, size_t size) {
+struct symbols_elf *symbols_elf_open(const char *path, char *message, size_t size)
+{
   pthread_once(&version_once, set_version);
   int fd = open_regular(path, message, size);
   if (fd < 0)
@@ -96,7 +100,8 @@ struct symbols_elf *symbols_elf_open(const char *path, char *message, size_t siz
   return file;
 }
 
-void symbols_elf_detach(struct symbols_elf *file) {
+void symbols_elf_detach(struct symbols_elf *file)
+{
   if (!file || file->fd < 0)
     return;
   elf_cntl(file->elf, ELF_C_FDDONE);
@@ -104,7 +109,8 @@ void symbols_elf_detach(struct symbols_elf *file) {
   file->fd = -1;
 }
 
-void symbols_elf_close(struct symbols_elf *file) {
+void symbols_elf_close(struct symbols_elf *file)
+{
   if (!file)
     return;
   elf_end(file->elf);
@@ -119,21 +125,24 @@ void symbols_elf_close(struct symbols_elf *file) {
 }
 
 /* The next section after `section` (NULL: the first) with its header; NULL at the end. */
-static Elf_Scn *next_section(struct symbols_elf *file, Elf_Scn *section, GElf_Shdr *header) {
+static Elf_Scn *next_section(struct symbols_elf *file, Elf_Scn *section, GElf_Shdr *header)
+{
   do
     section = elf_nextscn(file->elf, section);
   while (section && !gelf_getshdr(section, header));
   return section;
 }
 
-static const char *section_name(struct symbols_elf *file, const GElf_Shdr *header) {
+static const char *section_name(struct symbols_elf *file, const GElf_Shdr *header)
+{
   size_t strings;
   const char *name = elf_getshdrstrndx(file->elf, &strings) ? NULL : elf_strptr(file->elf, strings, header->sh_name);
   return name ? name : "";
 }
 
 /* Bytes as they are in the file (for tables: aligned, in the machine's order). */
-static struct symbols_bytes section_bytes(struct symbols_elf *file, Elf_Scn *section) {
+static struct symbols_bytes section_bytes(struct symbols_elf *file, Elf_Scn *section)
+{
   GElf_Shdr header;
   Elf_Data *data = NULL;
   if (gelf_getshdr(section, &header) && header.sh_size <= file->budget) {
@@ -146,7 +155,8 @@ static struct symbols_bytes section_bytes(struct symbols_elf *file, Elf_Scn *sec
 }
 
 /* Notes the bytes of a decompressed section, with room for `room` of our own; NULL without memory. */
-static struct unfolded *keep_unfolded(struct symbols_elf *file, Elf_Scn *section, uint64_t room) {
+static struct unfolded *keep_unfolded(struct symbols_elf *file, Elf_Scn *section, uint64_t room)
+{
   struct unfolded *kept = malloc(sizeof *kept + room);
   if (!kept)
     return NULL;
@@ -156,7 +166,8 @@ static struct unfolded *keep_unfolded(struct symbols_elf *file, Elf_Scn *section
 }
 
 /* Decompresses a section of type zstd, which begins with a header. */
-static void unfold_zstd(struct unfolded *kept, struct symbols_bytes packed, uint64_t room) {
+static void unfold_zstd(struct unfolded *kept, struct symbols_bytes packed, uint64_t room)
+{
   const size_t header = sizeof(Elf64_Chdr);
   if (packed.size < header)
     return;
@@ -166,7 +177,8 @@ static void unfold_zstd(struct unfolded *kept, struct symbols_bytes packed, uint
 }
 
 /* A compressed section's bytes: zlib by libelf, zstd by ourselves. */
-static struct symbols_bytes unfold(struct symbols_elf *file, Elf_Scn *section) {
+static struct symbols_bytes unfold(struct symbols_elf *file, Elf_Scn *section)
+{
   GElf_Chdr compression;
   struct symbols_bytes packed = section_bytes(file, section);
   if (!packed.size || !gelf_getchdr(section, &compression) || compression.ch_size / RATIO_MAX > packed.size)
@@ -184,14 +196,16 @@ static struct symbols_bytes unfold(struct symbols_elf *file, Elf_Scn *section) {
 }
 
 /* The bytes of a section of debug information or notes, however it is stored. */
-static struct symbols_bytes stored_bytes(struct symbols_elf *file, Elf_Scn *section, bool packed) {
+static struct symbols_bytes stored_bytes(struct symbols_elf *file, Elf_Scn *section, bool packed)
+{
   for (const struct unfolded *u = file->unfolded; u; u = u->next)
     if (u->section == section)
       return u->bytes;
   return packed ? unfold(file, section) : section_bytes(file, section);
 }
 
-struct symbols_bytes symbols_elf_section(struct symbols_elf *file, const char *name, const char **fault) {
+struct symbols_bytes symbols_elf_section(struct symbols_elf *file, const char *name, const char **fault)
+{
   GElf_Shdr header;
   for (Elf_Scn *s = next_section(file, NULL, &header); s; s = next_section(file, s, &header)) {
     if (strcmp(section_name(file, &header), name) || header.sh_type == SHT_NOBITS || !header.sh_size)
@@ -207,7 +221,8 @@ struct symbols_bytes symbols_elf_section(struct symbols_elf *file, const char *n
 }
 
 /* The build id among the notes of one section. */
-static struct symbols_bytes note_build_id(struct symbols_elf *file, Elf_Scn *section) {
+static struct symbols_bytes note_build_id(struct symbols_elf *file, Elf_Scn *section)
+{
   Elf_Data *data = section_bytes(file, section).size ? elf_getdata(section, NULL) : NULL;
   size_t next = 0, name, description;
   GElf_Nhdr note;
@@ -219,7 +234,8 @@ static struct symbols_bytes note_build_id(struct symbols_elf *file, Elf_Scn *sec
   return (struct symbols_bytes){0};
 }
 
-struct symbols_bytes symbols_elf_build_id(struct symbols_elf *file) {
+struct symbols_bytes symbols_elf_build_id(struct symbols_elf *file)
+{
   GElf_Shdr header;
   struct symbols_bytes id = {0};
   for (Elf_Scn *s = next_section(file, NULL, &header); s && !id.size; s = next_section(file, s, &header))
@@ -228,7 +244,8 @@ struct symbols_bytes symbols_elf_build_id(struct symbols_elf *file) {
   return id;
 }
 
-bool symbols_elf_code(struct symbols_elf *file, struct symbols_ranges *code) {
+bool symbols_elf_code(struct symbols_elf *file, struct symbols_ranges *code)
+{
   size_t count;
   GElf_Phdr segment;
   if (elf_getphdrnum(file->elf, &count))
@@ -240,7 +257,8 @@ bool symbols_elf_code(struct symbols_elf *file, struct symbols_ranges *code) {
   return true;
 }
 
-static bool add_symbol(struct symbols_symbols *out, const struct symbols_symbol *symbol) {
+static bool add_symbol(struct symbols_symbols *out, const struct symbols_symbol *symbol)
+{
   struct symbols_symbol *grown = symbols_grow(out->symbols, out->count, &out->room, sizeof *grown);
   if (!grown)
     return false;
@@ -250,20 +268,23 @@ static bool add_symbol(struct symbols_symbols *out, const struct symbols_symbol 
 }
 
 /* Where a section of code lies; false for other sections. */
-static bool code_section(struct symbols_elf *file, size_t number, GElf_Shdr *header) {
+static bool code_section(struct symbols_elf *file, size_t number, GElf_Shdr *header)
+{
   Elf_Scn *section = elf_getscn(file->elf, number);
   return section && gelf_getshdr(section, header) && (header->sh_flags & SHF_EXECINSTR);
 }
 
 /* The rank of a symbol among those of one address: functions before labels, exported ones before local ones. */
-static uint8_t rank_of(const Elf64_Sym *symbol) {
+static uint8_t rank_of(const Elf64_Sym *symbol)
+{
   return (uint8_t)((ELF64_ST_TYPE(symbol->st_info) == STT_NOTYPE ? 2 : 0) +
                    (ELF64_ST_BIND(symbol->st_info) == STB_LOCAL ? 1 : 0));
 }
 
 /* Fills in a function's symbol; false for a symbol that is none. */
 static bool function_symbol(struct symbols_elf *file, const Elf64_Sym *from, struct symbols_bytes names,
-                            struct symbols_symbol *to) {
+                            struct symbols_symbol *to)
+{
   unsigned type = ELF64_ST_TYPE(from->st_info);
   const char *name = symbols_bytes_string(names, from->st_name);
   size_t length = name ? strnlen(name, SYMBOLS_NAME_MAX) : 0;
@@ -285,7 +306,8 @@ static bool function_symbol(struct symbols_elf *file, const Elf64_Sym *from, str
   return true;
 }
 
-long symbols_elf_functions(struct symbols_elf *file, enum symbols_elf_table table, struct symbols_symbols *out) {
+long symbols_elf_functions(struct symbols_elf *file, enum symbols_elf_table table, struct symbols_symbols *out)
+{
   GElf_Shdr header;
   long added = 0;
   unsigned wanted = table == SYMBOLS_ELF_FULL ? SHT_SYMTAB : SHT_DYNSYM;
@@ -322,13 +344,15 @@ struct slots {
   size_t count, room;
 };
 
-static int compare_slots(const void *left, const void *right) {
+static int compare_slots(const void *left, const void *right)
+{
   const struct slot *a = left, *b = right;
   return (a->address > b->address) - (a->address < b->address);
 }
 
 /* Collects the slots that one relocation section fills from named symbols. */
-static bool collect_slots(struct symbols_elf *file, Elf_Scn *section, const GElf_Shdr *header, struct slots *out) {
+static bool collect_slots(struct symbols_elf *file, Elf_Scn *section, const GElf_Shdr *header, struct slots *out)
+{
   GElf_Shdr table_header;
   Elf_Scn *table = elf_getscn(file->elf, header->sh_link);
   if (!table || !gelf_getshdr(table, &table_header) || table_header.sh_type != SHT_DYNSYM)
@@ -357,7 +381,8 @@ static bool collect_slots(struct symbols_elf *file, Elf_Scn *section, const GElf
 }
 
 /* The name of the slot that a stub jumps through (jmp *displacement(%rip)); NULL if it is no such stub. */
-static const char *stub_target(struct symbols_bytes code, size_t offset, uint64_t address, const struct slots *slots) {
+static const char *stub_target(struct symbols_bytes code, size_t offset, uint64_t address, const struct slots *slots)
+{
   for (size_t i = offset; i < offset + STUB_SCAN && i + JUMP_SIZE <= code.size; i++) {
     int32_t displacement;
     if (code.data[i] != 0xff || code.data[i + 1] != 0x25)
@@ -373,7 +398,8 @@ static const char *stub_target(struct symbols_bytes code, size_t offset, uint64_
 
 /* Adds a symbol for each stub of one section. */
 static bool add_stubs(struct symbols_elf *file, Elf_Scn *section, const GElf_Shdr *header, const struct slots *slots,
-                      struct symbols_pool *pool, struct symbols_symbols *out) {
+                      struct symbols_pool *pool, struct symbols_symbols *out)
+{
   struct symbols_bytes code = section_bytes(file, section);
   size_t step = header->sh_entsize == STUB_SIZE / 2 ? STUB_SIZE / 2 : STUB_SIZE;
   for (size_t offset = 0; offset + step <= code.size; offset += step) {
@@ -396,7 +422,8 @@ static bool add_stubs(struct symbols_elf *file, Elf_Scn *section, const GElf_Shd
   return true;
 }
 
-bool symbols_elf_stubs(struct symbols_elf *file, struct symbols_pool *pool, struct symbols_symbols *out) {
+bool symbols_elf_stubs(struct symbols_elf *file, struct symbols_pool *pool, struct symbols_symbols *out)
+{
   GElf_Shdr header;
   struct slots slots = {0};
   bool fine = true;
@@ -414,7 +441,8 @@ bool symbols_elf_stubs(struct symbols_elf *file, struct symbols_pool *pool, stru
   return fine;
 }
 
-static void crc_table(uint32_t table[256]) {
+static void crc_table(uint32_t table[256])
+{
   for (uint32_t i = 0; i < 256; i++) {
     uint32_t value = i;
     for (int bit = 0; bit < 8; bit++)
@@ -423,7 +451,8 @@ static void crc_table(uint32_t table[256]) {
   }
 }
 
-bool symbols_elf_crc(const struct symbols_elf *file, uint32_t *crc) {
+bool symbols_elf_crc(const struct symbols_elf *file, uint32_t *crc)
+{
   uint32_t table[256], value = ~0u;
   uint8_t block[16384];
   ssize_t got;

@@ -22,14 +22,16 @@ struct file_number {
 };
 
 /* Room for one more of what is counted by 32-bit numbers; the array as it was where there is none. */
-static void *more(struct symbols_draft *draft, void *array, size_t count, size_t *room, size_t size) {
+static void *more(struct symbols_draft *draft, void *array, size_t count, size_t *room, size_t size)
+{
   void *grown = count < SYMBOLS_NONE - 1 ? symbols_grow(array, count, room, size) : NULL;
   if (!grown)
     draft->failed = true;
   return grown ? grown : array;
 }
 
-uint32_t symbols_draft_text(struct symbols_draft *d, const char *text) {
+uint32_t symbols_draft_text(struct symbols_draft *d, const char *text)
+{
   size_t length = text ? strnlen(text, SYMBOLS_NAME_MAX) : 0, offset = d->text_size ? d->text_size : 1;
   if (!length || length >= SYMBOLS_NAME_MAX || d->failed)
     return 0;
@@ -49,12 +51,14 @@ uint32_t symbols_draft_text(struct symbols_draft *d, const char *text) {
   return (uint32_t)offset;
 }
 
-static int compare_paths(const void *left, const void *right) {
+static int compare_paths(const void *left, const void *right)
+{
   const struct file_number *a = left, *b = right;
   return strcmp(a->path, b->path);
 }
 
-uint32_t symbols_draft_file(struct symbols_draft *d, const char *first, const char *second, const char *third) {
+uint32_t symbols_draft_file(struct symbols_draft *d, const char *first, const char *second, const char *third)
+{
   const char *path = symbols_join(&d->paths, first, second, third);
   struct file_number *wanted = path ? malloc(sizeof *wanted) : NULL;
   if (!wanted)
@@ -72,7 +76,8 @@ uint32_t symbols_draft_file(struct symbols_draft *d, const char *first, const ch
   return wanted->number;
 }
 
-uint32_t symbols_draft_function(struct symbols_draft *d, struct symbols_function function) {
+uint32_t symbols_draft_function(struct symbols_draft *d, struct symbols_function function)
+{
   d->functions = more(d, d->functions, d->function_count, &d->function_room, sizeof *d->functions);
   if (d->failed)
     return SYMBOLS_NONE;
@@ -80,7 +85,8 @@ uint32_t symbols_draft_function(struct symbols_draft *d, struct symbols_function
   return (uint32_t)d->function_count++;
 }
 
-uint32_t symbols_draft_scope(struct symbols_draft *d, struct symbols_scope scope) {
+uint32_t symbols_draft_scope(struct symbols_draft *d, struct symbols_scope scope)
+{
   d->scopes = more(d, d->scopes, d->scope_count, &d->scope_room, sizeof *d->scopes);
   if (d->failed)
     return SYMBOLS_NONE;
@@ -88,7 +94,8 @@ uint32_t symbols_draft_scope(struct symbols_draft *d, struct symbols_scope scope
   return (uint32_t)d->scope_count++;
 }
 
-void symbols_draft_row(struct symbols_draft *d, size_t first, struct symbols_row row) {
+void symbols_draft_row(struct symbols_draft *d, size_t first, struct symbols_row row)
+{
   struct symbols_row *last = d->row_count > first ? &d->rows[d->row_count - 1] : NULL;
   if (last && last->low == row.low) {
     *last = row;
@@ -99,7 +106,8 @@ void symbols_draft_row(struct symbols_draft *d, size_t first, struct symbols_row
     d->rows[d->row_count++] = row;
 }
 
-static int compare_rows(const void *left, const void *right) {
+static int compare_rows(const void *left, const void *right)
+{
   const struct symbols_row *a = left, *b = right;
   if (a->low != b->low)
     return a->low < b->low ? -1 : 1;
@@ -108,7 +116,8 @@ static int compare_rows(const void *left, const void *right) {
   return (a->file > b->file) - (a->file < b->file);
 }
 
-void symbols_draft_sequence(struct symbols_draft *d, size_t first, uint64_t end, bool keep) {
+void symbols_draft_sequence(struct symbols_draft *d, size_t first, uint64_t end, bool keep)
+{
   size_t count = d->row_count - first, i = 1;
   while (i < count && d->rows[first + i - 1].low < d->rows[first + i].low)
     i++;
@@ -123,7 +132,8 @@ void symbols_draft_sequence(struct symbols_draft *d, size_t first, uint64_t end,
     d->sequences[d->sequence_count++] = (struct symbols_sequence){d->rows[first].low, end, first, count};
 }
 
-static int compare_sequences(const void *left, const void *right) {
+static int compare_sequences(const void *left, const void *right)
+{
   const struct symbols_sequence *a = left, *b = right;
   if (a->start != b->start)
     return a->start < b->start ? -1 : 1;
@@ -132,7 +142,8 @@ static int compare_sequences(const void *left, const void *right) {
 
 /* Puts all sequences into one ascending list of rows, with gaps between them.  A sequence that reaches into the next
  * one ends there.  Returns the number of rows; *out is NULL without memory. */
-static size_t flatten_rows(struct symbols_draft *d, struct symbols_row **out) {
+static size_t flatten_rows(struct symbols_draft *d, struct symbols_row **out)
+{
   size_t count = 0;
   *out = malloc((d->row_count + d->sequence_count + 1) * sizeof **out);
   if (!*out)
@@ -150,7 +161,8 @@ static size_t flatten_rows(struct symbols_draft *d, struct symbols_row **out) {
   return count;
 }
 
-void symbols_draft_write(struct symbols_draft *d, int out) {
+void symbols_draft_write(struct symbols_draft *d, int out)
+{
   struct symbols_row *rows;
   size_t row_count = flatten_rows(d, &rows);
   if (!rows || !symbols_ranges_build(&d->ranges) || d->failed)
@@ -191,7 +203,8 @@ struct symbols_index {
 };
 
 /* Takes the next array off the bytes; false where it reaches beyond them. */
-static bool take(const uint8_t **next, size_t *left, uint64_t count, size_t size, const void **array) {
+static bool take(const uint8_t **next, size_t *left, uint64_t count, size_t size, const void **array)
+{
   if (count >= SYMBOLS_NONE || count > *left / size)
     return false;
   *array = *next;
@@ -202,7 +215,8 @@ static bool take(const uint8_t **next, size_t *left, uint64_t count, size_t size
 
 /* Sets where the arrays lie; their sizes must make up all bytes.  All begin at a multiple of 8 but the last ones, of
  * 32-bit numbers. */
-static bool lay_out(struct symbols_index *x, size_t size) {
+static bool lay_out(struct symbols_index *x, size_t size)
+{
   const uint8_t *next = x->bytes + sizeof x->header;
   size_t left = size - sizeof x->header;
   const struct header *h = &x->header;
@@ -223,17 +237,20 @@ static bool lay_out(struct symbols_index *x, size_t size) {
   return !h->text || (!x->text[0] && !x->text[h->text - 1]);
 }
 
-static bool file_fits(const struct symbols_index *x, uint32_t file) {
+static bool file_fits(const struct symbols_index *x, uint32_t file)
+{
   return file < x->header.files || file == SYMBOLS_NONE;
 }
 
-static bool text_fits(const struct symbols_index *x, uint32_t text) {
+static bool text_fits(const struct symbols_index *x, uint32_t text)
+{
   return text < x->header.text || !text;
 }
 
 /* Whether every number leads somewhere.  Parents have smaller numbers, so that chains end.  Arrays out of order make
  * look-ups miss, no worse. */
-static bool numbers_fit(const struct symbols_index *x) {
+static bool numbers_fit(const struct symbols_index *x)
+{
   bool fit = true;
   for (size_t i = 0; i < x->header.rows; i++)
     fit = fit && file_fits(x, x->rows[i].file);
@@ -255,7 +272,8 @@ static bool numbers_fit(const struct symbols_index *x) {
   return fit;
 }
 
-struct symbols_index *symbols_index_new(uint8_t *bytes, size_t size) {
+struct symbols_index *symbols_index_new(uint8_t *bytes, size_t size)
+{
   struct symbols_index *x = calloc(1, sizeof *x);
   if (!x || size < sizeof x->header) {
     free(bytes);
@@ -273,7 +291,8 @@ struct symbols_index *symbols_index_new(uint8_t *bytes, size_t size) {
   return x;
 }
 
-void symbols_index_free(struct symbols_index *x) {
+void symbols_index_free(struct symbols_index *x)
+{
   if (!x)
     return;
   free(x->names);
@@ -281,20 +300,24 @@ void symbols_index_free(struct symbols_index *x) {
   free(x);
 }
 
-uint32_t symbols_index_flags(const struct symbols_index *x) {
+uint32_t symbols_index_flags(const struct symbols_index *x)
+{
   return x->header.flags;
 }
 
-static const char *text_of(const struct symbols_index *x, uint32_t text) {
+static const char *text_of(const struct symbols_index *x, uint32_t text)
+{
   return text ? x->text + text : NULL;
 }
 
-static const char *file_of(const struct symbols_index *x, uint32_t file) {
+static const char *file_of(const struct symbols_index *x, uint32_t file)
+{
   return file == SYMBOLS_NONE ? NULL : text_of(x, x->files[file]);
 }
 
 /* The row that covers address, NULL without. */
-static const struct symbols_row *find_row(const struct symbols_index *x, uint64_t address) {
+static const struct symbols_row *find_row(const struct symbols_index *x, uint64_t address)
+{
   size_t low = 0, high = x->header.rows;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -308,7 +331,8 @@ static const struct symbols_row *find_row(const struct symbols_index *x, uint64_
 
 /* Names a function: by its linkage name where that says more than the plain one (parameters, scopes), else by its
  * plain name. */
-static const struct names *names_of(struct symbols_index *x, struct symbols_pool *pool, uint32_t number) {
+static const struct names *names_of(struct symbols_index *x, struct symbols_pool *pool, uint32_t number)
+{
   struct names *names = &x->names[number];
   const char *name = text_of(x, x->functions[number].name), *linkage = text_of(x, x->functions[number].linkage);
   const char *raw = linkage ? linkage : name;
@@ -325,7 +349,8 @@ static const struct names *names_of(struct symbols_index *x, struct symbols_pool
 /* Functions that the compiler made (gcc's outlined ones) have no declaration: the line of their first instruction
  * stands in, which is the line of the construct. */
 static void set_declaration(const struct symbols_index *x, const struct symbols_scope *scope,
-                            struct symbols_place *place) {
+                            struct symbols_place *place)
+{
   const struct symbols_row *row = NULL;
   if (scope->parent == SYMBOLS_NONE && !place->decl_line)
     row = find_row(x, scope->low);
@@ -336,7 +361,8 @@ static void set_declaration(const struct symbols_index *x, const struct symbols_
 }
 
 static void set_function(struct symbols_index *x, struct symbols_pool *pool, const struct symbols_scope *scope,
-                         struct symbols_place *place) {
+                         struct symbols_place *place)
+{
   *place = (struct symbols_place){.low = scope->low, .inlined = scope->parent != SYMBOLS_NONE};
   if (scope->function != SYMBOLS_NONE) {
     const struct symbols_function *function = &x->functions[scope->function];
@@ -350,7 +376,8 @@ static void set_function(struct symbols_index *x, struct symbols_pool *pool, con
 }
 
 int symbols_index_find(struct symbols_index *x, struct symbols_pool *pool, uint64_t address,
-                       struct symbols_place *places, int max, const char **file, uint32_t *line) {
+                       struct symbols_place *places, int max, const char **file, uint32_t *line)
+{
   const struct symbols_row *row = find_row(x, address);
   uint32_t chain[CHAIN_MAX], length = 0;
   *file = row ? file_of(x, row->file) : NULL;

@@ -22,7 +22,8 @@ struct symbols_chunk {
   char text[];
 };
 
-const char *symbols_pool_copy(struct symbols_pool *pool, const char *text, size_t length) {
+const char *symbols_pool_copy(struct symbols_pool *pool, const char *text, size_t length)
+{
   struct symbols_chunk *chunk = pool->chunks;
   if (!chunk || chunk->room - chunk->used <= length) {
     size_t room = length < CHUNK_SIZE ? CHUNK_SIZE : length + 1;
@@ -39,7 +40,8 @@ const char *symbols_pool_copy(struct symbols_pool *pool, const char *text, size_
   return copy;
 }
 
-void symbols_pool_release(struct symbols_pool *pool) {
+void symbols_pool_release(struct symbols_pool *pool)
+{
   while (pool->chunks) {
     struct symbols_chunk *next = pool->chunks->next;
     free(pool->chunks);
@@ -54,7 +56,8 @@ struct output {
 };
 
 /* Leaves the demangler as soon as the output is full: a name of 200 bytes can unfold into gigabytes. */
-static void take_piece(const char *piece, size_t length, void *opaque) {
+static void take_piece(const char *piece, size_t length, void *opaque)
+{
   struct output *out = opaque;
   if (length >= out->size - out->length)
     longjmp(out->full, 1);
@@ -63,7 +66,8 @@ static void take_piece(const char *piece, size_t length, void *opaque) {
 }
 
 /* Demangles into text; false if it is no mangled name or the result does not fit. */
-static bool demangle(const char *mangled, char *text, size_t size) {
+static bool demangle(const char *mangled, char *text, size_t size)
+{
   struct output out = {.text = text, .size = size};
   if (setjmp(out.full) || __gcclibcxx_demangle_callback(mangled, take_piece, &out))
     return false;
@@ -72,7 +76,8 @@ static bool demangle(const char *mangled, char *text, size_t size) {
 }
 
 /* Length of a suffix of a clone at the end of name[0..length): a dot, a known word, and numbers; 0 without. */
-static size_t clone_suffix(const char *name, size_t length) {
+static size_t clone_suffix(const char *name, size_t length)
+{
   static const char *const words[] = {"constprop", "isra", "part", "cold", "lto_priv", "localalias", "ipa_icf", "llvm"};
   size_t end = length;
   while (end && (isdigit((unsigned char)name[end - 1]) || name[end - 1] == '.'))
@@ -88,7 +93,8 @@ static size_t clone_suffix(const char *name, size_t length) {
 }
 
 /* The length without suffixes of clones, and without a symbol version. */
-static size_t without_clones(const char *name, size_t length) {
+static size_t without_clones(const char *name, size_t length)
+{
   const char *version = memchr(name, '@', length);
   if (version && version > name && strcmp(version, "@plt"))
     length = (size_t)(version - name);
@@ -98,7 +104,8 @@ static size_t without_clones(const char *name, size_t length) {
 }
 
 /* Where the compiler's mark of an outlined function begins in a linkage name, and what it says. */
-static const char *find_outline(const char *raw, enum symbols_outline *what) {
+static const char *find_outline(const char *raw, enum symbols_outline *what)
+{
   static const struct {
     const char *mark;
     enum symbols_outline what;
@@ -121,7 +128,8 @@ static const char *find_outline(const char *raw, enum symbols_outline *what) {
 }
 
 /* gfortran's __module_MOD_procedure → module::procedure; false for other names. */
-static bool fortran_name(const char *name, char *out, size_t size) {
+static bool fortran_name(const char *name, char *out, size_t size)
+{
   const char *mark = strstr(name, "_MOD_");
   if (strncmp(name, "__", 2) || !mark || mark == name + 2 || !mark[5])
     return false;
@@ -130,7 +138,8 @@ static bool fortran_name(const char *name, char *out, size_t size) {
 }
 
 /* Writes the readable form of a name without suffixes; false if it does not fit. */
-static bool readable_base(const char *name, size_t length, char *out, size_t size) {
+static bool readable_base(const char *name, size_t length, char *out, size_t size)
+{
   char base[SYMBOLS_NAME_MAX];
   if (length >= sizeof base || length >= size)
     return false;
@@ -143,7 +152,8 @@ static bool readable_base(const char *name, size_t length, char *out, size_t siz
   return true;
 }
 
-size_t symbols_readable(const char *raw, char *out, size_t size) {
+size_t symbols_readable(const char *raw, char *out, size_t size)
+{
   enum symbols_outline what;
   size_t length = strnlen(raw, SYMBOLS_NAME_MAX);
   if (!length || length >= SYMBOLS_NAME_MAX)
@@ -161,7 +171,8 @@ size_t symbols_readable(const char *raw, char *out, size_t size) {
   return written + tail;
 }
 
-const char *symbols_readable_in(struct symbols_pool *pool, const char *raw) {
+const char *symbols_readable_in(struct symbols_pool *pool, const char *raw)
+{
   char name[SYMBOLS_NAME_MAX];
   size_t length = raw ? symbols_readable(raw, name, sizeof name) : 0;
   if (!length)
@@ -169,7 +180,8 @@ const char *symbols_readable_in(struct symbols_pool *pool, const char *raw) {
   return strcmp(name, raw) ? symbols_pool_copy(pool, name, length) : raw;
 }
 
-enum symbols_outline symbols_outlined(const char *raw, char *base, size_t size) {
+enum symbols_outline symbols_outlined(const char *raw, char *base, size_t size)
+{
   enum symbols_outline what = SYMBOLS_ORDINARY;
   const char *mark = raw && strnlen(raw, SYMBOLS_NAME_MAX) < SYMBOLS_NAME_MAX ? find_outline(raw, &what) : NULL;
   if (base && size) {
@@ -181,14 +193,16 @@ enum symbols_outline symbols_outlined(const char *raw, char *base, size_t size) 
 }
 
 /* Takes back the last component of path[0..length), which may only be done for real ones.  Returns the new length. */
-static size_t drop_component(const char *path, size_t length) {
+static size_t drop_component(const char *path, size_t length)
+{
   while (length && path[length - 1] != '/')
     length--;
   return length > 1 ? length - 1 : length;
 }
 
 /* Appends the components of part to path, one after the other. */
-static size_t append_part(char *path, size_t length, const char *part) {
+static size_t append_part(char *path, size_t length, const char *part)
+{
   while (*part) {
     size_t size = strcspn(part, "/");
     const char *last = path + length;
@@ -210,7 +224,8 @@ static size_t append_part(char *path, size_t length, const char *part) {
   return length;
 }
 
-const char *symbols_join(struct symbols_pool *pool, const char *first, const char *second, const char *third) {
+const char *symbols_join(struct symbols_pool *pool, const char *first, const char *second, const char *third)
+{
   const char *parts[] = {first ? first : "", second ? second : "", third ? third : ""};
   size_t start = parts[2][0] == '/' ? 2 : parts[1][0] == '/' ? 1 : 0, total = 2;
   char path[SYMBOLS_NAME_MAX] = "";

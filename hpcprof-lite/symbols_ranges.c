@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 
-void *symbols_grow(void *array, size_t count, size_t *room, size_t size) {
+void *symbols_grow(void *array, size_t count, size_t *room, size_t size)
+{
   if (count < *room)
     return array;
   size_t wanted = *room ? *room + *room / 2 + 1 : 16;
@@ -14,7 +15,8 @@ void *symbols_grow(void *array, size_t count, size_t *room, size_t size) {
   return grown;
 }
 
-bool symbols_ranges_add(struct symbols_ranges *r, struct symbols_range range) {
+bool symbols_ranges_add(struct symbols_ranges *r, struct symbols_range range)
+{
   if (range.low >= range.high)
     return true;
   struct symbols_range *grown = symbols_grow(r->ranges, r->count, &r->room, sizeof *grown);
@@ -26,7 +28,8 @@ bool symbols_ranges_add(struct symbols_ranges *r, struct symbols_range range) {
 }
 
 /* Outer before inner: by start, then the longer one, then the less deep one. */
-static int compare_ranges(const void *left, const void *right) {
+static int compare_ranges(const void *left, const void *right)
+{
   const struct symbols_range *a = left, *b = right;
   if (a->low != b->low)
     return a->low < b->low ? -1 : 1;
@@ -37,7 +40,8 @@ static int compare_ranges(const void *left, const void *right) {
   return (a->value > b->value) - (a->value < b->value);
 }
 
-static void emit(struct symbols_ranges *r, uint64_t start, uint32_t value) {
+static void emit(struct symbols_ranges *r, uint64_t start, uint32_t value)
+{
   struct symbols_segment *last = r->segment_count ? &r->segments[r->segment_count - 1] : NULL;
   if (last && last->start == start) {
     last->value = value;
@@ -49,7 +53,8 @@ static void emit(struct symbols_ranges *r, uint64_t start, uint32_t value) {
 }
 
 /* Closes the ranges on the stack that end at or before address.  Invariant: ends do not grow towards the top. */
-static size_t close_until(struct symbols_ranges *r, const uint32_t *stack, size_t depth, uint64_t address) {
+static size_t close_until(struct symbols_ranges *r, const uint32_t *stack, size_t depth, uint64_t address)
+{
   while (depth && r->ranges[stack[depth - 1]].high <= address) {
     uint64_t end = r->ranges[stack[--depth]].high;
     emit(r, end, depth ? r->ranges[stack[depth - 1]].value : SYMBOLS_NONE);
@@ -59,7 +64,8 @@ static size_t close_until(struct symbols_ranges *r, const uint32_t *stack, size_
 
 /* Each range opens and closes one segment, so 2 × count is room enough.  A range that reaches beyond the one it begins
  * in is cut there: damaged input, whose rest is left unknown. */
-static void sweep(struct symbols_ranges *r, uint32_t *stack) {
+static void sweep(struct symbols_ranges *r, uint32_t *stack)
+{
   size_t depth = 0;
   for (size_t i = 0; i < r->count; i++) {
     struct symbols_range *range = &r->ranges[i];
@@ -77,7 +83,8 @@ static void sweep(struct symbols_ranges *r, uint32_t *stack) {
   close_until(r, stack, depth, UINT64_MAX);
 }
 
-bool symbols_ranges_build(struct symbols_ranges *r) {
+bool symbols_ranges_build(struct symbols_ranges *r)
+{
   if (r->count >= SYMBOLS_NONE)
     r->count = SYMBOLS_NONE - 1;
   uint32_t *stack = malloc((r->count + 1) * sizeof *stack);
@@ -95,7 +102,8 @@ bool symbols_ranges_build(struct symbols_ranges *r) {
   return done;
 }
 
-uint32_t symbols_ranges_find(const struct symbols_ranges *r, uint64_t address) {
+uint32_t symbols_ranges_find(const struct symbols_ranges *r, uint64_t address)
+{
   size_t low = 0, high = r->segment_count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -107,7 +115,8 @@ uint32_t symbols_ranges_find(const struct symbols_ranges *r, uint64_t address) {
   return low ? r->segments[low - 1].value : SYMBOLS_NONE;
 }
 
-void symbols_ranges_release(struct symbols_ranges *r) {
+void symbols_ranges_release(struct symbols_ranges *r)
+{
   free(r->ranges);
   free(r->segments);
   *r = (struct symbols_ranges){0};

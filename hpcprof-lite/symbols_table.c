@@ -24,7 +24,8 @@ struct bases {
 
 /* By address, then the name to show first: by rank, then without leading underscores, then the shorter one, then the
  * one that stands first in the file. */
-static int compare_symbols(const void *left, const void *right) {
+static int compare_symbols(const void *left, const void *right)
+{
   const struct symbols_symbol *a = left, *b = right;
   if (a->low != b->low)
     return a->low < b->low ? -1 : 1;
@@ -38,18 +39,21 @@ static int compare_symbols(const void *left, const void *right) {
   return ((uintptr_t)a->raw > (uintptr_t)b->raw) - ((uintptr_t)a->raw < (uintptr_t)b->raw);
 }
 
-static int compare_names(const char *a, size_t a_length, const char *b, size_t b_length) {
+static int compare_names(const char *a, size_t a_length, const char *b, size_t b_length)
+{
   int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
   return order ? order : (a_length > b_length) - (a_length < b_length);
 }
 
-static int compare_bases(const void *left, const void *right) {
+static int compare_bases(const void *left, const void *right)
+{
   const struct base *a = left, *b = right;
   return compare_names(a->name, a->length, b->name, b->length);
 }
 
 /* Collects the parts that were split off, sorted by the name of their function. */
-static bool collect_bases(const struct symbols_symbols *all, struct bases *out) {
+static bool collect_bases(const struct symbols_symbols *all, struct bases *out)
+{
   for (size_t i = 0; i < all->count; i++) {
     const char *name = all->symbols[i].raw, *mark = strstr(name, ".cold");
     if (!mark || mark == name || (mark[5] && mark[5] != '.'))
@@ -67,7 +71,8 @@ static bool collect_bases(const struct symbols_symbols *all, struct bases *out) 
 
 /* Gives split-off parts the start of their function, so that both count as one.  Where several functions of a
  * file-local name exist, nobody can tell which one a part belongs to, and it stays on its own. */
-static bool join_parts(struct symbols_symbols *all) {
+static bool join_parts(struct symbols_symbols *all)
+{
   struct bases bases = {0};
   bool fine = collect_bases(all, &bases);
   for (size_t i = 0; fine && bases.count && i < all->count; i++) {
@@ -90,7 +95,8 @@ static bool join_parts(struct symbols_symbols *all) {
 }
 
 /* Keeps one symbol for each address, with the largest of their sizes. */
-static void drop_aliases(struct symbols_symbols *all) {
+static void drop_aliases(struct symbols_symbols *all)
+{
   size_t kept = 0;
   for (size_t i = 0; i < all->count; i++) {
     struct symbols_symbol *last = kept ? &all->symbols[kept - 1] : NULL;
@@ -104,7 +110,8 @@ static void drop_aliases(struct symbols_symbols *all) {
 
 /* Adds the ranges.  A symbol of unknown size ends at the next one; within a function of known size it is a mere label.
  * */
-static bool add_ranges(struct symbols_table *table, const struct symbols_symbols *all) {
+static bool add_ranges(struct symbols_table *table, const struct symbols_symbols *all)
+{
   uint64_t covered = 0;
   for (size_t i = 0; i < all->count && i < SYMBOLS_NONE; i++) {
     const struct symbols_symbol *s = &all->symbols[i];
@@ -122,7 +129,8 @@ static bool add_ranges(struct symbols_table *table, const struct symbols_symbols
   return symbols_ranges_build(&table->ranges);
 }
 
-struct symbols_table *symbols_table_new(struct symbols_symbols *all) {
+struct symbols_table *symbols_table_new(struct symbols_symbols *all)
+{
   struct symbols_table *table = calloc(1, sizeof *table);
   bool fine = table && join_parts(all);
   if (fine) {
@@ -141,7 +149,8 @@ struct symbols_table *symbols_table_new(struct symbols_symbols *all) {
 }
 
 const struct symbols_symbol *symbols_table_find(struct symbols_table *table, struct symbols_pool *pool,
-                                                uint64_t address) {
+                                                uint64_t address)
+{
   uint32_t number = table ? symbols_ranges_find(&table->ranges, address) : SYMBOLS_NONE;
   if (number == SYMBOLS_NONE)
     return NULL;
@@ -151,7 +160,8 @@ const struct symbols_symbol *symbols_table_find(struct symbols_table *table, str
   return symbol;
 }
 
-void symbols_table_free(struct symbols_table *table) {
+void symbols_table_free(struct symbols_table *table)
+{
   if (!table)
     return;
   symbols_ranges_release(&table->ranges);

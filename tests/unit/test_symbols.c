@@ -83,7 +83,8 @@ static const char cold_source[] = "#include <stdlib.h>\n"
                                   "{ if (__builtin_expect(x == 7, 0)) { sink = 1; abort(); } return x + sink; }\n"
                                   "int main(int argc, char **argv) { (void)argv; return part(argc); }\n";
 
-__attribute__((format(printf, 1, 2))) static bool run(const char *format, ...) {
+__attribute__((format(printf, 1, 2))) static bool run(const char *format, ...)
+{
   char command[1024];
   size_t used = (size_t)snprintf(command, sizeof command, "cd %s && ", directory);
   va_list arguments;
@@ -94,12 +95,14 @@ __attribute__((format(printf, 1, 2))) static bool run(const char *format, ...) {
   return system(command) == 0;
 }
 
-static void must_run(const char *command) {
+static void must_run(const char *command)
+{
   if (!run("%s", command))
     fail_msg("'%s' failed in %s: see the file errors there", command, directory);
 }
 
-static const char *path_of(const char *name) {
+static const char *path_of(const char *name)
+{
   static char paths[4][128];
   static int next;
   char *path = paths[next++ & 3];
@@ -107,14 +110,16 @@ static const char *path_of(const char *name) {
   return path;
 }
 
-static void write_file(const char *name, const void *bytes, size_t size) {
+static void write_file(const char *name, const void *bytes, size_t size)
+{
   FILE *file = fopen(path_of(name), "wb");
   assert_non_null(file);
   assert_int_equal(fwrite(bytes, 1, size, file), size);
   assert_int_equal(fclose(file), 0);
 }
 
-static uint8_t *read_file(const char *name, size_t *size) {
+static uint8_t *read_file(const char *name, size_t *size)
+{
   FILE *file = fopen(path_of(name), "rb");
   assert_non_null(file);
   assert_int_equal(fseek(file, 0, SEEK_END), 0);
@@ -128,7 +133,8 @@ static uint8_t *read_file(const char *name, size_t *size) {
 }
 
 /* The address and size of a symbol by nm, which reads the file independently. */
-static bool find_symbol(const char *name, const char *symbol, uint64_t *address, uint64_t *size) {
+static bool find_symbol(const char *name, const char *symbol, uint64_t *address, uint64_t *size)
+{
   char command[256], line[4096], found[2048], type;
   bool known = false;
   snprintf(command, sizeof command, "nm -S %s", path_of(name));
@@ -145,14 +151,16 @@ static bool find_symbol(const char *name, const char *symbol, uint64_t *address,
   return known;
 }
 
-static uint64_t symbol_address(const char *name, const char *symbol) {
+static uint64_t symbol_address(const char *name, const char *symbol)
+{
   uint64_t address = 0, size;
   if (!find_symbol(name, symbol, &address, &size))
     fail_msg("%s has no symbol %s", name, symbol);
   return address;
 }
 
-static struct symbols *open_fine(const char *name) {
+static struct symbols *open_fine(const char *name)
+{
   struct symbols_request request = {.path = path_of(name), .debug_root = directory};
   struct symbols *symbols = NULL;
   char message[512];
@@ -166,7 +174,8 @@ static struct symbols *open_fine(const char *name) {
 
 /* The first address of a function at which count places are found; fails without. */
 static void find_chain(const struct symbols *symbols, const char *name, const char *symbol, int count,
-                       struct symbols_place *places) {
+                       struct symbols_place *places)
+{
   uint64_t address, size;
   assert_true(find_symbol(name, symbol, &address, &size));
   for (uint64_t i = 0; i < size; i++)
@@ -176,7 +185,8 @@ static void find_chain(const struct symbols *symbols, const char *name, const ch
 }
 
 static void expect_place(const struct symbols_place *place, const char *function, uint32_t line, uint32_t decl_line,
-                         bool inlined) {
+                         bool inlined)
+{
   assert_string_equal(place->function, function);
   assert_int_equal(place->line, line);
   assert_int_equal(place->decl_line, decl_line);
@@ -185,7 +195,8 @@ static void expect_place(const struct symbols_place *place, const char *function
   assert_string_equal(place->decl_file, path_of("chain.c"));
 }
 
-static void expect_chain(const char *name) {
+static void expect_chain(const char *name)
+{
   struct symbols_place places[PLACES];
   struct symbols *symbols = open_fine(name);
   assert_int_equal(symbols_flags(symbols) & ~(unsigned)SYMBOLS_SEPARATE,
@@ -203,14 +214,16 @@ static void expect_chain(const char *name) {
 }
 
 /* Compiles chain.c in one way and checks it, unless the compiler is missing or does not know that way. */
-static void try_chain(const char *compiler, const char *options) {
+static void try_chain(const char *compiler, const char *options)
+{
   if (run("%s -O2 %s $PWD/./sub/../chain.c -o chain.full", compiler, options))
     expect_chain("chain.full");
   else if (!strcmp(compiler, "gcc"))
     fail_msg("gcc cannot compile with %s", options);
 }
 
-static void inlined_chains_are_found(void **state) {
+static void inlined_chains_are_found(void **state)
+{
   static const char *const options[] = {"-g",
                                         "-gdwarf-4",
                                         "-g -ffunction-sections -Wl,--gc-sections",
@@ -225,7 +238,8 @@ static void inlined_chains_are_found(void **state) {
       try_chain(compilers[c], options[i]);
 }
 
-static void zstd_sections_are_read(void **state) {
+static void zstd_sections_are_read(void **state)
+{
   (void)state;
   must_run("gcc -O2 -g chain.c -o chain.full");
   if (!run("objcopy --compress-debug-sections=zstd chain.full chain.zstd"))
@@ -233,7 +247,8 @@ static void zstd_sections_are_read(void **state) {
   expect_chain("chain.zstd");
 }
 
-static void a_short_buffer_ends_at_the_call(void **state) {
+static void a_short_buffer_ends_at_the_call(void **state)
+{
   struct symbols_place places[PLACES];
   (void)state;
   must_run("gcc -O2 -g chain.c -o chain.full");
@@ -250,7 +265,8 @@ static void a_short_buffer_ends_at_the_call(void **state) {
   symbols_free(symbols);
 }
 
-static void addresses_without_code_are_unknown(void **state) {
+static void addresses_without_code_are_unknown(void **state)
+{
   struct symbols_place place;
   (void)state;
   must_run("gcc -O2 -g chain.c -o chain.full");
@@ -262,7 +278,8 @@ static void addresses_without_code_are_unknown(void **state) {
   symbols_free(symbols);
 }
 
-static void without_debug_information_the_symbol_table_answers(void **state) {
+static void without_debug_information_the_symbol_table_answers(void **state)
+{
   struct symbols_place place;
   bool stub = false;
   (void)state;
@@ -281,7 +298,8 @@ static void without_debug_information_the_symbol_table_answers(void **state) {
   symbols_free(symbols);
 }
 
-static void split_dwarf_still_has_lines(void **state) {
+static void split_dwarf_still_has_lines(void **state)
+{
   struct symbols_place places[PLACES];
   (void)state;
   must_run("gcc -O2 -g -gsplit-dwarf chain.c -o chain.split");
@@ -295,7 +313,8 @@ static void split_dwarf_still_has_lines(void **state) {
   symbols_free(symbols);
 }
 
-static void overloads_have_different_names(void **state) {
+static void overloads_have_different_names(void **state)
+{
   static const struct {
     const char *raw, *readable;
     uint32_t line;
@@ -320,7 +339,8 @@ static void overloads_have_different_names(void **state) {
   }
 }
 
-static void outlined_functions_carry_their_construct(void **state) {
+static void outlined_functions_carry_their_construct(void **state)
+{
   struct symbols_place place;
   char base[64];
   (void)state;
@@ -336,7 +356,8 @@ static void outlined_functions_carry_their_construct(void **state) {
   symbols_free(symbols);
 }
 
-static void fortran_names_are_those_of_the_source(void **state) {
+static void fortran_names_are_those_of_the_source(void **state)
+{
   struct symbols_place place;
   (void)state;
   if (!run("gfortran -O1 -g heat.f90 -o heat"))
@@ -352,7 +373,8 @@ static void fortran_names_are_those_of_the_source(void **state) {
   symbols_free(symbols);
 }
 
-static void cold_parts_belong_to_their_function(void **state) {
+static void cold_parts_belong_to_their_function(void **state)
+{
   static const char *const options[] = {"-g", ""};
   struct symbols_place place;
   (void)state;
@@ -368,7 +390,8 @@ static void cold_parts_belong_to_their_function(void **state) {
   }
 }
 
-static void a_line_table_may_begin_with_its_first_file(void **state) {
+static void a_line_table_may_begin_with_its_first_file(void **state)
+{
   static const char *const compilers[] = {"gcc", "clang-14", "clang-19"};
   struct symbols_place place;
   (void)state;
@@ -386,7 +409,8 @@ static void a_line_table_may_begin_with_its_first_file(void **state) {
 }
 
 /* Opens a file for a few addresses only. */
-static struct symbols *open_for(const char *name, const uint32_t *offsets, uint32_t count) {
+static struct symbols *open_for(const char *name, const uint32_t *offsets, uint32_t count)
+{
   struct symbols_request request = {
       .path = path_of(name), .debug_root = directory, .offsets = offsets, .offset_count = count};
   struct symbols *symbols = NULL;
@@ -395,7 +419,8 @@ static struct symbols *open_for(const char *name, const uint32_t *offsets, uint3
   return symbols;
 }
 
-static void wanted_addresses_are_read_in_full(void **state) {
+static void wanted_addresses_are_read_in_full(void **state)
+{
   struct symbols_place all[PLACES], wanted[PLACES];
   uint64_t address, size;
   (void)state;
@@ -418,7 +443,8 @@ static void wanted_addresses_are_read_in_full(void **state) {
   symbols_free(whole);
 }
 
-static void nested_procedures_are_found(void **state) {
+static void nested_procedures_are_found(void **state)
+{
   struct symbols_place place;
   (void)state;
   if (!run("gfortran -O0 -g nested.f90 -o nested"))
@@ -433,7 +459,8 @@ static void nested_procedures_are_found(void **state) {
   symbols_free(symbols);
 }
 
-static void names_are_made_readable(void **state) {
+static void names_are_made_readable(void **state)
+{
   static const char *const names[][2] = {{"main", "main"},
                                          {"solve.constprop.0", "solve"},
                                          {"solve.isra.0.part.1.cold", "solve"},
@@ -459,7 +486,8 @@ static void names_are_made_readable(void **state) {
 }
 
 /* Each argument is twice the one before: 2^30 bytes, were it written out. */
-static void names_that_unfold_without_end_are_kept_mangled(void **state) {
+static void names_that_unfold_without_end_are_kept_mangled(void **state)
+{
   char bomb[512] = "_Z1f1PIiiES_IS0_S0_E", out[SYMBOLS_NAME_MAX], part[32];
   (void)state;
   for (int i = 1; i < 30; i++) {
@@ -471,7 +499,8 @@ static void names_that_unfold_without_end_are_kept_mangled(void **state) {
   assert_string_equal(out, bomb);
 }
 
-static void outlined_names_are_told_apart(void **state) {
+static void outlined_names_are_told_apart(void **state)
+{
   static const struct {
     const char *raw, *base;
     enum symbols_outline what;
@@ -500,7 +529,8 @@ static void outlined_names_are_told_apart(void **state) {
   assert_int_equal(symbols_outlined(".omp_outlined.", NULL, 0), SYMBOLS_OUTLINED);
 }
 
-static void paths_are_joined_and_normalised(void **state) {
+static void paths_are_joined_and_normalised(void **state)
+{
   static const char *const paths[][4] = {
       {"/a", "b", "c.c", "/a/b/c.c"}, {"/a/./b", "../c", "d.c", "/a/c/d.c"}, {"/a", "/b", "c.c", "/b/c.c"},
       {"/a", "b", "/c.c", "/c.c"},    {"", "src", "../c.c", "c.c"},          {NULL, NULL, "../../c.c", "../../c.c"},
@@ -513,7 +543,8 @@ static void paths_are_joined_and_normalised(void **state) {
   symbols_pool_release(&pool);
 }
 
-static void the_innermost_range_wins(void **state) {
+static void the_innermost_range_wins(void **state)
+{
   static const struct symbols_range ranges[] = {{10, 100, 1, 0}, {20, 30, 2, 1}, {25, 30, 3, 2},  {90, 120, 4, 1},
                                                 {10, 100, 9, 0}, {10, 12, 5, 1}, {200, 200, 6, 0}};
   static const uint32_t expected[][2] = {{9, SYMBOLS_NONE},
@@ -541,7 +572,8 @@ static void the_innermost_range_wins(void **state) {
 
 static const uint8_t build_id[20] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
 
-static void a_rebuilt_program_is_not_used(void **state) {
+static void a_rebuilt_program_is_not_used(void **state)
+{
   uint8_t other[20];
   char message[512];
   struct symbols *symbols;
@@ -566,7 +598,8 @@ static void a_rebuilt_program_is_not_used(void **state) {
   symbols_free(symbols);
 }
 
-static void separate_debug_files_are_found(void **state) {
+static void separate_debug_files_are_found(void **state)
+{
   char message[512];
   struct symbols *symbols;
   struct symbols_place places[PLACES];
@@ -588,7 +621,8 @@ static void separate_debug_files_are_found(void **state) {
   expect_chain("chain.stripped");
 }
 
-static void a_linked_debug_file_must_have_the_right_checksum(void **state) {
+static void a_linked_debug_file_must_have_the_right_checksum(void **state)
+{
   struct symbols_place place;
   (void)state;
   must_run("gcc -O2 -g -Wl,--build-id=none chain.c -o chain.full && rm -rf .debug .build-id && "
@@ -602,7 +636,8 @@ static void a_linked_debug_file_must_have_the_right_checksum(void **state) {
   symbols_free(symbols);
 }
 
-static void expect_refused(const char *path, const char *part) {
+static void expect_refused(const char *path, const char *part)
+{
   struct symbols_request request = {.path = path, .debug_root = directory};
   struct symbols *symbols;
   struct symbols_place place;
@@ -614,7 +649,8 @@ static void expect_refused(const char *path, const char *part) {
   symbols_free(symbols);
 }
 
-static void what_is_no_program_is_refused(void **state) {
+static void what_is_no_program_is_refused(void **state)
+{
   size_t size;
   (void)state;
   expect_refused(path_of("missing"), "No such file");
@@ -636,7 +672,8 @@ static void what_is_no_program_is_refused(void **state) {
 
 /* Opens a damaged file and asks for many addresses: whatever it answers, it must not crash, and must not take its
  * time. */
-static void survive(const char *name) {
+static void survive(const char *name)
+{
   struct symbols_request request = {.path = path_of(name), .debug_root = directory};
   struct symbols *symbols;
   struct symbols_place places[PLACES];
@@ -653,7 +690,8 @@ static void survive(const char *name) {
   symbols_free(symbols);
 }
 
-static void truncated_files_are_survived(void **state) {
+static void truncated_files_are_survived(void **state)
+{
   size_t size;
   (void)state;
   must_run("gcc -O2 -g shape.cc -o shape -lstdc++");
@@ -665,7 +703,8 @@ static void truncated_files_are_survived(void **state) {
   free(bytes);
 }
 
-static void flipped_bits_are_survived(void **state) {
+static void flipped_bits_are_survived(void **state)
+{
   static const char *const options[] = {"-g", "-gdwarf-4"};
   uint64_t random = 88172645463325252u;
   size_t size;
@@ -690,7 +729,8 @@ static void flipped_bits_are_survived(void **state) {
   }
 }
 
-static unsigned open_descriptors(void) {
+static unsigned open_descriptors(void)
+{
   unsigned count = 0;
   DIR *open = opendir("/proc/self/fd");
   assert_non_null(open);
@@ -700,7 +740,8 @@ static unsigned open_descriptors(void) {
   return count;
 }
 
-static uint64_t next_random(uint64_t *random) {
+static uint64_t next_random(uint64_t *random)
+{
   *random ^= *random << 13;
   *random ^= *random >> 7;
   *random ^= *random << 17;
@@ -708,7 +749,8 @@ static uint64_t next_random(uint64_t *random) {
 }
 
 /* Overwrites some bytes of the sections of debug data. */
-static void damage_debug_data(uint8_t *bytes, uint64_t *random, int count) {
+static void damage_debug_data(uint8_t *bytes, uint64_t *random, int count)
+{
   Elf64_Ehdr file;
   memcpy(&file, bytes, sizeof file);
   while (count) {
@@ -724,7 +766,8 @@ static void damage_debug_data(uint8_t *bytes, uint64_t *random, int count) {
 }
 
 /* Opens a file with damaged debug data; true if those could not be used at all, and the symbol table answered. */
-static bool use_damaged(uint64_t address) {
+static bool use_damaged(uint64_t address)
+{
   struct symbols_request request = {.path = path_of("damaged"), .debug_root = directory};
   struct symbols *symbols;
   struct symbols_place places[PLACES];
@@ -746,7 +789,8 @@ static bool use_damaged(uint64_t address) {
   return refused;
 }
 
-static void damaged_debug_data_leave_the_symbol_table(void **state) {
+static void damaged_debug_data_leave_the_symbol_table(void **state)
+{
   static const char *const options[] = {"-g", "-gdwarf-4"};
   uint64_t random = 88172645463325252u;
   size_t size;
@@ -773,33 +817,38 @@ static void damaged_debug_data_leave_the_symbol_table(void **state) {
   assert_true(refused > 0);
 }
 
-static void work_aborts(void *argument, int out) {
+static void work_aborts(void *argument, int out)
+{
   (void)argument;
   (void)out;
   fputs("this must not be seen\n", stderr);
   abort();
 }
 
-static void work_crashes(void *argument, int out) {
+static void work_crashes(void *argument, int out)
+{
   (void)argument;
   (void)out;
   raise(SIGSEGV);
 }
 
-static void work_computes(void *argument, int out) {
+static void work_computes(void *argument, int out)
+{
   (void)argument;
   (void)out;
   for (volatile unsigned i = 0;; i++)
     continue;
 }
 
-static void work_sleeps(void *argument, int out) {
+static void work_sleeps(void *argument, int out)
+{
   (void)argument;
   (void)out;
   pause();
 }
 
-static void work_eats_memory(void *argument, int out) {
+static void work_eats_memory(void *argument, int out)
+{
   (void)argument;
   (void)out;
   for (char *next; (next = malloc(1 << 20)) != NULL;)
@@ -807,14 +856,16 @@ static void work_eats_memory(void *argument, int out) {
   abort();
 }
 
-static void work_writes(void *argument, int out) {
+static void work_writes(void *argument, int out)
+{
   char block[4096] = "";
   (void)argument;
   for (;;)
     symbols_child_write(out, block, sizeof block);
 }
 
-static void a_child_that_fails_is_survived(void **state) {
+static void a_child_that_fails_is_survived(void **state)
+{
   static const struct {
     void (*work)(void *, int);
     const char *fault;
@@ -839,7 +890,8 @@ static void a_child_that_fails_is_survived(void **state) {
 }
 
 /* A shell may start programs with SIGCHLD ignored: then nobody can wait for a child. */
-static void ignored_children_are_no_obstacle(void **state) {
+static void ignored_children_are_no_obstacle(void **state)
+{
   (void)state;
   must_run("gcc -O2 -g chain.c -o chain.full");
   signal(SIGCHLD, SIG_IGN);
@@ -851,7 +903,8 @@ static void ignored_children_are_no_obstacle(void **state) {
 }
 
 /* Writes an index of three functions, each inlined into the one before, for [100, 200), [110, 190) and [120, 180). */
-static void work_index(void *argument, int out) {
+static void work_index(void *argument, int out)
+{
   struct symbols_draft draft = {0};
   (void)argument;
   for (uint32_t i = 0; i < 3; i++) {
@@ -868,7 +921,8 @@ static void work_index(void *argument, int out) {
   symbols_draft_write(&draft, out);
 }
 
-static void damaged_indexes_are_survived(void **state) {
+static void damaged_indexes_are_survived(void **state)
+{
   const struct symbols_child_limits limits = {1000, 10000, 64 << 20, 1 << 20};
   struct symbols_place places[PLACES];
   struct symbols_pool pool = {0};
@@ -907,7 +961,8 @@ struct asker {
   unsigned deep;
 };
 
-static void *ask(void *opaque) {
+static void *ask(void *opaque)
+{
   struct asker *asker = opaque;
   struct symbols_place places[PLACES];
   for (int round = 0; round < 200; round++)
@@ -917,7 +972,8 @@ static void *ask(void *opaque) {
   return NULL;
 }
 
-static void threads_may_share_an_index(void **state) {
+static void threads_may_share_an_index(void **state)
+{
   struct asker askers[4];
   pthread_t threads[4];
   (void)state;
@@ -936,7 +992,8 @@ static void threads_may_share_an_index(void **state) {
   symbols_free(symbols);
 }
 
-static int make_directory(void **state) {
+static int make_directory(void **state)
+{
   (void)state;
   strcpy(directory, "/tmp/test-symbols-XXXXXX");
   if (!mkdtemp(directory) || !run("mkdir sub"))
@@ -952,14 +1009,16 @@ static int make_directory(void **state) {
   return 0;
 }
 
-static int remove_directory(void **state) {
+static int remove_directory(void **state)
+{
   char command[128];
   (void)state;
   snprintf(command, sizeof command, "rm -rf '%s'", directory);
   return system(command);
 }
 
-int main(void) {
+int main(void)
+{
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(inlined_chains_are_found),
       cmocka_unit_test(zstd_sections_are_read),
