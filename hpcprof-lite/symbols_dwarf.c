@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "hpcprof-lite/symbols_child.h"
+#include "hpcprof-lite/symbols_lines.h"
 
 enum {
   ABBREVS = 2048,      /* of a unit, about which something is remembered                              */
@@ -602,62 +603,6 @@ static void walk_children(struct reader *r, Dwarf_Die parent, uint32_t scope, un
     damaged(r);
 }
 
-/* Skips a line program's header (DWARF 5) up to what its opcodes depend on; false if it is of another version. */
-static bool program_begin(struct symbols_bytes section, uint64_t offset, struct symbols_cursor *c, uint8_t *opcodes,
-                          const uint8_t **lengths)
-{
-  *c = symbols_cursor_at(section, offset, UINT64_MAX);
-  uint64_t length = symbols_cursor_fixed(c, 4);
-  unsigned size = length == UINT32_MAX ? 8 : 4;
-  if (size == 8)
-    length = symbols_cursor_fixed(c, 8);
-  uint64_t end = (uint64_t)(c->next - section.data) + length;
-  uint64_t version = symbols_cursor_fixed(c, 2);
-  symbols_cursor_skip(c, 2);
-  length = symbols_cursor_fixed(c, size);
-  uint64_t program = (uint64_t)(c->next - section.data) + length;
-  symbols_cursor_skip(c, 5);
-  *opcodes = (uint8_t)symbols_cursor_fixed(c, 1);
-  *lengths = c->next;
-  symbols_cursor_skip(c, *opcodes ? *opcodes - 1u : 0);
-  if (c->bad || version != 5 || !*opcodes)
-    return false;
-  *c = symbols_cursor_at(section, program, end);
-  return !c->bad;
-}
-
-/* Corrects older versions of libdwarf (20210528 is one), which begin each sequence of a DWARF 5 table with file 0 where
- * the standard says file 1: clears chosen[i] where row i comes before the first choice of a file.  Rows are counted as
- * libdwarf does. */
-static void find_default_files(struct symbols_bytes section, uint64_t offset, bool *chosen, size_t count)
-{
-  struct symbols_cursor c;
-  const uint8_t *lengths;
-  uint8_t opcodes;
-  bool choice = false;
-  if (!program_begin(section, offset, &c, &opcodes, &lengths))
-    return;
-  for (size_t row = 0; row < count && !c.bad && symbols_cursor_left(&c);) {
-    unsigned opcode = (unsigned)symbols_cursor_fixed(&c, 1);
-    if (opcode >= opcodes || opcode == DW_LNS_copy) {
-      chosen[row++] = choice;
-    } else if (opcode == DW_LNS_fixed_advance_pc) {
-      symbols_cursor_skip(&c, 2);
-    } else if (opcode) {
-      choice = choice || opcode == DW_LNS_set_file;
-      for (unsigned i = 0; i < lengths[opcode - 1]; i++)
-        symbols_cursor_uleb(&c);
-    } else {
-      uint64_t length = symbols_cursor_uleb(&c);
-      if (length && symbols_cursor_left(&c) && *c.next == DW_LNE_end_sequence) {
-        chosen[row++] = choice;
-        choice = false;
-      }
-      symbols_cursor_skip(&c, length);
-    }
-  }
-}
-
 /* For each row of a table, whether its file is the one that libdwarf says; NULL where that is so for all. */
 static bool *chosen_files(struct reader *r, Dwarf_Signed count)
 {
@@ -667,7 +612,7 @@ static bool *chosen_files(struct reader *r, Dwarf_Signed count)
     return NULL;
   memset(chosen, true, (size_t)count);
   if (dwarf_srclines_table_offset(r->table->lines, &offset, NULL) == DW_DLV_OK)
-    find_default_files(r->source->sections[SYMBOLS_LINE], offset, chosen, (size_t)count);
+    symbols_default_files(r->source->sections[SYMBOLS_LINE], offset, chosen, (size_t)count);
   return chosen;
 }
 

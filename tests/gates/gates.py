@@ -112,7 +112,7 @@ def only_the_reader_knows_the_format(_):
 @tap.case
 def only_symbols_reads_elf_and_dwarf(_):
     assert only_in(r"<(libelf|gelf)", r"hpcprof-lite/symbols|hpcrun-lite/launch") == []
-    assert only_in(r"<(dwarf|libdwarf)", r"hpcprof-lite/symbols_dwarf.c") == []
+    assert only_in(r"<(dwarf|libdwarf)", r"hpcprof-lite/symbols_(dwarf|lines).c") == []
 
 
 @tap.case
