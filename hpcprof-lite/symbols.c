@@ -40,6 +40,16 @@ struct report {
   int error;
 };
 
+const char *const symbols_section_names[SYMBOLS_SECTIONS] = {[SYMBOLS_INFO] = ".debug_info",
+                                                             [SYMBOLS_ABBREV] = ".debug_abbrev",
+                                                             [SYMBOLS_STR] = ".debug_str",
+                                                             [SYMBOLS_LINE] = ".debug_line",
+                                                             [SYMBOLS_LINE_STR] = ".debug_line_str",
+                                                             [SYMBOLS_RANGE_LISTS] = ".debug_ranges",
+                                                             [SYMBOLS_RNGLISTS] = ".debug_rnglists",
+                                                             [SYMBOLS_ADDR] = ".debug_addr",
+                                                             [SYMBOLS_STR_OFFSETS] = ".debug_str_offsets"};
+
 __attribute__((format(printf, 3, 4))) static void complain(struct report *report, int error, const char *format, ...)
 {
   size_t used = strnlen(report->message, report->size);

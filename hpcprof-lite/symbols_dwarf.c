@@ -22,16 +22,6 @@ enum {
 
 #define MEMORY_FLOOR (256ull << 20)
 
-const char *const symbols_section_names[SYMBOLS_SECTIONS] = {[SYMBOLS_INFO] = ".debug_info",
-                                                             [SYMBOLS_ABBREV] = ".debug_abbrev",
-                                                             [SYMBOLS_STR] = ".debug_str",
-                                                             [SYMBOLS_LINE] = ".debug_line",
-                                                             [SYMBOLS_LINE_STR] = ".debug_line_str",
-                                                             [SYMBOLS_RANGE_LISTS] = ".debug_ranges",
-                                                             [SYMBOLS_RNGLISTS] = ".debug_rnglists",
-                                                             [SYMBOLS_ADDR] = ".debug_addr",
-                                                             [SYMBOLS_STR_OFFSETS] = ".debug_str_offsets"};
-
 /* libdwarf's view of sections that lie in memory.  It takes number 0 for "none", as ELF does. */
 static int section_info(void *object, Dwarf_Half number, Dwarf_Obj_Access_Section *out, int *error)
 {
