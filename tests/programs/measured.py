@@ -42,9 +42,10 @@ class Node:
 class Measurement:
     """One launch: the program's result and its report."""
 
-    def __init__(self, directory, *command, options=("-e", "task-clock@f1000"), prefix=(), timeout=120, **settings):
+    def __init__(self, directory, *command, options=("-e", "task-clock@f1000"), prefix=(), timeout=120, launcher=None,
+                 **settings):
         self.output = os.path.join(directory, "measured-" + os.path.basename(command[0]))
-        self.done = tap.run(*prefix, tap.LAUNCHER, "--overwrite", "-o", self.output, *options, "--", *command, cwd=directory,
+        self.done = tap.run(*prefix, launcher or tap.LAUNCHER, "--overwrite", "-o", self.output, *options, "--", *command, cwd=directory,
                             timeout=timeout, **settings)
 
     def view(self, name, *options):
