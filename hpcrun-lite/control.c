@@ -386,6 +386,8 @@ static uint64_t total_lost(enum format_loss loss)
   return sum;
 }
 
+const char control_no_openmp[] = "no OpenMP";
+
 const char *control_openmp_missing(void)
 {
   if (rt.ompt)
@@ -395,7 +397,7 @@ const char *control_openmp_missing(void)
   const char *runtime = modules_runtime();
   if (runtime && strstr(runtime, "libgomp"))
     return "libgomp has no tool interface: regions not stitched; try --omp-runtime auto or FILE";
-  return runtime ? "the OpenMP runtime did not attach the tool" : "no OpenMP";
+  return runtime ? "the OpenMP runtime did not attach the tool" : control_no_openmp;
 }
 
 static void say_end(void)
@@ -413,9 +415,12 @@ static void say_end(void)
                              format_loss_name(i));
   }
   const char *missing = control_openmp_missing();
-  control_say("%s: %llu samples of %u thread%s; %s; %s", control.config.directory, (unsigned long long)total_samples(),
-              control.thread_count, control.thread_count == 1 ? "" : "s", missing ? missing : "OpenMP attached",
-              at ? losses : "nothing lost");
+  struct rusage children;
+  bool apart = getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_utime.tv_sec + children.ru_utime.tv_usec > 0;
+  control_say("%s: %llu samples of %u thread%s; %s; %s%s", control.config.directory,
+              (unsigned long long)total_samples(), control.thread_count, control.thread_count == 1 ? "" : "s",
+              missing ? missing : "OpenMP attached", at ? losses : "nothing lost",
+              apart && first ? "; child processes are measured apart (-v)" : "");
   if (rt.timers_for_cpu && rt.driver >= 0 && rt.events[rt.driver].clock == EVENT_CPU_TIME)
     control_say("CPU time was sampled by timers (perf_event may not sample the kernel here: sysctl "
                 "kernel.perf_event_paranoid=1 allows it)");

@@ -50,6 +50,7 @@ void control_fork_child(void);
 
 /* Why the report will know nothing of OpenMP, or NULL if it will. */
 const char *control_openmp_missing(void);
+extern const char control_no_openmp[]; /* what it returns where the program has none, as far as was seen */
 
 /* One line on standard error, "hpcrun-lite: ...", if that is still the file it was at the start. */
 void control_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -179,8 +179,9 @@ static uint32_t process_notes(void)
   else
     at += snprintf(notes + at, sizeof notes - (size_t)at, "one sample every %llu%s", (unsigned long long)lead->period,
                    lead->clock == EVENT_COUNT ? "" : " ns");
-  if (control_openmp_missing() && !*control.config.note)
-    at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", control_openmp_missing());
+  const char *missing = control_openmp_missing();
+  if (missing && missing != control_no_openmp && !*control.config.note)
+    at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", missing);
   if (*control.config.note && (size_t)at < sizeof notes)
     snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", control.config.note);
   return modules_string(notes);

@@ -85,20 +85,21 @@ static void print_wrapped(const struct summary *summary, const char *text, size_
 static void print_notes(const struct summary *summary)
 {
   const struct profile *profile = summary->report->profile;
-  const char *last = NULL;
-  unsigned printed = 0;
-  for (uint32_t i = 0; i < profile->processes_count && printed < NOTES_MAX; i++) {
+  const char *printed[NOTES_MAX];
+  size_t lengths[NOTES_MAX];
+  unsigned count = 0;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
     const char *note = profile->processes[i].usable ? profile->processes[i].notes : "";
-    if (last && !strcmp(last, note))
-      continue;
-    last = note;
-    while (*note && printed < NOTES_MAX) {
-      size_t length = strcspn(note, "\n");
-      if (length) {
-        print_wrapped(summary, note, length);
-        printed++;
-      }
-      note += length + (note[length] == '\n');
+    for (size_t length; *note && count < NOTES_MAX; note += length + (note[length] == '\n')) {
+      length = strcspn(note, "\n");
+      bool known = length == 0;
+      for (unsigned k = 0; k < count && !known; k++)
+        known = lengths[k] == length && !memcmp(printed[k], note, length);
+      if (known)
+        continue;
+      print_wrapped(summary, note, length);
+      printed[count] = note;
+      lengths[count++] = length;
     }
   }
 }
