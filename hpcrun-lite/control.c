@@ -35,6 +35,8 @@ static bool pipe_pending, size_pending;
 static struct stat stderr_at_start;
 static bool stderr_known, finished;
 static const char *unwind_fault;
+static uint64_t children_at_start_us;
+static uint64_t children_us(void);
 
 /* The lock, and with it peace: no signal handler of the program's runs on top (it might end the process, and so come
  * here), no cancellation, and what writing raises does not reach the program. */
@@ -152,6 +154,7 @@ bool control_start(void)
   memcpy(rt.events, control.config.events, sizeof rt.events);
   rt.event_count = control.config.event_count;
   choose_metrics();
+  children_at_start_us = children_us();
   read_command();
   reset_process();
   unwind_fault = unwind_start();
@@ -386,6 +389,14 @@ static uint64_t total_lost(enum format_loss loss)
   return sum;
 }
 
+/* CPU time of children that have ended. */
+static uint64_t children_us(void)
+{
+  struct rusage children = {0};
+  getrusage(RUSAGE_CHILDREN, &children);
+  return (uint64_t)children.ru_utime.tv_sec * 1000000u + (uint64_t)children.ru_utime.tv_usec;
+}
+
 const char control_no_openmp[] = "no OpenMP";
 
 const char *control_openmp_missing(void)
@@ -415,8 +426,7 @@ static void say_end(void)
                              format_loss_name(i));
   }
   const char *missing = control_openmp_missing();
-  struct rusage children;
-  bool apart = getrusage(RUSAGE_CHILDREN, &children) == 0 && children.ru_utime.tv_sec + children.ru_utime.tv_usec > 0;
+  bool apart = children_us() > children_at_start_us; /* the launcher's own were before */
   control_say("%s: %llu samples of %u thread%s; %s; %s%s", control.config.directory,
               (unsigned long long)total_samples(), control.thread_count, control.thread_count == 1 ? "" : "s",
               missing ? missing : "OpenMP attached", at ? losses : "nothing lost",
