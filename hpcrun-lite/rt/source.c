@@ -38,14 +38,13 @@ static int open_event(const struct event *event, int tid, uint64_t period, bool 
   return sys_perf_event_open(&attr, tid);
 }
 
-int source_probe(void)
+void source_probe(void)
 {
   static const struct event probe = {.perf_type = PERF_TYPE_SOFTWARE, .perf_config = PERF_COUNT_SW_TASK_CLOCK};
   int fd = open_event(&probe, 0, 1000000000u, false);
   if (fd >= 0)
     sys_close(fd);
   rt.timers_for_cpu = fd < 0;
-  return fd < 0 ? -fd : 0;
 }
 
 /* Descriptor numbers that programs do not use, and that tell a thread's events apart: a signal names its event by the

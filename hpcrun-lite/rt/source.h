@@ -11,9 +11,8 @@
 
 #include "hpcrun-lite/rt/rt.h"
 
-/* Finds out, in CTL, whether perf_event may sample the CPU time in the kernel too; sets rt.timers_for_cpu.  Returns
- * perf's errno. */
-int source_probe(void);
+/* Finds out, in CTL, whether perf_event may sample the CPU time in the kernel too; sets rt.timers_for_cpu. */
+void source_probe(void);
 
 /* Arms all events for the calling thread; those that fail are counted. */
 void source_start(struct thread_state *t);

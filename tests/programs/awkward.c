@@ -235,6 +235,47 @@ static void in_kernel(void)
   puts("done");
 }
 
+static void exit_now(int number)
+{
+  (void)number;
+  _exit(13);
+}
+
+static void *short_threads(void *unused)
+{
+  for (;;) {
+    pthread_t thread;
+    double seconds = 0;
+    pthread_create(&thread, NULL, thread_work, &seconds);
+    pthread_join(thread, NULL);
+  }
+  return unused;
+}
+
+/* A handler ends the process while its threads allocate, begin and end. */
+static void exit_in_handler(void)
+{
+  struct itimerval timer = {{0, 0}, {0, 200000}};
+  pthread_t thread;
+  signal(SIGALRM, exit_now);
+  pthread_create(&thread, NULL, short_threads, NULL);
+  setitimer(ITIMER_REAL, &timer, NULL);
+  for (;;)
+    free(malloc(100));
+}
+
+/* Short sleeps, many of them: a sample may fall into the call itself. */
+static void naps(void)
+{
+  struct timespec nap = {0, 1000};
+  int errors = 0;
+  for (int i = 0; i < 8000; i++)
+    errors += nanosleep(&nap, NULL) != 0;
+  for (int i = 0; i < 300; i++)
+    errors += poll(NULL, 0, 1) != 0;
+  printf("%d errors\n", errors);
+}
+
 static void children(void)
 {
   int status;
@@ -278,6 +319,10 @@ int main(int argc, char **argv)
     plugins(argv[2], argv[3]);
   else if (!strcmp(which, "kernel"))
     in_kernel();
+  else if (!strcmp(which, "exit_in_handler"))
+    exit_in_handler();
+  else if (!strcmp(which, "naps"))
+    naps();
   else if (!strcmp(which, "children"))
     children();
   else

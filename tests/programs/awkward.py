@@ -79,6 +79,33 @@ def sleeps_are_not_cut_short(directory):
 
 
 @tap.case
+def short_sleeps_are_not_cut_short_by_cpu_time(directory):
+    program = build(directory, "awkward.c", flags=("-O2", "-g", "-D_FORTIFY_SOURCE=2"))
+    for event in ("task-clock@f5000", "wall@f1000"):
+        assert Measurement(directory, program, "naps", options=("-e", event)).done.stdout == "0 errors\n", event
+
+
+@tap.case
+def a_handler_that_ends_the_process(directory):
+    program = build(directory, "awkward.c", flags=("-O1", "-g"))
+    for _ in range(10):
+        done = Measurement(directory, program, "exit_in_handler", timeout=20).done
+        assert done.returncode == 13, done
+
+
+@tap.case
+def output_is_kept_when_standard_error_is_closed_off(directory):
+    # The tool's last line meets a pipe that nobody reads: SIGPIPE must not take the program's output with it.
+    program = tap.compile_c(directory, "hello", '#include <stdio.h>\nint main(void) { puts("kept"); return 5; }\n')
+    script = 'sleep 1 | true; { "$@" >out; echo $? >status; } 2> >(exec 0<&-)'
+    tap.run("bash", "-c", script, "bash", tap.LAUNCHER, "--overwrite", "-o", "m", program, cwd=directory)
+    with open(os.path.join(directory, "out"), encoding="utf-8") as out:
+        assert out.read() == "kept\n"
+    with open(os.path.join(directory, "status"), encoding="utf-8") as status:
+        assert status.read() == "5\n"
+
+
+@tap.case
 def plugins_that_come_and_go(directory):
     paths = []
     for number, expression in enumerate(("1.0", "2.0")):

@@ -1,7 +1,7 @@
 """Work on known paths: compiled by GCC and clang, 2 to 64 threads, nested regions, tasks."""
 import os
 
-from measured import Measurement, build, near, no_runtime, sums_hold, tap, work_of
+from measured import HERE, Measurement, build, near, no_runtime, sums_hold, tap, work_of
 
 # Samples are 1 ms of CPU time, the shortest part is 0.3 s: a relative standard error of at most 1/√300 = 6 %, and 10 % is asked for.
 # The noise of one sample more or less in 300 comes on top: 12 %.
@@ -151,11 +151,57 @@ def nested_regions_on_every_libomp(directory):
 
 
 @tap.case
+def locks_taken_again_are_not_waits(directory):
+    source = """
+#include <omp.h>
+#include "burn.h"
+int main(void)
+{
+  omp_nest_lock_t lock;
+  omp_init_nest_lock(&lock);
+  omp_set_nest_lock(&lock);
+  omp_set_nest_lock(&lock);
+  burn(0.5);
+  return 0;
+}
+"""
+    program = tap.compile_c(directory, "again", source, "-fopenmp", f"-I{HERE}", compiler="clang")
+    run = Measurement(directory, program)
+    near(work_of(run.tree(), "main"), 0.5, SHARE, "main")
+    assert float(run.threads()[0]["lockwait_s"]) < 0.01, run.threads()
+
+
+@tap.case
+def contended_locks_are_waits(directory):
+    source = """
+#include <omp.h>
+#include "burn.h"
+int main(void)
+{
+#pragma omp parallel num_threads(2)
+  for (int i = 0; i < 10; i++) {
+#pragma omp critical
+    burn(0.03);
+  }
+  return 0;
+}
+"""
+    program = tap.compile_c(directory, "contended", source, "-fopenmp", f"-I{HERE}", compiler="clang")
+    run = Measurement(directory, program)
+    waited = sum(float(row["lockwait_s"]) for row in run.threads())
+    elapsed = max(float(row["wall_s"]) for row in run.threads())
+    assert 0.3 * elapsed < waited < 1.1 * elapsed, (waited, elapsed)  # one of two always waits, but for the last turns
+
+
+@tap.case
 def several_events_at_once(directory):
     run = Measurement(directory, build(directory, "paths.c", "clang"),
-                      options=("-e", "task-clock@f500", "-e", "page-faults@10", "-e", "wall@f200"), OMP_NUM_THREADS="2")
+                      options=("-e", "task-clock@f500", "-e", "cpu-clock@f500", "-e", "page-faults@10", "-e", "wall@f200"), OMP_NUM_THREADS="2")
     nodes = run.tree()
     near(work_of(nodes, "kernel"), 3.2, SHARE, "kernel")
+    # The other clock of CPU time also counts what threads that wait spin away.
+    cpu = sum(float(row["cpu_s"]) for row in run.threads())
+    assert 0.95 * nodes[0].value("work_incl_s") < nodes[0].value("cpu-clock_incl") < 1.05 * cpu, (nodes[0].row, cpu)
     assert nodes[0].value("page-faults_incl") > 0 and nodes[0].value("wall_incl") > 1.5, nodes[0].row
 
 
