@@ -347,17 +347,22 @@ static const struct names *names_of(struct symbols_index *x, struct symbols_pool
 }
 
 /* Functions that the compiler made (gcc's outlined ones) have no declaration: the line of their first instruction
- * stands in, which is the line of the construct. */
+ * stands in, which is the line of the construct; where something inlined begins there, the line of its call. */
 static void set_declaration(const struct symbols_index *x, const struct symbols_scope *scope,
                             struct symbols_place *place)
 {
-  const struct symbols_row *row = NULL;
-  if (scope->parent == SYMBOLS_NONE && !place->decl_line)
-    row = find_row(x, scope->low);
-  if (!row || row->file == SYMBOLS_NONE)
+  const struct symbols_scope *inlined = NULL;
+  if (scope->parent != SYMBOLS_NONE || place->decl_line)
     return;
-  place->decl_file = file_of(x, row->file);
-  place->decl_line = row->line;
+  for (uint32_t s = symbols_ranges_find(&x->ranges, scope->low); s != SYMBOLS_NONE && &x->scopes[s] != scope;
+       s = x->scopes[s].parent)
+    inlined = &x->scopes[s];
+  const struct symbols_row *row = find_row(x, scope->low);
+  uint32_t file = inlined && inlined->call_line ? inlined->call_file : row ? row->file : SYMBOLS_NONE;
+  if (file == SYMBOLS_NONE)
+    return;
+  place->decl_file = file_of(x, file);
+  place->decl_line = inlined && inlined->call_line ? inlined->call_line : row->line;
 }
 
 static void set_function(struct symbols_index *x, struct symbols_pool *pool, const struct symbols_scope *scope,

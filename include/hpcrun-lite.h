@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -17,17 +18,18 @@ extern "C" {
 typedef void (*hpcrun_lite_function)(const void *, uint64_t);
 
 /* The tool's function of that name, or one that does nothing. */
-static inline void hpcrun_lite_nothing(const void *text, uint64_t number)
+static __inline__ void hpcrun_lite_nothing(const void *text, uint64_t number)
 {
   (void)text;
   (void)number;
 }
 
-static inline hpcrun_lite_function hpcrun_lite_find(hpcrun_lite_function *found, const char *name)
+static __inline__ hpcrun_lite_function hpcrun_lite_find(hpcrun_lite_function *found, const char *name)
 {
   hpcrun_lite_function function = __atomic_load_n(found, __ATOMIC_RELAXED);
   if (!function) {
-    function = (hpcrun_lite_function)dlsym((void *)0, name); /* RTLD_DEFAULT */
+    void *address = dlsym((void *)0, name); /* RTLD_DEFAULT */
+    memcpy(&function, &address, sizeof function);
     if (!function)
       function = hpcrun_lite_nothing;
     __atomic_store_n(found, function, __ATOMIC_RELAXED);
@@ -36,35 +38,35 @@ static inline hpcrun_lite_function hpcrun_lite_find(hpcrun_lite_function *found,
 }
 
 /* Measure from now on.  Process-wide. */
-static inline void hpcrun_lite_start(void)
+static __inline__ void hpcrun_lite_start(void)
 {
   static hpcrun_lite_function found;
   hpcrun_lite_find(&found, "hpcrun_lite_tool_start")((const void *)0, 0);
 }
 
 /* Do not measure from now on.  Process-wide. */
-static inline void hpcrun_lite_stop(void)
+static __inline__ void hpcrun_lite_stop(void)
 {
   static hpcrun_lite_function found;
   hpcrun_lite_find(&found, "hpcrun_lite_tool_stop")((const void *)0, 0);
 }
 
 /* Enter a named user region of the current task; regions nest. */
-static inline void hpcrun_lite_region_begin(const char *name)
+static __inline__ void hpcrun_lite_region_begin(const char *name)
 {
   static hpcrun_lite_function found;
   hpcrun_lite_find(&found, "hpcrun_lite_tool_region_begin")(name, 0);
 }
 
 /* Leave the user region entered last. */
-static inline void hpcrun_lite_region_end(void)
+static __inline__ void hpcrun_lite_region_end(void)
 {
   static hpcrun_lite_function found;
   hpcrun_lite_find(&found, "hpcrun_lite_tool_region_end")((const void *)0, 0);
 }
 
 /* Add to the work of the current task, in units of the program's choice. */
-static inline void hpcrun_lite_add_work(uint64_t units)
+static __inline__ void hpcrun_lite_add_work(uint64_t units)
 {
   static hpcrun_lite_function found;
   hpcrun_lite_find(&found, "hpcrun_lite_tool_add_work")((const void *)0, units);

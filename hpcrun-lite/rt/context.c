@@ -20,7 +20,7 @@ struct path {
   int count;
   bool cut;
   uint64_t exit_frame; /* of the current task, 0 = it has not been called by the runtime          */
-  bool explicit_task;
+  bool explicit_task, implicit_task;
   struct format_region *target; /* only this region's creation context is wanted: the innermost run is its */
   uint32_t node;                /* of what has been read so far                                            */
   uint32_t region_node;         /* node of the innermost parallel region on the path, CCT_NONE outside any */
@@ -80,14 +80,25 @@ static uint64_t outer_sp(const struct path *path, int outermost)
   return outermost + 1 < path->count ? path->frames[outermost + 1].sp : UINT64_MAX;
 }
 
-/* Does the current task's code lie inside the run [inner, outer]?  Without OMPT: if anything does. */
+static bool left_in(const struct path *path, int inner, int outer)
+{
+  return path->exit_frame >= path->frames[inner].sp && path->exit_frame < outer_sp(path, outer);
+}
+
+/* Did the runtime call the user's code from the run [inner, outer], and not just a function that it needs?  Without
+ * OMPT: if it called anything.  The task's exit frame says so where it lies in the run.  It can lie elsewhere, or be
+ * lacking: libomp clears it before GCC's combined parallel loops, and takes it from a frame pointer that is none for
+ * undeferred tasks, which compilers call directly.  Then code of the program's is the user's, unless the task is known
+ * to have been called outside the run: what is called is then the runtime's helper, an allocator say. */
 static bool leads_to_user(const struct path *path, int inner, int outer)
 {
   if (inner == 0 || path->target)
     return false;
-  if (!path->t->openmp)
+  if (!path->t->openmp || left_in(path, inner, outer))
     return true;
-  return path->exit_frame >= path->frames[inner].sp && path->exit_frame < outer_sp(path, outer);
+  const struct frame *called = &path->frames[inner - 1];
+  bool outside = path->exit_frame >= outer_sp(path, outer) && path->exit_frame < path->t->stack_high;
+  return (path->exit_frame || path->implicit_task) && !outside && !called->system && !called->tool;
 }
 
 /* The function that a direct call instruction calls, 0 if it calls none, or a stub that leads to another module. */
@@ -171,7 +182,7 @@ static int enter_base(struct path *path, int innermost)
   }
   path->node = base;
   bool last = outer >= 0 && outer == innermost, ends = last && !leads_to_user(path, inner, outer);
-  enter_region(path, last && !ends && !path->cut);
+  enter_region(path, last && !path->cut && left_in(path, inner, outer));
   if (path->cut)
     path->node = child(path, FORMAT_KIND_PARTIAL, 0, 0);
   if (path->cut || outer < 0) /* no frame of the runtime at its outer end: taken whole */
@@ -205,7 +216,7 @@ static bool read_frames(struct path *path, int i, int innermost)
         path->node = child(path, FORMAT_KIND_RUNTIME, 0, 0);
       return true;
     }
-    enter_run(path, i, outer, outer == innermost);
+    enter_run(path, i, outer, outer == innermost && left_in(path, i, outer));
     i--;
   }
   return false;
@@ -239,6 +250,7 @@ static void current_task(struct path *path)
     return;
   path->exit_frame = frame->exit_frame.value;
   path->explicit_task = flags & ompt_task_explicit;
+  path->implicit_task = flags & ompt_task_implicit;
 }
 
 uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bool *overhead)

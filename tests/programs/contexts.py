@@ -150,6 +150,78 @@ def nested_regions_on_every_libomp(directory):
     assert tried >= 2, "scripts/setup unpacks four"
 
 
+def check_direct_calls(directory, compiler):
+    # Code that libomp has the compiler call, so that the task's exit frame does not lie in the runtime's frames.
+    source = """
+#include <omp.h>
+#include "burn.h"
+__attribute__((noinline)) double in_loop(void) { return burn(0.02) + 1; }
+__attribute__((noinline)) double in_task(void) { return burn(0.02) + 2; }
+void loops(void)
+{
+#pragma omp parallel for schedule(dynamic) num_threads(2)
+  for (int i = 0; i < 30; i++)
+    in_loop();
+#pragma omp parallel for schedule(guided) num_threads(2)
+  for (int i = 0; i < 30; i++)
+    in_loop();
+}
+void tasks(void)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  for (int i = 0; i < 30; i++) {
+#pragma omp task if (0)
+    in_task();
+  }
+}
+int main(void) { loops(); tasks(); return 0; }
+"""
+    for level in ("-O0", "-O2"):
+        program = tap.compile_c(directory, "direct" + level, source, "-fopenmp", level, f"-I{HERE}", compiler=compiler)
+        nodes = Measurement(directory, program).tree()
+        sums_hold(nodes)
+        no_runtime(nodes)
+        near(work_of(nodes, "in_loop", "loops"), 1.2, SHARE, f"in_loop {level}")
+        near(work_of(nodes, "in_task", "tasks"), 0.6, SHARE, f"in_task {level}")
+        assert nodes[0].value("overhead_incl_s") < 0.1, nodes[0].row
+
+
+@tap.case
+def code_called_directly_by_gcc(directory):
+    check_direct_calls(directory, "gcc")
+
+
+@tap.case
+def code_called_directly_by_clang(directory):
+    check_direct_calls(directory, "clang")
+
+
+@tap.case
+def a_program_in_step_with_the_sampling(directory):
+    # 2 ms here, 3 ms there, for ever: sampled at exactly every 5 ms it would seem to be in one place only.
+    source = """
+#include "burn.h"
+static double now;
+__attribute__((noinline)) double until(double end) { return burn(end - now) + 1; }
+__attribute__((noinline)) void part_a(double end) { until(end); now = burn_clock(); __asm__ volatile(""); }
+__attribute__((noinline)) void part_b(double end) { until(end); now = burn_clock(); __asm__ volatile("" ::: "memory"); }
+int main(void)
+{
+  double start = now = burn_clock();
+  for (int i = 0; i < 600; i++) {
+    part_a(start + i * 5e-3 + 2e-3);
+    part_b(start + i * 5e-3 + 5e-3);
+  }
+  return 0;
+}
+"""
+    program = tap.compile_c(directory, "steps", source, f"-I{HERE}")
+    nodes = Measurement(directory, program, options=("-e", "task-clock@f200")).tree()
+    near(work_of(nodes, "part_a"), 1.2, 0.25, "part_a")  # 240 samples, 6 %: four times
+    near(work_of(nodes, "part_b"), 1.8, 0.25, "part_b")
+
+
 @tap.case
 def locks_taken_again_are_not_waits(directory):
     source = """
