@@ -17,20 +17,34 @@
 
 enum { FLUSH_SIZE = 256 << 10 };
 
+/* How much of the shared tables is in the file or on its way there. */
+struct shared {
+  bool metrics;
+  uint32_t modules, strings; /* records */
+};
+
+/* Packed chunks that are not in the file yet; mapped, since this may run in a program whose heap is locked. */
+struct buffer {
+  uint8_t *bytes;
+  size_t used, capacity;
+};
+
 static struct {
   char path[4096 + 300];
   char host[256];
-  uint8_t *buffer; /* packed chunks not yet in the file; mapped: this may run in a program whose heap is locked */
-  size_t used, capacity;
+  struct buffer common, threads; /* what threads refer to goes to the file before them */
   off_t written, mark;
+  struct shared shared, shared_mark;
   bool exists, failed;
   ZSTD_CCtx *zstd;
 } writer;
 
 void writer_start(void)
 {
-  if (writer.buffer)
-    sys_unmap(writer.buffer, writer.capacity);
+  if (writer.common.bytes)
+    sys_unmap(writer.common.bytes, writer.common.capacity);
+  if (writer.threads.bytes)
+    sys_unmap(writer.threads.bytes, writer.threads.capacity);
   ZSTD_CCtx *zstd = writer.zstd;
   memset(&writer, 0, sizeof writer);
   writer.zstd = zstd;
@@ -48,51 +62,56 @@ static void fail(const char *what, size_t lost)
   writer.failed = true;
 }
 
-/* Appends the buffer to the file. */
-static void flush(void)
+static void write_buffer(int fd, struct buffer *buffer)
 {
-  if (!writer.used || writer.failed)
-    return;
-  int create = writer.exists ? 0 : O_CREAT | O_EXCL;
-  int fd = open(writer.path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | create, 0600);
-  if (fd < 0) {
-    fail("create", writer.used);
-    writer.used = 0;
-    return;
-  }
-  writer.exists = true;
   size_t done = 0;
-  while (done < writer.used) {
-    ssize_t got = write(fd, writer.buffer + done, writer.used - done);
+  while (done < buffer->used) {
+    ssize_t got = write(fd, buffer->bytes + done, buffer->used - done);
     if (got < 0 && errno == EINTR)
       continue;
     if (got <= 0) {
-      fail("write", writer.used - done);
+      fail("write", buffer->used - done);
       break;
     }
     done += (size_t)got;
   }
   writer.written += (off_t)done;
-  writer.used = 0;
+  buffer->used = 0;
+}
+
+/* Appends both buffers to the file. */
+static void append(void)
+{
+  size_t size = writer.common.used + writer.threads.used;
+  if (!size || writer.failed)
+    return;
+  int create = writer.exists ? 0 : O_CREAT | O_EXCL;
+  int fd = open(writer.path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | create, 0600);
+  if (fd < 0) {
+    fail("create", size);
+    return;
+  }
+  writer.exists = true;
+  write_buffer(fd, &writer.common);
+  if (!writer.failed)
+    write_buffer(fd, &writer.threads);
   close(fd);
 }
 
-static bool reserve(size_t size)
+static bool reserve(struct buffer *buffer, size_t size)
 {
-  if (writer.used + size <= writer.capacity)
+  if (buffer->used + size <= buffer->capacity)
     return true;
-  if (writer.used >= FLUSH_SIZE)
-    flush();
-  size_t capacity = writer.used + size > 2 * writer.capacity ? writer.used + size : 2 * writer.capacity;
+  size_t capacity = 2 * buffer->capacity > buffer->used + size ? 2 * buffer->capacity : buffer->used + size;
   uint8_t *bigger = sys_map(capacity);
   if (!bigger)
     return false;
-  if (writer.buffer) {
-    memcpy(bigger, writer.buffer, writer.used);
-    sys_unmap(writer.buffer, writer.capacity);
+  if (buffer->bytes) {
+    memcpy(bigger, buffer->bytes, buffer->used);
+    sys_unmap(buffer->bytes, buffer->capacity);
   }
-  writer.buffer = bigger;
-  writer.capacity = capacity;
+  buffer->bytes = bigger;
+  buffer->capacity = capacity;
   return true;
 }
 
@@ -104,43 +123,31 @@ static ZSTD_CCtx *compressor(void)
   return memory ? ZSTD_initStaticCCtx(memory, size) : NULL;
 }
 
-static void put(enum format_table table, uint32_t owner, uint32_t first, uint32_t count, uint32_t record_size,
-                const void *records)
+static void put(struct buffer *to, enum format_table table, uint32_t owner, uint32_t first, uint32_t count,
+                uint32_t record_size, const void *records)
 {
   struct format_chunk head = {
       .table = (uint16_t)table, .owner = owner, .first = first, .count = count, .record_size = record_size};
   size_t raw_size = (size_t)count * record_size;
   if (!writer.zstd)
     writer.zstd = compressor();
-  if (!count || !reserve(format_pack_bound(raw_size))) {
+  if (!count || !reserve(to, format_pack_bound(raw_size))) {
     if (count)
       atomic_fetch_add(&rt.lost[FORMAT_LOST_WRITES], raw_size);
     return;
   }
   enum { WORTH_COMPRESSING = 128 };
-  writer.used += format_pack(&head, records, raw_size >= WORTH_COMPRESSING ? writer.zstd : NULL,
-                             writer.buffer + writer.used, writer.capacity - writer.used);
+  to->used += format_pack(&head, records, raw_size >= WORTH_COMPRESSING ? writer.zstd : NULL, to->bytes + to->used,
+                          to->capacity - to->used);
 }
 
-static void put_table(const struct table *table)
+static void put_table(struct buffer *to, const struct table *table)
 {
   for (unsigned step = 0; step < TABLE_STEPS && table->chunks[step]; step++) {
     struct format_chunk *chunk = table->chunks[step];
     uint32_t count = __atomic_load_n(&chunk->count, __ATOMIC_ACQUIRE);
-    put(table->table, table->owner, chunk->first, count, table->record_size, arena_data(chunk));
+    put(to, table->table, table->owner, chunk->first, count, table->record_size, arena_data(chunk));
   }
-}
-
-/* A thread that was never sampled and never waited has a record and nothing else. */
-void writer_thread(struct thread_state *t)
-{
-  put(FORMAT_THREAD, t->index, 0, 1, sizeof *t->record, t->record);
-  if (t->nodes.count > 1) {
-    put_table(&t->nodes);
-    put_table(&t->values);
-  }
-  if (writer.used >= FLUSH_SIZE)
-    flush();
 }
 
 static void put_metrics(void)
@@ -160,7 +167,46 @@ static void put_metrics(void)
       metrics[count++] =
           (struct format_metric){modules_string(rt.events[i].name), rt.events[i].clock == EVENT_COUNT ? 0 : ns,
                                  FORMAT_ROLE_EVENT, 0, rt.events[i].period};
-  put(FORMAT_METRICS, 0, 0, count, sizeof metrics[0], metrics);
+  put(&writer.common, FORMAT_METRICS, 0, 0, count, sizeof metrics[0], metrics);
+}
+
+/* The records of a table that came since the last time. */
+static void put_new(const struct table *table, uint32_t *done)
+{
+  for (unsigned step = 0; step < TABLE_STEPS && table->chunks[step]; step++) {
+    struct format_chunk *chunk = table->chunks[step];
+    uint32_t count = __atomic_load_n(&chunk->count, __ATOMIC_ACQUIRE), skip = 0;
+    if (*done > chunk->first)
+      skip = *done - chunk->first;
+    if (skip >= count)
+      continue;
+    put(&writer.common, table->table, table->owner, chunk->first + skip, count - skip, table->record_size,
+        (uint8_t *)arena_data(chunk) + (size_t)skip * table->record_size);
+    *done = chunk->first + count;
+  }
+}
+
+/* Brings the file up to date, with what the threads in it refer to: then any part of it from its start can be read. */
+static void flush(void)
+{
+  if (!writer.shared.metrics)
+    put_metrics();
+  writer.shared.metrics = true;
+  put_new(modules_table(), &writer.shared.modules);
+  put_new(modules_strings(), &writer.shared.strings);
+  append();
+}
+
+/* A thread that was never sampled and never waited has a record and nothing else. */
+void writer_thread(struct thread_state *t)
+{
+  put(&writer.threads, FORMAT_THREAD, t->index, 0, 1, sizeof *t->record, t->record);
+  if (t->nodes.count > 1) {
+    put_table(&writer.threads, &t->nodes);
+    put_table(&writer.threads, &t->values);
+  }
+  if (writer.threads.used >= FLUSH_SIZE)
+    flush();
 }
 
 static uint32_t core_count(void)
@@ -213,17 +259,16 @@ void writer_process(void)
     process.regions += t->record->regions;
   for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
     process.lost[i] = atomic_load(&rt.lost[i]);
-  put_metrics();
-  put(FORMAT_PROCESS, 0, 0, 1, sizeof process, &process);
-  put_table(modules_table());
-  put_table(region_table());
-  put_table(modules_strings());
+  put(&writer.common, FORMAT_PROCESS, 0, 0, 1, sizeof process, &process);
+  put_table(&writer.common, region_table());
   flush();
 }
 
 void writer_mark(void)
 {
-  flush();
+  if (writer.threads.used)
+    flush();
+  writer.shared_mark = writer.shared;
   writer.mark = writer.exists ? writer.written : -1;
 }
 
@@ -234,4 +279,5 @@ void writer_rewind(void)
   else if (truncate(writer.path, writer.mark) != 0)
     fail("rewind", 0);
   writer.written = writer.mark < 0 ? 0 : writer.mark;
+  writer.shared = writer.shared_mark;
 }

@@ -1,4 +1,6 @@
 """Work on known paths: compiled by GCC and clang, 2 to 64 threads, nested regions, tasks."""
+import csv
+import io
 import os
 
 from measured import HERE, Measurement, build, near, no_runtime, sums_hold, tap, work_of
@@ -220,6 +222,20 @@ int main(void)
     nodes = Measurement(directory, program, options=("-e", "task-clock@f200")).tree()
     near(work_of(nodes, "part_a"), 1.2, 0.25, "part_a")  # 240 samples, 6 %: four times
     near(work_of(nodes, "part_b"), 1.8, 0.25, "part_b")
+
+
+@tap.case
+def a_file_that_is_cut_off_keeps_what_stands_before(directory):
+    run = Measurement(directory, build(directory, "paths.c", "clang"), OMP_NUM_THREADS="4")
+    whole = run.tree()[0].value("work_incl_s")
+    name = next(name for name in os.listdir(run.output) if name.endswith(".hpcrun"))
+    path = os.path.join(run.output, name)
+    os.truncate(path, os.path.getsize(path) * 9 // 10)
+    done = tap.run(tap.REPORT, "--view", "topdown", "-f", "csv", run.output)
+    assert done.returncode == 1 and "cut off" in done.stderr, done
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert 0.4 * whole < float(rows[0]["work_incl_s"]) < whole, (rows[0], whole)
+    assert any(row["name"] == "kernel" for row in rows)
 
 
 @tap.case
