@@ -183,7 +183,7 @@ const char *format_loss_name(unsigned loss)
   static const char *const names[] = {
       [FORMAT_LOST_MEMORY] = "samples dropped for want of memory",
       [FORMAT_LOST_REFUSED] = "samples inside the tool",
-      [FORMAT_LOST_UNKNOWN] = "samples after their thread's end",
+      [FORMAT_LOST_UNKNOWN] = "samples of unknown threads",
       [FORMAT_LOST_PARTIAL] = "unwinds cut short",
       [FORMAT_LOST_UNRESOLVED] = "samples in regions of unknown origin",
       [FORMAT_LOST_MODULES] = "frames outside any module",

@@ -59,7 +59,7 @@ struct format_chunk {
 enum format_loss {
   FORMAT_LOST_MEMORY,     /* samples dropped: no memory for a node or value                                      */
   FORMAT_LOST_REFUSED,    /* samples that fell into the tool's own code: their time is tool time                 */
-  FORMAT_LOST_UNKNOWN,    /* samples that came after their thread's end                                          */
+  FORMAT_LOST_UNKNOWN,    /* samples of threads that were never measured                                          */
   FORMAT_LOST_PARTIAL,    /* unwinds cut short (kept below a node of kind partial)                               */
   FORMAT_LOST_UNRESOLVED, /* samples in regions whose creation path was never learnt (kept, under partial)       */
   FORMAT_LOST_MODULES,    /* frames in code that belongs to no module, or for which the module table was full    */

@@ -296,6 +296,13 @@ static void settle_record(struct thread_state *t, bool ended)
   record->lockwait_ns = control_ticks_to_ns(t->lockwait_ticks + (t->lockwait ? ticks - t->lock_since : 0));
 }
 
+static __thread bool stopped __attribute__((tls_model("initial-exec")));
+
+bool thread_stopped(void)
+{
+  return stopped;
+}
+
 void thread_stop(void)
 {
   struct thread_state *t = rt_self;
@@ -303,6 +310,7 @@ void thread_stop(void)
     return;
   t->inside = 1;
   source_stop(t);
+  stopped = true;
   rt_self = NULL;
   if (t->openmp)
     atomic_fetch_sub(&rt.openmp_threads, 1);

@@ -37,6 +37,9 @@ bool control_start(void);
 void thread_start(uint64_t top_sp);
 void thread_stop(void);
 
+/* Has the calling thread been measured, to its end? */
+bool thread_stopped(void);
+
 /* Stops measuring and writes everything.  Idempotent. */
 void control_finish(void);
 

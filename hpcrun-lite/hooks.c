@@ -32,7 +32,8 @@ void *hooks_next(void **cache, const char *name)
 static struct sigaction program_action; /* what the program believes to be installed for RT_SIGNAL */
 static bool installed;
 
-/* A signal of an event or timer whose thread has just stopped it. */
+/* A signal of an event or timer that was stopped or armed anew meanwhile.  It stands for nothing: what a thread uses
+ * after its last sample is in no sample, and the next one of a thread that goes on makes up for it. */
 static bool late_sample(const siginfo_t *info)
 {
   return info->si_code == SI_TIMER || (info->si_code >= POLL_IN && info->si_code <= POLL_HUP);
@@ -43,7 +44,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
   if (sample_signal(info, context))
     return;
   if (late_sample(info)) {
-    rt_lost(NULL, FORMAT_LOST_UNKNOWN);
+    if (!rt_self && !thread_stopped())
+      rt_lost(NULL, FORMAT_LOST_UNKNOWN);
     return;
   }
   struct sigaction action = program_action;
