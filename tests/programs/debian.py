@@ -44,7 +44,7 @@ def graphicsmagick(directory):
                           result="out.ppm", OMP_NUM_THREADS="2")
     parallel_below_main(nodes)
     assert any("BlurImage" in node.name for node in nodes)
-    assert "libomp" in run.done.stderr and "nothing lost" in run.done.stderr, run.done.stderr
+    assert "libomp" in run.done.stderr and "OpenMP attached" in run.done.stderr, run.done.stderr
 
 
 @tap.case
