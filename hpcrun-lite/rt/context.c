@@ -94,7 +94,9 @@ static bool leads_to_user(const struct path *path, int inner, int outer)
 {
   if (inner == 0 || path->target)
     return false;
-  if (!path->t->openmp || left_in(path, inner, outer))
+  if (!path->t->openmp)
+    return !rt.ompt; /* with OMPT: a thread that the runtime is just setting up */
+  if (left_in(path, inner, outer))
     return true;
   const struct frame *called = &path->frames[inner - 1];
   bool outside = path->exit_frame >= outer_sp(path, outer) && path->exit_frame < path->t->stack_high;
