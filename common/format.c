@@ -190,6 +190,9 @@ const char *format_loss_name(unsigned loss)
       [FORMAT_LOST_EVENTS] = "events not armed",
       [FORMAT_LOST_THREADS] = "threads not registered",
       [FORMAT_LOST_WRITES] = "bytes not written",
+      [FORMAT_LOST_BLAME] = "samples of lock waits not charged",
+      [FORMAT_LOST_STATES] = "thread states repaired",
+      [FORMAT_LOST_TASKS] = "samples in tasks of unknown origin",
   };
   return loss < sizeof names / sizeof *names ? names[loss] : NULL;
 }

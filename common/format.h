@@ -66,6 +66,9 @@ enum format_loss {
   FORMAT_LOST_EVENTS,     /* events that could not be armed for a thread                                         */
   FORMAT_LOST_THREADS,    /* threads that could not be registered (no memory)                                    */
   FORMAT_LOST_WRITES,     /* bytes that could not be written                                                     */
+  FORMAT_LOST_BLAME,  /* samples of lock waiting that reached no release: two locks in one slot, or never released */
+  FORMAT_LOST_STATES, /* thread states that contradicted the runtime's and were repaired                     */
+  FORMAT_LOST_TASKS,  /* samples in tasks whose creation context could not be kept (shown below their region) */
   FORMAT_LOST_MAX = 16
 };
 
@@ -86,7 +89,7 @@ struct format_process {
   uint64_t cpu_ns;                 /* CPU time of the whole process, user + system             */
   uint32_t cpus;                   /* cores that the process may run on                        */
   uint32_t threads;                /* threads ever registered                                  */
-  uint32_t threads_max;            /* most OpenMP threads in use at once; 1 without OpenMP  */
+  uint32_t threads_max;            /* most OpenMP threads at once that were not blocked; 1 without OpenMP */
   uint32_t host, command, runtime; /* strings: host name, command line, OpenMP runtime's description ("" without)  */
   uint32_t notes;                  /* string: lines on how it was measured, '\n'-separated; "" without            */
   uint32_t reserved;
@@ -99,7 +102,10 @@ enum format_role {
   FORMAT_ROLE_SAMPLES,  /* number of samples of the event that drives the categories        */
   FORMAT_ROLE_WORK,     /* nanoseconds of work                                              */
   FORMAT_ROLE_OVERHEAD, /* nanoseconds of overhead                                          */
-  FORMAT_ROLE_EVENT     /* a further event: counts, or nanoseconds where unit is "ns"       */
+  FORMAT_ROLE_EVENT,    /* a further event: counts, or nanoseconds where unit is "ns"       */
+  FORMAT_ROLE_LOCKWAIT, /* nanoseconds that others waited for a lock until it was released here          */
+  FORMAT_ROLE_PER_BUSY, /* sum of p/b: p ns of a sample, b threads busy (working or waiting for a lock)  */
+  FORMAT_ROLE_IN_USE    /* sum of p t/b: t threads in use, that is busy or idle within a region          */
 };
 
 struct format_metric {
@@ -173,7 +179,8 @@ struct format_node {
 
 struct format_thread {
   uint32_t index, tid; /* index: from 1, in order of start, never reused within the process */
-  uint32_t flags, reserved;
+  uint32_t flags;      /* enum format_thread_flag */
+  uint32_t reserved;
   uint64_t start_ns, end_ns;                     /* since the process's start; end 0 = still alive when written       */
   uint64_t samples;                              /* taken, all categories, of the event that drives the categories    */
   uint64_t samples_idle, samples_lockwait;       /* of them, those of an idle or lock-waiting thread    */
@@ -183,6 +190,12 @@ struct format_thread {
   uint64_t cpu_ns, wall_ns;                      /* of the thread                                                     */
   uint64_t regions;                              /* parallel regions begun                                            */
   uint64_t lost[FORMAT_LOST_MAX];
+  uint64_t blocked_ns; /* exact: OpenMP thread inside blocking calls of the program's that are known as such    */
+  uint64_t region_ns;  /* exact: between begin and end of the outermost regions that the thread is master of    */
+};
+
+enum format_thread_flag {
+  FORMAT_THREAD_OPENMP = 1 /* an OpenMP runtime has known this thread: its samples carry blame for idleness */
 };
 
 enum format_error {
