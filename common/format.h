@@ -134,7 +134,8 @@ struct format_module {
   uint8_t build_id[20];
 };
 
-/* An instance of a parallel region.  word = generation << 32 | users; the record is reused when users fall to 0.  The
+/* An instance of a parallel region.  word = generation << 32 | running << 31 | users; the record is
+ * reused when users fall to 0.  The
  * link names the node of the context that created the region: `link_node` in the tree of thread `owner`. */
 enum format_region_state {
   FORMAT_REGION_UNKNOWN = 0, /* creation context not known (yet)                                            */

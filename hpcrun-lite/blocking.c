@@ -1,9 +1,11 @@
-/* Calls that a signal would interrupt for good, in spite of SA_RESTART (signal(7)).
+/* Calls in which a thread sleeps.
  *
- * Context: CTL.  Our signal is held back during these calls and comes on their return: the sample then stands for the
- * time that passed, in the context of the call.  The `wall` event signals threads that sleep; but also an event of CPU
- * time or counts can fall into the kernel's part of a call, just before it sleeps.  Calls that cannot wait are let
- * through.  Variants with __ are what fortified programs call.
+ * Context: CTL.  Most of them a signal would interrupt for good, in spite of SA_RESTART (signal(7)).  Our signal is
+ * held back during these and comes on their return: the sample then stands for the time that passed, in the context of
+ * the call.  The `wall` event signals threads that sleep; but also an event of CPU time or counts can fall into the
+ * kernel's part of a call, just before it sleeps.  Calls that cannot wait are let through.  Variants with __ are what
+ * fortified programs call.  The others, at the end, are only here so that a sleeping thread does not pass for a busy
+ * one.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -15,11 +17,13 @@
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "hpcrun-lite/hooks.h"
-#include "hpcrun-lite/rt/rt.h"
+#include "hpcrun-lite/rt/blame.h"
 
 #define INTERPOSED __attribute__((visibility("default")))
 
@@ -31,13 +35,30 @@ static bool hold(bool may_wait)
   sigemptyset(&ours);
   sigaddset(&ours, RT_SIGNAL);
   hooks_sigmask(SIG_BLOCK, &ours, &before);
+  blame_block(rt_self);
   return true;
 }
 
 static void release(bool held)
 {
-  if (held)
-    hooks_unblock_signal();
+  if (!held)
+    return;
+  if (rt_self)
+    blame_unblock(rt_self);
+  hooks_unblock_signal();
+}
+
+/* Around calls that signals do not interrupt: `wall` samples in them as elsewhere. */
+static void sleep_begin(void)
+{
+  if (rt_self && !rt.wall)
+    blame_block(rt_self);
+}
+
+static void sleep_end(void)
+{
+  if (rt_self && !rt.wall)
+    blame_unblock(rt_self);
 }
 
 /* A mask that a call puts in place of the thread's own, with our signal held back too. */
@@ -453,5 +474,109 @@ INTERPOSED int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int fl
   bool held = hold(!(flags & MSG_DONTWAIT));
   int result = real(fd, messages, count, flags);
   release(held);
+  return result;
+}
+
+INTERPOSED int pthread_join(pthread_t thread, void **value)
+{
+  static void *next;
+  int (*real)(pthread_t, void **) = hooks_next(&next, "pthread_join");
+  sleep_begin();
+  int result = real(thread, value);
+  sleep_end();
+  return result;
+}
+
+INTERPOSED int thrd_join(thrd_t thread, int *value)
+{
+  static void *next;
+  int (*real)(thrd_t, int *) = hooks_next(&next, "thrd_join");
+  sleep_begin();
+  int result = real(thread, value);
+  sleep_end();
+  return result;
+}
+
+INTERPOSED pid_t wait(int *status)
+{
+  static void *next;
+  pid_t (*real)(int *) = hooks_next(&next, "wait");
+  sleep_begin();
+  pid_t result = real(status);
+  sleep_end();
+  return result;
+}
+
+INTERPOSED pid_t waitpid(pid_t pid, int *status, int options)
+{
+  static void *next;
+  pid_t (*real)(pid_t, int *, int) = hooks_next(&next, "waitpid");
+  sleep_begin();
+  pid_t result = real(pid, status, options);
+  sleep_end();
+  return result;
+}
+
+INTERPOSED pid_t wait3(int *status, int options, struct rusage *usage)
+{
+  static void *next;
+  pid_t (*real)(int *, int, struct rusage *) = hooks_next(&next, "wait3");
+  sleep_begin();
+  pid_t result = real(status, options, usage);
+  sleep_end();
+  return result;
+}
+
+INTERPOSED pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
+{
+  static void *next;
+  pid_t (*real)(pid_t, int *, int, struct rusage *) = hooks_next(&next, "wait4");
+  sleep_begin();
+  pid_t result = real(pid, status, options, usage);
+  sleep_end();
+  return result;
+}
+
+INTERPOSED int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+{
+  static void *next;
+  int (*real)(idtype_t, id_t, siginfo_t *, int) = hooks_next(&next, "waitid");
+  sleep_begin();
+  int result = real(type, id, info, options);
+  sleep_end();
+  return result;
+}
+
+INTERPOSED int pthread_cond_wait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex)
+{
+  static void *next;
+  int (*real)(pthread_cond_t *, pthread_mutex_t *) = hooks_next_version(&next, "pthread_cond_wait", "GLIBC_2.3.2");
+  sleep_begin();
+  int result = real(condition, mutex);
+  sleep_end();
+  return result;
+}
+
+INTERPOSED int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
+                                      const struct timespec *restrict until)
+{
+  static void *next;
+  int (*real)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *) =
+      hooks_next_version(&next, "pthread_cond_timedwait", "GLIBC_2.3.2");
+  sleep_begin();
+  int result = real(condition, mutex, until);
+  sleep_end();
+  return result;
+}
+
+INTERPOSED int pthread_cond_clockwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
+                                      clockid_t clock, const struct timespec *restrict until)
+{
+  static void *next;
+  int (*real)(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *) =
+      hooks_next(&next, "pthread_cond_clockwait");
+  sleep_begin();
+  int result = real(condition, mutex, clock, until);
+  sleep_end();
   return result;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "hpcrun-lite/hooks.h"
+#include "hpcrun-lite/rt/blame.h"
 #include "hpcrun-lite/rt/cct.h"
 #include "hpcrun-lite/rt/context.h"
 #include "hpcrun-lite/rt/modules.h"
@@ -129,6 +130,7 @@ static void reset_process(void)
   rt.epoch = (uint32_t)(control.start_ns ^ (uint64_t)rt.pid << 16);
   modules_start(control.executable);
   region_start();
+  blame_start();
   writer_start();
 }
 
@@ -138,7 +140,8 @@ static void choose_metrics(void)
   for (unsigned i = 0; i < rt.event_count && rt.driver < 0; i++)
     if (rt.events[i].clock != EVENT_COUNT)
       rt.driver = (int)i;
-  rt.metric_count = rt.driver < 0 ? 1 + rt.event_count : 3 + rt.event_count - 1;
+  rt.wall = rt.driver >= 0 && rt.events[rt.driver].clock == EVENT_WALL_TIME;
+  rt.metric_count = rt.driver < 0 ? 1 + rt.event_count : 6 + rt.event_count - 1;
 }
 
 bool control_start(void)
@@ -232,6 +235,11 @@ static struct thread_state *state_new(uint32_t index)
     state_release(t);
     return NULL;
   }
+  if (!blame_join(t)) {
+    region_unregister(t);
+    state_release(t);
+    return NULL;
+  }
   t->record = arena_data(t->record_chunk);
   t->frames = arena_data(t->frames_chunk);
   t->walk = arena_data(t->walk_chunk);
@@ -292,8 +300,12 @@ static void settle_record(struct thread_state *t, bool ended)
   record->wall_ns = now - record->start_ns;
   if (cpu_ns > t->cpu_start_ns)
     record->cpu_ns = cpu_ns - t->cpu_start_ns;
-  record->idle_ns = control_ticks_to_ns(t->idle_ticks + (t->idle ? ticks - t->idle_since : 0));
-  record->lockwait_ns = control_ticks_to_ns(t->lockwait_ticks + (t->lockwait ? ticks - t->lock_since : 0));
+  const struct activity *is = &t->activity;
+  record->idle_ns = control_ticks_to_ns(t->idle_ticks + (is->idle ? ticks - t->idle_since : 0));
+  record->lockwait_ns = control_ticks_to_ns(t->lockwait_ticks + (is->lockwait ? ticks - t->lock_since : 0));
+  record->blocked_ns = control_ticks_to_ns(t->blocked_ticks + (is->blocked ? ticks - t->blocked_since : 0));
+  bool open = t->region_depth && !t->base_region;
+  record->region_ns = control_ticks_to_ns(t->region_ticks + (open ? ticks - t->region_since : 0));
 }
 
 static __thread bool stopped __attribute__((tls_model("initial-exec")));
@@ -312,8 +324,7 @@ void thread_stop(void)
   source_stop(t);
   stopped = true;
   rt_self = NULL;
-  if (t->openmp)
-    atomic_fetch_sub(&rt.openmp_threads, 1);
+  blame_openmp_end(t);
   rt_leave(t); /* no handler will come: who waits for those inside need not wait for us */
   lock_take();
   if (!finished) {
@@ -325,6 +336,7 @@ void thread_stop(void)
     control.finished_regions += t->record->regions;
     for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
       control.finished_lost[i] += t->record->lost[i];
+    blame_leave(t);
     region_unregister(t);
     state_release(t);
   }
@@ -394,7 +406,7 @@ static uint64_t total_lost(enum format_loss loss)
   uint64_t sum = control.finished_lost[loss] + atomic_load(&rt.lost[loss]);
   for (const struct thread_state *t = control.threads; t; t = t->next)
     sum += t->record->lost[loss];
-  return sum;
+  return sum + (loss == FORMAT_LOST_BLAME ? blame_left() : 0);
 }
 
 /* CPU time of children that have ended. */
@@ -523,13 +535,14 @@ void control_fork_child(void)
   rt_self = NULL;
   arena_reset();
   unwind_restart();
-  atomic_store(&rt.openmp_threads, old.openmp);
-  atomic_store(&rt.openmp_threads_max, old.openmp);
+  atomic_store(&rt.openmp_threads, 0);
+  atomic_store(&rt.openmp_threads_max, 0);
   control.forked = true;
   reset_process();
   thread_start(old.top_sp);
   if (rt_self) {
-    rt_self->openmp = old.openmp;
+    if (old.activity.openmp)
+      blame_openmp_begin(rt_self);
     rt_self->stack_low = old.stack_low;
     rt_self->stack_high = old.stack_high;
   }

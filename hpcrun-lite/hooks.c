@@ -27,6 +27,16 @@ void *hooks_next(void **cache, const char *name)
   return found;
 }
 
+void *hooks_next_version(void **cache, const char *name, const char *version)
+{
+  void *found = __atomic_load_n(cache, __ATOMIC_RELAXED);
+  if (!found) {
+    found = dlvsym(RTLD_NEXT, name, version);
+    __atomic_store_n(cache, found, __ATOMIC_RELAXED);
+  }
+  return found;
+}
+
 /* ---- signals: ours is taken before the program's handler, if it has one, and cannot be blocked ---- */
 
 static struct sigaction program_action; /* what the program believes to be installed for RT_SIGNAL */

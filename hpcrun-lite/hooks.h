@@ -24,4 +24,7 @@ const sigset_t *hooks_awaited(const sigset_t *set, sigset_t *copy);
 /* The next definition of an interposed function, looked up once. */
 void *hooks_next(void **cache, const char *name);
 
+/* The same of a function that libc has in several versions, of which older ones take other structures. */
+void *hooks_next_version(void **cache, const char *name, const char *version);
+
 #endif

@@ -14,6 +14,7 @@ void threads_adopt(void)
 static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *data)
 {
   (void)device, (void)data;
+  rt.get_state = (ompt_get_state_t)lookup("ompt_get_state");
   rt.get_task_info = (ompt_get_task_info_t)lookup("ompt_get_task_info");
   rt.set_callback = (ompt_set_callback_t)lookup("ompt_set_callback");
   if (!rt.get_task_info || !rt.set_callback)

@@ -11,6 +11,7 @@
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
+#include "hpcrun-lite/rt/blame.h"
 #include "hpcrun-lite/rt/modules.h"
 #include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/sys.h"
@@ -161,6 +162,9 @@ static void put_metrics(void)
   if (timed) {
     metrics[count++] = (struct format_metric){modules_string("work"), ns, FORMAT_ROLE_WORK, 0, lead->period};
     metrics[count++] = (struct format_metric){modules_string("overhead"), ns, FORMAT_ROLE_OVERHEAD, 0, lead->period};
+    metrics[count++] = (struct format_metric){modules_string("lock wait"), ns, FORMAT_ROLE_LOCKWAIT, 0, lead->period};
+    metrics[count++] = (struct format_metric){modules_string("per busy"), ns, FORMAT_ROLE_PER_BUSY, 0, lead->period};
+    metrics[count++] = (struct format_metric){modules_string("in use"), ns, FORMAT_ROLE_IN_USE, 0, lead->period};
   }
   for (unsigned i = 0; i < rt.event_count; i++)
     if ((int)i != rt.driver)
@@ -259,6 +263,7 @@ void writer_process(void)
     process.regions += t->record->regions;
   for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
     process.lost[i] = atomic_load(&rt.lost[i]);
+  process.lost[FORMAT_LOST_BLAME] += blame_left();
   put(&writer.common, FORMAT_PROCESS, 0, 0, 1, sizeof process, &process);
   put_table(&writer.common, region_table());
   flush();

@@ -21,6 +21,7 @@ struct path {
   bool cut;
   uint64_t exit_frame; /* of the current task, 0 = it has not been called by the runtime          */
   bool explicit_task, implicit_task;
+  bool caller;                  /* the path ends where the user called the runtime: the innermost run is a callback's */
   struct format_region *target; /* only this region's creation context is wanted: the innermost run is its */
   uint32_t node;                /* of what has been read so far                                            */
   uint32_t region_node;         /* node of the innermost parallel region on the path, CCT_NONE outside any */
@@ -92,9 +93,9 @@ static bool left_in(const struct path *path, int inner, int outer)
  * to have been called outside the run: what is called is then the runtime's helper, an allocator say. */
 static bool leads_to_user(const struct path *path, int inner, int outer)
 {
-  if (inner == 0 || path->target)
+  if (inner == 0 || path->caller)
     return false;
-  if (!path->t->openmp)
+  if (!path->t->activity.openmp)
     return !rt.ompt; /* with OMPT: a thread that the runtime is just setting up */
   if (left_in(path, inner, outer))
     return true;
@@ -145,7 +146,7 @@ static void enter_run(struct path *path, int inner, int outer, bool last)
     enter_region(path, last);
     return;
   }
-  if (!path->t->openmp) {
+  if (!path->t->activity.openmp) {
     enter_region(path, false);
     return;
   }
@@ -214,7 +215,7 @@ static bool read_frames(struct path *path, int i, int innermost)
           path->target ? path->target : region_entered(path->t, path->frames[i].sp, outer_sp(path, outer));
       if (entered)
         region_publish(path->t, entered, path->node);
-      if (!path->target)
+      if (!path->caller)
         path->node = child(path, FORMAT_KIND_RUNTIME, 0, 0);
       return true;
     }
@@ -231,7 +232,7 @@ static bool read_path(struct path *path)
   path->region_node = CCT_NONE;
   classify(path);
   int innermost = innermost_run(path);
-  if (t->openmp && t->base_region) {
+  if (t->activity.openmp && t->base_region) {
     int first = enter_base(path, innermost);
     if (first < 0)
       return true;
@@ -247,7 +248,7 @@ static void current_task(struct path *path)
   ompt_frame_t *frame = NULL;
   int flags = 0;
   enum { LOWEST_POINTER = 65536 };
-  if (!path->t->openmp || !rt.get_task_info || rt.get_task_info(0, &flags, NULL, &frame, NULL, NULL) != 2 ||
+  if (!path->t->activity.openmp || !rt.get_task_info || rt.get_task_info(0, &flags, NULL, &frame, NULL, NULL) != 2 ||
       (uint64_t)frame < LOWEST_POINTER)
     return;
   path->exit_frame = frame->exit_frame.value;
@@ -266,9 +267,20 @@ uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bo
   return path.node;
 }
 
+uint32_t context_caller(struct thread_state *t)
+{
+  struct path path = {.t = t, .frames = t->frames, .caller = true};
+  path.count = unwind_here(t, t->frames, &path.cut);
+  current_task(&path);
+  if (path.cut)
+    rt_lost(t, FORMAT_LOST_PARTIAL);
+  read_path(&path);
+  return path.node;
+}
+
 void context_publish(struct thread_state *t, struct format_region *region)
 {
-  struct path path = {.t = t, .frames = t->frames, .target = region};
+  struct path path = {.t = t, .frames = t->frames, .caller = true, .target = region};
   path.count = unwind_here(t, t->frames, &path.cut);
   read_path(&path);
   if (!region_known(region)) /* no way into the runtime is on the stack: nobody will learn more */

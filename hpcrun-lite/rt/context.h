@@ -14,6 +14,10 @@
  * that this thread is master of learn their creation context.  CCT_NONE without memory. */
 uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bool *overhead);
 
+/* In a callback: the context of the user's frame that called the runtime, added to the thread's tree.  CCT_NONE without
+ * memory. */
+uint32_t context_caller(struct thread_state *t);
+
 /* At the end of a region, in its master's callback: unwinds and publishes the region's creation context. */
 void context_publish(struct thread_state *t, struct format_region *region);
 

@@ -1,7 +1,9 @@
 #include "hpcrun-lite/rt/ompt.h"
 
+#include "hpcrun-lite/rt/blame.h"
 #include "hpcrun-lite/rt/context.h"
 #include "hpcrun-lite/rt/region.h"
+#include "hpcrun-lite/rt/sample.h"
 
 /* A task's data word: WAITING while the task is in a barrier, taskwait or taskgroup.  What a thread does follows from
  * the task that it runs: tasks scheduled inside a wait make it busy until the waiting task is resumed. */
@@ -9,19 +11,7 @@ enum { TASK_WAITING = 1 };
 
 static struct thread_state *self(void)
 {
-  return rt_self && rt_self->openmp ? rt_self : NULL;
-}
-
-static void set_idle(struct thread_state *t, bool idle)
-{
-  if (t->idle == idle)
-    return;
-  uint64_t now = rt_ticks();
-  if (idle)
-    t->idle_since = now;
-  else
-    t->idle_ticks += now - t->idle_since;
-  t->idle = idle;
+  return rt_self && rt_self->activity.openmp ? rt_self : NULL;
 }
 
 static void on_thread_begin(int type, ompt_data_t *thread_data)
@@ -32,12 +22,9 @@ static void on_thread_begin(int type, ompt_data_t *thread_data)
   struct thread_state *t = rt_self;
   if (!t)
     return;
-  t->openmp = true;
+  blame_openmp_begin(t);
   if (type == ompt_thread_worker)
-    set_idle(t, true); /* until it takes part in a region */
-  unsigned now = atomic_fetch_add(&rt.openmp_threads, 1) + 1, most = atomic_load(&rt.openmp_threads_max);
-  while (now > most && !atomic_compare_exchange_weak(&rt.openmp_threads_max, &most, now))
-    ;
+    rt_set_idle(t, true); /* until it takes part in a region */
 }
 
 static void on_thread_end(ompt_data_t *thread_data)
@@ -46,10 +33,10 @@ static void on_thread_end(ompt_data_t *thread_data)
   struct thread_state *t = self();
   if (!t)
     return;
-  set_idle(t, false);
-  t->openmp = false;
+  rt_set_idle(t, false);
+  rt_set_lockwait(t, false);
   t->base_region = 0;
-  atomic_fetch_sub(&rt.openmp_threads, 1);
+  blame_openmp_end(t);
 }
 
 static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *parallel_data,
@@ -62,6 +49,8 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
   t->inside++;
   uint64_t handle = region_begin(t, frame ? frame->enter_frame.value : 0);
   t->unrecorded += handle == 0;
+  if (t->region_depth++ == 0 && !t->base_region)
+    t->region_since = rt_ticks();
   parallel_data->value = handle ? handle : REGION_UNKNOWN;
   t->record->regions++;
   t->inside--;
@@ -71,8 +60,10 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
 {
   (void)parallel_data, (void)task_data, (void)flags, (void)codeptr;
   struct thread_state *t = self();
-  if (!t)
+  if (!t || !t->region_depth)
     return;
+  if (--t->region_depth == 0 && !t->base_region)
+    t->region_ticks += rt_ticks() - t->region_since;
   if (t->unrecorded) {
     t->unrecorded--;
     return;
@@ -108,15 +99,34 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   bool own = initial || (index == 0 && (handle == REGION_UNKNOWN || t->open_region == (uint32_t)handle));
   if (!own)
     t->base_region = handle;
-  set_idle(t, false);
+  rt_set_idle(t, false);
+}
+
+/* A taskwait with dependences announces itself as a task that is created and completes: that one's data word names the
+ * waiting task's. */
+static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
+                           int has_dependences, const void *codeptr)
+{
+  (void)frame, (void)has_dependences, (void)codeptr;
+  struct thread_state *t = self();
+  if (!t || !(flags & ompt_task_taskwait) || !task_data)
+    return;
+  new_data->ptr = task_data;
+  task_data->value |= TASK_WAITING;
+  rt_set_idle(t, true);
 }
 
 static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
 {
-  (void)prior, (void)status;
   struct thread_state *t = self();
-  if (t && next)
-    set_idle(t, next->value & TASK_WAITING);
+  if (!t)
+    return;
+  if (status == ompt_taskwait_complete && prior && prior->ptr) {
+    ((ompt_data_t *)prior->ptr)->value &= ~(uint64_t)TASK_WAITING;
+    rt_set_idle(t, false);
+  } else if (next) {
+    rt_set_idle(t, next->value & TASK_WAITING);
+  }
 }
 
 static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
@@ -129,27 +139,25 @@ static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_da
   bool waits = endpoint == ompt_scope_begin;
   if (task_data)
     task_data->value = waits ? task_data->value | TASK_WAITING : task_data->value & ~(uint64_t)TASK_WAITING;
-  set_idle(t, waits);
+  rt_set_idle(t, waits);
 }
 
 static void on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr)
 {
-  (void)hint, (void)impl, (void)wait_id, (void)codeptr;
+  (void)hint, (void)impl, (void)codeptr;
   struct thread_state *t = self();
   if (!t || kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock) /* those never wait */
     return;
-  t->lock_since = rt_ticks();
-  t->lockwait = true;
+  t->wait_id = wait_id;
+  rt_set_lockwait(t, true);
 }
 
 static void on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
 {
   (void)kind, (void)wait_id, (void)codeptr;
   struct thread_state *t = self();
-  if (!t || !t->lockwait)
-    return;
-  t->lockwait = false;
-  t->lockwait_ticks += rt_ticks() - t->lock_since;
+  if (t)
+    rt_set_lockwait(t, false);
 }
 
 /* A nested lock that the thread holds already is acquired anew without on_mutex_acquired(). */
@@ -157,6 +165,25 @@ static void on_nest_lock(int endpoint, uint64_t wait_id, const void *codeptr)
 {
   if (endpoint == ompt_scope_begin)
     on_mutex_acquired(0, wait_id, codeptr);
+}
+
+static void take_blame(struct thread_state *t, uint64_t wait_id) __attribute__((noinline));
+static void take_blame(struct thread_state *t, uint64_t wait_id)
+{
+  t->inside++;
+  struct blame blame = {0};
+  if (!rt_closed())
+    blame = blame_take(wait_id);
+  if (blame.samples)
+    sample_charge_blame(t, context_caller(t), &blame);
+  t->inside--;
+}
+
+static void on_mutex_released(int kind, uint64_t wait_id, const void *codeptr)
+{
+  (void)kind, (void)codeptr;
+  if (blame_waits(wait_id) && self())
+    take_blame(rt_self, wait_id);
 }
 
 int ompt_register(void)
@@ -172,6 +199,8 @@ int ompt_register(void)
       {ompt_callback_implicit_task, (ompt_callback_t)on_implicit_task},
       {ompt_callback_task_schedule, (ompt_callback_t)on_task_schedule},
       {ompt_callback_sync_region_wait, (ompt_callback_t)on_sync_region_wait},
+      {ompt_callback_task_create, (ompt_callback_t)on_task_create},
+      {ompt_callback_mutex_released, (ompt_callback_t)on_mutex_released},
       {ompt_callback_mutex_acquire, (ompt_callback_t)on_mutex_acquire},
       {ompt_callback_mutex_acquired, (ompt_callback_t)on_mutex_acquired},
       {ompt_callback_nest_lock, (ompt_callback_t)on_nest_lock},

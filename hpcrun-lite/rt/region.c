@@ -6,6 +6,9 @@
 
 enum { REGIONS_FIRST = 256, LOCK_TRIES = 10000 };
 
+/* Of a record's word: the instance has not ended.  The lower bits count its users. */
+#define OPEN (1u << 31)
+
 /* Records not in use by any thread: tag << 32 | index, the tag against ABA.  Pushed by whoever is the last user of a
  * record that is not his own. */
 static _Atomic uint64_t shared_free;
@@ -135,7 +138,7 @@ uint64_t region_begin(struct thread_state *t, uint64_t enter_frame)
   region->next = t->open_region;
   t->open_region = index;
   uint64_t generation = (region->word >> 32) + 1;
-  __atomic_store_n(&region->word, generation << 32 | 1, __ATOMIC_RELEASE);
+  __atomic_store_n(&region->word, generation << 32 | OPEN | 1, __ATOMIC_RELEASE);
   return generation << 32 | index;
 }
 
@@ -148,14 +151,21 @@ static void let_go(uint32_t index)
     push_shared(index);
 }
 
+bool region_open(uint64_t handle)
+{
+  const struct format_region *region = handle == REGION_UNKNOWN ? NULL : region_find(handle);
+  return region && __atomic_load_n(&region->word, __ATOMIC_RELAXED) & OPEN;
+}
+
 struct format_region *region_end(struct thread_state *t)
 {
   uint32_t index = t->open_region;
   if (!index)
     return NULL;
   struct format_region *region = at(index);
-  uint64_t alone = (region->word & ~(uint64_t)UINT32_MAX) | 1;
-  if (__atomic_compare_exchange_n(&region->word, &alone, alone - 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+  uint64_t alone = (region->word & ~(uint64_t)UINT32_MAX) | OPEN | 1;
+  if (__atomic_compare_exchange_n(&region->word, &alone, alone - (OPEN + 1), false, __ATOMIC_ACQ_REL,
+                                  __ATOMIC_ACQUIRE)) {
     t->open_region = region->next;
     region->next = t->free_region;
     t->free_region = index;
@@ -172,6 +182,7 @@ void region_close(struct thread_state *t)
   uint32_t index = t->open_region;
   struct format_region *region = at(index);
   t->open_region = region->next;
+  __atomic_fetch_and(&region->word, ~(uint64_t)OPEN, __ATOMIC_ACQ_REL);
   if (region->state == FORMAT_REGION_KNOWN) { /* our own context is not resolved yet: region_fold() comes back to it */
     region->next = t->known_regions;
     t->known_regions = index;
@@ -211,7 +222,7 @@ static bool take(struct format_region *region, uint64_t handle)
 {
   uint64_t word = __atomic_load_n(&region->word, __ATOMIC_ACQUIRE);
   do {
-    if (word >> 32 != handle >> 32 || (uint32_t)word == 0)
+    if (word >> 32 != handle >> 32 || ((uint32_t)word & ~OPEN) == 0)
       return false;
   } while (!__atomic_compare_exchange_n(&region->word, &word, word + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
   return true;
@@ -225,7 +236,7 @@ static void ask_master(struct format_region *region)
 {
   uint32_t unknown = FORMAT_REGION_UNKNOWN;
   const struct thread_state *master = region_thread(region->owner);
-  if (region_known(region) || !master || !__atomic_load_n(&master->idle, __ATOMIC_RELAXED))
+  if (region_known(region) || !master || !__atomic_load_n(&master->activity.idle, __ATOMIC_RELAXED))
     return;
   if (__atomic_compare_exchange_n(&region->state, &unknown, FORMAT_REGION_ASKED, false, __ATOMIC_ACQ_REL,
                                   __ATOMIC_ACQUIRE))
@@ -321,7 +332,7 @@ void region_fold(struct thread_state *t)
 bool region_wanted(const struct thread_state *t)
 {
   for (uint32_t index = t->open_region; index; index = at(index)->next)
-    if (!region_known(at(index)) && (uint32_t)__atomic_load_n(&at(index)->word, __ATOMIC_RELAXED) > 1)
+    if (!region_known(at(index)) && ((uint32_t)__atomic_load_n(&at(index)->word, __ATOMIC_RELAXED) & ~OPEN) > 1)
       return true;
   return false;
 }

@@ -5,10 +5,10 @@
  * published as soon as the master itself is sampled inside the region, not only at its end.
  *
  * A region instance is a record in a table shared by all threads, named by a handle: generation << 32 | index.  The
- * record's word holds generation << 32 | users.  Users are the master, from begin until it has published the link (or
- * ended the region unsampled), and every worker that was sampled in the instance, until it has folded its samples.
- * Whoever lets go last recycles the record; the generation grows then, so old handles no longer fit.  A region that
- * nobody was sampled in costs no unwind, no allocation that grows and no shared write but its own word.
+ * record's word holds generation << 32 | open | users.  Users are the master, from begin until it has published the
+ * link (or ended the region unsampled), and every worker that was sampled in the instance, until it has folded its
+ * samples. Whoever lets go last recycles the record; the generation grows then, so old handles no longer fit.  A region
+ * that nobody was sampled in costs no unwind, no allocation that grows and no shared write but its own word.
  */
 #ifndef HPCRUN_LITE_RT_REGION_H
 #define HPCRUN_LITE_RT_REGION_H
@@ -38,6 +38,9 @@ void region_close(struct thread_state *t);
 
 /* The innermost open region of this thread that was entered from a frame between those stack pointers; NULL if none. */
 struct format_region *region_entered(const struct thread_state *t, uint64_t sp_from, uint64_t sp_to);
+
+/* Has the instance not ended yet? */
+bool region_open(uint64_t handle);
 
 /* Has its creation context been published? */
 bool region_known(const struct format_region *region);

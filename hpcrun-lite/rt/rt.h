@@ -28,7 +28,7 @@
 enum {
   RT_FRAMES_MAX = 1024, /* of one unwind: deeper stacks are cut at the outer end      */
   RT_PENDING_MAX = 64,  /* sampled regions of one thread whose origin is not known    */
-  RT_METRICS_MAX = 2 + EVENTS_MAX + 1
+  RT_METRICS_MAX = 6 + EVENTS_MAX
 };
 
 struct frame {
@@ -69,20 +69,41 @@ struct pending {
   uint32_t region, node;
 };
 
-/* What the thread does, as the runtime's callbacks say. */
-enum rt_wait { RT_BUSY = 0, RT_IDLE = 1, RT_LOCK = 2 };
+/* What the thread does, as the runtime's callbacks say: written by the thread itself, byte by byte, read by others
+ * whole. */
+struct activity {
+  bool openmp;   /* an OpenMP runtime knows this thread                          */
+  bool idle;     /* it waits at a barrier, in a taskwait or taskgroup, or for its next region */
+  bool lockwait; /* it waits for a lock; also when idle is set                   */
+  bool blocked;  /* it sleeps in a call of the program's                         */
+} __attribute__((aligned(4)));
+
+/* Sums of what samples stand for: see rt/blame.h. */
+struct blame {
+  uint64_t time_ns, per_busy_ns, in_use_ns;
+  uint64_t samples;
+};
 
 struct thread_state {
   /* touched by callbacks: one cache line */
-  int inside;                          /* RT or CTL code of ours is running in this thread     */
-  uint8_t idle, lockwait;              /* bool; both can hold: then it waits for a lock        */
-  bool openmp;                         /* an OpenMP runtime knows this thread                  */
-  uint32_t open_region;                /* innermost region that this thread is master of       */
-  uint32_t free_region;                /* records at hand                                      */
-  uint64_t base_region;                /* worker: handle of the region at the stack's base     */
-  uint32_t unrecorded;                 /* regions begun without a record that have not ended          */
-  uint64_t idle_since, lock_since;     /* time-stamp counter                     */
-  uint64_t idle_ticks, lockwait_ticks; /* sums                                   */
+  int inside; /* RT or CTL code of ours is running in this thread     */
+  struct activity activity;
+  uint32_t open_region;            /* innermost region that this thread is master of           */
+  uint32_t free_region;            /* records at hand                                          */
+  uint64_t base_region;            /* worker: handle of the region at the stack's base         */
+  uint64_t wait_id;                /* of the lock that it waits for                            */
+  uint64_t idle_since, lock_since; /* time-stamp counter                                       */
+  uint64_t changes;                /* of the state, by callbacks                               */
+  uint64_t idle_ticks, lockwait_ticks;
+
+  uint32_t unrecorded;                   /* regions begun without a record that have not ended */
+  uint32_t region_depth;                 /* regions of ours that are open                      */
+  uint32_t live_slot;                    /* of rt/blame.c                                      */
+  bool slept;                            /* blocked since the last sample                      */
+  uint64_t region_since, region_ticks;   /* as master of outermost regions          */
+  uint64_t blocked_since, blocked_ticks; /* in calls of the program's               */
+  uint64_t doubt;                        /* changes + 1 at a sample that contradicted the state */
+  struct blame before;                   /* sums over all samples when it was blocked           */
 
   uint32_t index;
   int tid;
@@ -117,15 +138,17 @@ struct rt_process {
   int pid;
   bool timers_for_cpu; /* CPU time is sampled by timers: kernel samples are not allowed                  */
   bool ompt;
+  bool wall;                     /* elapsed time drives the four categories */
   atomic_bool quiet;             /* no samples for a moment: the process forks                                      */
   atomic_bool paused;            /* by the program: samples do not count                                           */
   atomic_bool closed;            /* measuring has ended: handlers and callbacks return at once                     */
   atomic_uint module_generation; /* changes with every dlclose                                               */
   atomic_uint_fast64_t regions;
-  atomic_uint openmp_threads, openmp_threads_max;
+  atomic_uint openmp_threads, openmp_threads_max; /* those not blocked                                       */
   uint32_t epoch; /* base of region generations, so that handles of a parent process do not fit     */
   _Atomic uint64_t lost[FORMAT_LOST_MAX]; /* of the process; each thread has its own                         */
 
+  ompt_get_state_t get_state;
   ompt_get_task_info_t get_task_info;
   ompt_set_callback_t set_callback;
 };
@@ -166,6 +189,33 @@ static inline void rt_lost(struct thread_state *t, enum format_loss loss)
 static inline uint64_t rt_ticks(void)
 {
   return __builtin_ia32_rdtsc();
+}
+
+/* Changes of a thread's own state. */
+static inline void rt_set_idle(struct thread_state *t, bool idle)
+{
+  if (t->activity.idle == idle)
+    return;
+  uint64_t now = rt_ticks();
+  if (idle)
+    t->idle_since = now;
+  else
+    t->idle_ticks += now - t->idle_since;
+  t->activity.idle = idle;
+  t->changes++;
+}
+
+static inline void rt_set_lockwait(struct thread_state *t, bool lockwait)
+{
+  if (t->activity.lockwait == lockwait)
+    return;
+  uint64_t now = rt_ticks();
+  if (lockwait)
+    t->lock_since = now;
+  else
+    t->lockwait_ticks += now - t->lock_since;
+  t->activity.lockwait = lockwait;
+  t->changes++;
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <ucontext.h>
 
+#include "hpcrun-lite/rt/blame.h"
 #include "hpcrun-lite/rt/cct.h"
 #include "hpcrun-lite/rt/context.h"
 #include "hpcrun-lite/rt/region.h"
@@ -13,30 +14,50 @@ struct rt_process rt;
 __thread struct thread_state *rt_self;
 const char sample_publish;
 
-/* Columns of a value record: samples, work, overhead, then the other events in their order. */
-enum { METRIC_SAMPLES = 0, METRIC_WORK = 1, METRIC_OVERHEAD = 2 };
+/* Columns of a value record: samples, what the event that drives the categories gives, then the other events in their
+ * order. */
+enum { METRIC_SAMPLES, METRIC_WORK, METRIC_OVERHEAD, METRIC_LOCKWAIT, METRIC_PER_BUSY, METRIC_IN_USE, METRIC_OTHERS };
 
 static unsigned event_metric(unsigned event)
 {
-  unsigned column = rt.driver < 0 ? 1 : 3;
+  unsigned column = rt.driver < 0 ? 1 : METRIC_OTHERS;
   for (unsigned i = 0; i < event; i++)
     column += (int)i != rt.driver;
   return column;
 }
 
-/* Samples of threads that idle or wait for a lock charge nothing to their own context: they are counted, and it is here
- * that they will be charged to their causes. */
-static bool charge_waiting(struct thread_state *t, uint64_t weight)
+/* Samples of threads that idle or wait for a lock charge nothing to their own context: the lock's holder takes what is
+ * left at the lock, and the working threads carry the idleness. */
+static bool charge_waiting(struct thread_state *t, const struct blame *share)
 {
   struct format_thread *record = t->record;
-  if (t->lockwait) {
+  if (t->activity.lockwait) {
     record->samples_lockwait++;
-    record->lockwait_sampled_ns += weight;
-  } else if (t->idle) {
+    record->lockwait_sampled_ns += share->time_ns;
+    if (!blame_wait(t->wait_id, share))
+      rt_lost(t, FORMAT_LOST_BLAME);
+  } else if (t->activity.idle) {
     record->samples_idle++;
-    record->idle_sampled_ns += weight;
+    record->idle_sampled_ns += share->time_ns;
   }
-  return t->lockwait || t->idle;
+  return t->activity.lockwait || t->activity.idle;
+}
+
+/* All columns of a sample, in one place: without memory for the first, the sample is lost and counted once. */
+static void charge_time(struct thread_state *t, uint32_t node, unsigned column, const struct blame *blame)
+{
+  if (node == CCT_NONE || !cct_add(t, node, METRIC_SAMPLES, blame->samples)) {
+    rt_lost(t, FORMAT_LOST_MEMORY);
+    return;
+  }
+  cct_add(t, node, column, blame->time_ns);
+  cct_add(t, node, METRIC_PER_BUSY, blame->per_busy_ns);
+  cct_add(t, node, METRIC_IN_USE, blame->in_use_ns);
+}
+
+void sample_charge_blame(struct thread_state *t, uint32_t node, const struct blame *blame)
+{
+  charge_time(t, node, METRIC_LOCKWAIT, blame);
 }
 
 static void charge(struct thread_state *t, unsigned event, uint64_t weight, const ucontext_t *context)
@@ -45,15 +66,22 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
   bool counted = driver || (rt.driver < 0 && event == 0);
   if (counted)
     t->record->samples++;
-  if (driver && charge_waiting(t, weight)) {
+  struct blame share = {.samples = 1};
+  if (driver) {
+    blame_check(t, (uint64_t)context->uc_mcontext.gregs[REG_RIP]);
+    share = blame_share(t, weight);
+  }
+  if (driver && charge_waiting(t, &share)) {
     if (region_wanted(t)) /* not sampled in user code, but others wait to learn where our regions come from */
       context_publish_open(t);
     return;
   }
   region_fold(t);
   uint32_t node = context_interrupted(t, context->uc_mcontext.gregs, &overhead);
-  unsigned column = driver ? (overhead ? METRIC_OVERHEAD : METRIC_WORK) : event_metric(event);
-  if (node == CCT_NONE || !cct_add(t, node, column, weight) || (counted && !cct_add(t, node, METRIC_SAMPLES, 1)))
+  if (driver)
+    charge_time(t, node, overhead ? METRIC_OVERHEAD : METRIC_WORK, &share);
+  else if (node == CCT_NONE || !cct_add(t, node, event_metric(event), weight) ||
+           (counted && !cct_add(t, node, METRIC_SAMPLES, 1)))
     rt_lost(t, FORMAT_LOST_MEMORY);
 }
 

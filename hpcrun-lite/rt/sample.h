@@ -7,6 +7,9 @@
 /* Handles a signal if it is one of ours; returns false if it is the program's.  errno is kept. */
 bool sample_signal(const siginfo_t *info, void *context);
 
+/* Charges what waited at a lock to the context that releases it. */
+void sample_charge_blame(struct thread_state *t, uint32_t node, const struct blame *blame);
+
 /* Sent to a thread to make it publish the creation contexts of its open regions: value of such a signal. */
 extern const char sample_publish;
 

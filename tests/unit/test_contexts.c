@@ -32,7 +32,7 @@ static int setup(void **state)
 {
   (void)state;
   arena_reset();
-  rt.metric_count = 3;
+  rt.metric_count = 6;
   rt.epoch = 41;
   memset(records, 0, sizeof records);
   region_start();
