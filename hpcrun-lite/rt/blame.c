@@ -128,7 +128,7 @@ static void count(const struct thread_state *self, uint32_t *busy, uint32_t *in_
 /* amount * share / all, rounded. */
 static uint64_t part(uint64_t amount, uint64_t share, uint64_t all)
 {
-  return (uint64_t)(((unsigned __int128)amount * share + all / 2) / all);
+  return (uint64_t)((double)amount * (double)share / (double)all + 0.5);
 }
 
 struct blame blame_share(struct thread_state *t, uint64_t time_ns)
