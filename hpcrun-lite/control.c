@@ -23,6 +23,7 @@
 #include "hpcrun-lite/rt/sample.h"
 #include "hpcrun-lite/rt/source.h"
 #include "hpcrun-lite/rt/sys.h"
+#include "hpcrun-lite/rt/task.h"
 #include "hpcrun-lite/rt/unwind.h"
 #include "hpcrun-lite/writer.h"
 
@@ -131,6 +132,7 @@ static void reset_process(void)
   modules_start(control.executable);
   region_start();
   blame_start();
+  task_start();
   writer_start();
 }
 
@@ -156,6 +158,7 @@ bool control_start(void)
     return false;
   memcpy(rt.events, control.config.events, sizeof rt.events);
   rt.event_count = control.config.event_count;
+  rt.task_creation = control.config.task_creation;
   choose_metrics();
   children_at_start_us = children_us();
   read_command();
@@ -214,6 +217,8 @@ static void state_release(struct thread_state *t)
     arena_free(ARENA_FRAMES, 0, t->frames_chunk);
   if (t->walk_chunk)
     arena_free(ARENA_WALK, 0, t->walk_chunk);
+  if (t->stacks_chunk)
+    arena_free(ARENA_STACKS, 0, t->stacks_chunk);
   if (t->record_chunk)
     arena_free(ARENA_RECORD, 0, t->record_chunk);
   arena_free(ARENA_THREAD, 0, t->self_chunk);

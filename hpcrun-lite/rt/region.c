@@ -191,6 +191,16 @@ void region_close(struct thread_state *t)
   let_go(index);
 }
 
+uint64_t region_current(const struct thread_state *t)
+{
+  return t->open_region ? at(t->open_region)->word >> 32 << 32 | t->open_region : t->base_region;
+}
+
+struct format_region *region_innermost(const struct thread_state *t)
+{
+  return t->open_region ? at(t->open_region) : NULL;
+}
+
 struct format_region *region_entered(const struct thread_state *t, uint64_t sp_from, uint64_t sp_to)
 {
   for (uint32_t index = t->open_region; index; index = at(index)->next)

@@ -36,6 +36,12 @@ uint64_t region_begin(struct thread_state *t, uint64_t enter_frame);
 struct format_region *region_end(struct thread_state *t);
 void region_close(struct thread_state *t);
 
+/* Handle of the innermost region that the thread is in, 0 outside of any it knows. */
+uint64_t region_current(const struct thread_state *t);
+
+/* The innermost open region that this thread is master of, NULL without. */
+struct format_region *region_innermost(const struct thread_state *t);
+
 /* The innermost open region of this thread that was entered from a frame between those stack pointers; NULL if none. */
 struct format_region *region_entered(const struct thread_state *t, uint64_t sp_from, uint64_t sp_to);
 

@@ -69,6 +69,12 @@ struct pending {
   uint32_t region, node;
 };
 
+/* An explicit task's data word. */
+enum {
+  RT_TASK_WAITING = 1, /* bit: in a barrier, taskwait or taskgroup              */
+  RT_TASK_CREATED = 1  /* shift of the record of its creation, see rt/task.h */
+};
+
 /* What the thread does, as the runtime's callbacks say: written by the thread itself, byte by byte, read by others
  * whole. */
 struct activity {
@@ -120,10 +126,10 @@ struct thread_state {
 
   struct source sources[EVENTS_MAX];
   struct module_cache modules[16];
-  struct call_cache calls[8];
-  struct frame *frames; /* RT_FRAMES_MAX */
-  void *walk;           /* of rt/unwind.c */
-  struct format_chunk *record_chunk, *frames_chunk, *walk_chunk, *self_chunk;
+  struct call_cache calls[8], functions[8]; /* of an address in a function: where that begins */
+  struct frame *frames;                     /* RT_FRAMES_MAX */
+  void *walk;                               /* of rt/unwind.c */
+  struct format_chunk *record_chunk, *frames_chunk, *walk_chunk, *self_chunk, *stacks_chunk;
 
   struct thread_state *next, **link; /* CTL: list of live threads, under its mutex  */
 };
@@ -138,6 +144,7 @@ struct rt_process {
   int pid;
   bool timers_for_cpu; /* CPU time is sampled by timers: kernel samples are not allowed                  */
   bool ompt;
+  bool task_creation;            /* tasks stand below the context that created them */
   bool wall;                     /* elapsed time drives the four categories */
   atomic_bool quiet;             /* no samples for a moment: the process forks                                      */
   atomic_bool paused;            /* by the program: samples do not count                                           */
