@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -136,6 +137,13 @@ static void reset_process(void)
   writer_start();
 }
 
+/* Before the OpenMP runtime may bind the thread to a core. */
+static uint32_t core_count(void)
+{
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+}
+
 static void choose_metrics(void)
 {
   rt.driver = -1;
@@ -158,6 +166,7 @@ bool control_start(void)
     return false;
   memcpy(rt.events, control.config.events, sizeof rt.events);
   rt.event_count = control.config.event_count;
+  control.cpus = core_count();
   rt.task_creation = control.config.task_creation;
   choose_metrics();
   children_at_start_us = children_us();
@@ -540,14 +549,14 @@ void control_fork_child(void)
   rt_self = NULL;
   arena_reset();
   unwind_restart();
-  atomic_store(&rt.openmp_threads, 0);
-  atomic_store(&rt.openmp_threads_max, 0);
+  atomic_store(&rt.in_use, 0);
+  atomic_store(&rt.in_use_max, 0);
   control.forked = true;
   reset_process();
   thread_start(old.top_sp);
   if (rt_self) {
     if (old.activity.openmp)
-      blame_openmp_begin(rt_self);
+      blame_openmp_begin(rt_self, false);
     rt_self->stack_low = old.stack_low;
     rt_self->stack_high = old.stack_high;
   }

@@ -22,7 +22,7 @@ static void on_thread_begin(int type, ompt_data_t *thread_data)
   struct thread_state *t = rt_self;
   if (!t)
     return;
-  blame_openmp_begin(t);
+  blame_openmp_begin(t, type == ompt_thread_worker);
   if (type == ompt_thread_worker)
     rt_set_idle(t, true); /* until it takes part in a region */
 }
@@ -85,7 +85,6 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
 static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, unsigned team_size,
                              unsigned index, int flags)
 {
-  (void)team_size;
   struct thread_state *t = self();
   if (!t)
     return;
@@ -101,6 +100,8 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   bool own = initial || (index == 0 && (handle == REGION_UNKNOWN || t->open_region == (uint32_t)handle));
   if (!own)
     t->base_region = handle;
+  else if (!initial && handle != REGION_UNKNOWN)
+    region_set_team(t, team_size);
   rt_set_idle(t, false);
 }
 

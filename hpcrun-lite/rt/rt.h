@@ -105,6 +105,7 @@ struct thread_state {
   uint32_t unrecorded;                   /* regions begun without a record that have not ended */
   uint32_t region_depth;                 /* regions of ours that are open                      */
   uint32_t live_slot;                    /* of rt/blame.c                                      */
+  bool worker;                           /* made by the OpenMP runtime                                       */
   bool slept;                            /* blocked since the last sample                      */
   uint64_t region_since, region_ticks;   /* as master of outermost regions          */
   uint64_t blocked_since, blocked_ticks; /* in calls of the program's               */
@@ -151,8 +152,8 @@ struct rt_process {
   atomic_bool closed;            /* measuring has ended: handlers and callbacks return at once                     */
   atomic_uint module_generation; /* changes with every dlclose                                               */
   atomic_uint_fast64_t regions;
-  atomic_uint openmp_threads, openmp_threads_max; /* those not blocked                                       */
-  uint32_t epoch; /* base of region generations, so that handles of a parent process do not fit     */
+  atomic_int in_use, in_use_max; /* OpenMP threads, see rt/blame.h */
+  uint32_t epoch;                /* base of region generations, so that handles of a parent process do not fit     */
   _Atomic uint64_t lost[FORMAT_LOST_MAX]; /* of the process; each thread has its own                         */
 
   ompt_get_state_t get_state;
