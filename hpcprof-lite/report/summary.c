@@ -295,7 +295,7 @@ static void print_hot(const struct summary *summary)
   uint32_t found = report->idle_count + report->locks_count, most = found > 4 ? 2 : found ? 3 : report->hot_count;
   if (!report->hot_count)
     return;
-  print_title(summary, "Hottest functions, and the path on which most of that was spent");
+  print_title(summary, "Hottest functions (%: of work and overhead), and the path of most of it");
   print_line(summary, "  %8s %6s", time ? "own s" : "own", "%");
   for (uint32_t i = 0; i < report->hot_count && i < most; i++) {
     const struct report_hot *hot = &report->hot[i];

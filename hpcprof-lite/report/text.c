@@ -195,19 +195,20 @@ static void print_name(const struct report *report, const struct layout *layout,
 /* What the columns of waiting mean. */
 static void explain_waiting(const struct report *report, const struct layout *layout)
 {
-  static const char *const against[] = {[BASELINE_THREAD] = "the most threads ever in use",
-                                        [BASELINE_CORE] = "the cores of the machine",
-                                        [BASELINE_SHARED] = "the threads then in use"};
+  static const char *const against[] = {[BASELINE_THREAD] = "the most threads ever in use at once (--idleness thread)",
+                                        [BASELINE_CORE] = "the cores that the process may use (--idleness core)",
+                                        [BASELINE_SHARED] = "the threads in use at the time (--idleness shared)"};
   char all[CELL];
   screen_seconds(tree_weight(report->tree, report->columns, 0, true), layout->decimals, all);
   fprintf(report->stream, "s: time spent here; %%: shares of the time of all threads together, %s s\n", all);
   if (layout->lockwait)
-    fprintf(report->stream, "lock%%: others waited for a lock until it was released here\n");
+    fprintf(report->stream, "lock%%: time that others waited for a lock until it was released here\n");
   if (layout->idleness)
     fprintf(report->stream,
-            "idle%%: share of that time that was spent idle while this ran, of\n"
-            "  %s; rel%%: idle%%'s part in the row's own\n"
-            "  work, overhead, lock wait and idleness: look where both are high\n",
+            "idle%%: time that threads were idle while this ran, counted against\n"
+            "       %s\n"
+            "rel%%: idleness in %% of the row's own work, overhead, lock wait and idleness;\n"
+            "      look first where idle%% and rel%% are both high\n",
             against[report->baseline]);
 }
 
