@@ -246,7 +246,8 @@ static void path_text(const struct summary *summary, uint32_t row, unsigned widt
   for (; first < count; first++) { /* from the inside out */
     char name[SCREEN_TEXT_MAX];
     const char *whole_name = tree->rows[path[first]].name;
-    unsigned length = screen_fit(&summary->screen, whole_name, width / 2, name);
+    unsigned most = count == 1 ? width : first ? width / 2 : width * 3 / 5;
+    unsigned length = screen_fit(&summary->screen, whole_name, most, name);
     if (first && used + length + 3 + 5 > width)
       length = screen_fit(&summary->screen, whole_name, STEP_LEAST, name);
     if (first && used + length + 3 + 5 > width)
@@ -329,8 +330,8 @@ static const char *remedy(unsigned loss)
       [LOSS_EVENTS] = "see hpcrun-lite --diagnose",
       [LOSS_THREADS] = "too many threads at once",
       [LOSS_WRITES] = "make room on the disk",
-      [LOSS_BLAME] = "their waiting is missing from the contexts",
-      [LOSS_STATES] = "idleness may be off by as many moments",
+      [LOSS_BLAME] = "missing from lock wait",
+      [LOSS_STATES] = "idleness may be slightly off",
       [LOSS_TASKS] = "shown below their region",
   };
   return loss < LOSS_MAX && remedies[loss] ? remedies[loss] : "";
@@ -387,15 +388,13 @@ static void print_hint(const struct summary *summary, const char *format, ...)
   print_wrapped(summary, "  ", text, strlen(text));
 }
 
-/* Lock waiting that was timed but not sampled was slept: CPU time does not show where.  Two standard errors of the
- * samples that it should have had, n = exact / period, are 2 sqrt(exact period) of time. */
-static bool slept(const struct report *report)
+/* Whether lock waiting as timed exceeds what was sampled, or the other way round, by more than sampling explains: two
+ * standard errors of the n = time / period samples that it should have had are 2 sqrt(time period) of time. */
+static bool differs(const struct report *report, uint64_t more, uint64_t less)
 {
-  const struct report_run *run = report->run;
-  uint64_t exact = run->lockwait_ns, sampled = run->lockwait_sampled_ns;
   uint64_t period = report->columns->work == PROFILE_NONE ? 0 : report->columns->columns[report->columns->work].period;
-  double gap = exact > sampled ? (double)(exact - sampled) : 0;
-  return gap > (double)all_ns(report) / 50 && gap * gap > 4.0 * (double)exact * (double)period;
+  double gap = more > less ? (double)(more - less) : 0;
+  return gap > (double)all_ns(report) / 50 && gap * gap > 4.0 * (double)more * (double)period;
 }
 
 /* Time that samples of CPU time cannot show, and where it would show. */
@@ -405,9 +404,13 @@ static unsigned print_unsampled(const struct summary *summary)
   const char *where = run->by_wall ? "" : "; -e wall shows where";
   char one[CELL], other[CELL];
   unsigned hints = 0;
-  if (slept(summary->report)) {
-    seconds_text(run->lockwait_ns, one);
-    seconds_text(run->lockwait_sampled_ns, other);
+  seconds_text(run->lockwait_ns, one);
+  seconds_text(run->lockwait_sampled_ns, other);
+  if (differs(summary->report, run->lockwait_sampled_ns, run->lockwait_ns)) {
+    print_hint(summary, "%s s of lock waiting were sampled, but only %s s timed: not all was announced", other, one);
+    hints++;
+  }
+  if (differs(summary->report, run->lockwait_ns, run->lockwait_sampled_ns)) {
     print_hint(summary, "%s s of lock waiting, of which only %s s were sampled: the rest was slept%s", one, other,
                where);
     hints++;
@@ -472,9 +475,12 @@ static void print_next(const struct summary *summary)
 {
   const char *why, *view = next_view(summary->report, &why), *directory = summary->report->directory;
   char command[LINE_MAX], fitted[SCREEN_TEXT_MAX];
-  int length = snprintf(command, sizeof command, "  hpcprof-lite --view %s %s", view, directory);
+  static const char *const baselines[] = {
+      [BASELINE_THREAD] = "", [BASELINE_CORE] = " --idleness core", [BASELINE_SHARED] = " --idleness shared"};
+  const char *baseline = baselines[summary->report->baseline];
+  int length = snprintf(command, sizeof command, "  hpcprof-lite --view %s%s %s", view, baseline, directory);
   if (length < 0 || (unsigned)length > summary->screen.width)
-    snprintf(command, sizeof command, "  hpcprof-lite --view %s DIR", view);
+    snprintf(command, sizeof command, "  hpcprof-lite --view %s%s DIR", view, baseline);
   if (!summary->report->run->samples) {
     print_title(summary, "Nothing was sampled: the program ran too briefly");
     print_line(summary, "  measure again with more samples: hpcrun-lite -e task-clock@f1000 COMMAND");

@@ -45,6 +45,8 @@ static void named_seconds(FILE *stream, const char *name, uint64_t ns)
 /* Opens the JSON object: the view, and the run that it is about. */
 static void open_json(const struct report *report)
 {
+  static const char *const baselines[] = {
+      [BASELINE_THREAD] = "thread", [BASELINE_CORE] = "core", [BASELINE_SHARED] = "shared"};
   const struct report_run *run = report->run;
   FILE *stream = report->stream;
   fputs("{\"view\":", stream);
@@ -59,6 +61,7 @@ static void open_json(const struct report *report)
   named_seconds(stream, "elapsed_s", run->elapsed_ns);
   named_seconds(stream, "cpu_s", run->cpu_ns);
   named_uint(stream, "samples", run->samples);
+  fprintf(stream, ",\"idleness\":\"%s\"", baselines[report->baseline]);
   fputs(",\"rows_left_out\":", stream);
   fprintf(stream, "%u},\n", report->left_out);
 }

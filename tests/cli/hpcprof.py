@@ -103,7 +103,8 @@ def sums_are_right(_):
 
 def figures(row, unit=1e9):
     """The four categories of a row in ns, inclusive and exclusive."""
-    return {f"{kind}_{part}": round(float(row[f"{kind}_{part}_s"]) * unit) for kind in FOUR for part in ("incl", "excl")}
+    cells = [f"{kind}_{part}" for kind in FOUR for part in ("incl", "excl")]
+    return {cell: round(float(row[cell + "_s"]) * unit) for cell in cells}
 
 
 @case
@@ -149,7 +150,8 @@ def idleness_is_charged_against_each_baseline(_):
 
 @case
 def processes_have_their_own_baseline(_):
-    one, both = ({row["name"]: figures(row, 1e3) for row in rows("--view", "flat", name)} for name in ("blame", "blames"))
+    tables = (rows("--view", "flat", name) for name in ("blame", "blames"))
+    one, both = ({row["name"]: figures(row, 1e3) for row in table} for table in tables)
     skewed = "parallel [app+0x1400]"
     assert both[skewed]["work_excl"] == 200 + 300
     assert both[skewed]["idleness_excl"] == (4 - 1) * 200 + (2 - 1) * 300
@@ -218,6 +220,7 @@ def the_summary_leads_with_the_worst(_):
     assert table[3]["note"].startswith("contention")
     core = [row["note"] for row in rows("--idleness", "core", "blame") if row["section"] == "idleness"]
     assert any(note.startswith("serial: 7 cores idle") for note in core), core
+    assert b"--sort idleness_incl_s --idleness core blame" in report("-q", "--idleness", "core", "blame").stdout
     lines = report("-q", "blame").stdout.decode().splitlines()
     assert len(lines) <= 45
     heads = ("Where the time went", "Who leaves others idle", "Who makes others wait", "Hottest", "Health", "Look next")
@@ -232,6 +235,9 @@ def waiting_that_was_not_sampled_is_said(_):
     assert "0.300 s of lock waiting, of which only 0.020 s were sampled: the rest was slept; -e wall shows" in said
     assert "0.300 s blocked in I/O or waiting calls outside OpenMP (-e wall shows where)" in said
     assert "0.500 s of the OpenMP threads' time is not seen" in said
+    assert "3 samples of lock waits not charged (4.2 %): missing from lock wait" in said
+    assert "1 thread states repaired: idleness may be slightly off" in said
+    assert "2 samples in tasks of unknown origin (2.8 %): shown below their region" in said
     said = " ".join(report("-q", "waits-wall").stdout.decode().split())
     assert "of which only 0.020 s were sampled" in said and "0.500 s of the OpenMP" in said
     assert "-e wall shows" not in said
@@ -306,6 +312,16 @@ def text_fits_80_columns(_):
                     assert len(line) <= 80 and line == line.rstrip(), (view, line)
                 assert b"\x1b" not in done.stdout
                 assert locale != "C" or done.stdout.isascii()
+
+
+@case
+def names_keep_their_room(_):
+    for names in (("blame",), ("blame", "two"), ("two",)):
+        for view in TREES:
+            lines = report("-q", "--view", view, *names).stdout.decode().splitlines()
+            assert 0 < lines[0].index(" name") < 50, lines[0]
+            assert ("idle%  rel%" in lines[0] and "lock%" in lines[0]) == ("blame" in names)
+            assert any("columns are left out" in line for line in lines) == (len(names) == 2)
 
 
 @case

@@ -268,6 +268,9 @@ static void waits(const char *event)
   compose.thread.lockwait_ns = 300000000;
   compose.thread.lockwait_sampled_ns = 20000000;
   compose.thread.samples_lockwait = 2;
+  compose.thread.lost[FORMAT_LOST_BLAME] = 3;
+  compose.thread.lost[FORMAT_LOST_STATES] = 1;
+  compose.thread.lost[FORMAT_LOST_TASKS] = 2;
   compose_thread(&compose, 2);
   compose_end(&compose);
 }
