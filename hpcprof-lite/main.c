@@ -68,7 +68,8 @@ static int gather(struct job *job)
     fprintf(stderr, "hpcprof-lite: reading %u files on %u threads\n", count, options->threads);
   bool progress = count > 1 && !options->quiet && isatty(STDERR_FILENO);
   if (!status && count)
-    status = merge_files(paths, count, options->threads, progress ? show_progress : NULL, &job->profile);
+    status =
+        merge_files(paths, count, options->threads, options->baseline, progress ? show_progress : NULL, &job->profile);
   for (uint32_t i = 0; i < count; i++)
     free(paths[i]);
   free(paths);
@@ -94,6 +95,21 @@ static void report_modules(const struct job *job)
   problems_release(&problems);
 }
 
+/* Understands --sort EVENT_incl or EVENT_excl. */
+static int sort_by_event(const struct tree_columns *columns, const char *wish, struct tree_order *order)
+{
+  for (uint32_t i = 0; i < columns->events_count; i++) {
+    const char *name = columns->columns[columns->events[i]].name;
+    size_t length = strlen(name);
+    if (strncmp(wish, name, length) || (strcmp(wish + length, "_incl") && strcmp(wish + length, "_excl")))
+      continue;
+    order->column = columns->events[i];
+    order->by = strcmp(wish + length, "_incl") ? SORT_EXCL : SORT_INCL;
+    return 0;
+  }
+  return ERR_INPUT;
+}
+
 /* Understands --sort for tree views: a CSV column. */
 static int sort_order(const struct job *job, struct tree_order *order)
 {
@@ -110,25 +126,29 @@ static int sort_order(const struct job *job, struct tree_order *order)
     order->by = plain[i].by;
     return 0;
   }
-  const char *const names[] = {"samples", "work_incl_s", "work_excl_s", "overhead_incl_s", "overhead_excl_s"};
-  const uint32_t numbers[] = {columns->samples, columns->work, columns->work, columns->overhead, columns->overhead};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (strcmp(wish, names[i]) || numbers[i] == PROFILE_NONE)
+  const struct {
+    const char *name;
+    uint32_t column;
+    enum tree_sort by;
+  } figures[] = {{"samples", columns->samples, SORT_INCL},
+                 {"work_incl_s", columns->work, SORT_INCL},
+                 {"work_excl_s", columns->work, SORT_EXCL},
+                 {"overhead_incl_s", columns->overhead, SORT_INCL},
+                 {"overhead_excl_s", columns->overhead, SORT_EXCL},
+                 {"lockwait_incl_s", columns->lockwait, SORT_INCL},
+                 {"lockwait_excl_s", columns->lockwait, SORT_EXCL},
+                 {"idleness_incl_s", columns->idleness, SORT_INCL},
+                 {"idleness_excl_s", columns->idleness, SORT_EXCL},
+                 {"abs_idleness_pct", columns->idleness, SORT_INCL},
+                 {"rel_idleness_pct", columns->idleness, SORT_RELATIVE}};
+  for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+    if (strcmp(wish, figures[i].name) || figures[i].column == PROFILE_NONE)
       continue;
-    order->column = numbers[i];
-    order->by = strstr(wish, "_excl") ? SORT_EXCL : SORT_INCL;
+    order->column = figures[i].column;
+    order->by = figures[i].by;
     return 0;
   }
-  for (uint32_t i = 0; i < columns->events_count; i++) {
-    const char *name = columns->columns[columns->events[i]].name;
-    size_t length = strlen(name);
-    if (strncmp(wish, name, length) || (strcmp(wish + length, "_incl") && strcmp(wish + length, "_excl")))
-      continue;
-    order->column = columns->events[i];
-    order->by = strcmp(wish + length, "_incl") ? SORT_EXCL : SORT_INCL;
-    return 0;
-  }
-  return ERR_INPUT;
+  return sort_by_event(columns, wish, order);
 }
 
 static int bad_sort(const struct job *job)
@@ -205,6 +225,9 @@ static void print(const struct job *job, const struct report *report)
   case OPTIONS_SUMMARY:
     text ? summary_text(report) : table_summary(report, json);
     break;
+  case OPTIONS_EFFICIENCY:
+    text ? text_efficiency(report) : table_efficiency(report, json);
+    break;
   case OPTIONS_THREADS:
     text ? text_threads(report) : table_threads(report, json);
     break;
@@ -234,22 +257,34 @@ static int report_tree(struct job *job, struct report *report)
   return 0;
 }
 
+/* What the summary holds beside the trees. */
+struct highlights {
+  struct report_hot hot[METRICS_HOT];
+  struct report_module modules[METRICS_MODULES];
+  struct causes_finding idle[CAUSES_WORST], locks[CAUSES_WORST];
+};
+
 /* Makes the summary's report. */
-static int report_summary(struct job *job, struct report *report, struct report_hot *hot, struct report_module *modules)
+static int report_summary(struct job *job, struct report *report, struct highlights *found)
 {
   struct tree_order order = default_order(job, true);
+  order.by = SORT_SPENT_EXCL;
   int status = view_flat(&job->tree, &job->columns, &job->view);
   if (!status)
     status = tree_finish(&job->view, &order, false);
   if (!status)
-    status = metrics_modules(&job->tree, &job->columns, &job->names, modules, &report->modules_count);
+    status = metrics_modules(&job->tree, &job->columns, &job->names, found->modules, &report->modules_count);
   if (status)
     return no_memory();
   report->tree = &job->tree;
   report->flat = &job->view;
-  report->hot = hot;
-  report->hot_count = metrics_hot(&job->tree, &job->view, &job->columns, hot);
-  report->modules = modules;
+  report->hot = found->hot;
+  report->hot_count = metrics_hot(&job->tree, &job->view, &job->columns, found->hot);
+  report->modules = found->modules;
+  report->idle = found->idle;
+  report->idle_count = causes_worst(&job->tree, &job->view, &job->columns, job->columns.idleness, found->idle);
+  report->locks = found->locks;
+  report->locks_count = causes_worst(&job->tree, &job->view, &job->columns, job->columns.lockwait, found->locks);
   return 0;
 }
 
@@ -273,9 +308,9 @@ static int report_threads(struct job *job, struct report *report)
 static int build(struct job *job)
 {
   tree_columns_init(&job->profile.catalog, &job->columns);
-  if (metrics_run(&job->profile, &job->columns, &job->run))
+  if (metrics_run(&job->profile, &job->columns, job->options.baseline, &job->run))
     return no_memory();
-  if (job->options.view == OPTIONS_THREADS)
+  if (job->options.view == OPTIONS_THREADS || job->options.view == OPTIONS_EFFICIENCY)
     return 0;
   if (names_resolve(&job->profile, job->options.threads, &job->names))
     return no_memory();
@@ -365,15 +400,16 @@ static int report_view(struct job *job)
                           .names = &job->names,
                           .columns = &job->columns,
                           .run = &job->run,
-                          .directory = job->options.directories[0]};
-  struct report_hot hot[METRICS_HOT];
-  struct report_module modules[METRICS_MODULES];
-  int status;
+                          .directory = job->options.directories[0],
+                          .baseline = job->options.baseline};
+  struct highlights found;
+  int status = 0;
+  efficiency_compute(&job->profile, job->run.elapsed_ns, &report.efficiency);
   if (job->options.view == OPTIONS_SUMMARY)
-    status = report_summary(job, &report, hot, modules);
+    status = report_summary(job, &report, &found);
   else if (job->options.view == OPTIONS_THREADS)
     status = report_threads(job, &report);
-  else
+  else if (job->options.view != OPTIONS_EFFICIENCY)
     status = report_tree(job, &report);
   return status ? status : print_stream(job, &report);
 }

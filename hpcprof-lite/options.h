@@ -9,7 +9,14 @@
 
 #include <stddef.h>
 
-enum options_view { OPTIONS_SUMMARY, OPTIONS_TOPDOWN, OPTIONS_BOTTOMUP, OPTIONS_FLAT, OPTIONS_THREADS };
+enum options_view {
+  OPTIONS_SUMMARY,
+  OPTIONS_TOPDOWN,
+  OPTIONS_BOTTOMUP,
+  OPTIONS_FLAT,
+  OPTIONS_THREADS,
+  OPTIONS_EFFICIENCY
+};
 enum options_format { OPTIONS_TEXT, OPTIONS_CSV, OPTIONS_JSON };
 
 struct options {
@@ -18,6 +25,7 @@ struct options {
   enum options_format format;
   const char *output;
   bool lines, quiet, verbose, help, version;
+  enum profile_baseline baseline;
   bool has_root;
   struct view_selector root;
   const char *sort;         /* column, NULL = the view's own order       */

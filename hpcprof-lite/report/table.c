@@ -2,6 +2,7 @@
 
 #include "hpcprof-lite/read.h"
 #include "hpcprof-lite/report/record.h"
+#include "hpcprof-lite/report/verdict.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static const char *const tree_headers[] = {"id",
                                            "rel_idleness_pct",
                                            "critical_path_incl",
                                            "critical_path_excl"};
-enum { TREE_HEADERS = sizeof tree_headers / sizeof *tree_headers, FIRST_LATER = 13 };
+enum { TREE_HEADERS = sizeof tree_headers / sizeof *tree_headers, FIRST_LATER = 19 };
 
 static void named_uint(FILE *stream, const char *name, uint64_t value)
 {
@@ -44,6 +45,8 @@ static void named_seconds(FILE *stream, const char *name, uint64_t ns)
 /* Opens the JSON object: the view, and the run that it is about. */
 static void open_json(const struct report *report)
 {
+  static const char *const baselines[] = {
+      [BASELINE_THREAD] = "thread", [BASELINE_CORE] = "core", [BASELINE_SHARED] = "shared"};
   const struct report_run *run = report->run;
   FILE *stream = report->stream;
   fputs("{\"view\":", stream);
@@ -58,6 +61,7 @@ static void open_json(const struct report *report)
   named_seconds(stream, "elapsed_s", run->elapsed_ns);
   named_seconds(stream, "cpu_s", run->cpu_ns);
   named_uint(stream, "samples", run->samples);
+  fprintf(stream, ",\"idleness\":\"%s\"", baselines[report->baseline]);
   fputs(",\"rows_left_out\":", stream);
   fprintf(stream, "%u},\n", report->left_out);
 }
@@ -110,6 +114,26 @@ static void event_cell(struct record *record, const struct profile_column *colum
     record_uint(record, value);
 }
 
+/* A column of the tree, with what lies below the row and without. */
+static void time_cells(const struct report *report, struct record *record, uint32_t row, uint32_t column)
+{
+  time_cell(record, column, tree_incl(report->tree, row, column));
+  time_cell(record, column, tree_excl(report->tree, row, column));
+}
+
+/* Idleness in percent of all time of the tree, and of the row's own. */
+static void idleness_cells(const struct report *report, struct record *record, uint32_t row)
+{
+  const struct tree_columns *columns = report->columns;
+  for (int i = 0; i < 2; i++) {
+    uint64_t whole = tree_weight(report->tree, columns, i ? row : 0, true);
+    if (columns->idleness == PROFILE_NONE)
+      record_empty(record);
+    else
+      record_percent(record, tree_incl(report->tree, row, columns->idleness), whole);
+  }
+}
+
 static void tree_cells(const struct report *report, struct record *record, uint32_t number)
 {
   const struct tree *tree = report->tree;
@@ -133,10 +157,11 @@ static void tree_cells(const struct report *report, struct record *record, uint3
     record_empty(record);
   else
     record_uint(record, tree_incl(tree, number, columns->samples));
-  time_cell(record, columns->work, tree_incl(tree, number, columns->work));
-  time_cell(record, columns->work, tree_excl(tree, number, columns->work));
-  time_cell(record, columns->overhead, tree_incl(tree, number, columns->overhead));
-  time_cell(record, columns->overhead, tree_excl(tree, number, columns->overhead));
+  time_cells(report, record, number, columns->work);
+  time_cells(report, record, number, columns->overhead);
+  time_cells(report, record, number, columns->lockwait);
+  time_cells(report, record, number, columns->idleness);
+  idleness_cells(report, record, number);
   for (size_t i = FIRST_LATER; i < TREE_HEADERS; i++)
     record_empty(record);
   for (uint32_t i = 0; i < columns->events_count; i++) {
@@ -169,12 +194,12 @@ void table_threads(const struct report *report, bool json)
 {
   static const char *const columns[] = {"process", "rank",    "thread", "host",       "samples",
                                         "dropped", "partial", "work_s", "overhead_s", "lockwait_s",
-                                        "idle_s",  "cpu_s",   "wall_s"};
+                                        "idle_s",  "cpu_s",   "wall_s", "blocked_s"};
   struct record record;
   if (json)
     open_json(report);
   record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
-  bool time = report->columns->work != PROFILE_NONE || report->columns->overhead != PROFILE_NONE;
+  bool time = tree_has_time(report->columns);
   for (uint32_t i = 0; i < report->thread_count; i++) {
     const struct profile_process *process;
     const struct profile_thread *thread = report_thread(report, i, &process);
@@ -194,6 +219,25 @@ void table_threads(const struct report *report, bool json)
     record_ns(&record, thread->idle_ns);
     record_ns(&record, thread->cpu_ns);
     record_ns(&record, thread->wall_ns);
+    record_ns(&record, thread->blocked_ns);
+  }
+  record_end(&record);
+  if (json)
+    close_json(report);
+}
+
+void table_efficiency(const struct report *report, bool json)
+{
+  static const char *const columns[] = {"metric", "value", "unit", "gain_s"};
+  struct record record;
+  if (json)
+    open_json(report);
+  record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
+  for (unsigned i = 0; i < EFFICIENCY_COUNT && report->efficiency.known; i++) {
+    record_text(&record, efficiency_name(i));
+    record_real(&record, report->efficiency.value[i], 6);
+    record_text(&record, "ratio");
+    record_real(&record, report->efficiency.gain_s[i], 9);
   }
   record_end(&record);
   if (json)
@@ -229,6 +273,9 @@ static void fact_ns(struct record *record, const char *section, const char *item
 
 static void summary_run(const struct report *report, struct record *record)
 {
+  static const char *const against[] = {[BASELINE_THREAD] = "sampled, against the most threads ever in use",
+                                        [BASELINE_CORE] = "sampled, against the cores",
+                                        [BASELINE_SHARED] = "sampled, against the threads in use at the time"};
   const struct report_run *run = report->run;
   fact_text(record, "run", "command", run->command, NULL);
   fact_text(record, "run", "hosts", run->hosts, NULL);
@@ -243,6 +290,34 @@ static void summary_run(const struct report *report, struct record *record)
   fact_ns(record, "categories", "overhead", run->overhead_ns, "sampled");
   fact_ns(record, "categories", "lock wait", run->lockwait_ns, "exact");
   fact_ns(record, "categories", "idle", run->idle_ns, "exact");
+  if (report->columns->lockwait != PROFILE_NONE)
+    fact_ns(record, "categories", "lock wait charged", run->caused_lock_ns, "sampled, charged to who held the lock");
+  if (report->columns->idleness != PROFILE_NONE)
+    fact_ns(record, "categories", "idleness", run->caused_idle_ns, against[report->baseline]);
+  if (run->openmp_processes)
+    fact_ns(record, "categories", "threads x elapsed", run->baseline_ns,
+            report->baseline == BASELINE_CORE ? "cores of each OpenMP process x its elapsed time"
+                                              : "most threads of each OpenMP process x its elapsed time");
+  for (unsigned i = 0; i < EFFICIENCY_COUNT && report->efficiency.known; i++) {
+    record_text(record, "efficiency");
+    record_text(record, efficiency_name(i));
+    record_real(record, report->efficiency.value[i], 6);
+    record_text(record, "ratio");
+    record_empty(record);
+  }
+}
+
+/* The worst contexts, with what their figures suggest. */
+static void summary_worst(const struct report *report, struct record *record, bool locks)
+{
+  const struct causes_finding *findings = locks ? report->locks : report->idle;
+  uint32_t count = locks ? report->locks_count : report->idle_count;
+  for (uint32_t i = 0; i < count; i++) {
+    char advice[VERDICT_TEXT_MAX];
+    verdict_text(report, &findings[i], advice);
+    fact_ns(record, locks ? "lock wait" : "idleness", report->flat->rows[findings[i].flat].name, findings[i].cost_ns,
+            advice);
+  }
 }
 
 static void summary_health(const struct report *report, struct record *record)
@@ -266,10 +341,12 @@ void table_summary(const struct report *report, bool json)
     open_json(report);
   record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
   summary_run(report, &record);
+  summary_worst(report, &record, false);
+  summary_worst(report, &record, true);
   summary_health(report, &record);
   for (uint32_t i = 0; i < report->hot_count; i++) {
     const struct tree_row *row = &report->flat->rows[report->hot[i].flat];
-    fact_ns(&record, "hottest", row->name, tree_weight(report->flat, report->columns, report->hot[i].flat, false),
+    fact_ns(&record, "hottest", row->name, tree_spent(report->flat, report->columns, report->hot[i].flat, false),
             row->file);
   }
   record_end(&record);

@@ -13,10 +13,12 @@ import sys
 from tap import REPORT, case, environment, main
 
 GOLDEN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden")
-SOUND = ("basic", "zstd", "live", "two", "events")
+SOUND = ("basic", "zstd", "live", "two", "events", "blame", "blames", "huge", "plain", "waits")
 BAD = ("hostile", "truncated", "flipped", "version", "empty", "foreign")
-VIEWS = ("summary", "topdown", "bottomup", "flat", "threads")
+VIEWS = ("summary", "topdown", "bottomup", "flat", "threads", "efficiency")
 TREES = ("topdown", "bottomup", "flat")
+FOUR = ("work", "overhead", "lockwait", "idleness")
+BASELINES = ("thread", "core", "shared")
 
 
 def report(*arguments, cwd=GOLDEN, stdin=None, **settings):
@@ -48,6 +50,8 @@ def expected():
     for view in VIEWS:
         table[f"basic.{view}.txt"] = (("-q", "--view", view, "basic"), 0, "stdout")
         table[f"two.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "two"), 0, "stdout")
+        table[f"blame.{view}.txt"] = (("-q", "--view", view, "blame"), 0, "stdout")
+        table[f"blame.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "blame"), 0, "stdout")
     table["events.topdown.csv"] = (("-q", "--view", "topdown", "-f", "csv", "events"), 0, "stdout")
     table["events.topdown.json"] = (("-q", "--view", "topdown", "-f", "json", "events"), 0, "stdout")
     for name in BAD:
@@ -86,15 +90,177 @@ def threads_and_order_do_not_matter(_):
 
 @case
 def sums_are_right(_):
-    for name in SOUND[:4]:
+    for name in SOUND[:4] + ("blame", "blames"):
         for view in TREES:
             for lines in ((), ("--lines",)):
                 table = rows("--view", view, *lines, name)
-                kinds = ("work", "overhead")
+                kinds = FOUR if name.startswith("blame") else ("work", "overhead")
                 for kind in kinds:
                     level = table if view != "bottomup" else [row for row in table if row["depth"] in ("0", "1")]
                     total = sum(round(float(row[f"{kind}_excl_s"]) * 1e9) for row in level)
                     assert total == round(float(table[0][f"{kind}_incl_s"]) * 1e9), (name, view, kind)
+
+
+def figures(row, unit=1e9):
+    """The four categories of a row in ns, inclusive and exclusive."""
+    cells = [f"{kind}_{part}" for kind in FOUR for part in ("incl", "excl")]
+    return {cell: round(float(row[cell + "_s"]) * unit) for cell in cells}
+
+
+@case
+def each_row_is_its_own_and_its_children(_):
+    for name in ("blame", "blames"):
+        for lines in ((), ("--lines",)):
+            for which in BASELINES:
+                table = rows("--view", "topdown", "--idleness", which, *lines, name)
+                for row in table:
+                    own, below = figures(row), [figures(child) for child in table if child["parent_id"] == row["id"]]
+                    for kind in FOUR:
+                        assert own[f"{kind}_incl"] == own[f"{kind}_excl"] + sum(one[f"{kind}_incl"] for one in below)
+
+
+# For each context of the golden measurement `blame`, in ms: work, overhead, lock wait, then idleness of others against
+# four threads, eight cores and the threads in use, from P and the sums of P/b and P t/b that make_golden.c gives it.
+BLAME = {
+    "app+0x2000": (200, 0, 0, 4 * 200 - 200, 8 * 200 - 200, 0),  # serial: one thread of one
+    "app+0x2100": (1150, 0, 0, 0, 8 * 1150 // 4 - 1150, 0),  # balanced: four of four
+    "[OpenMP runtime]": (0, 50, 0, 0, 8 * 50 // 4 - 50, 0),
+    "parallel [app+0x1400]": (200, 0, 0, 4 * 200 - 200, 8 * 200 - 200, 4 * 200 - 200),  # imbalanced: one of four
+    "app+0x2200": (100, 0, 0, 4 * 50 - 100, 8 * 50 - 100, 4 * 50 - 100),  # below the lock: two of four
+    "app+0x2300": (0, 0, 100, 4 * 50 - 100, 8 * 50 - 100, 4 * 50 - 100),  # its release
+    "app+0x2400": (50, 0, 0, 0, 0, 0),  # not a thread of OpenMP's
+}
+
+
+@case
+def idleness_is_charged_against_each_baseline(_):
+    for position, which in enumerate(BASELINES):
+        table = rows("--view", "flat", "--idleness", which, "blame")
+        wanted = {name: (*ms[:3], ms[3 + position]) for name, ms in BLAME.items()}
+        found = {row["name"]: tuple(figures(row, 1e3)[f"{kind}_excl"] for kind in FOUR) for row in table}
+        assert {name: ms for name, ms in found.items() if any(ms)} == wanted, (which, found)
+        total = sum(sum(ms) for ms in wanted.values())
+        assert {"thread": 4 * 800, "core": 8 * 800}.get(which, total - 50) == total - 50
+        for row in table:
+            incl = [figures(row)[f"{kind}_incl"] for kind in FOUR]
+            assert row["abs_idleness_pct"] == f"{100 * incl[3] / (total * 1e6):.4f}", row
+            assert row["rel_idleness_pct"] == f"{100 * incl[3] / (sum(incl) or 1):.4f}", row
+    assert rows("--view", "flat", "blame") == rows("--view", "flat", "--idleness", "thread", "blame")
+
+
+@case
+def processes_have_their_own_baseline(_):
+    tables = (rows("--view", "flat", name) for name in ("blame", "blames"))
+    one, both = ({row["name"]: figures(row, 1e3) for row in table} for table in tables)
+    skewed = "parallel [app+0x1400]"
+    assert both[skewed]["work_excl"] == 200 + 300
+    assert both[skewed]["idleness_excl"] == (4 - 1) * 200 + (2 - 1) * 300
+    assert all(both[name] == one[name] for name in one if name.startswith("app+0x2"))
+
+
+@case
+def a_part_has_percentages_of_its_own(_):
+    table = rows("--view", "topdown", "--root", "app+0x1500", "blame")
+    incl = figures(table[0], 1e3)
+    assert [incl[f"{kind}_incl"] for kind in FOUR] == [100, 0, 100, 200]
+    assert table[0]["abs_idleness_pct"] == table[0]["rel_idleness_pct"] == "50.0000"
+    release = next(row for row in table if row["name"] == "app+0x2300")
+    assert (release["abs_idleness_pct"], release["rel_idleness_pct"]) == ("25.0000", "50.0000")
+
+
+@case
+def contexts_that_only_cost_others_are_shown(_):
+    names = [row["name"] for row in rows("--view", "topdown", "--percent-limit", "5", "blame")]
+    assert "app+0x2300" in names and "app+0x2400" not in names
+
+
+@case
+def blame_orders_siblings(_):
+    for column, part in (("idleness_excl_s", None), ("lockwait_excl_s", None), ("lockwait_incl_s", None),
+                         ("idleness_incl_s", None), ("abs_idleness_pct", None), ("rel_idleness_pct", None)):
+        found = [float(row[column]) for row in rows("--view", "flat", "--sort", column, "blame")[1:]]
+        assert found == sorted(found, reverse=True) and found[0] > found[-1], column
+
+
+@case
+def efficiencies_are_those_of_the_exact_times(_):
+    table = {row["metric"]: row for row in rows("--view", "efficiency", "blame")}
+    # T R = 3.2 s; idle 0.8 s and 0.6 s before threads 2 to 4 exist; 0.2 s of the 0.8 s are outside regions
+    losses = {"load_balance": (1.4 - 0.6) / 3.2, "serialisation": 0.2 * 3 / 3.2, "lock_waiting": 0.1 / 3.2,
+              "runtime_overhead": 0.05 / 3.2}
+    losses["parallel_efficiency"] = sum(losses.values())
+    assert set(table) == set(losses)
+    for metric, loss in losses.items():
+        assert (table[metric]["value"], table[metric]["unit"]) == (f"{1 - loss:.6f}", "ratio"), metric
+        assert table[metric]["gain_s"] == f"{loss * 0.8:.9f}", metric
+    assert abs(float(table["parallel_efficiency"]["value"]) - 1.65 / 3.2) < 1e-6  # the work, over all
+    assert {row["item"]: row["value"] for row in rows("blame") if row["section"] == "efficiency"} == {
+        metric: row["value"] for metric, row in table.items()}
+
+
+@case
+def without_openmp_there_is_no_blame(_):
+    assert report("--view", "efficiency", "-f", "csv", "plain").stdout == b"metric,value,unit,gain_s\n"
+    text = report("--view", "efficiency", "plain").stdout.decode()
+    assert text.startswith("No efficiencies") and "OMPT" in text
+    for row in rows("--view", "flat", "plain"):
+        assert row["idleness_incl_s"] == row["lockwait_incl_s"] == "0.000000000" and row["abs_idleness_pct"] == "0.0000"
+    assert b"idle%" not in report("-q", "--view", "flat", "plain").stdout
+    summary = report("-q", "plain").stdout.decode()
+    assert "Who" not in summary and "efficiency" not in summary and "not seen:" in summary
+
+
+@case
+def the_summary_leads_with_the_worst(_):
+    table = [row for row in rows("blame") if row["section"] in ("idleness", "lock wait")]
+    assert [(row["section"], row["item"], row["value"]) for row in table] == [
+        ("idleness", "app+0x2000", "0.600000000"), ("idleness", "parallel [app+0x1400]", "0.600000000"),
+        ("idleness", "app+0x2200", "0.100000000"), ("lock wait", "app+0x2300", "0.100000000")]
+    assert table[0]["note"].startswith("serial: 3 other threads wait")
+    assert table[3]["note"].startswith("contention")
+    core = [row["note"] for row in rows("--idleness", "core", "blame") if row["section"] == "idleness"]
+    assert any(note.startswith("serial: 7 cores idle") for note in core), core
+    assert b"--sort idleness_incl_s --idleness core blame" in report("-q", "--idleness", "core", "blame").stdout
+    lines = report("-q", "blame").stdout.decode().splitlines()
+    assert len(lines) <= 45
+    heads = ("Where the time went", "Who leaves others idle", "Who makes others wait", "Hottest", "Health", "Look next")
+    places = [next(i for i, line in enumerate(lines) if line.startswith(head)) for head in heads]
+    assert places == sorted(places)
+    assert "= 101.6 % of 4 threads x 0.800 s" in "\n".join(lines)
+
+
+@case
+def waiting_that_was_not_sampled_is_said(_):
+    said = " ".join(report("-q", "waits").stdout.decode().split())
+    assert "0.300 s of lock waiting, of which only 0.020 s were sampled: the rest was slept; -e wall shows" in said
+    assert "0.300 s blocked in I/O or waiting calls outside OpenMP (-e wall shows where)" in said
+    assert "0.500 s of the OpenMP threads' time is not seen" in said
+    assert "3 samples of lock waits not charged (4.2 %): missing from lock wait" in said
+    assert "1 thread states repaired: idleness may be slightly off" in said
+    assert "2 samples in tasks of unknown origin (2.8 %): shown below their region" in said
+    said = " ".join(report("-q", "waits-wall").stdout.decode().split())
+    assert "of which only 0.020 s were sampled" in said and "0.500 s of the OpenMP" in said
+    assert "-e wall shows" not in said
+    assert "-e wall: time blocked in calls that cannot be interrupted is charged on their return" in said
+    assert "-e wall" not in report("-q", "blame").stdout.decode()
+
+
+@case
+def the_threads_view_tells_blocked_time(_):
+    assert [row["blocked_s"] for row in rows("--view", "threads", "waits")] == ["0.300000000", "0.000000000"]
+    table = rows("--view", "threads", "--sort", "blocked_s", "blame", "waits")
+    assert table[0]["blocked_s"] == "0.300000000"
+
+
+@case
+def huge_sums_saturate(_):
+    most = "18446744073.709551615"
+    for which in BASELINES:
+        table = rows("--view", "flat", "--idleness", which, "huge")
+        assert [table[0][f"{kind}_incl_s"] for kind in FOUR] == ["0.000000105", most, most, most]
+        assert all(0 <= float(row[f"{kind}_idleness_pct"]) <= 100 for row in table for kind in ("abs", "rel"))
+        for view in VIEWS:
+            assert report("-q", "--view", view, "--idleness", which, "huge").returncode == 0
 
 
 @case
@@ -111,10 +277,12 @@ def rows_stand_below_their_parents(_):
 
 
 @case
-def later_columns_are_empty(_):
+def columns_without_a_measurement_are_empty(_):
     for row in rows("--view", "topdown", "two"):
         for column in ("lockwait_incl_s", "idleness_excl_s", "abs_idleness_pct", "critical_path_incl"):
             assert row[column] == "", row
+    for row in rows("--view", "topdown", "blame"):
+        assert row["critical_path_incl"] == "" != row["idleness_excl_s"], row
     done = report("-q", "--view", "topdown", "-f", "json", "two")
     assert json.loads(done.stdout)["rows"][0]["rel_idleness_pct"] is None
 
@@ -126,7 +294,8 @@ def json_has_the_columns_of_csv(_):
             done = report("-q", "--view", view, "-f", "json", name)
             data = json.loads(done.stdout.decode("utf-8"))
             table = rows("--view", view, name)
-            assert data["view"] == view and data["columns"] == list(table[0])
+            header = report("-q", "--view", view, "-f", "csv", name).stdout.decode().splitlines()[0]
+            assert data["view"] == view and ",".join(data["columns"]) == header
             assert len(data["rows"]) == len(table)
             for line, record in zip(table, data["rows"]):
                 assert list(record) == data["columns"]
@@ -143,6 +312,16 @@ def text_fits_80_columns(_):
                     assert len(line) <= 80 and line == line.rstrip(), (view, line)
                 assert b"\x1b" not in done.stdout
                 assert locale != "C" or done.stdout.isascii()
+
+
+@case
+def names_keep_their_room(_):
+    for names in (("blame",), ("blame", "two"), ("two",)):
+        for view in TREES:
+            lines = report("-q", "--view", view, *names).stdout.decode().splitlines()
+            assert 0 < lines[0].index(" name") < 50, lines[0]
+            assert ("idle%  rel%" in lines[0] and "lock%" in lines[0]) == ("blame" in names)
+            assert any("columns are left out" in line for line in lines) == (len(names) == 2)
 
 
 @case
@@ -246,7 +425,8 @@ def the_command_line_is_checked(_):
         assert f"view '{view}' is not available yet" in refused("--view", view, "basic")
     assert "there is no view 'x'" in refused("--view", "x", "basic")
     assert "there is no format 'xml'" in refused("-f", "xml", "basic")
-    for option in (("--idleness", "core"), ("--what-if", "f=2"), ("-I", "/src")):
+    assert "thread, core or shared, not 'cores'" in refused("--idleness", "cores", "basic")
+    for option in (("--what-if", "f=2"), ("-I", "/src")):
         assert "not available yet" in refused(*option, "basic")
     assert "unknown option '--wat'" in refused("--wat", "basic")
     assert "needs a value" in refused("basic", "--view")
@@ -257,6 +437,7 @@ def the_command_line_is_checked(_):
     for value in ("@region", "#x", "a.c:5-3", ""):
         assert "--root" in refused("--view", "flat", "--root", value, "basic")
     assert "is no tree" in refused("--view", "threads", "--lines", "basic")
+    assert "cannot be sorted" in refused("--view", "efficiency", "--sort", "value", "basic")
     assert "nothing matches" in refused("-q", "--view", "flat", "--root", "nobody", "basic")
     assert report("--", "basic").returncode == 0
     assert report("--version").stdout.startswith(b"hpcprof-lite ")
