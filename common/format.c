@@ -193,6 +193,9 @@ const char *format_loss_name(unsigned loss)
       [FORMAT_LOST_BLAME] = "samples of lock waits not charged",
       [FORMAT_LOST_STATES] = "thread states repaired",
       [FORMAT_LOST_TASKS] = "samples in tasks of unknown origin",
+      [FORMAT_LOST_PATHS] = "parts of critical paths",
+      [FORMAT_LOST_DIRECTIVES] = "constructs not told apart",
+      [FORMAT_LOST_GRAPH] = "tasks and joins not followed",
   };
   return loss < sizeof names / sizeof *names ? names[loss] : NULL;
 }

@@ -24,15 +24,17 @@
 
 /* Tables.  "process" tables have owner 0; the others belong to the thread whose index is the owner. */
 enum format_table {
-  FORMAT_FREE = 0,    /* live files only: memory that is not a table; skipped          */
-  FORMAT_PROCESS = 1, /* struct format_process: one record                             */
-  FORMAT_STRINGS = 2, /* bytes: NUL-terminated strings, referred to by offset          */
-  FORMAT_METRICS = 3, /* struct format_metric: what a value record's columns mean      */
-  FORMAT_MODULES = 4, /* struct format_module: the load map                            */
-  FORMAT_REGIONS = 5, /* struct format_region: instances of parallel regions           */
-  FORMAT_THREAD = 6,  /* struct format_thread: one record for each thread              */
-  FORMAT_NODES = 7,   /* struct format_node: a thread's calling-context tree           */
-  FORMAT_VALUES = 8,  /* uint64_t[number of metrics] a record                          */
+  FORMAT_FREE = 0,           /* live files only: memory that is not a table; skipped          */
+  FORMAT_PROCESS = 1,        /* struct format_process: one record                             */
+  FORMAT_STRINGS = 2,        /* bytes: NUL-terminated strings, referred to by offset          */
+  FORMAT_METRICS = 3,        /* struct format_metric: what a value record's columns mean      */
+  FORMAT_MODULES = 4,        /* struct format_module: the load map                            */
+  FORMAT_REGIONS = 5,        /* struct format_region: instances of parallel regions           */
+  FORMAT_THREAD = 6,         /* struct format_thread: one record for each thread              */
+  FORMAT_NODES = 7,          /* struct format_node: a thread's calling-context tree           */
+  FORMAT_VALUES = 8,         /* uint64_t[number of metrics] a record                          */
+  FORMAT_DIRECTIVES = 9,     /* struct format_directive: constructs at code addresses; record 0 is the program */
+  FORMAT_CONTRIBUTIONS = 10, /* struct format_contribution: who contributes to the span                       */
   FORMAT_TABLES
 };
 
@@ -69,6 +71,9 @@ enum format_loss {
   FORMAT_LOST_BLAME,  /* samples of lock waiting that reached no release: two locks in one slot, or never released */
   FORMAT_LOST_STATES, /* thread states that contradicted the runtime's and were repaired                     */
   FORMAT_LOST_TASKS,  /* samples in tasks whose creation context could not be kept (shown below their region) */
+  FORMAT_LOST_PATHS,  /* fragments whose place on a critical path could not be kept */
+  FORMAT_LOST_DIRECTIVES, /* constructs that are not told apart: too many, or no memory  */
+  FORMAT_LOST_GRAPH,      /* tasks, joins or regions without a record: work and span are incomplete */
   FORMAT_LOST_MAX = 16
 };
 
@@ -95,6 +100,9 @@ struct format_process {
   uint32_t reserved;
   uint64_t regions; /* parallel regions begun                                   */
   uint64_t lost[FORMAT_LOST_MAX];
+  uint64_t span, span_burdened; /* longest chain of work, in `work_unit`; 0 where it was not computed                */
+  uint32_t work_unit;           /* string: "s" (the numbers are nanoseconds) or the counted unit; "": not computed  */
+  uint32_t unseen;              /* bits: what the runtime did not announce */
 };
 
 /* What a column of the value table means; a column's `role` decides how it is reported. */
@@ -195,10 +203,45 @@ struct format_thread {
   uint64_t lost[FORMAT_LOST_MAX];
   uint64_t blocked_ns; /* exact: OpenMP thread inside blocking calls of the program's that are known as such    */
   uint64_t region_ns;  /* exact: between begin and end of the outermost regions that the thread is master of    */
+  uint64_t work;       /* in the unit of the process; 0 where it was not computed */
 };
 
 enum format_thread_flag {
   FORMAT_THREAD_OPENMP = 1 /* an OpenMP runtime has known this thread: its samples carry blame for idleness */
+};
+
+enum format_directive_kind {
+  FORMAT_DIRECTIVE_PROGRAM,
+  FORMAT_DIRECTIVE_PARALLEL,
+  FORMAT_DIRECTIVE_FOR,
+  FORMAT_DIRECTIVE_SECTIONS,
+  FORMAT_DIRECTIVE_SINGLE,
+  FORMAT_DIRECTIVE_MASKED,
+  FORMAT_DIRECTIVE_TASK,
+  FORMAT_DIRECTIVE_TASKLOOP,
+  FORMAT_DIRECTIVE_TASKGROUP,
+  FORMAT_DIRECTIVE_TASKWAIT,
+  FORMAT_DIRECTIVE_BARRIER,
+  FORMAT_DIRECTIVE_CRITICAL,
+  FORMAT_DIRECTIVE_LOCK,
+  FORMAT_DIRECTIVE_ORDERED,
+  FORMAT_DIRECTIVE_TEAMS,
+  FORMAT_DIRECTIVE_USER_REGION,
+  FORMAT_DIRECTIVE_KINDS
+};
+
+/* A construct at a code address, its outermost instances summed up.  Work and span in the unit of the process. */
+struct format_directive {
+  uint32_t kind, module; /* enum format_directive_kind; module 0: not known */
+  uint64_t offset;       /* in the module: in the call instruction that enters the runtime */
+  uint32_t flags, name;  /* name: string, of a user region */
+  uint64_t instances, work, span, iterations, lock_bound;
+};
+
+/* A part of the process's span: work of a directive, in the context of a sample where there is one. */
+struct format_contribution {
+  uint32_t directive, thread, node, reserved; /* thread 0: no context */
+  uint64_t amount;
 };
 
 enum format_error {

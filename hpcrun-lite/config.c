@@ -36,6 +36,8 @@ void config_read(struct config *config)
   config->first_pid = atoi(text("HPCRUN_LITE_PID", "0"));
   config->note = text("HPCRUN_LITE_NOTE", "");
   config->task_creation = strcmp(text("HPCRUN_LITE_TASKS", "region"), "creation") == 0;
+  config->online = strcmp(text("HPCRUN_LITE_PARALLELISM", "off"), "online") == 0;
+  config->work_unit = strcmp(text("HPCRUN_LITE_WORK", "cpu-time"), "user") == 0 ? WORK_USER : WORK_CPU_TIME;
   config->exchanged = text("HPCRUN_LITE_RUNTIME", NULL) != NULL;
   config->tool_disabled = strcasecmp(text("OMP_TOOL", "enabled"), "disabled") == 0;
   config->rank = rank();

@@ -5,18 +5,21 @@
 #include <stdbool.h>
 
 #include "hpcrun-lite/events.h"
+#include "hpcrun-lite/rt/rt.h"
 
 struct config {
   const char *directory; /* NULL: not launched by hpcrun-lite, stay inert    */
   struct event events[EVENTS_MAX];
   unsigned event_count;
-  int log;            /* 0 quiet, 1 normal, 2 verbose                     */
-  int first_pid;      /* of the process that the launcher became          */
-  int rank;           /* MPI, -1 without                                  */
-  bool task_creation; /* --task-context creation                          */
-  const char *note;   /* the launcher's word on the OpenMP runtime, or "" */
-  bool exchanged;     /* it put another OpenMP runtime under the program  */
-  bool tool_disabled; /* OMP_TOOL=disabled                                */
+  int log;                  /* 0 quiet, 1 normal, 2 verbose                     */
+  int first_pid;            /* of the process that the launcher became          */
+  int rank;                 /* MPI, -1 without                                  */
+  bool online;              /* -p online                                       */
+  enum work_unit work_unit; /* --work                                          */
+  bool task_creation;       /* --task-context creation                          */
+  const char *note;         /* the launcher's word on the OpenMP runtime, or "" */
+  bool exchanged;           /* it put another OpenMP runtime under the program  */
+  bool tool_disabled;       /* OMP_TOOL=disabled                                */
 };
 
 /* Reads the settings once.  A fault is said on standard error and leaves directory NULL. */

@@ -20,6 +20,7 @@
 #include "hpcrun-lite/rt/cct.h"
 #include "hpcrun-lite/rt/context.h"
 #include "hpcrun-lite/rt/modules.h"
+#include "hpcrun-lite/rt/ospg.h"
 #include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/sample.h"
 #include "hpcrun-lite/rt/source.h"
@@ -134,6 +135,7 @@ static void reset_process(void)
   region_start();
   blame_start();
   task_start();
+  ospg_start();
   writer_start();
 }
 
@@ -172,6 +174,8 @@ bool control_start(void)
   rt.event_count = control.config.event_count;
   control.cpus = core_count();
   rt.task_creation = control.config.task_creation;
+  rt.online = control.config.online;
+  rt.work_unit = control.config.work_unit;
   choose_metrics();
   children_at_start_us = children_us();
   read_command();
@@ -305,6 +309,8 @@ void thread_start(uint64_t top_sp)
   hooks_watch_thread_end();
   hooks_unblock_signal();
   source_start(t);
+  if (rt.online)
+    ospg_start_thread(t);
   rt_leave(t);
 }
 
@@ -347,6 +353,8 @@ void thread_stop(void)
   if (!t)
     return;
   t->inside = 1;
+  if (rt.online)
+    ospg_stop_thread(t);
   source_stop(t);
   stopped = true;
   rt_self = NULL;
@@ -420,6 +428,10 @@ static void write_all(void)
 {
   if (rt.pid != control.config.first_pid && !rt.ompt && !total_samples())
     return;
+  for (struct thread_state *t = control.threads; t && rt.online && rt_self; t = t->next) {
+    ospg_reach(rt_self, t);
+    ospg_settle(t);
+  }
   for (struct thread_state *t = control.threads; t; t = t->next) {
     settle_record(t, false);
     writer_thread(t);

@@ -3,8 +3,11 @@
 #include <stdio.h>
 
 #include "hpcrun-lite/control.h"
+#include "hpcrun-lite/rt/context.h"
 #include "hpcrun-lite/rt/modules.h"
 #include "hpcrun-lite/rt/ompt.h"
+#include "hpcrun-lite/rt/ospg.h"
+#include "hpcrun-lite/rt/work.h"
 
 void threads_adopt(void)
 {
@@ -27,6 +30,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *da
     rt_leave(rt_self);
   }
   rt.runtime_apart = separate;
+  work_calibrate(control.start_ticks, control.start_ns);
   int missing = ompt_register();
   if (missing && control.config.log)
     control_say("the OpenMP runtime lacks %d of the callbacks that are needed: its threads' states are incomplete",
@@ -63,4 +67,15 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_stop(const void *un
 {
   (void)unused, (void)none;
   atomic_store(&rt.paused, true);
+}
+
+__attribute__((visibility("default"))) void hpcrun_lite_tool_add_work(const void *unused, uint64_t units)
+{
+  (void)unused;
+  struct thread_state *t = rt_self;
+  if (!t || !rt.online || rt.work_unit != WORK_USER || atomic_load(&rt.paused) || !rt_enter(t))
+    return;
+  if (!rt_closed())
+    ospg_add_work(t, context_call(t), units);
+  rt_leave(t);
 }

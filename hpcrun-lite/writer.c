@@ -11,7 +11,10 @@
 #include <zstd.h>
 
 #include "hpcrun-lite/rt/blame.h"
+#include "hpcrun-lite/rt/directive.h"
 #include "hpcrun-lite/rt/modules.h"
+#include "hpcrun-lite/rt/ospg.h"
+#include "hpcrun-lite/rt/path.h"
 #include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/sys.h"
 
@@ -230,6 +233,34 @@ static uint32_t process_notes(void)
   return modules_string(notes);
 }
 
+/* Who contributes to the span, and the constructs. */
+static void put_graph(struct format_process *process)
+{
+  struct format_contribution records[256];
+  enum { ROOM = sizeof records / sizeof *records };
+  const struct clock *program = ospg_program();
+  uint32_t count = 0, first = 0, place = program->path, index = 0;
+  const struct path_item *item;
+  process->span = program->base;
+  process->span_burdened = program->burdened;
+  process->work_unit = modules_string(rt.work_unit == WORK_USER ? "units" : "s");
+  process->unseen = rt.unseen;
+  put_table(&writer.common, directive_table());
+  do {
+    item = path_next(&place, &index);
+    if (item)
+      records[count++] = (struct format_contribution){.directive = (uint32_t)(item->key >> 48),
+                                                      .thread = (uint32_t)(item->key >> 28) & PATH_THREAD_MAX,
+                                                      .node = (uint32_t)item->key & PATH_NODE_MAX,
+                                                      .amount = item->amount};
+    if (count == ROOM || (!item && count)) {
+      put(&writer.common, FORMAT_CONTRIBUTIONS, 0, first, count, sizeof *records, records);
+      first += count;
+      count = 0;
+    }
+  } while (item);
+}
+
 void writer_process(void)
 {
   struct format_process process = {.pid = (uint32_t)rt.pid,
@@ -257,6 +288,8 @@ void writer_process(void)
   for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
     process.lost[i] = atomic_load(&rt.lost[i]);
   process.lost[FORMAT_LOST_BLAME] += blame_left();
+  if (rt.online)
+    put_graph(&process);
   put(&writer.common, FORMAT_PROCESS, 0, 0, 1, sizeof process, &process);
   put_table(&writer.common, region_table());
   flush();

@@ -378,6 +378,15 @@ struct context_place context_caller(struct thread_state *t)
   return place;
 }
 
+uint32_t context_call(struct thread_state *t)
+{
+  struct path path = {.t = t, .frames = t->frames, .end_sp = UINT64_MAX};
+  find_tasks(&path);
+  path.count = unwind_here(t, path.end_sp, t->frames, &path.cut);
+  read_path(&path);
+  return path.node;
+}
+
 void context_publish(struct thread_state *t, struct format_region *region)
 {
   struct path path = {.t = t, .frames = t->frames, .caller = true, .target = region, .end_sp = UINT64_MAX};

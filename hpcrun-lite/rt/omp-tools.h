@@ -26,6 +26,11 @@ typedef int (*ompt_get_task_info_t)(int level, int *flags, ompt_data_t **task_da
 typedef int (*ompt_initialize_t)(ompt_function_lookup_t lookup, int initial_device, ompt_data_t *tool_data);
 typedef void (*ompt_finalize_t)(ompt_data_t *tool_data);
 
+typedef struct ompt_dependence_t {
+  ompt_data_t variable;
+  int dependence_type;
+} ompt_dependence_t;
+
 typedef struct ompt_start_tool_result_t {
   ompt_initialize_t initialize;
   ompt_finalize_t finalize;
@@ -41,6 +46,11 @@ enum {
   ompt_callback_task_schedule = 6,
   ompt_callback_implicit_task = 7,
   ompt_callback_sync_region_wait = 16,
+  ompt_callback_dependences = 18,
+  ompt_callback_work = 20,
+  ompt_callback_masked = 21,
+  ompt_callback_sync_region = 23,
+  ompt_callback_dispatch = 32,
   ompt_callback_mutex_released = 17,
   ompt_callback_mutex_acquire = 26,
   ompt_callback_mutex_acquired = 27,
@@ -53,6 +63,42 @@ enum { ompt_task_initial = 1, ompt_task_implicit = 2, ompt_task_explicit = 4 };
 enum { ompt_state_wait_barrier = 0x010, ompt_state_wait_taskwait = 0x020, ompt_state_idle = 0x100 };
 enum { ompt_task_taskwait = 0x10, ompt_taskwait_complete = 8 };
 enum { ompt_mutex_test_lock = 2, ompt_mutex_test_nest_lock = 4 };
+enum {
+  ompt_task_final = 0x20000000,
+  ompt_task_undeferred = 0x08000000,
+  ompt_frame_application_serial = 1,
+  ompt_parallel_league = 1
+};
+enum {
+  ompt_task_complete = 1,
+  ompt_task_cancel = 3,
+  ompt_task_detach = 4,
+  ompt_task_early_fulfill = 5,
+  ompt_task_late_fulfill = 6
+};
+enum { ompt_sync_region_barrier_explicit = 3, ompt_sync_region_taskwait = 5, ompt_sync_region_taskgroup = 6 };
+enum {
+  ompt_work_loop = 1,
+  ompt_work_sections = 2,
+  ompt_work_single_executor = 3,
+  ompt_work_single_other = 4,
+  ompt_work_workshare = 5,
+  ompt_work_distribute = 6,
+  ompt_work_taskloop = 7,
+  ompt_work_scope = 8,
+  ompt_work_loop_static = 10
+};
+enum { ompt_dispatch_taskloop_chunk = 4 };
+enum { ompt_mutex_ordered = 7 };
+enum {
+  ompt_dependence_type_in = 1,
+  ompt_dependence_type_mutexinoutset = 4,
+  ompt_dependence_type_source = 5,
+  ompt_dependence_type_sink = 6,
+  ompt_dependence_type_inoutset = 7,
+  ompt_dependence_type_out_all_memory = 34,
+  ompt_dependence_type_inout_all_memory = 35
+};
 enum { ompt_set_always = 5 };
 
 #endif

@@ -1,7 +1,9 @@
 #include "hpcrun-lite/rt/ompt.h"
 
 #include "hpcrun-lite/rt/blame.h"
+#include "hpcrun-lite/rt/cct.h"
 #include "hpcrun-lite/rt/context.h"
+#include "hpcrun-lite/rt/ospg.h"
 #include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/sample.h"
 #include "hpcrun-lite/rt/task.h"
@@ -39,22 +41,41 @@ static void on_thread_end(ompt_data_t *thread_data)
   blame_openmp_end(t);
 }
 
+/* The record of a task in the graph, from its data word. */
+static uint32_t record_of(const ompt_data_t *data)
+{
+  return rt.online && data ? (uint32_t)(data->value >> RT_TASK_CREATED_SHIFT) : 0;
+}
+
+/* The record of a task's creation, from its data word. */
+static uint32_t created_of(const ompt_data_t *data)
+{
+  uint32_t word = data ? (uint32_t)(data->value >> RT_TASK_CREATED_SHIFT) : 0;
+  return rt.online ? ospg_created(word) : word;
+}
+
 static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *parallel_data,
                               unsigned requested, int flags, const void *codeptr)
 {
-  (void)task_data, (void)requested, (void)flags, (void)codeptr;
+  (void)requested;
   struct thread_state *t = self();
   if (!t)
     return;
   t->inside++;
-  uint64_t handle = region_begin(t, frame ? frame->enter_frame.value : 0);
+  uint64_t enter_frame = frame ? frame->enter_frame.value : 0;
+  uint32_t place = CCT_NONE;
+  if ((rt.task_creation || rt.online) && !rt_closed())
+    place = task_place(t, created_of(task_data), enter_frame, (uint64_t)codeptr);
+  uint64_t handle = region_begin(t, enter_frame);
+  if (handle && place != CCT_NONE)
+    region_publish(t, region_innermost(t), place);
   t->unrecorded += handle == 0;
   if (t->region_depth++ == 0 && !t->base_region)
     t->region_since = rt_ticks();
   parallel_data->value = handle ? handle : REGION_UNKNOWN;
   t->record->regions++;
-  if (rt.task_creation && handle && !rt_closed())
-    context_publish(t, region_innermost(t));
+  if (rt.online && handle)
+    ospg_parallel_begin(t, record_of(task_data), handle, flags, codeptr);
   t->inside--;
 }
 
@@ -73,6 +94,8 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
   t->inside++;
   if (t->open_region)
     blame_in_use(1 - (int)region_innermost(t)->team);
+  if (rt.online)
+    ospg_parallel_end(t, region_current(t));
   struct format_region *unresolved = region_end(t);
   if (unresolved) {
     if (!rt_closed())
@@ -101,6 +124,12 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   if (!t)
     return;
   if (endpoint == ompt_scope_end) {
+    if (rt.online && task_data) {
+      t->inside++;
+      ospg_implicit_end(t, record_of(task_data));
+      task_data->value = 0;
+      t->inside--;
+    }
     if (!t->open_region) {
       t->base_region = 0;
       if (t->worker)
@@ -118,22 +147,34 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   else if (!initial && handle != REGION_UNKNOWN)
     set_team(t, team_size);
   rt_set_idle(t, false);
+  if (!rt.online || !task_data)
+    return;
+  t->inside++;
+  if (own && !initial && handle != REGION_UNKNOWN)
+    ospg_team_size(handle, team_size);
+  uint32_t task = ospg_implicit_begin(t, handle == REGION_UNKNOWN ? 0 : handle);
+  task_data->value = (uint64_t)task << RT_TASK_CREATED_SHIFT;
+  t->inside--;
 }
 
-/* The data word of a new task: where it was created. */
-static uint64_t creation(struct thread_state *t, const ompt_data_t *creator, const ompt_frame_t *frame,
+/* The data word of a new task: its record in the graph, or of where it was created. */
+static uint64_t creation(struct thread_state *t, const ompt_data_t *creator, const ompt_frame_t *frame, int flags,
                          const void *codeptr)
 {
-  uint32_t by = creator ? (uint32_t)(creator->value >> RT_TASK_CREATED_SHIFT) : 0, created = 0;
+  uint32_t created = 0, task = 0;
   t->inside++;
-  if (!rt_closed())
-    created = task_create(t, by, frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
+  if (rt.task_creation && !rt_closed())
+    created = task_create(t, created_of(creator), frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
+  if (rt.online) {
+    bool serial = flags & ompt_task_undeferred && frame && frame->enter_frame_flags & ompt_frame_application_serial;
+    task = ospg_task_create(t, record_of(creator), flags, serial, codeptr);
+    ospg_set_created(task, created);
+  }
   t->inside--;
-  return (uint64_t)created << RT_TASK_CREATED_SHIFT;
+  return (uint64_t)(rt.online ? task : created) << RT_TASK_CREATED_SHIFT;
 }
 
-/* A taskwait with dependences announces itself as a task that is created and completes: that one's data word names the
- * waiting task's. */
+/* A taskwait with dependences announces itself as a task that is created and completes. */
 static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
                            int has_dependences, const void *codeptr)
 {
@@ -141,14 +182,18 @@ static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, om
   struct thread_state *t = self();
   if (!t)
     return;
-  if (!(flags & ompt_task_taskwait) || !task_data) {
-    if (rt.task_creation)
-      new_data->value = creation(t, task_data, frame, codeptr);
+  if (rt.task_creation || rt.online)
+    new_data->value = creation(t, task_data, frame, flags, codeptr);
+  if (!(flags & ompt_task_taskwait) || !task_data)
     return;
-  }
-  new_data->ptr = task_data;
+  t->dependent_wait = task_data;
   task_data->value |= RT_TASK_WAITING;
   rt_set_idle(t, true);
+  if (rt.online) {
+    t->inside++;
+    ospg_wait_begin(t, record_of(task_data), ompt_sync_region_taskwait, codeptr);
+    t->inside--;
+  }
 }
 
 static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
@@ -156,18 +201,32 @@ static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
   struct thread_state *t = self();
   if (!t)
     return;
-  if (status == ompt_taskwait_complete && prior && prior->ptr) {
-    ((ompt_data_t *)prior->ptr)->value &= ~(uint64_t)RT_TASK_WAITING;
-    rt_set_idle(t, false);
-  } else if (next) {
+  if (status == ompt_taskwait_complete)
+    next = t->dependent_wait;
+  if (status == ompt_taskwait_complete && next)
+    next->value &= ~(uint64_t)RT_TASK_WAITING;
+  if (next)
     rt_set_idle(t, next->value & RT_TASK_WAITING);
-  }
+  if (!rt.online)
+    return;
+  t->inside++;
+  ospg_task_schedule(t, record_of(prior), status, record_of(next));
+  t->inside--;
+}
+
+static void on_dependences(ompt_data_t *task_data, const ompt_dependence_t *dependences, int count)
+{
+  struct thread_state *t = self();
+  if (!t)
+    return;
+  t->inside++;
+  ospg_dependences(t, record_of(task_data), dependences, count);
+  t->inside--;
 }
 
 static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
                                 const void *codeptr)
 {
-  (void)kind, (void)parallel_data, (void)codeptr;
   struct thread_state *t = self();
   if (!t)
     return;
@@ -175,13 +234,80 @@ static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_da
   if (task_data)
     task_data->value = waits ? task_data->value | RT_TASK_WAITING : task_data->value & ~(uint64_t)RT_TASK_WAITING;
   rt_set_idle(t, waits);
+  if (!rt.online)
+    return;
+  t->inside++;
+  if (waits)
+    ospg_wait_begin(t, record_of(task_data), kind, codeptr);
+  else
+    ospg_wait_end(t, record_of(task_data), kind, parallel_data && parallel_data->value);
+  t->inside--;
+}
+
+static void on_sync_region(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
+                           const void *codeptr)
+{
+  (void)parallel_data;
+  struct thread_state *t = self();
+  if (!t || kind != ompt_sync_region_taskgroup)
+    return;
+  t->inside++;
+  if (endpoint == ompt_scope_begin)
+    ospg_taskgroup_begin(t, record_of(task_data), codeptr);
+  else
+    ospg_taskgroup_end(t, record_of(task_data));
+  t->inside--;
+}
+
+static void on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, uint64_t count,
+                    const void *codeptr)
+{
+  (void)parallel_data;
+  struct thread_state *t = self();
+  if (!t)
+    return;
+  t->inside++;
+  if (endpoint == ompt_scope_begin)
+    ospg_work_begin(t, record_of(task_data), kind, count, codeptr);
+  else
+    ospg_work_end(t, record_of(task_data), kind);
+  t->inside--;
+}
+
+static void on_dispatch(ompt_data_t *parallel_data, ompt_data_t *task_data, int kind, ompt_data_t instance)
+{
+  (void)parallel_data, (void)instance;
+  struct thread_state *t = self();
+  if (!t)
+    return;
+  t->inside++;
+  ospg_chunk(t, record_of(task_data), kind);
+  t->inside--;
+}
+
+static void on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, const void *codeptr)
+{
+  (void)parallel_data;
+  struct thread_state *t = self();
+  if (!t)
+    return;
+  t->inside++;
+  ospg_masked(t, record_of(task_data), endpoint == ompt_scope_begin, codeptr);
+  t->inside--;
 }
 
 static void on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr)
 {
   (void)hint, (void)impl, (void)codeptr;
   struct thread_state *t = self();
-  if (!t || kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock) /* those never wait */
+  if (!t)
+    return;
+  if (rt.online) {
+    t->inside++;
+    ospg_mutex_acquire(t);
+    t->inside--;
+  }
+  if (kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock) /* those never wait */
     return;
   t->wait_id = wait_id;
   rt_set_lockwait(t, true);
@@ -189,10 +315,15 @@ static void on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wa
 
 static void on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
 {
-  (void)kind, (void)wait_id, (void)codeptr;
   struct thread_state *t = self();
-  if (t)
-    rt_set_lockwait(t, false);
+  if (!t)
+    return;
+  rt_set_lockwait(t, false);
+  if (!rt.online)
+    return;
+  t->inside++;
+  ospg_mutex_acquired(t, kind, wait_id, codeptr);
+  t->inside--;
 }
 
 /* A nested lock that the thread holds already is acquired anew without on_mutex_acquired(). */
@@ -218,17 +349,24 @@ static void take_blame(struct thread_state *t, uint64_t wait_id)
 
 static void on_mutex_released(int kind, uint64_t wait_id, const void *codeptr)
 {
-  (void)kind, (void)codeptr;
+  (void)codeptr;
+  if (rt.online && self()) {
+    rt_self->inside++;
+    ospg_mutex_released(rt_self, kind, wait_id);
+    rt_self->inside--;
+  }
   if (blame_waits(wait_id) && self())
     take_blame(rt_self, wait_id);
 }
 
+struct wanted {
+  int event;
+  ompt_callback_t callback;
+};
+
 int ompt_register(void)
 {
-  static const struct {
-    int event;
-    ompt_callback_t callback;
-  } wanted[] = {
+  static const struct wanted wanted[] = {
       {ompt_callback_thread_begin, (ompt_callback_t)on_thread_begin},
       {ompt_callback_thread_end, (ompt_callback_t)on_thread_end},
       {ompt_callback_parallel_begin, (ompt_callback_t)on_parallel_begin},
@@ -242,8 +380,16 @@ int ompt_register(void)
       {ompt_callback_mutex_acquired, (ompt_callback_t)on_mutex_acquired},
       {ompt_callback_nest_lock, (ompt_callback_t)on_nest_lock},
   };
+  static const struct wanted graph[] = {
+      {ompt_callback_sync_region, (ompt_callback_t)on_sync_region}, {ompt_callback_work, (ompt_callback_t)on_work},
+      {ompt_callback_dispatch, (ompt_callback_t)on_dispatch},       {ompt_callback_masked, (ompt_callback_t)on_masked},
+      {ompt_callback_dependences, (ompt_callback_t)on_dependences},
+  };
   int missing = 0;
   for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++)
     missing += rt.set_callback(wanted[i].event, wanted[i].callback) != ompt_set_always;
+  for (unsigned i = 0; rt.online && i < sizeof graph / sizeof *graph; i++)
+    if (rt.set_callback(graph[i].event, graph[i].callback) != ompt_set_always)
+      rt.unseen |= 1u << i;
   return missing;
 }

@@ -197,6 +197,15 @@ uint64_t region_current(const struct thread_state *t)
   return t->open_region ? at(t->open_region)->word >> 32 << 32 | t->open_region : t->base_region;
 }
 
+uint64_t region_identity(const struct thread_state *t)
+{
+  uint64_t handle = region_current(t);
+  const struct format_region *region = handle == REGION_UNKNOWN ? NULL : region_find(handle);
+  if (!region || __atomic_load_n(&region->state, __ATOMIC_ACQUIRE) != FORMAT_REGION_LINKED)
+    return handle;
+  return 1ull << 63 | (uint64_t)region->owner << 32 | region->link_node;
+}
+
 struct format_region *region_innermost(const struct thread_state *t)
 {
   return t->open_region ? at(t->open_region) : NULL;

@@ -39,6 +39,9 @@ void region_close(struct thread_state *t);
 /* Handle of the innermost region that the thread is in, 0 outside of any it knows. */
 uint64_t region_current(const struct thread_state *t);
 
+/* What that region's contexts begin with: the same for all instances that were created in the same context. */
+uint64_t region_identity(const struct thread_state *t);
+
 /* The innermost open region that this thread is master of, NULL without. */
 struct format_region *region_innermost(const struct thread_state *t);
 

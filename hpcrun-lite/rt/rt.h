@@ -20,6 +20,7 @@
 #include "hpcrun-lite/events.h"
 #include "hpcrun-lite/rt/arena.h"
 #include "hpcrun-lite/rt/omp-tools.h"
+#include "hpcrun-lite/rt/pool.h"
 
 /* SIGURG: ignored by default, so that a sample during exec is harmless; at most one is pending; hardly any program uses
  * it, and those that do get theirs (hooks.c). */
@@ -28,7 +29,8 @@
 enum {
   RT_FRAMES_MAX = 1024, /* of one unwind: deeper stacks are cut at the outer end      */
   RT_PENDING_MAX = 64,  /* sampled regions of one thread whose origin is not known    */
-  RT_METRICS_MAX = 6 + EVENTS_MAX
+  RT_METRICS_MAX = 6 + EVENTS_MAX,
+  RT_FRAGMENT_SAMPLES = 8 /* kept of one fragment */
 };
 
 struct frame {
@@ -67,6 +69,22 @@ struct call_cache {
 /* A subtree of this thread's that hangs below a region whose origin is not known yet. */
 struct pending {
   uint32_t region, node;
+};
+
+/* What work is counted in. */
+enum work_unit { WORK_CPU_TIME, WORK_USER };
+
+/* A thread's work until now: see rt/work.h. */
+struct work {
+  uint64_t base_ns, base_ticks, last, units;
+  uint32_t sequence;
+  int source; /* whose perf page tells when the thread was switched out, -1 = none */
+};
+
+/* A row that the thread has looked up: see rt/directive.h. */
+struct row_cache {
+  uint64_t code;
+  uint32_t kind, row;
 };
 
 /* An explicit task's data word. */
@@ -125,6 +143,22 @@ struct thread_state {
   struct pending pending[RT_PENDING_MAX];
   unsigned pending_count;
 
+  /* the graph: rt/ospg.h */
+  uint32_t task; /* that the thread runs, 0 = none */
+  unsigned fragment_samples;
+  ompt_data_t *dependent_wait; /* the task that waits in a taskwait with dependences */
+  uint64_t work_since, total_work, fork_ticks;
+  struct work work;
+  struct {
+    uint32_t node;
+    uint64_t weight;
+  } fragment[RT_FRAGMENT_SAMPLES]; /* samples since the fragment began */
+  struct row_cache row_cache[16];
+  struct table totals; /* by row */
+  struct pool_hand free_tasks, free_groups, free_segments, free_instances, free_cells, free_edges, free_addresses,
+      free_buckets;
+  struct format_chunk *fold_chunk;
+
   struct source sources[EVENTS_MAX];
   struct module_cache modules[16];
   struct call_cache calls[8], functions[8]; /* of an address in a function: where that begins */
@@ -146,6 +180,9 @@ struct rt_process {
   int pid;
   bool timers_for_cpu; /* CPU time is sampled by timers: kernel samples are not allowed                  */
   bool ompt;
+  uint32_t unseen; /* callbacks of the graph's that the runtime does not have */
+  bool online;     /* work and span are computed */
+  enum work_unit work_unit;
   bool task_creation;            /* tasks stand below the context that created them */
   bool runtime_apart;            /* the OpenMP runtime is a module of its own, so its code is told from the program's */
   bool forked;                   /* child made by fork: the runtime knows nothing of regions it began in */

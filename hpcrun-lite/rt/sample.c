@@ -7,6 +7,7 @@
 #include "hpcrun-lite/rt/blame.h"
 #include "hpcrun-lite/rt/cct.h"
 #include "hpcrun-lite/rt/context.h"
+#include "hpcrun-lite/rt/ospg.h"
 #include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/source.h"
 
@@ -78,6 +79,8 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
   }
   region_fold(t);
   uint32_t node = context_interrupted(t, context->uc_mcontext.gregs, &overhead);
+  if (driver && rt.online && node != CCT_NONE)
+    ospg_sample(t, node, weight);
   if (driver)
     charge_time(t, node, overhead ? METRIC_OVERHEAD : METRIC_WORK, &share);
   else if (node == CCT_NONE || !cct_add(t, node, event_metric(event), weight) ||

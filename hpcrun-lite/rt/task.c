@@ -5,7 +5,7 @@
 #include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/sys.h"
 
-enum { RECORDS_FIRST = 1024, HEADS = 4096, LOCK_TRIES = 200, STACKS = 64, WORDS = 24, ANCESTORS_MAX = 256 };
+enum { RECORDS_FIRST = 1024, HEADS = 4096, LOCK_TRIES = 200, STACKS = 64, WORDS = 40, ANCESTORS_MAX = 256 };
 
 /* Of a task created: `where` = thread << 32 | node, `how` = as what its creator was entered.  Of a task entered:
  * `where` = ENTERED | record of its creation, `how` = its outermost function. */
@@ -24,7 +24,8 @@ static atomic_flag lock = ATOMIC_FLAG_INIT; /* for adding */
  * region. */
 struct stack {
   uint64_t enter_frame, code, region;
-  uint32_t creator, created, count;
+  uint32_t creator, created, node, entered, count;
+  bool known;
   struct {
     uint64_t at, value;
   } words[WORDS];
@@ -107,7 +108,7 @@ static struct stack *stack_at(struct thread_state *t, uint64_t enter_frame, uint
 
 static bool same_stack(const struct stack *stack, const struct stack *wanted)
 {
-  if (!stack->created || stack->enter_frame != wanted->enter_frame || stack->code != wanted->code ||
+  if (!stack->known || stack->enter_frame != wanted->enter_frame || stack->code != wanted->code ||
       stack->region != wanted->region || stack->creator != wanted->creator)
     return false;
   for (uint32_t i = 0; i < stack->count; i++)
@@ -119,7 +120,6 @@ static bool same_stack(const struct stack *stack, const struct stack *wanted)
 /* Keeps the words of the stack that was just walked, if they are not too many and lie on the thread's own stack. */
 static void remember(const struct thread_state *t, struct stack *stack, const struct context_place *place)
 {
-  stack->created = 0;
   stack->count = 0;
   for (int i = place->first; i < place->end; i++) {
     uint64_t word = t->frames[i].sp - sizeof(uint64_t);
@@ -130,21 +130,36 @@ static void remember(const struct thread_state *t, struct stack *stack, const st
   }
 }
 
+/* The stack that calls the runtime, walked if it was not seen before; NULL without memory. */
+static struct stack *find_stack(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code)
+{
+  struct stack wanted = {.enter_frame = enter_frame, .code = code, .region = region_identity(t), .creator = creator};
+  struct stack *stack = stack_at(t, enter_frame, code);
+  if (!stack || same_stack(stack, &wanted))
+    return stack;
+  struct context_place place = context_caller(t);
+  *stack = wanted;
+  stack->node = place.node;
+  stack->entered = place.entered;
+  if (place.node != CCT_NONE && cct_kind(t, cct_top(t, place.node)) == FORMAT_KIND_PLACEHOLDER)
+    stack->node = CCT_NONE; /* it may be moved: the region's begin could not be looked at */
+  remember(t, stack, &place);
+  stack->known = stack->node != CCT_NONE && stack->count == (uint32_t)(place.end - place.first);
+  return stack;
+}
+
 uint32_t task_create(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code)
 {
-  struct stack wanted = {.enter_frame = enter_frame, .code = code, .region = region_current(t), .creator = creator};
-  struct stack *stack = stack_at(t, enter_frame, code);
-  if (stack && same_stack(stack, &wanted))
-    return stack->created;
-  struct context_place place = context_caller(t);
-  if (place.node == CCT_NONE || cct_kind(t, cct_top(t, place.node)) == FORMAT_KIND_PLACEHOLDER)
-    return 0; /* the latter may be moved: the region's begin could not be looked at */
-  uint32_t created = intern((uint64_t)t->index << 32 | place.node, place.entered);
-  if (stack) {
-    *stack = wanted;
-    remember(t, stack, &place);
-    if (stack->count == (uint32_t)(place.end - place.first))
-      stack->created = created;
-  }
-  return created;
+  struct stack *stack = find_stack(t, creator, enter_frame, code);
+  if (!stack || stack->node == CCT_NONE)
+    return 0;
+  if (!stack->created)
+    stack->created = intern((uint64_t)t->index << 32 | stack->node, stack->entered);
+  return stack->created;
+}
+
+uint32_t task_place(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code)
+{
+  const struct stack *stack = find_stack(t, creator, enter_frame, code);
+  return stack ? stack->node : CCT_NONE;
 }

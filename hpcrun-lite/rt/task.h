@@ -21,6 +21,9 @@ void task_start(void);
  * runtime entered at enter_frame from code.  Returns its record, 0 without memory. */
 uint32_t task_create(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code);
 
+/* The context from which the runtime was entered so, in this thread's tree.  CCT_NONE without memory. */
+uint32_t task_place(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code);
+
 /* As what a task is entered that was created so and whose outermost function is root (module << 32 | offset).  0
  * without memory. */
 uint32_t task_enter(uint32_t created, uint64_t root);

@@ -1,0 +1,73 @@
+/* The series-parallel graph of OpenMP, online: logical clocks (after OMP-WHIP, with the semantics of
+ * doc/parallelism.md).
+ *
+ * Context: RT, in callbacks, inside rt_enter() or with `inside` raised: handlers only leave samples for the fragment
+ * that runs.  Each task has a record with its clock, the length of the longest chain of work that ends where the task
+ * is now. What a task runs between two events, a fragment, adds to its clock; joins take the maximum.  A record is
+ * named by its index, which stands in the task's data word.  It lives until the task and all its children have ended.
+ *
+ * Departure from OMP-WHIP: there is no tree in memory; taskgroups, dependences, ordered and doacross are joins like any
+ * other, so the result is the longest path of the whole graph, not of its series-parallel part.
+ */
+#ifndef HPCRUN_LITE_RT_OSPG_H
+#define HPCRUN_LITE_RT_OSPG_H
+
+#include "hpcrun-lite/rt/clock.h"
+#include "hpcrun-lite/rt/omp-tools.h"
+#include "hpcrun-lite/rt/rt.h"
+
+void ospg_start(void);
+void ospg_start_thread(struct thread_state *t);
+void ospg_stop_thread(struct thread_state *t);
+
+/* Implicit tasks.  region: handle of the region (rt/region.h), 0 for a task outside of any (it begins a clock of its
+ * own, at 0).  Returns the record, 0 without memory. */
+uint32_t ospg_implicit_begin(struct thread_state *t, uint64_t region);
+void ospg_implicit_end(struct thread_state *t, uint32_t task);
+
+void ospg_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t region, int flags, const void *code);
+void ospg_parallel_end(struct thread_state *t, uint64_t region);
+
+/* The team of a region has so many threads. */
+void ospg_team_size(uint64_t region, uint32_t threads);
+
+/* A task is created by another one.  serial: the creator waits for it, by the program's own wish. */
+uint32_t ospg_task_create(struct thread_state *t, uint32_t creator, int flags, bool serial, const void *code);
+void ospg_task_schedule(struct thread_state *t, uint32_t prior, int status, uint32_t next);
+void ospg_dependences(struct thread_state *t, uint32_t task, const ompt_dependence_t *dependences, int count);
+
+/* Waits of all kinds: barriers, taskwait, taskgroup.  known: the region has not ended. */
+void ospg_wait_begin(struct thread_state *t, uint32_t task, int kind, const void *code);
+void ospg_wait_end(struct thread_state *t, uint32_t task, int kind, bool known);
+void ospg_taskgroup_begin(struct thread_state *t, uint32_t task, const void *code);
+void ospg_taskgroup_end(struct thread_state *t, uint32_t task);
+
+void ospg_work_begin(struct thread_state *t, uint32_t task, int kind, uint64_t count, const void *code);
+void ospg_work_end(struct thread_state *t, uint32_t task, int kind);
+void ospg_chunk(struct thread_state *t, uint32_t task, int kind);
+void ospg_masked(struct thread_state *t, uint32_t task, bool begin, const void *code);
+
+void ospg_mutex_acquire(struct thread_state *t);
+void ospg_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, const void *code);
+void ospg_mutex_released(struct thread_state *t, int kind, uint64_t wait_id);
+
+/* A sample fell into the fragment that runs.  In the handler. */
+void ospg_sample(struct thread_state *t, uint32_t node, uint64_t weight);
+
+/* Brings the shared tables up to date with what the thread has done. */
+void ospg_settle(struct thread_state *t);
+
+/* What an open task of a living thread has reached counts as the end of a chain, too. */
+void ospg_reach(struct thread_state *self, const struct thread_state *t);
+
+/* The longest chain that has ended. */
+const struct clock *ospg_program(void);
+
+/* The program reports work of the current task, done in a context (CCT_NONE: not known). */
+void ospg_add_work(struct thread_state *t, uint32_t node, uint64_t units);
+
+/* Of a task's data word: where it was created, see rt/task.h. */
+uint32_t ospg_created(uint32_t task);
+void ospg_set_created(uint32_t task, uint32_t created);
+
+#endif

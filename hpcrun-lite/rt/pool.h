@@ -1,0 +1,45 @@
+/* Records that come and go: tables whose records are handed out and taken back by any thread.
+ *
+ * Context: RT, in callbacks, never in a handler.  A thread keeps some free records at hand; what it has too many of it
+ * gives to all in batches.  A record is named by its index, from 1; its first eight bytes are the pool's while it is
+ * free.  Memory is never given back, so a stale index names some record of the pool, never anything else.
+ */
+#ifndef HPCRUN_LITE_RT_POOL_H
+#define HPCRUN_LITE_RT_POOL_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "hpcrun-lite/rt/arena.h"
+
+/* What every record of a pool begins with. */
+struct pool_record {
+  uint32_t next, batch;
+};
+
+struct pool {
+  struct table table;
+  _Atomic uint64_t batches; /* tag << 32 | first record of the first batch */
+  atomic_flag lock;         /* for adding records                          */
+};
+
+/* A thread's free records. */
+struct pool_hand {
+  uint32_t first, count;
+};
+
+void pool_init(struct pool *pool, uint32_t record_size);
+
+/* A record, its content undefined but for the pool's part.  0 without memory. */
+uint32_t pool_get(struct pool *pool, struct pool_hand *hand);
+void pool_put(struct pool *pool, struct pool_hand *hand, uint32_t index);
+
+/* Gives all that a thread has at hand to the others. */
+void pool_give(struct pool *pool, struct pool_hand *hand);
+
+static inline void *pool_at(const struct pool *pool, uint32_t index)
+{
+  return table_at(&pool->table, index);
+}
+
+#endif
