@@ -39,6 +39,7 @@ static struct {
   off_t written, mark;
   struct shared shared, shared_mark;
   bool exists, failed;
+  double ns_per_tick; /* of work that is counted in ticks */
   ZSTD_CCtx *zstd;
 } writer;
 
@@ -203,9 +204,19 @@ static void flush(void)
   append();
 }
 
+/* Work as it is counted while the program runs, in the unit that is written. */
+static uint64_t in_unit(uint64_t work)
+{
+  return rt.work_unit == WORK_USER ? work : (uint64_t)((double)work * writer.ns_per_tick + 0.5);
+}
+
 /* A thread that was never sampled and never waited has a record and nothing else. */
 void writer_thread(struct thread_state *t)
 {
+  if (rt.online) {
+    writer.ns_per_tick = (double)control_ticks_to_ns(1u << 30) / (1u << 30);
+    t->record->work = in_unit(t->total_work);
+  }
   put(&writer.threads, FORMAT_THREAD, t->index, 0, 1, sizeof *t->record, t->record);
   if (t->nodes.count > 1) {
     put_table(&writer.threads, &t->nodes);
@@ -233,32 +244,58 @@ static uint32_t process_notes(void)
   return modules_string(notes);
 }
 
-/* Who contributes to the span, and the constructs. */
-static void put_graph(struct format_process *process)
+enum { BATCH = 256 };
+
+static void put_directives(void)
 {
-  struct format_contribution records[256];
-  enum { ROOM = sizeof records / sizeof *records };
-  const struct clock *program = ospg_program();
-  uint32_t count = 0, first = 0, place = program->path, index = 0;
+  struct format_directive rows[BATCH];
+  const struct table *table = directive_table();
+  for (uint32_t first = 0; first < table->count; first += BATCH) {
+    uint32_t count = table->count - first < BATCH ? table->count - first : BATCH;
+    for (uint32_t i = 0; i < count; i++) {
+      rows[i] = *(const struct format_directive *)table_at(table, first + i);
+      rows[i].work = in_unit(rows[i].work);
+      rows[i].span = in_unit(rows[i].span);
+      rows[i].lock_bound = in_unit(rows[i].lock_bound);
+    }
+    put(&writer.common, FORMAT_DIRECTIVES, 0, first, count, sizeof *rows, rows);
+  }
+}
+
+/* Who contributes to the span.  Each amount is the difference of two rounded sums, so that they add up. */
+static void put_contributions(uint32_t place)
+{
+  struct format_contribution records[BATCH];
+  uint32_t count = 0, first = 0, index = 0;
+  uint64_t sum = 0;
   const struct path_item *item;
-  process->span = program->base;
-  process->span_burdened = program->burdened;
-  process->work_unit = modules_string(rt.work_unit == WORK_USER ? "units" : "s");
-  process->unseen = rt.unseen;
-  put_table(&writer.common, directive_table());
   do {
     item = path_next(&place, &index);
-    if (item)
+    if (item) {
+      uint64_t before = in_unit(sum);
+      sum += item->amount;
       records[count++] = (struct format_contribution){.directive = (uint32_t)(item->key >> 48),
                                                       .thread = (uint32_t)(item->key >> 28) & PATH_THREAD_MAX,
                                                       .node = (uint32_t)item->key & PATH_NODE_MAX,
-                                                      .amount = item->amount};
-    if (count == ROOM || (!item && count)) {
+                                                      .amount = in_unit(sum) - before};
+    }
+    if (count == BATCH || (!item && count)) {
       put(&writer.common, FORMAT_CONTRIBUTIONS, 0, first, count, sizeof *records, records);
       first += count;
       count = 0;
     }
   } while (item);
+}
+
+static void put_graph(struct format_process *process)
+{
+  const struct clock *program = ospg_program();
+  process->span = in_unit(program->base);
+  process->span_burdened = in_unit(program->burdened);
+  process->work_unit = modules_string(rt.work_unit == WORK_USER ? "units" : "s");
+  process->unseen = rt.unseen;
+  put_directives();
+  put_contributions(program->path);
 }
 
 void writer_process(void)

@@ -67,7 +67,7 @@ enum {
   ompt_task_final = 0x20000000,
   ompt_task_undeferred = 0x08000000,
   ompt_frame_application_serial = 1,
-  ompt_parallel_league = 1
+  ompt_parallel_league = 0x40000000
 };
 enum {
   ompt_task_complete = 1,

@@ -97,17 +97,17 @@ static void attribute(struct thread_state *t, struct task *task, uint64_t work)
   t->fragment_samples = 0;
 }
 
-/* Ends the fragment that runs: its work is the current task's. */
-static void fragment_end(struct thread_state *t)
+/* Ends the fragment that runs, at that moment: its work is the current task's. */
+static void fragment_end_at(struct thread_state *t, uint64_t moment)
 {
-  uint64_t now = work_now(t);
   struct task *task = t->task ? at(t->task) : NULL;
-  uint64_t work = now - t->work_since;
-  t->work_since = now;
-  if (!task || task->flags & TASK_WAITING || !work) {
+  if (!task || task->flags & TASK_WAITING) {
     t->fragment_samples = 0;
     return;
   }
+  uint64_t work = work_until(t, moment);
+  if (!work)
+    return;
   attribute(t, task, work);
   task->now.base += work;
   task->now.burdened += work;
@@ -115,11 +115,15 @@ static void fragment_end(struct thread_state *t)
   t->total_work += work;
 }
 
+static void fragment_end(struct thread_state *t)
+{
+  fragment_end_at(t, work_moment(t));
+}
+
 /* The fragment begins here: what we have done in a callback is no work. */
 static void fragment_begin(struct thread_state *t)
 {
-  if (rt.work_unit != WORK_USER)
-    t->work_since = work_now(t);
+  work_begin(t, work_moment(t));
 }
 
 /* Tells the task's instance what it has done. */
@@ -233,11 +237,9 @@ uint32_t ospg_implicit_begin(struct thread_state *t, uint64_t region)
     task->instance = team->instance; /* held by the team until its region ends */
   }
   task->begin = task->now.base;
-  bool first = !t->task && !region; /* what the thread did until now is this task's */
+  bool first = !t->task && !region;
   t->task = index;
-  if (first)
-    t->work_since = 0;
-  else
+  if (!first) /* else what the thread did until now is this task's */
     fragment_begin(t);
   return index;
 }
@@ -781,7 +783,6 @@ void ospg_add_work(struct thread_state *t, uint32_t node, uint64_t units)
 {
   if (rt.work_unit != WORK_USER)
     return;
-  fragment_end(t); /* what was reported before, in another context */
   t->work.units += units;
   if (node <= PATH_NODE_MAX && t->index <= PATH_THREAD_MAX) {
     t->fragment[0].node = node;
@@ -789,12 +790,12 @@ void ospg_add_work(struct thread_state *t, uint32_t node, uint64_t units)
     t->fragment_samples = 1;
   }
   fragment_end(t);
+  fragment_begin(t);
 }
 
 void ospg_settle(struct thread_state *t)
 {
   directive_settle(t);
-  t->record->work = t->total_work;
 }
 
 void ospg_stop_thread(struct thread_state *t)

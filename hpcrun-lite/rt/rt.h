@@ -76,7 +76,7 @@ enum work_unit { WORK_CPU_TIME, WORK_USER };
 
 /* A thread's work until now: see rt/work.h. */
 struct work {
-  uint64_t base_ns, base_ticks, last, units;
+  uint64_t since, units, base_ns, base_ticks;
   uint32_t sequence;
   int source; /* whose perf page tells when the thread was switched out, -1 = none */
 };
@@ -147,7 +147,7 @@ struct thread_state {
   uint32_t task; /* that the thread runs, 0 = none */
   unsigned fragment_samples;
   ompt_data_t *dependent_wait; /* the task that waits in a taskwait with dependences */
-  uint64_t work_since, total_work, fork_ticks;
+  uint64_t total_work;
   struct work work;
   struct {
     uint32_t node;

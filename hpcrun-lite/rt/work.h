@@ -1,9 +1,9 @@
-/* What a thread has done so far, in the unit of work: nanoseconds of CPU time, counts of a hardware event, or what the
- * program reported.
+/* What a thread has done since some moment, in the unit of work: ticks of CPU time, or what the program reported.
  *
  * Context: RT, in callbacks; work_start() when the thread's events are armed.  CPU time without a system call: while
  * the sequence counter of the thread's perf_event page stands still, the thread was not switched out, and a difference
- * of time-stamp counters is CPU time; only when it has moved is the kernel asked.
+ * of time-stamp counters is CPU time; only when it has moved is the kernel asked.  Ticks are turned into nanoseconds
+ * when the results are written.
  */
 #ifndef HPCRUN_LITE_RT_WORK_H
 #define HPCRUN_LITE_RT_WORK_H
@@ -12,8 +12,17 @@
 
 void work_start(struct thread_state *t);
 
-/* Never smaller than before. */
-uint64_t work_now(struct thread_state *t);
+/* A moment of the thread: the time-stamp counter, or the units reported until now. */
+static inline uint64_t work_moment(const struct thread_state *t)
+{
+  return rt.work_unit == WORK_USER ? t->work.units : rt_ticks();
+}
+
+/* Work begins at that moment (now, or so little ago that the thread was not switched out). */
+void work_begin(struct thread_state *t, uint64_t moment);
+
+/* Work from the begin until that moment. */
+uint64_t work_until(struct thread_state *t, uint64_t moment);
 
 /* The rate of the time-stamp counter, measured against elapsed time since the process's start; the longer, the better.
  */
