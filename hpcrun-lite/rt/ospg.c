@@ -813,8 +813,10 @@ void ospg_stop_thread(struct thread_state *t)
 }
 
 /* What an open task of a living thread has reached counts as the end of a chain. */
-void ospg_reach(struct thread_state *self, const struct thread_state *t)
+void ospg_reach(struct thread_state *self, struct thread_state *t)
 {
+  if (t == self)
+    fragment_end(t);
   if (t->task)
     join_offer(self, &program, &at(t->task)->now);
 }

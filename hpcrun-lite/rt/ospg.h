@@ -58,7 +58,7 @@ void ospg_sample(struct thread_state *t, uint32_t node, uint64_t weight);
 void ospg_settle(struct thread_state *t);
 
 /* What an open task of a living thread has reached counts as the end of a chain, too. */
-void ospg_reach(struct thread_state *self, const struct thread_state *t);
+void ospg_reach(struct thread_state *self, struct thread_state *t);
 
 /* The longest chain that has ended. */
 const struct clock *ospg_program(void);
