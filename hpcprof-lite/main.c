@@ -68,7 +68,8 @@ static int gather(struct job *job)
     fprintf(stderr, "hpcprof-lite: reading %u files on %u threads\n", count, options->threads);
   bool progress = count > 1 && !options->quiet && isatty(STDERR_FILENO);
   if (!status && count)
-    status = merge_files(paths, count, options->threads, progress ? show_progress : NULL, &job->profile);
+    status =
+        merge_files(paths, count, options->threads, options->baseline, progress ? show_progress : NULL, &job->profile);
   for (uint32_t i = 0; i < count; i++)
     free(paths[i]);
   free(paths);
@@ -94,6 +95,21 @@ static void report_modules(const struct job *job)
   problems_release(&problems);
 }
 
+/* Understands --sort EVENT_incl or EVENT_excl. */
+static int sort_by_event(const struct tree_columns *columns, const char *wish, struct tree_order *order)
+{
+  for (uint32_t i = 0; i < columns->events_count; i++) {
+    const char *name = columns->columns[columns->events[i]].name;
+    size_t length = strlen(name);
+    if (strncmp(wish, name, length) || (strcmp(wish + length, "_incl") && strcmp(wish + length, "_excl")))
+      continue;
+    order->column = columns->events[i];
+    order->by = strcmp(wish + length, "_incl") ? SORT_EXCL : SORT_INCL;
+    return 0;
+  }
+  return ERR_INPUT;
+}
+
 /* Understands --sort for tree views: a CSV column. */
 static int sort_order(const struct job *job, struct tree_order *order)
 {
@@ -110,25 +126,29 @@ static int sort_order(const struct job *job, struct tree_order *order)
     order->by = plain[i].by;
     return 0;
   }
-  const char *const names[] = {"samples", "work_incl_s", "work_excl_s", "overhead_incl_s", "overhead_excl_s"};
-  const uint32_t numbers[] = {columns->samples, columns->work, columns->work, columns->overhead, columns->overhead};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (strcmp(wish, names[i]) || numbers[i] == PROFILE_NONE)
+  const struct {
+    const char *name;
+    uint32_t column;
+    enum tree_sort by;
+  } figures[] = {{"samples", columns->samples, SORT_INCL},
+                 {"work_incl_s", columns->work, SORT_INCL},
+                 {"work_excl_s", columns->work, SORT_EXCL},
+                 {"overhead_incl_s", columns->overhead, SORT_INCL},
+                 {"overhead_excl_s", columns->overhead, SORT_EXCL},
+                 {"lockwait_incl_s", columns->lockwait, SORT_INCL},
+                 {"lockwait_excl_s", columns->lockwait, SORT_EXCL},
+                 {"idleness_incl_s", columns->idleness, SORT_INCL},
+                 {"idleness_excl_s", columns->idleness, SORT_EXCL},
+                 {"abs_idleness_pct", columns->idleness, SORT_INCL},
+                 {"rel_idleness_pct", columns->idleness, SORT_RELATIVE}};
+  for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+    if (strcmp(wish, figures[i].name) || figures[i].column == PROFILE_NONE)
       continue;
-    order->column = numbers[i];
-    order->by = strstr(wish, "_excl") ? SORT_EXCL : SORT_INCL;
+    order->column = figures[i].column;
+    order->by = figures[i].by;
     return 0;
   }
-  for (uint32_t i = 0; i < columns->events_count; i++) {
-    const char *name = columns->columns[columns->events[i]].name;
-    size_t length = strlen(name);
-    if (strncmp(wish, name, length) || (strcmp(wish + length, "_incl") && strcmp(wish + length, "_excl")))
-      continue;
-    order->column = columns->events[i];
-    order->by = strcmp(wish + length, "_incl") ? SORT_EXCL : SORT_INCL;
-    return 0;
-  }
-  return ERR_INPUT;
+  return sort_by_event(columns, wish, order);
 }
 
 static int bad_sort(const struct job *job)
@@ -238,6 +258,7 @@ static int report_tree(struct job *job, struct report *report)
 static int report_summary(struct job *job, struct report *report, struct report_hot *hot, struct report_module *modules)
 {
   struct tree_order order = default_order(job, true);
+  order.by = SORT_SPENT_EXCL;
   int status = view_flat(&job->tree, &job->columns, &job->view);
   if (!status)
     status = tree_finish(&job->view, &order, false);

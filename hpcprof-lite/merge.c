@@ -87,6 +87,7 @@ int merge_find(char *const *directories, size_t directories_count, struct proble
 struct work {
   struct profile *profile;
   char *const *paths;
+  enum profile_baseline baseline;
   struct contexts *partial; /* one for each worker */
   void (*progress)(uint32_t, uint32_t);
   atomic_uint next, workers;
@@ -119,7 +120,7 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
   if (status)
     return 0;
   process->usable = true;
-  status = stitch_file(file, process, &profile->catalog, contexts, problems);
+  status = stitch_file(file, process, &profile->catalog, work->baseline, contexts, problems);
   read_close(file);
   return status;
 }
@@ -220,8 +221,8 @@ static int sort_processes(struct profile *profile)
   return 0;
 }
 
-int merge_files(char *const *paths, uint32_t count, unsigned threads, void (*progress)(uint32_t done, uint32_t all),
-                struct profile *profile)
+int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profile_baseline baseline,
+                void (*progress)(uint32_t done, uint32_t all), struct profile *profile)
 {
   *profile = (struct profile){0};
   catalog_init(&profile->catalog);
@@ -235,7 +236,8 @@ int merge_files(char *const *paths, uint32_t count, unsigned threads, void (*pro
   for (unsigned i = 0; i < workers && !status; i++)
     status = contexts_init(&partial[i]);
   if (!status) {
-    struct work work = {.profile = profile, .paths = paths, .partial = partial, .progress = progress};
+    struct work work = {
+        .profile = profile, .paths = paths, .baseline = baseline, .partial = partial, .progress = progress};
     profile->processes_count = count;
     pthread_mutex_init(&work.lock, NULL);
     status = run_workers(&work, workers, ids);

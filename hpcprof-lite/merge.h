@@ -26,10 +26,11 @@ struct profile {
 int merge_find(char *const *directories, size_t directories_count, struct problems *problems, char ***paths,
                uint32_t *count);
 
-/* Reads and merges the files on that many threads; `progress` is called now and then with the number of files done,
- * from one thread at a time, and may be NULL.  0, or ERR_NOMEM.  The caller releases *profile in any case. */
-int merge_files(char *const *paths, uint32_t count, unsigned threads, void (*progress)(uint32_t done, uint32_t all),
-                struct profile *profile);
+/* Reads and merges the files on that many threads, idleness counted against the baseline; `progress` is called now and
+ * then with the number of files done, from one thread at a time, and may be NULL.  0, or ERR_NOMEM.  The caller
+ * releases *profile in any case. */
+int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profile_baseline baseline,
+                void (*progress)(uint32_t done, uint32_t all), struct profile *profile);
 
 void merge_release(struct profile *profile);
 

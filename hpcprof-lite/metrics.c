@@ -142,15 +142,15 @@ uint32_t metrics_hot(const struct tree *tree, const struct tree *flat, const str
 {
   uint32_t count = 0;
   for (uint32_t row = flat->rows[0].first_child; row != PROFILE_NONE && count < METRICS_HOT; row = flat->rows[row].next)
-    if (tree_weight(flat, columns, row, false) * 200 >= tree_weight(flat, columns, 0, true) &&
-        tree_weight(flat, columns, row, false))
+    if (tree_spent(flat, columns, row, false) * 200 >= tree_spent(flat, columns, 0, true) &&
+        tree_spent(flat, columns, row, false))
       hot[count++] = (struct report_hot){.flat = row};
   for (uint32_t i = 0; i < tree->count; i++) {
     uint32_t row = tree->order[i];
     for (uint32_t j = 0; j < count; j++)
       if (row && same_function(&tree->rows[row], &flat->rows[hot[j].flat]) &&
-          tree_weight(tree, columns, row, false) >
-              (hot[j].context ? tree_weight(tree, columns, hot[j].context, false) : 0))
+          tree_spent(tree, columns, row, false) >
+              (hot[j].context ? tree_spent(tree, columns, hot[j].context, false) : 0))
         hot[j].context = row;
   }
   return count;
@@ -175,9 +175,9 @@ int metrics_modules(const struct tree *tree, const struct tree_columns *columns,
     all[i] = (struct report_module){.module = i, .unnamed = !names->modules[i].named};
   for (uint32_t row = 0; row < tree->count; row++)
     if (tree->rows[row].module != PROFILE_NONE)
-      add(&all[tree->rows[row].module].weight, tree_weight(tree, columns, row, false));
+      add(&all[tree->rows[row].module].weight, tree_spent(tree, columns, row, false));
   qsort(all, names->modules_count, sizeof *all, by_weight);
-  uint64_t least = tree_weight(tree, columns, 0, true) / 100;
+  uint64_t least = tree_spent(tree, columns, 0, true) / 100;
   for (uint32_t i = 0; i < names->modules_count && *count < METRICS_MODULES; i++) {
     const struct names_module *found = &names->modules[all[i].module];
     if (found->looked_up && !found->lined && all[i].weight && all[i].weight >= least)

@@ -62,6 +62,9 @@ const char *options_help(void)
          "      --view VIEW         summary (default), topdown, bottomup, flat or threads\n"
          "  -f, --format FORMAT     text (default), csv or json\n"
          "  -o, --output FILE       write the report to FILE\n"
+         "      --idleness WHICH    idleness against the most threads ever in use (thread, the\n"
+         "                          default), the cores (core), or the threads in use at the\n"
+         "                          time (shared)\n"
          "      --lines             rows for source lines below their function\n"
          "      --root SELECTOR     only what lies below: FUNCTION, FILE:LINE, FILE:FROM-TO\n"
          "                          or #ID (id of a row of the topdown view)\n"
@@ -109,6 +112,19 @@ static int parse_format(const char *name, struct options *options, char *message
     return 0;
   }
   return fail(message, size, "there is no format '%s': one of text, csv, json", name);
+}
+
+static int parse_baseline(const char *name, enum profile_baseline *baseline, char *message, size_t size)
+{
+  static const char *const names[] = {
+      [BASELINE_THREAD] = "thread", [BASELINE_CORE] = "core", [BASELINE_SHARED] = "shared"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (strcmp(name, names[i]))
+      continue;
+    *baseline = (enum profile_baseline)i;
+    return 0;
+  }
+  return fail(message, size, "option '--idleness' needs thread, core or shared, not '%s'", name);
 }
 
 static int parse_count(const char *option, const char *text, uint32_t *value, char *message, size_t size)
@@ -192,7 +208,7 @@ static int parse_option(int option, struct options *options, char *message, size
     options->version = true;
     return 0;
   case OPT_IDLENESS:
-    return fail(message, size, "option '%s' is not available yet: idleness is not charged to contexts", "--idleness");
+    return parse_baseline(optarg, &options->baseline, message, size);
   case OPT_WHAT_IF:
     return fail(message, size, "option '%s' is not available yet", "--what-if");
   default:

@@ -18,6 +18,7 @@ struct options {
   enum options_format format;
   const char *output;
   bool lines, quiet, verbose, help, version;
+  enum profile_baseline baseline;
   bool has_root;
   struct view_selector root;
   const char *sort;         /* column, NULL = the view's own order       */

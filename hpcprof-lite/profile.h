@@ -31,7 +31,22 @@ enum context_kind {
   CONTEXT_KINDS
 };
 
-enum column_role { COLUMN_SAMPLES, COLUMN_WORK, COLUMN_OVERHEAD, COLUMN_EVENT };
+/* What a column holds.  PER_BUSY and IN_USE occur in a file only: stitching makes IDLENESS of them. */
+enum column_role {
+  COLUMN_SAMPLES,
+  COLUMN_WORK,
+  COLUMN_OVERHEAD,
+  COLUMN_EVENT,
+  COLUMN_LOCKWAIT,
+  COLUMN_PER_BUSY,
+  COLUMN_IN_USE,
+  COLUMN_STORED, /* roles of a file are below */
+  COLUMN_IDLENESS = COLUMN_STORED
+};
+
+/* What idleness is counted against: the most threads ever in use in the process, the cores that it may run on, or the
+ * threads in use at each sample. */
+enum profile_baseline { BASELINE_THREAD, BASELINE_CORE, BASELINE_SHARED };
 
 /* What one column of the contexts' values means.  Equal name, unit and role make the same column in all processes. */
 struct profile_column {
@@ -69,17 +84,24 @@ enum profile_loss {
   LOSS_EVENTS,
   LOSS_THREADS,
   LOSS_WRITES,
+  LOSS_BLAME,
+  LOSS_STATES,
+  LOSS_TASKS,
   LOSS_MAX = 16
 };
 
+enum thread_flag { THREAD_OPENMP = 1 };
+
 struct profile_thread {
-  uint32_t index, tid;
+  uint32_t index, tid, flags;
   uint64_t start_ns, end_ns;
   uint64_t samples, samples_idle, samples_lockwait;
   uint64_t idle_sampled_ns, lockwait_sampled_ns;
   uint64_t idle_ns, lockwait_ns;
   uint64_t tool_ns, cpu_ns, wall_ns;
-  uint64_t work_ns, overhead_ns; /* sums over the thread's contexts */
+  uint64_t blocked_ns, region_ns;
+  uint64_t work_ns, overhead_ns;           /* sums over the thread's contexts                          */
+  uint64_t caused_lock_ns, caused_idle_ns; /* the same: waiting and idleness of others, charged to it */
   uint64_t lost[LOSS_MAX];
 };
 

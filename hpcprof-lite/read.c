@@ -11,9 +11,9 @@
 
 _Static_assert((int)CONTEXT_KINDS == FORMAT_KINDS && (int)CONTEXT_OUTSIDE == FORMAT_KIND_OUTSIDE, "same kinds");
 _Static_assert((int)CONTEXT_LINK == FORMAT_KIND_LINK && (int)CONTEXT_RUNTIME == FORMAT_KIND_RUNTIME, "same kinds");
-_Static_assert((int)LOSS_MAX == FORMAT_LOST_MAX && (int)LOSS_WRITES == FORMAT_LOST_WRITES, "same losses");
-_Static_assert((int)COLUMN_EVENT == FORMAT_ROLE_EVENT && (int)MODULE_ANON == FORMAT_MODULE_ANON,
-               "same roles and flags");
+_Static_assert((int)LOSS_MAX == FORMAT_LOST_MAX && (int)LOSS_TASKS == FORMAT_LOST_TASKS, "same losses");
+_Static_assert((int)COLUMN_EVENT == FORMAT_ROLE_EVENT && (int)COLUMN_IN_USE == FORMAT_ROLE_IN_USE, "same roles");
+_Static_assert((int)MODULE_ANON == FORMAT_MODULE_ANON && (int)THREAD_OPENMP == FORMAT_THREAD_OPENMP, "same flags");
 _Static_assert((int)PROCESS_FORKED == FORMAT_PROCESS_FORKED, "same flags");
 
 /* Most records of each table that are believed: far above what the running side can write, and what bounds memory where
@@ -277,6 +277,7 @@ static void take_thread(const struct format_thread *record, struct profile_threa
   *thread = (struct profile_thread){
       .index = record->index,
       .tid = record->tid,
+      .flags = record->flags,
       .start_ns = record->start_ns,
       .end_ns = record->end_ns,
       .samples = record->samples,
@@ -289,6 +290,8 @@ static void take_thread(const struct format_thread *record, struct profile_threa
       .tool_ns = record->tool_ns,
       .cpu_ns = record->cpu_ns,
       .wall_ns = record->wall_ns,
+      .blocked_ns = record->blocked_ns,
+      .region_ns = record->region_ns,
   };
   memcpy(thread->lost, record->lost, sizeof thread->lost);
 }
@@ -399,11 +402,12 @@ uint32_t read_columns_count(const struct read_file *file)
 
 struct read_column read_column(const struct read_file *file, uint32_t column)
 {
-  static const char *const fixed[] = {
-      [COLUMN_SAMPLES] = "samples", [COLUMN_WORK] = "work", [COLUMN_OVERHEAD] = "overhead"};
+  static const char *const fixed[COLUMN_STORED] = {
+      [COLUMN_SAMPLES] = "samples",   [COLUMN_WORK] = "work",         [COLUMN_OVERHEAD] = "overhead",
+      [COLUMN_LOCKWAIT] = "lockwait", [COLUMN_PER_BUSY] = "per busy", [COLUMN_IN_USE] = "in use"};
   const struct format_metric *metric = (const struct format_metric *)file->metrics.data + column;
   struct read_column found = {.role = metric->role, .period = metric->period};
-  if (found.role < COLUMN_EVENT) { /* their meaning is fixed, also where the strings are lost */
+  if (found.role < COLUMN_STORED && fixed[found.role]) { /* their meaning is fixed, also where the strings are lost */
     found.name = fixed[found.role];
     found.unit = found.role == COLUMN_SAMPLES ? "" : "ns";
     return found;

@@ -43,7 +43,9 @@ struct stitch {
   struct stitch_thread *threads;
   uint32_t *modules; /* the file's number → the catalog's */
   uint32_t *columns;
-  uint32_t unknown; /* module of frames whose module is unknown */
+  enum profile_baseline baseline;
+  uint32_t idleness; /* the catalog's column, PROFILE_NONE if the file has nothing to make it of */
+  uint32_t unknown;  /* module of frames whose module is unknown */
   struct place *stack;
   size_t stack_count, stack_room;
   size_t nodes_total;
@@ -68,12 +70,42 @@ static void report_faults(struct stitch *stitch, uint32_t thread)
   }
 }
 
+/* Whether a column only serves to make idleness. */
+static bool serves_idleness(uint32_t role)
+{
+  return role == COLUMN_PER_BUSY || role == COLUMN_IN_USE;
+}
+
+static uint32_t intern_column(struct stitch *stitch, const struct profile_column *wanted)
+{
+  uint32_t number = catalog_column(stitch->catalog, wanted);
+  if (number == PROFILE_NONE)
+    problems_add(stitch->problems, "%s: event '%s' is one more than the %d that can be reported: left out",
+                 stitch->process->path, wanted->name, CATALOG_COLUMNS_MAX);
+  return number;
+}
+
+static void intern_columns(struct stitch *stitch)
+{
+  uint32_t needed = stitch->baseline == BASELINE_SHARED ? COLUMN_IN_USE : COLUMN_PER_BUSY;
+  bool found = false;
+  for (uint32_t i = 0; i < read_columns_count(stitch->file); i++) {
+    struct read_column column = read_column(stitch->file, i);
+    struct profile_column wanted = {
+        .name = (char *)column.name, .unit = (char *)column.unit, .role = column.role, .period = column.period};
+    found = found || column.role == needed;
+    stitch->columns[i] = serves_idleness(column.role) ? PROFILE_NONE : intern_column(stitch, &wanted);
+  }
+  struct profile_column idleness = {.name = "idleness", .unit = "ns", .role = COLUMN_IDLENESS};
+  stitch->idleness = found ? intern_column(stitch, &idleness) : PROFILE_NONE;
+}
+
 /* Interns the file's modules and columns. */
 static int intern_tables(struct stitch *stitch)
 {
-  uint32_t modules = read_modules_count(stitch->file), columns = read_columns_count(stitch->file);
+  uint32_t modules = read_modules_count(stitch->file);
   stitch->modules = calloc(modules + 1, sizeof *stitch->modules);
-  stitch->columns = calloc(columns + 1, sizeof *stitch->columns);
+  stitch->columns = calloc(read_columns_count(stitch->file) + 1, sizeof *stitch->columns);
   if (!stitch->modules || !stitch->columns)
     return ERR_NOMEM;
   for (uint32_t i = 0; i < modules; i++) {
@@ -84,15 +116,7 @@ static int intern_tables(struct stitch *stitch)
       return ERR_NOMEM;
   }
   stitch->unknown = PROFILE_NONE;
-  for (uint32_t i = 0; i < columns; i++) {
-    struct read_column column = read_column(stitch->file, i);
-    struct profile_column wanted = {
-        .name = (char *)column.name, .unit = (char *)column.unit, .role = column.role, .period = column.period};
-    stitch->columns[i] = catalog_column(stitch->catalog, &wanted);
-    if (stitch->columns[i] == PROFILE_NONE)
-      problems_add(stitch->problems, "%s: event '%s' is one more than the %d that can be reported: left out",
-                   stitch->process->path, column.name, CATALOG_COLUMNS_MAX);
-  }
+  intern_columns(stitch);
   return 0;
 }
 
@@ -279,13 +303,66 @@ static int resolve(struct stitch *stitch, uint32_t thread, uint32_t node)
   return status;
 }
 
-static void add_to_thread(struct stitch *stitch, struct profile_thread *thread, uint32_t column, uint64_t amount)
+/* The sums of one node of one thread that idleness is made of. */
+struct blame {
+  uint64_t own_ns, per_busy_ns, in_use_ns;
+};
+
+static void add(uint64_t *sum, uint64_t amount)
 {
-  uint32_t role = read_column(stitch->file, column).role;
+  *sum = contexts_sum(*sum, amount);
+}
+
+/* Adds one cell to the sums of its thread and node. */
+static void add_to_sums(struct profile_thread *thread, struct blame *blame, uint32_t role, uint64_t amount)
+{
   if (role == COLUMN_WORK)
-    thread->work_ns = contexts_sum(thread->work_ns, amount);
+    add(&thread->work_ns, amount);
   else if (role == COLUMN_OVERHEAD)
-    thread->overhead_ns = contexts_sum(thread->overhead_ns, amount);
+    add(&thread->overhead_ns, amount);
+  else if (role == COLUMN_LOCKWAIT)
+    add(&thread->caused_lock_ns, amount);
+  if (role == COLUMN_WORK || role == COLUMN_OVERHEAD || role == COLUMN_LOCKWAIT)
+    add(&blame->own_ns, amount);
+  else if (role == COLUMN_PER_BUSY)
+    add(&blame->per_busy_ns, amount);
+  else if (role == COLUMN_IN_USE)
+    add(&blame->in_use_ns, amount);
+}
+
+/* Idleness of others that a node of the thread is to blame for.  Of a thread that no OpenMP runtime has known the sums
+ * mean nothing: it is in neither the busy nor the idle ones. */
+static uint64_t idleness(const struct stitch *stitch, const struct profile_thread *thread, const struct blame *blame)
+{
+  const struct profile_process *process = stitch->process;
+  if (!(process->flags & PROCESS_OMPT) || !(thread->flags & THREAD_OPENMP))
+    return 0;
+  uint64_t all_ns = blame->in_use_ns, most = process->threads_max;
+  if (stitch->baseline == BASELINE_CORE)
+    most = process->cpus;
+  if (stitch->baseline != BASELINE_SHARED && __builtin_mul_overflow(blame->per_busy_ns, most, &all_ns))
+    all_ns = UINT64_MAX;
+  return all_ns > blame->own_ns ? all_ns - blame->own_ns : 0;
+}
+
+/* Adds one value record to a merged node, and what is made of it. */
+static int add_record(struct stitch *stitch, struct profile_thread *thread, uint32_t merged, const uint64_t *cells)
+{
+  struct blame blame = {0};
+  int status = 0;
+  for (uint32_t i = 0; i < read_columns_count(stitch->file) && !status; i++) {
+    uint32_t role = read_column(stitch->file, i).role;
+    if (!serves_idleness(role) && stitch->columns[i] == PROFILE_NONE)
+      continue;
+    add_to_sums(thread, &blame, role, cells[i]);
+    if (stitch->columns[i] != PROFILE_NONE)
+      status = contexts_value(stitch->contexts, merged, stitch->columns[i], cells[i]);
+  }
+  if (status || stitch->idleness == PROFILE_NONE)
+    return status;
+  uint64_t amount = idleness(stitch, thread, &blame);
+  add(&thread->caused_idle_ns, amount);
+  return contexts_value(stitch->contexts, merged, stitch->idleness, amount);
 }
 
 /* Adds a thread's values to its contexts' merged nodes. */
@@ -304,13 +381,7 @@ static int add_values(struct stitch *stitch, uint32_t position)
       fault(stitch, FAULT_VALUE, i);
       continue;
     }
-    for (uint32_t column = 0; column < columns && !status; column++) {
-      uint64_t amount = values[(size_t)value * columns + column];
-      if (stitch->columns[column] == PROFILE_NONE)
-        continue;
-      add_to_thread(stitch, record, column, amount);
-      status = contexts_value(stitch->contexts, thread->map[i] - MAPPED, stitch->columns[column], amount);
-    }
+    status = add_record(stitch, record, thread->map[i] - MAPPED, values + (size_t)value * columns);
   }
   free(values);
   return status;
@@ -331,10 +402,14 @@ static int stitch_thread(struct stitch *stitch, uint32_t position)
 }
 
 int stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog,
-                struct contexts *contexts, struct problems *problems)
+                enum profile_baseline baseline, struct contexts *contexts, struct problems *problems)
 {
-  struct stitch stitch = {
-      .file = file, .process = process, .catalog = catalog, .contexts = contexts, .problems = problems};
+  struct stitch stitch = {.file = file,
+                          .process = process,
+                          .catalog = catalog,
+                          .baseline = baseline,
+                          .contexts = contexts,
+                          .problems = problems};
   stitch.threads = calloc((size_t)process->threads_count + 1, sizeof *stitch.threads);
   int status = stitch.threads ? intern_tables(&stitch) : ERR_NOMEM;
   for (uint32_t i = 0; i < process->threads_count && !status; i++)

@@ -13,8 +13,13 @@
 #include "hpcprof-lite/contexts.h"
 #include "hpcprof-lite/read.h"
 
-/* Adds all threads of the file to contexts, and their work and overhead to process->threads.  0, or ERR_NOMEM. */
+/* Adds all threads of the file to contexts, and what they hold in total to process->threads.  0, or ERR_NOMEM.
+ *
+ * Idleness is made here, for each thread and node, while its process and thread are known.  With P = work + overhead +
+ * lock wait of the node, and the sums over its samples of p/b (per busy) and p t/b (in use), it is T per_busy - P
+ * against T threads or cores, in_use - P against the threads in use at the time; at least 0.  Liu et al., ICS'13,
+ * equation 1; lock waits carry idleness too, as they count in b.  A file without those sums yields no such column. */
 int stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog,
-                struct contexts *contexts, struct problems *problems);
+                enum profile_baseline baseline, struct contexts *contexts, struct problems *problems);
 
 #endif

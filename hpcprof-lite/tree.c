@@ -7,7 +7,11 @@ enum { ROWS_START = 512 };
 
 void tree_columns_init(const struct catalog *catalog, struct tree_columns *columns)
 {
-  *columns = (struct tree_columns){.samples = PROFILE_NONE, .work = PROFILE_NONE, .overhead = PROFILE_NONE};
+  *columns = (struct tree_columns){.samples = PROFILE_NONE,
+                                   .work = PROFILE_NONE,
+                                   .overhead = PROFILE_NONE,
+                                   .lockwait = PROFILE_NONE,
+                                   .idleness = PROFILE_NONE};
   columns->count = catalog->columns_count;
   catalog_column_order(catalog, columns->source);
   for (uint32_t i = 0; i < columns->count; i++) {
@@ -19,6 +23,10 @@ void tree_columns_init(const struct catalog *catalog, struct tree_columns *colum
       columns->work = i;
     else if (column->role == COLUMN_OVERHEAD && columns->overhead == PROFILE_NONE)
       columns->overhead = i;
+    else if (column->role == COLUMN_LOCKWAIT && columns->lockwait == PROFILE_NONE)
+      columns->lockwait = i;
+    else if (column->role == COLUMN_IDLENESS && columns->idleness == PROFILE_NONE)
+      columns->idleness = i;
     else
       columns->events[columns->events_count++] = i;
   }
@@ -164,12 +172,26 @@ uint64_t tree_excl(const struct tree *tree, uint32_t row, uint32_t column)
   return column == PROFILE_NONE ? 0 : tree->excl[(size_t)row * tree->columns + column];
 }
 
+bool tree_has_time(const struct tree_columns *columns)
+{
+  return columns->work != PROFILE_NONE || columns->overhead != PROFILE_NONE;
+}
+
+uint64_t tree_spent(const struct tree *tree, const struct tree_columns *columns, uint32_t row, bool inclusive)
+{
+  uint64_t (*cell)(const struct tree *, uint32_t, uint32_t) = inclusive ? tree_incl : tree_excl;
+  if (tree_has_time(columns))
+    return contexts_sum(cell(tree, row, columns->work), cell(tree, row, columns->overhead));
+  return cell(tree, row, columns->events_count ? columns->events[0] : columns->samples);
+}
+
 uint64_t tree_weight(const struct tree *tree, const struct tree_columns *columns, uint32_t row, bool inclusive)
 {
   uint64_t (*cell)(const struct tree *, uint32_t, uint32_t) = inclusive ? tree_incl : tree_excl;
-  if (columns->work != PROFILE_NONE || columns->overhead != PROFILE_NONE)
-    return contexts_sum(cell(tree, row, columns->work), cell(tree, row, columns->overhead));
-  return cell(tree, row, columns->events_count ? columns->events[0] : columns->samples);
+  uint64_t spent = tree_spent(tree, columns, row, inclusive);
+  if (!tree_has_time(columns))
+    return spent;
+  return contexts_sum(spent, contexts_sum(cell(tree, row, columns->lockwait), cell(tree, row, columns->idleness)));
 }
 
 struct sorter {
@@ -183,6 +205,15 @@ static int descending(uint64_t a, uint64_t b)
   return (a < b) - (a > b);
 }
 
+/* Orders by the idle part of the rows' time.  Ratios of any 64-bit sums: exact enough as floating point. */
+static int by_relative(const struct tree *tree, const struct tree_columns *columns, uint32_t a, uint32_t b)
+{
+  uint64_t x_all = tree_weight(tree, columns, a, true), y_all = tree_weight(tree, columns, b, true);
+  double x = x_all ? (double)tree_incl(tree, a, columns->idleness) / (double)x_all : 0;
+  double y = y_all ? (double)tree_incl(tree, b, columns->idleness) / (double)y_all : 0;
+  return (x < y) - (x > y);
+}
+
 static int by_wish(const struct sorter *sorter, uint32_t a, uint32_t b)
 {
   const struct tree *tree = sorter->tree;
@@ -193,6 +224,10 @@ static int by_wish(const struct sorter *sorter, uint32_t a, uint32_t b)
     return descending(tree_weight(tree, order->columns, a, true), tree_weight(tree, order->columns, b, true));
   case SORT_WEIGHT_EXCL:
     return descending(sorter->own[a], sorter->own[b]);
+  case SORT_SPENT_EXCL:
+    return descending(tree_spent(tree, order->columns, a, false), tree_spent(tree, order->columns, b, false));
+  case SORT_RELATIVE:
+    return by_relative(tree, order->columns, a, b);
   case SORT_INCL:
     return descending(tree_incl(tree, a, order->column), tree_incl(tree, b, order->column));
   case SORT_EXCL:

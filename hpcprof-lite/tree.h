@@ -49,7 +49,7 @@ struct tree {
 struct tree_columns {
   struct profile_column columns[CATALOG_COLUMNS_MAX]; /* in canonical order, the catalog's strings */
   uint32_t source[CATALOG_COLUMNS_MAX];               /* number in the catalog */
-  uint32_t count, samples, work, overhead;
+  uint32_t count, samples, work, overhead, lockwait, idleness;
   uint32_t events[CATALOG_COLUMNS_MAX], events_count;
 };
 
@@ -57,6 +57,8 @@ struct tree_columns {
 enum tree_sort {
   SORT_WEIGHT_INCL,
   SORT_WEIGHT_EXCL,
+  SORT_SPENT_EXCL,
+  SORT_RELATIVE, /* idleness in the row's own time */
   SORT_INCL,
   SORT_EXCL,
   SORT_NAME,
@@ -91,8 +93,15 @@ void tree_inclusive(struct tree *tree);
 /* Sorts siblings, then sets depth, order and end, and ids unless keep_ids.  0, or ERR_NOMEM. */
 int tree_finish(struct tree *tree, const struct tree_order *order, bool keep_ids);
 
-/* What a row weighs: work + overhead where there is a time event, else the first event, else samples. */
+/* Whether an event that is a time was measured: then there are the four categories of time. */
+bool tree_has_time(const struct tree_columns *columns);
+
+/* What a row weighs: the four categories, that is its work and overhead and what it cost others in lock wait and
+ * idleness, where there is a time event; else the first event, else samples. */
 uint64_t tree_weight(const struct tree *tree, const struct tree_columns *columns, uint32_t row, bool inclusive);
+
+/* What threads spent in the row themselves: work + overhead where there is a time event, else as tree_weight(). */
+uint64_t tree_spent(const struct tree *tree, const struct tree_columns *columns, uint32_t row, bool inclusive);
 
 /* One cell, 0 for column PROFILE_NONE. */
 uint64_t tree_incl(const struct tree *tree, uint32_t row, uint32_t column);

@@ -134,6 +134,13 @@ void record_ns(struct record *record, uint64_t ns)
   close_cell(record);
 }
 
+void record_percent(struct record *record, uint64_t part, uint64_t whole)
+{
+  open_cell(record);
+  fprintf(record->stream, "%.4f", whole ? 100.0 * (double)part / (double)whole : 0.0);
+  close_cell(record);
+}
+
 void record_empty(struct record *record)
 {
   open_cell(record);

@@ -265,7 +265,10 @@ unsigned screen_decimals(uint64_t largest_ns)
 
 void screen_seconds(uint64_t ns, unsigned decimals, char out[16])
 {
-  snprintf(out, 16, "%.*f", (int)decimals, (double)ns / 1e9);
+  if (ns / 1000000000 > 99999999)
+    screen_count(ns / 1000000000, out);
+  else
+    snprintf(out, 16, "%.*f", (int)decimals, (double)ns / 1e9);
 }
 
 void screen_count(uint64_t value, char out[16])

@@ -197,7 +197,7 @@ static void path_text(const struct summary *summary, uint32_t row, unsigned widt
 static void print_hot(const struct summary *summary)
 {
   const struct report *report = summary->report;
-  uint64_t whole = tree_weight(report->flat, report->columns, 0, true);
+  uint64_t whole = tree_spent(report->flat, report->columns, 0, true);
   bool time = report->columns->work != PROFILE_NONE || report->columns->overhead != PROFILE_NONE;
   if (!report->hot_count)
     return;
@@ -205,7 +205,7 @@ static void print_hot(const struct summary *summary)
   print_line(summary, "  %8s %6s", time ? "own s" : "own", "%");
   for (uint32_t i = 0; i < report->hot_count; i++) {
     const struct report_hot *hot = &report->hot[i];
-    uint64_t weight = tree_weight(report->flat, report->columns, hot->flat, false);
+    uint64_t weight = tree_spent(report->flat, report->columns, hot->flat, false);
     uint64_t samples = tree_excl(report->flat, hot->flat, report->columns->samples);
     bool few = report->columns->samples != PROFILE_NONE && samples < PROFILE_FEW_SAMPLES;
     char figure[CELL], percent[CELL], name[SCREEN_TEXT_MAX], path[PATH_TEXT_MAX];
@@ -261,7 +261,7 @@ static unsigned print_losses(const struct summary *summary)
 static unsigned print_modules(const struct summary *summary)
 {
   const struct report *report = summary->report;
-  uint64_t whole = tree_weight(report->tree, report->columns, 0, true);
+  uint64_t whole = tree_spent(report->tree, report->columns, 0, true);
   for (uint32_t i = 0; i < report->modules_count; i++) {
     const struct report_module *module = &report->modules[i];
     const struct profile_module *file = &report->profile->catalog.modules[module->module];

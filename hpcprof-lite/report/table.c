@@ -29,7 +29,7 @@ static const char *const tree_headers[] = {"id",
                                            "rel_idleness_pct",
                                            "critical_path_incl",
                                            "critical_path_excl"};
-enum { TREE_HEADERS = sizeof tree_headers / sizeof *tree_headers, FIRST_LATER = 13 };
+enum { TREE_HEADERS = sizeof tree_headers / sizeof *tree_headers, FIRST_LATER = 19 };
 
 static void named_uint(FILE *stream, const char *name, uint64_t value)
 {
@@ -110,6 +110,26 @@ static void event_cell(struct record *record, const struct profile_column *colum
     record_uint(record, value);
 }
 
+/* A column of the tree, with what lies below the row and without. */
+static void time_cells(const struct report *report, struct record *record, uint32_t row, uint32_t column)
+{
+  time_cell(record, column, tree_incl(report->tree, row, column));
+  time_cell(record, column, tree_excl(report->tree, row, column));
+}
+
+/* Idleness in percent of all time of the tree, and of the row's own. */
+static void idleness_cells(const struct report *report, struct record *record, uint32_t row)
+{
+  const struct tree_columns *columns = report->columns;
+  for (int i = 0; i < 2; i++) {
+    uint64_t whole = tree_weight(report->tree, columns, i ? row : 0, true);
+    if (columns->idleness == PROFILE_NONE)
+      record_empty(record);
+    else
+      record_percent(record, tree_incl(report->tree, row, columns->idleness), whole);
+  }
+}
+
 static void tree_cells(const struct report *report, struct record *record, uint32_t number)
 {
   const struct tree *tree = report->tree;
@@ -133,10 +153,11 @@ static void tree_cells(const struct report *report, struct record *record, uint3
     record_empty(record);
   else
     record_uint(record, tree_incl(tree, number, columns->samples));
-  time_cell(record, columns->work, tree_incl(tree, number, columns->work));
-  time_cell(record, columns->work, tree_excl(tree, number, columns->work));
-  time_cell(record, columns->overhead, tree_incl(tree, number, columns->overhead));
-  time_cell(record, columns->overhead, tree_excl(tree, number, columns->overhead));
+  time_cells(report, record, number, columns->work);
+  time_cells(report, record, number, columns->overhead);
+  time_cells(report, record, number, columns->lockwait);
+  time_cells(report, record, number, columns->idleness);
+  idleness_cells(report, record, number);
   for (size_t i = FIRST_LATER; i < TREE_HEADERS; i++)
     record_empty(record);
   for (uint32_t i = 0; i < columns->events_count; i++) {
@@ -269,7 +290,7 @@ void table_summary(const struct report *report, bool json)
   summary_health(report, &record);
   for (uint32_t i = 0; i < report->hot_count; i++) {
     const struct tree_row *row = &report->flat->rows[report->hot[i].flat];
-    fact_ns(&record, "hottest", row->name, tree_weight(report->flat, report->columns, report->hot[i].flat, false),
+    fact_ns(&record, "hottest", row->name, tree_spent(report->flat, report->columns, report->hot[i].flat, false),
             row->file);
   }
   record_end(&record);

@@ -179,6 +179,10 @@ void text_tree(const struct report *report)
 static void short_seconds(uint64_t ns, char out[CELL])
 {
   double seconds = (double)ns / 1e9;
+  if (seconds > 999999) {
+    screen_short_count(ns / 1000000000, out);
+    return;
+  }
   snprintf(out, CELL, "%.*f", seconds < 999.995 ? 2 : seconds < 9999.95 ? 1 : 0, seconds);
 }
 

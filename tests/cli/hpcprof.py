@@ -13,10 +13,12 @@ import sys
 from tap import REPORT, case, environment, main
 
 GOLDEN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden")
-SOUND = ("basic", "zstd", "live", "two", "events")
+SOUND = ("basic", "zstd", "live", "two", "events", "blame", "blames", "huge")
 BAD = ("hostile", "truncated", "flipped", "version", "empty", "foreign")
 VIEWS = ("summary", "topdown", "bottomup", "flat", "threads")
 TREES = ("topdown", "bottomup", "flat")
+FOUR = ("work", "overhead", "lockwait", "idleness")
+BASELINES = ("thread", "core", "shared")
 
 
 def report(*arguments, cwd=GOLDEN, stdin=None, **settings):
@@ -86,15 +88,105 @@ def threads_and_order_do_not_matter(_):
 
 @case
 def sums_are_right(_):
-    for name in SOUND[:4]:
+    for name in SOUND[:4] + ("blame", "blames"):
         for view in TREES:
             for lines in ((), ("--lines",)):
                 table = rows("--view", view, *lines, name)
-                kinds = ("work", "overhead")
+                kinds = FOUR if name.startswith("blame") else ("work", "overhead")
                 for kind in kinds:
                     level = table if view != "bottomup" else [row for row in table if row["depth"] in ("0", "1")]
                     total = sum(round(float(row[f"{kind}_excl_s"]) * 1e9) for row in level)
                     assert total == round(float(table[0][f"{kind}_incl_s"]) * 1e9), (name, view, kind)
+
+
+def figures(row, unit=1e9):
+    """The four categories of a row in ns, inclusive and exclusive."""
+    return {f"{kind}_{part}": round(float(row[f"{kind}_{part}_s"]) * unit) for kind in FOUR for part in ("incl", "excl")}
+
+
+@case
+def each_row_is_its_own_and_its_children(_):
+    for name in ("blame", "blames"):
+        for lines in ((), ("--lines",)):
+            for which in BASELINES:
+                table = rows("--view", "topdown", "--idleness", which, *lines, name)
+                for row in table:
+                    own, below = figures(row), [figures(child) for child in table if child["parent_id"] == row["id"]]
+                    for kind in FOUR:
+                        assert own[f"{kind}_incl"] == own[f"{kind}_excl"] + sum(one[f"{kind}_incl"] for one in below)
+
+
+# For each context of the golden measurement `blame`, in ms: work, overhead, lock wait, then idleness of others against
+# four threads, eight cores and the threads in use, from P and the sums of P/b and P t/b that make_golden.c gives it.
+BLAME = {
+    "app+0x2000": (200, 0, 0, 4 * 200 - 200, 8 * 200 - 200, 0),  # serial: one thread of one
+    "app+0x2100": (1150, 0, 0, 0, 8 * 1150 // 4 - 1150, 0),  # balanced: four of four
+    "[OpenMP runtime]": (0, 50, 0, 0, 8 * 50 // 4 - 50, 0),
+    "parallel [app+0x1400]": (200, 0, 0, 4 * 200 - 200, 8 * 200 - 200, 4 * 200 - 200),  # imbalanced: one of four
+    "app+0x2200": (100, 0, 0, 4 * 50 - 100, 8 * 50 - 100, 4 * 50 - 100),  # below the lock: two of four
+    "app+0x2300": (0, 0, 100, 4 * 50 - 100, 8 * 50 - 100, 4 * 50 - 100),  # its release
+    "app+0x2400": (50, 0, 0, 0, 0, 0),  # not a thread of OpenMP's
+}
+
+
+@case
+def idleness_is_charged_against_each_baseline(_):
+    for position, which in enumerate(BASELINES):
+        table = rows("--view", "flat", "--idleness", which, "blame")
+        wanted = {name: (*ms[:3], ms[3 + position]) for name, ms in BLAME.items()}
+        found = {row["name"]: tuple(figures(row, 1e3)[f"{kind}_excl"] for kind in FOUR) for row in table}
+        assert {name: ms for name, ms in found.items() if any(ms)} == wanted, (which, found)
+        total = sum(sum(ms) for ms in wanted.values())
+        assert {"thread": 4 * 800, "core": 8 * 800}.get(which, total - 50) == total - 50
+        for row in table:
+            incl = [figures(row)[f"{kind}_incl"] for kind in FOUR]
+            assert row["abs_idleness_pct"] == f"{100 * incl[3] / (total * 1e6):.4f}", row
+            assert row["rel_idleness_pct"] == f"{100 * incl[3] / (sum(incl) or 1):.4f}", row
+    assert rows("--view", "flat", "blame") == rows("--view", "flat", "--idleness", "thread", "blame")
+
+
+@case
+def processes_have_their_own_baseline(_):
+    one, both = ({row["name"]: figures(row, 1e3) for row in rows("--view", "flat", name)} for name in ("blame", "blames"))
+    skewed = "parallel [app+0x1400]"
+    assert both[skewed]["work_excl"] == 200 + 300
+    assert both[skewed]["idleness_excl"] == (4 - 1) * 200 + (2 - 1) * 300
+    assert all(both[name] == one[name] for name in one if name.startswith("app+0x2"))
+
+
+@case
+def a_part_has_percentages_of_its_own(_):
+    table = rows("--view", "topdown", "--root", "app+0x1500", "blame")
+    incl = figures(table[0], 1e3)
+    assert [incl[f"{kind}_incl"] for kind in FOUR] == [100, 0, 100, 200]
+    assert table[0]["abs_idleness_pct"] == table[0]["rel_idleness_pct"] == "50.0000"
+    release = next(row for row in table if row["name"] == "app+0x2300")
+    assert (release["abs_idleness_pct"], release["rel_idleness_pct"]) == ("25.0000", "50.0000")
+
+
+@case
+def contexts_that_only_cost_others_are_shown(_):
+    names = [row["name"] for row in rows("--view", "topdown", "--percent-limit", "5", "blame")]
+    assert "app+0x2300" in names and "app+0x2400" not in names
+
+
+@case
+def blame_orders_siblings(_):
+    for column, part in (("idleness_excl_s", None), ("lockwait_excl_s", None), ("lockwait_incl_s", None),
+                         ("idleness_incl_s", None), ("abs_idleness_pct", None), ("rel_idleness_pct", None)):
+        found = [float(row[column]) for row in rows("--view", "flat", "--sort", column, "blame")[1:]]
+        assert found == sorted(found, reverse=True) and found[0] > found[-1], column
+
+
+@case
+def huge_sums_saturate(_):
+    most = "18446744073.709551615"
+    for which in BASELINES:
+        table = rows("--view", "flat", "--idleness", which, "huge")
+        assert [table[0][f"{kind}_incl_s"] for kind in FOUR] == ["0.000000105", most, most, most]
+        assert all(0 <= float(row[f"{kind}_idleness_pct"]) <= 100 for row in table for kind in ("abs", "rel"))
+        for view in VIEWS:
+            assert report("-q", "--view", view, "--idleness", which, "huge").returncode == 0
 
 
 @case
@@ -111,10 +203,12 @@ def rows_stand_below_their_parents(_):
 
 
 @case
-def later_columns_are_empty(_):
+def columns_without_a_measurement_are_empty(_):
     for row in rows("--view", "topdown", "two"):
         for column in ("lockwait_incl_s", "idleness_excl_s", "abs_idleness_pct", "critical_path_incl"):
             assert row[column] == "", row
+    for row in rows("--view", "topdown", "blame"):
+        assert row["critical_path_incl"] == "" != row["idleness_excl_s"], row
     done = report("-q", "--view", "topdown", "-f", "json", "two")
     assert json.loads(done.stdout)["rows"][0]["rel_idleness_pct"] is None
 
@@ -246,7 +340,8 @@ def the_command_line_is_checked(_):
         assert f"view '{view}' is not available yet" in refused("--view", view, "basic")
     assert "there is no view 'x'" in refused("--view", "x", "basic")
     assert "there is no format 'xml'" in refused("-f", "xml", "basic")
-    for option in (("--idleness", "core"), ("--what-if", "f=2"), ("-I", "/src")):
+    assert "thread, core or shared, not 'cores'" in refused("--idleness", "cores", "basic")
+    for option in (("--what-if", "f=2"), ("-I", "/src")):
         assert "not available yet" in refused(*option, "basic")
     assert "unknown option '--wat'" in refused("--wat", "basic")
     assert "needs a value" in refused("basic", "--view")

@@ -4,10 +4,20 @@
 #include <string.h>
 #include <zstd.h>
 
+/* What a thread's record says unless a test says otherwise. */
+static const struct format_thread usual_thread = {.end_ns = 1000000000,
+                                                  .samples_idle = 2,
+                                                  .idle_sampled_ns = 20000000,
+                                                  .idle_ns = 50000000,
+                                                  .lockwait_ns = 1000000,
+                                                  .cpu_ns = 950000000,
+                                                  .wall_ns = 1000000000};
+
 void compose_begin(struct compose *compose, enum compose_form form, uint32_t pid, const char *command)
 {
   memset(compose, 0, sizeof *compose);
   compose->form = form;
+  compose->thread = usual_thread;
   compose->strings_size = 1; /* offset 0 is "" */
   compose->modules_count = 1;
   compose->regions_count = 1;
@@ -111,15 +121,9 @@ void compose_chunk(struct compose *compose, uint32_t table, uint32_t owner, uint
 
 void compose_thread(struct compose *compose, uint32_t index)
 {
-  struct format_thread thread = {.index = index,
-                                 .tid = compose->process.pid + index - 1,
-                                 .end_ns = 1000000000,
-                                 .samples_idle = 2,
-                                 .idle_sampled_ns = 20000000,
-                                 .idle_ns = 50000000,
-                                 .lockwait_ns = 1000000,
-                                 .cpu_ns = 950000000,
-                                 .wall_ns = 1000000000};
+  struct format_thread thread = compose->thread;
+  thread.index = index;
+  thread.tid = compose->process.pid + index - 1;
   thread.lost[FORMAT_LOST_PARTIAL] = index == 1;
   thread.samples = thread.samples_idle;
   for (uint32_t i = 1; i < compose->values_count; i++)
@@ -129,6 +133,7 @@ void compose_thread(struct compose *compose, uint32_t index)
                 compose->values);
   compose_chunk(compose, FORMAT_THREAD, index, 0, 1, sizeof thread, &thread);
   compose->process.threads++;
+  compose->thread = usual_thread;
   compose->nodes_count = 0;
   compose->values_count = 1;
   memset(compose->values, 0, sizeof compose->values);

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { COMPOSE_STRINGS = 1024, COMPOSE_RECORDS = 64, COMPOSE_BYTES = 1 << 16 };
+enum { COMPOSE_STRINGS = 1024, COMPOSE_RECORDS = 256, COMPOSE_BYTES = 1 << 16 };
 
 enum compose_form { COMPOSE_PACKED, COMPOSE_ZSTD, COMPOSE_LIVE };
 
@@ -19,6 +19,7 @@ struct compose {
   char strings[COMPOSE_STRINGS];
   uint32_t strings_size;
   struct format_process process;
+  struct format_thread thread; /* what the next thread's record says beside its samples; set anew for each */
   struct format_metric metrics[8];
   uint32_t metrics_count;
   struct format_module modules[8];

@@ -108,6 +108,132 @@ static void events(void)
   compose_end(&compose);
 }
 
+/* Columns of the four categories and of what idleness is made of, and a context with them, in units of 10 ms: for each
+ * sample one unit of work, overhead or lock wait, `busy` threads of `used` at the time. */
+enum { WORK, OVERHEAD, LOCKWAIT };
+
+static void blame_metrics(void)
+{
+  time_metrics();
+  compose_metric(&compose, "lockwait", "ns", FORMAT_ROLE_LOCKWAIT, 0);
+  compose_metric(&compose, "per busy", "ns", FORMAT_ROLE_PER_BUSY, 0);
+  compose_metric(&compose, "in use", "ns", FORMAT_ROLE_IN_USE, 0);
+}
+
+static uint32_t charge(uint32_t kind, uint32_t parent, uint32_t offset, unsigned category, uint64_t samples,
+                       uint64_t busy, uint64_t used)
+{
+  const uint64_t p = samples * 10000000;
+  const uint64_t values[] = {
+      samples,  category == WORK ? p : 0, category == OVERHEAD ? p : 0, category == LOCKWAIT ? p : 0,
+      p / busy, p * used / busy};
+  return compose_node(&compose, kind, kind == FORMAT_KIND_FRAME, offset, parent, values);
+}
+
+static uint32_t place(uint32_t kind, uint32_t parent, uint32_t offset)
+{
+  return compose_node(&compose, kind, kind == FORMAT_KIND_FRAME, offset, parent, NULL);
+}
+
+static void blame_thread(uint32_t index, uint64_t wall_ms, uint64_t idle_ms, uint64_t lockwait_ms, uint64_t region_ms)
+{
+  compose.thread.flags = FORMAT_THREAD_OPENMP;
+  compose.thread.samples_idle = compose.thread.idle_sampled_ns = 0;
+  compose.thread.wall_ns = compose.thread.end_ns = compose.thread.cpu_ns = wall_ms * 1000000;
+  compose.thread.idle_ns = idle_ms * 1000000;
+  compose.thread.lockwait_ns = compose.thread.lockwait_sampled_ns = lockwait_ms * 1000000;
+  compose.thread.samples_lockwait = lockwait_ms / 10;
+  compose.thread.region_ns = region_ms * 1000000;
+  compose_thread(&compose, index);
+}
+
+/* Four threads on eight cores for 0.8 s; tests/cli/hpcprof.py derives what is expected.  0.2 s serial, 0.3 s balanced
+ * (of them 0.05 s overhead on one thread), 0.2 s on one thread of four, and 0.1 s in which thread 2 works below a lock,
+ * thread 3 waits for it, and two are idle.  Thread 5 is none of OpenMP's: what stands in its columns means nothing. */
+static void blame(void)
+{
+  compose_begin(&compose, COMPOSE_PACKED, 500, "./blame");
+  compose.process.wall_ns = 800000000;
+  compose.process.cpu_ns = 1800000000;
+  compose.process.cpus = 8;
+  compose.process.threads_max = 4;
+  compose.process.regions = 3;
+  blame_metrics();
+  compose_module(&compose, "/golden/app", FORMAT_MODULE_MAIN);
+  uint32_t main_frame = place(FORMAT_KIND_FRAME, 0, 0x1000);
+  charge(FORMAT_KIND_FRAME, main_frame, 0x2000, WORK, 20, 1, 1);
+  uint32_t solve = place(FORMAT_KIND_FRAME, main_frame, 0x1100);
+  uint32_t body = place(FORMAT_KIND_FRAME, place(FORMAT_KIND_PARALLEL, solve, 0), 0x1200);
+  charge(FORMAT_KIND_FRAME, body, 0x2100, WORK, 30, 4, 4);
+  uint32_t skewed = place(FORMAT_KIND_FRAME, main_frame, 0x1300);
+  charge(FORMAT_KIND_FRAME, place(FORMAT_KIND_PARALLEL, skewed, 0), 0x1400, WORK, 20, 1, 4);
+  uint32_t locked = place(FORMAT_KIND_FRAME, main_frame, 0x1500);
+  blame_thread(1, 800, 100, 0, 600);
+
+  uint32_t link = compose_node(&compose, FORMAT_KIND_LINK, 1, solve, 0, NULL);
+  body = place(FORMAT_KIND_FRAME, place(FORMAT_KIND_PARALLEL, link, 0), 0x1200);
+  charge(FORMAT_KIND_FRAME, body, 0x2100, WORK, 30, 4, 4);
+  link = compose_node(&compose, FORMAT_KIND_LINK, 1, locked, 0, NULL);
+  body = place(FORMAT_KIND_FRAME, place(FORMAT_KIND_PARALLEL, link, 0), 0x1600);
+  charge(FORMAT_KIND_FRAME, body, 0x2200, WORK, 10, 2, 4);
+  charge(FORMAT_KIND_FRAME, body, 0x2300, LOCKWAIT, 10, 2, 4);
+  blame_thread(2, 600, 200, 0, 0);
+
+  link = compose_node(&compose, FORMAT_KIND_LINK, 1, solve, 0, NULL);
+  body = place(FORMAT_KIND_FRAME, place(FORMAT_KIND_PARALLEL, link, 0), 0x1200);
+  charge(FORMAT_KIND_FRAME, body, 0x2100, WORK, 30, 4, 4);
+  blame_thread(3, 600, 200, 100, 0);
+
+  link = compose_node(&compose, FORMAT_KIND_LINK, 1, solve, 0, NULL);
+  uint32_t parallel = place(FORMAT_KIND_PARALLEL, link, 0);
+  charge(FORMAT_KIND_FRAME, place(FORMAT_KIND_FRAME, parallel, 0x1200), 0x2100, WORK, 25, 4, 4);
+  charge(FORMAT_KIND_RUNTIME, parallel, 0, OVERHEAD, 5, 4, 4);
+  blame_thread(4, 600, 300, 0, 0);
+
+  compose.thread.idle_ns = compose.thread.lockwait_ns = 0;
+  charge(FORMAT_KIND_FRAME, 0, 0x2400, WORK, 5, 1, 9);
+  compose_thread(&compose, 5);
+  compose_end(&compose);
+}
+
+/* Beside it two threads on the same cores for 0.5 s: one of them works for 0.3 s alone. */
+static void blame_second(void)
+{
+  compose_begin(&compose, COMPOSE_PACKED, 600, "./blame");
+  compose.process.wall_ns = 500000000;
+  compose.process.cpus = 8;
+  compose.process.threads_max = 2;
+  compose.process.regions = 1;
+  blame_metrics();
+  compose_module(&compose, "/golden/app", FORMAT_MODULE_MAIN);
+  uint32_t skewed = place(FORMAT_KIND_FRAME, place(FORMAT_KIND_FRAME, 0, 0x1000), 0x1300);
+  charge(FORMAT_KIND_FRAME, place(FORMAT_KIND_PARALLEL, skewed, 0), 0x1400, WORK, 30, 1, 2);
+  blame_thread(1, 500, 0, 0, 500);
+  blame_thread(2, 500, 300, 0, 0);
+  compose_end(&compose);
+}
+
+/* Sums so large that they overflow in every product and total: of 2^32 - 1 threads and as many cores. */
+static void huge(void)
+{
+  compose_begin(&compose, COMPOSE_PACKED, 700, "./huge");
+  compose.process.cpus = compose.process.threads_max = UINT32_MAX;
+  compose.process.wall_ns = UINT64_MAX;
+  blame_metrics();
+  compose_module(&compose, "/golden/app", FORMAT_MODULE_MAIN);
+  const uint64_t values[][6] = {{UINT64_MAX, 5, 0, 7, UINT64_MAX, UINT64_MAX},
+                                {1, 100, 0, 0, UINT64_MAX, UINT64_MAX},
+                                {1, 0, UINT64_MAX, 1, 1, 1},
+                                {1, 0, 1, UINT64_MAX, 1, 1}};
+  for (uint32_t i = 0; i < 4; i++)
+    compose_node(&compose, FORMAT_KIND_FRAME, 1, 0x1000 + 16 * i, 0, values[i]);
+  compose.thread.wall_ns = compose.thread.region_ns = compose.thread.idle_ns = UINT64_MAX;
+  compose.thread.lockwait_ns = compose.thread.blocked_ns = UINT64_MAX;
+  compose.thread.flags = FORMAT_THREAD_OPENMP;
+  compose_thread(&compose, 1);
+  compose_end(&compose);
+}
+
 /* Trees that lie: circles of parents and links, indices that lead nowhere, a missing value record. */
 static void hostile(void)
 {
@@ -175,6 +301,13 @@ int main(int argc, char **argv)
   save("live", 100);
   events();
   save("events", 300);
+  blame();
+  save("blame", 500);
+  save("blames", 500);
+  blame_second();
+  save("blames", 600);
+  huge();
+  save("huge", 700);
   hostile();
   save("hostile", 400);
   damaged();

@@ -37,7 +37,7 @@ static void merge(int count, unsigned threads, struct profile *profile)
   char **paths = calloc((size_t)count, sizeof *paths);
   for (int i = 0; i < count; i++)
     paths[i] = path_of(i);
-  assert_int_equal(merge_files(paths, (uint32_t)count, threads, NULL, profile), 0);
+  assert_int_equal(merge_files(paths, (uint32_t)count, threads, BASELINE_THREAD, NULL, profile), 0);
   for (int i = 0; i < count; i++) {
     unlink(paths[i]);
     free(paths[i]);

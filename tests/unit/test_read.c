@@ -83,7 +83,7 @@ static void check(void)
   struct tree tree;
   char *paths[] = {path};
   assert_true(compose_write(&compose, path));
-  assert_int_equal(merge_files(paths, 1, 1, NULL, &profile), 0);
+  assert_int_equal(merge_files(paths, 1, 1, BASELINE_THREAD, NULL, &profile), 0);
   for (uint32_t i = 1; i < profile.contexts.count; i++)
     assert_true(profile.contexts.nodes[i].parent < i);
   tree_columns_init(&profile.catalog, &columns);
@@ -133,7 +133,7 @@ static void test_sound_file_has_no_problems(void **state)
   char *paths[] = {path};
   make(*(const enum compose_form *)*state);
   assert_true(compose_write(&compose, path));
-  assert_int_equal(merge_files(paths, 1, 1, NULL, &profile), 0);
+  assert_int_equal(merge_files(paths, 1, 1, BASELINE_THREAD, NULL, &profile), 0);
   assert_int_equal(profile.problems[0].count, 0);
   assert_int_equal(profile.processes[0].threads_count, 2);
   merge_release(&profile);
