@@ -1,5 +1,6 @@
 """What the tests on programs share: build, measure, read the report."""
 import csv
+import glob
 import io
 import os
 import sys
@@ -68,14 +69,49 @@ class Measurement:
         return self.view("threads")
 
 
-def work_of(nodes, function, below=None):
-    """Inclusive work of the outermost rows of a function, all or only those with `below` among their ancestors."""
+def sum_of(nodes, column, function, below=None):
+    """A column of the outermost rows of a function, all or only those with `below` among their ancestors."""
     total = 0.0
     for node in nodes:
         ancestors = node.path()[:-1]
         if node.name == function and function not in ancestors and (below is None or below in ancestors):
-            total += node.value("work_incl_s")
+            total += node.value(column)
     return total
+
+
+def work_of(nodes, function, below=None):
+    return sum_of(nodes, "work_incl_s", function, below)
+
+
+def idleness_of(nodes, function, below=None):
+    return sum_of(nodes, "idleness_incl_s", function, below)
+
+
+def lockwait_of(nodes, function, below=None):
+    return sum_of(nodes, "lockwait_incl_s", function, below)
+
+
+def clocks(output):
+    """What a program printed of its own clocks: lines of `name seconds`."""
+    return {name: float(value) for name, value in (line.split() for line in output.splitlines())}
+
+
+def openmp_flags(compiler):
+    """How a compiler builds OpenMP programs here: clang 19 comes without the library and its header."""
+    if compiler != "clang-19":
+        return ("-O1", "-g", "-fopenmp")
+    library, headers = os.path.join(tap.DEPS, "libomp-19"), glob.glob("/usr/lib/llvm-*/lib/clang/*/include/omp.h")
+    own = os.path.join(library, "include")
+    found = own if os.path.exists(os.path.join(own, "omp.h")) else os.path.dirname(headers[0]) if headers else None
+    if not found or not os.path.exists(os.path.join(library, "libomp.so")):
+        raise tap.Skip("no OpenMP for clang-19")
+    return ("-O1", "-g", "-fopenmp", "-idirafter", found, f"-L{library}", f"-Wl,-rpath,{library}")
+
+
+def libomps():
+    """The versions of LLVM's runtime that are here, with the library of each."""
+    found = [(version, os.path.join(tap.DEPS, f"libomp-{version}", "libomp.so.5")) for version in (14, 15, 16, 19)]
+    return [(version, library) for version, library in found if os.path.exists(library)]
 
 
 def near(value, expected, share, what=""):
