@@ -151,6 +151,8 @@ struct format_region {
   uint32_t state;       /* enum format_region_state                                      */
   uint32_t link_node;
   uint32_t next; /* running side: next open region of the owner, or next free one */
+  uint32_t team; /* threads */
+  uint32_t reserved;
 };
 
 /* Kinds of nodes.  `what` of a node is a module index, or as said. */

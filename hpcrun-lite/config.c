@@ -1,6 +1,7 @@
 #include "hpcrun-lite/config.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 #include <sys/auxv.h>
 
@@ -34,6 +35,7 @@ void config_read(struct config *config)
   config->log = atoi(text("HPCRUN_LITE_LOG", "1"));
   config->first_pid = atoi(text("HPCRUN_LITE_PID", "0"));
   config->note = text("HPCRUN_LITE_NOTE", "");
+  config->task_creation = strcmp(text("HPCRUN_LITE_TASKS", "region"), "creation") == 0;
   config->exchanged = text("HPCRUN_LITE_RUNTIME", NULL) != NULL;
   config->tool_disabled = strcasecmp(text("OMP_TOOL", "enabled"), "disabled") == 0;
   config->rank = rank();

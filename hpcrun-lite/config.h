@@ -13,6 +13,7 @@ struct config {
   int log;            /* 0 quiet, 1 normal, 2 verbose                     */
   int first_pid;      /* of the process that the launcher became          */
   int rank;           /* MPI, -1 without                                  */
+  bool task_creation; /* --task-context creation                          */
   const char *note;   /* the launcher's word on the OpenMP runtime, or "" */
   bool exchanged;     /* it put another OpenMP runtime under the program  */
   bool tool_disabled; /* OMP_TOOL=disabled                                */

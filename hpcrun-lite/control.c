@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@
 #include "hpcrun-lite/rt/sample.h"
 #include "hpcrun-lite/rt/source.h"
 #include "hpcrun-lite/rt/sys.h"
+#include "hpcrun-lite/rt/task.h"
 #include "hpcrun-lite/rt/unwind.h"
 #include "hpcrun-lite/writer.h"
 
@@ -131,7 +133,15 @@ static void reset_process(void)
   modules_start(control.executable);
   region_start();
   blame_start();
+  task_start();
   writer_start();
+}
+
+/* Before the OpenMP runtime may bind the thread to a core. */
+static uint32_t core_count(void)
+{
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
 }
 
 static void choose_metrics(void)
@@ -156,6 +166,8 @@ bool control_start(void)
     return false;
   memcpy(rt.events, control.config.events, sizeof rt.events);
   rt.event_count = control.config.event_count;
+  control.cpus = core_count();
+  rt.task_creation = control.config.task_creation;
   choose_metrics();
   children_at_start_us = children_us();
   read_command();
@@ -214,6 +226,8 @@ static void state_release(struct thread_state *t)
     arena_free(ARENA_FRAMES, 0, t->frames_chunk);
   if (t->walk_chunk)
     arena_free(ARENA_WALK, 0, t->walk_chunk);
+  if (t->stacks_chunk)
+    arena_free(ARENA_STACKS, 0, t->stacks_chunk);
   if (t->record_chunk)
     arena_free(ARENA_RECORD, 0, t->record_chunk);
   arena_free(ARENA_THREAD, 0, t->self_chunk);
@@ -535,14 +549,14 @@ void control_fork_child(void)
   rt_self = NULL;
   arena_reset();
   unwind_restart();
-  atomic_store(&rt.openmp_threads, 0);
-  atomic_store(&rt.openmp_threads_max, 0);
+  atomic_store(&rt.in_use, 0);
+  atomic_store(&rt.in_use_max, 0);
   control.forked = true;
   reset_process();
   thread_start(old.top_sp);
   if (rt_self) {
     if (old.activity.openmp)
-      blame_openmp_begin(rt_self);
+      blame_openmp_begin(rt_self, false);
     rt_self->stack_low = old.stack_low;
     rt_self->stack_high = old.stack_high;
   }

@@ -17,6 +17,7 @@ struct control {
   struct config config;
   bool active; /* measuring was started in this process image         */
   bool forked;
+  uint32_t cpus;     /* that the process may run on                         */
   uint64_t start_ns; /* CLOCK_MONOTONIC                                     */
   uint64_t start_realtime_ns;
   uint64_t start_ticks, start_cpu_ns;

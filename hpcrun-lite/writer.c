@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -213,12 +212,6 @@ void writer_thread(struct thread_state *t)
     flush();
 }
 
-static uint32_t core_count(void)
-{
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
-}
-
 static uint32_t process_notes(void)
 {
   static char notes[1024];
@@ -245,9 +238,9 @@ void writer_process(void)
                                    .start_ns = control.start_realtime_ns,
                                    .wall_ns = sys_monotonic_ns() - control.start_ns,
                                    .cpu_ns = sys_process_cpu_ns() - control.start_cpu_ns,
-                                   .cpus = core_count(),
+                                   .cpus = control.cpus,
                                    .threads = control.thread_count,
-                                   .threads_max = atomic_load(&rt.openmp_threads_max),
+                                   .threads_max = (uint32_t)atomic_load(&rt.in_use_max),
                                    .host = modules_string(writer.host),
                                    .command = modules_string(control.command),
                                    .runtime = modules_string(control.runtime),

@@ -5,7 +5,7 @@
  *   hpcrun-lite-inspect exec NAME=VALUE... -- COMMAND ...       run COMMAND with settings that a shell cannot make
  *   hpcrun-lite-inspect probe LIBRARY                           start that OpenMP runtime, so that it looks for tools
  *
- * Keys: output, overwrite, events, runtime, log, env, launcher (its process id), preload (the user's LD_PRELOAD).
+ * Keys: output, overwrite, events, tasks, runtime, log, env, launcher (its process id), preload (the user's LD_PRELOAD).
  * Everything on standard output is meant for the launcher or the user of --env and --diagnose; failures are one line on
  * standard error, and the exit status is the launcher's.
  */
@@ -210,6 +210,7 @@ static void print_settings(const struct plan *plan, bool as_words)
   print_setting(as_words, "OMP_TOOL_LIBRARIES", value);
   print_setting(as_words, "HPCRUN_LITE_DIR", plan->directory);
   print_setting(as_words, "HPCRUN_LITE_EVENTS", plan->event_list);
+  print_setting(as_words, "HPCRUN_LITE_TASKS", plan->task_context);
   snprintf(number, sizeof number, "%d", plan->log_level);
   print_setting(as_words, "HPCRUN_LITE_LOG", number);
   if (!plan->for_script) {
@@ -404,6 +405,8 @@ static bool take_key(struct plan *plan, const char *argument)
     plan->output = value;
   else if (equals(argument, length, "events"))
     plan->event_list = value;
+  else if (equals(argument, length, "tasks"))
+    plan->task_context = value;
   else if (equals(argument, length, "runtime"))
     plan->runtime = value;
   else if (equals(argument, length, "preload"))
@@ -432,6 +435,7 @@ int main(int argc, char **argv)
     return run_probe(arguments[0]);
   plan.output = plan.user_preload = "";
   plan.event_list = "task-clock@f200";
+  plan.task_context = "region";
   plan.runtime = "auto";
   plan.log_level = 1;
   plan.launcher_pid = (long)getppid();

@@ -44,19 +44,21 @@ void blame_leave(struct thread_state *t)
   __atomic_store_n(live_at(t->live_slot), NULL, __ATOMIC_RELEASE);
 }
 
-static void in_use_more(void)
+static void in_use_change(int threads)
 {
-  unsigned now = atomic_fetch_add(&rt.openmp_threads, 1) + 1, most = atomic_load(&rt.openmp_threads_max);
-  while (now > most && !atomic_compare_exchange_weak(&rt.openmp_threads_max, &most, now))
+  int now = atomic_fetch_add(&rt.in_use, threads) + threads, most = atomic_load(&rt.in_use_max);
+  while (now > most && !atomic_compare_exchange_weak(&rt.in_use_max, &most, now))
     ;
 }
 
-void blame_openmp_begin(struct thread_state *t)
+void blame_openmp_begin(struct thread_state *t, bool worker)
 {
   if (t->activity.openmp)
     return;
   t->record->flags |= FORMAT_THREAD_OPENMP;
-  in_use_more();
+  t->worker = worker;
+  if (!worker)
+    in_use_change(1);
   t->activity.openmp = true;
 }
 
@@ -64,10 +66,14 @@ void blame_openmp_end(struct thread_state *t)
 {
   if (!t->activity.openmp)
     return;
-  bool in_use = !t->activity.blocked || rt.wall;
+  in_use_change((t->activity.blocked && !rt.wall) - !t->worker);
   t->activity.openmp = t->activity.blocked = false;
-  if (in_use)
-    atomic_fetch_sub(&rt.openmp_threads, 1);
+}
+
+void blame_team(int more)
+{
+  if (more)
+    in_use_change(more);
 }
 
 bool blame_block(struct thread_state *t)
@@ -81,7 +87,7 @@ bool blame_block(struct thread_state *t)
     t->before =
         (struct blame){atomic_load(&sampled_ns), atomic_load(&sampled_per_busy_ns), atomic_load(&sampled_in_use_ns), 0};
   else
-    atomic_fetch_sub(&rt.openmp_threads, 1);
+    in_use_change(-1);
   return true;
 }
 
@@ -92,7 +98,7 @@ void blame_unblock(struct thread_state *t)
   if (rt.wall)
     t->slept = true;
   else
-    in_use_more();
+    in_use_change(1);
   t->activity.blocked = false;
   t->blocked_ticks += rt_ticks() - t->blocked_since;
 }

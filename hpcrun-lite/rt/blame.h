@@ -33,9 +33,13 @@ void blame_start(void);
 bool blame_join(struct thread_state *t);
 void blame_leave(struct thread_state *t);
 
-/* The OpenMP runtime knows this thread from now on, and no longer.  Keep the number of threads in use. */
-void blame_openmp_begin(struct thread_state *t);
+/* The OpenMP runtime knows this thread from now on, and no longer. */
+void blame_openmp_begin(struct thread_state *t, bool worker);
 void blame_openmp_end(struct thread_state *t);
+
+/* A region takes workers in use, or gives them back (negative).  Threads in use at once: those that the runtime did not
+ * make, and the workers of open regions, but not those that are blocked; the most there ever were is kept. */
+void blame_team(int more);
 
 /* The thread enters and leaves a call in which it sleeps, outside of the runtime's waits.  Meanwhile it is not in use,
  * unless elapsed time drives the samples: then it is busy, and the sample on its return is charged with the mean of

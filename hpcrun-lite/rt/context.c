@@ -4,6 +4,7 @@
 #include "hpcrun-lite/rt/modules.h"
 #include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/sys.h"
+#include "hpcrun-lite/rt/task.h"
 #include "hpcrun-lite/rt/unwind.h"
 
 /* A stack is read from its outer end inwards.  It is a sequence of runs: user frames, then frames of the OpenMP
@@ -14,13 +15,24 @@
  *  - the end of the path: the user frame outside it called the runtime, which is at work (overhead).
  * The last one is told from the others by the current task's exit frame: the runtime left for user code within that
  * run. */
+enum { TASK_LEVELS = 16 };
+
+struct task_level {
+  uint64_t exit_frame;
+  uint32_t created; /* record of its creation, 0 = none */
+};
+
 struct path {
   struct thread_state *t;
   struct frame *frames;
   int count;
   bool cut;
   uint64_t exit_frame; /* of the current task, 0 = it has not been called by the runtime          */
-  bool explicit_task, implicit_task;
+  bool implicit_task;
+  struct task_level tasks[TASK_LEVELS]; /* explicit ones, the innermost first; only the current one unless their
+                                           creation is wanted */
+  int tasks_count;
+  uint32_t entered;             /* as what the innermost task read so far was entered */
   bool caller;                  /* the path ends where the user called the runtime: the innermost run is a callback's */
   struct format_region *target; /* only this region's creation context is wanted: the innermost run is its */
   uint32_t node;                /* of what has been read so far                                            */
@@ -65,15 +77,6 @@ static void add_frame(struct path *path, const struct frame *frame)
     path->node = child(path, FORMAT_KIND_FRAME, frame->module, frame->offset);
 }
 
-/* Steps into a region; where the run of runtime frames leads on to an explicit task (run at the region's barrier), into
- * that. */
-static void enter_region(struct path *path, bool last_run)
-{
-  path->node = path->region_node = child(path, FORMAT_KIND_PARALLEL, 0, 0);
-  if (last_run && path->explicit_task)
-    path->node = child(path, FORMAT_KIND_TASK, 0, 0);
-}
-
 /* Stack pointers of a run's inner and outer boundary; the outer one is that of the user frame which called the runtime.
  */
 static uint64_t outer_sp(const struct path *path, int outermost)
@@ -81,9 +84,65 @@ static uint64_t outer_sp(const struct path *path, int outermost)
   return outermost + 1 < path->count ? path->frames[outermost + 1].sp : UINT64_MAX;
 }
 
+static bool within(const struct path *path, uint64_t exit_frame, int inner, int outer)
+{
+  return exit_frame >= path->frames[inner].sp && exit_frame < outer_sp(path, outer);
+}
+
 static bool left_in(const struct path *path, int inner, int outer)
 {
-  return path->exit_frame >= path->frames[inner].sp && path->exit_frame < outer_sp(path, outer);
+  return within(path, path->exit_frame, inner, outer);
+}
+
+/* The explicit task that the runtime called from the run [inner, outer], NULL without. */
+static const struct task_level *task_called(const struct path *path, int inner, int outer)
+{
+  for (int i = 0; i < path->tasks_count && inner > 0; i++)
+    if (within(path, path->tasks[i].exit_frame, inner, outer))
+      return &path->tasks[i];
+  return NULL;
+}
+
+/* The function that a frame lies in: module << 32 | offset of its start. */
+static uint64_t function_of(struct path *path, const struct frame *frame)
+{
+  struct call_cache *known = &path->t->functions[frame->ip % (sizeof path->t->functions / sizeof *path->t->functions)];
+  if (known->ip != frame->ip)
+    *known = (struct call_cache){frame->ip, unwind_function(path->t, frame->ip)};
+  uint32_t inside = known->target ? (uint32_t)(frame->ip - known->target) : 0;
+  return (uint64_t)frame->module << 32 | (frame->offset - inside);
+}
+
+/* Steps into a task that is called by the frame before `inner`: below its creation if that is known, else below its
+ * region. */
+static void enter_task(struct path *path, const struct task_level *task, int inner)
+{
+  uint32_t base = CCT_NONE;
+  path->entered = 0;
+  if (rt.task_creation && task) {
+    if (task->created && inner > 0)
+      path->entered = task_enter(task->created, function_of(path, &path->frames[inner - 1]));
+    if (path->entered)
+      base = task_base(path->t, path->entered);
+    if (base == CCT_NONE)
+      rt_lost(path->t, FORMAT_LOST_TASKS);
+  }
+  if (base != CCT_NONE)
+    path->node = base;
+  else if (path->region_node != CCT_NONE)
+    path->node = path->region_node;
+  path->node = child(path, FORMAT_KIND_TASK, 0, 0);
+}
+
+/* Steps into a region; where the run of runtime frames leads on to an explicit task (run at the region's barrier), into
+ * that. */
+static void enter_region(struct path *path, int inner, int outer)
+{
+  path->entered = 0;
+  path->node = path->region_node = child(path, FORMAT_KIND_PARALLEL, 0, 0);
+  const struct task_level *task = task_called(path, inner, outer);
+  if (task)
+    enter_task(path, task, inner);
 }
 
 /* Did the runtime call the user's code from the run [inner, outer], and not just a function that it needs?  Without
@@ -136,23 +195,20 @@ static void add_tail_caller(struct path *path, const struct frame *caller)
     path->node = child(path, FORMAT_KIND_FRAME, index, (uint32_t)(known->target - module->base));
 }
 
-static void enter_run(struct path *path, int inner, int outer, bool last)
+static void enter_run(struct path *path, int inner, int outer)
 {
   struct format_region *region = region_entered(path->t, path->frames[inner].sp, outer_sp(path, outer));
   if (region) {
     if (path->cut && region_known(region))
       path->node = region->link_node; /* what was cut off is known from an earlier sample */
     region_publish(path->t, region, path->node);
-    enter_region(path, last);
+    enter_region(path, inner, outer);
     return;
   }
-  if (!path->t->activity.openmp) {
-    enter_region(path, false);
-    return;
-  }
-  if (path->region_node != CCT_NONE)
-    path->node = path->region_node;
-  path->node = child(path, FORMAT_KIND_TASK, 0, 0);
+  if (!path->t->activity.openmp)
+    enter_region(path, inner, outer);
+  else
+    enter_task(path, task_called(path, inner, outer), inner);
 }
 
 /* Index of the outermost frame of the innermost run that has no run inside it, or -1. */
@@ -185,7 +241,7 @@ static int enter_base(struct path *path, int innermost)
   }
   path->node = base;
   bool last = outer >= 0 && outer == innermost, ends = last && !leads_to_user(path, inner, outer);
-  enter_region(path, last && !path->cut && left_in(path, inner, outer));
+  enter_region(path, path->cut || outer < 0 ? 0 : inner, outer);
   if (path->cut)
     path->node = child(path, FORMAT_KIND_PARTIAL, 0, 0);
   if (path->cut || outer < 0) /* no frame of the runtime at its outer end: taken whole */
@@ -219,7 +275,7 @@ static bool read_frames(struct path *path, int i, int innermost)
         path->node = child(path, FORMAT_KIND_RUNTIME, 0, 0);
       return true;
     }
-    enter_run(path, i, outer, outer == innermost && left_in(path, i, outer));
+    enter_run(path, i, outer);
     i--;
   }
   return false;
@@ -243,39 +299,55 @@ static bool read_path(struct path *path)
   return read_frames(path, path->count - 1, innermost);
 }
 
-static void current_task(struct path *path)
+/* The tasks on this stack, as the runtime knows them. */
+static void find_tasks(struct path *path)
 {
-  ompt_frame_t *frame = NULL;
-  int flags = 0;
-  enum { LOWEST_POINTER = 65536 };
-  if (!path->t->activity.openmp || !rt.get_task_info || rt.get_task_info(0, &flags, NULL, &frame, NULL, NULL) != 2 ||
-      (uint64_t)frame < LOWEST_POINTER)
-    return;
-  path->exit_frame = frame->exit_frame.value;
-  path->explicit_task = flags & ompt_task_explicit;
-  path->implicit_task = flags & ompt_task_implicit;
+  enum { LOWEST_POINTER = 65536, TASK_KNOWN = 2 };
+  int levels = !path->t->activity.openmp || !rt.get_task_info ? 0 : rt.task_creation ? TASK_LEVELS : 1;
+  for (int level = 0; level < levels; level++) {
+    ompt_frame_t *frame = NULL;
+    ompt_data_t *data = NULL;
+    int flags = 0;
+    if (rt.get_task_info(level, &flags, &data, &frame, NULL, NULL) != TASK_KNOWN || (uint64_t)frame < LOWEST_POINTER)
+      return;
+    if (level == 0) {
+      path->exit_frame = frame->exit_frame.value;
+      path->implicit_task = flags & ompt_task_implicit;
+    }
+    uint64_t word = (uint64_t)data < LOWEST_POINTER ? 0 : data->value;
+    if (flags & ompt_task_explicit)
+      path->tasks[path->tasks_count++] =
+          (struct task_level){frame->exit_frame.value, (uint32_t)(word >> RT_TASK_CREATED)};
+  }
 }
 
 uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bool *overhead)
 {
   struct path path = {.t = t, .frames = t->frames};
   path.count = unwind_walk(t, registers, t->frames, &path.cut);
-  current_task(&path);
+  find_tasks(&path);
   if (path.cut)
     rt_lost(t, FORMAT_LOST_PARTIAL);
   *overhead = read_path(&path);
   return path.node;
 }
 
-uint32_t context_caller(struct thread_state *t)
+struct context_place context_caller(struct thread_state *t)
 {
   struct path path = {.t = t, .frames = t->frames, .caller = true};
   path.count = unwind_here(t, t->frames, &path.cut);
-  current_task(&path);
+  find_tasks(&path);
   if (path.cut)
     rt_lost(t, FORMAT_LOST_PARTIAL);
   read_path(&path);
-  return path.node;
+  struct context_place place = {.node = path.node, .entered = path.entered};
+  while (place.first < path.count && !path.frames[place.first].runtime)
+    place.first++;
+  while (place.first < path.count && path.frames[place.first].runtime)
+    place.first++;
+  for (place.end = place.first; place.end < path.count && !path.frames[place.end].runtime;)
+    place.end++;
+  return place;
 }
 
 void context_publish(struct thread_state *t, struct format_region *region)
@@ -291,6 +363,6 @@ void context_publish_open(struct thread_state *t)
 {
   struct path path = {.t = t, .frames = t->frames};
   path.count = unwind_here(t, t->frames, &path.cut);
-  current_task(&path);
+  find_tasks(&path);
   read_path(&path);
 }

@@ -14,9 +14,15 @@
  * that this thread is master of learn their creation context.  CCT_NONE without memory. */
 uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bool *overhead);
 
-/* In a callback: the context of the user's frame that called the runtime, added to the thread's tree.  CCT_NONE without
- * memory. */
-uint32_t context_caller(struct thread_state *t);
+/* Where a callback was called from. */
+struct context_place {
+  uint32_t node;    /* of the user's frame that called the runtime; CCT_NONE without memory                     */
+  uint32_t entered; /* as what the task there was entered (rt/task.h), 0: an implicit one, or not known        */
+  int first, end;   /* indices into the thread's frames: from that frame outwards to the next one of the runtime */
+};
+
+/* In a callback: the context of the user's frame that called the runtime, added to the thread's tree. */
+struct context_place context_caller(struct thread_state *t);
 
 /* At the end of a region, in its master's callback: unwinds and publishes the region's creation context. */
 void context_publish(struct thread_state *t, struct format_region *region);

@@ -4,10 +4,10 @@
 #include "hpcrun-lite/rt/context.h"
 #include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/sample.h"
+#include "hpcrun-lite/rt/task.h"
 
-/* A task's data word: WAITING while the task is in a barrier, taskwait or taskgroup.  What a thread does follows from
- * the task that it runs: tasks scheduled inside a wait make it busy until the waiting task is resumed. */
-enum { TASK_WAITING = 1 };
+/* What a thread does follows from the task that it runs, whose data word says whether it waits: tasks scheduled inside
+ * a wait make the thread busy until the waiting task is resumed. */
 
 static struct thread_state *self(void)
 {
@@ -22,7 +22,7 @@ static void on_thread_begin(int type, ompt_data_t *thread_data)
   struct thread_state *t = rt_self;
   if (!t)
     return;
-  blame_openmp_begin(t);
+  blame_openmp_begin(t, type == ompt_thread_worker);
   if (type == ompt_thread_worker)
     rt_set_idle(t, true); /* until it takes part in a region */
 }
@@ -53,6 +53,8 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
     t->region_since = rt_ticks();
   parallel_data->value = handle ? handle : REGION_UNKNOWN;
   t->record->regions++;
+  if (rt.task_creation && handle && !rt_closed())
+    context_publish(t, region_innermost(t));
   t->inside--;
 }
 
@@ -83,7 +85,6 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
 static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, unsigned team_size,
                              unsigned index, int flags)
 {
-  (void)team_size;
   struct thread_state *t = self();
   if (!t)
     return;
@@ -99,7 +100,21 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   bool own = initial || (index == 0 && (handle == REGION_UNKNOWN || t->open_region == (uint32_t)handle));
   if (!own)
     t->base_region = handle;
+  else if (!initial && handle != REGION_UNKNOWN)
+    region_set_team(t, team_size);
   rt_set_idle(t, false);
+}
+
+/* The data word of a new task: where it was created. */
+static uint64_t creation(struct thread_state *t, const ompt_data_t *creator, const ompt_frame_t *frame,
+                         const void *codeptr)
+{
+  uint32_t by = creator ? (uint32_t)(creator->value >> RT_TASK_CREATED) : 0, created = 0;
+  t->inside++;
+  if (!rt_closed())
+    created = task_create(t, by, frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
+  t->inside--;
+  return (uint64_t)created << RT_TASK_CREATED;
 }
 
 /* A taskwait with dependences announces itself as a task that is created and completes: that one's data word names the
@@ -107,12 +122,17 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
 static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
                            int has_dependences, const void *codeptr)
 {
-  (void)frame, (void)has_dependences, (void)codeptr;
+  (void)has_dependences;
   struct thread_state *t = self();
-  if (!t || !(flags & ompt_task_taskwait) || !task_data)
+  if (!t)
     return;
+  if (!(flags & ompt_task_taskwait) || !task_data) {
+    if (rt.task_creation)
+      new_data->value = creation(t, task_data, frame, codeptr);
+    return;
+  }
   new_data->ptr = task_data;
-  task_data->value |= TASK_WAITING;
+  task_data->value |= RT_TASK_WAITING;
   rt_set_idle(t, true);
 }
 
@@ -122,10 +142,10 @@ static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
   if (!t)
     return;
   if (status == ompt_taskwait_complete && prior && prior->ptr) {
-    ((ompt_data_t *)prior->ptr)->value &= ~(uint64_t)TASK_WAITING;
+    ((ompt_data_t *)prior->ptr)->value &= ~(uint64_t)RT_TASK_WAITING;
     rt_set_idle(t, false);
   } else if (next) {
-    rt_set_idle(t, next->value & TASK_WAITING);
+    rt_set_idle(t, next->value & RT_TASK_WAITING);
   }
 }
 
@@ -138,7 +158,7 @@ static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_da
     return;
   bool waits = endpoint == ompt_scope_begin;
   if (task_data)
-    task_data->value = waits ? task_data->value | TASK_WAITING : task_data->value & ~(uint64_t)TASK_WAITING;
+    task_data->value = waits ? task_data->value | RT_TASK_WAITING : task_data->value & ~(uint64_t)RT_TASK_WAITING;
   rt_set_idle(t, waits);
 }
 
@@ -175,7 +195,7 @@ static void take_blame(struct thread_state *t, uint64_t wait_id)
   if (!rt_closed())
     blame = blame_take(wait_id);
   if (blame.samples)
-    sample_charge_blame(t, context_caller(t), &blame);
+    sample_charge_blame(t, context_caller(t).node, &blame);
   t->inside--;
 }
 

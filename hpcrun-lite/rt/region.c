@@ -1,5 +1,6 @@
 #include "hpcrun-lite/rt/region.h"
 
+#include "hpcrun-lite/rt/blame.h"
 #include "hpcrun-lite/rt/cct.h"
 #include "hpcrun-lite/rt/sample.h"
 #include "hpcrun-lite/rt/sys.h"
@@ -134,12 +135,21 @@ uint64_t region_begin(struct thread_state *t, uint64_t enter_frame)
   region->enter_frame = enter_frame;
   region->owner = t->index;
   region->link_node = 0;
+  region->team = 1;
   region->state = FORMAT_REGION_UNKNOWN;
   region->next = t->open_region;
   t->open_region = index;
   uint64_t generation = (region->word >> 32) + 1;
   __atomic_store_n(&region->word, generation << 32 | OPEN | 1, __ATOMIC_RELEASE);
   return generation << 32 | index;
+}
+
+void region_set_team(struct thread_state *t, uint32_t threads)
+{
+  if (!t->open_region || !threads)
+    return;
+  blame_team((int)threads - (int)at(t->open_region)->team);
+  at(t->open_region)->team = threads;
 }
 
 /* One user less; the last one makes the record reusable. */
@@ -163,6 +173,7 @@ struct format_region *region_end(struct thread_state *t)
   if (!index)
     return NULL;
   struct format_region *region = at(index);
+  blame_team(1 - (int)region->team);
   uint64_t alone = (region->word & ~(uint64_t)UINT32_MAX) | OPEN | 1;
   if (__atomic_compare_exchange_n(&region->word, &alone, alone - (OPEN + 1), false, __ATOMIC_ACQ_REL,
                                   __ATOMIC_ACQUIRE)) {
@@ -189,6 +200,16 @@ void region_close(struct thread_state *t)
     return;
   }
   let_go(index);
+}
+
+uint64_t region_current(const struct thread_state *t)
+{
+  return t->open_region ? at(t->open_region)->word >> 32 << 32 | t->open_region : t->base_region;
+}
+
+struct format_region *region_innermost(const struct thread_state *t)
+{
+  return t->open_region ? at(t->open_region) : NULL;
 }
 
 struct format_region *region_entered(const struct thread_state *t, uint64_t sp_from, uint64_t sp_to)

@@ -69,6 +69,12 @@ struct pending {
   uint32_t region, node;
 };
 
+/* An explicit task's data word. */
+enum {
+  RT_TASK_WAITING = 1, /* bit: in a barrier, taskwait or taskgroup              */
+  RT_TASK_CREATED = 1  /* shift of the record of its creation, see rt/task.h */
+};
+
 /* What the thread does, as the runtime's callbacks say: written by the thread itself, byte by byte, read by others
  * whole. */
 struct activity {
@@ -99,6 +105,7 @@ struct thread_state {
   uint32_t unrecorded;                   /* regions begun without a record that have not ended */
   uint32_t region_depth;                 /* regions of ours that are open                      */
   uint32_t live_slot;                    /* of rt/blame.c                                      */
+  bool worker;                           /* made by the OpenMP runtime                                       */
   bool slept;                            /* blocked since the last sample                      */
   uint64_t region_since, region_ticks;   /* as master of outermost regions          */
   uint64_t blocked_since, blocked_ticks; /* in calls of the program's               */
@@ -120,10 +127,10 @@ struct thread_state {
 
   struct source sources[EVENTS_MAX];
   struct module_cache modules[16];
-  struct call_cache calls[8];
-  struct frame *frames; /* RT_FRAMES_MAX */
-  void *walk;           /* of rt/unwind.c */
-  struct format_chunk *record_chunk, *frames_chunk, *walk_chunk, *self_chunk;
+  struct call_cache calls[8], functions[8]; /* of an address in a function: where that begins */
+  struct frame *frames;                     /* RT_FRAMES_MAX */
+  void *walk;                               /* of rt/unwind.c */
+  struct format_chunk *record_chunk, *frames_chunk, *walk_chunk, *self_chunk, *stacks_chunk;
 
   struct thread_state *next, **link; /* CTL: list of live threads, under its mutex  */
 };
@@ -138,14 +145,15 @@ struct rt_process {
   int pid;
   bool timers_for_cpu; /* CPU time is sampled by timers: kernel samples are not allowed                  */
   bool ompt;
+  bool task_creation;            /* tasks stand below the context that created them */
   bool wall;                     /* elapsed time drives the four categories */
   atomic_bool quiet;             /* no samples for a moment: the process forks                                      */
   atomic_bool paused;            /* by the program: samples do not count                                           */
   atomic_bool closed;            /* measuring has ended: handlers and callbacks return at once                     */
   atomic_uint module_generation; /* changes with every dlclose                                               */
   atomic_uint_fast64_t regions;
-  atomic_uint openmp_threads, openmp_threads_max; /* those not blocked                                       */
-  uint32_t epoch; /* base of region generations, so that handles of a parent process do not fit     */
+  atomic_int in_use, in_use_max; /* OpenMP threads, see rt/blame.h */
+  uint32_t epoch;                /* base of region generations, so that handles of a parent process do not fit     */
   _Atomic uint64_t lost[FORMAT_LOST_MAX]; /* of the process; each thread has its own                         */
 
   ompt_get_state_t get_state;

@@ -242,6 +242,13 @@ void unwind_flush(void)
     lib.flush_cache(space, 0, 0);
 }
 
+uint64_t unwind_function(const struct thread_state *t, uint64_t ip)
+{
+  unw_proc_info_t info;
+  struct walk *walk = t->walk;
+  return space && search_tables(space, ip, &info, 0, walk) == 0 ? info.start_ip : 0;
+}
+
 /* The range around a stack pointer that is surely the thread's stack; empty if the thread runs on another one. */
 static void set_direct_range(struct walk *walk, const struct thread_state *t, uint64_t sp)
 {

@@ -28,6 +28,9 @@ void unwind_flush(void);
 /* Bytes of memory for the walks of one thread (thread_state.walk): handlers may run on small stacks. */
 size_t unwind_size(void);
 
+/* Start of the function that an address lies in, 0 if its module does not say. */
+uint64_t unwind_function(const struct thread_state *t, uint64_t ip);
+
 /* Walks from the interrupted context outwards into frames[RT_FRAMES_MAX], innermost first.  Returns the number of
  * frames, at least 1; *cut says that the thread's outermost frame was not reached. */
 int unwind_walk(const struct thread_state *t, const greg_t *registers, struct frame *frames, bool *cut);

@@ -108,6 +108,43 @@ def tasks_by_gcc(directory):
     check_tasks(directory, "gcc")
 
 
+def check_creation(directory, compiler):
+    """Tasks stand below what created them, through tasks, and a recursive task once."""
+    program = build(directory, "creation.c", compiler)
+    run = Measurement(directory, program, options=("-e", "task-clock@f1000", "--task-context", "creation"))
+    assert run.done.stdout == "256 leaves\n" and "unknown origin" not in run.done.stderr, run.done
+    nodes = run.tree()
+    sums_hold(nodes)
+    no_runtime(nodes)
+    near(work_of(nodes, "leaf", "make_through_task"), 0.2, 2 * SHARE, "leaf made by a task")  # 200 samples
+    near(work_of(nodes, "leaf", "make_leaf"), 0.6, SHARE, "leaf made in all")
+    near(work_of(nodes, "leaf", "recurse"), 0.256, 2 * SHARE, "leaf at the end of the recursion")
+    for node in nodes:
+        path, kinds = node.path(), []
+        above = node
+        while above:
+            kinds.append(above.kind)
+            above = above.parent
+        if node.name == "leaf" and "make_through_task" in path:
+            assert path[0] == "main" and path[1].startswith("parallel @ creation.c:57") and kinds.count("task") == 2, path
+            assert path.index("create_all") < path.index("make_through_task") < path.index("make_leaf"), path
+        elif node.name == "leaf" and "make_leaf" in path:
+            assert kinds.count("task") == 1 and "create_all" in path, path
+        elif node.name == "leaf":
+            # recurse() calls itself 8 deep at most; of its tasks, each created by another, one is left; one prints the sum.
+            assert kinds.count("task") <= 2 and path.count("recurse") <= 2 * 9 and "create_all" in path, path
+
+
+@tap.case
+def task_creation_by_clang(directory):
+    check_creation(directory, "clang")
+
+
+@tap.case
+def task_creation_by_gcc(directory):
+    check_creation(directory, "gcc")
+
+
 def check_creator(directory, compiler):
     # Optimised, creator() jumps into the runtime and has no frame: the call instruction in main() tells of it.
     program = build(directory, "tasks.c", compiler, flags=("-O2", "-g", "-fopenmp"))

@@ -1,0 +1,100 @@
+/* Nanoseconds of one OpenMP construct: events NAME COUNT prints them.  The least of several rounds: what disturbs a round
+ * only makes it longer. */
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double now_ns(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static void critical(long count)
+{
+  for (long i = 0; i < count; i++) {
+#pragma omp critical
+    __asm__ volatile("");
+  }
+}
+
+static void lock(long count)
+{
+  omp_lock_t one;
+  omp_init_lock(&one);
+  for (long i = 0; i < count; i++) {
+    omp_set_lock(&one);
+    omp_unset_lock(&one);
+  }
+  omp_destroy_lock(&one);
+}
+
+static void region(long count)
+{
+  for (long i = 0; i < count; i++) {
+#pragma omp parallel num_threads(1)
+    __asm__ volatile("");
+  }
+}
+
+static void region2(long count)
+{
+  for (long i = 0; i < count; i++) {
+#pragma omp parallel num_threads(2)
+    __asm__ volatile("");
+  }
+}
+
+static void barrier2(long count)
+{
+#pragma omp parallel num_threads(2)
+  for (long i = 0; i < count; i++) {
+#pragma omp barrier
+  }
+}
+
+static void task(long count)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  for (long i = 0; i < count; i++) {
+#pragma omp task
+    __asm__ volatile("");
+  }
+}
+
+static void dynamic(long count)
+{
+#pragma omp parallel for num_threads(2) schedule(dynamic, 1)
+  for (long i = 0; i < count; i++)
+    __asm__ volatile("");
+}
+
+int main(int argc, char **argv)
+{
+  static const struct {
+    const char *name;
+    void (*run)(long count);
+  } all[] = {{"critical", critical}, {"lock", lock}, {"region", region},   {"region2", region2},
+             {"barrier2", barrier2}, {"task", task}, {"dynamic", dynamic}};
+  enum { ROUNDS = 7 };
+  long count = argc > 2 ? atol(argv[2]) : 0;
+  for (size_t i = 0; argc > 2 && i < sizeof all / sizeof *all; i++) {
+    if (strcmp(argv[1], all[i].name))
+      continue;
+    double least = 1e300;
+    for (int round = 0; round < ROUNDS; round++) {
+      double begin = now_ns();
+      all[i].run(count);
+      double each = (now_ns() - begin) / (double)count;
+      least = each < least ? each : least;
+    }
+    printf("%.2f\n", least);
+    return 0;
+  }
+  fprintf(stderr, "usage: events NAME COUNT\n");
+  return 2;
+}

@@ -1,0 +1,300 @@
+/* RT: counts of busy and idle threads, threads in use, blame left with locks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hpcrun-lite/rt/blame.h"
+#include "hpcrun-lite/rt/cct.h"
+#include "hpcrun-lite/rt/modules.h"
+#include "hpcrun-lite/rt/region.h"
+
+void threads_adopt(void);
+void threads_adopt(void)
+{
+}
+
+enum { THREADS = 6 };
+static struct thread_state threads[THREADS];
+static struct format_thread records[THREADS];
+static int runtime_state; /* what the runtime says of the thread */
+
+static int get_state(uint64_t *wait_id)
+{
+  *wait_id = 0;
+  return runtime_state;
+}
+
+static int setup(void **state)
+{
+  (void)state;
+  arena_reset();
+  rt.metric_count = 6;
+  rt.epoch = 7;
+  rt.wall = false;
+  rt.get_state = get_state;
+  runtime_state = 1;
+  atomic_store(&rt.in_use, 0);
+  atomic_store(&rt.in_use_max, 0);
+  memset(records, 0, sizeof records);
+  region_start();
+  blame_start();
+  modules_start("");
+  for (uint32_t i = 0; i < THREADS; i++) {
+    struct thread_state *t = &threads[i];
+    memset(t, 0, sizeof *t);
+    t->index = i + 1;
+    t->record = &records[i];
+    assert_true(cct_init(t) && region_register(t) && blame_join(t));
+  }
+  return 0;
+}
+
+/* Thread 0 is the program's, the others are the runtime's and wait for work. */
+static void start_openmp(unsigned count)
+{
+  for (unsigned i = 0; i < count; i++) {
+    blame_openmp_begin(&threads[i], i > 0);
+    rt_set_idle(&threads[i], i > 0);
+  }
+}
+
+/* Thread 0 begins a region with the first `count` threads. */
+static uint64_t fork_region(unsigned count)
+{
+  uint64_t handle = region_begin(&threads[0], 0);
+  region_set_team(&threads[0], count);
+  for (unsigned i = 0; i < count; i++) {
+    threads[i].base_region = i ? handle : 0;
+    rt_set_idle(&threads[i], false);
+  }
+  return handle;
+}
+
+static void assert_share(struct thread_state *t, uint64_t busy, uint64_t in_use)
+{
+  struct blame share = blame_share(t, 1200000);
+  assert_int_equal(share.time_ns, 1200000);
+  assert_int_equal(share.per_busy_ns, 1200000 / busy);
+  assert_int_equal(share.in_use_ns, 1200000 * in_use / busy);
+}
+
+static void a_thread_alone_is_busy(void **state)
+{
+  (void)state;
+  assert_share(&threads[0], 1, 1); /* before OpenMP knows it */
+  start_openmp(1);
+  assert_share(&threads[0], 1, 1);
+}
+
+static void parked_workers_are_not_in_use(void **state)
+{
+  (void)state;
+  start_openmp(4);
+  assert_share(&threads[0], 1, 1);
+  fork_region(4);
+  assert_share(&threads[0], 4, 4);
+  rt_set_idle(&threads[2], true);
+  rt_set_idle(&threads[3], true);
+  assert_share(&threads[0], 2, 4);
+  rt_set_idle(&threads[1], true);
+  assert_share(&threads[0], 1, 4);
+  assert_null(region_end(&threads[0]));
+  assert_share(&threads[0], 1, 1); /* none of them has been told yet that the region is over */
+  fork_region(2);
+  assert_share(&threads[0], 2, 2); /* threads 2 and 3 still believe to be in the other region */
+}
+
+static void a_region_somebody_was_sampled_in_ends_too(void **state)
+{
+  (void)state;
+  start_openmp(2);
+  uint64_t handle = fork_region(2);
+  assert_int_not_equal(region_base(&threads[1], handle), CCT_NONE);
+  rt_set_idle(&threads[1], true);
+  assert_share(&threads[0], 1, 2);
+  struct format_region *region = region_end(&threads[0]);
+  assert_non_null(region);
+  region_publish(&threads[0], region, CCT_ROOT);
+  region_close(&threads[0]);
+  assert_false(region_open(handle));
+  assert_share(&threads[0], 1, 1);
+  region_fold(&threads[1]);
+}
+
+static void all_can_be_idle_for_an_instant(void **state)
+{
+  (void)state;
+  start_openmp(2);
+  fork_region(2);
+  rt_set_idle(&threads[0], true);
+  rt_set_idle(&threads[1], true);
+  assert_share(&threads[1], 1, 3);
+}
+
+static void threads_unknown_to_openmp_count_only_for_themselves(void **state)
+{
+  (void)state;
+  start_openmp(2);
+  fork_region(2);
+  assert_share(&threads[0], 2, 2);
+  assert_share(&threads[5], 3, 3);
+  blame_leave(&threads[1]);
+  assert_share(&threads[0], 1, 1);
+}
+
+static void lock_waiters_are_busy(void **state)
+{
+  (void)state;
+  start_openmp(3);
+  fork_region(3);
+  rt_set_lockwait(&threads[1], true);
+  rt_set_idle(&threads[2], true);
+  assert_share(&threads[0], 2, 3);
+  rt_set_lockwait(&threads[2], true); /* waits for a lock within a wait */
+  assert_share(&threads[0], 3, 3);
+}
+
+static void blocked_threads_are_left_out_unless_wall_time_drives(void **state)
+{
+  (void)state;
+  start_openmp(3);
+  fork_region(3);
+  assert_true(blame_block(&threads[1]));
+  assert_false(blame_block(&threads[1]));
+  assert_share(&threads[0], 2, 2);
+  blame_unblock(&threads[1]);
+  assert_share(&threads[0], 3, 3);
+  rt_set_idle(&threads[1], true);
+  assert_false(blame_block(&threads[1])); /* the runtime's own wait */
+  rt_set_idle(&threads[1], false);
+  rt.wall = true;
+  assert_true(blame_block(&threads[1]));
+  assert_share(&threads[0], 3, 3);
+  rt_set_idle(&threads[2], true);
+  assert_share(&threads[0], 2, 3);
+  blame_unblock(&threads[1]);
+  /* What it slept through: 1.2 ms among 3 busy, as much among 2 busy of 3 in use. */
+  struct blame share = blame_share(&threads[1], 2400000);
+  assert_int_equal(share.per_busy_ns, 1000000);
+  assert_int_equal(share.in_use_ns, 3000000);
+}
+
+static void the_most_threads_in_use_are_kept(void **state)
+{
+  (void)state;
+  start_openmp(4);
+  assert_int_equal(rt.in_use_max, 1);
+  fork_region(3);
+  assert_int_equal(rt.in_use, 3);
+  region_begin(&threads[0], 0); /* nested, of two threads: one is new */
+  region_set_team(&threads[0], 2);
+  assert_int_equal(rt.in_use_max, 4);
+  region_end(&threads[0]);
+  assert_int_equal(rt.in_use, 3);
+  assert_true(blame_block(&threads[0]));
+  assert_int_equal(rt.in_use, 2);
+  blame_unblock(&threads[0]);
+  region_end(&threads[0]);
+  for (unsigned i = 0; i < 4; i++)
+    blame_openmp_end(&threads[i]);
+  assert_int_equal(rt.in_use, 0);
+  assert_int_equal(rt.in_use_max, 4);
+}
+
+static void a_thread_that_ends_blocked_is_not_in_use(void **state)
+{
+  (void)state;
+  start_openmp(2);
+  fork_region(2);
+  assert_true(blame_block(&threads[1]));
+  blame_openmp_end(&threads[1]);
+  region_end(&threads[0]);
+  assert_int_equal(rt.in_use, 1);
+  assert_true(blame_block(&threads[0]));
+  blame_openmp_end(&threads[0]);
+  assert_int_equal(rt.in_use, 0);
+}
+
+static void blame_goes_to_the_release(void **state)
+{
+  (void)state;
+  const struct blame one = {1000, 500, 750, 1}, other = {30, 10, 20, 1};
+  assert_false(blame_waits(0xabc0));
+  assert_true(blame_wait(0xabc0, &one));
+  assert_true(blame_wait(0xabc0, &other));
+  assert_true(blame_waits(0xabc0));
+  assert_false(blame_waits(0xabd0));
+  assert_int_equal(blame_left(), 2);
+  struct blame taken = blame_take(0xabc0);
+  assert_int_equal(taken.time_ns, 1030);
+  assert_int_equal(taken.per_busy_ns, 510);
+  assert_int_equal(taken.in_use_ns, 770);
+  assert_int_equal(taken.samples, 2);
+  assert_false(blame_waits(0xabc0));
+  assert_int_equal(blame_take(0xabc0).samples, 0);
+  assert_int_equal(blame_left(), 0);
+}
+
+/* Two locks in one slot: the second one's blame is refused until the first one's is taken. */
+static void collisions_lose_and_do_not_mix(void **state)
+{
+  (void)state;
+  const struct blame one = {1000, 500, 750, 1};
+  uint64_t first = 0x1000, second = first;
+  do
+    second += 16;
+  while (blame_entry(second) != blame_entry(first));
+  assert_true(blame_wait(first, &one));
+  assert_false(blame_wait(second, &one));
+  assert_false(blame_waits(second));
+  assert_int_equal(blame_take(second).samples, 0);
+  assert_int_equal(blame_take(first).samples, 1);
+  assert_true(blame_wait(second, &one));
+  assert_int_equal(blame_take(second).samples, 1);
+  assert_false(blame_wait(0, &one)); /* no lock */
+}
+
+static void a_state_is_repaired_at_the_second_sample(void **state)
+{
+  (void)state;
+  start_openmp(2);
+  fork_region(2);
+  runtime_state = ompt_state_wait_barrier;
+  blame_check(&threads[1], 0);
+  assert_false(threads[1].activity.idle);
+  rt_set_idle(&threads[1], true); /* a callback in between: it was about to be told */
+  rt_set_idle(&threads[1], false);
+  blame_check(&threads[1], 0);
+  assert_false(threads[1].activity.idle);
+  blame_check(&threads[1], 0);
+  assert_true(threads[1].activity.idle);
+  assert_int_equal(records[1].lost[FORMAT_LOST_STATES], 1);
+  blame_check(&threads[1], 0);
+  blame_check(&threads[1], 0);
+  assert_true(threads[1].activity.idle);
+  assert_int_equal(records[1].lost[FORMAT_LOST_STATES], 1);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(a_thread_alone_is_busy, setup),
+      cmocka_unit_test_setup(parked_workers_are_not_in_use, setup),
+      cmocka_unit_test_setup(a_region_somebody_was_sampled_in_ends_too, setup),
+      cmocka_unit_test_setup(all_can_be_idle_for_an_instant, setup),
+      cmocka_unit_test_setup(threads_unknown_to_openmp_count_only_for_themselves, setup),
+      cmocka_unit_test_setup(lock_waiters_are_busy, setup),
+      cmocka_unit_test_setup(blocked_threads_are_left_out_unless_wall_time_drives, setup),
+      cmocka_unit_test_setup(the_most_threads_in_use_are_kept, setup),
+      cmocka_unit_test_setup(a_thread_that_ends_blocked_is_not_in_use, setup),
+      cmocka_unit_test_setup(blame_goes_to_the_release, setup),
+      cmocka_unit_test_setup(collisions_lose_and_do_not_mix, setup),
+      cmocka_unit_test_setup(a_state_is_repaired_at_the_second_sample, setup),
+  };
+  return cmocka_run_group_tests_name("blame", tests, NULL, NULL);
+}
