@@ -28,6 +28,19 @@ static inline double wall_clock(void)
   return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/* How long the calling thread has been ready to run while others had the processor. */
+static inline double delay_clock(void)
+{
+  unsigned long long ran = 0, delayed = 0;
+  FILE *file = fopen("/proc/thread-self/schedstat", "r");
+  if (file) {
+    if (fscanf(file, "%llu %llu", &ran, &delayed) != 2)
+      delayed = 0;
+    fclose(file);
+  }
+  return (double)delayed * 1e-9;
+}
+
 /* What a thread waited for, by its own clock: from arrive() to leave(). */
 struct own_clock {
   double waited, since; /* since: 0 while it does not wait */

@@ -4,6 +4,7 @@ import glob
 import io
 import os
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "cli"))
@@ -19,6 +20,29 @@ def build(directory, source, compiler="gcc", name=None, flags=("-O1", "-g", "-fo
         raise tap.Skip(f"no {compiler}") from error
     assert done.returncode == 0, done.stderr
     return out
+
+
+class Others:
+    """What other processes took of the machine meanwhile, in cores."""
+
+    def __enter__(self):
+        self.began, self.all, self.own = time.monotonic(), self._all(), self._own()
+        return self
+
+    def __exit__(self, *unused):
+        elapsed = time.monotonic() - self.began
+        self.cores = max(self._all() - self.all - (self._own() - self.own), 0) / elapsed
+
+    @staticmethod
+    def _all():
+        with open("/proc/stat", encoding="ascii") as file:
+            user, nice, system, _, _, irq, softirq, steal = (int(field) for field in file.readline().split()[1:9])
+        return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+
+    @staticmethod
+    def _own():
+        used = os.times()
+        return used.user + used.system + used.children_user + used.children_system
 
 
 class Node:
