@@ -140,7 +140,6 @@ static void sleepers(void)
 NOINLINE void work_of_each(void) { burn(0.05); }
 NOINLINE void in_sleep_between(void) { CHECK(usleep(300000) == 0); }
 NOINLINE void in_sleep_inside(void) { CHECK(usleep(200000) == 0); }
-NOINLINE void in_work_meanwhile(void) { burn(0.1); }
 
 static void between(void)
 {
@@ -159,6 +158,8 @@ static void inside(void)
   double began = wall_clock();
 #pragma omp parallel
   {
+    work_of_each();
+#pragma omp barrier
     if (omp_get_thread_num() == omp_get_num_threads() - 1)
       in_sleep_inside();
 #pragma omp barrier
@@ -223,7 +224,12 @@ static void *visitor(void *number)
   return NULL;
 }
 
-NOINLINE void alone_at_last(void) { burn(0.2); }
+NOINLINE void alone_at_last(void)
+{
+  double began = wall_clock();
+  burn(0.2);
+  say("alone", wall_clock() - began);
+}
 
 static void churn(void)
 {
