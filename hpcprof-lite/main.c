@@ -225,6 +225,9 @@ static void print(const struct job *job, const struct report *report)
   case OPTIONS_SUMMARY:
     text ? summary_text(report) : table_summary(report, json);
     break;
+  case OPTIONS_EFFICIENCY:
+    text ? text_efficiency(report) : table_efficiency(report, json);
+    break;
   case OPTIONS_THREADS:
     text ? text_threads(report) : table_threads(report, json);
     break;
@@ -254,8 +257,15 @@ static int report_tree(struct job *job, struct report *report)
   return 0;
 }
 
+/* What the summary holds beside the trees. */
+struct highlights {
+  struct report_hot hot[METRICS_HOT];
+  struct report_module modules[METRICS_MODULES];
+  struct causes_finding idle[CAUSES_WORST], locks[CAUSES_WORST];
+};
+
 /* Makes the summary's report. */
-static int report_summary(struct job *job, struct report *report, struct report_hot *hot, struct report_module *modules)
+static int report_summary(struct job *job, struct report *report, struct highlights *found)
 {
   struct tree_order order = default_order(job, true);
   order.by = SORT_SPENT_EXCL;
@@ -263,14 +273,18 @@ static int report_summary(struct job *job, struct report *report, struct report_
   if (!status)
     status = tree_finish(&job->view, &order, false);
   if (!status)
-    status = metrics_modules(&job->tree, &job->columns, &job->names, modules, &report->modules_count);
+    status = metrics_modules(&job->tree, &job->columns, &job->names, found->modules, &report->modules_count);
   if (status)
     return no_memory();
   report->tree = &job->tree;
   report->flat = &job->view;
-  report->hot = hot;
-  report->hot_count = metrics_hot(&job->tree, &job->view, &job->columns, hot);
-  report->modules = modules;
+  report->hot = found->hot;
+  report->hot_count = metrics_hot(&job->tree, &job->view, &job->columns, found->hot);
+  report->modules = found->modules;
+  report->idle = found->idle;
+  report->idle_count = causes_worst(&job->tree, &job->view, &job->columns, job->columns.idleness, found->idle);
+  report->locks = found->locks;
+  report->locks_count = causes_worst(&job->tree, &job->view, &job->columns, job->columns.lockwait, found->locks);
   return 0;
 }
 
@@ -294,9 +308,9 @@ static int report_threads(struct job *job, struct report *report)
 static int build(struct job *job)
 {
   tree_columns_init(&job->profile.catalog, &job->columns);
-  if (metrics_run(&job->profile, &job->columns, &job->run))
+  if (metrics_run(&job->profile, &job->columns, job->options.baseline, &job->run))
     return no_memory();
-  if (job->options.view == OPTIONS_THREADS)
+  if (job->options.view == OPTIONS_THREADS || job->options.view == OPTIONS_EFFICIENCY)
     return 0;
   if (names_resolve(&job->profile, job->options.threads, &job->names))
     return no_memory();
@@ -386,15 +400,16 @@ static int report_view(struct job *job)
                           .names = &job->names,
                           .columns = &job->columns,
                           .run = &job->run,
-                          .directory = job->options.directories[0]};
-  struct report_hot hot[METRICS_HOT];
-  struct report_module modules[METRICS_MODULES];
-  int status;
+                          .directory = job->options.directories[0],
+                          .baseline = job->options.baseline};
+  struct highlights found;
+  int status = 0;
+  efficiency_compute(&job->profile, job->run.elapsed_ns, &report.efficiency);
   if (job->options.view == OPTIONS_SUMMARY)
-    status = report_summary(job, &report, hot, modules);
+    status = report_summary(job, &report, &found);
   else if (job->options.view == OPTIONS_THREADS)
     status = report_threads(job, &report);
-  else
+  else if (job->options.view != OPTIONS_EFFICIENCY)
     status = report_tree(job, &report);
   return status ? status : print_stream(job, &report);
 }

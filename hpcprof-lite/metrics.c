@@ -1,5 +1,7 @@
 #include "hpcprof-lite/metrics.h"
 
+#include "hpcprof-lite/view.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,13 +90,49 @@ static void add_thread(struct report_run *run, const struct profile_thread *thre
   add(&run->lockwait_sampled_ns, thread->lockwait_sampled_ns);
   add(&run->idle_sampled_ns, thread->idle_sampled_ns);
   add(&run->tool_ns, thread->tool_ns);
+  add(&run->caused_lock_ns, thread->caused_lock_ns);
+  add(&run->caused_idle_ns, thread->caused_idle_ns);
   for (unsigned i = 0; i < LOSS_MAX; i++)
     add(&run->lost[i], thread->lost[i]);
 }
 
-int metrics_run(const struct profile *profile, const struct tree_columns *columns, struct report_run *run)
+/* Adds what only a process with OpenMP has: the time that its threads could have worked, and the part of their life
+ * that no category holds.  *seen sums up the other part; errors of sampling in single threads balance each other. */
+static void add_openmp(struct report_run *run, const struct profile_process *process, enum profile_baseline baseline,
+                       uint64_t *seen)
 {
-  uint64_t begin = UINT64_MAX, end = 0;
+  uint32_t most = baseline == BASELINE_CORE ? process->cpus : process->threads_max;
+  uint64_t product;
+  if (!(process->flags & PROCESS_OMPT))
+    return;
+  run->baseline = !run->openmp_processes || run->baseline == most ? most : 0;
+  run->openmp_processes++;
+  add(&run->baseline_ns, __builtin_mul_overflow(process->wall_ns, most, &product) ? UINT64_MAX : product);
+  for (uint32_t i = 0; i < process->threads_count; i++) {
+    const struct profile_thread *thread = &process->threads[i];
+    if (!(thread->flags & THREAD_OPENMP))
+      continue;
+    const uint64_t known[] = {thread->work_ns,     thread->overhead_ns, thread->idle_ns,
+                              thread->lockwait_ns, thread->blocked_ns,  thread->tool_ns};
+    for (size_t j = 0; j < sizeof known / sizeof *known; j++)
+      add(seen, known[j]);
+    add(&run->openmp_wall_ns, thread->wall_ns);
+    add(&run->blocked_ns, thread->blocked_ns);
+  }
+}
+
+/* Whether the process's notes say that elapsed time drove its samples. */
+static bool is_by_wall(const struct profile_process *process)
+{
+  static const char wall[] = "event: wall,";
+  const char *at = strstr(process->notes, wall);
+  return at && (at == process->notes || at[-1] == '\n');
+}
+
+int metrics_run(const struct profile *profile, const struct tree_columns *columns, enum profile_baseline baseline,
+                struct report_run *run)
+{
+  uint64_t begin = UINT64_MAX, end = 0, seen = 0;
   struct distinct hosts;
   *run = (struct report_run){0};
   for (uint32_t i = 0; i < profile->processes_count; i++) {
@@ -112,7 +150,10 @@ int metrics_run(const struct profile *profile, const struct tree_columns *column
       add(&run->lost[j], process->lost[j]);
     for (uint32_t j = 0; j < process->threads_count; j++)
       add_thread(run, &process->threads[j]);
+    add_openmp(run, process, baseline, &seen);
+    run->by_wall = run->by_wall || is_by_wall(process);
   }
+  run->unseen_ns = run->openmp_wall_ns > seen ? run->openmp_wall_ns - seen : 0;
   run->elapsed_ns = end > begin ? end - begin : 0;
   if (columns->work == PROFILE_NONE && columns->overhead == PROFILE_NONE)
     run->work_ns = run->overhead_ns = 0;
@@ -128,15 +169,6 @@ void metrics_run_release(struct report_run *run)
   *run = (struct report_run){0};
 }
 
-/* Whether two rows belong to the same row of the flat view. */
-static bool same_function(const struct tree_row *a, const struct tree_row *b)
-{
-  bool kinds = a->kind == b->kind || (a->kind == ROW_INLINED && b->kind == ROW_FUNCTION);
-  if (!kinds || a->function != b->function)
-    return false;
-  return a->function != PROFILE_NONE || (a->line == b->line && a->file == b->file);
-}
-
 uint32_t metrics_hot(const struct tree *tree, const struct tree *flat, const struct tree_columns *columns,
                      struct report_hot hot[METRICS_HOT])
 {
@@ -148,7 +180,7 @@ uint32_t metrics_hot(const struct tree *tree, const struct tree *flat, const str
   for (uint32_t i = 0; i < tree->count; i++) {
     uint32_t row = tree->order[i];
     for (uint32_t j = 0; j < count; j++)
-      if (row && same_function(&tree->rows[row], &flat->rows[hot[j].flat]) &&
+      if (row && view_same_function(&tree->rows[row], &flat->rows[hot[j].flat]) &&
           tree_spent(tree, columns, row, false) >
               (hot[j].context ? tree_spent(tree, columns, hot[j].context, false) : 0))
         hot[j].context = row;
@@ -201,6 +233,7 @@ enum thread_key {
   KEY_IDLE,
   KEY_CPU,
   KEY_WALL,
+  KEY_BLOCKED,
   KEY_COUNT
 };
 
@@ -230,6 +263,8 @@ static uint64_t thread_figure(const struct profile_thread *thread, enum thread_k
     return thread->cpu_ns;
   case KEY_WALL:
     return thread->wall_ns;
+  case KEY_BLOCKED:
+    return thread->blocked_ns;
   default:
     return 0;
   }
@@ -258,7 +293,7 @@ int metrics_threads(const struct profile *profile, const char *sort, uint64_t **
 {
   static const char *const keys[KEY_COUNT] = {"process", "rank",    "thread", "host",       "samples",
                                               "dropped", "partial", "work_s", "overhead_s", "lockwait_s",
-                                              "idle_s",  "cpu_s",   "wall_s"};
+                                              "idle_s",  "cpu_s",   "wall_s", "blocked_s"};
   struct thread_sort by = {.profile = profile};
   *order = NULL;
   *count = 0;

@@ -10,8 +10,10 @@
 
 enum { METRICS_HOT = 6, METRICS_MODULES = 4 };
 
-/* Sums over all processes and threads.  0, or ERR_NOMEM; metrics_run_release() in any case. */
-int metrics_run(const struct profile *profile, const struct tree_columns *columns, struct report_run *run);
+/* Sums over all processes and threads; the baseline is what idleness was counted against.  0, or ERR_NOMEM;
+ * metrics_run_release() in any case. */
+int metrics_run(const struct profile *profile, const struct tree_columns *columns, enum profile_baseline baseline,
+                struct report_run *run);
 void metrics_run_release(struct report_run *run);
 
 /* What the root row is called: the commands that ran. */

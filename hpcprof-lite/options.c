@@ -45,13 +45,11 @@ static const struct option long_options[] = {
     {0},
 };
 
-static const char *const view_names[] = {[OPTIONS_SUMMARY] = "summary",
-                                         [OPTIONS_TOPDOWN] = "topdown",
-                                         [OPTIONS_BOTTOMUP] = "bottomup",
-                                         [OPTIONS_FLAT] = "flat",
-                                         [OPTIONS_THREADS] = "threads"};
+static const char *const view_names[] = {
+    [OPTIONS_SUMMARY] = "summary", [OPTIONS_TOPDOWN] = "topdown", [OPTIONS_BOTTOMUP] = "bottomup",
+    [OPTIONS_FLAT] = "flat",       [OPTIONS_THREADS] = "threads", [OPTIONS_EFFICIENCY] = "efficiency"};
 
-static const char *const later_views[] = {"parallelism", "critical-path", "whatif", "speedup",  "efficiency", "regions",
+static const char *const later_views[] = {"parallelism", "critical-path", "whatif", "speedup",  "regions",
                                           "overheads",   "tasks",         "grains", "timeline", "advice"};
 
 const char *options_help(void)
@@ -59,7 +57,8 @@ const char *options_help(void)
   return "Usage: hpcprof-lite [OPTION]... DIR...\n"
          "Reports what hpcrun-lite measured into DIR.\n"
          "\n"
-         "      --view VIEW         summary (default), topdown, bottomup, flat or threads\n"
+         "      --view VIEW         summary (default), topdown, bottomup, flat, threads or\n"
+         "                          efficiency\n"
          "  -f, --format FORMAT     text (default), csv or json\n"
          "  -o, --output FILE       write the report to FILE\n"
          "      --idleness WHICH    idleness against the most threads ever in use (thread, the\n"
@@ -69,7 +68,7 @@ const char *options_help(void)
          "      --root SELECTOR     only what lies below: FUNCTION, FILE:LINE, FILE:FROM-TO\n"
          "                          or #ID (id of a row of the topdown view)\n"
          "      --sort COLUMN       sort by that column, as named in the CSV output\n"
-         "      --percent-limit P   leave out rows below P percent of all work and overhead\n"
+         "      --percent-limit P   leave out rows below P percent of all threads' time\n"
          "                          (default: 0.5 for text, 0 otherwise)\n"
          "      --max-rows N        show the N heaviest rows only\n"
          "      --depth N           show N levels below the root only\n"
@@ -99,7 +98,8 @@ static int parse_view(const char *name, struct options *options, char *message, 
   for (size_t i = 0; i < sizeof later_views / sizeof *later_views; i++)
     if (!strcmp(name, later_views[i]))
       return fail(message, size, "view '%s' is not available yet", name);
-  return fail(message, size, "there is no view '%s': one of summary, topdown, bottomup, flat, threads", name);
+  return fail(message, size, "there is no view '%s': one of summary, topdown, bottomup, flat, threads, efficiency",
+              name);
 }
 
 static int parse_format(const char *name, struct options *options, char *message, size_t size)
@@ -238,7 +238,8 @@ static int check(struct options *options, char *message, size_t size)
     return fail(message, size,
                 "view '%s' is no tree: --root, --lines, --depth and --percent-limit need topdown, bottomup or flat",
                 options->view_name);
-  if (options->view == OPTIONS_SUMMARY && (options->sort || options->max_rows))
+  bool fixed = options->view == OPTIONS_SUMMARY || options->view == OPTIONS_EFFICIENCY;
+  if (fixed && (options->sort || options->max_rows))
     return fail(message, size, "view '%s' cannot be sorted or shortened", options->view_name);
   return 0;
 }

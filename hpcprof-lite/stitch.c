@@ -41,8 +41,8 @@ struct stitch {
   struct contexts *contexts;
   struct problems *problems;
   struct stitch_thread *threads;
-  uint32_t *modules; /* the file's number → the catalog's */
-  uint32_t *columns;
+  uint32_t *modules;         /* the file's number → the catalog's */
+  uint32_t *columns, *roles; /* [the file's column] the catalog's, PROFILE_NONE if it is not kept; what it holds */
   enum profile_baseline baseline;
   uint32_t idleness; /* the catalog's column, PROFILE_NONE if the file has nothing to make it of */
   uint32_t unknown;  /* module of frames whose module is unknown */
@@ -94,6 +94,7 @@ static void intern_columns(struct stitch *stitch)
     struct profile_column wanted = {
         .name = (char *)column.name, .unit = (char *)column.unit, .role = column.role, .period = column.period};
     found = found || column.role == needed;
+    stitch->roles[i] = column.role;
     stitch->columns[i] = serves_idleness(column.role) ? PROFILE_NONE : intern_column(stitch, &wanted);
   }
   struct profile_column idleness = {.name = "idleness", .unit = "ns", .role = COLUMN_IDLENESS};
@@ -106,7 +107,8 @@ static int intern_tables(struct stitch *stitch)
   uint32_t modules = read_modules_count(stitch->file);
   stitch->modules = calloc(modules + 1, sizeof *stitch->modules);
   stitch->columns = calloc(read_columns_count(stitch->file) + 1, sizeof *stitch->columns);
-  if (!stitch->modules || !stitch->columns)
+  stitch->roles = calloc(read_columns_count(stitch->file) + 1, sizeof *stitch->roles);
+  if (!stitch->modules || !stitch->columns || !stitch->roles)
     return ERR_NOMEM;
   for (uint32_t i = 0; i < modules; i++) {
     struct read_module module = read_module(stitch->file, i);
@@ -346,12 +348,13 @@ static uint64_t idleness(const struct stitch *stitch, const struct profile_threa
 }
 
 /* Adds one value record to a merged node, and what is made of it. */
-static int add_record(struct stitch *stitch, struct profile_thread *thread, uint32_t merged, const uint64_t *cells)
+static int add_record(struct stitch *stitch, struct profile_thread *thread, uint32_t merged, const uint64_t *cells,
+                      uint32_t columns)
 {
   struct blame blame = {0};
   int status = 0;
-  for (uint32_t i = 0; i < read_columns_count(stitch->file) && !status; i++) {
-    uint32_t role = read_column(stitch->file, i).role;
+  for (uint32_t i = 0; i < columns && !status; i++) {
+    uint32_t role = stitch->roles[i];
     if (!serves_idleness(role) && stitch->columns[i] == PROFILE_NONE)
       continue;
     add_to_sums(thread, &blame, role, cells[i]);
@@ -381,7 +384,7 @@ static int add_values(struct stitch *stitch, uint32_t position)
       fault(stitch, FAULT_VALUE, i);
       continue;
     }
-    status = add_record(stitch, record, thread->map[i] - MAPPED, values + (size_t)value * columns);
+    status = add_record(stitch, record, thread->map[i] - MAPPED, values + (size_t)value * columns, columns);
   }
   free(values);
   return status;
@@ -421,6 +424,7 @@ int stitch_file(struct read_file *file, struct profile_process *process, struct 
   free(stitch.threads);
   free(stitch.modules);
   free(stitch.columns);
+  free(stitch.roles);
   free(stitch.stack);
   return status;
 }

@@ -130,6 +130,14 @@ static uint32_t flat_row(const struct tree *tree, uint32_t row, uint32_t above, 
   return tree_add(flat, &wanted, NULL);
 }
 
+bool view_same_function(const struct tree_row *row, const struct tree_row *flat)
+{
+  bool kinds = row->kind == flat->kind || (row->kind == ROW_INLINED && flat->kind == ROW_FUNCTION);
+  if (!kinds || row->function != flat->function)
+    return false;
+  return row->function != PROFILE_NONE || (row->line == flat->line && row->file == flat->file);
+}
+
 static bool any_value(const struct tree *tree, uint32_t row)
 {
   for (uint32_t column = 0; column < tree->columns; column++)

@@ -27,6 +27,9 @@ const char *view_selector(const char *text, struct view_selector *selector);
 int view_part(const struct tree *tree, const struct names *names, const struct view_selector *selector,
               const char *root_name, struct tree *part, uint32_t *matches);
 
+/* Whether a row of the top-down tree belongs to that row of the flat view. */
+bool view_same_function(const struct tree_row *row, const struct tree_row *flat);
+
 /* One row for each function; lines stand below their function. */
 int view_flat(const struct tree *tree, const struct tree_columns *columns, struct tree *flat);
 

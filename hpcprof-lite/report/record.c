@@ -134,11 +134,16 @@ void record_ns(struct record *record, uint64_t ns)
   close_cell(record);
 }
 
-void record_percent(struct record *record, uint64_t part, uint64_t whole)
+void record_real(struct record *record, double value, int decimals)
 {
   open_cell(record);
-  fprintf(record->stream, "%.4f", whole ? 100.0 * (double)part / (double)whole : 0.0);
+  fprintf(record->stream, "%.*f", decimals, value);
   close_cell(record);
+}
+
+void record_percent(struct record *record, uint64_t part, uint64_t whole)
+{
+  record_real(record, whole ? 100.0 * (double)part / (double)whole : 0.0, 4);
 }
 
 void record_empty(struct record *record)

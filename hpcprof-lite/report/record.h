@@ -29,6 +29,8 @@ void record_text(struct record *record, const char *text); /* NULL or "": empty 
 void record_uint(struct record *record, uint64_t value);
 void record_int(struct record *record, int64_t value);
 void record_ns(struct record *record, uint64_t ns); /* as seconds with 9 decimals */
+void record_real(struct record *record, double value, int decimals);
+
 /* part of whole in percent with 4 decimals, 0 of nothing */
 void record_percent(struct record *record, uint64_t part, uint64_t whole);
 void record_empty(struct record *record);

@@ -6,6 +6,8 @@
 #ifndef HPCPROF_REPORT_REPORT_H
 #define HPCPROF_REPORT_REPORT_H
 
+#include "hpcprof-lite/analysis/causes.h"
+#include "hpcprof-lite/analysis/efficiency.h"
 #include "hpcprof-lite/tree.h"
 
 #include <stdio.h>
@@ -19,6 +21,12 @@ struct report_run {
   uint64_t samples, samples_idle, samples_lockwait;
   uint64_t work_ns, overhead_ns, lockwait_ns, idle_ns, lockwait_sampled_ns, idle_sampled_ns, tool_ns;
   uint64_t lost[LOSS_MAX];
+  uint64_t caused_lock_ns, caused_idle_ns; /* charged to contexts                                    */
+  uint64_t baseline_ns;                    /* threads or cores of the OpenMP processes x elapsed time  */
+  uint32_t openmp_processes, baseline;     /* their number; threads or cores of each, 0 if they differ */
+  uint64_t openmp_wall_ns, blocked_ns;     /* of OpenMP threads: life time; in calls known to block    */
+  uint64_t unseen_ns;                      /* of OpenMP threads: in no category and not known as blocked */
+  bool by_wall;                            /* samples were driven by elapsed time, not by CPU time     */
 };
 
 /* A function with much time of its own, and the calling path on which most of it was spent. */
@@ -49,11 +57,15 @@ struct report {
   bool weigh_excl; /* the view is about exclusive values */
   const struct report_hot *hot;
   uint32_t hot_count;
+  const struct causes_finding *idle, *locks; /* worst contexts */
+  uint32_t idle_count, locks_count;
+  struct efficiency efficiency;
   const struct report_module *modules;
   uint32_t modules_count;
   const uint64_t *thread_order; /* process << 32 | thread, in the order to be shown */
   uint32_t thread_count;
   const char *directory; /* first one, for hints */
+  enum profile_baseline baseline;
 };
 
 static inline const struct profile_thread *report_thread(const struct report *report, uint32_t i,

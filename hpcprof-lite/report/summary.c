@@ -2,6 +2,7 @@
 
 #include "hpcprof-lite/read.h"
 #include "hpcprof-lite/report/screen.h"
+#include "hpcprof-lite/report/verdict.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -62,20 +63,20 @@ static void print_sampling(const struct summary *summary)
              run->samples && run->samples < PROFILE_FEW_SAMPLES ? ": too few to conclude much" : "");
 }
 
-/* Prints a text of any length, broken at spaces, what follows indented. */
-static void print_wrapped(const struct summary *summary, const char *text, size_t length)
+/* Prints a text of any length, broken at spaces: `before` stands before its first line, more before the others. */
+static void print_wrapped(const struct summary *summary, const char *before, const char *text, size_t length)
 {
-  static const char indent[] = "  ";
   size_t room = summary->screen.width;
   for (bool first = true; length > 0; first = false) {
-    size_t take = length, width = room - (first ? 0 : strlen(indent));
+    const char *more = first ? "" : "  ";
+    size_t take = length, width = room - strlen(before) - strlen(more);
     if (take > width) {
       for (take = width; take > 0 && text[take] != ' ';)
         take--;
       if (take == 0)
         take = width;
     }
-    print_line(summary, "%s%.*s", first ? "" : indent, (int)take, text);
+    print_line(summary, "%s%s%.*s", before, more, (int)take, text);
     for (text += take, length -= take; length > 0 && *text == ' '; length--)
       text++;
   }
@@ -97,7 +98,7 @@ static void print_notes(const struct summary *summary)
         known = lengths[k] == length && !memcmp(printed[k], note, length);
       if (known)
         continue;
-      print_wrapped(summary, note, length);
+      print_wrapped(summary, "", note, length);
       printed[count] = note;
       lengths[count++] = length;
     }
@@ -140,37 +141,104 @@ static void print_run(const struct summary *summary)
   print_notes(summary);
 }
 
-static void print_category(const struct summary *summary, const char *name, uint64_t ns, uint64_t all, const char *how)
+/* One of the four; exact: what the runtime's callbacks say of it, NULL where there are none. */
+static void print_category(const struct summary *summary, const char *name, uint64_t ns, uint64_t all,
+                           const uint64_t *exact)
 {
-  char seconds[CELL], percent[CELL], bar[BAR_MAX + 1];
+  char seconds[CELL], percent[CELL], callbacks[CELL] = "", bar[BAR_MAX + 1];
   screen_seconds(ns, screen_decimals(all), seconds);
   screen_percent(ns, all, percent);
+  if (exact)
+    screen_seconds(*exact, screen_decimals(*exact), callbacks);
   size_t length = all ? (size_t)((double)ns / (double)all * BAR_MAX + 0.5) : 0;
   memset(bar, '#', sizeof bar);
   bar[length < BAR_MAX ? length : BAR_MAX] = 0;
-  print_line(summary, "  %-10s %10s %6s  %-7s  %s", name, seconds, percent, how, bar);
+  print_line(summary, "  %-10s %10s %6s %9s  %s", name, seconds, percent, callbacks, bar);
+}
+
+/* The four together, beside what they should be. */
+static void print_sum(const struct summary *summary, uint64_t all)
+{
+  const struct report_run *run = summary->report->run;
+  char seconds[CELL], percent[CELL], elapsed[CELL], whole[CELL], of[LINE_MAX];
+  if (!run->openmp_processes || !all || summary->report->columns->idleness == PROFILE_NONE)
+    return;
+  const char *what = summary->report->baseline == BASELINE_CORE ? "core" : "thread";
+  seconds_text(run->elapsed_ns, elapsed);
+  seconds_text(run->baseline_ns, whole);
+  if (run->openmp_processes == 1 && run->processes == 1)
+    snprintf(of, sizeof of, "%" PRIu32 " %s%s x %s s", run->baseline, what, plural(run->baseline), elapsed);
+  else
+    snprintf(of, sizeof of, "%s s (%ss x elapsed)", whole, what);
+  screen_seconds(all, screen_decimals(all), seconds);
+  screen_percent(all, run->baseline_ns, percent);
+  print_line(summary, "  %-10s %10s  100.0  = %s %% of %s", "sum", seconds, percent, of);
+}
+
+/* Time in the four categories: as charged to contexts, or where nothing is, as timed. */
+static uint64_t lock_ns(const struct report *report)
+{
+  return report->columns->lockwait == PROFILE_NONE ? report->run->lockwait_ns : report->run->caused_lock_ns;
+}
+
+static uint64_t idle_ns(const struct report *report)
+{
+  return report->columns->idleness == PROFILE_NONE ? report->run->idle_ns : report->run->caused_idle_ns;
+}
+
+static uint64_t all_ns(const struct report *report)
+{
+  uint64_t spent = contexts_sum(report->run->work_ns, report->run->overhead_ns);
+  return contexts_sum(spent, contexts_sum(lock_ns(report), idle_ns(report)));
 }
 
 static void print_categories(const struct summary *summary)
 {
-  const struct report_run *run = summary->report->run;
-  uint64_t all = run->work_ns + run->overhead_ns + run->lockwait_ns + run->idle_ns;
-  print_title(summary, "Where the time went");
-  print_line(summary, "  %-10s %10s %6s", "", "thread-s", "%");
-  print_category(summary, "work", run->work_ns, all, "sampled");
-  print_category(summary, "overhead", run->overhead_ns, all, "sampled");
-  print_category(summary, "lock wait", run->lockwait_ns, all, "exact");
-  print_category(summary, "idle", run->idle_ns, all, "exact");
+  static const char *const against[] = {[BASELINE_THREAD] = "the most threads ever in use",
+                                        [BASELINE_CORE] = "the cores",
+                                        [BASELINE_SHARED] = "the threads in use at the time"};
+  const struct report *report = summary->report;
+  const struct report_run *run = report->run;
+  bool charged = report->columns->idleness != PROFILE_NONE && run->openmp_processes;
+  uint64_t all = all_ns(report);
+  char title[LINE_MAX];
+  snprintf(title, sizeof title, "Where the time went%s%s%s", charged ? " (idleness: against " : "",
+           charged ? against[report->baseline] : "", charged ? ")" : "");
+  print_title(summary, title);
+  print_line(summary, "  %-10s %10s %6s %9s", "", "thread-s", "%", "exact s");
+  print_category(summary, "work", run->work_ns, all, NULL);
+  print_category(summary, "overhead", run->overhead_ns, all, NULL);
+  print_category(summary, "lock wait", lock_ns(report), all, &run->lockwait_ns);
+  print_category(summary, charged ? "idleness" : "idle", idle_ns(report), all, &run->idle_ns);
+  print_sum(summary, all);
 }
 
-/* "main > solve > parallel @ solve.c:42": the callers of a context, as many of the inner ones as fit. */
+/* Parallel efficiency and what it lost, in the order in which the view shows it. */
+static void print_efficiency(const struct summary *summary)
+{
+  static const char *const lost[EFFICIENCY_COUNT] = {[EFFICIENCY_BALANCE] = "idle in regions",
+                                                     [EFFICIENCY_SERIAL] = "serial code",
+                                                     [EFFICIENCY_LOCK] = "locks",
+                                                     [EFFICIENCY_RUNTIME] = "runtime"};
+  const struct efficiency *efficiency = &summary->report->efficiency;
+  char text[LINE_MAX];
+  if (!efficiency->known)
+    return;
+  int length = snprintf(text, sizeof text, "Parallel efficiency %.1f %%; lost:", 100 * efficiency->value[0]);
+  for (int i = EFFICIENCY_PARALLEL + 1; i < EFFICIENCY_COUNT; i++)
+    length += snprintf(text + length, sizeof text - (size_t)length, "%s %s %.1f %%",
+                       i == EFFICIENCY_PARALLEL + 1 ? "" : ",", lost[i], 100 * (1 - efficiency->value[i]));
+  print_wrapped(summary, "  ", text, (size_t)length);
+}
+
+/* "main > solve > parallel @ solve.c:42": the path that ends in a row, as many of the inner ones as fit. */
 static void path_text(const struct summary *summary, uint32_t row, unsigned width, char out[PATH_TEXT_MAX])
 {
   const struct tree *tree = summary->report->tree;
   enum { STEPS = 24, STEP_LEAST = 14 };
   uint32_t path[STEPS];
   size_t count = 0;
-  for (uint32_t up = tree->rows[row].parent; up && up != PROFILE_NONE && count < STEPS; up = tree->rows[up].parent)
+  for (uint32_t up = row; up && up != PROFILE_NONE && count < STEPS; up = tree->rows[up].parent)
     path[count++] = up;
   char text[LINE_MAX] = "";
   unsigned used = 0;
@@ -178,7 +246,8 @@ static void path_text(const struct summary *summary, uint32_t row, unsigned widt
   for (; first < count; first++) { /* from the inside out */
     char name[SCREEN_TEXT_MAX];
     const char *whole_name = tree->rows[path[first]].name;
-    unsigned length = screen_fit(&summary->screen, whole_name, width / 2, name);
+    unsigned most = count == 1 ? width : first ? width / 2 : width * 3 / 5;
+    unsigned length = screen_fit(&summary->screen, whole_name, most, name);
     if (first && used + length + 3 + 5 > width)
       length = screen_fit(&summary->screen, whole_name, STEP_LEAST, name);
     if (first && used + length + 3 + 5 > width)
@@ -194,16 +263,42 @@ static void path_text(const struct summary *summary, uint32_t row, unsigned widt
   snprintf(out, PATH_TEXT_MAX, "%s%s", whole ? "" : summary->screen.dots ? "\xe2\x80\xa6 > " : ".. > ", text);
 }
 
+/* The contexts that cost others most, with what that suggests. */
+static void print_worst(const struct summary *summary, const char *title, const struct causes_finding *findings,
+                        uint32_t count)
+{
+  const struct report *report = summary->report;
+  uint64_t whole = tree_weight(report->flat, report->columns, 0, true);
+  if (!count)
+    return;
+  print_title(summary, title);
+  print_line(summary, "  %8s %6s %6s   %s", "s", "abs%", "rel%", "where");
+  for (uint32_t i = 0; i < count; i++) {
+    const struct causes_finding *found = &findings[i];
+    uint64_t samples = tree_excl(report->flat, found->flat, report->columns->samples);
+    bool few = report->columns->samples != PROFILE_NONE && samples < PROFILE_FEW_SAMPLES;
+    char cost[CELL], absolute[CELL], relative[CELL], path[PATH_TEXT_MAX], advice[VERDICT_TEXT_MAX];
+    screen_seconds(found->cost_ns, screen_decimals(whole), cost);
+    screen_percent(found->cost_ns, whole, absolute);
+    screen_percent(found->cost_ns, tree_weight(report->flat, report->columns, found->flat, false), relative);
+    path_text(summary, found->context, summary->screen.width - 27, path);
+    fprintf(summary->stream, "  %8s%c%6s %6s   %s\n", cost, few ? '*' : ' ', absolute, relative, path);
+    verdict_text(report, found, advice);
+    print_line(summary, "    %s", advice);
+  }
+}
+
 static void print_hot(const struct summary *summary)
 {
   const struct report *report = summary->report;
   uint64_t whole = tree_spent(report->flat, report->columns, 0, true);
-  bool time = report->columns->work != PROFILE_NONE || report->columns->overhead != PROFILE_NONE;
+  bool time = tree_has_time(report->columns);
+  uint32_t found = report->idle_count + report->locks_count, most = found > 4 ? 2 : found ? 3 : report->hot_count;
   if (!report->hot_count)
     return;
-  print_title(summary, "Hottest functions, and the path on which most of that was spent");
+  print_title(summary, "Hottest functions (%: of work and overhead), and the path of most of it");
   print_line(summary, "  %8s %6s", time ? "own s" : "own", "%");
-  for (uint32_t i = 0; i < report->hot_count; i++) {
+  for (uint32_t i = 0; i < report->hot_count && i < most; i++) {
     const struct report_hot *hot = &report->hot[i];
     uint64_t weight = tree_spent(report->flat, report->columns, hot->flat, false);
     uint64_t samples = tree_excl(report->flat, hot->flat, report->columns->samples);
@@ -216,7 +311,7 @@ static void print_hot(const struct summary *summary)
     screen_percent(weight, whole, percent);
     screen_fit(&summary->screen, report->flat->rows[hot->flat].name, summary->screen.width - 20, name);
     fprintf(summary->stream, "  %8s%c%6s  %s\n", figure, few ? '*' : ' ', percent, name);
-    path_text(summary, hot->context, summary->screen.width - 21, path);
+    path_text(summary, report->tree->rows[hot->context].parent, summary->screen.width - 21, path);
     if (*path)
       fprintf(summary->stream, "%21s%s%s%s\n", "", screen_dim(&summary->screen), path, screen_plain(&summary->screen));
   }
@@ -235,6 +330,9 @@ static const char *remedy(unsigned loss)
       [LOSS_EVENTS] = "see hpcrun-lite --diagnose",
       [LOSS_THREADS] = "too many threads at once",
       [LOSS_WRITES] = "make room on the disk",
+      [LOSS_BLAME] = "missing from lock wait",
+      [LOSS_STATES] = "idleness may be slightly off",
+      [LOSS_TASKS] = "shown below their region",
   };
   return loss < LOSS_MAX && remedies[loss] ? remedies[loss] : "";
 }
@@ -249,7 +347,8 @@ static unsigned print_losses(const struct summary *summary)
     const char *name = read_loss_name(i), *what = remedy(i);
     char share[CELL] = "", text[CELL + 8] = "";
     screen_percent(run->lost[i], run->samples, share);
-    if (run->samples && (i == LOSS_PARTIAL || i == LOSS_UNRESOLVED || i == LOSS_MEMORY || i == LOSS_REFUSED))
+    if (run->samples && (i == LOSS_PARTIAL || i == LOSS_UNRESOLVED || i == LOSS_MEMORY || i == LOSS_REFUSED ||
+                         i == LOSS_BLAME || i == LOSS_TASKS))
       snprintf(text, sizeof text, " (%s %%)", share);
     print_line(summary, "  %" PRIu64 " %s%s%s%s", run->lost[i], name ? name : "losses of another kind", text,
                *what ? ": " : "", what);
@@ -278,16 +377,61 @@ static unsigned print_modules(const struct summary *summary)
   return report->modules_count;
 }
 
-/* Waiting that was measured exactly but hardly sampled is sleeping: CPU time does not show where. */
-static unsigned print_sleeping(const struct summary *summary)
+static void print_hint(const struct summary *summary, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void print_hint(const struct summary *summary, const char *format, ...)
+{
+  char text[LINE_MAX];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  print_wrapped(summary, "  ", text, strlen(text));
+}
+
+/* Whether lock waiting as timed exceeds what was sampled, or the other way round, by more than sampling explains: two
+ * standard errors of the n = time / period samples that it should have had are 2 sqrt(time period) of time. */
+static bool differs(const struct report *report, uint64_t more, uint64_t less)
+{
+  uint64_t period = report->columns->work == PROFILE_NONE ? 0 : report->columns->columns[report->columns->work].period;
+  double gap = more > less ? (double)(more - less) : 0;
+  return gap > (double)all_ns(report) / 50 && gap * gap > 4.0 * (double)more * (double)period;
+}
+
+/* Time that samples of CPU time cannot show, and where it would show. */
+static unsigned print_unsampled(const struct summary *summary)
 {
   const struct report_run *run = summary->report->run;
-  uint64_t exact = run->lockwait_ns, sampled = run->lockwait_sampled_ns;
-  uint64_t all = run->work_ns + run->overhead_ns + run->lockwait_ns + run->idle_ns;
-  if (exact < all / 50 || sampled >= exact / 2)
-    return 0;
-  print_line(summary, "  lock waits were mostly slept: measure with -e wall to see where");
-  return 1;
+  const char *where = run->by_wall ? "" : "; -e wall shows where";
+  char one[CELL], other[CELL];
+  unsigned hints = 0;
+  seconds_text(run->lockwait_ns, one);
+  seconds_text(run->lockwait_sampled_ns, other);
+  if (differs(summary->report, run->lockwait_sampled_ns, run->lockwait_ns)) {
+    print_hint(summary, "%s s of lock waiting were sampled, but only %s s timed: not all was announced", other, one);
+    hints++;
+  }
+  if (differs(summary->report, run->lockwait_ns, run->lockwait_sampled_ns)) {
+    print_hint(summary, "%s s of lock waiting, of which only %s s were sampled: the rest was slept%s", one, other,
+               where);
+    hints++;
+  }
+  if (run->blocked_ns > run->openmp_wall_ns / 50) {
+    seconds_text(run->blocked_ns, one);
+    print_hint(summary, "%s s blocked in I/O or waiting calls outside OpenMP%s", one,
+               run->by_wall ? "" : " (-e wall shows where)");
+    hints++;
+  }
+  if (run->unseen_ns > run->openmp_wall_ns / 20) {
+    seconds_text(run->unseen_ns, one);
+    print_hint(summary,
+               "%s s of the OpenMP threads' time is not seen: they waited for a core or were blocked in calls that "
+               "are not wrapped%s",
+               one, where);
+    hints++;
+  }
+  if (hints && run->by_wall)
+    print_hint(summary, "-e wall: time blocked in calls that cannot be interrupted is charged on their return");
+  return hints;
 }
 
 static void print_health(const struct summary *summary)
@@ -295,29 +439,49 @@ static void print_health(const struct summary *summary)
   print_title(summary, "Health of the measurement");
   unsigned lines = print_losses(summary);
   lines += print_modules(summary);
-  lines += print_sleeping(summary);
+  lines += print_unsampled(summary);
   if (!lines)
     print_line(summary, "  nothing lost; every function has a name");
 }
 
-/* The view that says most about what stands out, as a command to copy: with the directory's name if that fits. */
+/* The view that says most about what stands out. */
+static const char *next_view(const struct report *report, const char **why)
+{
+  const struct report_run *run = report->run;
+  uint64_t all = all_ns(report), locks = report->locks_count ? report->locks[0].cost_ns : 0;
+  uint64_t idle = report->idle_count ? report->idle[0].cost_ns : 0;
+  if (locks > idle) {
+    *why = "who releases the locks that others wait for";
+    return "bottomup --sort lockwait_excl_s";
+  }
+  if (idle > all / 20) {
+    *why = "all calling paths, those first that leave others idle";
+    return "topdown --sort idleness_incl_s";
+  }
+  if (run->idle_ns > all / 4) {
+    *why = "which threads idle";
+    return "threads";
+  }
+  if (run->overhead_ns > all / 10) {
+    *why = "who calls for the overhead";
+    return "bottomup --sort overhead_excl_s";
+  }
+  *why = "all calling paths";
+  return "topdown";
+}
+
+/* That view as a command to copy: with the directory's name if it fits. */
 static void print_next(const struct summary *summary)
 {
-  const struct report_run *run = summary->report->run;
-  uint64_t all = run->work_ns + run->overhead_ns + run->lockwait_ns + run->idle_ns;
-  const char *why = "all calling paths", *view = "topdown", *directory = summary->report->directory;
-  if (run->idle_ns > all / 4) {
-    why = "which threads idle";
-    view = "threads";
-  } else if (run->overhead_ns > all / 10) {
-    why = "who calls for the overhead";
-    view = "bottomup";
-  }
+  const char *why, *view = next_view(summary->report, &why), *directory = summary->report->directory;
   char command[LINE_MAX], fitted[SCREEN_TEXT_MAX];
-  int length = snprintf(command, sizeof command, "  hpcprof-lite --view %s %s", view, directory);
+  static const char *const baselines[] = {
+      [BASELINE_THREAD] = "", [BASELINE_CORE] = " --idleness core", [BASELINE_SHARED] = " --idleness shared"};
+  const char *baseline = baselines[summary->report->baseline];
+  int length = snprintf(command, sizeof command, "  hpcprof-lite --view %s%s %s", view, baseline, directory);
   if (length < 0 || (unsigned)length > summary->screen.width)
-    snprintf(command, sizeof command, "  hpcprof-lite --view %s DIR", view);
-  if (!run->samples) {
+    snprintf(command, sizeof command, "  hpcprof-lite --view %s%s DIR", view, baseline);
+  if (!summary->report->run->samples) {
     print_title(summary, "Nothing was sampled: the program ran too briefly");
     print_line(summary, "  measure again with more samples: hpcrun-lite -e task-clock@f1000 COMMAND");
     return;
@@ -333,6 +497,10 @@ void summary_text(const struct report *report)
   screen_init(&summary.screen, report->stream);
   print_run(&summary);
   print_categories(&summary);
+  print_efficiency(&summary);
+  print_worst(&summary, "Who leaves others idle (abs%: of all threads' time; rel%: of its own)", report->idle,
+              report->idle_count);
+  print_worst(&summary, "Who makes others wait for a lock", report->locks, report->locks_count);
   print_hot(&summary);
   print_health(&summary);
   print_next(&summary);

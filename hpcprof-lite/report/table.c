@@ -2,6 +2,7 @@
 
 #include "hpcprof-lite/read.h"
 #include "hpcprof-lite/report/record.h"
+#include "hpcprof-lite/report/verdict.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -44,6 +45,8 @@ static void named_seconds(FILE *stream, const char *name, uint64_t ns)
 /* Opens the JSON object: the view, and the run that it is about. */
 static void open_json(const struct report *report)
 {
+  static const char *const baselines[] = {
+      [BASELINE_THREAD] = "thread", [BASELINE_CORE] = "core", [BASELINE_SHARED] = "shared"};
   const struct report_run *run = report->run;
   FILE *stream = report->stream;
   fputs("{\"view\":", stream);
@@ -58,6 +61,7 @@ static void open_json(const struct report *report)
   named_seconds(stream, "elapsed_s", run->elapsed_ns);
   named_seconds(stream, "cpu_s", run->cpu_ns);
   named_uint(stream, "samples", run->samples);
+  fprintf(stream, ",\"idleness\":\"%s\"", baselines[report->baseline]);
   fputs(",\"rows_left_out\":", stream);
   fprintf(stream, "%u},\n", report->left_out);
 }
@@ -190,12 +194,12 @@ void table_threads(const struct report *report, bool json)
 {
   static const char *const columns[] = {"process", "rank",    "thread", "host",       "samples",
                                         "dropped", "partial", "work_s", "overhead_s", "lockwait_s",
-                                        "idle_s",  "cpu_s",   "wall_s"};
+                                        "idle_s",  "cpu_s",   "wall_s", "blocked_s"};
   struct record record;
   if (json)
     open_json(report);
   record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
-  bool time = report->columns->work != PROFILE_NONE || report->columns->overhead != PROFILE_NONE;
+  bool time = tree_has_time(report->columns);
   for (uint32_t i = 0; i < report->thread_count; i++) {
     const struct profile_process *process;
     const struct profile_thread *thread = report_thread(report, i, &process);
@@ -215,6 +219,25 @@ void table_threads(const struct report *report, bool json)
     record_ns(&record, thread->idle_ns);
     record_ns(&record, thread->cpu_ns);
     record_ns(&record, thread->wall_ns);
+    record_ns(&record, thread->blocked_ns);
+  }
+  record_end(&record);
+  if (json)
+    close_json(report);
+}
+
+void table_efficiency(const struct report *report, bool json)
+{
+  static const char *const columns[] = {"metric", "value", "unit", "gain_s"};
+  struct record record;
+  if (json)
+    open_json(report);
+  record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
+  for (unsigned i = 0; i < EFFICIENCY_COUNT && report->efficiency.known; i++) {
+    record_text(&record, efficiency_name(i));
+    record_real(&record, report->efficiency.value[i], 6);
+    record_text(&record, "ratio");
+    record_real(&record, report->efficiency.gain_s[i], 9);
   }
   record_end(&record);
   if (json)
@@ -250,6 +273,9 @@ static void fact_ns(struct record *record, const char *section, const char *item
 
 static void summary_run(const struct report *report, struct record *record)
 {
+  static const char *const against[] = {[BASELINE_THREAD] = "sampled, against the most threads ever in use",
+                                        [BASELINE_CORE] = "sampled, against the cores",
+                                        [BASELINE_SHARED] = "sampled, against the threads in use at the time"};
   const struct report_run *run = report->run;
   fact_text(record, "run", "command", run->command, NULL);
   fact_text(record, "run", "hosts", run->hosts, NULL);
@@ -264,6 +290,34 @@ static void summary_run(const struct report *report, struct record *record)
   fact_ns(record, "categories", "overhead", run->overhead_ns, "sampled");
   fact_ns(record, "categories", "lock wait", run->lockwait_ns, "exact");
   fact_ns(record, "categories", "idle", run->idle_ns, "exact");
+  if (report->columns->lockwait != PROFILE_NONE)
+    fact_ns(record, "categories", "lock wait charged", run->caused_lock_ns, "sampled, charged to who held the lock");
+  if (report->columns->idleness != PROFILE_NONE)
+    fact_ns(record, "categories", "idleness", run->caused_idle_ns, against[report->baseline]);
+  if (run->openmp_processes)
+    fact_ns(record, "categories", "threads x elapsed", run->baseline_ns,
+            report->baseline == BASELINE_CORE ? "cores of each OpenMP process x its elapsed time"
+                                              : "most threads of each OpenMP process x its elapsed time");
+  for (unsigned i = 0; i < EFFICIENCY_COUNT && report->efficiency.known; i++) {
+    record_text(record, "efficiency");
+    record_text(record, efficiency_name(i));
+    record_real(record, report->efficiency.value[i], 6);
+    record_text(record, "ratio");
+    record_empty(record);
+  }
+}
+
+/* The worst contexts, with what their figures suggest. */
+static void summary_worst(const struct report *report, struct record *record, bool locks)
+{
+  const struct causes_finding *findings = locks ? report->locks : report->idle;
+  uint32_t count = locks ? report->locks_count : report->idle_count;
+  for (uint32_t i = 0; i < count; i++) {
+    char advice[VERDICT_TEXT_MAX];
+    verdict_text(report, &findings[i], advice);
+    fact_ns(record, locks ? "lock wait" : "idleness", report->flat->rows[findings[i].flat].name, findings[i].cost_ns,
+            advice);
+  }
 }
 
 static void summary_health(const struct report *report, struct record *record)
@@ -287,6 +341,8 @@ void table_summary(const struct report *report, bool json)
     open_json(report);
   record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
   summary_run(report, &record);
+  summary_worst(report, &record, false);
+  summary_worst(report, &record, true);
   summary_health(report, &record);
   for (uint32_t i = 0; i < report->hot_count; i++) {
     const struct tree_row *row = &report->flat->rows[report->hot[i].flat];

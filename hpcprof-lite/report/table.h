@@ -6,6 +6,7 @@
 
 void table_tree(const struct report *report, bool json);
 void table_threads(const struct report *report, bool json);
+void table_efficiency(const struct report *report, bool json);
 void table_summary(const struct report *report, bool json);
 
 #endif

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { EVENTS_SHOWN = 2, CELL = 16, PLACE_MAX = 32 };
+enum { EVENTS_SHOWN = 2, CELL = 16, PLACE_MAX = 32, THREADS_WIDE = 84 };
 
 /* How one tree is laid out. */
 struct layout {
@@ -13,15 +13,11 @@ struct layout {
   unsigned name_at, name_width; /* columns                                    */
   unsigned decimals;
   unsigned step; /* columns of indentation for each level      */
-  bool time, overhead;
+  bool time, own_percent, overhead, lockwait, idleness;
+  bool narrow;     /* columns are left out for want of width     */
   uint32_t events; /* further events shown, beside a time        */
   bool few;        /* some figure was marked                     */
 };
-
-static bool has_time(const struct report *report)
-{
-  return report->columns->work != PROFILE_NONE || report->columns->overhead != PROFILE_NONE;
-}
 
 /* What the weight column holds where no time was measured. */
 static const char *weight_name(const struct tree_columns *columns)
@@ -29,19 +25,47 @@ static const char *weight_name(const struct tree_columns *columns)
   return columns->events_count ? columns->columns[columns->events[0]].name : "samples";
 }
 
+/* Columns that stand before the name. */
+static unsigned figures_width(const struct layout *layout)
+{
+  unsigned percentages = 1 + layout->own_percent + layout->overhead + layout->lockwait + 2 * layout->idleness;
+  return 2 * (8 + 1) + 6 * percentages + 8 * layout->events + 2;
+}
+
+/* Leaves out what is missed least until names have three eighths of the screen: 30 of 80 columns. */
+static void fit_columns(struct layout *layout)
+{
+  unsigned most = layout->screen.width - layout->screen.width * 3 / 8;
+  layout->own_percent = figures_width(layout) + 6 <= most;
+  while (figures_width(layout) > most && (layout->events || layout->overhead || layout->lockwait || layout->idleness)) {
+    layout->narrow = true;
+    if (layout->events)
+      layout->events--;
+    else if (layout->overhead)
+      layout->overhead = false;
+    else if (layout->lockwait)
+      layout->lockwait = false;
+    else
+      layout->idleness = false;
+  }
+  layout->name_at = figures_width(layout);
+  layout->name_width = layout->screen.width - layout->name_at;
+}
+
 static void layout_init(const struct report *report, struct layout *layout)
 {
   const struct tree *tree = report->tree;
   const struct tree_columns *columns = report->columns;
-  *layout = (struct layout){.time = has_time(report)};
+  *layout = (struct layout){.time = tree_has_time(columns)};
   screen_init(&layout->screen, report->stream);
   layout->overhead = tree_incl(tree, 0, columns->overhead) != 0;
+  layout->lockwait = tree_incl(tree, 0, columns->lockwait) != 0;
+  layout->idleness = tree_incl(tree, 0, columns->idleness) != 0;
   layout->decimals = screen_decimals(tree_weight(tree, columns, 0, true));
   layout->events = layout->time ? columns->events_count : 0;
   if (layout->events > EVENTS_SHOWN)
     layout->events = EVENTS_SHOWN;
-  layout->name_at = 2 * (8 + 1 + 6) + (layout->overhead ? 6 : 0) + 8 * layout->events + 2;
-  layout->name_width = layout->screen.width - layout->name_at;
+  fit_columns(layout);
   uint32_t deepest = 0;
   for (uint32_t i = 0; i < tree->count; i++)
     if (report->shown[i] && tree->rows[i].depth > deepest)
@@ -57,7 +81,7 @@ static void weight_text(const struct layout *layout, uint64_t value, char out[CE
     screen_count(value, out);
 }
 
-/* Mark of a figure that rests on few samples. */
+/* Mark of a figure that rests on few samples; `value`: all that they stand for. */
 static char few_mark(struct layout *layout, const struct report *report, uint64_t value, uint64_t samples)
 {
   if (report->columns->samples == PROFILE_NONE || !value || samples >= PROFILE_FEW_SAMPLES)
@@ -72,12 +96,9 @@ static void print_header(const struct report *report, const struct layout *layou
   FILE *stream = report->stream;
   char name[SCREEN_TEXT_MAX];
   fputs(screen_bold(&layout->screen), stream);
-  if (layout->time)
-    fprintf(stream, "%8s %6s%8s %6s", "total s", "%", "own s", "%");
-  else
-    fprintf(stream, "%8s %6s%8s %6s", "total", "%", "own", "%");
-  if (layout->overhead)
-    fputs("  ovh%", stream);
+  fprintf(stream, "%8s %6s%8s ", layout->time ? "total s" : "total", "%", layout->time ? "own s" : "own");
+  fprintf(stream, "%s%s%s%s", layout->own_percent ? "     %" : "", layout->overhead ? "  ovh%" : "",
+          layout->lockwait ? " lock%" : "", layout->idleness ? " idle%  rel%" : "");
   for (uint32_t i = 0; i < layout->events; i++) {
     screen_fit(&layout->screen, columns->columns[columns->events[i]].name, 7, name);
     fprintf(stream, " %7s", name);
@@ -89,6 +110,24 @@ static void print_header(const struct report *report, const struct layout *layou
   fprintf(stream, "%s\n", screen_plain(&layout->screen));
 }
 
+static void print_percent(const struct report *report, uint64_t part, uint64_t whole)
+{
+  char percent[CELL];
+  screen_percent(part, whole, percent);
+  fprintf(report->stream, "%6s", percent);
+}
+
+/* Most rows make nobody wait: then a dot, so that the others are seen. */
+static void print_waiting(const struct report *report, uint64_t part, uint64_t whole)
+{
+  if (part)
+    print_percent(report, part, whole);
+  else
+    fprintf(report->stream, "%6s", ".");
+}
+
+/* Time that threads spent in the row itself, and shares of the time of all threads: so the root's shares of spent time,
+ * lock wait and idleness are 100 % together. */
 static void print_figures(const struct report *report, struct layout *layout, uint32_t row)
 {
   const struct tree *tree = report->tree;
@@ -96,17 +135,22 @@ static void print_figures(const struct report *report, struct layout *layout, ui
   uint64_t whole = tree_weight(tree, columns, 0, true);
   for (int i = 0; i < 2; i++) {
     bool inclusive = i == 0;
-    uint64_t value = tree_weight(tree, columns, row, inclusive);
+    uint64_t value = tree_spent(tree, columns, row, inclusive), weight = tree_weight(tree, columns, row, inclusive);
     uint64_t samples = inclusive ? tree_incl(tree, row, columns->samples) : tree_excl(tree, row, columns->samples);
-    char figure[CELL], percent[CELL];
+    char figure[CELL];
     weight_text(layout, value, figure);
-    screen_percent(value, whole, percent);
-    fprintf(report->stream, "%8s%c%6s", figure, few_mark(layout, report, value, samples), percent);
+    fprintf(report->stream, "%8s%c", figure, few_mark(layout, report, weight, samples));
+    if (inclusive || layout->own_percent)
+      print_percent(report, value, whole);
   }
-  if (layout->overhead) {
-    char percent[CELL];
-    screen_percent(tree_incl(tree, row, columns->overhead), whole, percent);
-    fprintf(report->stream, "%6s", percent);
+  if (layout->overhead)
+    print_percent(report, tree_incl(tree, row, columns->overhead), whole);
+  if (layout->lockwait)
+    print_waiting(report, tree_incl(tree, row, columns->lockwait), whole);
+  if (layout->idleness) {
+    uint64_t idle = tree_incl(tree, row, columns->idleness);
+    print_waiting(report, idle, whole);
+    print_waiting(report, idle, tree_weight(tree, columns, row, true));
   }
   for (uint32_t i = 0; i < layout->events; i++) {
     char percent[CELL];
@@ -148,8 +192,32 @@ static void print_name(const struct report *report, const struct layout *layout,
   putc('\n', report->stream);
 }
 
+/* What the columns of waiting mean. */
+static void explain_waiting(const struct report *report, const struct layout *layout)
+{
+  static const char *const against[] = {[BASELINE_THREAD] = "the most threads ever in use at once (--idleness thread)",
+                                        [BASELINE_CORE] = "the cores that the process may use (--idleness core)",
+                                        [BASELINE_SHARED] = "the threads in use at the time (--idleness shared)"};
+  char all[CELL];
+  screen_seconds(tree_weight(report->tree, report->columns, 0, true), layout->decimals, all);
+  fprintf(report->stream, "s: time spent here; %%: shares of the time of all threads together, %s s\n", all);
+  if (layout->lockwait)
+    fprintf(report->stream, "lock%%: time that others waited for a lock until it was released here\n");
+  if (layout->idleness)
+    fprintf(report->stream,
+            "idle%%: time that threads were idle while this ran, counted against\n"
+            "       %s\n"
+            "rel%%: idleness in %% of the row's own work, overhead, lock wait and idleness;\n"
+            "      look first where idle%% and rel%% are both high\n",
+            against[report->baseline]);
+}
+
 static void print_footnotes(const struct report *report, const struct layout *layout)
 {
+  if (layout->lockwait || layout->idleness)
+    explain_waiting(report, layout);
+  if (layout->narrow)
+    fprintf(report->stream, "some columns are left out for want of width: -f csv has all\n");
   if (layout->few)
     fprintf(report->stream, "* fewer than %d samples: relative error above 22 %%\n", PROFILE_FEW_SAMPLES);
   if (!report->left_out)
@@ -186,22 +254,23 @@ static void short_seconds(uint64_t ns, char out[CELL])
   snprintf(out, CELL, "%.*f", seconds < 999.995 ? 2 : seconds < 9999.95 ? 1 : 0, seconds);
 }
 
-static void print_thread(const struct report *report, const struct profile_thread *thread)
+static void print_thread(const struct report *report, const struct profile_thread *thread, bool blocked)
 {
-  const uint64_t times[] = {thread->work_ns, thread->overhead_ns, thread->lockwait_ns,
-                            thread->idle_ns, thread->cpu_ns,      thread->wall_ns};
+  const uint64_t times[] = {thread->work_ns, thread->overhead_ns, thread->lockwait_ns, thread->idle_ns,
+                            thread->cpu_ns,  thread->wall_ns,     thread->blocked_ns};
   const uint64_t counts[] = {thread->samples_idle, thread->samples_lockwait,
                              thread->lost[LOSS_MEMORY] + thread->lost[LOSS_REFUSED], thread->lost[LOSS_PARTIAL]};
   char text[CELL];
+  size_t shown = sizeof times / sizeof *times - !blocked;
   screen_count(thread->samples, text);
   fprintf(report->stream, "%6" PRIu32 "%9s", thread->index, text);
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
     screen_short_count(counts[i], text);
     fprintf(report->stream, " %4s", text);
   }
-  for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+  for (size_t i = 0; i < shown; i++) {
     short_seconds(times[i], text);
-    fprintf(report->stream, " %6s", i < 2 && !has_time(report) ? "-" : text);
+    fprintf(report->stream, " %6s", i < 2 && !tree_has_time(report->columns) ? "-" : text);
   }
   putc('\n', report->stream);
 }
@@ -222,9 +291,11 @@ void text_threads(const struct report *report)
 {
   struct screen screen;
   screen_init(&screen, report->stream);
+  bool blocked = screen.width >= THREADS_WIDE;
   fprintf(report->stream, "%15s%13s%19s%21s\n", "", "samples of:", "sampled s:", "exact s:");
-  fprintf(report->stream, "%s%6s%9s%5s%5s%5s%5s%7s%7s%7s%7s%7s%7s%s\n", screen_bold(&screen), "thread", "samples",
-          "idle", "lock", "drop", "part", "work", "ovhd", "lock", "idle", "cpu", "wall", screen_plain(&screen));
+  fprintf(report->stream, "%s%6s%9s%5s%5s%5s%5s%7s%7s%7s%7s%7s%7s%s%s\n", screen_bold(&screen), "thread", "samples",
+          "idle", "lock", "drop", "part", "work", "ovhd", "lock", "idle", "cpu", "wall", blocked ? "  block" : "",
+          screen_plain(&screen));
   const struct profile_process *last = NULL;
   for (uint32_t i = 0; i < report->thread_count; i++) {
     const struct profile_process *process;
@@ -232,9 +303,52 @@ void text_threads(const struct report *report)
     if (process != last)
       print_process(report, &screen, process);
     last = process;
-    print_thread(report, thread);
+    print_thread(report, thread, blocked);
   }
-  fprintf(report->stream, "drop: samples lost or inside the tool; part: unwinds cut short\n");
+  fprintf(report->stream, "drop: samples lost or inside the tool; part: unwinds cut short\n"
+                          "work, ovhd: from samples; lock, idle: this thread's own waiting, timed exactly\n");
+  if (blocked)
+    fprintf(report->stream, "block: in calls outside OpenMP that wait, such as reading; timed exactly\n");
   if (report->left_out)
     fprintf(report->stream, "%" PRIu32 " threads left out\n", report->left_out);
+}
+
+/* Seconds in 9 columns, whatever their size. */
+static void real_seconds(double seconds, char out[CELL])
+{
+  snprintf(out, CELL, seconds < 99999 ? "%.3f" : "%.3g", seconds);
+}
+
+void text_efficiency(const struct report *report)
+{
+  static const char *const meaning[EFFICIENCY_COUNT] = {[EFFICIENCY_PARALLEL] = "all that is said below",
+                                                        [EFFICIENCY_BALANCE] = "idle in regions: uneven work",
+                                                        [EFFICIENCY_SERIAL] = "idle while one thread runs serially",
+                                                        [EFFICIENCY_LOCK] = "locks and critical sections",
+                                                        [EFFICIENCY_RUNTIME] = "the OpenMP runtime's work (sampled)"};
+  const struct efficiency *efficiency = &report->efficiency;
+  struct screen screen;
+  screen_init(&screen, report->stream);
+  if (!efficiency->known) {
+    fprintf(report->stream, "No efficiencies: OpenMP's threads and regions were not timed in this run: it has\n"
+                            "none, its runtime offers no OMPT, or it ended before any region did.\n");
+    return;
+  }
+  char whole[CELL];
+  real_seconds(efficiency->thread_s, whole);
+  if (efficiency->threads)
+    fprintf(report->stream, "%" PRIu32 " process%s of %" PRIu32 " thread%s: ", efficiency->processes,
+            efficiency->processes == 1 ? "" : "es", efficiency->threads, efficiency->threads == 1 ? "" : "s");
+  fprintf(report->stream, "%s thread-seconds\n", whole);
+  fprintf(report->stream, "%s%-21s %10s %9s  %s%s\n", screen_bold(&screen), "", "efficiency", "gain s", "lost to",
+          screen_plain(&screen));
+  for (int i = 0; i < EFFICIENCY_COUNT; i++) {
+    char gain[CELL];
+    real_seconds(efficiency->gain_s[i], gain);
+    fprintf(report->stream, "%s%-*s %8.1f %% %9s  %s\n", i ? "  " : "", i ? 19 : 21, efficiency_name(i),
+            100 * efficiency->value[i], gain, meaning[i]);
+  }
+  fprintf(report->stream, "thread-seconds: threads x elapsed time; efficiency: the part that is not lost\n"
+                          "gain s: elapsed time that the run would be shorter without that loss, at most\n"
+                          "The losses, 100 %% - efficiency, add up to parallel_efficiency's; POP's metrics.\n");
 }

@@ -299,25 +299,37 @@ static bool read_path(struct path *path)
   return read_frames(path, path->count - 1, innermost);
 }
 
-/* The tasks on this stack, as the runtime knows them. */
-static void find_tasks(struct path *path)
+/* What the runtime knows of a task on this stack; level 0 is the current one.  False where there is none.  What it says
+ * of outer ones can be stale pointers while it forks. */
+static bool find_task(int level, int *flags, uint64_t *exit_frame, uint64_t *word)
 {
   enum { LOWEST_POINTER = 65536, TASK_KNOWN = 2 };
-  int levels = !path->t->activity.openmp || !rt.get_task_info ? 0 : rt.task_creation ? TASK_LEVELS : 1;
-  for (int level = 0; level < levels; level++) {
-    ompt_frame_t *frame = NULL;
-    ompt_data_t *data = NULL;
-    int flags = 0;
-    if (rt.get_task_info(level, &flags, &data, &frame, NULL, NULL) != TASK_KNOWN || (uint64_t)frame < LOWEST_POINTER)
-      return;
+  ompt_frame_t *frame = NULL;
+  ompt_data_t *data = NULL;
+  *word = 0;
+  if (rt.get_task_info(level, flags, &data, &frame, NULL, NULL) != TASK_KNOWN || (uint64_t)frame < LOWEST_POINTER)
+    return false;
+  if (level > 0)
+    return sys_peek((uint64_t)&frame->exit_frame, exit_frame, sizeof *exit_frame) &&
+           sys_peek((uint64_t)data, word, sizeof *word);
+  *exit_frame = frame->exit_frame.value;
+  if ((uint64_t)data >= LOWEST_POINTER)
+    *word = data->value;
+  return true;
+}
+
+/* The tasks on this stack. */
+static void find_tasks(struct path *path)
+{
+  int levels = !path->t->activity.openmp || !rt.get_task_info ? 0 : rt.task_creation ? TASK_LEVELS : 1, flags = 0;
+  uint64_t exit_frame = 0, word;
+  for (int level = 0; level < levels && find_task(level, &flags, &exit_frame, &word); level++) {
     if (level == 0) {
-      path->exit_frame = frame->exit_frame.value;
+      path->exit_frame = exit_frame;
       path->implicit_task = flags & ompt_task_implicit;
     }
-    uint64_t word = (uint64_t)data < LOWEST_POINTER ? 0 : data->value;
     if (flags & ompt_task_explicit)
-      path->tasks[path->tasks_count++] =
-          (struct task_level){frame->exit_frame.value, (uint32_t)(word >> RT_TASK_CREATED)};
+      path->tasks[path->tasks_count++] = (struct task_level){exit_frame, (uint32_t)(word >> RT_TASK_CREATED)};
   }
 }
 

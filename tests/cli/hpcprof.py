@@ -13,9 +13,9 @@ import sys
 from tap import REPORT, case, environment, main
 
 GOLDEN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden")
-SOUND = ("basic", "zstd", "live", "two", "events", "blame", "blames", "huge")
+SOUND = ("basic", "zstd", "live", "two", "events", "blame", "blames", "huge", "plain", "waits")
 BAD = ("hostile", "truncated", "flipped", "version", "empty", "foreign")
-VIEWS = ("summary", "topdown", "bottomup", "flat", "threads")
+VIEWS = ("summary", "topdown", "bottomup", "flat", "threads", "efficiency")
 TREES = ("topdown", "bottomup", "flat")
 FOUR = ("work", "overhead", "lockwait", "idleness")
 BASELINES = ("thread", "core", "shared")
@@ -50,6 +50,8 @@ def expected():
     for view in VIEWS:
         table[f"basic.{view}.txt"] = (("-q", "--view", view, "basic"), 0, "stdout")
         table[f"two.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "two"), 0, "stdout")
+        table[f"blame.{view}.txt"] = (("-q", "--view", view, "blame"), 0, "stdout")
+        table[f"blame.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "blame"), 0, "stdout")
     table["events.topdown.csv"] = (("-q", "--view", "topdown", "-f", "csv", "events"), 0, "stdout")
     table["events.topdown.json"] = (("-q", "--view", "topdown", "-f", "json", "events"), 0, "stdout")
     for name in BAD:
@@ -101,7 +103,8 @@ def sums_are_right(_):
 
 def figures(row, unit=1e9):
     """The four categories of a row in ns, inclusive and exclusive."""
-    return {f"{kind}_{part}": round(float(row[f"{kind}_{part}_s"]) * unit) for kind in FOUR for part in ("incl", "excl")}
+    cells = [f"{kind}_{part}" for kind in FOUR for part in ("incl", "excl")]
+    return {cell: round(float(row[cell + "_s"]) * unit) for cell in cells}
 
 
 @case
@@ -147,7 +150,8 @@ def idleness_is_charged_against_each_baseline(_):
 
 @case
 def processes_have_their_own_baseline(_):
-    one, both = ({row["name"]: figures(row, 1e3) for row in rows("--view", "flat", name)} for name in ("blame", "blames"))
+    tables = (rows("--view", "flat", name) for name in ("blame", "blames"))
+    one, both = ({row["name"]: figures(row, 1e3) for row in table} for table in tables)
     skewed = "parallel [app+0x1400]"
     assert both[skewed]["work_excl"] == 200 + 300
     assert both[skewed]["idleness_excl"] == (4 - 1) * 200 + (2 - 1) * 300
@@ -176,6 +180,76 @@ def blame_orders_siblings(_):
                          ("idleness_incl_s", None), ("abs_idleness_pct", None), ("rel_idleness_pct", None)):
         found = [float(row[column]) for row in rows("--view", "flat", "--sort", column, "blame")[1:]]
         assert found == sorted(found, reverse=True) and found[0] > found[-1], column
+
+
+@case
+def efficiencies_are_those_of_the_exact_times(_):
+    table = {row["metric"]: row for row in rows("--view", "efficiency", "blame")}
+    # T R = 3.2 s; idle 0.8 s and 0.6 s before threads 2 to 4 exist; 0.2 s of the 0.8 s are outside regions
+    losses = {"load_balance": (1.4 - 0.6) / 3.2, "serialisation": 0.2 * 3 / 3.2, "lock_waiting": 0.1 / 3.2,
+              "runtime_overhead": 0.05 / 3.2}
+    losses["parallel_efficiency"] = sum(losses.values())
+    assert set(table) == set(losses)
+    for metric, loss in losses.items():
+        assert (table[metric]["value"], table[metric]["unit"]) == (f"{1 - loss:.6f}", "ratio"), metric
+        assert table[metric]["gain_s"] == f"{loss * 0.8:.9f}", metric
+    assert abs(float(table["parallel_efficiency"]["value"]) - 1.65 / 3.2) < 1e-6  # the work, over all
+    assert {row["item"]: row["value"] for row in rows("blame") if row["section"] == "efficiency"} == {
+        metric: row["value"] for metric, row in table.items()}
+
+
+@case
+def without_openmp_there_is_no_blame(_):
+    assert report("--view", "efficiency", "-f", "csv", "plain").stdout == b"metric,value,unit,gain_s\n"
+    text = report("--view", "efficiency", "plain").stdout.decode()
+    assert text.startswith("No efficiencies") and "OMPT" in text
+    for row in rows("--view", "flat", "plain"):
+        assert row["idleness_incl_s"] == row["lockwait_incl_s"] == "0.000000000" and row["abs_idleness_pct"] == "0.0000"
+    assert b"idle%" not in report("-q", "--view", "flat", "plain").stdout
+    summary = report("-q", "plain").stdout.decode()
+    assert "Who" not in summary and "efficiency" not in summary and "not seen:" in summary
+
+
+@case
+def the_summary_leads_with_the_worst(_):
+    table = [row for row in rows("blame") if row["section"] in ("idleness", "lock wait")]
+    assert [(row["section"], row["item"], row["value"]) for row in table] == [
+        ("idleness", "app+0x2000", "0.600000000"), ("idleness", "parallel [app+0x1400]", "0.600000000"),
+        ("idleness", "app+0x2200", "0.100000000"), ("lock wait", "app+0x2300", "0.100000000")]
+    assert table[0]["note"].startswith("serial: 3 other threads wait")
+    assert table[3]["note"].startswith("contention")
+    core = [row["note"] for row in rows("--idleness", "core", "blame") if row["section"] == "idleness"]
+    assert any(note.startswith("serial: 7 cores idle") for note in core), core
+    assert b"--sort idleness_incl_s --idleness core blame" in report("-q", "--idleness", "core", "blame").stdout
+    lines = report("-q", "blame").stdout.decode().splitlines()
+    assert len(lines) <= 45
+    heads = ("Where the time went", "Who leaves others idle", "Who makes others wait", "Hottest", "Health", "Look next")
+    places = [next(i for i, line in enumerate(lines) if line.startswith(head)) for head in heads]
+    assert places == sorted(places)
+    assert "= 101.6 % of 4 threads x 0.800 s" in "\n".join(lines)
+
+
+@case
+def waiting_that_was_not_sampled_is_said(_):
+    said = " ".join(report("-q", "waits").stdout.decode().split())
+    assert "0.300 s of lock waiting, of which only 0.020 s were sampled: the rest was slept; -e wall shows" in said
+    assert "0.300 s blocked in I/O or waiting calls outside OpenMP (-e wall shows where)" in said
+    assert "0.500 s of the OpenMP threads' time is not seen" in said
+    assert "3 samples of lock waits not charged (4.2 %): missing from lock wait" in said
+    assert "1 thread states repaired: idleness may be slightly off" in said
+    assert "2 samples in tasks of unknown origin (2.8 %): shown below their region" in said
+    said = " ".join(report("-q", "waits-wall").stdout.decode().split())
+    assert "of which only 0.020 s were sampled" in said and "0.500 s of the OpenMP" in said
+    assert "-e wall shows" not in said
+    assert "-e wall: time blocked in calls that cannot be interrupted is charged on their return" in said
+    assert "-e wall" not in report("-q", "blame").stdout.decode()
+
+
+@case
+def the_threads_view_tells_blocked_time(_):
+    assert [row["blocked_s"] for row in rows("--view", "threads", "waits")] == ["0.300000000", "0.000000000"]
+    table = rows("--view", "threads", "--sort", "blocked_s", "blame", "waits")
+    assert table[0]["blocked_s"] == "0.300000000"
 
 
 @case
@@ -220,7 +294,8 @@ def json_has_the_columns_of_csv(_):
             done = report("-q", "--view", view, "-f", "json", name)
             data = json.loads(done.stdout.decode("utf-8"))
             table = rows("--view", view, name)
-            assert data["view"] == view and data["columns"] == list(table[0])
+            header = report("-q", "--view", view, "-f", "csv", name).stdout.decode().splitlines()[0]
+            assert data["view"] == view and ",".join(data["columns"]) == header
             assert len(data["rows"]) == len(table)
             for line, record in zip(table, data["rows"]):
                 assert list(record) == data["columns"]
@@ -237,6 +312,16 @@ def text_fits_80_columns(_):
                     assert len(line) <= 80 and line == line.rstrip(), (view, line)
                 assert b"\x1b" not in done.stdout
                 assert locale != "C" or done.stdout.isascii()
+
+
+@case
+def names_keep_their_room(_):
+    for names in (("blame",), ("blame", "two"), ("two",)):
+        for view in TREES:
+            lines = report("-q", "--view", view, *names).stdout.decode().splitlines()
+            assert 0 < lines[0].index(" name") < 50, lines[0]
+            assert ("idle%  rel%" in lines[0] and "lock%" in lines[0]) == ("blame" in names)
+            assert any("columns are left out" in line for line in lines) == (len(names) == 2)
 
 
 @case
@@ -352,6 +437,7 @@ def the_command_line_is_checked(_):
     for value in ("@region", "#x", "a.c:5-3", ""):
         assert "--root" in refused("--view", "flat", "--root", value, "basic")
     assert "is no tree" in refused("--view", "threads", "--lines", "basic")
+    assert "cannot be sorted" in refused("--view", "efficiency", "--sort", "value", "basic")
     assert "nothing matches" in refused("-q", "--view", "flat", "--root", "nobody", "basic")
     assert report("--", "basic").returncode == 0
     assert report("--version").stdout.startswith(b"hpcprof-lite ")

@@ -234,6 +234,47 @@ static void huge(void)
   compose_end(&compose);
 }
 
+/* OpenMP is not in the program: the columns are there, and mean nothing. */
+static void plain(void)
+{
+  compose_begin(&compose, COMPOSE_PACKED, 800, "./plain");
+  compose.process.flags = FORMAT_PROCESS_FIRST;
+  compose.process.runtime = 0;
+  compose.process.threads_max = 1;
+  blame_metrics();
+  compose_module(&compose, "/golden/app", FORMAT_MODULE_MAIN);
+  charge(FORMAT_KIND_FRAME, 0, 0x1000, WORK, 100, 1, 9);
+  compose.thread.idle_ns = compose.thread.lockwait_ns = compose.thread.samples_idle = 0;
+  compose_thread(&compose, 1);
+  compose_end(&compose);
+}
+
+/* Two threads for 1 s, with waiting that samples hardly saw: 0.3 s for locks, 0.3 s in blocking calls, 0.5 s of which
+ * nothing is known. */
+static void waits(const char *event)
+{
+  char notes[64];
+  compose_begin(&compose, COMPOSE_PACKED, 900, "./waits");
+  snprintf(notes, sizeof notes, "event: %s, 100 samples a second for each thread", event);
+  compose.process.notes = compose_string(&compose, notes);
+  blame_metrics();
+  compose_module(&compose, "/golden/app", FORMAT_MODULE_MAIN);
+  compose.thread.blocked_ns = 300000000;
+  charge(FORMAT_KIND_FRAME, 0, 0x1000, WORK, 50, 1, 1);
+  blame_thread(1, 1000, 200, 0, 0);
+  charge(FORMAT_KIND_FRAME, 0, 0x1000, WORK, 20, 1, 1);
+  compose.thread.flags = FORMAT_THREAD_OPENMP;
+  compose.thread.idle_ns = 0;
+  compose.thread.lockwait_ns = 300000000;
+  compose.thread.lockwait_sampled_ns = 20000000;
+  compose.thread.samples_lockwait = 2;
+  compose.thread.lost[FORMAT_LOST_BLAME] = 3;
+  compose.thread.lost[FORMAT_LOST_STATES] = 1;
+  compose.thread.lost[FORMAT_LOST_TASKS] = 2;
+  compose_thread(&compose, 2);
+  compose_end(&compose);
+}
+
 /* Trees that lie: circles of parents and links, indices that lead nowhere, a missing value record. */
 static void hostile(void)
 {
@@ -308,6 +349,12 @@ int main(int argc, char **argv)
   save("blames", 600);
   huge();
   save("huge", 700);
+  plain();
+  save("plain", 800);
+  waits("task-clock");
+  save("waits", 900);
+  waits("wall");
+  save("waits-wall", 900);
   hostile();
   save("hostile", 400);
   damaged();

@@ -32,17 +32,22 @@ static void begin(uint32_t pid)
 }
 
 /* Merges the files 0..count-1 and removes them. */
-static void merge(int count, unsigned threads, struct profile *profile)
+static void merge_against(enum profile_baseline baseline, int count, unsigned threads, struct profile *profile)
 {
   char **paths = calloc((size_t)count, sizeof *paths);
   for (int i = 0; i < count; i++)
     paths[i] = path_of(i);
-  assert_int_equal(merge_files(paths, (uint32_t)count, threads, BASELINE_THREAD, NULL, profile), 0);
+  assert_int_equal(merge_files(paths, (uint32_t)count, threads, baseline, NULL, profile), 0);
   for (int i = 0; i < count; i++) {
     unlink(paths[i]);
     free(paths[i]);
   }
   free(paths);
+}
+
+static void merge(int count, unsigned threads, struct profile *profile)
+{
+  merge_against(BASELINE_THREAD, count, threads, profile);
 }
 
 static void save(int number)
@@ -328,6 +333,79 @@ static void test_region_has_one_row(void **state)
   merge_release(&profile);
 }
 
+/* Idleness of a process with one context: its values, against the baseline. */
+static uint64_t idleness_of(const uint64_t values[6], uint32_t threads_max, uint32_t process_flags,
+                            uint32_t thread_flags, enum profile_baseline baseline)
+{
+  static const uint32_t roles[] = {FORMAT_ROLE_SAMPLES,  FORMAT_ROLE_WORK,     FORMAT_ROLE_OVERHEAD,
+                                   FORMAT_ROLE_LOCKWAIT, FORMAT_ROLE_PER_BUSY, FORMAT_ROLE_IN_USE};
+  struct profile profile;
+  compose_begin(&compose, COMPOSE_PACKED, 1, "./app");
+  compose.process.threads_max = threads_max;
+  compose.process.cpus = 8;
+  compose.process.flags = process_flags;
+  for (int i = 0; i < 6; i++)
+    compose_metric(&compose, "", "ns", roles[i], 0);
+  compose_module(&compose, "/nowhere/app", FORMAT_MODULE_MAIN);
+  compose_node(&compose, FORMAT_KIND_FRAME, 1, 0x10, 0, values);
+  compose.thread.flags = thread_flags;
+  compose_thread(&compose, 1);
+  compose_end(&compose);
+  save(0);
+  merge_against(baseline, 1, 1, &profile);
+  uint64_t found = UINT64_MAX - 1;
+  for (uint32_t i = 0; i < profile.catalog.columns_count; i++) {
+    assert_int_not_equal(profile.catalog.columns[i].role, COLUMN_PER_BUSY);
+    assert_int_not_equal(profile.catalog.columns[i].role, COLUMN_IN_USE);
+    if (profile.catalog.columns[i].role == COLUMN_IDLENESS)
+      found = contexts_get(&profile.contexts, 1, i);
+  }
+  assert_int_equal(found, profile.processes[0].threads[0].caused_idle_ns);
+  merge_release(&profile);
+  return found;
+}
+
+/* P = 10 + 20 + 30, 40 per busy, 90 in use, four threads, eight cores. */
+static void test_idleness_against_each_baseline(void **state)
+{
+  (void)state;
+  static const uint64_t values[] = {1, 10, 20, 30, 40, 90}, overcommitted[] = {1, 60, 0, 0, 5, 50};
+  const uint32_t ompt = FORMAT_PROCESS_OMPT, openmp = FORMAT_THREAD_OPENMP;
+  assert_int_equal(idleness_of(values, 4, ompt, openmp, BASELINE_THREAD), 4 * 40 - 60);
+  assert_int_equal(idleness_of(values, 4, ompt, openmp, BASELINE_CORE), 8 * 40 - 60);
+  assert_int_equal(idleness_of(values, 4, ompt, openmp, BASELINE_SHARED), 90 - 60);
+  assert_int_equal(idleness_of(values, 4, 0, openmp, BASELINE_THREAD), 0);
+  assert_int_equal(idleness_of(values, 4, ompt, 0, BASELINE_THREAD), 0);
+  assert_int_equal(idleness_of(overcommitted, 4, ompt, openmp, BASELINE_CORE), 0);
+  assert_int_equal(idleness_of(overcommitted, 4, ompt, openmp, BASELINE_SHARED), 0);
+}
+
+static void test_idleness_saturates(void **state)
+{
+  (void)state;
+  static const uint64_t wraps[] = {1, 5, 0, 0, 1ull << 63, 1}, huge[] = {1, UINT64_MAX, 1, 1, UINT64_MAX, UINT64_MAX};
+  const uint32_t ompt = FORMAT_PROCESS_OMPT, openmp = FORMAT_THREAD_OPENMP;
+  assert_true(idleness_of(wraps, 2, ompt, openmp, BASELINE_THREAD) == UINT64_MAX - 5);
+  assert_int_equal(idleness_of(huge, UINT32_MAX, ompt, openmp, BASELINE_THREAD), 0);
+  assert_int_equal(idleness_of(huge, UINT32_MAX, ompt, openmp, BASELINE_SHARED), 0);
+}
+
+/* A file that lacks the sums yields no column, so that reports can tell "none" from "unknown". */
+static void test_no_idleness_without_its_sums(void **state)
+{
+  (void)state;
+  struct profile profile;
+  begin(1);
+  compose.thread.flags = FORMAT_THREAD_OPENMP;
+  compose_frame(&compose, 0, 0x10, 1, 10);
+  compose_thread(&compose, 1);
+  compose_end(&compose);
+  save(0);
+  merge(1, 1, &profile);
+  assert_int_equal(profile.catalog.columns_count, 2);
+  merge_release(&profile);
+}
+
 static int make_directory(void **state)
 {
   (void)state;
@@ -347,7 +425,8 @@ int main(void)
       cmocka_unit_test(test_unknown_region_is_partial),  cmocka_unit_test(test_circle_of_links_ends),
       cmocka_unit_test(test_parents_may_come_later),     cmocka_unit_test(test_values_saturate),
       cmocka_unit_test(test_many_files_on_many_threads), cmocka_unit_test(test_recursion_counts_once),
-      cmocka_unit_test(test_region_has_one_row),
+      cmocka_unit_test(test_region_has_one_row),         cmocka_unit_test(test_idleness_against_each_baseline),
+      cmocka_unit_test(test_idleness_saturates),         cmocka_unit_test(test_no_idleness_without_its_sums),
   };
   return cmocka_run_group_tests_name("merge", tests, make_directory, remove_directory);
 }

@@ -34,9 +34,13 @@ static void make(enum compose_form form)
   compose_metric(&compose, "samples", "", FORMAT_ROLE_SAMPLES, 1);
   compose_metric(&compose, "work", "ns", FORMAT_ROLE_WORK, 1000);
   compose_metric(&compose, "cycles", "", FORMAT_ROLE_EVENT, 1000);
+  compose_metric(&compose, "lockwait", "ns", FORMAT_ROLE_LOCKWAIT, 0);
+  compose_metric(&compose, "per busy", "ns", FORMAT_ROLE_PER_BUSY, 0);
+  compose_metric(&compose, "in use", "ns", FORMAT_ROLE_IN_USE, 0);
   compose_module(&compose, "/nowhere/app", FORMAT_MODULE_MAIN);
   compose_module(&compose, "/nowhere/libc.so.6", FORMAT_MODULE_SYSTEM);
-  const uint64_t values[] = {1, 10, 100};
+  const uint64_t values[] = {1, 10, 100, 20, 30, 60};
+  compose.thread.flags = FORMAT_THREAD_OPENMP;
   uint32_t caller = compose_frame(&compose, compose_frame(&compose, 0, 0x10, 1, 10), 0x20, 0, 0);
   uint32_t parallel = compose_node(&compose, FORMAT_KIND_PARALLEL, 0, 0, caller, NULL);
   compose_frame(&compose, parallel, 0x30, 4, 40);
@@ -83,7 +87,7 @@ static void check(void)
   struct tree tree;
   char *paths[] = {path};
   assert_true(compose_write(&compose, path));
-  assert_int_equal(merge_files(paths, 1, 1, BASELINE_THREAD, NULL, &profile), 0);
+  assert_int_equal(merge_files(paths, 1, 1, chance(3), NULL, &profile), 0);
   for (uint32_t i = 1; i < profile.contexts.count; i++)
     assert_true(profile.contexts.nodes[i].parent < i);
   tree_columns_init(&profile.catalog, &columns);
@@ -136,6 +140,9 @@ static void test_sound_file_has_no_problems(void **state)
   assert_int_equal(merge_files(paths, 1, 1, BASELINE_THREAD, NULL, &profile), 0);
   assert_int_equal(profile.problems[0].count, 0);
   assert_int_equal(profile.processes[0].threads_count, 2);
+  assert_int_equal(profile.processes[0].threads[0].caused_lock_ns, 2 * 20);
+  assert_int_equal(profile.processes[0].threads[0].caused_idle_ns, 2 * (2 * 30 - 30));
+  assert_int_equal(profile.processes[0].threads[1].caused_idle_ns, 0);
   merge_release(&profile);
 }
 

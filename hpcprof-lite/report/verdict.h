@@ -1,0 +1,12 @@
+/* What a finding's figures suggest, in plain words.  Context: BATCH. */
+#ifndef HPCPROF_REPORT_VERDICT_H
+#define HPCPROF_REPORT_VERDICT_H
+
+#include "hpcprof-lite/report/report.h"
+
+enum { VERDICT_TEXT_MAX = 128 };
+
+/* One line that fits 76 columns. */
+void verdict_text(const struct report *report, const struct causes_finding *finding, char out[VERDICT_TEXT_MAX]);
+
+#endif
