@@ -88,7 +88,7 @@ static void lulesh(void)
 
 /* ---- BT-MZ: an inner region for very little work ---- */
 
-enum { EXCHANGES = 1500 };
+enum { EXCHANGES = 6000 };
 
 NOINLINE double solve(void) { return burn(0.2) + 1; }
 
@@ -128,7 +128,7 @@ static void btmz_flat(void) { zones(exchange_alone); }
 
 /* ---- HEALTH: tiny tasks, down to a level of the tree ---- */
 
-static int cutoff;
+static int cutoff, patients;
 static omp_lock_t list;
 
 static void tiny(double turns)
@@ -142,11 +142,11 @@ static void tiny(double turns)
 NOINLINE void check_patients(int locked)
 {
   if (!locked) {
-    tiny(30);
+    tiny(patients);
     return;
   }
   omp_set_lock(&list);
-  tiny(3000);
+  tiny(patients);
   omp_unset_lock(&list);
   __asm__ volatile("" ::: "memory");
 }
@@ -175,15 +175,18 @@ NOINLINE void sim_village(int level, int locked)
 static void villages(int level, int until, int locked)
 {
   cutoff = until;
+  patients = locked ? 3000 : 30;
+  for (int i = 0; i < 3; i++) {
 #pragma omp parallel
 #pragma omp single
-  sim_village(level, locked);
+    sim_village(level, locked);
+  }
 }
 
 static void health(void) { villages(9, -1, 0); }
 static void health_cutoff(void) { villages(9, 5, 0); }
-static void health_locked(void) { villages(7, -1, 1); }
-static void health_locked_cutoff(void) { villages(7, 4, 1); }
+static void health_locked(void) { villages(6, -1, 1); }
+static void health_locked_cutoff(void) { villages(6, 4, 1); }
 
 int main(int argc, char **argv)
 {
