@@ -26,7 +26,7 @@ class Blamed:
         self.threads, self.what = threads, f"{mode} by {compiler}, {threads} threads, {policy}"
         sums_hold(self.nodes)
         for loss in ("states repaired", "not charged", "for want of memory", "unknown"):
-            assert loss not in self.run.done.stderr, self.run.done.stderr
+            assert loss not in self.run.done.stderr, self.run.done.stderr.splitlines()[-1]
 
     def exact(self, column="idle_s"):
         return sum(float(row[column]) for row in self.rows)

@@ -13,7 +13,7 @@ def measure(directory, mode, compiler, threads, options=WALL, policy="passive"):
     run = Measurement(directory, program, mode, options=options, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY=policy)
     assert run.done.returncode == 0, run.done  # the program checks what its calls return
     for loss in ("states repaired", "not charged", "for want of memory", "unknown"):
-        assert loss not in run.done.stderr, run.done.stderr
+        assert loss not in run.done.stderr, run.done.stderr.splitlines()[-1]
     nodes = run.tree()
     if nodes[0].value("samples"):
         sums_hold(nodes)
