@@ -169,6 +169,22 @@ static void inside(void)
   say("elapsed", wall_clock() - began);
 }
 
+NOINLINE void in_sleep_beside(void) { CHECK(usleep(400000) == 0); }
+NOINLINE void in_work_beside(void) { burn(0.2); }
+
+/* One thread sleeps in a call, one works, the others wait at the barrier. */
+static void beside(void)
+{
+#pragma omp parallel
+  {
+#pragma omp barrier
+    if (omp_get_thread_num() == 0)
+      in_work_beside();
+    else if (omp_get_thread_num() == 1)
+      in_sleep_beside();
+  }
+}
+
 /* ---- threads that come and go ---- */
 
 static omp_lock_t lock;
@@ -260,8 +276,8 @@ int main(int argc, char **argv)
   static const struct {
     const char *name;
     void (*run)(void);
-  } modes[] = {{"sleepers", sleepers}, {"between", between}, {"inside", inside}, {"churn", churn},
-               {"many", many}};
+  } modes[] = {{"sleepers", sleepers}, {"between", between}, {"inside", inside},
+               {"beside", beside},     {"churn", churn},     {"many", many}};
   for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
     if (argc == 2 && !strcmp(argv[1], modes[i].name)) {
       modes[i].run();

@@ -65,6 +65,26 @@ def a_thread_that_sleeps_beside_cpu_time_causes_nothing(directory):
 
 
 @tap.case
+def a_sleeping_thread_is_not_busy(directory):
+    # Of four threads one works, one sleeps in a call, two wait.
+    for compiler in ("gcc", "clang"):
+        run, nodes, _ = measure(directory, "beside", compiler, 4, options=("-e", "task-clock@f1000"))
+        shared = run.tree("--idleness", "shared")
+        near(idleness_of(nodes, "in_work_beside"), 3 * 0.2, 0.05, "all but one")
+        near(idleness_of(shared, "in_work_beside"), 2 * 0.2, 0.05, "those in use but one")
+
+
+@tap.case
+def a_thread_asleep_counts_as_busy_by_elapsed_time(directory):
+    for compiler in ("gcc", "clang"):
+        _, nodes, _ = measure(directory, "beside", compiler, 4)
+        # While both are busy each carries one of the two that wait; then the sleeper carries three.
+        near(idleness_of(nodes, "in_work_beside") / work_of(nodes, "in_work_beside"), 1, 0.1, "of two that are busy")
+        slept, worked = work_of(nodes, "in_sleep_beside"), work_of(nodes, "in_work_beside")
+        near(idleness_of(nodes, "in_sleep_beside"), worked + 3 * (slept - worked), 0.1, "both phases")
+
+
+@tap.case
 def elapsed_times_add_up_on_any_machine(directory):
     # By elapsed time every moment is charged T times its length, whoever runs: also with more threads than cores.
     for mode in ("between", "inside"):
