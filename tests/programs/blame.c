@@ -267,6 +267,77 @@ NOINLINE void kind_taskgroup(void)
   leave();
 }
 
+/* The waiting thread runs a task first, and then waits on. */
+static void short_task(void)
+{
+  leave();
+  burn(seconds(0.0005));
+  arrive();
+}
+
+NOINLINE void kind_helping_taskwait(void)
+{
+#pragma omp parallel
+  {
+    arrive();
+#pragma omp single
+    {
+      leave();
+#pragma omp task
+      task_body();
+      until_begun();
+#pragma omp task
+      short_task();
+#pragma omp taskwait
+    }
+    leave();
+    arrive();
+  }
+  leave();
+}
+
+NOINLINE void kind_helping_taskgroup(void)
+{
+#pragma omp parallel
+  {
+    arrive();
+#pragma omp single
+    {
+      leave();
+#pragma omp taskgroup
+      {
+#pragma omp task
+        task_body();
+        until_begun();
+#pragma omp task
+        short_task();
+      }
+    }
+    leave();
+    arrive();
+  }
+  leave();
+}
+
+NOINLINE void kind_taskloop(void)
+{
+#pragma omp parallel
+  {
+    arrive();
+#pragma omp single
+#pragma omp taskloop num_tasks(4)
+    for (int i = 0; i < 4; i++) {
+      if (i == 0)
+        lone_work();
+      else
+        short_task();
+    }
+    leave();
+    arrive();
+  }
+  leave();
+}
+
 NOINLINE void kind_taskwait_depend(void)
 {
 #pragma omp parallel
@@ -330,6 +401,9 @@ static void kinds(void)
   kind_taskwait();
   kind_taskgroup();
   kind_taskwait_depend();
+  kind_helping_taskwait();
+  kind_helping_taskgroup();
+  kind_taskloop();
   kind_tasks_in_barrier();
 }
 

@@ -10,7 +10,7 @@ from measured import Measurement, build, clocks, idleness_of, libomps, near, ope
 
 EVENT = ("-e", "task-clock@f2000")
 KINDS = ("barrier", "region_end", "for", "dynamic", "sections", "single", "copyprivate", "reduction", "taskwait",
-         "taskgroup", "taskwait_depend")
+         "taskgroup", "taskwait_depend", "helping_taskwait", "helping_taskgroup", "taskloop")
 
 
 class Blamed:
