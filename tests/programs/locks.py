@@ -46,7 +46,7 @@ def check(directory, mode, long, short, compiler="gcc", threads=2, **more):
 @tap.case
 def locks_by_gcc(directory):
     nodes = check(directory, "lock", "release_long", "release_short")
-    assert lockwait_of(nodes, "lonely") == 0, "nobody waits for that lock"
+    assert lockwait_of(nodes, "lonely") < 8 * PERIOD, "nobody waits for that lock, but taking it takes a moment"
 
 
 @tap.case
