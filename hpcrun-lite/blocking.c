@@ -27,37 +27,37 @@
 
 #define INTERPOSED __attribute__((visibility("default")))
 
-static bool hold(bool may_wait)
+/* What was done before a call, to be undone after it. */
+enum held { HELD_SIGNAL = 1, HELD_STATE = 2 };
+
+static unsigned hold(bool may_wait)
 {
   sigset_t ours, before;
   if (!may_wait || !rt_self)
-    return false;
+    return 0;
   sigemptyset(&ours);
   sigaddset(&ours, RT_SIGNAL);
   hooks_sigmask(SIG_BLOCK, &ours, &before);
-  blame_block(rt_self);
-  return true;
+  return (blame_block(rt_self) ? HELD_STATE : 0) | (sigismember(&before, RT_SIGNAL) ? 0 : HELD_SIGNAL);
 }
 
-static void release(bool held)
+static void release(unsigned held)
 {
-  if (!held)
-    return;
-  if (rt_self)
+  if (held & HELD_STATE && rt_self)
     blame_unblock(rt_self);
-  hooks_unblock_signal();
+  if (held & HELD_SIGNAL)
+    hooks_unblock_signal();
 }
 
 /* Around calls that signals do not interrupt: `wall` samples in them as elsewhere. */
-static void sleep_begin(void)
+static bool sleep_begin(bool may_wait)
 {
-  if (rt_self && !rt.wall)
-    blame_block(rt_self);
+  return may_wait && rt_self && !rt.wall && blame_block(rt_self);
 }
 
-static void sleep_end(void)
+static void sleep_end(bool slept)
 {
-  if (rt_self && !rt.wall)
+  if (slept && rt_self)
     blame_unblock(rt_self);
 }
 
@@ -73,9 +73,8 @@ static const sigset_t *with_ours(const sigset_t *mask, sigset_t *copy)
 
 INTERPOSED int nanosleep(const struct timespec *time, struct timespec *rest)
 {
-  static void *next;
-  int (*real)(const struct timespec *, struct timespec *) = hooks_next(&next, "nanosleep");
-  bool held = hold(true);
+  int (*real)(const struct timespec *, struct timespec *) = hooks_next(HOOKS_nanosleep);
+  unsigned held = hold(true);
   int result = real(time, rest);
   release(held);
   return result;
@@ -83,9 +82,8 @@ INTERPOSED int nanosleep(const struct timespec *time, struct timespec *rest)
 
 INTERPOSED int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *rest)
 {
-  static void *next;
-  int (*real)(clockid_t, int, const struct timespec *, struct timespec *) = hooks_next(&next, "clock_nanosleep");
-  bool held = hold(true);
+  int (*real)(clockid_t, int, const struct timespec *, struct timespec *) = hooks_next(HOOKS_clock_nanosleep);
+  unsigned held = hold(true);
   int result = real(clock, flags, time, rest);
   release(held);
   return result;
@@ -93,9 +91,8 @@ INTERPOSED int clock_nanosleep(clockid_t clock, int flags, const struct timespec
 
 INTERPOSED unsigned sleep(unsigned seconds)
 {
-  static void *next;
-  unsigned (*real)(unsigned) = hooks_next(&next, "sleep");
-  bool held = hold(true);
+  unsigned (*real)(unsigned) = hooks_next(HOOKS_sleep);
+  unsigned held = hold(true);
   unsigned result = real(seconds);
   release(held);
   return result;
@@ -103,9 +100,8 @@ INTERPOSED unsigned sleep(unsigned seconds)
 
 INTERPOSED int usleep(useconds_t useconds)
 {
-  static void *next;
-  int (*real)(useconds_t) = hooks_next(&next, "usleep");
-  bool held = hold(true);
+  int (*real)(useconds_t) = hooks_next(HOOKS_usleep);
+  unsigned held = hold(true);
   int result = real(useconds);
   release(held);
   return result;
@@ -113,9 +109,8 @@ INTERPOSED int usleep(useconds_t useconds)
 
 INTERPOSED int poll(struct pollfd *fds, nfds_t count, int timeout)
 {
-  static void *next;
-  int (*real)(struct pollfd *, nfds_t, int) = hooks_next(&next, "poll");
-  bool held = hold(timeout != 0);
+  int (*real)(struct pollfd *, nfds_t, int) = hooks_next(HOOKS_poll);
+  unsigned held = hold(timeout != 0);
   int result = real(fds, count, timeout);
   release(held);
   return result;
@@ -124,9 +119,8 @@ INTERPOSED int poll(struct pollfd *fds, nfds_t count, int timeout)
 INTERPOSED int select(int count, fd_set *restrict in, fd_set *restrict out, fd_set *restrict other,
                       struct timeval *restrict timeout)
 {
-  static void *next;
-  int (*real)(int, fd_set *, fd_set *, fd_set *, struct timeval *) = hooks_next(&next, "select");
-  bool held = hold(!timeout || timeout->tv_sec || timeout->tv_usec);
+  int (*real)(int, fd_set *, fd_set *, fd_set *, struct timeval *) = hooks_next(HOOKS_select);
+  unsigned held = hold(!timeout || timeout->tv_sec || timeout->tv_usec);
   int result = real(count, in, out, other, timeout);
   release(held);
   return result;
@@ -134,9 +128,8 @@ INTERPOSED int select(int count, fd_set *restrict in, fd_set *restrict out, fd_s
 
 INTERPOSED int epoll_wait(int epoll, struct epoll_event *events, int count, int timeout)
 {
-  static void *next;
-  int (*real)(int, struct epoll_event *, int, int) = hooks_next(&next, "epoll_wait");
-  bool held = hold(timeout != 0);
+  int (*real)(int, struct epoll_event *, int, int) = hooks_next(HOOKS_epoll_wait);
+  unsigned held = hold(timeout != 0);
   int result = real(epoll, events, count, timeout);
   release(held);
   return result;
@@ -144,9 +137,8 @@ INTERPOSED int epoll_wait(int epoll, struct epoll_event *events, int count, int 
 
 INTERPOSED int sem_wait(sem_t *semaphore)
 {
-  static void *next;
-  int (*real)(sem_t *) = hooks_next(&next, "sem_wait");
-  bool held = hold(true);
+  int (*real)(sem_t *) = hooks_next(HOOKS_sem_wait);
+  unsigned held = hold(true);
   int result = real(semaphore);
   release(held);
   return result;
@@ -154,9 +146,8 @@ INTERPOSED int sem_wait(sem_t *semaphore)
 
 INTERPOSED int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict until)
 {
-  static void *next;
-  int (*real)(sem_t *, const struct timespec *) = hooks_next(&next, "sem_timedwait");
-  bool held = hold(true);
+  int (*real)(sem_t *, const struct timespec *) = hooks_next(HOOKS_sem_timedwait);
+  unsigned held = hold(true);
   int result = real(semaphore, until);
   release(held);
   return result;
@@ -164,9 +155,8 @@ INTERPOSED int sem_timedwait(sem_t *restrict semaphore, const struct timespec *r
 
 INTERPOSED int sem_clockwait(sem_t *restrict semaphore, clockid_t clock, const struct timespec *restrict until)
 {
-  static void *next;
-  int (*real)(sem_t *, clockid_t, const struct timespec *) = hooks_next(&next, "sem_clockwait");
-  bool held = hold(true);
+  int (*real)(sem_t *, clockid_t, const struct timespec *) = hooks_next(HOOKS_sem_clockwait);
+  unsigned held = hold(true);
   int result = real(semaphore, clock, until);
   release(held);
   return result;
@@ -174,9 +164,8 @@ INTERPOSED int sem_clockwait(sem_t *restrict semaphore, clockid_t clock, const s
 
 INTERPOSED int pause(void)
 {
-  static void *next;
-  int (*real)(void) = hooks_next(&next, "pause");
-  bool held = hold(true);
+  int (*real)(void) = hooks_next(HOOKS_pause);
+  unsigned held = hold(true);
   int result = real();
   release(held);
   return result;
@@ -184,9 +173,8 @@ INTERPOSED int pause(void)
 
 INTERPOSED ssize_t msgrcv(int queue, void *message, size_t size, long type, int flags)
 {
-  static void *next;
-  ssize_t (*real)(int, void *, size_t, long, int) = hooks_next(&next, "msgrcv");
-  bool held = hold(true);
+  ssize_t (*real)(int, void *, size_t, long, int) = hooks_next(HOOKS_msgrcv);
+  unsigned held = hold(!(flags & IPC_NOWAIT));
   ssize_t result = real(queue, message, size, type, flags);
   release(held);
   return result;
@@ -194,9 +182,8 @@ INTERPOSED ssize_t msgrcv(int queue, void *message, size_t size, long type, int 
 
 INTERPOSED int msgsnd(int queue, const void *message, size_t size, int flags)
 {
-  static void *next;
-  int (*real)(int, const void *, size_t, int) = hooks_next(&next, "msgsnd");
-  bool held = hold(true);
+  int (*real)(int, const void *, size_t, int) = hooks_next(HOOKS_msgsnd);
+  unsigned held = hold(!(flags & IPC_NOWAIT));
   int result = real(queue, message, size, flags);
   release(held);
   return result;
@@ -204,9 +191,8 @@ INTERPOSED int msgsnd(int queue, const void *message, size_t size, int flags)
 
 INTERPOSED int semop(int set, struct sembuf *operations, size_t count)
 {
-  static void *next;
-  int (*real)(int, struct sembuf *, size_t) = hooks_next(&next, "semop");
-  bool held = hold(true);
+  int (*real)(int, struct sembuf *, size_t) = hooks_next(HOOKS_semop);
+  unsigned held = hold(true);
   int result = real(set, operations, count);
   release(held);
   return result;
@@ -214,9 +200,8 @@ INTERPOSED int semop(int set, struct sembuf *operations, size_t count)
 
 INTERPOSED int semtimedop(int set, struct sembuf *operations, size_t count, const struct timespec *timeout)
 {
-  static void *next;
-  int (*real)(int, struct sembuf *, size_t, const struct timespec *) = hooks_next(&next, "semtimedop");
-  bool held = hold(true);
+  int (*real)(int, struct sembuf *, size_t, const struct timespec *) = hooks_next(HOOKS_semtimedop);
+  unsigned held = hold(true);
   int result = real(set, operations, count, timeout);
   release(held);
   return result;
@@ -224,9 +209,8 @@ INTERPOSED int semtimedop(int set, struct sembuf *operations, size_t count, cons
 
 INTERPOSED int accept(int fd, struct sockaddr *restrict address, socklen_t *restrict size)
 {
-  static void *next;
-  int (*real)(int, struct sockaddr *, socklen_t *) = hooks_next(&next, "accept");
-  bool held = hold(true);
+  int (*real)(int, struct sockaddr *, socklen_t *) = hooks_next(HOOKS_accept);
+  unsigned held = hold(true);
   int result = real(fd, address, size);
   release(held);
   return result;
@@ -234,9 +218,8 @@ INTERPOSED int accept(int fd, struct sockaddr *restrict address, socklen_t *rest
 
 INTERPOSED int accept4(int fd, struct sockaddr *restrict address, socklen_t *restrict size, int flags)
 {
-  static void *next;
-  int (*real)(int, struct sockaddr *, socklen_t *, int) = hooks_next(&next, "accept4");
-  bool held = hold(true);
+  int (*real)(int, struct sockaddr *, socklen_t *, int) = hooks_next(HOOKS_accept4);
+  unsigned held = hold(true);
   int result = real(fd, address, size, flags);
   release(held);
   return result;
@@ -244,9 +227,8 @@ INTERPOSED int accept4(int fd, struct sockaddr *restrict address, socklen_t *res
 
 INTERPOSED int connect(int fd, const struct sockaddr *address, socklen_t size)
 {
-  static void *next;
-  int (*real)(int, const struct sockaddr *, socklen_t) = hooks_next(&next, "connect");
-  bool held = hold(true);
+  int (*real)(int, const struct sockaddr *, socklen_t) = hooks_next(HOOKS_connect);
+  unsigned held = hold(true);
   int result = real(fd, address, size);
   release(held);
   return result;
@@ -254,9 +236,8 @@ INTERPOSED int connect(int fd, const struct sockaddr *address, socklen_t size)
 
 INTERPOSED ssize_t recv(int fd, void *buffer, size_t size, int flags)
 {
-  static void *next;
-  ssize_t (*real)(int, void *, size_t, int) = hooks_next(&next, "recv");
-  bool held = hold(!(flags & MSG_DONTWAIT));
+  ssize_t (*real)(int, void *, size_t, int) = hooks_next(HOOKS_recv);
+  unsigned held = hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, flags);
   release(held);
   return result;
@@ -265,9 +246,8 @@ INTERPOSED ssize_t recv(int fd, void *buffer, size_t size, int flags)
 INTERPOSED ssize_t recvfrom(int fd, void *restrict buffer, size_t size, int flags, struct sockaddr *restrict from,
                             socklen_t *restrict from_size)
 {
-  static void *next;
-  ssize_t (*real)(int, void *, size_t, int, struct sockaddr *, socklen_t *) = hooks_next(&next, "recvfrom");
-  bool held = hold(!(flags & MSG_DONTWAIT));
+  ssize_t (*real)(int, void *, size_t, int, struct sockaddr *, socklen_t *) = hooks_next(HOOKS_recvfrom);
+  unsigned held = hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, flags, from, from_size);
   release(held);
   return result;
@@ -275,9 +255,8 @@ INTERPOSED ssize_t recvfrom(int fd, void *restrict buffer, size_t size, int flag
 
 INTERPOSED ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
-  static void *next;
-  ssize_t (*real)(int, struct msghdr *, int) = hooks_next(&next, "recvmsg");
-  bool held = hold(!(flags & MSG_DONTWAIT));
+  ssize_t (*real)(int, struct msghdr *, int) = hooks_next(HOOKS_recvmsg);
+  unsigned held = hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, message, flags);
   release(held);
   return result;
@@ -285,9 +264,8 @@ INTERPOSED ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 
 INTERPOSED ssize_t send(int fd, const void *buffer, size_t size, int flags)
 {
-  static void *next;
-  ssize_t (*real)(int, const void *, size_t, int) = hooks_next(&next, "send");
-  bool held = hold(!(flags & MSG_DONTWAIT));
+  ssize_t (*real)(int, const void *, size_t, int) = hooks_next(HOOKS_send);
+  unsigned held = hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, flags);
   release(held);
   return result;
@@ -296,9 +274,8 @@ INTERPOSED ssize_t send(int fd, const void *buffer, size_t size, int flags)
 INTERPOSED ssize_t sendto(int fd, const void *buffer, size_t size, int flags, const struct sockaddr *to,
                           socklen_t to_size)
 {
-  static void *next;
-  ssize_t (*real)(int, const void *, size_t, int, const struct sockaddr *, socklen_t) = hooks_next(&next, "sendto");
-  bool held = hold(!(flags & MSG_DONTWAIT));
+  ssize_t (*real)(int, const void *, size_t, int, const struct sockaddr *, socklen_t) = hooks_next(HOOKS_sendto);
+  unsigned held = hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, flags, to, to_size);
   release(held);
   return result;
@@ -306,9 +283,8 @@ INTERPOSED ssize_t sendto(int fd, const void *buffer, size_t size, int flags, co
 
 INTERPOSED ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
-  static void *next;
-  ssize_t (*real)(int, const struct msghdr *, int) = hooks_next(&next, "sendmsg");
-  bool held = hold(!(flags & MSG_DONTWAIT));
+  ssize_t (*real)(int, const struct msghdr *, int) = hooks_next(HOOKS_sendmsg);
+  unsigned held = hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, message, flags);
   release(held);
   return result;
@@ -316,10 +292,9 @@ INTERPOSED ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 
 INTERPOSED int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask)
 {
-  static void *next;
   sigset_t copy;
-  int (*real)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *) = hooks_next(&next, "ppoll");
-  bool held = hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
+  int (*real)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *) = hooks_next(HOOKS_ppoll);
+  unsigned held = hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
   int result = real(fds, count, timeout, with_ours(mask, &copy));
   release(held);
   return result;
@@ -328,11 +303,9 @@ INTERPOSED int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *ti
 INTERPOSED int pselect(int count, fd_set *restrict in, fd_set *restrict out, fd_set *restrict other,
                        const struct timespec *restrict timeout, const sigset_t *restrict mask)
 {
-  static void *next;
   sigset_t copy;
-  int (*real)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *) =
-      hooks_next(&next, "pselect");
-  bool held = hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
+  int (*real)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *) = hooks_next(HOOKS_pselect);
+  unsigned held = hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
   int result = real(count, in, out, other, timeout, with_ours(mask, &copy));
   release(held);
   return result;
@@ -340,10 +313,9 @@ INTERPOSED int pselect(int count, fd_set *restrict in, fd_set *restrict out, fd_
 
 INTERPOSED int epoll_pwait(int epoll, struct epoll_event *events, int count, int timeout, const sigset_t *mask)
 {
-  static void *next;
   sigset_t copy;
-  int (*real)(int, struct epoll_event *, int, int, const sigset_t *) = hooks_next(&next, "epoll_pwait");
-  bool held = hold(timeout != 0);
+  int (*real)(int, struct epoll_event *, int, int, const sigset_t *) = hooks_next(HOOKS_epoll_pwait);
+  unsigned held = hold(timeout != 0);
   int result = real(epoll, events, count, timeout, with_ours(mask, &copy));
   release(held);
   return result;
@@ -351,10 +323,9 @@ INTERPOSED int epoll_pwait(int epoll, struct epoll_event *events, int count, int
 
 INTERPOSED int sigsuspend(const sigset_t *mask)
 {
-  static void *next;
   sigset_t copy;
-  int (*real)(const sigset_t *) = hooks_next(&next, "sigsuspend");
-  bool held = hold(true);
+  int (*real)(const sigset_t *) = hooks_next(HOOKS_sigsuspend);
+  unsigned held = hold(true);
   int result = real(with_ours(mask, &copy));
   release(held);
   return result;
@@ -362,10 +333,9 @@ INTERPOSED int sigsuspend(const sigset_t *mask)
 
 INTERPOSED int sigwait(const sigset_t *restrict set, int *restrict number)
 {
-  static void *next;
   sigset_t copy;
-  int (*real)(const sigset_t *, int *) = hooks_next(&next, "sigwait");
-  bool held = hold(true);
+  int (*real)(const sigset_t *, int *) = hooks_next(HOOKS_sigwait);
+  unsigned held = hold(true);
   int result = real(hooks_awaited(set, &copy), number);
   release(held);
   return result;
@@ -373,10 +343,9 @@ INTERPOSED int sigwait(const sigset_t *restrict set, int *restrict number)
 
 INTERPOSED int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
 {
-  static void *next;
   sigset_t copy;
-  int (*real)(const sigset_t *, siginfo_t *) = hooks_next(&next, "sigwaitinfo");
-  bool held = hold(true);
+  int (*real)(const sigset_t *, siginfo_t *) = hooks_next(HOOKS_sigwaitinfo);
+  unsigned held = hold(true);
   int result = real(hooks_awaited(set, &copy), info);
   release(held);
   return result;
@@ -385,10 +354,9 @@ INTERPOSED int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict inf
 INTERPOSED int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
                             const struct timespec *restrict timeout)
 {
-  static void *next;
   sigset_t copy;
-  int (*real)(const sigset_t *, siginfo_t *, const struct timespec *) = hooks_next(&next, "sigtimedwait");
-  bool held = hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
+  int (*real)(const sigset_t *, siginfo_t *, const struct timespec *) = hooks_next(HOOKS_sigtimedwait);
+  unsigned held = hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
   int result = real(hooks_awaited(set, &copy), info, timeout);
   release(held);
   return result;
@@ -397,9 +365,8 @@ INTERPOSED int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict in
 int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t size);
 INTERPOSED int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t size)
 {
-  static void *next;
-  int (*real)(struct pollfd *, nfds_t, int, size_t) = hooks_next(&next, "__poll_chk");
-  bool held = hold(timeout != 0);
+  int (*real)(struct pollfd *, nfds_t, int, size_t) = hooks_next(HOOKS___poll_chk);
+  unsigned held = hold(timeout != 0);
   int result = real(fds, count, timeout, size);
   release(held);
   return result;
@@ -409,11 +376,10 @@ int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout
 INTERPOSED int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask,
                            size_t size)
 {
-  static void *next;
   sigset_t copy;
   int (*real)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t) =
-      hooks_next(&next, "__ppoll_chk");
-  bool held = hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
+      hooks_next(HOOKS___ppoll_chk);
+  unsigned held = hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
   int result = real(fds, count, timeout, with_ours(mask, &copy), size);
   release(held);
   return result;
@@ -422,11 +388,10 @@ INTERPOSED int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timesp
 INTERPOSED int epoll_pwait2(int epoll, struct epoll_event *events, int count, const struct timespec *timeout,
                             const sigset_t *mask)
 {
-  static void *next;
   sigset_t copy;
   int (*real)(int, struct epoll_event *, int, const struct timespec *, const sigset_t *) =
-      hooks_next(&next, "epoll_pwait2");
-  bool held = hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
+      hooks_next(HOOKS_epoll_pwait2);
+  unsigned held = hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
   int result = real(epoll, events, count, timeout, with_ours(mask, &copy));
   release(held);
   return result;
@@ -435,9 +400,8 @@ INTERPOSED int epoll_pwait2(int epoll, struct epoll_event *events, int count, co
 ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags);
 INTERPOSED ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags)
 {
-  static void *next;
-  ssize_t (*real)(int, void *, size_t, size_t, int) = hooks_next(&next, "__recv_chk");
-  bool held = hold(!(flags & MSG_DONTWAIT));
+  ssize_t (*real)(int, void *, size_t, size_t, int) = hooks_next(HOOKS___recv_chk);
+  unsigned held = hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, room, flags);
   release(held);
   return result;
@@ -448,10 +412,8 @@ ssize_t __recvfrom_chk(int fd, void *restrict buffer, size_t size, size_t room, 
 INTERPOSED ssize_t __recvfrom_chk(int fd, void *restrict buffer, size_t size, size_t room, int flags,
                                   struct sockaddr *restrict from, socklen_t *restrict from_size)
 {
-  static void *next;
-  ssize_t (*real)(int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *) =
-      hooks_next(&next, "__recvfrom_chk");
-  bool held = hold(!(flags & MSG_DONTWAIT));
+  ssize_t (*real)(int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *) = hooks_next(HOOKS___recvfrom_chk);
+  unsigned held = hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, room, flags, from, from_size);
   release(held);
   return result;
@@ -459,9 +421,8 @@ INTERPOSED ssize_t __recvfrom_chk(int fd, void *restrict buffer, size_t size, si
 
 INTERPOSED int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout)
 {
-  static void *next;
-  int (*real)(int, struct mmsghdr *, unsigned, int, struct timespec *) = hooks_next(&next, "recvmmsg");
-  bool held = hold(!(flags & MSG_DONTWAIT));
+  int (*real)(int, struct mmsghdr *, unsigned, int, struct timespec *) = hooks_next(HOOKS_recvmmsg);
+  unsigned held = hold(!(flags & MSG_DONTWAIT));
   int result = real(fd, messages, count, flags, timeout);
   release(held);
   return result;
@@ -469,9 +430,8 @@ INTERPOSED int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int fl
 
 INTERPOSED int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
 {
-  static void *next;
-  int (*real)(int, struct mmsghdr *, unsigned, int) = hooks_next(&next, "sendmmsg");
-  bool held = hold(!(flags & MSG_DONTWAIT));
+  int (*real)(int, struct mmsghdr *, unsigned, int) = hooks_next(HOOKS_sendmmsg);
+  unsigned held = hold(!(flags & MSG_DONTWAIT));
   int result = real(fd, messages, count, flags);
   release(held);
   return result;
@@ -479,104 +439,66 @@ INTERPOSED int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int fl
 
 INTERPOSED int pthread_join(pthread_t thread, void **value)
 {
-  static void *next;
-  int (*real)(pthread_t, void **) = hooks_next(&next, "pthread_join");
-  sleep_begin();
+  int (*real)(pthread_t, void **) = hooks_next(HOOKS_pthread_join);
+  bool slept = sleep_begin(true);
   int result = real(thread, value);
-  sleep_end();
+  sleep_end(slept);
   return result;
 }
 
 INTERPOSED int thrd_join(thrd_t thread, int *value)
 {
-  static void *next;
-  int (*real)(thrd_t, int *) = hooks_next(&next, "thrd_join");
-  sleep_begin();
+  int (*real)(thrd_t, int *) = hooks_next(HOOKS_thrd_join);
+  bool slept = sleep_begin(true);
   int result = real(thread, value);
-  sleep_end();
-  return result;
-}
-
-INTERPOSED pid_t wait(int *status)
-{
-  static void *next;
-  pid_t (*real)(int *) = hooks_next(&next, "wait");
-  sleep_begin();
-  pid_t result = real(status);
-  sleep_end();
+  sleep_end(slept);
   return result;
 }
 
 INTERPOSED pid_t waitpid(pid_t pid, int *status, int options)
 {
-  static void *next;
-  pid_t (*real)(pid_t, int *, int) = hooks_next(&next, "waitpid");
-  sleep_begin();
+  pid_t (*real)(pid_t, int *, int) = hooks_next(HOOKS_waitpid);
+  bool slept = sleep_begin(!(options & WNOHANG));
   pid_t result = real(pid, status, options);
-  sleep_end();
-  return result;
-}
-
-INTERPOSED pid_t wait3(int *status, int options, struct rusage *usage)
-{
-  static void *next;
-  pid_t (*real)(int *, int, struct rusage *) = hooks_next(&next, "wait3");
-  sleep_begin();
-  pid_t result = real(status, options, usage);
-  sleep_end();
-  return result;
-}
-
-INTERPOSED pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
-{
-  static void *next;
-  pid_t (*real)(pid_t, int *, int, struct rusage *) = hooks_next(&next, "wait4");
-  sleep_begin();
-  pid_t result = real(pid, status, options, usage);
-  sleep_end();
+  sleep_end(slept);
   return result;
 }
 
 INTERPOSED int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
-  static void *next;
-  int (*real)(idtype_t, id_t, siginfo_t *, int) = hooks_next(&next, "waitid");
-  sleep_begin();
+  int (*real)(idtype_t, id_t, siginfo_t *, int) = hooks_next(HOOKS_waitid);
+  bool slept = sleep_begin(!(options & WNOHANG));
   int result = real(type, id, info, options);
-  sleep_end();
+  sleep_end(slept);
   return result;
 }
 
 INTERPOSED int pthread_cond_wait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex)
 {
-  static void *next;
-  int (*real)(pthread_cond_t *, pthread_mutex_t *) = hooks_next_version(&next, "pthread_cond_wait", "GLIBC_2.3.2");
-  sleep_begin();
+  int (*real)(pthread_cond_t *, pthread_mutex_t *) = hooks_next(HOOKS_pthread_cond_wait);
+  bool slept = sleep_begin(true);
   int result = real(condition, mutex);
-  sleep_end();
+  sleep_end(slept);
   return result;
 }
 
 INTERPOSED int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
                                       const struct timespec *restrict until)
 {
-  static void *next;
-  int (*real)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *) =
-      hooks_next_version(&next, "pthread_cond_timedwait", "GLIBC_2.3.2");
-  sleep_begin();
+  int (*real)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *) = hooks_next(HOOKS_pthread_cond_timedwait);
+  bool slept = sleep_begin(true);
   int result = real(condition, mutex, until);
-  sleep_end();
+  sleep_end(slept);
   return result;
 }
 
 INTERPOSED int pthread_cond_clockwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
                                       clockid_t clock, const struct timespec *restrict until)
 {
-  static void *next;
   int (*real)(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *) =
-      hooks_next(&next, "pthread_cond_clockwait");
-  sleep_begin();
+      hooks_next(HOOKS_pthread_cond_clockwait);
+  bool slept = sleep_begin(true);
   int result = real(condition, mutex, clock, until);
-  sleep_end();
+  sleep_end(slept);
   return result;
 }

@@ -118,7 +118,7 @@ static void reset_process(void)
 {
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
-  rt.pid = sys_pid();
+  rt.pid = sys_own_pid();
   control.start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
   control.start_ns = sys_monotonic_ns();
   control.start_ticks = rt_ticks();
@@ -140,8 +140,12 @@ static void reset_process(void)
 /* Before the OpenMP runtime may bind the thread to a core. */
 static uint32_t core_count(void)
 {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+  enum { CPUS_MOST = 65536 };
+  size_t size = CPU_ALLOC_SIZE(CPUS_MOST);
+  cpu_set_t *set = CPU_ALLOC(CPUS_MOST);
+  int count = set && sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 1;
+  CPU_FREE(set);
+  return (uint32_t)count;
 }
 
 static void choose_metrics(void)
@@ -304,22 +308,30 @@ void thread_start(uint64_t top_sp)
   rt_leave(t);
 }
 
+/* Time in a state, with what has passed since it began if it still lasts.  The thread goes on meanwhile. */
+static uint64_t state_ns(const uint64_t *sum, const uint64_t *since, const bool *lasts)
+{
+  uint64_t began = __atomic_load_n(since, __ATOMIC_ACQUIRE), ticks = __atomic_load_n(sum, __ATOMIC_ACQUIRE);
+  int64_t more = __atomic_load_n(lasts, __ATOMIC_ACQUIRE) ? (int64_t)(rt_ticks() - began) : 0;
+  return control_ticks_to_ns(ticks + (more > 0 ? (uint64_t)more : 0));
+}
+
 /* Brings the record up to date.  The clock of a thread that the system has removed already reads 0. */
 static void settle_record(struct thread_state *t, bool ended)
 {
   struct format_thread *record = t->record;
-  uint64_t now = sys_monotonic_ns() - control.start_ns, ticks = rt_ticks();
+  uint64_t now = sys_monotonic_ns() - control.start_ns;
   uint64_t cpu_ns = ended ? sys_thread_cpu_ns() : sys_cpu_ns_of(t->tid);
   record->end_ns = ended ? now : 0;
   record->wall_ns = now - record->start_ns;
   if (cpu_ns > t->cpu_start_ns)
     record->cpu_ns = cpu_ns - t->cpu_start_ns;
   const struct activity *is = &t->activity;
-  record->idle_ns = control_ticks_to_ns(t->idle_ticks + (is->idle ? ticks - t->idle_since : 0));
-  record->lockwait_ns = control_ticks_to_ns(t->lockwait_ticks + (is->lockwait ? ticks - t->lock_since : 0));
-  record->blocked_ns = control_ticks_to_ns(t->blocked_ticks + (is->blocked ? ticks - t->blocked_since : 0));
   bool open = t->region_depth && !t->base_region;
-  record->region_ns = control_ticks_to_ns(t->region_ticks + (open ? ticks - t->region_since : 0));
+  record->idle_ns = state_ns(&t->idle_ticks, &t->idle_since, &is->idle);
+  record->lockwait_ns = state_ns(&t->lockwait_ticks, &t->lock_since, &is->lockwait);
+  record->blocked_ns = state_ns(&t->blocked_ticks, &t->blocked_since, &is->blocked);
+  record->region_ns = state_ns(&t->region_ticks, &t->region_since, &open);
 }
 
 static __thread bool stopped __attribute__((tls_model("initial-exec")));
@@ -549,9 +561,7 @@ void control_fork_child(void)
   rt_self = NULL;
   arena_reset();
   unwind_restart();
-  atomic_store(&rt.in_use, 0);
-  atomic_store(&rt.in_use_max, 0);
-  control.forked = true;
+  control.forked = rt.forked = true;
   reset_process();
   thread_start(old.top_sp);
   if (rt_self) {

@@ -17,24 +17,23 @@
 
 #define INTERPOSED __attribute__((visibility("default")))
 
-void *hooks_next(void **cache, const char *name)
+#define NAME(name) #name,
+static const char *const names[] = {HOOKS_CALLS(NAME)};
+static void *known[sizeof names / sizeof *names];
+
+/* libc has the condition variables in two versions, of which the older takes another structure. */
+static void *look_up(enum hooks_call call)
 {
-  void *found = __atomic_load_n(cache, __ATOMIC_RELAXED);
-  if (!found) {
-    found = dlsym(RTLD_NEXT, name);
-    __atomic_store_n(cache, found, __ATOMIC_RELAXED);
-  }
-  return found;
+  static const char condition[] = "pthread_cond_";
+  void *found =
+      strncmp(names[call], condition, sizeof condition - 1) ? NULL : dlvsym(RTLD_NEXT, names[call], "GLIBC_2.3.2");
+  known[call] = found ? found : dlsym(RTLD_NEXT, names[call]);
+  return known[call];
 }
 
-void *hooks_next_version(void **cache, const char *name, const char *version)
+void *hooks_next(enum hooks_call call)
 {
-  void *found = __atomic_load_n(cache, __ATOMIC_RELAXED);
-  if (!found) {
-    found = dlvsym(RTLD_NEXT, name, version);
-    __atomic_store_n(cache, found, __ATOMIC_RELAXED);
-  }
-  return found;
+  return known[call] ? known[call] : look_up(call);
 }
 
 /* ---- signals: ours is taken before the program's handler, if it has one, and cannot be blocked ---- */
@@ -67,8 +66,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 
 INTERPOSED int sigaction(int number, const struct sigaction *restrict action, struct sigaction *restrict old)
 {
-  static void *next;
-  int (*real)(int, const struct sigaction *, struct sigaction *) = hooks_next(&next, "sigaction");
+  int (*real)(int, const struct sigaction *, struct sigaction *) = hooks_next(HOOKS_sigaction);
   if (number != RT_SIGNAL || !installed)
     return real(number, action, old);
   struct sigaction before = program_action;
@@ -81,8 +79,7 @@ INTERPOSED int sigaction(int number, const struct sigaction *restrict action, st
 
 INTERPOSED sighandler_t signal(int number, sighandler_t handler)
 {
-  static void *next;
-  sighandler_t (*real)(int, sighandler_t) = hooks_next(&next, "signal");
+  sighandler_t (*real)(int, sighandler_t) = hooks_next(HOOKS_signal);
   if (number != RT_SIGNAL || !installed)
     return real(number, handler);
   sighandler_t before = program_action.sa_handler;
@@ -101,17 +98,15 @@ static const sigset_t *without_ours(int how, const sigset_t *set, sigset_t *copy
 
 INTERPOSED int pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
 {
-  static void *next;
   sigset_t copy;
-  int (*real)(int, const sigset_t *, sigset_t *) = hooks_next(&next, "pthread_sigmask");
+  int (*real)(int, const sigset_t *, sigset_t *) = hooks_next(HOOKS_pthread_sigmask);
   return real(how, without_ours(how, set, &copy), old);
 }
 
 INTERPOSED int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
 {
-  static void *next;
   sigset_t copy;
-  int (*real)(int, const sigset_t *, sigset_t *) = hooks_next(&next, "sigprocmask");
+  int (*real)(int, const sigset_t *, sigset_t *) = hooks_next(HOOKS_sigprocmask);
   return real(how, without_ours(how, set, &copy), old);
 }
 
@@ -122,8 +117,7 @@ const sigset_t *hooks_awaited(const sigset_t *set, sigset_t *copy)
 
 void hooks_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
-  static void *next;
-  int (*real)(int, const sigset_t *, sigset_t *) = hooks_next(&next, "pthread_sigmask");
+  int (*real)(int, const sigset_t *, sigset_t *) = hooks_next(HOOKS_pthread_sigmask);
   real(how, set, old);
 }
 
@@ -179,8 +173,7 @@ static struct start *start_new(struct start start)
 INTERPOSED int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attr, void *(*run)(void *),
                               void *restrict argument)
 {
-  static void *next;
-  int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = hooks_next(&next, "pthread_create");
+  int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = hooks_next(HOOKS_pthread_create);
   struct start *start = start_new((struct start){.run = run, .argument = argument});
   if (!start)
     return real(thread, attr, run, argument);
@@ -192,8 +185,7 @@ INTERPOSED int pthread_create(pthread_t *restrict thread, const pthread_attr_t *
 
 INTERPOSED int thrd_create(thrd_t *thread, thrd_start_t run, void *argument)
 {
-  static void *next;
-  int (*real)(thrd_t *, thrd_start_t, void *) = hooks_next(&next, "thrd_create");
+  int (*real)(thrd_t *, thrd_start_t, void *) = hooks_next(HOOKS_thrd_create);
   struct start *start = start_new((struct start){.run_c11 = run, .argument = argument});
   if (!start)
     return real(thread, run, argument);
@@ -207,8 +199,7 @@ INTERPOSED int thrd_create(thrd_t *thread, thrd_start_t run, void *argument)
 
 INTERPOSED int dlclose(void *handle)
 {
-  static void *next;
-  int (*real)(void *) = hooks_next(&next, "dlclose");
+  int (*real)(void *) = hooks_next(HOOKS_dlclose);
   int result = real(handle);
   if (control.active && rt_self && rt_enter(rt_self)) {
     atomic_fetch_add(&rt.module_generation, 1);
@@ -236,8 +227,7 @@ INTERPOSED void _Exit(int status)
 
 INTERPOSED int execve(const char *path, char *const argv[], char *const envp[])
 {
-  static void *next;
-  int (*real)(const char *, char *const[], char *const[]) = hooks_next(&next, "execve");
+  int (*real)(const char *, char *const[], char *const[]) = hooks_next(HOOKS_execve);
   control_before_exec();
   int result = real(path, argv, envp);
   control_exec_failed();
@@ -251,8 +241,7 @@ INTERPOSED int execv(const char *path, char *const argv[])
 
 INTERPOSED int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-  static void *next;
-  int (*real)(const char *, char *const[], char *const[]) = hooks_next(&next, "execvpe");
+  int (*real)(const char *, char *const[], char *const[]) = hooks_next(HOOKS_execvpe);
   control_before_exec();
   int result = real(file, argv, envp);
   control_exec_failed();
@@ -266,8 +255,7 @@ INTERPOSED int execvp(const char *file, char *const argv[])
 
 INTERPOSED int fexecve(int fd, char *const argv[], char *const envp[])
 {
-  static void *next;
-  int (*real)(int, char *const[], char *const[]) = hooks_next(&next, "fexecve");
+  int (*real)(int, char *const[], char *const[]) = hooks_next(HOOKS_fexecve);
   control_before_exec();
   int result = real(fd, argv, envp);
   control_exec_failed();
@@ -276,8 +264,7 @@ INTERPOSED int fexecve(int fd, char *const argv[], char *const envp[])
 
 INTERPOSED int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
 {
-  static void *next;
-  int (*real)(int, const char *, char *const[], char *const[], int) = hooks_next(&next, "execveat");
+  int (*real)(int, const char *, char *const[], char *const[], int) = hooks_next(HOOKS_execveat);
   control_before_exec();
   int result = real(fd, path, argv, envp, flags);
   control_exec_failed();
@@ -354,6 +341,8 @@ static __attribute__((constructor)) void on_load(void)
 
 bool hooks_start(void)
 {
+  for (unsigned i = 0; i < sizeof names / sizeof *names; i++) /* later it could meet the loader's lock */
+    look_up(i);
   struct sigaction ours = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
   memset(&ours.sa_mask, 0xff,
          sizeof ours.sa_mask); /* also what glibc keeps for cancellation: not in a handler of ours */

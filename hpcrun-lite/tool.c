@@ -26,6 +26,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *da
     separate = modules_mark_runtime(rt_self, (const void *)rt.get_task_info);
     rt_leave(rt_self);
   }
+  rt.runtime_apart = separate;
   int missing = ompt_register();
   if (missing && control.config.log)
     control_say("the OpenMP runtime lacks %d of the callbacks that are needed: its threads' states are incomplete",

@@ -3,9 +3,10 @@
 #include "hpcrun-lite/rt/modules.h"
 #include "hpcrun-lite/rt/region.h"
 
-enum { LIVE_FIRST = 256, ENTRY_TRIES = 1000 };
+enum { LIVE_FIRST = 256, WAIT_TRIES = 100, TAKE_TRIES = 2 };
 
 struct blame_entry blame_entries[1 << BLAME_ENTRIES_BITS];
+static bool entries_used; /* some thread has waited for a lock */
 static struct table live; /* struct thread_state *, NULL = free.  A state's memory is only ever used for another one. */
 
 /* Sums over all samples of elapsed time, for those who slept meanwhile. */
@@ -14,9 +15,11 @@ static _Atomic uint64_t sampled_ns, sampled_per_busy_ns, sampled_in_use_ns;
 void blame_start(void)
 {
   table_init(&live, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct thread_state *), LIVE_FIRST);
-  for (unsigned i = 0; i < sizeof blame_entries / sizeof *blame_entries; i++)
-    if (blame_entries[i].id || blame_entries[i].busy)
-      blame_entries[i] = (struct blame_entry){0};
+  atomic_store(&rt.in_use, 0);
+  atomic_store(&rt.in_use_max, 0);
+  for (unsigned i = 0; entries_used && i < sizeof blame_entries / sizeof *blame_entries; i++)
+    blame_entries[i] = (struct blame_entry){0};
+  entries_used = false;
 }
 
 static struct thread_state **live_at(uint32_t i)
@@ -44,8 +47,10 @@ void blame_leave(struct thread_state *t)
   __atomic_store_n(live_at(t->live_slot), NULL, __ATOMIC_RELEASE);
 }
 
-static void in_use_change(int threads)
+void blame_in_use(int threads)
 {
+  if (!threads)
+    return;
   int now = atomic_fetch_add(&rt.in_use, threads) + threads, most = atomic_load(&rt.in_use_max);
   while (now > most && !atomic_compare_exchange_weak(&rt.in_use_max, &most, now))
     ;
@@ -57,8 +62,8 @@ void blame_openmp_begin(struct thread_state *t, bool worker)
     return;
   t->record->flags |= FORMAT_THREAD_OPENMP;
   t->worker = worker;
-  if (!worker)
-    in_use_change(1);
+  blame_unblock(t);
+  blame_in_use(!worker);
   t->activity.openmp = true;
 }
 
@@ -66,28 +71,24 @@ void blame_openmp_end(struct thread_state *t)
 {
   if (!t->activity.openmp)
     return;
-  in_use_change((t->activity.blocked && !rt.wall) - !t->worker);
-  t->activity.openmp = t->activity.blocked = false;
-}
-
-void blame_team(int more)
-{
-  if (more)
-    in_use_change(more);
+  blame_unblock(t);
+  blame_in_use(-!t->worker);
+  t->activity.openmp = false;
 }
 
 bool blame_block(struct thread_state *t)
 {
   struct activity *activity = &t->activity;
-  if (!activity->openmp || activity->idle || activity->lockwait || activity->blocked)
+  if (activity->idle || activity->lockwait || activity->blocked)
     return false;
   t->blocked_since = rt_ticks();
   activity->blocked = true;
   if (rt.wall)
     t->before =
         (struct blame){atomic_load(&sampled_ns), atomic_load(&sampled_per_busy_ns), atomic_load(&sampled_in_use_ns), 0};
-  else
-    in_use_change(-1);
+  else if (activity->openmp)
+    blame_in_use(-1);
+  t->changes++;
   return true;
 }
 
@@ -97,10 +98,11 @@ void blame_unblock(struct thread_state *t)
     return;
   if (rt.wall)
     t->slept = true;
-  else
-    in_use_change(1);
+  else if (t->activity.openmp)
+    blame_in_use(1);
   t->activity.blocked = false;
   t->blocked_ticks += rt_ticks() - t->blocked_since;
+  t->changes++;
 }
 
 /* A worker whose region is over waits for the next one: it is not in use. */
@@ -113,14 +115,15 @@ static bool in_region(const struct thread_state *t)
 static void count(const struct thread_state *self, uint32_t *busy, uint32_t *in_use)
 {
   uint32_t all = __atomic_load_n(&live.count, __ATOMIC_ACQUIRE), waiting = 0;
-  *busy = !self->activity.openmp; /* the runtime does not know it yet */
+  bool known = self->activity.openmp; /* else it has not met the runtime yet, and nor have others */
+  *busy = 0;
   for (uint32_t i = 0; i < all; i++) {
     const struct thread_state *t = __atomic_load_n(live_at(i), __ATOMIC_ACQUIRE);
     if (!t)
       continue;
     struct activity is;
     __atomic_load(&t->activity, &is, __ATOMIC_RELAXED);
-    if (!is.openmp || (is.blocked && !rt.wall))
+    if ((!is.openmp && known) || (is.blocked && !rt.wall && t != self))
       continue;
     if (!is.idle || is.lockwait)
       ++*busy;
@@ -180,8 +183,9 @@ void blame_check(struct thread_state *t, uint64_t pc)
 {
   struct activity *activity = &t->activity;
   uint64_t wait_id;
-  bool waits = activity->idle || activity->lockwait, wrong = false;
-  if (!activity->openmp)
+  bool blocked = activity->blocked && !rt.wall;
+  bool waits = activity->idle || activity->lockwait || blocked, wrong = false;
+  if (!activity->openmp || !rt.runtime_apart)
     return;
   if (waits)
     wrong = in_program(t, pc);
@@ -191,14 +195,18 @@ void blame_check(struct thread_state *t, uint64_t pc)
   t->doubt = wrong ? t->changes + 1 : 0;
   if (!again)
     return;
+  if (blocked) { /* it left the call by longjmp: nobody's fault */
+    blame_unblock(t);
+    return;
+  }
   rt_lost(t, FORMAT_LOST_STATES);
   rt_set_lockwait(t, false);
   rt_set_idle(t, !waits);
 }
 
-static bool entry_take(struct blame_entry *entry)
+static bool entry_take(struct blame_entry *entry, int tries)
 {
-  for (int i = 0; i < ENTRY_TRIES; i++) {
+  for (int i = 0; i < tries; i++) {
     if (!__atomic_exchange_n(&entry->busy, 1, __ATOMIC_ACQUIRE))
       return true;
     __builtin_ia32_pause();
@@ -214,8 +222,9 @@ static void entry_drop(struct blame_entry *entry)
 bool blame_wait(uint64_t wait_id, const struct blame *blame)
 {
   struct blame_entry *entry = blame_entry(wait_id);
-  if (!wait_id || !entry_take(entry))
+  if (!wait_id || !entry_take(entry, WAIT_TRIES))
     return false;
+  entries_used = true;
   bool ours = !entry->id || entry->id == wait_id;
   if (ours) {
     entry->blame.time_ns += blame->time_ns;
@@ -232,7 +241,7 @@ struct blame blame_take(uint64_t wait_id)
 {
   struct blame_entry *entry = blame_entry(wait_id);
   struct blame taken = {0};
-  if (!entry_take(entry))
+  if (!entry_take(entry, TAKE_TRIES))
     return taken; /* the next release takes it */
   if (entry->id == wait_id) {
     taken = entry->blame;

@@ -5,8 +5,7 @@
  *
  * Departure from the paper: there is no shared counter of idle threads.  Each thread keeps its own state, in bytes that
  * only its callbacks write, and a sample counts the states of all threads.  Such a count cannot drift, costs a callback
- * one plain store, and a sample one load for each thread.  Invariants, at every count: 1 <= busy <= in_use, and a
- * thread is counted once.
+ * one plain store, and a sample one load for each thread.  Invariant, at every count: 1 <= busy <= in_use.
  *
  * Locks: a waiting thread's samples go into the entry of its lock, in a table of fixed size indexed by a hash of the
  * 64-bit id; whoever releases the lock takes the entry's content and frees it.  Entries are only ever waited for a
@@ -37,14 +36,14 @@ void blame_leave(struct thread_state *t);
 void blame_openmp_begin(struct thread_state *t, bool worker);
 void blame_openmp_end(struct thread_state *t);
 
-/* A region takes workers in use, or gives them back (negative).  Threads in use at once: those that the runtime did not
- * make, and the workers of open regions, but not those that are blocked; the most there ever were is kept. */
-void blame_team(int more);
+/* More threads are in use, or fewer (negative): those that the runtime did not make, and the workers of open regions,
+ * but not those that are blocked.  The most there ever were is kept. */
+void blame_in_use(int more);
 
 /* The thread enters and leaves a call in which it sleeps, outside of the runtime's waits.  Meanwhile it is not in use,
  * unless elapsed time drives the samples: then it is busy, and the sample on its return is charged with the mean of
- * what was sampled meanwhile.  blame_block() returns false, and blame_unblock() must not be called, where the thread is
- * not busy. */
+ * what was sampled meanwhile.  blame_block() returns false where the thread is not busy: then
+ * blame_unblock() is not the caller's to call. */
 bool blame_block(struct thread_state *t);
 void blame_unblock(struct thread_state *t);
 

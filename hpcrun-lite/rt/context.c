@@ -32,6 +32,7 @@ struct path {
   struct task_level tasks[TASK_LEVELS]; /* explicit ones, the innermost first; only the current one unless their
                                            creation is wanted */
   int tasks_count;
+  uint64_t end_sp;              /* the stack is of interest up to here; UINT64_MAX = to its end */
   uint32_t entered;             /* as what the innermost task read so far was entered */
   bool caller;                  /* the path ends where the user called the runtime: the innermost run is a callback's */
   struct format_region *target; /* only this region's creation context is wanted: the innermost run is its */
@@ -49,6 +50,13 @@ static uint32_t child(struct path *path, enum format_kind kind, uint32_t what, u
 /* Finds what every frame's code belongs to. */
 static void classify(struct path *path)
 {
+  struct thread_state *t = path->t;
+  uint32_t generation = atomic_load_explicit(&rt.module_generation, memory_order_relaxed);
+  if (t->code_generation != generation) { /* something was unloaded */
+    t->code_generation = generation;
+    __builtin_memset(t->calls, 0, sizeof t->calls);
+    __builtin_memset(t->functions, 0, sizeof t->functions);
+  }
   for (int i = 0; i < path->count; i++) {
     struct frame *frame = &path->frames[i];
     const struct format_module *module = modules_find(path->t, frame->ip, &frame->module);
@@ -159,6 +167,8 @@ static bool leads_to_user(const struct path *path, int inner, int outer)
   if (left_in(path, inner, outer))
     return true;
   const struct frame *called = &path->frames[inner - 1];
+  if (rt.forked && !path->exit_frame && !path->implicit_task) /* inherited: no task is known any more */
+    return !called->system && !called->tool;
   bool outside = path->exit_frame >= outer_sp(path, outer) && path->exit_frame < path->t->stack_high;
   return (path->exit_frame || path->implicit_task) && !outside && !called->system && !called->tool;
 }
@@ -328,16 +338,22 @@ static void find_tasks(struct path *path)
       path->exit_frame = exit_frame;
       path->implicit_task = flags & ompt_task_implicit;
     }
-    if (flags & ompt_task_explicit)
-      path->tasks[path->tasks_count++] = (struct task_level){exit_frame, (uint32_t)(word >> RT_TASK_CREATED)};
+    uint32_t created = (uint32_t)(word >> RT_TASK_CREATED_SHIFT);
+    if (!(flags & ompt_task_explicit))
+      continue;
+    path->tasks[path->tasks_count++] = (struct task_level){exit_frame, created};
+    if (!rt.task_creation || !created)
+      continue;
+    path->end_sp = exit_frame; /* what lies outside it says nothing */
+    break;
   }
 }
 
 uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bool *overhead)
 {
-  struct path path = {.t = t, .frames = t->frames};
-  path.count = unwind_walk(t, registers, t->frames, &path.cut);
+  struct path path = {.t = t, .frames = t->frames, .end_sp = UINT64_MAX};
   find_tasks(&path);
+  path.count = unwind_walk(t, registers, path.end_sp, t->frames, &path.cut);
   if (path.cut)
     rt_lost(t, FORMAT_LOST_PARTIAL);
   *overhead = read_path(&path);
@@ -346,9 +362,9 @@ uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bo
 
 struct context_place context_caller(struct thread_state *t)
 {
-  struct path path = {.t = t, .frames = t->frames, .caller = true};
-  path.count = unwind_here(t, t->frames, &path.cut);
+  struct path path = {.t = t, .frames = t->frames, .caller = true, .end_sp = UINT64_MAX};
   find_tasks(&path);
+  path.count = unwind_here(t, path.end_sp, t->frames, &path.cut);
   if (path.cut)
     rt_lost(t, FORMAT_LOST_PARTIAL);
   read_path(&path);
@@ -364,8 +380,10 @@ struct context_place context_caller(struct thread_state *t)
 
 void context_publish(struct thread_state *t, struct format_region *region)
 {
-  struct path path = {.t = t, .frames = t->frames, .caller = true, .target = region};
-  path.count = unwind_here(t, t->frames, &path.cut);
+  struct path path = {.t = t, .frames = t->frames, .caller = true, .target = region, .end_sp = UINT64_MAX};
+  if (rt.task_creation)
+    find_tasks(&path);
+  path.count = unwind_here(t, path.end_sp, t->frames, &path.cut);
   read_path(&path);
   if (!region_known(region)) /* no way into the runtime is on the stack: nobody will learn more */
     region_publish(t, region, cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_PARTIAL, 0, 0}));
@@ -374,7 +392,7 @@ void context_publish(struct thread_state *t, struct format_region *region)
 void context_publish_open(struct thread_state *t)
 {
   struct path path = {.t = t, .frames = t->frames};
-  path.count = unwind_here(t, t->frames, &path.cut);
   find_tasks(&path);
+  path.count = unwind_here(t, UINT64_MAX, t->frames, &path.cut);
   read_path(&path);
 }

@@ -71,6 +71,8 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
     return;
   }
   t->inside++;
+  if (t->open_region)
+    blame_in_use(1 - (int)region_innermost(t)->team);
   struct format_region *unresolved = region_end(t);
   if (unresolved) {
     if (!rt_closed())
@@ -78,6 +80,16 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
     region_close(t);
   }
   t->inside--;
+}
+
+/* The team of the master's innermost region has that many threads, and takes as many in use. */
+static void set_team(struct thread_state *t, uint32_t threads)
+{
+  struct format_region *region = region_innermost(t);
+  if (!region || !threads)
+    return;
+  blame_in_use((int)threads - (int)region->team);
+  region->team = threads;
 }
 
 /* A thread that enters a region of which another thread is master has a stack of its own there: its paths begin in that
@@ -89,8 +101,11 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   if (!t)
     return;
   if (endpoint == ompt_scope_end) {
-    if (!t->open_region)
+    if (!t->open_region) {
       t->base_region = 0;
+      if (t->worker)
+        rt_set_idle(t, true); /* until its next region; after one with pending tasks its wait has just ended */
+    }
     return;
   }
   if (task_data)
@@ -101,7 +116,7 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   if (!own)
     t->base_region = handle;
   else if (!initial && handle != REGION_UNKNOWN)
-    region_set_team(t, team_size);
+    set_team(t, team_size);
   rt_set_idle(t, false);
 }
 
@@ -109,12 +124,12 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
 static uint64_t creation(struct thread_state *t, const ompt_data_t *creator, const ompt_frame_t *frame,
                          const void *codeptr)
 {
-  uint32_t by = creator ? (uint32_t)(creator->value >> RT_TASK_CREATED) : 0, created = 0;
+  uint32_t by = creator ? (uint32_t)(creator->value >> RT_TASK_CREATED_SHIFT) : 0, created = 0;
   t->inside++;
   if (!rt_closed())
     created = task_create(t, by, frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
   t->inside--;
-  return (uint64_t)created << RT_TASK_CREATED;
+  return (uint64_t)created << RT_TASK_CREATED_SHIFT;
 }
 
 /* A taskwait with dependences announces itself as a task that is created and completes: that one's data word names the
@@ -183,8 +198,10 @@ static void on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
 /* A nested lock that the thread holds already is acquired anew without on_mutex_acquired(). */
 static void on_nest_lock(int endpoint, uint64_t wait_id, const void *codeptr)
 {
-  if (endpoint == ompt_scope_begin)
-    on_mutex_acquired(0, wait_id, codeptr);
+  (void)wait_id, (void)codeptr;
+  struct thread_state *t = self();
+  if (t && endpoint == ompt_scope_begin)
+    rt_set_lockwait(t, false);
 }
 
 static void take_blame(struct thread_state *t, uint64_t wait_id) __attribute__((noinline));

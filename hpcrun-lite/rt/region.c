@@ -1,6 +1,5 @@
 #include "hpcrun-lite/rt/region.h"
 
-#include "hpcrun-lite/rt/blame.h"
 #include "hpcrun-lite/rt/cct.h"
 #include "hpcrun-lite/rt/sample.h"
 #include "hpcrun-lite/rt/sys.h"
@@ -144,14 +143,6 @@ uint64_t region_begin(struct thread_state *t, uint64_t enter_frame)
   return generation << 32 | index;
 }
 
-void region_set_team(struct thread_state *t, uint32_t threads)
-{
-  if (!t->open_region || !threads)
-    return;
-  blame_team((int)threads - (int)at(t->open_region)->team);
-  at(t->open_region)->team = threads;
-}
-
 /* One user less; the last one makes the record reusable. */
 static void let_go(uint32_t index)
 {
@@ -173,7 +164,6 @@ struct format_region *region_end(struct thread_state *t)
   if (!index)
     return NULL;
   struct format_region *region = at(index);
-  blame_team(1 - (int)region->team);
   uint64_t alone = (region->word & ~(uint64_t)UINT32_MAX) | OPEN | 1;
   if (__atomic_compare_exchange_n(&region->word, &alone, alone - (OPEN + 1), false, __ATOMIC_ACQ_REL,
                                   __ATOMIC_ACQUIRE)) {

@@ -29,9 +29,6 @@ void region_unregister(struct thread_state *t);
 /* Master enters a region whose runtime entry's frame is at enter_frame.  Returns its handle, 0 without memory. */
 uint64_t region_begin(struct thread_state *t, uint64_t enter_frame);
 
-/* The team of the master's innermost region has that many threads. */
-void region_set_team(struct thread_state *t, uint32_t threads);
-
 /* Master leaves the innermost region it has entered (what the runtime says at the end which region that is cannot be
  * relied on: with nesting, libomp 14 to 19 pass another region's data).  Returns NULL, or, if somebody was sampled in
  * the region and its creation path is not known, the region: then the caller unwinds, calls region_publish() and then

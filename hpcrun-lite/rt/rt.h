@@ -71,8 +71,8 @@ struct pending {
 
 /* An explicit task's data word. */
 enum {
-  RT_TASK_WAITING = 1, /* bit: in a barrier, taskwait or taskgroup              */
-  RT_TASK_CREATED = 1  /* shift of the record of its creation, see rt/task.h */
+  RT_TASK_WAITING = 1,      /* bit: in a barrier, taskwait or taskgroup           */
+  RT_TASK_CREATED_SHIFT = 1 /* of the record of its creation above it, see rt/task.h */
 };
 
 /* What the thread does, as the runtime's callbacks say: written by the thread itself, byte by byte, read by others
@@ -128,6 +128,7 @@ struct thread_state {
   struct source sources[EVENTS_MAX];
   struct module_cache modules[16];
   struct call_cache calls[8], functions[8]; /* of an address in a function: where that begins */
+  uint32_t code_generation;                 /* of the two */
   struct frame *frames;                     /* RT_FRAMES_MAX */
   void *walk;                               /* of rt/unwind.c */
   struct format_chunk *record_chunk, *frames_chunk, *walk_chunk, *self_chunk, *stacks_chunk;
@@ -146,6 +147,8 @@ struct rt_process {
   bool timers_for_cpu; /* CPU time is sampled by timers: kernel samples are not allowed                  */
   bool ompt;
   bool task_creation;            /* tasks stand below the context that created them */
+  bool runtime_apart;            /* the OpenMP runtime is a module of its own, so its code is told from the program's */
+  bool forked;                   /* child made by fork: the runtime knows nothing of regions it began in */
   bool wall;                     /* elapsed time drives the four categories */
   atomic_bool quiet;             /* no samples for a moment: the process forks                                      */
   atomic_bool paused;            /* by the program: samples do not count                                           */

@@ -11,7 +11,8 @@ struct perf_event_attr;
 void *sys_map(size_t size_bytes); /* zeroed memory, NULL on failure */
 void sys_unmap(void *memory, size_t size_bytes);
 int sys_tid(void);
-int sys_pid(void); /* asks the kernel: differs from the cached one in a vfork child */
+int sys_pid(void);     /* asks the kernel: differs from rt.pid in a vfork child  */
+int sys_own_pid(void); /* the same, for a new process: sys_peek() relies on it */
 uint64_t sys_monotonic_ns(void);
 uint64_t sys_thread_cpu_ns(void);
 uint64_t sys_cpu_ns_of(int tid); /* of another thread of this process */

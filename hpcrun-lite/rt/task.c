@@ -5,7 +5,7 @@
 #include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/sys.h"
 
-enum { RECORDS_FIRST = 1024, HEADS = 4096, LOCK_TRIES = 10000, STACKS = 64, WORDS = 24, ANCESTORS_MAX = 256 };
+enum { RECORDS_FIRST = 1024, HEADS = 4096, LOCK_TRIES = 200, STACKS = 64, WORDS = 24, ANCESTORS_MAX = 256 };
 
 /* Of a task created: `where` = thread << 32 | node, `how` = as what its creator was entered.  Of a task entered:
  * `where` = ENTERED | record of its creation, `how` = its outermost function. */
@@ -34,7 +34,7 @@ void task_start(void)
 {
   uint32_t index;
   atomic_flag_clear(&lock);
-  for (unsigned i = 0; i < HEADS; i++)
+  for (unsigned i = 0; rt.task_creation && i < HEADS; i++)
     atomic_store_explicit(&heads[i], 0, memory_order_relaxed);
   table_init(&records, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct record), RECORDS_FIRST);
   if (table_next(&records, &index))
@@ -137,8 +137,8 @@ uint32_t task_create(struct thread_state *t, uint32_t creator, uint64_t enter_fr
   if (stack && same_stack(stack, &wanted))
     return stack->created;
   struct context_place place = context_caller(t);
-  if (place.node == CCT_NONE)
-    return 0;
+  if (place.node == CCT_NONE || cct_kind(t, cct_top(t, place.node)) == FORMAT_KIND_PLACEHOLDER)
+    return 0; /* the latter may be moved: the region's begin could not be looked at */
   uint32_t created = intern((uint64_t)t->index << 32 | place.node, place.entered);
   if (stack) {
     *stack = wanted;

@@ -336,7 +336,7 @@ size_t unwind_size(void)
   return sizeof(struct walk);
 }
 
-int unwind_walk(const struct thread_state *t, const greg_t *registers, struct frame *frames, bool *cut)
+int unwind_walk(const struct thread_state *t, const greg_t *registers, uint64_t end_sp, struct frame *frames, bool *cut)
 {
   struct walk *walk = t->walk;
   walk->registers = registers;
@@ -355,7 +355,7 @@ int unwind_walk(const struct thread_state *t, const greg_t *registers, struct fr
       *cut = more < 0 || (t->top_sp && on_stack(t, sp) && sp < t->top_sp);
       return count;
     }
-    if (t->top_sp && on_stack(t, sp) && sp >= t->top_sp) {
+    if ((t->top_sp && on_stack(t, sp) && sp >= t->top_sp) || sp > end_sp) {
       *cut = false;
       return count + 1;
     }
@@ -363,7 +363,7 @@ int unwind_walk(const struct thread_state *t, const greg_t *registers, struct fr
   return count;
 }
 
-int unwind_here(const struct thread_state *t, struct frame *frames, bool *cut)
+int unwind_here(const struct thread_state *t, uint64_t end_sp, struct frame *frames, bool *cut)
 {
   gregset_t registers = {0};
   __asm__ volatile("leaq 0f(%%rip), %%rax\n"
@@ -380,5 +380,5 @@ int unwind_here(const struct thread_state *t, struct frame *frames, bool *cut)
                      [r14] "=m"(registers[REG_R14]), [r15] "=m"(registers[REG_R15])
                    :
                    : "rax");
-  return unwind_walk(t, registers, frames, cut);
+  return unwind_walk(t, registers, end_sp, frames, cut);
 }

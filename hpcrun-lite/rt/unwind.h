@@ -32,10 +32,12 @@ size_t unwind_size(void);
 uint64_t unwind_function(const struct thread_state *t, uint64_t ip);
 
 /* Walks from the interrupted context outwards into frames[RT_FRAMES_MAX], innermost first.  Returns the number of
- * frames, at least 1; *cut says that the thread's outermost frame was not reached. */
-int unwind_walk(const struct thread_state *t, const greg_t *registers, struct frame *frames, bool *cut);
+ * frames, at least 1; *cut says that neither the thread's outermost frame nor one beyond end_sp was reached. */
+int unwind_walk(const struct thread_state *t, const greg_t *registers, uint64_t end_sp, struct frame *frames,
+                bool *cut);
 
 /* The same from the caller's own frame. */
-int unwind_here(const struct thread_state *t, struct frame *frames, bool *cut) __attribute__((noinline));
+int unwind_here(const struct thread_state *t, uint64_t end_sp, struct frame *frames, bool *cut)
+    __attribute__((noinline));
 
 #endif

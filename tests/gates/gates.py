@@ -45,7 +45,7 @@ EXPORTS = {
     "sem_wait", "sem_timedwait", "sem_clockwait", "pause", "sigsuspend", "msgrcv", "msgsnd", "semop", "semtimedop",
     "accept", "accept4", "connect", "recv", "recvfrom", "recvmsg", "recvmmsg", "sendmmsg", "epoll_pwait2", "__poll_chk",
     "__ppoll_chk", "__recv_chk", "__recvfrom_chk", "send", "sendto", "sendmsg",
-    "pthread_join", "thrd_join", "wait", "waitpid", "wait3", "wait4", "waitid",
+    "pthread_join", "thrd_join", "waitpid", "waitid",
     "pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait",
 }
 
