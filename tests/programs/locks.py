@@ -105,9 +105,10 @@ def ordered_loops(directory):
 
 @tap.case
 def atomics_of_the_runtime(directory):
-    check(directory, "atomic", "hold_atomic_long", "hold_atomic_short")
-    for _, library in libomps():
-        check(directory, "atomic", "hold_atomic_long", "hold_atomic_short", options=("--omp-runtime", library))
+    for options in ((), *(("--omp-runtime", library) for _, library in libomps())):
+        for event, clock, period in (("task-clock@f2000", "cpu", PERIOD), ("wall@f1000", "wall", 1e-3)):
+            _, nodes, own = measure(directory, "atomic", event=event, options=options)
+            charged_both(nodes, own, "hold_atomic_long", "hold_atomic_short", f"{options} {event}", clock, period, late=clock == "wall")
 
 
 @tap.case
