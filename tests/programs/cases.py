@@ -66,7 +66,8 @@ def freeing_memory_as_in_lulesh(directory):
         assert idleness_of(case.nodes, "munmap", "release") > 0.9 * blamed > 0.01, (case.what, blamed)
         for settings in allocators():
             other = Case(directory, "lulesh", compiler, **settings)
-            assert idleness_of(other.nodes, "release") < 0.3 * blamed, (settings, blamed)
+            left = idleness_of(other.nodes, "release")
+            assert left < 0.5 * blamed, (settings, left, blamed)
             # Zeroing pages had passed for work in the region.
             assert work_of(other.nodes, "fill_element") < 0.7 * filled, (settings, filled, work_of(other.nodes, "fill_element"))
 
