@@ -112,9 +112,10 @@ static bool in_region(const struct thread_state *t)
          region_open(__atomic_load_n(&t->base_region, __ATOMIC_RELAXED));
 }
 
-static void count(const struct thread_state *self, uint32_t *busy, uint32_t *in_use)
+/* Returns whether all threads wait. */
+static bool count(const struct thread_state *self, uint32_t *busy, uint32_t *in_use)
 {
-  uint32_t all = __atomic_load_n(&live.count, __ATOMIC_ACQUIRE), waiting = 0;
+  uint32_t all = __atomic_load_n(&live.count, __ATOMIC_ACQUIRE), waiting = 0, blocked = 0;
   bool known = self->activity.openmp; /* else it has not met the runtime yet, and nor have others */
   *busy = 0;
   for (uint32_t i = 0; i < all; i++) {
@@ -123,6 +124,7 @@ static void count(const struct thread_state *self, uint32_t *busy, uint32_t *in_
       continue;
     struct activity is;
     __atomic_load(&t->activity, &is, __ATOMIC_RELAXED);
+    blocked += is.openmp && is.blocked && !rt.wall;
     if ((!is.openmp && known) || (is.blocked && !rt.wall && t != self))
       continue;
     if (!is.idle || is.lockwait)
@@ -130,8 +132,14 @@ static void count(const struct thread_state *self, uint32_t *busy, uint32_t *in_
     else
       waiting += in_region(t);
   }
+  bool nobody = *busy == 0 && blocked == 0 && waiting && in_region(self);
+  if (nobody) { /* who waits is charged as overhead, and shares with all who wait */
+    *busy = waiting;
+    waiting = 0;
+  }
   *busy += *busy == 0;
   *in_use = *busy + waiting;
+  return nobody;
 }
 
 /* amount * share / all, rounded. */
@@ -153,7 +161,7 @@ struct blame blame_share(struct thread_state *t, uint64_t time_ns)
     }
   }
   uint32_t busy, in_use;
-  count(t, &busy, &in_use);
+  share.nobody = count(t, &busy, &in_use);
   share.per_busy_ns = part(time_ns, 1, busy);
   share.in_use_ns = part(time_ns, in_use, busy);
   if (rt.wall) {

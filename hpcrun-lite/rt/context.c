@@ -297,6 +297,11 @@ static bool read_path(struct path *path)
   path->node = CCT_ROOT;
   path->region_node = CCT_NONE;
   classify(path);
+  int called = 0;
+  while (called < path->count && path->frames[called].tool)
+    called++;
+  if (path->caller && !path->target && called < path->count && !path->frames[called].runtime)
+    path->caller = false; /* the runtime has jumped into the callback: no frame of its is left */
   int innermost = innermost_run(path);
   if (t->activity.openmp && t->base_region) {
     int first = enter_base(path, innermost);
@@ -369,7 +374,7 @@ struct context_place context_caller(struct thread_state *t)
     rt_lost(t, FORMAT_LOST_PARTIAL);
   read_path(&path);
   struct context_place place = {.node = path.node, .entered = path.entered};
-  while (place.first < path.count && !path.frames[place.first].runtime)
+  while (place.first < path.count && path.frames[place.first].tool)
     place.first++;
   while (place.first < path.count && path.frames[place.first].runtime)
     place.first++;

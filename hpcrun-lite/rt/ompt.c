@@ -224,6 +224,16 @@ static void on_dependences(ompt_data_t *task_data, const ompt_dependence_t *depe
   t->inside--;
 }
 
+/* The current task's data word: for the end of a taskgroup, libomp (14 to 19) names a copy of it. */
+static ompt_data_t *current_data(ompt_data_t *otherwise)
+{
+  enum { LOWEST_POINTER = 65536, TASK_KNOWN = 2 };
+  int flags;
+  ompt_data_t *data = NULL;
+  bool known = rt.get_task_info(0, &flags, &data, NULL, NULL, NULL) == TASK_KNOWN;
+  return known && (uint64_t)data >= LOWEST_POINTER ? data : otherwise;
+}
+
 static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
                                 const void *codeptr)
 {
@@ -231,6 +241,8 @@ static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_da
   if (!t)
     return;
   bool waits = endpoint == ompt_scope_begin;
+  if (kind == ompt_sync_region_taskgroup)
+    task_data = current_data(task_data);
   if (task_data)
     task_data->value = waits ? task_data->value | RT_TASK_WAITING : task_data->value & ~(uint64_t)RT_TASK_WAITING;
   rt_set_idle(t, waits);

@@ -106,6 +106,7 @@ struct activity {
 struct blame {
   uint64_t time_ns, per_busy_ns, in_use_ns;
   uint64_t samples;
+  bool nobody; /* all threads wait, and nobody sleeps: it is the runtime that keeps them waiting */
 };
 
 struct thread_state {

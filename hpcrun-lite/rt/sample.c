@@ -38,6 +38,8 @@ static bool charge_waiting(struct thread_state *t, const struct blame *share)
     if (!blame_wait(t->wait_id, share))
       rt_lost(t, FORMAT_LOST_BLAME);
   } else if (t->activity.idle) {
+    if (share->nobody)
+      return false;
     record->samples_idle++;
     record->idle_sampled_ns += share->time_ns;
   }
@@ -82,7 +84,7 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
   if (driver && rt.online && node != CCT_NONE)
     ospg_sample(t, node, weight);
   if (driver)
-    charge_time(t, node, overhead ? METRIC_OVERHEAD : METRIC_WORK, &share);
+    charge_time(t, node, overhead || share.nobody ? METRIC_OVERHEAD : METRIC_WORK, &share);
   else if (node == CCT_NONE || !cct_add(t, node, event_metric(event), weight) ||
            (counted && !cct_add(t, node, METRIC_SAMPLES, 1)))
     rt_lost(t, FORMAT_LOST_MEMORY);

@@ -1,10 +1,13 @@
 """What the tests on programs share: build, measure, read the report."""
 import csv
+import glob
 import io
 import os
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+os.environ["MALLOC_PERTURB_"] = "0"  # meson has libc fill what programs free, which takes them time
 sys.path.insert(0, os.path.join(HERE, "..", "cli"))
 import tap  # noqa: E402
 
@@ -18,6 +21,29 @@ def build(directory, source, compiler="gcc", name=None, flags=("-O1", "-g", "-fo
         raise tap.Skip(f"no {compiler}") from error
     assert done.returncode == 0, done.stderr
     return out
+
+
+class Others:
+    """What other processes took of the machine meanwhile, in cores."""
+
+    def __enter__(self):
+        self.began, self.all, self.own = time.monotonic(), self._all(), self._own()
+        return self
+
+    def __exit__(self, *unused):
+        elapsed = time.monotonic() - self.began
+        self.cores = max(self._all() - self.all - (self._own() - self.own), 0) / elapsed
+
+    @staticmethod
+    def _all():
+        with open("/proc/stat", encoding="ascii") as file:
+            user, nice, system, _, _, irq, softirq, steal = (int(field) for field in file.readline().split()[1:9])
+        return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+
+    @staticmethod
+    def _own():
+        used = os.times()
+        return used.user + used.system + used.children_user + used.children_system
 
 
 class Node:
@@ -68,14 +94,49 @@ class Measurement:
         return self.view("threads")
 
 
-def work_of(nodes, function, below=None):
-    """Inclusive work of the outermost rows of a function, all or only those with `below` among their ancestors."""
+def sum_of(nodes, column, function, below=None):
+    """A column of the outermost rows of a function, all or only those with `below` among their ancestors."""
     total = 0.0
     for node in nodes:
         ancestors = node.path()[:-1]
         if node.name == function and function not in ancestors and (below is None or below in ancestors):
-            total += node.value("work_incl_s")
+            total += node.value(column)
     return total
+
+
+def work_of(nodes, function, below=None):
+    return sum_of(nodes, "work_incl_s", function, below)
+
+
+def idleness_of(nodes, function, below=None):
+    return sum_of(nodes, "idleness_incl_s", function, below)
+
+
+def lockwait_of(nodes, function, below=None):
+    return sum_of(nodes, "lockwait_incl_s", function, below)
+
+
+def clocks(output):
+    """What a program printed of its own clocks: lines of `name seconds`."""
+    return {name: float(value) for name, value in (line.split() for line in output.splitlines())}
+
+
+def openmp_flags(compiler):
+    """How a compiler builds OpenMP programs here: clang 19 comes without the library and its header."""
+    if compiler != "clang-19":
+        return ("-O1", "-g", "-fopenmp")
+    library, headers = os.path.join(tap.DEPS, "libomp-19"), glob.glob("/usr/lib/llvm-*/lib/clang/*/include/omp.h")
+    own = os.path.join(library, "include")
+    found = own if os.path.exists(os.path.join(own, "omp.h")) else os.path.dirname(headers[0]) if headers else None
+    if not found or not os.path.exists(os.path.join(library, "libomp.so")):
+        raise tap.Skip("no OpenMP for clang-19")
+    return ("-O1", "-g", "-fopenmp", "-idirafter", found, f"-L{library}", f"-Wl,-rpath,{library}")
+
+
+def libomps():
+    """The versions of LLVM's runtime that are here, with the library of each."""
+    found = [(version, os.path.join(tap.DEPS, f"libomp-{version}", "libomp.so.5")) for version in (14, 15, 16, 19)]
+    return [(version, library) for version, library in found if os.path.exists(library)]
 
 
 def near(value, expected, share, what=""):

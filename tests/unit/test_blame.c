@@ -142,14 +142,21 @@ static void a_region_somebody_was_sampled_in_ends_too(void **state)
   region_fold(&threads[1]);
 }
 
-static void all_can_be_idle_for_an_instant(void **state)
+/* Then it is the runtime that keeps them waiting. */
+static void all_can_be_idle(void **state)
 {
   (void)state;
-  start_openmp(2);
+  start_openmp(3);
   fork_region(2);
   rt_set_idle(&threads[0], true);
+  assert_false(blame_share(&threads[1], 1).nobody);
   rt_set_idle(&threads[1], true);
-  assert_share(&threads[1], 1, 3);
+  assert_true(blame_share(&threads[1], 1).nobody);
+  assert_share(&threads[1], 2, 2);
+  assert_false(blame_share(&threads[2], 1).nobody); /* parked: it waits for work, not for the runtime */
+  rt_set_idle(&threads[0], false);
+  assert_true(blame_block(&threads[0]));
+  assert_false(blame_share(&threads[1], 1).nobody); /* they wait for who sleeps */
 }
 
 /* A thread that the runtime does not know yet shares with all others; those that it knows do not count it. */
@@ -305,7 +312,7 @@ int main(void)
       cmocka_unit_test_setup(a_thread_alone_is_busy, setup),
       cmocka_unit_test_setup(parked_workers_are_not_in_use, setup),
       cmocka_unit_test_setup(a_region_somebody_was_sampled_in_ends_too, setup),
-      cmocka_unit_test_setup(all_can_be_idle_for_an_instant, setup),
+      cmocka_unit_test_setup(all_can_be_idle, setup),
       cmocka_unit_test_setup(threads_unknown_to_openmp_count_among_themselves, setup),
       cmocka_unit_test_setup(lock_waiters_are_busy, setup),
       cmocka_unit_test_setup(blocked_threads_are_left_out_unless_wall_time_drives, setup),
