@@ -26,7 +26,8 @@ const sigset_t *hooks_awaited(const sigset_t *set, sigset_t *copy);
   X(sigaction)                                                                                                         \
   X(signal)                                                                                                            \
   X(pthread_sigmask)                                                                                                   \
-  X(sigprocmask) X(pthread_create) X(thrd_create) X(dlclose) X(execve) X(execvpe) X(fexecve) X(execveat) X(nanosleep)  \
+  X(sigprocmask)                                                                                                       \
+  X(pthread_create) X(thrd_create) X(dlclose) X(execve) X(execvpe) X(fexecve) X(execveat) X(nanosleep)                 \
       X(clock_nanosleep) X(sleep) X(usleep) X(poll) X(select) X(epoll_wait) X(sem_wait) X(sem_timedwait)               \
           X(sem_clockwait) X(pause) X(msgrcv) X(msgsnd) X(semop) X(semtimedop) X(accept) X(accept4) X(connect) X(recv) \
               X(recvfrom) X(recvmsg) X(send) X(sendto) X(sendmsg) X(ppoll) X(pselect) X(epoll_pwait) X(sigsuspend)     \

@@ -7,9 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define START_CODE_MAX 512 /* bytes of .text in a library of data alone: what the C library's crt files put into all   \
-                            */
-#define VERSIONS_MAX 4096  /* version indices of one file; glibc, the largest user, has some 60 */
+#define START_CODE_MAX                                                                                                 \
+  512                     /* bytes of .text in a library of data alone: what the C library's crt files put into all    \
+                           */
+#define VERSIONS_MAX 4096 /* version indices of one file; glibc, the largest user, has some 60 */
 
 static void read_program_headers(Elf *elf, struct elf_facts *facts)
 {

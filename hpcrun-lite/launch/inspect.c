@@ -5,7 +5,8 @@
  *   hpcrun-lite-inspect exec NAME=VALUE... -- COMMAND ...       run COMMAND with settings that a shell cannot make
  *   hpcrun-lite-inspect probe LIBRARY                           start that OpenMP runtime, so that it looks for tools
  *
- * Keys: output, overwrite, events, tasks, runtime, log, env, launcher (its process id), preload (the user's LD_PRELOAD).
+ * Keys: output, overwrite, events, tasks, parallelism, work, runtime,
+ * log, env, launcher (its process id), preload (the user's LD_PRELOAD).
  * Everything on standard output is meant for the launcher or the user of --env and --diagnose; failures are one line on
  * standard error, and the exit status is the launcher's.
  */
@@ -211,6 +212,8 @@ static void print_settings(const struct plan *plan, bool as_words)
   print_setting(as_words, "HPCRUN_LITE_DIR", plan->directory);
   print_setting(as_words, "HPCRUN_LITE_EVENTS", plan->event_list);
   print_setting(as_words, "HPCRUN_LITE_TASKS", plan->task_context);
+  print_setting(as_words, "HPCRUN_LITE_PARALLELISM", plan->parallelism);
+  print_setting(as_words, "HPCRUN_LITE_WORK", plan->work);
   snprintf(number, sizeof number, "%d", plan->log_level);
   print_setting(as_words, "HPCRUN_LITE_LOG", number);
   if (!plan->for_script) {
@@ -407,6 +410,10 @@ static bool take_key(struct plan *plan, const char *argument)
     plan->event_list = value;
   else if (equals(argument, length, "tasks"))
     plan->task_context = value;
+  else if (equals(argument, length, "parallelism"))
+    plan->parallelism = value;
+  else if (equals(argument, length, "work"))
+    plan->work = value;
   else if (equals(argument, length, "runtime"))
     plan->runtime = value;
   else if (equals(argument, length, "preload"))
@@ -436,6 +443,8 @@ int main(int argc, char **argv)
   plan.output = plan.user_preload = "";
   plan.event_list = "task-clock@f200";
   plan.task_context = "region";
+  plan.parallelism = "off";
+  plan.work = "cpu-time";
   plan.runtime = "auto";
   plan.log_level = 1;
   plan.launcher_pid = (long)getppid();

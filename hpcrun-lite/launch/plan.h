@@ -14,7 +14,7 @@
 
 struct plan {
   /* asked for */
-  const char *output, *event_list, *task_context, *runtime, *user_preload;
+  const char *output, *event_list, *task_context, *parallelism, *work, *runtime, *user_preload;
   bool overwrite, for_script; /* for_script: --env */
   int log_level;              /* 0 quiet, 1, 2 verbose */
   long launcher_pid;

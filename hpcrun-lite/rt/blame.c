@@ -84,8 +84,9 @@ bool blame_block(struct thread_state *t)
   t->blocked_since = rt_ticks();
   activity->blocked = true;
   if (rt.wall)
-    t->before =
-        (struct blame){atomic_load(&sampled_ns), atomic_load(&sampled_per_busy_ns), atomic_load(&sampled_in_use_ns), 0};
+    t->before = (struct blame){.time_ns = atomic_load(&sampled_ns),
+                               .per_busy_ns = atomic_load(&sampled_per_busy_ns),
+                               .in_use_ns = atomic_load(&sampled_in_use_ns)};
   else if (activity->openmp)
     blame_in_use(-1);
   t->changes++;

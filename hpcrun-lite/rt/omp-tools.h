@@ -62,7 +62,6 @@ enum { ompt_thread_initial = 1, ompt_thread_worker = 2 };
 enum { ompt_task_initial = 1, ompt_task_implicit = 2, ompt_task_explicit = 4 };
 enum { ompt_state_wait_barrier = 0x010, ompt_state_wait_taskwait = 0x020, ompt_state_idle = 0x100 };
 enum { ompt_task_taskwait = 0x10, ompt_taskwait_complete = 8 };
-enum { ompt_sync_region_taskgroup = 6 };
 enum { ompt_mutex_test_lock = 2, ompt_mutex_test_nest_lock = 4 };
 enum {
   ompt_task_final = 0x20000000,
