@@ -160,11 +160,27 @@ uint32_t directive_share(uint32_t instance)
   return instance;
 }
 
+bool directive_contains(uint32_t index, uint32_t row)
+{
+  while (index && at(index)->row != row)
+    index = at(index)->outer;
+  return index != 0;
+}
+
+void directive_ended(struct thread_state *t, uint32_t row, uint64_t work, uint64_t span)
+{
+  struct total *total = total_of(t, row);
+  if (!total)
+    return;
+  total->instances++;
+  total->work += work;
+  total->span += span;
+}
+
 uint32_t directive_enter(struct thread_state *t, uint32_t row, uint32_t outer, uint64_t start)
 {
-  for (uint32_t around = outer; around; around = at(around)->outer)
-    if (at(around)->row == row)
-      return directive_share(outer);
+  if (directive_contains(outer, row))
+    return directive_share(outer);
   uint32_t index = row ? pool_get(&instances, &t->free_instances) : 0;
   if (!index) {
     if (row)
@@ -208,13 +224,8 @@ void directive_leave(struct thread_state *t, uint32_t index)
     struct instance *instance = at(index);
     if (__atomic_sub_fetch(&instance->refs, 1, __ATOMIC_ACQ_REL) > 0)
       return;
-    struct total *total = total_of(t, instance->row);
-    uint64_t span = instance->span ? instance->span : instance->end - instance->start;
-    if (total) {
-      total->instances++;
-      total->work += instance->work;
-      total->span += span;
-    }
+    directive_ended(t, instance->row, instance->work,
+                    instance->span ? instance->span : instance->end - instance->start);
     uint32_t outer = instance->outer;
     directive_work(outer, instance->work, instance->end);
     pool_put(&instances, &t->free_instances, index);

@@ -29,6 +29,12 @@ uint32_t directive_enter(struct thread_state *t, uint32_t row, uint32_t outer, u
 void directive_leave(struct thread_state *t, uint32_t instance);
 uint32_t directive_share(uint32_t instance);
 
+/* An instance that ended without ever having been made. */
+void directive_ended(struct thread_state *t, uint32_t row, uint64_t work, uint64_t span);
+
+/* Is the instance, or one around it, of that row? */
+bool directive_contains(uint32_t instance, uint32_t row);
+
 /* Work done within an instance, up to a clock. */
 void directive_work(uint32_t instance, uint64_t work, uint64_t end);
 

@@ -188,10 +188,10 @@ static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, om
     return;
   t->dependent_wait = task_data;
   task_data->value |= RT_TASK_WAITING;
-  rt_set_idle(t, true);
+  uint64_t moment = rt_set_idle(t, true);
   if (rt.online) {
     t->inside++;
-    ospg_wait_begin(t, record_of(task_data), ompt_sync_region_taskwait, codeptr);
+    ospg_wait_begin(t, record_of(task_data), ompt_sync_region_taskwait, moment, codeptr);
     t->inside--;
   }
 }
@@ -205,12 +205,11 @@ static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
     next = t->dependent_wait;
   if (status == ompt_taskwait_complete && next)
     next->value &= ~(uint64_t)RT_TASK_WAITING;
-  if (next)
-    rt_set_idle(t, next->value & RT_TASK_WAITING);
+  uint64_t moment = next ? rt_set_idle(t, next->value & RT_TASK_WAITING) : 0;
   if (!rt.online)
     return;
   t->inside++;
-  ospg_task_schedule(t, record_of(prior), status, record_of(next));
+  ospg_task_schedule(t, record_of(prior), status, record_of(next), moment);
   t->inside--;
 }
 
@@ -245,14 +244,14 @@ static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_da
     task_data = current_data(task_data);
   if (task_data)
     task_data->value = waits ? task_data->value | RT_TASK_WAITING : task_data->value & ~(uint64_t)RT_TASK_WAITING;
-  rt_set_idle(t, waits);
+  uint64_t moment = rt_set_idle(t, waits);
   if (!rt.online)
     return;
   t->inside++;
   if (waits)
-    ospg_wait_begin(t, record_of(task_data), kind, codeptr);
+    ospg_wait_begin(t, record_of(task_data), kind, moment, codeptr);
   else
-    ospg_wait_end(t, record_of(task_data), kind, parallel_data && parallel_data->value);
+    ospg_wait_end(t, record_of(task_data), kind, parallel_data && parallel_data->value, moment);
   t->inside--;
 }
 
@@ -314,11 +313,6 @@ static void on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wa
   struct thread_state *t = self();
   if (!t)
     return;
-  if (rt.online) {
-    t->inside++;
-    ospg_mutex_acquire(t);
-    t->inside--;
-  }
   if (kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock) /* those never wait */
     return;
   t->wait_id = wait_id;
@@ -330,11 +324,11 @@ static void on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
   struct thread_state *t = self();
   if (!t)
     return;
-  rt_set_lockwait(t, false);
+  uint64_t moment = rt_set_lockwait(t, false);
   if (!rt.online)
     return;
   t->inside++;
-  ospg_mutex_acquired(t, kind, wait_id, codeptr);
+  ospg_mutex_acquired(t, kind, wait_id, moment, codeptr);
   t->inside--;
 }
 

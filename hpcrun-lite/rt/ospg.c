@@ -18,25 +18,31 @@ enum task_flag {
   TASK_IMPLICIT = 8,
   TASK_DETACHED = 16, /* its body has ended                              */
   TASK_WAITING = 32,
-  TASK_LOOP = 64, /* in a worksharing loop or sections construct */
+  TASK_LOOP = 64,     /* in a worksharing loop or sections construct */
+  TASK_BORROWS = 128, /* holds no instance around it */
+};
+
+/* A construct that is open in a task, or the task itself.  Most end without having created tasks or regions: they need
+ * no instance of their own. */
+struct scope {
+  uint32_t row, instance;  /* 0: none yet                           */
+  uint64_t begin, pending; /* base clock; work that nobody knows yet */
 };
 
 struct task {
   struct pool_record pool;
-  uint32_t refs; /* itself until it ends, and children */
-  uint32_t flags, parent, group, instance, phase, row, created;
+  uint32_t refs; /* itself until it ends, and children; of implicit tasks, only itself */
+  uint32_t flags, parent, group, phase, created;
+  uint32_t outer;  /* instance that the task was created in */
   uint64_t region; /* handle; teams stand at its index */
   struct clock now;
   struct join children; /* ends of its children; of an implicit task's phase: the team's  */
-  uint64_t begin;       /* base clock at its start             */
-  uint64_t pending;     /* work that its instance does not know yet    */
+  struct scope scope;   /* the innermost */
   struct depend depend;
   uint32_t constructs; /* worksharing constructs met          */
   struct clock loop_entry, loop_end;
   uint32_t loop_slot, rows_open;
-  struct {
-    uint32_t row, instance;
-  } around[ROWS_OPEN];
+  struct scope around[ROWS_OPEN]; /* the outermost first */
 };
 
 /* A worksharing construct, shared by the team. */
@@ -90,10 +96,10 @@ static void attribute(struct thread_state *t, struct task *task, uint64_t work)
     uint64_t part = last ? left : (uint64_t)((double)work * (double)t->fragment[i].weight / (double)weight);
     part = part > left ? left : part;
     left -= part;
-    path_add(t, &task->now.path, PATH_KEY(task->row, t->index, t->fragment[i].node), part);
+    path_add(t, &task->now.path, PATH_KEY(task->scope.row, t->index, t->fragment[i].node), part);
   }
   if (!weight)
-    path_add(t, &task->now.path, PATH_KEY(task->row, 0, 0), work);
+    path_add(t, &task->now.path, PATH_KEY(task->scope.row, 0, 0), work);
   t->fragment_samples = 0;
 }
 
@@ -111,7 +117,7 @@ static void fragment_end_at(struct thread_state *t, uint64_t moment)
   attribute(t, task, work);
   task->now.base += work;
   task->now.burdened += work;
-  task->pending += work;
+  task->scope.pending += work;
   t->total_work += work;
 }
 
@@ -120,40 +126,104 @@ static void fragment_end(struct thread_state *t)
   fragment_end_at(t, work_moment(t));
 }
 
+/* The moment to take, if the time-stamp counter has been read already (0: not). */
+static uint64_t moment_of(const struct thread_state *t, uint64_t read)
+{
+  return read && rt.work_unit != WORK_USER ? read : work_moment(t);
+}
+
+/* The fragment begins a little after that moment: a short callback does not read the counter again. */
+static void fragment_begin_after(struct thread_state *t, uint64_t moment)
+{
+  enum { CALLBACK_TICKS = 60 };
+  t->work.since = rt.work_unit == WORK_USER ? moment : moment + CALLBACK_TICKS;
+}
+
 /* The fragment begins here: what we have done in a callback is no work. */
 static void fragment_begin(struct thread_state *t)
 {
-  work_begin(t, work_moment(t));
+  t->work.since = work_moment(t);
 }
 
-/* Tells the task's instance what it has done. */
+/* Tells the innermost instance what the task has done. */
 static void settle_instance(struct task *task)
 {
-  if (task->instance)
-    directive_work(task->instance, task->pending, task->now.base);
-  task->pending = 0;
+  if (!task->scope.instance)
+    return;
+  directive_work(task->scope.instance, task->scope.pending, task->now.base);
+  task->scope.pending = 0;
 }
 
-/* A construct begins in the task.  `shared` is its instance where the team has one, else one is made. */
-static void construct_begin(struct thread_state *t, struct task *task, uint32_t row, uint32_t shared)
+static uint32_t open_scopes(const struct task *task)
 {
-  settle_instance(task);
+  return task->rows_open < ROWS_OPEN ? task->rows_open : ROWS_OPEN;
+}
+
+/* The innermost instance around the innermost scope. */
+static uint32_t instance_around(const struct task *task)
+{
+  for (uint32_t i = open_scopes(task); i > 0; i--)
+    if (task->around[i - 1].instance)
+      return task->around[i - 1].instance;
+  return task->outer;
+}
+
+/* Makes the instances of all open scopes, for what the task creates, and returns the innermost. */
+static uint32_t make_instances(struct thread_state *t, struct task *task)
+{
+  uint32_t outer = task->outer;
+  for (uint32_t i = 0; i <= open_scopes(task); i++) {
+    struct scope *scope = i < open_scopes(task) ? &task->around[i] : &task->scope;
+    if (!scope->instance && scope->row)
+      scope->instance = directive_enter(t, scope->row, outer, scope->begin);
+    outer = scope->instance ? scope->instance : outer;
+  }
+  return outer;
+}
+
+/* The innermost scope ends.  What has no instance counts here, if it is the outermost of its row, and its work goes on
+ * to what is around it. */
+static void scope_close(struct thread_state *t, struct task *task)
+{
+  struct scope *scope = &task->scope;
+  uint64_t pending = scope->pending;
+  if (scope->instance) {
+    settle_instance(task);
+    directive_leave(t, scope->instance);
+    scope->instance = 0;
+    return;
+  }
+  bool nested = scope->row == 0 || directive_contains(instance_around(task), scope->row);
+  for (uint32_t i = 0; i < open_scopes(task); i++)
+    nested |= task->around[i].row == scope->row;
+  if (!nested)
+    directive_ended(t, scope->row, pending, task->now.base - scope->begin);
+  if (task->rows_open)
+    task->around[open_scopes(task) - 1].pending += pending;
+  else
+    directive_work(task->outer, pending, task->now.base);
+}
+
+/* A construct begins in the task.  `shared` is its instance where the team has one. */
+static void construct_begin(struct task *task, uint32_t row, uint32_t shared)
+{
   if (task->rows_open++ >= ROWS_OPEN)
     return;
-  task->around[task->rows_open - 1].row = task->row;
-  task->around[task->rows_open - 1].instance = task->instance;
-  task->instance = shared ? shared : directive_enter(t, row, task->instance, task->now.base);
-  task->row = row;
+  task->around[task->rows_open - 1] = task->scope;
+  task->scope = (struct scope){.row = row, .instance = shared, .begin = task->now.base};
 }
 
 static void construct_end(struct thread_state *t, struct task *task)
 {
-  settle_instance(task);
-  if (!task->rows_open || --task->rows_open >= ROWS_OPEN)
+  if (!task->rows_open)
     return;
-  directive_leave(t, task->instance);
-  task->row = task->around[task->rows_open].row;
-  task->instance = task->around[task->rows_open].instance;
+  if (task->rows_open <= ROWS_OPEN) {
+    scope_close(t, task);
+    uint64_t pending = task->around[task->rows_open - 1].pending;
+    task->scope = task->around[task->rows_open - 1];
+    task->scope.pending = pending;
+  }
+  task->rows_open--;
 }
 
 void ospg_sample(struct thread_state *t, uint32_t node, uint64_t weight)
@@ -196,6 +266,8 @@ static void task_release(struct thread_state *t, uint32_t index)
     if (__atomic_sub_fetch(&task->refs, 1, __ATOMIC_ACQ_REL) > 0)
       return;
     uint32_t parent = task->parent;
+    if (parent && at(parent)->flags & TASK_IMPLICIT)
+      parent = 0;
     clock_clear(t, &task->now);
     join_clear(t, &task->children);
     clock_clear(t, &task->loop_entry);
@@ -207,18 +279,18 @@ static void task_release(struct thread_state *t, uint32_t index)
   }
 }
 
-/* Leaves all constructs that are open, and its instance. */
-static void leave_instances(struct thread_state *t, struct task *task)
+/* Leaves all constructs that are open, and ends as a scope itself. */
+static void leave_scopes(struct thread_state *t, struct task *task)
 {
   while (task->rows_open)
     construct_end(t, task);
   bool implicit = task->flags & TASK_IMPLICIT;
-  if (implicit && !region_open(task->region)) /* a worker's end comes late, with the next region's begin */
-    task->instance = 0;
-  settle_instance(task);
-  if (!implicit)
-    directive_leave(t, task->instance);
-  task->instance = 0;
+  if (!implicit) {
+    scope_close(t, task);
+    directive_leave(t, task->flags & TASK_BORROWS ? 0 : task->outer);
+  } else if (region_open(task->region)) {
+    settle_instance(task); /* else a worker's end, which comes late, with the next region's begin */
+  }
 }
 
 uint32_t ospg_implicit_begin(struct thread_state *t, uint64_t region)
@@ -233,10 +305,10 @@ uint32_t ospg_implicit_begin(struct thread_state *t, uint64_t region)
   task->region = region;
   if (team) {
     task->now = clock_copy(&team->start);
-    task->row = team->row;
-    task->instance = team->instance; /* held by the team until its region ends */
+    task->scope.row = team->row;
+    task->scope.instance = team->instance; /* held by the team until its region ends */
   }
-  task->begin = task->now.base;
+  task->scope.begin = task->now.base;
   bool first = !t->task && !region;
   t->task = index;
   if (!first) /* else what the thread did until now is this task's */
@@ -256,7 +328,7 @@ void ospg_implicit_end(struct thread_state *t, uint32_t index)
     join_offer(t, &team->phases[task->phase & 1], &task->now);
   else if (!task->region)
     join_offer(t, &program, &task->now);
-  leave_instances(t, task);
+  leave_scopes(t, task);
   if (t->task == index)
     t->task = 0;
   task_release(t, index);
@@ -288,10 +360,8 @@ void ospg_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
   *team = (struct team){.creator = creator, .size = 1};
   if (task)
     team->start = clock_copy(&task->now);
-  if (task)
-    settle_instance(task);
   team->row = directive_row(t, flags & ompt_parallel_league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL, code);
-  team->instance = directive_enter(t, team->row, task ? task->instance : 0, base);
+  team->instance = directive_enter(t, team->row, task ? make_instances(t, task) : 0, base);
   fragment_begin(t);
 }
 
@@ -341,7 +411,9 @@ uint32_t ospg_task_create(struct thread_state *t, uint32_t creator, int flags, b
   struct task *task = at(index);
   const struct team *team = team_of(parent->region);
   serial |= flags & ompt_task_undeferred && team && team->size > 1; /* a team of one thread flags every task */
-  __atomic_fetch_add(&parent->refs, 1, __ATOMIC_RELAXED);
+  bool implicit = parent->flags & TASK_IMPLICIT;                    /* it outlives its children */
+  if (!implicit)
+    __atomic_fetch_add(&parent->refs, 1, __ATOMIC_RELAXED);
   task->parent = creator;
   task->flags = (serial || parent->flags & TASK_FINAL ? TASK_SERIAL : 0) | (flags & ompt_task_final ? TASK_FINAL : 0);
   if (parent->flags & TASK_FINAL)
@@ -350,9 +422,12 @@ uint32_t ospg_task_create(struct thread_state *t, uint32_t creator, int flags, b
   task->phase = parent->phase;
   task->region = parent->region;
   task->now = clock_copy(&parent->now);
-  task->begin = task->now.base;
-  task->row = directive_row(t, FORMAT_DIRECTIVE_TASK, code);
-  task->instance = directive_enter(t, task->row, parent->instance, task->begin);
+  task->scope = (struct scope){.row = directive_row(t, FORMAT_DIRECTIVE_TASK, code), .begin = task->now.base};
+  task->outer = make_instances(t, parent);
+  if (implicit && !parent->rows_open)
+    task->flags |= TASK_BORROWS; /* the team's instance: it is there until the region ends */
+  else
+    directive_share(task->outer);
   fragment_begin(t);
   return index;
 }
@@ -371,7 +446,7 @@ static void task_end(struct thread_state *t, uint32_t index)
   else if (team)
     join_offer(t, &team->phases[task->phase & 1], &task->now);
   depend_end(t, &task->depend, &task->now);
-  leave_instances(t, task);
+  leave_scopes(t, task);
   task_release(t, index);
 }
 
@@ -381,12 +456,13 @@ static void task_begin(struct thread_state *t, struct task *task)
     return;
   task->flags |= TASK_STARTED;
   depend_wait(t, &task->depend, &task->now);
-  task->begin = task->now.base;
+  task->scope.begin = task->now.base;
 }
 
-void ospg_task_schedule(struct thread_state *t, uint32_t prior, int status, uint32_t next)
+void ospg_task_schedule(struct thread_state *t, uint32_t prior, int status, uint32_t next, uint64_t moment)
 {
-  fragment_end(t);
+  moment = moment_of(t, moment);
+  fragment_end_at(t, moment);
   struct task *task = prior ? at(prior) : NULL;
   switch (status) {
   case ompt_task_complete:
@@ -413,7 +489,7 @@ void ospg_task_schedule(struct thread_state *t, uint32_t prior, int status, uint
       at(next)->flags &= ~(uint32_t)TASK_WAITING;
       depend_wait(t, &task->depend, &at(next)->now);
       depend_end(t, &task->depend, NULL);
-      leave_instances(t, task);
+      leave_scopes(t, task);
       task_release(t, prior);
     }
     break;
@@ -424,7 +500,7 @@ void ospg_task_schedule(struct thread_state *t, uint32_t prior, int status, uint
     task_begin(t, at(next));
     t->task = next;
   }
-  fragment_begin(t);
+  fragment_begin_after(t, moment);
 }
 
 /* ---- waits ---- */
@@ -434,11 +510,11 @@ static bool is_barrier(int kind)
   return kind != ompt_sync_region_taskwait && kind != ompt_sync_region_taskgroup;
 }
 
-void ospg_wait_begin(struct thread_state *t, uint32_t index, int kind, const void *code)
+void ospg_wait_begin(struct thread_state *t, uint32_t index, int kind, uint64_t moment, const void *code)
 {
   if (!index)
     return;
-  fragment_end(t);
+  fragment_end_at(t, moment_of(t, moment));
   struct task *task = at(index);
   struct team *team = team_of(task->region);
   settle_instance(task);
@@ -451,11 +527,10 @@ void ospg_wait_begin(struct thread_state *t, uint32_t index, int kind, const voi
   task->flags |= TASK_WAITING;
 }
 
-void ospg_wait_end(struct thread_state *t, uint32_t index, int kind, bool known)
+void ospg_wait_end(struct thread_state *t, uint32_t index, int kind, bool known, uint64_t moment)
 {
   if (!index)
     return;
-  fragment_end(t);
   struct task *task = at(index);
   task->flags &= ~(uint32_t)TASK_WAITING;
   struct team *team = known && task->region && region_open(task->region) ? team_of(task->region) : NULL;
@@ -467,7 +542,7 @@ void ospg_wait_end(struct thread_state *t, uint32_t index, int kind, bool known)
     join_take(t, &task->now, &team->phases[task->phase & 1]);
     task->phase++;
   }
-  fragment_begin(t);
+  fragment_begin_after(t, moment_of(t, moment));
 }
 
 void ospg_taskgroup_begin(struct thread_state *t, uint32_t index, const void *code)
@@ -476,7 +551,7 @@ void ospg_taskgroup_begin(struct thread_state *t, uint32_t index, const void *co
     return;
   fragment_end(t);
   struct task *task = at(index);
-  construct_begin(t, task, directive_row(t, FORMAT_DIRECTIVE_TASKGROUP, code), 0);
+  construct_begin(task, directive_row(t, FORMAT_DIRECTIVE_TASKGROUP, code), 0);
   uint32_t made = pool_get(&groups, &t->free_groups);
   if (made) {
     struct group *group = pool_at(&groups, made);
@@ -571,7 +646,7 @@ void ospg_work_begin(struct thread_state *t, uint32_t index, int kind, uint64_t 
   uint32_t row = directive_row(t, work_kind(kind), code);
   if (is_loop(kind)) {
     struct loop *loop = loop_enter(t, task, row);
-    construct_begin(t, task, row, loop ? directive_share(loop->instance) : 0);
+    construct_begin(task, row, loop ? directive_share(loop->instance) : 0);
     struct team *team = team_of(task->region);
     task->loop_slot = loop && team ? (uint32_t)(loop - team->loops) + 1 : 0;
     task->flags |= TASK_LOOP;
@@ -579,7 +654,7 @@ void ospg_work_begin(struct thread_state *t, uint32_t index, int kind, uint64_t 
     clock_set(t, &task->loop_end, &task->now);
     directive_count(t, row, count);
   } else {
-    construct_begin(t, task, row, 0);
+    construct_begin(task, row, 0);
   }
   fragment_begin(t);
 }
@@ -595,11 +670,12 @@ void ospg_chunk(struct thread_state *t, uint32_t index, int kind)
 {
   if (!index || !(at(index)->flags & TASK_LOOP) || kind == ompt_dispatch_taskloop_chunk)
     return;
-  fragment_end(t);
+  uint64_t moment = work_moment(t);
+  fragment_end_at(t, moment);
   struct task *task = at(index);
   settle_instance(task);
   chunk_end(t, task);
-  fragment_begin(t);
+  fragment_begin_after(t, moment);
 }
 
 void ospg_work_end(struct thread_state *t, uint32_t index, int kind)
@@ -612,7 +688,7 @@ void ospg_work_end(struct thread_state *t, uint32_t index, int kind)
     settle_instance(task);
     clock_raise(t, &task->now, &task->loop_end);
     struct team *team = team_of(task->region);
-    directive_span(task->instance, task->now.base - task->loop_entry.base);
+    directive_span(task->scope.instance, task->now.base - task->loop_entry.base);
     task->flags &= ~(uint32_t)TASK_LOOP;
     construct_end(t, task);
     if (task->loop_slot && team && region_open(task->region))
@@ -630,7 +706,7 @@ void ospg_masked(struct thread_state *t, uint32_t index, bool begin, const void 
     return;
   fragment_end(t);
   if (begin)
-    construct_begin(t, at(index), directive_row(t, FORMAT_DIRECTIVE_MASKED, code), 0);
+    construct_begin(at(index), directive_row(t, FORMAT_DIRECTIVE_MASKED, code), 0);
   else
     construct_end(t, at(index));
   fragment_begin(t);
@@ -652,25 +728,23 @@ static struct lock_chain *chain_of(uint64_t id)
   return &locks[(id * 0x9e3779b97f4a7c15ULL) >> 52];
 }
 
-void ospg_mutex_acquire(struct thread_state *t)
-{
-  fragment_end(t);
-}
-
 static struct loop *ordered_loop(const struct task *task)
 {
   struct team *team = task->loop_slot && region_open(task->region) ? team_of(task->region) : NULL;
   return team ? &team->loops[task->loop_slot - 1] : NULL;
 }
 
-void ospg_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, const void *code)
+void ospg_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, const void *code)
 {
   struct task *task = t->task ? at(t->task) : NULL;
   if (!task)
     return;
+  bool waited = moment && rt.work_unit != WORK_USER;
+  moment = moment_of(t, moment);
+  fragment_end_at(t, waited ? t->lock_since : moment);
   if (kind == ompt_mutex_ordered) {
     struct loop *loop = ordered_loop(task);
-    construct_begin(t, task, directive_row(t, FORMAT_DIRECTIVE_ORDERED, code), 0);
+    construct_begin(task, directive_row(t, FORMAT_DIRECTIVE_ORDERED, code), 0);
     if (loop)
       join_take(t, &task->now, &loop->ordered);
   } else {
@@ -683,12 +757,12 @@ void ospg_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, con
       chain->earliest = task->now.base;
     chain->row = row;
     if (!lock)
-      construct_begin(t, task, row, 0);
+      construct_begin(task, row, 0);
     else
       directive_count(t, row, 0);
     chain->acquired = task->now.base;
   }
-  fragment_begin(t);
+  fragment_begin_after(t, moment);
 }
 
 void ospg_mutex_released(struct thread_state *t, int kind, uint64_t wait_id)
@@ -696,7 +770,8 @@ void ospg_mutex_released(struct thread_state *t, int kind, uint64_t wait_id)
   struct task *task = t->task ? at(t->task) : NULL;
   if (!task)
     return;
-  fragment_end(t);
+  uint64_t moment = work_moment(t);
+  fragment_end_at(t, moment);
   if (kind == ompt_mutex_ordered) {
     struct loop *loop = ordered_loop(task);
     if (loop)
@@ -711,7 +786,7 @@ void ospg_mutex_released(struct thread_state *t, int kind, uint64_t wait_id)
     if (kind > ompt_mutex_test_nest_lock)
       construct_end(t, task);
   }
-  fragment_begin(t);
+  fragment_begin_after(t, moment);
 }
 
 /* ---- dependences ---- */

@@ -240,11 +240,11 @@ static inline uint64_t rt_ticks(void)
   return __builtin_ia32_rdtsc();
 }
 
-/* Changes of a thread's own state. */
-static inline void rt_set_idle(struct thread_state *t, bool idle)
+/* Changes of a thread's own state.  Return the time-stamp counter if they had to read it, else 0. */
+static inline uint64_t rt_set_idle(struct thread_state *t, bool idle)
 {
   if (t->activity.idle == idle)
-    return;
+    return 0;
   uint64_t now = rt_ticks();
   if (idle)
     t->idle_since = now;
@@ -252,12 +252,13 @@ static inline void rt_set_idle(struct thread_state *t, bool idle)
     t->idle_ticks += now - t->idle_since;
   t->activity.idle = idle;
   t->changes++;
+  return now;
 }
 
-static inline void rt_set_lockwait(struct thread_state *t, bool lockwait)
+static inline uint64_t rt_set_lockwait(struct thread_state *t, bool lockwait)
 {
   if (t->activity.lockwait == lockwait)
-    return;
+    return 0;
   uint64_t now = rt_ticks();
   if (lockwait)
     t->lock_since = now;
@@ -265,6 +266,7 @@ static inline void rt_set_lockwait(struct thread_state *t, bool lockwait)
     t->lockwait_ticks += now - t->lock_since;
   t->activity.lockwait = lockwait;
   t->changes++;
+  return now;
 }
 
 #endif

@@ -50,17 +50,6 @@ static uint64_t to_ticks(uint64_t ns)
   return rate ? (uint64_t)((double)ns * 4294967296.0 / (double)rate) : 0;
 }
 
-void work_begin(struct thread_state *t, uint64_t moment)
-{
-  struct work *work = &t->work;
-  work->since = moment;
-  if (rt.work_unit == WORK_USER)
-    return;
-  uint32_t sequence = sequence_of(t);
-  if (sequence != work->sequence || sequence & 1)
-    ask_kernel(work, sequence);
-}
-
 uint64_t work_until(struct thread_state *t, uint64_t moment)
 {
   struct work *work = &t->work;

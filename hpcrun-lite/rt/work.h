@@ -18,10 +18,7 @@ static inline uint64_t work_moment(const struct thread_state *t)
   return rt.work_unit == WORK_USER ? t->work.units : rt_ticks();
 }
 
-/* Work begins at that moment (now, or so little ago that the thread was not switched out). */
-void work_begin(struct thread_state *t, uint64_t moment);
-
-/* Work from the begin until that moment. */
+/* Work from t->work.since until that moment. */
 uint64_t work_until(struct thread_state *t, uint64_t moment);
 
 /* The rate of the time-stamp counter, measured against elapsed time since the process's start; the longer, the better.
