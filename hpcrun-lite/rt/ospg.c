@@ -54,6 +54,7 @@ struct loop {
 struct team {
   struct pool_record unused;
   uint32_t creator, instance, row, size;
+  bool loops_met;
   struct clock start;
   struct join phases[2]; /* ends in a barrier phase: by parity, since a thread may be one phase ahead */
   struct loop loops[SHARED_LOOPS];
@@ -357,7 +358,8 @@ void ospg_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
   struct team *team = team_of(region);
   struct task *task = creator ? at(creator) : NULL;
   uint64_t base = task ? task->now.base : 0;
-  *team = (struct team){.creator = creator, .size = 1};
+  team->creator = creator; /* all else is as the end of the region before has left it: empty */
+  team->size = 1;
   if (task)
     team->start = clock_copy(&task->now);
   team->row = directive_row(t, flags & ompt_parallel_league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL, code);
@@ -384,7 +386,7 @@ void ospg_parallel_end(struct thread_state *t, uint64_t region)
       join_take(t, &creator->now, &team->phases[i]);
     join_clear(t, &team->phases[i]);
   }
-  for (int i = 0; i < SHARED_LOOPS; i++) {
+  for (int i = 0; team->loops_met && i < SHARED_LOOPS; i++) {
     directive_leave(t, team->loops[i].instance);
     join_clear(t, &team->loops[i].ordered);
     team->loops[i] = (struct loop){0};
@@ -395,6 +397,7 @@ void ospg_parallel_end(struct thread_state *t, uint64_t region)
   depend_clear(t, &team->doacross);
   clock_clear(t, &team->start);
   team->instance = 0;
+  team->loops_met = false;
   t->task = team->creator;
   fragment_begin(t);
 }
@@ -590,6 +593,7 @@ static struct loop *loop_enter(struct thread_state *t, struct task *task, uint32
   if (!team)
     return NULL;
   struct loop *loop = &team->loops[number % SHARED_LOOPS];
+  team->loops_met = true;
   clock_lock(&loop->lock);
   bool ours = loop->number == number;
   if (!ours && !loop->instance) {
