@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hpcrun-lite/control.h"
 #include "hpcrun-lite/hooks.h"
 #include "hpcrun-lite/rt/blame.h"
 
@@ -443,6 +444,8 @@ INTERPOSED int pthread_join(pthread_t thread, void **value)
   bool slept = sleep_begin(true);
   int result = real(thread, value);
   sleep_end(slept);
+  if (!result)
+    thread_joined(thread);
   return result;
 }
 

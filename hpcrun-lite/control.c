@@ -188,7 +188,7 @@ bool control_start(void)
   }
   control.active = true;
   extern void *__libc_stack_end;
-  thread_start((uint64_t)__libc_stack_end - START_SLACK);
+  thread_start((uint64_t)__libc_stack_end - START_SLACK, 0);
   return true;
 }
 
@@ -290,7 +290,7 @@ static void list_remove(struct thread_state *t)
     t->next->link = t->link;
 }
 
-void thread_start(uint64_t top_sp)
+void thread_start(uint64_t top_sp, uint32_t handed)
 {
   if (rt_self || !control.active)
     return;
@@ -309,8 +309,10 @@ void thread_start(uint64_t top_sp)
   hooks_watch_thread_end();
   hooks_unblock_signal();
   source_start(t);
-  if (rt.online)
+  if (rt.online) {
     ospg_start_thread(t);
+    ospg_take_over(t, handed);
+  }
   rt_leave(t);
 }
 
@@ -340,6 +342,55 @@ static void settle_record(struct thread_state *t, bool ended)
   record->region_ns = state_ns(&t->region_ticks, &t->region_since, &open);
 }
 
+/* Clocks of threads that have ended and may be joined: the oldest make room. */
+static struct ended {
+  pthread_t thread;
+  uint32_t handed;
+} ended[64];
+static unsigned ended_next;
+
+uint32_t thread_hand_over(void)
+{
+  struct thread_state *t = rt_self;
+  if (!rt.online || !t || !rt_enter(t))
+    return 0;
+  uint32_t handed = ospg_hand_over(t);
+  rt_leave(t);
+  return handed;
+}
+
+static void keep_ended(struct thread_state *t)
+{
+  uint32_t handed = t->worker ? 0 : ospg_hand_over(t);
+  if (!handed)
+    return;
+  lock_take();
+  struct ended *place = &ended[ended_next++ % (sizeof ended / sizeof *ended)];
+  uint32_t old = place->handed;
+  *place = (struct ended){pthread_self(), handed};
+  lock_drop();
+  ospg_forget(t, old); /* nobody has joined that thread in time */
+}
+
+void thread_joined(pthread_t thread)
+{
+  struct thread_state *t = rt_self;
+  uint32_t handed = 0;
+  if (!rt.online || !t)
+    return;
+  lock_take();
+  for (unsigned i = 0; i < sizeof ended / sizeof *ended; i++)
+    if (ended[i].handed && pthread_equal(ended[i].thread, thread)) {
+      handed = ended[i].handed;
+      ended[i].handed = 0;
+    }
+  lock_drop();
+  if (handed && rt_enter(t)) {
+    ospg_take_over(t, handed);
+    rt_leave(t);
+  }
+}
+
 static __thread bool stopped __attribute__((tls_model("initial-exec")));
 
 bool thread_stopped(void)
@@ -353,8 +404,10 @@ void thread_stop(void)
   if (!t)
     return;
   t->inside = 1;
-  if (rt.online)
+  if (rt.online) {
+    keep_ended(t);
     ospg_stop_thread(t);
+  }
   source_stop(t);
   stopped = true;
   rt_self = NULL;
@@ -575,7 +628,7 @@ void control_fork_child(void)
   unwind_restart();
   control.forked = rt.forked = true;
   reset_process();
-  thread_start(old.top_sp);
+  thread_start(old.top_sp, 0);
   if (rt_self) {
     if (old.activity.openmp)
       blame_openmp_begin(rt_self, false);

@@ -6,6 +6,7 @@
 #ifndef HPCRUN_LITE_CONTROL_H
 #define HPCRUN_LITE_CONTROL_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,8 +36,14 @@ extern struct control control;
 bool control_start(void);
 
 /* The calling thread begins and ends.  top_sp: the stack pointer of its outermost frame of interest, 0 if not known. */
-void thread_start(uint64_t top_sp);
+/* handed: see rt/ospg.h; 0 without. */
+void thread_start(uint64_t top_sp, uint32_t handed);
 void thread_stop(void);
+
+/* What a thread that is created now takes over from the calling one, and what the calling one takes over from a thread
+ * that it has joined. */
+uint32_t thread_hand_over(void);
+void thread_joined(pthread_t thread);
 
 /* Has the calling thread been measured, to its end? */
 bool thread_stopped(void);

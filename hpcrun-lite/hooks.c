@@ -148,6 +148,7 @@ struct start {
   void *(*run)(void *);
   thrd_start_t run_c11;
   void *argument;
+  uint32_t handed;
 };
 
 static void *trampoline(void *argument)
@@ -156,7 +157,7 @@ static void *trampoline(void *argument)
   uint64_t sp;
   free(argument);
   __asm__ volatile("movq %%rsp, %0" : "=r"(sp));
-  thread_start(sp);
+  thread_start(sp, start.handed);
   void *result = start.run ? start.run(start.argument) : (void *)(intptr_t)start.run_c11(start.argument);
   __asm__ volatile("" ::: "memory"); /* not a tail call: this frame marks the end of the thread's stack */
   return result;
@@ -165,8 +166,10 @@ static void *trampoline(void *argument)
 static struct start *start_new(struct start start)
 {
   struct start *copy = control.active ? malloc(sizeof *copy) : NULL;
-  if (copy)
+  if (copy) {
     *copy = start;
+    copy->handed = thread_hand_over();
+  }
   return copy;
 }
 

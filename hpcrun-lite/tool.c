@@ -11,7 +11,7 @@
 
 void threads_adopt(void)
 {
-  thread_start(0);
+  thread_start(0, 0);
 }
 
 static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *data)
@@ -24,7 +24,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *da
     return 0;
   bool separate = true;
   if (!rt_self)
-    thread_start(0);
+    thread_start(0, 0);
   if (rt_self && rt_enter(rt_self)) {
     separate = modules_mark_runtime(rt_self, (const void *)rt.get_task_info);
     rt_leave(rt_self);

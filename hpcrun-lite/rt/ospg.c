@@ -294,6 +294,60 @@ static void leave_scopes(struct thread_state *t, struct task *task)
   }
 }
 
+/* ---- threads of the program's ---- */
+
+/* A join of its own serves as the record. */
+static uint32_t keep_clock(struct thread_state *t, const struct clock *clock)
+{
+  uint32_t made = pool_get(&groups, &t->free_groups);
+  if (!made)
+    return 0;
+  struct group *group = pool_at(&groups, made);
+  group->ends = (struct join){0};
+  join_offer(t, &group->ends, clock);
+  return made;
+}
+
+void ospg_forget(struct thread_state *t, uint32_t handed)
+{
+  if (!handed)
+    return;
+  join_clear(t, &((struct group *)pool_at(&groups, handed))->ends);
+  pool_put(&groups, &t->free_groups, handed);
+}
+
+static void take_kept(struct thread_state *t, struct clock *clock, uint32_t handed)
+{
+  if (handed)
+    join_take(t, clock, &((struct group *)pool_at(&groups, handed))->ends);
+  ospg_forget(t, handed);
+}
+
+uint32_t ospg_hand_over(struct thread_state *t)
+{
+  uint32_t made = t->begun_by;
+  if (!t->task) { /* it has no task any more, or has never had one */
+    t->begun_by = 0;
+    return made;
+  }
+  fragment_end(t);
+  made = keep_clock(t, &at(t->task)->now);
+  fragment_begin(t);
+  return made;
+}
+
+void ospg_take_over(struct thread_state *t, uint32_t handed)
+{
+  if (!t->task) { /* for the task that it may begin */
+    ospg_forget(t, t->begun_by);
+    t->begun_by = handed;
+    return;
+  }
+  fragment_end(t);
+  take_kept(t, &at(t->task)->now, handed);
+  fragment_begin(t);
+}
+
 uint32_t ospg_implicit_begin(struct thread_state *t, uint64_t region)
 {
   fragment_end(t);
@@ -309,8 +363,12 @@ uint32_t ospg_implicit_begin(struct thread_state *t, uint64_t region)
     task->scope.row = team->row;
     task->scope.instance = team->instance; /* held by the team until its region ends */
   }
-  task->scope.begin = task->now.base;
   bool first = !t->task && !region;
+  if (first) {
+    take_kept(t, &task->now, t->begun_by);
+    t->begun_by = 0;
+  }
+  task->scope.begin = task->now.base;
   t->task = index;
   if (!first) /* else what the thread did until now is this task's */
     fragment_begin(t);
@@ -329,6 +387,10 @@ void ospg_implicit_end(struct thread_state *t, uint32_t index)
     join_offer(t, &team->phases[task->phase & 1], &task->now);
   else if (!task->region)
     join_offer(t, &program, &task->now);
+  if (!task->region) { /* for who joins the thread, or its next task */
+    ospg_forget(t, t->begun_by);
+    t->begun_by = keep_clock(t, &task->now);
+  }
   leave_scopes(t, task);
   if (t->task == index)
     t->task = 0;

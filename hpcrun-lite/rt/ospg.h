@@ -20,6 +20,12 @@ void ospg_start(void);
 void ospg_start_thread(struct thread_state *t);
 void ospg_stop_thread(struct thread_state *t);
 
+/* Threads that the program makes itself.  The creator's clock is handed to the new thread, and that of an ended thread
+ * to who joins it: a record in between is kept by the caller, who passes it on once. */
+uint32_t ospg_hand_over(struct thread_state *t);
+void ospg_take_over(struct thread_state *t, uint32_t handed);
+void ospg_forget(struct thread_state *t, uint32_t handed);
+
 /* Implicit tasks.  region: handle of the region (rt/region.h), 0 for a task outside of any (it begins a clock of its
  * own, at 0).  Returns the record, 0 without memory. */
 uint32_t ospg_implicit_begin(struct thread_state *t, uint64_t region);

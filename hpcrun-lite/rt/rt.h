@@ -145,7 +145,8 @@ struct thread_state {
   unsigned pending_count;
 
   /* the graph: rt/ospg.h */
-  uint32_t task; /* that the thread runs, 0 = none */
+  uint32_t task;     /* that the thread runs, 0 = none */
+  uint32_t begun_by; /* clock of who created it, until it has a task: see ospg_take_over() */
   unsigned fragment_samples;
   ompt_data_t *dependent_wait; /* the task that waits in a taskwait with dependences */
   uint64_t total_work;

@@ -1,0 +1,118 @@
+"""Work and span of programs whose answer follows from their text (forms.c), exactly, for every runtime and number of threads."""
+import glob
+import os
+
+from measured import HERE, Measurement, build, tap
+
+# Form: work, span; rows of the report that have a closed form of their own: kind, place in its kind: instances, work, span, lock bound.
+FORMS = {
+    "fib": (465, 14), "taskgroup": (82, 75), "nested_groups": (48, 47), "undeferred": (25, 21), "final": (8, 8),
+    "untied": (51, 6), "taskloop": (41, 6), "taskloop_nogroup": (41, 5), "region_in_task": (19, 9), "inout": (120, 102),
+    "readers": (39, 21), "mutexinoutset": (21, 15), "taskwait_depend": (160, 110), "loop": (156, 36), "loops": (400, 100),
+    "loop_nowait": (48, 8), "reduction": (49, 5), "ordered": (90, 27), "doacross": (90, 30), "critical": (100, 10),
+    "lock": (32, 4), "nested": (51, 12), "phases": (45, 45), "masked": (11, 11), "left_behind": (42, 42), "foreign": (41, 15),
+}
+ROWS = {
+    "loops": [("for", 10, 400, 100), ("parallel", 1, 400, 100)],
+    "critical": [("for", 1, 100, 10), ("critical", 10, 70, 70)],
+    "loop": [("for", 1, 136, 16), ("parallel", 1, 136, 16)],
+    "taskgroup": [("taskgroup", 1, 23, 21), ("single", 1, 82, 75)],
+    "phases": [("single", 5, 45, 45)],
+    "fib": [("task", 1, None, None)],
+}
+INCLUDE = os.path.join(HERE, "..", "..", "include")
+
+
+def program(directory, compiler, name=None):
+    return build(directory, "forms.c", compiler, name=name, flags=("-O1", "-g", "-fopenmp", "-I", INCLUDE, "-ldl"))
+
+
+def measure(directory, binary, form, threads, *options):
+    run = Measurement(directory, binary, form, str(threads), options=("-p", "online", "--work", "user", *options))
+    assert run.done.returncode == 0 and run.done.stdout == "done\n" and "not followed" not in run.done.stderr, run.done
+    rows = run.view("parallelism")
+    return run, rows
+
+
+def check(directory, binary, form, threads, *options):
+    _, rows = measure(directory, binary, form, threads, *options)
+    work, span = FORMS[form]
+    got = (float(rows[0]["work"]), float(rows[0]["span"]), sum(float(row["critical_path"]) for row in rows))
+    assert rows[0]["kind"] == "program" and rows[0]["unit"] == "units", rows[0]
+    assert got == (work, span, span), (form, threads, options, got, (work, span))
+    assert abs(float(rows[0]["parallelism"]) - work / span) < 1e-3, rows[0]
+    return rows
+
+
+def check_all(directory, compiler, threads, *options):
+    binary = program(directory, compiler)
+    for form in FORMS:
+        check(directory, binary, form, threads, *options)
+
+
+@tap.case
+def closed_forms_by_clang_with_2_threads(directory):
+    check_all(directory, "clang", 2)
+
+
+@tap.case
+def closed_forms_by_clang_with_3_threads(directory):
+    check_all(directory, "clang", 3)
+
+
+@tap.case
+def closed_forms_by_gcc_with_2_threads(directory):
+    check_all(directory, "gcc", 2)
+
+
+@tap.case
+def closed_forms_by_gcc_with_4_threads(directory):
+    check_all(directory, "gcc", 4)
+
+
+@tap.case
+def closed_forms_with_8_threads(directory):
+    check_all(directory, "clang", 8)
+
+
+@tap.case
+def closed_forms_on_every_runtime_that_announces_chunks(directory):
+    binary = program(directory, "clang")
+    for version in (15, 16):
+        for library in glob.glob(os.path.join(os.environ["HPCRUN_LITE_TEST_DEPS"], f"libomp-{version}", "libomp.so.5")):
+            for form in FORMS:
+                check(directory, binary, form, 3, "--omp-runtime", library)
+
+
+@tap.case
+def an_old_runtime_is_exchanged_or_says_what_is_not_seen(directory):
+    for library in glob.glob(os.path.join(os.environ["HPCRUN_LITE_TEST_DEPS"], "libomp-14", "libomp.so.5")):
+        binary = program(directory, "clang")
+        _, rows = measure(directory, binary, "loops", 2, "--omp-runtime", library)
+        assert float(rows[0]["work"]) == 400 and float(rows[0]["span"]) >= 200, rows[0]
+        assert any("chunks" in row["note"] for row in rows if row["kind"] == "for"), rows
+
+
+@tap.case
+def rows_of_directives(directory):
+    for compiler in ("clang", "gcc"):
+        binary = program(directory, compiler)
+        for form, wanted in ROWS.items():
+            rows = check(directory, binary, form, 3)
+            for kind, instances, work, span in wanted:
+                found = [row for row in rows if row["kind"] == kind]
+                assert any(int(row["instances"]) == instances and (work is None or float(row["work"]) == work) and
+                           (span is None or float(row["span"]) == span) for row in found), (compiler, form, kind, found)
+        bound = [float(row["lock_bound"]) for row in check(directory, binary, "critical", 2) if row["kind"] == "critical"]
+        assert bound == [73.0], bound
+
+
+@tap.case
+def measured_again_and_again(directory):
+    binary = program(directory, "clang")
+    for _ in range(5):
+        for form in ("fib", "inout", "ordered", "doacross", "phases", "loop_nowait"):
+            check(directory, binary, form, 4)
+
+
+tap.main()
