@@ -6,6 +6,7 @@
 #include "hpcrun-lite/rt/ospg.h"
 #include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/sample.h"
+#include "hpcrun-lite/rt/sharing.h"
 #include "hpcrun-lite/rt/task.h"
 
 /* What a thread does follows from the task that it runs, whose data word says whether it waits: tasks scheduled inside
@@ -219,7 +220,7 @@ static void on_dependences(ompt_data_t *task_data, const ompt_dependence_t *depe
   if (!t)
     return;
   t->inside++;
-  ospg_dependences(t, record_of(task_data), dependences, count);
+  sharing_dependences(t, record_of(task_data), dependences, count);
   t->inside--;
 }
 
@@ -279,9 +280,9 @@ static void on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_dat
     return;
   t->inside++;
   if (endpoint == ompt_scope_begin)
-    ospg_work_begin(t, record_of(task_data), kind, count, codeptr);
+    sharing_work_begin(t, record_of(task_data), kind, count, codeptr);
   else
-    ospg_work_end(t, record_of(task_data), kind);
+    sharing_work_end(t, record_of(task_data), kind);
   t->inside--;
 }
 
@@ -292,7 +293,7 @@ static void on_dispatch(ompt_data_t *parallel_data, ompt_data_t *task_data, int 
   if (!t)
     return;
   t->inside++;
-  ospg_chunk(t, record_of(task_data), kind);
+  sharing_chunk(t, record_of(task_data), kind);
   t->inside--;
 }
 
@@ -303,7 +304,7 @@ static void on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *tas
   if (!t)
     return;
   t->inside++;
-  ospg_masked(t, record_of(task_data), endpoint == ompt_scope_begin, codeptr);
+  sharing_masked(t, record_of(task_data), endpoint == ompt_scope_begin, codeptr);
   t->inside--;
 }
 
@@ -328,7 +329,7 @@ static void on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
   if (!rt.online)
     return;
   t->inside++;
-  ospg_mutex_acquired(t, kind, wait_id, moment, codeptr);
+  sharing_mutex_acquired(t, kind, wait_id, moment, codeptr);
   t->inside--;
 }
 
@@ -358,7 +359,7 @@ static void on_mutex_released(int kind, uint64_t wait_id, const void *codeptr)
   (void)codeptr;
   if (rt.online && self()) {
     rt_self->inside++;
-    ospg_mutex_released(rt_self, kind, wait_id);
+    sharing_mutex_released(rt_self, kind, wait_id);
     rt_self->inside--;
   }
   if (blame_waits(wait_id) && self())

@@ -40,7 +40,6 @@ void ospg_team_size(uint64_t region, uint32_t threads);
 /* A task is created by another one.  serial: the creator waits for it, by the program's own wish. */
 uint32_t ospg_task_create(struct thread_state *t, uint32_t creator, int flags, bool serial, const void *code);
 void ospg_task_schedule(struct thread_state *t, uint32_t prior, int status, uint32_t next, uint64_t moment);
-void ospg_dependences(struct thread_state *t, uint32_t task, const ompt_dependence_t *dependences, int count);
 
 /* Waits of all kinds: barriers, taskwait, taskgroup.  known: the region has not ended. */
 void ospg_wait_begin(struct thread_state *t, uint32_t task, int kind, uint64_t moment, const void *code);
@@ -48,15 +47,8 @@ void ospg_wait_end(struct thread_state *t, uint32_t task, int kind, bool known, 
 void ospg_taskgroup_begin(struct thread_state *t, uint32_t task, const void *code);
 void ospg_taskgroup_end(struct thread_state *t, uint32_t task);
 
-void ospg_work_begin(struct thread_state *t, uint32_t task, int kind, uint64_t count, const void *code);
-void ospg_work_end(struct thread_state *t, uint32_t task, int kind);
-void ospg_chunk(struct thread_state *t, uint32_t task, int kind);
-void ospg_masked(struct thread_state *t, uint32_t task, bool begin, const void *code);
-
 /* moment, here and above: the time-stamp counter if it was read already, else 0.  The wait since lock_since is no work.
  */
-void ospg_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, const void *code);
-void ospg_mutex_released(struct thread_state *t, int kind, uint64_t wait_id);
 
 /* A sample fell into the fragment that runs.  In the handler. */
 void ospg_sample(struct thread_state *t, uint32_t node, uint64_t weight);

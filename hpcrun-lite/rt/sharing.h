@@ -1,0 +1,21 @@
+/* What the threads of a team share: loops, sections, locks, ordered and doacross loops; task dependences.
+ *
+ * Context: RT, in callbacks; the rules are those of rt/ospg.h.
+ */
+#ifndef HPCRUN_LITE_RT_SHARING_H
+#define HPCRUN_LITE_RT_SHARING_H
+
+#include "hpcrun-lite/rt/omp-tools.h"
+#include "hpcrun-lite/rt/rt.h"
+
+void sharing_start(void);
+
+void sharing_work_begin(struct thread_state *t, uint32_t task, int kind, uint64_t count, const void *code);
+void sharing_work_end(struct thread_state *t, uint32_t task, int kind);
+void sharing_chunk(struct thread_state *t, uint32_t task, int kind);
+void sharing_masked(struct thread_state *t, uint32_t task, bool begin, const void *code);
+void sharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, const void *code);
+void sharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_id);
+void sharing_dependences(struct thread_state *t, uint32_t task, const ompt_dependence_t *dependences, int count);
+
+#endif
