@@ -15,6 +15,17 @@ void graph_start(void)
   table_init(&graph_teams, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct team), TEAMS_FIRST);
 }
 
+struct costs graph_costs;
+
+void graph_cost(uint64_t *mean, uint64_t ticks)
+{
+  enum { LONGEST = 200000, SHARE = 8 };
+  uint64_t now = __atomic_load_n(mean, __ATOMIC_RELAXED);
+  if (rt.work_unit == WORK_USER || ticks > LONGEST)
+    return;
+  __atomic_store_n(mean, now ? now - now / SHARE + ticks / SHARE : ticks, __ATOMIC_RELAXED);
+}
+
 /* Splits a fragment's work over its samples by their weight; the directive gets what has no sample. */
 static void attribute(struct thread_state *t, struct task *task, uint64_t work)
 {

@@ -54,6 +54,7 @@ struct team {
   struct pool_record unused;
   uint32_t creator, instance, row, size;
   bool loops_met;
+  uint64_t forked; /* ticks */
   struct clock start;
   struct join phases[2]; /* ends in a barrier phase: by parity, since a thread may be one phase ahead */
   struct loop loops[SHARED_LOOPS];
@@ -89,6 +90,18 @@ static inline struct team *graph_team(uint64_t region)
   uint32_t index = (uint32_t)region;
   return region && index < __atomic_load_n(&graph_teams.count, __ATOMIC_ACQUIRE) ? table_at(&graph_teams, index) : NULL;
 }
+
+/* What scheduling costs in this run, in ticks: running means, of intervals between callbacks of one thread. */
+struct costs {
+  uint64_t fork; /* from a region's begin to the master's implicit task                    */
+  uint64_t join; /* from the end of the master's last wait to the region's end              */
+  uint64_t task; /* from one task's end to the next one's begin on the same thread          */
+};
+
+extern struct costs graph_costs;
+
+/* Takes one interval into a mean; long ones are waiting, not cost. */
+void graph_cost(uint64_t *mean, uint64_t ticks);
 
 /* Ends the fragment that runs, at a moment (rt/work.h) or now: its work is the current task's. */
 void graph_fragment_end_at(struct thread_state *t, uint64_t moment);

@@ -144,6 +144,9 @@ uint32_t ospg_implicit_begin(struct thread_state *t, uint64_t region)
     task->now = clock_copy(&team->start);
     task->scope.row = team->row;
     task->scope.instance = team->instance; /* held by the team until its region ends */
+    if (t->open_region == (uint32_t)region)
+      graph_cost(&graph_costs.fork, rt_ticks() - team->forked);
+    task->now.burdened += graph_costs.fork;
   }
   bool first = !t->task && !region;
   if (first) {
@@ -208,6 +211,7 @@ void ospg_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
     team->start = clock_copy(&task->now);
   team->row = directive_row(t, flags & ompt_parallel_league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL, code);
   team->instance = directive_enter(t, team->row, task ? graph_make_instances(t, task) : 0, base);
+  team->forked = rt_ticks();
   graph_fragment_begin(t);
 }
 
@@ -235,8 +239,12 @@ void ospg_parallel_end(struct thread_state *t, uint64_t region)
     join_clear(t, &team->loops[i].ordered);
     team->loops[i] = (struct loop){0};
   }
-  if (creator)
+  if (t->waited_until)
+    graph_cost(&graph_costs.join, rt_ticks() - t->waited_until);
+  if (creator) {
+    creator->now.burdened += graph_costs.join;
     directive_work(team->instance, 0, creator->now.base);
+  }
   directive_leave(t, team->instance);
   depend_clear(t, &team->doacross);
   clock_clear(t, &team->start);
@@ -269,6 +277,7 @@ uint32_t ospg_task_create(struct thread_state *t, uint32_t creator, int flags, b
   task->phase = parent->phase;
   task->region = parent->region;
   task->now = clock_copy(&parent->now);
+  task->now.burdened += task->flags & TASK_SERIAL ? 0 : graph_costs.task;
   task->scope = (struct scope){.row = directive_row(t, FORMAT_DIRECTIVE_TASK, code), .begin = task->now.base};
   task->outer = graph_make_instances(t, parent);
   if (implicit && !parent->rows_open)
@@ -310,6 +319,10 @@ void ospg_task_schedule(struct thread_state *t, uint32_t prior, int status, uint
 {
   moment = graph_moment(t, moment);
   graph_fragment_end_at(t, moment);
+  if (status == ompt_task_complete)
+    t->task_ended = moment;
+  else if (t->task_ended && next && !(graph_task(next)->flags & TASK_STARTED))
+    graph_cost(&graph_costs.task, moment - t->task_ended);
   struct task *task = prior ? graph_task(prior) : NULL;
   switch (status) {
   case ompt_task_complete:
@@ -389,7 +402,9 @@ void ospg_wait_end(struct thread_state *t, uint32_t index, int kind, bool known,
     join_take(t, &task->now, &team->phases[task->phase & 1]);
     task->phase++;
   }
-  graph_fragment_begin_after(t, graph_moment(t, moment));
+  moment = graph_moment(t, moment);
+  t->waited_until = rt.work_unit == WORK_USER ? 0 : moment;
+  graph_fragment_begin_after(t, moment);
 }
 
 void ospg_taskgroup_begin(struct thread_state *t, uint32_t index, const void *code)

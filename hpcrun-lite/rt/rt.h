@@ -150,6 +150,7 @@ struct thread_state {
   unsigned fragment_samples;
   ompt_data_t *dependent_wait; /* the task that waits in a taskwait with dependences */
   uint64_t total_work;
+  uint64_t waited_until, task_ended; /* ticks: of the last wait, of the last task */
   struct work work;
   struct {
     uint32_t node;
