@@ -38,6 +38,7 @@ void config_read(struct config *config)
   config->task_creation = strcmp(text("HPCRUN_LITE_TASKS", "region"), "creation") == 0;
   config->online = strcmp(text("HPCRUN_LITE_PARALLELISM", "off"), "online") == 0;
   config->work_unit = strcmp(text("HPCRUN_LITE_WORK", "cpu-time"), "user") == 0 ? WORK_USER : WORK_CPU_TIME;
+  config->paused = atoi(text("HPCRUN_LITE_PAUSED", "0")) != 0;
   config->exchanged = text("HPCRUN_LITE_RUNTIME", NULL) != NULL;
   config->tool_disabled = strcasecmp(text("OMP_TOOL", "enabled"), "disabled") == 0;
   config->rank = rank();

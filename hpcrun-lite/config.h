@@ -16,6 +16,7 @@ struct config {
   int rank;                 /* MPI, -1 without                                  */
   bool online;              /* -p online                                       */
   enum work_unit work_unit; /* --work                                          */
+  bool paused;              /* --paused                                        */
   bool task_creation;       /* --task-context creation                          */
   const char *note;         /* the launcher's word on the OpenMP runtime, or "" */
   bool exchanged;           /* it put another OpenMP runtime under the program  */

@@ -176,6 +176,7 @@ bool control_start(void)
   rt.task_creation = control.config.task_creation;
   rt.online = control.config.online;
   rt.work_unit = control.config.work_unit;
+  atomic_store(&rt.paused, control.config.paused);
   choose_metrics();
   children_at_start_us = children_us();
   read_command();

@@ -60,13 +60,13 @@ __attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool
 __attribute__((visibility("default"))) void hpcrun_lite_tool_start(const void *unused, uint64_t none)
 {
   (void)unused, (void)none;
-  atomic_store(&rt.paused, false);
+  ompt_pause(false);
 }
 
 __attribute__((visibility("default"))) void hpcrun_lite_tool_stop(const void *unused, uint64_t none)
 {
   (void)unused, (void)none;
-  atomic_store(&rt.paused, true);
+  ompt_pause(true);
 }
 
 __attribute__((visibility("default"))) void hpcrun_lite_tool_add_work(const void *unused, uint64_t units)

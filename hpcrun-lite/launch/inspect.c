@@ -5,7 +5,7 @@
  *   hpcrun-lite-inspect exec NAME=VALUE... -- COMMAND ...       run COMMAND with settings that a shell cannot make
  *   hpcrun-lite-inspect probe LIBRARY                           start that OpenMP runtime, so that it looks for tools
  *
- * Keys: output, overwrite, events, tasks, parallelism, work, runtime,
+ * Keys: output, overwrite, events, tasks, parallelism, work, paused, runtime,
  * log, env, launcher (its process id), preload (the user's LD_PRELOAD).
  * Everything on standard output is meant for the launcher or the user of --env and --diagnose; failures are one line on
  * standard error, and the exit status is the launcher's.
@@ -214,6 +214,7 @@ static void print_settings(const struct plan *plan, bool as_words)
   print_setting(as_words, "HPCRUN_LITE_TASKS", plan->task_context);
   print_setting(as_words, "HPCRUN_LITE_PARALLELISM", plan->parallelism);
   print_setting(as_words, "HPCRUN_LITE_WORK", plan->work);
+  print_setting(as_words, "HPCRUN_LITE_PAUSED", plan->paused ? "1" : "0");
   snprintf(number, sizeof number, "%d", plan->log_level);
   print_setting(as_words, "HPCRUN_LITE_LOG", number);
   if (!plan->for_script) {
@@ -414,6 +415,8 @@ static bool take_key(struct plan *plan, const char *argument)
     plan->parallelism = value;
   else if (equals(argument, length, "work"))
     plan->work = value;
+  else if (equals(argument, length, "paused"))
+    plan->paused = atoi(value) != 0;
   else if (equals(argument, length, "runtime"))
     plan->runtime = value;
   else if (equals(argument, length, "preload"))

@@ -15,8 +15,8 @@
 struct plan {
   /* asked for */
   const char *output, *event_list, *task_context, *parallelism, *work, *runtime, *user_preload;
-  bool overwrite, for_script; /* for_script: --env */
-  int log_level;              /* 0 quiet, 1, 2 verbose */
+  bool overwrite, paused, for_script; /* for_script: --env */
+  int log_level;                      /* 0 quiet, 1, 2 verbose */
   long launcher_pid;
   char **command; /* COMMAND and its arguments; command[0] is NULL where --env has none */
 

@@ -53,7 +53,7 @@ void graph_fragment_end_at(struct thread_state *t, uint64_t moment)
     return;
   }
   uint64_t work = work_until(t, moment);
-  if (!work)
+  if (!work || atomic_load_explicit(&rt.paused, memory_order_relaxed))
     return;
   attribute(t, task, work);
   task->now.base += work;

@@ -45,6 +45,7 @@ enum {
   ompt_callback_task_create = 5,
   ompt_callback_task_schedule = 6,
   ompt_callback_implicit_task = 7,
+  ompt_callback_control_tool = 11,
   ompt_callback_sync_region_wait = 16,
   ompt_callback_dependences = 18,
   ompt_callback_work = 20,

@@ -366,6 +366,31 @@ static void on_mutex_released(int kind, uint64_t wait_id, const void *codeptr)
     take_blame(rt_self, wait_id);
 }
 
+void ompt_pause(bool pause)
+{
+  struct thread_state *t = rt_self;
+  if (!rt.online || !t) {
+    atomic_store(&rt.paused, pause);
+    return;
+  }
+  t->inside++;
+  ospg_pause(t, pause);
+  t->inside--;
+}
+
+/* omp_control_tool(): there is nothing to flush, and the end is a pause for good. */
+static int on_control_tool(uint64_t command, uint64_t modifier, void *argument, const void *codeptr)
+{
+  (void)modifier, (void)argument, (void)codeptr;
+  enum { START = 1, PAUSE = 2, END = 4 };
+  static atomic_bool ended;
+  if (command == END)
+    atomic_store(&ended, true);
+  if (command == PAUSE || command == END || (command == START && !atomic_load(&ended)))
+    ompt_pause(command != START);
+  return 0;
+}
+
 struct wanted {
   int event;
   ompt_callback_t callback;
@@ -375,6 +400,7 @@ int ompt_register(void)
 {
   static const struct wanted wanted[] = {
       {ompt_callback_thread_begin, (ompt_callback_t)on_thread_begin},
+      {ompt_callback_control_tool, (ompt_callback_t)on_control_tool},
       {ompt_callback_thread_end, (ompt_callback_t)on_thread_end},
       {ompt_callback_parallel_begin, (ompt_callback_t)on_parallel_begin},
       {ompt_callback_parallel_end, (ompt_callback_t)on_parallel_end},

@@ -8,6 +8,9 @@
 /* Registers all callbacks through rt.set_callback; returns how many of them the runtime will not call. */
 int ompt_register(void);
 
+/* The program, or OpenMP's own omp_control_tool(), has measuring rest or go on. */
+void ompt_pause(bool pause);
+
 /* Provided by CTL (tool.c): a thread of the runtime's that was not created through pthread_create as we see it. */
 void threads_adopt(void);
 

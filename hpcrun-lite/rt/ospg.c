@@ -442,6 +442,14 @@ void ospg_taskgroup_end(struct thread_state *t, uint32_t index)
   graph_fragment_begin(t);
 }
 
+void ospg_pause(struct thread_state *t, bool pause)
+{
+  if (pause)
+    graph_fragment_end(t);
+  atomic_store(&rt.paused, pause);
+  graph_fragment_begin(t);
+}
+
 /* ---- the end ---- */
 
 uint32_t ospg_created(uint32_t index)

@@ -50,6 +50,10 @@ void ospg_taskgroup_end(struct thread_state *t, uint32_t task);
 /* moment, here and above: the time-stamp counter if it was read already, else 0.  The wait since lock_since is no work.
  */
 
+/* Measuring rests, or goes on: work does not count meanwhile, but the structure is followed.  Other threads take notice
+ * at their next event. */
+void ospg_pause(struct thread_state *t, bool pause);
+
 /* A sample fell into the fragment that runs.  In the handler. */
 void ospg_sample(struct thread_state *t, uint32_t node, uint64_t weight);
 

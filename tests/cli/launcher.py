@@ -71,7 +71,7 @@ def bad_options_end_in_125(directory):
 
 @case
 def later_capabilities_are_refused(directory):
-    for options in (["-t"], ["--trace"], ["-qt"], ["-plog"], ["--parallelism=log"], ["--work", "cycles"], ["--paused"]):
+    for options in (["-t"], ["--trace"], ["-qt"], ["-plog"], ["--parallelism=log"], ["--work", "cycles"]):
         fails(launch(directory, *options, "true"), 125, "not available yet")
     fails(launch(directory, "-p", "on", "true"), 125, "unknown mode 'on'")
     fails(launch(directory, "--work=days", "true"), 125, "unknown unit 'days'")

@@ -249,7 +249,7 @@ static void a_thread_that_ends_blocked_is_not_in_use(void **state)
 static void blame_goes_to_the_release(void **state)
 {
   (void)state;
-  const struct blame one = {1000, 500, 750, 1}, other = {30, 10, 20, 1};
+  const struct blame one = {1000, 500, 750, 1, false}, other = {30, 10, 20, 1, false};
   assert_false(blame_waits(0xabc0));
   assert_true(blame_wait(0xabc0, &one));
   assert_true(blame_wait(0xabc0, &other));
@@ -270,7 +270,7 @@ static void blame_goes_to_the_release(void **state)
 static void collisions_lose_and_do_not_mix(void **state)
 {
   (void)state;
-  const struct blame one = {1000, 500, 750, 1};
+  const struct blame one = {1000, 500, 750, 1, false};
   uint64_t first = 0x1000, second = first;
   do
     second += 16;
