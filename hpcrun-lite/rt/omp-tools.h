@@ -75,7 +75,8 @@ enum {
   ompt_task_cancel = 3,
   ompt_task_detach = 4,
   ompt_task_early_fulfill = 5,
-  ompt_task_late_fulfill = 6
+  ompt_task_late_fulfill = 6,
+  ompt_task_switch = 7
 };
 enum { ompt_sync_region_barrier_explicit = 3, ompt_sync_region_taskwait = 5, ompt_sync_region_taskgroup = 6 };
 enum {

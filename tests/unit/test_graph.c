@@ -1,0 +1,252 @@
+/* RT: records that come and go, critical paths, joins, dependences, instances of constructs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hpcrun-lite/rt/cct.h"
+#include "hpcrun-lite/rt/depend.h"
+#include "hpcrun-lite/rt/directive.h"
+#include "hpcrun-lite/rt/modules.h"
+#include "hpcrun-lite/rt/ospg.h"
+#include "hpcrun-lite/rt/path.h"
+#include "hpcrun-lite/rt/pool.h"
+#include "hpcrun-lite/rt/region.h"
+
+void threads_adopt(void);
+void threads_adopt(void)
+{
+}
+
+static struct thread_state one, two;
+static struct format_thread records[2];
+
+static void thread_reset(struct thread_state *t, uint32_t index)
+{
+  memset(t, 0, sizeof *t);
+  t->index = index;
+  t->record = &records[index - 1];
+  assert_true(cct_init(t) && region_register(t));
+  ospg_start_thread(t);
+}
+
+static int setup(void **state)
+{
+  (void)state;
+  arena_reset();
+  rt.metric_count = 6;
+  rt.online = true;
+  rt.work_unit = WORK_USER;
+  memset(records, 0, sizeof records);
+  modules_start("");
+  region_start();
+  ospg_start();
+  thread_reset(&one, 1);
+  thread_reset(&two, 2);
+  return 0;
+}
+
+static void records_are_handed_out_once(void **state)
+{
+  (void)state;
+  enum { COUNT = 5000 };
+  struct record {
+    struct pool_record pool;
+    uint64_t owner;
+  };
+  static struct pool pool;
+  struct pool_hand hands[2] = {{0}};
+  static uint32_t got[COUNT];
+  pool_init(&pool, sizeof(struct record));
+  for (uint32_t round = 0; round < 3; round++) {
+    for (uint32_t i = 0; i < COUNT; i++) {
+      got[i] = pool_get(&pool, &hands[0]);
+      assert_int_not_equal(got[i], 0);
+      ((struct record *)pool_at(&pool, got[i]))->owner = i;
+    }
+    for (uint32_t i = 0; i < COUNT; i++)
+      assert_int_equal(((struct record *)pool_at(&pool, got[i]))->owner, i);
+    for (uint32_t i = 0; i < COUNT; i++) /* by another thread: batches go back through the common list */
+      pool_put(&pool, &hands[1], got[i]);
+  }
+  assert_true(pool.table.count < COUNT + 300);
+  pool_give(&pool, &hands[1]);
+  assert_int_equal(hands[1].first, 0);
+}
+
+/* Sum over a path, and how many items it has. */
+static uint64_t path_sum(uint32_t path, uint32_t *items)
+{
+  uint64_t sum = 0;
+  uint32_t index = 0;
+  const struct path_item *item;
+  for (*items = 0; (item = path_next(&path, &index)); ++*items)
+    sum += item->amount;
+  return sum;
+}
+
+static uint64_t path_of_key(uint32_t path, uint64_t key)
+{
+  uint64_t sum = 0;
+  uint32_t index = 0;
+  const struct path_item *item;
+  while ((item = path_next(&path, &index)))
+    sum += item->key == key ? item->amount : 0;
+  return sum;
+}
+
+static void a_path_keeps_its_sum(void **state)
+{
+  (void)state;
+  uint32_t path = 0, items;
+  for (uint64_t i = 0; i < 100000; i++)
+    path_add(&one, &path, PATH_KEY(1 + i % 40, 1, i % 7), i % 10);
+  assert_int_equal(path_sum(path, &items), 450000);
+  assert_true(items < 40 * 7 + 6 * 100); /* folded again and again */
+  path_drop(&one, path);
+}
+
+static void shared_tails_stay_as_they_are(void **state)
+{
+  (void)state;
+  uint32_t path = 0, items;
+  path_add(&one, &path, PATH_KEY(1, 0, 0), 5);
+  uint32_t child = path_share(path), other = path_share(path);
+  path_add(&one, &path, PATH_KEY(1, 0, 0), 100);
+  path_add(&two, &child, PATH_KEY(2, 0, 0), 7);
+  assert_int_equal(path_sum(path, &items), 105);
+  assert_int_equal(path_sum(child, &items), 12);
+  assert_int_equal(path_sum(other, &items), 5);
+  path_drop(&one, path);
+  assert_int_equal(path_sum(child, &items), 12);
+  assert_int_equal(path_of_key(child, PATH_KEY(1, 0, 0)), 5);
+  path_drop(&two, child);
+  path_drop(&two, other);
+}
+
+static void a_join_takes_the_latest_lane_by_lane(void **state)
+{
+  (void)state;
+  struct join join = {0};
+  struct clock a = {.base = 10, .burdened = 30}, b = {.base = 20, .burdened = 25}, c = {0};
+  path_add(&one, &a.path, PATH_KEY(1, 0, 0), 10);
+  path_add(&one, &b.path, PATH_KEY(2, 0, 0), 20);
+  join_offer(&one, &join, &a);
+  join_offer(&two, &join, &b);
+  join_take(&one, &c, &join);
+  assert_int_equal(c.base, 20);
+  assert_int_equal(c.burdened, 30);
+  assert_int_equal(path_of_key(c.path, PATH_KEY(2, 0, 0)), 20);
+}
+
+/* Runs a child of `parent` with these dependences: it begins at `clock` or after what it waits for, and takes `work`.
+ */
+static uint64_t run_child(struct depend *parent, uint64_t clock, uint64_t work, const ompt_dependence_t *named,
+                          int count)
+{
+  struct depend child = {0};
+  struct clock now = {.base = clock};
+  depend_add(&one, parent, &child, named, count);
+  depend_wait(&one, &child, &now);
+  now.base += work;
+  depend_end(&one, &child, &now);
+  return now.base;
+}
+
+static ompt_dependence_t on(uint64_t where, int kind)
+{
+  return (ompt_dependence_t){.variable.value = where, .dependence_type = kind};
+}
+
+static void dependences_of_all_kinds(void **state)
+{
+  (void)state;
+  enum { IN = 1, OUT = 2, INOUT = 3, MUTEX = 4, SET = 7, ALL = 34 };
+  struct depend parent = {0};
+  const ompt_dependence_t out = on(8, OUT), in = on(8, IN), mutex = on(8, MUTEX), set = on(8, SET), all = on(0, ALL),
+                          elsewhere = on(16, IN), both[] = {on(8, IN), on(24, OUT)};
+  assert_int_equal(run_child(&parent, 0, 10, &out, 1), 10);
+  assert_int_equal(run_child(&parent, 1, 3, &in, 1), 13); /* readers side by side */
+  assert_int_equal(run_child(&parent, 2, 7, &in, 1), 17);
+  assert_int_equal(run_child(&parent, 3, 1, &elsewhere, 1), 4);
+  assert_int_equal(run_child(&parent, 3, 4, &out, 1), 21); /* after all readers */
+  assert_int_equal(run_child(&parent, 3, 5, &mutex, 1), 26);
+  assert_int_equal(run_child(&parent, 3, 2, &mutex, 1), 23); /* of the same set */
+  assert_int_equal(run_child(&parent, 3, 2, &set, 1), 28);   /* of another set */
+  assert_int_equal(run_child(&parent, 3, 1, both, 2), 29);
+  assert_int_equal(run_child(&parent, 3, 1, &all, 1), 30);
+  assert_int_equal(run_child(&parent, 3, 1, &elsewhere, 1), 31);
+  const ompt_dependence_t fresh = on(4096, IN);
+  assert_int_equal(run_child(&parent, 3, 1, &fresh, 1), 31); /* never named before, and yet after everything */
+  depend_clear(&one, &parent);
+  assert_int_equal(run_child(&parent, 3, 1, &in, 1), 4);
+}
+
+static const struct format_directive *row_at(uint32_t row)
+{
+  return table_at(directive_table(), row);
+}
+
+static void instances_nest_and_recursion_counts_once(void **state)
+{
+  (void)state;
+  uint32_t outer_row = directive_row(&one, FORMAT_DIRECTIVE_PARALLEL, (void *)0x1000);
+  uint32_t task_row = directive_row(&one, FORMAT_DIRECTIVE_TASK, (void *)0x1000);
+  assert_int_not_equal(outer_row, task_row);
+  assert_int_equal(task_row, directive_row(&two, FORMAT_DIRECTIVE_TASK, (void *)0x1000));
+  uint32_t outer = directive_enter(&one, outer_row, 0, 100), task = directive_enter(&one, task_row, outer, 110);
+  uint32_t inner = directive_enter(&two, task_row, task, 115);
+  assert_int_equal(inner, task); /* a recursive task is part of the outermost one */
+  directive_work(inner, 5, 120);
+  directive_leave(&two, inner);
+  directive_work(task, 10, 130);
+  directive_leave(&one, task);
+  directive_work(outer, 1, 101);
+  directive_leave(&one, outer);
+  directive_settle(&one);
+  directive_settle(&two);
+  assert_int_equal(row_at(task_row)->instances, 1);
+  assert_int_equal(row_at(task_row)->work, 15);
+  assert_int_equal(row_at(task_row)->span, 20);
+  assert_int_equal(row_at(outer_row)->work, 16);
+  assert_int_equal(row_at(outer_row)->span, 30);
+}
+
+/* u(2); task { u(10) } u(3); taskwait; u(1): work 16, span 13. */
+static void a_task_beside_its_parent(void **state)
+{
+  (void)state;
+  uint32_t root = ospg_implicit_begin(&one, 0);
+  ospg_add_work(&one, CCT_NONE, 2);
+  uint32_t task = ospg_task_create(&one, root, ompt_task_explicit, false, (void *)0x2000);
+  ospg_add_work(&one, CCT_NONE, 3);
+  ospg_wait_begin(&one, root, ompt_sync_region_taskwait, 0, NULL);
+  ospg_task_schedule(&two, 0, ompt_task_switch, task, 0); /* another thread runs it */
+  ospg_add_work(&two, CCT_NONE, 10);
+  ospg_task_schedule(&two, task, ompt_task_complete, 0, 0);
+  ospg_wait_end(&one, root, ompt_sync_region_taskwait, true, 0);
+  ospg_add_work(&one, CCT_NONE, 1);
+  ospg_implicit_end(&one, root);
+  uint32_t items;
+  assert_int_equal(ospg_program()->base, 13);
+  assert_int_equal(path_sum(ospg_program()->path, &items), 13);
+  assert_int_equal(one.total_work + two.total_work, 16);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(records_are_handed_out_once, setup),
+      cmocka_unit_test_setup(a_path_keeps_its_sum, setup),
+      cmocka_unit_test_setup(shared_tails_stay_as_they_are, setup),
+      cmocka_unit_test_setup(a_join_takes_the_latest_lane_by_lane, setup),
+      cmocka_unit_test_setup(dependences_of_all_kinds, setup),
+      cmocka_unit_test_setup(instances_nest_and_recursion_counts_once, setup),
+      cmocka_unit_test_setup(a_task_beside_its_parent, setup),
+  };
+  return cmocka_run_group_tests_name("graph", tests, NULL, NULL);
+}
