@@ -176,6 +176,7 @@ enum format_kind {
   FORMAT_KIND_PLACEHOLDER =
       8, /* same context as the link of region `offset`, once that is known; otherwise as PARTIAL    */
   FORMAT_KIND_OUTSIDE = 9, /* a worker between regions */
+  FORMAT_KIND_USER_REGION = 10, /* a region that the program has named (string `offset`), below the frame that began it */
   FORMAT_KINDS
 };
 

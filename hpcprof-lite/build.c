@@ -473,6 +473,27 @@ static int visit_plain(struct build *build, const struct item *item, uint32_t pa
   return push_children(build, &below);
 }
 
+/* A user region stands below the function that began it, and what lies in it below the region. */
+static int visit_user_region(struct build *build, const struct item *item)
+{
+  if (item->marker != PROFILE_NONE)
+    return defer(build, item, false);
+  const struct context_node *node = &build->contexts->nodes[item->node];
+  const char *name = build->profile->catalog.modules[node->module].path;
+  struct tree_row wanted = {.parent = item->row,
+                            .kind = ROW_USER_REGION,
+                            .function = PROFILE_NONE,
+                            .module = PROFILE_NONE,
+                            .name = name,
+                            .file = name};
+  struct item below = *item;
+  below.row = tree_add(build->tree, &wanted, NULL);
+  if (below.row == PROFILE_NONE)
+    return ERR_NOMEM;
+  add_values(build, item->node, below.row);
+  return push_children(build, &below);
+}
+
 static int visit(struct build *build, const struct item *item)
 {
   if (item->own)
@@ -486,6 +507,8 @@ static int visit(struct build *build, const struct item *item)
     return visit_marker(build, item, ROW_TASK);
   case CONTEXT_RUNTIME:
     return visit_plain(build, item, item->row, ROW_RUNTIME, "[OpenMP runtime]");
+  case CONTEXT_USER_REGION:
+    return visit_user_region(build, item);
   case CONTEXT_OUTSIDE:
     return visit_plain(build, item, 0, ROW_RUNTIME, "[OpenMP runtime]");
   default:

@@ -143,9 +143,11 @@ static int resolve_job(struct resolver *resolver, struct module_job *job)
   found->looked_up = true;
   if (module->flags & (MODULE_VDSO | MODULE_ANON) || module->path[0] != '/')
     return 0;
-  struct symbols_request request = {
-      .path = module->path, .build_id = module->build_id, .build_id_size = module->build_id_size,
-      .offsets = resolver->offsets + job->begin, .offset_count = job->end - job->begin};
+  struct symbols_request request = {.path = module->path,
+                                    .build_id = module->build_id,
+                                    .build_id_size = module->build_id_size,
+                                    .offsets = resolver->offsets + job->begin,
+                                    .offset_count = job->end - job->begin};
   char message[512] = "";
   int opened = symbols_open(&request, &found->symbols, message, sizeof message);
   found->message = *message ? strdup(message) : NULL;

@@ -28,6 +28,7 @@ enum context_kind {
   CONTEXT_LINK,
   CONTEXT_PLACEHOLDER,
   CONTEXT_OUTSIDE,
+  CONTEXT_USER_REGION, /* its name is the path of a module with MODULE_USER_REGION */
   CONTEXT_KINDS
 };
 
@@ -61,7 +62,8 @@ enum module_flag {
   MODULE_RUNTIME = 4,
   MODULE_SYSTEM = 8,
   MODULE_VDSO = 16,
-  MODULE_ANON = 32
+  MODULE_ANON = 32,
+  MODULE_USER_REGION = 1 << 16 /* no module: the name of a user region */
 };
 
 /* One loaded file, the same for all processes: path and build id are its identity. */

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-_Static_assert((int)CONTEXT_KINDS == FORMAT_KINDS && (int)CONTEXT_OUTSIDE == FORMAT_KIND_OUTSIDE, "same kinds");
+_Static_assert((int)CONTEXT_KINDS == FORMAT_KINDS && (int)CONTEXT_USER_REGION == FORMAT_KIND_USER_REGION, "same kinds");
 _Static_assert((int)CONTEXT_LINK == FORMAT_KIND_LINK && (int)CONTEXT_RUNTIME == FORMAT_KIND_RUNTIME, "same kinds");
 _Static_assert((int)LOSS_MAX == FORMAT_LOST_MAX && (int)LOSS_TASKS == FORMAT_LOST_TASKS, "same losses");
 _Static_assert((int)COLUMN_EVENT == FORMAT_ROLE_EVENT && (int)COLUMN_IN_USE == FORMAT_ROLE_IN_USE, "same roles");
@@ -421,6 +421,11 @@ struct read_column read_column(const struct read_file *file, uint32_t column)
 uint32_t read_modules_count(const struct read_file *file)
 {
   return file->modules.count;
+}
+
+const char *read_string(const struct read_file *file, uint32_t offset)
+{
+  return string_at(file, offset);
 }
 
 struct read_module read_module(const struct read_file *file, uint32_t module)

@@ -49,6 +49,7 @@ uint32_t read_columns_count(const struct read_file *file);
 struct read_column read_column(const struct read_file *file, uint32_t column);
 uint32_t read_modules_count(const struct read_file *file);
 struct read_module read_module(const struct read_file *file, uint32_t module);
+const char *read_string(const struct read_file *file, uint32_t offset); /* "" where there is none */
 uint32_t read_regions_count(const struct read_file *file);
 struct read_region read_region(const struct read_file *file, uint32_t region);
 

@@ -257,6 +257,11 @@ static uint32_t merged_node(struct stitch *stitch, const struct read_node *node,
     return module == PROFILE_NONE ? PROFILE_NONE
                                   : contexts_add(stitch->contexts, above, CONTEXT_FRAME, module, node->offset);
   }
+  case CONTEXT_USER_REGION: {
+    uint32_t name = catalog_module(stitch->catalog, read_string(stitch->file, node->offset), (const uint8_t *)"", 0,
+                                   MODULE_USER_REGION);
+    return name == PROFILE_NONE ? PROFILE_NONE : contexts_add(stitch->contexts, above, CONTEXT_USER_REGION, name, 0);
+  }
   default:
     return contexts_add(stitch->contexts, above, node->kind, 0, 0);
   }

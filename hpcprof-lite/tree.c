@@ -342,7 +342,8 @@ int tree_finish(struct tree *tree, const struct tree_order *order, bool keep_ids
 const char *tree_kind_name(enum tree_kind kind)
 {
   static const char *const names[] = {
-      [ROW_ROOT] = "root",         [ROW_FUNCTION] = "function", [ROW_INLINED] = "inlined", [ROW_LINE] = "line",
-      [ROW_PARALLEL] = "parallel", [ROW_TASK] = "task",         [ROW_PARTIAL] = "partial", [ROW_RUNTIME] = "runtime"};
+      [ROW_ROOT] = "root",       [ROW_FUNCTION] = "function", [ROW_INLINED] = "inlined",
+      [ROW_LINE] = "line",       [ROW_PARALLEL] = "parallel", [ROW_TASK] = "task",
+      [ROW_PARTIAL] = "partial", [ROW_RUNTIME] = "runtime",   [ROW_USER_REGION] = "user-region"};
   return names[kind];
 }

@@ -20,6 +20,7 @@ enum tree_kind {
   ROW_TASK,
   ROW_PARTIAL,
   ROW_RUNTIME,
+  ROW_USER_REGION, /* `file` is its name, too: rows without a function are told apart by it */
 };
 
 struct tree_row {

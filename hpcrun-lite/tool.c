@@ -4,9 +4,11 @@
 
 #include "hpcrun-lite/control.h"
 #include "hpcrun-lite/rt/context.h"
+#include "hpcrun-lite/rt/directive.h"
 #include "hpcrun-lite/rt/modules.h"
 #include "hpcrun-lite/rt/ompt.h"
 #include "hpcrun-lite/rt/ospg.h"
+#include "hpcrun-lite/rt/sharing.h"
 #include "hpcrun-lite/rt/work.h"
 
 void threads_adopt(void)
@@ -77,5 +79,32 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_add_work(const void
     return;
   if (!rt_closed())
     ospg_add_work(t, context_call(t), units);
+  rt_leave(t);
+}
+
+__attribute__((visibility("default"))) void hpcrun_lite_tool_region_begin(const void *name, uint64_t none)
+{
+  (void)none;
+  struct thread_state *t = rt_self;
+  if (!t || !name || !rt_enter(t))
+    return;
+  if (t->user_depth++ < RT_USER_REGIONS && !rt_closed()) {
+    struct user_region *region = &t->user_regions[t->user_depth - 1];
+    region->row = directive_user_row(t, name, &region->name);
+    region->cfa = context_frame_end(t);
+    if (rt.online)
+      sharing_user_region(t, region->row);
+  }
+  rt_leave(t);
+}
+
+__attribute__((visibility("default"))) void hpcrun_lite_tool_region_end(const void *unused, uint64_t none)
+{
+  (void)unused, (void)none;
+  struct thread_state *t = rt_self;
+  if (!t || !t->user_depth || !rt_enter(t))
+    return;
+  if (t->user_depth-- <= RT_USER_REGIONS && rt.online && !rt_closed())
+    sharing_user_end(t);
   rt_leave(t);
 }

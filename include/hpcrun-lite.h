@@ -51,8 +51,9 @@ static __inline__ void hpcrun_lite_stop(void)
   hpcrun_lite_find(&found, "hpcrun_lite_tool_stop")((const void *)0, 0);
 }
 
-/* Enter a named user region of the current task; regions nest. */
-static __inline__ void hpcrun_lite_region_begin(const char *name)
+/* Enter a named user region of the current task; regions nest.  Always inlined: the region stands below the function that
+ * calls this. */
+static __inline__ __attribute__((__always_inline__)) void hpcrun_lite_region_begin(const char *name)
 {
   static hpcrun_lite_function found;
   hpcrun_lite_find(&found, "hpcrun_lite_tool_region_begin")(name, 0);
@@ -66,7 +67,7 @@ static __inline__ void hpcrun_lite_region_end(void)
 }
 
 /* Add to the work of the current task, in units of the program's choice. */
-static __inline__ void hpcrun_lite_add_work(uint64_t units)
+static __inline__ __attribute__((__always_inline__)) void hpcrun_lite_add_work(uint64_t units)
 {
   static hpcrun_lite_function found;
   hpcrun_lite_find(&found, "hpcrun_lite_tool_add_work")((const void *)0, units);

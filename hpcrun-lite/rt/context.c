@@ -81,8 +81,14 @@ static bool only_tool_inside(const struct path *path, int i)
 
 static void add_frame(struct path *path, const struct frame *frame)
 {
-  if (!frame->tool)
-    path->node = child(path, FORMAT_KIND_FRAME, frame->module, frame->offset);
+  if (frame->tool)
+    return;
+  path->node = child(path, FORMAT_KIND_FRAME, frame->module, frame->offset);
+  const struct thread_state *t = path->t;
+  int outer = (int)(frame - path->frames) + 1;
+  for (unsigned i = 0; i < t->user_depth && i < RT_USER_REGIONS && outer < path->count; i++)
+    if (t->user_regions[i].cfa == path->frames[outer].sp)
+      path->node = child(path, FORMAT_KIND_USER_REGION, 0, t->user_regions[i].name);
 }
 
 /* Stack pointers of a run's inner and outer boundary; the outer one is that of the user frame which called the runtime.
@@ -390,6 +396,17 @@ uint32_t context_call(struct thread_state *t)
   path.count = unwind_here(t, path.end_sp, t->frames, &path.cut);
   read_path(&path);
   return path.node;
+}
+
+uint64_t context_frame_end(struct thread_state *t)
+{
+  struct path path = {.t = t, .frames = t->frames};
+  path.count = unwind_here(t, UINT64_MAX, t->frames, &path.cut);
+  classify(&path);
+  int i = 0;
+  while (i < path.count && path.frames[i].tool)
+    i++;
+  return i + 1 < path.count ? path.frames[i + 1].sp : 0;
 }
 
 void context_publish(struct thread_state *t, struct format_region *region)

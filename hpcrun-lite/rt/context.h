@@ -27,6 +27,9 @@ struct context_place context_caller(struct thread_state *t);
 /* In a function of the tool's that the program calls: the context of that call.  CCT_NONE without memory. */
 uint32_t context_call(struct thread_state *t);
 
+/* The end of the frame that called the tool (see struct user_region); 0 if it cannot be told. */
+uint64_t context_frame_end(struct thread_state *t);
+
 /* At the end of a region, in its master's callback: unwinds and publishes the region's creation context. */
 void context_publish(struct thread_state *t, struct format_region *region);
 

@@ -111,7 +111,8 @@ static uint32_t find(uint32_t head, enum format_directive_kind kind, uint64_t co
 static uint32_t add_row(struct thread_state *t, uint32_t head, enum format_directive_kind kind, uint64_t code)
 {
   uint32_t index, row = 0, module = 0;
-  const struct format_module *in = code ? modules_find(t, code - 1, &module) : NULL;
+  bool named = kind == FORMAT_DIRECTIVE_USER_REGION; /* then it is a hash */
+  const struct format_module *in = code && !named ? modules_find(t, code - 1, &module) : NULL;
   for (int i = 0; i < TRIES; i++) {
     if (atomic_flag_test_and_set_explicit(&lock, memory_order_acquire)) {
       sys_yield();
@@ -150,6 +151,18 @@ uint32_t directive_row(struct thread_state *t, enum format_directive_kind kind, 
     *cache = (struct row_cache){address, kind, row};
   else
     rt_lost(t, FORMAT_LOST_DIRECTIVES);
+  return row;
+}
+
+uint32_t directive_user_row(struct thread_state *t, const char *name, uint32_t *string)
+{
+  uint64_t hash = 1469598103934665603ULL; /* FNV-1a */
+  for (const char *at = name; *at; at++)
+    hash = (hash ^ (uint8_t)*at) * 1099511628211ULL;
+  uint32_t row = directive_row(t, FORMAT_DIRECTIVE_USER_REGION, (const void *)hash);
+  if (row && !__atomic_load_n(&row_at(row)->name, __ATOMIC_ACQUIRE))
+    __atomic_store_n(&row_at(row)->name, modules_string(name), __ATOMIC_RELEASE);
+  *string = row ? row_at(row)->name : 0;
   return row;
 }
 

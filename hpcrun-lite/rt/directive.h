@@ -23,6 +23,9 @@ void directive_settle(struct thread_state *t);
 /* The row of that kind and return address; DIRECTIVE_PROGRAM where the table is full. */
 uint32_t directive_row(struct thread_state *t, enum format_directive_kind kind, const void *code);
 
+/* The row of a user region of that name, and the name's place among the strings. */
+uint32_t directive_user_row(struct thread_state *t, const char *name, uint32_t *string);
+
 /* An instance of a row within another one (0 = none) that begins at a clock.  The caller holds it until it calls
  * directive_leave(). */
 uint32_t directive_enter(struct thread_state *t, uint32_t row, uint32_t outer, uint64_t start);

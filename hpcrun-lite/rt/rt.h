@@ -30,7 +30,8 @@ enum {
   RT_FRAMES_MAX = 1024, /* of one unwind: deeper stacks are cut at the outer end      */
   RT_PENDING_MAX = 64,  /* sampled regions of one thread whose origin is not known    */
   RT_METRICS_MAX = 6 + EVENTS_MAX,
-  RT_FRAGMENT_SAMPLES = 8 /* kept of one fragment */
+  RT_FRAGMENT_SAMPLES = 8, /* kept of one fragment */
+  RT_USER_REGIONS = 16     /* open at once in one thread */
 };
 
 struct frame {
@@ -79,6 +80,12 @@ struct work {
   uint64_t since, units, base_ns, base_ticks;
   uint32_t sequence;
   int source; /* whose perf page tells when the thread was switched out, -1 = none */
+};
+
+/* A user region that is open: in the frame that ends at cfa (the frame outside it has that stack pointer). */
+struct user_region {
+  uint64_t cfa;
+  uint32_t name, row;
 };
 
 /* A row that the thread has looked up: see rt/directive.h. */
@@ -157,6 +164,8 @@ struct thread_state {
     uint64_t weight;
   } fragment[RT_FRAGMENT_SAMPLES]; /* samples since the fragment began */
   struct row_cache row_cache[16];
+  struct user_region user_regions[RT_USER_REGIONS];
+  unsigned user_depth; /* may be larger: those are not kept */
   struct table totals; /* by row */
   struct pool_hand free_tasks, free_groups, free_segments, free_instances, free_cells, free_edges, free_addresses,
       free_buckets;

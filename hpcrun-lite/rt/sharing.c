@@ -135,6 +135,22 @@ void sharing_masked(struct thread_state *t, uint32_t index, bool begin, const vo
   graph_fragment_begin(t);
 }
 
+void sharing_user_region(struct thread_state *t, uint32_t row)
+{
+  graph_fragment_end(t);
+  if (t->task)
+    graph_construct_begin(graph_task(t->task), row, 0);
+  graph_fragment_begin(t);
+}
+
+void sharing_user_end(struct thread_state *t)
+{
+  graph_fragment_end(t);
+  if (t->task)
+    graph_construct_end(t, graph_task(t->task));
+  graph_fragment_begin(t);
+}
+
 /* ---- mutual exclusion ---- */
 
 /* A lock's holders, one after the other: a lower bound of the span. */

@@ -18,4 +18,8 @@ void sharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, 
 void sharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_id);
 void sharing_dependences(struct thread_state *t, uint32_t task, const ompt_dependence_t *dependences, int count);
 
+/* A user region of that row begins and ends in the current task. */
+void sharing_user_region(struct thread_state *t, uint32_t row);
+void sharing_user_end(struct thread_state *t);
+
 #endif

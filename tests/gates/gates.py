@@ -38,6 +38,7 @@ RT_MAY_CALL = {
 # What the library defines for the program: interposed functions, the OMPT entry, what include/hpcrun-lite.h looks up.
 EXPORTS = {
     "ompt_start_tool", "hpcrun_lite_tool_start", "hpcrun_lite_tool_stop", "hpcrun_lite_tool_add_work",
+    "hpcrun_lite_tool_region_begin", "hpcrun_lite_tool_region_end",
     "pthread_create", "thrd_create", "dlclose", "_exit", "_Exit",
     "sigaction", "signal", "sigprocmask", "pthread_sigmask", "sigwait", "sigwaitinfo", "sigtimedwait",
     "execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "execveat", "fexecve",

@@ -108,6 +108,32 @@ def rows_of_directives(directory):
 
 
 @tap.case
+def user_regions(directory):
+    """solve(): 2, 7, two threads 7 each, 30 in a region within; called twice, with 1 before and 4 after each."""
+    for compiler in ("clang", "gcc"):
+        for level in ("-O0", "-O2"):
+            binary = build(directory, "user_regions.c", compiler, flags=(level, "-g", "-fopenmp", "-I", INCLUDE, "-ldl"))
+            run = Measurement(directory, binary, options=("-p", "online", "--work", "user"))
+            rows = run.view("parallelism")
+            assert (float(rows[0]["work"]), float(rows[0]["span"])) == (115, 101), rows[0]
+            regions = {row["name"]: (int(row["instances"]), float(row["work"]), float(row["span"]))
+                       for row in rows if row["kind"] == "user-region"}
+            assert regions == {"solve phase": (2, 106, 92), "deep": (2, 60, 60)}, regions
+            nodes = Measurement(directory, binary, options=("-e", "task-clock@f1000")).tree()
+            named = [node for node in nodes if node.kind == "user-region"]
+            assert [(node.name, node.parent.name) for node in named] == [("solve phase", "solve"), ("deep", "solve phase")], named
+            assert all("solve phase" in node.path() for node in nodes if node.name == "inner"), [node.path() for node in nodes]
+
+
+@tap.case
+def rest_is_no_work(directory):
+    binary = build(directory, "rest.c", "clang", flags=("-O1", "-g", "-fopenmp", "-I", INCLUDE, "-ldl"))
+    for options, work, span in ((("--paused",), 43, 38), ((), 44, 39)):
+        rows = Measurement(directory, binary, options=("-p", "online", "--work", "user", *options)).view("parallelism")
+        assert (float(rows[0]["work"]), float(rows[0]["span"])) == (work, span), (options, rows[0])
+
+
+@tap.case
 def measured_again_and_again(directory):
     binary = program(directory, "clang")
     for _ in range(5):
