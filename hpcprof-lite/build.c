@@ -36,6 +36,7 @@ struct build {
   const struct tree_columns *columns;
   struct tree *tree;
   bool lines;
+  uint32_t *row_of;             /* the caller's, or NULL */
   uint32_t *first_child, *next; /* contexts in canonical order */
   uint32_t *system_rows; /* [context] row of a context that consists of system frames, 0 = not made yet; or NULL */
   struct items stack, deferred;
@@ -109,6 +110,8 @@ static void site_position(const struct build *build, uint32_t site, const char *
 
 static void add_values(struct build *build, uint32_t node, uint32_t row)
 {
+  if (build->row_of && build->contexts->nodes[node].value)
+    build->row_of[node] = row;
   for (uint32_t i = 0; i < build->columns->count; i++)
     tree_value(build->tree, row, i, contexts_get(build->contexts, node, build->columns->source[i]));
 }
@@ -523,14 +526,17 @@ static int visit_all(struct build *build)
 }
 
 int build_tree(const struct profile *profile, struct names *names, const struct tree_columns *columns,
-               const char *root_name, bool lines, struct tree *tree)
+               const char *root_name, bool lines, struct tree *tree, uint32_t *row_of)
 {
   struct build build = {.profile = profile,
                         .contexts = &profile->contexts,
                         .names = names,
                         .columns = columns,
                         .tree = tree,
-                        .lines = lines};
+                        .lines = lines,
+                        .row_of = row_of};
+  if (row_of)
+    memset(row_of, 0xff, profile->contexts.count * sizeof *row_of);
   int status = tree_init(tree, columns->count, root_name);
   if (!status)
     status = tree_init(&build.sites, 0, "");

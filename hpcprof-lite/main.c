@@ -3,6 +3,7 @@
 #include "hpcprof-lite/merge.h"
 #include "hpcprof-lite/metrics.h"
 #include "hpcprof-lite/options.h"
+#include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/summary.h"
 #include "hpcprof-lite/report/table.h"
 #include "hpcprof-lite/report/text.h"
@@ -33,6 +34,7 @@ struct job {
   struct tree tree, part, view; /* part: below --root; view: derived from it */
   bool *shown;
   uint64_t *thread_order;
+  uint32_t *row_of; /* [context] row of the tree */
   enum exit_status status;
 };
 
@@ -228,6 +230,9 @@ static void print(const struct job *job, const struct report *report)
   case OPTIONS_EFFICIENCY:
     text ? text_efficiency(report) : table_efficiency(report, json);
     break;
+  case OPTIONS_PARALLELISM:
+    text ? parallelism_text(report) : parallelism_table(report, json);
+    break;
   case OPTIONS_THREADS:
     text ? text_threads(report) : table_threads(report, json);
     break;
@@ -304,6 +309,28 @@ static int report_threads(struct job *job, struct report *report)
   return 0;
 }
 
+/* Shortens a table to --max-rows; the first row always stays. */
+static void shorten(const struct job *job, uint32_t *count, struct report *report)
+{
+  uint32_t most = job->options.max_rows;
+  if (!most || most >= *count)
+    return;
+  report->left_out = *count - most;
+  *count = most;
+}
+
+static int report_parallelism(struct job *job, struct report *report)
+{
+  int status = workspan_compute(&job->profile, &job->names, &job->tree, job->options.sort, &report->workspan);
+  if (!status)
+    status = workspan_lead(&job->profile, job->row_of, job->tree.count, &report->workspan);
+  if (status)
+    return status == ERR_INPUT ? bad_sort(job) : no_memory();
+  report->tree = &job->tree;
+  shorten(job, &report->workspan.count, report);
+  return 0;
+}
+
 /* Reads symbols and makes the top-down tree, where the view needs it. */
 static int build(struct job *job)
 {
@@ -316,7 +343,9 @@ static int build(struct job *job)
     return no_memory();
   report_modules(job);
   struct tree_order order = default_order(job, false);
-  if (build_tree(&job->profile, &job->names, &job->columns, job->run.command, job->options.lines, &job->tree))
+  job->row_of = malloc(job->profile.contexts.count * sizeof *job->row_of);
+  if (!job->row_of || build_tree(&job->profile, &job->names, &job->columns, job->run.command, job->options.lines,
+                                 &job->tree, job->row_of))
     return no_memory();
   tree_inclusive(&job->tree);
   return tree_finish(&job->tree, &order, false) ? no_memory() : 0;
@@ -409,9 +438,14 @@ static int report_view(struct job *job)
     status = report_summary(job, &report, &found);
   else if (job->options.view == OPTIONS_THREADS)
     status = report_threads(job, &report);
+  else if (job->options.view == OPTIONS_PARALLELISM)
+    status = report_parallelism(job, &report);
   else if (job->options.view != OPTIONS_EFFICIENCY)
     status = report_tree(job, &report);
-  return status ? status : print_stream(job, &report);
+  if (!status)
+    status = print_stream(job, &report);
+  workspan_release(&report.workspan);
+  return status;
 }
 
 static void release(struct job *job)
@@ -423,6 +457,7 @@ static void release(struct job *job)
   metrics_run_release(&job->run);
   free(job->shown);
   free(job->thread_order);
+  free(job->row_of);
   if (job->profile.processes)
     merge_release(&job->profile);
 }

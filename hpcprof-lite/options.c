@@ -45,20 +45,21 @@ static const struct option long_options[] = {
     {0},
 };
 
-static const char *const view_names[] = {
-    [OPTIONS_SUMMARY] = "summary", [OPTIONS_TOPDOWN] = "topdown", [OPTIONS_BOTTOMUP] = "bottomup",
-    [OPTIONS_FLAT] = "flat",       [OPTIONS_THREADS] = "threads", [OPTIONS_EFFICIENCY] = "efficiency"};
+static const char *const view_names[] = {[OPTIONS_SUMMARY] = "summary",        [OPTIONS_TOPDOWN] = "topdown",
+                                         [OPTIONS_BOTTOMUP] = "bottomup",      [OPTIONS_FLAT] = "flat",
+                                         [OPTIONS_THREADS] = "threads",        [OPTIONS_EFFICIENCY] = "efficiency",
+                                         [OPTIONS_PARALLELISM] = "parallelism"};
 
-static const char *const later_views[] = {"parallelism", "critical-path", "whatif", "speedup",  "regions",
-                                          "overheads",   "tasks",         "grains", "timeline", "advice"};
+static const char *const later_views[] = {"critical-path", "whatif", "speedup",  "regions", "overheads",
+                                          "tasks",         "grains", "timeline", "advice"};
 
 const char *options_help(void)
 {
   return "Usage: hpcprof-lite [OPTION]... DIR...\n"
          "Reports what hpcrun-lite measured into DIR.\n"
          "\n"
-         "      --view VIEW         summary (default), topdown, bottomup, flat, threads or\n"
-         "                          efficiency\n"
+         "      --view VIEW         summary (default), topdown, bottomup, flat, threads,\n"
+         "                          efficiency or parallelism\n"
          "  -f, --format FORMAT     text (default), csv or json\n"
          "  -o, --output FILE       write the report to FILE\n"
          "      --idleness WHICH    idleness against the most threads ever in use (thread, the\n"
@@ -98,7 +99,9 @@ static int parse_view(const char *name, struct options *options, char *message, 
   for (size_t i = 0; i < sizeof later_views / sizeof *later_views; i++)
     if (!strcmp(name, later_views[i]))
       return fail(message, size, "view '%s' is not available yet", name);
-  return fail(message, size, "there is no view '%s': one of summary, topdown, bottomup, flat, threads, efficiency",
+  return fail(message, size,
+              "there is no view '%s': one of summary, topdown, bottomup, flat, threads, efficiency, "
+              "parallelism",
               name);
 }
 

@@ -43,12 +43,14 @@ static void named_seconds(FILE *stream, const char *name, uint64_t ns)
 }
 
 /* Opens the JSON object: the view, and the run that it is about. */
-static void open_json(const struct report *report)
+void table_open(const struct report *report, bool json)
 {
   static const char *const baselines[] = {
       [BASELINE_THREAD] = "thread", [BASELINE_CORE] = "core", [BASELINE_SHARED] = "shared"};
   const struct report_run *run = report->run;
   FILE *stream = report->stream;
+  if (!json)
+    return;
   fputs("{\"view\":", stream);
   record_json_string(stream, report->view);
   fputs(",\n\"run\":{\"command\":", stream);
@@ -66,8 +68,10 @@ static void open_json(const struct report *report)
   fprintf(stream, "%u},\n", report->left_out);
 }
 
-static void close_json(const struct report *report)
+void table_close(const struct report *report, bool json)
 {
+  if (!json)
+    return;
   fputs("}\n", report->stream);
 }
 
@@ -178,15 +182,13 @@ void table_tree(const struct report *report, bool json)
   char **all = headers(report, &count);
   if (!all)
     return;
-  if (json)
-    open_json(report);
+  table_open(report, json);
   record_begin(&record, report->stream, json, (const char *const *)all, count);
   for (uint32_t i = 0; i < report->tree->count; i++)
     if (report->shown[report->tree->order[i]])
       tree_cells(report, &record, report->tree->order[i]);
   record_end(&record);
-  if (json)
-    close_json(report);
+  table_close(report, json);
   free_headers(all, count);
 }
 
@@ -196,8 +198,7 @@ void table_threads(const struct report *report, bool json)
                                         "dropped", "partial", "work_s", "overhead_s", "lockwait_s",
                                         "idle_s",  "cpu_s",   "wall_s", "blocked_s"};
   struct record record;
-  if (json)
-    open_json(report);
+  table_open(report, json);
   record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
   bool time = tree_has_time(report->columns);
   for (uint32_t i = 0; i < report->thread_count; i++) {
@@ -222,16 +223,14 @@ void table_threads(const struct report *report, bool json)
     record_ns(&record, thread->blocked_ns);
   }
   record_end(&record);
-  if (json)
-    close_json(report);
+  table_close(report, json);
 }
 
 void table_efficiency(const struct report *report, bool json)
 {
   static const char *const columns[] = {"metric", "value", "unit", "gain_s"};
   struct record record;
-  if (json)
-    open_json(report);
+  table_open(report, json);
   record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
   for (unsigned i = 0; i < EFFICIENCY_COUNT && report->efficiency.known; i++) {
     record_text(&record, efficiency_name(i));
@@ -240,8 +239,7 @@ void table_efficiency(const struct report *report, bool json)
     record_real(&record, report->efficiency.gain_s[i], 9);
   }
   record_end(&record);
-  if (json)
-    close_json(report);
+  table_close(report, json);
 }
 
 static void fact_text(struct record *record, const char *section, const char *item, const char *value, const char *note)
@@ -337,8 +335,7 @@ void table_summary(const struct report *report, bool json)
 {
   static const char *const columns[] = {"section", "item", "value", "unit", "note"};
   struct record record;
-  if (json)
-    open_json(report);
+  table_open(report, json);
   record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
   summary_run(report, &record);
   summary_worst(report, &record, false);
@@ -350,6 +347,5 @@ void table_summary(const struct report *report, bool json)
             row->file);
   }
   record_end(&record);
-  if (json)
-    close_json(report);
+  table_close(report, json);
 }
