@@ -1,5 +1,7 @@
 #include "hpcprof-lite/build.h"
 
+#include "hpcprof-lite/graph.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -552,5 +554,50 @@ int build_tree(const struct profile *profile, struct names *names, const struct 
   free(build.markers);
   free(build.bodies);
   tree_release(&build.sites);
+  return status;
+}
+
+/* "for @ solve.c:42, where no sample fell", of a construct whose part of the critical path has no context. */
+static int add_path_row(const struct profile *profile, struct names *names, const struct tree_columns *columns,
+                        const struct profile_share *share, struct tree *tree)
+{
+  const struct profile_directive *directive = &profile->graph.directives[share->directive];
+  struct tree_row wanted = {.kind = ROW_PARTIAL, .function = PROFILE_NONE, .module = PROFILE_NONE, .file = ""};
+  uint32_t address = names->directive_at[share->directive];
+  const char *kind = graph_directive_name(directive->kind);
+  char *text;
+  if (address != PROFILE_NONE) {
+    const struct names_step *step =
+        &names->steps[names->addresses[address].first + names->addresses[address].count - 1];
+    wanted.file = step->file;
+    wanted.line = step->line;
+    wanted.module = directive->module;
+  }
+  int length = *wanted.file && wanted.line
+                   ? asprintf(&text, "%s @ %s:%u [callers unknown]", kind, names_base(wanted.file), wanted.line)
+                   : asprintf(&text, "%s [callers unknown]", kind);
+  wanted.name = length < 0 ? NULL : names_own(names, text);
+  uint32_t row = wanted.name ? tree_add(tree, &wanted, NULL) : PROFILE_NONE;
+  if (row == PROFILE_NONE)
+    return ERR_NOMEM;
+  tree_value(tree, row, columns->critical, share->amount);
+  return 0;
+}
+
+int build_path(const struct profile *profile, struct names *names, const struct tree_columns *columns,
+               struct tree *tree)
+{
+  int status = 0;
+  if (columns->critical == PROFILE_NONE)
+    return 0;
+  for (uint32_t i = 0; i < profile->contexts.shares_count && !status; i++) {
+    const struct profile_share *share = &profile->contexts.shares[i];
+    if (share->context != PROFILE_NONE)
+      continue;
+    if (!share->directive)
+      tree_value(tree, 0, columns->critical, share->amount);
+    else
+      status = add_path_row(profile, names, columns, share, tree);
+  }
   return status;
 }

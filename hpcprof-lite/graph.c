@@ -247,3 +247,24 @@ int graph_merge(struct profile *profile)
   free(map);
   return status;
 }
+
+const char *graph_directive_name(enum directive_kind kind)
+{
+  static const char *const names[DIRECTIVE_KINDS] = {[DIRECTIVE_PROGRAM] = "program",
+                                                     [DIRECTIVE_PARALLEL] = "parallel",
+                                                     [DIRECTIVE_FOR] = "for",
+                                                     [DIRECTIVE_SECTIONS] = "sections",
+                                                     [DIRECTIVE_SINGLE] = "single",
+                                                     [DIRECTIVE_MASKED] = "masked",
+                                                     [DIRECTIVE_TASK] = "task",
+                                                     [DIRECTIVE_TASKLOOP] = "taskloop",
+                                                     [DIRECTIVE_TASKGROUP] = "taskgroup",
+                                                     [DIRECTIVE_TASKWAIT] = "taskwait",
+                                                     [DIRECTIVE_BARRIER] = "barrier",
+                                                     [DIRECTIVE_CRITICAL] = "critical",
+                                                     [DIRECTIVE_LOCK] = "lock",
+                                                     [DIRECTIVE_ORDERED] = "ordered",
+                                                     [DIRECTIVE_TEAMS] = "teams",
+                                                     [DIRECTIVE_USER_REGION] = "user-region"};
+  return names[kind];
+}

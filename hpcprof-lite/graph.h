@@ -19,4 +19,7 @@ int graph_merge(struct profile *profile);
 
 void graph_release(struct profile_graph *graph);
 
+/* "parallel", "for", … */
+const char *graph_directive_name(enum directive_kind kind);
+
 #endif

@@ -142,6 +142,8 @@ static int sort_order(const struct job *job, struct tree_order *order)
                  {"idleness_incl_s", columns->idleness, SORT_INCL},
                  {"idleness_excl_s", columns->idleness, SORT_EXCL},
                  {"abs_idleness_pct", columns->idleness, SORT_INCL},
+                 {"critical_path_incl", columns->critical, SORT_INCL},
+                 {"critical_path_excl", columns->critical, SORT_EXCL},
                  {"rel_idleness_pct", columns->idleness, SORT_RELATIVE}};
   for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
     if (strcmp(wish, figures[i].name) || figures[i].column == PROFILE_NONE)
@@ -203,6 +205,11 @@ static int derive(struct job *job, const struct tree **tree)
   }
   int status = 0;
   *tree = from;
+  if (job->options.view == OPTIONS_CRITICAL_PATH && job->columns.critical != PROFILE_NONE) {
+    order.by = SORT_INCL;
+    order.column = job->columns.critical;
+    status = tree_finish(from, &order, true);
+  }
   if (callers || flat) {
     status = (callers ? view_bottomup : view_flat)(from, &job->columns, &job->view);
     if (!status)
@@ -230,6 +237,12 @@ static void print(const struct job *job, const struct report *report)
   case OPTIONS_EFFICIENCY:
     text ? text_efficiency(report) : table_efficiency(report, json);
     break;
+  case OPTIONS_CRITICAL_PATH:
+    if (text)
+      report->profile->graph.known ? text_critical_path(report) : parallelism_missing(report);
+    else
+      table_tree(report, json);
+    break;
   case OPTIONS_PARALLELISM:
     text ? parallelism_text(report) : parallelism_table(report, json);
     break;
@@ -253,6 +266,7 @@ static int report_tree(struct job *job, struct report *report)
                           .depth = options->depth,
                           .rows = options->max_rows,
                           .by_excl = options->view == OPTIONS_BOTTOMUP,
+                          .critical_path = options->view == OPTIONS_CRITICAL_PATH,
                           .in_order = options->view == OPTIONS_FLAT};
   report->percent_limit = limits.percent;
   report->weigh_excl = limits.by_excl;
@@ -346,6 +360,8 @@ static int build(struct job *job)
   job->row_of = malloc(job->profile.contexts.count * sizeof *job->row_of);
   if (!job->row_of || build_tree(&job->profile, &job->names, &job->columns, job->run.command, job->options.lines,
                                  &job->tree, job->row_of))
+    return no_memory();
+  if (build_path(&job->profile, &job->names, &job->columns, &job->tree))
     return no_memory();
   tree_inclusive(&job->tree);
   return tree_finish(&job->tree, &order, false) ? no_memory() : 0;

@@ -45,13 +45,14 @@ static const struct option long_options[] = {
     {0},
 };
 
-static const char *const view_names[] = {[OPTIONS_SUMMARY] = "summary",        [OPTIONS_TOPDOWN] = "topdown",
-                                         [OPTIONS_BOTTOMUP] = "bottomup",      [OPTIONS_FLAT] = "flat",
-                                         [OPTIONS_THREADS] = "threads",        [OPTIONS_EFFICIENCY] = "efficiency",
-                                         [OPTIONS_PARALLELISM] = "parallelism"};
+static const char *const view_names[] = {
+    [OPTIONS_SUMMARY] = "summary",         [OPTIONS_TOPDOWN] = "topdown",
+    [OPTIONS_BOTTOMUP] = "bottomup",       [OPTIONS_FLAT] = "flat",
+    [OPTIONS_THREADS] = "threads",         [OPTIONS_EFFICIENCY] = "efficiency",
+    [OPTIONS_PARALLELISM] = "parallelism", [OPTIONS_CRITICAL_PATH] = "critical-path"};
 
-static const char *const later_views[] = {"critical-path", "whatif", "speedup",  "regions", "overheads",
-                                          "tasks",         "grains", "timeline", "advice"};
+static const char *const later_views[] = {"whatif", "speedup", "regions",  "overheads",
+                                          "tasks",  "grains",  "timeline", "advice"};
 
 const char *options_help(void)
 {
@@ -233,13 +234,15 @@ static int check(struct options *options, char *message, size_t size)
 {
   if (options->help || options->version)
     return 0;
-  bool tree = options->view == OPTIONS_TOPDOWN || options->view == OPTIONS_BOTTOMUP || options->view == OPTIONS_FLAT;
+  bool tree = options->view == OPTIONS_TOPDOWN || options->view == OPTIONS_BOTTOMUP || options->view == OPTIONS_FLAT ||
+              options->view == OPTIONS_CRITICAL_PATH;
   options->view_name = view_names[options->view];
   if (!options->directories_count)
     return fail(message, size, "%s", "no measurement directory given; try 'hpcprof-lite --help'");
   if (!tree && (options->has_root || options->lines || options->depth || options->percent_limit >= 0))
     return fail(message, size,
-                "view '%s' is no tree: --root, --lines, --depth and --percent-limit need topdown, bottomup or flat",
+                "view '%s' is no tree: --root, --lines, --depth and --percent-limit need topdown, bottomup, flat or "
+                "critical-path",
                 options->view_name);
   bool fixed = options->view == OPTIONS_SUMMARY || options->view == OPTIONS_EFFICIENCY;
   if (fixed && (options->sort || options->max_rows))

@@ -450,7 +450,7 @@ static uint32_t contribution_context(struct stitch *stitch, const struct read_co
   uint32_t position = thread_position(stitch, from->thread);
   const struct stitch_thread *thread = position == PROFILE_NONE ? NULL : &stitch->threads[position];
   if (thread && from->node < thread->count && thread->map[from->node] >= MAPPED)
-    return thread->map[from->node] - MAPPED;
+    return thread->map[from->node] > MAPPED ? thread->map[from->node] - MAPPED : PROFILE_NONE; /* the root is none */
   faults->contexts++;
   return PROFILE_NONE;
 }

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/analysis/workspan.h"
 
+#include "hpcprof-lite/graph.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,27 +12,6 @@ enum { NOTE_MAX = 512, BELOW_MAX = 3 };
 double workspan_parallelism(uint64_t work, uint64_t span)
 {
   return span ? (double)work / (double)span : 0;
-}
-
-const char *workspan_kind(enum directive_kind kind)
-{
-  static const char *const names[DIRECTIVE_KINDS] = {[DIRECTIVE_PROGRAM] = "program",
-                                                     [DIRECTIVE_PARALLEL] = "parallel",
-                                                     [DIRECTIVE_FOR] = "for",
-                                                     [DIRECTIVE_SECTIONS] = "sections",
-                                                     [DIRECTIVE_SINGLE] = "single",
-                                                     [DIRECTIVE_MASKED] = "masked",
-                                                     [DIRECTIVE_TASK] = "task",
-                                                     [DIRECTIVE_TASKLOOP] = "taskloop",
-                                                     [DIRECTIVE_TASKGROUP] = "taskgroup",
-                                                     [DIRECTIVE_TASKWAIT] = "taskwait",
-                                                     [DIRECTIVE_BARRIER] = "barrier",
-                                                     [DIRECTIVE_CRITICAL] = "critical",
-                                                     [DIRECTIVE_LOCK] = "lock",
-                                                     [DIRECTIVE_ORDERED] = "ordered",
-                                                     [DIRECTIVE_TEAMS] = "teams",
-                                                     [DIRECTIVE_USER_REGION] = "user-region"};
-  return names[kind];
 }
 
 /* Appends a sentence to a note. */
@@ -144,7 +125,7 @@ static int fill_row(const struct profile *profile, struct names *names, const st
 {
   const struct profile_directive *directive = &profile->graph.directives[row->directive];
   char note[NOTE_MAX] = "";
-  row->kind = workspan_kind(directive->kind);
+  row->kind = graph_directive_name(directive->kind);
   if (directive->kind == DIRECTIVE_PROGRAM) {
     row->name = tree->rows[0].name;
     row->file = "";

@@ -43,6 +43,4 @@ void workspan_release(struct workspan *result);
 /* work / span, 0 where there is no span. */
 double workspan_parallelism(uint64_t work, uint64_t span);
 
-const char *workspan_kind(enum directive_kind kind);
-
 #endif

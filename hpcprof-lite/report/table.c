@@ -30,7 +30,7 @@ static const char *const tree_headers[] = {"id",
                                            "rel_idleness_pct",
                                            "critical_path_incl",
                                            "critical_path_excl"};
-enum { TREE_HEADERS = sizeof tree_headers / sizeof *tree_headers, FIRST_LATER = 19 };
+enum { TREE_HEADERS = sizeof tree_headers / sizeof *tree_headers };
 
 static void named_uint(FILE *stream, const char *name, uint64_t value)
 {
@@ -138,6 +138,14 @@ static void idleness_cells(const struct report *report, struct record *record, u
   }
 }
 
+static void critical_cell(const struct report *report, struct record *record, uint64_t amount)
+{
+  if (report->columns->critical == PROFILE_NONE)
+    record_empty(record);
+  else
+    record_work(record, amount, report->profile->graph.is_time);
+}
+
 static void tree_cells(const struct report *report, struct record *record, uint32_t number)
 {
   const struct tree *tree = report->tree;
@@ -166,8 +174,8 @@ static void tree_cells(const struct report *report, struct record *record, uint3
   time_cells(report, record, number, columns->lockwait);
   time_cells(report, record, number, columns->idleness);
   idleness_cells(report, record, number);
-  for (size_t i = FIRST_LATER; i < TREE_HEADERS; i++)
-    record_empty(record);
+  critical_cell(report, record, tree_incl(tree, number, columns->critical));
+  critical_cell(report, record, tree_excl(tree, number, columns->critical));
   for (uint32_t i = 0; i < columns->events_count; i++) {
     uint32_t event = columns->events[i];
     event_cell(record, &columns->columns[event], tree_incl(tree, number, event));

@@ -13,10 +13,12 @@ import sys
 from tap import REPORT, case, environment, main
 
 GOLDEN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden")
-SOUND = ("basic", "zstd", "live", "two", "events", "blame", "blames", "huge", "plain", "waits")
-BAD = ("hostile", "truncated", "flipped", "version", "empty", "foreign")
-VIEWS = ("summary", "topdown", "bottomup", "flat", "threads", "efficiency")
+SOUND = ("basic", "zstd", "live", "two", "events", "blame", "blames", "huge", "plain", "waits", "graph", "graphs",
+         "units")
+BAD = ("hostile", "truncated", "flipped", "version", "empty", "foreign", "lies")
+VIEWS = ("summary", "topdown", "bottomup", "flat", "threads", "efficiency", "parallelism", "critical-path")
 TREES = ("topdown", "bottomup", "flat")
+PATHS = ("parallelism", "critical-path")
 FOUR = ("work", "overhead", "lockwait", "idleness")
 BASELINES = ("thread", "core", "shared")
 
@@ -52,6 +54,12 @@ def expected():
         table[f"two.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "two"), 0, "stdout")
         table[f"blame.{view}.txt"] = (("-q", "--view", view, "blame"), 0, "stdout")
         table[f"blame.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "blame"), 0, "stdout")
+        table[f"graph.{view}.txt"] = (("-q", "--view", view, "graph"), 0, "stdout")
+        table[f"graph.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "graph"), 0, "stdout")
+    for view in PATHS:
+        table[f"graphs.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "graphs"), 0, "stdout")
+        table[f"units.{view}.txt"] = (("-q", "--view", view, "units"), 0, "stdout")
+        table[f"lies.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "lies"), 1, "stdout")
     table["events.topdown.csv"] = (("-q", "--view", "topdown", "-f", "csv", "events"), 0, "stdout")
     table["events.topdown.json"] = (("-q", "--view", "topdown", "-f", "json", "events"), 0, "stdout")
     for name in BAD:
@@ -250,6 +258,96 @@ def the_threads_view_tells_blocked_time(_):
     assert [row["blocked_s"] for row in rows("--view", "threads", "waits")] == ["0.300000000", "0.000000000"]
     table = rows("--view", "threads", "--sort", "blocked_s", "blame", "waits")
     assert table[0]["blocked_s"] == "0.300000000"
+
+
+def amounts(table, column, unit=1e9):
+    """A column of work as whole numbers: nanoseconds, or the counted unit."""
+    return [round(float(row[column]) * unit) for row in table]
+
+
+@case
+def the_critical_path_sums_to_the_span(_):
+    for name, span, unit in (("graph", 400_000_000, 1e9), ("graphs", 400_000_000, 1e9), ("units", 10, 1)):
+        table = rows("--view", "parallelism", name)
+        assert table[0]["kind"] == "program" and amounts(table[:1], "span", unit) == [span]
+        assert sum(amounts(table, "critical_path", unit)) == span, name
+        assert abs(sum(float(row["critical_path_pct"]) for row in table) - 100) < 1e-3
+        for view in TREES + ("critical-path",):
+            for lines in ((), ("--lines",)):
+                tree = rows("--view", view, *lines, name)
+                level = tree if view != "bottomup" else [row for row in tree if row["depth"] in ("0", "1")]
+                assert sum(amounts(level, "critical_path_excl", unit)) == span, (name, view)
+                assert amounts(tree[:1], "critical_path_incl", unit) == [span]
+                if view == "critical-path":
+                    assert all(amounts(tree, "critical_path_incl", unit))
+    done = report("-q", "-f", "csv", "--view", "parallelism", "lies")
+    table = list(csv.DictReader(io.StringIO(done.stdout.decode())))
+    assert sum(amounts(table, "critical_path")) == 100_000_000 and len(done.stderr.decode().splitlines()) == 4
+
+
+# Contexts of the golden measurement `graph` with their own part of the critical path in ns.  10 ms of the program's
+# 200 ms have no sample: they are spread over its other contexts, 40 ms and 150 ms.
+GRAPH_PATH = {
+    "app+0x1010": 40_000_000 + 10_000_000 * 40 // 190,
+    "app+0x2000": 150_000_000 + 10_000_000 - 10_000_000 * 40 // 190,
+    "app+0x1100": 5_000_000,
+    "parallel [app+0x1200]": 15_000_000,
+    "app+0x2100": 100_000_000 + 60_000_000 + 8_000_000,  # two threads, and what had no sample in the loop
+    "single [callers unknown]": 12_000_000,
+}
+
+
+@case
+def the_critical_path_has_contexts(_):
+    for view in ("topdown", "critical-path", "flat"):
+        table = rows("--view", view, "graph")
+        own = dict(zip((row["name"] for row in table), amounts(table, "critical_path_excl")))
+        assert {name: ns for name, ns in own.items() if ns} == GRAPH_PATH, (view, own)
+    table = rows("--view", "critical-path", "--sort", "critical_path_excl", "graph")
+    assert [row["name"] for row in table[1:3]] == ["single [callers unknown]", "app+0x1000"]
+    heavy = rows("--view", "critical-path", "--percent-limit", "11", "graph")
+    assert "app+0x1010" not in {row["name"] for row in heavy} and "app+0x2000" in {row["name"] for row in heavy}
+    part = rows("--view", "critical-path", "--root", "app+0x1100", "graph")
+    assert part[0]["critical_path_incl"] == "0.188000000"
+    assert rows("--view", "critical-path", "graphs") != [] == rows("--view", "critical-path", "blame")
+
+
+@case
+def constructs_have_work_and_span(_):
+    table = {(row["kind"], row["name"]): row for row in rows("--view", "parallelism", "graph")}
+    loop = table["for", "app+0x1200"]
+    assert (loop["work"], loop["span"], loop["parallelism"]) == ("0.700000000", "0.175000000", "4.0000")
+    assert (loop["critical_path"], loop["critical_path_pct"]) == ("0.168000000", "42.0000")
+    assert (loop["iteration_parallelism"], loop["instances"], loop["unit"]) == ("100.0000", "10", "s")
+    assert table["critical", "app+0x1210"]["lock_bound"] == "0.065000000"
+    assert table["program", "./graph"]["parallelism"] == "2.5000"
+    assert table["barrier", "app+0x1230"]["parallelism"] == ""
+    assert ("user-region", "phase 1") in table
+    both = {(row["kind"], row["name"]): row for row in rows("--view", "parallelism", "graphs")}
+    assert both["program", "./graph"]["work"] == "1.600000000" and both["program", "./graph"]["span"] == "0.400000000"
+    assert "span of process 1000" in both["program", "./graph"]["note"]
+    loop = both["for", "app+0x1200"]  # the same loop, in modules of other numbers
+    assert (loop["work"], loop["span"], loop["instances"]) == ("1.000000000", "0.300000000", "20")
+    assert loop["note"] == "chunks not announced by this runtime: one block per thread"
+    for column in loop:
+        found = [row[column] for row in rows("--view", "parallelism", "--sort", column, "graph")[1:]]
+        if column in ("kind", "name", "file", "unit", "note"):
+            assert found == sorted(found), column
+        else:
+            assert [float(cell or 0) for cell in found] == sorted((float(cell or 0) for cell in found), reverse=True)
+    assert len(rows("--view", "parallelism", "--max-rows", "3", "graph")) == 3
+    text = report("-q", "--view", "parallelism", "graph").stdout.decode()
+    assert text.startswith("With unlimited cores this run could be 2.5 times as fast as on one; 50 % of the\n"
+                           "critical path is serial code outside any region: app+0x1000 > app+0x2000.\n")
+
+
+@case
+def without_a_graph_there_is_a_hint(_):
+    for view in PATHS:
+        done = report("-q", "--view", view, "-f", "csv", "blame")
+        assert done.returncode == 0 and done.stdout.count(b"\n") == 1, view
+        done = report("-q", "--view", view, "blame")
+        assert done.returncode == 0 and b"hpcrun-lite -p online" in done.stdout
 
 
 @case
