@@ -559,7 +559,7 @@ int build_tree(const struct profile *profile, struct names *names, const struct 
 
 /* "for @ solve.c:42, where no sample fell", of a construct whose part of the critical path has no context. */
 static int add_path_row(const struct profile *profile, struct names *names, const struct tree_columns *columns,
-                        const struct profile_share *share, struct tree *tree)
+                        const struct profile_share *share, struct tree *tree, uint32_t *rows)
 {
   const struct profile_directive *directive = &profile->graph.directives[share->directive];
   struct tree_row wanted = {.kind = ROW_PARTIAL, .function = PROFILE_NONE, .module = PROFILE_NONE, .file = ""};
@@ -581,13 +581,17 @@ static int add_path_row(const struct profile *profile, struct names *names, cons
   if (row == PROFILE_NONE)
     return ERR_NOMEM;
   tree_value(tree, row, columns->critical, share->amount);
+  rows[share->directive] = row;
   return 0;
 }
 
 int build_path(const struct profile *profile, struct names *names, const struct tree_columns *columns,
-               struct tree *tree)
+               struct tree *tree, uint32_t *row_of)
 {
+  uint32_t *rows = row_of + profile->contexts.count;
   int status = 0;
+  memset(rows, 0xff, (profile->graph.directives_count + 1) * sizeof *rows);
+  rows[0] = 0;
   if (columns->critical == PROFILE_NONE)
     return 0;
   for (uint32_t i = 0; i < profile->contexts.shares_count && !status; i++) {
@@ -597,7 +601,7 @@ int build_path(const struct profile *profile, struct names *names, const struct 
     if (!share->directive)
       tree_value(tree, 0, columns->critical, share->amount);
     else
-      status = add_path_row(profile, names, columns, share, tree);
+      status = add_path_row(profile, names, columns, share, tree, rows);
   }
   return status;
 }

@@ -21,8 +21,9 @@ int build_tree(const struct profile *profile, struct names *names, const struct 
                const char *root_name, bool lines, struct tree *tree, uint32_t *row_of);
 
 /* Adds what of the critical path has no context: the program's to the root's own, a construct's to a row of its own
- * below the root, of kind partial: its callers are not known.  0, or ERR_NOMEM. */
+ * below the root, of kind partial: its callers are not known.  row_of[number of contexts + directive] receives the
+ * row.  0, or ERR_NOMEM. */
 int build_path(const struct profile *profile, struct names *names, const struct tree_columns *columns,
-               struct tree *tree);
+               struct tree *tree, uint32_t *row_of);
 
 #endif

@@ -120,7 +120,7 @@ static int name_row(const struct profile_directive *directive, struct names *nam
   return 0;
 }
 
-static int fill_row(const struct profile *profile, struct names *names, const struct tree *tree,
+static int fill_row(const struct profile *profile, struct names *names, const struct tree *tree, uint64_t span,
                     struct workspan_row *row)
 {
   const struct profile_directive *directive = &profile->graph.directives[row->directive];
@@ -131,7 +131,9 @@ static int fill_row(const struct profile *profile, struct names *names, const st
     row->file = "";
     row->instances = 1;
     row->work = profile->graph.work;
-    row->span = profile->graph.span;
+    row->span = span;
+    if (span != profile->graph.span)
+      say(note, "under the scenario, best case: another path may become critical; rows' work and span as measured");
     note_program(profile, note);
   } else {
     row->instances = directive->instances;
@@ -221,8 +223,27 @@ static int by_wish(const void *a, const void *b, void *argument)
   return order ? order : (x->directive > y->directive) - (x->directive < y->directive);
 }
 
+/* Adds up what each directive contributes.  Under a scenario each is the difference of two rounded sums, so that
+ * together they are the span, which is returned. */
+static uint64_t add_shares(const struct contexts *contexts, const double *factors, struct workspan_row *rows)
+{
+  double sum = 0;
+  uint64_t before = 0;
+  for (uint32_t i = 0; i < contexts->shares_count; i++) {
+    const struct profile_share *share = &contexts->shares[i];
+    uint64_t here = before + share->amount;
+    if (factors) {
+      sum += (double)share->amount / factors[i];
+      here = (uint64_t)(sum + 0.5);
+    }
+    rows[share->directive].critical += here - before;
+    before = here;
+  }
+  return before;
+}
+
 int workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree, const char *sort,
-                     struct workspan *result)
+                     const double *factors, struct workspan *result)
 {
   static const char *const columns[BY_COUNT] = {"kind",
                                                 "name",
@@ -250,13 +271,10 @@ int workspan_compute(const struct profile *profile, struct names *names, const s
   result->rows = calloc((size_t)graph->directives_count + 1, sizeof *result->rows);
   if (!result->rows)
     return ERR_NOMEM;
-  for (uint32_t i = 0; i < profile->contexts.shares_count; i++) {
-    const struct profile_share *share = &profile->contexts.shares[i];
-    result->rows[share->directive].critical += share->amount;
-  }
+  result->span = add_shares(&profile->contexts, factors, result->rows);
   for (; result->count < graph->directives_count; result->count++) {
     result->rows[result->count].directive = result->count;
-    if (fill_row(profile, names, tree, &result->rows[result->count]))
+    if (fill_row(profile, names, tree, result->span, &result->rows[result->count]))
       return ERR_NOMEM;
   }
   qsort_r(result->rows, result->count, sizeof *result->rows, by_wish, &column);

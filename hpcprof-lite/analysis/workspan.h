@@ -31,10 +31,12 @@ struct workspan {
 };
 
 /* Fills *result with all rows, sorted by that column of the parallelism view, NULL = the critical path; the
- * program always stands first.  tree: the top-down one, finished; its root is the program.  0; ERR_INPUT where there is
+ * program always stands first.  tree: the top-down one, finished; its root is the program.
+ * factors: of each part of the span, the scenario under which the rows stand, or NULL: then the span is the one at
+ * best, and what rows contribute to it; the rows' own work and span stay as measured.  0; ERR_INPUT where there is
  * no such column; ERR_NOMEM.  workspan_release() in any case. */
 int workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree, const char *sort,
-                     struct workspan *result);
+                     const double *factors, struct workspan *result);
 /* Finds what contributes most, and where: row_of[context] are rows of a tree of so many.  0, or ERR_NOMEM. */
 int workspan_lead(const struct profile *profile, const uint32_t *row_of, uint32_t rows, struct workspan *result);
 

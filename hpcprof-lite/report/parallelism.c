@@ -203,3 +203,143 @@ void parallelism_text(const struct report *report)
   if (report->left_out)
     fprintf(report->stream, "%" PRIu32 " rows left out\n", report->left_out);
 }
+
+/* An amount that a factor has divided. */
+static void real_work(struct record *record, double amount, bool is_time)
+{
+  if (is_time)
+    record_real(record, amount / 1e9, 9);
+  else
+    record_real(record, amount, 4);
+}
+
+void parallelism_whatif(const struct report *report, bool json)
+{
+  static const char *const columns[] = {"scenario",    "selector",           "factor",   "work",      "span",
+                                        "parallelism", "span_reduction_pct", "span_low", "span_high", "note"};
+  const struct profile_graph *graph = &report->profile->graph;
+  struct record record;
+  table_open(report, json);
+  record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
+  for (uint32_t i = 0; i < report->whatif.count; i++) {
+    const struct whatif_row *row = &report->whatif.rows[i];
+    record_uint(&record, row->scenario);
+    record_text(&record, row->selector);
+    if (row->factors)
+      record_text(&record, row->factors);
+    else
+      record_real(&record, row->factor, row->factor < (double)(uint64_t)row->factor + 1e-9 ? 0 : 4);
+    record_work(&record, graph->work, graph->is_time);
+    real_work(&record, row->span_low, graph->is_time);
+    if (row->span_low > 0)
+      record_real(&record, (double)graph->work / row->span_low, 4);
+    else
+      record_empty(&record);
+    record_real(&record, graph->span ? 100 - 100 * row->span_low / (double)graph->span : 0, 4);
+    real_work(&record, row->span_low, graph->is_time);
+    record_work(&record, graph->span, graph->is_time);
+    record_text(&record, row->note);
+  }
+  record_end(&record);
+  table_close(report, json);
+}
+
+static void print_scenario(const struct report *report, const struct screen *screen, const struct whatif_row *row)
+{
+  const struct profile_graph *graph = &report->profile->graph;
+  char span[CELL], factor[SCREEN_TEXT_MAX], parallelism[CELL] = "-", what[SCREEN_TEXT_MAX], whole[64];
+  if (graph->is_time)
+    screen_seconds((uint64_t)(row->span_low + 0.5), screen_decimals(graph->span), span);
+  else
+    snprintf(span, sizeof span, "%.5g", row->span_low);
+  snprintf(whole, sizeof whole, "%.6g", row->factor);
+  screen_fit(screen, row->factors ? row->factors : whole, 6, factor);
+  if (row->span_low > 0)
+    snprintf(parallelism, sizeof parallelism, "%.5g", (double)graph->work / row->span_low);
+  screen_fit(screen, row->selector, screen->width - 37, what);
+  fprintf(report->stream, "%9s %9.1f %8s %6s  %s\n", span,
+          graph->span ? 100 - 100 * row->span_low / (double)graph->span : 0, parallelism, factor, what);
+}
+
+void parallelism_whatif_text(const struct report *report)
+{
+  const struct profile_graph *graph = &report->profile->graph;
+  struct screen screen;
+  char span[CELL], text[256];
+  screen_init(&screen, report->stream);
+  if (!graph->known) {
+    parallelism_missing(report);
+    return;
+  }
+  if (graph->is_time)
+    screen_seconds(graph->span, screen_decimals(graph->span), span);
+  else
+    screen_count(graph->span, span);
+  snprintf(text, sizeof text, "Span now: %s %.20s, parallelism %.5g. %s", span, graph->unit,
+           graph->span ? (double)graph->work / (double)graph->span : 0,
+           report->whatif.automatic ? "What would shorten it most, and what pays in pairs:" : "Under each scenario:");
+  print_wrapped(report, &screen, "", text);
+  fprintf(report->stream, "%s%9s %9s %8s %6s  %s%s\n", screen_bold(&screen), "span", "shorter%", "parallel", "factor",
+          "what runs faster", screen_plain(&screen));
+  for (uint32_t i = 0; i < report->whatif.count; i++)
+    print_scenario(report, &screen, &report->whatif.rows[i]);
+  if (!report->whatif.count)
+    fprintf(report->stream, "no function has 1 %% of the critical path of its own\n");
+  fprintf(report->stream, "These are best cases: when this part gets shorter, another path may become the\n"
+                          "longest. At worst the span stays as it is. The work is counted unchanged.\n");
+}
+
+static void speedup_cell(struct record *record, double value)
+{
+  if (value > 0)
+    record_real(record, value, 4);
+  else
+    record_empty(record);
+}
+
+void parallelism_speedup(const struct report *report, bool json)
+{
+  static const char *const columns[] = {
+      "cores",           "speedup_lower", "speedup_upper", "speedup_estimate", "speedup_burdened", "speedup_simulated",
+      "speedup_measured"};
+  struct record record;
+  table_open(report, json);
+  record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
+  for (uint32_t i = 0; i < report->speedup.count; i++) {
+    const struct speedup_row *row = &report->speedup.rows[i];
+    record_uint(&record, row->cores);
+    speedup_cell(&record, row->lower);
+    speedup_cell(&record, row->upper);
+    speedup_cell(&record, row->estimate);
+    speedup_cell(&record, row->burdened);
+    record_empty(&record);
+    speedup_cell(&record, row->measured);
+  }
+  record_end(&record);
+  table_close(report, json);
+}
+
+void parallelism_speedup_text(const struct report *report)
+{
+  struct screen screen;
+  screen_init(&screen, report->stream);
+  if (!report->profile->graph.known) {
+    parallelism_missing(report);
+    return;
+  }
+  fprintf(report->stream, "Speedup over one core, from work and span%s:\n",
+          report->speedup.count ? "" : ": no work was recorded");
+  fprintf(report->stream, "%s%7s %9s %9s %9s %9s %9s%s\n", screen_bold(&screen), "cores", "lower", "estimate", "upper",
+          "burdened", "measured", screen_plain(&screen));
+  for (uint32_t i = 0; i < report->speedup.count; i++) {
+    const struct speedup_row *row = &report->speedup.rows[i];
+    char measured[CELL] = "";
+    if (row->measured > 0)
+      snprintf(measured, sizeof measured, " %9.2f", row->measured);
+    fprintf(report->stream, "%7" PRIu64 " %9.2f %9.2f %9.2f %9.2f%s\n", row->cores, row->lower, row->estimate,
+            row->upper, row->burdened, measured);
+  }
+  fprintf(report->stream, "lower, upper: bounds for schedules that leave no core idle while there is work\n"
+                          "estimate: all but the critical path spread evenly; burdened: the same, with the\n"
+                          "cost of forks, tasks and joins on the path; measured: work / elapsed time\n");
+}

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/report/summary.h"
 
 #include "hpcprof-lite/read.h"
+#include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/path.h"
 #include "hpcprof-lite/report/screen.h"
 #include "hpcprof-lite/report/verdict.h"
@@ -232,6 +233,36 @@ static void print_efficiency(const struct summary *summary)
   print_wrapped(summary, "  ", text, (size_t)length);
 }
 
+/* Work, span, and what the critical path consists of, where the run has it. */
+static void print_parallelism(const struct summary *summary)
+{
+  const struct report *report = summary->report;
+  const struct profile_graph *graph = &report->profile->graph;
+  char sentence[PARALLELISM_SENTENCE_MAX], work[CELL], span[CELL], text[LINE_MAX];
+  parallelism_sentence(report, &summary->screen, sentence);
+  if (!*sentence)
+    return;
+  print_title(summary, "Parallelism");
+  print_wrapped(summary, "  ", sentence, strlen(sentence));
+  if (graph->is_time) {
+    seconds_text(graph->work, work);
+    seconds_text(graph->span, span);
+  } else {
+    screen_count(graph->work, work);
+    screen_count(graph->span, span);
+  }
+  int length = snprintf(text, sizeof text, "Work %s %.20s, span %s; most of the path:", work, graph->unit, span);
+  for (uint32_t i = 0; i < report->path_count && i < 2; i++) {
+    char name[SCREEN_TEXT_MAX];
+    screen_fit(&summary->screen, report->flat->rows[report->path[i]].name, 24, name);
+    length += snprintf(text + length, sizeof text - (size_t)length, "%s %.200s %.0f %%", i ? "," : "", name,
+                       100 * (double)tree_excl(report->flat, report->path[i], report->columns->critical) /
+                           (double)graph->span);
+  }
+  if (report->path_count)
+    print_wrapped(summary, "  ", text, (size_t)length);
+}
+
 /* The contexts that cost others most, with what that suggests. */
 static void print_worst(const struct summary *summary, const char *title, const struct causes_finding *findings,
                         uint32_t count)
@@ -303,6 +334,9 @@ static const char *remedy(unsigned loss)
       [LOSS_BLAME] = "missing from lock wait",
       [LOSS_STATES] = "idleness may be slightly off",
       [LOSS_TASKS] = "shown below their region",
+      [LOSS_PATHS] = "the critical path lacks contexts",
+      [LOSS_DIRECTIVES] = "shown with the construct around them",
+      [LOSS_GRAPH] = "work and span are incomplete",
   };
   return loss < LOSS_MAX && remedies[loss] ? remedies[loss] : "";
 }
@@ -468,6 +502,7 @@ void summary_text(const struct report *report)
   print_run(&summary);
   print_categories(&summary);
   print_efficiency(&summary);
+  print_parallelism(&summary);
   print_worst(&summary, "Who leaves others idle (abs%: of all threads' time; rel%: of its own)", report->idle,
               report->idle_count);
   print_worst(&summary, "Who makes others wait for a lock", report->locks, report->locks_count);

@@ -313,6 +313,35 @@ static void summary_run(const struct report *report, struct record *record)
   }
 }
 
+static void fact_work(const struct report *report, struct record *record, const char *item, uint64_t amount,
+                      const char *note)
+{
+  const struct profile_graph *graph = &report->profile->graph;
+  record_text(record, "parallelism");
+  record_text(record, item);
+  record_work(record, amount, graph->is_time);
+  record_text(record, graph->unit);
+  record_text(record, note);
+}
+
+static void summary_parallelism(const struct report *report, struct record *record)
+{
+  const struct profile_graph *graph = &report->profile->graph;
+  if (!graph->known)
+    return;
+  fact_work(report, record, "work", graph->work, NULL);
+  fact_work(report, record, "span", graph->span, "longest chain of work");
+  fact_work(report, record, "burdened span", graph->burdened, "with the cost of forks, tasks and joins");
+  record_text(record, "parallelism");
+  record_text(record, "parallelism");
+  record_real(record, workspan_parallelism(graph->work, graph->span), 4);
+  record_text(record, "ratio");
+  record_text(record, report->workspan.count ? report->workspan.rows[0].note : NULL);
+  for (uint32_t i = 0; i < report->path_count; i++)
+    fact_work(report, record, report->flat->rows[report->path[i]].name,
+              tree_excl(report->flat, report->path[i], report->columns->critical), "own part of the critical path");
+}
+
 /* The worst contexts, with what their figures suggest. */
 static void summary_worst(const struct report *report, struct record *record, bool locks)
 {
@@ -346,6 +375,7 @@ void table_summary(const struct report *report, bool json)
   table_open(report, json);
   record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
   summary_run(report, &record);
+  summary_parallelism(report, &record);
   summary_worst(report, &record, false);
   summary_worst(report, &record, true);
   summary_health(report, &record);
