@@ -1,5 +1,7 @@
 #include "hpcprof-lite/build.h"
 
+#include "hpcprof-lite/graph.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +38,7 @@ struct build {
   const struct tree_columns *columns;
   struct tree *tree;
   bool lines;
+  uint32_t *row_of;             /* the caller's, or NULL */
   uint32_t *first_child, *next; /* contexts in canonical order */
   uint32_t *system_rows; /* [context] row of a context that consists of system frames, 0 = not made yet; or NULL */
   struct items stack, deferred;
@@ -109,6 +112,8 @@ static void site_position(const struct build *build, uint32_t site, const char *
 
 static void add_values(struct build *build, uint32_t node, uint32_t row)
 {
+  if (build->row_of && build->contexts->nodes[node].value)
+    build->row_of[node] = row;
   for (uint32_t i = 0; i < build->columns->count; i++)
     tree_value(build->tree, row, i, contexts_get(build->contexts, node, build->columns->source[i]));
 }
@@ -546,14 +551,17 @@ static int visit_all(struct build *build)
 }
 
 int build_tree(const struct profile *profile, struct names *names, const struct tree_columns *columns,
-               const char *root_name, bool lines, struct tree *tree)
+               const char *root_name, bool lines, struct tree *tree, uint32_t *row_of)
 {
   struct build build = {.profile = profile,
                         .contexts = &profile->contexts,
                         .names = names,
                         .columns = columns,
                         .tree = tree,
-                        .lines = lines};
+                        .lines = lines,
+                        .row_of = row_of};
+  if (row_of)
+    memset(row_of, 0xff, profile->contexts.count * sizeof *row_of);
   int status = tree_init(tree, columns->count, root_name);
   if (!status)
     status = tree_init(&build.sites, 0, "");
@@ -569,5 +577,54 @@ int build_tree(const struct profile *profile, struct names *names, const struct 
   free(build.markers);
   free(build.bodies);
   tree_release(&build.sites);
+  return status;
+}
+
+/* "for @ solve.c:42, where no sample fell", of a construct whose part of the critical path has no context. */
+static int add_path_row(const struct profile *profile, struct names *names, const struct tree_columns *columns,
+                        const struct profile_share *share, struct tree *tree, uint32_t *rows)
+{
+  const struct profile_directive *directive = &profile->graph.directives[share->directive];
+  struct tree_row wanted = {.kind = ROW_PARTIAL, .function = PROFILE_NONE, .module = PROFILE_NONE, .file = ""};
+  uint32_t address = names->directive_at[share->directive];
+  const char *kind = graph_directive_name(directive->kind);
+  char *text;
+  if (address != PROFILE_NONE) {
+    const struct names_step *step =
+        &names->steps[names->addresses[address].first + names->addresses[address].count - 1];
+    wanted.file = step->file;
+    wanted.line = step->line;
+    wanted.module = directive->module;
+  }
+  int length = *wanted.file && wanted.line
+                   ? asprintf(&text, "%s @ %s:%u [callers unknown]", kind, names_base(wanted.file), wanted.line)
+                   : asprintf(&text, "%s [callers unknown]", kind);
+  wanted.name = length < 0 ? NULL : names_own(names, text);
+  uint32_t row = wanted.name ? tree_add(tree, &wanted, NULL) : PROFILE_NONE;
+  if (row == PROFILE_NONE)
+    return ERR_NOMEM;
+  tree_value(tree, row, columns->critical, share->amount);
+  rows[share->directive] = row;
+  return 0;
+}
+
+int build_path(const struct profile *profile, struct names *names, const struct tree_columns *columns,
+               struct tree *tree, uint32_t *row_of)
+{
+  uint32_t *rows = row_of + profile->contexts.count;
+  int status = 0;
+  memset(rows, 0xff, (profile->graph.directives_count + 1) * sizeof *rows);
+  rows[0] = 0;
+  if (columns->critical == PROFILE_NONE)
+    return 0;
+  for (uint32_t i = 0; i < profile->contexts.shares_count && !status; i++) {
+    const struct profile_share *share = &profile->contexts.shares[i];
+    if (share->context != PROFILE_NONE)
+      continue;
+    if (!share->directive)
+      tree_value(tree, 0, columns->critical, share->amount);
+    else
+      status = add_path_row(profile, names, columns, share, tree, rows);
+  }
   return status;
 }

@@ -14,9 +14,16 @@
 
 #include "hpcprof-lite/tree.h"
 
-/* Fills *tree (not yet sorted).  With `lines`, a function's own values stand in rows of kind line below it.  0, or
- * ERR_NOMEM; the caller releases *tree in any case. */
+/* Fills *tree (not yet sorted).  With `lines`, a function's own values stand in rows of kind line below it.  row_of, if
+ * not NULL, receives the row of every context's own values, PROFILE_NONE for those that have none.  0, or ERR_NOMEM;
+ * the caller releases *tree in any case. */
 int build_tree(const struct profile *profile, struct names *names, const struct tree_columns *columns,
-               const char *root_name, bool lines, struct tree *tree);
+               const char *root_name, bool lines, struct tree *tree, uint32_t *row_of);
+
+/* Adds what of the critical path has no context: the program's to the root's own, a construct's to a row of its own
+ * below the root, of kind partial: its callers are not known.  row_of[number of contexts + directive] receives the
+ * row.  0, or ERR_NOMEM. */
+int build_path(const struct profile *profile, struct names *names, const struct tree_columns *columns,
+               struct tree *tree, uint32_t *row_of);
 
 #endif

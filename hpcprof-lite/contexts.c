@@ -26,6 +26,7 @@ void contexts_release(struct contexts *contexts)
   free(contexts->nodes);
   free(contexts->slots);
   free(contexts->values);
+  free(contexts->shares);
   *contexts = (struct contexts){0};
 }
 
@@ -144,6 +145,21 @@ uint64_t contexts_get(const struct contexts *contexts, uint32_t node, uint32_t c
   return value && column < contexts->stride ? contexts->values[(size_t)value * contexts->stride + column] : 0;
 }
 
+int contexts_share(struct contexts *contexts, const struct profile_share *share)
+{
+  if (contexts->shares_count == contexts->shares_room) {
+    uint32_t room = contexts->shares_room ? contexts->shares_room * 2 : 256;
+    struct profile_share *shares =
+        room < contexts->shares_room ? NULL : reallocarray(contexts->shares, room, sizeof *shares);
+    if (!shares)
+      return ERR_NOMEM;
+    contexts->shares = shares;
+    contexts->shares_room = room;
+  }
+  contexts->shares[contexts->shares_count++] = *share;
+  return 0;
+}
+
 int contexts_merge(struct contexts *into, const struct contexts *from)
 {
   uint32_t *map = calloc(from->count, sizeof *map);
@@ -157,6 +173,12 @@ int contexts_merge(struct contexts *into, const struct contexts *from)
       status = ERR_NOMEM;
     for (uint32_t column = 0; node->value && column < from->stride && !status; column++)
       status = contexts_value(into, map[i], column, contexts_get(from, i, column));
+  }
+  for (uint32_t i = 0; i < from->shares_count && !status; i++) {
+    struct profile_share share = from->shares[i];
+    if (share.context != PROFILE_NONE)
+      share.context = map[share.context];
+    status = contexts_share(into, &share);
   }
   free(map);
   return status;

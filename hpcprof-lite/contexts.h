@@ -23,6 +23,8 @@ struct contexts {
   uint32_t slots_count;
   uint64_t *values; /* records of `stride` columns */
   uint32_t values_count, values_room, stride;
+  struct profile_share *shares; /* parts of the spans of processes, in no order */
+  uint32_t shares_count, shares_room;
 };
 
 int contexts_init(struct contexts *contexts);
@@ -37,6 +39,9 @@ int contexts_value(struct contexts *contexts, uint32_t node, uint32_t column, ui
 
 /* A node's column, 0 where it has none. */
 uint64_t contexts_get(const struct contexts *contexts, uint32_t node, uint32_t column);
+
+/* Keeps a part of a process's span, its context being a node of this tree.  0, or ERR_NOMEM. */
+int contexts_share(struct contexts *contexts, const struct profile_share *share);
 
 /* Adds all of `from` to `into`.  0, or ERR_NOMEM. */
 int contexts_merge(struct contexts *into, const struct contexts *from);

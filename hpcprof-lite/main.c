@@ -3,6 +3,7 @@
 #include "hpcprof-lite/merge.h"
 #include "hpcprof-lite/metrics.h"
 #include "hpcprof-lite/options.h"
+#include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/summary.h"
 #include "hpcprof-lite/report/table.h"
 #include "hpcprof-lite/report/text.h"
@@ -33,6 +34,8 @@ struct job {
   struct tree tree, part, view; /* part: below --root; view: derived from it */
   bool *shown;
   uint64_t *thread_order;
+  double *factors;  /* of the parts of the span, under --what-if */
+  uint32_t *row_of; /* [context] row of the tree; then of each directive, see build_path() */
   enum exit_status status;
 };
 
@@ -140,6 +143,8 @@ static int sort_order(const struct job *job, struct tree_order *order)
                  {"idleness_incl_s", columns->idleness, SORT_INCL},
                  {"idleness_excl_s", columns->idleness, SORT_EXCL},
                  {"abs_idleness_pct", columns->idleness, SORT_INCL},
+                 {"critical_path_incl", columns->critical, SORT_INCL},
+                 {"critical_path_excl", columns->critical, SORT_EXCL},
                  {"rel_idleness_pct", columns->idleness, SORT_RELATIVE}};
   for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
     if (strcmp(wish, figures[i].name) || figures[i].column == PROFILE_NONE)
@@ -166,6 +171,13 @@ static struct tree_order default_order(const struct job *job, bool exclusive)
                              .modules = job->profile.catalog.modules};
 }
 
+static int nothing_matches(const char *option, const char *text)
+{
+  fprintf(stderr, "hpcprof-lite: nothing matches '%s %s': see the names, lines and ids of --view topdown -f csv\n",
+          option, text);
+  return EXIT_USAGE;
+}
+
 /* Restricts the tree to --root. */
 static int take_part(struct job *job, const struct tree_order *order)
 {
@@ -177,10 +189,7 @@ static int take_part(struct job *job, const struct tree_order *order)
   if (!owned || view_part(&job->tree, &job->names, &job->options.root, owned, &job->part, &matches))
     return no_memory();
   if (!matches) {
-    fprintf(stderr,
-            "hpcprof-lite: nothing matches '--root %s': see the names, lines and ids of --view topdown -f csv\n",
-            job->options.root.text);
-    return EXIT_USAGE;
+    return nothing_matches("--root", job->options.root.text);
   }
   tree_inclusive(&job->part);
   return tree_finish(&job->part, order, true) ? no_memory() : 0;
@@ -201,6 +210,11 @@ static int derive(struct job *job, const struct tree **tree)
   }
   int status = 0;
   *tree = from;
+  if (job->options.view == OPTIONS_CRITICAL_PATH && job->columns.critical != PROFILE_NONE) {
+    order.by = SORT_INCL;
+    order.column = job->columns.critical;
+    status = tree_finish(from, &order, true);
+  }
   if (callers || flat) {
     status = (callers ? view_bottomup : view_flat)(from, &job->columns, &job->view);
     if (!status)
@@ -228,6 +242,21 @@ static void print(const struct job *job, const struct report *report)
   case OPTIONS_EFFICIENCY:
     text ? text_efficiency(report) : table_efficiency(report, json);
     break;
+  case OPTIONS_CRITICAL_PATH:
+    if (text)
+      report->profile->graph.known ? text_critical_path(report) : parallelism_missing(report);
+    else
+      table_tree(report, json);
+    break;
+  case OPTIONS_PARALLELISM:
+    text ? parallelism_text(report) : parallelism_table(report, json);
+    break;
+  case OPTIONS_WHATIF:
+    text ? parallelism_whatif_text(report) : parallelism_whatif(report, json);
+    break;
+  case OPTIONS_SPEEDUP:
+    text ? parallelism_speedup_text(report) : parallelism_speedup(report, json);
+    break;
   case OPTIONS_THREADS:
     text ? text_threads(report) : table_threads(report, json);
     break;
@@ -248,6 +277,7 @@ static int report_tree(struct job *job, struct report *report)
                           .depth = options->depth,
                           .rows = options->max_rows,
                           .by_excl = options->view == OPTIONS_BOTTOMUP,
+                          .critical_path = options->view == OPTIONS_CRITICAL_PATH,
                           .in_order = options->view == OPTIONS_FLAT};
   report->percent_limit = limits.percent;
   report->weigh_excl = limits.by_excl;
@@ -262,6 +292,7 @@ struct highlights {
   struct report_hot hot[METRICS_HOT];
   struct report_module modules[METRICS_MODULES];
   struct causes_finding idle[CAUSES_WORST], locks[CAUSES_WORST];
+  uint32_t path[METRICS_PATH];
 };
 
 /* Makes the summary's report. */
@@ -274,8 +305,14 @@ static int report_summary(struct job *job, struct report *report, struct highlig
     status = tree_finish(&job->view, &order, false);
   if (!status)
     status = metrics_modules(&job->tree, &job->columns, &job->names, found->modules, &report->modules_count);
+  if (!status)
+    status = workspan_compute(&job->profile, &job->names, &job->tree, NULL, NULL, &report->workspan);
+  if (!status)
+    status = workspan_lead(&job->profile, job->row_of, job->tree.count, &report->workspan);
   if (status)
     return no_memory();
+  report->path = found->path;
+  report->path_count = metrics_path(&job->view, &job->columns, found->path);
   report->tree = &job->tree;
   report->flat = &job->view;
   report->hot = found->hot;
@@ -304,19 +341,92 @@ static int report_threads(struct job *job, struct report *report)
   return 0;
 }
 
+/* Shortens a table to --max-rows; the first row always stays. */
+static void shorten(const struct job *job, uint32_t *count, struct report *report)
+{
+  uint32_t most = job->options.max_rows;
+  if (!most || most >= *count)
+    return;
+  report->left_out = *count - most;
+  *count = most;
+}
+
+/* What --what-if is computed from. */
+static struct whatif_run whatif_run(struct job *job)
+{
+  return (struct whatif_run){.profile = &job->profile, .names = &job->names, .tree = &job->tree, .row_of = job->row_of};
+}
+
+/* The factors of a scenario, if the parallelism view is to show one. */
+static int apply_scenario(struct job *job)
+{
+  if (!job->options.scenarios_count || !job->profile.graph.known)
+    return 0;
+  struct whatif_run run = whatif_run(job);
+  const char *unmatched;
+  job->factors = calloc((size_t)job->profile.contexts.shares_count + 1, sizeof *job->factors);
+  if (!job->factors || whatif_factors(&run, &job->options.scenarios[0], job->factors, &unmatched))
+    return no_memory();
+  return unmatched ? nothing_matches("--what-if", unmatched) : 0;
+}
+
+static int report_whatif(struct job *job, struct report *report)
+{
+  struct whatif_run run = whatif_run(job);
+  const char *unmatched = NULL;
+  int status = 0;
+  if (!job->profile.graph.known)
+    return 0;
+  if (job->options.scenarios_count) {
+    status = whatif_compute(&run, job->options.scenarios, job->options.scenarios_count, &report->whatif, &unmatched);
+  } else {
+    struct tree_order order = default_order(job, true);
+    status = view_flat(&job->tree, &job->columns, &job->view);
+    if (!status)
+      status = tree_finish(&job->view, &order, false);
+    if (!status)
+      status = whatif_rank(&run, &job->view, &job->columns, &report->whatif);
+  }
+  if (unmatched)
+    return nothing_matches("--what-if", unmatched);
+  return status ? no_memory() : 0;
+}
+
+static int report_parallelism(struct job *job, struct report *report)
+{
+  int unusable = apply_scenario(job);
+  if (unusable)
+    return unusable;
+  int status =
+      workspan_compute(&job->profile, &job->names, &job->tree, job->options.sort, job->factors, &report->workspan);
+  if (!status)
+    status = workspan_lead(&job->profile, job->row_of, job->tree.count, &report->workspan);
+  if (status)
+    return status == ERR_INPUT ? bad_sort(job) : no_memory();
+  report->tree = &job->tree;
+  shorten(job, &report->workspan.count, report);
+  return 0;
+}
+
 /* Reads symbols and makes the top-down tree, where the view needs it. */
 static int build(struct job *job)
 {
   tree_columns_init(&job->profile.catalog, &job->columns);
   if (metrics_run(&job->profile, &job->columns, job->options.baseline, &job->run))
     return no_memory();
-  if (job->options.view == OPTIONS_THREADS || job->options.view == OPTIONS_EFFICIENCY)
+  if (job->options.view == OPTIONS_THREADS || job->options.view == OPTIONS_EFFICIENCY ||
+      job->options.view == OPTIONS_SPEEDUP)
     return 0;
   if (names_resolve(&job->profile, job->options.threads, &job->names))
     return no_memory();
   report_modules(job);
   struct tree_order order = default_order(job, false);
-  if (build_tree(&job->profile, &job->names, &job->columns, job->run.command, job->options.lines, &job->tree))
+  size_t places = (size_t)job->profile.contexts.count + job->profile.graph.directives_count + 1;
+  job->row_of = malloc(places * sizeof *job->row_of);
+  if (!job->row_of || build_tree(&job->profile, &job->names, &job->columns, job->run.command, job->options.lines,
+                                 &job->tree, job->row_of))
+    return no_memory();
+  if (build_path(&job->profile, &job->names, &job->columns, &job->tree, job->row_of))
     return no_memory();
   tree_inclusive(&job->tree);
   return tree_finish(&job->tree, &order, false) ? no_memory() : 0;
@@ -409,9 +519,19 @@ static int report_view(struct job *job)
     status = report_summary(job, &report, &found);
   else if (job->options.view == OPTIONS_THREADS)
     status = report_threads(job, &report);
+  else if (job->options.view == OPTIONS_PARALLELISM)
+    status = report_parallelism(job, &report);
+  else if (job->options.view == OPTIONS_WHATIF)
+    status = report_whatif(job, &report);
+  else if (job->options.view == OPTIONS_SPEEDUP)
+    speedup_compute(&job->profile, &report.speedup);
   else if (job->options.view != OPTIONS_EFFICIENCY)
     status = report_tree(job, &report);
-  return status ? status : print_stream(job, &report);
+  if (!status)
+    status = print_stream(job, &report);
+  workspan_release(&report.workspan);
+  whatif_release(&report.whatif);
+  return status;
 }
 
 static void release(struct job *job)
@@ -423,6 +543,9 @@ static void release(struct job *job)
   metrics_run_release(&job->run);
   free(job->shown);
   free(job->thread_order);
+  free(job->row_of);
+  free(job->factors);
+  options_release(&job->options);
   if (job->profile.processes)
     merge_release(&job->profile);
 }
@@ -435,6 +558,7 @@ int main(int argc, char **argv)
   signal(SIGPIPE, SIG_IGN); /* a broken pipe shows as EPIPE */
   if (options_parse(argc, argv, &job.options, message, sizeof message)) {
     complain(message);
+    options_release(&job.options);
     return EXIT_USAGE;
   }
   if (job.options.help || job.options.version) {

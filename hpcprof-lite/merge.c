@@ -1,5 +1,6 @@
 #include "hpcprof-lite/merge.h"
 
+#include "hpcprof-lite/graph.h"
 #include "hpcprof-lite/read.h"
 #include "hpcprof-lite/stitch.h"
 
@@ -111,6 +112,7 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
   struct profile_process *process = &profile->processes[number];
   struct problems *problems = &profile->problems[number];
   struct read_file *file;
+  process->number = number;
   process->path = strdup(work->paths[number]);
   if (!process->path)
     return ERR_NOMEM;
@@ -250,6 +252,7 @@ int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profi
   if (!status) {
     profile->contexts = partial[0];
     partial[0] = (struct contexts){0};
+    status = graph_merge(profile);
   }
   for (unsigned i = 0; partial && i < workers; i++)
     contexts_release(&partial[i]);
@@ -267,6 +270,7 @@ static void release_process(struct profile_process *process)
   free(process->runtime);
   free(process->notes);
   free(process->threads);
+  graph_release(&process->graph);
 }
 
 void merge_release(struct profile *profile)
@@ -277,6 +281,7 @@ void merge_release(struct profile *profile)
   }
   free(profile->processes);
   free(profile->problems);
+  graph_release(&profile->graph);
   contexts_release(&profile->contexts);
   catalog_release(&profile->catalog);
 }

@@ -19,6 +19,11 @@ struct profile {
   struct profile_process *processes; /* in the order of start, pid, path; unusable ones last */
   struct problems *problems;         /* of each process */
   uint32_t processes_count, processes_usable;
+  struct profile_graph graph; /* of the run, see graph.h; its parts of the span are contexts.shares */
+  uint32_t graph_process;     /* whose span it is */
+  uint32_t graph_processes;   /* that have one, in the same unit */
+  uint32_t graph_threads;     /* most OpenMP threads of these at once, all together */
+  uint64_t graph_elapsed_ns;
 };
 
 /* Names of the measurement files in directories, sorted (free() each and the array).  A directory that cannot be read,

@@ -188,6 +188,24 @@ uint32_t metrics_hot(const struct tree *tree, const struct tree *flat, const str
   return count;
 }
 
+uint32_t metrics_path(const struct tree *flat, const struct tree_columns *columns, uint32_t path[METRICS_PATH])
+{
+  uint32_t count = 0;
+  uint64_t least = tree_incl(flat, 0, columns->critical) / 100;
+  for (uint32_t row = flat->rows[0].first_child; row != PROFILE_NONE; row = flat->rows[row].next) {
+    uint64_t own = tree_excl(flat, row, columns->critical);
+    uint32_t place = count;
+    while (place && tree_excl(flat, path[place - 1], columns->critical) < own)
+      place--;
+    if (!own || own < least || place == METRICS_PATH)
+      continue;
+    count += count < METRICS_PATH;
+    memmove(path + place + 1, path + place, (count - 1 - place) * sizeof *path);
+    path[place] = row;
+  }
+  return count;
+}
+
 static int by_weight(const void *a, const void *b)
 {
   const struct report_module *x = a, *y = b;

@@ -8,7 +8,7 @@
 
 #include "hpcprof-lite/report/report.h"
 
-enum { METRICS_HOT = 6, METRICS_MODULES = 4 };
+enum { METRICS_HOT = 6, METRICS_MODULES = 4, METRICS_PATH = 3 };
 
 /* Sums over all processes and threads; the baseline is what idleness was counted against.  0, or ERR_NOMEM;
  * metrics_run_release() in any case. */
@@ -22,6 +22,10 @@ char *metrics_command(const struct profile *profile);
 /* The functions with most time of their own, and for each its heaviest context.  Returns their number. */
 uint32_t metrics_hot(const struct tree *tree, const struct tree *flat, const struct tree_columns *columns,
                      struct report_hot hot[METRICS_HOT]);
+
+/* The functions with most of the critical path of their own, 1 % at least: rows of the flat tree.  Returns their
+ * number. */
+uint32_t metrics_path(const struct tree *flat, const struct tree_columns *columns, uint32_t path[METRICS_PATH]);
 
 /* The modules without symbols or source lines that weigh more than one percent.  *count of them.  0, or ERR_NOMEM. */
 int metrics_modules(const struct tree *tree, const struct tree_columns *columns, const struct names *names,

@@ -61,27 +61,64 @@ static int order_contexts(const struct profile *profile, struct names *names)
   return status;
 }
 
+/* An address that is wanted, and where its number is to stand. */
+struct wanted {
+  uint32_t module, offset, rank;
+  uint32_t *number;
+};
+
+static int by_address(const void *a, const void *b)
+{
+  const struct wanted *x = a, *y = b;
+  if (x->rank != y->rank)
+    return x->rank < y->rank ? -1 : 1;
+  return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* The addresses of contexts and directives. */
+static uint32_t gather_addresses(const struct resolver *resolver, const uint32_t *rank, struct wanted *wanted)
+{
+  const struct profile *profile = resolver->profile;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < profile->contexts.count; i++) {
+    const struct context_node *node = &profile->contexts.nodes[i];
+    if (node->kind == CONTEXT_FRAME)
+      wanted[count++] =
+          (struct wanted){node->module, node->offset, rank[node->module], &resolver->names->address_of[i]};
+  }
+  for (uint32_t i = 0; i < profile->graph.directives_count; i++) {
+    const struct profile_directive *directive = &profile->graph.directives[i];
+    if (directive->module != PROFILE_NONE && directive->offset <= UINT32_MAX)
+      wanted[count++] = (struct wanted){directive->module, (uint32_t)directive->offset, rank[directive->module],
+                                        &resolver->names->directive_at[i]};
+  }
+  return count;
+}
+
 /* Numbers the distinct addresses in canonical order and makes one job of each module's. */
 static int number_addresses(struct resolver *resolver)
 {
   struct names *names = resolver->names;
-  const struct context_node *nodes = resolver->profile->contexts.nodes;
-  const struct context_node *last = NULL;
-  for (uint32_t i = 0; i < names->order_count; i++) {
-    const struct context_node *node = &nodes[names->order[i]];
-    if (node->kind != CONTEXT_FRAME)
-      continue;
-    bool module_new = !last || last->module != node->module;
+  const struct profile *profile = resolver->profile;
+  uint32_t *rank = calloc(profile->catalog.modules_count + 1, sizeof *rank);
+  struct wanted *wanted = calloc((size_t)profile->contexts.count + profile->graph.directives_count + 1, sizeof *wanted);
+  int status = rank && wanted ? catalog_module_rank(&profile->catalog, rank) : ERR_NOMEM;
+  uint32_t count = status ? 0 : gather_addresses(resolver, rank, wanted);
+  if (count)
+    qsort(wanted, count, sizeof *wanted, by_address);
+  for (uint32_t i = 0; i < count; i++) {
+    bool module_new = !i || wanted[i - 1].module != wanted[i].module;
     if (module_new)
       resolver->jobs[resolver->jobs_count++] =
-          (struct module_job){.module = node->module, .begin = names->addresses_count};
-    if (module_new || last->offset != node->offset)
-      resolver->offsets[names->addresses_count++] = node->offset;
+          (struct module_job){.module = wanted[i].module, .begin = names->addresses_count};
+    if (module_new || wanted[i - 1].offset != wanted[i].offset)
+      resolver->offsets[names->addresses_count++] = wanted[i].offset;
     resolver->jobs[resolver->jobs_count - 1].end = names->addresses_count;
-    names->address_of[names->order[i]] = names->addresses_count - 1;
-    last = node;
+    *wanted[i].number = names->addresses_count - 1;
   }
-  return 0;
+  free(wanted);
+  free(rank);
+  return status;
 }
 
 static int add_places(struct module_job *job, const struct symbols_place *places, size_t count)
@@ -421,14 +458,18 @@ int names_resolve(const struct profile *profile, unsigned threads, struct names 
   uint32_t count = profile->contexts.count, modules = profile->catalog.modules_count;
   *names = (struct names){.modules_count = modules};
   struct resolver resolver = {.profile = profile, .names = names};
-  resolver.offsets = calloc(count, sizeof *resolver.offsets);
+  size_t addresses = (size_t)count + profile->graph.directives_count;
+  resolver.offsets = calloc(addresses, sizeof *resolver.offsets);
   resolver.jobs = calloc(modules + 1, sizeof *resolver.jobs);
   names->address_of = malloc(count * sizeof *names->address_of);
-  names->addresses = calloc(count, sizeof *names->addresses);
+  names->directive_at = malloc((profile->graph.directives_count + 1) * sizeof *names->directive_at);
+  names->addresses = calloc(addresses, sizeof *names->addresses);
   names->modules = calloc(modules + 1, sizeof *names->modules);
   int status = ERR_NOMEM;
-  if (!resolver.offsets || !resolver.jobs || !names->address_of || !names->addresses || !names->modules)
+  if (!resolver.offsets || !resolver.jobs || !names->address_of || !names->directive_at || !names->addresses ||
+      !names->modules)
     goto out;
+  memset(names->directive_at, 0xff, (profile->graph.directives_count + 1) * sizeof *names->directive_at);
   memset(names->address_of, 0xff, count * sizeof *names->address_of);
   status = order_contexts(profile, names);
   if (!status)
@@ -459,6 +500,7 @@ void names_release(struct names *names)
   free(names->steps);
   free(names->addresses);
   free(names->address_of);
+  free(names->directive_at);
   free(names->order);
   free(names->modules);
   free(names->files);

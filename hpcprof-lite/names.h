@@ -51,8 +51,9 @@ struct names {
   uint32_t steps_count, steps_room;
   struct names_address *addresses;
   uint32_t addresses_count;
-  uint32_t *address_of; /* [context] of a FRAME, else PROFILE_NONE */
-  uint32_t *order;      /* all contexts but the root in canonical order: kind, module's path and build id, offset */
+  uint32_t *address_of;   /* [context] of a FRAME, else PROFILE_NONE */
+  uint32_t *directive_at; /* [directive] address, PROFILE_NONE where it is not known */
+  uint32_t *order;        /* all contexts but the root in canonical order: kind, module's path and build id, offset */
   uint32_t order_count;
   struct names_module *modules; /* as in the catalog */
   uint32_t modules_count;

@@ -46,24 +46,31 @@ static const struct option long_options[] = {
 };
 
 static const char *const view_names[] = {
-    [OPTIONS_SUMMARY] = "summary", [OPTIONS_TOPDOWN] = "topdown", [OPTIONS_BOTTOMUP] = "bottomup",
-    [OPTIONS_FLAT] = "flat",       [OPTIONS_THREADS] = "threads", [OPTIONS_EFFICIENCY] = "efficiency"};
+    [OPTIONS_SUMMARY] = "summary",         [OPTIONS_TOPDOWN] = "topdown",
+    [OPTIONS_BOTTOMUP] = "bottomup",       [OPTIONS_FLAT] = "flat",
+    [OPTIONS_THREADS] = "threads",         [OPTIONS_EFFICIENCY] = "efficiency",
+    [OPTIONS_PARALLELISM] = "parallelism", [OPTIONS_CRITICAL_PATH] = "critical-path",
+    [OPTIONS_WHATIF] = "whatif",           [OPTIONS_SPEEDUP] = "speedup"};
 
-static const char *const later_views[] = {"parallelism", "critical-path", "whatif", "speedup",  "regions",
-                                          "overheads",   "tasks",         "grains", "timeline", "advice"};
+static const char *const later_views[] = {"regions", "overheads", "tasks", "grains", "timeline", "advice"};
 
 const char *options_help(void)
 {
   return "Usage: hpcprof-lite [OPTION]... DIR...\n"
          "Reports what hpcrun-lite measured into DIR.\n"
          "\n"
-         "      --view VIEW         summary (default), topdown, bottomup, flat, threads or\n"
-         "                          efficiency\n"
+         "      --view VIEW         summary (default), topdown, bottomup, flat, threads,\n"
+         "                          efficiency, parallelism, critical-path, whatif or\n"
+         "                          speedup\n"
          "  -f, --format FORMAT     text (default), csv or json\n"
          "  -o, --output FILE       write the report to FILE\n"
          "      --idleness WHICH    idleness against the most threads ever in use (thread, the\n"
          "                          default), the cores (core), or the threads in use at the\n"
          "                          time (shared)\n"
+         "      --what-if SELECTOR=FACTOR[,...]\n"
+         "                          a scenario of the whatif or parallelism view: what SELECTOR\n"
+         "                          names (as for --root, or @REGION) runs FACTOR times as fast;\n"
+         "                          repeatable in whatif\n"
          "      --lines             rows for source lines below their function\n"
          "      --root SELECTOR     only what lies below: FUNCTION, FILE:LINE, FILE:FROM-TO\n"
          "                          or #ID (id of a row of the topdown view)\n"
@@ -98,7 +105,9 @@ static int parse_view(const char *name, struct options *options, char *message, 
   for (size_t i = 0; i < sizeof later_views / sizeof *later_views; i++)
     if (!strcmp(name, later_views[i]))
       return fail(message, size, "view '%s' is not available yet", name);
-  return fail(message, size, "there is no view '%s': one of summary, topdown, bottomup, flat, threads, efficiency",
+  return fail(message, size,
+              "there is no view '%s': one of summary, topdown, bottomup, flat, threads, efficiency, "
+              "parallelism, critical-path, whatif, speedup",
               name);
 }
 
@@ -154,9 +163,26 @@ static int parse_root(const char *text, struct options *options, char *message, 
 {
   const char *wrong = view_selector(text, &options->root);
   options->has_root = true;
+  if (!wrong && options->root.is_region)
+    wrong = "user regions are not shown in trees yet";
   if (!wrong)
     return 0;
   snprintf(message, size, "cannot use '--root %s': %s", text, wrong);
+  return ERR_INPUT;
+}
+
+static int parse_what_if(const char *text, struct options *options, char *message, size_t size)
+{
+  const char *wrong;
+  uint32_t count = options->scenarios_count;
+  struct scenario *scenarios = reallocarray(options->scenarios, count + 1, sizeof *scenarios);
+  if (!scenarios)
+    return fail(message, size, "%s", "not enough memory");
+  options->scenarios = scenarios;
+  options->scenarios_count++;
+  if (!scenario_parse(text, &scenarios[count], &wrong))
+    return 0;
+  snprintf(message, size, "cannot use '--what-if %s': %s", text, wrong ? wrong : "not enough memory");
   return ERR_INPUT;
 }
 
@@ -210,7 +236,7 @@ static int parse_option(int option, struct options *options, char *message, size
   case OPT_IDLENESS:
     return parse_baseline(optarg, &options->baseline, message, size);
   case OPT_WHAT_IF:
-    return fail(message, size, "option '%s' is not available yet", "--what-if");
+    return parse_what_if(optarg, options, message, size);
   default:
     return fail(message, size, "option '%s' is not available yet: no view shows source text", "--source-path");
   }
@@ -230,18 +256,36 @@ static int check(struct options *options, char *message, size_t size)
 {
   if (options->help || options->version)
     return 0;
-  bool tree = options->view == OPTIONS_TOPDOWN || options->view == OPTIONS_BOTTOMUP || options->view == OPTIONS_FLAT;
+  bool tree = options->view == OPTIONS_TOPDOWN || options->view == OPTIONS_BOTTOMUP || options->view == OPTIONS_FLAT ||
+              options->view == OPTIONS_CRITICAL_PATH;
   options->view_name = view_names[options->view];
   if (!options->directories_count)
     return fail(message, size, "%s", "no measurement directory given; try 'hpcprof-lite --help'");
   if (!tree && (options->has_root || options->lines || options->depth || options->percent_limit >= 0))
     return fail(message, size,
-                "view '%s' is no tree: --root, --lines, --depth and --percent-limit need topdown, bottomup or flat",
+                "view '%s' is no tree: --root, --lines, --depth and --percent-limit need topdown, bottomup, flat or "
+                "critical-path",
                 options->view_name);
-  bool fixed = options->view == OPTIONS_SUMMARY || options->view == OPTIONS_EFFICIENCY;
+  bool fixed = options->view == OPTIONS_SUMMARY || options->view == OPTIONS_EFFICIENCY ||
+               options->view == OPTIONS_WHATIF || options->view == OPTIONS_SPEEDUP;
+  bool scenarios = options->view == OPTIONS_WHATIF || options->view == OPTIONS_PARALLELISM;
+  if (options->scenarios_count && !scenarios)
+    return fail(message, size, "view '%s' shows no scenarios: --what-if needs whatif or parallelism",
+                options->view_name);
+  if (options->scenarios_count > 1 && options->view == OPTIONS_PARALLELISM)
+    return fail(message, size, "view '%s' shows one scenario: give --what-if once, or use whatif", options->view_name);
   if (fixed && (options->sort || options->max_rows))
     return fail(message, size, "view '%s' cannot be sorted or shortened", options->view_name);
   return 0;
+}
+
+void options_release(struct options *options)
+{
+  for (uint32_t i = 0; i < options->scenarios_count; i++)
+    scenario_release(&options->scenarios[i]);
+  free(options->scenarios);
+  options->scenarios = NULL;
+  options->scenarios_count = 0;
 }
 
 int options_parse(int argc, char **argv, struct options *options, char *message, size_t size)

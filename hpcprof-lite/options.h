@@ -5,7 +5,7 @@
 #ifndef HPCPROF_OPTIONS_H
 #define HPCPROF_OPTIONS_H
 
-#include "hpcprof-lite/view.h"
+#include "hpcprof-lite/scenario.h"
 
 #include <stddef.h>
 
@@ -15,7 +15,11 @@ enum options_view {
   OPTIONS_BOTTOMUP,
   OPTIONS_FLAT,
   OPTIONS_THREADS,
-  OPTIONS_EFFICIENCY
+  OPTIONS_EFFICIENCY,
+  OPTIONS_PARALLELISM,
+  OPTIONS_CRITICAL_PATH,
+  OPTIONS_WHATIF,
+  OPTIONS_SPEEDUP
 };
 enum options_format { OPTIONS_TEXT, OPTIONS_CSV, OPTIONS_JSON };
 
@@ -28,6 +32,8 @@ struct options {
   enum profile_baseline baseline;
   bool has_root;
   struct view_selector root;
+  struct scenario *scenarios; /* of --what-if, in order */
+  uint32_t scenarios_count;
   const char *sort;         /* column, NULL = the view's own order       */
   double percent_limit;     /* below 0: the default of view and format   */
   uint32_t max_rows, depth; /* 0 = no limit                          */
@@ -36,8 +42,10 @@ struct options {
   size_t directories_count;
 };
 
-/* Fills options from argv.  0, or ERR_INPUT with one line in message. */
+/* Fills options from argv.  0, or ERR_INPUT with one line in message; options_release() in any case. */
 int options_parse(int argc, char **argv, struct options *options, char *message, size_t size);
+
+void options_release(struct options *options);
 
 const char *options_help(void);
 

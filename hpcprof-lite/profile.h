@@ -42,7 +42,8 @@ enum column_role {
   COLUMN_PER_BUSY,
   COLUMN_IN_USE,
   COLUMN_STORED, /* roles of a file are below */
-  COLUMN_IDLENESS = COLUMN_STORED
+  COLUMN_IDLENESS = COLUMN_STORED,
+  COLUMN_CRITICAL /* what a context contributes to the span of the run: made by graph.c */
 };
 
 /* What idleness is counted against: the most threads ever in use in the process, the cores that it may run on, or the
@@ -89,6 +90,9 @@ enum profile_loss {
   LOSS_BLAME,
   LOSS_STATES,
   LOSS_TASKS,
+  LOSS_PATHS,
+  LOSS_DIRECTIVES,
+  LOSS_GRAPH,
   LOSS_MAX = 16
 };
 
@@ -105,6 +109,59 @@ struct profile_thread {
   uint64_t work_ns, overhead_ns;           /* sums over the thread's contexts                          */
   uint64_t caused_lock_ns, caused_idle_ns; /* the same: waiting and idleness of others, charged to it */
   uint64_t lost[LOSS_MAX];
+  uint64_t work; /* in the unit of the process's graph */
+};
+
+enum directive_kind {
+  DIRECTIVE_PROGRAM,
+  DIRECTIVE_PARALLEL,
+  DIRECTIVE_FOR,
+  DIRECTIVE_SECTIONS,
+  DIRECTIVE_SINGLE,
+  DIRECTIVE_MASKED,
+  DIRECTIVE_TASK,
+  DIRECTIVE_TASKLOOP,
+  DIRECTIVE_TASKGROUP,
+  DIRECTIVE_TASKWAIT,
+  DIRECTIVE_BARRIER,
+  DIRECTIVE_CRITICAL,
+  DIRECTIVE_LOCK,
+  DIRECTIVE_ORDERED,
+  DIRECTIVE_TEAMS,
+  DIRECTIVE_USER_REGION,
+  DIRECTIVE_KINDS
+};
+
+/* A construct at a code address, its outermost instances summed up.  The same in all processes by kind, module, offset
+ * and name.  Number 0 is the program: its figures stand in the graph. */
+struct profile_directive {
+  uint32_t kind;   /* enum directive_kind */
+  uint32_t module; /* the catalog's, PROFILE_NONE if not known */
+  uint64_t offset; /* in the module: in the call that enters the runtime */
+  char *name;      /* of a user region, else "" */
+  uint32_t flags;
+  uint64_t instances, work, span, iterations, lock_bound;
+};
+
+/* A part of the span: an amount of a directive's work, in a merged context, PROFILE_NONE where none is known. */
+struct profile_share {
+  uint32_t owner; /* the process's number */
+  uint32_t directive, context;
+  uint64_t amount;
+};
+
+/* Callbacks that the runtime does not have, as bits. */
+enum graph_unseen { UNSEEN_WAITS = 1, UNSEEN_WORK = 2, UNSEEN_CHUNKS = 4, UNSEEN_MASKED = 8, UNSEEN_DEPENDENCES = 16 };
+
+/* Work and span.  Of a process: as measured; of the run: see graph.h. */
+struct profile_graph {
+  bool known;
+  char *unit;   /* "s": amounts are in ns; or the counted unit */
+  bool is_time; /* the unit is "s"                             */
+  uint64_t work, span, burdened;
+  uint32_t unseen;                      /* enum graph_unseen */
+  struct profile_directive *directives; /* 0: the program     */
+  uint32_t directives_count;
 };
 
 enum process_flag {
@@ -126,6 +183,8 @@ struct profile_process {
   uint64_t lost[LOSS_MAX];
   struct profile_thread *threads;
   uint32_t threads_count;
+  uint32_t number; /* of the file, before processes are put in order */
+  struct profile_graph graph;
 };
 
 #endif

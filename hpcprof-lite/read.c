@@ -11,7 +11,9 @@
 
 _Static_assert((int)CONTEXT_KINDS == FORMAT_KINDS && (int)CONTEXT_USER_REGION == FORMAT_KIND_USER_REGION, "same kinds");
 _Static_assert((int)CONTEXT_LINK == FORMAT_KIND_LINK && (int)CONTEXT_RUNTIME == FORMAT_KIND_RUNTIME, "same kinds");
-_Static_assert((int)LOSS_MAX == FORMAT_LOST_MAX && (int)LOSS_TASKS == FORMAT_LOST_TASKS, "same losses");
+_Static_assert((int)LOSS_MAX == FORMAT_LOST_MAX && (int)LOSS_GRAPH == FORMAT_LOST_GRAPH, "same losses");
+_Static_assert((int)DIRECTIVE_KINDS == FORMAT_DIRECTIVE_KINDS, "same directives");
+_Static_assert((int)DIRECTIVE_ORDERED == FORMAT_DIRECTIVE_ORDERED, "same directives");
 _Static_assert((int)COLUMN_EVENT == FORMAT_ROLE_EVENT && (int)COLUMN_IN_USE == FORMAT_ROLE_IN_USE, "same roles");
 _Static_assert((int)MODULE_ANON == FORMAT_MODULE_ANON && (int)THREAD_OPENMP == FORMAT_THREAD_OPENMP, "same flags");
 _Static_assert((int)PROCESS_FORKED == FORMAT_PROCESS_FORKED, "same flags");
@@ -19,8 +21,11 @@ _Static_assert((int)PROCESS_FORKED == FORMAT_PROCESS_FORKED, "same flags");
 /* Most records of each table that are believed: far above what the running side can write, and what bounds memory where
  * a damaged file claims more. */
 static const uint32_t table_max[FORMAT_TABLES] = {
-    [FORMAT_PROCESS] = 1,        [FORMAT_STRINGS] = 64u << 20, [FORMAT_METRICS] = 64,     [FORMAT_MODULES] = 1u << 20,
-    [FORMAT_REGIONS] = 4u << 20, [FORMAT_THREAD] = 1u << 20,   [FORMAT_NODES] = 4u << 20, [FORMAT_VALUES] = 4u << 20,
+    [FORMAT_PROCESS] = 1,           [FORMAT_STRINGS] = 64u << 20,
+    [FORMAT_METRICS] = 64,          [FORMAT_MODULES] = 1u << 20,
+    [FORMAT_REGIONS] = 4u << 20,    [FORMAT_THREAD] = 1u << 20,
+    [FORMAT_NODES] = 4u << 20,      [FORMAT_VALUES] = 4u << 20,
+    [FORMAT_DIRECTIVES] = 1u << 16, [FORMAT_CONTRIBUTIONS] = 4u << 20,
 };
 static const size_t table_bytes_max = 512u << 20;
 
@@ -40,7 +45,7 @@ struct read_file {
   const char *path; /* the caller's */
   uint8_t *bytes;
   size_t size;
-  struct table process, strings, metrics, modules, regions, threads;
+  struct table process, strings, metrics, modules, regions, threads, directives, contributions;
   struct chunk_ref *refs; /* sorted by owner, table, offset */
   size_t refs_count, refs_room;
 };
@@ -158,6 +163,10 @@ static int take_chunk(struct read_file *file, const struct format_view *view, si
     return table_put(file, &file->regions, view, first, sizeof(struct format_region), problems);
   case FORMAT_THREAD:
     return table_put(file, &file->threads, view, file->threads.count, sizeof(struct format_thread), problems);
+  case FORMAT_DIRECTIVES:
+    return table_put(file, &file->directives, view, first, sizeof(struct format_directive), problems);
+  case FORMAT_CONTRIBUTIONS:
+    return table_put(file, &file->contributions, view, first, sizeof(struct format_contribution), problems);
   default:
     return add_ref(file, &view->head, offset);
   }
@@ -237,6 +246,19 @@ out:
 
 static int take_threads(const struct read_file *file, struct profile_process *process, struct problems *problems);
 
+/* What the record says of work and span; the unit tells whether they were computed. */
+static int take_graph(const struct read_file *file, const struct format_process *record, struct profile_graph *graph)
+{
+  const char *unit = string_at(file, record->work_unit);
+  graph->known = *unit != 0;
+  graph->unit = strdup(unit);
+  graph->is_time = !strcmp(unit, "s");
+  graph->span = record->span;
+  graph->burdened = record->span_burdened;
+  graph->unseen = record->unseen;
+  return graph->unit ? 0 : ERR_NOMEM;
+}
+
 /* Copies the process record; without one the process is described by what is left. */
 static int take_process(const struct read_file *file, struct profile_process *process, struct problems *problems)
 {
@@ -262,6 +284,8 @@ static int take_process(const struct read_file *file, struct profile_process *pr
   process->runtime = strdup(string_at(file, record.runtime));
   process->notes = strdup(string_at(file, record.notes));
   if (!process->host || !process->command || !process->runtime || !process->notes)
+    return ERR_NOMEM;
+  if (take_graph(file, &record, &process->graph))
     return ERR_NOMEM;
   return take_threads(file, process, problems);
 }
@@ -292,6 +316,7 @@ static void take_thread(const struct format_thread *record, struct profile_threa
       .wall_ns = record->wall_ns,
       .blocked_ns = record->blocked_ns,
       .region_ns = record->region_ns,
+      .work = record->work,
   };
   memcpy(thread->lost, record->lost, sizeof thread->lost);
 }
@@ -391,6 +416,8 @@ void read_close(struct read_file *file)
   free(file->modules.data);
   free(file->regions.data);
   free(file->threads.data);
+  free(file->directives.data);
+  free(file->contributions.data);
   free(file->refs);
   free(file);
 }
@@ -449,6 +476,39 @@ struct read_region read_region(const struct read_file *file, uint32_t region)
   return (struct read_region){.linked = record->state == FORMAT_REGION_KNOWN || record->state == FORMAT_REGION_LINKED,
                               .owner = record->owner,
                               .link_node = record->link_node};
+}
+
+uint32_t read_directives_count(const struct read_file *file)
+{
+  return file->directives.count;
+}
+
+struct read_directive read_directive(const struct read_file *file, uint32_t directive)
+{
+  const struct format_directive *record = (const struct format_directive *)file->directives.data + directive;
+  return (struct read_directive){.kind = record->kind,
+                                 .module = record->module,
+                                 .flags = record->flags,
+                                 .name = string_at(file, record->name),
+                                 .offset = record->offset,
+                                 .instances = record->instances,
+                                 .work = record->work,
+                                 .span = record->span,
+                                 .iterations = record->iterations,
+                                 .lock_bound = record->lock_bound};
+}
+
+uint32_t read_contributions_count(const struct read_file *file)
+{
+  return file->contributions.count;
+}
+
+struct read_contribution read_contribution(const struct read_file *file, uint32_t contribution)
+{
+  const struct format_contribution *record =
+      (const struct format_contribution *)file->contributions.data + contribution;
+  return (struct read_contribution){
+      .directive = record->directive, .thread = record->thread, .node = record->node, .amount = record->amount};
 }
 
 /* Puts together one table of one thread. */

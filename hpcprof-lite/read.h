@@ -37,6 +37,19 @@ struct read_region {
   uint32_t owner, link_node;
 };
 
+/* A construct; module: the file's number, 0 if not known. */
+struct read_directive {
+  uint32_t kind, module, flags;
+  const char *name;
+  uint64_t offset, instances, work, span, iterations, lock_bound;
+};
+
+/* A part of the process's span; thread 0: no context. */
+struct read_contribution {
+  uint32_t directive, thread, node;
+  uint64_t amount;
+};
+
 struct read_file;
 
 /* Reads the file and its process tables into *out and *process; whatever is unsound is left out and named in problems.
@@ -52,6 +65,11 @@ struct read_module read_module(const struct read_file *file, uint32_t module);
 const char *read_string(const struct read_file *file, uint32_t offset); /* "" where there is none */
 uint32_t read_regions_count(const struct read_file *file);
 struct read_region read_region(const struct read_file *file, uint32_t region);
+
+uint32_t read_directives_count(const struct read_file *file);
+struct read_directive read_directive(const struct read_file *file, uint32_t directive);
+uint32_t read_contributions_count(const struct read_file *file);
+struct read_contribution read_contribution(const struct read_file *file, uint32_t contribution);
 
 /* Decodes the tree of a thread into *nodes (free()), *count 0 where the file has none.  0, or ERR_NOMEM. */
 int read_nodes(struct read_file *file, uint32_t thread, struct problems *problems, struct read_node **nodes,

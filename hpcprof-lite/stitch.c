@@ -409,6 +409,111 @@ static int stitch_thread(struct stitch *stitch, uint32_t position)
   return status;
 }
 
+/* Counts of what is unsound in the graph's tables; reported once for the process. */
+struct graph_faults {
+  uint64_t kinds, directives, contexts, excess;
+};
+
+/* Copies the file's directives.  Records that are unsound keep their place, as constructs of the program. */
+static int take_directives(struct stitch *stitch, struct graph_faults *faults)
+{
+  struct profile_graph *graph = &stitch->process->graph;
+  uint32_t count = read_directives_count(stitch->file);
+  graph->directives = calloc((size_t)count + 1, sizeof *graph->directives);
+  if (!graph->directives)
+    return ERR_NOMEM;
+  graph->directives_count = count ? count : 1;
+  for (uint32_t i = 0; i < graph->directives_count; i++) {
+    struct read_directive from = {.name = ""};
+    if (i)
+      from = read_directive(stitch->file, i);
+    bool sound = i && from.kind > DIRECTIVE_PROGRAM && from.kind < DIRECTIVE_KINDS;
+    bool placed = from.module && from.module < read_modules_count(stitch->file);
+    faults->kinds += i && (!sound || (from.module && !placed));
+    graph->directives[i] = (struct profile_directive){.kind = sound ? from.kind : DIRECTIVE_PROGRAM,
+                                                      .module = placed ? stitch->modules[from.module] : PROFILE_NONE,
+                                                      .offset = from.offset,
+                                                      .name = strdup(sound ? from.name : ""),
+                                                      .flags = from.flags,
+                                                      .instances = from.instances,
+                                                      .work = from.work,
+                                                      .span = from.span,
+                                                      .iterations = from.iterations,
+                                                      .lock_bound = from.lock_bound};
+    if (!graph->directives[i].name)
+      return ERR_NOMEM;
+  }
+  return 0;
+}
+
+/* The merged context of a contribution, PROFILE_NONE if it has none. */
+static uint32_t contribution_context(struct stitch *stitch, const struct read_contribution *from,
+                                     struct graph_faults *faults)
+{
+  if (!from->thread)
+    return PROFILE_NONE;
+  uint32_t position = thread_position(stitch, from->thread);
+  const struct stitch_thread *thread = position == PROFILE_NONE ? NULL : &stitch->threads[position];
+  if (thread && from->node < thread->count && thread->map[from->node] >= MAPPED)
+    return thread->map[from->node] > MAPPED ? thread->map[from->node] - MAPPED : PROFILE_NONE; /* the root is none */
+  faults->contexts++;
+  return PROFILE_NONE;
+}
+
+/* Keeps who contributes to the span, in all never more than the span; what is missing is the program's. */
+static int take_contributions(struct stitch *stitch, struct graph_faults *faults)
+{
+  const struct profile_graph *graph = &stitch->process->graph;
+  uint64_t left = graph->span;
+  int status = 0;
+  for (uint32_t i = 0; i < read_contributions_count(stitch->file) && !status; i++) {
+    struct read_contribution from = read_contribution(stitch->file, i);
+    bool known = from.directive < graph->directives_count &&
+                 (!from.directive || graph->directives[from.directive].kind != DIRECTIVE_PROGRAM);
+    faults->directives += !known;
+    faults->excess += from.amount > left;
+    struct profile_share share = {.owner = stitch->process->number,
+                                  .directive = known ? from.directive : 0,
+                                  .context = contribution_context(stitch, &from, faults),
+                                  .amount = from.amount < left ? from.amount : left};
+    left -= share.amount;
+    status = share.amount ? contexts_share(stitch->contexts, &share) : 0;
+  }
+  struct profile_share rest = {.owner = stitch->process->number, .context = PROFILE_NONE, .amount = left};
+  return status || !left ? status : contexts_share(stitch->contexts, &rest);
+}
+
+static void report_graph_faults(const struct stitch *stitch, const struct graph_faults *faults)
+{
+  const struct {
+    uint64_t count;
+    const char *text;
+  } all[] = {{faults->kinds, "constructs of a kind or module that does not exist: kept as unknown"},
+             {faults->directives, "parts of the critical path in constructs that do not exist: kept as the program's"},
+             {faults->contexts, "parts of the critical path in contexts that do not exist: kept without"},
+             {faults->excess, "parts of the critical path that exceed the span: left out"}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (all[i].count)
+      problems_add(stitch->problems, "%s: %llu %s", stitch->process->path, (unsigned long long)all[i].count,
+                   all[i].text);
+}
+
+/* Work and span, once all threads' maps are complete. */
+static int stitch_graph(struct stitch *stitch)
+{
+  struct profile_graph *graph = &stitch->process->graph;
+  struct graph_faults faults = {0};
+  if (!graph->known)
+    return 0;
+  for (uint32_t i = 0; i < stitch->process->threads_count; i++)
+    add(&graph->work, stitch->process->threads[i].work);
+  int status = take_directives(stitch, &faults);
+  if (!status)
+    status = take_contributions(stitch, &faults);
+  report_graph_faults(stitch, &faults);
+  return status;
+}
+
 int stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog,
                 enum profile_baseline baseline, struct contexts *contexts, struct problems *problems)
 {
@@ -422,6 +527,8 @@ int stitch_file(struct read_file *file, struct profile_process *process, struct 
   int status = stitch.threads ? intern_tables(&stitch) : ERR_NOMEM;
   for (uint32_t i = 0; i < process->threads_count && !status; i++)
     status = stitch_thread(&stitch, i);
+  if (!status)
+    status = stitch_graph(&stitch);
   for (uint32_t i = 0; stitch.threads && i < process->threads_count; i++) {
     unload_thread(&stitch.threads[i]);
     free(stitch.threads[i].map);

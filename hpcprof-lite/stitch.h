@@ -13,7 +13,8 @@
 #include "hpcprof-lite/contexts.h"
 #include "hpcprof-lite/read.h"
 
-/* Adds all threads of the file to contexts, and what they hold in total to process->threads.  0, or ERR_NOMEM.
+/* Adds all threads of the file to contexts, and what they hold in total to process->threads; the parts of the process's
+ * span to contexts, its constructs to process->graph.  0, or ERR_NOMEM.
  *
  * Idleness is made here, for each thread and node, while its process and thread are known.  With P = work + overhead +
  * lock wait of the node, and the sums over its samples of p/b (per busy) and p t/b (in use), it is T per_busy - P

@@ -11,7 +11,8 @@ void tree_columns_init(const struct catalog *catalog, struct tree_columns *colum
                                    .work = PROFILE_NONE,
                                    .overhead = PROFILE_NONE,
                                    .lockwait = PROFILE_NONE,
-                                   .idleness = PROFILE_NONE};
+                                   .idleness = PROFILE_NONE,
+                                   .critical = PROFILE_NONE};
   columns->count = catalog->columns_count;
   catalog_column_order(catalog, columns->source);
   for (uint32_t i = 0; i < columns->count; i++) {
@@ -27,6 +28,8 @@ void tree_columns_init(const struct catalog *catalog, struct tree_columns *colum
       columns->lockwait = i;
     else if (column->role == COLUMN_IDLENESS && columns->idleness == PROFILE_NONE)
       columns->idleness = i;
+    else if (column->role == COLUMN_CRITICAL && columns->critical == PROFILE_NONE)
+      columns->critical = i;
     else
       columns->events[columns->events_count++] = i;
   }

@@ -50,7 +50,7 @@ struct tree {
 struct tree_columns {
   struct profile_column columns[CATALOG_COLUMNS_MAX]; /* in canonical order, the catalog's strings */
   uint32_t source[CATALOG_COLUMNS_MAX];               /* number in the catalog */
-  uint32_t count, samples, work, overhead, lockwait, idleness;
+  uint32_t count, samples, work, overhead, lockwait, idleness, critical;
   uint32_t events[CATALOG_COLUMNS_MAX], events_count;
 };
 

@@ -25,8 +25,10 @@ const char *view_selector(const char *text, struct view_selector *selector)
   *selector = (struct view_selector){.text = text};
   if (!*text)
     return "it is empty";
-  if (*text == '@')
-    return "user regions are not available yet";
+  if (*text == '@') {
+    selector->is_region = text[1] != 0;
+    return selector->is_region ? NULL : "after '@' the name of a user region is expected";
+  }
   if (*text == '#') {
     const char *rest = text + 1;
     selector->is_id = number(&rest, &selector->id) && !*rest;
@@ -66,12 +68,19 @@ static bool same_name(const char *name, const char *wanted)
   return !strncmp(name, wanted, length) && (!name[length] || name[length] == '(');
 }
 
-static bool matches_row(const struct names *names, const struct view_selector *selector, const struct tree_row *row)
+bool view_selects_line(const struct view_selector *selector, const char *file, uint32_t line)
 {
+  return selector->is_lines && line >= selector->from && line <= selector->to && same_file(selector, file);
+}
+
+bool view_selects(const struct names *names, const struct view_selector *selector, const struct tree_row *row)
+{
+  if (selector->is_region)
+    return false;
   if (selector->is_id)
     return row->id == selector->id;
   if (selector->is_lines)
-    return row->line >= selector->from && row->line <= selector->to && same_file(selector, row->file);
+    return view_selects_line(selector, row->file, row->line);
   if (same_name(row->name, selector->text))
     return true;
   if (row->function == PROFILE_NONE)
@@ -103,7 +112,7 @@ int view_part(const struct tree *tree, const struct names *names, const struct v
     uint32_t row = tree->order[i];
     const struct tree_row *here = &tree->rows[row];
     uint32_t above = row ? map[here->parent] : 0;
-    bool outermost = !above && matches_row(names, selector, here);
+    bool outermost = !above && view_selects(names, selector, here);
     if (!outermost && !above)
       continue;
     *matches += outermost;

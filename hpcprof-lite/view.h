@@ -10,18 +10,23 @@
 
 enum { VIEW_CALLERS_MAX = 400 }; /* callers shown above a function at most: bounds bottom-up views of deep recursion */
 
-/* What --root names. */
+/* What --root and --what-if name. */
 struct view_selector {
   const char *text;
-  bool is_id, is_lines;
+  bool is_id, is_lines, is_region;
   uint32_t id;
   const char *file; /* is_lines: last part of a path, or more of it */
   size_t file_length;
   uint32_t from, to;
 };
 
-/* Understands function, file.c:12, file.c:12-30 and #ID.  Returns NULL, or what is wrong with it. */
+/* Understands function, file.c:12, file.c:12-30, #ID and @NAME (a user region, which is no row).  Returns NULL, or what
+ * is wrong with it. */
 const char *view_selector(const char *text, struct view_selector *selector);
+
+/* Whether a row of the top-down tree is selected, or a line of a file. */
+bool view_selects(const struct names *names, const struct view_selector *selector, const struct tree_row *row);
+bool view_selects_line(const struct view_selector *selector, const char *file, uint32_t line);
 
 /* The outermost rows that match and all below them, with their ids.  *matches counts them.  0, or ERR_NOMEM. */
 int view_part(const struct tree *tree, const struct names *names, const struct view_selector *selector,

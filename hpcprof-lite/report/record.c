@@ -141,6 +141,14 @@ void record_real(struct record *record, double value, int decimals)
   close_cell(record);
 }
 
+void record_work(struct record *record, uint64_t amount, bool is_time)
+{
+  if (is_time)
+    record_ns(record, amount);
+  else
+    record_uint(record, amount);
+}
+
 void record_percent(struct record *record, uint64_t part, uint64_t whole)
 {
   record_real(record, whole ? 100.0 * (double)part / (double)whole : 0.0, 4);

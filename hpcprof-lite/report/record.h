@@ -31,6 +31,9 @@ void record_int(struct record *record, int64_t value);
 void record_ns(struct record *record, uint64_t ns); /* as seconds with 9 decimals */
 void record_real(struct record *record, double value, int decimals);
 
+/* An amount of work in the unit of a graph: time as seconds, or a count. */
+void record_work(struct record *record, uint64_t amount, bool is_time);
+
 /* part of whole in percent with 4 decimals, 0 of nothing */
 void record_percent(struct record *record, uint64_t part, uint64_t whole);
 void record_empty(struct record *record);

@@ -8,6 +8,9 @@
 
 #include "hpcprof-lite/analysis/causes.h"
 #include "hpcprof-lite/analysis/efficiency.h"
+#include "hpcprof-lite/analysis/speedup.h"
+#include "hpcprof-lite/analysis/whatif.h"
+#include "hpcprof-lite/analysis/workspan.h"
 #include "hpcprof-lite/tree.h"
 
 #include <stdio.h>
@@ -60,6 +63,11 @@ struct report {
   const struct causes_finding *idle, *locks; /* worst contexts */
   uint32_t idle_count, locks_count;
   struct efficiency efficiency;
+  struct workspan workspan;
+  const uint32_t *path; /* rows of flat with most of the critical path */
+  uint32_t path_count;
+  struct whatif whatif;
+  struct speedup speedup;
   const struct report_module *modules;
   uint32_t modules_count;
   const uint64_t *thread_order; /* process << 32 | thread, in the order to be shown */

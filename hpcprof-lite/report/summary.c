@@ -1,6 +1,8 @@
 #include "hpcprof-lite/report/summary.h"
 
 #include "hpcprof-lite/read.h"
+#include "hpcprof-lite/report/parallelism.h"
+#include "hpcprof-lite/report/path.h"
 #include "hpcprof-lite/report/screen.h"
 #include "hpcprof-lite/report/verdict.h"
 
@@ -9,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELL = 16, LINE_MAX = 4096, PATH_TEXT_MAX = LINE_MAX + 16, BAR_MAX = 30, NOTES_MAX = 4 };
+enum { CELL = 16, LINE_MAX = 4096, BAR_MAX = 30, NOTES_MAX = 4 };
 
 struct summary {
   const struct report *report;
@@ -231,36 +233,34 @@ static void print_efficiency(const struct summary *summary)
   print_wrapped(summary, "  ", text, (size_t)length);
 }
 
-/* "main > solve > parallel @ solve.c:42": the path that ends in a row, as many of the inner ones as fit. */
-static void path_text(const struct summary *summary, uint32_t row, unsigned width, char out[PATH_TEXT_MAX])
+/* Work, span, and what the critical path consists of, where the run has it. */
+static void print_parallelism(const struct summary *summary)
 {
-  const struct tree *tree = summary->report->tree;
-  enum { STEPS = 24, STEP_LEAST = 14 };
-  uint32_t path[STEPS];
-  size_t count = 0;
-  for (uint32_t up = row; up && up != PROFILE_NONE && count < STEPS; up = tree->rows[up].parent)
-    path[count++] = up;
-  char text[LINE_MAX] = "";
-  unsigned used = 0;
-  size_t first = 0;
-  for (; first < count; first++) { /* from the inside out */
-    char name[SCREEN_TEXT_MAX];
-    const char *whole_name = tree->rows[path[first]].name;
-    unsigned most = count == 1 ? width : first ? width / 2 : width * 3 / 5;
-    unsigned length = screen_fit(&summary->screen, whole_name, most, name);
-    if (first && used + length + 3 + 5 > width)
-      length = screen_fit(&summary->screen, whole_name, STEP_LEAST, name);
-    if (first && used + length + 3 + 5 > width)
-      break;
-    char longer[LINE_MAX];
-    int written = snprintf(longer, sizeof longer, "%s%s%s", name, *text ? " > " : "", text);
-    if (written < 0 || (size_t)written >= sizeof longer)
-      break;
-    memcpy(text, longer, (size_t)written + 1);
-    used += length + (first ? 3 : 0);
+  const struct report *report = summary->report;
+  const struct profile_graph *graph = &report->profile->graph;
+  char sentence[PARALLELISM_SENTENCE_MAX], work[CELL], span[CELL], text[LINE_MAX];
+  parallelism_sentence(report, &summary->screen, sentence);
+  if (!*sentence)
+    return;
+  print_title(summary, "Parallelism");
+  print_wrapped(summary, "  ", sentence, strlen(sentence));
+  if (graph->is_time) {
+    seconds_text(graph->work, work);
+    seconds_text(graph->span, span);
+  } else {
+    screen_count(graph->work, work);
+    screen_count(graph->span, span);
   }
-  bool whole = first == count && (!count || tree->rows[path[count - 1]].parent == 0);
-  snprintf(out, PATH_TEXT_MAX, "%s%s", whole ? "" : summary->screen.dots ? "\xe2\x80\xa6 > " : ".. > ", text);
+  int length = snprintf(text, sizeof text, "Work %s %.20s, span %s; most of the path:", work, graph->unit, span);
+  for (uint32_t i = 0; i < report->path_count && i < 2; i++) {
+    char name[SCREEN_TEXT_MAX];
+    screen_fit(&summary->screen, report->flat->rows[report->path[i]].name, 24, name);
+    length += snprintf(text + length, sizeof text - (size_t)length, "%s %.200s %.0f %%", i ? "," : "", name,
+                       100 * (double)tree_excl(report->flat, report->path[i], report->columns->critical) /
+                           (double)graph->span);
+  }
+  if (report->path_count)
+    print_wrapped(summary, "  ", text, (size_t)length);
 }
 
 /* The contexts that cost others most, with what that suggests. */
@@ -281,7 +281,7 @@ static void print_worst(const struct summary *summary, const char *title, const 
     screen_seconds(found->cost_ns, screen_decimals(whole), cost);
     screen_percent(found->cost_ns, whole, absolute);
     screen_percent(found->cost_ns, tree_weight(report->flat, report->columns, found->flat, false), relative);
-    path_text(summary, found->context, summary->screen.width - 27, path);
+    path_text(&summary->screen, report->tree, found->context, summary->screen.width - 27, path);
     fprintf(summary->stream, "  %8s%c%6s %6s   %s\n", cost, few ? '*' : ' ', absolute, relative, path);
     verdict_text(report, found, advice);
     print_line(summary, "    %s", advice);
@@ -311,7 +311,8 @@ static void print_hot(const struct summary *summary)
     screen_percent(weight, whole, percent);
     screen_fit(&summary->screen, report->flat->rows[hot->flat].name, summary->screen.width - 20, name);
     fprintf(summary->stream, "  %8s%c%6s  %s\n", figure, few ? '*' : ' ', percent, name);
-    path_text(summary, report->tree->rows[hot->context].parent, summary->screen.width - 21, path);
+    path_text(&summary->screen, report->tree, report->tree->rows[hot->context].parent, summary->screen.width - 21,
+              path);
     if (*path)
       fprintf(summary->stream, "%21s%s%s%s\n", "", screen_dim(&summary->screen), path, screen_plain(&summary->screen));
   }
@@ -333,6 +334,9 @@ static const char *remedy(unsigned loss)
       [LOSS_BLAME] = "missing from lock wait",
       [LOSS_STATES] = "idleness may be slightly off",
       [LOSS_TASKS] = "shown below their region",
+      [LOSS_PATHS] = "the critical path lacks contexts",
+      [LOSS_DIRECTIVES] = "shown with the construct around them",
+      [LOSS_GRAPH] = "work and span are incomplete",
   };
   return loss < LOSS_MAX && remedies[loss] ? remedies[loss] : "";
 }
@@ -498,6 +502,7 @@ void summary_text(const struct report *report)
   print_run(&summary);
   print_categories(&summary);
   print_efficiency(&summary);
+  print_parallelism(&summary);
   print_worst(&summary, "Who leaves others idle (abs%: of all threads' time; rel%: of its own)", report->idle,
               report->idle_count);
   print_worst(&summary, "Who makes others wait for a lock", report->locks, report->locks_count);

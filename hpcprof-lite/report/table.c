@@ -30,7 +30,7 @@ static const char *const tree_headers[] = {"id",
                                            "rel_idleness_pct",
                                            "critical_path_incl",
                                            "critical_path_excl"};
-enum { TREE_HEADERS = sizeof tree_headers / sizeof *tree_headers, FIRST_LATER = 19 };
+enum { TREE_HEADERS = sizeof tree_headers / sizeof *tree_headers };
 
 static void named_uint(FILE *stream, const char *name, uint64_t value)
 {
@@ -43,12 +43,14 @@ static void named_seconds(FILE *stream, const char *name, uint64_t ns)
 }
 
 /* Opens the JSON object: the view, and the run that it is about. */
-static void open_json(const struct report *report)
+void table_open(const struct report *report, bool json)
 {
   static const char *const baselines[] = {
       [BASELINE_THREAD] = "thread", [BASELINE_CORE] = "core", [BASELINE_SHARED] = "shared"};
   const struct report_run *run = report->run;
   FILE *stream = report->stream;
+  if (!json)
+    return;
   fputs("{\"view\":", stream);
   record_json_string(stream, report->view);
   fputs(",\n\"run\":{\"command\":", stream);
@@ -66,8 +68,10 @@ static void open_json(const struct report *report)
   fprintf(stream, "%u},\n", report->left_out);
 }
 
-static void close_json(const struct report *report)
+void table_close(const struct report *report, bool json)
 {
+  if (!json)
+    return;
   fputs("}\n", report->stream);
 }
 
@@ -134,6 +138,14 @@ static void idleness_cells(const struct report *report, struct record *record, u
   }
 }
 
+static void critical_cell(const struct report *report, struct record *record, uint64_t amount)
+{
+  if (report->columns->critical == PROFILE_NONE)
+    record_empty(record);
+  else
+    record_work(record, amount, report->profile->graph.is_time);
+}
+
 static void tree_cells(const struct report *report, struct record *record, uint32_t number)
 {
   const struct tree *tree = report->tree;
@@ -162,8 +174,8 @@ static void tree_cells(const struct report *report, struct record *record, uint3
   time_cells(report, record, number, columns->lockwait);
   time_cells(report, record, number, columns->idleness);
   idleness_cells(report, record, number);
-  for (size_t i = FIRST_LATER; i < TREE_HEADERS; i++)
-    record_empty(record);
+  critical_cell(report, record, tree_incl(tree, number, columns->critical));
+  critical_cell(report, record, tree_excl(tree, number, columns->critical));
   for (uint32_t i = 0; i < columns->events_count; i++) {
     uint32_t event = columns->events[i];
     event_cell(record, &columns->columns[event], tree_incl(tree, number, event));
@@ -178,15 +190,13 @@ void table_tree(const struct report *report, bool json)
   char **all = headers(report, &count);
   if (!all)
     return;
-  if (json)
-    open_json(report);
+  table_open(report, json);
   record_begin(&record, report->stream, json, (const char *const *)all, count);
   for (uint32_t i = 0; i < report->tree->count; i++)
     if (report->shown[report->tree->order[i]])
       tree_cells(report, &record, report->tree->order[i]);
   record_end(&record);
-  if (json)
-    close_json(report);
+  table_close(report, json);
   free_headers(all, count);
 }
 
@@ -196,8 +206,7 @@ void table_threads(const struct report *report, bool json)
                                         "dropped", "partial", "work_s", "overhead_s", "lockwait_s",
                                         "idle_s",  "cpu_s",   "wall_s", "blocked_s"};
   struct record record;
-  if (json)
-    open_json(report);
+  table_open(report, json);
   record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
   bool time = tree_has_time(report->columns);
   for (uint32_t i = 0; i < report->thread_count; i++) {
@@ -222,16 +231,14 @@ void table_threads(const struct report *report, bool json)
     record_ns(&record, thread->blocked_ns);
   }
   record_end(&record);
-  if (json)
-    close_json(report);
+  table_close(report, json);
 }
 
 void table_efficiency(const struct report *report, bool json)
 {
   static const char *const columns[] = {"metric", "value", "unit", "gain_s"};
   struct record record;
-  if (json)
-    open_json(report);
+  table_open(report, json);
   record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
   for (unsigned i = 0; i < EFFICIENCY_COUNT && report->efficiency.known; i++) {
     record_text(&record, efficiency_name(i));
@@ -240,8 +247,7 @@ void table_efficiency(const struct report *report, bool json)
     record_real(&record, report->efficiency.gain_s[i], 9);
   }
   record_end(&record);
-  if (json)
-    close_json(report);
+  table_close(report, json);
 }
 
 static void fact_text(struct record *record, const char *section, const char *item, const char *value, const char *note)
@@ -307,6 +313,35 @@ static void summary_run(const struct report *report, struct record *record)
   }
 }
 
+static void fact_work(const struct report *report, struct record *record, const char *item, uint64_t amount,
+                      const char *note)
+{
+  const struct profile_graph *graph = &report->profile->graph;
+  record_text(record, "parallelism");
+  record_text(record, item);
+  record_work(record, amount, graph->is_time);
+  record_text(record, graph->unit);
+  record_text(record, note);
+}
+
+static void summary_parallelism(const struct report *report, struct record *record)
+{
+  const struct profile_graph *graph = &report->profile->graph;
+  if (!graph->known)
+    return;
+  fact_work(report, record, "work", graph->work, NULL);
+  fact_work(report, record, "span", graph->span, "longest chain of work");
+  fact_work(report, record, "burdened span", graph->burdened, "with the cost of forks, tasks and joins");
+  record_text(record, "parallelism");
+  record_text(record, "parallelism");
+  record_real(record, workspan_parallelism(graph->work, graph->span), 4);
+  record_text(record, "ratio");
+  record_text(record, report->workspan.count ? report->workspan.rows[0].note : NULL);
+  for (uint32_t i = 0; i < report->path_count; i++)
+    fact_work(report, record, report->flat->rows[report->path[i]].name,
+              tree_excl(report->flat, report->path[i], report->columns->critical), "own part of the critical path");
+}
+
 /* The worst contexts, with what their figures suggest. */
 static void summary_worst(const struct report *report, struct record *record, bool locks)
 {
@@ -337,10 +372,10 @@ void table_summary(const struct report *report, bool json)
 {
   static const char *const columns[] = {"section", "item", "value", "unit", "note"};
   struct record record;
-  if (json)
-    open_json(report);
+  table_open(report, json);
   record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
   summary_run(report, &record);
+  summary_parallelism(report, &record);
   summary_worst(report, &record, false);
   summary_worst(report, &record, true);
   summary_health(report, &record);
@@ -350,6 +385,5 @@ void table_summary(const struct report *report, bool json)
             row->file);
   }
   record_end(&record);
-  if (json)
-    close_json(report);
+  table_close(report, json);
 }

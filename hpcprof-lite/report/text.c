@@ -13,7 +13,7 @@ struct layout {
   unsigned name_at, name_width; /* columns                                    */
   unsigned decimals;
   unsigned step; /* columns of indentation for each level      */
-  bool time, own_percent, overhead, lockwait, idleness;
+  bool time, own_percent, overhead, lockwait, idleness, critical;
   bool narrow;     /* columns are left out for want of width     */
   uint32_t events; /* further events shown, beside a time        */
   bool few;        /* some figure was marked                     */
@@ -28,7 +28,8 @@ static const char *weight_name(const struct tree_columns *columns)
 /* Columns that stand before the name. */
 static unsigned figures_width(const struct layout *layout)
 {
-  unsigned percentages = 1 + layout->own_percent + layout->overhead + layout->lockwait + 2 * layout->idleness;
+  unsigned percentages =
+      1 + layout->own_percent + layout->overhead + layout->lockwait + 2 * layout->idleness + layout->critical;
   return 2 * (8 + 1) + 6 * percentages + 8 * layout->events + 2;
 }
 
@@ -37,10 +38,13 @@ static void fit_columns(struct layout *layout)
 {
   unsigned most = layout->screen.width - layout->screen.width * 3 / 8;
   layout->own_percent = figures_width(layout) + 6 <= most;
-  while (figures_width(layout) > most && (layout->events || layout->overhead || layout->lockwait || layout->idleness)) {
+  while (figures_width(layout) > most &&
+         (layout->events || layout->critical || layout->overhead || layout->lockwait || layout->idleness)) {
     layout->narrow = true;
     if (layout->events)
       layout->events--;
+    else if (layout->critical)
+      layout->critical = false;
     else if (layout->overhead)
       layout->overhead = false;
     else if (layout->lockwait)
@@ -61,6 +65,7 @@ static void layout_init(const struct report *report, struct layout *layout)
   layout->overhead = tree_incl(tree, 0, columns->overhead) != 0;
   layout->lockwait = tree_incl(tree, 0, columns->lockwait) != 0;
   layout->idleness = tree_incl(tree, 0, columns->idleness) != 0;
+  layout->critical = tree_incl(tree, 0, columns->critical) != 0;
   layout->decimals = screen_decimals(tree_weight(tree, columns, 0, true));
   layout->events = layout->time ? columns->events_count : 0;
   if (layout->events > EVENTS_SHOWN)
@@ -97,8 +102,8 @@ static void print_header(const struct report *report, const struct layout *layou
   char name[SCREEN_TEXT_MAX];
   fputs(screen_bold(&layout->screen), stream);
   fprintf(stream, "%8s %6s%8s ", layout->time ? "total s" : "total", "%", layout->time ? "own s" : "own");
-  fprintf(stream, "%s%s%s%s", layout->own_percent ? "     %" : "", layout->overhead ? "  ovh%" : "",
-          layout->lockwait ? " lock%" : "", layout->idleness ? " idle%  rel%" : "");
+  fprintf(stream, "%s%s%s%s%s", layout->own_percent ? "     %" : "", layout->overhead ? "  ovh%" : "",
+          layout->lockwait ? " lock%" : "", layout->idleness ? " idle%  rel%" : "", layout->critical ? " path%" : "");
   for (uint32_t i = 0; i < layout->events; i++) {
     screen_fit(&layout->screen, columns->columns[columns->events[i]].name, 7, name);
     fprintf(stream, " %7s", name);
@@ -152,6 +157,8 @@ static void print_figures(const struct report *report, struct layout *layout, ui
     print_waiting(report, idle, whole);
     print_waiting(report, idle, tree_weight(tree, columns, row, true));
   }
+  if (layout->critical)
+    print_waiting(report, tree_incl(tree, row, columns->critical), tree_incl(tree, 0, columns->critical));
   for (uint32_t i = 0; i < layout->events; i++) {
     char percent[CELL];
     uint32_t event = columns->events[i];
@@ -210,11 +217,13 @@ static void explain_waiting(const struct report *report, const struct layout *la
             "rel%%: idleness in %% of the row's own work, overhead, lock wait and idleness;\n"
             "      look first where idle%% and rel%% are both high\n",
             against[report->baseline]);
+  if (layout->critical)
+    fprintf(report->stream, "path%%: share of the critical path, the longest chain of work\n");
 }
 
 static void print_footnotes(const struct report *report, const struct layout *layout)
 {
-  if (layout->lockwait || layout->idleness)
+  if (layout->lockwait || layout->idleness || layout->critical)
     explain_waiting(report, layout);
   if (layout->narrow)
     fprintf(report->stream, "some columns are left out for want of width: -f csv has all\n");
@@ -226,6 +235,56 @@ static void print_footnotes(const struct report *report, const struct layout *la
   if (report->percent_limit > 0)
     fprintf(report->stream, ", those below %g %% among them: --percent-limit 0 shows all", report->percent_limit);
   putc('\n', report->stream);
+}
+
+/* An amount of work in the unit of the graph. */
+static void path_figure(const struct report *report, const struct layout *layout, uint64_t amount, char out[CELL])
+{
+  if (report->profile->graph.is_time)
+    screen_seconds(amount, layout->decimals, out);
+  else
+    screen_count(amount, out);
+}
+
+static void print_path_row(const struct report *report, const struct layout *layout, uint32_t row)
+{
+  const struct tree *tree = report->tree;
+  uint32_t column = report->columns->critical;
+  for (int i = 0; i < 2; i++) {
+    uint64_t amount = i ? tree_excl(tree, row, column) : tree_incl(tree, row, column);
+    char figure[CELL], percent[CELL];
+    path_figure(report, layout, amount, figure);
+    screen_percent(amount, tree_incl(tree, 0, column), percent);
+    fprintf(report->stream, "%8s %6s%s", figure, percent, i ? "" : " ");
+  }
+  print_name(report, layout, row);
+}
+
+void text_critical_path(const struct report *report)
+{
+  struct layout layout;
+  char span[CELL];
+  const char *unit = report->profile->graph.is_time ? "s" : "units";
+  layout_init(report, &layout);
+  layout.name_at = 33;
+  layout.name_width = layout.screen.width - layout.name_at;
+  uint64_t whole = tree_incl(report->tree, 0, report->columns->critical);
+  layout.decimals = screen_decimals(whole);
+  char total[CELL], own[CELL];
+  snprintf(total, sizeof total, "path %s", unit);
+  snprintf(own, sizeof own, "own %s", unit);
+  fprintf(report->stream, "%s%8s %6s %8s %6s  name%s\n", screen_bold(&layout.screen), *unit == 's' ? total : "path",
+          "%", *unit == 's' ? own : "own", "%", screen_plain(&layout.screen));
+  for (uint32_t i = 0; i < report->tree->count; i++)
+    if (report->shown[report->tree->order[i]])
+      print_path_row(report, &layout, report->tree->order[i]);
+  path_figure(report, &layout, whole, span);
+  fprintf(report->stream,
+          "The longest chain of work that one thing after another had to wait for:\n"
+          "%%: share of all that is shown, %s %.20s\n",
+          span, report->profile->graph.is_time ? "s" : report->profile->graph.unit);
+  if (report->left_out)
+    fprintf(report->stream, "rows off the path or below %g %% of it are left out\n", report->percent_limit);
 }
 
 void text_tree(const struct report *report)

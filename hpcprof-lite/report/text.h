@@ -5,6 +5,7 @@
 #include "hpcprof-lite/report/report.h"
 
 void text_tree(const struct report *report);
+void text_critical_path(const struct report *report);
 void text_threads(const struct report *report);
 void text_efficiency(const struct report *report);
 

@@ -13,10 +13,13 @@ import sys
 from tap import REPORT, case, environment, main
 
 GOLDEN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden")
-SOUND = ("basic", "zstd", "live", "two", "events", "blame", "blames", "huge", "plain", "waits")
-BAD = ("hostile", "truncated", "flipped", "version", "empty", "foreign")
-VIEWS = ("summary", "topdown", "bottomup", "flat", "threads", "efficiency")
+SOUND = ("basic", "zstd", "live", "two", "events", "blame", "blames", "huge", "plain", "waits", "graph", "graphs",
+         "units")
+BAD = ("hostile", "truncated", "flipped", "version", "empty", "foreign", "lies")
+VIEWS = ("summary", "topdown", "bottomup", "flat", "threads", "efficiency", "parallelism", "critical-path", "whatif",
+         "speedup")
 TREES = ("topdown", "bottomup", "flat")
+PATHS = ("parallelism", "critical-path", "whatif", "speedup")
 FOUR = ("work", "overhead", "lockwait", "idleness")
 BASELINES = ("thread", "core", "shared")
 
@@ -52,6 +55,12 @@ def expected():
         table[f"two.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "two"), 0, "stdout")
         table[f"blame.{view}.txt"] = (("-q", "--view", view, "blame"), 0, "stdout")
         table[f"blame.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "blame"), 0, "stdout")
+        table[f"graph.{view}.txt"] = (("-q", "--view", view, "graph"), 0, "stdout")
+        table[f"graph.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "graph"), 0, "stdout")
+    for view in PATHS:
+        table[f"graphs.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "graphs"), 0, "stdout")
+        table[f"units.{view}.txt"] = (("-q", "--view", view, "units"), 0, "stdout")
+        table[f"lies.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "lies"), 1, "stdout")
     table["events.topdown.csv"] = (("-q", "--view", "topdown", "-f", "csv", "events"), 0, "stdout")
     table["events.topdown.json"] = (("-q", "--view", "topdown", "-f", "json", "events"), 0, "stdout")
     for name in BAD:
@@ -252,6 +261,182 @@ def the_threads_view_tells_blocked_time(_):
     assert table[0]["blocked_s"] == "0.300000000"
 
 
+def amounts(table, column, unit=1e9):
+    """A column of work as whole numbers: nanoseconds, or the counted unit."""
+    return [round(float(row[column]) * unit) for row in table]
+
+
+@case
+def the_critical_path_sums_to_the_span(_):
+    for name, span, unit in (("graph", 400_000_000, 1e9), ("graphs", 400_000_000, 1e9), ("units", 10, 1)):
+        table = rows("--view", "parallelism", name)
+        assert table[0]["kind"] == "program" and amounts(table[:1], "span", unit) == [span]
+        assert sum(amounts(table, "critical_path", unit)) == span, name
+        assert abs(sum(float(row["critical_path_pct"]) for row in table) - 100) < 1e-3
+        for view in TREES + ("critical-path",):
+            for lines in ((), ("--lines",)):
+                tree = rows("--view", view, *lines, name)
+                level = tree if view != "bottomup" else [row for row in tree if row["depth"] in ("0", "1")]
+                assert sum(amounts(level, "critical_path_excl", unit)) == span, (name, view)
+                assert amounts(tree[:1], "critical_path_incl", unit) == [span]
+                if view == "critical-path":
+                    assert all(amounts(tree, "critical_path_incl", unit))
+    done = report("-q", "-f", "csv", "--view", "parallelism", "lies")
+    table = list(csv.DictReader(io.StringIO(done.stdout.decode())))
+    assert sum(amounts(table, "critical_path")) == 100_000_000 and len(done.stderr.decode().splitlines()) == 4
+
+
+# Contexts of the golden measurement `graph` with their own part of the critical path in ns.  10 ms of the program's
+# 200 ms have no sample: they are spread over its other contexts, 40 ms and 150 ms.
+GRAPH_PATH = {
+    "app+0x1010": 40_000_000 + 10_000_000 * 40 // 190,
+    "app+0x2000": 150_000_000 + 10_000_000 - 10_000_000 * 40 // 190,
+    "app+0x1100": 5_000_000,
+    "parallel [app+0x1200]": 15_000_000,
+    "app+0x2100": 100_000_000 + 60_000_000 + 8_000_000,  # two threads, and what had no sample in the loop
+    "single [callers unknown]": 12_000_000,
+}
+
+
+@case
+def the_critical_path_has_contexts(_):
+    for view in ("topdown", "critical-path", "flat"):
+        table = rows("--view", view, "graph")
+        own = dict(zip((row["name"] for row in table), amounts(table, "critical_path_excl")))
+        assert {name: ns for name, ns in own.items() if ns} == GRAPH_PATH, (view, own)
+    table = rows("--view", "critical-path", "--sort", "critical_path_excl", "graph")
+    assert [row["name"] for row in table[1:3]] == ["single [callers unknown]", "app+0x1000"]
+    heavy = rows("--view", "critical-path", "--percent-limit", "11", "graph")
+    assert "app+0x1010" not in {row["name"] for row in heavy} and "app+0x2000" in {row["name"] for row in heavy}
+    part = rows("--view", "critical-path", "--root", "app+0x1100", "graph")
+    assert part[0]["critical_path_incl"] == "0.188000000"
+    assert rows("--view", "critical-path", "graphs") != [] == rows("--view", "critical-path", "blame")
+
+
+@case
+def constructs_have_work_and_span(_):
+    table = {(row["kind"], row["name"]): row for row in rows("--view", "parallelism", "graph")}
+    loop = table["for", "app+0x1200"]
+    assert (loop["work"], loop["span"], loop["parallelism"]) == ("0.700000000", "0.175000000", "4.0000")
+    assert (loop["critical_path"], loop["critical_path_pct"]) == ("0.168000000", "42.0000")
+    assert (loop["iteration_parallelism"], loop["instances"], loop["unit"]) == ("100.0000", "10", "s")
+    assert table["critical", "app+0x1210"]["lock_bound"] == "0.065000000"
+    assert table["program", "./graph"]["parallelism"] == "2.5000"
+    assert table["barrier", "app+0x1230"]["parallelism"] == ""
+    assert ("user-region", "phase 1") in table
+    both = {(row["kind"], row["name"]): row for row in rows("--view", "parallelism", "graphs")}
+    assert both["program", "./graph"]["work"] == "1.600000000" and both["program", "./graph"]["span"] == "0.400000000"
+    assert "span of process 1000" in both["program", "./graph"]["note"]
+    loop = both["for", "app+0x1200"]  # the same loop, in modules of other numbers
+    assert (loop["work"], loop["span"], loop["instances"]) == ("1.000000000", "0.300000000", "20")
+    assert loop["note"] == "chunks not announced by this runtime: one block per thread"
+    for column in loop:
+        found = [row[column] for row in rows("--view", "parallelism", "--sort", column, "graph")[1:]]
+        if column in ("kind", "name", "file", "unit", "note"):
+            assert found == sorted(found), column
+        else:
+            assert [float(cell or 0) for cell in found] == sorted((float(cell or 0) for cell in found), reverse=True)
+    assert len(rows("--view", "parallelism", "--max-rows", "3", "graph")) == 3
+    text = report("-q", "--view", "parallelism", "graph").stdout.decode()
+    assert text.startswith("With unlimited cores this run could be 2.5 times as fast as on one; 50 % of the\n"
+                           "critical path is serial code outside any region: app+0x1000 > app+0x2000.\n")
+
+
+def scenario(*selected, name="graph"):
+    """The one row of the whatif view for a scenario."""
+    row, = rows("--view", "whatif", "--what-if", ",".join(f"{what}={factor}" for what, factor in selected), name)
+    return row
+
+
+@case
+def scenarios_bound_the_span(_):
+    names = {row["name"]: row for row in rows("--view", "topdown", "graph")}
+    own = GRAPH_PATH
+    inclusive = {"app+0x1000": sum(own.values()) - 12_000_000, "app+0x1100": 188_000_000, "app+0x2000": own["app+0x2000"],
+                 "parallel [app+0x1200]": 183_000_000, "single [callers unknown]": 12_000_000}
+    for name, selected in inclusive.items():
+        for selector in (name, "#" + names[name]["id"]):
+            for factor in (1, 2, 16, 1000000):
+                row = scenario((selector, factor))
+                low = 400_000_000 - selected * (1 - 1 / factor)
+                assert abs(float(row["span_low"]) * 1e9 - low) < 2, (selector, factor, row)
+                assert row["span"] == row["span_low"] and row["span_high"] == "0.400000000"
+                assert (row["work"], row["factor"]) == ("1.000000000", str(factor))
+                assert abs(float(row["parallelism"]) * low / 1e9 - 1) < 1e-3
+                assert abs(float(row["span_reduction_pct"]) - 100 * (1 - low / 4e8)) < 1e-3
+    assert scenario(("@phase 1", 5))["span_low"] == "0.396000000"
+    assert scenario(("#0", 2))["span_low"] == "0.200000000"
+    nested = scenario(("app+0x1100", 2), ("app+0x2100", 4))  # the larger factor holds for what both cover
+    assert nested["span_low"] == f"{(212 + 20 / 2 + 168 / 4) / 1000:.9f}" and nested["factor"] == "2,4"
+    assert scenario(("app+0x1100", 4), ("app+0x2100", 4))["factor"] == "4"
+    both = rows("--view", "whatif", "--what-if", "app+0x2000=2", "--what-if", "app+0x2100=2", "graph")
+    assert [row["scenario"] for row in both] == ["1", "2"]
+    assert all("best case" in row["note"] for row in both)
+
+
+@case
+def suggestions_are_the_best_functions_and_pairs(_):
+    table = rows("--view", "whatif", "graph")
+    assert [row["selector"] for row in table[:3]] == ["app+0x2100", "app+0x2000", "app+0x1010"]
+    assert table[3]["selector"] == "app+0x2100,app+0x2000" and {row["factor"] for row in table} == {"16"}
+    for row in table:
+        asked = scenario(*((name, 16) for name in row["selector"].split(",")))
+        assert {key: row[key] for key in row if key != "scenario"} == {key: asked[key] for key in row if key != "scenario"}
+    for part in (table[:3], table[3:]):
+        spans = [float(row["span"]) for row in part]
+        assert spans == sorted(spans)
+
+
+@case
+def constructs_stand_under_a_scenario(_):
+    table = rows("--view", "parallelism", "--what-if", "app+0x2100=4,app+0x2000=2", "graph")
+    low = round((400 - 168 * 3 / 4) * 1e6 - GRAPH_PATH["app+0x2000"] / 2)
+    assert abs(amounts(table[:1], "span")[0] - low) <= 1 and "another path" in table[0]["note"]
+    assert sum(amounts(table, "critical_path")) == amounts(table[:1], "span")[0]
+    loop = next(row for row in table if row["kind"] == "for")
+    assert amounts([loop], "critical_path")[0] in range(42_000_000 - 1, 42_000_002)
+    assert (loop["work"], loop["span"]) == ("0.700000000", "0.175000000")
+
+
+@case
+def speedups_are_those_of_greedy_schedules(_):
+    for name, work, span, burdened, own in (("graph", 1.0, 0.4, 0.5, 3), ("graphs", 1.6, 0.4, 0.5, 5),
+                                            ("units", 100, 10, 10, 2)):
+        table = rows("--view", "speedup", name)
+        assert [int(row["cores"]) for row in table] == sorted({1, 2, 4, 8, 16, 32, 64, 128, own})
+        for row in table:
+            cores, lower, upper, estimate, loaded = (float(row[key]) for key in (
+                "cores", "speedup_lower", "speedup_upper", "speedup_estimate", "speedup_burdened"))
+            assert abs(lower - work / (work / cores + span)) < 1e-4
+            assert abs(upper - work / max(work / cores, span)) < 1e-4
+            assert abs(estimate - work / ((work - span) / cores + span)) < 1e-4
+            assert abs(loaded - work / ((work - burdened) / cores + burdened)) < 1e-4
+            assert lower <= estimate <= upper and loaded <= estimate and row["speedup_simulated"] == ""
+            measured = int(row["cores"]) == own and name != "units"
+            assert row["speedup_measured"] == (f"{work:.4f}" if measured else ""), row  # elapsed: 1 s
+
+
+@case
+def the_summary_tells_the_parallelism(_):
+    table = [(row["item"], row["value"], row["unit"]) for row in rows("graph") if row["section"] == "parallelism"]
+    assert table == [("work", "1.000000000", "s"), ("span", "0.400000000", "s"), ("burdened span", "0.500000000", "s"),
+                     ("parallelism", "2.5000", "ratio"), ("app+0x2100", "0.168000000", "s"),
+                     ("app+0x2000", "0.157894737", "s"), ("app+0x1010", "0.042105263", "s")]
+    lines = report("-q", "graph").stdout.decode().splitlines()
+    assert len(lines) <= 45 and lines[lines.index("Parallelism") + 1].startswith("  With unlimited cores")
+    assert not [row for row in rows("blame") if row["section"] == "parallelism"]
+    assert "Parallelism" not in report("-q", "blame").stdout.decode()
+
+
+@case
+def without_a_graph_there_is_a_hint(_):
+    for view in PATHS:
+        done = report("-q", "--view", view, "-f", "csv", "blame")
+        assert done.returncode == 0 and done.stdout.count(b"\n") == 1, view
+        done = report("-q", "--view", view, "blame")
+        assert done.returncode == 0 and b"hpcrun-lite -p online" in done.stdout
+
+
 @case
 def huge_sums_saturate(_):
     most = "18446744073.709551615"
@@ -421,20 +606,27 @@ def sound_files_beside_damaged_ones(directory):
 @case
 def the_command_line_is_checked(_):
     assert "no measurement directory" in refused()
-    for view in ("whatif", "parallelism", "timeline", "advice"):
+    for view in ("regions", "timeline", "advice"):
         assert f"view '{view}' is not available yet" in refused("--view", view, "basic")
     assert "there is no view 'x'" in refused("--view", "x", "basic")
     assert "there is no format 'xml'" in refused("-f", "xml", "basic")
     assert "thread, core or shared, not 'cores'" in refused("--idleness", "cores", "basic")
-    for option in (("--what-if", "f=2"), ("-I", "/src")):
-        assert "not available yet" in refused(*option, "basic")
+    assert "not available yet" in refused("-I", "/src", "basic")
+    for value in ("", "f", "f=", "f=x", "f=0", "f=-2", "f=inf", "f=nan", "f=1e999", "f=2,", "f=2,g", "=2", "#x=2", "@=2",
+                  ",".join(["f=2"] * 17)):
+        assert f"--what-if {value}" in refused("--view", "whatif", "--what-if", value, "graph"), value
+    assert "shows no scenarios" in refused("--view", "flat", "--what-if", "f=2", "graph")
+    assert "shows one scenario" in refused("--view", "parallelism", "--what-if", "f=2", "--what-if", "g=2", "graph")
+    for value in ("nobody=2", "app+0x2000=2,nobody=2", "@phase 2=2", "x.c:1-2=4"):
+        for view in ("whatif", "parallelism"):
+            assert "nothing matches '--what-if" in refused("-q", "--view", view, "--what-if", value, "graph"), value
     assert "unknown option '--wat'" in refused("--wat", "basic")
     assert "needs a value" in refused("basic", "--view")
     for value in ("0", "-1", "x", "", "99999999999"):
         assert "--depth" in refused("--view", "flat", "--depth", value, "basic")
     for value in ("-1", "101", "nan", "x"):
         assert "--percent-limit" in refused("--view", "flat", "--percent-limit", value, "basic")
-    for value in ("@region", "#x", "a.c:5-3", ""):
+    for value in ("@region", "@", "#x", "a.c:5-3", ""):
         assert "--root" in refused("--view", "flat", "--root", value, "basic")
     assert "is no tree" in refused("--view", "threads", "--lines", "basic")
     assert "cannot be sorted" in refused("--view", "efficiency", "--sort", "value", "basic")

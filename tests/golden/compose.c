@@ -22,6 +22,7 @@ void compose_begin(struct compose *compose, enum compose_form form, uint32_t pid
   compose->modules_count = 1;
   compose->regions_count = 1;
   compose->values_count = 1;
+  compose->directives_count = 1;
   compose->process = (struct format_process){.pid = pid,
                                              .parent_pid = 1,
                                              .rank = -1,
@@ -92,6 +93,22 @@ uint32_t compose_frame(struct compose *compose, uint32_t parent, uint32_t offset
   return compose_node(compose, FORMAT_KIND_FRAME, 1, offset, parent, samples ? values : NULL);
 }
 
+uint32_t compose_directive(struct compose *compose, uint32_t kind, uint32_t module, uint64_t offset, uint64_t instances,
+                           uint64_t work, uint64_t span)
+{
+  assert(compose->directives_count < sizeof compose->directives / sizeof *compose->directives);
+  compose->directives[compose->directives_count] = (struct format_directive){
+      .kind = kind, .module = module, .offset = offset, .instances = instances, .work = work, .span = span};
+  return compose->directives_count++;
+}
+
+void compose_contribution(struct compose *compose, uint32_t directive, uint32_t thread, uint32_t node, uint64_t amount)
+{
+  assert(compose->contributions_count < sizeof compose->contributions / sizeof *compose->contributions);
+  compose->contributions[compose->contributions_count++] =
+      (struct format_contribution){.directive = directive, .thread = thread, .node = node, .amount = amount};
+}
+
 void compose_chunk(struct compose *compose, uint32_t table, uint32_t owner, uint32_t first, uint32_t count,
                    uint32_t record_size, const void *records)
 {
@@ -145,6 +162,12 @@ void compose_end(struct compose *compose)
   compose_chunk(compose, FORMAT_METRICS, 0, 0, compose->metrics_count, sizeof *compose->metrics, compose->metrics);
   compose_chunk(compose, FORMAT_MODULES, 0, 0, compose->modules_count, sizeof *compose->modules, compose->modules);
   compose_chunk(compose, FORMAT_REGIONS, 0, 0, compose->regions_count, sizeof *compose->regions, compose->regions);
+  if (compose->process.work_unit) {
+    compose_chunk(compose, FORMAT_DIRECTIVES, 0, 0, compose->directives_count, sizeof *compose->directives,
+                  compose->directives);
+    compose_chunk(compose, FORMAT_CONTRIBUTIONS, 0, 0, compose->contributions_count, sizeof *compose->contributions,
+                  compose->contributions);
+  }
   compose_chunk(compose, FORMAT_STRINGS, 0, 0, compose->strings_size, 1, compose->strings);
   compose_chunk(compose, FORMAT_PROCESS, 0, 0, 1, sizeof compose->process, &compose->process);
 }

@@ -26,6 +26,10 @@ struct compose {
   uint32_t modules_count;
   struct format_region regions[8];
   uint32_t regions_count;
+  struct format_directive directives[16]; /* record 0, the program, is there; none further: no table */
+  uint32_t directives_count;
+  struct format_contribution contributions[32];
+  uint32_t contributions_count;
   struct format_node nodes[COMPOSE_RECORDS]; /* of the thread being composed */
   uint32_t nodes_count;
   uint64_t values[COMPOSE_RECORDS];
@@ -49,6 +53,13 @@ uint32_t compose_node(struct compose *compose, uint32_t kind, uint32_t what, uin
 
 /* A frame of module 1 with samples and work, as most are. */
 uint32_t compose_frame(struct compose *compose, uint32_t parent, uint32_t offset, uint64_t samples, uint64_t work_ns);
+
+/* A construct at an offset of a module, with its sums; the caller fills in the rest.  Returns its index. */
+uint32_t compose_directive(struct compose *compose, uint32_t kind, uint32_t module, uint64_t offset, uint64_t instances,
+                           uint64_t work, uint64_t span);
+
+/* A part of the span, in a node of a thread (0: no context). */
+void compose_contribution(struct compose *compose, uint32_t directive, uint32_t thread, uint32_t node, uint64_t amount);
 
 /* Ends the current thread: its tree, values and record are appended, the next thread's tree is empty. */
 void compose_thread(struct compose *compose, uint32_t index);

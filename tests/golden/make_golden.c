@@ -304,6 +304,138 @@ static void hostile(void)
   compose_end(&compose);
 }
 
+static uint64_t ms(uint64_t count)
+{
+  return count * 1000000;
+}
+
+/* Ends a thread of a measurement with work and span. */
+static void graph_thread(uint32_t index, uint64_t work)
+{
+  compose.thread.flags = FORMAT_THREAD_OPENMP;
+  compose.thread.work = work;
+  compose_thread(&compose, index);
+}
+
+/* Work 1 s on three threads, span 0.4 s: tests/cli/hpcprof.py derives what is expected.  Of the span 0.2 s are serial
+ * (0.15 s setup, 0.04 s main, 0.01 s without a sample), 0.168 s in a loop (kernel: 0.1 s and 0.06 s; 8 ms without),
+ * 15 ms in a critical section, 12 ms in a single of which nothing but its place is known, 5 ms in a user region. */
+static void graph(void)
+{
+  compose_begin(&compose, COMPOSE_PACKED, 1000, "./graph");
+  compose.process.threads_max = 3;
+  compose.process.regions = 10;
+  compose.process.work_unit = compose_string(&compose, "s");
+  compose.process.span = ms(400);
+  compose.process.span_burdened = ms(500);
+  blame_metrics();
+  compose_module(&compose, "/golden/app", FORMAT_MODULE_MAIN);
+  uint32_t parallel = compose_directive(&compose, FORMAT_DIRECTIVE_PARALLEL, 1, 0x1100, 10, ms(780), ms(200));
+  uint32_t loop = compose_directive(&compose, FORMAT_DIRECTIVE_FOR, 1, 0x1200, 10, ms(700), ms(175));
+  uint32_t critical = compose_directive(&compose, FORMAT_DIRECTIVE_CRITICAL, 1, 0x1210, 300, ms(60), ms(60));
+  uint32_t single = compose_directive(&compose, FORMAT_DIRECTIVE_SINGLE, 1, 0x1220, 10, ms(20), ms(20));
+  uint32_t region = compose_directive(&compose, FORMAT_DIRECTIVE_USER_REGION, 0, 0, 2, ms(50), ms(25));
+  compose_directive(&compose, FORMAT_DIRECTIVE_BARRIER, 1, 0x1230, 30, 0, 0);
+  compose.directives[loop].iterations = 1000;
+  compose.directives[critical].lock_bound = ms(65);
+  compose.directives[region].name = compose_string(&compose, "phase 1");
+  uint32_t main_frame = place(FORMAT_KIND_FRAME, 0, 0x1000);
+  uint32_t own = charge(FORMAT_KIND_FRAME, main_frame, 0x1010, WORK, 4, 1, 1);
+  uint32_t setup = charge(FORMAT_KIND_FRAME, main_frame, 0x2000, WORK, 16, 1, 1);
+  uint32_t solve = charge(FORMAT_KIND_FRAME, main_frame, 0x1100, WORK, 2, 1, 1);
+  uint32_t body = charge(FORMAT_KIND_FRAME, place(FORMAT_KIND_PARALLEL, solve, 0), 0x1200, WORK, 2, 3, 3);
+  uint32_t kernel = charge(FORMAT_KIND_FRAME, body, 0x2100, WORK, 26, 3, 3);
+  compose_contribution(&compose, 0, 1, own, ms(40));
+  compose_contribution(&compose, loop, 1, kernel, ms(100));
+  compose_contribution(&compose, 0, 0, 0, ms(10));
+  compose_contribution(&compose, 0, 1, setup, ms(100));
+  compose_contribution(&compose, critical, 1, body, ms(15));
+  compose_contribution(&compose, single, 0, 0, ms(12));
+  compose_contribution(&compose, region, 1, solve, ms(5));
+  compose_contribution(&compose, 0, 1, setup, ms(50));
+  graph_thread(1, ms(500));
+
+  uint32_t link = compose_node(&compose, FORMAT_KIND_LINK, 1, solve, 0, NULL);
+  body = place(FORMAT_KIND_FRAME, place(FORMAT_KIND_PARALLEL, link, 0), 0x1200);
+  kernel = charge(FORMAT_KIND_FRAME, body, 0x2100, WORK, 30, 3, 3);
+  compose_contribution(&compose, loop, 2, kernel, ms(60));
+  compose_contribution(&compose, loop, 0, 0, ms(8));
+  graph_thread(2, ms(300));
+  graph_thread(3, ms(200));
+  (void)parallel;
+  compose_end(&compose);
+}
+
+/* Another process of the same program with less span and one loop more, on a runtime that shows no chunks. */
+static void graph_second(void)
+{
+  compose_begin(&compose, COMPOSE_PACKED, 1100, "./graph");
+  compose.process.rank = 1;
+  compose.process.work_unit = compose_string(&compose, "s");
+  compose.process.span = ms(300);
+  compose.process.span_burdened = ms(310);
+  compose.process.unseen = 4;
+  blame_metrics();
+  compose_module(&compose, "/golden/libm.so.6", FORMAT_MODULE_SYSTEM);
+  compose_module(&compose, "/golden/app", FORMAT_MODULE_MAIN);
+  uint32_t other = compose_directive(&compose, FORMAT_DIRECTIVE_FOR, 2, 0x1300, 1, ms(200), ms(100));
+  compose_directive(&compose, FORMAT_DIRECTIVE_FOR, 2, 0x1200, 10, ms(300), ms(125));
+  compose_contribution(&compose, other, 0, 0, ms(300));
+  compose_node(&compose, FORMAT_KIND_FRAME, 2, 0x1000, 0, (const uint64_t[]){30, ms(300), 0, 0, ms(300), ms(300)});
+  graph_thread(1, ms(600));
+  compose_end(&compose);
+}
+
+/* Counted work: exactly as doc/parallelism.md's critical section, and nothing sampled. */
+static void units(void)
+{
+  compose_begin(&compose, COMPOSE_PACKED, 1200, "./units");
+  compose.process.work_unit = compose_string(&compose, "units");
+  compose.process.span = compose.process.span_burdened = 10;
+  blame_metrics();
+  compose_module(&compose, "/golden/app", FORMAT_MODULE_MAIN);
+  compose_directive(&compose, FORMAT_DIRECTIVE_PARALLEL, 1, 0x1100, 1, 100, 10);
+  uint32_t loop = compose_directive(&compose, FORMAT_DIRECTIVE_FOR, 1, 0x1200, 1, 100, 10);
+  uint32_t critical = compose_directive(&compose, FORMAT_DIRECTIVE_CRITICAL, 1, 0x1210, 10, 70, 70);
+  compose.directives[loop].iterations = 10;
+  compose.directives[critical].lock_bound = 73;
+  uint32_t solve = place(FORMAT_KIND_FRAME, place(FORMAT_KIND_FRAME, 0, 0x1000), 0x1100);
+  uint32_t body = place(FORMAT_KIND_FRAME, place(FORMAT_KIND_PARALLEL, solve, 0), 0x1200);
+  compose_contribution(&compose, loop, 1, body, 3);
+  compose_contribution(&compose, critical, 1, body, 7);
+  graph_thread(1, 60);
+  graph_thread(2, 40);
+  compose_end(&compose);
+}
+
+/* A graph that lies: kinds, modules, directives, threads and nodes that do not exist, sums that exceed the span. */
+static void graph_hostile(void)
+{
+  compose_begin(&compose, COMPOSE_PACKED, 1300, "./lies");
+  compose.process.work_unit = compose_string(&compose, "s");
+  compose.process.span = ms(100);
+  compose.process.span_burdened = 1;
+  blame_metrics();
+  compose_module(&compose, "/golden/app", FORMAT_MODULE_MAIN);
+  uint32_t kind = compose_directive(&compose, 77, 1, 0x1000, 1, 1, 1);
+  uint32_t module = compose_directive(&compose, FORMAT_DIRECTIVE_TASK, 66, 0x1000, UINT64_MAX, UINT64_MAX, 1);
+  uint32_t far = compose_directive(&compose, FORMAT_DIRECTIVE_FOR, 1, UINT64_MAX, 1, 0, 0);
+  compose_directive(&compose, FORMAT_DIRECTIVE_PROGRAM, 1, 0x1000, 1, 1, 1);
+  compose.directives[far].iterations = UINT64_MAX;
+  compose.directives[module].name = 0xffffff;
+  uint32_t frame = charge(FORMAT_KIND_FRAME, 0, 0x1000, WORK, 10, 1, 1);
+  compose_contribution(&compose, kind, 1, frame, ms(10));
+  compose_contribution(&compose, 999, 1, frame, ms(10));
+  compose_contribution(&compose, module, 99, frame, ms(10));
+  compose_contribution(&compose, far, 1, 5000, ms(10));
+  compose_contribution(&compose, far, 1, 0, ms(10));
+  compose_contribution(&compose, far, 1, frame, UINT64_MAX);
+  compose_contribution(&compose, module, 0, 0, ms(10));
+  graph_thread(1, UINT64_MAX);
+  graph_thread(2, UINT64_MAX);
+  compose_end(&compose);
+}
+
 /* Damage to the bytes of the sound file. */
 static void damaged(void)
 {
@@ -355,6 +487,15 @@ int main(int argc, char **argv)
   save("waits", 900);
   waits("wall");
   save("waits-wall", 900);
+  graph();
+  save("graph", 1000);
+  save("graphs", 1000);
+  graph_second();
+  save("graphs", 1100);
+  units();
+  save("units", 1200);
+  graph_hostile();
+  save("lies", 1300);
   hostile();
   save("hostile", 400);
   damaged();

@@ -256,7 +256,7 @@ static void flatten(const struct profile *profile, struct names *names, struct t
 {
   tree_columns_init(&profile->catalog, columns);
   assert_int_equal(names_resolve(profile, 1, names), 0);
-  assert_int_equal(build_tree(profile, names, columns, "run", false, tree), 0);
+  assert_int_equal(build_tree(profile, names, columns, "run", false, tree, NULL), 0);
   tree_inclusive(tree);
   struct tree_order order = {.columns = columns, .modules = profile->catalog.modules};
   assert_int_equal(tree_finish(tree, &order, false), 0);

@@ -1,0 +1,48 @@
+#include "hpcprof-lite/analysis/speedup.h"
+
+enum { CORES_MAX = 128 };
+
+static double most(double a, double b)
+{
+  return a > b ? a : b;
+}
+
+static double least(double a, double b)
+{
+  return a < b ? a : b;
+}
+
+/* work: at least the span, which holds in sound measurements. */
+static void fill(struct speedup_row *row, uint64_t cores, double work, double span, double burdened)
+{
+  double share = work / (double)cores;
+  double hidden = least(burdened, work);
+  row->cores = cores;
+  row->lower = work / (share + span);
+  row->upper = work / most(share, span);
+  row->estimate = work / ((work - span) / (double)cores + span);
+  row->burdened = work / ((work - hidden) / (double)cores + burdened);
+}
+
+void speedup_compute(const struct profile *profile, struct speedup *speedup)
+{
+  const struct profile_graph *graph = &profile->graph;
+  double span = (double)graph->span, work = most((double)graph->work, span);
+  uint64_t own = profile->graph_threads ? profile->graph_threads : 1;
+  *speedup = (struct speedup){0};
+  if (!graph->known || !graph->span)
+    return;
+  bool placed = false;
+  for (uint64_t cores = 1; cores <= CORES_MAX || !placed; cores *= 2) {
+    bool here = !placed && own <= cores, beyond = !placed && cores > CORES_MAX;
+    if (here || beyond) {
+      struct speedup_row *row = &speedup->rows[speedup->count++];
+      fill(row, own, work, span, most((double)graph->burdened, span));
+      if (graph->is_time && profile->graph_elapsed_ns)
+        row->measured = (double)graph->work / (double)profile->graph_elapsed_ns;
+      placed = true;
+    }
+    if (cores <= CORES_MAX && cores != own)
+      fill(&speedup->rows[speedup->count++], cores, work, span, most((double)graph->burdened, span));
+  }
+}

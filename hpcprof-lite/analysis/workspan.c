@@ -1,0 +1,311 @@
+#include "hpcprof-lite/analysis/workspan.h"
+
+#include "hpcprof-lite/graph.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOTE_MAX = 512, BELOW_MAX = 3 };
+
+double workspan_parallelism(uint64_t work, uint64_t span)
+{
+  return span ? (double)work / (double)span : 0;
+}
+
+/* Appends a sentence to a note. */
+static void say(char note[NOTE_MAX], const char *text)
+{
+  if (*note)
+    strncat(note, "; ", NOTE_MAX - strlen(note) - 1);
+  strncat(note, text, NOTE_MAX - strlen(note) - 1);
+}
+
+static void note_program(const struct profile *profile, char note[NOTE_MAX])
+{
+  const struct profile_process *process = &profile->processes[profile->graph_process];
+  uint32_t unseen = profile->graph.unseen;
+  char text[128];
+  if (profile->graph_processes > 1) {
+    snprintf(text, sizeof text, "work of %" PRIu32 " processes, span of process %" PRIu32, profile->graph_processes,
+             process->pid);
+    say(note, text);
+  }
+  uint32_t others = 0;
+  for (uint32_t i = 0; i < profile->processes_count; i++)
+    others += profile->processes[i].usable && profile->processes[i].graph.known;
+  if (others > profile->graph_processes)
+    say(note, "processes that count in another unit are left out");
+  if (process->threads_max <= 1)
+    say(note, "one thread: loops and taskloops show no parallelism");
+  if (unseen & UNSEEN_WAITS)
+    say(note, "waits not announced by this runtime: the span may be too short");
+  if (unseen & UNSEEN_WORK)
+    say(note, "loops, sections and single not announced by this runtime");
+  if (unseen & UNSEEN_DEPENDENCES)
+    say(note, "task dependences not announced by this runtime: the span may be too short");
+  if (unseen & UNSEEN_MASKED)
+    say(note, "masked not announced by this runtime");
+  if (process->lost[LOSS_GRAPH])
+    say(note, "some tasks or joins were not followed: work and span are incomplete");
+}
+
+/* What is to be known about a construct's figures. */
+static void note_directive(const struct profile *profile, const struct profile_directive *directive,
+                           char note[NOTE_MAX])
+{
+  bool chunks = !(profile->graph.unseen & UNSEEN_CHUNKS);
+  switch (directive->kind) {
+  case DIRECTIVE_FOR:
+  case DIRECTIVE_TASKLOOP:
+    if (!chunks)
+      say(note, "chunks not announced by this runtime: one block per thread");
+    break;
+  case DIRECTIVE_SECTIONS:
+    say(note, chunks ? "sections that one thread ran count as one chunk where they are not announced singly"
+                     : "sections not announced singly by this runtime: one block per thread");
+    break;
+  case DIRECTIVE_SINGLE:
+    say(note, "begins with the thread that takes it");
+    break;
+  case DIRECTIVE_CRITICAL:
+  case DIRECTIVE_LOCK:
+    say(note, "the span ignores exclusion: lock_bound is a lower bound with it");
+    break;
+  default:
+    break;
+  }
+}
+
+/* The function around a construct that a compiler made a function of without saying whose: that of the callers of its
+ * row, if it has one.  Clang's inner copies have no rows of their own, but are declared a little below the outer. */
+static const char *caller_name(const struct tree *tree, const struct names_function *outlined)
+{
+  uint32_t best = 0, least = BELOW_MAX + 1;
+  for (uint32_t i = 1; i < tree->count; i++) {
+    const struct tree_row *row = &tree->rows[i];
+    bool entry = row->kind == ROW_PARALLEL || row->kind == ROW_TASK;
+    if (!entry || row->module != outlined->module || !row->line || row->line > outlined->line ||
+        outlined->line - row->line >= least || strcmp(row->file, outlined->file))
+      continue;
+    least = outlined->line - row->line;
+    best = i;
+  }
+  while (best && tree->rows[best].kind != ROW_FUNCTION)
+    best = tree->rows[best].parent;
+  return best ? tree->rows[best].name : NULL;
+}
+
+/* Function and place of a construct: its innermost function, by the readable name of what the user wrote. */
+static int name_row(const struct profile_directive *directive, struct names *names, const struct tree *tree,
+                    struct workspan_row *row)
+{
+  row->name = directive->name;
+  row->file = "";
+  uint32_t address = names->directive_at[row->directive];
+  if (address == PROFILE_NONE)
+    return 0;
+  const struct names_step *step = &names->steps[names->addresses[address].first + names->addresses[address].count - 1];
+  row->file = step->file;
+  row->line = step->line;
+  if (*row->name)
+    return 0;
+  const char *origin = names_origin(names, step->function);
+  if (!origin)
+    return ERR_NOMEM;
+  const struct names_function *function = &names->functions[step->function];
+  const char *caller = !*origin && function->outline != OUTLINE_NONE ? caller_name(tree, function) : NULL;
+  row->name = *origin ? origin : caller ? caller : function->name;
+  return 0;
+}
+
+static int fill_row(const struct profile *profile, struct names *names, const struct tree *tree, uint64_t span,
+                    struct workspan_row *row)
+{
+  const struct profile_directive *directive = &profile->graph.directives[row->directive];
+  char note[NOTE_MAX] = "";
+  row->kind = graph_directive_name(directive->kind);
+  if (directive->kind == DIRECTIVE_PROGRAM) {
+    row->name = tree->rows[0].name;
+    row->file = "";
+    row->instances = 1;
+    row->work = profile->graph.work;
+    row->span = span;
+    if (span != profile->graph.span)
+      say(note, "under the scenario, best case: another path may become critical; rows' work and span as measured");
+    note_program(profile, note);
+  } else {
+    row->instances = directive->instances;
+    row->work = directive->work;
+    row->span = directive->span;
+    row->lock_bound = directive->lock_bound;
+    if (directive->kind == DIRECTIVE_FOR && directive->instances && directive->iterations && directive->work)
+      row->iteration_parallelism = (double)directive->iterations / (double)directive->instances;
+    note_directive(profile, directive, note);
+    if (name_row(directive, names, tree, row))
+      return ERR_NOMEM;
+  }
+  row->note = *note ? names_own(names, strdup(note)) : "";
+  return row->note ? 0 : ERR_NOMEM;
+}
+
+enum column {
+  BY_KIND,
+  BY_NAME,
+  BY_FILE,
+  BY_LINE,
+  BY_INSTANCES,
+  BY_WORK,
+  BY_SPAN,
+  BY_PARALLELISM,
+  BY_CRITICAL,
+  BY_CRITICAL_PERCENT,
+  BY_ITERATIONS,
+  BY_LOCK,
+  BY_UNIT,
+  BY_NOTE,
+  BY_COUNT
+};
+
+static int descending(double a, double b)
+{
+  return (a < b) - (a > b);
+}
+
+static int by_sum(uint64_t a, uint64_t b)
+{
+  return (a < b) - (a > b);
+}
+
+static int by_column(const struct workspan_row *x, const struct workspan_row *y, enum column column)
+{
+  int order;
+  switch (column) {
+  case BY_KIND:
+    return strcmp(x->kind, y->kind);
+  case BY_NAME:
+    return strcmp(x->name, y->name);
+  case BY_FILE:
+  case BY_LINE:
+    order = column == BY_FILE ? strcmp(x->file, y->file) : 0;
+    return order ? order : (x->line > y->line) - (x->line < y->line);
+  case BY_INSTANCES:
+    return by_sum(x->instances, y->instances);
+  case BY_WORK:
+    return by_sum(x->work, y->work);
+  case BY_SPAN:
+    return by_sum(x->span, y->span);
+  case BY_PARALLELISM:
+    return descending(workspan_parallelism(x->work, x->span), workspan_parallelism(y->work, y->span));
+  case BY_ITERATIONS:
+    return descending(x->iteration_parallelism, y->iteration_parallelism);
+  case BY_LOCK:
+    return by_sum(x->lock_bound, y->lock_bound);
+  case BY_NOTE:
+    return strcmp(x->note, y->note);
+  default:
+    return by_sum(x->critical, y->critical);
+  }
+}
+
+/* The program first, then as asked for, then the critical path, work, and the canonical order. */
+static int by_wish(const void *a, const void *b, void *argument)
+{
+  const struct workspan_row *x = a, *y = b;
+  if (!x->directive || !y->directive)
+    return (x->directive > 0) - (y->directive > 0);
+  int order = by_column(x, y, *(const enum column *)argument);
+  if (!order)
+    order = by_sum(x->critical, y->critical);
+  if (!order)
+    order = by_sum(x->work, y->work);
+  return order ? order : (x->directive > y->directive) - (x->directive < y->directive);
+}
+
+/* Adds up what each directive contributes.  Under a scenario each is the difference of two rounded sums, so that
+ * together they are the span, which is returned. */
+static uint64_t add_shares(const struct contexts *contexts, const double *factors, struct workspan_row *rows)
+{
+  double sum = 0;
+  uint64_t before = 0;
+  for (uint32_t i = 0; i < contexts->shares_count; i++) {
+    const struct profile_share *share = &contexts->shares[i];
+    uint64_t here = before + share->amount;
+    if (factors) {
+      sum += (double)share->amount / factors[i];
+      here = (uint64_t)(sum + 0.5);
+    }
+    rows[share->directive].critical += here - before;
+    before = here;
+  }
+  return before;
+}
+
+int workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree, const char *sort,
+                     const double *factors, struct workspan *result)
+{
+  static const char *const columns[BY_COUNT] = {"kind",
+                                                "name",
+                                                "file",
+                                                "line",
+                                                "instances",
+                                                "work",
+                                                "span",
+                                                "parallelism",
+                                                "critical_path",
+                                                "critical_path_pct",
+                                                "iteration_parallelism",
+                                                "lock_bound",
+                                                "unit",
+                                                "note"};
+  const struct profile_graph *graph = &profile->graph;
+  enum column column = sort ? BY_KIND : BY_CRITICAL;
+  *result = (struct workspan){.work = graph->work, .span = graph->span, .lead = PROFILE_NONE};
+  while (sort && column < BY_COUNT && strcmp(sort, columns[column]))
+    column++;
+  if (column == BY_COUNT)
+    return ERR_INPUT;
+  if (!graph->known)
+    return 0;
+  result->rows = calloc((size_t)graph->directives_count + 1, sizeof *result->rows);
+  if (!result->rows)
+    return ERR_NOMEM;
+  result->span = add_shares(&profile->contexts, factors, result->rows);
+  for (; result->count < graph->directives_count; result->count++) {
+    result->rows[result->count].directive = result->count;
+    if (fill_row(profile, names, tree, result->span, &result->rows[result->count]))
+      return ERR_NOMEM;
+  }
+  qsort_r(result->rows, result->count, sizeof *result->rows, by_wish, &column);
+  return 0;
+}
+
+int workspan_lead(const struct profile *profile, const uint32_t *row_of, uint32_t rows, struct workspan *result)
+{
+  uint64_t *amounts = calloc((size_t)rows + 1, sizeof *amounts), most = 0;
+  if (!amounts)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < result->count; i++)
+    if (result->rows[i].critical > most) {
+      most = result->rows[i].critical;
+      result->lead = i;
+    }
+  for (uint32_t i = 0; i < profile->contexts.shares_count && most; i++) {
+    const struct profile_share *share = &profile->contexts.shares[i];
+    uint32_t row = share->context == PROFILE_NONE ? PROFILE_NONE : row_of[share->context];
+    if (share->directive != result->rows[result->lead].directive || row == PROFILE_NONE || row >= rows)
+      continue;
+    amounts[row] += share->amount;
+    if (amounts[row] > amounts[result->lead_context])
+      result->lead_context = row;
+  }
+  free(amounts);
+  return 0;
+}
+
+void workspan_release(struct workspan *result)
+{
+  free(result->rows);
+  *result = (struct workspan){0};
+}

@@ -1,0 +1,23 @@
+/* Work, span, parallelism and what follows from them, as tables and as text.  Context: BATCH. */
+#ifndef HPCPROF_REPORT_PARALLELISM_H
+#define HPCPROF_REPORT_PARALLELISM_H
+
+#include "hpcprof-lite/report/report.h"
+#include "hpcprof-lite/report/screen.h"
+
+void parallelism_table(const struct report *report, bool json);
+void parallelism_text(const struct report *report);
+void parallelism_whatif(const struct report *report, bool json);
+void parallelism_whatif_text(const struct report *report);
+void parallelism_speedup(const struct report *report, bool json);
+void parallelism_speedup_text(const struct report *report);
+
+/* What a person should know first: how parallel the run is, and what its critical path consists of.  "" where nothing
+ * is known. */
+enum { PARALLELISM_SENTENCE_MAX = 8192 };
+void parallelism_sentence(const struct report *report, const struct screen *screen, char out[PARALLELISM_SENTENCE_MAX]);
+
+/* How to get what was not measured. */
+void parallelism_missing(const struct report *report);
+
+#endif
