@@ -478,14 +478,18 @@ static int visit_plain(struct build *build, const struct item *item, uint32_t pa
   return push_children(build, &below);
 }
 
-/* A user region stands below the function that began it, and what lies in it below the region. */
+/* A user region stands below the function that began it; calls that are inlined there, where the frame's address lies,
+ * are made within the region. */
 static int visit_user_region(struct build *build, const struct item *item)
 {
+  enum { INLINED_MOST = 64 };
   if (item->marker != PROFILE_NONE)
     return defer(build, item, false);
-  const struct context_node *node = &build->contexts->nodes[item->node];
-  const char *name = build->profile->catalog.modules[node->module].path;
-  struct tree_row wanted = {.parent = item->row,
+  const char *name = build->profile->catalog.modules[build->contexts->nodes[item->node].module].path;
+  uint32_t inlined[INLINED_MOST], count = 0, above = item->row;
+  for (; build->tree->rows[above].kind == ROW_INLINED && count < INLINED_MOST; above = build->tree->rows[above].parent)
+    inlined[count++] = above;
+  struct tree_row wanted = {.parent = above,
                             .kind = ROW_USER_REGION,
                             .function = PROFILE_NONE,
                             .module = PROFILE_NONE,
@@ -493,6 +497,11 @@ static int visit_user_region(struct build *build, const struct item *item)
                             .file = name};
   struct item below = *item;
   below.row = tree_add(build->tree, &wanted, NULL);
+  while (count && below.row != PROFILE_NONE) {
+    wanted = build->tree->rows[inlined[--count]];
+    wanted.parent = below.row;
+    below.row = tree_add(build->tree, &wanted, NULL);
+  }
   if (below.row == PROFILE_NONE)
     return ERR_NOMEM;
   add_values(build, item->node, below.row);

@@ -92,8 +92,10 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_region_begin(const 
     struct user_region *region = &t->user_regions[t->user_depth - 1];
     region->row = directive_user_row(t, name, &region->name);
     region->cfa = context_frame_end(t);
-    if (rt.online)
+    if (rt.online) {
+      ospg_begin_early(t);
       sharing_user_region(t, region->row);
+    }
   }
   rt_leave(t);
 }

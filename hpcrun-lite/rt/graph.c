@@ -83,6 +83,8 @@ void graph_fragment_begin_after(struct thread_state *t, uint64_t moment)
 /* The fragment begins here: what we have done in a callback is no work. */
 void graph_fragment_begin(struct thread_state *t)
 {
+  if (!t->task)
+    return; /* what it does until it has one is that one's */
   t->work.since = work_moment(t);
 }
 

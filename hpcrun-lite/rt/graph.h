@@ -18,6 +18,8 @@ enum task_flag {
   TASK_DETACHED = 16, /* its body has ended                              */
   TASK_WAITING = 32,
   TASK_LOOP = 64,     /* in a worksharing loop or sections construct */
+  TASK_EARLY = 512,   /* begun by what the program said, before the runtime was met */
+  TASK_SINGLE = 256,  /* in a single construct: its end may not be announced (GCC's) */
   TASK_BORROWS = 128, /* holds no instance around it */
 };
 

@@ -151,8 +151,8 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   if (!rt.online || !task_data)
     return;
   t->inside++;
-  if (own && !initial && handle != REGION_UNKNOWN)
-    ospg_team_size(handle, team_size);
+  if (!initial && handle != REGION_UNKNOWN)
+    ospg_team_size(handle, team_size); /* by whoever comes first */
   uint32_t task = ospg_implicit_begin(t, handle == REGION_UNKNOWN ? 0 : handle);
   task_data->value = (uint64_t)task << RT_TASK_CREATED_SHIFT;
   t->inside--;

@@ -130,8 +130,21 @@ void ospg_take_over(struct thread_state *t, uint32_t handed)
   graph_fragment_begin(t);
 }
 
+void ospg_begin_early(struct thread_state *t)
+{
+  if (t->task)
+    return;
+  uint32_t task = ospg_implicit_begin(t, 0);
+  if (task)
+    graph_task(task)->flags |= TASK_EARLY;
+}
+
 uint32_t ospg_implicit_begin(struct thread_state *t, uint64_t region)
 {
+  if (!region && t->task && graph_task(t->task)->flags & TASK_EARLY) {
+    graph_task(t->task)->flags &= ~(uint32_t)TASK_EARLY;
+    return t->task;
+  }
   graph_fragment_end(t);
   uint32_t index = task_new(t);
   if (!index)
@@ -377,6 +390,8 @@ void ospg_wait_begin(struct thread_state *t, uint32_t index, int kind, uint64_t 
   graph_fragment_end_at(t, graph_moment(t, moment));
   struct task *task = graph_task(index);
   struct team *team = graph_team(task->region);
+  if (is_barrier(kind))
+    sharing_end_single(t, task);
   graph_settle(task);
   if (is_barrier(kind) && team && region_open(task->region))
     join_offer(t, &team->phases[task->phase & 1], &task->now);
@@ -483,6 +498,7 @@ void ospg_add_work(struct thread_state *t, uint32_t node, uint64_t units)
 {
   if (rt.work_unit != WORK_USER)
     return;
+  ospg_begin_early(t);
   t->work.units += units;
   if (node <= PATH_NODE_MAX && t->index <= PATH_THREAD_MAX) {
     t->fragment[0].node = node;

@@ -29,6 +29,9 @@ void ospg_forget(struct thread_state *t, uint32_t handed);
 /* Implicit tasks.  region: handle of the region (rt/region.h), 0 for a task outside of any (it begins a clock of its
  * own, at 0).  Returns the record, 0 without memory. */
 uint32_t ospg_implicit_begin(struct thread_state *t, uint64_t region);
+/* The program speaks to the tool before the runtime has begun the thread's initial task: that task begins. */
+void ospg_begin_early(struct thread_state *t);
+
 void ospg_implicit_end(struct thread_state *t, uint32_t task);
 
 void ospg_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t region, int flags, const void *code);

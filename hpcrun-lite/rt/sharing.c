@@ -60,12 +60,21 @@ static bool is_loop(int kind)
          kind == ompt_work_distribute || kind >= ompt_work_loop_static;
 }
 
+void sharing_end_single(struct thread_state *t, struct task *task)
+{
+  if (!(task->flags & TASK_SINGLE))
+    return;
+  task->flags &= ~(uint32_t)TASK_SINGLE;
+  graph_construct_end(t, task);
+}
+
 void sharing_work_begin(struct thread_state *t, uint32_t index, int kind, uint64_t count, const void *code)
 {
   if (!index || kind == ompt_work_single_other || kind == ompt_work_scope)
     return;
   graph_fragment_end(t);
   struct task *task = graph_task(index);
+  sharing_end_single(t, task);
   uint32_t row = directive_row(t, work_kind(kind), code);
   if (is_loop(kind)) {
     struct loop *loop = loop_enter(t, task, row);
@@ -78,6 +87,7 @@ void sharing_work_begin(struct thread_state *t, uint32_t index, int kind, uint64
     directive_count(t, row, count);
   } else {
     graph_construct_begin(task, row, 0);
+    task->flags |= kind == ompt_work_single_executor ? TASK_SINGLE : 0;
   }
   graph_fragment_begin(t);
 }
@@ -117,6 +127,8 @@ void sharing_work_end(struct thread_state *t, uint32_t index, int kind)
     if (task->loop_slot && team && region_open(task->region))
       loop_leave(t, team, &team->loops[task->loop_slot - 1]);
     task->loop_slot = 0;
+  } else if (kind == ompt_work_single_executor) {
+    sharing_end_single(t, task);
   } else if (!is_loop(kind)) {
     graph_construct_end(t, task);
   }

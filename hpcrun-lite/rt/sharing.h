@@ -5,12 +5,16 @@
 #ifndef HPCRUN_LITE_RT_SHARING_H
 #define HPCRUN_LITE_RT_SHARING_H
 
+#include "hpcrun-lite/rt/graph.h"
 #include "hpcrun-lite/rt/omp-tools.h"
 #include "hpcrun-lite/rt/rt.h"
 
 void sharing_start(void);
 
 void sharing_work_begin(struct thread_state *t, uint32_t task, int kind, uint64_t count, const void *code);
+/* A barrier, or another worksharing construct, tells that the task has left a single construct. */
+void sharing_end_single(struct thread_state *t, struct task *task);
+
 void sharing_work_end(struct thread_state *t, uint32_t task, int kind);
 void sharing_chunk(struct thread_state *t, uint32_t task, int kind);
 void sharing_masked(struct thread_state *t, uint32_t task, bool begin, const void *code);

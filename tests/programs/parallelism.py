@@ -18,7 +18,7 @@ ROWS = {
     "loop": [("for", 1, 136, 16), ("parallel", 1, 136, 16)],
     "taskgroup": [("taskgroup", 1, 23, 21), ("single", 1, 82, 75)],
     "phases": [("single", 5, 45, 45)],
-    "fib": [("task", 1, None, None)],
+    "fib": [("task", 5, 457, 45), ("task", 9, 451, 71)],  # tasks of the left and of the right call, within one another
 }
 INCLUDE = os.path.join(HERE, "..", "..", "include")
 
@@ -121,7 +121,7 @@ def user_regions(directory):
             assert regions == {"solve phase": (2, 106, 92), "deep": (2, 60, 60)}, regions
             nodes = Measurement(directory, binary, options=("-e", "task-clock@f1000")).tree()
             named = [node for node in nodes if node.kind == "user-region"]
-            assert [(node.name, node.parent.name) for node in named] == [("solve phase", "solve"), ("deep", "solve phase")], named
+            assert [(node.name, node.parent.name) for node in named] == [("solve phase", "solve"), ("deep", "solve phase")], [node.path() for node in named]
             assert all("solve phase" in node.path() for node in nodes if node.name == "inner"), [node.path() for node in nodes]
 
 
