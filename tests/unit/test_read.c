@@ -1,5 +1,8 @@
 /* Damaged measurement files: whatever bytes a file holds, reading it ends, and what it yields is consistent.  Run under
  * the address and undefined-behaviour sanitizers this is a short fuzzer; the seed is fixed. */
+#include "hpcprof-lite/analysis/speedup.h"
+#include "hpcprof-lite/analysis/whatif.h"
+#include "hpcprof-lite/analysis/workspan.h"
 #include "hpcprof-lite/build.h"
 #include "hpcprof-lite/merge.h"
 #include "tests/golden/compose.h"
@@ -9,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,6 +31,24 @@ static uint32_t chance(uint32_t below)
   return (uint32_t)(seed >> 33) % below;
 }
 
+/* Work and span, with contexts that exist. */
+static void make_graph(uint32_t node)
+{
+  compose.process.work_unit = compose_string(&compose, "s");
+  compose.process.span = 100;
+  compose.process.span_burdened = 110;
+  uint32_t loop = compose_directive(&compose, FORMAT_DIRECTIVE_FOR, 1, 0x30, 5, 300, 80);
+  uint32_t region = compose_directive(&compose, FORMAT_DIRECTIVE_USER_REGION, 0, 0, 1, 100, 100);
+  compose.directives[loop].iterations = 50;
+  compose.directives[region].name = compose_string(&compose, "phase");
+  compose_contribution(&compose, 0, 1, 1, 20);
+  compose_contribution(&compose, loop, 1, node, 30);
+  compose_contribution(&compose, loop, 2, 2, 20);
+  compose_contribution(&compose, loop, 0, 0, 7);
+  compose_contribution(&compose, region, 0, 0, 13);
+  compose_contribution(&compose, 0, 0, 0, 10);
+}
+
 /* A process with links, regions, tasks and two threads, in one of the three forms. */
 static void make(enum compose_form form)
 {
@@ -43,7 +65,7 @@ static void make(enum compose_form form)
   compose.thread.flags = FORMAT_THREAD_OPENMP;
   uint32_t caller = compose_frame(&compose, compose_frame(&compose, 0, 0x10, 1, 10), 0x20, 0, 0);
   uint32_t parallel = compose_node(&compose, FORMAT_KIND_PARALLEL, 0, 0, caller, NULL);
-  compose_frame(&compose, parallel, 0x30, 4, 40);
+  make_graph(compose_frame(&compose, parallel, 0x30, 4, 40));
   compose_node(&compose, FORMAT_KIND_RUNTIME, 0, 0, parallel, values);
   compose_frame(&compose, compose_node(&compose, FORMAT_KIND_TASK, 0, 0, parallel, NULL), 0x40, 2, 20);
   compose_frame(&compose, compose_node(&compose, FORMAT_KIND_PARTIAL, 0, 0, 0, NULL), 0x50, 1, 10);
@@ -78,6 +100,37 @@ static void mutate(void)
   }
 }
 
+/* What holds of work and span in every input: all that contributes is the span, as contexts and as constructs, and a
+ * scenario lies between nothing and that. */
+static void check_graph(const struct profile *profile, struct names *names, const struct tree_columns *columns,
+                        struct tree *tree, uint32_t *row_of)
+{
+  const struct profile_graph *graph = &profile->graph;
+  struct whatif_run run = {profile, names, tree, row_of};
+  struct workspan workspan;
+  struct whatif whatif;
+  struct speedup speedup;
+  uint64_t parts = 0, constructs = 0;
+  for (uint32_t i = 0; i < profile->contexts.shares_count; i++)
+    parts += profile->contexts.shares[i].amount;
+  assert_true(parts == graph->span);
+  assert_int_equal(workspan_compute(profile, names, tree, NULL, NULL, &workspan), 0);
+  assert_int_equal(workspan_lead(profile, row_of, tree->count, &workspan), 0);
+  for (uint32_t i = 0; i < workspan.count; i++)
+    constructs += workspan.rows[i].critical;
+  assert_true(constructs == graph->span && workspan.span == graph->span);
+  if (columns->critical != PROFILE_NONE)
+    assert_true(tree_incl(tree, 0, columns->critical) == graph->span);
+  assert_int_equal(whatif_rank(&run, tree, columns, &whatif), 0);
+  for (uint32_t i = 0; i < whatif.count; i++)
+    assert_true(whatif.rows[i].span_low >= 0 && whatif.rows[i].span_low <= (double)graph->span * 1.000001);
+  speedup_compute(profile, &speedup);
+  for (uint32_t i = 0; i < speedup.count; i++)
+    assert_true(isfinite(speedup.rows[i].estimate) && speedup.rows[i].lower <= speedup.rows[i].upper);
+  whatif_release(&whatif);
+  workspan_release(&workspan);
+}
+
 /* Reads the file and makes its tree; checks what holds for every input. */
 static void check(void)
 {
@@ -92,7 +145,9 @@ static void check(void)
     assert_true(profile.contexts.nodes[i].parent < i);
   tree_columns_init(&profile.catalog, &columns);
   assert_int_equal(names_resolve(&profile, 1, &names), 0);
-  assert_int_equal(build_tree(&profile, &names, &columns, "run", chance(2), &tree, NULL), 0);
+  uint32_t *row_of = calloc((size_t)profile.contexts.count + profile.graph.directives_count + 1, sizeof *row_of);
+  assert_non_null(row_of);
+  assert_int_equal(build_tree(&profile, &names, &columns, "run", chance(2), &tree, row_of), 0);
   tree_inclusive(&tree);
   struct tree_order order = {.columns = &columns, .modules = profile.catalog.modules};
   assert_int_equal(tree_finish(&tree, &order, false), 0);
@@ -105,6 +160,11 @@ static void check(void)
     assert_true(rows == tree_incl(&tree, 0, column));
     assert_true(rows == contexts);
   }
+  assert_int_equal(build_path(&profile, &names, &columns, &tree, row_of), 0);
+  tree_inclusive(&tree);
+  assert_int_equal(tree_finish(&tree, &order, false), 0);
+  check_graph(&profile, &names, &columns, &tree, row_of);
+  free(row_of);
   tree_release(&tree);
   names_release(&names);
   merge_release(&profile);
@@ -143,6 +203,8 @@ static void test_sound_file_has_no_problems(void **state)
   assert_int_equal(profile.processes[0].threads[0].caused_lock_ns, 2 * 20);
   assert_int_equal(profile.processes[0].threads[0].caused_idle_ns, 2 * (2 * 30 - 30));
   assert_int_equal(profile.processes[0].threads[1].caused_idle_ns, 0);
+  assert_int_equal(profile.graph.span, 100);
+  assert_int_equal(profile.graph.directives_count, 3);
   merge_release(&profile);
 }
 
