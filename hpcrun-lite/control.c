@@ -313,6 +313,8 @@ void thread_start(uint64_t top_sp, uint32_t handed)
   if (rt.online) {
     ospg_start_thread(t);
     ospg_take_over(t, handed);
+    if (t->tid == rt.pid)
+      ospg_begin_early(t); /* its serial code counts from the start */
   }
   rt_leave(t);
 }

@@ -18,13 +18,14 @@ void ospg_sample(struct thread_state *t, uint32_t node, uint64_t weight)
       t->fragment[i].weight += weight;
       return;
     }
-  unsigned i = t->fragment_samples;
-  if (i == RT_FRAGMENT_SAMPLES)
-    i = (unsigned)(rt_ticks() % RT_FRAGMENT_SAMPLES); /* stands for another one */
-  else
-    t->fragment_samples++;
-  t->fragment[i].node = node;
-  t->fragment[i].weight = i == t->fragment_samples - 1 ? weight : t->fragment[i].weight + weight;
+  if (t->fragment_samples == RT_FRAGMENT_SAMPLES) { /* the fragment is long: it goes on as another one */
+    graph_fragment_end(t);
+    graph_fragment_begin(t);
+  }
+  if (t->fragment_samples == RT_FRAGMENT_SAMPLES)
+    return; /* it counts for nothing: the thread waits, or measuring rests */
+  t->fragment[t->fragment_samples].node = node;
+  t->fragment[t->fragment_samples++].weight = weight;
 }
 
 /* ---- tasks ---- */

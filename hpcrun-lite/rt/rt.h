@@ -30,8 +30,8 @@ enum {
   RT_FRAMES_MAX = 1024, /* of one unwind: deeper stacks are cut at the outer end      */
   RT_PENDING_MAX = 64,  /* sampled regions of one thread whose origin is not known    */
   RT_METRICS_MAX = 6 + EVENTS_MAX,
-  RT_FRAGMENT_SAMPLES = 8, /* kept of one fragment */
-  RT_USER_REGIONS = 16     /* open at once in one thread */
+  RT_FRAGMENT_SAMPLES = 16, /* kept of one fragment */
+  RT_USER_REGIONS = 16      /* open at once in one thread */
 };
 
 struct frame {
