@@ -132,35 +132,53 @@ static int merge_directives(struct profile *profile, uint32_t **map)
   return status;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_context(const void *a, const void *b)
 {
   const struct profile_share *x = a, *y = b;
   if (x->directive != y->directive)
     return x->directive < y->directive ? -1 : 1;
-  return (x->context > y->context) - (x->context < y->context);
+  if (x->context != y->context)
+    return x->context < y->context ? -1 : 1;
+  return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Keeps the chosen process's parts, each directive and context once, sorted; parts without a context stand last of
- * their directive. */
+/* Those without a context last of their directive. */
+static int by_place(const void *a, const void *b)
+{
+  const struct profile_share *x = a, *y = b;
+  bool x_none = x->context == PROFILE_NONE, y_none = y->context == PROFILE_NONE;
+  if (x->directive != y->directive)
+    return x->directive < y->directive ? -1 : 1;
+  if (x_none != y_none)
+    return x_none ? 1 : -1;
+  return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Keeps the chosen process's parts, each directive and context once.  Numbers of contexts depend on how the files were
+ * dealt to threads: the order is that of the file. */
 static void keep_shares(struct contexts *contexts, uint32_t owner, const uint32_t *map)
 {
+  struct profile_share *shares = contexts->shares;
   uint32_t kept = 0, count = 0;
   for (uint32_t i = 0; i < contexts->shares_count; i++) {
-    struct profile_share share = contexts->shares[i];
+    struct profile_share share = shares[i];
     if (share.owner != owner)
       continue;
     share.directive = map[share.directive];
-    contexts->shares[kept++] = share;
+    shares[kept++] = share;
   }
   if (kept)
-    qsort(contexts->shares, kept, sizeof *contexts->shares, by_place);
+    qsort(shares, kept, sizeof *shares, by_context);
   for (uint32_t i = 0; i < kept; i++) {
-    struct profile_share *last = count ? &contexts->shares[count - 1] : NULL;
-    if (last && !by_place(last, &contexts->shares[i]))
-      last->amount += contexts->shares[i].amount;
+    bool same =
+        count && shares[count - 1].directive == shares[i].directive && shares[count - 1].context == shares[i].context;
+    if (same)
+      shares[count - 1].amount += shares[i].amount;
     else
-      contexts->shares[count++] = contexts->shares[i];
+      shares[count++] = shares[i];
   }
+  if (count)
+    qsort(shares, count, sizeof *shares, by_place);
   contexts->shares_count = count;
 }
 

@@ -13,8 +13,8 @@
 
 #include "hpcprof-lite/merge.h"
 
-/* Fills profile->graph, replaces contexts.shares by the run's parts (each directive and context once, sorted), and
- * enters them into the contexts as a column of role COLUMN_CRITICAL.  0, or ERR_NOMEM. */
+/* Fills profile->graph, replaces contexts.shares by the run's parts (each directive and context once, by directive),
+ * and enters them into the contexts as a column of role COLUMN_CRITICAL.  0, or ERR_NOMEM. */
 int graph_merge(struct profile *profile);
 
 void graph_release(struct profile_graph *graph);

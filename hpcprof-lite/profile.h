@@ -147,6 +147,7 @@ struct profile_directive {
 struct profile_share {
   uint32_t owner; /* the process's number */
   uint32_t directive, context;
+  uint32_t place; /* in the file: an order that does not depend on how files were dealt to threads */
   uint64_t amount;
 };
 

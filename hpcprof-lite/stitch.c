@@ -475,11 +475,13 @@ static int take_contributions(struct stitch *stitch, struct graph_faults *faults
     struct profile_share share = {.owner = stitch->process->number,
                                   .directive = known ? from.directive : 0,
                                   .context = contribution_context(stitch, &from, faults),
+                                  .place = i,
                                   .amount = from.amount < left ? from.amount : left};
     left -= share.amount;
     status = share.amount ? contexts_share(stitch->contexts, &share) : 0;
   }
-  struct profile_share rest = {.owner = stitch->process->number, .context = PROFILE_NONE, .amount = left};
+  struct profile_share rest = {
+      .owner = stitch->process->number, .context = PROFILE_NONE, .place = PROFILE_NONE, .amount = left};
   return status || !left ? status : contexts_share(stitch->contexts, &rest);
 }
 

@@ -61,6 +61,8 @@ static void note_directive(const struct profile *profile, const struct profile_d
   case DIRECTIVE_TASKLOOP:
     if (!chunks)
       say(note, "chunks not announced by this runtime: one block per thread");
+    if (directive->kind == DIRECTIVE_FOR && directive->instances && !directive->iterations)
+      say(note, "number of iterations not known");
     break;
   case DIRECTIVE_SECTIONS:
     say(note, chunks ? "sections that one thread ran count as one chunk where they are not announced singly"

@@ -95,6 +95,9 @@ def threads_and_order_do_not_matter(_):
         many = report("-q", "-j", "4", "--view", view, "-f", "json", "events", "two", "two")
         assert one.returncode == many.returncode == 0 and one.stdout
         assert one.stdout == many.stdout, view
+        one = report("-q", "-j", "1", "--view", view, "-f", "json", "two", "blames", "graphs")
+        many = report("-q", "-j", "4", "--view", view, "-f", "json", "graphs", "blames", "two")
+        assert one.returncode == many.returncode == 0 and one.stdout == many.stdout, view
 
 
 @case
@@ -306,6 +309,8 @@ def the_critical_path_has_contexts(_):
         assert {name: ns for name, ns in own.items() if ns} == GRAPH_PATH, (view, own)
     table = rows("--view", "critical-path", "--sort", "critical_path_excl", "graph")
     assert [row["name"] for row in table[1:3]] == ["single [callers unknown]", "app+0x1000"]
+    own = [float(row["critical_path_excl"]) for row in rows("--view", "flat", "--sort", "critical_path_excl", "graph")[1:]]
+    assert own == sorted(own, reverse=True)
     heavy = rows("--view", "critical-path", "--percent-limit", "11", "graph")
     assert "app+0x1010" not in {row["name"] for row in heavy} and "app+0x2000" in {row["name"] for row in heavy}
     part = rows("--view", "critical-path", "--root", "app+0x1100", "graph")
