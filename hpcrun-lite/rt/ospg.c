@@ -398,7 +398,7 @@ void ospg_wait_begin(struct thread_state *t, uint32_t index, int kind, uint64_t 
     join_offer(t, &team->phases[task->phase & 1], &task->now);
   if (kind == ompt_sync_region_taskwait)
     directive_count(t, directive_row(t, FORMAT_DIRECTIVE_TASKWAIT, code), 0);
-  else if (kind == ompt_sync_region_barrier_explicit)
+  else if (kind == ompt_sync_region_barrier_explicit && t->open_region == (uint32_t)task->region)
     directive_count(t, directive_row(t, FORMAT_DIRECTIVE_BARRIER, code), 0);
   task->flags |= TASK_WAITING;
 }

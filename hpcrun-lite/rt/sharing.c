@@ -5,7 +5,7 @@
 #include "hpcrun-lite/rt/region.h"
 
 /* The construct that the task enters, as the team shares it; NULL where so many are open that it has no place. */
-static struct loop *loop_enter(struct thread_state *t, struct task *task, uint32_t row)
+static struct loop *loop_enter(struct thread_state *t, struct task *task, uint32_t row, uint64_t iterations)
 {
   struct team *team = task->flags & TASK_IMPLICIT && region_open(task->region) ? graph_team(task->region) : NULL;
   uint32_t number = ++task->constructs;
@@ -20,6 +20,8 @@ static struct loop *loop_enter(struct thread_state *t, struct task *task, uint32
     loop->ended = 0;
     loop->instance = directive_enter(t, row, team->instance, task->now.base);
     join_clear(t, &loop->ordered);
+    if (iterations)
+      directive_count(t, row, iterations); /* once for the team */
     ours = true;
   }
   clock_unlock(&loop->lock);
@@ -77,14 +79,13 @@ void sharing_work_begin(struct thread_state *t, uint32_t index, int kind, uint64
   sharing_end_single(t, task);
   uint32_t row = directive_row(t, work_kind(kind), code);
   if (is_loop(kind)) {
-    struct loop *loop = loop_enter(t, task, row);
+    struct loop *loop = loop_enter(t, task, row, count);
     graph_construct_begin(task, row, loop ? directive_share(loop->instance) : 0);
     struct team *team = graph_team(task->region);
     task->loop_slot = loop && team ? (uint32_t)(loop - team->loops) + 1 : 0;
     task->flags |= TASK_LOOP;
     clock_set(t, &task->loop_entry, &task->now);
     clock_set(t, &task->loop_end, &task->now);
-    directive_count(t, row, count);
   } else {
     graph_construct_begin(task, row, 0);
     task->flags |= kind == ompt_work_single_executor ? TASK_SINGLE : 0;
