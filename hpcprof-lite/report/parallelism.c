@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { CELL = 16, PLACE_MAX = 4200 };
+enum { CELL = 16, PLACE_MAX = 4200, SENTENCE_PATH = 48 };
 
 void parallelism_missing(const struct report *report)
 {
@@ -37,7 +37,7 @@ void parallelism_sentence(const struct report *report, const struct screen *scre
   snprintf(what, sizeof what, "%s%s", lead->directive ? "in " : "serial code outside any region",
            lead->directive ? place : "");
   if (workspan->lead_context)
-    path_text(screen, report->tree, workspan->lead_context, screen->width, path);
+    path_text(screen, report->tree, workspan->lead_context, SENTENCE_PATH, path);
   snprintf(out, PARALLELISM_SENTENCE_MAX,
            "With unlimited cores this run could be %.1f times as fast as on one; %.0f %% of the critical path is "
            "%.3000s%s%.4000s.",

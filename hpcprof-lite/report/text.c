@@ -260,6 +260,7 @@ static void print_path_row(const struct report *report, const struct layout *lay
   print_name(report, layout, row);
 }
 
+/* What the critical path consists of, as a tree: like text_tree(), with the path's figures instead of time. */
 void text_critical_path(const struct report *report)
 {
   struct layout layout;
