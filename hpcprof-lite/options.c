@@ -163,8 +163,6 @@ static int parse_root(const char *text, struct options *options, char *message, 
 {
   const char *wrong = view_selector(text, &options->root);
   options->has_root = true;
-  if (!wrong && options->root.is_region)
-    wrong = "user regions are not shown in trees yet";
   if (!wrong)
     return 0;
   snprintf(message, size, "cannot use '--root %s': %s", text, wrong);

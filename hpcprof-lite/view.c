@@ -76,7 +76,7 @@ bool view_selects_line(const struct view_selector *selector, const char *file, u
 bool view_selects(const struct names *names, const struct view_selector *selector, const struct tree_row *row)
 {
   if (selector->is_region)
-    return false;
+    return row->kind == ROW_USER_REGION && !strcmp(row->name, selector->text + 1);
   if (selector->is_id)
     return row->id == selector->id;
   if (selector->is_lines)

@@ -260,9 +260,3 @@ void directive_count(struct thread_state *t, uint32_t row, uint64_t iterations)
   total->instances += iterations == 0;
   total->iterations += iterations;
 }
-
-void directive_note(uint32_t row, uint32_t flags)
-{
-  if (row)
-    __atomic_fetch_or(&row_at(row)->flags, flags, __ATOMIC_RELAXED);
-}

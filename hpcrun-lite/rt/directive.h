@@ -50,9 +50,6 @@ void directive_lock_bound(uint32_t row, uint64_t bound);
 /* Counts an execution of a construct that does no work itself, and iterations of a loop. */
 void directive_count(struct thread_state *t, uint32_t row, uint64_t iterations);
 
-/* The runtime did not show all of a row: enum format_directive_flag. */
-void directive_note(uint32_t row, uint32_t flags);
-
 const struct table *directive_table(void);
 
 #endif

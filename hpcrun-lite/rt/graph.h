@@ -48,7 +48,7 @@ struct task {
 
 /* A worksharing construct, shared by the team. */
 struct loop {
-  uint32_t lock, number, instance, ended;
+  uint32_t lock, number, instance, ended, row;
   struct join ordered;
 };
 
@@ -57,6 +57,7 @@ struct team {
   uint32_t creator, instance, row, size;
   bool loops_met;
   uint64_t forked; /* ticks */
+  const void *code;
   struct clock start;
   struct join phases[2]; /* ends in a barrier phase: by parity, since a thread may be one phase ahead */
   struct loop loops[SHARED_LOOPS];

@@ -181,6 +181,8 @@ void ospg_implicit_end(struct thread_state *t, uint32_t index)
   if (t->task == index)
     graph_fragment_end(t);
   struct task *task = graph_task(index);
+  if (region_open(task->region))
+    sharing_close(t, task);
   struct team *team = task->region && region_open(task->region) ? graph_team(task->region) : NULL;
   if (team)
     join_offer(t, &team->phases[task->phase & 1], &task->now);
@@ -225,6 +227,7 @@ void ospg_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
     team->start = clock_copy(&task->now);
   team->row = directive_row(t, flags & ompt_parallel_league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL, code);
   team->instance = directive_enter(t, team->row, task ? graph_make_instances(t, task) : 0, base);
+  team->code = code;
   team->forked = rt_ticks();
   graph_fragment_begin(t);
 }
@@ -392,7 +395,7 @@ void ospg_wait_begin(struct thread_state *t, uint32_t index, int kind, uint64_t 
   struct task *task = graph_task(index);
   struct team *team = graph_team(task->region);
   if (is_barrier(kind))
-    sharing_end_single(t, task);
+    sharing_close(t, task);
   graph_settle(task);
   if (is_barrier(kind) && team && region_open(task->region))
     join_offer(t, &team->phases[task->phase & 1], &task->now);

@@ -18,6 +18,7 @@ static struct loop *loop_enter(struct thread_state *t, struct task *task, uint32
   if (!ours && !loop->instance) {
     loop->number = number;
     loop->ended = 0;
+    loop->row = row;
     loop->instance = directive_enter(t, row, team->instance, task->now.base);
     join_clear(t, &loop->ordered);
     if (iterations)
@@ -62,12 +63,33 @@ static bool is_loop(int kind)
          kind == ompt_work_distribute || kind >= ompt_work_loop_static;
 }
 
-void sharing_end_single(struct thread_state *t, struct task *task)
+static void single_end(struct thread_state *t, struct task *task)
 {
   if (!(task->flags & TASK_SINGLE))
     return;
   task->flags &= ~(uint32_t)TASK_SINGLE;
   graph_construct_end(t, task);
+}
+
+static void loop_end(struct thread_state *t, struct task *task)
+{
+  if (!(task->flags & TASK_LOOP))
+    return;
+  struct team *team = graph_team(task->region);
+  graph_settle(task);
+  clock_raise(t, &task->now, &task->loop_end);
+  directive_span(task->scope.instance, task->now.base - task->loop_entry.base);
+  task->flags &= ~(uint32_t)TASK_LOOP;
+  graph_construct_end(t, task);
+  if (task->loop_slot && team && region_open(task->region))
+    loop_leave(t, team, &team->loops[task->loop_slot - 1]);
+  task->loop_slot = 0;
+}
+
+void sharing_close(struct thread_state *t, struct task *task)
+{
+  single_end(t, task);
+  loop_end(t, task);
 }
 
 void sharing_work_begin(struct thread_state *t, uint32_t index, int kind, uint64_t count, const void *code)
@@ -76,12 +98,15 @@ void sharing_work_begin(struct thread_state *t, uint32_t index, int kind, uint64
     return;
   graph_fragment_end(t);
   struct task *task = graph_task(index);
-  sharing_end_single(t, task);
+  if (kind != ompt_work_taskloop)
+    sharing_close(t, task);
+  const struct team *team = graph_team(task->region);
+  if (!code && team)
+    code = team->code; /* workers are not told */
   uint32_t row = directive_row(t, work_kind(kind), code);
   if (is_loop(kind)) {
     struct loop *loop = loop_enter(t, task, row, count);
-    graph_construct_begin(task, row, loop ? directive_share(loop->instance) : 0);
-    struct team *team = graph_team(task->region);
+    graph_construct_begin(task, loop ? loop->row : row, loop ? directive_share(loop->instance) : 0);
     task->loop_slot = loop && team ? (uint32_t)(loop - team->loops) + 1 : 0;
     task->flags |= TASK_LOOP;
     clock_set(t, &task->loop_entry, &task->now);
@@ -118,21 +143,12 @@ void sharing_work_end(struct thread_state *t, uint32_t index, int kind)
     return;
   graph_fragment_end(t);
   struct task *task = graph_task(index);
-  if (is_loop(kind) && task->flags & TASK_LOOP) {
-    graph_settle(task);
-    clock_raise(t, &task->now, &task->loop_end);
-    struct team *team = graph_team(task->region);
-    directive_span(task->scope.instance, task->now.base - task->loop_entry.base);
-    task->flags &= ~(uint32_t)TASK_LOOP;
+  if (is_loop(kind))
+    loop_end(t, task);
+  else if (kind == ompt_work_single_executor)
+    single_end(t, task);
+  else
     graph_construct_end(t, task);
-    if (task->loop_slot && team && region_open(task->region))
-      loop_leave(t, team, &team->loops[task->loop_slot - 1]);
-    task->loop_slot = 0;
-  } else if (kind == ompt_work_single_executor) {
-    sharing_end_single(t, task);
-  } else if (!is_loop(kind)) {
-    graph_construct_end(t, task);
-  }
   graph_fragment_begin(t);
 }
 

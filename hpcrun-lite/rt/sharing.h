@@ -12,8 +12,9 @@
 void sharing_start(void);
 
 void sharing_work_begin(struct thread_state *t, uint32_t task, int kind, uint64_t count, const void *code);
-/* A barrier, or another worksharing construct, tells that the task has left a single construct. */
-void sharing_end_single(struct thread_state *t, struct task *task);
+/* A barrier, another worksharing construct or the task's end tells that it has left the one before: the end of GCC's is
+ * not always announced. */
+void sharing_close(struct thread_state *t, struct task *task);
 
 void sharing_work_end(struct thread_state *t, uint32_t task, int kind);
 void sharing_chunk(struct thread_state *t, uint32_t task, int kind);
