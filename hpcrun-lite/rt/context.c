@@ -2,6 +2,7 @@
 
 #include "hpcrun-lite/rt/cct.h"
 #include "hpcrun-lite/rt/modules.h"
+#include "hpcrun-lite/rt/ospg.h"
 #include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/sys.h"
 #include "hpcrun-lite/rt/task.h"
@@ -349,7 +350,7 @@ static void find_tasks(struct path *path)
       path->exit_frame = exit_frame;
       path->implicit_task = flags & ompt_task_implicit;
     }
-    uint32_t created = (uint32_t)(word >> RT_TASK_CREATED_SHIFT);
+    uint32_t created = rt.online ? ospg_created(rt_task_index(word)) : rt_task_index(word);
     if (!(flags & ompt_task_explicit))
       continue;
     path->tasks[path->tasks_count++] = (struct task_level){exit_frame, created};

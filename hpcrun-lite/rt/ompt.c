@@ -45,14 +45,21 @@ static void on_thread_end(ompt_data_t *thread_data)
 /* The record of a task in the graph, from its data word. */
 static uint32_t record_of(const ompt_data_t *data)
 {
-  return rt.online && data ? (uint32_t)(data->value >> RT_TASK_CREATED_SHIFT) : 0;
+  return rt.online && data ? rt_task_index(data->value) : 0;
+}
+
+/* The same of who creates a region or task: a forked child's inherited task has none, but the thread has begun one. */
+static uint32_t creator_of(const struct thread_state *t, const ompt_data_t *data)
+{
+  uint32_t record = record_of(data);
+  return record ? record : t->task;
 }
 
 /* The record of a task's creation, from its data word. */
 static uint32_t created_of(const ompt_data_t *data)
 {
-  uint32_t word = data ? (uint32_t)(data->value >> RT_TASK_CREATED_SHIFT) : 0;
-  return rt.online ? ospg_created(word) : word;
+  uint32_t index = data ? rt_task_index(data->value) : 0;
+  return rt.online ? ospg_created(index) : index;
 }
 
 static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *parallel_data,
@@ -76,7 +83,7 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
   parallel_data->value = handle ? handle : REGION_UNKNOWN;
   t->record->regions++;
   if (rt.online && handle)
-    ospg_parallel_begin(t, record_of(task_data), handle, flags, codeptr);
+    ospg_parallel_begin(t, creator_of(t, task_data), handle, flags, codeptr);
   t->inside--;
 }
 
@@ -154,7 +161,7 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   if (!initial && handle != REGION_UNKNOWN)
     ospg_team_size(handle, team_size); /* by whoever comes first */
   uint32_t task = ospg_implicit_begin(t, handle == REGION_UNKNOWN ? 0 : handle);
-  task_data->value = (uint64_t)task << RT_TASK_CREATED_SHIFT;
+  task_data->value = rt_task_word(task);
   t->inside--;
 }
 
@@ -168,11 +175,11 @@ static uint64_t creation(struct thread_state *t, const ompt_data_t *creator, con
     created = task_create(t, created_of(creator), frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
   if (rt.online) {
     bool serial = flags & ompt_task_undeferred && frame && frame->enter_frame_flags & ompt_frame_application_serial;
-    task = ospg_task_create(t, record_of(creator), flags, serial, codeptr);
+    task = ospg_task_create(t, creator_of(t, creator), flags, serial, codeptr);
     ospg_set_created(task, created);
   }
   t->inside--;
-  return (uint64_t)(rt.online ? task : created) << RT_TASK_CREATED_SHIFT;
+  return rt_task_word(rt.online ? task : created);
 }
 
 /* A taskwait with dependences announces itself as a task that is created and completes. */

@@ -94,11 +94,9 @@ struct row_cache {
   uint32_t kind, row;
 };
 
-/* An explicit task's data word. */
-enum {
-  RT_TASK_WAITING = 1,      /* bit: in a barrier, taskwait or taskgroup           */
-  RT_TASK_CREATED_SHIFT = 1 /* of the record of its creation above it, see rt/task.h */
-};
+/* A task's data word: a tag of the process, since a forked child inherits its parent's tasks; the index of the task's
+ * record (rt/ospg.h), or of its creation's (rt/task.h); and whether it waits in a barrier, taskwait or taskgroup. */
+enum { RT_TASK_WAITING = 1, RT_TASK_INDEX_SHIFT = 1, RT_TASK_TAG_SHIFT = 33 };
 
 /* What the thread does, as the runtime's callbacks say: written by the thread itself, byte by byte, read by others
  * whole. */
@@ -244,6 +242,17 @@ static inline void rt_lost(struct thread_state *t, enum format_loss loss)
     t->record->lost[loss]++;
   else
     atomic_fetch_add_explicit(&rt.lost[loss], 1, memory_order_relaxed);
+}
+
+static inline uint64_t rt_task_word(uint32_t index)
+{
+  return (uint64_t)rt.epoch << RT_TASK_TAG_SHIFT | (uint64_t)index << RT_TASK_INDEX_SHIFT;
+}
+
+/* 0 where the word is another process's. */
+static inline uint32_t rt_task_index(uint64_t word)
+{
+  return (rt_task_word(0) ^ word) >> RT_TASK_TAG_SHIFT ? 0 : (uint32_t)(word >> RT_TASK_INDEX_SHIFT);
 }
 
 static inline uint64_t rt_ticks(void)

@@ -631,11 +631,12 @@ def the_command_line_is_checked(_):
         assert "--depth" in refused("--view", "flat", "--depth", value, "basic")
     for value in ("-1", "101", "nan", "x"):
         assert "--percent-limit" in refused("--view", "flat", "--percent-limit", value, "basic")
-    for value in ("@region", "@", "#x", "a.c:5-3", ""):
+    for value in ("@", "#x", "a.c:5-3", ""):
         assert "--root" in refused("--view", "flat", "--root", value, "basic")
     assert "is no tree" in refused("--view", "threads", "--lines", "basic")
     assert "cannot be sorted" in refused("--view", "efficiency", "--sort", "value", "basic")
-    assert "nothing matches" in refused("-q", "--view", "flat", "--root", "nobody", "basic")
+    for value in ("nobody", "@nobody"):
+        assert "nothing matches" in refused("-q", "--view", "flat", "--root", value, "basic")
     assert report("--", "basic").returncode == 0
     assert report("--version").stdout.startswith(b"hpcprof-lite ")
     assert report("--help").stdout.startswith(b"Usage: ")

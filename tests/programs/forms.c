@@ -217,19 +217,6 @@ static void loops(void)
   }
 }
 
-static void loop_nowait(void)
-{
-#pragma omp parallel
-  {
-#pragma omp for schedule(dynamic, 1) nowait
-    for (int i = 0; i < 6; i++)
-      u(3);
-#pragma omp for schedule(dynamic, 1)
-    for (int i = 0; i < 6; i++)
-      u(5);
-  }
-}
-
 static void reduction(void)
 {
   long sum = 0;
@@ -388,7 +375,6 @@ int main(int argc, char **argv)
                {"taskwait_depend", taskwait_depend, 1},
                {"loop", loop, 0},
                {"loops", loops, 0},
-               {"loop_nowait", loop_nowait, 0},
                {"reduction", reduction, 0},
                {"ordered", ordered, 0},
                {"doacross", doacross, 0},
