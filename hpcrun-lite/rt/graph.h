@@ -15,7 +15,6 @@ enum task_flag {
   TASK_STARTED = 2,
   TASK_FINAL = 4,
   TASK_IMPLICIT = 8,
-  TASK_DETACHED = 16, /* its body has ended                              */
   TASK_WAITING = 32,
   TASK_LOOP = 64,     /* in a worksharing loop or sections construct */
   TASK_EARLY = 512,   /* begun by what the program said, before the runtime was met */
@@ -37,8 +36,9 @@ struct task {
   uint32_t outer;  /* instance that the task was created in */
   uint64_t region; /* handle; teams stand at its index */
   struct clock now;
-  struct join children; /* ends of its children; of an implicit task's phase: the team's  */
-  struct scope scope;   /* the innermost */
+  struct join children;  /* ends of its children; of an implicit task's phase: the team's  */
+  struct join fulfilled; /* by whom, of a detached task */
+  struct scope scope;    /* the innermost */
   struct depend depend;
   uint32_t constructs; /* worksharing constructs met          */
   struct clock loop_entry, loop_end;

@@ -73,7 +73,6 @@ enum {
 enum {
   ompt_task_complete = 1,
   ompt_task_cancel = 3,
-  ompt_task_detach = 4,
   ompt_task_early_fulfill = 5,
   ompt_task_late_fulfill = 6,
   ompt_task_switch = 7

@@ -54,6 +54,7 @@ static void task_release(struct thread_state *t, uint32_t index)
       parent = 0;
     clock_clear(t, &task->now);
     join_clear(t, &task->children);
+    join_clear(t, &task->fulfilled);
     clock_clear(t, &task->loop_entry);
     clock_clear(t, &task->loop_end);
     depend_end(t, &task->depend, NULL);
@@ -310,6 +311,7 @@ static void task_end(struct thread_state *t, uint32_t index)
 {
   struct task *task = graph_task(index), *parent = task->parent ? graph_task(task->parent) : NULL;
   struct team *team = task->region && region_open(task->region) ? graph_team(task->region) : NULL;
+  join_take(t, &task->now, &task->fulfilled);
   if (parent && task->flags & TASK_SERIAL)
     clock_set(t, &parent->now, &task->now);
   else if (parent)
@@ -347,18 +349,12 @@ void ospg_task_schedule(struct thread_state *t, uint32_t prior, int status, uint
     if (task && !(task->flags & TASK_IMPLICIT))
       task_end(t, prior);
     break;
-  case ompt_task_detach:
-    if (task)
-      task->flags |= TASK_DETACHED;
-    break;
   case ompt_task_early_fulfill:
   case ompt_task_late_fulfill:
     if (task && t->task)
-      join_offer(t, &task->children, &graph_task(t->task)->now);
-    if (task && status == ompt_task_late_fulfill) {
-      clock_raise(t, &task->now, &task->children.latest);
+      join_offer(t, &task->fulfilled, &graph_task(t->task)->now);
+    if (task && status == ompt_task_late_fulfill)
       task_end(t, prior);
-    }
     next = t->task;
     break;
   case ompt_taskwait_complete:

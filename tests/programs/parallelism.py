@@ -134,6 +134,14 @@ def rest_is_no_work(directory):
 
 
 @tap.case
+def a_detached_task_ends_when_it_is_fulfilled(directory):
+    binary = build(directory, "detach.c", "clang", flags=("-O1", "-g", "-fopenmp", "-I", INCLUDE, "-ldl"))
+    for _ in range(3):
+        rows = Measurement(directory, binary, options=("-p", "online", "--work", "user")).view("parallelism")
+        assert (float(rows[0]["work"]), float(rows[0]["span"])) == (32, 27), rows[0]
+
+
+@tap.case
 def measured_again_and_again(directory):
     binary = program(directory, "clang")
     for _ in range(5):
