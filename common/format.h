@@ -35,6 +35,7 @@ enum format_table {
   FORMAT_VALUES = 8,         /* uint64_t[number of metrics] a record                          */
   FORMAT_DIRECTIVES = 9,     /* struct format_directive: constructs at code addresses; record 0 is the program */
   FORMAT_CONTRIBUTIONS = 10, /* struct format_contribution: who contributes to the span                       */
+  FORMAT_GRAPH_LOG = 11,     /* bytes: a part of a thread's stream, see common/graphlog.h              */
   FORMAT_TABLES
 };
 
@@ -103,6 +104,9 @@ struct format_process {
   uint64_t span, span_burdened; /* longest chain of work, in `work_unit`; 0 where it was not computed                */
   uint32_t work_unit;           /* string: "s" (the numbers are nanoseconds) or the counted unit; "": not computed  */
   uint32_t unseen;              /* bits: what the runtime did not announce */
+  uint64_t tick_scale;          /* nanoseconds of a tick of the time-stamp counter, times 2^32 */
+  uint64_t start_ticks;         /* the counter at the process's start                          */
+  uint64_t cost_fork, cost_task, cost_join; /* ns: what the burdened lane adds, see doc/format.md      */
 };
 
 /* What a column of the value table means; a column's `role` decides how it is reported. */
@@ -176,7 +180,8 @@ enum format_kind {
   FORMAT_KIND_PLACEHOLDER =
       8, /* same context as the link of region `offset`, once that is known; otherwise as PARTIAL    */
   FORMAT_KIND_OUTSIDE = 9, /* a worker between regions */
-  FORMAT_KIND_USER_REGION = 10, /* a region that the program has named (string `offset`), below the frame that began it */
+  FORMAT_KIND_USER_REGION =
+      10, /* a region that the program has named (string `offset`), below the frame that began it */
   FORMAT_KINDS
 };
 

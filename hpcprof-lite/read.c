@@ -167,6 +167,8 @@ static int take_chunk(struct read_file *file, const struct format_view *view, si
     return table_put(file, &file->directives, view, first, sizeof(struct format_directive), problems);
   case FORMAT_CONTRIBUTIONS:
     return table_put(file, &file->contributions, view, first, sizeof(struct format_contribution), problems);
+  case FORMAT_GRAPH_LOG: /* has files of its own */
+    return 0;
   default:
     return add_ref(file, &view->head, offset);
   }
