@@ -130,7 +130,9 @@ static void reset_process(void)
   control.finished_samples = control.finished_regions = 0;
   for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
     atomic_store(&rt.lost[i], 0);
-  rt.epoch = (uint32_t)(control.start_ns ^ (uint64_t)rt.pid << 16);
+  static uint8_t generation; /* a forked child's differs from its parent's also in what is left of it in a word */
+  rt.epoch = (uint32_t)(control.start_ns ^ (uint64_t)rt.pid << 16) << 8 | ++generation;
+  sys_barrier_prepare();
   modules_start(control.executable);
   region_start();
   blame_start();
@@ -478,6 +480,15 @@ static uint64_t total_samples(void)
   return sum;
 }
 
+/* No thread is in a handler, or follows the graph any more. */
+static void rest(void)
+{
+  atomic_store(&rt.closed, true);
+  atomic_store(&rt.graph_rests, true);
+  sys_barrier_all();
+  wait_until(outside_handler);
+}
+
 /* Children that were too short to be sampled (a shell's, say) leave no file; what they took is in the samples of the
  * others of their kind. */
 static void write_all(void)
@@ -560,8 +571,7 @@ void control_finish(void)
   if (!finished) {
     finished = true;
     publish_open_regions();
-    atomic_store(&rt.closed, true);
-    wait_until(outside_handler);
+    rest();
     write_all();
     say_end();
   }
@@ -582,8 +592,7 @@ void control_before_exec(void)
     return;
   writer_mark();
   publish_open_regions();
-  atomic_store(&rt.closed, true);
-  wait_until(outside_handler);
+  rest();
   write_all();
   hooks_sigmask(SIG_SETMASK, &mask_before, NULL); /* the mask is the new program's too */
 }
@@ -595,6 +604,7 @@ void control_exec_failed(void)
     return;
   if (!finished) {
     writer_rewind();
+    atomic_store(&rt.graph_rests, false);
     atomic_store(&rt.closed, false);
   }
   lock_drop();

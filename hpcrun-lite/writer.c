@@ -263,14 +263,15 @@ static void put_directives(void)
 }
 
 /* Who contributes to the span.  Each amount is the difference of two rounded sums, so that they add up. */
-static void put_contributions(uint32_t place)
+static void put_contributions(const struct path *path)
 {
+  struct path_place place = {.path = path};
   struct format_contribution records[BATCH];
-  uint32_t count = 0, first = 0, index = 0;
+  uint32_t count = 0, first = 0;
   uint64_t sum = 0;
   const struct path_item *item;
   do {
-    item = path_next(&place, &index);
+    item = path_next(&place);
     if (item) {
       uint64_t before = in_unit(sum);
       sum += item->amount;
@@ -295,7 +296,7 @@ static void put_graph(struct format_process *process)
   process->work_unit = modules_string(rt.work_unit == WORK_USER ? "units" : "s");
   process->unseen = rt.unseen;
   put_directives();
-  put_contributions(program->path);
+  put_contributions(&program->path);
 }
 
 void writer_process(void)

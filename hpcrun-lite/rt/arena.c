@@ -148,16 +148,18 @@ void arena_reset(void)
 void table_init(struct table *table, enum format_table kind, enum arena_class class, uint32_t owner,
                 uint32_t record_size, uint32_t first_capacity)
 {
-  *table = (struct table){
-      .table = kind, .class = class, .owner = owner, .record_size = record_size, .first_capacity = first_capacity};
+  *table = (struct table){.table = kind,
+                          .class = class,
+                          .owner = owner,
+                          .record_size = record_size,
+                          .first_shift = (uint32_t)__builtin_ctz(first_capacity)};
 }
 
 void *table_next_many(struct table *table, uint32_t records, uint32_t *index)
 {
   for (;;) {
-    uint32_t step = 31u - (uint32_t)__builtin_clz(table->count / table->first_capacity + 1);
-    uint32_t first = table->first_capacity * ((1u << step) - 1);
-    uint32_t capacity = table->first_capacity << step;
+    uint32_t step = table_step(table, table->count), first = table_first(table, step);
+    uint32_t capacity = 1u << (table->first_shift + step);
     if (step >= TABLE_STEPS)
       return NULL;
     if (!table->chunks[step]) {
@@ -178,8 +180,7 @@ void *table_next_many(struct table *table, uint32_t records, uint32_t *index)
 
 void table_publish_many(struct table *table, uint32_t records)
 {
-  uint32_t step = 31u - (uint32_t)__builtin_clz(table->count / table->first_capacity + 1);
-  struct format_chunk *chunk = table->chunks[step];
+  struct format_chunk *chunk = table->chunks[table_step(table, table->count)];
   __atomic_store_n(&chunk->count, chunk->count + records, __ATOMIC_RELEASE);
   __atomic_store_n(&table->count, table->count + records, __ATOMIC_RELEASE);
 }
@@ -194,10 +195,28 @@ void table_publish(struct table *table)
   table_publish_many(table, 1);
 }
 
+bool table_reach(struct table *table, atomic_flag *lock, uint32_t index)
+{
+  uint32_t added;
+  while (__atomic_load_n(&table->count, __ATOMIC_ACQUIRE) <= index) {
+    if (atomic_flag_test_and_set_explicit(lock, memory_order_acquire)) {
+      sys_yield();
+      continue;
+    }
+    bool room = table->count > index || table_next(table, &added);
+    if (room && table->count <= index)
+      table_publish(table);
+    atomic_flag_clear_explicit(lock, memory_order_release);
+    if (!room)
+      return false;
+  }
+  return true;
+}
+
 void table_release(struct table *table)
 {
   for (unsigned step = 0; step < TABLE_STEPS; step++)
     if (table->chunks[step])
       arena_free(table->class, step, table->chunks[step]);
-  table_init(table, table->table, table->class, table->owner, table->record_size, table->first_capacity);
+  table_init(table, table->table, table->class, table->owner, table->record_size, 1u << table->first_shift);
 }

@@ -8,6 +8,8 @@
 #ifndef HPCRUN_LITE_RT_ARENA_H
 #define HPCRUN_LITE_RT_ARENA_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/format.h"
@@ -30,7 +32,7 @@ enum arena_class {
 
 enum { TABLE_STEPS = 20 };
 
-/* A growing table of records with 32-bit indices.  Step k holds first_capacity << k records, so an index gives its
+/* A growing table of records with 32-bit indices.  Step k holds 1 << (first_shift + k) records, so an index gives its
  * chunk by one bit scan and records never move.  One writer at a time; readers may look up any published record
  * meanwhile. */
 struct table {
@@ -39,7 +41,7 @@ struct table {
   enum arena_class class;
   uint32_t owner;
   uint32_t record_size;    /* bytes, a multiple of 8, or 1 */
-  uint32_t first_capacity; /* records, a power of two      */
+  uint32_t first_shift;    /* the first chunk holds 1 << first_shift records */
   uint32_t count;          /* records added                */
 };
 
@@ -56,10 +58,14 @@ static inline void *arena_data(struct format_chunk *chunk)
 }
 
 void table_init(struct table *table, enum format_table kind, enum arena_class class, uint32_t owner,
-                uint32_t record_size, uint32_t first_capacity);
+                uint32_t record_size, uint32_t first_capacity); /* first_capacity: a power of two */
 
 /* The next record, zeroed and not yet published, and its index.  NULL without memory. */
 void *table_next(struct table *table, uint32_t *index);
+
+/* Adds records until there is one of that index; any thread may, with a lock of the table's own.  False without memory.
+ */
+bool table_reach(struct table *table, atomic_flag *lock, uint32_t index);
 
 /* Makes the record that table_next() gave visible to readers of the mapping. */
 void table_publish(struct table *table);
@@ -71,10 +77,20 @@ void table_publish_many(struct table *table, uint32_t records);
 
 void table_release(struct table *table);
 
+static inline uint32_t table_step(const struct table *table, uint32_t index)
+{
+  return 31u - (uint32_t)__builtin_clz((index >> table->first_shift) + 1);
+}
+
+/* Index of a chunk's first record. */
+static inline uint32_t table_first(const struct table *table, uint32_t step)
+{
+  return ((1u << step) - 1) << table->first_shift;
+}
+
 static inline void *table_at(const struct table *table, uint32_t index)
 {
-  uint32_t step = 31u - (uint32_t)__builtin_clz(index / table->first_capacity + 1);
-  uint32_t first = table->first_capacity * ((1u << step) - 1);
+  uint32_t step = table_step(table, index), first = table_first(table, step);
   return (uint8_t *)arena_data(table->chunks[step]) + (uint64_t)(index - first) * table->record_size;
 }
 

@@ -19,40 +19,58 @@ void clock_unlock(uint32_t *lock)
   __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 }
 
-struct clock clock_copy(const struct clock *clock)
+struct clock clock_copy(struct thread_state *t, const struct clock *clock)
 {
-  return (struct clock){clock->base, clock->burdened, path_share(clock->path)};
+  return (struct clock){clock->base, clock->burdened, path_copy(t, &clock->path)};
 }
 
 void clock_set(struct thread_state *t, struct clock *clock, const struct clock *other)
 {
-  uint32_t old = clock->path;
-  *clock = clock_copy(other);
-  path_drop(t, old);
+  struct clock copy = clock_copy(t, other);
+  path_drop(t, &clock->path);
+  *clock = copy;
 }
 
 void clock_raise(struct thread_state *t, struct clock *clock, const struct clock *other)
 {
   if (other->base > clock->base) {
-    uint32_t old = clock->path;
+    struct path path = path_copy(t, &other->path);
+    path_drop(t, &clock->path);
+    clock->path = path;
     clock->base = other->base;
-    clock->path = path_share(other->path);
-    path_drop(t, old);
   }
   if (other->burdened > clock->burdened)
     clock->burdened = other->burdened;
 }
 
+void clock_raise_by(struct thread_state *t, struct clock *clock, struct clock *other)
+{
+  if (other->base > clock->base) {
+    struct path path = clock->path;
+    clock->path = other->path;
+    clock->base = other->base;
+    other->path = path;
+  }
+  if (other->burdened > clock->burdened)
+    clock->burdened = other->burdened;
+  clock_clear(t, other);
+}
+
 void clock_clear(struct thread_state *t, struct clock *clock)
 {
-  path_drop(t, clock->path);
+  path_drop(t, &clock->path);
   *clock = (struct clock){0};
+}
+
+static bool later(const struct clock *clock, const struct clock *other)
+{
+  return clock->base > __atomic_load_n(&other->base, __ATOMIC_RELAXED) ||
+         clock->burdened > __atomic_load_n(&other->burdened, __ATOMIC_RELAXED);
 }
 
 void join_offer(struct thread_state *t, struct join *join, const struct clock *clock)
 {
-  if (clock->base <= __atomic_load_n(&join->latest.base, __ATOMIC_RELAXED) &&
-      clock->burdened <= __atomic_load_n(&join->latest.burdened, __ATOMIC_RELAXED))
+  if (!later(clock, &join->latest))
     return;
   clock_lock(&join->lock);
   clock_raise(t, &join->latest, clock);
@@ -61,6 +79,10 @@ void join_offer(struct thread_state *t, struct join *join, const struct clock *c
 
 void join_take(struct thread_state *t, struct clock *clock, struct join *join)
 {
+  uint64_t base = __atomic_load_n(&join->latest.base, __ATOMIC_RELAXED),
+           burdened = __atomic_load_n(&join->latest.burdened, __ATOMIC_RELAXED);
+  if (base <= clock->base && burdened <= clock->burdened)
+    return;
   clock_lock(&join->lock);
   clock_raise(t, clock, &join->latest);
   clock_unlock(&join->lock);

@@ -2,12 +2,12 @@
 #ifndef HPCRUN_LITE_RT_CLOCK_H
 #define HPCRUN_LITE_RT_CLOCK_H
 
-#include "hpcrun-lite/rt/rt.h"
+#include "hpcrun-lite/rt/path.h"
 
 /* The length of the longest chain of work that ends here, with its path; burdened: with the costs of scheduling. */
 struct clock {
   uint64_t base, burdened;
-  uint32_t path; /* owned: rt/path.h */
+  struct path path;
 };
 
 /* The latest of the clocks that were offered, by any thread. */
@@ -20,12 +20,15 @@ struct join {
 void clock_lock(uint32_t *lock);
 void clock_unlock(uint32_t *lock);
 
-struct clock clock_copy(const struct clock *clock);
+struct clock clock_copy(struct thread_state *t, const struct clock *clock);
 void clock_set(struct thread_state *t, struct clock *clock, const struct clock *other);
 
 /* The later of the two, lane by lane; the path is that of the base lane. */
 void clock_raise(struct thread_state *t, struct clock *clock, const struct clock *other);
 void clock_clear(struct thread_state *t, struct clock *clock);
+
+/* The same where the other one is no longer needed: it is left empty. */
+void clock_raise_by(struct thread_state *t, struct clock *clock, struct clock *other);
 
 void join_offer(struct thread_state *t, struct join *join, const struct clock *clock);
 void join_take(struct thread_state *t, struct clock *clock, struct join *join);

@@ -1,8 +1,8 @@
 #include "hpcrun-lite/rt/context.h"
 
 #include "hpcrun-lite/rt/cct.h"
+#include "hpcrun-lite/rt/child.h"
 #include "hpcrun-lite/rt/modules.h"
-#include "hpcrun-lite/rt/ospg.h"
 #include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/sys.h"
 #include "hpcrun-lite/rt/task.h"
@@ -23,7 +23,7 @@ struct task_level {
   uint32_t created; /* record of its creation, 0 = none */
 };
 
-struct path {
+struct descent {
   struct thread_state *t;
   struct frame *frames;
   int count;
@@ -41,7 +41,7 @@ struct path {
   uint32_t region_node;         /* node of the innermost parallel region on the path, CCT_NONE outside any */
 };
 
-static uint32_t child(struct path *path, enum format_kind kind, uint32_t what, uint32_t offset)
+static uint32_t child(struct descent *path, enum format_kind kind, uint32_t what, uint32_t offset)
 {
   if (path->node == CCT_NONE)
     return CCT_NONE;
@@ -49,7 +49,7 @@ static uint32_t child(struct path *path, enum format_kind kind, uint32_t what, u
 }
 
 /* Finds what every frame's code belongs to. */
-static void classify(struct path *path)
+static void classify(struct descent *path)
 {
   struct thread_state *t = path->t;
   uint32_t generation = atomic_load_explicit(&rt.module_generation, memory_order_relaxed);
@@ -72,7 +72,7 @@ static void classify(struct path *path)
 }
 
 /* A function of libc's that we interpose, with what it calls there: the path ends in the user frame that called it. */
-static bool only_tool_inside(const struct path *path, int i)
+static bool only_tool_inside(const struct descent *path, int i)
 {
   for (; i >= 0; i--)
     if (!path->frames[i].tool && !path->frames[i].system)
@@ -80,7 +80,7 @@ static bool only_tool_inside(const struct path *path, int i)
   return true;
 }
 
-static void add_frame(struct path *path, const struct frame *frame)
+static void add_frame(struct descent *path, const struct frame *frame)
 {
   if (frame->tool)
     return;
@@ -94,23 +94,23 @@ static void add_frame(struct path *path, const struct frame *frame)
 
 /* Stack pointers of a run's inner and outer boundary; the outer one is that of the user frame which called the runtime.
  */
-static uint64_t outer_sp(const struct path *path, int outermost)
+static uint64_t outer_sp(const struct descent *path, int outermost)
 {
   return outermost + 1 < path->count ? path->frames[outermost + 1].sp : UINT64_MAX;
 }
 
-static bool within(const struct path *path, uint64_t exit_frame, int inner, int outer)
+static bool within(const struct descent *path, uint64_t exit_frame, int inner, int outer)
 {
   return exit_frame >= path->frames[inner].sp && exit_frame < outer_sp(path, outer);
 }
 
-static bool left_in(const struct path *path, int inner, int outer)
+static bool left_in(const struct descent *path, int inner, int outer)
 {
   return within(path, path->exit_frame, inner, outer);
 }
 
 /* The explicit task that the runtime called from the run [inner, outer], NULL without. */
-static const struct task_level *task_called(const struct path *path, int inner, int outer)
+static const struct task_level *task_called(const struct descent *path, int inner, int outer)
 {
   for (int i = 0; i < path->tasks_count && inner > 0; i++)
     if (within(path, path->tasks[i].exit_frame, inner, outer))
@@ -119,7 +119,7 @@ static const struct task_level *task_called(const struct path *path, int inner, 
 }
 
 /* The function that a frame lies in: module << 32 | offset of its start. */
-static uint64_t function_of(struct path *path, const struct frame *frame)
+static uint64_t function_of(struct descent *path, const struct frame *frame)
 {
   struct call_cache *known = &path->t->functions[frame->ip % (sizeof path->t->functions / sizeof *path->t->functions)];
   if (known->ip != frame->ip)
@@ -130,7 +130,7 @@ static uint64_t function_of(struct path *path, const struct frame *frame)
 
 /* Steps into a task that is called by the frame before `inner`: below its creation if that is known, else below its
  * region. */
-static void enter_task(struct path *path, const struct task_level *task, int inner)
+static void enter_task(struct descent *path, const struct task_level *task, int inner)
 {
   uint32_t base = CCT_NONE;
   path->entered = 0;
@@ -151,7 +151,7 @@ static void enter_task(struct path *path, const struct task_level *task, int inn
 
 /* Steps into a region; where the run of runtime frames leads on to an explicit task (run at the region's barrier), into
  * that. */
-static void enter_region(struct path *path, int inner, int outer)
+static void enter_region(struct descent *path, int inner, int outer)
 {
   path->entered = 0;
   path->node = path->region_node = child(path, FORMAT_KIND_PARALLEL, 0, 0);
@@ -165,7 +165,7 @@ static void enter_region(struct path *path, int inner, int outer)
  * lacking: libomp clears it before GCC's combined parallel loops, and takes it from a frame pointer that is none for
  * undeferred tasks, which compilers call directly.  Then code of the program's is the user's, unless the task is known
  * to have been called outside the run: what is called is then the runtime's helper, an allocator say. */
-static bool leads_to_user(const struct path *path, int inner, int outer)
+static bool leads_to_user(const struct descent *path, int inner, int outer)
 {
   if (inner == 0 || path->caller)
     return false;
@@ -201,7 +201,7 @@ static uint64_t call_target(uint64_t ip)
 
 /* Where a function made the call into the runtime its last act, an optimised one has jumped there and has no frame: its
  * caller's call instruction still tells which it was. */
-static void add_tail_caller(struct path *path, const struct frame *caller)
+static void add_tail_caller(struct descent *path, const struct frame *caller)
 {
   struct call_cache *known = &path->t->calls[caller->ip % (sizeof path->t->calls / sizeof *path->t->calls)];
   if (known->ip != caller->ip)
@@ -212,7 +212,7 @@ static void add_tail_caller(struct path *path, const struct frame *caller)
     path->node = child(path, FORMAT_KIND_FRAME, index, (uint32_t)(known->target - module->base));
 }
 
-static void enter_run(struct path *path, int inner, int outer)
+static void enter_run(struct descent *path, int inner, int outer)
 {
   struct format_region *region = region_entered(path->t, path->frames[inner].sp, outer_sp(path, outer));
   if (region) {
@@ -229,7 +229,7 @@ static void enter_run(struct path *path, int inner, int outer)
 }
 
 /* Index of the outermost frame of the innermost run that has no run inside it, or -1. */
-static int innermost_run(struct path *path)
+static int innermost_run(struct descent *path)
 {
   int i = 0;
   while (i < path->count && !path->frames[i].runtime)
@@ -243,7 +243,7 @@ static int innermost_run(struct path *path)
 
 /* A worker's stack begins in the runtime: skips to the inner end of its outermost run.  Returns the index of the first
  * frame to be read, or -1 if that run is also the last one (nothing of the user's is on this stack). */
-static int enter_base(struct path *path, int innermost)
+static int enter_base(struct descent *path, int innermost)
 {
   int outer = path->count - 1;
   while (outer >= 0 && !path->frames[outer].runtime)
@@ -269,7 +269,7 @@ static int enter_base(struct path *path, int innermost)
 }
 
 /* Reads frames from index i inwards.  Returns whether the path ends in the runtime. */
-static bool read_frames(struct path *path, int i, int innermost)
+static bool read_frames(struct descent *path, int i, int innermost)
 {
   while (i >= 0) {
     if (path->frames[i].tool && only_tool_inside(path, i))
@@ -298,7 +298,7 @@ static bool read_frames(struct path *path, int i, int innermost)
   return false;
 }
 
-static bool read_path(struct path *path)
+static bool read_path(struct descent *path)
 {
   struct thread_state *t = path->t;
   path->node = CCT_ROOT;
@@ -341,7 +341,7 @@ static bool find_task(int level, int *flags, uint64_t *exit_frame, uint64_t *wor
 }
 
 /* The tasks on this stack. */
-static void find_tasks(struct path *path)
+static void find_tasks(struct descent *path)
 {
   int levels = !path->t->activity.openmp || !rt.get_task_info ? 0 : rt.task_creation ? TASK_LEVELS : 1, flags = 0;
   uint64_t exit_frame = 0, word;
@@ -350,7 +350,7 @@ static void find_tasks(struct path *path)
       path->exit_frame = exit_frame;
       path->implicit_task = flags & ompt_task_implicit;
     }
-    uint32_t created = rt.online ? ospg_created(rt_task_index(word)) : rt_task_index(word);
+    uint32_t created = rt.online ? child_created(word) : rt_task_index(word);
     if (!(flags & ompt_task_explicit))
       continue;
     path->tasks[path->tasks_count++] = (struct task_level){exit_frame, created};
@@ -363,7 +363,7 @@ static void find_tasks(struct path *path)
 
 uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bool *overhead)
 {
-  struct path path = {.t = t, .frames = t->frames, .end_sp = UINT64_MAX};
+  struct descent path = {.t = t, .frames = t->frames, .end_sp = UINT64_MAX};
   find_tasks(&path);
   path.count = unwind_walk(t, registers, path.end_sp, t->frames, &path.cut);
   if (path.cut)
@@ -374,7 +374,7 @@ uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bo
 
 struct context_place context_caller(struct thread_state *t)
 {
-  struct path path = {.t = t, .frames = t->frames, .caller = true, .end_sp = UINT64_MAX};
+  struct descent path = {.t = t, .frames = t->frames, .caller = true, .end_sp = UINT64_MAX};
   find_tasks(&path);
   path.count = unwind_here(t, path.end_sp, t->frames, &path.cut);
   if (path.cut)
@@ -392,7 +392,7 @@ struct context_place context_caller(struct thread_state *t)
 
 uint32_t context_call(struct thread_state *t)
 {
-  struct path path = {.t = t, .frames = t->frames, .end_sp = UINT64_MAX};
+  struct descent path = {.t = t, .frames = t->frames, .end_sp = UINT64_MAX};
   find_tasks(&path);
   path.count = unwind_here(t, path.end_sp, t->frames, &path.cut);
   read_path(&path);
@@ -401,7 +401,7 @@ uint32_t context_call(struct thread_state *t)
 
 uint64_t context_frame_end(struct thread_state *t)
 {
-  struct path path = {.t = t, .frames = t->frames};
+  struct descent path = {.t = t, .frames = t->frames};
   path.count = unwind_here(t, UINT64_MAX, t->frames, &path.cut);
   classify(&path);
   int i = 0;
@@ -412,7 +412,7 @@ uint64_t context_frame_end(struct thread_state *t)
 
 void context_publish(struct thread_state *t, struct format_region *region)
 {
-  struct path path = {.t = t, .frames = t->frames, .caller = true, .target = region, .end_sp = UINT64_MAX};
+  struct descent path = {.t = t, .frames = t->frames, .caller = true, .target = region, .end_sp = UINT64_MAX};
   if (rt.task_creation)
     find_tasks(&path);
   path.count = unwind_here(t, path.end_sp, t->frames, &path.cut);
@@ -423,7 +423,7 @@ void context_publish(struct thread_state *t, struct format_region *region)
 
 void context_publish_open(struct thread_state *t)
 {
-  struct path path = {.t = t, .frames = t->frames};
+  struct descent path = {.t = t, .frames = t->frames};
   find_tasks(&path);
   path.count = unwind_here(t, UINT64_MAX, t->frames, &path.cut);
   read_path(&path);

@@ -4,7 +4,7 @@
 #include "hpcrun-lite/rt/pool.h"
 #include "hpcrun-lite/rt/sys.h"
 
-enum { ROWS_FIRST = 256, HEADS = 1024, TRIES = 100000, TOTALS_FIRST = 64 };
+enum { ROWS_FIRST = 256, HEADS = 1024, TRIES = 100000, TOTALS_FIRST = 64, BULK = 256 };
 
 struct instance {
   struct pool_record pool;
@@ -67,26 +67,6 @@ bool directive_start_thread(struct thread_state *t)
 {
   table_init(&t->totals, FORMAT_FREE, ARENA_TOTALS, t->index, sizeof(struct total), TOTALS_FIRST);
   return true;
-}
-
-void directive_settle(struct thread_state *t)
-{
-  for (uint32_t row = 0; row < t->totals.count; row++) {
-    struct total *total = table_at(&t->totals, row);
-    struct format_directive *to = row_at(row);
-    __atomic_fetch_add(&to->instances, total->instances, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&to->work, total->work, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&to->span, total->span, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&to->iterations, total->iterations, __ATOMIC_RELAXED);
-    *total = (struct total){0};
-  }
-}
-
-void directive_stop_thread(struct thread_state *t)
-{
-  directive_settle(t);
-  pool_give(&instances, &t->free_instances);
-  table_release(&t->totals);
 }
 
 static struct total *total_of(struct thread_state *t, uint32_t row)
@@ -166,13 +146,6 @@ uint32_t directive_user_row(struct thread_state *t, const char *name, uint32_t *
   return row;
 }
 
-uint32_t directive_share(uint32_t instance)
-{
-  if (instance)
-    __atomic_fetch_add(&at(instance)->refs, 1, __ATOMIC_RELAXED);
-  return instance;
-}
-
 bool directive_contains(uint32_t index, uint32_t row)
 {
   while (index && at(index)->row != row)
@@ -180,33 +153,14 @@ bool directive_contains(uint32_t index, uint32_t row)
   return index != 0;
 }
 
-void directive_ended(struct thread_state *t, uint32_t row, uint64_t work, uint64_t span)
+void directive_ended(struct thread_state *t, uint32_t row, uint64_t instances, uint64_t work, uint64_t span)
 {
   struct total *total = total_of(t, row);
   if (!total)
     return;
-  total->instances++;
+  total->instances += instances;
   total->work += work;
   total->span += span;
-}
-
-uint32_t directive_enter(struct thread_state *t, uint32_t row, uint32_t outer, uint64_t start)
-{
-  if (directive_contains(outer, row))
-    return directive_share(outer);
-  uint32_t index = row ? pool_get(&instances, &t->free_instances) : 0;
-  if (!index) {
-    if (row)
-      rt_lost(t, FORMAT_LOST_DIRECTIVES);
-    return directive_share(outer);
-  }
-  struct instance *instance = at(index);
-  instance->refs = 1;
-  instance->row = row;
-  instance->outer = directive_share(outer);
-  instance->start = instance->end = start;
-  instance->span = instance->work = 0;
-  return index;
 }
 
 static void lift(uint64_t *place, uint64_t value)
@@ -216,34 +170,134 @@ static void lift(uint64_t *place, uint64_t value)
     ;
 }
 
-void directive_work(uint32_t index, uint64_t work, uint64_t end)
+static struct instance_hold *hold_of(struct thread_state *t, uint32_t index)
+{
+  return &t->holds[index % (sizeof t->holds / sizeof *t->holds)];
+}
+
+/* Gives what was held to the instance, and references back; the last one ends it. */
+static void let_go(struct thread_state *t, struct instance_hold hold)
+{
+  while (hold.instance) {
+    struct instance *instance = at(hold.instance);
+    if (hold.work)
+      __atomic_fetch_add(&instance->work, hold.work, __ATOMIC_RELAXED);
+    lift(&instance->end, hold.end);
+    if (__atomic_sub_fetch(&instance->refs, hold.refs, __ATOMIC_ACQ_REL) > 0)
+      return;
+    directive_ended(t, instance->row, 1, instance->work,
+                    instance->span ? instance->span : instance->end - instance->start);
+    uint32_t ended = hold.instance;
+    hold = (struct instance_hold){instance->outer, 1, instance->work, instance->end};
+    pool_put(&instances, &t->free_instances, ended);
+  }
+}
+
+/* The thread's hold of the instance, with at least one reference. */
+static struct instance_hold *hold(struct thread_state *t, uint32_t index)
+{
+  struct instance_hold *held = hold_of(t, index);
+  if (held->instance != index) {
+    let_go(t, *held);
+    __atomic_fetch_add(&at(index)->refs, BULK, __ATOMIC_RELAXED);
+    *held = (struct instance_hold){index, BULK, 0, 0};
+  }
+  return held;
+}
+
+static void let_go_all(struct thread_state *t)
+{
+  for (unsigned i = 0; i < sizeof t->holds / sizeof *t->holds; i++) {
+    struct instance_hold held = t->holds[i];
+    t->holds[i] = (struct instance_hold){0};
+    let_go(t, held);
+  }
+}
+
+void directive_settle(struct thread_state *t)
+{
+  let_go_all(t);
+  for (uint32_t row = 0; row < t->totals.count; row++) {
+    struct total *total = table_at(&t->totals, row);
+    struct format_directive *to = row_at(row);
+    __atomic_fetch_add(&to->instances, total->instances, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&to->work, total->work, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&to->span, total->span, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&to->iterations, total->iterations, __ATOMIC_RELAXED);
+    *total = (struct total){0};
+  }
+}
+
+void directive_stop_thread(struct thread_state *t)
+{
+  directive_settle(t);
+  pool_give(&instances, &t->free_instances);
+  table_release(&t->totals);
+}
+
+uint32_t directive_share(struct thread_state *t, uint32_t index)
+{
+  if (!index)
+    return 0;
+  struct instance_hold *held = hold(t, index);
+  if (held->refs == 1) { /* the hold's own */
+    __atomic_fetch_add(&at(index)->refs, BULK, __ATOMIC_RELAXED);
+    held->refs += BULK;
+  }
+  held->refs--;
+  return index;
+}
+
+void directive_work(struct thread_state *t, uint32_t index, uint64_t work, uint64_t end)
 {
   if (!index)
     return;
-  if (work)
-    __atomic_fetch_add(&at(index)->work, work, __ATOMIC_RELAXED);
-  lift(&at(index)->end, end);
+  struct instance_hold *held = hold(t, index);
+  held->work += work;
+  held->end = end > held->end ? end : held->end;
+}
+
+void directive_leave(struct thread_state *t, uint32_t index)
+{
+  if (!index)
+    return;
+  struct instance_hold *held = hold_of(t, index), one = {index, 1, 0, 0};
+  if (held->instance != index) {
+    let_go(t, one);
+    return;
+  }
+  held->refs++;
+  bool last = __atomic_load_n(&at(index)->refs, __ATOMIC_ACQUIRE) == held->refs;
+  if (!last && held->refs < 2 * BULK)
+    return;
+  one = *held;
+  *held = (struct instance_hold){0};
+  let_go(t, one);
+}
+
+uint32_t directive_enter(struct thread_state *t, uint32_t row, uint32_t outer, uint64_t start)
+{
+  if (directive_contains(outer, row))
+    return directive_share(t, outer);
+  uint32_t index = row ? pool_get(&instances, &t->free_instances) : 0;
+  if (!index) {
+    if (row)
+      rt_lost(t, FORMAT_LOST_DIRECTIVES);
+    return directive_share(t, outer);
+  }
+  struct instance *instance = at(index);
+  instance->refs = 1;
+  instance->row = row;
+  instance->outer = directive_share(t, outer);
+  instance->start = instance->end = start;
+  instance->span = instance->work = 0;
+  return index;
 }
 
 void directive_span(uint32_t index, uint64_t span)
 {
   if (index)
     lift(&at(index)->span, span);
-}
-
-void directive_leave(struct thread_state *t, uint32_t index)
-{
-  while (index) {
-    struct instance *instance = at(index);
-    if (__atomic_sub_fetch(&instance->refs, 1, __ATOMIC_ACQ_REL) > 0)
-      return;
-    directive_ended(t, instance->row, instance->work,
-                    instance->span ? instance->span : instance->end - instance->start);
-    uint32_t outer = instance->outer;
-    directive_work(outer, instance->work, instance->end);
-    pool_put(&instances, &t->free_instances, index);
-    index = outer;
-  }
 }
 
 void directive_lock_bound(uint32_t row, uint64_t bound)

@@ -30,18 +30,19 @@ uint32_t directive_user_row(struct thread_state *t, const char *name, uint32_t *
  * directive_leave(). */
 uint32_t directive_enter(struct thread_state *t, uint32_t row, uint32_t outer, uint64_t start);
 void directive_leave(struct thread_state *t, uint32_t instance);
-uint32_t directive_share(uint32_t instance);
+uint32_t directive_share(struct thread_state *t, uint32_t instance);
 
-/* An instance that ended without ever having been made. */
-void directive_ended(struct thread_state *t, uint32_t row, uint64_t work, uint64_t span);
+/* Instances that ended without ever having been made. */
+void directive_ended(struct thread_state *t, uint32_t row, uint64_t instances, uint64_t work, uint64_t span);
 
 /* Is the instance, or one around it, of that row? */
 bool directive_contains(uint32_t instance, uint32_t row);
 
-/* Work done within an instance, up to a clock. */
-void directive_work(uint32_t instance, uint64_t work, uint64_t end);
+/* Work done within an instance, up to a clock.  The thread keeps it in t->holds for a while, with references of its own,
+ * so that threads do not fight for the instance. */
+void directive_work(struct thread_state *t, uint32_t instance, uint64_t work, uint64_t end);
 
-/* The instance's span is at least that (otherwise its latest end - its start). */
+/* The instance's span is that (otherwise its latest end - its start). */
 void directive_span(uint32_t instance, uint64_t span);
 
 /* The lower bound that a lock sets to the span, for a row. */

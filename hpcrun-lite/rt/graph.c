@@ -2,31 +2,31 @@
 
 #include "hpcrun-lite/rt/directive.h"
 #include "hpcrun-lite/rt/path.h"
+#include "hpcrun-lite/rt/region.h"
 
 enum { TEAMS_FIRST = 64 };
 
 struct pool graph_tasks, graph_groups;
 struct table graph_teams;
+struct join graph_program;
 
 void graph_start(void)
 {
   pool_init(&graph_tasks, sizeof(struct task));
   pool_init(&graph_groups, sizeof(struct group));
+  graph_program = (struct join){0};
   table_init(&graph_teams, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct team), TEAMS_FIRST);
 }
 
-struct costs graph_costs;
-
-void graph_cost(uint64_t *mean, uint64_t ticks)
+void graph_cost(struct thread_state *t, enum graph_cost cost, uint64_t ticks)
 {
   enum { LONGEST = 200000, SHARE = 8 };
-  uint64_t now = __atomic_load_n(mean, __ATOMIC_RELAXED);
-  if (rt.work_unit == WORK_USER || ticks > LONGEST)
-    return;
-  __atomic_store_n(mean, now ? now - now / SHARE + ticks / SHARE : ticks, __ATOMIC_RELAXED);
+  uint64_t now = t->costs[cost];
+  if (rt.work_unit != WORK_USER && ticks <= LONGEST)
+    t->costs[cost] = now ? now - now / SHARE + ticks / SHARE : ticks;
 }
 
-/* Splits a fragment's work over its samples by their weight; the directive gets what has no sample. */
+/* Splits a fragment's work over its samples by their weight. */
 static void attribute(struct thread_state *t, struct task *task, uint64_t work)
 {
   uint64_t weight = 0, left = work;
@@ -55,7 +55,10 @@ void graph_fragment_end_at(struct thread_state *t, uint64_t moment)
   uint64_t work = work_until(t, moment);
   if (!work || atomic_load_explicit(&rt.paused, memory_order_relaxed))
     return;
-  attribute(t, task, work);
+  if (t->fragment_samples)
+    attribute(t, task, work);
+  else /* the directive gets what has no sample */
+    path_add(t, &task->now.path, PATH_KEY(task->scope.row, 0, 0), work);
   task->now.base += work;
   task->now.burdened += work;
   task->scope.pending += work;
@@ -80,6 +83,11 @@ void graph_fragment_begin_after(struct thread_state *t, uint64_t moment)
   t->work.since = rt.work_unit == WORK_USER ? moment : moment + CALLBACK_TICKS;
 }
 
+void graph_fragment_begin_at(struct thread_state *t, uint64_t ticks)
+{
+  t->work.since = rt.work_unit == WORK_USER ? t->work.units : ticks;
+}
+
 /* The fragment begins here: what we have done in a callback is no work. */
 void graph_fragment_begin(struct thread_state *t)
 {
@@ -88,72 +96,101 @@ void graph_fragment_begin(struct thread_state *t)
   t->work.since = work_moment(t);
 }
 
-/* Tells the innermost instance what the task has done. */
-void graph_settle(struct task *task)
+void graph_settle(struct thread_state *t, struct task *task)
 {
-  if (!task->scope.instance)
+  if (!task->scope.instance || (task->flags & TASK_IMPLICIT && !task->rows_open))
     return;
-  directive_work(task->scope.instance, task->scope.pending, task->now.base);
+  directive_work(t, task->scope.instance, task->scope.pending, task->now.base);
   task->scope.pending = 0;
 }
+
+/* ---- scopes ---- */
 
 static uint32_t open_scopes(const struct task *task)
 {
   return task->rows_open < ROWS_OPEN ? task->rows_open : ROWS_OPEN;
 }
 
-/* The innermost instance around the innermost scope. */
-static uint32_t instance_around(const struct task *task)
+/* Is one of the scopes below that depth, or what is around the task, of that row? */
+static bool inside(const struct task *task, uint32_t depth, uint32_t row)
 {
-  for (uint32_t i = open_scopes(task); i > 0; i--)
-    if (task->around[i - 1].instance)
-      return task->around[i - 1].instance;
-  return task->outer;
+  uint32_t open = open_scopes(task);
+  for (uint32_t i = 0; i < depth; i++)
+    if ((i < open ? &task->around[i] : &task->scope)->row == row)
+      return true;
+  const struct team *team = task->flags & TASK_IMPLICIT ? graph_team(task->region) : NULL;
+  if (!team)
+    return directive_contains(task->outer, row);
+  if (team->row == row || !team->creator)
+    return team->row == row;
+  return graph_inside(graph_task(team->creator), row);
 }
 
-/* Makes the instances of all open scopes, for what the task creates, and returns the innermost. */
-uint32_t graph_make_instances(struct thread_state *t, struct task *task)
+bool graph_inside(const struct task *task, uint32_t row)
+{
+  return inside(task, open_scopes(task) + 1, row);
+}
+
+uint32_t graph_team_instance(struct thread_state *t, struct team *team)
+{
+  clock_lock(&team->lock);
+  if (!team->instance) { /* who created the region waits for its end: nobody else looks at its scopes */
+    uint32_t outer = team->creator ? graph_instance(t, graph_task(team->creator)) : 0;
+    team->instance = directive_enter(t, team->row, outer, team->start.base);
+  }
+  clock_unlock(&team->lock);
+  return team->instance;
+}
+
+static uint32_t loop_instance(struct thread_state *t, struct team *team, struct loop *loop)
+{
+  clock_lock(&loop->lock);
+  if (!loop->instance)
+    loop->instance = directive_enter(t, loop->row, graph_team_instance(t, team), loop->begin);
+  clock_unlock(&loop->lock);
+  return directive_share(t, loop->instance);
+}
+
+uint32_t graph_instance(struct thread_state *t, struct task *task)
 {
   uint32_t outer = task->outer;
+  struct team *team = task->flags & TASK_IMPLICIT && region_open(task->region) ? graph_team(task->region) : NULL;
   for (uint32_t i = 0; i <= open_scopes(task); i++) {
     struct scope *scope = i < open_scopes(task) ? &task->around[i] : &task->scope;
-    if (!scope->instance && scope->row)
+    if (scope->instance)
+      ;
+    else if (i == 0 && team)
+      scope->instance = graph_team_instance(t, team); /* the team holds it until its region ends */
+    else if (i && i == task->loop_depth && task->loop_slot && team)
+      scope->instance = loop_instance(t, team, &team->loops[task->loop_slot - 1]);
+    else if (scope->row)
       scope->instance = directive_enter(t, scope->row, outer, scope->begin);
     outer = scope->instance ? scope->instance : outer;
   }
   return outer;
 }
 
-/* The innermost scope ends.  What has no instance counts here, if it is the outermost of its row, and its work goes on
- * to what is around it. */
 void graph_scope_close(struct thread_state *t, struct task *task)
 {
   struct scope *scope = &task->scope;
   uint64_t pending = scope->pending;
   if (scope->instance) {
-    graph_settle(task);
+    directive_work(t, scope->instance, pending, task->now.base);
     directive_leave(t, scope->instance);
     scope->instance = 0;
     return;
   }
-  bool nested = scope->row == 0 || directive_contains(instance_around(task), scope->row);
-  for (uint32_t i = 0; i < open_scopes(task); i++)
-    nested |= task->around[i].row == scope->row;
-  if (!nested)
-    directive_ended(t, scope->row, pending, task->now.base - scope->begin);
-  if (task->rows_open)
-    task->around[open_scopes(task) - 1].pending += pending;
-  else
-    directive_work(task->outer, pending, task->now.base);
+  if (scope->row && !inside(task, open_scopes(task), scope->row))
+    directive_ended(t, scope->row, 1, pending, task->now.base - scope->begin);
+  task->around[open_scopes(task) - 1].pending += pending;
 }
 
-/* A construct begins in the task.  `shared` is its instance where the team has one. */
-void graph_construct_begin(struct task *task, uint32_t row, uint32_t shared)
+void graph_construct_begin(struct task *task, uint32_t row)
 {
   if (task->rows_open++ >= ROWS_OPEN)
     return;
   task->around[task->rows_open - 1] = task->scope;
-  task->scope = (struct scope){.row = row, .instance = shared, .begin = task->now.base};
+  task->scope = (struct scope){.row = row, .begin = task->now.base};
 }
 
 void graph_construct_end(struct thread_state *t, struct task *task)
@@ -162,9 +199,38 @@ void graph_construct_end(struct thread_state *t, struct task *task)
     return;
   if (task->rows_open <= ROWS_OPEN) {
     graph_scope_close(t, task);
-    uint64_t pending = task->around[task->rows_open - 1].pending;
     task->scope = task->around[task->rows_open - 1];
-    task->scope.pending = pending;
   }
   task->rows_open--;
+}
+
+bool graph_loop_leave(struct thread_state *t, struct task *task, struct loop *loop, uint64_t work, uint64_t span)
+{
+  const struct team *team = graph_team(task->region);
+  clock_lock(&loop->lock);
+  bool alone = !loop->instance;
+  if (alone)
+    loop->work += work;
+  else
+    directive_work(t, loop->instance, work, task->now.base);
+  loop->span = span > loop->span ? span : loop->span;
+  bool last = ++loop->ended == team->size;
+  clock_unlock(&loop->lock);
+  if (last)
+    graph_loop_end(t, task, loop);
+  return alone;
+}
+
+void graph_loop_end(struct thread_state *t, const struct task *task, struct loop *loop)
+{
+  uint32_t instance = loop->instance, row = loop->row;
+  uint64_t work = loop->work, span = loop->span;
+  clock_lock(&loop->lock); /* the last one makes room for another construct */
+  loop->instance = loop->number = 0;
+  clock_unlock(&loop->lock);
+  if (!graph_inside(task, row)) {
+    directive_span(instance, span);
+    directive_ended(t, row, instance == 0, work, instance ? 0 : span);
+  }
+  directive_leave(t, instance);
 }

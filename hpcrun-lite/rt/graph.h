@@ -16,10 +16,10 @@ enum task_flag {
   TASK_FINAL = 4,
   TASK_IMPLICIT = 8,
   TASK_WAITING = 32,
-  TASK_LOOP = 64,     /* in a worksharing loop or sections construct */
-  TASK_EARLY = 512,   /* begun by what the program said, before the runtime was met */
-  TASK_SINGLE = 256,  /* in a single construct: its end may not be announced (GCC's) */
-  TASK_BORROWS = 128, /* holds no instance around it */
+  TASK_LOOP = 64,    /* in a worksharing loop or sections construct */
+  TASK_LOOPS = 128,  /* has met one: loop_entry and loop_end are in use */
+  TASK_SINGLE = 256, /* in a single construct: its end may not be announced (GCC's) */
+  TASK_EARLY = 512   /* begun by what the program said, before the runtime was met */
 };
 
 /* A construct that is open in a task, or the task itself.  Most end without having created tasks or regions: they need
@@ -29,37 +29,56 @@ struct scope {
   uint64_t begin, pending; /* base clock; work that nobody knows yet */
 };
 
+/* What others have to tell a waiter: the latest of their clocks, and by bits who has not told yet (rt/child.h). */
+struct meeting {
+  uint64_t untold;
+  struct join ends;
+};
+
 struct task {
   struct pool_record pool;
-  uint32_t refs; /* itself until it ends, and children; of implicit tasks, only itself */
-  uint32_t flags, parent, group, phase, created;
-  uint32_t outer;  /* instance that the task was created in */
-  uint64_t region; /* handle; teams stand at its index */
+  uint32_t refs; /* itself until it ends, and its creations */
+  uint32_t flags;
+  uint32_t creation, parent, group, phase;
+  uint64_t region;         /* handle; teams stand at its index */
+  uint32_t outer, created; /* outer: instance that the task was created in, held by the creation */
   struct clock now;
-  struct join children;  /* ends of its children; of an implicit task's phase: the team's  */
-  struct join fulfilled; /* by whom, of a detached task */
-  struct scope scope;    /* the innermost */
+  struct scope scope;      /* the innermost */
+  uint32_t creates, stock; /* the creation that its next child may belong to; references at hand to it */
+  uint32_t constructs;     /* worksharing constructs met          */
+  uint32_t rows_open;
+  uint16_t loop_slot, loop_depth; /* of the construct that is open: where the team has it, and its scope here */
   struct depend depend;
-  uint32_t constructs; /* worksharing constructs met          */
+  struct meeting children;
+  struct join fulfilled; /* by whom, of a detached task */
+
   struct clock loop_entry, loop_end;
-  uint32_t loop_slot, rows_open;
   struct scope around[ROWS_OPEN]; /* the outermost first */
 };
 
 /* A worksharing construct, shared by the team. */
 struct loop {
   uint32_t lock, number, instance, ended, row;
+  uint64_t begin, work, span;
   struct join ordered;
+};
+
+/* The time between two barriers of a region. */
+struct phase {
+  struct meeting meeting;
+  uint64_t work; /* that implicit tasks have done, under the meeting's lock */
 };
 
 struct team {
   struct pool_record unused;
+  uint32_t lock; /* for the instance, which is made when a child or a construct needs it */
   uint32_t creator, instance, row, size;
   bool loops_met;
   uint64_t forked; /* ticks */
+  uint64_t fork_cost;
   const void *code;
   struct clock start;
-  struct join phases[2]; /* ends in a barrier phase: by parity, since a thread may be one phase ahead */
+  struct phase phases[2]; /* by parity, since a thread may be one phase ahead */
   struct loop loops[SHARED_LOOPS];
   uint32_t doacross_lock;
   struct depend doacross; /* of the team's loops: what their iterations have announced */
@@ -69,11 +88,12 @@ struct team {
 struct group {
   struct pool_record pool;
   uint32_t outer, unused;
-  struct join ends;
+  struct meeting meeting;
 };
 
 extern struct pool graph_tasks, graph_groups;
 extern struct table graph_teams;
+extern struct join graph_program; /* the longest clock of tasks that have ended outside of any region */
 
 void graph_start(void);
 
@@ -94,41 +114,53 @@ static inline struct team *graph_team(uint64_t region)
   return region && index < __atomic_load_n(&graph_teams.count, __ATOMIC_ACQUIRE) ? table_at(&graph_teams, index) : NULL;
 }
 
-/* What scheduling costs in this run, in ticks: running means, of intervals between callbacks of one thread. */
-struct costs {
-  uint64_t fork; /* from a region's begin to the master's implicit task                    */
-  uint64_t join; /* from the end of the master's last wait to the region's end              */
-  uint64_t task; /* from one task's end to the next one's begin on the same thread          */
+/* What scheduling costs in this run, in ticks: means of intervals between callbacks of one thread. */
+enum graph_cost {
+  GRAPH_FORK, /* from a region's begin to the master's implicit task         */
+  GRAPH_JOIN, /* from the end of the master's last wait to the region's end   */
+  GRAPH_TASK  /* from one task's end to the next one's begin on the same thread */
 };
 
-extern struct costs graph_costs;
-
-/* Takes one interval into a mean; long ones are waiting, not cost. */
-void graph_cost(uint64_t *mean, uint64_t ticks);
+/* Takes one interval into the thread's running mean; long ones are waiting, not cost. */
+void graph_cost(struct thread_state *t, enum graph_cost cost, uint64_t ticks);
 
 /* Ends the fragment that runs, at a moment (rt/work.h) or now: its work is the current task's. */
 void graph_fragment_end_at(struct thread_state *t, uint64_t moment);
 void graph_fragment_end(struct thread_state *t);
 
-/* The next fragment begins now, or a little after a moment: a short callback does not read the counter again. */
+/* The next fragment begins now, at a reading of the time-stamp counter, or a little after a moment: a short callback does
+ * not read the counter again. */
 void graph_fragment_begin(struct thread_state *t);
+void graph_fragment_begin_at(struct thread_state *t, uint64_t ticks);
 void graph_fragment_begin_after(struct thread_state *t, uint64_t moment);
 
 /* The moment to take, if the time-stamp counter has been read already (0: not). */
 uint64_t graph_moment(const struct thread_state *t, uint64_t read);
 
-/* Tells the innermost instance what the task has done. */
-void graph_settle(struct task *task);
+/* The innermost instance around what the task does now; made if there is none yet. */
+uint32_t graph_instance(struct thread_state *t, struct task *task);
 
-/* Makes the instances of all open scopes, for what the task creates, and returns the innermost. */
-uint32_t graph_make_instances(struct thread_state *t, struct task *task);
+/* Is the task inside an instance of that row? */
+bool graph_inside(const struct task *task, uint32_t row);
 
-/* A construct begins in the task (shared: its instance where the team has one), and the innermost one ends. */
-void graph_construct_begin(struct task *task, uint32_t row, uint32_t shared);
+/* Tells the innermost instance what the task has done; without one it stays pending. */
+void graph_settle(struct thread_state *t, struct task *task);
+
+/* A construct begins in the task, and the innermost one ends. */
+void graph_construct_begin(struct task *task, uint32_t row);
 void graph_construct_end(struct thread_state *t, struct task *task);
 
 /* The innermost scope ends.  What has no instance counts here, if it is the outermost of its row, and its work goes on
  * to what is around it. */
 void graph_scope_close(struct thread_state *t, struct task *task);
+
+/* The team's instance; made if there is none yet. */
+uint32_t graph_team_instance(struct thread_state *t, struct team *team);
+
+/* One thread has left a shared construct with that work in it.  Returns whether the work counts around it, too. */
+bool graph_loop_leave(struct thread_state *t, struct task *task, struct loop *loop, uint64_t work, uint64_t span);
+
+/* All have left it, or will not come any more: `task` is around it. */
+void graph_loop_end(struct thread_state *t, const struct task *task, struct loop *loop);
 
 #endif

@@ -2,12 +2,14 @@
 
 #include "hpcrun-lite/rt/blame.h"
 #include "hpcrun-lite/rt/cct.h"
+#include "hpcrun-lite/rt/child.h"
 #include "hpcrun-lite/rt/context.h"
 #include "hpcrun-lite/rt/ospg.h"
 #include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/sample.h"
 #include "hpcrun-lite/rt/sharing.h"
 #include "hpcrun-lite/rt/task.h"
+#include "hpcrun-lite/rt/work.h"
 
 /* What a thread does follows from the task that it runs, whose data word says whether it waits: tasks scheduled inside
  * a wait make the thread busy until the waiting task is resumed. */
@@ -42,10 +44,28 @@ static void on_thread_end(ompt_data_t *thread_data)
   blame_openmp_end(t);
 }
 
-/* The record of a task in the graph, from its data word. */
+/* Into the graph, unless it rests (whoever looks at other threads' tables waits until they have left). */
+static bool graph_enter(struct thread_state *t)
+{
+  if (!rt.online)
+    return false;
+  t->inside++;
+  atomic_signal_fence(memory_order_seq_cst);
+  if (!atomic_load_explicit(&rt.graph_rests, memory_order_relaxed))
+    return true;
+  t->inside--;
+  return false;
+}
+
+/* The record of a task in the graph, from its data word; one that has not begun may have none yet. */
 static uint32_t record_of(const ompt_data_t *data)
 {
   return rt.online && data ? rt_task_index(data->value) : 0;
+}
+
+static uint32_t new_record_of(struct thread_state *t, ompt_data_t *data)
+{
+  return rt.online && data ? child_record(t, data) : 0;
 }
 
 /* The same of who creates a region or task: a forked child's inherited task has none, but the thread has begun one. */
@@ -58,8 +78,9 @@ static uint32_t creator_of(const struct thread_state *t, const ompt_data_t *data
 /* The record of a task's creation, from its data word. */
 static uint32_t created_of(const ompt_data_t *data)
 {
-  uint32_t index = data ? rt_task_index(data->value) : 0;
-  return rt.online ? ospg_created(index) : index;
+  if (!data)
+    return 0;
+  return rt.online ? child_created(data->value) : rt_task_index(data->value);
 }
 
 static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *parallel_data,
@@ -70,7 +91,7 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
   if (!t)
     return;
   t->inside++;
-  uint64_t enter_frame = frame ? frame->enter_frame.value : 0;
+  uint64_t moment = rt.online ? work_moment(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
   uint32_t place = CCT_NONE;
   if ((rt.task_creation || rt.online) && !rt_closed())
     place = task_place(t, created_of(task_data), enter_frame, (uint64_t)codeptr);
@@ -82,8 +103,10 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
     t->region_since = rt_ticks();
   parallel_data->value = handle ? handle : REGION_UNKNOWN;
   t->record->regions++;
-  if (rt.online && handle)
-    ospg_parallel_begin(t, creator_of(t, task_data), handle, flags, codeptr);
+  if (handle && graph_enter(t)) {
+    ospg_parallel_begin(t, creator_of(t, task_data), handle, flags, codeptr, moment);
+    t->inside--;
+  }
   t->inside--;
 }
 
@@ -102,8 +125,10 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
   t->inside++;
   if (t->open_region)
     blame_in_use(1 - (int)region_innermost(t)->team);
-  if (rt.online)
+  if (graph_enter(t)) {
     ospg_parallel_end(t, region_current(t));
+    t->inside--;
+  }
   struct format_region *unresolved = region_end(t);
   if (unresolved) {
     if (!rt_closed())
@@ -132,8 +157,7 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   if (!t)
     return;
   if (endpoint == ompt_scope_end) {
-    if (rt.online && task_data) {
-      t->inside++;
+    if (task_data && graph_enter(t)) {
       ospg_implicit_end(t, record_of(task_data));
       task_data->value = 0;
       t->inside--;
@@ -155,9 +179,8 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   else if (!initial && handle != REGION_UNKNOWN)
     set_team(t, team_size);
   rt_set_idle(t, false);
-  if (!rt.online || !task_data)
+  if (!task_data || !graph_enter(t))
     return;
-  t->inside++;
   if (!initial && handle != REGION_UNKNOWN)
     ospg_team_size(handle, team_size); /* by whoever comes first */
   uint32_t task = ospg_implicit_begin(t, handle == REGION_UNKNOWN ? 0 : handle);
@@ -169,17 +192,18 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
 static uint64_t creation(struct thread_state *t, const ompt_data_t *creator, const ompt_frame_t *frame, int flags,
                          const void *codeptr)
 {
-  uint32_t created = 0, task = 0;
+  uint32_t created = 0;
+  uint64_t word = 0;
   t->inside++;
   if (rt.task_creation && !rt_closed())
     created = task_create(t, created_of(creator), frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
-  if (rt.online) {
+  if (graph_enter(t)) {
     bool serial = flags & ompt_task_undeferred && frame && frame->enter_frame_flags & ompt_frame_application_serial;
-    task = ospg_task_create(t, creator_of(t, creator), flags, serial, codeptr);
-    ospg_set_created(task, created);
+    word = ospg_task_create(t, creator_of(t, creator), flags, serial, codeptr, created);
+    t->inside--;
   }
   t->inside--;
-  return rt_task_word(rt.online ? task : created);
+  return rt.online ? word : rt_task_word(created);
 }
 
 /* A taskwait with dependences announces itself as a task that is created and completes. */
@@ -197,8 +221,7 @@ static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, om
   t->dependent_wait = task_data;
   task_data->value |= RT_TASK_WAITING;
   uint64_t moment = rt_set_idle(t, true);
-  if (rt.online) {
-    t->inside++;
+  if (graph_enter(t)) {
     ospg_wait_begin(t, record_of(task_data), ompt_sync_region_taskwait, moment, codeptr);
     t->inside--;
   }
@@ -214,20 +237,18 @@ static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
   if (status == ompt_taskwait_complete && next)
     next->value &= ~(uint64_t)RT_TASK_WAITING;
   uint64_t moment = next ? rt_set_idle(t, next->value & RT_TASK_WAITING) : 0;
-  if (!rt.online)
+  if (!graph_enter(t))
     return;
-  t->inside++;
-  ospg_task_schedule(t, record_of(prior), status, record_of(next), moment);
+  ospg_task_schedule(t, new_record_of(t, prior), status, new_record_of(t, next), moment);
   t->inside--;
 }
 
 static void on_dependences(ompt_data_t *task_data, const ompt_dependence_t *dependences, int count)
 {
   struct thread_state *t = self();
-  if (!t)
+  if (!t || !graph_enter(t))
     return;
-  t->inside++;
-  sharing_dependences(t, record_of(task_data), dependences, count);
+  sharing_dependences(t, new_record_of(t, task_data), dependences, count);
   t->inside--;
 }
 
@@ -253,9 +274,8 @@ static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_da
   if (task_data)
     task_data->value = waits ? task_data->value | RT_TASK_WAITING : task_data->value & ~(uint64_t)RT_TASK_WAITING;
   uint64_t moment = rt_set_idle(t, waits);
-  if (!rt.online)
+  if (!graph_enter(t))
     return;
-  t->inside++;
   if (waits)
     ospg_wait_begin(t, record_of(task_data), kind, moment, codeptr);
   else
@@ -268,9 +288,8 @@ static void on_sync_region(int kind, int endpoint, ompt_data_t *parallel_data, o
 {
   (void)parallel_data;
   struct thread_state *t = self();
-  if (!t || kind != ompt_sync_region_taskgroup)
+  if (!t || kind != ompt_sync_region_taskgroup || !graph_enter(t))
     return;
-  t->inside++;
   if (endpoint == ompt_scope_begin)
     ospg_taskgroup_begin(t, record_of(task_data), codeptr);
   else
@@ -283,9 +302,8 @@ static void on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_dat
 {
   (void)parallel_data;
   struct thread_state *t = self();
-  if (!t)
+  if (!t || !graph_enter(t))
     return;
-  t->inside++;
   if (endpoint == ompt_scope_begin)
     sharing_work_begin(t, record_of(task_data), kind, count, codeptr);
   else
@@ -297,9 +315,8 @@ static void on_dispatch(ompt_data_t *parallel_data, ompt_data_t *task_data, int 
 {
   (void)parallel_data, (void)instance;
   struct thread_state *t = self();
-  if (!t)
+  if (!t || !graph_enter(t))
     return;
-  t->inside++;
   sharing_chunk(t, record_of(task_data), kind);
   t->inside--;
 }
@@ -308,9 +325,8 @@ static void on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *tas
 {
   (void)parallel_data;
   struct thread_state *t = self();
-  if (!t)
+  if (!t || !graph_enter(t))
     return;
-  t->inside++;
   sharing_masked(t, record_of(task_data), endpoint == ompt_scope_begin, codeptr);
   t->inside--;
 }
@@ -333,9 +349,8 @@ static void on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
   if (!t)
     return;
   uint64_t moment = rt_set_lockwait(t, false);
-  if (!rt.online)
+  if (!graph_enter(t))
     return;
-  t->inside++;
   sharing_mutex_acquired(t, kind, wait_id, moment, codeptr);
   t->inside--;
 }
@@ -364,8 +379,7 @@ static void take_blame(struct thread_state *t, uint64_t wait_id)
 static void on_mutex_released(int kind, uint64_t wait_id, const void *codeptr)
 {
   (void)codeptr;
-  if (rt.online && self()) {
-    rt_self->inside++;
+  if (self() && graph_enter(rt_self)) {
     sharing_mutex_released(rt_self, kind, wait_id);
     rt_self->inside--;
   }
@@ -376,11 +390,10 @@ static void on_mutex_released(int kind, uint64_t wait_id, const void *codeptr)
 void ompt_pause(bool pause)
 {
   struct thread_state *t = rt_self;
-  if (!rt.online || !t) {
+  if (!t || !graph_enter(t)) {
     atomic_store(&rt.paused, pause);
     return;
   }
-  t->inside++;
   ospg_pause(t, pause);
   t->inside--;
 }

@@ -1,13 +1,12 @@
 #include "hpcrun-lite/rt/ospg.h"
 
+#include "hpcrun-lite/rt/child.h"
 #include "hpcrun-lite/rt/directive.h"
 #include "hpcrun-lite/rt/graph.h"
 #include "hpcrun-lite/rt/path.h"
 #include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/sharing.h"
 #include "hpcrun-lite/rt/sys.h"
-
-static struct join program; /* the longest clock of tasks that have ended outside of any region */
 
 void ospg_sample(struct thread_state *t, uint32_t node, uint64_t weight)
 {
@@ -30,52 +29,26 @@ void ospg_sample(struct thread_state *t, uint32_t node, uint64_t weight)
 
 /* ---- tasks ---- */
 
-static uint32_t task_new(struct thread_state *t)
+/* An implicit task ends.  What it has done itself was told at its last barrier, or is told now. */
+static void implicit_release(struct thread_state *t, uint32_t index)
 {
-  uint32_t index = pool_get(&graph_tasks, &t->free_tasks);
-  if (!index) {
-    rt_lost(t, FORMAT_LOST_GRAPH);
-    return 0;
-  }
   struct task *task = graph_task(index);
-  __builtin_memset((char *)task + sizeof task->pool, 0, sizeof *task - sizeof task->pool);
-  task->refs = 1;
-  return index;
-}
-
-static void task_release(struct thread_state *t, uint32_t index)
-{
-  while (index) {
-    struct task *task = graph_task(index);
-    if (__atomic_sub_fetch(&task->refs, 1, __ATOMIC_ACQ_REL) > 0)
-      return;
-    uint32_t parent = task->parent;
-    if (parent && graph_task(parent)->flags & TASK_IMPLICIT)
-      parent = 0;
-    clock_clear(t, &task->now);
-    join_clear(t, &task->children);
-    join_clear(t, &task->fulfilled);
-    clock_clear(t, &task->loop_entry);
-    clock_clear(t, &task->loop_end);
-    depend_end(t, &task->depend, NULL);
-    depend_clear(t, &task->depend);
-    pool_put(&graph_tasks, &t->free_tasks, index);
-    index = parent;
-  }
-}
-
-/* Leaves all constructs that are open, and ends as a scope itself. */
-static void leave_scopes(struct thread_state *t, struct task *task)
-{
   while (task->rows_open)
     graph_construct_end(t, task);
-  bool implicit = task->flags & TASK_IMPLICIT;
-  if (!implicit) {
-    graph_scope_close(t, task);
-    directive_leave(t, task->flags & TASK_BORROWS ? 0 : task->outer);
-  } else if (region_open(task->region)) {
-    graph_settle(task); /* else a worker's end, which comes late, with the next region's begin */
-  }
+  child_close(t, task);
+  child_task_release(t, index);
+}
+
+/* The clock of an implicit task, and its work, for all who leave the barrier. */
+static void phase_offer(struct thread_state *t, struct task *task, struct team *team)
+{
+  struct phase *phase = &team->phases[task->phase & 1];
+  struct scope *own = task->rows_open ? &task->around[0] : &task->scope;
+  clock_lock(&phase->meeting.ends.lock);
+  phase->work += own->pending;
+  own->pending = 0;
+  clock_raise(t, &phase->meeting.ends.latest, &task->now);
+  clock_unlock(&phase->meeting.ends.lock);
 }
 
 /* ---- threads of the program's ---- */
@@ -87,8 +60,8 @@ static uint32_t keep_clock(struct thread_state *t, const struct clock *clock)
   if (!made)
     return 0;
   struct group *group = graph_group(made);
-  group->ends = (struct join){0};
-  join_offer(t, &group->ends, clock);
+  group->meeting = (struct meeting){0};
+  join_offer(t, &group->meeting.ends, clock);
   return made;
 }
 
@@ -96,14 +69,14 @@ void ospg_forget(struct thread_state *t, uint32_t handed)
 {
   if (!handed)
     return;
-  join_clear(t, &graph_group(handed)->ends);
+  join_clear(t, &graph_group(handed)->meeting.ends);
   pool_put(&graph_groups, &t->free_groups, handed);
 }
 
 static void take_kept(struct thread_state *t, struct clock *clock, uint32_t handed)
 {
   if (handed)
-    join_take(t, clock, &graph_group(handed)->ends);
+    join_take(t, clock, &graph_group(handed)->meeting.ends);
   ospg_forget(t, handed);
 }
 
@@ -148,7 +121,7 @@ uint32_t ospg_implicit_begin(struct thread_state *t, uint64_t region)
     return t->task;
   }
   graph_fragment_end(t);
-  uint32_t index = task_new(t);
+  uint32_t index = child_task_new(t);
   if (!index)
     return 0;
   struct task *task = graph_task(index);
@@ -156,12 +129,11 @@ uint32_t ospg_implicit_begin(struct thread_state *t, uint64_t region)
   task->flags = TASK_IMPLICIT | TASK_STARTED;
   task->region = region;
   if (team) {
-    task->now = clock_copy(&team->start);
+    task->now = clock_copy(t, &team->start);
     task->scope.row = team->row;
-    task->scope.instance = team->instance; /* held by the team until its region ends */
     if (t->open_region == (uint32_t)region)
-      graph_cost(&graph_costs.fork, rt_ticks() - team->forked);
-    task->now.burdened += graph_costs.fork;
+      graph_cost(t, GRAPH_FORK, rt_ticks() - team->forked);
+    task->now.burdened += team->fork_cost;
   }
   bool first = !t->task && !region;
   if (first) {
@@ -182,55 +154,42 @@ void ospg_implicit_end(struct thread_state *t, uint32_t index)
   if (t->task == index)
     graph_fragment_end(t);
   struct task *task = graph_task(index);
-  if (region_open(task->region))
-    sharing_close(t, task);
   struct team *team = task->region && region_open(task->region) ? graph_team(task->region) : NULL;
-  if (team)
-    join_offer(t, &team->phases[task->phase & 1], &task->now);
-  else if (!task->region)
-    join_offer(t, &program, &task->now);
+  if (team) { /* else a worker's end, which comes late, with the next region's begin */
+    sharing_close(t, task);
+    phase_offer(t, task, team);
+  }
+  if (!task->region)
+    join_offer(t, &graph_program, &task->now);
   if (!task->region) { /* for who joins the thread, or its next task */
     ospg_forget(t, t->begun_by);
     t->begun_by = keep_clock(t, &task->now);
   }
-  leave_scopes(t, task);
   if (t->task == index)
     t->task = 0;
-  task_release(t, index);
+  implicit_release(t, index);
   graph_fragment_begin(t);
 }
 
-void ospg_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t region, int flags, const void *code)
+void ospg_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t region, int flags, const void *code,
+                         uint64_t moment)
 {
-  graph_fragment_end(t);
-  uint32_t none;
-  while (graph_teams.count <= (uint32_t)region) {
-    static atomic_flag lock = ATOMIC_FLAG_INIT;
-    if (atomic_flag_test_and_set(&lock)) {
-      sys_yield();
-      continue;
-    }
-    bool room = graph_teams.count > (uint32_t)region || table_next(&graph_teams, &none);
-    if (room && graph_teams.count <= (uint32_t)region)
-      table_publish(&graph_teams);
-    atomic_flag_clear(&lock);
-    if (!room) {
-      rt_lost(t, FORMAT_LOST_GRAPH);
-      return;
-    }
+  static atomic_flag lock = ATOMIC_FLAG_INIT;
+  graph_fragment_end_at(t, moment);
+  if (!table_reach(&graph_teams, &lock, (uint32_t)region)) {
+    rt_lost(t, FORMAT_LOST_GRAPH);
+    return;
   }
   struct team *team = graph_team(region);
-  struct task *task = creator ? graph_task(creator) : NULL;
-  uint64_t base = task ? task->now.base : 0;
   team->creator = creator; /* all else is as the end of the region before has left it: empty */
   team->size = 1;
-  if (task)
-    team->start = clock_copy(&task->now);
+  if (creator)
+    team->start = clock_copy(t, &graph_task(creator)->now);
   team->row = directive_row(t, flags & ompt_parallel_league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL, code);
-  team->instance = directive_enter(t, team->row, task ? graph_make_instances(t, task) : 0, base);
   team->code = code;
   team->forked = rt_ticks();
-  graph_fragment_begin(t);
+  team->fork_cost = t->costs[GRAPH_FORK];
+  graph_fragment_begin_at(t, team->forked);
 }
 
 void ospg_team_size(uint64_t region, uint32_t threads)
@@ -240,89 +199,66 @@ void ospg_team_size(uint64_t region, uint32_t threads)
     team->size = threads;
 }
 
+/* The region's work and span become known. */
+static void region_count(struct thread_state *t, struct team *team, uint64_t work)
+{
+  struct task *creator = graph_task(team->creator);
+  if (team->instance) {
+    directive_work(t, team->instance, work, creator->now.base);
+    directive_leave(t, team->instance);
+    return;
+  }
+  if (!graph_inside(creator, team->row))
+    directive_ended(t, team->row, 1, work, creator->now.base - team->start.base);
+  creator->scope.pending += work;
+}
+
 void ospg_parallel_end(struct thread_state *t, uint64_t region)
 {
-  graph_fragment_end(t);
+  uint64_t moment = work_moment(t), work = 0;
+  graph_fragment_end_at(t, moment);
   struct team *team = graph_team(region);
   if (!team)
     return;
   struct task *creator = team->creator ? graph_task(team->creator) : NULL;
-  for (int i = 0; i < 2; i++) {
+  for (uint32_t i = 0; i < 2; i++) {
+    struct phase *phase = &team->phases[i];
     if (creator)
-      join_take(t, &creator->now, &team->phases[i]);
-    join_clear(t, &team->phases[i]);
+      child_meet_phase(t, &creator->now, region, i);
+    work += phase->work;
+    phase->work = phase->meeting.untold = 0;
+    join_clear(t, &phase->meeting.ends);
   }
   for (int i = 0; team->loops_met && i < SHARED_LOOPS; i++) {
-    directive_leave(t, team->loops[i].instance);
+    if (team->loops[i].number && creator)
+      graph_loop_end(t, creator, &team->loops[i]);
     join_clear(t, &team->loops[i].ordered);
     team->loops[i] = (struct loop){0};
   }
   if (t->waited_until)
-    graph_cost(&graph_costs.join, rt_ticks() - t->waited_until);
+    graph_cost(t, GRAPH_JOIN, moment - t->waited_until);
   if (creator) {
-    creator->now.burdened += graph_costs.join;
-    directive_work(team->instance, 0, creator->now.base);
+    creator->now.burdened += t->costs[GRAPH_JOIN];
+    region_count(t, team, work);
+  } else {
+    directive_leave(t, team->instance);
   }
-  directive_leave(t, team->instance);
   depend_clear(t, &team->doacross);
   clock_clear(t, &team->start);
   team->instance = 0;
   team->loops_met = false;
   t->task = team->creator;
-  graph_fragment_begin(t);
+  graph_fragment_begin_after(t, moment);
 }
 
-uint32_t ospg_task_create(struct thread_state *t, uint32_t creator, int flags, bool serial, const void *code)
+uint64_t ospg_task_create(struct thread_state *t, uint32_t creator, int flags, bool serial, const void *code,
+                          uint32_t created)
 {
-  graph_fragment_end(t);
-  uint32_t index = task_new(t);
-  struct task *parent = creator ? graph_task(creator) : NULL;
-  if (!index || !parent) {
-    graph_fragment_begin(t);
-    return index;
-  }
-  struct task *task = graph_task(index);
-  const struct team *team = graph_team(parent->region);
-  serial |= flags & ompt_task_undeferred && team && team->size > 1; /* a team of one thread flags every task */
-  bool implicit = parent->flags & TASK_IMPLICIT;                    /* it outlives its children */
-  if (!implicit)
-    __atomic_fetch_add(&parent->refs, 1, __ATOMIC_RELAXED);
-  task->parent = creator;
-  task->flags = (serial || parent->flags & TASK_FINAL ? TASK_SERIAL : 0) | (flags & ompt_task_final ? TASK_FINAL : 0);
-  if (parent->flags & TASK_FINAL)
-    task->flags |= TASK_FINAL;
-  task->group = parent->group;
-  task->phase = parent->phase;
-  task->region = parent->region;
-  task->now = clock_copy(&parent->now);
-  task->now.burdened += task->flags & TASK_SERIAL ? 0 : graph_costs.task;
-  task->scope = (struct scope){.row = directive_row(t, FORMAT_DIRECTIVE_TASK, code), .begin = task->now.base};
-  task->outer = graph_make_instances(t, parent);
-  if (implicit && !parent->rows_open)
-    task->flags |= TASK_BORROWS; /* the team's instance: it is there until the region ends */
-  else
-    directive_share(task->outer);
-  graph_fragment_begin(t);
-  return index;
-}
-
-/* The task has ended, and with it all that its end is offered to. */
-static void task_end(struct thread_state *t, uint32_t index)
-{
-  struct task *task = graph_task(index), *parent = task->parent ? graph_task(task->parent) : NULL;
-  struct team *team = task->region && region_open(task->region) ? graph_team(task->region) : NULL;
-  join_take(t, &task->now, &task->fulfilled);
-  if (parent && task->flags & TASK_SERIAL)
-    clock_set(t, &parent->now, &task->now);
-  else if (parent)
-    join_offer(t, &parent->children, &task->now);
-  if (task->group)
-    join_offer(t, &graph_group(task->group)->ends, &task->now);
-  else if (team)
-    join_offer(t, &team->phases[task->phase & 1], &task->now);
-  depend_end(t, &task->depend, &task->now);
-  leave_scopes(t, task);
-  task_release(t, index);
+  uint64_t moment = work_moment(t);
+  graph_fragment_end_at(t, moment);
+  uint64_t word = creator ? child_create(t, creator, flags, serial, code, created) : rt_task_word(0);
+  graph_fragment_begin_after(t, moment);
+  return word;
 }
 
 static void task_begin(struct thread_state *t, struct task *task)
@@ -332,6 +268,8 @@ static void task_begin(struct thread_state *t, struct task *task)
   task->flags |= TASK_STARTED;
   depend_wait(t, &task->depend, &task->now);
   task->scope.begin = task->now.base;
+  if (!(task->flags & TASK_SERIAL))
+    task->now.burdened += t->costs[GRAPH_TASK];
 }
 
 void ospg_task_schedule(struct thread_state *t, uint32_t prior, int status, uint32_t next, uint64_t moment)
@@ -341,29 +279,27 @@ void ospg_task_schedule(struct thread_state *t, uint32_t prior, int status, uint
   if (status == ompt_task_complete)
     t->task_ended = moment;
   else if (t->task_ended && next && !(graph_task(next)->flags & TASK_STARTED))
-    graph_cost(&graph_costs.task, moment - t->task_ended);
+    graph_cost(t, GRAPH_TASK, moment - t->task_ended);
   struct task *task = prior ? graph_task(prior) : NULL;
   switch (status) {
   case ompt_task_complete:
   case ompt_task_cancel:
     if (task && !(task->flags & TASK_IMPLICIT))
-      task_end(t, prior);
+      child_end(t, prior);
     break;
   case ompt_task_early_fulfill:
   case ompt_task_late_fulfill:
     if (task && t->task)
       join_offer(t, &task->fulfilled, &graph_task(t->task)->now);
     if (task && status == ompt_task_late_fulfill)
-      task_end(t, prior);
+      child_end(t, prior);
     next = t->task;
     break;
   case ompt_taskwait_complete:
     if (task && next) {
       graph_task(next)->flags &= ~(uint32_t)TASK_WAITING;
       depend_wait(t, &task->depend, &graph_task(next)->now);
-      depend_end(t, &task->depend, NULL);
-      leave_scopes(t, task);
-      task_release(t, prior);
+      child_drop(t, prior);
     }
     break;
   default:
@@ -392,9 +328,12 @@ void ospg_wait_begin(struct thread_state *t, uint32_t index, int kind, uint64_t 
   struct team *team = graph_team(task->region);
   if (is_barrier(kind))
     sharing_close(t, task);
-  graph_settle(task);
-  if (is_barrier(kind) && team && region_open(task->region))
-    join_offer(t, &team->phases[task->phase & 1], &task->now);
+  graph_settle(t, task);
+  if (is_barrier(kind)) {
+    child_tell(t);
+    if (team && region_open(task->region))
+      phase_offer(t, task, team);
+  }
   if (kind == ompt_sync_region_taskwait)
     directive_count(t, directive_row(t, FORMAT_DIRECTIVE_TASKWAIT, code), 0);
   else if (kind == ompt_sync_region_barrier_explicit && t->open_region == (uint32_t)task->region)
@@ -410,11 +349,11 @@ void ospg_wait_end(struct thread_state *t, uint32_t index, int kind, bool known,
   task->flags &= ~(uint32_t)TASK_WAITING;
   struct team *team = known && task->region && region_open(task->region) ? graph_team(task->region) : NULL;
   if (kind == ompt_sync_region_taskwait)
-    join_take(t, &task->now, &task->children);
+    child_meet(t, &task->now, index);
   else if (kind == ompt_sync_region_taskgroup && task->group)
-    join_take(t, &task->now, &graph_group(task->group)->ends);
+    child_meet_group(t, &task->now, task->group);
   else if (is_barrier(kind) && team) {
-    join_take(t, &task->now, &team->phases[task->phase & 1]);
+    child_meet_phase(t, &task->now, task->region, task->phase);
     task->phase++;
   }
   moment = graph_moment(t, moment);
@@ -428,12 +367,12 @@ void ospg_taskgroup_begin(struct thread_state *t, uint32_t index, const void *co
     return;
   graph_fragment_end(t);
   struct task *task = graph_task(index);
-  graph_construct_begin(task, directive_row(t, FORMAT_DIRECTIVE_TASKGROUP, code), 0);
+  graph_construct_begin(task, directive_row(t, FORMAT_DIRECTIVE_TASKGROUP, code));
   uint32_t made = pool_get(&graph_groups, &t->free_groups);
   if (made) {
     struct group *group = graph_group(made);
     group->outer = task->group;
-    group->ends = (struct join){0};
+    group->meeting = (struct meeting){0};
     task->group = made;
   } else {
     rt_lost(t, FORMAT_LOST_GRAPH);
@@ -449,8 +388,8 @@ void ospg_taskgroup_end(struct thread_state *t, uint32_t index)
   struct task *task = graph_task(index);
   struct group *group = graph_group(task->group);
   uint32_t ended = task->group;
-  join_take(t, &task->now, &group->ends);
-  join_clear(t, &group->ends);
+  child_meet_group(t, &task->now, ended);
+  join_clear(t, &group->meeting.ends);
   task->group = group->outer;
   pool_put(&graph_groups, &t->free_groups, ended);
   graph_construct_end(t, task);
@@ -467,29 +406,20 @@ void ospg_pause(struct thread_state *t, bool pause)
 
 /* ---- the end ---- */
 
-uint32_t ospg_created(uint32_t index)
-{
-  return index ? graph_task(index)->created : 0;
-}
-
-void ospg_set_created(uint32_t index, uint32_t created)
-{
-  if (index)
-    graph_task(index)->created = created;
-}
-
 void ospg_start(void)
 {
   graph_start();
   sharing_start();
-  program = (struct join){0};
   path_start();
   directive_start();
   depend_start();
+  child_start();
 }
 
 void ospg_start_thread(struct thread_state *t)
 {
+  if (!child_start_thread(t))
+    return;
   directive_start_thread(t);
   work_start(t);
 }
@@ -511,6 +441,7 @@ void ospg_add_work(struct thread_state *t, uint32_t node, uint64_t units)
 
 void ospg_settle(struct thread_state *t)
 {
+  child_tell(t);
   directive_settle(t);
 }
 
@@ -519,8 +450,8 @@ void ospg_stop_thread(struct thread_state *t)
   if (t->task)
     graph_fragment_end(t);
   if (t->task)
-    join_offer(t, &program, &graph_task(t->task)->now);
-  ospg_settle(t);
+    join_offer(t, &graph_program, &graph_task(t->task)->now);
+  child_stop_thread(t);
   directive_stop_thread(t);
   depend_stop_thread(t);
   path_stop_thread(t);
@@ -534,10 +465,10 @@ void ospg_reach(struct thread_state *self, struct thread_state *t)
   if (t == self)
     graph_fragment_end(t);
   if (t->task)
-    join_offer(self, &program, &graph_task(t->task)->now);
+    join_offer(self, &graph_program, &graph_task(t->task)->now);
 }
 
 const struct clock *ospg_program(void)
 {
-  return &program.latest;
+  return &graph_program.latest;
 }

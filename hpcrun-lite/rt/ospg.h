@@ -34,14 +34,18 @@ void ospg_begin_early(struct thread_state *t);
 
 void ospg_implicit_end(struct thread_state *t, uint32_t task);
 
-void ospg_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t region, int flags, const void *code);
+/* moment (rt/work.h): when the callback began. */
+void ospg_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t region, int flags, const void *code,
+                         uint64_t moment);
 void ospg_parallel_end(struct thread_state *t, uint64_t region);
 
 /* The team of a region has so many threads. */
 void ospg_team_size(uint64_t region, uint32_t threads);
 
-/* A task is created by another one.  serial: the creator waits for it, by the program's own wish. */
-uint32_t ospg_task_create(struct thread_state *t, uint32_t creator, int flags, bool serial, const void *code);
+/* A task is created by another one.  serial: the creator waits for it, by the program's own wish.  created: see rt/task.h.
+ * Returns its data word. */
+uint64_t ospg_task_create(struct thread_state *t, uint32_t creator, int flags, bool serial, const void *code,
+                          uint32_t created);
 void ospg_task_schedule(struct thread_state *t, uint32_t prior, int status, uint32_t next, uint64_t moment);
 
 /* Waits of all kinds: barriers, taskwait, taskgroup.  known: the region has not ended. */
@@ -71,9 +75,5 @@ const struct clock *ospg_program(void);
 
 /* The program reports work of the current task, done in a context (CCT_NONE: not known). */
 void ospg_add_work(struct thread_state *t, uint32_t node, uint64_t units);
-
-/* Of a task's data word: where it was created, see rt/task.h. */
-uint32_t ospg_created(uint32_t task);
-void ospg_set_created(uint32_t task, uint32_t created);
 
 #endif

@@ -2,14 +2,14 @@
 
 #include "hpcrun-lite/rt/pool.h"
 
-enum { ITEMS = 6, LONG = 32, FOLD = 4096 };
+enum { LONG = 32, FOLD = 4096, BULK = 256 };
 
 struct segment {
   struct pool_record pool;
   uint32_t tail, refs;
-  uint16_t count, length; /* segments since it was folded */
-  uint32_t folded;        /* segments that the last folding left */
-  struct path_item items[ITEMS];
+  uint32_t length; /* segments since it was folded            */
+  uint32_t folded; /* segments that the last folding has left */
+  struct path_item items[PATH_ITEMS];
 };
 
 static struct pool segments;
@@ -30,58 +30,108 @@ void path_start(void)
   pool_init(&segments, sizeof(struct segment));
 }
 
+/* ---- references ---- */
+
+static struct credit *credit_of(struct thread_state *t, uint32_t index)
+{
+  return &t->path_credits[index % (sizeof t->path_credits / sizeof *t->path_credits)];
+}
+
+/* Gives references back.  Returns the tail to be dropped, if they were the last. */
+static uint32_t give_back(struct thread_state *t, uint32_t index, uint32_t refs)
+{
+  if (!refs || __atomic_sub_fetch(&at(index)->refs, refs, __ATOMIC_ACQ_REL) > 0)
+    return 0;
+  uint32_t tail = at(index)->tail;
+  pool_put(&segments, &t->free_segments, index);
+  return tail;
+}
+
+void path_drop_tail(struct thread_state *t, uint32_t index)
+{
+  while (index) {
+    if (__atomic_load_n(&at(index)->refs, __ATOMIC_ACQUIRE) == 1) {
+      index = give_back(t, index, 1);
+      continue;
+    }
+    struct credit *credit = credit_of(t, index);
+    if (credit->index != index) {
+      struct credit old = *credit;
+      *credit = (struct credit){index, 1};
+      index = give_back(t, old.index, old.refs);
+      continue;
+    }
+    if (++credit->refs >= 2 * BULK) {
+      credit->refs -= BULK;
+      __atomic_sub_fetch(&at(index)->refs, BULK, __ATOMIC_RELEASE);
+    }
+    return;
+  }
+}
+
+void path_share_tail(struct thread_state *t, uint32_t index)
+{
+  struct credit *credit = credit_of(t, index);
+  while (credit->index != index && credit->refs) { /* what is dropped with it may take its place */
+    struct credit old = *credit;
+    *credit = (struct credit){0};
+    path_drop_tail(t, give_back(t, old.index, old.refs));
+  }
+  if (!credit->refs) {
+    __atomic_fetch_add(&at(index)->refs, BULK, __ATOMIC_RELAXED);
+    *credit = (struct credit){index, BULK};
+  }
+  credit->refs--;
+}
+
 void path_stop_thread(struct thread_state *t)
 {
+  for (unsigned i = 0; i < sizeof t->path_credits / sizeof *t->path_credits;) {
+    struct credit old = t->path_credits[i];
+    t->path_credits[i] = (struct credit){0};
+    path_drop_tail(t, give_back(t, old.index, old.refs));
+    i += t->path_credits[i].refs == 0; /* a tail may have taken its place */
+  }
   pool_give(&segments, &t->free_segments);
   if (t->fold_chunk)
     arena_free(ARENA_FOLD, 0, t->fold_chunk);
   t->fold_chunk = NULL;
 }
 
-uint32_t path_share(uint32_t path)
-{
-  if (path)
-    __atomic_fetch_add(&at(path)->refs, 1, __ATOMIC_RELAXED);
-  return path;
-}
+/* ---- items ---- */
 
-void path_drop(struct thread_state *t, uint32_t path)
+const struct path_item *path_next(struct path_place *place)
 {
-  while (path) {
-    struct segment *segment = at(path);
-    if (__atomic_load_n(&segment->refs, __ATOMIC_ACQUIRE) > 1 &&
-        __atomic_sub_fetch(&segment->refs, 1, __ATOMIC_ACQ_REL) > 0)
-      return;
-    uint32_t tail = segment->tail;
-    pool_put(&segments, &t->free_segments, path);
-    path = tail;
+  for (;;) {
+    const struct path_item *items = place->path ? place->path->items : place->segment ? at(place->segment)->items : NULL;
+    if (!items)
+      return NULL;
+    while (place->index < PATH_ITEMS)
+      if (items[place->index++].amount)
+        return &items[place->index - 1];
+    place->segment = place->path ? place->path->tail : at(place->segment)->tail;
+    place->path = NULL;
+    place->index = 0;
   }
 }
 
-const struct path_item *path_next(uint32_t *place, uint32_t *index)
-{
-  while (*place) {
-    const struct segment *segment = at(*place);
-    if (*index < segment->count)
-      return &segment->items[(*index)++];
-    *place = segment->tail;
-    *index = 0;
-  }
-  return NULL;
-}
-
-static uint32_t segment_new(struct thread_state *t, uint32_t tail)
+/* Moves the path's own items into a segment.  False without memory. */
+static bool spill(struct thread_state *t, struct path *path)
 {
   uint32_t index = pool_get(&segments, &t->free_segments);
   if (!index)
-    return 0;
+    return false;
   struct segment *segment = at(index);
-  segment->tail = tail;
+  segment->tail = path->tail;
   segment->refs = 1;
-  segment->count = 0;
-  segment->length = tail ? (uint16_t)(at(tail)->length + 1) : 0;
-  segment->folded = tail ? at(tail)->folded : 0;
-  return index;
+  segment->length = path->tail ? at(path->tail)->length + 1 : 0;
+  segment->folded = path->tail ? at(path->tail)->folded : 0;
+  for (int i = 0; i < PATH_ITEMS; i++) {
+    segment->items[i] = path->items[i];
+    path->items[i] = (struct path_item){0};
+  }
+  path->tail = index;
+  return true;
 }
 
 /* Adds to a folding's sums.  Where it is full, contexts are left out: their directive gets the amount. */
@@ -105,67 +155,68 @@ static void fold_add(struct fold *fold, uint64_t key, uint64_t amount)
   }
 }
 
-static void path_fold(struct thread_state *t, uint32_t *path)
+/* The sums as a path of its own; false without memory: then it has no more than a part of them. */
+static bool unfold(struct thread_state *t, const struct fold *fold, struct path *path)
+{
+  uint32_t made = 0;
+  for (uint32_t i = 0; i < fold->count; i++) {
+    uint32_t slot = fold->used[i];
+    if (i && i % PATH_ITEMS == 0 && (++made, !spill(t, path)))
+      return false;
+    path->items[i % PATH_ITEMS] = (struct path_item){fold->keys[slot] - 1, fold->amounts[slot]};
+  }
+  if (path->tail) {
+    at(path->tail)->length = 0;
+    at(path->tail)->folded = made;
+  }
+  return true;
+}
+
+static void path_fold(struct thread_state *t, struct path *path)
 {
   if (!t->fold_chunk)
     t->fold_chunk = arena_new(ARENA_FOLD, 0, FORMAT_FREE, t->index, sizeof(struct fold), 1);
   if (!t->fold_chunk)
     return;
   struct fold *fold = arena_data(t->fold_chunk);
-  uint32_t place = *path, index = 0, made = 0, top = 0;
+  struct path_place place = {.path = path};
+  struct path folded = {0};
   const struct path_item *item;
   fold->count = 0;
-  while ((item = path_next(&place, &index)))
+  while ((item = path_next(&place)))
     fold_add(fold, item->key, item->amount);
-  for (uint32_t i = 0; i < fold->count; i++) {
-    uint32_t slot = fold->used[i];
-    if (!top || at(top)->count == ITEMS) {
-      uint32_t more = segment_new(t, top);
-      if (!more)
-        break;
-      top = more;
-      made++;
-    }
-    at(top)->items[at(top)->count++] = (struct path_item){fold->keys[slot] - 1, fold->amounts[slot]};
-  }
-  bool whole = !fold->count || (top && made == (fold->count + ITEMS - 1) / ITEMS);
+  bool whole = unfold(t, fold, &folded);
   for (uint32_t i = 0; i < fold->count; i++)
     fold->keys[fold->used[i]] = fold->amounts[fold->used[i]] = 0;
-  if (!whole) {
-    path_drop(t, top);
-    return;
-  }
-  if (top) {
-    at(top)->length = 0;
-    at(top)->folded = made;
-  }
-  path_drop(t, *path);
-  *path = top;
+  path_drop(t, whole ? path : &folded);
+  if (whole)
+    *path = folded;
 }
 
-void path_add(struct thread_state *t, uint32_t *path, uint64_t key, uint64_t amount)
+void path_add_other(struct thread_state *t, struct path *path, uint64_t key, uint64_t amount)
 {
-  if (!amount)
-    return;
-  struct segment *top = *path ? at(*path) : NULL;
-  if (top && __atomic_load_n(&top->refs, __ATOMIC_ACQUIRE) == 1) {
-    for (unsigned i = 0; i < top->count; i++)
-      if (top->items[i].key == key) {
-        top->items[i].amount += amount;
-        return;
-      }
-    if (top->count < ITEMS) {
-      top->items[top->count++] = (struct path_item){key, amount};
-      return;
+  struct path_item first = path->items[0];
+  const struct segment *tail = path->tail ? at(path->tail) : NULL;
+  if (!first.amount) {
+    path->items[0] = (struct path_item){key, amount};
+    if (path->items[1].key == key) { /* each key once */
+      path->items[0].amount += path->items[1].amount;
+      path->items[1] = (struct path_item){0};
     }
+    return;
   }
-  if (top && top->length >= LONG && top->length >= top->folded)
+  if (path->items[1].key == key || !path->items[1].amount) {
+    path->items[0] = (struct path_item){key, path->items[1].amount + amount};
+    path->items[1] = first;
+    return;
+  }
+  if (tail && tail->length >= LONG && tail->length >= tail->folded)
     path_fold(t, path);
-  uint32_t index = segment_new(t, *path);
-  if (!index) {
+  if (path->items[0].amount && path->items[1].amount && !spill(t, path)) {
     rt_lost(t, FORMAT_LOST_PATHS);
     return;
   }
-  at(index)->items[at(index)->count++] = (struct path_item){key, amount};
-  *path = index;
+  if (path->items[0].amount)
+    path->items[1] = path->items[0];
+  path->items[0] = (struct path_item){key, amount};
 }

@@ -88,6 +88,23 @@ struct user_region {
   uint32_t name, row;
 };
 
+/* References of a thread's to a shared record that it has at hand: see rt/path.h. */
+struct credit {
+  uint32_t index, refs;
+};
+
+/* What a thread has done within an instance: see rt/directive.h. */
+struct instance_hold {
+  uint32_t instance, refs;
+  uint64_t work, end;
+};
+
+/* Children that the thread has ended and that nobody has been told of: see rt/child.h. */
+struct child_ends {
+  uint32_t creation, refs;
+  uint64_t count, work, span;
+};
+
 /* A row that the thread has looked up: see rt/directive.h. */
 struct row_cache {
   uint64_t code;
@@ -95,8 +112,9 @@ struct row_cache {
 };
 
 /* A task's data word: a tag of the process, since a forked child inherits its parent's tasks; the index of the task's
- * record (rt/ospg.h), or of its creation's (rt/task.h); and whether it waits in a barrier, taskwait or taskgroup. */
-enum { RT_TASK_WAITING = 1, RT_TASK_INDEX_SHIFT = 1, RT_TASK_TAG_SHIFT = 33 };
+ * record (rt/ospg.h), or of its creation's (rt/task.h); and whether it waits in a barrier, taskwait or taskgroup.  A task
+ * that has not begun mostly has no record yet: then NEW is set, and the rest is rt/child.h's. */
+enum { RT_TASK_WAITING = 1, RT_TASK_NEW = 2, RT_TASK_INDEX_SHIFT = 2, RT_TASK_TAG_SHIFT = 34 };
 
 /* What the thread does, as the runtime's callbacks say: written by the thread itself, byte by byte, read by others
  * whole. */
@@ -156,6 +174,7 @@ struct thread_state {
   ompt_data_t *dependent_wait; /* the task that waits in a taskwait with dependences */
   uint64_t total_work;
   uint64_t waited_until, task_ended; /* ticks: of the last wait, of the last task */
+  uint64_t costs[3];                 /* enum graph_cost                           */
   struct work work;
   struct {
     uint32_t node;
@@ -165,7 +184,10 @@ struct thread_state {
   struct user_region user_regions[RT_USER_REGIONS];
   unsigned user_depth; /* may be larger: those are not kept */
   struct table totals; /* by row */
-  struct pool_hand free_tasks, free_groups, free_segments, free_instances, free_cells, free_edges, free_addresses,
+  struct credit path_credits[32];
+  struct instance_hold holds[8];
+  struct child_ends ends;
+  struct pool_hand free_tasks, free_groups, free_creations, free_segments, free_instances, free_cells, free_edges, free_addresses,
       free_buckets;
   struct format_chunk *fold_chunk;
 
@@ -199,6 +221,7 @@ struct rt_process {
   bool wall;                     /* elapsed time drives the four categories */
   atomic_bool quiet;             /* no samples for a moment: the process forks                                      */
   atomic_bool paused;            /* by the program: samples do not count                                           */
+  atomic_bool graph_rests;       /* the graph is not followed: its tables are looked at                             */
   atomic_bool closed;            /* measuring has ended: handlers and callbacks return at once                     */
   atomic_uint module_generation; /* changes with every dlclose                                               */
   atomic_uint_fast64_t regions;
@@ -249,10 +272,11 @@ static inline uint64_t rt_task_word(uint32_t index)
   return (uint64_t)rt.epoch << RT_TASK_TAG_SHIFT | (uint64_t)index << RT_TASK_INDEX_SHIFT;
 }
 
-/* 0 where the word is another process's. */
+/* 0 where the word is another process's, or the task has no record yet. */
 static inline uint32_t rt_task_index(uint64_t word)
 {
-  return (rt_task_word(0) ^ word) >> RT_TASK_TAG_SHIFT ? 0 : (uint32_t)(word >> RT_TASK_INDEX_SHIFT);
+  bool ours = !((rt_task_word(0) ^ word) >> RT_TASK_TAG_SHIFT) && !(word & RT_TASK_NEW);
+  return ours ? (uint32_t)(word >> RT_TASK_INDEX_SHIFT) : 0;
 }
 
 static inline uint64_t rt_ticks(void)

@@ -5,9 +5,9 @@
 #include "hpcrun-lite/rt/region.h"
 
 /* The construct that the task enters, as the team shares it; NULL where so many are open that it has no place. */
-static struct loop *loop_enter(struct thread_state *t, struct task *task, uint32_t row, uint64_t iterations)
+static struct loop *loop_enter(struct thread_state *t, struct task *task, struct team *team, uint32_t row,
+                               uint64_t iterations)
 {
-  struct team *team = task->flags & TASK_IMPLICIT && region_open(task->region) ? graph_team(task->region) : NULL;
   uint32_t number = ++task->constructs;
   if (!team)
     return NULL;
@@ -15,11 +15,12 @@ static struct loop *loop_enter(struct thread_state *t, struct task *task, uint32
   team->loops_met = true;
   clock_lock(&loop->lock);
   bool ours = loop->number == number;
-  if (!ours && !loop->instance) {
+  if (!ours && !loop->number) {
     loop->number = number;
-    loop->ended = 0;
     loop->row = row;
-    loop->instance = directive_enter(t, row, team->instance, task->now.base);
+    loop->begin = task->now.base;
+    loop->ended = 0;
+    loop->work = loop->span = 0;
     join_clear(t, &loop->ordered);
     if (iterations)
       directive_count(t, row, iterations); /* once for the team */
@@ -27,20 +28,6 @@ static struct loop *loop_enter(struct thread_state *t, struct task *task, uint32
   }
   clock_unlock(&loop->lock);
   return ours ? loop : NULL;
-}
-
-/* One thread has left the construct; the last one makes room for another. */
-static void loop_leave(struct thread_state *t, struct team *team, struct loop *loop)
-{
-  uint32_t instance = 0;
-  clock_lock(&loop->lock);
-  if (++loop->ended == team->size) {
-    instance = loop->instance;
-    loop->instance = 0;
-    loop->number = 0;
-  }
-  clock_unlock(&loop->lock);
-  directive_leave(t, instance);
 }
 
 static enum format_directive_kind work_kind(int kind)
@@ -75,15 +62,25 @@ static void loop_end(struct thread_state *t, struct task *task)
 {
   if (!(task->flags & TASK_LOOP))
     return;
-  struct team *team = graph_team(task->region);
-  graph_settle(task);
+  struct team *team = region_open(task->region) ? graph_team(task->region) : NULL;
+  struct loop *loop = task->loop_slot && team ? &team->loops[task->loop_slot - 1] : NULL;
+  struct scope *scope = task->rows_open <= ROWS_OPEN ? &task->scope : NULL;
   clock_raise(t, &task->now, &task->loop_end);
-  directive_span(task->scope.instance, task->now.base - task->loop_entry.base);
   task->flags &= ~(uint32_t)TASK_LOOP;
-  graph_construct_end(t, task);
-  if (task->loop_slot && team && region_open(task->region))
-    loop_leave(t, team, &team->loops[task->loop_slot - 1]);
   task->loop_slot = 0;
+  if (!loop || !scope) {
+    graph_construct_end(t, task);
+    return;
+  }
+  if (scope->instance) { /* a share of the loop's */
+    directive_work(t, scope->instance, scope->pending, task->now.base);
+    directive_leave(t, scope->instance);
+    scope->pending = 0;
+  }
+  uint64_t work = scope->pending;
+  task->scope = task->around[--task->rows_open];
+  if (graph_loop_leave(t, task, loop, work, task->now.base - task->loop_entry.base))
+    task->scope.pending += work;
 }
 
 void sharing_close(struct thread_state *t, struct task *task)
@@ -100,19 +97,22 @@ void sharing_work_begin(struct thread_state *t, uint32_t index, int kind, uint64
   struct task *task = graph_task(index);
   if (kind != ompt_work_taskloop)
     sharing_close(t, task);
-  const struct team *team = graph_team(task->region);
+  struct team *team = task->flags & TASK_IMPLICIT && region_open(task->region) ? graph_team(task->region) : NULL;
   if (!code && team)
     code = team->code; /* workers are not told */
   uint32_t row = directive_row(t, work_kind(kind), code);
   if (is_loop(kind)) {
-    struct loop *loop = loop_enter(t, task, row, count);
-    graph_construct_begin(task, loop ? loop->row : row, loop ? directive_share(loop->instance) : 0);
-    task->loop_slot = loop && team ? (uint32_t)(loop - team->loops) + 1 : 0;
-    task->flags |= TASK_LOOP;
+    struct loop *loop = loop_enter(t, task, team, row, count);
+    graph_construct_begin(task, loop ? loop->row : row);
+    task->loop_slot = loop ? (uint16_t)(loop - team->loops + 1) : 0;
+    task->loop_depth = (uint16_t)(task->rows_open < ROWS_OPEN ? task->rows_open : ROWS_OPEN + 1);
+    if (!(task->flags & TASK_LOOPS))
+      task->loop_entry = task->loop_end = (struct clock){0};
+    task->flags |= TASK_LOOP | TASK_LOOPS;
     clock_set(t, &task->loop_entry, &task->now);
     clock_set(t, &task->loop_end, &task->now);
   } else {
-    graph_construct_begin(task, row, 0);
+    graph_construct_begin(task, row);
     task->flags |= kind == ompt_work_single_executor ? TASK_SINGLE : 0;
   }
   graph_fragment_begin(t);
@@ -132,7 +132,7 @@ void sharing_chunk(struct thread_state *t, uint32_t index, int kind)
   uint64_t moment = work_moment(t);
   graph_fragment_end_at(t, moment);
   struct task *task = graph_task(index);
-  graph_settle(task);
+  graph_settle(t, task);
   chunk_end(t, task);
   graph_fragment_begin_after(t, moment);
 }
@@ -158,7 +158,7 @@ void sharing_masked(struct thread_state *t, uint32_t index, bool begin, const vo
     return;
   graph_fragment_end(t);
   if (begin)
-    graph_construct_begin(graph_task(index), directive_row(t, FORMAT_DIRECTIVE_MASKED, code), 0);
+    graph_construct_begin(graph_task(index), directive_row(t, FORMAT_DIRECTIVE_MASKED, code));
   else
     graph_construct_end(t, graph_task(index));
   graph_fragment_begin(t);
@@ -168,7 +168,7 @@ void sharing_user_region(struct thread_state *t, uint32_t row)
 {
   graph_fragment_end(t);
   if (t->task)
-    graph_construct_begin(graph_task(t->task), row, 0);
+    graph_construct_begin(graph_task(t->task), row);
   graph_fragment_begin(t);
 }
 
@@ -217,7 +217,7 @@ void sharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, 
   graph_fragment_end_at(t, waited ? t->lock_since : moment);
   if (kind == ompt_mutex_ordered) {
     struct loop *loop = ordered_loop(task);
-    graph_construct_begin(task, directive_row(t, FORMAT_DIRECTIVE_ORDERED, code), 0);
+    graph_construct_begin(task, directive_row(t, FORMAT_DIRECTIVE_ORDERED, code));
     if (loop)
       join_take(t, &task->now, &loop->ordered);
   } else {
@@ -230,7 +230,7 @@ void sharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, 
       chain->earliest = task->now.base;
     chain->row = row;
     if (!lock)
-      graph_construct_begin(task, row, 0);
+      graph_construct_begin(task, row);
     else
       directive_count(t, row, 0);
     chain->acquired = task->now.base;

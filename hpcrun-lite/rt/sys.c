@@ -2,6 +2,7 @@
 #include "hpcrun-lite/rt/sys.h"
 
 #include <fcntl.h>
+#include <linux/membarrier.h>
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -187,6 +188,16 @@ size_t sys_working_directory(char *path, size_t size_bytes)
 void sys_yield(void)
 {
   call3(SYS_sched_yield, 0, 0, 0);
+}
+
+void sys_barrier_prepare(void)
+{
+  call3(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+}
+
+void sys_barrier_all(void)
+{
+  call3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
 void sys_exit_group(int status)

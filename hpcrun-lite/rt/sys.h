@@ -38,6 +38,11 @@ void sys_timer_stop(int timer);
 void sys_signal_thread(int pid, int tid, int signal_number, void *cookie);
 size_t sys_working_directory(char *path, size_t size_bytes); /* length without the NUL, 0 on failure */
 void sys_yield(void);
+
+/* Every thread of the process passes a memory barrier: what it does after one store can be relied on without a fence of its
+ * own.  Prepared once for a process. */
+void sys_barrier_prepare(void);
+void sys_barrier_all(void);
 void sys_exit_group(int status) __attribute__((noreturn));
 
 #endif

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "hpcrun-lite/rt/cct.h"
+#include "hpcrun-lite/rt/child.h"
 #include "hpcrun-lite/rt/depend.h"
 #include "hpcrun-lite/rt/directive.h"
 #include "hpcrun-lite/rt/modules.h"
@@ -29,6 +30,7 @@ static void thread_reset(struct thread_state *t, uint32_t index)
 {
   memset(t, 0, sizeof *t);
   t->index = index;
+  t->live_slot = index - 1;
   t->record = &records[index - 1];
   assert_true(cct_init(t) && region_register(t));
   ospg_start_thread(t);
@@ -79,22 +81,22 @@ static void records_are_handed_out_once(void **state)
 }
 
 /* Sum over a path, and how many items it has. */
-static uint64_t path_sum(uint32_t path, uint32_t *items)
+static uint64_t path_sum(const struct path *path, uint32_t *items)
 {
+  struct path_place place = {.path = path};
   uint64_t sum = 0;
-  uint32_t index = 0;
   const struct path_item *item;
-  for (*items = 0; (item = path_next(&path, &index)); ++*items)
+  for (*items = 0; (item = path_next(&place)); ++*items)
     sum += item->amount;
   return sum;
 }
 
-static uint64_t path_of_key(uint32_t path, uint64_t key)
+static uint64_t path_of_key(const struct path *path, uint64_t key)
 {
+  struct path_place place = {.path = path};
   uint64_t sum = 0;
-  uint32_t index = 0;
   const struct path_item *item;
-  while ((item = path_next(&path, &index)))
+  while ((item = path_next(&place)))
     sum += item->key == key ? item->amount : 0;
   return sum;
 }
@@ -102,30 +104,56 @@ static uint64_t path_of_key(uint32_t path, uint64_t key)
 static void a_path_keeps_its_sum(void **state)
 {
   (void)state;
-  uint32_t path = 0, items;
+  struct path path = {0};
+  uint32_t items;
   for (uint64_t i = 0; i < 100000; i++)
     path_add(&one, &path, PATH_KEY(1 + i % 40, 1, i % 7), i % 10);
-  assert_int_equal(path_sum(path, &items), 450000);
-  assert_true(items < 40 * 7 + 6 * 100); /* folded again and again */
-  path_drop(&one, path);
+  assert_int_equal(path_sum(&path, &items), 450000);
+  assert_true(items < 2 * (40 * 7 + 6 * 100)); /* folded again and again */
+  path_drop(&one, &path);
 }
 
 static void shared_tails_stay_as_they_are(void **state)
 {
   (void)state;
-  uint32_t path = 0, items;
-  path_add(&one, &path, PATH_KEY(1, 0, 0), 5);
-  uint32_t child = path_share(path), other = path_share(path);
+  enum { COPIES = 2000 };
+  static struct path copies[COPIES];
+  struct path path = {0};
+  uint32_t items;
+  for (uint64_t i = 1; i <= 5; i++)
+    path_add(&one, &path, PATH_KEY(i, 0, 0), 5);
+  for (int i = 0; i < COPIES; i++)
+    copies[i] = path_copy(&one, &path);
   path_add(&one, &path, PATH_KEY(1, 0, 0), 100);
-  path_add(&two, &child, PATH_KEY(2, 0, 0), 7);
-  assert_int_equal(path_sum(path, &items), 105);
-  assert_int_equal(path_sum(child, &items), 12);
-  assert_int_equal(path_sum(other, &items), 5);
-  path_drop(&one, path);
-  assert_int_equal(path_sum(child, &items), 12);
-  assert_int_equal(path_of_key(child, PATH_KEY(1, 0, 0)), 5);
-  path_drop(&two, child);
-  path_drop(&two, other);
+  path_add(&two, &copies[0], PATH_KEY(2, 0, 0), 7);
+  assert_int_equal(path_sum(&path, &items), 125);
+  assert_int_equal(path_sum(&copies[0], &items), 32);
+  assert_int_equal(path_sum(&copies[1], &items), 25);
+  path_drop(&one, &path);
+  for (int i = 1; i < COPIES; i++) /* by another thread: references go back in bulk */
+    path_drop(&two, &copies[i]);
+  path_stop_thread(&one);
+  assert_int_equal(path_sum(&copies[0], &items), 32);
+  assert_int_equal(path_of_key(&copies[0], PATH_KEY(1, 0, 0)), 5);
+  path_drop(&two, &copies[0]);
+  path_stop_thread(&two);
+}
+
+/* What is dropped is used again: a path that is copied and dropped for ever takes no more and more memory. */
+static void dropped_segments_come_back(void **state)
+{
+  (void)state;
+  struct path path = {0}, copy;
+  uint32_t highest = 0;
+  for (uint64_t i = 0; i < 200000; i++) {
+    path_add(&one, &path, PATH_KEY(1 + i % 5, 0, 0), 1);
+    copy = path_copy(&one, &path);
+    path_add(&two, &copy, PATH_KEY(9, 0, i % 3), 1);
+    highest = path.tail > highest ? path.tail : highest;
+    path_drop(&two, &copy);
+  }
+  assert_true(highest < 2000);
+  path_drop(&one, &path);
 }
 
 static void a_join_takes_the_latest_lane_by_lane(void **state)
@@ -140,7 +168,7 @@ static void a_join_takes_the_latest_lane_by_lane(void **state)
   join_take(&one, &c, &join);
   assert_int_equal(c.base, 20);
   assert_int_equal(c.burdened, 30);
-  assert_int_equal(path_of_key(c.path, PATH_KEY(2, 0, 0)), 20);
+  assert_int_equal(path_of_key(&c.path, PATH_KEY(2, 0, 0)), 20);
 }
 
 /* Runs a child of `parent` with these dependences: it begins at `clock` or after what it waits for, and takes `work`.
@@ -201,11 +229,11 @@ static void instances_nest_and_recursion_counts_once(void **state)
   uint32_t outer = directive_enter(&one, outer_row, 0, 100), task = directive_enter(&one, task_row, outer, 110);
   uint32_t inner = directive_enter(&two, task_row, task, 115);
   assert_int_equal(inner, task); /* a recursive task is part of the outermost one */
-  directive_work(inner, 5, 120);
+  directive_work(&two, inner, 5, 120);
   directive_leave(&two, inner);
-  directive_work(task, 10, 130);
+  directive_work(&one, task, 10, 130);
   directive_leave(&one, task);
-  directive_work(outer, 1, 101);
+  directive_work(&one, outer, 1, 101);
   directive_leave(&one, outer);
   directive_settle(&one);
   directive_settle(&two);
@@ -222,9 +250,10 @@ static void a_task_beside_its_parent(void **state)
   (void)state;
   uint32_t root = ospg_implicit_begin(&one, 0);
   ospg_add_work(&one, CCT_NONE, 2);
-  uint32_t task = ospg_task_create(&one, root, ompt_task_explicit, false, (void *)0x2000);
+  ompt_data_t data = {.value = ospg_task_create(&one, root, ompt_task_explicit, false, (void *)0x2000, 0)};
   ospg_add_work(&one, CCT_NONE, 3);
   ospg_wait_begin(&one, root, ompt_sync_region_taskwait, 0, NULL);
+  uint32_t task = child_record(&two, &data);
   ospg_task_schedule(&two, 0, ompt_task_switch, task, 0); /* another thread runs it */
   ospg_add_work(&two, CCT_NONE, 10);
   ospg_task_schedule(&two, task, ompt_task_complete, 0, 0);
@@ -233,7 +262,7 @@ static void a_task_beside_its_parent(void **state)
   ospg_implicit_end(&one, root);
   uint32_t items;
   assert_int_equal(ospg_program()->base, 13);
-  assert_int_equal(path_sum(ospg_program()->path, &items), 13);
+  assert_int_equal(path_sum(&ospg_program()->path, &items), 13);
   assert_int_equal(one.total_work + two.total_work, 16);
 }
 
@@ -243,6 +272,7 @@ int main(void)
       cmocka_unit_test_setup(records_are_handed_out_once, setup),
       cmocka_unit_test_setup(a_path_keeps_its_sum, setup),
       cmocka_unit_test_setup(shared_tails_stay_as_they_are, setup),
+      cmocka_unit_test_setup(dropped_segments_come_back, setup),
       cmocka_unit_test_setup(a_join_takes_the_latest_lane_by_lane, setup),
       cmocka_unit_test_setup(dependences_of_all_kinds, setup),
       cmocka_unit_test_setup(instances_nest_and_recursion_counts_once, setup),

@@ -1,0 +1,455 @@
+#include "hpcrun-lite/rt/child.h"
+
+#include "hpcrun-lite/rt/directive.h"
+#include "hpcrun-lite/rt/region.h"
+
+enum { BULK = 1024, PLACES_FIRST = 64, LAST_BIT = 63 };
+
+/* What children of one task that are created one after the other have in common. */
+struct creation {
+  struct pool_record pool;
+  uint32_t refs; /* of children that have not been told of, and of the parent while it may create more */
+  uint32_t parent, group, phase, flags, row;
+  uint32_t outer, created; /* outer: the instance that they are created in, held */
+  uint32_t scope_row, scope_instance, depth;
+  bool nested; /* within an instance of their own row */
+  uint64_t region, code;
+  struct clock at; /* the parent's, at the first of them */
+};
+
+/* Of a data word with RT_TASK_NEW: the creation, and how far its parent's clock has moved since. */
+enum { INDEX_SHIFT = 2, INDEX_BITS = 18, MOVED_SHIFT = 20, MOVED_BITS = 36, TAG_SHIFT = 56 };
+
+/* Where a thread keeps the latest end; others read it under the lock. */
+struct place {
+  uint32_t lock;
+  bool told; /* who waited has met it: it need not be offered any more */
+  uint32_t parent, group, phase;
+  uint64_t region;
+  struct clock latest;
+  uint64_t unused[5];
+};
+_Static_assert(sizeof(struct place) == 128, "cache lines of its own");
+
+static struct pool creations;
+static struct table places; /* by thread_state.live_slot */
+static atomic_flag places_lock = ATOMIC_FLAG_INIT;
+
+static struct creation *at(uint32_t index)
+{
+  return pool_at(&creations, index);
+}
+
+static struct place *place_at(uint32_t slot)
+{
+  return table_at(&places, slot);
+}
+
+void child_start(void)
+{
+  pool_init(&creations, sizeof(struct creation));
+  atomic_flag_clear(&places_lock);
+  table_init(&places, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct place), PLACES_FIRST);
+}
+
+bool child_start_thread(struct thread_state *t)
+{
+  return table_reach(&places, &places_lock, t->live_slot);
+}
+
+void child_stop_thread(struct thread_state *t)
+{
+  child_tell(t);
+  pool_give(&creations, &t->free_creations);
+}
+
+/* ---- records ---- */
+
+uint32_t child_task_new(struct thread_state *t)
+{
+  uint32_t index = pool_get(&graph_tasks, &t->free_tasks);
+  if (!index) {
+    rt_lost(t, FORMAT_LOST_GRAPH);
+    return 0;
+  }
+  struct task *task = graph_task(index);
+  __builtin_memset((char *)task + sizeof task->pool, 0, offsetof(struct task, loop_entry) - sizeof task->pool);
+  task->refs = 1;
+  return index;
+}
+
+/* Returns the parent, if that lost a reference by it. */
+static uint32_t creation_release(struct thread_state *t, uint32_t index, uint32_t refs)
+{
+  struct creation *creation = at(index);
+  if (__atomic_sub_fetch(&creation->refs, refs, __ATOMIC_ACQ_REL) > 0)
+    return 0;
+  uint32_t parent = creation->parent;
+  clock_clear(t, &creation->at);
+  directive_leave(t, creation->outer);
+  pool_put(&creations, &t->free_creations, index);
+  return parent;
+}
+
+void child_task_release(struct thread_state *t, uint32_t index)
+{
+  while (index) {
+    struct task *task = graph_task(index);
+    if (__atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) > 1 &&
+        __atomic_sub_fetch(&task->refs, 1, __ATOMIC_ACQ_REL) > 0)
+      return;
+    clock_clear(t, &task->now);
+    join_clear(t, &task->children.ends);
+    join_clear(t, &task->fulfilled);
+    if (task->flags & TASK_LOOPS) {
+      clock_clear(t, &task->loop_entry);
+      clock_clear(t, &task->loop_end);
+    }
+    depend_end(t, &task->depend, NULL);
+    depend_clear(t, &task->depend);
+    uint32_t creation = task->creation;
+    pool_put(&graph_tasks, &t->free_tasks, index);
+    index = creation ? creation_release(t, creation, 1) : 0;
+  }
+}
+
+/* ---- creation ---- */
+
+/* Has the clock only moved on by work of one kind since? */
+static bool moved_on(const struct clock *from, const struct clock *to)
+{
+  const struct path_item *before = from->path.items, *now = to->path.items;
+  return from->path.tail == to->path.tail && before[0].key == now[0].key && before[1].key == now[1].key &&
+         before[1].amount == now[1].amount && to->base - now[0].amount == from->base - before[0].amount &&
+         to->burdened - to->base == from->burdened - from->base && to->base - from->base < 1ull << MOVED_BITS;
+}
+
+static bool fits(const struct creation *creation, const struct task *parent, uint32_t flags, const void *code,
+                 uint32_t created)
+{
+  return creation->code == (uint64_t)code && creation->flags == flags && creation->created == created &&
+         creation->group == parent->group && creation->phase == parent->phase &&
+         creation->depth == parent->rows_open && creation->scope_row == parent->scope.row &&
+         creation->scope_instance == parent->scope.instance && moved_on(&creation->at, &parent->now);
+}
+
+void child_close(struct thread_state *t, struct task *parent)
+{
+  uint32_t index = parent->creates, released = index ? creation_release(t, index, parent->stock) : 0;
+  parent->creates = parent->stock = 0;
+  if (released)
+    child_task_release(t, released);
+}
+
+static uint32_t creation_new(struct thread_state *t, uint32_t parent_index, uint32_t flags, const void *code,
+                             uint32_t created)
+{
+  struct task *parent = graph_task(parent_index);
+  uint32_t index = pool_get(&creations, &t->free_creations);
+  child_close(t, parent);
+  if (!index)
+    return 0;
+  struct creation *creation = at(index);
+  uint32_t row = directive_row(t, FORMAT_DIRECTIVE_TASK, code);
+  uint32_t outer = directive_share(t, graph_instance(t, parent));
+  *creation = (struct creation){.refs = BULK,
+                                .parent = parent_index,
+                                .group = parent->group,
+                                .phase = parent->phase,
+                                .flags = flags,
+                                .row = row,
+                                .outer = outer,
+                                .created = created,
+                                .scope_row = parent->scope.row,
+                                .scope_instance = parent->scope.instance,
+                                .depth = parent->rows_open,
+                                .nested = !row || directive_contains(outer, row),
+                                .region = parent->region,
+                                .code = (uint64_t)code,
+                                .at = clock_copy(t, &parent->now)};
+  __atomic_fetch_add(&parent->refs, 1, __ATOMIC_RELAXED);
+  parent->creates = index;
+  parent->stock = BULK;
+  return index;
+}
+
+static uint32_t task_flags(const struct task *parent, int flags, bool serial)
+{
+  const struct team *team = graph_team(parent->region);
+  serial |= flags & ompt_task_undeferred && team && team->size > 1; /* a team of one thread flags every task */
+  bool final = flags & ompt_task_final || parent->flags & TASK_FINAL;
+  return (serial || parent->flags & TASK_FINAL ? TASK_SERIAL : 0) | (final ? TASK_FINAL : 0);
+}
+
+static uint32_t record_new(struct thread_state *t, uint32_t index, uint64_t moved)
+{
+  const struct creation *creation = at(index);
+  uint32_t made = child_task_new(t);
+  if (!made)
+    return 0;
+  struct task *task = graph_task(made);
+  task->flags = creation->flags;
+  task->creation = index;
+  task->parent = creation->parent;
+  task->group = creation->group;
+  task->phase = creation->phase;
+  task->region = creation->region;
+  task->outer = creation->outer;
+  task->created = creation->created;
+  task->now = clock_copy(t, &creation->at);
+  task->now.base += moved;
+  task->now.burdened += moved;
+  task->now.path.items[0].amount += moved;
+  task->scope.row = creation->row;
+  task->scope.begin = task->now.base;
+  return made;
+}
+
+uint64_t child_create(struct thread_state *t, uint32_t parent_index, int flags, bool serial, const void *code,
+                      uint32_t created)
+{
+  struct task *parent = graph_task(parent_index);
+  uint32_t kind = task_flags(parent, flags, serial), index = parent->creates;
+  if (!index || !fits(at(index), parent, kind, code, created))
+    index = creation_new(t, parent_index, kind, code, created);
+  if (!index) {
+    rt_lost(t, FORMAT_LOST_GRAPH);
+    return rt_task_word(0);
+  }
+  if (parent->stock == 1) { /* the parent's own */
+    __atomic_fetch_add(&at(index)->refs, BULK, __ATOMIC_RELAXED);
+    parent->stock += BULK;
+  }
+  parent->stock--;
+  uint64_t moved = parent->now.base - at(index)->at.base;
+  if (index >> INDEX_BITS == 0)
+    return (uint64_t)(uint8_t)rt.epoch << TAG_SHIFT | moved << MOVED_SHIFT | index << INDEX_SHIFT | RT_TASK_NEW;
+  uint32_t made = record_new(t, index, moved);
+  parent->stock += !made;
+  return rt_task_word(made);
+}
+
+/* The creation that a data word names, 0 if it is another process's. */
+static uint32_t creation_of(uint64_t word)
+{
+  uint32_t index = (uint32_t)(word >> INDEX_SHIFT) & ((1u << INDEX_BITS) - 1);
+  bool known = word >> TAG_SHIFT == (uint8_t)rt.epoch &&
+               index < __atomic_load_n(&creations.table.count, __ATOMIC_ACQUIRE);
+  return known ? index : 0;
+}
+
+/* A task may begin on one thread while another one fulfils it. */
+uint32_t child_record(struct thread_state *t, ompt_data_t *data)
+{
+  uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
+  uint32_t creation = word & RT_TASK_NEW ? creation_of(word) : 0;
+  if (!creation)
+    return rt_task_index(word);
+  uint32_t made = record_new(t, creation, word >> MOVED_SHIFT & ((1ull << MOVED_BITS) - 1));
+  uint64_t wanted = rt_task_word(made) | (word & RT_TASK_WAITING);
+  if (__atomic_compare_exchange_n(&data->value, &word, wanted, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return made;
+  if (made) {
+    graph_task(made)->creation = 0;
+    child_task_release(t, made);
+  }
+  return rt_task_index(word);
+}
+
+uint32_t child_created(uint64_t word)
+{
+  uint32_t creation = word & RT_TASK_NEW ? creation_of(word) : 0, task = rt_task_index(word);
+  return creation ? at(creation)->created : task ? graph_task(task)->created : 0;
+}
+
+/* ---- ends ---- */
+
+static void raise_bit(uint64_t *untold, uint64_t bit)
+{
+  if (!(__atomic_load_n(untold, __ATOMIC_RELAXED) & bit))
+    __atomic_fetch_or(untold, bit, __ATOMIC_SEQ_CST);
+}
+
+/* The last bit is shared: it stays. */
+static void lower_bit(uint64_t *untold, uint64_t bit)
+{
+  if (bit != 1ull << LAST_BIT)
+    __atomic_fetch_and(untold, ~bit, __ATOMIC_SEQ_CST);
+}
+
+static uint64_t bit_of(const struct thread_state *t)
+{
+  return 1ull << (t->live_slot < LAST_BIT ? t->live_slot : LAST_BIT);
+}
+
+/* The meeting at which children's ends are awaited besides their parent's taskwait; NULL if the region has ended. */
+static struct meeting *meeting_of(uint32_t group, uint64_t region, uint32_t phase)
+{
+  if (group)
+    return &graph_group(group)->meeting;
+  return region && region_open(region) ? &graph_team(region)->phases[phase & 1].meeting : NULL;
+}
+
+/* The thread's next ends are those of that creation. */
+static void ends_open(struct thread_state *t, uint32_t index)
+{
+  const struct creation *creation = at(index);
+  struct place *place = place_at(t->live_slot);
+  struct meeting *meeting = meeting_of(creation->group, creation->region, creation->phase);
+  t->ends = (struct child_ends){.creation = index};
+  clock_lock(&place->lock);
+  place->told = false;
+  place->parent = creation->parent;
+  place->group = creation->group;
+  place->region = creation->region;
+  place->phase = creation->phase;
+  clock_unlock(&place->lock);
+  raise_bit(&graph_task(creation->parent)->children.untold, bit_of(t));
+  if (meeting)
+    raise_bit(&meeting->untold, bit_of(t));
+}
+
+void child_tell(struct thread_state *t)
+{
+  struct child_ends ends = t->ends;
+  if (!ends.creation)
+    return;
+  const struct creation *creation = at(ends.creation);
+  struct place *place = place_at(t->live_slot);
+  struct task *parent = graph_task(creation->parent);
+  clock_lock(&place->lock);
+  struct meeting *meeting =
+      place->told ? NULL : meeting_of(creation->group, creation->region, creation->phase);
+  struct clock latest = place->latest;
+  if (!place->told)
+    join_offer(t, &parent->children.ends, &latest);
+  if (meeting)
+    join_offer(t, &meeting->ends, &latest);
+  place->latest = (struct clock){0};
+  place->parent = 0;
+  place->region = 0;
+  place->group = 0;
+  clock_unlock(&place->lock);
+  lower_bit(&parent->children.untold, bit_of(t));
+  if (meeting)
+    lower_bit(&meeting->untold, bit_of(t));
+  if (!creation->nested)
+    directive_ended(t, creation->row, ends.count, ends.work, ends.span);
+  directive_work(t, creation->outer, ends.work, latest.base);
+  t->ends = (struct child_ends){0};
+  clock_clear(t, &latest);
+  child_task_release(t, creation_release(t, ends.creation, ends.refs));
+}
+
+/* Adds what the task has done to the thread's ends, or to its instance where it has one. */
+static void end_scopes(struct thread_state *t, struct task *task)
+{
+  while (task->rows_open)
+    graph_construct_end(t, task);
+  struct scope *scope = &task->scope;
+  if (scope->instance) {
+    directive_work(t, scope->instance, scope->pending, task->now.base);
+    directive_leave(t, scope->instance);
+    scope->instance = 0;
+    return;
+  }
+  t->ends.count++;
+  t->ends.work += scope->pending;
+  t->ends.span += task->now.base - scope->begin;
+}
+
+static void ends_of(struct thread_state *t, const struct task *task)
+{
+  if (t->ends.creation == task->creation)
+    return;
+  child_tell(t);
+  ends_open(t, task->creation);
+}
+
+/* The reference of the task to its creation becomes the thread's. */
+static void end_record(struct thread_state *t, uint32_t index)
+{
+  child_close(t, graph_task(index));
+  graph_task(index)->creation = 0;
+  t->ends.refs++;
+  child_task_release(t, index);
+}
+
+void child_end(struct thread_state *t, uint32_t index)
+{
+  struct task *task = graph_task(index);
+  join_take(t, &task->now, &task->fulfilled);
+  depend_end(t, &task->depend, &task->now);
+  ends_of(t, task);
+  end_scopes(t, task);
+  struct place *place = place_at(t->live_slot);
+  if (task->flags & TASK_SERIAL)
+    clock_set(t, &graph_task(task->parent)->now, &task->now);
+  clock_lock(&place->lock);
+  clock_raise_by(t, &place->latest, &task->now);
+  clock_unlock(&place->lock);
+  end_record(t, index);
+}
+
+void child_drop(struct thread_state *t, uint32_t index)
+{
+  struct task *task = graph_task(index);
+  depend_end(t, &task->depend, NULL);
+  ends_of(t, task);
+  end_scopes(t, task);
+  end_record(t, index);
+}
+
+/* ---- waiting ---- */
+
+struct wanted {
+  uint32_t task, group, phase;
+  uint64_t region;
+};
+
+static bool is_wanted(const struct place *place, const struct wanted *wanted)
+{
+  if (wanted->task)
+    return place->parent == wanted->task;
+  if (wanted->group)
+    return place->group == wanted->group;
+  return place->region == wanted->region && place->phase == wanted->phase && !place->group;
+}
+
+static void collect_place(struct thread_state *t, struct clock *clock, uint32_t slot, const struct wanted *wanted)
+{
+  struct place *place = place_at(slot);
+  clock_lock(&place->lock);
+  if (is_wanted(place, wanted)) {
+    clock_raise(t, clock, &place->latest);
+    place->told |= wanted->group != 0; /* the group's record is going to be used for another */
+  }
+  clock_unlock(&place->lock);
+}
+
+static void collect(struct thread_state *t, struct clock *clock, struct meeting *meeting, const struct wanted *wanted)
+{
+  uint64_t untold = __atomic_load_n(&meeting->untold, __ATOMIC_SEQ_CST);
+  for (; untold; untold &= untold - 1) {
+    uint32_t slot = (uint32_t)__builtin_ctzll(untold), all = __atomic_load_n(&places.count, __ATOMIC_ACQUIRE);
+    collect_place(t, clock, slot, wanted);
+    for (slot++; slot > LAST_BIT && slot < all; slot++)
+      collect_place(t, clock, slot, wanted);
+  }
+  join_take(t, clock, &meeting->ends); /* last: a thread tells before it clears its place */
+}
+
+void child_meet(struct thread_state *t, struct clock *clock, uint32_t task)
+{
+  collect(t, clock, &graph_task(task)->children, &(struct wanted){.task = task});
+}
+
+void child_meet_group(struct thread_state *t, struct clock *clock, uint32_t group)
+{
+  collect(t, clock, &graph_group(group)->meeting, &(struct wanted){.group = group});
+}
+
+void child_meet_phase(struct thread_state *t, struct clock *clock, uint64_t region, uint32_t phase)
+{
+  collect(t, clock, &graph_team(region)->phases[phase & 1].meeting, &(struct wanted){.region = region, .phase = phase});
+}
