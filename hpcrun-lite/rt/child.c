@@ -65,6 +65,7 @@ void child_stop_thread(struct thread_state *t)
 
 /* ---- records ---- */
 
+/* A free record is zero from `children` to `loop_entry`: what has been used there is cleared when it is released. */
 uint32_t child_task_new(struct thread_state *t)
 {
   uint32_t index = pool_get(&graph_tasks, &t->free_tasks);
@@ -73,7 +74,7 @@ uint32_t child_task_new(struct thread_state *t)
     return 0;
   }
   struct task *task = graph_task(index);
-  __builtin_memset((char *)task + sizeof task->pool, 0, offsetof(struct task, loop_entry) - sizeof task->pool);
+  __builtin_memset((char *)task + sizeof task->pool, 0, offsetof(struct task, depend) - sizeof task->pool);
   task->refs = 1;
   return index;
 }
@@ -91,6 +92,20 @@ static uint32_t creation_release(struct thread_state *t, uint32_t index, uint32_
   return parent;
 }
 
+static void clear(struct thread_state *t, struct task *task)
+{
+  path_drop(t, &task->now.path);
+  join_clear(t, &task->children.ends);
+  task->children.untold = 0;
+  join_clear(t, &task->fulfilled);
+  if (task->flags & TASK_LOOPS) {
+    clock_clear(t, &task->loop_entry);
+    clock_clear(t, &task->loop_end);
+  }
+  depend_end(t, &task->depend, NULL);
+  depend_clear(t, &task->depend);
+}
+
 void child_task_release(struct thread_state *t, uint32_t index)
 {
   while (index) {
@@ -98,15 +113,7 @@ void child_task_release(struct thread_state *t, uint32_t index)
     if (__atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) > 1 &&
         __atomic_sub_fetch(&task->refs, 1, __ATOMIC_ACQ_REL) > 0)
       return;
-    clock_clear(t, &task->now);
-    join_clear(t, &task->children.ends);
-    join_clear(t, &task->fulfilled);
-    if (task->flags & TASK_LOOPS) {
-      clock_clear(t, &task->loop_entry);
-      clock_clear(t, &task->loop_end);
-    }
-    depend_end(t, &task->depend, NULL);
-    depend_clear(t, &task->depend);
+    clear(t, task);
     uint32_t creation = task->creation;
     pool_put(&graph_tasks, &t->free_tasks, index);
     index = creation ? creation_release(t, creation, 1) : 0;
@@ -150,6 +157,7 @@ static uint32_t creation_new(struct thread_state *t, uint32_t parent_index, uint
   if (!index)
     return 0;
   struct creation *creation = at(index);
+  path_make_room(t, &parent->now.path);
   uint32_t row = directive_row(t, FORMAT_DIRECTIVE_TASK, code);
   uint32_t outer = directive_share(t, graph_instance(t, parent));
   *creation = (struct creation){.refs = BULK,
@@ -181,7 +189,7 @@ static uint32_t task_flags(const struct task *parent, int flags, bool serial)
   return (serial || parent->flags & TASK_FINAL ? TASK_SERIAL : 0) | (final ? TASK_FINAL : 0);
 }
 
-static uint32_t record_new(struct thread_state *t, uint32_t index, uint64_t moved)
+static inline uint32_t record_new(struct thread_state *t, uint32_t index, uint64_t moved)
 {
   const struct creation *creation = at(index);
   uint32_t made = child_task_new(t);
@@ -196,9 +204,9 @@ static uint32_t record_new(struct thread_state *t, uint32_t index, uint64_t move
   task->region = creation->region;
   task->outer = creation->outer;
   task->created = creation->created;
-  task->now = clock_copy(t, &creation->at);
-  task->now.base += moved;
-  task->now.burdened += moved;
+  task->now.base = creation->at.base + moved;
+  task->now.burdened = creation->at.burdened + moved;
+  task->now.path = path_borrow(&creation->at.path); /* the task has a reference to the creation */
   task->now.path.items[0].amount += moved;
   task->scope.row = creation->row;
   task->scope.begin = task->now.base;
@@ -238,22 +246,65 @@ static uint32_t creation_of(uint64_t word)
   return known ? index : 0;
 }
 
-/* A task may begin on one thread while another one fulfils it. */
+static uint64_t moved_of(uint64_t word)
+{
+  return word >> MOVED_SHIFT & ((1ull << MOVED_BITS) - 1);
+}
+
+/* Makes the word name the record.  False if it names another one: whoever fulfils a task needs a record, too. */
+static bool name(ompt_data_t *data, uint32_t index)
+{
+  uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
+  while (word & RT_TASK_NEW)
+    if (__atomic_compare_exchange_n(&data->value, &word, rt_task_word(index) | (word & RT_TASK_WAITING), false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+      return true;
+  return false;
+}
+
+static uint32_t discard(struct thread_state *t, uint32_t index, const ompt_data_t *data)
+{
+  graph_task(index)->creation = 0;
+  child_task_release(t, index);
+  return rt_task_index(data->value);
+}
+
 uint32_t child_record(struct thread_state *t, ompt_data_t *data)
+{
+  uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
+  uint32_t creation = word & RT_TASK_NEW ? creation_of(word) : 0;
+  uint32_t made = creation ? record_new(t, creation, moved_of(word)) : rt_task_index(word);
+  return !creation || !made || name(data, made) ? made : discard(t, made, data);
+}
+
+uint32_t child_begin(struct thread_state *t, ompt_data_t *data)
 {
   uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
   uint32_t creation = word & RT_TASK_NEW ? creation_of(word) : 0;
   if (!creation)
     return rt_task_index(word);
-  uint32_t made = record_new(t, creation, word >> MOVED_SHIFT & ((1ull << MOVED_BITS) - 1));
-  uint64_t wanted = rt_task_word(made) | (word & RT_TASK_WAITING);
-  if (__atomic_compare_exchange_n(&data->value, &word, wanted, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-    return made;
-  if (made) {
-    graph_task(made)->creation = 0;
-    child_task_release(t, made);
-  }
-  return rt_task_index(word);
+  uint32_t made = record_new(t, creation, moved_of(word));
+  t->begun = made ? data : NULL;
+  return made;
+}
+
+/* Where the task was fulfilled meanwhile, the other record takes over: who fulfils writes to `fulfilled` alone.  The task
+ * has created nothing yet, so that nothing refers to its own. */
+void child_publish(struct thread_state *t)
+{
+  ompt_data_t *data = t->begun;
+  t->begun = NULL;
+  if (!data || name(data, t->task))
+    return;
+  uint32_t index = rt_task_index(data->value);
+  struct task *task = index ? graph_task(index) : NULL, *own = t->running;
+  if (!task)
+    return;
+  __builtin_memcpy(&task->flags, &own->flags, offsetof(struct task, fulfilled) - offsetof(struct task, flags));
+  own->now = (struct clock){0};
+  own->depend = (struct depend){0};
+  discard(t, t->task, data);
+  graph_run(t, index);
 }
 
 uint32_t child_created(uint64_t word)
@@ -375,19 +426,43 @@ static void end_record(struct thread_state *t, uint32_t index)
   child_task_release(t, index);
 }
 
+/* Has the task done nothing but its work? */
+static bool is_plain(const struct task *task)
+{
+  return task->refs == 1 && !task->creates && !task->rows_open && !task->scope.instance && !task->depend.edges &&
+         !task->fulfilled.latest.burdened && !(task->flags & (TASK_SERIAL | TASK_LOOPS));
+}
+
+/* The task's clock is not needed any more. */
+static void keep_latest(struct thread_state *t, struct task *task)
+{
+  struct place *place = place_at(t->live_slot);
+  clock_lock(&place->lock);
+  clock_raise_by(t, &place->latest, &task->now);
+  clock_unlock(&place->lock);
+  task->now.path.tail = 0;
+}
+
 void child_end(struct thread_state *t, uint32_t index)
 {
   struct task *task = graph_task(index);
+  if (is_plain(task)) {
+    ends_of(t, task);
+    t->ends.refs++;
+    t->ends.count++;
+    t->ends.work += task->scope.pending;
+    t->ends.span += task->now.base - task->scope.begin;
+    keep_latest(t, task);
+    pool_put(&graph_tasks, &t->free_tasks, index);
+    return;
+  }
   join_take(t, &task->now, &task->fulfilled);
   depend_end(t, &task->depend, &task->now);
   ends_of(t, task);
   end_scopes(t, task);
-  struct place *place = place_at(t->live_slot);
   if (task->flags & TASK_SERIAL)
     clock_set(t, &graph_task(task->parent)->now, &task->now);
-  clock_lock(&place->lock);
-  clock_raise_by(t, &place->latest, &task->now);
-  clock_unlock(&place->lock);
+  keep_latest(t, task);
   end_record(t, index);
 }
 

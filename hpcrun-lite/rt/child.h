@@ -28,6 +28,13 @@ uint64_t child_create(struct thread_state *t, uint32_t parent, int flags, bool s
 /* The record of a task by its data word, made if there is none yet; 0 without. */
 uint32_t child_record(struct thread_state *t, ompt_data_t *data);
 
+/* The thread is going to run the task: its record.  The word of a new task goes without it, since most tasks end before
+ * anybody asks: t->begun keeps the two together until child_publish(). */
+uint32_t child_begin(struct thread_state *t, ompt_data_t *data);
+
+/* From now on the thread may run something else than the task that it has begun: the word names the record. */
+void child_publish(struct thread_state *t);
+
 /* `created` of a data word of either kind. */
 uint32_t child_created(uint64_t word);
 

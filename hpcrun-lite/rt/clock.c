@@ -5,18 +5,13 @@
 
 enum { SPINS = 100, TRIES = 1000000 };
 
-void clock_lock(uint32_t *lock)
+void clock_lock_slowly(uint32_t *lock)
 {
   for (int i = 0; __atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE) && i < TRIES; i++) {
     __builtin_ia32_pause();
     if (i > SPINS)
       sys_yield();
   }
-}
-
-void clock_unlock(uint32_t *lock)
-{
-  __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 }
 
 struct clock clock_copy(struct thread_state *t, const struct clock *clock)
@@ -41,19 +36,6 @@ void clock_raise(struct thread_state *t, struct clock *clock, const struct clock
   }
   if (other->burdened > clock->burdened)
     clock->burdened = other->burdened;
-}
-
-void clock_raise_by(struct thread_state *t, struct clock *clock, struct clock *other)
-{
-  if (other->base > clock->base) {
-    struct path path = clock->path;
-    clock->path = other->path;
-    clock->base = other->base;
-    other->path = path;
-  }
-  if (other->burdened > clock->burdened)
-    clock->burdened = other->burdened;
-  clock_clear(t, other);
 }
 
 void clock_clear(struct thread_state *t, struct clock *clock)

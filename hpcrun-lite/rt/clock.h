@@ -17,8 +17,18 @@ struct join {
 };
 
 /* A lock that callbacks hold for a few instructions; handlers never take it. */
-void clock_lock(uint32_t *lock);
-void clock_unlock(uint32_t *lock);
+void clock_lock_slowly(uint32_t *lock);
+
+static inline void clock_lock(uint32_t *lock)
+{
+  if (__builtin_expect(__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE), 0))
+    clock_lock_slowly(lock);
+}
+
+static inline void clock_unlock(uint32_t *lock)
+{
+  __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+}
 
 struct clock clock_copy(struct thread_state *t, const struct clock *clock);
 void clock_set(struct thread_state *t, struct clock *clock, const struct clock *other);
@@ -27,8 +37,19 @@ void clock_set(struct thread_state *t, struct clock *clock, const struct clock *
 void clock_raise(struct thread_state *t, struct clock *clock, const struct clock *other);
 void clock_clear(struct thread_state *t, struct clock *clock);
 
-/* The same where the other one is no longer needed: it is left empty. */
-void clock_raise_by(struct thread_state *t, struct clock *clock, struct clock *other);
+/* The same where the other one is no longer needed: what it holds is moved or dropped. */
+static inline void clock_raise_by(struct thread_state *t, struct clock *clock, const struct clock *other)
+{
+  struct path dropped = other->path;
+  if (other->base > clock->base) {
+    dropped = clock->path;
+    clock->path = other->path;
+    clock->base = other->base;
+  }
+  if (other->burdened > clock->burdened)
+    clock->burdened = other->burdened;
+  path_drop(t, &dropped);
+}
 
 void join_offer(struct thread_state *t, struct join *join, const struct clock *clock);
 void join_take(struct thread_state *t, struct clock *clock, struct join *join);

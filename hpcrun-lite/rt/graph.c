@@ -18,16 +18,7 @@ void graph_start(void)
   table_init(&graph_teams, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct team), TEAMS_FIRST);
 }
 
-void graph_cost(struct thread_state *t, enum graph_cost cost, uint64_t ticks)
-{
-  enum { LONGEST = 200000, SHARE = 8 };
-  uint64_t now = t->costs[cost];
-  if (rt.work_unit != WORK_USER && ticks <= LONGEST)
-    t->costs[cost] = now ? now - now / SHARE + ticks / SHARE : ticks;
-}
-
-/* Splits a fragment's work over its samples by their weight. */
-static void attribute(struct thread_state *t, struct task *task, uint64_t work)
+void graph_attribute(struct thread_state *t, struct task *task, uint64_t work)
 {
   uint64_t weight = 0, left = work;
   for (unsigned i = 0; i < t->fragment_samples; i++)
@@ -42,58 +33,6 @@ static void attribute(struct thread_state *t, struct task *task, uint64_t work)
   if (!weight)
     path_add(t, &task->now.path, PATH_KEY(task->scope.row, 0, 0), work);
   t->fragment_samples = 0;
-}
-
-/* Ends the fragment that runs, at that moment: its work is the current task's. */
-void graph_fragment_end_at(struct thread_state *t, uint64_t moment)
-{
-  struct task *task = t->task ? graph_task(t->task) : NULL;
-  if (!task || task->flags & TASK_WAITING) {
-    t->fragment_samples = 0;
-    return;
-  }
-  uint64_t work = work_until(t, moment);
-  if (!work || atomic_load_explicit(&rt.paused, memory_order_relaxed))
-    return;
-  if (t->fragment_samples)
-    attribute(t, task, work);
-  else /* the directive gets what has no sample */
-    path_add(t, &task->now.path, PATH_KEY(task->scope.row, 0, 0), work);
-  task->now.base += work;
-  task->now.burdened += work;
-  task->scope.pending += work;
-  t->total_work += work;
-}
-
-void graph_fragment_end(struct thread_state *t)
-{
-  graph_fragment_end_at(t, work_moment(t));
-}
-
-/* The moment to take, if the time-stamp counter has been read already (0: not). */
-uint64_t graph_moment(const struct thread_state *t, uint64_t read)
-{
-  return read && rt.work_unit != WORK_USER ? read : work_moment(t);
-}
-
-/* The fragment begins a little after that moment: a short callback does not read the counter again. */
-void graph_fragment_begin_after(struct thread_state *t, uint64_t moment)
-{
-  enum { CALLBACK_TICKS = 60 };
-  t->work.since = rt.work_unit == WORK_USER ? moment : moment + CALLBACK_TICKS;
-}
-
-void graph_fragment_begin_at(struct thread_state *t, uint64_t ticks)
-{
-  t->work.since = rt.work_unit == WORK_USER ? t->work.units : ticks;
-}
-
-/* The fragment begins here: what we have done in a callback is no work. */
-void graph_fragment_begin(struct thread_state *t)
-{
-  if (!t->task)
-    return; /* what it does until it has one is that one's */
-  t->work.since = work_moment(t);
 }
 
 void graph_settle(struct thread_state *t, struct task *task)

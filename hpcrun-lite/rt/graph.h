@@ -48,6 +48,7 @@ struct task {
   uint32_t constructs;     /* worksharing constructs met          */
   uint32_t rows_open;
   uint16_t loop_slot, loop_depth; /* of the construct that is open: where the team has it, and its scope here */
+  /* zero in free records */
   struct depend depend;
   struct meeting children;
   struct join fulfilled; /* by whom, of a detached task */
@@ -102,6 +103,13 @@ static inline struct task *graph_task(uint32_t index)
   return pool_at(&graph_tasks, index);
 }
 
+/* The thread runs that task from now on. */
+static inline void graph_run(struct thread_state *t, uint32_t index)
+{
+  t->task = index;
+  t->running = index ? graph_task(index) : NULL;
+}
+
 static inline struct group *graph_group(uint32_t index)
 {
   return pool_at(&graph_groups, index);
@@ -122,20 +130,67 @@ enum graph_cost {
 };
 
 /* Takes one interval into the thread's running mean; long ones are waiting, not cost. */
-void graph_cost(struct thread_state *t, enum graph_cost cost, uint64_t ticks);
+static inline void graph_cost(struct thread_state *t, enum graph_cost cost, uint64_t ticks)
+{
+  enum { LONGEST = 200000, SHARE = 8 };
+  uint64_t now = t->costs[cost];
+  if (rt.work_unit != WORK_USER && ticks <= LONGEST)
+    t->costs[cost] = now ? now - now / SHARE + ticks / SHARE : ticks;
+}
 
-/* Ends the fragment that runs, at a moment (rt/work.h) or now: its work is the current task's. */
-void graph_fragment_end_at(struct thread_state *t, uint64_t moment);
-void graph_fragment_end(struct thread_state *t);
+/* Splits a fragment's work over its samples by their weight. */
+void graph_attribute(struct thread_state *t, struct task *task, uint64_t work);
+
+/* Ends the fragment that runs, at a moment (rt/work.h): its work is the current task's. */
+static inline void graph_fragment_end_at(struct thread_state *t, uint64_t moment)
+{
+  struct task *task = t->running;
+  if (!task || task->flags & TASK_WAITING) {
+    t->fragment_samples = 0;
+    return;
+  }
+  uint64_t work = work_until(t, moment);
+  if (!work || atomic_load_explicit(&rt.paused, memory_order_relaxed))
+    return;
+  if (t->fragment_samples)
+    graph_attribute(t, task, work);
+  else /* the directive gets what has no sample */
+    path_add(t, &task->now.path, PATH_KEY(task->scope.row, 0, 0), work);
+  task->now.base += work;
+  task->now.burdened += work;
+  task->scope.pending += work;
+  t->total_work += work;
+}
+
+static inline void graph_fragment_end(struct thread_state *t)
+{
+  graph_fragment_end_at(t, work_moment(t));
+}
 
 /* The next fragment begins now, at a reading of the time-stamp counter, or a little after a moment: a short callback does
  * not read the counter again. */
-void graph_fragment_begin(struct thread_state *t);
-void graph_fragment_begin_at(struct thread_state *t, uint64_t ticks);
-void graph_fragment_begin_after(struct thread_state *t, uint64_t moment);
+static inline void graph_fragment_begin_at(struct thread_state *t, uint64_t ticks)
+{
+  t->work.since = rt.work_unit == WORK_USER ? t->work.units : ticks;
+}
+
+static inline void graph_fragment_begin_after(struct thread_state *t, uint64_t moment)
+{
+  enum { CALLBACK_TICKS = 60 };
+  t->work.since = rt.work_unit == WORK_USER ? moment : moment + CALLBACK_TICKS;
+}
+
+static inline void graph_fragment_begin(struct thread_state *t)
+{
+  if (t->task) /* what it does until it has one is that one's */
+    t->work.since = work_moment(t);
+}
 
 /* The moment to take, if the time-stamp counter has been read already (0: not). */
-uint64_t graph_moment(const struct thread_state *t, uint64_t read);
+static inline uint64_t graph_moment(const struct thread_state *t, uint64_t read)
+{
+  return read && rt.work_unit != WORK_USER ? read : work_moment(t);
+}
 
 /* The innermost instance around what the task does now; made if there is none yet. */
 uint32_t graph_instance(struct thread_state *t, struct task *task);

@@ -57,21 +57,18 @@ static bool graph_enter(struct thread_state *t)
   return false;
 }
 
-/* The record of a task in the graph, from its data word; one that has not begun may have none yet. */
-static uint32_t record_of(const ompt_data_t *data)
+/* The record of the current task in the graph, from its data word: a new one is what the thread runs. */
+static uint32_t record_of(const struct thread_state *t, const ompt_data_t *data)
 {
-  return rt.online && data ? rt_task_index(data->value) : 0;
-}
-
-static uint32_t new_record_of(struct thread_state *t, ompt_data_t *data)
-{
-  return rt.online && data ? child_record(t, data) : 0;
+  if (!rt.online || !data)
+    return 0;
+  return data->value & RT_TASK_NEW ? t->task : rt_task_index(data->value);
 }
 
 /* The same of who creates a region or task: a forked child's inherited task has none, but the thread has begun one. */
 static uint32_t creator_of(const struct thread_state *t, const ompt_data_t *data)
 {
-  uint32_t record = record_of(data);
+  uint32_t record = record_of(t, data);
   return record ? record : t->task;
 }
 
@@ -104,6 +101,7 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
   parallel_data->value = handle ? handle : REGION_UNKNOWN;
   t->record->regions++;
   if (handle && graph_enter(t)) {
+    child_publish(t);
     ospg_parallel_begin(t, creator_of(t, task_data), handle, flags, codeptr, moment);
     t->inside--;
   }
@@ -158,7 +156,7 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
     return;
   if (endpoint == ompt_scope_end) {
     if (task_data && graph_enter(t)) {
-      ospg_implicit_end(t, record_of(task_data));
+      ospg_implicit_end(t, record_of(t, task_data));
       task_data->value = 0;
       t->inside--;
     }
@@ -198,6 +196,7 @@ static uint64_t creation(struct thread_state *t, const ompt_data_t *creator, con
   if (rt.task_creation && !rt_closed())
     created = task_create(t, created_of(creator), frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
   if (graph_enter(t)) {
+    child_publish(t);
     bool serial = flags & ompt_task_undeferred && frame && frame->enter_frame_flags & ompt_frame_application_serial;
     word = ospg_task_create(t, creator_of(t, creator), flags, serial, codeptr, created);
     t->inside--;
@@ -222,7 +221,7 @@ static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, om
   task_data->value |= RT_TASK_WAITING;
   uint64_t moment = rt_set_idle(t, true);
   if (graph_enter(t)) {
-    ospg_wait_begin(t, record_of(task_data), ompt_sync_region_taskwait, moment, codeptr);
+    ospg_wait_begin(t, record_of(t, task_data), ompt_sync_region_taskwait, moment, codeptr);
     t->inside--;
   }
 }
@@ -239,7 +238,15 @@ static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
   uint64_t moment = next ? rt_set_idle(t, next->value & RT_TASK_WAITING) : 0;
   if (!graph_enter(t))
     return;
-  ospg_task_schedule(t, new_record_of(t, prior), status, new_record_of(t, next), moment);
+  bool small = status == ompt_task_complete && prior && prior == t->begun && prior->value & RT_TASK_NEW;
+  uint32_t task = t->task;
+  if (small) {
+    t->begun = NULL;
+  } else {
+    child_publish(t);
+    task = prior ? child_record(t, prior) : 0;
+  }
+  ospg_task_schedule(t, task, status, next ? child_begin(t, next) : 0, moment);
   t->inside--;
 }
 
@@ -248,7 +255,7 @@ static void on_dependences(ompt_data_t *task_data, const ompt_dependence_t *depe
   struct thread_state *t = self();
   if (!t || !graph_enter(t))
     return;
-  sharing_dependences(t, new_record_of(t, task_data), dependences, count);
+  sharing_dependences(t, task_data ? child_record(t, task_data) : 0, dependences, count);
   t->inside--;
 }
 
@@ -269,6 +276,8 @@ static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_da
   if (!t)
     return;
   bool waits = endpoint == ompt_scope_begin;
+  if (rt.online && waits)
+    child_publish(t);
   if (kind == ompt_sync_region_taskgroup)
     task_data = current_data(task_data);
   if (task_data)
@@ -277,9 +286,9 @@ static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_da
   if (!graph_enter(t))
     return;
   if (waits)
-    ospg_wait_begin(t, record_of(task_data), kind, moment, codeptr);
+    ospg_wait_begin(t, record_of(t, task_data), kind, moment, codeptr);
   else
-    ospg_wait_end(t, record_of(task_data), kind, parallel_data && parallel_data->value, moment);
+    ospg_wait_end(t, record_of(t, task_data), kind, parallel_data && parallel_data->value, moment);
   t->inside--;
 }
 
@@ -291,9 +300,9 @@ static void on_sync_region(int kind, int endpoint, ompt_data_t *parallel_data, o
   if (!t || kind != ompt_sync_region_taskgroup || !graph_enter(t))
     return;
   if (endpoint == ompt_scope_begin)
-    ospg_taskgroup_begin(t, record_of(task_data), codeptr);
+    ospg_taskgroup_begin(t, record_of(t, task_data), codeptr);
   else
-    ospg_taskgroup_end(t, record_of(task_data));
+    ospg_taskgroup_end(t, record_of(t, task_data));
   t->inside--;
 }
 
@@ -305,9 +314,9 @@ static void on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_dat
   if (!t || !graph_enter(t))
     return;
   if (endpoint == ompt_scope_begin)
-    sharing_work_begin(t, record_of(task_data), kind, count, codeptr);
+    sharing_work_begin(t, record_of(t, task_data), kind, count, codeptr);
   else
-    sharing_work_end(t, record_of(task_data), kind);
+    sharing_work_end(t, record_of(t, task_data), kind);
   t->inside--;
 }
 
@@ -317,7 +326,7 @@ static void on_dispatch(ompt_data_t *parallel_data, ompt_data_t *task_data, int 
   struct thread_state *t = self();
   if (!t || !graph_enter(t))
     return;
-  sharing_chunk(t, record_of(task_data), kind);
+  sharing_chunk(t, record_of(t, task_data), kind);
   t->inside--;
 }
 
@@ -327,7 +336,7 @@ static void on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *tas
   struct thread_state *t = self();
   if (!t || !graph_enter(t))
     return;
-  sharing_masked(t, record_of(task_data), endpoint == ompt_scope_begin, codeptr);
+  sharing_masked(t, record_of(t, task_data), endpoint == ompt_scope_begin, codeptr);
   t->inside--;
 }
 

@@ -88,7 +88,7 @@ uint32_t ospg_hand_over(struct thread_state *t)
     return made;
   }
   graph_fragment_end(t);
-  made = keep_clock(t, &graph_task(t->task)->now);
+  made = keep_clock(t, &t->running->now);
   graph_fragment_begin(t);
   return made;
 }
@@ -101,7 +101,7 @@ void ospg_take_over(struct thread_state *t, uint32_t handed)
     return;
   }
   graph_fragment_end(t);
-  take_kept(t, &graph_task(t->task)->now, handed);
+  take_kept(t, &t->running->now, handed);
   graph_fragment_begin(t);
 }
 
@@ -116,8 +116,8 @@ void ospg_begin_early(struct thread_state *t)
 
 uint32_t ospg_implicit_begin(struct thread_state *t, uint64_t region)
 {
-  if (!region && t->task && graph_task(t->task)->flags & TASK_EARLY) {
-    graph_task(t->task)->flags &= ~(uint32_t)TASK_EARLY;
+  if (!region && t->task && t->running->flags & TASK_EARLY) {
+    t->running->flags &= ~(uint32_t)TASK_EARLY;
     return t->task;
   }
   graph_fragment_end(t);
@@ -141,7 +141,7 @@ uint32_t ospg_implicit_begin(struct thread_state *t, uint64_t region)
     t->begun_by = 0;
   }
   task->scope.begin = task->now.base;
-  t->task = index;
+  graph_run(t, index);
   if (!first) /* else what the thread did until now is this task's */
     graph_fragment_begin(t);
   return index;
@@ -166,7 +166,7 @@ void ospg_implicit_end(struct thread_state *t, uint32_t index)
     t->begun_by = keep_clock(t, &task->now);
   }
   if (t->task == index)
-    t->task = 0;
+    graph_run(t, 0);
   implicit_release(t, index);
   graph_fragment_begin(t);
 }
@@ -247,7 +247,7 @@ void ospg_parallel_end(struct thread_state *t, uint64_t region)
   clock_clear(t, &team->start);
   team->instance = 0;
   team->loops_met = false;
-  t->task = team->creator;
+  graph_run(t, team->creator);
   graph_fragment_begin_after(t, moment);
 }
 
@@ -263,51 +263,52 @@ uint64_t ospg_task_create(struct thread_state *t, uint32_t creator, int flags, b
 
 static void task_begin(struct thread_state *t, struct task *task)
 {
-  if (task->flags & TASK_STARTED)
-    return;
   task->flags |= TASK_STARTED;
-  depend_wait(t, &task->depend, &task->now);
-  task->scope.begin = task->now.base;
+  if (task->depend.edges) {
+    depend_wait(t, &task->depend, &task->now);
+    task->scope.begin = task->now.base;
+  }
   if (!(task->flags & TASK_SERIAL))
     task->now.burdened += t->costs[GRAPH_TASK];
+}
+
+/* Fulfilment, and waits for dependences.  Returns the task that runs next. */
+static uint32_t other_schedule(struct thread_state *t, uint32_t prior, int status, uint32_t next)
+{
+  struct task *task = graph_task(prior);
+  if (status == ompt_task_early_fulfill || status == ompt_task_late_fulfill) {
+    if (t->running)
+      join_offer(t, &task->fulfilled, &t->running->now);
+    if (status == ompt_task_late_fulfill)
+      child_end(t, prior);
+    return t->task;
+  }
+  if (status == ompt_taskwait_complete && next) {
+    graph_task(next)->flags &= ~(uint32_t)TASK_WAITING;
+    depend_wait(t, &task->depend, &graph_task(next)->now);
+    child_drop(t, prior);
+  }
+  return next;
 }
 
 void ospg_task_schedule(struct thread_state *t, uint32_t prior, int status, uint32_t next, uint64_t moment)
 {
   moment = graph_moment(t, moment);
   graph_fragment_end_at(t, moment);
-  if (status == ompt_task_complete)
+  if (status == ompt_task_complete || status == ompt_task_cancel) {
     t->task_ended = moment;
-  else if (t->task_ended && next && !(graph_task(next)->flags & TASK_STARTED))
-    graph_cost(t, GRAPH_TASK, moment - t->task_ended);
-  struct task *task = prior ? graph_task(prior) : NULL;
-  switch (status) {
-  case ompt_task_complete:
-  case ompt_task_cancel:
-    if (task && !(task->flags & TASK_IMPLICIT))
+    if (prior && !(graph_task(prior)->flags & TASK_IMPLICIT))
       child_end(t, prior);
-    break;
-  case ompt_task_early_fulfill:
-  case ompt_task_late_fulfill:
-    if (task && t->task)
-      join_offer(t, &task->fulfilled, &graph_task(t->task)->now);
-    if (task && status == ompt_task_late_fulfill)
-      child_end(t, prior);
-    next = t->task;
-    break;
-  case ompt_taskwait_complete:
-    if (task && next) {
-      graph_task(next)->flags &= ~(uint32_t)TASK_WAITING;
-      depend_wait(t, &task->depend, &graph_task(next)->now);
-      child_drop(t, prior);
-    }
-    break;
-  default:
-    break;
+  } else if (status != ompt_task_switch && prior) {
+    next = other_schedule(t, prior, status, next);
   }
   if (next) {
-    task_begin(t, graph_task(next));
-    t->task = next;
+    graph_run(t, next);
+    if (!(t->running->flags & TASK_STARTED)) {
+      if (t->task_ended)
+        graph_cost(t, GRAPH_TASK, moment - t->task_ended);
+      task_begin(t, t->running);
+    }
   }
   graph_fragment_begin_after(t, moment);
 }
@@ -450,7 +451,7 @@ void ospg_stop_thread(struct thread_state *t)
   if (t->task)
     graph_fragment_end(t);
   if (t->task)
-    join_offer(t, &graph_program, &graph_task(t->task)->now);
+    join_offer(t, &graph_program, &t->running->now);
   child_stop_thread(t);
   directive_stop_thread(t);
   depend_stop_thread(t);
@@ -465,7 +466,7 @@ void ospg_reach(struct thread_state *self, struct thread_state *t)
   if (t == self)
     graph_fragment_end(t);
   if (t->task)
-    join_offer(self, &graph_program, &graph_task(t->task)->now);
+    join_offer(self, &graph_program, &t->running->now);
 }
 
 const struct clock *ospg_program(void)

@@ -122,6 +122,9 @@ static bool spill(struct thread_state *t, struct path *path)
   if (!index)
     return false;
   struct segment *segment = at(index);
+  if (path->tail && path->borrowed)
+    path_share_tail(t, path->tail);
+  path->borrowed = false;
   segment->tail = path->tail;
   segment->refs = 1;
   segment->length = path->tail ? at(path->tail)->length + 1 : 0;
@@ -172,6 +175,16 @@ static bool unfold(struct thread_state *t, const struct fold *fold, struct path 
   return true;
 }
 
+void path_make_room(struct thread_state *t, struct path *path)
+{
+  struct path_item first = path->items[0];
+  if (!path->items[1].amount)
+    return;
+  path->items[0] = (struct path_item){0};
+  spill(t, path); /* without memory it stays */
+  path->items[0] = first;
+}
+
 static void path_fold(struct thread_state *t, struct path *path)
 {
   if (!t->fold_chunk)
@@ -193,21 +206,12 @@ static void path_fold(struct thread_state *t, struct path *path)
     *path = folded;
 }
 
+/* What path_add() does not do at once: the first item is free, or neither is, nor of that key. */
 void path_add_other(struct thread_state *t, struct path *path, uint64_t key, uint64_t amount)
 {
-  struct path_item first = path->items[0];
   const struct segment *tail = path->tail ? at(path->tail) : NULL;
-  if (!first.amount) {
+  if (!path->items[0].amount) {
     path->items[0] = (struct path_item){key, amount};
-    if (path->items[1].key == key) { /* each key once */
-      path->items[0].amount += path->items[1].amount;
-      path->items[1] = (struct path_item){0};
-    }
-    return;
-  }
-  if (path->items[1].key == key || !path->items[1].amount) {
-    path->items[0] = (struct path_item){key, path->items[1].amount + amount};
-    path->items[1] = first;
     return;
   }
   if (tail && tail->length >= LONG && tail->length >= tail->folded)

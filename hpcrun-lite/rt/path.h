@@ -24,7 +24,8 @@ struct path_item {
 
 struct path {
   struct path_item items[PATH_ITEMS]; /* the one that was added to last stands first */
-  uint32_t tail;                      /* segment, 0 = none; owned                    */
+  uint32_t tail;                      /* segment, 0 = none                            */
+  bool borrowed; /* somebody else's reference keeps the tail for as long as this path lives */
 };
 
 void path_start(void);
@@ -34,11 +35,20 @@ void path_add_other(struct thread_state *t, struct path *path, uint64_t key, uin
 
 static inline void path_add(struct thread_state *t, struct path *path, uint64_t key, uint64_t amount)
 {
-  if (path->items[0].key == key)
-    path->items[0].amount += amount;
-  else if (amount)
+  struct path_item *items = path->items;
+  if (items[0].key == key) {
+    items[0].amount += amount;
+  } else if (amount && items[0].amount && (!items[1].amount || items[1].key == key)) {
+    uint64_t sum = items[1].amount + amount;
+    items[1] = items[0];
+    items[0] = (struct path_item){key, sum};
+  } else if (amount) {
     path_add_other(t, path, key, amount);
+  }
 }
+
+/* Moves the second of the path's own items behind, so that a copy has room for another key. */
+void path_make_room(struct thread_state *t, struct path *path);
 
 /* One more reference to a segment, and one less. */
 void path_share_tail(struct thread_state *t, uint32_t tail);
@@ -47,14 +57,24 @@ void path_drop_tail(struct thread_state *t, uint32_t tail);
 /* The same path for one more owner. */
 static inline struct path path_copy(struct thread_state *t, const struct path *path)
 {
+  struct path copy = *path;
+  copy.borrowed = false;
   if (path->tail)
     path_share_tail(t, path->tail);
-  return *path;
+  return copy;
+}
+
+/* The same for an owner that does not outlive this one. */
+static inline struct path path_borrow(const struct path *path)
+{
+  struct path copy = *path;
+  copy.borrowed = true;
+  return copy;
 }
 
 static inline void path_drop(struct thread_state *t, struct path *path)
 {
-  if (path->tail)
+  if (path->tail && !path->borrowed)
     path_drop_tail(t, path->tail);
 }
 

@@ -2,7 +2,7 @@
 
 #include "hpcrun-lite/rt/sys.h"
 
-enum { FIRST = 256, BATCH = 64, TRIES = 100000 };
+enum { FIRST = 256, TRIES = 100000 };
 
 static struct pool_record *at(const struct pool *pool, uint32_t index)
 {
@@ -51,7 +51,7 @@ static uint32_t add_records(struct pool *pool, uint32_t *count)
       continue;
     }
     struct pool_record *record;
-    while (*count < BATCH && (record = table_next(&pool->table, &index))) {
+    while (*count < POOL_BATCH && (record = table_next(&pool->table, &index))) {
       record->next = first;
       first = index;
       table_publish(&pool->table);
@@ -63,33 +63,24 @@ static uint32_t add_records(struct pool *pool, uint32_t *count)
   return first;
 }
 
-uint32_t pool_get(struct pool *pool, struct pool_hand *hand)
+bool pool_fill(struct pool *pool, struct pool_hand *hand)
 {
-  uint32_t index = hand->first;
-  if (!index) {
-    index = pop_batch(pool);
-    hand->count = BATCH;
-    if (!index && !(index = add_records(pool, &hand->count)))
-      return 0;
-  }
-  hand->first = at(pool, index)->next;
-  hand->count--;
-  return index;
+  hand->count = POOL_BATCH;
+  hand->first = pop_batch(pool);
+  if (!hand->first)
+    hand->first = add_records(pool, &hand->count);
+  return hand->first != 0;
 }
 
-void pool_put(struct pool *pool, struct pool_hand *hand, uint32_t index)
+void pool_shed(struct pool *pool, struct pool_hand *hand)
 {
-  at(pool, index)->next = hand->first;
-  hand->first = index;
-  if (++hand->count < 2 * BATCH)
-    return;
-  uint32_t last = index;
-  for (int i = 1; i < BATCH; i++)
+  uint32_t first = hand->first, last = first;
+  for (int i = 1; i < POOL_BATCH; i++)
     last = at(pool, last)->next;
   hand->first = at(pool, last)->next;
-  hand->count -= BATCH;
+  hand->count -= POOL_BATCH;
   at(pool, last)->next = 0;
-  push_batch(pool, index);
+  push_batch(pool, first);
 }
 
 void pool_give(struct pool *pool, struct pool_hand *hand)

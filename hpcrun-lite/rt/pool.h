@@ -8,6 +8,7 @@
 #define HPCRUN_LITE_RT_POOL_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "hpcrun-lite/rt/arena.h"
@@ -30,9 +31,11 @@ struct pool_hand {
 
 void pool_init(struct pool *pool, uint32_t record_size);
 
-/* A record, its content undefined but for the pool's part.  0 without memory. */
-uint32_t pool_get(struct pool *pool, struct pool_hand *hand);
-void pool_put(struct pool *pool, struct pool_hand *hand, uint32_t index);
+enum { POOL_BATCH = 64 };
+
+/* Fills an empty hand; false without memory.  Gives a batch of a full one to the others. */
+bool pool_fill(struct pool *pool, struct pool_hand *hand);
+void pool_shed(struct pool *pool, struct pool_hand *hand);
 
 /* Gives all that a thread has at hand to the others. */
 void pool_give(struct pool *pool, struct pool_hand *hand);
@@ -40,6 +43,25 @@ void pool_give(struct pool *pool, struct pool_hand *hand);
 static inline void *pool_at(const struct pool *pool, uint32_t index)
 {
   return table_at(&pool->table, index);
+}
+
+/* A record, its content as it was put back (all zero if it was never in use) but for the pool's part.  0 without memory. */
+static inline uint32_t pool_get(struct pool *pool, struct pool_hand *hand)
+{
+  if (__builtin_expect(!hand->first, 0) && !pool_fill(pool, hand))
+    return 0;
+  uint32_t index = hand->first;
+  hand->first = ((struct pool_record *)pool_at(pool, index))->next;
+  hand->count--;
+  return index;
+}
+
+static inline void pool_put(struct pool *pool, struct pool_hand *hand, uint32_t index)
+{
+  ((struct pool_record *)pool_at(pool, index))->next = hand->first;
+  hand->first = index;
+  if (__builtin_expect(++hand->count >= 2 * POOL_BATCH, 0))
+    pool_shed(pool, hand);
 }
 
 #endif

@@ -168,7 +168,9 @@ struct thread_state {
   unsigned pending_count;
 
   /* the graph: rt/ospg.h */
-  uint32_t task;     /* that the thread runs, 0 = none */
+  uint32_t task;     /* that the thread runs, 0 = none: see graph_run() */
+  struct task *running; /* its record */
+  ompt_data_t *begun;   /* the data word of that task, as long as it does not name the record: see rt/child.h */
   uint32_t begun_by; /* clock of who created it, until it has a task: see ospg_take_over() */
   unsigned fragment_samples;
   ompt_data_t *dependent_wait; /* the task that waits in a taskwait with dependences */

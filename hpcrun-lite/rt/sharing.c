@@ -168,7 +168,7 @@ void sharing_user_region(struct thread_state *t, uint32_t row)
 {
   graph_fragment_end(t);
   if (t->task)
-    graph_construct_begin(graph_task(t->task), row);
+    graph_construct_begin(t->running, row);
   graph_fragment_begin(t);
 }
 
@@ -176,7 +176,7 @@ void sharing_user_end(struct thread_state *t)
 {
   graph_fragment_end(t);
   if (t->task)
-    graph_construct_end(t, graph_task(t->task));
+    graph_construct_end(t, t->running);
   graph_fragment_begin(t);
 }
 
@@ -209,7 +209,7 @@ static struct loop *ordered_loop(const struct task *task)
 
 void sharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, const void *code)
 {
-  struct task *task = t->task ? graph_task(t->task) : NULL;
+  struct task *task = t->running;
   if (!task)
     return;
   bool waited = moment && rt.work_unit != WORK_USER;
@@ -240,7 +240,7 @@ void sharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, 
 
 void sharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_id)
 {
-  struct task *task = t->task ? graph_task(t->task) : NULL;
+  struct task *task = t->running;
   if (!task)
     return;
   uint64_t moment = work_moment(t);

@@ -66,6 +66,16 @@ static void task(long count)
   }
 }
 
+/* The same by one thread alone. */
+static void task1(long count)
+{
+#pragma omp parallel num_threads(1)
+  for (long i = 0; i < count; i++) {
+#pragma omp task
+    __asm__ volatile("");
+  }
+}
+
 static void dynamic(long count)
 {
 #pragma omp parallel for num_threads(2) schedule(dynamic, 1)
@@ -79,7 +89,8 @@ int main(int argc, char **argv)
     const char *name;
     void (*run)(long count);
   } all[] = {{"critical", critical}, {"lock", lock}, {"region", region},   {"region2", region2},
-             {"barrier2", barrier2}, {"task", task}, {"dynamic", dynamic}};
+             {"barrier2", barrier2}, {"task", task}, {"task1", task1},
+             {"dynamic", dynamic}};
   enum { ROUNDS = 7 };
   long count = argc > 2 ? atol(argv[2]) : 0;
   for (size_t i = 0; argc > 2 && i < sizeof all / sizeof *all; i++) {

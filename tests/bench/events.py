@@ -14,7 +14,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 STAGE = os.path.join(TOP, "build", "stage", "usr", "local")
-COUNTS = {"critical": 3000000, "lock": 3000000, "region": 1000000, "region2": 100000, "barrier2": 200000, "task": 500000,
+COUNTS = {"critical": 3000000, "lock": 3000000, "region": 1000000, "region2": 100000, "barrier2": 200000, "task": 500000, "task1": 500000,
           "dynamic": 1000000}
 
 
