@@ -17,13 +17,13 @@ void graph_start(void)
 
 struct costs graph_costs;
 
-void graph_cost(uint64_t *mean, uint64_t ticks)
+void graph_cost(uint64_t *mean, uint64_t amount)
 {
   enum { LONGEST = 200000, SHARE = 8 };
   uint64_t now = __atomic_load_n(mean, __ATOMIC_RELAXED);
-  if (rt.work_unit == WORK_USER || ticks > LONGEST)
+  if (rt.work_unit == WORK_USER || amount > LONGEST)
     return;
-  __atomic_store_n(mean, now ? now - now / SHARE + ticks / SHARE : ticks, __ATOMIC_RELAXED);
+  __atomic_store_n(mean, now ? now - now / SHARE + amount / SHARE : amount, __ATOMIC_RELAXED);
 }
 
 /* Splits a fragment's work over its samples by their weight; the directive gets what has no sample. */
@@ -68,16 +68,16 @@ void graph_fragment_end(struct thread_state *t)
 }
 
 /* The moment to take, if the time-stamp counter has been read already (0: not). */
-uint64_t graph_moment(const struct thread_state *t, uint64_t read)
+uint64_t graph_moment(struct thread_state *t, uint64_t read)
 {
-  return read && rt.work_unit != WORK_USER ? read : work_moment(t);
+  return read && work_is_time() ? read : work_moment(t);
 }
 
 /* The fragment begins a little after that moment: a short callback does not read the counter again. */
 void graph_fragment_begin_after(struct thread_state *t, uint64_t moment)
 {
   enum { CALLBACK_TICKS = 60 };
-  t->work.since = rt.work_unit == WORK_USER ? moment : moment + CALLBACK_TICKS;
+  work_begin(t, work_is_time() ? moment + CALLBACK_TICKS : work_moment(t));
 }
 
 /* The fragment begins here: what we have done in a callback is no work. */
@@ -85,7 +85,7 @@ void graph_fragment_begin(struct thread_state *t)
 {
   if (!t->task)
     return; /* what it does until it has one is that one's */
-  t->work.since = work_moment(t);
+  work_begin(t, work_moment(t));
 }
 
 /* Tells the innermost instance what the task has done. */

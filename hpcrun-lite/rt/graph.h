@@ -56,7 +56,7 @@ struct team {
   struct pool_record unused;
   uint32_t creator, instance, row, size;
   bool loops_met;
-  uint64_t forked; /* ticks */
+  uint64_t forked; /* moment of its creator */
   const void *code;
   struct clock start;
   struct join phases[2]; /* ends in a barrier phase: by parity, since a thread may be one phase ahead */
@@ -94,7 +94,8 @@ static inline struct team *graph_team(uint64_t region)
   return region && index < __atomic_load_n(&graph_teams.count, __ATOMIC_ACQUIRE) ? table_at(&graph_teams, index) : NULL;
 }
 
-/* What scheduling costs in this run, in ticks: running means, of intervals between callbacks of one thread. */
+/* What scheduling costs in this run, in the unit of work: running means, of intervals between callbacks of one thread.
+ */
 struct costs {
   uint64_t fork; /* from a region's begin to the master's implicit task                    */
   uint64_t join; /* from the end of the master's last wait to the region's end              */
@@ -104,7 +105,7 @@ struct costs {
 extern struct costs graph_costs;
 
 /* Takes one interval into a mean; long ones are waiting, not cost. */
-void graph_cost(uint64_t *mean, uint64_t ticks);
+void graph_cost(uint64_t *mean, uint64_t amount);
 
 /* Ends the fragment that runs, at a moment (rt/work.h) or now: its work is the current task's. */
 void graph_fragment_end_at(struct thread_state *t, uint64_t moment);
@@ -115,7 +116,7 @@ void graph_fragment_begin(struct thread_state *t);
 void graph_fragment_begin_after(struct thread_state *t, uint64_t moment);
 
 /* The moment to take, if the time-stamp counter has been read already (0: not). */
-uint64_t graph_moment(const struct thread_state *t, uint64_t read);
+uint64_t graph_moment(struct thread_state *t, uint64_t read);
 
 /* Tells the innermost instance what the task has done. */
 void graph_settle(struct task *task);

@@ -160,7 +160,7 @@ uint32_t ospg_implicit_begin(struct thread_state *t, uint64_t region)
     task->scope.row = team->row;
     task->scope.instance = team->instance; /* held by the team until its region ends */
     if (t->open_region == (uint32_t)region)
-      graph_cost(&graph_costs.fork, rt_ticks() - team->forked);
+      graph_cost(&graph_costs.fork, work_moment(t) - team->forked);
     task->now.burdened += graph_costs.fork;
   }
   bool first = !t->task && !region;
@@ -229,7 +229,7 @@ void ospg_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
   team->row = directive_row(t, flags & ompt_parallel_league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL, code);
   team->instance = directive_enter(t, team->row, task ? graph_make_instances(t, task) : 0, base);
   team->code = code;
-  team->forked = rt_ticks();
+  team->forked = work_moment(t);
   graph_fragment_begin(t);
 }
 
@@ -258,7 +258,7 @@ void ospg_parallel_end(struct thread_state *t, uint64_t region)
     team->loops[i] = (struct loop){0};
   }
   if (t->waited_until)
-    graph_cost(&graph_costs.join, rt_ticks() - t->waited_until);
+    graph_cost(&graph_costs.join, work_moment(t) - t->waited_until);
   if (creator) {
     creator->now.burdened += graph_costs.join;
     directive_work(team->instance, 0, creator->now.base);

@@ -189,6 +189,12 @@ void sys_yield(void)
   call3(SYS_sched_yield, 0, 0, 0);
 }
 
+void sys_sleep_ns(long time_ns)
+{
+  struct timespec time = {0, time_ns};
+  call3(SYS_nanosleep, (long)&time, 0, 0);
+}
+
 void sys_exit_group(int status)
 {
   for (;;)

@@ -8,6 +8,8 @@
 
 struct perf_event_attr;
 
+enum { SYS_HIGH_FD = 900 }; /* from here on programs do not use descriptors: for those that we keep */
+
 void *sys_map(size_t size_bytes); /* zeroed memory, NULL on failure */
 void sys_unmap(void *memory, size_t size_bytes);
 int sys_tid(void);
@@ -38,6 +40,7 @@ void sys_timer_stop(int timer);
 void sys_signal_thread(int pid, int tid, int signal_number, void *cookie);
 size_t sys_working_directory(char *path, size_t size_bytes); /* length without the NUL, 0 on failure */
 void sys_yield(void);
+void sys_sleep_ns(long time_ns);
 void sys_exit_group(int status) __attribute__((noreturn));
 
 #endif
