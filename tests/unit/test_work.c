@@ -1,4 +1,4 @@
-/* RT: work in CPU time by each kind of witness, also of a thread that sleeps or is preempted; counters of the hardware. */
+/* RT: work in CPU time by each kind of witness, also of a thread that sleeps or is preempted; counters. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
