@@ -75,6 +75,7 @@ enum format_loss {
   FORMAT_LOST_PATHS,  /* fragments whose place on a critical path could not be kept */
   FORMAT_LOST_DIRECTIVES, /* constructs that are not told apart: too many, or no memory  */
   FORMAT_LOST_GRAPH,      /* tasks, joins or regions without a record: work and span are incomplete */
+  FORMAT_LOST_WORK,       /* times that a hardware counter of work did not count all: work and span are too small   */
   FORMAT_LOST_MAX = 16
 };
 

@@ -25,6 +25,15 @@ static int rank(void)
   return -1;
 }
 
+static enum work_unit work_unit(const char *name)
+{
+  if (strcmp(name, "user") == 0)
+    return WORK_USER;
+  if (strcmp(name, "instructions") == 0)
+    return WORK_INSTRUCTIONS;
+  return strcmp(name, "cycles") == 0 ? WORK_CYCLES : WORK_CPU_TIME;
+}
+
 void config_read(struct config *config)
 {
   char message[256];
@@ -37,7 +46,7 @@ void config_read(struct config *config)
   config->note = text("HPCRUN_LITE_NOTE", "");
   config->task_creation = strcmp(text("HPCRUN_LITE_TASKS", "region"), "creation") == 0;
   config->online = strcmp(text("HPCRUN_LITE_PARALLELISM", "off"), "online") == 0;
-  config->work_unit = strcmp(text("HPCRUN_LITE_WORK", "cpu-time"), "user") == 0 ? WORK_USER : WORK_CPU_TIME;
+  config->work_unit = work_unit(text("HPCRUN_LITE_WORK", "cpu-time"));
   config->paused = atoi(text("HPCRUN_LITE_PAUSED", "0")) != 0;
   config->exchanged = text("HPCRUN_LITE_RUNTIME", NULL) != NULL;
   config->tool_disabled = strcasecmp(text("OMP_TOOL", "enabled"), "disabled") == 0;

@@ -27,6 +27,7 @@
 #include "hpcrun-lite/rt/sys.h"
 #include "hpcrun-lite/rt/task.h"
 #include "hpcrun-lite/rt/unwind.h"
+#include "hpcrun-lite/rt/work.h"
 #include "hpcrun-lite/writer.h"
 
 enum { SETTLE_NS = 100000000, MAIN_STACK_MAX = 1 << 30, START_SLACK = 128 };
@@ -185,6 +186,8 @@ bool control_start(void)
   reset_process();
   unwind_fault = unwind_start();
   source_probe();
+  if (rt.online && work_is_time())
+    work_probe();
   if (!hooks_start()) {
     control_say("cannot install its signal handler: nothing is measured");
     return false;

@@ -17,6 +17,7 @@
 #include "hpcrun-lite/rt/path.h"
 #include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/sys.h"
+#include "hpcrun-lite/rt/work.h"
 
 enum { FLUSH_SIZE = 256 << 10 };
 
@@ -207,7 +208,7 @@ static void flush(void)
 /* Work as it is counted while the program runs, in the unit that is written. */
 static uint64_t in_unit(uint64_t work)
 {
-  return rt.work_unit == WORK_USER ? work : (uint64_t)((double)work * writer.ns_per_tick + 0.5);
+  return !work_is_time() ? work : (uint64_t)((double)work * writer.ns_per_tick + 0.5);
 }
 
 /* A thread that was never sampled and never waited has a record and nothing else. */
@@ -290,10 +291,12 @@ static void put_contributions(const struct path *path)
 
 static void put_graph(struct format_process *process)
 {
+  static const char *const units[] = {
+      [WORK_CPU_TIME] = "s", [WORK_USER] = "units", [WORK_INSTRUCTIONS] = "instructions", [WORK_CYCLES] = "cycles"};
   const struct clock *program = ospg_program();
   process->span = in_unit(program->base);
   process->span_burdened = in_unit(program->burdened);
-  process->work_unit = modules_string(rt.work_unit == WORK_USER ? "units" : "s");
+  process->work_unit = modules_string(units[rt.work_unit]);
   process->unseen = rt.unseen;
   put_directives();
   put_contributions(&program->path);

@@ -49,6 +49,8 @@ static void note_program(const struct profile *profile, char note[NOTE_MAX])
     say(note, "masked not announced by this runtime");
   if (process->lost[LOSS_GRAPH])
     say(note, "some tasks or joins were not followed: work and span are incomplete");
+  if (process->lost[LOSS_WORK])
+    say(note, "the hardware did not count all the time: work and span are too small");
 }
 
 /* What is to be known about a construct's figures. */

@@ -69,6 +69,15 @@ static void diagnose_events(const struct plan *plan)
   }
 }
 
+static void diagnose_work(const struct plan *plan)
+{
+  char message[512];
+  if (perf_check_work(plan->work, message, sizeof message) != 0)
+    report(false, "work", "%s", message);
+  else if (strcmp(plan->work, "cpu-time") != 0 && strcmp(plan->work, "user") != 0)
+    report(true, "work", "%s: counted by the hardware, in user mode", plan->work);
+}
+
 /* ---- the OpenMP runtime ---- */
 
 static void diagnose_runtime(const struct plan *plan)
@@ -290,6 +299,7 @@ int diagnose(struct plan *plan, enum launch_status status, const char *message)
   else
     report(true, "preload", "possible: dynamically linked for x86-64, no change of privileges");
   diagnose_events(plan);
+  diagnose_work(plan);
   if (status == LAUNCH_OK) {
     diagnose_runtime(plan);
     diagnose_attach(plan);

@@ -87,3 +87,35 @@ int perf_check_event(const struct event *event, char *message, size_t message_si
     return -1;
   }
 }
+
+int perf_check_work(const char *unit, char *message, size_t message_size)
+{
+  bool cycles = strcmp(unit, "cycles") == 0;
+  struct event event = {.perf_type = PERF_TYPE_HARDWARE,
+                        .perf_config = cycles ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_HW_INSTRUCTIONS};
+  if (!cycles && strcmp(unit, "instructions") != 0)
+    return 0;
+  int error = perf_check_open(&event, true);
+  switch (error) {
+  case 0:
+    return 0;
+  case EACCES:
+  case EPERM:
+    snprintf(message, message_size,
+             "--work %s is forbidden (kernel.perf_event_paranoid is %d): sysctl kernel.perf_event_paranoid=2, or use "
+             "--work cpu-time",
+             unit, perf_check_paranoid());
+    return -1;
+  case ENOENT:
+  case ENODEV:
+  case EOPNOTSUPP:
+    snprintf(message, message_size,
+             "--work %s: this machine has no such counter (virtual machines often have none): use --work cpu-time",
+             unit);
+    return -1;
+  default:
+    snprintf(message, message_size, "--work %s: the counter cannot be opened (%s): use --work cpu-time", unit,
+             strerror(error));
+    return -1;
+  }
+}

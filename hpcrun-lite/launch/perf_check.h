@@ -16,6 +16,9 @@ int perf_check_open(const struct event *event, bool exclude_kernel);
 /* Can it be measured?  Times always can, by timers.  Returns 0, or -1 with the reason and the remedy. */
 int perf_check_event(const struct event *event, char *message, size_t message_size);
 
+/* Can work be counted in that unit (of --work)?  Likewise. */
+int perf_check_work(const char *unit, char *message, size_t message_size);
+
 /* kernel.perf_event_paranoid, or -2 where it cannot be read. */
 int perf_check_paranoid(void);
 

@@ -75,7 +75,7 @@ struct team {
   uint32_t lock; /* for the instance, which is made when a child or a construct needs it */
   uint32_t creator, instance, row, size;
   bool loops_met;
-  uint64_t forked; /* ticks */
+  uint64_t forked; /* moment of its creator */
   uint64_t fork_cost;
   const void *code;
   struct clock start;
@@ -122,7 +122,7 @@ static inline struct team *graph_team(uint64_t region)
   return region && index < __atomic_load_n(&graph_teams.count, __ATOMIC_ACQUIRE) ? table_at(&graph_teams, index) : NULL;
 }
 
-/* What scheduling costs in this run, in ticks: means of intervals between callbacks of one thread. */
+/* What scheduling costs in this run, in the unit of work: means of intervals between callbacks of one thread. */
 enum graph_cost {
   GRAPH_FORK, /* from a region's begin to the master's implicit task         */
   GRAPH_JOIN, /* from the end of the master's last wait to the region's end   */
@@ -130,12 +130,12 @@ enum graph_cost {
 };
 
 /* Takes one interval into the thread's running mean; long ones are waiting, not cost. */
-static inline void graph_cost(struct thread_state *t, enum graph_cost cost, uint64_t ticks)
+static inline void graph_cost(struct thread_state *t, enum graph_cost cost, uint64_t amount)
 {
   enum { LONGEST = 200000, SHARE = 8 };
   uint64_t now = t->costs[cost];
-  if (rt.work_unit != WORK_USER && ticks <= LONGEST)
-    t->costs[cost] = now ? now - now / SHARE + ticks / SHARE : ticks;
+  if (rt.work_unit != WORK_USER && amount <= LONGEST)
+    t->costs[cost] = now ? now - now / SHARE + amount / SHARE : amount;
 }
 
 /* Splits a fragment's work over its samples by their weight. */
@@ -167,29 +167,28 @@ static inline void graph_fragment_end(struct thread_state *t)
   graph_fragment_end_at(t, work_moment(t));
 }
 
-/* The next fragment begins now, at a reading of the time-stamp counter, or a little after a moment: a short callback does
- * not read the counter again. */
-static inline void graph_fragment_begin_at(struct thread_state *t, uint64_t ticks)
+/* The next fragment begins now, at a moment, or a little after one: a short callback does not read the counter again. */
+static inline void graph_fragment_begin_at(struct thread_state *t, uint64_t moment)
 {
-  t->work.since = rt.work_unit == WORK_USER ? t->work.units : ticks;
+  work_begin(t, moment);
 }
 
 static inline void graph_fragment_begin_after(struct thread_state *t, uint64_t moment)
 {
   enum { CALLBACK_TICKS = 60 };
-  t->work.since = rt.work_unit == WORK_USER ? moment : moment + CALLBACK_TICKS;
+  work_begin(t, work_is_time() ? moment + CALLBACK_TICKS : work_moment(t));
 }
 
 static inline void graph_fragment_begin(struct thread_state *t)
 {
   if (t->task) /* what it does until it has one is that one's */
-    t->work.since = work_moment(t);
+    work_begin(t, work_moment(t));
 }
 
 /* The moment to take, if the time-stamp counter has been read already (0: not). */
-static inline uint64_t graph_moment(const struct thread_state *t, uint64_t read)
+static inline uint64_t graph_moment(struct thread_state *t, uint64_t read)
 {
-  return read && rt.work_unit != WORK_USER ? read : work_moment(t);
+  return read && work_is_time() ? read : work_moment(t);
 }
 
 /* The innermost instance around what the task does now; made if there is none yet. */

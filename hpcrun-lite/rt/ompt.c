@@ -349,7 +349,12 @@ static void on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wa
   if (kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock) /* those never wait */
     return;
   t->wait_id = wait_id;
-  rt_set_lockwait(t, true);
+  uint64_t moment = rt_set_lockwait(t, true);
+  if (!rt.online || !moment)
+    return;
+  t->inside++;
+  work_wait(t, moment);
+  t->inside--;
 }
 
 static void on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)

@@ -132,7 +132,7 @@ uint32_t ospg_implicit_begin(struct thread_state *t, uint64_t region)
     task->now = clock_copy(t, &team->start);
     task->scope.row = team->row;
     if (t->open_region == (uint32_t)region)
-      graph_cost(t, GRAPH_FORK, rt_ticks() - team->forked);
+      graph_cost(t, GRAPH_FORK, work_moment(t) - team->forked);
     task->now.burdened += team->fork_cost;
   }
   bool first = !t->task && !region;
@@ -187,8 +187,8 @@ void ospg_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
     team->start = clock_copy(t, &graph_task(creator)->now);
   team->row = directive_row(t, flags & ompt_parallel_league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL, code);
   team->code = code;
-  team->forked = rt_ticks();
   team->fork_cost = t->costs[GRAPH_FORK];
+  team->forked = work_moment(t);
   graph_fragment_begin_at(t, team->forked);
 }
 
@@ -331,6 +331,7 @@ void ospg_wait_begin(struct thread_state *t, uint32_t index, int kind, uint64_t 
     sharing_close(t, task);
   graph_settle(t, task);
   if (is_barrier(kind)) {
+    child_close(t, task); /* what it creates next belongs to another phase */
     child_tell(t);
     if (team && region_open(task->region))
       phase_offer(t, task, team);
@@ -442,6 +443,8 @@ void ospg_add_work(struct thread_state *t, uint32_t node, uint64_t units)
 
 void ospg_settle(struct thread_state *t)
 {
+  if (t->running)
+    child_close(t, t->running);
   child_tell(t);
   directive_settle(t);
 }

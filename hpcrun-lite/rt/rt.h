@@ -73,13 +73,25 @@ struct pending {
 };
 
 /* What work is counted in. */
-enum work_unit { WORK_CPU_TIME, WORK_USER };
+enum work_unit { WORK_CPU_TIME, WORK_USER, WORK_INSTRUCTIONS, WORK_CYCLES };
+
+/* What tells whether a thread was switched out: nothing (ask the kernel), a perf_event page, or its rseq area. */
+enum work_how { WORK_ASK, WORK_PAGE, WORK_RSEQ };
 
 /* A thread's work until now: see rt/work.h. */
 struct work {
-  uint64_t since, units, base_ns, base_ticks;
-  uint32_t sequence;
-  int source; /* whose perf page tells when the thread was switched out, -1 = none */
+  uint64_t since;               /* moment from which the fragment's work counts     */
+  uint64_t done;                /* work of the fragment before that moment          */
+  const uint64_t *witness;      /* CPU time: reads `standing` while the thread was  */
+  uint64_t standing;            /*   not switched out since base_ticks              */
+  uint64_t base_ns, base_ticks; /* CPU time of the thread at a moment               */
+  uint64_t wait_since;          /* moment at which it began to wait for a lock      */
+  uint64_t units;               /* reported by the program, or counted until now    */
+  uint64_t id, idle_ns;         /* of the counter: perf's id; time it did not count */
+  const void *page;             /* an event of our own, NULL = none                 */
+  enum work_how how;
+  int fd;
+  bool fd_open;
 };
 
 /* A user region that is open: in the frame that ends at cfa (the frame outside it has that stack pointer). */
@@ -175,8 +187,8 @@ struct thread_state {
   unsigned fragment_samples;
   ompt_data_t *dependent_wait; /* the task that waits in a taskwait with dependences */
   uint64_t total_work;
-  uint64_t waited_until, task_ended; /* ticks: of the last wait, of the last task */
-  uint64_t costs[3];                 /* enum graph_cost                           */
+  uint64_t waited_until, task_ended; /* moments: of the last wait, of the last task */
+  uint64_t costs[3];                 /* enum graph_cost                             */
   struct work work;
   struct {
     uint32_t node;

@@ -212,9 +212,9 @@ void sharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, 
   struct task *task = t->running;
   if (!task)
     return;
-  bool waited = moment && rt.work_unit != WORK_USER;
+  bool waited = moment;
   moment = graph_moment(t, moment);
-  graph_fragment_end_at(t, waited ? t->lock_since : moment);
+  graph_fragment_end_at(t, waited ? t->work.wait_since : moment);
   if (kind == ompt_mutex_ordered) {
     struct loop *loop = ordered_loop(task);
     graph_construct_begin(task, directive_row(t, FORMAT_DIRECTIVE_ORDERED, code));

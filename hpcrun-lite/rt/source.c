@@ -6,8 +6,9 @@
 #include <time.h>
 
 #include "hpcrun-lite/rt/sys.h"
+#include "hpcrun-lite/rt/work.h"
 
-enum { PAGE = 4096, HIGH_FD = 900, PHASE_MIN_NS = 20000, EACCES_RESULT = -13, EPERM_RESULT = -1 };
+enum { PAGE = 4096, PHASE_MIN_NS = 20000, EACCES_RESULT = -13, EPERM_RESULT = -1 };
 
 /* Where in its period a thread starts: a number up to the period, from the thread's id and the time.  Not much below
  * what the kernel's timers can do. */
@@ -51,7 +52,7 @@ void source_probe(void)
  * number that it had when it was armed, also after it was closed. */
 static int move_apart(const struct thread_state *t, const struct source *source, int fd)
 {
-  fd = sys_move_fd(fd, HIGH_FD);
+  fd = sys_move_fd(fd, SYS_HIGH_FD);
   for (unsigned i = 0; i < rt.event_count; i++)
     if (&t->sources[i] != source && t->sources[i].how == SOURCE_PERF && t->sources[i].fd == fd) {
       fd = sys_move_fd(fd, fd + 1);
@@ -149,6 +150,8 @@ void source_stop(struct thread_state *t)
     }
     *source = (struct source){.event = (uint8_t)i, .fd = -1};
   }
+  if (rt.online)
+    work_stop(t);
 }
 
 struct source *source_of(struct thread_state *t, const siginfo_t *info)
@@ -191,6 +194,8 @@ uint64_t source_weight(struct thread_state *t, struct source *source)
       if (!timer_start(t, source, CLOCK_THREAD_CPUTIME_ID))
         rt_lost(t, FORMAT_LOST_EVENTS);
     }
+    if (first)
+      work_follow(t);
     return weight;
   }
   case EVENT_COUNT:

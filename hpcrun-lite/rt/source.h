@@ -16,7 +16,7 @@ void source_probe(void);
 
 /* Arms all events for the calling thread; those that fail are counted. */
 void source_start(struct thread_state *t);
-void source_stop(struct thread_state *t);
+void source_stop(struct thread_state *t); /* also the source of its work */
 
 /* The source that sent this signal, NULL if it is none of ours. */
 struct source *source_of(struct thread_state *t, const siginfo_t *info);

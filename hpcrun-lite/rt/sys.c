@@ -200,6 +200,12 @@ void sys_barrier_all(void)
   call3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
+void sys_sleep_ns(long time_ns)
+{
+  struct timespec time = {0, time_ns};
+  call3(SYS_nanosleep, (long)&time, 0, 0);
+}
+
 void sys_exit_group(int status)
 {
   for (;;)

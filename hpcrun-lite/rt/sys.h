@@ -8,6 +8,8 @@
 
 struct perf_event_attr;
 
+enum { SYS_HIGH_FD = 900 }; /* from here on programs do not use descriptors: for those that we keep */
+
 void *sys_map(size_t size_bytes); /* zeroed memory, NULL on failure */
 void sys_unmap(void *memory, size_t size_bytes);
 int sys_tid(void);
@@ -43,6 +45,7 @@ void sys_yield(void);
  * own.  Prepared once for a process. */
 void sys_barrier_prepare(void);
 void sys_barrier_all(void);
+void sys_sleep_ns(long time_ns);
 void sys_exit_group(int status) __attribute__((noreturn));
 
 #endif

@@ -71,7 +71,7 @@ def bad_options_end_in_125(directory):
 
 @case
 def later_capabilities_are_refused(directory):
-    for options in (["-t"], ["--trace"], ["-qt"], ["-plog"], ["--parallelism=log"], ["--work", "cycles"]):
+    for options in (["-t"], ["--trace"], ["-qt"], ["-plog"], ["--parallelism=log"]):
         fails(launch(directory, *options, "true"), 125, "not available yet")
     fails(launch(directory, "-p", "on", "true"), 125, "unknown mode 'on'")
     fails(launch(directory, "--work=days", "true"), 125, "unknown unit 'days'")
@@ -104,6 +104,30 @@ def impossible_events_fail_before_the_program_runs(directory):
         raise Skip("this machine counts raw events")
     fails(result, 125, "r7fffffff", "task-clock")
     assert not os.path.exists(os.path.join(directory, "ran"))
+
+
+@case
+def work_without_a_counter_fails_before_the_program_runs(directory):
+    for unit in ("instructions", "cycles"):
+        result = launch(directory, "-q", "-p", "online", "--work", unit, "touch", "ran")
+        if result.returncode == 0:
+            assert settings_of(launch(directory, "--env", "--work", unit, "true").stdout)["HPCRUN_LITE_WORK"] == unit
+            assert f"ok work      {unit}" in launch(directory, "--diagnose", "--work", unit, "true").stdout
+            raise Skip("this machine counts work")
+        fails(result, 125, f"--work {unit}", "use --work cpu-time")
+        assert not os.path.exists(os.path.join(directory, "ran"))
+        found = launch(directory, "--diagnose", "--work", unit, "true")
+        assert found.returncode == 1 and f"--work {unit}" in found.stdout, found
+
+
+@case
+def forbidden_counters_are_told_from_missing_ones(directory):
+    deny = os.path.join(directory, "deny")
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "programs", "deny.c")
+    assert run("gcc", source, "-o", deny).returncode == 0
+    result = run(deny, LAUNCHER, "-q", "--work", "instructions", "true", cwd=directory)
+    fails(result, 125, "--work instructions is forbidden", "use --work cpu-time")
+    assert run(deny, LAUNCHER, "-q", "-p", "online", "--work", "cpu-time", "true", cwd=directory).returncode == 0
 
 
 # ---- what the program returns and sees ----

@@ -28,6 +28,8 @@ RT_MAY_CALL = {
     "__strcpy_chk", "__memcpy_chk",
     # glibc: lock-free lookup of a module; reads of the auxiliary vector
     "_dl_find_object", "getauxval", "__errno_location",
+    # glibc: where a thread's rseq area is
+    "__rseq_offset", "__rseq_size",
     # unwind_start() only, which is CTL: loads libunwind
     "dlopen", "dlsym", "dlinfo", "mprotect", "sysconf",
     # CTL: registers a thread that the runtime made without pthread_create

@@ -26,7 +26,18 @@ static void loop(void)
     grain(0.001);
 }
 
-/* The same, of 0.1 ms, as tasks. */
+/* The same, a part of each in a critical section that all threads want. */
+static void locked(void)
+{
+#pragma omp parallel for schedule(dynamic, 1)
+  for (int i = 0; i < 400; i++) {
+    grain(0.0006);
+#pragma omp critical
+    grain(0.0004);
+  }
+}
+
+/* Grains of 0.1 ms, as tasks. */
 static void tasks(void)
 {
 #pragma omp parallel
@@ -56,6 +67,8 @@ int main(int argc, char **argv)
   serial_part(atof(argv[2]));
   if (!strcmp(argv[1], "loop"))
     loop();
+  else if (!strcmp(argv[1], "locked"))
+    locked();
   else if (!strcmp(argv[1], "tasks"))
     tasks();
   else

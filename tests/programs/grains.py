@@ -5,15 +5,15 @@ from measured import Measurement, build, near, tap
 SHARE = 0.05
 
 
-def rows_of(directory, compiler, mode, serial, *options, threads="2"):
+def rows_of(directory, compiler, mode, serial, *options, threads="2", event="task-clock@f1000", **how):
     run = Measurement(directory, build(directory, "grains.c", compiler), mode, str(serial),
-                      options=("-p", "online", "-e", "task-clock@f1000"), OMP_NUM_THREADS=threads)
+                      options=("-p", "online", "-e", event), OMP_NUM_THREADS=threads, **how)
     assert run.done.returncode == 0, run.done
     return run, run.view("parallelism", *options)
 
 
-def check(directory, compiler, mode, serial, work, span, threads="2", share=SHARE):
-    _, rows = rows_of(directory, compiler, mode, serial, threads=threads)
+def check(directory, compiler, mode, serial, work, span, threads="2", share=SHARE, **how):
+    _, rows = rows_of(directory, compiler, mode, serial, threads=threads, **how)
     near(float(rows[0]["work"]), work, share, f"{compiler} {mode}: work")
     near(float(rows[0]["span"]), span, SHARE, f"{compiler} {mode}: span")
     total = sum(float(row["critical_path"]) for row in rows)
@@ -38,6 +38,32 @@ def the_heavy_thread_is_the_critical_path(directory):
     for compiler in ("clang", "gcc"):
         check(directory, compiler, "uneven", 0.1, 0.5, 0.4)
         check(directory, compiler, "uneven", 0.1, 0.7, 0.4, threads="4")
+
+
+def check_all(directory, **how):
+    """Every kind of program, also with more threads than processors, where all are switched out again and again."""
+    for threads in ("2", "8"):
+        check(directory, "clang", "loop", 0.1, 0.5, 0.101, threads=threads, **how)
+        check(directory, "clang", "locked", 0.1, 0.5, 0.101, threads=threads, **how)
+        check(directory, "clang", "tasks", 0.1, 0.5, 0.103, threads=threads, share=0.1, **how)
+    check(directory, "clang", "uneven", 0.1, 1.1, 0.4, threads="8", **how)
+
+
+@tap.case
+def more_threads_than_processors(directory):
+    check_all(directory)
+
+
+@tap.case
+def samples_of_elapsed_time(directory):
+    check_all(directory, event="wall@f1000")
+
+
+@tap.case
+def without_perf_event(directory):
+    deny = (build(directory, "deny.c"),)
+    check_all(directory, prefix=deny)
+    check_all(directory, prefix=deny, GLIBC_TUNABLES="glibc.pthread.rseq=0")
 
 
 @tap.case

@@ -1,0 +1,440 @@
+/* RT: work in CPU time by each kind of witness, also of a thread that sleeps or is preempted; counters. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/perf_event.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/rseq.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "hpcrun-lite/rt/sys.h"
+#include "hpcrun-lite/rt/work.h"
+
+void threads_adopt(void);
+void threads_adopt(void)
+{
+}
+
+static struct thread_state one;
+static struct format_thread record;
+
+static int setup(void **state)
+{
+  (void)state;
+  memset(&one, 0, sizeof one);
+  memset(&record, 0, sizeof record);
+  one.record = &record;
+  one.tid = sys_tid();
+  rt.online = true;
+  rt.work_unit = WORK_CPU_TIME;
+  return 0;
+}
+
+/* ---- CPU time ---- */
+
+static void burn(uint64_t cpu_ns)
+{
+  volatile double sum = 0;
+  for (uint64_t end = sys_thread_cpu_ns() + cpu_ns; sys_thread_cpu_ns() < end;)
+    for (int i = 1; i < 300; i++)
+      sum = sum + 1.0 / i;
+}
+
+static double ns_per_tick;
+
+static void calibrate(void)
+{
+  uint64_t ticks = rt_ticks(), ns = sys_monotonic_ns();
+  sys_sleep_ns(100000000);
+  work_calibrate(ticks, ns);
+  ns_per_tick = (double)(sys_monotonic_ns() - ns) / (double)(rt_ticks() - ticks);
+}
+
+enum { ROUNDS = 60 };
+
+/* Fragments one after another; sleeps fall between them, into them, and into waits for a lock. */
+static void all_cpu_time_is_found(void)
+{
+  uint64_t work = 0, cpu = sys_thread_cpu_ns();
+  work_begin(&one, work_moment(&one));
+  for (int i = 0; i < ROUNDS; i++) {
+    burn(1000000);
+    if (i % 3 == 0)
+      sys_sleep_ns(3000000);
+    if (i % 3 == 1) {
+      work_wait(&one, rt_ticks());
+      sys_sleep_ns(3000000);
+      work += work_until(&one, one.work.wait_since);
+    } else {
+      work += work_until(&one, work_moment(&one));
+    }
+    if (i % 3 == 2)
+      sys_sleep_ns(3000000);
+    work_begin(&one, work_moment(&one));
+  }
+  cpu = sys_thread_cpu_ns() - cpu;
+  double share = (double)work * ns_per_tick / (double)cpu;
+  if (share < 0.96 || share > 1.02)
+    fail_msg("found %.4f of the CPU time", share);
+}
+
+/* The same while another process wants the same processor. */
+static void found_when_preempted(void)
+{
+  cpu_set_t before, core;
+  assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&core);
+  CPU_SET(sched_getcpu(), &core);
+  assert_int_equal(sched_setaffinity(0, sizeof core, &core), 0);
+  pid_t rival = fork();
+  if (rival == 0)
+    for (;;)
+      ;
+  all_cpu_time_is_found();
+  kill(rival, SIGKILL);
+  waitpid(rival, NULL, 0);
+  sched_setaffinity(0, sizeof before, &before);
+}
+
+static void check_witness(enum work_how how)
+{
+  work_start(&one);
+  assert_int_equal(one.work.how, how);
+  all_cpu_time_is_found();
+  found_when_preempted();
+  work_stop(&one);
+}
+
+static void by_a_page(void **state)
+{
+  (void)state;
+  struct perf_event_attr attr = {
+      .size = sizeof attr, .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK, .exclude_kernel = 1};
+  int fd = sys_perf_event_open(&attr, one.tid);
+  if (fd < 0)
+    skip();
+  sys_close(fd);
+  check_witness(WORK_PAGE);
+}
+
+/* From here on perf_event is forbidden. */
+static int forbid(void **state)
+{
+  struct sock_filter rules[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog filter = {sizeof rules / sizeof *rules, rules};
+  assert_int_equal(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  assert_int_equal(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+  return setup(state);
+}
+
+static uint64_t *own_pointer(void)
+{
+  return (uint64_t *)((char *)__builtin_thread_pointer() + __rseq_offset + offsetof(struct rseq, rseq_cs));
+}
+
+static void by_asking(void **state)
+{
+  (void)state;
+  check_witness(WORK_ASK); /* nobody has tried rseq yet */
+}
+
+static bool rseq_is_there(void)
+{
+  work_probe();
+  work_start(&one);
+  return one.work.how == WORK_RSEQ;
+}
+
+static void by_the_rseq_area(void **state)
+{
+  (void)state;
+  if (!rseq_is_there())
+    skip();
+  assert_true(work_stands(&one.work));
+  work_stop(&one);
+  assert_int_equal(*own_pointer(), 0);
+  check_witness(WORK_RSEQ);
+}
+
+static void handler(int number)
+{
+  (void)number;
+}
+
+static void a_signal_moves_the_witness(void **state)
+{
+  (void)state;
+  if (!rseq_is_there())
+    skip();
+  signal(SIGUSR2, handler);
+  raise(SIGUSR2);
+  assert_false(work_stands(&one.work));
+}
+
+/* The program may be in a sequence of its own, or has left its pointer there: until the kernel clears it, we ask. */
+static void the_programs_own_sequence_is_left_alone(void **state)
+{
+  (void)state;
+  static const uint32_t place[8] = {RSEQ_SIG};
+  static struct rseq_cs theirs;
+  theirs.start_ip = (uint64_t)&place[4];
+  theirs.post_commit_offset = 4;
+  theirs.abort_ip = (uint64_t)&place[1];
+  if (!rseq_is_there())
+    skip();
+  for (int i = 0; i < 50; i++) { /* the kernel may clear it between any two lines */
+    *own_pointer() = (uint64_t)&theirs;
+    burn(100000);
+    work_until(&one, work_moment(&one));
+    work_begin(&one, work_moment(&one));
+    uint64_t found = *own_pointer();
+    if (found == (uint64_t)&theirs) {
+      assert_false(work_stands(&one.work));
+      return;
+    }
+  }
+  fail_msg("the program's pointer never stayed");
+}
+
+/* ---- counters ---- */
+
+static struct perf_event_mmap_page page;
+static uint64_t registers[2]; /* what the first and the later reads of the register find */
+static unsigned reads, register_read;
+static void (*meanwhile)(void); /* what the kernel does between the two */
+
+/* Without a counter, the instruction that reads one is an error: here a register is made up for it. */
+static void emulate(int number, siginfo_t *info, void *context)
+{
+  (void)number, (void)info;
+  greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+  static const uint8_t rdpmc[2] = {0x0f, 0x33};
+  if (memcmp((const void *)regs[REG_RIP], rdpmc, 2) != 0) {
+    signal(SIGSEGV, SIG_DFL);
+    return;
+  }
+  uint64_t value = registers[reads > 0];
+  register_read = (unsigned)regs[REG_RCX];
+  if (reads++ == 0 && meanwhile)
+    meanwhile();
+  regs[REG_RAX] = (greg_t)(value & UINT32_MAX);
+  regs[REG_RDX] = (greg_t)(value >> 32);
+  regs[REG_RIP] += 2;
+}
+
+static int setup_page(void **state)
+{
+  setup(state);
+  rt.work_unit = WORK_INSTRUCTIONS;
+  memset(&page, 0, sizeof page);
+  page.cap_user_rdpmc = 1;
+  page.lock = 6;
+  page.index = 3;
+  page.pmc_width = 48;
+  one.work.page = &page;
+  one.work.fd = -1;
+  reads = 0;
+  meanwhile = NULL;
+  return 0;
+}
+
+/* cmocka takes the signal for itself before each test. */
+static uint64_t counted(void)
+{
+  struct sigaction action = {.sa_sigaction = emulate, .sa_flags = SA_SIGINFO}, before;
+  sigaction(SIGSEGV, &action, &before);
+  uint64_t count = work_moment(&one);
+  sigaction(SIGSEGV, &before, NULL);
+  return count;
+}
+
+static uint64_t count_of(int64_t offset, uint64_t value, uint16_t width)
+{
+  page.offset = offset;
+  page.pmc_width = width;
+  registers[0] = registers[1] = value;
+  one.work.units = 0;
+  uint64_t count = counted();
+  if (!reads)
+    skip(); /* this machine lets everybody read its counters */
+  assert_int_equal(register_read, 2);
+  assert_int_equal(record.lost[FORMAT_LOST_WORK], 0);
+  return count;
+}
+
+static void a_register_counts_from_its_offset(void **state)
+{
+  (void)state;
+  assert_int_equal(count_of(1000, 5, 48), 1005);
+  assert_int_equal(count_of(1LL << 47, (1ULL << 48) - 10, 48), (1ULL << 47) - 10); /* counts up to its overflow */
+  assert_int_equal(count_of(1LL << 39, (1ULL << 40) - 10, 40), (1ULL << 39) - 10);
+  assert_int_equal(count_of(1LL << 39, 0xabc0000000000005ULL, 40), (1ULL << 39) + 5); /* bits that it does not have */
+  assert_int_equal(count_of(1000, 0x7fffffff00000000ULL, 64), 0x7fffffff00000000ULL + 1000);
+}
+
+static void switched_meanwhile(void)
+{
+  page.lock += 2;
+  page.offset = 5000;
+  page.index = 1;
+}
+
+static void a_count_is_from_one_moment(void **state)
+{
+  (void)state;
+  page.offset = 1000;
+  registers[0] = 700;
+  registers[1] = 3;
+  meanwhile = switched_meanwhile;
+  uint64_t count = counted();
+  if (!reads)
+    skip();
+  assert_int_equal(count, 5003);
+  assert_int_equal(reads, 2);
+  assert_int_equal(register_read, 0);
+}
+
+static void begun_meanwhile(void)
+{
+  page.lock++;
+}
+
+/* Nor does it wait for ever for the kernel to end. */
+static void an_unfinished_page_is_a_loss(void **state)
+{
+  (void)state;
+  page.offset = 1000;
+  one.work.units = 900;
+  meanwhile = begun_meanwhile;
+  uint64_t count = counted();
+  if (!reads)
+    skip();
+  assert_int_equal(count, 900);
+  assert_int_equal(record.lost[FORMAT_LOST_WORK], 1);
+}
+
+static void switched_off_meanwhile(void)
+{
+  page.lock += 2;
+  page.index = 0;
+}
+
+static void a_register_that_is_not_ours_is_a_loss(void **state)
+{
+  (void)state;
+  one.work.units = 900;
+  page.index = 0;
+  assert_int_equal(counted(), 900);
+  page.index = 3;
+  page.cap_user_rdpmc = 0;
+  assert_int_equal(counted(), 900);
+  assert_int_equal(reads, 0);
+  assert_int_equal(record.lost[FORMAT_LOST_WORK], 2);
+  page.cap_user_rdpmc = 1;
+  page.offset = 5000;
+  meanwhile = switched_off_meanwhile;
+  uint64_t count = counted();
+  if (!reads)
+    skip();
+  assert_int_equal(count, 900);
+  assert_int_equal(record.lost[FORMAT_LOST_WORK], 3);
+}
+
+static void time_without_the_counter_is_a_loss(void **state)
+{
+  (void)state;
+  count_of(1000, 5, 48);
+  page.time_enabled = 10000;
+  page.time_running = 10000;
+  count_of(1010, 5, 48);
+  page.time_running = 9000;
+  assert_int_equal(counted(), 1015);
+  assert_int_equal(record.lost[FORMAT_LOST_WORK], 1);
+  page.time_enabled = 30000;
+  page.time_running = 29000;
+  counted();
+  assert_int_equal(record.lost[FORMAT_LOST_WORK], 1); /* only once */
+}
+
+/* Software events are read by the same call. */
+static void without_a_register_the_kernel_is_asked(void **state)
+{
+  (void)state;
+  enum { PAGES = 64, PAGE = 4096 };
+  struct perf_event_attr attr = {
+      .size = sizeof attr, .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .exclude_kernel = 1};
+  one.work.page = NULL;
+  one.work.fd = sys_perf_event_open(&attr, one.tid);
+  if (one.work.fd < 0)
+    skip();
+  one.work.fd_open = sys_perf_id(one.work.fd, &one.work.id);
+  char *memory = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  madvise(memory, (size_t)PAGES * PAGE, MADV_NOHUGEPAGE);
+  work_begin(&one, work_moment(&one));
+  for (int i = 0; i < PAGES; i++)
+    ((volatile char *)memory)[i * PAGE] = 1;
+  assert_in_range(work_until(&one, work_moment(&one)), PAGES, PAGES + 8);
+  assert_int_equal(record.lost[FORMAT_LOST_WORK], 0);
+  uint64_t before = work_moment(&one);
+  int other = open("/dev/zero", O_RDONLY);
+  dup2(other, one.work.fd); /* the program's now */
+  assert_int_equal(work_moment(&one), before);
+  assert_int_equal(record.lost[FORMAT_LOST_WORK], 1);
+  int kept = one.work.fd;
+  work_stop(&one);
+  assert_int_not_equal(fcntl(kept, F_GETFD), -1);
+}
+
+static void waits_and_fragments_of_a_counter(void **state)
+{
+  (void)state;
+  page.offset = 0;
+  work_begin(&one, count_of(1000, 0, 48));
+  one.work.page = NULL; /* it stands still then */
+  one.work.units = 1300;
+  work_wait(&one, rt_ticks());
+  one.work.units = 9000;
+  assert_int_equal(work_until(&one, one.work.wait_since), 300);
+}
+
+int main(void)
+{
+  calibrate();
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(by_a_page, setup),
+      cmocka_unit_test_setup(without_a_register_the_kernel_is_asked, setup_page),
+      cmocka_unit_test_setup(a_register_counts_from_its_offset, setup_page),
+      cmocka_unit_test_setup(a_count_is_from_one_moment, setup_page),
+      cmocka_unit_test_setup(an_unfinished_page_is_a_loss, setup_page),
+      cmocka_unit_test_setup(a_register_that_is_not_ours_is_a_loss, setup_page),
+      cmocka_unit_test_setup(time_without_the_counter_is_a_loss, setup_page),
+      cmocka_unit_test_setup(waits_and_fragments_of_a_counter, setup_page),
+      cmocka_unit_test_setup(by_asking, forbid),
+      cmocka_unit_test_setup(by_the_rseq_area, setup),
+      cmocka_unit_test_setup(a_signal_moves_the_witness, setup),
+      cmocka_unit_test_setup(the_programs_own_sequence_is_left_alone, setup),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
