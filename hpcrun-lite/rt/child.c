@@ -9,7 +9,7 @@ enum { BULK = 1024, PLACES_FIRST = 64, LAST_BIT = 63 };
 struct creation {
   struct pool_record pool;
   uint32_t refs; /* of children that have not been told of, and of the parent while it may create more */
-  uint32_t parent, group, phase, flags, row;
+  uint32_t parent, group, phase, flags, row, chunk;
   uint32_t outer, created; /* outer: the instance that they are created in, held */
   uint32_t scope_row, scope_instance, depth;
   bool nested; /* within an instance of their own row */
@@ -24,7 +24,7 @@ enum { INDEX_SHIFT = 2, INDEX_BITS = 18, MOVED_SHIFT = 20, MOVED_BITS = 36, TAG_
 struct place {
   uint32_t lock;
   bool told; /* who waited has met it: it need not be offered any more */
-  uint32_t parent, group, phase;
+  uint32_t parent, group, phase, chunk;
   uint64_t region;
   struct clock latest;
   uint64_t unused[5];
@@ -97,6 +97,7 @@ static void clear(struct thread_state *t, struct task *task)
   path_drop(t, &task->now.path);
   join_clear(t, &task->children.ends);
   task->children.untold = 0;
+  clock_clear(t, &task->earlier);
   join_clear(t, &task->fulfilled);
   if (task->flags & TASK_LOOPS) {
     clock_clear(t, &task->loop_entry);
@@ -135,7 +136,7 @@ static bool fits(const struct creation *creation, const struct task *parent, uin
                  uint32_t created)
 {
   return creation->code == (uint64_t)code && creation->flags == flags && creation->created == created &&
-         creation->group == parent->group && creation->phase == parent->phase &&
+         creation->group == parent->group && creation->phase == parent->phase && creation->chunk == parent->chunk &&
          creation->depth == parent->rows_open && creation->scope_row == parent->scope.row &&
          creation->scope_instance == parent->scope.instance && moved_on(&creation->at, &parent->now);
 }
@@ -166,6 +167,7 @@ static uint32_t creation_new(struct thread_state *t, uint32_t parent_index, uint
                                 .phase = parent->phase,
                                 .flags = flags,
                                 .row = row,
+                                .chunk = parent->chunk,
                                 .outer = outer,
                                 .created = created,
                                 .scope_row = parent->scope.row,
@@ -213,10 +215,33 @@ static inline uint32_t record_new(struct thread_state *t, uint32_t index, uint64
   return made;
 }
 
+static uint64_t word_of(struct thread_state *t, uint32_t index, uint64_t moved)
+{
+  if (index >> INDEX_BITS == 0 && moved >> MOVED_BITS == 0)
+    return (uint64_t)(uint8_t)rt.epoch << TAG_SHIFT | moved << MOVED_SHIFT | index << INDEX_SHIFT | RT_TASK_NEW;
+  uint32_t made = record_new(t, index, moved);
+  if (!made)
+    creation_release(t, index, 1);
+  return rt_task_word(made);
+}
+
+/* A large taskloop is split by tasks that create others in the name of their own parent, which goes on meanwhile: what
+ * they create starts where they started. */
+static uint64_t create_for(struct thread_state *t)
+{
+  uint32_t index = t->running->creation;
+  if (!index)
+    return rt_task_word(0);
+  __atomic_fetch_add(&at(index)->refs, 1, __ATOMIC_RELAXED);
+  return word_of(t, index, t->running->scope.begin - at(index)->at.base);
+}
+
 uint64_t child_create(struct thread_state *t, uint32_t parent_index, int flags, bool serial, const void *code,
                       uint32_t created)
 {
-  struct task *parent = graph_task(parent_index);
+  if (parent_index != t->task)
+    return create_for(t);
+  struct task *parent = t->running;
   uint32_t kind = task_flags(parent, flags, serial), index = parent->creates;
   if (!index || !fits(at(index), parent, kind, code, created))
     index = creation_new(t, parent_index, kind, code, created);
@@ -229,12 +254,7 @@ uint64_t child_create(struct thread_state *t, uint32_t parent_index, int flags, 
     parent->stock += BULK;
   }
   parent->stock--;
-  uint64_t moved = parent->now.base - at(index)->at.base;
-  if (index >> INDEX_BITS == 0)
-    return (uint64_t)(uint8_t)rt.epoch << TAG_SHIFT | moved << MOVED_SHIFT | index << INDEX_SHIFT | RT_TASK_NEW;
-  uint32_t made = record_new(t, index, moved);
-  parent->stock += !made;
-  return rt_task_word(made);
+  return word_of(t, index, parent->now.base - at(index)->at.base);
 }
 
 /* The creation that a data word names, 0 if it is another process's. */
@@ -354,10 +374,31 @@ static void ends_open(struct thread_state *t, uint32_t index)
   place->group = creation->group;
   place->region = creation->region;
   place->phase = creation->phase;
+  place->chunk = creation->chunk;
   clock_unlock(&place->lock);
   raise_bit(&graph_task(creation->parent)->children.untold, bit_of(t));
   if (meeting)
     raise_bit(&meeting->untold, bit_of(t));
+}
+
+static void offer_to_parent(struct thread_state *t, struct task *parent, uint32_t chunk, const struct clock *latest)
+{
+  clock_lock(&parent->children.ends.lock);
+  clock_raise(t, chunk == parent->chunk ? &parent->children.ends.latest : &parent->earlier, latest);
+  clock_unlock(&parent->children.ends.lock);
+}
+
+void child_chunk(struct thread_state *t, struct task *parent)
+{
+  if (!parent->creates)
+    return;
+  child_close(t, parent);
+  struct join *ends = &parent->children.ends;
+  clock_lock(&ends->lock);
+  clock_raise_by(t, &parent->earlier, &ends->latest);
+  ends->latest = (struct clock){0};
+  parent->chunk++;
+  clock_unlock(&ends->lock);
 }
 
 void child_tell(struct thread_state *t)
@@ -373,9 +414,11 @@ void child_tell(struct thread_state *t)
       place->told ? NULL : meeting_of(creation->group, creation->region, creation->phase);
   struct clock latest = place->latest;
   if (!place->told)
-    join_offer(t, &parent->children.ends, &latest);
+    offer_to_parent(t, parent, creation->chunk, &latest);
   if (meeting)
     join_offer(t, &meeting->ends, &latest);
+  else if (!creation->region && !creation->group) /* nobody needs to wait for it */
+    join_offer(t, &graph_program, &latest);
   place->latest = (struct clock){0};
   place->parent = 0;
   place->region = 0;
@@ -478,14 +521,15 @@ void child_drop(struct thread_state *t, uint32_t index)
 /* ---- waiting ---- */
 
 struct wanted {
-  uint32_t task, group, phase;
+  uint32_t task, group, phase, chunk;
+  bool all_chunks;
   uint64_t region;
 };
 
 static bool is_wanted(const struct place *place, const struct wanted *wanted)
 {
   if (wanted->task)
-    return place->parent == wanted->task;
+    return place->parent == wanted->task && (place->chunk == wanted->chunk || wanted->all_chunks);
   if (wanted->group)
     return place->group == wanted->group;
   return place->region == wanted->region && place->phase == wanted->phase && !place->group;
@@ -516,7 +560,13 @@ static void collect(struct thread_state *t, struct clock *clock, struct meeting 
 
 void child_meet(struct thread_state *t, struct clock *clock, uint32_t task)
 {
-  collect(t, clock, &graph_task(task)->children, &(struct wanted){.task = task});
+  struct task *parent = graph_task(task);
+  bool all = !(parent->flags & TASK_LOOP);
+  collect(t, clock, &parent->children, &(struct wanted){.task = task, .chunk = parent->chunk, .all_chunks = all});
+  clock_lock(&parent->children.ends.lock);
+  if (all)
+    clock_raise(t, clock, &parent->earlier);
+  clock_unlock(&parent->children.ends.lock);
 }
 
 void child_meet_group(struct thread_state *t, struct clock *clock, uint32_t group)

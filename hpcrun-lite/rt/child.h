@@ -38,6 +38,9 @@ void child_publish(struct thread_state *t);
 /* `created` of a data word of either kind. */
 uint32_t child_created(uint64_t word);
 
+/* The task goes on to another chunk of a loop, whose children are no business of this one's taskwait. */
+void child_chunk(struct thread_state *t, struct task *parent);
+
 /* The task creates no more children. */
 void child_close(struct thread_state *t, struct task *parent);
 

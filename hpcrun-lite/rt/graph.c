@@ -124,10 +124,12 @@ void graph_scope_close(struct thread_state *t, struct task *task)
   task->around[open_scopes(task) - 1].pending += pending;
 }
 
-void graph_construct_begin(struct task *task, uint32_t row)
+void graph_construct_begin(struct thread_state *t, struct task *task, uint32_t row)
 {
-  if (task->rows_open++ >= ROWS_OPEN)
+  if (task->rows_open++ >= ROWS_OPEN) {
+    rt_lost(t, FORMAT_LOST_DIRECTIVES);
     return;
+  }
   task->around[task->rows_open - 1] = task->scope;
   task->scope = (struct scope){.row = row, .begin = task->now.base};
 }

@@ -8,7 +8,7 @@
 #include "hpcrun-lite/rt/pool.h"
 #include "hpcrun-lite/rt/work.h"
 
-enum { SHARED_LOOPS = 8, ROWS_OPEN = 6 };
+enum { SHARED_LOOPS = 8, ROWS_OPEN = 18 };
 
 enum task_flag {
   TASK_SERIAL = 1, /* the creator waits for it                        */
@@ -46,11 +46,14 @@ struct task {
   struct scope scope;      /* the innermost */
   uint32_t creates, stock; /* the creation that its next child may belong to; references at hand to it */
   uint32_t constructs;     /* worksharing constructs met          */
+  uint32_t chunk;          /* chunks that have created children */
+  uint32_t dependent_wait; /* the task that stands for its taskwait with dependences */
   uint32_t rows_open;
   uint16_t loop_slot, loop_depth; /* of the construct that is open: where the team has it, and its scope here */
   /* zero in free records */
   struct depend depend;
   struct meeting children;
+  struct clock earlier;  /* children of the chunks before, under the meeting's lock */
   struct join fulfilled; /* by whom, of a detached task */
 
   struct clock loop_entry, loop_end;
@@ -201,7 +204,7 @@ bool graph_inside(const struct task *task, uint32_t row);
 void graph_settle(struct thread_state *t, struct task *task);
 
 /* A construct begins in the task, and the innermost one ends. */
-void graph_construct_begin(struct task *task, uint32_t row);
+void graph_construct_begin(struct thread_state *t, struct task *task, uint32_t row);
 void graph_construct_end(struct thread_state *t, struct task *task);
 
 /* The innermost scope ends.  What has no instance counts here, if it is the outermost of its row, and its work goes on

@@ -51,6 +51,8 @@ enum {
   ompt_callback_work = 20,
   ompt_callback_masked = 21,
   ompt_callback_sync_region = 23,
+  ompt_callback_lock_init = 24,
+  ompt_callback_lock_destroy = 25,
   ompt_callback_dispatch = 32,
   ompt_callback_mutex_released = 17,
   ompt_callback_mutex_acquire = 26,
@@ -67,7 +69,7 @@ enum { ompt_mutex_test_lock = 2, ompt_mutex_test_nest_lock = 4 };
 enum {
   ompt_task_final = 0x20000000,
   ompt_task_undeferred = 0x08000000,
-  ompt_frame_application_serial = 1,
+  ompt_frame_serial = 0x21, /* frame pointer of application code: libomp sets it for if(0); other bits are not set up */
   ompt_parallel_league = 0x40000000
 };
 enum {

@@ -186,6 +186,16 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   t->inside--;
 }
 
+/* The current task's data word: for the end of a taskgroup, libomp (14 to 19) names a copy of it. */
+static ompt_data_t *current_data(ompt_data_t *otherwise)
+{
+  enum { LOWEST_POINTER = 65536, TASK_KNOWN = 2 };
+  int flags;
+  ompt_data_t *data = NULL;
+  bool known = rt.get_task_info(0, &flags, &data, NULL, NULL, NULL) == TASK_KNOWN;
+  return known && (uint64_t)data >= LOWEST_POINTER ? data : otherwise;
+}
+
 /* The data word of a new task: its record in the graph, or of where it was created. */
 static uint64_t creation(struct thread_state *t, const ompt_data_t *creator, const ompt_frame_t *frame, int flags,
                          const void *codeptr)
@@ -197,7 +207,7 @@ static uint64_t creation(struct thread_state *t, const ompt_data_t *creator, con
     created = task_create(t, created_of(creator), frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
   if (graph_enter(t)) {
     child_publish(t);
-    bool serial = flags & ompt_task_undeferred && frame && frame->enter_frame_flags & ompt_frame_application_serial;
+    bool serial = flags & ompt_task_undeferred && frame && frame->enter_frame_flags == ompt_frame_serial;
     word = ospg_task_create(t, creator_of(t, creator), flags, serial, codeptr, created);
     t->inside--;
   }
@@ -205,7 +215,21 @@ static uint64_t creation(struct thread_state *t, const ompt_data_t *creator, con
   return rt.online ? word : rt_task_word(created);
 }
 
-/* A taskwait with dependences announces itself as a task that is created and completes. */
+/* A taskwait with dependences announces itself as a task that is created and completes.  The data word of that task is
+ * the thread's and has to stay 0: taskwaits may nest. */
+static void dependent_wait(struct thread_state *t, ompt_data_t *task_data, uint64_t word, const void *codeptr)
+{
+  task_data->value |= RT_TASK_WAITING;
+  uint64_t moment = rt_set_idle(t, true);
+  if (!graph_enter(t))
+    return;
+  ompt_data_t own = {.value = word};
+  if (t->running)
+    t->running->dependent_wait = child_record(t, &own);
+  ospg_wait_begin(t, record_of(t, task_data), ompt_sync_region_taskwait, moment, codeptr);
+  t->inside--;
+}
+
 static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
                            int has_dependences, const void *codeptr)
 {
@@ -213,17 +237,21 @@ static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, om
   struct thread_state *t = self();
   if (!t)
     return;
-  if (rt.task_creation || rt.online)
-    new_data->value = creation(t, task_data, frame, flags, codeptr);
-  if (!(flags & ompt_task_taskwait) || !task_data)
-    return;
-  t->dependent_wait = task_data;
-  task_data->value |= RT_TASK_WAITING;
-  uint64_t moment = rt_set_idle(t, true);
-  if (graph_enter(t)) {
-    ospg_wait_begin(t, record_of(t, task_data), ompt_sync_region_taskwait, moment, codeptr);
-    t->inside--;
+  uint64_t word = rt.task_creation || rt.online ? creation(t, task_data, frame, flags, codeptr) : 0;
+  if (flags & ompt_task_taskwait) {
+    if (task_data)
+      dependent_wait(t, task_data, word, codeptr);
+  } else if (word) {
+    new_data->value = word;
   }
+}
+
+/* The record of a task that may be another one than the thread's. */
+static uint32_t any_record_of(struct thread_state *t, ompt_data_t *data)
+{
+  if (!data)
+    return 0;
+  return data->value || !t->running ? child_record(t, data) : t->running->dependent_wait;
 }
 
 static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
@@ -231,9 +259,7 @@ static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
   struct thread_state *t = self();
   if (!t)
     return;
-  if (status == ompt_taskwait_complete)
-    next = t->dependent_wait;
-  if (status == ompt_taskwait_complete && next)
+  if (status == ompt_taskwait_complete && (next = current_data(NULL)))
     next->value &= ~(uint64_t)RT_TASK_WAITING;
   uint64_t moment = next ? rt_set_idle(t, next->value & RT_TASK_WAITING) : 0;
   if (!graph_enter(t))
@@ -244,7 +270,7 @@ static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
     t->begun = NULL;
   } else {
     child_publish(t);
-    task = prior ? child_record(t, prior) : 0;
+    task = any_record_of(t, prior);
   }
   ospg_task_schedule(t, task, status, next ? child_begin(t, next) : 0, moment);
   t->inside--;
@@ -255,18 +281,8 @@ static void on_dependences(ompt_data_t *task_data, const ompt_dependence_t *depe
   struct thread_state *t = self();
   if (!t || !graph_enter(t))
     return;
-  sharing_dependences(t, task_data ? child_record(t, task_data) : 0, dependences, count);
+  sharing_dependences(t, any_record_of(t, task_data), dependences, count);
   t->inside--;
-}
-
-/* The current task's data word: for the end of a taskgroup, libomp (14 to 19) names a copy of it. */
-static ompt_data_t *current_data(ompt_data_t *otherwise)
-{
-  enum { LOWEST_POINTER = 65536, TASK_KNOWN = 2 };
-  int flags;
-  ompt_data_t *data = NULL;
-  bool known = rt.get_task_info(0, &flags, &data, NULL, NULL, NULL) == TASK_KNOWN;
-  return known && (uint64_t)data >= LOWEST_POINTER ? data : otherwise;
 }
 
 static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
@@ -378,6 +394,22 @@ static void on_nest_lock(int endpoint, uint64_t wait_id, const void *codeptr)
     rt_set_lockwait(t, false);
 }
 
+static void on_lock_destroy(int kind, uint64_t wait_id, const void *codeptr)
+{
+  (void)kind, (void)codeptr;
+  struct thread_state *t = self();
+  if (!t || !graph_enter(t))
+    return;
+  sharing_lock_ends(wait_id);
+  t->inside--;
+}
+
+static void on_lock_init(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr)
+{
+  (void)hint, (void)impl;
+  on_lock_destroy(kind, wait_id, codeptr);
+}
+
 static void take_blame(struct thread_state *t, uint64_t wait_id) __attribute__((noinline));
 static void take_blame(struct thread_state *t, uint64_t wait_id)
 {
@@ -451,6 +483,8 @@ int ompt_register(void)
       {ompt_callback_sync_region, (ompt_callback_t)on_sync_region}, {ompt_callback_work, (ompt_callback_t)on_work},
       {ompt_callback_dispatch, (ompt_callback_t)on_dispatch},       {ompt_callback_masked, (ompt_callback_t)on_masked},
       {ompt_callback_dependences, (ompt_callback_t)on_dependences},
+      {ompt_callback_lock_init, (ompt_callback_t)on_lock_init},
+      {ompt_callback_lock_destroy, (ompt_callback_t)on_lock_destroy},
   };
   int missing = 0;
   for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++)

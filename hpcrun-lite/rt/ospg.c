@@ -284,6 +284,7 @@ static uint32_t other_schedule(struct thread_state *t, uint32_t prior, int statu
     return t->task;
   }
   if (status == ompt_taskwait_complete && next) {
+    graph_task(next)->dependent_wait = 0;
     graph_task(next)->flags &= ~(uint32_t)TASK_WAITING;
     depend_wait(t, &task->depend, &graph_task(next)->now);
     child_drop(t, prior);
@@ -369,7 +370,7 @@ void ospg_taskgroup_begin(struct thread_state *t, uint32_t index, const void *co
     return;
   graph_fragment_end(t);
   struct task *task = graph_task(index);
-  graph_construct_begin(task, directive_row(t, FORMAT_DIRECTIVE_TASKGROUP, code));
+  graph_construct_begin(t, task, directive_row(t, FORMAT_DIRECTIVE_TASKGROUP, code));
   uint32_t made = pool_get(&graph_groups, &t->free_groups);
   if (made) {
     struct group *group = graph_group(made);
@@ -463,13 +464,34 @@ void ospg_stop_thread(struct thread_state *t)
   pool_give(&graph_groups, &t->free_groups);
 }
 
-/* What an open task of a living thread has reached counts as the end of a chain. */
+/* What ends have been offered to a task, its groups and its region, as long as nobody has met them. */
+static void reach_offered(struct thread_state *self, const struct task *task)
+{
+  join_offer(self, &graph_program, &task->now);
+  join_offer(self, &graph_program, &task->children.ends.latest);
+  join_offer(self, &graph_program, &task->earlier);
+  if (task->flags & TASK_LOOP)
+    join_offer(self, &graph_program, &task->loop_end);
+  for (uint32_t group = task->group; group; group = graph_group(group)->outer)
+    join_offer(self, &graph_program, &graph_group(group)->meeting.ends.latest);
+}
+
+/* The chains that end in open tasks of a living thread, from the one that runs outwards. */
 void ospg_reach(struct thread_state *self, struct thread_state *t)
 {
+  enum { DEEPEST = 100000 };
   if (t == self)
     graph_fragment_end(t);
-  if (t->task)
-    join_offer(self, &graph_program, &t->running->now);
+  child_tell(t);
+  uint32_t index = t->task;
+  for (int i = 0; index && i < DEEPEST; i++) {
+    const struct task *task = graph_task(index);
+    struct team *team = task->flags & TASK_IMPLICIT && region_open(task->region) ? graph_team(task->region) : NULL;
+    reach_offered(self, task);
+    for (int phase = 0; team && phase < 2; phase++)
+      join_offer(self, &graph_program, &team->phases[phase].meeting.ends.latest);
+    index = team ? team->creator : task->parent;
+  }
 }
 
 const struct clock *ospg_program(void)

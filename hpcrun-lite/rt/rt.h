@@ -185,7 +185,6 @@ struct thread_state {
   ompt_data_t *begun;   /* the data word of that task, as long as it does not name the record: see rt/child.h */
   uint32_t begun_by; /* clock of who created it, until it has a task: see ospg_take_over() */
   unsigned fragment_samples;
-  ompt_data_t *dependent_wait; /* the task that waits in a taskwait with dependences */
   uint64_t total_work;
   uint64_t waited_until, task_ended; /* moments: of the last wait, of the last task */
   uint64_t costs[3];                 /* enum graph_cost                             */

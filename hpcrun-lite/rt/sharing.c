@@ -1,5 +1,6 @@
 #include "hpcrun-lite/rt/sharing.h"
 
+#include "hpcrun-lite/rt/child.h"
 #include "hpcrun-lite/rt/directive.h"
 #include "hpcrun-lite/rt/graph.h"
 #include "hpcrun-lite/rt/region.h"
@@ -66,6 +67,7 @@ static void loop_end(struct thread_state *t, struct task *task)
   struct loop *loop = task->loop_slot && team ? &team->loops[task->loop_slot - 1] : NULL;
   struct scope *scope = task->rows_open <= ROWS_OPEN ? &task->scope : NULL;
   clock_raise(t, &task->now, &task->loop_end);
+  child_chunk(t, task);
   task->flags &= ~(uint32_t)TASK_LOOP;
   task->loop_slot = 0;
   if (!loop || !scope) {
@@ -103,7 +105,8 @@ void sharing_work_begin(struct thread_state *t, uint32_t index, int kind, uint64
   uint32_t row = directive_row(t, work_kind(kind), code);
   if (is_loop(kind)) {
     struct loop *loop = loop_enter(t, task, team, row, count);
-    graph_construct_begin(task, loop ? loop->row : row);
+    child_close(t, task);
+    graph_construct_begin(t, task, loop ? loop->row : row);
     task->loop_slot = loop ? (uint16_t)(loop - team->loops + 1) : 0;
     task->loop_depth = (uint16_t)(task->rows_open < ROWS_OPEN ? task->rows_open : ROWS_OPEN + 1);
     if (!(task->flags & TASK_LOOPS))
@@ -112,7 +115,7 @@ void sharing_work_begin(struct thread_state *t, uint32_t index, int kind, uint64
     clock_set(t, &task->loop_entry, &task->now);
     clock_set(t, &task->loop_end, &task->now);
   } else {
-    graph_construct_begin(task, row);
+    graph_construct_begin(t, task, row);
     task->flags |= kind == ompt_work_single_executor ? TASK_SINGLE : 0;
   }
   graph_fragment_begin(t);
@@ -133,6 +136,7 @@ void sharing_chunk(struct thread_state *t, uint32_t index, int kind)
   graph_fragment_end_at(t, moment);
   struct task *task = graph_task(index);
   graph_settle(t, task);
+  child_chunk(t, task);
   chunk_end(t, task);
   graph_fragment_begin_after(t, moment);
 }
@@ -158,7 +162,7 @@ void sharing_masked(struct thread_state *t, uint32_t index, bool begin, const vo
     return;
   graph_fragment_end(t);
   if (begin)
-    graph_construct_begin(graph_task(index), directive_row(t, FORMAT_DIRECTIVE_MASKED, code));
+    graph_construct_begin(t, graph_task(index), directive_row(t, FORMAT_DIRECTIVE_MASKED, code));
   else
     graph_construct_end(t, graph_task(index));
   graph_fragment_begin(t);
@@ -168,7 +172,7 @@ void sharing_user_region(struct thread_state *t, uint32_t row)
 {
   graph_fragment_end(t);
   if (t->task)
-    graph_construct_begin(t->running, row);
+    graph_construct_begin(t, t->running, row);
   graph_fragment_begin(t);
 }
 
@@ -201,6 +205,13 @@ static struct lock_chain *chain_of(uint64_t id)
   return &locks[(id * 0x9e3779b97f4a7c15ULL) >> 52];
 }
 
+void sharing_lock_ends(uint64_t wait_id)
+{
+  struct lock_chain *chain = chain_of(wait_id);
+  if (chain->id == wait_id)
+    chain->id = 0;
+}
+
 static struct loop *ordered_loop(const struct task *task)
 {
   struct team *team = task->loop_slot && region_open(task->region) ? graph_team(task->region) : NULL;
@@ -217,7 +228,7 @@ void sharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, 
   graph_fragment_end_at(t, waited ? t->work.wait_since : moment);
   if (kind == ompt_mutex_ordered) {
     struct loop *loop = ordered_loop(task);
-    graph_construct_begin(task, directive_row(t, FORMAT_DIRECTIVE_ORDERED, code));
+    graph_construct_begin(t, task, directive_row(t, FORMAT_DIRECTIVE_ORDERED, code));
     if (loop)
       join_take(t, &task->now, &loop->ordered);
   } else {
@@ -230,7 +241,7 @@ void sharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, 
       chain->earliest = task->now.base;
     chain->row = row;
     if (!lock)
-      graph_construct_begin(task, row);
+      graph_construct_begin(t, task, row);
     else
       directive_count(t, row, 0);
     chain->acquired = task->now.base;

@@ -21,6 +21,9 @@ void sharing_chunk(struct thread_state *t, uint32_t task, int kind);
 void sharing_masked(struct thread_state *t, uint32_t task, bool begin, const void *code);
 void sharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, const void *code);
 void sharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_id);
+
+/* A lock is made or destroyed: another one may have that id. */
+void sharing_lock_ends(uint64_t wait_id);
 void sharing_dependences(struct thread_state *t, uint32_t task, const ompt_dependence_t *dependences, int count);
 
 /* A user region of that row begins and ends in the current task. */
