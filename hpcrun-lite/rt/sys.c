@@ -189,7 +189,7 @@ bool sys_reserve(int fd, uint64_t offset, size_t size_bytes)
 
 void *sys_map_file(int fd, uint64_t offset, size_t size_bytes)
 {
-  long at = call6(SYS_mmap, 0, (long)size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (long)offset);
+  long at = call6(SYS_mmap, 0, (long)size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, (long)offset);
   return at < 0 && at > -4096 ? NULL : (void *)at;
 }
 
