@@ -94,7 +94,8 @@ enum profile_loss {
   LOSS_DIRECTIVES,
   LOSS_GRAPH,
   LOSS_WORK,
-  LOSS_MAX = 16
+  LOSS_LOG,
+  LOSS_MAX = 24
 };
 
 enum thread_flag { THREAD_OPENMP = 1 };

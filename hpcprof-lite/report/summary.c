@@ -338,6 +338,7 @@ static const char *remedy(unsigned loss)
       [LOSS_DIRECTIVES] = "shown with the construct around them",
       [LOSS_GRAPH] = "work and span are incomplete",
       [LOSS_WORK] = "work and span are too small",
+      [LOSS_LOG] = "make room on the disk",
   };
   return loss < LOSS_MAX && remedies[loss] ? remedies[loss] : "";
 }

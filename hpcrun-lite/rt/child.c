@@ -103,7 +103,7 @@ static void clear(struct thread_state *t, struct task *task)
     clock_clear(t, &task->loop_entry);
     clock_clear(t, &task->loop_end);
   }
-  depend_end(t, &task->depend, NULL);
+  depend_end(t, &task->depend, NULL, 0);
   depend_clear(t, &task->depend);
 }
 
@@ -215,32 +215,34 @@ static inline uint32_t record_new(struct thread_state *t, uint32_t index, uint64
   return made;
 }
 
-static uint64_t word_of(struct thread_state *t, uint32_t index, uint64_t moved)
+static uint64_t word_of(struct thread_state *t, uint32_t index, uint64_t moved, int flags)
 {
-  if (index >> INDEX_BITS == 0 && moved >> MOVED_BITS == 0)
+  if (!log_on() && index >> INDEX_BITS == 0 && moved >> MOVED_BITS == 0)
     return (uint64_t)(uint8_t)rt.epoch << TAG_SHIFT | moved << MOVED_SHIFT | index << INDEX_SHIFT | RT_TASK_NEW;
   uint32_t made = record_new(t, index, moved);
-  if (!made)
+  if (made)
+    log_task(t, graph_task(made), flags);
+  else
     creation_release(t, index, 1);
   return rt_task_word(made);
 }
 
 /* A large taskloop is split by tasks that create others in the name of their own parent, which goes on meanwhile: what
  * they create starts where they started. */
-static uint64_t create_for(struct thread_state *t)
+static uint64_t create_for(struct thread_state *t, int flags)
 {
   uint32_t index = t->running->creation;
   if (!index)
     return rt_task_word(0);
   __atomic_fetch_add(&at(index)->refs, 1, __ATOMIC_RELAXED);
-  return word_of(t, index, t->running->scope.begin - at(index)->at.base);
+  return word_of(t, index, t->running->scope.begin - at(index)->at.base, flags);
 }
 
 uint64_t child_create(struct thread_state *t, uint32_t parent_index, int flags, bool serial, const void *code,
                       uint32_t created)
 {
   if (parent_index != t->task)
-    return create_for(t);
+    return create_for(t, flags);
   struct task *parent = t->running;
   uint32_t kind = task_flags(parent, flags, serial), index = parent->creates;
   if (!index || !fits(at(index), parent, kind, code, created))
@@ -254,7 +256,7 @@ uint64_t child_create(struct thread_state *t, uint32_t parent_index, int flags, 
     parent->stock += BULK;
   }
   parent->stock--;
-  return word_of(t, index, parent->now.base - at(index)->at.base);
+  return word_of(t, index, parent->now.base - at(index)->at.base, flags);
 }
 
 /* The creation that a data word names, 0 if it is another process's. */
@@ -490,6 +492,7 @@ void child_end(struct thread_state *t, uint32_t index)
 {
   struct task *task = graph_task(index);
   if (is_plain(task)) {
+    log_task_op(t, GRAPHLOG_TASK_END, task->name);
     ends_of(t, task);
     t->ends.refs++;
     t->ends.count++;
@@ -500,7 +503,9 @@ void child_end(struct thread_state *t, uint32_t index)
     return;
   }
   join_take(t, &task->now, &task->fulfilled);
-  depend_end(t, &task->depend, &task->now);
+  log_take(t, task->name, &task->fulfilled);
+  depend_end(t, &task->depend, &task->now, task->name);
+  log_task_op(t, GRAPHLOG_TASK_END, task->name);
   ends_of(t, task);
   end_scopes(t, task);
   if (task->flags & TASK_SERIAL)
@@ -512,7 +517,8 @@ void child_end(struct thread_state *t, uint32_t index)
 void child_drop(struct thread_state *t, uint32_t index)
 {
   struct task *task = graph_task(index);
-  depend_end(t, &task->depend, NULL);
+  depend_end(t, &task->depend, NULL, 0);
+  log_task_op(t, GRAPHLOG_TASK_DROP, task->name);
   ends_of(t, task);
   end_scopes(t, task);
   end_record(t, index);

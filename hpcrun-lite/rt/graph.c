@@ -10,12 +10,32 @@ struct pool graph_tasks, graph_groups;
 struct table graph_teams;
 struct join graph_program;
 
+/* Of threads that have settled: the sum of their means, and their number. */
+static _Atomic uint64_t cost_sums[3], cost_threads[3];
+
 void graph_start(void)
 {
   pool_init(&graph_tasks, sizeof(struct task));
   pool_init(&graph_groups, sizeof(struct group));
   graph_program = (struct join){0};
+  for (int i = 0; i < 3; i++)
+    cost_sums[i] = cost_threads[i] = 0;
   table_init(&graph_teams, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct team), TEAMS_FIRST);
+}
+
+void graph_cost_settle(struct thread_state *t)
+{
+  for (int i = 0; i < 3; i++)
+    if (t->costs[i]) {
+      atomic_fetch_add_explicit(&cost_sums[i], t->costs[i], memory_order_relaxed);
+      atomic_fetch_add_explicit(&cost_threads[i], 1, memory_order_relaxed);
+    }
+}
+
+uint64_t graph_cost_mean(enum graph_cost cost)
+{
+  uint64_t threads = atomic_load(&cost_threads[cost]);
+  return threads ? atomic_load(&cost_sums[cost]) / threads : 0;
 }
 
 void graph_attribute(struct thread_state *t, struct task *task, uint64_t work)

@@ -5,6 +5,7 @@
 
 #include "hpcrun-lite/rt/clock.h"
 #include "hpcrun-lite/rt/depend.h"
+#include "hpcrun-lite/rt/log.h"
 #include "hpcrun-lite/rt/pool.h"
 #include "hpcrun-lite/rt/work.h"
 
@@ -41,6 +42,7 @@ struct task {
   uint32_t flags;
   uint32_t creation, parent, group, phase;
   uint64_t region;         /* handle; teams stand at its index */
+  uint64_t name;           /* in the log                       */
   uint32_t outer, created; /* outer: instance that the task was created in, held by the creation */
   struct clock now;
   struct scope scope;      /* the innermost */
@@ -80,6 +82,7 @@ struct team {
   bool loops_met;
   uint64_t forked; /* moment of its creator */
   uint64_t fork_cost;
+  uint64_t name; /* in the log */
   const void *code;
   struct clock start;
   struct phase phases[2]; /* by parity, since a thread may be one phase ahead */
@@ -141,6 +144,10 @@ static inline void graph_cost(struct thread_state *t, enum graph_cost cost, uint
     t->costs[cost] = now ? now - now / SHARE + amount / SHARE : amount;
 }
 
+/* Brings a thread's means to the process's; the mean over all threads. */
+void graph_cost_settle(struct thread_state *t);
+uint64_t graph_cost_mean(enum graph_cost cost);
+
 /* Splits a fragment's work over its samples by their weight. */
 void graph_attribute(struct thread_state *t, struct task *task, uint64_t work);
 
@@ -150,11 +157,16 @@ static inline void graph_fragment_end_at(struct thread_state *t, uint64_t moment
   struct task *task = t->running;
   if (!task || task->flags & TASK_WAITING) {
     t->fragment_samples = 0;
+    if (task)
+      log_time(t, moment);
     return;
   }
   uint64_t work = work_until(t, moment);
-  if (!work || atomic_load_explicit(&rt.paused, memory_order_relaxed))
+  if (!work || atomic_load_explicit(&rt.paused, memory_order_relaxed)) {
+    log_time(t, moment);
     return;
+  }
+  log_run(t, moment, work);
   if (t->fragment_samples)
     graph_attribute(t, task, work);
   else /* the directive gets what has no sample */

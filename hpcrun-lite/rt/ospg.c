@@ -54,14 +54,15 @@ static void phase_offer(struct thread_state *t, struct task *task, struct team *
 /* ---- threads of the program's ---- */
 
 /* A join of its own serves as the record. */
-static uint32_t keep_clock(struct thread_state *t, const struct clock *clock)
+static uint32_t keep_clock(struct thread_state *t, const struct task *task)
 {
   uint32_t made = pool_get(&graph_groups, &t->free_groups);
   if (!made)
     return 0;
   struct group *group = graph_group(made);
   group->meeting = (struct meeting){0};
-  join_offer(t, &group->meeting.ends, clock);
+  join_offer(t, &group->meeting.ends, &task->now);
+  log_offer(t, task->name, &group->meeting.ends);
   return made;
 }
 
@@ -73,10 +74,12 @@ void ospg_forget(struct thread_state *t, uint32_t handed)
   pool_put(&graph_groups, &t->free_groups, handed);
 }
 
-static void take_kept(struct thread_state *t, struct clock *clock, uint32_t handed)
+static void take_kept(struct thread_state *t, struct task *task, uint32_t handed)
 {
-  if (handed)
-    join_take(t, clock, &graph_group(handed)->meeting.ends);
+  if (handed) {
+    join_take(t, &task->now, &graph_group(handed)->meeting.ends);
+    log_take(t, task->name, &graph_group(handed)->meeting.ends);
+  }
   ospg_forget(t, handed);
 }
 
@@ -88,7 +91,7 @@ uint32_t ospg_hand_over(struct thread_state *t)
     return made;
   }
   graph_fragment_end(t);
-  made = keep_clock(t, &t->running->now);
+  made = keep_clock(t, t->running);
   graph_fragment_begin(t);
   return made;
 }
@@ -101,7 +104,7 @@ void ospg_take_over(struct thread_state *t, uint32_t handed)
     return;
   }
   graph_fragment_end(t);
-  take_kept(t, &t->running->now, handed);
+  take_kept(t, t->running, handed);
   graph_fragment_begin(t);
 }
 
@@ -136,8 +139,11 @@ uint32_t ospg_implicit_begin(struct thread_state *t, uint64_t region)
     task->now.burdened += team->fork_cost;
   }
   bool first = !t->task && !region;
+  if (!first)
+    log_now(t);
+  log_implicit(t, task, team);
   if (first) {
-    take_kept(t, &task->now, t->begun_by);
+    take_kept(t, task, t->begun_by);
     t->begun_by = 0;
   }
   task->scope.begin = task->now.base;
@@ -163,8 +169,9 @@ void ospg_implicit_end(struct thread_state *t, uint32_t index)
     join_offer(t, &graph_program, &task->now);
   if (!task->region) { /* for who joins the thread, or its next task */
     ospg_forget(t, t->begun_by);
-    t->begun_by = keep_clock(t, &task->now);
+    t->begun_by = keep_clock(t, task);
   }
+  log_task_op(t, GRAPHLOG_IMPLICIT_END, task->name);
   if (t->task == index)
     graph_run(t, 0);
   implicit_release(t, index);
@@ -189,6 +196,7 @@ void ospg_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
   team->code = code;
   team->fork_cost = t->costs[GRAPH_FORK];
   team->forked = work_moment(t);
+  log_region(t, team);
   graph_fragment_begin_at(t, team->forked);
 }
 
@@ -235,6 +243,7 @@ void ospg_parallel_end(struct thread_state *t, uint64_t region)
     join_clear(t, &team->loops[i].ordered);
     team->loops[i] = (struct loop){0};
   }
+  log_op(t, GRAPHLOG_REGION_END, team->row);
   if (t->waited_until)
     graph_cost(t, GRAPH_JOIN, moment - t->waited_until);
   if (creator) {
@@ -265,11 +274,17 @@ static void task_begin(struct thread_state *t, struct task *task)
 {
   task->flags |= TASK_STARTED;
   if (task->depend.edges) {
-    depend_wait(t, &task->depend, &task->now);
+    depend_wait(t, &task->depend, &task->now, task->name);
     task->scope.begin = task->now.base;
   }
   if (!(task->flags & TASK_SERIAL))
     task->now.burdened += t->costs[GRAPH_TASK];
+}
+
+static void fulfil(struct thread_state *t, struct task *task)
+{
+  join_offer(t, &task->fulfilled, &t->running->now);
+  log_offer(t, t->running->name, &task->fulfilled);
 }
 
 /* Fulfilment, and waits for dependences.  Returns the task that runs next. */
@@ -278,7 +293,7 @@ static uint32_t other_schedule(struct thread_state *t, uint32_t prior, int statu
   struct task *task = graph_task(prior);
   if (status == ompt_task_early_fulfill || status == ompt_task_late_fulfill) {
     if (t->running)
-      join_offer(t, &task->fulfilled, &t->running->now);
+      fulfil(t, task);
     if (status == ompt_task_late_fulfill)
       child_end(t, prior);
     return t->task;
@@ -286,7 +301,7 @@ static uint32_t other_schedule(struct thread_state *t, uint32_t prior, int statu
   if (status == ompt_taskwait_complete && next) {
     graph_task(next)->dependent_wait = 0;
     graph_task(next)->flags &= ~(uint32_t)TASK_WAITING;
-    depend_wait(t, &task->depend, &graph_task(next)->now);
+    depend_wait(t, &task->depend, &graph_task(next)->now, graph_task(next)->name);
     child_drop(t, prior);
   }
   return next;
@@ -310,6 +325,7 @@ void ospg_task_schedule(struct thread_state *t, uint32_t prior, int status, uint
         graph_cost(t, GRAPH_TASK, moment - t->task_ended);
       task_begin(t, t->running);
     }
+    log_task_op(t, GRAPHLOG_SWITCH, t->running->name);
   }
   graph_fragment_begin_after(t, moment);
 }
@@ -337,10 +353,12 @@ void ospg_wait_begin(struct thread_state *t, uint32_t index, int kind, uint64_t 
     if (team && region_open(task->region))
       phase_offer(t, task, team);
   }
+  uint32_t row = 0;
   if (kind == ompt_sync_region_taskwait)
-    directive_count(t, directive_row(t, FORMAT_DIRECTIVE_TASKWAIT, code), 0);
+    directive_count(t, row = directive_row(t, FORMAT_DIRECTIVE_TASKWAIT, code), 0);
   else if (kind == ompt_sync_region_barrier_explicit && t->open_region == (uint32_t)task->region)
-    directive_count(t, directive_row(t, FORMAT_DIRECTIVE_BARRIER, code), 0);
+    directive_count(t, row = directive_row(t, FORMAT_DIRECTIVE_BARRIER, code), 0);
+  log_wait(t, GRAPHLOG_WAIT, task->name, kind, row);
   task->flags |= TASK_WAITING;
 }
 
@@ -351,6 +369,9 @@ void ospg_wait_end(struct thread_state *t, uint32_t index, int kind, bool known,
   struct task *task = graph_task(index);
   task->flags &= ~(uint32_t)TASK_WAITING;
   struct team *team = known && task->region && region_open(task->region) ? graph_team(task->region) : NULL;
+  log_time(t, graph_moment(t, moment));
+  if (team || !is_barrier(kind)) /* else a worker has left it after its region's end, and takes nothing */
+    log_wait(t, GRAPHLOG_WAIT_END, task->name, kind, 0);
   if (kind == ompt_sync_region_taskwait)
     child_meet(t, &task->now, index);
   else if (kind == ompt_sync_region_taskgroup && task->group)
@@ -370,7 +391,9 @@ void ospg_taskgroup_begin(struct thread_state *t, uint32_t index, const void *co
     return;
   graph_fragment_end(t);
   struct task *task = graph_task(index);
-  graph_construct_begin(t, task, directive_row(t, FORMAT_DIRECTIVE_TASKGROUP, code));
+  uint32_t row = directive_row(t, FORMAT_DIRECTIVE_TASKGROUP, code);
+  graph_construct_begin(t, task, row);
+  log_op(t, GRAPHLOG_GROUP, row);
   uint32_t made = pool_get(&graph_groups, &t->free_groups);
   if (made) {
     struct group *group = graph_group(made);
@@ -396,6 +419,7 @@ void ospg_taskgroup_end(struct thread_state *t, uint32_t index)
   task->group = group->outer;
   pool_put(&graph_groups, &t->free_groups, ended);
   graph_construct_end(t, task);
+  log_op(t, GRAPHLOG_GROUP_END);
   graph_fragment_begin(t);
 }
 
@@ -425,6 +449,7 @@ void ospg_start_thread(struct thread_state *t)
     return;
   directive_start_thread(t);
   work_start(t);
+  log_start_thread(t);
 }
 
 void ospg_add_work(struct thread_state *t, uint32_t node, uint64_t units)
@@ -447,6 +472,7 @@ void ospg_settle(struct thread_state *t)
   if (t->running)
     child_close(t, t->running);
   child_tell(t);
+  graph_cost_settle(t);
   directive_settle(t);
 }
 
@@ -456,7 +482,9 @@ void ospg_stop_thread(struct thread_state *t)
     graph_fragment_end(t);
   if (t->task)
     join_offer(t, &graph_program, &t->running->now);
+  log_stop_thread(t);
   child_stop_thread(t);
+  graph_cost_settle(t);
   directive_stop_thread(t);
   depend_stop_thread(t);
   path_stop_thread(t);

@@ -94,6 +94,16 @@ struct work {
   bool fd_open;
 };
 
+/* A thread's stream of the graph's log: see rt/log.h. */
+struct log_stream {
+  uint8_t *at, *end;              /* the room that the window has left            */
+  struct format_chunk *chunk;     /* the window, NULL = none                      */
+  uint64_t now, moment;           /* ticks: as far as the stream tells; of what happens next */
+  uint32_t tasks, regions, joins; /* that it has named                        */
+  uint32_t chunks, cpu;
+  bool ended; /* a part is lost: nothing behind it is written */
+};
+
 /* A user region that is open: in the frame that ends at cfa (the frame outside it has that stack pointer). */
 struct user_region {
   uint64_t cfa;
@@ -189,6 +199,7 @@ struct thread_state {
   uint64_t waited_until, task_ended; /* moments: of the last wait, of the last task */
   uint64_t costs[3];                 /* enum graph_cost                             */
   struct work work;
+  struct log_stream log;
   struct {
     uint32_t node;
     uint64_t weight;
@@ -227,6 +238,7 @@ struct rt_process {
   bool ompt;
   uint32_t unseen; /* callbacks of the graph's that the runtime does not have */
   bool online;     /* work and span are computed */
+  atomic_bool log; /* and what they are computed from is written to a file */
   enum work_unit work_unit;
   bool task_creation;            /* tasks stand below the context that created them */
   bool runtime_apart;            /* the OpenMP runtime is a module of its own, so its code is told from the program's */
