@@ -1,11 +1,15 @@
 #include "hpcprof-lite/analysis/whatif.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { CANDIDATES = 8 };
 
 static const char best_case[] = "best case: another path may become critical; work unchanged";
+static const char exact[] = "from the log: exact; work unchanged";
+static const char estimate[] = "from the log: by samples, low and high are 2 sigma apart from it; work unchanged";
+static const char doubtful[] = "from the log, which differs from the measurement; work unchanged";
 static const char off_path[] = "not on the critical path: no gain; work unchanged";
 
 /* One thing that runs faster: what a selector names, or a function of the flat view. */
@@ -99,8 +103,9 @@ static void match_regions(const struct whatif_run *run, struct faster *faster, u
       faster[j].matched = faster[j].matched || selects_region(run, &faster[j], i);
 }
 
-/* Sets the factor of each part of the span. */
-static int find_factors(const struct whatif_run *run, struct faster *faster, uint32_t count, double *factors)
+/* Sets the factor of each part. */
+static int find_factors(const struct whatif_run *run, struct faster *faster, uint32_t count,
+                        const struct profile_share *shares, uint32_t shares_count, double *factors)
 {
   const struct contexts *contexts = &run->profile->contexts;
   double *rows = calloc(run->tree->count, sizeof *rows), *nodes = calloc(contexts->count, sizeof *nodes);
@@ -110,8 +115,8 @@ static int find_factors(const struct whatif_run *run, struct faster *faster, uin
     find_lines(run, faster, count, nodes);
     match_regions(run, faster, count);
   }
-  for (uint32_t i = 0; i < contexts->shares_count && !status; i++) {
-    const struct profile_share *share = &contexts->shares[i];
+  for (uint32_t i = 0; i < shares_count && !status; i++) {
+    const struct profile_share *share = &shares[i];
     bool placed = share->context != PROFILE_NONE;
     uint32_t row = run->row_of[placed ? share->context : contexts->count + share->directive];
     factors[i] = region_factor(run, faster, count, share->directive);
@@ -123,6 +128,13 @@ static int find_factors(const struct whatif_run *run, struct faster *faster, uin
   free(rows);
   free(nodes);
   return status;
+}
+
+/* Of the parts of the span. */
+static int find_on_path(const struct whatif_run *run, struct faster *faster, uint32_t count, double *factors)
+{
+  const struct contexts *contexts = &run->profile->contexts;
+  return find_factors(run, faster, count, contexts->shares, contexts->shares_count, factors);
 }
 
 /* The span at best, and the part of it that was selected. */
@@ -138,19 +150,31 @@ static double shorten(const struct whatif_run *run, const double *factors, doubl
   return span;
 }
 
+static void take_terms(const struct scenario *scenario, struct faster faster[SCENARIO_TERMS])
+{
+  for (uint32_t i = 0; i < scenario->count; i++)
+    faster[i] = (struct faster){.selector = &scenario->terms[i].selector, .factor = scenario->terms[i].factor};
+}
+
 int whatif_factors(const struct whatif_run *run, const struct scenario *scenario, double *factors,
                    const char **unmatched)
 {
   struct faster faster[SCENARIO_TERMS];
-  for (uint32_t i = 0; i < scenario->count; i++)
-    faster[i] = (struct faster){.selector = &scenario->terms[i].selector, .factor = scenario->terms[i].factor};
+  take_terms(scenario, faster);
   *unmatched = NULL;
-  if (find_factors(run, faster, scenario->count, factors))
+  if (find_on_path(run, faster, scenario->count, factors))
     return ERR_NOMEM;
   for (uint32_t i = scenario->count; i-- > 0;)
     if (!faster[i].matched)
       *unmatched = scenario->terms[i].text;
   return 0;
+}
+
+/* From a run whose graph was not recorded: the best case, and that nothing is gained. */
+static void set_bounds(const struct whatif_run *run, double span, struct whatif_row *row)
+{
+  row->span = row->span_low = span;
+  row->span_high = (double)run->profile->graph.span;
 }
 
 static double *new_factors(const struct whatif_run *run)
@@ -201,7 +225,8 @@ int whatif_compute(const struct whatif_run *run, const struct scenario *scenario
       status = whatif_factors(run, &scenarios[i], factors, unmatched);
     if (status)
       break;
-    row->span_low = shorten(run, factors, &selected);
+    row->asked = &scenarios[i];
+    set_bounds(run, shorten(run, factors, &selected), row);
     row->note = selected > 0 ? best_case : off_path;
     status = *unmatched ? ERR_INPUT : 0;
   }
@@ -253,7 +278,7 @@ static int drop_nested(const struct whatif_run *run, const struct tree_row *foun
   bool nested[CANDIDATES] = {false};
   for (uint32_t i = 0; i < *count; i++) {
     struct faster faster = {.flat = found[i], .factor = WHATIF_FACTOR};
-    if (find_factors(run, &faster, 1, all + i * width))
+    if (find_on_path(run, &faster, 1, all + i * width))
       return ERR_NOMEM;
   }
   for (uint32_t i = 0; i < *count; i++)
@@ -273,33 +298,50 @@ static int drop_nested(const struct whatif_run *run, const struct tree_row *foun
 static int by_span(const void *a, const void *b)
 {
   const struct whatif_row *x = a, *y = b;
-  if (x->span_low != y->span_low)
-    return x->span_low < y->span_low ? -1 : 1;
+  if (x->span != y->span)
+    return x->span < y->span ? -1 : 1;
   return strcmp(x->selector, y->selector);
+}
+
+/* One or two functions that run faster; how many. */
+static uint32_t take_functions(const struct tree_row *one, const struct tree_row *other, struct faster faster[2])
+{
+  faster[0] = (struct faster){.flat = one, .factor = WHATIF_FACTOR};
+  faster[1] = (struct faster){.flat = other, .factor = WHATIF_FACTOR};
+  return other ? 2 : 1;
 }
 
 /* The row for one or two candidates that run faster. */
 static int try_candidates(const struct whatif_run *run, const struct tree_row *one, const struct tree_row *other,
                           double *factors, struct whatif_row *row)
 {
-  struct faster faster[] = {{.flat = one, .factor = WHATIF_FACTOR}, {.flat = other, .factor = WHATIF_FACTOR}};
+  struct faster faster[2];
+  uint32_t count = take_functions(one, other, faster);
   char *text;
   double selected;
   if (asprintf(&text, "%s%s%s", one->name, other ? "," : "", other ? other->name : "") < 0)
     return ERR_NOMEM;
-  *row = (struct whatif_row){.selector = names_own(run->names, text), .factor = WHATIF_FACTOR, .note = best_case};
-  if (!row->selector || find_factors(run, faster, other ? 2 : 1, factors))
+  *row = (struct whatif_row){
+      .selector = names_own(run->names, text), .factor = WHATIF_FACTOR, .note = best_case, .one = one, .other = other};
+  if (!row->selector || find_on_path(run, faster, count, factors))
     return ERR_NOMEM;
-  row->span_low = shorten(run, factors, &selected);
+  set_bounds(run, shorten(run, factors, &selected), row);
   return 0;
 }
 
-/* Sorts the rows from `first` on and keeps the best. */
-static void keep_best(struct whatif *whatif, uint32_t first, uint32_t most)
+void whatif_choose(struct whatif *whatif)
 {
-  qsort(whatif->rows + first, whatif->count - first, sizeof *whatif->rows, by_span);
-  if (whatif->count - first > most)
-    whatif->count = first + most;
+  uint32_t singles = whatif->singles, pairs = whatif->count - singles;
+  if (!whatif->count)
+    return;
+  qsort(whatif->rows, singles, sizeof *whatif->rows, by_span);
+  qsort(whatif->rows + singles, pairs, sizeof *whatif->rows, by_span);
+  whatif->singles = singles < WHATIF_SINGLES ? singles : WHATIF_SINGLES;
+  pairs = pairs < WHATIF_PAIRS ? pairs : WHATIF_PAIRS;
+  memmove(whatif->rows + whatif->singles, whatif->rows + singles, pairs * sizeof *whatif->rows);
+  whatif->count = whatif->singles + pairs;
+  for (uint32_t i = 0; i < whatif->count; i++)
+    whatif->rows[i].scenario = i + 1;
 }
 
 int whatif_rank(const struct whatif_run *run, const struct tree *flat, const struct tree_columns *columns,
@@ -313,18 +355,97 @@ int whatif_rank(const struct whatif_run *run, const struct tree *flat, const str
   int status = factors && whatif->rows ? drop_nested(run, candidates, &count, factors) : ERR_NOMEM;
   for (uint32_t i = 0; i < count && !status; i++)
     status = try_candidates(run, candidates[i], NULL, factors, &whatif->rows[whatif->count++]);
-  if (!status)
-    keep_best(whatif, 0, WHATIF_SINGLES);
-  uint32_t singles = whatif->count;
+  whatif->singles = whatif->count;
   for (uint32_t i = 0; i < count && !status; i++)
     for (uint32_t j = i + 1; j < count && !status; j++)
       status = try_candidates(run, candidates[i], candidates[j], factors, &whatif->rows[whatif->count++]);
-  if (!status)
-    keep_best(whatif, singles, WHATIF_PAIRS);
-  for (uint32_t i = 0; i < whatif->count; i++)
-    whatif->rows[i].scenario = i + 1;
   free(factors);
   return status;
+}
+
+/* ---- with the recorded graph ---- */
+
+/* Whether all that a construct does is called from the place that begins it. */
+static bool is_called(uint32_t kind)
+{
+  return kind == DIRECTIVE_PARALLEL || kind == DIRECTIVE_TEAMS || kind == DIRECTIVE_TASK || kind == DIRECTIVE_TASKLOOP;
+}
+
+/* Whether a function is selected; one that was made out of a construct also by the function around that. */
+static bool selects_function(const struct whatif_run *run, const struct faster *faster, uint32_t number)
+{
+  const struct names_function *function = &run->names->functions[number];
+  const char *origin = names_origin(run->names, number);
+  origin = origin ? origin : "";
+  if (faster->flat) {
+    const struct tree_row *flat = faster->flat;
+    bool inside = flat->kind == ROW_FUNCTION && *origin && flat->module == function->module;
+    return flat->function == number || (inside && !strcmp(flat->name, origin));
+  }
+  struct tree_row row = {.kind = ROW_FUNCTION, .function = number, .name = function->name, .file = ""};
+  struct tree_row outer = {.kind = ROW_FUNCTION, .function = PROFILE_NONE, .name = origin, .file = ""};
+  return view_selects(run->names, faster->selector, &row) ||
+         (*origin && view_selects(run->names, faster->selector, &outer));
+}
+
+/* Whether all that the instances of a directive do is selected: it is a user region of that name, it stands in that
+ * function, or its call in those lines. */
+static bool selects_directive(const struct whatif_run *run, const struct faster *faster, uint32_t number)
+{
+  const struct profile_directive *directive = &run->profile->graph.directives[number];
+  uint32_t address = run->names->directive_at[number];
+  bool lines = faster->selector && faster->selector->is_lines;
+  if (selects_region(run, faster, number))
+    return true;
+  if (address == PROFILE_NONE || (faster->selector && (faster->selector->is_id || faster->selector->is_region)))
+    return false;
+  const struct names_address *steps = &run->names->addresses[address];
+  for (uint32_t i = 0; i < steps->count; i++) {
+    const struct names_step *step = &run->names->steps[steps->first + i];
+    if (lines ? is_called(directive->kind) && view_selects_line(faster->selector, step->file, step->line)
+              : selects_function(run, faster, step->function))
+      return true;
+  }
+  return false;
+}
+
+int whatif_select(const struct whatif_run *run, const struct whatif_row *row, const struct profile_share *parts,
+                  uint32_t count, double *factors, double *directives)
+{
+  struct faster faster[SCENARIO_TERMS];
+  uint32_t terms = row->asked ? row->asked->count : take_functions(row->one, row->other, faster);
+  if (row->asked)
+    take_terms(row->asked, faster);
+  for (uint32_t i = 0; i < run->profile->graph.directives_count; i++) {
+    directives[i] = 1;
+    for (uint32_t j = 0; j < terms; j++)
+      if (selects_directive(run, &faster[j], i))
+        lift(&directives[i], faster[j].factor);
+  }
+  return find_factors(run, faster, terms, parts, count, factors);
+}
+
+static double largest_factor(const struct whatif_row *row)
+{
+  double factor = row->asked ? 1 : WHATIF_FACTOR;
+  for (uint32_t i = 0; row->asked && i < row->asked->count; i++)
+    lift(&factor, row->asked->terms[i].factor);
+  return factor;
+}
+
+void whatif_enter(const struct whatif_run *run, const struct whatif_answer *answer, struct whatif_row *row)
+{
+  double share = 1 - 1 / largest_factor(row), error = 0, span = (double)run->profile->graph.span;
+  if (answer->gone > 0 && share > 0 && answer->per_sample > 0) {
+    double samples = answer->gone / share / answer->per_sample;
+    error = 2 * answer->gone / sqrt(samples > 1 ? samples : 1);
+  }
+  row->span = answer->span;
+  row->span_low = answer->span > error ? answer->span - error : 0;
+  row->span_high = answer->span + error;
+  if (row->span_high > span && span >= answer->span)
+    row->span_high = span;
+  row->note = answer->differs ? doubtful : answer->by_sample ? estimate : exact;
 }
 
 void whatif_release(struct whatif *whatif)
