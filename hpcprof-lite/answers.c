@@ -20,7 +20,7 @@ static int replay_all(struct answers *answers, const struct replay_request *requ
   struct streams_record record;
   int status = replay_new(request, replay);
   while (!status && streams_next(answers->streams, &record))
-    replay_take(*replay, record.stream, record.thread, &record.record);
+    replay_take(*replay, &record);
   return status ? status : replay_end(*replay, result);
 }
 
@@ -122,14 +122,26 @@ static int find_contexts(struct answers *answers)
     status = stitch_find(file, &again, &profile->catalog, &profile->contexts, places, count, found);
   for (uint32_t i = 0; i < count && !status; i++) {
     const struct part *part = &answers->parts.parts[i];
-    answers->shares[i] = (struct profile_share){
-        .directive = profile->graph_rows[part->row], .context = part->thread ? found[i] : PROFILE_NONE, .place = i};
+    answers->shares[i] = (struct profile_share){.directive = profile->graph_rows[part->row],
+                                                .context = part->thread ? found[i] : PROFILE_NONE,
+                                                .place = i,
+                                                .amount = (uint64_t)(part->amount * answers->unit + 0.5)};
   }
   read_close(file);
   problems_release(&known);
   free(places);
   free(found);
   return status;
+}
+
+/* Work that a sample stands for: the period of what was sampled, or what there was for each record of one. */
+static double sample_period(const struct answers *answers, const struct replay_result *result)
+{
+  const struct catalog *catalog = &answers->profile->catalog;
+  for (uint32_t i = 0; i < catalog->columns_count && answers->profile->graph.is_time; i++)
+    if (catalog->columns[i].role == COLUMN_WORK && catalog->columns[i].period)
+      return (double)catalog->columns[i].period;
+  return result->samples ? (double)result->work * answers->unit / (double)result->samples : 0;
 }
 
 int answers_open(struct profile *profile, const uint32_t *cores, uint32_t cores_count, struct problems *problems,
@@ -160,7 +172,7 @@ int answers_open(struct profile *profile, const uint32_t *cores, uint32_t cores_
   if (!status) {
     answers->known = true;
     answers->burdened = result.burdened * answers->unit;
-    answers->per_sample = result.samples ? (double)result.work * answers->unit / (double)result.samples : 0;
+    answers->per_sample = sample_period(answers, &result);
     for (uint32_t i = 0; i < cores_count; i++)
       answers->makespans[i] = result.makespans[i] * answers->unit;
     report_losses(answers, &result, problems);
@@ -225,10 +237,19 @@ static void enter(const struct answers *answers, const struct whatif_run *run, c
 {
   struct whatif_answer answer = {.span = found->span * answers->unit,
                                  .gone = found->gone * answers->unit,
+                                 .told = found->told * answers->unit,
                                  .by_sample = found->by_sample,
                                  .differs = answers->differs,
                                  .per_sample = answers->per_sample};
   whatif_enter(run, &answer, row);
+}
+
+int answers_parts(struct answers *answers, const struct profile_share **parts, uint32_t *count)
+{
+  *count = answers->known ? answers->parts.count : 0;
+  int status = *count && !answers->shares ? find_contexts(answers) : 0;
+  *parts = answers->shares;
+  return status;
 }
 
 int answers_whatif(struct answers *answers, const struct whatif_run *run, struct whatif *whatif)

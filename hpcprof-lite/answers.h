@@ -35,6 +35,9 @@ int answers_open(struct profile *profile, const uint32_t *cores, uint32_t cores_
                  struct answers *answers);
 void answers_release(struct answers *answers);
 
+/* Where samples fell and how much work that is, as whatif_rank() takes it.  0, or ERR_NOMEM. */
+int answers_parts(struct answers *answers, const struct profile_share **parts, uint32_t *count);
+
 /* Enters the answers into all rows; without a log they stay as they are.  0, or ERR_NOMEM. */
 int answers_whatif(struct answers *answers, const struct whatif_run *run, struct whatif *whatif);
 

@@ -12,8 +12,9 @@
 enum { LANES_MAX = 64, LANES_UNTRACED = LANES_MAX };
 
 struct lane {
-  double at;   /* the length of the longest chain that ends here               */
-  double gone; /* what a scenario took off it by the word of samples           */
+  double at;   /* the length of the longest chain that ends here                              */
+  double gone; /* what a scenario took off it by the word of samples,                         */
+  double told; /* out of so much, as measured: where samples say what is selected             */
 };
 
 struct lanes_clock {

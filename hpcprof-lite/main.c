@@ -356,12 +356,6 @@ static void shorten(const struct job *job, uint32_t *count, struct report *repor
   *count = most;
 }
 
-/* What --what-if is computed from. */
-static struct whatif_run whatif_run(struct job *job)
-{
-  return (struct whatif_run){.profile = &job->profile, .names = &job->names, .tree = &job->tree, .row_of = job->row_of};
-}
-
 /* Opens the log of the graph, if there is one, with schedules on so many cores. */
 static int open_log(struct job *job, const uint32_t *cores, uint32_t count)
 {
@@ -370,6 +364,12 @@ static int open_log(struct job *job, const uint32_t *cores, uint32_t count)
     job->status = EXIT_INPUT;
   problems_release(&job->log_problems);
   return status;
+}
+
+/* What --what-if is computed from. */
+static struct whatif_run whatif_run(struct job *job)
+{
+  return (struct whatif_run){.profile = &job->profile, .names = &job->names, .tree = &job->tree, .row_of = job->row_of};
 }
 
 /* The scenario, if the parallelism view is to show one. */
@@ -392,31 +392,37 @@ static int apply_scenario(struct job *job)
   return status ? no_memory() : 0;
 }
 
+/* Suggestions; a log, if there is one, is open. */
+static int rank_functions(struct job *job, const struct whatif_run *run, struct whatif *whatif)
+{
+  struct tree_order order = default_order(job, true);
+  const struct profile_share *parts;
+  uint32_t count;
+  int status = view_flat(&job->tree, &job->columns, &job->view);
+  if (!status)
+    status = tree_finish(&job->view, &order, false);
+  if (!status)
+    status = answers_parts(&job->answers, &parts, &count);
+  return status ? status : whatif_rank(run, &job->view, &job->columns, parts, count, whatif);
+}
+
 static int report_whatif(struct job *job, struct report *report)
 {
   struct whatif_run run = whatif_run(job);
   const char *unmatched = NULL;
-  int status = 0;
   if (!job->profile.graph.known)
     return 0;
-  if (job->options.scenarios_count) {
+  int status = open_log(job, NULL, 0);
+  if (!status && job->options.scenarios_count)
     status = whatif_compute(&run, job->options.scenarios, job->options.scenarios_count, &report->whatif, &unmatched);
-  } else {
-    struct tree_order order = default_order(job, true);
-    status = view_flat(&job->tree, &job->columns, &job->view);
-    if (!status)
-      status = tree_finish(&job->view, &order, false);
-    if (!status)
-      status = whatif_rank(&run, &job->view, &job->columns, &report->whatif);
-  }
+  else if (!status)
+    status = rank_functions(job, &run, &report->whatif);
   if (unmatched)
     return nothing_matches("--what-if", unmatched);
   if (!status)
-    status = open_log(job, NULL, 0);
-  if (!status)
     status = answers_whatif(&job->answers, &run, &report->whatif);
   if (!status && report->whatif.automatic)
-    whatif_choose(&report->whatif);
+    whatif_choose(&run, &report->whatif);
   report->log_differs = job->answers.differs;
   return status ? no_memory() : 0;
 }

@@ -150,9 +150,10 @@ static void run_scenarios(struct replay *replay, struct stream *stream, uint32_t
     double exact = work * selection_exact(&replay->shape.selection, scope->chosen, i);
     struct lane *lane = &clock->lane[1 + i];
     lane->at += left;
-    if (left < exact && !(replay->request->exact_samples && weight > 0)) {
-      lane->gone += exact - left;
-      replay->gone[i] += exact - left;
+    if (exact == work && !(replay->request->exact_samples && weight > 0)) {
+      lane->gone += work - left;
+      lane->told += work;
+      replay->gone[i] += work - left;
     }
     if (i == 0 && replay->detail)
       trace(replay, stream, scope->row, thread, left, scope, work);
@@ -600,9 +601,11 @@ static void take_in_task(struct replay *replay, struct shape_task *task, const s
   }
 }
 
-void replay_take(struct replay *replay, uint32_t number, uint32_t thread, const struct graphlog_record *record)
+void replay_take(struct replay *replay, const struct streams_record *taken)
 {
-  struct stream *stream = &replay->streams[number];
+  struct stream *stream = &replay->streams[taken->stream];
+  const struct graphlog_record *record = &taken->record;
+  uint32_t thread = taken->thread;
   switch (record->op) {
   case GRAPHLOG_RUN:
     on_run(replay, stream, thread, record->operand[1]);
@@ -728,7 +731,10 @@ int replay_end(struct replay *replay, struct replay_result *result)
   found->span = end->lane[0].at;
   found->burdened = end->lane[replay->burdened].at;
   for (uint32_t i = 0; i < replay->scenarios; i++)
-    found->answers[i] = (struct replay_answer){end->lane[1 + i].at, end->lane[1 + i].gone, replay->gone[i] > 0};
+    found->answers[i] = (struct replay_answer){.span = end->lane[1 + i].at,
+                                               .gone = end->lane[1 + i].gone,
+                                               .told = end->lane[1 + i].told,
+                                               .by_sample = replay->gone[i] > 0};
   for (uint32_t i = 0; i < replay->request->cores_count; i++)
     found->makespans[i] = schedule_makespan(&replay->schedules[i]);
   if (replay->detail) {

@@ -20,10 +20,10 @@
 #ifndef HPCPROF_ANALYSIS_REPLAY_H
 #define HPCPROF_ANALYSIS_REPLAY_H
 
-#include "common/graphlog.h"
 #include "hpcprof-lite/instances.h"
 #include "hpcprof-lite/lanes.h"
 #include "hpcprof-lite/parts.h"
+#include "hpcprof-lite/streams.h"
 
 enum { REPLAY_SCENARIOS = 48, REPLAY_SCHEDULES = 12 };
 
@@ -47,7 +47,8 @@ struct replay_request {
 
 struct replay_answer {
   double span;
-  double gone;    /* what was taken off this path by the word of samples */
+  double gone;    /* what was taken off this path by the word of samples, */
+  double told;    /* out of so much, as measured */
   bool by_sample; /* any path's length rests on samples: then the span is an estimate */
 };
 
@@ -67,8 +68,8 @@ struct replay;
 int replay_new(const struct replay_request *request, struct replay **out);
 void replay_free(struct replay *replay);
 
-/* A record of that thread, which has the number `stream`. */
-void replay_take(struct replay *replay, uint32_t stream, uint32_t thread, const struct graphlog_record *record);
+/* The next record; streams have the numbers below those of the request. */
+void replay_take(struct replay *replay, const struct streams_record *record);
 
 /* No more records.  What the result refers to belongs to the replay.  0, or ERR_NOMEM. */
 int replay_end(struct replay *replay, struct replay_result *result);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CANDIDATES = 8 };
+enum { ON_PATH = 6, CANDIDATES = 9 }; /* pairs and singles of them fit into one replay */
 
 static const char best_case[] = "best case: another path may become critical; work unchanged";
 static const char exact[] = "from the log: exact; work unchanged";
@@ -234,23 +234,26 @@ int whatif_compute(const struct whatif_run *run, const struct scenario *scenario
   return status;
 }
 
+static bool is_code(const struct tree_row *row)
+{
+  return row->kind == ROW_FUNCTION || row->kind == ROW_PARALLEL || row->kind == ROW_TASK;
+}
+
 /* The functions that come into question, those with most of the path of their own first.  Returns their number. */
 static uint32_t find_candidates(const struct tree *flat, uint32_t column, const struct tree_row *found[CANDIDATES])
 {
-  uint64_t span = tree_incl(flat, 0, column), own[CANDIDATES];
+  uint64_t span = tree_incl(flat, 0, column), own[ON_PATH];
   uint32_t count = 0;
   for (uint32_t row = flat->rows[0].first_child; row != PROFILE_NONE; row = flat->rows[row].next) {
     uint64_t excl = tree_excl(flat, row, column), incl = tree_incl(flat, row, column);
-    enum tree_kind kind = flat->rows[row].kind;
-    bool code = kind == ROW_FUNCTION || kind == ROW_PARALLEL || kind == ROW_TASK;
-    if (!code || !excl || excl < span / 100 || excl < incl / 2)
+    if (!is_code(&flat->rows[row]) || !excl || excl < span / 100 || excl < incl / 2)
       continue;
     uint32_t place = count;
     while (place && own[place - 1] < excl)
       place--;
-    if (place == CANDIDATES)
+    if (place == ON_PATH)
       continue;
-    count += count < CANDIDATES;
+    count += count < ON_PATH;
     for (uint32_t i = count - 1; i > place; i--) {
       found[i] = found[i - 1];
       own[i] = own[i - 1];
@@ -259,6 +262,73 @@ static uint32_t find_candidates(const struct tree *flat, uint32_t column, const 
     own[place] = excl;
   }
   return count;
+}
+
+/* Work of the tree's rows, by the parts of a recorded graph; that of lines is their function's. */
+static double *work_of_rows(const struct whatif_run *run, const struct profile_share *parts, uint32_t count)
+{
+  double *work = calloc((size_t)run->tree->count + 1, sizeof *work);
+  for (uint32_t i = 0; work && i < count; i++) {
+    uint32_t row = parts[i].context == PROFILE_NONE ? PROFILE_NONE : run->row_of[parts[i].context];
+    if (row != PROFILE_NONE && run->tree->rows[row].kind == ROW_LINE)
+      row = run->tree->rows[row].parent;
+    if (row != PROFILE_NONE)
+      work[row] += (double)parts[i].amount;
+  }
+  return work;
+}
+
+/* Work of a function's rows with all below them. */
+static double work_below(const struct whatif_run *run, const struct tree_row *flat, const double *work, bool *covered)
+{
+  double sum = 0;
+  for (uint32_t i = 0; i < run->tree->count; i++) {
+    uint32_t row = run->tree->order[i];
+    const struct tree_row *here = &run->tree->rows[row];
+    covered[row] = (row && covered[here->parent]) || view_same_function(here, flat);
+    sum += covered[row] ? work[row] : 0;
+  }
+  return sum;
+}
+
+/* Of each row of the flat view, its own work. */
+static void work_of_functions(const struct whatif_run *run, const struct tree *flat, const double *work, double *own)
+{
+  for (uint32_t i = 0; i < run->tree->count; i++) {
+    uint32_t row = work[i] > 0 ? flat->rows[0].first_child : PROFILE_NONE;
+    while (row != PROFILE_NONE && !view_same_function(&run->tree->rows[i], &flat->rows[row]))
+      row = flat->rows[row].next;
+    if (row != PROFILE_NONE && is_code(&flat->rows[row]))
+      own[row] += work[i];
+  }
+}
+
+/* Adds the functions with most work of their own in a recorded graph: off the path they gain nothing alone, but may be
+ * in the way of others.  At least 1 % of all, and half of what they do with all they call. */
+static int add_workers(const struct whatif_run *run, const struct tree *flat, const struct profile_share *parts,
+                       uint32_t parts_count, const struct tree_row *found[CANDIDATES], uint32_t *count)
+{
+  double *work = work_of_rows(run, parts, parts_count), *own = calloc((size_t)flat->count + 1, sizeof *own);
+  bool *covered = calloc((size_t)run->tree->count + 1, sizeof *covered);
+  int status = work && own && covered ? 0 : ERR_NOMEM;
+  if (!status)
+    work_of_functions(run, flat, work, own);
+  for (uint32_t i = 0; i < *count && !status; i++)
+    own[found[i] - flat->rows] = 0;
+  while (*count < CANDIDATES && !status) {
+    uint32_t best = 0;
+    for (uint32_t row = 1; row < flat->count; row++)
+      best = own[row] > own[best] ? row : best;
+    if (own[best] <= (double)run->profile->graph.work / 100)
+      break;
+    if (own[best] >= work_below(run, &flat->rows[best], work, covered) / 2)
+      found[(*count)++] = &flat->rows[best];
+    own[best] = 0;
+  }
+  free(work);
+  free(own);
+  free(covered);
+  return status;
 }
 
 /* Part of the span that two candidates have in common; of one, its own. */
@@ -329,8 +399,38 @@ static int try_candidates(const struct whatif_run *run, const struct tree_row *o
   return 0;
 }
 
-void whatif_choose(struct whatif *whatif)
+/* The span with the one function faster that is in the pair; the smaller, with two. */
+static double best_single(const struct whatif *whatif, const struct whatif_row *pair)
 {
+  double span = INFINITY;
+  for (uint32_t i = 0; i < whatif->singles; i++)
+    if (whatif->rows[i].one == pair->one || whatif->rows[i].one == pair->other)
+      span = whatif->rows[i].span < span ? whatif->rows[i].span : span;
+  return span;
+}
+
+/* Leaves out what gains nothing: pairs that are no better than one of the two.  Pairs go first: they look at singles.
+ */
+static void drop_useless(struct whatif *whatif, double span)
+{
+  const double enough = 1 - 1e-9;
+  uint32_t singles = 0, count = whatif->singles;
+  for (uint32_t i = whatif->singles; i < whatif->count; i++) {
+    double before = best_single(whatif, &whatif->rows[i]);
+    if (whatif->rows[i].span < (before < span ? before : span) * enough)
+      whatif->rows[count++] = whatif->rows[i];
+  }
+  for (uint32_t i = 0; i < whatif->singles; i++)
+    if (whatif->rows[i].span < span * enough)
+      whatif->rows[singles++] = whatif->rows[i];
+  memmove(whatif->rows + singles, whatif->rows + whatif->singles, (count - whatif->singles) * sizeof *whatif->rows);
+  whatif->count = singles + count - whatif->singles;
+  whatif->singles = singles;
+}
+
+void whatif_choose(const struct whatif_run *run, struct whatif *whatif)
+{
+  drop_useless(whatif, (double)run->profile->graph.span);
   uint32_t singles = whatif->singles, pairs = whatif->count - singles;
   if (!whatif->count)
     return;
@@ -345,7 +445,7 @@ void whatif_choose(struct whatif *whatif)
 }
 
 int whatif_rank(const struct whatif_run *run, const struct tree *flat, const struct tree_columns *columns,
-                struct whatif *whatif)
+                const struct profile_share *parts, uint32_t parts_count, struct whatif *whatif)
 {
   const struct tree_row *candidates[CANDIDATES];
   uint32_t count = columns->critical == PROFILE_NONE ? 0 : find_candidates(flat, columns->critical, candidates);
@@ -353,6 +453,8 @@ int whatif_rank(const struct whatif_run *run, const struct tree *flat, const str
   *whatif =
       (struct whatif){.rows = calloc(CANDIDATES + CANDIDATES * CANDIDATES, sizeof *whatif->rows), .automatic = true};
   int status = factors && whatif->rows ? drop_nested(run, candidates, &count, factors) : ERR_NOMEM;
+  if (!status && parts_count)
+    status = add_workers(run, flat, parts, parts_count, candidates, &count);
   for (uint32_t i = 0; i < count && !status; i++)
     status = try_candidates(run, candidates[i], NULL, factors, &whatif->rows[whatif->count++]);
   whatif->singles = whatif->count;
@@ -436,15 +538,17 @@ static double largest_factor(const struct whatif_row *row)
 void whatif_enter(const struct whatif_run *run, const struct whatif_answer *answer, struct whatif_row *row)
 {
   double share = 1 - 1 / largest_factor(row), error = 0, span = (double)run->profile->graph.span;
-  if (answer->gone > 0 && share > 0 && answer->per_sample > 0) {
-    double samples = answer->gone / share / answer->per_sample;
-    error = 2 * answer->gone / sqrt(samples > 1 ? samples : 1);
+  double selected = share > 0 ? answer->gone / share : 0;
+  if (selected > 0 && selected < answer->told) {
+    double samples = answer->per_sample > 0 ? selected / answer->per_sample : 1;
+    error = 2 * answer->gone * sqrt((1 - selected / answer->told) / (samples > 1 ? samples : 1));
   }
   row->span = answer->span;
   row->span_low = answer->span > error ? answer->span - error : 0;
   row->span_high = answer->span + error;
   if (row->span_high > span && span >= answer->span)
     row->span_high = span;
+  row->exact = !answer->by_sample;
   row->note = answer->differs ? doubtful : answer->by_sample ? estimate : exact;
 }
 

@@ -29,7 +29,7 @@ struct whatif_run {
 /* What a recorded graph answers: the span itself, in the unit of the graph, and how sure it is. */
 struct whatif_answer {
   double span;
-  double gone;       /* what samples say was taken off the path                            */
+  double gone, told; /* what samples say was taken off the path, out of so much of it      */
   bool by_sample;    /* the answer rests on samples                                        */
   bool differs;      /* the log and the measurement do not agree                           */
   double per_sample; /* work that a sample stands for                                      */
@@ -42,6 +42,7 @@ struct whatif_row {
   const char *factors;              /* NULL for one */
   double span, span_low, span_high; /* in the unit of the graph; span: the best case, or the answer of the log */
   const char *note;
+  bool exact;                         /* of a log's answers: nothing rests on samples */
   const struct scenario *asked;       /* what is faster: a scenario, */
   const struct tree_row *one, *other; /* or one or two functions     */
 };
@@ -58,14 +59,18 @@ struct whatif {
 int whatif_select(const struct whatif_run *run, const struct whatif_row *row, const struct profile_share *parts,
                   uint32_t count, double *factors, double *directives);
 
-/* Enters what a log answers.  With g taken off the path by the word of samples, each of which stands for p work, and f
- * the largest factor, n = g / (1 - 1/f) / p samples tell of the selected part: the binomial error of a share that rests
- * on n samples is at most 1/sqrt(n) of it.  So span_low, span_high = span -+ 2 g / sqrt(n), with n at least 1, and both
- * between 0 and the span as measured.  Constructs, user regions and counted work are exact: g = 0. */
+/* Enters what a log answers.  Of a part t of the path samples tell what is selected, one for each p of work; they take
+ * g off it.  With f the largest factor c = g / (1 - 1/f) of it is selected, which n = c / p samples tell of (at least
+ * 1). The standard error of such a share (binomial) is sqrt((1 - c/t) / n) of it, so that
+ *
+ *     span_low, span_high = span -+ 2 g sqrt((1 - c/t) / n)
+ *
+ * within 0 and the span as measured.  Constructs, user regions and counted work are exact: g = 0.  That another path,
+ * shortened by the word of samples, is in truth the longest, is not in it. */
 void whatif_enter(const struct whatif_run *run, const struct whatif_answer *answer, struct whatif_row *row);
 
-/* Puts suggestions in order and keeps the best. */
-void whatif_choose(struct whatif *whatif);
+/* Puts suggestions in order and keeps the best; a pair must gain more than each of the two. */
+void whatif_choose(const struct whatif_run *run, struct whatif *whatif);
 
 /* Sets factors[part of the span] for a scenario.  *unmatched: the first selector that selects nothing, or NULL.  0, or
  * ERR_NOMEM. */
@@ -79,9 +84,11 @@ int whatif_compute(const struct whatif_run *run, const struct scenario *scenario
 /* The functions whose being WHATIF_FACTOR times as fast might shorten the critical path most, then all pairs of them;
  * whatif_choose() keeps the best.  Candidates are functions with at least 1 % of the path of their own, and at least
  * half of what they have on it with all they call: so callers do not stand beside what they call; and which run
- * elsewhere than below another candidate that has more.  flat: the view of functions. */
+ * elsewhere than below another candidate that has more.  flat: the view of functions.
+ * parts: of a recorded graph (0: there is none), with the work in each: then functions off the path come into question,
+ * too, which have most of it. */
 int whatif_rank(const struct whatif_run *run, const struct tree *flat, const struct tree_columns *columns,
-                struct whatif *whatif);
+                const struct profile_share *parts, uint32_t parts_count, struct whatif *whatif);
 
 void whatif_release(struct whatif *whatif);
 

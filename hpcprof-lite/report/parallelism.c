@@ -265,7 +265,7 @@ static void print_scenario(const struct report *report, const struct screen *scr
   const struct profile_graph *graph = &report->profile->graph;
   char span[CELL], factor[SCREEN_TEXT_MAX], parallelism[CELL] = "-", what[SCREEN_TEXT_MAX], whole[64], sure[CELL] = "";
   span_text(graph, row->span, span);
-  if (report->whatif.replayed && row->span_low < row->span_high)
+  if (report->whatif.replayed && !row->exact)
     span_text(graph, (row->span_high - row->span_low) / 2, sure);
   else if (report->whatif.replayed)
     snprintf(sure, sizeof sure, "exact");

@@ -237,8 +237,8 @@ static void test_suggestions_are_not_nested(void **state)
   compose_contribution(&compose, 0, 1, rare, 5);
   save(5000);
   analyse();
-  assert_int_equal(whatif_rank(&run, &flat, &columns, &whatif), 0);
-  whatif_choose(&whatif);
+  assert_int_equal(whatif_rank(&run, &flat, &columns, NULL, 0, &whatif), 0);
+  whatif_choose(&run, &whatif);
   assert_int_equal(whatif.count, 3);
   assert_string_equal(whatif.rows[0].selector, "app+0x20");
   assert_true(fabs(whatif.rows[0].span_low - (1000 - 600 * 15 / 16.0)) < 1e-9);

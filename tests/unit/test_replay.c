@@ -153,7 +153,7 @@ static bool replay_file(struct replay_request *request, struct replay_result *re
   request->streams = streams_count(streams);
   assert_int_equal(replay_new(request, &replay), 0);
   while (streams_next(streams, &record))
-    replay_take(replay, record.stream, record.thread, &record.record);
+    replay_take(replay, &record);
   assert_int_equal(replay_end(replay, result), 0);
   streams_close(streams);
   return true;
