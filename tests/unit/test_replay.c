@@ -260,6 +260,51 @@ static void test_a_loop(void **state)
   }
 }
 
+/* Thread 2 comes to it after 100: the loop's span is what the longest chunk takes, the region's up to the latest end. */
+static void test_threads_enter_a_loop_at_different_times(void **state)
+{
+  (void)state;
+  struct name team[2];
+  begin();
+  implicit(1, none, 1);
+  fork_team(1, 2, team);
+  u(2, 100);
+  for (uint32_t thread = 1; thread <= 2; thread++) {
+    put(thread, GRAPHLOG_LOOP, LOOP, 3);
+    put(thread, GRAPHLOG_CHUNK, 0, 1);
+    u(thread, 10);
+    put(thread, GRAPHLOG_CHUNK, 1, 1);
+    u(thread, 3);
+    put(thread, GRAPHLOG_LOOP_END);
+  }
+  join_team(2, team);
+  expect(126, 110);
+  expect_row(LOOP, 1, 26, 10);
+  expect_row(PARALLEL, 1, 126, 110);
+}
+
+/* Thread 1 has arrived at the next barrier before thread 2 has left this one. */
+static void test_a_thread_may_be_a_barrier_ahead(void **state)
+{
+  (void)state;
+  struct name team[2];
+  begin();
+  implicit(1, none, 1);
+  fork_team(1, 2, team);
+  wait_begin(1, team[0], GRAPHLOG_BARRIER);
+  wait_begin(2, team[1], GRAPHLOG_BARRIER);
+  wait_end(1, team[0], GRAPHLOG_BARRIER);
+  u(1, 50);
+  wait_begin(1, team[0], GRAPHLOG_BARRIER);
+  wait_end(2, team[1], GRAPHLOG_BARRIER);
+  u(2, 5);
+  wait_begin(2, team[1], GRAPHLOG_BARRIER);
+  wait_end(1, team[0], GRAPHLOG_BARRIER);
+  wait_end(2, team[1], GRAPHLOG_BARRIER);
+  join_team(2, team);
+  expect(55, 50);
+}
+
 static void test_the_same_loop_again_and_again(void **state)
 {
   (void)state;
@@ -514,11 +559,12 @@ static void test_costs_burden_the_span(void **state)
   fork_team(1, 2, team);
   struct name made_task = task(1, team[0], 0);
   run_task(1, made_task, 10, team[0]);
+  run_task(1, task(1, team[0], GRAPHLOG_SERIAL), 15, team[0]); /* it costs nothing more */
   join_team(2, team);
   save(COMPOSE_PACKED);
   struct replay_result result =
       ask((struct replay_request){.burdened = true, .cost_fork = 100, .cost_task = 20, .cost_join = 3});
-  assert_true(result.span == 10 && result.burdened == 133);
+  assert_true(result.span == 15 && result.burdened == 133);
 }
 
 /* ---- scenarios ---- */
@@ -721,11 +767,12 @@ static void test_work_goes_where_it_leaves_the_least_gap(void **state)
 
 /* ---- reading ---- */
 
-/* Thread 2's clock is late by more than the whole run: it names what thread 1 makes later by its own clock. */
+/* Thread 2's clock is behind by more than the whole run: it names what thread 1 makes later by its own clock. */
 static void test_who_is_ahead_is_held_back(void **state)
 {
   (void)state;
-  for (int ahead = 0; ahead < 2; ahead++) {
+  for (int variant = 0; variant < 4; variant++) {
+    bool ahead = variant & 1, task_first = variant & 2;
     struct name team[2];
     begin();
     now = 100000;
@@ -739,8 +786,11 @@ static void test_who_is_ahead_is_held_back(void **state)
     if (ahead)
       now = 500;
     team[1] = implicit(2, in, 2);
-    on_join(2, GRAPHLOG_TAKE, team[1], join);
+    if (!task_first)
+      on_join(2, GRAPHLOG_TAKE, team[1], join);
     on_task(2, GRAPHLOG_SWITCH, made_task);
+    if (task_first)
+      on_join(2, GRAPHLOG_TAKE, team[1], join);
     u(2, 100);
     on_task(2, GRAPHLOG_TASK_END, made_task);
     on_task(2, GRAPHLOG_SWITCH, team[1]);
@@ -973,6 +1023,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(test_a_loop, end),
+      cmocka_unit_test_teardown(test_threads_enter_a_loop_at_different_times, end),
+      cmocka_unit_test_teardown(test_a_thread_may_be_a_barrier_ahead, end),
       cmocka_unit_test_teardown(test_the_same_loop_again_and_again, end),
       cmocka_unit_test_teardown(test_recursive_tasks, end),
       cmocka_unit_test_teardown(test_a_chain_of_dependences, end),
