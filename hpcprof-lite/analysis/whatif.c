@@ -543,10 +543,10 @@ void whatif_enter(const struct whatif_run *run, const struct whatif_answer *answ
     double samples = answer->per_sample > 0 ? selected / answer->per_sample : 1;
     error = 2 * answer->gone * sqrt((1 - selected / answer->told) / (samples > 1 ? samples : 1));
   }
-  row->span = answer->span;
-  row->span_low = answer->span > error ? answer->span - error : 0;
-  row->span_high = answer->span + error;
-  if (row->span_high > span && span >= answer->span)
+  row->span = answer->span > span && !answer->differs ? span : answer->span; /* the measured one is rounded */
+  row->span_low = row->span > error ? row->span - error : 0;
+  row->span_high = row->span + error;
+  if (row->span_high > span && span >= row->span)
     row->span_high = span;
   row->exact = !answer->by_sample;
   row->note = answer->differs ? doubtful : answer->by_sample ? estimate : exact;
