@@ -412,13 +412,15 @@ static int report_whatif(struct job *job, struct report *report)
   const char *unmatched = NULL;
   if (!job->profile.graph.known)
     return 0;
-  int status = open_log(job, NULL, 0);
-  if (!status && job->options.scenarios_count)
+  int status = 0;
+  if (job->options.scenarios_count)
     status = whatif_compute(&run, job->options.scenarios, job->options.scenarios_count, &report->whatif, &unmatched);
-  else if (!status)
-    status = rank_functions(job, &run, &report->whatif);
   if (unmatched)
     return nothing_matches("--what-if", unmatched);
+  if (!status)
+    status = open_log(job, NULL, 0);
+  if (!status && !job->options.scenarios_count)
+    status = rank_functions(job, &run, &report->whatif);
   if (!status)
     status = answers_whatif(&job->answers, &run, &report->whatif);
   if (!status && report->whatif.automatic)
