@@ -26,6 +26,8 @@
 
 enum exit_status { EXIT_FINE = 0, EXIT_INPUT = 1, EXIT_USAGE = 2 };
 
+_Static_assert((int)SPEEDUP_ROWS <= REPLAY_SCHEDULES, "a schedule for each row");
+
 /* All that one invocation holds, so that it is released in one place. */
 struct job {
   struct options options;

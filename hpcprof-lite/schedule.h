@@ -3,7 +3,9 @@
  * Context: BATCH.  Fragments come in the order in which they began in the run.  Each starts when what it waits for is
  * done and a core is free: among the cores that are free by then, on the one that became free last, so that the others
  * stay free for longer; else on the first to become free.  It is what a scheduler does that always takes the oldest
- * piece of work, with no cost of its own; neither the best schedule nor the runtime's.  Memory: a number for each core.
+ * piece of work, with no cost of its own; neither the best schedule nor the runtime's.  It does not go back to fill a
+ * gap before work that was placed: so it may fall short of what greedy schedules are sure to reach.  Memory: a number
+ * for each core.
  */
 #ifndef HPCPROF_SCHEDULE_H
 #define HPCPROF_SCHEDULE_H

@@ -89,7 +89,7 @@ uint32_t selection_within(struct selection *selection, uint32_t around, uint32_t
   uint32_t known = slab_map_find(&selection->within, key);
   if (known)
     return known - 1;
-  double left[64];
+  double left[SELECTION_MAX];
   for (uint32_t i = 0; i < selection->scenarios; i++) {
     double outer = selection_exact(selection, around, i), inner = selection_exact(selection, own, i);
     left[i] = inner < outer ? inner : outer;

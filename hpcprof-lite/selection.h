@@ -9,6 +9,8 @@
 
 #include "hpcprof-lite/parts.h"
 
+enum { SELECTION_MAX = 64 }; /* scenarios */
+
 struct selection {
   uint32_t scenarios, rows;
   const double *const *parts; /* factors [scenario][part] */

@@ -7,6 +7,9 @@
 
 #include <stdlib.h>
 
+_Static_assert(1 + REPLAY_SCENARIOS + 1 + REPLAY_SCHEDULES <= LANES_MAX, "a lane for each");
+_Static_assert((int)REPLAY_SCENARIOS <= SELECTION_MAX, "a factor for each");
+
 enum { SAMPLES_MAX = 64, LOCKS_MAX = 1 << 14, NAME_BITS = 44 };
 
 struct lock {
