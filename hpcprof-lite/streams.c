@@ -137,6 +137,10 @@ static int find_chunks(struct streams *streams)
     size_t rest = streams->size - offset;
     bool whole = rest >= sizeof head && read_at(streams, &head, sizeof head, offset);
     const char *fault = whole ? header_fault(&head, rest - sizeof head) : "the file ends within a chunk's header";
+    if (whole && !head.magic) { /* a thread was about to begin one */
+      offset = next_magic(streams, offset + 1);
+      continue;
+    }
     if (fault) {
       problems_add(streams->problems, "%s: cannot read the chunk at offset %zu: %s: left out", streams->path, offset,
                    fault);

@@ -841,6 +841,24 @@ static void test_chunks_are_put_together(void **state)
   expect_row(PARALLEL, 5, 35, 20);
 }
 
+/* Threads reserve their chunks: zeros may stand before, between and behind those that were begun. */
+static void test_chunks_that_were_not_begun_are_no_damage(void **state)
+{
+  (void)state;
+  static struct compose holes;
+  loop_program(2);
+  save(COMPOSE_LIVE);
+  memset(&holes, 0, sizeof holes);
+  for (size_t i = 0; i < compose.size; i++) {
+    bool begins = i + 8 <= compose.size && !memcmp(compose.bytes + i, "hpcrlite", 8);
+    holes.size = begins ? (holes.size / 4096 + 2) * 4096 : holes.size;
+    holes.bytes[holes.size++] = compose.bytes[i];
+  }
+  holes.size += 5000;
+  assert_true(holes.size < sizeof holes.bytes && compose_write(&holes, path));
+  assert_true(measured().span == 36);
+}
+
 static void test_what_is_behind_damage_is_not_used(void **state)
 {
   (void)state;
@@ -1045,6 +1063,7 @@ int main(void)
       cmocka_unit_test_teardown(test_who_is_ahead_is_held_back, end),
       cmocka_unit_test_teardown(test_who_waits_in_vain_goes_on, end),
       cmocka_unit_test_teardown(test_chunks_are_put_together, end),
+      cmocka_unit_test_teardown(test_chunks_that_were_not_begun_are_no_damage, end),
       cmocka_unit_test_teardown(test_what_is_behind_damage_is_not_used, end),
       cmocka_unit_test_teardown(test_damage_at_every_byte, end),
       cmocka_unit_test_teardown(test_nonsense_is_survived, end),
