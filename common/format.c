@@ -197,6 +197,7 @@ const char *format_loss_name(unsigned loss)
       [FORMAT_LOST_PATHS] = "parts of critical paths",
       [FORMAT_LOST_DIRECTIVES] = "constructs not told apart",
       [FORMAT_LOST_GRAPH] = "tasks and joins not followed",
+      [FORMAT_LOST_LOG] = "parts of the graph's log",
   };
   return loss < sizeof names / sizeof *names ? names[loss] : NULL;
 }

@@ -20,6 +20,7 @@
 #define FORMAT_MAGIC 0x6574696c72637068ULL /* "hpcrlite" */
 #define FORMAT_VERSION 1
 #define FORMAT_SUFFIX ".hpcrun"
+#define FORMAT_GRAPH_SUFFIX ".graph"    /* of the graph's log */
 #define FORMAT_PAYLOAD_MAX (256u << 20) /* bytes of one decoded chunk; larger ones are refused */
 
 /* Tables.  "process" tables have owner 0; the others belong to the thread whose index is the owner. */
@@ -75,6 +76,7 @@ enum format_loss {
   FORMAT_LOST_PATHS,  /* fragments whose place on a critical path could not be kept */
   FORMAT_LOST_DIRECTIVES, /* constructs that are not told apart: too many, or no memory  */
   FORMAT_LOST_GRAPH,      /* tasks, joins or regions without a record: work and span are incomplete */
+  FORMAT_LOST_LOG,        /* streams of the graph's log that end early */
   FORMAT_LOST_MAX = 16
 };
 

@@ -93,6 +93,7 @@ enum profile_loss {
   LOSS_PATHS,
   LOSS_DIRECTIVES,
   LOSS_GRAPH,
+  LOSS_LOG,
   LOSS_MAX = 16
 };
 

@@ -36,7 +36,9 @@ void config_read(struct config *config)
   config->first_pid = atoi(text("HPCRUN_LITE_PID", "0"));
   config->note = text("HPCRUN_LITE_NOTE", "");
   config->task_creation = strcmp(text("HPCRUN_LITE_TASKS", "region"), "creation") == 0;
-  config->online = strcmp(text("HPCRUN_LITE_PARALLELISM", "off"), "online") == 0;
+  const char *parallelism = text("HPCRUN_LITE_PARALLELISM", "off");
+  config->graph_log = strcmp(parallelism, "log") == 0;
+  config->online = config->graph_log || strcmp(parallelism, "online") == 0;
   config->work_unit = strcmp(text("HPCRUN_LITE_WORK", "cpu-time"), "user") == 0 ? WORK_USER : WORK_CPU_TIME;
   config->paused = atoi(text("HPCRUN_LITE_PAUSED", "0")) != 0;
   config->exchanged = text("HPCRUN_LITE_RUNTIME", NULL) != NULL;

@@ -14,7 +14,8 @@ struct config {
   int log;                  /* 0 quiet, 1 normal, 2 verbose                     */
   int first_pid;            /* of the process that the launcher became          */
   int rank;                 /* MPI, -1 without                                  */
-  bool online;              /* -p online                                       */
+  bool online;              /* -p online, -p log                               */
+  bool graph_log;           /* -p log                                          */
   enum work_unit work_unit; /* --work                                          */
   bool paused;              /* --paused                                        */
   bool task_creation;       /* --task-context creation                          */

@@ -16,9 +16,11 @@
 #include <unistd.h>
 
 #include "hpcrun-lite/hooks.h"
+#include "hpcrun-lite/packer.h"
 #include "hpcrun-lite/rt/blame.h"
 #include "hpcrun-lite/rt/cct.h"
 #include "hpcrun-lite/rt/context.h"
+#include "hpcrun-lite/rt/log.h"
 #include "hpcrun-lite/rt/modules.h"
 #include "hpcrun-lite/rt/ospg.h"
 #include "hpcrun-lite/rt/region.h"
@@ -479,20 +481,23 @@ static uint64_t total_samples(void)
 }
 
 /* Children that were too short to be sampled (a shell's, say) leave no file; what they took is in the samples of the
- * others of their kind. */
-static void write_all(void)
+ * others of their kind.  last: nothing comes after it.  False: no file was needed. */
+static bool write_all(bool last)
 {
   if (rt.pid != control.config.first_pid && !rt.ompt && !total_samples())
-    return;
+    return false;
   for (struct thread_state *t = control.threads; t && rt.online && rt_self; t = t->next) {
     ospg_reach(rt_self, t);
     ospg_settle(t);
   }
+  if (last)
+    log_stop();
   for (struct thread_state *t = control.threads; t; t = t->next) {
     settle_record(t, false);
     writer_thread(t);
   }
   writer_process();
+  return true;
 }
 
 static uint64_t total_lost(enum format_loss loss)
@@ -562,7 +567,10 @@ void control_finish(void)
     publish_open_regions();
     atomic_store(&rt.closed, true);
     wait_until(outside_handler);
-    write_all();
+    if (write_all(true))
+      packer_run();
+    else
+      packer_discard();
     say_end();
   }
   lock_drop();
@@ -584,7 +592,11 @@ void control_before_exec(void)
   publish_open_regions();
   atomic_store(&rt.closed, true);
   wait_until(outside_handler);
-  write_all();
+  if (!write_all(false)) { /* else the log stays as it is, since the exec may fail: it can be read */
+    packer_discard();
+    if (control.config.graph_log)
+      rt_lost(NULL, FORMAT_LOST_LOG);
+  }
   hooks_sigmask(SIG_SETMASK, &mask_before, NULL); /* the mask is the new program's too */
 }
 
@@ -619,6 +631,8 @@ void control_fork_parent(void)
 /* Only the forking thread goes on.  Its sources stayed behind with the parent; so does what was measured until now. */
 void control_fork_child(void)
 {
+  for (struct thread_state *t = control.threads; t; t = t->next)
+    log_forget(t);
   atomic_store(&rt.quiet, false);
   lock_drop();
   if (!control.active || finished)

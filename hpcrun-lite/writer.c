@@ -12,6 +12,8 @@
 
 #include "hpcrun-lite/rt/blame.h"
 #include "hpcrun-lite/rt/directive.h"
+#include "hpcrun-lite/rt/graph.h"
+#include "hpcrun-lite/rt/log.h"
 #include "hpcrun-lite/rt/modules.h"
 #include "hpcrun-lite/rt/ospg.h"
 #include "hpcrun-lite/rt/path.h"
@@ -43,6 +45,12 @@ static struct {
   ZSTD_CCtx *zstd;
 } writer;
 
+static void name_file(const char *suffix)
+{
+  snprintf(writer.path, sizeof writer.path, "%s/%s-%d-%llx%s", control.config.directory, writer.host, rt.pid,
+           (unsigned long long)control.start_realtime_ns, suffix);
+}
+
 void writer_start(void)
 {
   if (writer.common.bytes)
@@ -54,8 +62,10 @@ void writer_start(void)
   writer.zstd = zstd;
   if (gethostname(writer.host, sizeof writer.host - 1) != 0 || !writer.host[0])
     strcpy(writer.host, "localhost");
-  snprintf(writer.path, sizeof writer.path, "%s/%s-%d-%llx" FORMAT_SUFFIX, control.config.directory, writer.host,
-           rt.pid, (unsigned long long)control.start_realtime_ns);
+  name_file(FORMAT_GRAPH_SUFFIX);
+  if (control.config.graph_log)
+    log_start(writer.path);
+  name_file(FORMAT_SUFFIX);
 }
 
 static void fail(const char *what, size_t lost)
@@ -120,11 +130,18 @@ static bool reserve(struct buffer *buffer, size_t size)
 }
 
 /* zstd in memory of ours.  NULL without: then chunks are stored as they are. */
-static ZSTD_CCtx *compressor(void)
+static ZSTD_CCtx *new_compressor(void)
 {
   size_t size = format_pack_memory();
   void *memory = sys_map(size);
   return memory ? ZSTD_initStaticCCtx(memory, size) : NULL;
+}
+
+struct ZSTD_CCtx_s *writer_compressor(void)
+{
+  if (!writer.zstd)
+    writer.zstd = new_compressor();
+  return writer.zstd;
 }
 
 static void put(struct buffer *to, enum format_table table, uint32_t owner, uint32_t first, uint32_t count,
@@ -133,16 +150,14 @@ static void put(struct buffer *to, enum format_table table, uint32_t owner, uint
   struct format_chunk head = {
       .table = (uint16_t)table, .owner = owner, .first = first, .count = count, .record_size = record_size};
   size_t raw_size = (size_t)count * record_size;
-  if (!writer.zstd)
-    writer.zstd = compressor();
   if (!count || !reserve(to, format_pack_bound(raw_size))) {
     if (count)
       atomic_fetch_add(&rt.lost[FORMAT_LOST_WRITES], raw_size);
     return;
   }
   enum { WORTH_COMPRESSING = 128 };
-  to->used += format_pack(&head, records, raw_size >= WORTH_COMPRESSING ? writer.zstd : NULL, to->bytes + to->used,
-                          to->capacity - to->used);
+  to->used += format_pack(&head, records, raw_size >= WORTH_COMPRESSING ? writer_compressor() : NULL,
+                          to->bytes + to->used, to->capacity - to->used);
 }
 
 static void put_table(struct buffer *to, const struct table *table)
@@ -204,10 +219,15 @@ static void flush(void)
   append();
 }
 
+static uint64_t ticks_ns(uint64_t ticks)
+{
+  return (uint64_t)((double)ticks * writer.ns_per_tick + 0.5);
+}
+
 /* Work as it is counted while the program runs, in the unit that is written. */
 static uint64_t in_unit(uint64_t work)
 {
-  return rt.work_unit == WORK_USER ? work : (uint64_t)((double)work * writer.ns_per_tick + 0.5);
+  return rt.work_unit == WORK_USER ? work : ticks_ns(work);
 }
 
 /* A thread that was never sampled and never waited has a record and nothing else. */
@@ -294,6 +314,11 @@ static void put_graph(struct format_process *process)
   process->span_burdened = in_unit(program->burdened);
   process->work_unit = modules_string(rt.work_unit == WORK_USER ? "units" : "s");
   process->unseen = rt.unseen;
+  process->tick_scale = (uint64_t)(writer.ns_per_tick * 4294967296.0 + 0.5);
+  process->start_ticks = control.start_ticks;
+  process->cost_fork = ticks_ns(graph_costs.fork);
+  process->cost_task = ticks_ns(graph_costs.task);
+  process->cost_join = ticks_ns(graph_costs.join);
   put_directives();
   put_contributions(program->path);
 }

@@ -14,4 +14,7 @@ void writer_process(void);                  /* the process's tables; then everyt
 void writer_mark(void);                     /* remembers the file's state …                            */
 void writer_rewind(void);                   /* … and returns to it                                     */
 
+/* For format_pack(); NULL without memory. */
+struct ZSTD_CCtx_s *writer_compressor(void);
+
 #endif

@@ -337,6 +337,7 @@ static const char *remedy(unsigned loss)
       [LOSS_PATHS] = "the critical path lacks contexts",
       [LOSS_DIRECTIVES] = "shown with the construct around them",
       [LOSS_GRAPH] = "work and span are incomplete",
+      [LOSS_LOG] = "make room on the disk",
   };
   return loss < LOSS_MAX && remedies[loss] ? remedies[loss] : "";
 }

@@ -56,11 +56,16 @@ static void make_id(const struct directory_request *request, char *id, size_t si
   snprintf(id, size, "launch=%s.%ld.%lld.%09ld", host, request->launcher_pid, (long long)now.tv_sec, now.tv_nsec);
 }
 
+static bool ends_in(const char *name, const char *suffix)
+{
+  size_t length = strlen(name), end = strlen(suffix);
+  return length > end && strcmp(name + length - end, suffix) == 0;
+}
+
 static bool is_measurement(int directory, const char *name)
 {
   struct stat status;
-  size_t length = strlen(name), suffix = strlen(FORMAT_SUFFIX);
-  bool named = strcmp(name, MARKER) == 0 || (length > suffix && strcmp(name + length - suffix, FORMAT_SUFFIX) == 0);
+  bool named = strcmp(name, MARKER) == 0 || ends_in(name, FORMAT_SUFFIX) || ends_in(name, FORMAT_GRAPH_SUFFIX);
   return named && fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
 }
 

@@ -13,6 +13,7 @@ struct clock {
 /* The latest of the clocks that were offered, by any thread. */
 struct join {
   uint32_t lock;
+  uint64_t name; /* in the log, 0 = none yet */
   struct clock latest;
 };
 

@@ -1,5 +1,6 @@
 #include "hpcrun-lite/rt/depend.h"
 
+#include "hpcrun-lite/rt/log.h"
 #include "hpcrun-lite/rt/pool.h"
 
 enum { BUCKETS = 126 };
@@ -216,20 +217,24 @@ void depend_add(struct thread_state *t, struct depend *parent, struct depend *ch
   }
 }
 
-void depend_wait(struct thread_state *t, const struct depend *task, struct clock *clock)
+void depend_wait(struct thread_state *t, const struct depend *task, struct clock *clock, uint64_t name)
 {
   for (uint32_t index = task->edges; index; index = edge_at(index)->more)
-    if (!edge_at(index)->member)
+    if (!edge_at(index)->member) {
       join_take(t, clock, &cell_at(edge_at(index)->cell)->ends);
+      log_take(t, name, &cell_at(edge_at(index)->cell)->ends);
+    }
 }
 
-void depend_end(struct thread_state *t, struct depend *task, const struct clock *clock)
+void depend_end(struct thread_state *t, struct depend *task, const struct clock *clock, uint64_t name)
 {
   while (task->edges) {
     uint32_t index = task->edges;
     struct edge *edge = edge_at(index);
-    if (edge->member && clock)
+    if (edge->member && clock) {
       join_offer(t, &cell_at(edge->cell)->ends, clock);
+      log_offer(t, name, &cell_at(edge->cell)->ends);
+    }
     cell_drop(t, edge->cell);
     task->edges = edge->more;
     pool_put(&edges, &t->free_edges, index);

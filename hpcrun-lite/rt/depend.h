@@ -22,11 +22,11 @@ void depend_stop_thread(struct thread_state *t);
 void depend_add(struct thread_state *t, struct depend *parent, struct depend *child,
                 const ompt_dependence_t *dependences, int count);
 
-/* Raises the clock to the ends of all that the task waits for. */
-void depend_wait(struct thread_state *t, const struct depend *task, struct clock *clock);
+/* Raises the clock, of the task of that name in the log, to the ends of all that the task waits for. */
+void depend_wait(struct thread_state *t, const struct depend *task, struct clock *clock, uint64_t name);
 
-/* The task ends at that clock (NULL: nobody waits for it); it has no part in dependences any more. */
-void depend_end(struct thread_state *t, struct depend *task, const struct clock *clock);
+/* The task of that name ends at that clock (NULL: nobody waits for it); it has no part in dependences any more. */
+void depend_end(struct thread_state *t, struct depend *task, const struct clock *clock, uint64_t name);
 
 /* The join that stands at a place of a map of its own (a doacross loop's iterations).  The caller holds a lock.  NULL
  * without memory. */

@@ -1,6 +1,7 @@
 #include "hpcrun-lite/rt/graph.h"
 
 #include "hpcrun-lite/rt/directive.h"
+#include "hpcrun-lite/rt/log.h"
 #include "hpcrun-lite/rt/path.h"
 
 enum { TEAMS_FIRST = 64 };
@@ -50,11 +51,16 @@ void graph_fragment_end_at(struct thread_state *t, uint64_t moment)
   struct task *task = t->task ? graph_task(t->task) : NULL;
   if (!task || task->flags & TASK_WAITING) {
     t->fragment_samples = 0;
+    if (task)
+      log_time(t, moment);
     return;
   }
   uint64_t work = work_until(t, moment);
-  if (!work || atomic_load_explicit(&rt.paused, memory_order_relaxed))
+  if (!work || atomic_load_explicit(&rt.paused, memory_order_relaxed)) {
+    log_time(t, moment);
     return;
+  }
+  log_run(t, moment, work);
   attribute(t, task, work);
   task->now.base += work;
   task->now.burdened += work;

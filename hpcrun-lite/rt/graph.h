@@ -33,6 +33,7 @@ struct task {
   struct pool_record pool;
   uint32_t refs; /* itself until it ends, and children; of implicit tasks, only itself */
   uint32_t flags, parent, group, phase, created;
+  uint64_t name;   /* in the log */
   uint32_t outer;  /* instance that the task was created in */
   uint64_t region; /* handle; teams stand at its index */
   struct clock now;
@@ -57,6 +58,7 @@ struct team {
   uint32_t creator, instance, row, size;
   bool loops_met;
   uint64_t forked; /* ticks */
+  uint64_t name;   /* in the log */
   const void *code;
   struct clock start;
   struct join phases[2]; /* ends in a barrier phase: by parity, since a thread may be one phase ahead */

@@ -31,6 +31,10 @@ typedef struct ompt_dependence_t {
   int dependence_type;
 } ompt_dependence_t;
 
+typedef struct ompt_dispatch_chunk_t {
+  uint64_t start, iterations;
+} ompt_dispatch_chunk_t;
+
 typedef struct ompt_start_tool_result_t {
   ompt_initialize_t initialize;
   ompt_finalize_t finalize;
@@ -67,6 +71,8 @@ enum { ompt_mutex_test_lock = 2, ompt_mutex_test_nest_lock = 4 };
 enum {
   ompt_task_final = 0x20000000,
   ompt_task_undeferred = 0x08000000,
+  ompt_task_untied = 0x10000000,
+  ompt_task_mergeable = 0x40000000,
   ompt_frame_application_serial = 1,
   ompt_parallel_league = 0x40000000
 };
@@ -89,7 +95,7 @@ enum {
   ompt_work_scope = 8,
   ompt_work_loop_static = 10
 };
-enum { ompt_dispatch_taskloop_chunk = 4 };
+enum { ompt_dispatch_ws_loop_chunk = 3, ompt_dispatch_taskloop_chunk = 4 };
 enum { ompt_mutex_ordered = 7 };
 enum {
   ompt_dependence_type_in = 1,

@@ -295,12 +295,13 @@ static void on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_dat
 
 static void on_dispatch(ompt_data_t *parallel_data, ompt_data_t *task_data, int kind, ompt_data_t instance)
 {
-  (void)parallel_data, (void)instance;
+  (void)parallel_data;
   struct thread_state *t = self();
   if (!t)
     return;
+  const ompt_dispatch_chunk_t *chunk = kind == ompt_dispatch_ws_loop_chunk ? instance.ptr : NULL;
   t->inside++;
-  sharing_chunk(t, record_of(task_data), kind);
+  sharing_chunk(t, record_of(task_data), kind, chunk ? chunk->start : 0, chunk ? chunk->iterations : 0);
   t->inside--;
 }
 

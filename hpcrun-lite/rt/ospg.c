@@ -2,6 +2,7 @@
 
 #include "hpcrun-lite/rt/directive.h"
 #include "hpcrun-lite/rt/graph.h"
+#include "hpcrun-lite/rt/log.h"
 #include "hpcrun-lite/rt/path.h"
 #include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/sharing.h"
@@ -57,7 +58,7 @@ static void task_release(struct thread_state *t, uint32_t index)
     join_clear(t, &task->fulfilled);
     clock_clear(t, &task->loop_entry);
     clock_clear(t, &task->loop_end);
-    depend_end(t, &task->depend, NULL);
+    depend_end(t, &task->depend, NULL, 0);
     depend_clear(t, &task->depend);
     pool_put(&graph_tasks, &t->free_tasks, index);
     index = parent;
@@ -81,14 +82,15 @@ static void leave_scopes(struct thread_state *t, struct task *task)
 /* ---- threads of the program's ---- */
 
 /* A join of its own serves as the record. */
-static uint32_t keep_clock(struct thread_state *t, const struct clock *clock)
+static uint32_t keep_clock(struct thread_state *t, const struct task *task)
 {
   uint32_t made = pool_get(&graph_groups, &t->free_groups);
   if (!made)
     return 0;
   struct group *group = graph_group(made);
   group->ends = (struct join){0};
-  join_offer(t, &group->ends, clock);
+  join_offer(t, &group->ends, &task->now);
+  log_offer(t, task->name, &group->ends);
   return made;
 }
 
@@ -100,10 +102,12 @@ void ospg_forget(struct thread_state *t, uint32_t handed)
   pool_put(&graph_groups, &t->free_groups, handed);
 }
 
-static void take_kept(struct thread_state *t, struct clock *clock, uint32_t handed)
+static void take_kept(struct thread_state *t, struct task *task, uint32_t handed)
 {
-  if (handed)
-    join_take(t, clock, &graph_group(handed)->ends);
+  if (handed) {
+    join_take(t, &task->now, &graph_group(handed)->ends);
+    log_take(t, task->name, &graph_group(handed)->ends);
+  }
   ospg_forget(t, handed);
 }
 
@@ -115,7 +119,7 @@ uint32_t ospg_hand_over(struct thread_state *t)
     return made;
   }
   graph_fragment_end(t);
-  made = keep_clock(t, &graph_task(t->task)->now);
+  made = keep_clock(t, graph_task(t->task));
   graph_fragment_begin(t);
   return made;
 }
@@ -128,7 +132,7 @@ void ospg_take_over(struct thread_state *t, uint32_t handed)
     return;
   }
   graph_fragment_end(t);
-  take_kept(t, &graph_task(t->task)->now, handed);
+  take_kept(t, graph_task(t->task), handed);
   graph_fragment_begin(t);
 }
 
@@ -164,8 +168,11 @@ uint32_t ospg_implicit_begin(struct thread_state *t, uint64_t region)
     task->now.burdened += graph_costs.fork;
   }
   bool first = !t->task && !region;
+  if (!first)
+    log_now(t);
+  log_implicit(t, task, team);
   if (first) {
-    take_kept(t, &task->now, t->begun_by);
+    take_kept(t, task, t->begun_by);
     t->begun_by = 0;
   }
   task->scope.begin = task->now.base;
@@ -191,8 +198,9 @@ void ospg_implicit_end(struct thread_state *t, uint32_t index)
     join_offer(t, &program, &task->now);
   if (!task->region) { /* for who joins the thread, or its next task */
     ospg_forget(t, t->begun_by);
-    t->begun_by = keep_clock(t, &task->now);
+    t->begun_by = keep_clock(t, task);
   }
+  log_task_op(t, GRAPHLOG_IMPLICIT_END, task->name);
   leave_scopes(t, task);
   if (t->task == index)
     t->task = 0;
@@ -230,6 +238,7 @@ void ospg_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
   team->instance = directive_enter(t, team->row, task ? graph_make_instances(t, task) : 0, base);
   team->code = code;
   team->forked = rt_ticks();
+  log_region(t, team);
   graph_fragment_begin(t);
 }
 
@@ -257,6 +266,7 @@ void ospg_parallel_end(struct thread_state *t, uint64_t region)
     join_clear(t, &team->loops[i].ordered);
     team->loops[i] = (struct loop){0};
   }
+  log_op(t, GRAPHLOG_REGION_END, team->row);
   if (t->waited_until)
     graph_cost(&graph_costs.join, rt_ticks() - t->waited_until);
   if (creator) {
@@ -302,6 +312,7 @@ uint32_t ospg_task_create(struct thread_state *t, uint32_t creator, int flags, b
     task->flags |= TASK_BORROWS; /* the team's instance: it is there until the region ends */
   else
     directive_share(task->outer);
+  log_task(t, task, parent, flags);
   graph_fragment_begin(t);
   return index;
 }
@@ -312,6 +323,7 @@ static void task_end(struct thread_state *t, uint32_t index)
   struct task *task = graph_task(index), *parent = task->parent ? graph_task(task->parent) : NULL;
   struct team *team = task->region && region_open(task->region) ? graph_team(task->region) : NULL;
   join_take(t, &task->now, &task->fulfilled);
+  log_take(t, task->name, &task->fulfilled);
   if (parent && task->flags & TASK_SERIAL)
     clock_set(t, &parent->now, &task->now);
   else if (parent)
@@ -320,7 +332,8 @@ static void task_end(struct thread_state *t, uint32_t index)
     join_offer(t, &graph_group(task->group)->ends, &task->now);
   else if (team)
     join_offer(t, &team->phases[task->phase & 1], &task->now);
-  depend_end(t, &task->depend, &task->now);
+  depend_end(t, &task->depend, &task->now, task->name);
+  log_task_op(t, GRAPHLOG_TASK_END, task->name);
   leave_scopes(t, task);
   task_release(t, index);
 }
@@ -330,7 +343,7 @@ static void task_begin(struct thread_state *t, struct task *task)
   if (task->flags & TASK_STARTED)
     return;
   task->flags |= TASK_STARTED;
-  depend_wait(t, &task->depend, &task->now);
+  depend_wait(t, &task->depend, &task->now, task->name);
   task->scope.begin = task->now.base;
 }
 
@@ -351,8 +364,10 @@ void ospg_task_schedule(struct thread_state *t, uint32_t prior, int status, uint
     break;
   case ompt_task_early_fulfill:
   case ompt_task_late_fulfill:
-    if (task && t->task)
+    if (task && t->task) {
       join_offer(t, &task->fulfilled, &graph_task(t->task)->now);
+      log_offer(t, graph_task(t->task)->name, &task->fulfilled);
+    }
     if (task && status == ompt_task_late_fulfill)
       task_end(t, prior);
     next = t->task;
@@ -360,8 +375,9 @@ void ospg_task_schedule(struct thread_state *t, uint32_t prior, int status, uint
   case ompt_taskwait_complete:
     if (task && next) {
       graph_task(next)->flags &= ~(uint32_t)TASK_WAITING;
-      depend_wait(t, &task->depend, &graph_task(next)->now);
-      depend_end(t, &task->depend, NULL);
+      depend_wait(t, &task->depend, &graph_task(next)->now, graph_task(next)->name);
+      depend_end(t, &task->depend, NULL, 0);
+      log_task_op(t, GRAPHLOG_TASK_DROP, task->name);
       leave_scopes(t, task);
       task_release(t, prior);
     }
@@ -372,6 +388,7 @@ void ospg_task_schedule(struct thread_state *t, uint32_t prior, int status, uint
   if (next) {
     task_begin(t, graph_task(next));
     t->task = next;
+    log_task_op(t, GRAPHLOG_SWITCH, graph_task(next)->name);
   }
   graph_fragment_begin_after(t, moment);
 }
@@ -395,10 +412,12 @@ void ospg_wait_begin(struct thread_state *t, uint32_t index, int kind, uint64_t 
   graph_settle(task);
   if (is_barrier(kind) && team && region_open(task->region))
     join_offer(t, &team->phases[task->phase & 1], &task->now);
+  uint32_t row = 0;
   if (kind == ompt_sync_region_taskwait)
-    directive_count(t, directive_row(t, FORMAT_DIRECTIVE_TASKWAIT, code), 0);
+    directive_count(t, row = directive_row(t, FORMAT_DIRECTIVE_TASKWAIT, code), 0);
   else if (kind == ompt_sync_region_barrier_explicit && t->open_region == (uint32_t)task->region)
-    directive_count(t, directive_row(t, FORMAT_DIRECTIVE_BARRIER, code), 0);
+    directive_count(t, row = directive_row(t, FORMAT_DIRECTIVE_BARRIER, code), 0);
+  log_wait(t, GRAPHLOG_WAIT, task->name, kind, row);
   task->flags |= TASK_WAITING;
 }
 
@@ -409,6 +428,9 @@ void ospg_wait_end(struct thread_state *t, uint32_t index, int kind, bool known,
   struct task *task = graph_task(index);
   task->flags &= ~(uint32_t)TASK_WAITING;
   struct team *team = known && task->region && region_open(task->region) ? graph_team(task->region) : NULL;
+  log_time(t, graph_moment(t, moment));
+  if (team || !is_barrier(kind)) /* else a worker has left it after its region's end, and takes nothing */
+    log_wait(t, GRAPHLOG_WAIT_END, task->name, kind, 0);
   if (kind == ompt_sync_region_taskwait)
     join_take(t, &task->now, &task->children);
   else if (kind == ompt_sync_region_taskgroup && task->group)
@@ -428,7 +450,9 @@ void ospg_taskgroup_begin(struct thread_state *t, uint32_t index, const void *co
     return;
   graph_fragment_end(t);
   struct task *task = graph_task(index);
-  graph_construct_begin(task, directive_row(t, FORMAT_DIRECTIVE_TASKGROUP, code), 0);
+  uint32_t row = directive_row(t, FORMAT_DIRECTIVE_TASKGROUP, code);
+  graph_construct_begin(task, row, 0);
+  log_op(t, GRAPHLOG_GROUP, row);
   uint32_t made = pool_get(&graph_groups, &t->free_groups);
   if (made) {
     struct group *group = graph_group(made);
@@ -454,6 +478,7 @@ void ospg_taskgroup_end(struct thread_state *t, uint32_t index)
   task->group = group->outer;
   pool_put(&graph_groups, &t->free_groups, ended);
   graph_construct_end(t, task);
+  log_op(t, GRAPHLOG_GROUP_END);
   graph_fragment_begin(t);
 }
 
@@ -492,6 +517,7 @@ void ospg_start_thread(struct thread_state *t)
 {
   directive_start_thread(t);
   work_start(t);
+  log_start_thread(t);
 }
 
 void ospg_add_work(struct thread_state *t, uint32_t node, uint64_t units)
@@ -520,6 +546,7 @@ void ospg_stop_thread(struct thread_state *t)
     graph_fragment_end(t);
   if (t->task)
     join_offer(t, &program, &graph_task(t->task)->now);
+  log_stop_thread(t);
   ospg_settle(t);
   directive_stop_thread(t);
   depend_stop_thread(t);

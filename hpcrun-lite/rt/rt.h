@@ -82,6 +82,16 @@ struct work {
   int source; /* whose perf page tells when the thread was switched out, -1 = none */
 };
 
+/* A thread's stream of the graph's log: see rt/log.h. */
+struct log_stream {
+  uint8_t *at, *end;              /* the room that the window has left            */
+  struct format_chunk *chunk;     /* the window, NULL = none                      */
+  uint64_t now, moment;           /* ticks: as far as the stream tells; of what happens next */
+  uint32_t tasks, regions, joins; /* that it has named                        */
+  uint32_t chunks, cpu;
+  bool ended; /* a part is lost: nothing behind it is written */
+};
+
 /* A user region that is open: in the frame that ends at cfa (the frame outside it has that stack pointer). */
 struct user_region {
   uint64_t cfa;
@@ -157,6 +167,7 @@ struct thread_state {
   uint64_t total_work;
   uint64_t waited_until, task_ended; /* ticks: of the last wait, of the last task */
   struct work work;
+  struct log_stream log;
   struct {
     uint32_t node;
     uint64_t weight;
@@ -192,6 +203,7 @@ struct rt_process {
   bool ompt;
   uint32_t unseen; /* callbacks of the graph's that the runtime does not have */
   bool online;     /* work and span are computed */
+  atomic_bool log; /* and what they are computed from is written to a file */
   enum work_unit work_unit;
   bool task_creation;            /* tasks stand below the context that created them */
   bool runtime_apart;            /* the OpenMP runtime is a module of its own, so its code is told from the program's */

@@ -2,6 +2,7 @@
 
 #include "hpcrun-lite/rt/directive.h"
 #include "hpcrun-lite/rt/graph.h"
+#include "hpcrun-lite/rt/log.h"
 #include "hpcrun-lite/rt/region.h"
 
 /* The construct that the task enters, as the team shares it; NULL where so many are open that it has no place. */
@@ -63,12 +64,25 @@ static bool is_loop(int kind)
          kind == ompt_work_distribute || kind >= ompt_work_loop_static;
 }
 
+/* A construct that is nothing else: it begins and ends in the task. */
+static void scope_begin(struct thread_state *t, struct task *task, uint32_t row)
+{
+  graph_construct_begin(task, row, 0);
+  log_op(t, GRAPHLOG_SCOPE, row);
+}
+
+static void scope_end(struct thread_state *t, struct task *task)
+{
+  graph_construct_end(t, task);
+  log_op(t, GRAPHLOG_SCOPE_END);
+}
+
 static void single_end(struct thread_state *t, struct task *task)
 {
   if (!(task->flags & TASK_SINGLE))
     return;
   task->flags &= ~(uint32_t)TASK_SINGLE;
-  graph_construct_end(t, task);
+  scope_end(t, task);
 }
 
 static void loop_end(struct thread_state *t, struct task *task)
@@ -81,6 +95,7 @@ static void loop_end(struct thread_state *t, struct task *task)
   directive_span(task->scope.instance, task->now.base - task->loop_entry.base);
   task->flags &= ~(uint32_t)TASK_LOOP;
   graph_construct_end(t, task);
+  log_op(t, GRAPHLOG_LOOP_END);
   if (task->loop_slot && team && region_open(task->region))
     loop_leave(t, team, &team->loops[task->loop_slot - 1]);
   task->loop_slot = 0;
@@ -106,13 +121,15 @@ void sharing_work_begin(struct thread_state *t, uint32_t index, int kind, uint64
   uint32_t row = directive_row(t, work_kind(kind), code);
   if (is_loop(kind)) {
     struct loop *loop = loop_enter(t, task, row, count);
-    graph_construct_begin(task, loop ? loop->row : row, loop ? directive_share(loop->instance) : 0);
+    row = loop ? loop->row : row;
+    graph_construct_begin(task, row, loop ? directive_share(loop->instance) : 0);
+    log_op(t, GRAPHLOG_LOOP, row, count);
     task->loop_slot = loop && team ? (uint32_t)(loop - team->loops) + 1 : 0;
     task->flags |= TASK_LOOP;
     clock_set(t, &task->loop_entry, &task->now);
     clock_set(t, &task->loop_end, &task->now);
   } else {
-    graph_construct_begin(task, row, 0);
+    scope_begin(t, task, row);
     task->flags |= kind == ompt_work_single_executor ? TASK_SINGLE : 0;
   }
   graph_fragment_begin(t);
@@ -125,7 +142,7 @@ static void chunk_end(struct thread_state *t, struct task *task)
   clock_set(t, &task->now, &task->loop_entry);
 }
 
-void sharing_chunk(struct thread_state *t, uint32_t index, int kind)
+void sharing_chunk(struct thread_state *t, uint32_t index, int kind, uint64_t start, uint64_t iterations)
 {
   if (!index || !(graph_task(index)->flags & TASK_LOOP) || kind == ompt_dispatch_taskloop_chunk)
     return;
@@ -134,6 +151,7 @@ void sharing_chunk(struct thread_state *t, uint32_t index, int kind)
   struct task *task = graph_task(index);
   graph_settle(task);
   chunk_end(t, task);
+  log_op(t, GRAPHLOG_CHUNK, start, iterations);
   graph_fragment_begin_after(t, moment);
 }
 
@@ -148,7 +166,7 @@ void sharing_work_end(struct thread_state *t, uint32_t index, int kind)
   else if (kind == ompt_work_single_executor)
     single_end(t, task);
   else
-    graph_construct_end(t, task);
+    scope_end(t, task);
   graph_fragment_begin(t);
 }
 
@@ -158,9 +176,9 @@ void sharing_masked(struct thread_state *t, uint32_t index, bool begin, const vo
     return;
   graph_fragment_end(t);
   if (begin)
-    graph_construct_begin(graph_task(index), directive_row(t, FORMAT_DIRECTIVE_MASKED, code), 0);
+    scope_begin(t, graph_task(index), directive_row(t, FORMAT_DIRECTIVE_MASKED, code));
   else
-    graph_construct_end(t, graph_task(index));
+    scope_end(t, graph_task(index));
   graph_fragment_begin(t);
 }
 
@@ -168,7 +186,7 @@ void sharing_user_region(struct thread_state *t, uint32_t row)
 {
   graph_fragment_end(t);
   if (t->task)
-    graph_construct_begin(graph_task(t->task), row, 0);
+    scope_begin(t, graph_task(t->task), row);
   graph_fragment_begin(t);
 }
 
@@ -176,7 +194,7 @@ void sharing_user_end(struct thread_state *t)
 {
   graph_fragment_end(t);
   if (t->task)
-    graph_construct_end(t, graph_task(t->task));
+    scope_end(t, graph_task(t->task));
   graph_fragment_begin(t);
 }
 
@@ -215,11 +233,14 @@ void sharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, 
   bool waited = moment && rt.work_unit != WORK_USER;
   moment = graph_moment(t, moment);
   graph_fragment_end_at(t, waited ? t->lock_since : moment);
+  log_time(t, moment);
   if (kind == ompt_mutex_ordered) {
     struct loop *loop = ordered_loop(task);
-    graph_construct_begin(task, directive_row(t, FORMAT_DIRECTIVE_ORDERED, code), 0);
-    if (loop)
+    scope_begin(t, task, directive_row(t, FORMAT_DIRECTIVE_ORDERED, code));
+    if (loop) {
       join_take(t, &task->now, &loop->ordered);
+      log_take(t, task->name, &loop->ordered);
+    }
   } else {
     bool lock = kind <= ompt_mutex_test_nest_lock;
     uint32_t row = directive_row(t, lock ? FORMAT_DIRECTIVE_LOCK : FORMAT_DIRECTIVE_CRITICAL, code);
@@ -234,6 +255,7 @@ void sharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, 
     else
       directive_count(t, row, 0);
     chain->acquired = task->now.base;
+    log_op(t, GRAPHLOG_ACQUIRE, row, wait_id, !lock);
   }
   graph_fragment_begin_after(t, moment);
 }
@@ -247,15 +269,18 @@ void sharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_id)
   graph_fragment_end_at(t, moment);
   if (kind == ompt_mutex_ordered) {
     struct loop *loop = ordered_loop(task);
-    if (loop)
+    if (loop) {
       join_offer(t, &loop->ordered, &task->now);
-    graph_construct_end(t, task);
+      log_offer(t, task->name, &loop->ordered);
+    }
+    scope_end(t, task);
   } else {
     struct lock_chain *chain = chain_of(wait_id);
     if (chain->id == wait_id) {
       chain->held += task->now.base - chain->acquired;
       directive_lock_bound(chain->row, chain->earliest + chain->held);
     }
+    log_op(t, GRAPHLOG_RELEASE, wait_id, kind > ompt_mutex_test_nest_lock);
     if (kind > ompt_mutex_test_nest_lock)
       graph_construct_end(t, task);
   }
@@ -276,10 +301,13 @@ static void doacross(struct thread_state *t, struct task *task, const ompt_depen
   clock_lock(&team->doacross_lock);
   struct join *join = depend_place(t, &team->doacross, where);
   clock_unlock(&team->doacross_lock);
-  if (join && vector[0].dependence_type == ompt_dependence_type_source)
+  if (join && vector[0].dependence_type == ompt_dependence_type_source) {
     join_offer(t, join, &task->now);
-  else if (join)
+    log_offer(t, task->name, join);
+  } else if (join) {
     join_take(t, &task->now, join);
+    log_take(t, task->name, join);
+  }
 }
 
 void sharing_dependences(struct thread_state *t, uint32_t index, const ompt_dependence_t *dependences, int count)

@@ -17,7 +17,8 @@ void sharing_work_begin(struct thread_state *t, uint32_t task, int kind, uint64_
 void sharing_close(struct thread_state *t, struct task *task);
 
 void sharing_work_end(struct thread_state *t, uint32_t task, int kind);
-void sharing_chunk(struct thread_state *t, uint32_t task, int kind);
+/* Which iterations, for the log: 0 of them if that is not known. */
+void sharing_chunk(struct thread_state *t, uint32_t task, int kind, uint64_t start, uint64_t iterations);
 void sharing_masked(struct thread_state *t, uint32_t task, bool begin, const void *code);
 void sharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, const void *code);
 void sharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_id);

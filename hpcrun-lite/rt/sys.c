@@ -5,6 +5,7 @@
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -138,6 +139,58 @@ int sys_move_fd(int fd, int lowest)
 void sys_close(int fd)
 {
   call3(SYS_close, fd, 0, 0);
+}
+
+int sys_open_own(const char *path, bool create)
+{
+  int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (create ? O_CREAT | O_EXCL : 0);
+  long fd = call6(SYS_openat, AT_FDCWD, (long)path, flags, 0600, 0, 0);
+  return fd < 0 ? -1 : (int)fd;
+}
+
+bool sys_write_at(int fd, uint64_t offset, const void *bytes, size_t size_bytes)
+{
+  enum { TRIES = 100, EINTR_RESULT = -4 };
+  size_t done = 0;
+  for (int i = 0; i < TRIES && done < size_bytes; i++) {
+    long got = call6(SYS_pwrite64, fd, (long)((const char *)bytes + done), (long)(size_bytes - done),
+                     (long)(offset + done), 0, 0);
+    if (got <= 0 && got != EINTR_RESULT)
+      return false;
+    done += got > 0 ? (size_t)got : 0;
+  }
+  return done == size_bytes;
+}
+
+/* Beyond the limit of a file's size the kernel would send SIGXFSZ, which is the program's. */
+static bool within_limit(uint64_t size_bytes)
+{
+  struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+  call6(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0);
+  return limit.rlim_cur == RLIM_INFINITY || size_bytes <= limit.rlim_cur;
+}
+
+bool sys_reserve(int fd, uint64_t offset, size_t size_bytes)
+{
+  enum { TRIES = 100, EINTR_RESULT = -4, ENOSYS_RESULT = -38, EOPNOTSUPP_RESULT = -95 };
+  static const char zeros[4096];
+  long result = EINTR_RESULT;
+  if (!within_limit(offset + size_bytes))
+    return false;
+  for (int i = 0; i < TRIES && result == EINTR_RESULT; i++)
+    result = call6(SYS_fallocate, fd, 0, (long)offset, (long)size_bytes, 0, 0);
+  if (result != ENOSYS_RESULT && result != EOPNOTSUPP_RESULT)
+    return result == 0;
+  for (size_t done = 0; done < size_bytes; done += sizeof zeros)
+    if (!sys_write_at(fd, offset + done, zeros, sizeof zeros))
+      return false;
+  return true;
+}
+
+void *sys_map_file(int fd, uint64_t offset, size_t size_bytes)
+{
+  long at = call6(SYS_mmap, 0, (long)size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, (long)offset);
+  return at < 0 && at > -4096 ? NULL : (void *)at;
 }
 
 bool sys_perf_id(int fd, uint64_t *id)

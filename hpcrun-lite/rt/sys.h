@@ -27,6 +27,14 @@ void *sys_perf_page(int fd, size_t size_bytes);                 /* NULL on failu
 int sys_move_fd(int fd, int lowest); /* the same file at a number from lowest on; fd itself if there is none */
 void sys_close(int fd);
 
+/* A file of ours that is read and written: made anew (create), or the one that is there.  -1 on failure. */
+int sys_open_own(const char *path, bool create);
+
+/* Takes space for a part of a file, so that writing to a mapping of it cannot fail for want of space. */
+bool sys_reserve(int fd, uint64_t offset, size_t size_bytes);
+void *sys_map_file(int fd, uint64_t offset, size_t size_bytes); /* shared; NULL on failure */
+bool sys_write_at(int fd, uint64_t offset, const void *bytes, size_t size_bytes);
+
 /* A counter's value through a descriptor that may meanwhile be the program's: only read if it is the event with that
  * id. */
 bool sys_perf_id(int fd, uint64_t *id);

@@ -71,11 +71,12 @@ def bad_options_end_in_125(directory):
 
 @case
 def later_capabilities_are_refused(directory):
-    for options in (["-t"], ["--trace"], ["-qt"], ["-plog"], ["--parallelism=log"], ["--work", "cycles"]):
+    for options in (["-t"], ["--trace"], ["-qt"], ["--work", "cycles"]):
         fails(launch(directory, *options, "true"), 125, "not available yet")
     fails(launch(directory, "-p", "on", "true"), 125, "unknown mode 'on'")
     fails(launch(directory, "--work=days", "true"), 125, "unknown unit 'days'")
-    assert launch(directory, "-q", "-p", "off", "--task-context", "region", "true").returncode == 0
+    for mode in ("off", "online", "log"):
+        assert launch(directory, "-q", "-p", mode, "--task-context", "region", "true").returncode == 0
     fails(launch(directory, "--task-context=task", "true"), 125, "unknown context 'task'")
 
 

@@ -2,16 +2,10 @@
 import glob
 import os
 
-from measured import HERE, Measurement, build, tap
+from forms import FORMS, INCLUDE, program
+from measured import Measurement, build, tap
 
-# Form: work, span; rows of the report that have a closed form of their own: kind, place in its kind: instances, work, span, lock bound.
-FORMS = {
-    "fib": (465, 14), "taskgroup": (82, 75), "nested_groups": (48, 47), "undeferred": (25, 21), "final": (8, 8),
-    "untied": (51, 6), "taskloop": (41, 6), "taskloop_nogroup": (41, 5), "region_in_task": (19, 9), "inout": (120, 102),
-    "readers": (39, 21), "mutexinoutset": (21, 15), "taskwait_depend": (160, 110), "loop": (156, 36), "loops": (400, 100),
-    "reduction": (49, 5), "ordered": (90, 27), "doacross": (90, 30), "critical": (100, 10),
-    "lock": (32, 4), "nested": (51, 12), "phases": (45, 45), "masked": (11, 11), "left_behind": (42, 42), "foreign": (41, 15),
-}
+# Rows of the report that have a closed form of their own, by form: kind, instances, work, span.
 ROWS = {
     "loops": [("for", 10, 400, 100), ("parallel", 1, 400, 100)],
     "critical": [("for", 1, 100, 10), ("critical", 10, 70, 70)],
@@ -20,11 +14,6 @@ ROWS = {
     "phases": [("single", 5, 45, 45)],
     "fib": [("task", 5, 457, 45), ("task", 9, 451, 71)],  # tasks of the left and of the right call, within one another
 }
-INCLUDE = os.path.join(HERE, "..", "..", "include")
-
-
-def program(directory, compiler, name=None):
-    return build(directory, "forms.c", compiler, name=name, flags=("-O1", "-g", "-fopenmp", "-I", INCLUDE, "-ldl"))
 
 
 def measure(directory, binary, form, threads, *options):

@@ -151,9 +151,9 @@ static uint64_t run_child(struct depend *parent, uint64_t clock, uint64_t work, 
   struct depend child = {0};
   struct clock now = {.base = clock};
   depend_add(&one, parent, &child, named, count);
-  depend_wait(&one, &child, &now);
+  depend_wait(&one, &child, &now, 0);
   now.base += work;
-  depend_end(&one, &child, &now);
+  depend_end(&one, &child, &now, 0);
   return now.base;
 }
 

@@ -1,0 +1,274 @@
+"""The log of the graph, read and replayed as doc/format.md says: written apart from hpcprof-lite, so that each checks the other."""
+import ctypes
+import struct
+
+(END, TIME, CPU, MOVE, RUN, RUN_OTHER, SAMPLE, REGION, REGION_END, IMPLICIT, IMPLICIT_END, TASK, SWITCH, TASK_END, TASK_DROP, WAIT,
+ WAIT_END, GROUP, GROUP_END, SCOPE, SCOPE_END, LOOP, LOOP_END, CHUNK, OFFER, TAKE, ACQUIRE, RELEASE) = range(28)
+OPERANDS = [0, 1, 1, 1, 2, 3, 2, 1, 1, 4, 2, 4, 2, 2, 2, 4, 3, 1, 0, 1, 0, 2, 0, 2, 4, 4, 3, 2]
+BARRIER, TASKWAIT, TASKGROUP = range(3)
+SERIAL, FINAL = 1, 2
+LIVE, ZSTD = 1, 2
+PAGE = 4096
+SPAN_AT, WORK_AT = 208, 264  # in the records of the process and of a thread
+
+
+def unpacked(payload, size):
+    zstd = ctypes.CDLL("libzstd.so.1")
+    zstd.ZSTD_decompress.restype = ctypes.c_size_t
+    out = ctypes.create_string_buffer(size)
+    got = zstd.ZSTD_decompress(out, ctypes.c_size_t(size), payload, ctypes.c_size_t(len(payload)))
+    assert got == size, (got, size)
+    return out.raw
+
+
+def tables(path):
+    """(table, owner, first, bytes, live) of each chunk.  What is no chunk is a page that nobody has used."""
+    with open(path, "rb") as file:
+        data = file.read()
+    at = 0
+    while at < len(data):
+        head = data[at:at + 64]
+        if not any(head):
+            at += PAGE
+            continue
+        magic, version, table, flags, owner, first, count, size, stored = struct.unpack_from("<8sHHIIIIIQ", head)
+        assert magic == b"hpcrlite" and version == 1, (at, head)
+        payload = data[at + 64:at + 64 + stored]
+        assert len(payload) == stored, (at, stored, len(payload))
+        at += 64 + stored
+        if flags & ZSTD:
+            payload = unpacked(payload, count * size)
+        if table:
+            yield table, owner, first, payload[:count * size], bool(flags & LIVE)
+
+
+def chunks(path):
+    """(thread, number, bytes, live) of each chunk of a log."""
+    for table, owner, first, data, live in tables(path):
+        assert table == 11, table
+        yield owner, first, data, live
+
+
+def process(path):
+    """Figures of the process's file that the log is compared with."""
+    found = {"work": 0}
+    for table, _, _, data, _ in tables(path):
+        if table == 1:
+            values = struct.unpack_from("<QQIIQQQQQ", data, SPAN_AT)
+            names = ("span", "span_burdened", "work_unit", "unseen", "tick_scale", "start_ticks", "cost_fork", "cost_task", "cost_join")
+            found.update(zip(names, values))
+        elif table == 6:
+            found["work"] += struct.unpack_from("<Q", data, WORK_AT)[0]
+    return found
+
+
+def number(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return value, at
+
+
+def records(data):
+    at = 0
+    while at < len(data) and data[at] != END:
+        op, operands = data[at], []
+        at += 1
+        for _ in range(OPERANDS[op]):
+            value, at = number(data, at)
+            operands.append(value)
+        yield op, operands
+
+
+def streams(path):
+    """Each thread's records as (time, operation, operands), up to the first chunk that is not there."""
+    parts = {}
+    for thread, first, data, _ in chunks(path):
+        assert first not in parts.setdefault(thread, {}), (thread, first)
+        parts[thread][first] = data
+    found = {}
+    for thread, by_number in parts.items():
+        stream, now, index = [], 0, 0
+        while index in by_number:
+            for place, (op, operands) in enumerate(records(by_number[index])):
+                assert (op == TIME) == (place == 0), (thread, index, place, op)
+                if op == TIME:
+                    assert index == 0 or operands[0] == now, (thread, index, operands, now)
+                    now = operands[0]
+                elif op == MOVE:
+                    now += operands[0]
+                elif op in (RUN, RUN_OTHER):
+                    now += operands[0] + operands[1]
+                stream.append((now, op, operands))
+            index += 1
+        found[thread] = stream
+    return found
+
+
+class Task:
+    def __init__(self, clock, parent=None, region=None, serial=False):
+        self.clock, self.parent, self.region, self.serial = clock, parent, region, serial
+        self.children, self.group, self.phase, self.entry, self.end = 0, None, 0, None, None
+        self.begun = self.ended = False
+
+
+class Region:
+    def __init__(self, creator):
+        self.creator, self.start, self.phases, self.ended = creator, creator.clock if creator else 0, {}, False
+
+    def offer(self, phase, clock):
+        self.phases[phase] = max(self.phases.get(phase, 0), clock)
+
+
+class Group:
+    def __init__(self, outer):
+        self.outer, self.ends = outer, 0
+
+
+class Replay:
+    """Clocks, work and span of a log: strict, so it fails where a record names what nobody has made.  partly: streams may
+    have ended early; it stops where they say too little."""
+
+    def __init__(self, path, partly=False):
+        self.streams, self.partly = streams(path), partly
+        self.tasks, self.regions, self.joins = {}, {}, {}
+        self.made = {thread: [0, 0] for thread in self.streams}  # tasks, regions
+        self.runs = {thread: None for thread in self.streams}
+        self.open = {thread: [] for thread in self.streams}
+        self.locks = {}
+        self.work = self.program = self.fragments = 0
+        self.counts = [0] * len(OPERANDS)
+        self.merge()
+        self.span = max([self.program] + [task.clock for task in self.tasks.values() if not task.ended])
+
+    def merge(self):
+        at = {thread: 0 for thread in self.streams}
+        while True:
+            ready = sorted((stream[at[thread]][0], thread) for thread, stream in self.streams.items() if at[thread] < len(stream))
+            if not ready:
+                return
+            for _, thread in ready:
+                _, op, operands = self.streams[thread][at[thread]]
+                if self.known(op, operands):
+                    self.counts[op] += 1
+                    self.take(thread, op, operands)
+                    at[thread] += 1
+                    break
+            else:
+                if self.partly:
+                    return
+                raise AssertionError(("nobody made it", [self.streams[thread][at[thread]] for _, thread in ready]))
+
+    def known(self, op, operands):
+        name = tuple(operands[:2])
+        if op == IMPLICIT:
+            return name == (0, 0) or name in self.regions
+        if op in (IMPLICIT_END, TASK, SWITCH, TASK_END, TASK_DROP, WAIT, WAIT_END, OFFER):
+            return name in self.tasks
+        if op == TAKE:
+            return name in self.tasks and tuple(operands[2:]) in self.joins
+        return True
+
+    def name(self, thread, kind):
+        self.made[thread][kind] += 1
+        return thread, self.made[thread][kind]
+
+    def take(self, thread, op, operands):
+        task = self.runs[thread]
+        named = self.tasks.get(tuple(operands[:2])) if len(operands) >= 2 else None
+        if op in (RUN, RUN_OTHER):
+            work = operands[-1]
+            task.clock += work
+            self.work += work
+            self.fragments += 1
+        elif op == REGION:
+            region = self.regions[self.name(thread, 1)] = Region(task)
+            self.open[thread].append(region)
+        elif op == REGION_END:
+            region = self.open[thread].pop()
+            region.ended = True
+            if region.creator:
+                region.creator.clock = max([region.creator.clock, *region.phases.values()])
+            self.runs[thread] = region.creator
+        elif op == IMPLICIT:
+            region = self.regions.get(tuple(operands[:2]))
+            self.runs[thread] = self.tasks[self.name(thread, 0)] = Task(region.start if region else 0, region=region)
+        elif op == IMPLICIT_END:
+            if named.region:
+                named.region.offer(named.phase, named.clock)
+            else:
+                self.program = max(self.program, named.clock)
+            named.ended = True
+            if task is named:
+                self.runs[thread] = None
+        elif op == TASK:
+            child = self.tasks[self.name(thread, 0)] = Task(named.clock, named, named.region, bool(operands[3] & SERIAL))
+            child.group, child.phase = named.group, named.phase
+        elif op == SWITCH:
+            assert not named.ended, operands
+            self.runs[thread] = named
+        elif op == TASK_END:
+            self.task_end(named)
+        elif op == TASK_DROP:
+            named.ended = True
+        elif op == WAIT and operands[2] == BARRIER and named.region:
+            named.region.offer(named.phase, named.clock)
+        elif op == WAIT_END:
+            self.wait_end(named, operands[2])
+        elif op in (GROUP, GROUP_END):
+            self.group(task, op == GROUP)
+        elif op == LOOP:
+            task.entry = task.end = task.clock
+        elif op in (CHUNK, LOOP_END):
+            task.end = max(task.end, task.clock)
+            task.clock = task.entry if op == CHUNK else task.end
+        elif op in (OFFER, TAKE):
+            join = tuple(operands[2:])
+            if op == OFFER:
+                self.joins[join] = max(self.joins.get(join, 0), named.clock)
+            else:
+                named.clock = max(named.clock, self.joins[join])
+        elif op == ACQUIRE:
+            lock = self.locks.setdefault(operands[1], {"earliest": task.clock, "held": 0})
+            lock["earliest"] = min(lock["earliest"], task.clock)
+            lock["acquired"] = task.clock
+        elif op == RELEASE:
+            self.locks[operands[0]]["held"] += task.clock - self.locks[operands[0]]["acquired"]
+
+    @staticmethod
+    def task_end(task):
+        if task.serial:
+            task.parent.clock = task.clock
+        else:
+            task.parent.children = max(task.parent.children, task.clock)
+        if task.group:
+            task.group.ends = max(task.group.ends, task.clock)
+        elif task.region:
+            task.region.offer(task.phase, task.clock)
+        task.ended = True
+
+    @staticmethod
+    def wait_end(task, kind):
+        if kind == TASKWAIT:
+            task.clock = max(task.clock, task.children)
+        elif kind == TASKGROUP and task.group:
+            task.clock = max(task.clock, task.group.ends)
+        elif kind == BARRIER and task.region:
+            task.clock = max(task.clock, task.region.phases.get(task.phase, 0))
+            task.phase += 1
+
+    @staticmethod
+    def group(task, begins):
+        if begins:
+            task.group = Group(task.group)
+        else:
+            task.clock = max(task.clock, task.group.ends)
+            task.group = task.group.outer
+
+    def bounds(self):
+        """Of each lock, what its holders set to the span."""
+        return [lock["earliest"] + lock["held"] for lock in self.locks.values()]
