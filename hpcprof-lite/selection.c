@@ -20,7 +20,7 @@ static uint32_t intern(struct selection *selection, const double *left)
   return selection->choices++;
 }
 
-/* Each directive's mix: its parts' amounts by what is left of them. */
+/* Each directive's mix: its parts' amounts by what is left of them.  Part 0, which is none, has the factor 1. */
 static int mix(struct selection *selection, const struct parts *parts)
 {
   uint32_t scenarios = selection->scenarios;
@@ -39,7 +39,10 @@ static int mix(struct selection *selection, const struct parts *parts)
   for (uint32_t row = 0; row < selection->rows; row++)
     for (uint32_t j = 0; j < scenarios; j++) {
       double *left = &selection->mixes[(size_t)row * scenarios + j];
-      *left = sums[row] > 0 && *left < sums[row] ? *left / sums[row] : 1;
+      if (sums[row] > 0)
+        *left = *left < sums[row] ? *left / sums[row] : 1;
+      else
+        *left = 1 / selection->parts[j][parts_find(parts, row, 0, 0)]; /* no sample in any of its instances */
     }
   free(sums);
   return 0;

@@ -122,8 +122,7 @@ static int find_factors(const struct whatif_run *run, struct faster *faster, uin
     factors[i] = region_factor(run, faster, count, share->directive);
     if (placed)
       lift(&factors[i], nodes[share->context]);
-    if (row != PROFILE_NONE)
-      lift(&factors[i], rows[row]);
+    lift(&factors[i], rows[row == PROFILE_NONE ? 0 : row]); /* what has no row is somewhere below the root */
   }
   free(rows);
   free(nodes);

@@ -693,6 +693,24 @@ static void test_samples_share_a_fragment(void **state)
   assert_true(fabs(result.answers[0].gone - 40 * 0.8 * 75 / 160) < 1e-9);
 }
 
+/* A construct in which no sample fell at all goes by what is said of its work without a context. */
+static void test_constructs_without_samples(void **state)
+{
+  (void)state;
+  begin();
+  struct name first = implicit(1, none, 1);
+  sampled(1, 7, 10);
+  u(1, 100);
+  in_region(1, REGION_A, 60);
+  on_task(1, GRAPHLOG_IMPLICIT_END, first);
+  expect(160, 160);
+  struct replay_request request = scenarios(2);
+  by_part[0][parts_find(&parts, PROGRAM, 1, 7)] = by_part[1][parts_find(&parts, PROGRAM, 1, 7)] = 2;
+  by_part[1][parts_find(&parts, REGION_A, 0, 0)] = 2;
+  struct replay_result result = ask(request);
+  assert_true(result.answers[0].span == 110 && result.answers[1].span == 80);
+}
+
 /* ---- schedules ---- */
 
 static void fork_join(uint32_t count)
@@ -1056,6 +1074,7 @@ int main(void)
       cmocka_unit_test_teardown(test_useless_until_the_other_is_faster_too, end),
       cmocka_unit_test_teardown(test_a_selection_covers_what_is_created_in_it, end),
       cmocka_unit_test_teardown(test_samples_share_a_fragment, end),
+      cmocka_unit_test_teardown(test_constructs_without_samples, end),
       cmocka_unit_test_teardown(test_equal_chunks_take_turns, end),
       cmocka_unit_test_teardown(test_one_core_takes_the_work_and_many_the_span, end),
       cmocka_unit_test_teardown(test_a_lock_has_one_holder_in_a_schedule, end),
