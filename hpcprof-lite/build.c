@@ -121,8 +121,11 @@ static void add_values(struct build *build, uint32_t node, uint32_t row)
 /* Places a context's own values: in the row, or in a row for the line of its address below it. */
 static int place_own(struct build *build, uint32_t node, uint32_t row)
 {
-  if (!build->contexts->nodes[node].value)
+  if (!build->contexts->nodes[node].value) {
+    if (build->row_of)
+      build->row_of[node] = row;
     return 0;
+  }
   const char *file;
   uint32_t line;
   site_position(build, build->names->address_of[node], &file, &line);

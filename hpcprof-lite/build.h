@@ -15,8 +15,8 @@
 #include "hpcprof-lite/tree.h"
 
 /* Fills *tree (not yet sorted).  With `lines`, a function's own values stand in rows of kind line below it.  row_of, if
- * not NULL, receives the row of every context's own values, PROFILE_NONE for those that have none.  0, or ERR_NOMEM;
- * the caller releases *tree in any case. */
+ * not NULL, receives the row that every context's own values are in, or would be; PROFILE_NONE where there is none.  0,
+ * or ERR_NOMEM; the caller releases *tree in any case. */
 int build_tree(const struct profile *profile, struct names *names, const struct tree_columns *columns,
                const char *root_name, bool lines, struct tree *tree, uint32_t *row_of);
 

@@ -91,6 +91,14 @@ uint32_t contexts_add(struct contexts *contexts, uint32_t parent, enum context_k
   return contexts->count++;
 }
 
+uint32_t contexts_find(const struct contexts *contexts, uint32_t parent, enum context_kind kind, uint32_t module,
+                       uint32_t offset)
+{
+  struct context_node node = {.parent = parent, .kind = kind, .module = module, .offset = offset};
+  uint32_t found = contexts->slots[node_slot(contexts, &node)];
+  return found ? found : PROFILE_NONE;
+}
+
 /* Widens every value record to at least `columns`. */
 static int grow_stride(struct contexts *contexts, uint32_t columns)
 {

@@ -34,6 +34,10 @@ void contexts_release(struct contexts *contexts);
 uint32_t contexts_add(struct contexts *contexts, uint32_t parent, enum context_kind kind, uint32_t module,
                       uint32_t offset);
 
+/* The same where it is there already, else PROFILE_NONE. */
+uint32_t contexts_find(const struct contexts *contexts, uint32_t parent, enum context_kind kind, uint32_t module,
+                       uint32_t offset);
+
 /* Adds to one column of a node.  0, or ERR_NOMEM. */
 int contexts_value(struct contexts *contexts, uint32_t node, uint32_t column, uint64_t amount);
 

@@ -109,13 +109,14 @@ static struct key *sort_directives(const struct profile *profile, const char *un
   return keys;
 }
 
-/* Merges the directives; map[number of the chosen process's directive] = the run's. */
-static int merge_directives(struct profile *profile, uint32_t **map)
+/* Merges the directives; profile->graph_rows says which the chosen process's are. */
+static int merge_directives(struct profile *profile)
 {
   struct profile_graph *graph = &profile->graph;
   uint32_t *rank = calloc(profile->catalog.modules_count + 1, sizeof *rank);
-  *map = calloc((size_t)profile->processes[profile->graph_process].graph.directives_count + 1, sizeof **map);
-  int status = rank && *map ? catalog_module_rank(&profile->catalog, rank) : ERR_NOMEM;
+  uint32_t *map = calloc((size_t)profile->processes[profile->graph_process].graph.directives_count + 1, sizeof *map);
+  profile->graph_rows = map;
+  int status = rank && map ? catalog_module_rank(&profile->catalog, rank) : ERR_NOMEM;
   size_t count = 0;
   struct key *keys = status ? NULL : sort_directives(profile, graph->unit, rank, &count);
   graph->directives = keys ? calloc(count + 1, sizeof *graph->directives) : NULL;
@@ -125,7 +126,7 @@ static int merge_directives(struct profile *profile, uint32_t **map)
     bool same = i && !by_identity(&keys[i - 1], &keys[i]);
     status = add_directive(graph, keys[i].directive, same);
     if (keys[i].process == profile->graph_process)
-      (*map)[keys[i].number] = graph->directives_count - 1;
+      map[keys[i].number] = graph->directives_count - 1;
   }
   free(keys);
   free(rank);
@@ -197,11 +198,10 @@ static void spread(struct profile_share *shares, uint32_t count, uint64_t amount
   }
 }
 
-static void spread_all(struct contexts *contexts)
+void graph_spread(struct profile_share *shares, uint32_t *count)
 {
-  struct profile_share *shares = contexts->shares;
   uint32_t kept = 0, first = 0;
-  for (uint32_t i = 0; i < contexts->shares_count; i++) {
+  for (uint32_t i = 0; i < *count; i++) {
     if (i && shares[i].directive != shares[i - 1].directive)
       first = kept;
     struct profile_share share = shares[i];
@@ -210,7 +210,7 @@ static void spread_all(struct contexts *contexts)
     else
       shares[kept++] = share;
   }
-  contexts->shares_count = kept;
+  *count = kept;
 }
 
 /* The column of the critical path. */
@@ -255,14 +255,12 @@ int graph_merge(struct profile *profile)
     add(&graph->work, process->graph.work);
   }
   profile->graph_elapsed_ns = end - begin;
-  uint32_t *map;
-  int status = merge_directives(profile, &map);
+  int status = merge_directives(profile);
   if (!status) {
-    keep_shares(&profile->contexts, chosen->number, map);
-    spread_all(&profile->contexts);
+    keep_shares(&profile->contexts, chosen->number, profile->graph_rows);
+    graph_spread(profile->contexts.shares, &profile->contexts.shares_count);
     status = enter_shares(profile);
   }
-  free(map);
   return status;
 }
 

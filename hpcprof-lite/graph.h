@@ -17,6 +17,10 @@
  * and enters them into the contexts as a column of role COLUMN_CRITICAL.  0, or ERR_NOMEM. */
 int graph_merge(struct profile *profile);
 
+/* Spreads parts of the span without a context over the others of their directive, in proportion.  Parts stand by
+ * directive, those without a context last; fewer are left. */
+void graph_spread(struct profile_share *shares, uint32_t *count);
+
 void graph_release(struct profile_graph *graph);
 
 /* "parallel", "for", … */

@@ -1,3 +1,4 @@
+#include "hpcprof-lite/answers.h"
 #include "hpcprof-lite/build.h"
 #include "hpcprof-lite/limit.h"
 #include "hpcprof-lite/merge.h"
@@ -7,6 +8,7 @@
 #include "hpcprof-lite/report/summary.h"
 #include "hpcprof-lite/report/table.h"
 #include "hpcprof-lite/report/text.h"
+#include "hpcprof-lite/schedule.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +26,8 @@
 
 enum exit_status { EXIT_FINE = 0, EXIT_INPUT = 1, EXIT_USAGE = 2 };
 
+_Static_assert((int)SPEEDUP_ROWS <= REPLAY_SCHEDULES, "a schedule for each row");
+
 /* All that one invocation holds, so that it is released in one place. */
 struct job {
   struct options options;
@@ -34,8 +38,11 @@ struct job {
   struct tree tree, part, view; /* part: below --root; view: derived from it */
   bool *shown;
   uint64_t *thread_order;
-  double *factors;  /* of the parts of the span, under --what-if */
-  uint32_t *row_of; /* [context] row of the tree; then of each directive, see build_path() */
+  struct workspan_scenario scenario; /* under --what-if, and */
+  double *factors;                   /* of the parts of the span */
+  struct answers answers;
+  struct problems log_problems; /* of the log of the graph */
+  uint32_t *row_of;             /* [context] row of the tree; then of each directive, see build_path() */
   enum exit_status status;
 };
 
@@ -308,7 +315,7 @@ static int report_summary(struct job *job, struct report *report, struct highlig
   if (!status)
     status = workspan_compute(&job->profile, &job->names, &job->tree, NULL, NULL, &report->workspan);
   if (!status)
-    status = workspan_lead(&job->profile, job->row_of, job->tree.count, &report->workspan);
+    status = workspan_lead(job->row_of, job->tree.count, &report->workspan);
   if (status)
     return no_memory();
   report->path = found->path;
@@ -351,45 +358,97 @@ static void shorten(const struct job *job, uint32_t *count, struct report *repor
   *count = most;
 }
 
+/* Opens the log of the graph, if there is one, with schedules on so many cores. */
+static int open_log(struct job *job, const uint32_t *cores, uint32_t count)
+{
+  int status = answers_open(&job->profile, cores, count, &job->log_problems, &job->answers);
+  if (problems_print(&job->log_problems, stderr))
+    job->status = EXIT_INPUT;
+  problems_release(&job->log_problems);
+  return status;
+}
+
 /* What --what-if is computed from. */
 static struct whatif_run whatif_run(struct job *job)
 {
   return (struct whatif_run){.profile = &job->profile, .names = &job->names, .tree = &job->tree, .row_of = job->row_of};
 }
 
-/* The factors of a scenario, if the parallelism view is to show one. */
+/* The scenario, if the parallelism view is to show one. */
 static int apply_scenario(struct job *job)
 {
   if (!job->options.scenarios_count || !job->profile.graph.known)
     return 0;
   struct whatif_run run = whatif_run(job);
+  struct whatif_row row = {.asked = &job->options.scenarios[0]};
   const char *unmatched;
   job->factors = calloc((size_t)job->profile.contexts.shares_count + 1, sizeof *job->factors);
-  if (!job->factors || whatif_factors(&run, &job->options.scenarios[0], job->factors, &unmatched))
+  if (!job->factors || whatif_factors(&run, row.asked, job->factors, &unmatched))
     return no_memory();
-  return unmatched ? nothing_matches("--what-if", unmatched) : 0;
+  if (unmatched)
+    return nothing_matches("--what-if", unmatched);
+  job->scenario.factors = job->factors;
+  int status = open_log(job, NULL, 0);
+  if (!status && job->answers.known)
+    status = answers_scenario(&job->answers, &run, &row, &job->scenario);
+  return status ? no_memory() : 0;
+}
+
+/* Suggestions; a log, if there is one, is open. */
+static int rank_functions(struct job *job, const struct whatif_run *run, struct whatif *whatif)
+{
+  struct tree_order order = default_order(job, true);
+  const struct profile_share *parts;
+  uint32_t count;
+  int status = view_flat(&job->tree, &job->columns, &job->view);
+  if (!status)
+    status = tree_finish(&job->view, &order, false);
+  if (!status)
+    status = answers_parts(&job->answers, &parts, &count);
+  return status ? status : whatif_rank(run, &job->view, &job->columns, parts, count, whatif);
 }
 
 static int report_whatif(struct job *job, struct report *report)
 {
   struct whatif_run run = whatif_run(job);
   const char *unmatched = NULL;
-  int status = 0;
   if (!job->profile.graph.known)
     return 0;
-  if (job->options.scenarios_count) {
+  int status = 0;
+  if (job->options.scenarios_count)
     status = whatif_compute(&run, job->options.scenarios, job->options.scenarios_count, &report->whatif, &unmatched);
-  } else {
-    struct tree_order order = default_order(job, true);
-    status = view_flat(&job->tree, &job->columns, &job->view);
-    if (!status)
-      status = tree_finish(&job->view, &order, false);
-    if (!status)
-      status = whatif_rank(&run, &job->view, &job->columns, &report->whatif);
-  }
   if (unmatched)
     return nothing_matches("--what-if", unmatched);
+  if (!status)
+    status = open_log(job, NULL, 0);
+  if (!status && !job->options.scenarios_count)
+    status = rank_functions(job, &run, &report->whatif);
+  if (!status)
+    status = answers_whatif(&job->answers, &run, &report->whatif);
+  if (!status && report->whatif.automatic)
+    whatif_choose(&run, &report->whatif);
+  report->log_differs = job->answers.differs;
   return status ? no_memory() : 0;
+}
+
+static int report_speedup(struct job *job, struct report *report)
+{
+  struct speedup *speedup = &report->speedup;
+  uint32_t cores[SPEEDUP_ROWS], count = 0;
+  double makespans[SPEEDUP_ROWS] = {0};
+  speedup_compute(&job->profile, speedup);
+  bool one = job->profile.graph_processes == 1; /* else a schedule of one process says nothing of all */
+  for (uint32_t i = 0; one && i < speedup->count; i++)
+    if (speedup->rows[i].cores <= SCHEDULE_CORES_MAX)
+      cores[count++] = (uint32_t)speedup->rows[i].cores;
+  int status = one ? open_log(job, cores, count) : 0;
+  if (status || !job->answers.known)
+    return status ? no_memory() : 0;
+  for (uint32_t i = 0; i < count; i++) /* cores beyond stand in the last row alone */
+    makespans[i] = job->answers.makespans[i];
+  speedup_enter(&job->profile, job->answers.burdened, makespans, speedup);
+  report->log_differs = job->answers.differs;
+  return 0;
 }
 
 static int report_parallelism(struct job *job, struct report *report)
@@ -397,10 +456,10 @@ static int report_parallelism(struct job *job, struct report *report)
   int unusable = apply_scenario(job);
   if (unusable)
     return unusable;
-  int status =
-      workspan_compute(&job->profile, &job->names, &job->tree, job->options.sort, job->factors, &report->workspan);
+  int status = workspan_compute(&job->profile, &job->names, &job->tree, job->options.sort,
+                                job->factors ? &job->scenario : NULL, &report->workspan);
   if (!status)
-    status = workspan_lead(&job->profile, job->row_of, job->tree.count, &report->workspan);
+    status = workspan_lead(job->row_of, job->tree.count, &report->workspan);
   if (status)
     return status == ERR_INPUT ? bad_sort(job) : no_memory();
   report->tree = &job->tree;
@@ -524,7 +583,7 @@ static int report_view(struct job *job)
   else if (job->options.view == OPTIONS_WHATIF)
     status = report_whatif(job, &report);
   else if (job->options.view == OPTIONS_SPEEDUP)
-    speedup_compute(&job->profile, &report.speedup);
+    status = report_speedup(job, &report);
   else if (job->options.view != OPTIONS_EFFICIENCY)
     status = report_tree(job, &report);
   if (!status)
@@ -545,6 +604,7 @@ static void release(struct job *job)
   free(job->thread_order);
   free(job->row_of);
   free(job->factors);
+  answers_release(&job->answers);
   options_release(&job->options);
   if (job->profile.processes)
     merge_release(&job->profile);

@@ -281,6 +281,7 @@ void merge_release(struct profile *profile)
   }
   free(profile->processes);
   free(profile->problems);
+  free(profile->graph_rows);
   graph_release(&profile->graph);
   contexts_release(&profile->contexts);
   catalog_release(&profile->catalog);

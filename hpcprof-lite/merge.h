@@ -21,6 +21,7 @@ struct profile {
   uint32_t processes_count, processes_usable;
   struct profile_graph graph; /* of the run, see graph.h; its parts of the span are contexts.shares */
   uint32_t graph_process;     /* whose span it is */
+  uint32_t *graph_rows;       /* [its directive] the run's */
   uint32_t graph_processes;   /* that have one, in the same unit */
   uint32_t graph_threads;     /* most OpenMP threads of these at once, all together */
   uint64_t graph_elapsed_ns;

@@ -162,8 +162,10 @@ struct profile_graph {
   char *unit;   /* "s": amounts are in ns; or the counted unit */
   bool is_time; /* the unit is "s"                             */
   uint64_t work, span, burdened;
-  uint32_t unseen;                      /* enum graph_unseen */
-  struct profile_directive *directives; /* 0: the program     */
+  double tick_ns;                           /* of the log of the graph */
+  uint64_t cost_fork, cost_task, cost_join; /* ns: what the burdened span adds */
+  uint32_t unseen;                          /* enum graph_unseen */
+  struct profile_directive *directives;     /* 0: the program     */
   uint32_t directives_count;
 };
 

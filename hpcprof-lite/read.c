@@ -258,6 +258,10 @@ static int take_graph(const struct read_file *file, const struct format_process 
   graph->span = record->span;
   graph->burdened = record->span_burdened;
   graph->unseen = record->unseen;
+  graph->tick_ns = (double)record->tick_scale / 4294967296.0;
+  graph->cost_fork = record->cost_fork;
+  graph->cost_task = record->cost_task;
+  graph->cost_join = record->cost_join;
   return graph->unit ? 0 : ERR_NOMEM;
 }
 
@@ -375,10 +379,11 @@ static int end_strings(struct read_file *file)
   return 0;
 }
 
-int read_open(const char *path, struct problems *problems, struct profile_process *process, struct read_file **out)
+/* Loads the file and finds its tables. */
+static int open_tables(const char *path, struct problems *problems, struct read_file **out)
 {
   struct read_file *file = calloc(1, sizeof *file);
-  *out = NULL;
+  *out = file;
   if (!file)
     return ERR_NOMEM;
   file->path = path;
@@ -393,8 +398,24 @@ int read_open(const char *path, struct problems *problems, struct profile_proces
     problems_add(problems, "%s: nothing in it can be used", path);
     status = ERR_INPUT;
   }
+  return status ? status : end_strings(file);
+}
+
+int read_open_again(const char *path, struct problems *problems, struct read_file **out)
+{
+  int status = open_tables(path, problems, out);
   if (!status)
-    status = end_strings(file);
+    return 0;
+  read_close(*out);
+  *out = NULL;
+  return status;
+}
+
+int read_open(const char *path, struct problems *problems, struct profile_process *process, struct read_file **out)
+{
+  struct read_file *file;
+  int status = open_tables(path, problems, &file);
+  *out = NULL;
   if (!status)
     status = take_process(file, process, problems);
   if (status) {

@@ -56,6 +56,8 @@ struct read_file;
  * Strings of *process belong to the caller (profile_process), all else to the file.  0, ERR_INPUT if there is nothing
  * of use, or ERR_NOMEM. */
 int read_open(const char *path, struct problems *problems, struct profile_process *process, struct read_file **out);
+/* The same for a file whose process is known already: only what threads' trees need.  0, ERR_INPUT or ERR_NOMEM. */
+int read_open_again(const char *path, struct problems *problems, struct read_file **out);
 void read_close(struct read_file *file);
 
 uint32_t read_columns_count(const struct read_file *file);

@@ -44,6 +44,7 @@ struct stitch {
   uint32_t *modules;         /* the file's number → the catalog's */
   uint32_t *columns, *roles; /* [the file's column] the catalog's, PROFILE_NONE if it is not kept; what it holds */
   enum profile_baseline baseline;
+  bool finds;        /* contexts that are there already */
   uint32_t idleness; /* the catalog's column, PROFILE_NONE if the file has nothing to make it of */
   uint32_t unknown;  /* module of frames whose module is unknown */
   struct place *stack;
@@ -227,9 +228,19 @@ static bool depends_on(struct stitch *stitch, struct place place, struct place *
   return false;
 }
 
+/* Where contexts are only looked for, one that is not there counts as the root. */
+static uint32_t add_context(struct stitch *stitch, uint32_t parent, enum context_kind kind, uint32_t module,
+                            uint32_t offset)
+{
+  if (!stitch->finds)
+    return contexts_add(stitch->contexts, parent, kind, module, offset);
+  uint32_t found = contexts_find(stitch->contexts, parent, kind, module, offset);
+  return found == PROFILE_NONE ? 0 : found;
+}
+
 static uint32_t partial_node(struct stitch *stitch)
 {
-  return contexts_add(stitch->contexts, 0, CONTEXT_PARTIAL, 0, 0);
+  return add_context(stitch, 0, CONTEXT_PARTIAL, 0, 0);
 }
 
 /* The merged module of a frame. */
@@ -254,16 +265,15 @@ static uint32_t merged_node(struct stitch *stitch, const struct read_node *node,
     return above;
   case CONTEXT_FRAME: {
     uint32_t module = frame_module(stitch, node, number);
-    return module == PROFILE_NONE ? PROFILE_NONE
-                                  : contexts_add(stitch->contexts, above, CONTEXT_FRAME, module, node->offset);
+    return module == PROFILE_NONE ? PROFILE_NONE : add_context(stitch, above, CONTEXT_FRAME, module, node->offset);
   }
   case CONTEXT_USER_REGION: {
     uint32_t name = catalog_module(stitch->catalog, read_string(stitch->file, node->offset), (const uint8_t *)"", 0,
                                    MODULE_USER_REGION);
-    return name == PROFILE_NONE ? PROFILE_NONE : contexts_add(stitch->contexts, above, CONTEXT_USER_REGION, name, 0);
+    return name == PROFILE_NONE ? PROFILE_NONE : add_context(stitch, above, CONTEXT_USER_REGION, name, 0);
   }
   default:
-    return contexts_add(stitch->contexts, above, node->kind, 0, 0);
+    return add_context(stitch, above, node->kind, 0, 0);
   }
 }
 
@@ -516,6 +526,19 @@ static int stitch_graph(struct stitch *stitch)
   return status;
 }
 
+static void release(struct stitch *stitch)
+{
+  for (uint32_t i = 0; stitch->threads && i < stitch->process->threads_count; i++) {
+    unload_thread(&stitch->threads[i]);
+    free(stitch->threads[i].map);
+  }
+  free(stitch->threads);
+  free(stitch->modules);
+  free(stitch->columns);
+  free(stitch->roles);
+  free(stitch->stack);
+}
+
 int stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog,
                 enum profile_baseline baseline, struct contexts *contexts, struct problems *problems)
 {
@@ -531,14 +554,30 @@ int stitch_file(struct read_file *file, struct profile_process *process, struct 
     status = stitch_thread(&stitch, i);
   if (!status)
     status = stitch_graph(&stitch);
-  for (uint32_t i = 0; stitch.threads && i < process->threads_count; i++) {
-    unload_thread(&stitch.threads[i]);
-    free(stitch.threads[i].map);
+  release(&stitch);
+  return status;
+}
+
+int stitch_find(struct read_file *file, struct profile_process *process, struct catalog *catalog,
+                struct contexts *contexts, const struct stitch_place *places, uint32_t count, uint32_t *found)
+{
+  struct problems known = {0}; /* by the first reading */
+  struct stitch stitch = {
+      .file = file, .process = process, .catalog = catalog, .contexts = contexts, .problems = &known, .finds = true};
+  stitch.threads = calloc((size_t)process->threads_count + 1, sizeof *stitch.threads);
+  int status = stitch.threads ? intern_tables(&stitch) : ERR_NOMEM;
+  for (uint32_t i = 0; i < count && !status; i++) {
+    uint32_t position = thread_position(&stitch, places[i].thread);
+    const struct stitch_thread *thread = position == PROFILE_NONE ? NULL : &stitch.threads[position];
+    found[i] = PROFILE_NONE;
+    status = thread ? load_thread(&stitch, position) : 0;
+    if (status || !thread || places[i].node >= thread->count || thread->map[places[i].node] == MAP_ABSENT)
+      continue;
+    status = resolve(&stitch, position, places[i].node);
+    if (!status && thread->map[places[i].node] > MAPPED)
+      found[i] = thread->map[places[i].node] - MAPPED;
   }
-  free(stitch.threads);
-  free(stitch.modules);
-  free(stitch.columns);
-  free(stitch.roles);
-  free(stitch.stack);
+  release(&stitch);
+  problems_release(&known);
   return status;
 }

@@ -23,4 +23,13 @@
 int stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog,
                 enum profile_baseline baseline, struct contexts *contexts, struct problems *problems);
 
+/* The merged contexts of some nodes of threads of a file that was stitched before: found[i] of places[i], PROFILE_NONE
+ * where there is none.  Nothing is added to the contexts.  0, or ERR_NOMEM. */
+struct stitch_place {
+  uint32_t thread, node; /* thread: its index in the file */
+};
+
+int stitch_find(struct read_file *file, struct profile_process *process, struct catalog *catalog,
+                struct contexts *contexts, const struct stitch_place *places, uint32_t count, uint32_t *found);
+
 #endif

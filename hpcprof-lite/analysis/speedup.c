@@ -24,6 +24,16 @@ static void fill(struct speedup_row *row, uint64_t cores, double work, double sp
   row->burdened = work / ((work - hidden) / (double)cores + burdened);
 }
 
+void speedup_enter(const struct profile *profile, double burdened, const double *makespans, struct speedup *speedup)
+{
+  double span = (double)profile->graph.span, work = most((double)profile->graph.work, span);
+  for (uint32_t i = 0; i < speedup->count; i++) {
+    struct speedup_row *row = &speedup->rows[i];
+    fill(row, row->cores, work, span, most(burdened, span));
+    row->simulated = makespans[i] > 0 ? (double)profile->graph.work / makespans[i] : 0;
+  }
+}
+
 void speedup_compute(const struct profile *profile, struct speedup *speedup)
 {
   const struct profile_graph *graph = &profile->graph;

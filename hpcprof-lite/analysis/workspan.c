@@ -124,8 +124,29 @@ static int name_row(const struct profile_directive *directive, struct names *nam
   return 0;
 }
 
-static int fill_row(const struct profile *profile, struct names *names, const struct tree *tree, uint64_t span,
-                    struct workspan_row *row)
+/* What is to be known about the scenario. */
+static void note_scenario(const struct profile *profile, const struct workspan_scenario *scenario, uint64_t span,
+                          char note[NOTE_MAX])
+{
+  double unit = profile->graph.is_time ? 1e9 : 1;
+  char text[160];
+  if (!scenario)
+    return;
+  if (!scenario->shares) {
+    if (span != profile->graph.span)
+      say(note, "under the scenario, best case: another path may become critical; rows' work and span as measured");
+    return;
+  }
+  snprintf(text, sizeof text, "under the scenario, %s", scenario->note);
+  say(note, text);
+  if (scenario->low < scenario->high) {
+    snprintf(text, sizeof text, "span %.6g to %.6g", scenario->low / unit, scenario->high / unit);
+    say(note, text);
+  }
+}
+
+static int fill_row(const struct profile *profile, struct names *names, const struct tree *tree,
+                    const struct workspan_scenario *scenario, uint64_t span, struct workspan_row *row)
 {
   const struct profile_directive *directive = &profile->graph.directives[row->directive];
   char note[NOTE_MAX] = "";
@@ -136,14 +157,17 @@ static int fill_row(const struct profile *profile, struct names *names, const st
     row->instances = 1;
     row->work = profile->graph.work;
     row->span = span;
-    if (span != profile->graph.span)
-      say(note, "under the scenario, best case: another path may become critical; rows' work and span as measured");
+    note_scenario(profile, scenario, span, note);
     note_program(profile, note);
   } else {
     row->instances = directive->instances;
     row->work = directive->work;
     row->span = directive->span;
     row->lock_bound = directive->lock_bound;
+    if (scenario && scenario->shares) {
+      row->span = scenario->spans[row->directive];
+      row->lock_bound = scenario->lock_bounds[row->directive];
+    }
     if (directive->kind == DIRECTIVE_FOR && directive->instances && directive->iterations && directive->work)
       row->iteration_parallelism = (double)directive->iterations / (double)directive->instances;
     note_directive(profile, directive, note);
@@ -229,12 +253,13 @@ static int by_wish(const void *a, const void *b, void *argument)
 
 /* Adds up what each directive contributes.  Under a scenario each is the difference of two rounded sums, so that
  * together they are the span, which is returned. */
-static uint64_t add_shares(const struct contexts *contexts, const double *factors, struct workspan_row *rows)
+static uint64_t add_shares(const struct workspan *result, const double *factors)
 {
+  struct workspan_row *rows = result->rows;
   double sum = 0;
   uint64_t before = 0;
-  for (uint32_t i = 0; i < contexts->shares_count; i++) {
-    const struct profile_share *share = &contexts->shares[i];
+  for (uint32_t i = 0; i < result->shares_count; i++) {
+    const struct profile_share *share = &result->shares[i];
     uint64_t here = before + share->amount;
     if (factors) {
       sum += (double)share->amount / factors[i];
@@ -247,7 +272,7 @@ static uint64_t add_shares(const struct contexts *contexts, const double *factor
 }
 
 int workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree, const char *sort,
-                     const double *factors, struct workspan *result)
+                     const struct workspan_scenario *scenario, struct workspan *result)
 {
   static const char *const columns[BY_COUNT] = {"kind",
                                                 "name",
@@ -265,7 +290,12 @@ int workspan_compute(const struct profile *profile, struct names *names, const s
                                                 "note"};
   const struct profile_graph *graph = &profile->graph;
   enum column column = sort ? BY_KIND : BY_CRITICAL;
-  *result = (struct workspan){.work = graph->work, .span = graph->span, .lead = PROFILE_NONE};
+  bool recorded = scenario && scenario->shares;
+  *result = (struct workspan){.work = graph->work,
+                              .span = graph->span,
+                              .lead = PROFILE_NONE,
+                              .shares = recorded ? scenario->shares : profile->contexts.shares,
+                              .shares_count = recorded ? scenario->shares_count : profile->contexts.shares_count};
   while (sort && column < BY_COUNT && strcmp(sort, columns[column]))
     column++;
   if (column == BY_COUNT)
@@ -275,17 +305,17 @@ int workspan_compute(const struct profile *profile, struct names *names, const s
   result->rows = calloc((size_t)graph->directives_count + 1, sizeof *result->rows);
   if (!result->rows)
     return ERR_NOMEM;
-  result->span = add_shares(&profile->contexts, factors, result->rows);
+  result->span = add_shares(result, scenario ? scenario->factors : NULL);
   for (; result->count < graph->directives_count; result->count++) {
     result->rows[result->count].directive = result->count;
-    if (fill_row(profile, names, tree, result->span, &result->rows[result->count]))
+    if (fill_row(profile, names, tree, scenario, result->span, &result->rows[result->count]))
       return ERR_NOMEM;
   }
   qsort_r(result->rows, result->count, sizeof *result->rows, by_wish, &column);
   return 0;
 }
 
-int workspan_lead(const struct profile *profile, const uint32_t *row_of, uint32_t rows, struct workspan *result)
+int workspan_lead(const uint32_t *row_of, uint32_t rows, struct workspan *result)
 {
   uint64_t *amounts = calloc((size_t)rows + 1, sizeof *amounts), most = 0;
   if (!amounts)
@@ -295,8 +325,8 @@ int workspan_lead(const struct profile *profile, const uint32_t *row_of, uint32_
       most = result->rows[i].critical;
       result->lead = i;
     }
-  for (uint32_t i = 0; i < profile->contexts.shares_count && most; i++) {
-    const struct profile_share *share = &profile->contexts.shares[i];
+  for (uint32_t i = 0; i < result->shares_count && most; i++) {
+    const struct profile_share *share = &result->shares[i];
     uint32_t row = share->context == PROFILE_NONE ? PROFILE_NONE : row_of[share->context];
     if (share->directive != result->rows[result->lead].directive || row == PROFILE_NONE || row >= rows)
       continue;

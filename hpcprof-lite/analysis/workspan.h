@@ -22,23 +22,35 @@ struct workspan_row {
   const char *note;             /* what the runtime did not show, "" */
 };
 
+/* A scenario under which the rows stand: from an online run, factors of the parts of the span; then the span is the one
+ * at best, and what rows contribute to it, while their own span stays as measured.  From a recorded graph, the parts of
+ * the scenario's span, and the rows' own.  Work stays as measured. */
+struct workspan_scenario {
+  const double *factors;
+  const struct profile_share *shares; /* NULL: from an online run */
+  uint32_t shares_count;
+  const uint64_t *spans, *lock_bounds; /* [directive] */
+  double low, high;                    /* of the program's span */
+  const char *note;
+};
+
 struct workspan {
   struct workspan_row *rows; /* the program first */
   uint32_t count;
   uint64_t work, span;
-  uint32_t lead;         /* element of rows: contributes most to the critical path, PROFILE_NONE if nothing does */
+  uint32_t lead; /* element of rows: contributes most to the critical path, PROFILE_NONE if nothing does */
+  const struct profile_share *shares; /* parts of the span: the profile's, or the scenario's */
+  uint32_t shares_count;
   uint32_t lead_context; /* row of the top-down tree that has most of this, 0 if it is not known */
 };
 
 /* Fills *result with all rows, sorted by that column of the parallelism view, NULL = the critical path; the
- * program always stands first.  tree: the top-down one, finished; its root is the program.
- * factors: of each part of the span, the scenario under which the rows stand, or NULL: then the span is the one at
- * best, and what rows contribute to it; the rows' own work and span stay as measured.  0; ERR_INPUT where there is
- * no such column; ERR_NOMEM.  workspan_release() in any case. */
+ * program always stands first.  tree: the top-down one, finished; its root is the program.  scenario: NULL for none.
+ * 0; ERR_INPUT where there is no such column; ERR_NOMEM.  workspan_release() in any case. */
 int workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree, const char *sort,
-                     const double *factors, struct workspan *result);
+                     const struct workspan_scenario *scenario, struct workspan *result);
 /* Finds what contributes most, and where: row_of[context] are rows of a tree of so many.  0, or ERR_NOMEM. */
-int workspan_lead(const struct profile *profile, const uint32_t *row_of, uint32_t rows, struct workspan *result);
+int workspan_lead(const uint32_t *row_of, uint32_t rows, struct workspan *result);
 
 void workspan_release(struct workspan *result);
 

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { CELL = 16, PLACE_MAX = 4200, SENTENCE_PATH = 48 };
+enum { CELL = 16, PLACE_MAX = 4200, SENTENCE_PATH = 48, SURE_WIDTH = 9 };
 
 void parallelism_missing(const struct report *report)
 {
@@ -230,35 +230,53 @@ void parallelism_whatif(const struct report *report, bool json)
     else
       record_real(&record, row->factor, row->factor < (double)(uint64_t)row->factor + 1e-9 ? 0 : 4);
     record_work(&record, graph->work, graph->is_time);
-    real_work(&record, row->span_low, graph->is_time);
-    if (row->span_low > 0)
-      record_real(&record, (double)graph->work / row->span_low, 4);
+    real_work(&record, row->span, graph->is_time);
+    if (row->span > 0)
+      record_real(&record, (double)graph->work / row->span, 4);
     else
       record_empty(&record);
-    record_real(&record, graph->span ? 100 - 100 * row->span_low / (double)graph->span : 0, 4);
+    record_real(&record, graph->span ? 100 - 100 * row->span / (double)graph->span : 0, 4);
     real_work(&record, row->span_low, graph->is_time);
-    record_work(&record, graph->span, graph->is_time);
+    real_work(&record, row->span_high, graph->is_time);
     record_text(&record, row->note);
   }
   record_end(&record);
   table_close(report, json);
 }
 
+static void span_text(const struct profile_graph *graph, double span, char out[CELL])
+{
+  if (graph->is_time)
+    screen_seconds((uint64_t)(span + 0.5), screen_decimals(graph->span), out);
+  else
+    snprintf(out, CELL, "%.5g", span);
+}
+
+/* Where an answer is marked: problems were printed beside the report. */
+static void print_doubt(const struct report *report)
+{
+  if (report->log_differs)
+    fprintf(report->stream, "The log of the graph differs from the measurement or is not complete: what is\n"
+                            "said from it may be wrong.\n");
+}
+
 static void print_scenario(const struct report *report, const struct screen *screen, const struct whatif_row *row)
 {
   const struct profile_graph *graph = &report->profile->graph;
-  char span[CELL], factor[SCREEN_TEXT_MAX], parallelism[CELL] = "-", what[SCREEN_TEXT_MAX], whole[64];
-  if (graph->is_time)
-    screen_seconds((uint64_t)(row->span_low + 0.5), screen_decimals(graph->span), span);
-  else
-    snprintf(span, sizeof span, "%.5g", row->span_low);
+  char span[CELL], factor[SCREEN_TEXT_MAX], parallelism[CELL] = "-", what[SCREEN_TEXT_MAX], whole[64], sure[CELL] = "";
+  span_text(graph, row->span, span);
+  if (report->whatif.replayed && !row->exact)
+    span_text(graph, (row->span_high - row->span_low) / 2, sure);
+  else if (report->whatif.replayed)
+    snprintf(sure, sizeof sure, "exact");
   snprintf(whole, sizeof whole, "%.6g", row->factor);
   screen_fit(screen, row->factors ? row->factors : whole, 6, factor);
-  if (row->span_low > 0)
-    snprintf(parallelism, sizeof parallelism, "%.5g", (double)graph->work / row->span_low);
-  screen_fit(screen, row->selector, screen->width - 37, what);
-  fprintf(report->stream, "%9s %9.1f %8s %6s  %s\n", span,
-          graph->span ? 100 - 100 * row->span_low / (double)graph->span : 0, parallelism, factor, what);
+  if (row->span > 0)
+    snprintf(parallelism, sizeof parallelism, "%.5g", (double)graph->work / row->span);
+  unsigned sure_width = report->whatif.replayed ? SURE_WIDTH : 0;
+  screen_fit(screen, row->selector, screen->width - 37 - sure_width, what);
+  fprintf(report->stream, "%9s%*s %9.1f %8s %6s  %s\n", span, (int)sure_width, sure,
+          graph->span ? 100 - 100 * row->span / (double)graph->span : 0, parallelism, factor, what);
 }
 
 void parallelism_whatif_text(const struct report *report)
@@ -279,12 +297,19 @@ void parallelism_whatif_text(const struct report *report)
            graph->span ? (double)graph->work / (double)graph->span : 0,
            report->whatif.automatic ? "What would shorten it most, and what pays in pairs:" : "Under each scenario:");
   print_wrapped(report, &screen, "", text);
-  fprintf(report->stream, "%s%9s %9s %8s %6s  %s%s\n", screen_bold(&screen), "span", "shorter%", "parallel", "factor",
-          "what runs faster", screen_plain(&screen));
+  bool replayed = report->whatif.replayed;
+  fprintf(report->stream, "%s%9s%*s %9s %8s %6s  %s%s\n", screen_bold(&screen), "span", replayed ? SURE_WIDTH : 0,
+          replayed ? "+-" : "", "shorter%", "parallel", "factor", "what runs faster", screen_plain(&screen));
   for (uint32_t i = 0; i < report->whatif.count; i++)
     print_scenario(report, &screen, &report->whatif.rows[i]);
   if (!report->whatif.count)
     fprintf(report->stream, "no function has 1 %% of the critical path of its own\n");
+  if (replayed) {
+    fprintf(report->stream, "Replayed from the log of the graph: +- is 2 sigma where samples say what runs\n"
+                            "faster; constructs and user regions are exact. The work is counted unchanged.\n");
+    print_doubt(report);
+    return;
+  }
   fprintf(report->stream, "These are best cases: when this part gets shorter, another path may become the\n"
                           "longest. At worst the span stays as it is. The work is counted unchanged.\n");
 }
@@ -312,7 +337,7 @@ void parallelism_speedup(const struct report *report, bool json)
     speedup_cell(&record, row->upper);
     speedup_cell(&record, row->estimate);
     speedup_cell(&record, row->burdened);
-    record_empty(&record);
+    speedup_cell(&record, row->simulated);
     speedup_cell(&record, row->measured);
   }
   record_end(&record);
@@ -327,19 +352,30 @@ void parallelism_speedup_text(const struct report *report)
     parallelism_missing(report);
     return;
   }
+  bool simulated = false;
+  for (uint32_t i = 0; i < report->speedup.count; i++)
+    simulated = simulated || report->speedup.rows[i].simulated > 0;
   fprintf(report->stream, "Speedup over one core, from work and span%s:\n",
           report->speedup.count ? "" : ": no work was recorded");
-  fprintf(report->stream, "%s%7s %9s %9s %9s %9s %9s%s\n", screen_bold(&screen), "cores", "lower", "estimate", "upper",
-          "burdened", "measured", screen_plain(&screen));
+  fprintf(report->stream, "%s%7s %9s %9s %9s %9s%s %9s%s\n", screen_bold(&screen), "cores", "lower", "estimate",
+          "upper", "burdened", simulated ? " simulated" : "", "measured", screen_plain(&screen));
   for (uint32_t i = 0; i < report->speedup.count; i++) {
     const struct speedup_row *row = &report->speedup.rows[i];
-    char measured[CELL] = "";
+    char measured[CELL] = "", schedule[CELL] = "";
     if (row->measured > 0)
       snprintf(measured, sizeof measured, " %9.2f", row->measured);
-    fprintf(report->stream, "%7" PRIu64 " %9.2f %9.2f %9.2f %9.2f%s\n", row->cores, row->lower, row->estimate,
-            row->upper, row->burdened, measured);
+    if (row->simulated > 0)
+      snprintf(schedule, sizeof schedule, " %9.2f", row->simulated);
+    else if (simulated && *measured)
+      snprintf(schedule, sizeof schedule, " %9s", "-");
+    fprintf(report->stream, "%7" PRIu64 " %9.2f %9.2f %9.2f %9.2f%s%s\n", row->cores, row->lower, row->estimate,
+            row->upper, row->burdened, schedule, measured);
   }
   fprintf(report->stream, "lower, upper: bounds for schedules that leave no core idle while there is work\n"
                           "estimate: all but the critical path spread evenly; burdened: the same, with the\n"
                           "cost of forks, tasks and joins on the path; measured: work / elapsed time\n");
+  if (simulated)
+    fprintf(report->stream, "simulated: a schedule of the recorded graph, the oldest work first, one holder\n"
+                            "of a lock at a time, without the runtime's own cost\n");
+  print_doubt(report);
 }

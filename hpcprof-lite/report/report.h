@@ -68,6 +68,7 @@ struct report {
   uint32_t path_count;
   struct whatif whatif;
   struct speedup speedup;
+  bool log_differs; /* the log of the graph says something else than the measurement, or is not complete */
   const struct report_module *modules;
   uint32_t modules_count;
   const uint64_t *thread_order; /* process << 32 | thread, in the order to be shown */

@@ -228,14 +228,14 @@ static uint64_t word_of(struct thread_state *t, uint32_t index, uint64_t moved, 
 }
 
 /* A large taskloop is split by tasks that create others in the name of their own parent, which goes on meanwhile: what
- * they create starts where they started. */
+ * they create starts where they are. */
 static uint64_t create_for(struct thread_state *t, int flags)
 {
   uint32_t index = t->running->creation;
   if (!index)
     return rt_task_word(0);
   __atomic_fetch_add(&at(index)->refs, 1, __ATOMIC_RELAXED);
-  return word_of(t, index, t->running->scope.begin - at(index)->at.base, flags);
+  return word_of(t, index, t->running->now.base - at(index)->at.base, flags);
 }
 
 uint64_t child_create(struct thread_state *t, uint32_t parent_index, int flags, bool serial, const void *code,

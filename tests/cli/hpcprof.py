@@ -14,7 +14,7 @@ from tap import REPORT, case, environment, main
 
 GOLDEN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden")
 SOUND = ("basic", "zstd", "live", "two", "events", "blame", "blames", "huge", "plain", "waits", "graph", "graphs",
-         "units")
+         "units", "recorded", "recorded-time")
 BAD = ("hostile", "truncated", "flipped", "version", "empty", "foreign", "lies")
 VIEWS = ("summary", "topdown", "bottomup", "flat", "threads", "efficiency", "parallelism", "critical-path", "whatif",
          "speedup")
@@ -63,6 +63,16 @@ def expected():
         table[f"lies.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "lies"), 1, "stdout")
     table["events.topdown.csv"] = (("-q", "--view", "topdown", "-f", "csv", "events"), 0, "stdout")
     table["events.topdown.json"] = (("-q", "--view", "topdown", "-f", "json", "events"), 0, "stdout")
+    under = ("-q", "--view", "parallelism", "--what-if", "@update=16")
+    for name, status in (("recorded", 0), ("recorded-time", 0), ("recorded-lies", 1)):
+        for form in ("txt", "csv"):
+            options = () if form == "txt" else ("-f", "csv")
+            for view in ("whatif", "speedup"):
+                table[f"{name}.{view}.{form}"] = (("-q", "--view", view, *options, name), status, "stdout")
+            table[f"{name}.scenario.{form}"] = ((*under, *options, name), status, "stdout")
+    table["recorded.whatif.json"] = (("-q", "--view", "whatif", "-f", "json", "recorded"), 0, "stdout")
+    table["recorded.speedup.json"] = (("-q", "--view", "speedup", "-f", "json", "recorded"), 0, "stdout")
+    table["recorded-lies.err"] = (("-q", "--view", "whatif", "recorded-lies"), 1, "stderr")
     for name in BAD:
         arguments = ("-q", "--view", "topdown", "-f", "csv", name)
         table[f"{name}.topdown.csv"] = (arguments, 1, "stdout")
@@ -451,6 +461,95 @@ def huge_sums_saturate(_):
         assert all(0 <= float(row[f"{kind}_idleness_pct"]) <= 100 for row in table for kind in ("abs", "rel"))
         for view in VIEWS:
             assert report("-q", "--view", view, "--idleness", which, "huge").returncode == 0
+
+
+# Of the golden measurement `recorded` (make_golden.c): thread 1 does 10, then 40 in @update while thread 2 does 32 in @check,
+# both then 8 chunks of 5, thread 1 at last 5.  Scenario: span; what is not on the path gains only with what is.
+RECORDED = {
+    "@update=16": 10 + 32 + 5 + 5, "@check=16": 60, "@update=16,@check=16": 10 + 2.5 + 5 + 5, "@update=16,@check=4": 10 + 8 + 5 + 5,
+    "app+0x2300=5": 10 + 40 + 1 + 5, "app+0x2100=2": 10 + 32 + 5 + 5, "app+0x1000=2": 30, "app+0x1200=2": 10 + 20 + 2.5 + 5,
+    "app+0x2000=10": 1 + 40 + 5 + 5, "app+0x2000=1": 60,
+}
+
+
+@case
+def a_recorded_graph_gives_the_span_itself(_):
+    for scenario_text, span in RECORDED.items():
+        row, = rows("--view", "whatif", "--what-if", scenario_text, "recorded")
+        assert [float(row[key]) for key in ("span", "span_low", "span_high")] == [span] * 3, (scenario_text, row)
+        assert row["work"] == "127" and abs(float(row["span_reduction_pct"]) - 100 * (1 - span / 60)) < 1e-3
+        assert abs(float(row["parallelism"]) - 127 / span) < 1e-3 and row["note"].startswith("from the log: exact")
+        timed, = rows("--view", "whatif", "--what-if", scenario_text, "recorded-time")
+        assert abs(float(timed["span"]) - span / 1000) < 1e-9, (scenario_text, timed)
+        exact = scenario_text.startswith("@")
+        assert ("2 sigma" in timed["note"]) == (not exact and not scenario_text.endswith("=1")), timed
+        assert not exact or timed["span_low"] == timed["span_high"] == timed["span"]
+    many = [option for text in list(RECORDED) * 8 for option in ("--what-if", text)]  # more than fit into one replay
+    assert [float(row["span"]) for row in rows("--view", "whatif", *many, "recorded")] == list(RECORDED.values()) * 8
+
+
+@case
+def samples_leave_an_error(_):
+    """Of 60 ms on the path, 5 ms (c) are selected; a sample stands for 10 ms: n = 1."""
+    row, = rows("--view", "whatif", "--what-if", "app+0x2300=5", "recorded-time")
+    error = 2 * 0.004 * (1 - 5 / 60) ** 0.5
+    assert abs(float(row["span_low"]) - (0.056 - error)) < 1e-9 and row["span_high"] == "0.060000000", row
+    row, = rows("--view", "whatif", "--what-if", "app+0x2000=10", "recorded-time")  # c = 10 ms, n = 1; 51 ms are left
+    assert abs(float(row["span_low"]) - (0.051 - 2 * 0.009 * (1 - 10 / 60) ** 0.5)) < 1e-9, row
+    row, = rows("--view", "whatif", "--what-if", "app+0x1000=2", "recorded-time")  # all that samples tell of
+    assert row["span_low"] == row["span_high"] == "0.030000000", row
+
+
+@case
+def what_is_in_the_way_of_others_is_suggested_in_pairs(_):
+    table = rows("--view", "whatif", "recorded")
+    found = [row["selector"] for row in table]
+    assert found[:3] == ["app+0x2000", "app+0x2100", "app+0x2300"] and found[3] == "app+0x2100,app+0x2200", found
+    assert float(table[3]["span"]) == 22.5 and all(float(row["span"]) < 60 for row in table)
+
+
+@case
+def constructs_are_replayed_under_a_scenario(_):
+    table = rows("--view", "parallelism", "--what-if", "@update=16", "recorded")
+    found = {(row["kind"], row["name"]): [float(row[key]) for key in ("work", "span", "critical_path")] for row in table}
+    assert found == {  # 2.5 units are rounded
+                     ("program", "./recorded"): [127, 52, 15], ("user-region", "check"): [32, 32, 32],
+                     ("user-region", "update"): [40, 3, 0], ("for", "app+0x1200"): [40, 5, 5],
+                     ("parallel", "app+0x1100"): [112, 37, 0]}, found
+    timed = {row["name"]: row for row in rows("--view", "parallelism", "--what-if", "@update=16", "recorded-time")}
+    assert timed["update"]["span"] == "0.002500000" and timed["check"]["critical_path"] == "0.032000000"
+
+
+@case
+def recorded_graphs_are_scheduled(_):
+    """On 2 cores: 10 + 40 + 4 chunks of 5 + 5; on 4 two chunks; on 8 and more one."""
+    spans = {1: 127, 2: 75, 4: 65}
+    for row in rows("--view", "speedup", "recorded"):
+        cores = int(row["cores"])
+        assert abs(float(row["speedup_simulated"]) - 127 / spans.get(cores, 60)) < 1e-4, row
+        assert float(row["speedup_lower"]) <= float(row["speedup_simulated"]) <= float(row["speedup_upper"]) + 1e-4
+    costs = {row["cores"]: row for row in rows("--view", "speedup", "recorded-time")}  # 0.5 ms each for fork and join
+    assert abs(float(costs["128"]["speedup_burdened"]) - 127 / ((127 - 61) / 128 + 61)) < 1e-4
+
+
+@case
+def a_log_that_differs_is_marked(_):
+    for view in ("whatif", "speedup"):
+        done = report("-q", "--view", view, "recorded-lies")
+        lines = [line for line in done.stderr.decode().splitlines() if "log of the graph" in line]
+        assert done.returncode == 1 and len(lines) == 1 and "60 in the log, 59 by the measurement" in lines[0], done
+        assert b"may be wrong" in done.stdout
+    done = report("-q", "--view", "whatif", "-f", "csv", "recorded-lies").stdout.decode()
+    assert all("differs" in row["note"] for row in csv.DictReader(io.StringIO(done)))
+
+
+@case
+def recorded_text_fits_80_columns(_):
+    for name in ("recorded", "recorded-time", "recorded-lies"):
+        for arguments in (("whatif",), ("speedup",), ("parallelism", "--what-if", "@update=16"),
+                          ("whatif", *(option for text in RECORDED for option in ("--what-if", text)))):
+            text = report("-q", "--view", *arguments, name).stdout.decode()
+            assert text and max(map(len, text.splitlines())) <= 80, (name, arguments, text)
 
 
 @case

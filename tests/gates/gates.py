@@ -97,7 +97,7 @@ def needed(library):
 
 
 RUN_LIBRARY = os.environ["HPCRUN_LITE_TEST_LIBRARY"]
-FORMAT_READERS = {"hpcprof-lite/read.c", "hpcprof-lite/read.h", "hpcprof-lite/profile.h"}
+FORMAT_READERS = {"hpcprof-lite/read.c", "hpcprof-lite/read.h", "hpcprof-lite/streams.c", "hpcprof-lite/profile.h"}
 
 
 @tap.case

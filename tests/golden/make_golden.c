@@ -3,7 +3,7 @@
  * Each becomes DIRECTORY/NAME/node1-PID-1.hpcrun.  The files are kept in the repository, so that a change of the format
  * shows; this program says what is in them, and makes new ones where the format changes on purpose.
  */
-#include "tests/golden/compose.h"
+#include "tests/golden/compose_log.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,17 +11,29 @@
 
 static const char *directory;
 static struct compose compose;
+static struct compose_log graph_log;
 
-static void save(const char *name, uint32_t pid)
+static void save_as(const char *name, uint32_t pid, const char *suffix)
 {
   char path[4096];
   snprintf(path, sizeof path, "%s/%s", directory, name);
   mkdir(path, 0777);
-  snprintf(path, sizeof path, "%s/%s/node1-%u-1.hpcrun", directory, name, pid);
+  snprintf(path, sizeof path, "%s/%s/node1-%u-1.%s", directory, name, pid, suffix);
   if (compose_write(&compose, path))
     return;
   perror(path);
   exit(1);
+}
+
+static void save(const char *name, uint32_t pid)
+{
+  save_as(name, pid, "hpcrun");
+}
+
+static void save_log(const char *name, uint32_t pid, enum compose_form form)
+{
+  log_compose(&graph_log, form, &compose);
+  save_as(name, pid, "graph");
 }
 
 static void time_metrics(void)
@@ -436,6 +448,125 @@ static void graph_hostile(void)
   compose_end(&compose);
 }
 
+/* A recorded graph.  On two threads: setup 10; then a region in which thread 1 does 40 in the user region "update",
+ * thread 2 32 in "check", both then 8 chunks of 5 of a loop; at last 5.  Work 127, span 10 + 40 + 5 + 5 = 60.
+ * tests/cli/hpcprof.py derives what is expected.  `unit`: of an amount in the measurement, for one in the log. */
+enum { NODE_MAIN = 1, NODE_SETUP, NODE_SOLVE, NODE_UPDATE = 6, NODE_CHECK, NODE_KERNEL, NODES_RECORDED };
+enum { ROW_REGION = 1, ROW_FOR, ROW_UPDATE, ROW_CHECK };
+
+static uint64_t log_time;
+
+/* Work of a thread in the context of a node (0: no sample); other threads go on behind it. */
+static void recorded_work(uint32_t thread, uint32_t node, uint64_t work)
+{
+  log_at(&graph_log, thread, log_time);
+  if (node)
+    log_put(&graph_log, thread, GRAPHLOG_SAMPLE, (int)node, (int)work);
+  log_run(&graph_log, thread, work);
+  log_time += work;
+}
+
+#define recorded(thread, ...)                                                                                          \
+  (log_at(&graph_log, thread, ++log_time), log_put(&graph_log, thread, __VA_ARGS__), (void)0)
+
+static void recorded_team(uint64_t scale, bool sampled)
+{
+  for (uint32_t thread = 1; thread <= 2; thread++)
+    recorded(thread, GRAPHLOG_IMPLICIT, 1, 1, 2, 0);
+  recorded(1, GRAPHLOG_SCOPE, ROW_UPDATE);
+  recorded_work(1, NODE_UPDATE, 30 * scale);
+  recorded_work(1, sampled ? NODE_UPDATE : 0, 10 * scale);
+  recorded(1, GRAPHLOG_SCOPE_END);
+  recorded(2, GRAPHLOG_SCOPE, ROW_CHECK);
+  recorded_work(2, NODE_CHECK, 32 * scale);
+  recorded(2, GRAPHLOG_SCOPE_END);
+  for (uint32_t thread = 1; thread <= 2; thread++)
+    recorded(thread, GRAPHLOG_WAIT, thread, thread == 1 ? 2 : 1, GRAPHLOG_BARRIER, 0);
+  for (uint32_t thread = 1; thread <= 2; thread++)
+    recorded(thread, GRAPHLOG_WAIT_END, thread, thread == 1 ? 2 : 1, GRAPHLOG_BARRIER);
+  for (uint32_t thread = 1; thread <= 2; thread++)
+    recorded(thread, GRAPHLOG_LOOP, ROW_FOR, 8);
+  for (uint32_t i = 0; i < 8; i++) {
+    recorded(i % 2 + 1, GRAPHLOG_CHUNK, (int)i, 1);
+    recorded_work(i % 2 + 1, sampled || i == 0 ? NODE_KERNEL : 0, 5 * scale);
+  }
+  for (uint32_t thread = 1; thread <= 2; thread++)
+    recorded(thread, GRAPHLOG_LOOP_END);
+  for (uint32_t thread = 1; thread <= 2; thread++)
+    recorded(thread, GRAPHLOG_WAIT, thread, thread == 1 ? 2 : 1, GRAPHLOG_BARRIER, 0);
+  for (uint32_t thread = 1; thread <= 2; thread++)
+    recorded(thread, GRAPHLOG_WAIT_END, thread, thread == 1 ? 2 : 1, GRAPHLOG_BARRIER);
+}
+
+static void recorded_log(uint64_t scale, bool sampled)
+{
+  log_begin(&graph_log);
+  log_time = 1000;
+  recorded(1, GRAPHLOG_IMPLICIT, 0, 0, 1, 0);
+  recorded_work(1, NODE_SETUP, 10 * scale);
+  recorded(1, GRAPHLOG_REGION, ROW_REGION);
+  log_cut(&graph_log, 1);
+  recorded_team(scale, sampled);
+  recorded(1, GRAPHLOG_IMPLICIT_END, 1, 2);
+  recorded(1, GRAPHLOG_REGION_END, ROW_REGION);
+  recorded(2, GRAPHLOG_IMPLICIT_END, 2, 1);
+  recorded_work(1, NODE_MAIN, 5 * scale);
+  recorded(1, GRAPHLOG_IMPLICIT_END, 1, 1);
+}
+
+/* The measurement to it; span: what it says of the program's. */
+static void recorded_run(const char *unit, uint64_t scale, uint64_t span)
+{
+  compose_begin(&compose, COMPOSE_PACKED, 1400, "./recorded");
+  compose.process.work_unit = compose_string(&compose, unit);
+  compose.process.span = compose.process.span_burdened = span * scale;
+  compose.process.tick_scale = 1ULL << 31; /* half a nanosecond */
+  compose.process.cost_fork = compose.process.cost_join = scale > 1 ? 500000 : 0;
+  blame_metrics();
+  compose_module(&compose, "/golden/app", FORMAT_MODULE_MAIN);
+  compose_directive(&compose, FORMAT_DIRECTIVE_PARALLEL, 1, 0x1100, 1, 112 * scale, 45 * scale);
+  uint32_t loop = compose_directive(&compose, FORMAT_DIRECTIVE_FOR, 1, 0x1200, 1, 40 * scale, 5 * scale);
+  uint32_t update = compose_directive(&compose, FORMAT_DIRECTIVE_USER_REGION, 0, 0, 1, 40 * scale, 40 * scale);
+  uint32_t check = compose_directive(&compose, FORMAT_DIRECTIVE_USER_REGION, 0, 0, 1, 32 * scale, 32 * scale);
+  compose.directives[loop].iterations = 8;
+  compose.directives[update].name = compose_string(&compose, "update");
+  compose.directives[check].name = compose_string(&compose, "check");
+  for (uint32_t thread = 1; thread <= 2; thread++) {
+    uint32_t main_frame = charge(FORMAT_KIND_FRAME, 0, 0x1000, WORK, 1, 1, 1);
+    uint32_t setup = charge(FORMAT_KIND_FRAME, main_frame, 0x2000, WORK, 1, 1, 1);
+    uint32_t solve = place(FORMAT_KIND_FRAME, main_frame, 0x1100);
+    uint32_t body = place(FORMAT_KIND_FRAME, place(FORMAT_KIND_PARALLEL, solve, 0), 0x1200);
+    charge(FORMAT_KIND_FRAME, body, 0x2100, WORK, 4, 2, 2);
+    charge(FORMAT_KIND_FRAME, body, 0x2200, WORK, 3, 2, 2);
+    charge(FORMAT_KIND_FRAME, body, 0x2300, WORK, 4, 2, 2);
+    if (thread == 1) {
+      compose_contribution(&compose, 0, 1, setup, 10 * scale);
+      compose_contribution(&compose, update, 1, NODE_UPDATE, 40 * scale);
+      compose_contribution(&compose, loop, 1, NODE_KERNEL, 5 * scale);
+      compose_contribution(&compose, 0, 1, main_frame, 5 * scale);
+    }
+    graph_thread(thread, (thread == 1 ? 75 : 52) * scale);
+  }
+  compose_end(&compose);
+}
+
+/* Counted, exactly; by time, with fragments in which no sample fell; and with a measurement that knows better. */
+static void recorded_runs(void)
+{
+  recorded_run("units", 1, 60);
+  save("recorded", 1400);
+  recorded_log(1, true);
+  save_log("recorded", 1400, COMPOSE_LIVE);
+  recorded_run("s", 1000000, 60);
+  save("recorded-time", 1400);
+  recorded_log(2000000, false);
+  save_log("recorded-time", 1400, COMPOSE_PACKED);
+  recorded_run("units", 1, 59);
+  save("recorded-lies", 1400);
+  recorded_log(1, true);
+  save_log("recorded-lies", 1400, COMPOSE_ZSTD);
+}
+
 /* Damage to the bytes of the sound file. */
 static void damaged(void)
 {
@@ -496,6 +627,7 @@ int main(int argc, char **argv)
   save("units", 1200);
   graph_hostile();
   save("lies", 1300);
+  recorded_runs();
   hostile();
   save("hostile", 400);
   damaged();

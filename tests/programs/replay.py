@@ -113,8 +113,8 @@ class Task:
     def __init__(self, clock, parent=None, region=None, serial=False):
         self.clock, self.parent, self.region, self.serial = clock, parent, region, serial
         self.children, self.group, self.phase, self.entry, self.end = 0, None, 0, None, None
-        self.begun = self.ended = self.loop = False
-        self.start, self.earlier, self.chunk = clock, 0, 0
+        self.ended = self.loop = False
+        self.earlier, self.chunk = 0, 0
 
     def next_chunk(self):
         """Children until now are no business of the next chunk's taskwait."""
@@ -210,15 +210,13 @@ class Replay:
                 self.runs[thread] = None
         elif op == TASK:
             beside = bool(operands[3] & BESIDE)
-            child = Task(task.start if beside else named.clock, named, named.region, bool(operands[3] & SERIAL))
+            child = Task((task if beside else named).clock, named, named.region, bool(operands[3] & SERIAL))
             self.tasks[self.name(thread, 0)] = child
             like = task if beside else named
             child.group, child.phase, child.of_chunk = like.group, like.phase, task.of_chunk if beside else named.chunk
         elif op == SWITCH:
             assert not named.ended, operands
             self.runs[thread] = named
-            if not named.begun:
-                named.begun, named.start = True, named.clock
         elif op == TASK_END:
             self.task_end(named)
         elif op == TASK_DROP:

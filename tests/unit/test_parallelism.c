@@ -136,7 +136,7 @@ static void test_constructs_sum_to_the_span(void **state)
   save(465);
   analyse();
   assert_int_equal(workspan_compute(&profile, &names, &tree, NULL, NULL, &workspan), 0);
-  assert_int_equal(workspan_lead(&profile, row_of, tree.count, &workspan), 0);
+  assert_int_equal(workspan_lead(row_of, tree.count, &workspan), 0);
   assert_int_equal(workspan.count, 3);
   assert_string_equal(workspan.rows[0].kind, "program");
   assert_int_equal(workspan.rows[0].critical, 2);
@@ -237,7 +237,8 @@ static void test_suggestions_are_not_nested(void **state)
   compose_contribution(&compose, 0, 1, rare, 5);
   save(5000);
   analyse();
-  assert_int_equal(whatif_rank(&run, &flat, &columns, &whatif), 0);
+  assert_int_equal(whatif_rank(&run, &flat, &columns, NULL, 0, &whatif), 0);
+  whatif_choose(&run, &whatif);
   assert_int_equal(whatif.count, 3);
   assert_string_equal(whatif.rows[0].selector, "app+0x20");
   assert_true(fabs(whatif.rows[0].span_low - (1000 - 600 * 15 / 16.0)) < 1e-9);

@@ -115,13 +115,13 @@ static void check_graph(const struct profile *profile, struct names *names, cons
     parts += profile->contexts.shares[i].amount;
   assert_true(parts == graph->span);
   assert_int_equal(workspan_compute(profile, names, tree, NULL, NULL, &workspan), 0);
-  assert_int_equal(workspan_lead(profile, row_of, tree->count, &workspan), 0);
+  assert_int_equal(workspan_lead(row_of, tree->count, &workspan), 0);
   for (uint32_t i = 0; i < workspan.count; i++)
     constructs += workspan.rows[i].critical;
   assert_true(constructs == graph->span && workspan.span == graph->span);
   if (columns->critical != PROFILE_NONE)
     assert_true(tree_incl(tree, 0, columns->critical) == graph->span);
-  assert_int_equal(whatif_rank(&run, tree, columns, &whatif), 0);
+  assert_int_equal(whatif_rank(&run, tree, columns, NULL, 0, &whatif), 0);
   for (uint32_t i = 0; i < whatif.count; i++)
     assert_true(whatif.rows[i].span_low >= 0 && whatif.rows[i].span_low <= (double)graph->span * 1.000001);
   speedup_compute(profile, &speedup);
