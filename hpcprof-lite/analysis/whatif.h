@@ -29,9 +29,8 @@ struct whatif_run {
 struct whatif_row {
   uint32_t scenario; /* from 1 */
   const char *selector;
-  double factor;       /* 0 where there are several: then in `factors` */
-  const char *factors; /* NULL for one */
-  double span_low;     /* in the unit of the graph: the best case */
+  double factor;   /* 0 where they differ: then the selector's text holds them */
+  double span_low; /* in the unit of the graph: the best case */
   const char *note;
 };
 

@@ -167,7 +167,23 @@ enum column {
   BY_LOCK,
   BY_UNIT,
   BY_NOTE,
-  BY_COUNT
+};
+
+const char *const workspan_columns[WORKSPAN_COLUMNS] = {
+    [BY_KIND] = "kind",
+    [BY_NAME] = "name",
+    [BY_FILE] = "file",
+    [BY_LINE] = "line",
+    [BY_INSTANCES] = "instances",
+    [BY_WORK] = "work",
+    [BY_SPAN] = "span",
+    [BY_PARALLELISM] = "parallelism",
+    [BY_CRITICAL] = "critical_path",
+    [BY_CRITICAL_PERCENT] = "critical_path_pct",
+    [BY_ITERATIONS] = "iteration_parallelism",
+    [BY_LOCK] = "lock_bound",
+    [BY_UNIT] = "unit",
+    [BY_NOTE] = "note",
 };
 
 static int descending(double a, double b)
@@ -247,26 +263,12 @@ static uint64_t add_shares(const struct contexts *contexts, const double *factor
 int workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree, const char *sort,
                      const double *factors, struct workspan *result)
 {
-  static const char *const columns[BY_COUNT] = {"kind",
-                                                "name",
-                                                "file",
-                                                "line",
-                                                "instances",
-                                                "work",
-                                                "span",
-                                                "parallelism",
-                                                "critical_path",
-                                                "critical_path_pct",
-                                                "iteration_parallelism",
-                                                "lock_bound",
-                                                "unit",
-                                                "note"};
   const struct profile_graph *graph = &profile->graph;
   enum column column = sort ? BY_KIND : BY_CRITICAL;
   *result = (struct workspan){.work = graph->work, .span = graph->span, .lead = PROFILE_NONE};
-  while (sort && column < BY_COUNT && strcmp(sort, columns[column]))
+  while (sort && column < WORKSPAN_COLUMNS && strcmp(sort, workspan_columns[column]))
     column++;
-  if (column == BY_COUNT)
+  if (column == WORKSPAN_COLUMNS)
     return ERR_INPUT;
   if (!graph->known)
     return 0;

@@ -83,23 +83,9 @@ static void row_cells(const struct report *report, struct record *record, const 
 
 void parallelism_table(const struct report *report, bool json)
 {
-  static const char *const columns[] = {"kind",
-                                        "name",
-                                        "file",
-                                        "line",
-                                        "instances",
-                                        "work",
-                                        "span",
-                                        "parallelism",
-                                        "critical_path",
-                                        "critical_path_pct",
-                                        "iteration_parallelism",
-                                        "lock_bound",
-                                        "unit",
-                                        "note"};
   struct record record;
   table_open(report, json);
-  record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
+  record_begin(&record, report->stream, json, workspan_columns, WORKSPAN_COLUMNS);
   for (uint32_t i = 0; i < report->workspan.count; i++)
     row_cells(report, &record, &report->workspan.rows[i]);
   record_end(&record);
@@ -225,10 +211,10 @@ void parallelism_whatif(const struct report *report, bool json)
     const struct whatif_row *row = &report->whatif.rows[i];
     record_uint(&record, row->scenario);
     record_text(&record, row->selector);
-    if (row->factors)
-      record_text(&record, row->factors);
-    else
+    if (row->factor > 0)
       record_real(&record, row->factor, row->factor < (double)(uint64_t)row->factor + 1e-9 ? 0 : 4);
+    else
+      record_empty(&record);
     record_work(&record, graph->work, graph->is_time);
     real_work(&record, row->span_low, graph->is_time);
     if (row->span_low > 0)
@@ -247,13 +233,13 @@ void parallelism_whatif(const struct report *report, bool json)
 static void print_scenario(const struct report *report, const struct screen *screen, const struct whatif_row *row)
 {
   const struct profile_graph *graph = &report->profile->graph;
-  char span[CELL], factor[SCREEN_TEXT_MAX], parallelism[CELL] = "-", what[SCREEN_TEXT_MAX], whole[64];
+  char span[CELL], factor[CELL] = "", parallelism[CELL] = "-", what[SCREEN_TEXT_MAX];
   if (graph->is_time)
     screen_seconds((uint64_t)(row->span_low + 0.5), screen_decimals(graph->span), span);
   else
     snprintf(span, sizeof span, "%.5g", row->span_low);
-  snprintf(whole, sizeof whole, "%.6g", row->factor);
-  screen_fit(screen, row->factors ? row->factors : whole, 6, factor);
+  if (row->factor > 0)
+    snprintf(factor, sizeof factor, "%.6g", row->factor);
   if (row->span_low > 0)
     snprintf(parallelism, sizeof parallelism, "%.5g", (double)graph->work / row->span_low);
   screen_fit(screen, row->selector, screen->width - 37, what);

@@ -372,7 +372,8 @@ def scenarios_bound_the_span(_):
     assert scenario(("@phase 1", 5))["span_low"] == "0.396000000"
     assert scenario(("#0", 2))["span_low"] == "0.200000000"
     nested = scenario(("app+0x1100", 2), ("app+0x2100", 4))  # the larger factor holds for what both cover
-    assert nested["span_low"] == f"{(212 + 20 / 2 + 168 / 4) / 1000:.9f}" and nested["factor"] == "2,4"
+    assert nested["span_low"] == f"{(212 + 20 / 2 + 168 / 4) / 1000:.9f}" and nested["factor"] == ""
+    assert nested["selector"] == "app+0x1100=2,app+0x2100=4", nested
     assert scenario(("app+0x1100", 4), ("app+0x2100", 4))["factor"] == "4"
     both = rows("--view", "whatif", "--what-if", "app+0x2000=2", "--what-if", "app+0x2100=2", "graph")
     assert [row["scenario"] for row in both] == ["1", "2"]
