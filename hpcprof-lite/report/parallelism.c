@@ -164,6 +164,25 @@ static void print_notes(const struct report *report, const struct screen *screen
   }
 }
 
+static bool has_kind(const struct workspan *workspan, const char *kind)
+{
+  for (uint32_t i = 0; i < workspan->count; i++)
+    if (!strcmp(workspan->rows[i].kind, kind))
+      return true;
+  return false;
+}
+
+/* What holds for rows of a kind, whichever schedule or clause they have: the runtime does not tell. */
+static void print_limits(const struct report *report)
+{
+  const struct workspan *workspan = &report->workspan;
+  if (has_kind(workspan, "for"))
+    fprintf(report->stream, "for: with a static schedule, what a thread runs of it counts as one chunk\n");
+  if (has_kind(workspan, "for") || has_kind(workspan, "sections") || has_kind(workspan, "single"))
+    fprintf(report->stream, "after nowait, a loop, sections or single begins with the thread that runs it:\n"
+                            "where threads arrive unequally, figures differ from run to run\n");
+}
+
 void parallelism_text(const struct report *report)
 {
   struct screen screen;
@@ -185,6 +204,7 @@ void parallelism_text(const struct report *report)
           "parallel: work / span; path%%: share of the program's span that is the\n"
           "construct's own\n",
           unit);
+  print_limits(report);
   print_notes(report, &screen);
   if (report->left_out)
     fprintf(report->stream, "%" PRIu32 " rows left out\n", report->left_out);
