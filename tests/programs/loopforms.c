@@ -203,17 +203,6 @@ static void loop_in_loop_region(void)
   u(1);
 }
 
-static void loop_lastprivate(void)
-{
-  int last = 0;
-#pragma omp parallel for lastprivate(last) schedule(dynamic, 1)
-  for (int i = 0; i < 10; i++) {
-    last = i;
-    u(2);
-  }
-  u((uint64_t)last);
-}
-
 static void loops_many_nowait(void)
 {
 #pragma omp parallel
@@ -570,7 +559,6 @@ const struct form forms[] = {FORM(loop_static, PLAIN),
                              FORM(loop_groups, PLAIN),
                              FORM(loop_regions, PLAIN),
                              FORM(loop_in_loop_region, PLAIN),
-                             FORM(loop_lastprivate, PLAIN),
                              FORM(loops_many_nowait, PLAIN),
                              FORM(loops_and_barriers, PLAIN),
                              FORM(ordered_static, PLAIN),
