@@ -573,8 +573,9 @@ static int report_view(struct job *job)
                           .baseline = job->options.baseline};
   struct highlights found;
   int status = 0;
-  efficiency_compute(&job->profile, job->run.elapsed_ns, &report.efficiency);
-  if (job->options.view == OPTIONS_SUMMARY)
+  if (efficiency_compute(&job->profile, job->run.elapsed_ns, &report.efficiency))
+    status = no_memory();
+  else if (job->options.view == OPTIONS_SUMMARY)
     status = report_summary(job, &report, &found);
   else if (job->options.view == OPTIONS_THREADS)
     status = report_threads(job, &report);

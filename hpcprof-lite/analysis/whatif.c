@@ -1,6 +1,7 @@
 #include "hpcprof-lite/analysis/whatif.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,32 +182,25 @@ static double *new_factors(const struct whatif_run *run)
   return calloc((size_t)run->profile->contexts.shares_count + 1, sizeof(double));
 }
 
-/* "f,g", and where they differ the factors: "2,16". */
+/* "f,g"; where their factors differ "f=2,g=16". */
 static int name_row(const struct whatif_run *run, const struct scenario *scenario, struct whatif_row *row)
 {
-  char *selector = strdup(scenario->terms[0].text), *factors = NULL, *longer;
+  char *selector = strdup("");
   bool several = false;
-  if (asprintf(&factors, "%g", scenario->terms[0].factor) < 0)
-    factors = NULL;
-  for (uint32_t i = 1; i < scenario->count && selector && factors; i++) {
+  for (uint32_t i = 1; i < scenario->count; i++)
     several = several || scenario->terms[i].factor != scenario->terms[0].factor;
-    longer = NULL;
-    int length = asprintf(&longer, "%s,%s", selector, scenario->terms[i].text);
+  for (uint32_t i = 0; i < scenario->count && selector; i++) {
+    const struct scenario_term *term = &scenario->terms[i];
+    char factor[32] = "", *longer = NULL;
+    if (several)
+      snprintf(factor, sizeof factor, "=%g", term->factor);
+    int length = asprintf(&longer, "%s%s%s%s", selector, i ? "," : "", term->text, factor);
     free(selector);
     selector = length < 0 ? NULL : longer;
-    longer = NULL;
-    length = asprintf(&longer, "%s,%g", factors, scenario->terms[i].factor);
-    free(factors);
-    factors = length < 0 ? NULL : longer;
   }
   row->selector = names_own(run->names, selector);
-  row->factors = names_own(run->names, factors);
-  if (!row->selector || !row->factors)
-    return ERR_NOMEM;
   row->factor = several ? 0 : scenario->terms[0].factor;
-  if (!several)
-    row->factors = NULL;
-  return 0;
+  return row->selector ? 0 : ERR_NOMEM;
 }
 
 int whatif_compute(const struct whatif_run *run, const struct scenario *scenarios, uint32_t count,

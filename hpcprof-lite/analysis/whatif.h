@@ -38,8 +38,7 @@ struct whatif_answer {
 struct whatif_row {
   uint32_t scenario; /* from 1 */
   const char *selector;
-  double factor;                    /* 0 where there are several: then in `factors` */
-  const char *factors;              /* NULL for one */
+  double factor;                    /* 0 where they differ: then the selector's text holds them */
   double span, span_low, span_high; /* in the unit of the graph; span: the best case, or the answer of the log */
   const char *note;
   bool exact;                         /* of a log's answers: nothing rests on samples */

@@ -193,7 +193,23 @@ enum column {
   BY_LOCK,
   BY_UNIT,
   BY_NOTE,
-  BY_COUNT
+};
+
+const char *const workspan_columns[WORKSPAN_COLUMNS] = {
+    [BY_KIND] = "kind",
+    [BY_NAME] = "name",
+    [BY_FILE] = "file",
+    [BY_LINE] = "line",
+    [BY_INSTANCES] = "instances",
+    [BY_WORK] = "work",
+    [BY_SPAN] = "span",
+    [BY_PARALLELISM] = "parallelism",
+    [BY_CRITICAL] = "critical_path",
+    [BY_CRITICAL_PERCENT] = "critical_path_pct",
+    [BY_ITERATIONS] = "iteration_parallelism",
+    [BY_LOCK] = "lock_bound",
+    [BY_UNIT] = "unit",
+    [BY_NOTE] = "note",
 };
 
 static int descending(double a, double b)
@@ -274,20 +290,6 @@ static uint64_t add_shares(const struct workspan *result, const double *factors)
 int workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree, const char *sort,
                      const struct workspan_scenario *scenario, struct workspan *result)
 {
-  static const char *const columns[BY_COUNT] = {"kind",
-                                                "name",
-                                                "file",
-                                                "line",
-                                                "instances",
-                                                "work",
-                                                "span",
-                                                "parallelism",
-                                                "critical_path",
-                                                "critical_path_pct",
-                                                "iteration_parallelism",
-                                                "lock_bound",
-                                                "unit",
-                                                "note"};
   const struct profile_graph *graph = &profile->graph;
   enum column column = sort ? BY_KIND : BY_CRITICAL;
   bool recorded = scenario && scenario->shares;
@@ -296,9 +298,9 @@ int workspan_compute(const struct profile *profile, struct names *names, const s
                               .lead = PROFILE_NONE,
                               .shares = recorded ? scenario->shares : profile->contexts.shares,
                               .shares_count = recorded ? scenario->shares_count : profile->contexts.shares_count};
-  while (sort && column < BY_COUNT && strcmp(sort, columns[column]))
+  while (sort && column < WORKSPAN_COLUMNS && strcmp(sort, workspan_columns[column]))
     column++;
-  if (column == BY_COUNT)
+  if (column == WORKSPAN_COLUMNS)
     return ERR_INPUT;
   if (!graph->known)
     return 0;

@@ -13,6 +13,10 @@
 
 #include "hpcprof-lite/tree.h"
 
+/* Columns of the parallelism view, in their order: what it can be sorted by. */
+#define WORKSPAN_COLUMNS 14
+extern const char *const workspan_columns[WORKSPAN_COLUMNS];
+
 struct workspan_row {
   uint32_t directive; /* number in the graph */
   const char *kind, *name, *file;

@@ -83,23 +83,9 @@ static void row_cells(const struct report *report, struct record *record, const 
 
 void parallelism_table(const struct report *report, bool json)
 {
-  static const char *const columns[] = {"kind",
-                                        "name",
-                                        "file",
-                                        "line",
-                                        "instances",
-                                        "work",
-                                        "span",
-                                        "parallelism",
-                                        "critical_path",
-                                        "critical_path_pct",
-                                        "iteration_parallelism",
-                                        "lock_bound",
-                                        "unit",
-                                        "note"};
   struct record record;
   table_open(report, json);
-  record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
+  record_begin(&record, report->stream, json, workspan_columns, WORKSPAN_COLUMNS);
   for (uint32_t i = 0; i < report->workspan.count; i++)
     row_cells(report, &record, &report->workspan.rows[i]);
   record_end(&record);
@@ -178,6 +164,25 @@ static void print_notes(const struct report *report, const struct screen *screen
   }
 }
 
+static bool has_kind(const struct workspan *workspan, const char *kind)
+{
+  for (uint32_t i = 0; i < workspan->count; i++)
+    if (!strcmp(workspan->rows[i].kind, kind))
+      return true;
+  return false;
+}
+
+/* What holds for rows of a kind, whichever schedule or clause they have: the runtime does not tell. */
+static void print_limits(const struct report *report)
+{
+  const struct workspan *workspan = &report->workspan;
+  if (has_kind(workspan, "for"))
+    fprintf(report->stream, "for: with a static schedule, what a thread runs of it counts as one chunk\n");
+  if (has_kind(workspan, "for") || has_kind(workspan, "sections") || has_kind(workspan, "single"))
+    fprintf(report->stream, "after nowait, a loop, sections or single begins with the thread that runs it:\n"
+                            "where threads arrive unequally, figures differ from run to run\n");
+}
+
 void parallelism_text(const struct report *report)
 {
   struct screen screen;
@@ -199,6 +204,7 @@ void parallelism_text(const struct report *report)
           "parallel: work / span; path%%: share of the program's span that is the\n"
           "construct's own\n",
           unit);
+  print_limits(report);
   print_notes(report, &screen);
   if (report->left_out)
     fprintf(report->stream, "%" PRIu32 " rows left out\n", report->left_out);
@@ -225,10 +231,10 @@ void parallelism_whatif(const struct report *report, bool json)
     const struct whatif_row *row = &report->whatif.rows[i];
     record_uint(&record, row->scenario);
     record_text(&record, row->selector);
-    if (row->factors)
-      record_text(&record, row->factors);
-    else
+    if (row->factor > 0)
       record_real(&record, row->factor, row->factor < (double)(uint64_t)row->factor + 1e-9 ? 0 : 4);
+    else
+      record_empty(&record);
     record_work(&record, graph->work, graph->is_time);
     real_work(&record, row->span, graph->is_time);
     if (row->span > 0)
@@ -263,14 +269,14 @@ static void print_doubt(const struct report *report)
 static void print_scenario(const struct report *report, const struct screen *screen, const struct whatif_row *row)
 {
   const struct profile_graph *graph = &report->profile->graph;
-  char span[CELL], factor[SCREEN_TEXT_MAX], parallelism[CELL] = "-", what[SCREEN_TEXT_MAX], whole[64], sure[CELL] = "";
+  char span[CELL], factor[CELL] = "", parallelism[CELL] = "-", what[SCREEN_TEXT_MAX], sure[CELL] = "";
   span_text(graph, row->span, span);
   if (report->whatif.replayed && !row->exact)
     span_text(graph, (row->span_high - row->span_low) / 2, sure);
   else if (report->whatif.replayed)
     snprintf(sure, sizeof sure, "exact");
-  snprintf(whole, sizeof whole, "%.6g", row->factor);
-  screen_fit(screen, row->factors ? row->factors : whole, 6, factor);
+  if (row->factor > 0)
+    snprintf(factor, sizeof factor, "%.6g", row->factor);
   if (row->span > 0)
     snprintf(parallelism, sizeof parallelism, "%.5g", (double)graph->work / row->span);
   unsigned sure_width = report->whatif.replayed ? SURE_WIDTH : 0;

@@ -234,9 +234,30 @@ void table_threads(const struct report *report, bool json)
   table_close(report, json);
 }
 
+static bool needs_comparison(int part)
+{
+  return part == EFFICIENCY_WORK_ONE || part == EFFICIENCY_INFLATION;
+}
+
+static void split_cells(struct record *record, const struct efficiency_split *split, int part)
+{
+  bool known = split->compared || !needs_comparison(part);
+  record_text(record, efficiency_part_name(part));
+  if (known)
+    record_real(record, split->part_s[part], 9);
+  else
+    record_empty(record);
+  record_text(record, "s");
+  if (known && part >= EFFICIENCY_INFLATION)
+    record_real(record, split->gain_s[part], 9);
+  else
+    record_empty(record);
+  record_text(record, known ? part == EFFICIENCY_LOCKWAIT ? "of idleness_time" : NULL : split->note);
+}
+
 void table_efficiency(const struct report *report, bool json)
 {
-  static const char *const columns[] = {"metric", "value", "unit", "gain_s"};
+  static const char *const columns[] = {"metric", "value", "unit", "gain_s", "note"};
   struct record record;
   table_open(report, json);
   record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
@@ -245,7 +266,10 @@ void table_efficiency(const struct report *report, bool json)
     record_real(&record, report->efficiency.value[i], 6);
     record_text(&record, "ratio");
     record_real(&record, report->efficiency.gain_s[i], 9);
+    record_empty(&record);
   }
+  for (int i = 0; i < EFFICIENCY_PARTS && report->efficiency.split.known; i++)
+    split_cells(&record, &report->efficiency.split, i);
   record_end(&record);
   table_close(report, json);
 }

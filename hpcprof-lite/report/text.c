@@ -379,6 +379,40 @@ static void real_seconds(double seconds, char out[CELL])
   snprintf(out, CELL, seconds < 99999 ? "%.3f" : "%.3g", seconds);
 }
 
+/* Where the time of all threads went. */
+static void print_split(const struct report *report, const struct screen *screen)
+{
+  static const char *const meaning[EFFICIENCY_PARTS] = {[EFFICIENCY_WHOLE] = "threads x elapsed time",
+                                                        [EFFICIENCY_WORK] = "work of this run (sampled)",
+                                                        [EFFICIENCY_WORK_ONE] = "of the run with one thread",
+                                                        [EFFICIENCY_INFLATION] = "more work than with one thread",
+                                                        [EFFICIENCY_OVERHEAD] = "in the OpenMP runtime (sampled)",
+                                                        [EFFICIENCY_IDLENESS] = "the rest: waiting of every kind",
+                                                        [EFFICIENCY_LOCKWAIT] = "of it: for locks (exact)"};
+  const struct efficiency_split *split = &report->efficiency.split;
+  if (!split->known)
+    return;
+  fprintf(report->stream, "\n%s%-21s %10s %9s  %s%s\n", screen_bold(screen), "time of all threads", "seconds", "gain s",
+          "what it is", screen_plain(screen));
+  for (int i = 0; i < EFFICIENCY_PARTS; i++) {
+    char part[CELL], gain[CELL] = "";
+    bool compared = i == EFFICIENCY_WORK_ONE || i == EFFICIENCY_INFLATION;
+    int indent = i == EFFICIENCY_WHOLE ? 0 : compared || i == EFFICIENCY_LOCKWAIT ? 4 : 2;
+    if (compared && !split->compared)
+      continue;
+    real_seconds(split->part_s[i], part);
+    if (i >= EFFICIENCY_INFLATION)
+      real_seconds(split->gain_s[i], gain);
+    fprintf(report->stream, "%*s%-*s %10s %9s  %s\n", indent, "", 21 - indent, efficiency_part_name(i), part, gain,
+            meaning[i]);
+  }
+  fprintf(report->stream, "thread_time = work + overhead_time + idleness_time\n%s",
+          split->compared ? "work = work_one_thread + work_inflation\n" : "");
+  if (!split->compared)
+    fprintf(report->stream, "Work at one thread is not known: give also the directory of a run of the same\n"
+                            "command with OMP_NUM_THREADS=1.\n");
+}
+
 void text_efficiency(const struct report *report)
 {
   static const char *const meaning[EFFICIENCY_COUNT] = {[EFFICIENCY_PARALLEL] = "all that is said below",
@@ -411,4 +445,5 @@ void text_efficiency(const struct report *report)
   fprintf(report->stream, "thread-seconds: threads x elapsed time; efficiency: the part that is not lost\n"
                           "gain s: elapsed time that the run would be shorter without that loss, at most\n"
                           "The losses, 100 %% - efficiency, add up to parallel_efficiency's; POP's metrics.\n");
+  print_split(report, &screen);
 }

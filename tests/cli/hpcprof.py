@@ -57,6 +57,8 @@ def expected():
         table[f"blame.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "blame"), 0, "stdout")
         table[f"graph.{view}.txt"] = (("-q", "--view", view, "graph"), 0, "stdout")
         table[f"graph.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "graph"), 0, "stdout")
+    table["alone.efficiency.txt"] = (("-q", "--view", "efficiency", "blame", "alone"), 0, "stdout")
+    table["alone.efficiency.csv"] = (("-q", "--view", "efficiency", "-f", "csv", "alone", "blame"), 0, "stdout")
     for view in PATHS:
         table[f"graphs.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "graphs"), 0, "stdout")
         table[f"units.{view}.txt"] = (("-q", "--view", view, "units"), 0, "stdout")
@@ -211,18 +213,39 @@ def efficiencies_are_those_of_the_exact_times(_):
     losses = {"load_balance": (1.4 - 0.6) / 3.2, "serialisation": 0.2 * 3 / 3.2, "lock_waiting": 0.1 / 3.2,
               "runtime_overhead": 0.05 / 3.2}
     losses["parallel_efficiency"] = sum(losses.values())
-    assert set(table) == set(losses)
+    parts = {"thread_time": (3.2, 0), "work": (1.65, 0), "overhead_time": (0.05, 0.05 / 4), "idleness_time": (1.5, 1.5 / 4),
+             "lock_waiting_time": (0.1, 0.1 / 4)}
+    assert set(table) == set(losses) | set(parts) | {"work_one_thread", "work_inflation"}
+    for metric, (seconds, gain) in parts.items():
+        assert (table[metric]["value"], table[metric]["unit"]) == (f"{seconds:.9f}", "s"), metric
+        assert table[metric]["gain_s"] == (f"{gain:.9f}" if gain else ""), metric
+    for metric in ("work_one_thread", "work_inflation"):
+        assert table[metric]["value"] == table[metric]["gain_s"] == "" and "OMP_NUM_THREADS=1" in table[metric]["note"]
     for metric, loss in losses.items():
         assert (table[metric]["value"], table[metric]["unit"]) == (f"{1 - loss:.6f}", "ratio"), metric
         assert table[metric]["gain_s"] == f"{loss * 0.8:.9f}", metric
     assert abs(float(table["parallel_efficiency"]["value"]) - 1.65 / 3.2) < 1e-6  # the work, over all
     assert {row["item"]: row["value"] for row in rows("blame") if row["section"] == "efficiency"} == {
-        metric: row["value"] for metric, row in table.items()}
+        metric: row["value"] for metric, row in table.items() if row["unit"] == "ratio"}
+
+
+@case
+def work_of_a_run_on_one_thread_shows_inflation(_):
+    alone = {row["metric"]: row for row in rows("--view", "efficiency", "blame", "alone")}
+    single = {row["metric"]: row for row in rows("--view", "efficiency", "blame")}
+    for metric, row in single.items():
+        if metric not in ("work_one_thread", "work_inflation"):
+            assert alone[metric] == row, metric  # the run that is compared with does not count
+    assert (alone["work_one_thread"]["value"], alone["work_inflation"]["value"]) == ("1.500000000", "0.150000000")
+    assert alone["work_inflation"]["gain_s"] == f"{0.15 / 4:.9f}" and not alone["work_inflation"]["note"]
+    four = ("work_one_thread", "work_inflation", "overhead_time", "idleness_time")
+    assert abs(sum(float(alone[metric]["value"]) for metric in four) - 3.2) < 1e-9
+    assert "work_inflation" not in report("--view", "efficiency", "alone").stdout.decode()  # with itself: nothing
 
 
 @case
 def without_openmp_there_is_no_blame(_):
-    assert report("--view", "efficiency", "-f", "csv", "plain").stdout == b"metric,value,unit,gain_s\n"
+    assert report("--view", "efficiency", "-f", "csv", "plain").stdout == b"metric,value,unit,gain_s,note\n"
     text = report("--view", "efficiency", "plain").stdout.decode()
     assert text.startswith("No efficiencies") and "OMPT" in text
     for row in rows("--view", "flat", "plain"):
@@ -382,7 +405,8 @@ def scenarios_bound_the_span(_):
     assert scenario(("@phase 1", 5))["span_low"] == "0.396000000"
     assert scenario(("#0", 2))["span_low"] == "0.200000000"
     nested = scenario(("app+0x1100", 2), ("app+0x2100", 4))  # the larger factor holds for what both cover
-    assert nested["span_low"] == f"{(212 + 20 / 2 + 168 / 4) / 1000:.9f}" and nested["factor"] == "2,4"
+    assert nested["span_low"] == f"{(212 + 20 / 2 + 168 / 4) / 1000:.9f}" and nested["factor"] == ""
+    assert nested["selector"] == "app+0x1100=2,app+0x2100=4", nested
     assert scenario(("app+0x1100", 4), ("app+0x2100", 4))["factor"] == "4"
     both = rows("--view", "whatif", "--what-if", "app+0x2000=2", "--what-if", "app+0x2100=2", "graph")
     assert [row["scenario"] for row in both] == ["1", "2"]

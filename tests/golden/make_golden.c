@@ -208,6 +208,24 @@ static void blame(void)
   compose_end(&compose);
 }
 
+/* The same command on one thread: 1.5 s of work, 0.02 s of overhead. */
+static void blame_alone(void)
+{
+  compose_begin(&compose, COMPOSE_PACKED, 700, "./blame");
+  compose.process.wall_ns = 1530000000;
+  compose.process.start_ns += 10000000000;
+  compose.process.cpus = 8;
+  compose.process.threads_max = 1;
+  compose.process.regions = 3;
+  blame_metrics();
+  compose_module(&compose, "/golden/app", FORMAT_MODULE_MAIN);
+  uint32_t main_frame = place(FORMAT_KIND_FRAME, 0, 0x1000);
+  charge(FORMAT_KIND_FRAME, main_frame, 0x2000, WORK, 150, 1, 1);
+  charge(FORMAT_KIND_RUNTIME, main_frame, 0, OVERHEAD, 2, 1, 1);
+  blame_thread(1, 1530, 0, 0, 1200);
+  compose_end(&compose);
+}
+
 /* Beside it two threads on the same cores for 0.5 s: one of them works for 0.3 s alone. */
 static void blame_second(void)
 {
@@ -610,6 +628,8 @@ int main(int argc, char **argv)
   save("blames", 500);
   blame_second();
   save("blames", 600);
+  blame_alone();
+  save("alone", 700);
   huge();
   save("huge", 700);
   plain();

@@ -1,6 +1,7 @@
 """The four findings of Liu, Mellor-Crummey and Fagan (ICS'13, section 5), on programs written after their descriptions:
 each fault shows in the figures that found it there, and is gone without it.  Ratios, on two threads."""
 import glob
+import os
 
 from measured import Measurement, Others, build, clocks, idleness_of, lockwait_of, near, openmp_flags, sum_of, sums_hold, tap, work_of
 
@@ -115,6 +116,27 @@ def a_lock_of_the_program_as_in_health(directory):
         assert waited >= 0.98 * root, f"{locked.what}: {waited} of {root}"
         assert waited > 0.08 * locked.all(), f"{locked.what}: {waited} of {locked.all()}"
         assert coarse.nodes[0].value("lockwait_incl_s") < 0.02 * coarse.all(), coarse.what
+
+
+@tap.case
+def time_of_all_threads_is_split(directory):
+    """With and without a run on one thread: the four parts add up to the time of all threads."""
+    program = build(directory, "cases.c", "gcc")
+    runs = []
+    for threads in ("2", "1"):
+        place = os.path.join(directory, threads)
+        os.mkdir(place)
+        runs.append(Measurement(place, program, "amg", OMP_NUM_THREADS=threads))
+        assert runs[-1].done.returncode == 0, runs[-1].done
+    alone = {row["metric"]: row for row in runs[0].view("efficiency")}
+    assert alone["work_inflation"]["value"] == "" and "OMP_NUM_THREADS=1" in alone["work_inflation"]["note"], alone
+    table = {row["metric"]: float(row["value"]) for row in runs[0].view("efficiency", runs[1].output)}
+    parts = sum(table[name] for name in ("work_one_thread", "work_inflation", "overhead_time", "idleness_time"))
+    assert abs(parts - table["thread_time"]) < 1e-6 and table["thread_time"] == float(alone["thread_time"]["value"]), table
+    wall = max(float(row["wall_s"]) for row in runs[0].threads())
+    assert 1.8 * wall < table["thread_time"] < 2.5 * wall, (table, wall)
+    single = {row["metric"]: row["value"] for row in runs[1].view("efficiency")}
+    assert abs(float(single["work"]) - table["work_one_thread"]) < 1e-6, (single, table)
 
 
 tap.main()

@@ -20,6 +20,7 @@ static struct profile_process process(uint32_t threads_max, uint64_t wall_ms, st
                                       uint32_t count)
 {
   return (struct profile_process){.usable = true,
+                                  .command = "./app",
                                   .flags = PROCESS_OMPT,
                                   .threads_max = threads_max,
                                   .wall_ns = wall_ms * ms,
@@ -32,7 +33,7 @@ static struct efficiency compute(struct profile_process *processes, uint32_t cou
 {
   struct profile profile = {.processes = processes, .processes_count = count};
   struct efficiency efficiency;
-  efficiency_compute(&profile, elapsed_ms * ms, &efficiency);
+  assert_int_equal(efficiency_compute(&profile, elapsed_ms * ms, &efficiency), 0);
   return efficiency;
 }
 
@@ -135,6 +136,94 @@ static void test_hostile_values_stay_in_range(void **state)
   assert_true(compute(&one, 1, 1000).value[EFFICIENCY_PARALLEL] == 0);
 }
 
+static void expect_part(const struct efficiency *efficiency, enum efficiency_part part, double seconds,
+                        double elapsed_s)
+{
+  const struct efficiency_split *split = &efficiency->split;
+  if (fabs(split->part_s[part] - seconds) > 1e-12 ||
+      fabs(split->gain_s[part] - seconds / split->part_s[EFFICIENCY_WHOLE] * elapsed_s) > 1e-9)
+    fail_msg("%s: %g s, gain %g s; expected %g s", efficiency_part_name(part), split->part_s[part], split->gain_s[part],
+             seconds);
+}
+
+static struct profile_thread working(uint64_t wall_ms, uint64_t work_ms, uint64_t overhead_ms)
+{
+  struct profile_thread thread = openmp(wall_ms, 0, wall_ms);
+  thread.work_ns = work_ms * ms;
+  thread.overhead_ns = overhead_ms * ms;
+  return thread;
+}
+
+/* T R = 2 s: 0.9 + 0.5 s of work and 0.1 s of overhead; what is left is idleness, 0.2 s of it for locks. */
+static void test_time_of_all_threads_is_split(void **state)
+{
+  (void)state;
+  struct profile_thread threads[] = {working(1000, 900, 100), working(1000, 500, 0), {.work_ns = 700 * ms}};
+  threads[1].lockwait_ns = 200 * ms;
+  struct profile_process one = process(2, 1000, threads, 3);
+  struct efficiency efficiency = compute(&one, 1, 1000);
+  assert_true(efficiency.split.known && !efficiency.split.compared && *efficiency.split.note);
+  expect_part(&efficiency, EFFICIENCY_WHOLE, 2, 1);
+  expect_part(&efficiency, EFFICIENCY_WORK, 1.4, 1);
+  expect_part(&efficiency, EFFICIENCY_OVERHEAD, 0.1, 1);
+  expect_part(&efficiency, EFFICIENCY_IDLENESS, 0.5, 1);
+  expect_part(&efficiency, EFFICIENCY_LOCKWAIT, 0.2, 1);
+  expect_part(&efficiency, EFFICIENCY_INFLATION, 0, 1);
+}
+
+/* Two runs on two threads, 1 s each, with 1.4 and 1.6 s of work, and two of the same command on one thread, with 1.0
+ * and 1.2 s: twice their mean is 2.2 s, so 0.8 s is inflation.  2.2 + 0.8 + 0.1 + 0.9 = 4 s = T R of both. */
+static void test_a_run_on_one_thread_is_compared_with(void **state)
+{
+  (void)state;
+  struct profile_thread threads[] = {working(1000, 900, 100), working(1000, 500, 0),  working(1000, 800, 0),
+                                     working(1000, 800, 0),   working(1000, 1000, 0), working(1500, 1200, 300)};
+  struct profile_process four[] = {process(2, 1000, threads, 2), process(2, 1000, threads + 2, 2),
+                                   process(1, 1000, threads + 4, 1), process(1, 1500, threads + 5, 1)};
+  static char *const paths[] = {"two/1.hpcl", "other/1.hpcl", "one/1.hpcl", "again/1.hpcl"};
+  for (int i = 0; i < 4; i++) {
+    four[i].path = paths[i];
+    four[i].command = "./solve 7";
+    four[i].start_ns = (uint64_t)i * 5000 * ms;
+  }
+  struct efficiency efficiency = compute(four, 4, 16500);
+  assert_true(efficiency.split.compared && !*efficiency.split.note);
+  assert_int_equal(efficiency.processes, 2);
+  assert_int_equal(efficiency.split.alone, 2);
+  assert_int_equal(efficiency.split.runs, 2);
+  expect_part(&efficiency, EFFICIENCY_WHOLE, 4, 2);
+  expect_part(&efficiency, EFFICIENCY_WORK, 3, 2);
+  expect_part(&efficiency, EFFICIENCY_WORK_ONE, 2.2, 2);
+  expect_part(&efficiency, EFFICIENCY_INFLATION, 0.8, 2);
+  expect_part(&efficiency, EFFICIENCY_OVERHEAD, 0.1, 2);
+  expect_part(&efficiency, EFFICIENCY_IDLENESS, 0.9, 2);
+
+  four[1].command = "./solve 8"; /* of which nothing is known on one thread */
+  efficiency = compute(four, 4, 16500);
+  assert_true(!efficiency.split.compared && *efficiency.split.note);
+  assert_int_equal(efficiency.processes, 2);
+  expect_part(&efficiency, EFFICIENCY_WHOLE, 4, 2);
+
+  for (int i = 0; i < 4; i++)
+    four[i].path = paths[0]; /* processes of one run */
+  efficiency = compute(four, 4, 16500);
+  assert_true(!efficiency.split.compared);
+  assert_int_equal(efficiency.processes, 4);
+}
+
+/* More work than T R, as sampling may have it: the whole is what was seen. */
+static void test_more_work_than_time(void **state)
+{
+  (void)state;
+  struct profile_thread threads[] = {working(1000, 1000, 50), working(1000, 1000, 0)};
+  threads[0].lockwait_ns = 10 * ms;
+  struct profile_process one = process(2, 1000, threads, 2);
+  struct efficiency efficiency = compute(&one, 1, 1000);
+  expect_part(&efficiency, EFFICIENCY_WHOLE, 2.05, 1);
+  expect_part(&efficiency, EFFICIENCY_IDLENESS, 0, 1);
+  expect_part(&efficiency, EFFICIENCY_LOCKWAIT, 0, 1);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -143,6 +232,9 @@ int main(void)
       cmocka_unit_test(test_regions_are_bounded_by_elapsed_time),
       cmocka_unit_test(test_processes_are_added_up),
       cmocka_unit_test(test_unknown_without_openmp_or_its_times),
+      cmocka_unit_test(test_time_of_all_threads_is_split),
+      cmocka_unit_test(test_a_run_on_one_thread_is_compared_with),
+      cmocka_unit_test(test_more_work_than_time),
       cmocka_unit_test(test_hostile_values_stay_in_range),
   };
   return cmocka_run_group_tests_name("efficiency", tests, NULL, NULL);
