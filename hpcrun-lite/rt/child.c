@@ -54,7 +54,9 @@ void child_start(void)
 
 bool child_start_thread(struct thread_state *t)
 {
-  return table_reach(&places, &places_lock, t->live_slot);
+  bool room = table_reach(&places, &places_lock, t->live_slot);
+  t->place = room ? place_at(t->live_slot) : NULL;
+  return room;
 }
 
 void child_stop_thread(struct thread_state *t)
@@ -65,17 +67,29 @@ void child_stop_thread(struct thread_state *t)
 
 /* ---- records ---- */
 
-/* A free record is zero from `children` to `loop_entry`: what has been used there is cleared when it is released. */
-uint32_t child_task_new(struct thread_state *t)
+/* The clock is left as it is.  A free record is zero from `children` to `loop_entry`: what has been used there is cleared when it is released. */
+static inline uint32_t task_new(struct thread_state *t, struct task **made)
 {
-  uint32_t index = pool_get(&graph_tasks, &t->free_tasks);
+  void *record;
+  uint32_t index = pool_take(&graph_tasks, &t->free_tasks, &record);
   if (!index) {
     rt_lost(t, FORMAT_LOST_GRAPH);
     return 0;
   }
-  struct task *task = graph_task(index);
-  __builtin_memset((char *)task + sizeof task->pool, 0, offsetof(struct task, depend) - sizeof task->pool);
+  struct task *task = *made = record;
+  enum { NOW = offsetof(struct task, now), SCOPE = offsetof(struct task, scope), END = offsetof(struct task, depend) };
+  __builtin_memset((char *)task + sizeof task->pool, 0, NOW - sizeof task->pool);
+  __builtin_memset((char *)task + SCOPE, 0, END - SCOPE);
   task->refs = 1;
+  return index;
+}
+
+uint32_t child_task_new(struct thread_state *t)
+{
+  struct task *task;
+  uint32_t index = task_new(t, &task);
+  if (index)
+    task->now = (struct clock){0};
   return index;
 }
 
@@ -179,25 +193,29 @@ static uint32_t creation_new(struct thread_state *t, uint32_t parent_index, uint
                                 .at = clock_copy(t, &parent->now)};
   __atomic_fetch_add(&parent->refs, 1, __ATOMIC_RELAXED);
   parent->creates = index;
+  parent->creation_made = creation;
   parent->stock = BULK;
   return index;
 }
 
 static uint32_t task_flags(const struct task *parent, int flags, bool serial)
 {
-  const struct team *team = graph_team(parent->region);
-  serial |= flags & ompt_task_undeferred && team && team->size > 1; /* a team of one thread flags every task */
+  if (flags & ompt_task_undeferred) {
+    const struct team *team = graph_team(parent->region);
+    serial |= team && team->size > 1; /* a team of one thread flags every task */
+  }
   bool final = flags & ompt_task_final || parent->flags & TASK_FINAL;
   return (serial || parent->flags & TASK_FINAL ? TASK_SERIAL : 0) | (final ? TASK_FINAL : 0);
 }
 
-static inline uint32_t record_new(struct thread_state *t, uint32_t index, uint64_t moved)
+static inline uint32_t record_new(struct thread_state *t, uint32_t index, uint64_t moved, struct task **record)
 {
   const struct creation *creation = at(index);
-  uint32_t made = child_task_new(t);
+  struct task *task;
+  uint32_t made = task_new(t, &task);
   if (!made)
     return 0;
-  struct task *task = graph_task(made);
+  *record = task;
   task->flags = creation->flags;
   task->creation = index;
   task->parent = creation->parent;
@@ -215,13 +233,14 @@ static inline uint32_t record_new(struct thread_state *t, uint32_t index, uint64
   return made;
 }
 
-static uint64_t word_of(struct thread_state *t, uint32_t index, uint64_t moved, int flags)
+static inline uint64_t word_of(struct thread_state *t, uint32_t index, uint64_t moved, int flags)
 {
   if (!log_on() && index >> INDEX_BITS == 0 && moved >> MOVED_BITS == 0)
     return (uint64_t)(uint8_t)rt.epoch << TAG_SHIFT | moved << MOVED_SHIFT | index << INDEX_SHIFT | RT_TASK_NEW;
-  uint32_t made = record_new(t, index, moved);
+  struct task *task;
+  uint32_t made = record_new(t, index, moved, &task);
   if (made)
-    log_task(t, graph_task(made), flags);
+    log_task(t, task, flags);
   else
     creation_release(t, index, 1);
   return rt_task_word(made);
@@ -241,22 +260,31 @@ static uint64_t create_for(struct thread_state *t, int flags)
 uint64_t child_create(struct thread_state *t, uint32_t parent_index, int flags, bool serial, const void *code,
                       uint32_t created)
 {
-  if (parent_index != t->task)
-    return create_for(t, flags);
+  uint64_t moment = work_moment(t), word;
+  graph_fragment_end_inline(t, moment);
   struct task *parent = t->running;
+  if (__builtin_expect(parent_index != t->task, 0) || !parent) {
+    word = parent ? create_for(t, flags) : rt_task_word(0);
+    graph_fragment_begin_after(t, moment);
+    return word;
+  }
   uint32_t kind = task_flags(parent, flags, serial), index = parent->creates;
-  if (!index || !fits(at(index), parent, kind, code, created))
+  if (!index || !fits(parent->creation_made, parent, kind, code, created))
     index = creation_new(t, parent_index, kind, code, created);
-  if (!index) {
+  if (index) {
+    struct creation *creation = parent->creation_made;
+    if (parent->stock == 1) { /* the parent's own */
+      __atomic_fetch_add(&creation->refs, BULK, __ATOMIC_RELAXED);
+      parent->stock += BULK;
+    }
+    parent->stock--;
+    word = word_of(t, index, parent->now.base - creation->at.base, flags);
+  } else {
     rt_lost(t, FORMAT_LOST_GRAPH);
-    return rt_task_word(0);
+    word = rt_task_word(0);
   }
-  if (parent->stock == 1) { /* the parent's own */
-    __atomic_fetch_add(&at(index)->refs, BULK, __ATOMIC_RELAXED);
-    parent->stock += BULK;
-  }
-  parent->stock--;
-  return word_of(t, index, parent->now.base - at(index)->at.base, flags);
+  graph_fragment_begin_after(t, moment);
+  return word;
 }
 
 /* The creation that a data word names, 0 if it is another process's. */
@@ -295,19 +323,45 @@ uint32_t child_record(struct thread_state *t, ompt_data_t *data)
 {
   uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
   uint32_t creation = word & RT_TASK_NEW ? creation_of(word) : 0;
-  uint32_t made = creation ? record_new(t, creation, moved_of(word)) : rt_task_index(word);
+  struct task *task;
+  uint32_t made = creation ? record_new(t, creation, moved_of(word), &task) : rt_task_index(word);
   return !creation || !made || name(data, made) ? made : discard(t, made, data);
+}
+
+static inline uint32_t begin(struct thread_state *t, ompt_data_t *data, struct task **task)
+{
+  uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
+  uint32_t creation = word & RT_TASK_NEW ? creation_of(word) : 0, made;
+  if (!creation) {
+    made = rt_task_index(word);
+    *task = made ? graph_task(made) : NULL;
+    return made;
+  }
+  made = record_new(t, creation, moved_of(word), task);
+  t->begun = made ? data : NULL;
+  return made;
 }
 
 uint32_t child_begin(struct thread_state *t, ompt_data_t *data)
 {
-  uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
-  uint32_t creation = word & RT_TASK_NEW ? creation_of(word) : 0;
-  if (!creation)
-    return rt_task_index(word);
-  uint32_t made = record_new(t, creation, moved_of(word));
-  t->begun = made ? data : NULL;
-  return made;
+  struct task *task;
+  return begin(t, data, &task);
+}
+
+void child_start_new(struct thread_state *t, ompt_data_t *data, uint64_t moment)
+{
+  graph_fragment_end_inline(t, moment);
+  struct task *task;
+  uint32_t made = begin(t, data, &task);
+  if (made) {
+    t->outer_task = t->task;
+    t->outer_running = t->running;
+    t->task = made;
+    t->running = task;
+    child_started(t, task, moment);
+    log_task_op(t, GRAPHLOG_SWITCH, task->name);
+  }
+  graph_fragment_begin_after(t, moment);
 }
 
 /* Where the task was fulfilled meanwhile, the other record takes over: who fulfils writes to `fulfilled` alone.  The task
@@ -367,7 +421,7 @@ static struct meeting *meeting_of(uint32_t group, uint64_t region, uint32_t phas
 static void ends_open(struct thread_state *t, uint32_t index)
 {
   const struct creation *creation = at(index);
-  struct place *place = place_at(t->live_slot);
+  struct place *place = t->place;
   struct meeting *meeting = meeting_of(creation->group, creation->region, creation->phase);
   t->ends = (struct child_ends){.creation = index};
   clock_lock(&place->lock);
@@ -409,7 +463,7 @@ void child_tell(struct thread_state *t)
   if (!ends.creation)
     return;
   const struct creation *creation = at(ends.creation);
-  struct place *place = place_at(t->live_slot);
+  struct place *place = t->place;
   struct task *parent = graph_task(creation->parent);
   clock_lock(&place->lock);
   struct meeting *meeting =
@@ -481,16 +535,15 @@ static bool is_plain(const struct task *task)
 /* The task's clock is not needed any more. */
 static void keep_latest(struct thread_state *t, struct task *task)
 {
-  struct place *place = place_at(t->live_slot);
+  struct place *place = t->place;
   clock_lock(&place->lock);
   clock_raise_by(t, &place->latest, &task->now);
   clock_unlock(&place->lock);
   task->now.path.tail = 0;
 }
 
-void child_end(struct thread_state *t, uint32_t index)
+static inline void end(struct thread_state *t, uint32_t index, struct task *task)
 {
-  struct task *task = graph_task(index);
   if (is_plain(task)) {
     log_task_op(t, GRAPHLOG_TASK_END, task->name);
     ends_of(t, task);
@@ -499,7 +552,7 @@ void child_end(struct thread_state *t, uint32_t index)
     t->ends.work += task->scope.pending;
     t->ends.span += task->now.base - task->scope.begin;
     keep_latest(t, task);
-    pool_put(&graph_tasks, &t->free_tasks, index);
+    pool_return(&graph_tasks, &t->free_tasks, index, task);
     return;
   }
   join_take(t, &task->now, &task->fulfilled);
@@ -512,6 +565,25 @@ void child_end(struct thread_state *t, uint32_t index)
     clock_set(t, &graph_task(task->parent)->now, &task->now);
   keep_latest(t, task);
   end_record(t, index);
+}
+
+void child_end(struct thread_state *t, uint32_t index)
+{
+  end(t, index, graph_task(index));
+}
+
+void child_end_new(struct thread_state *t, const ompt_data_t *next, uint64_t moment)
+{
+  graph_fragment_end_inline(t, moment);
+  uint32_t index = next ? rt_task_index(next->value) : 0;
+  t->begun = NULL;
+  t->task_ended = moment;
+  end(t, t->task, t->running);
+  t->task = index;
+  t->running = index == t->outer_task ? t->outer_running : index ? graph_task(index) : NULL;
+  if (index)
+    log_task_op(t, GRAPHLOG_SWITCH, t->running->name);
+  graph_fragment_begin_after(t, moment);
 }
 
 void child_drop(struct thread_state *t, uint32_t index)

@@ -22,7 +22,7 @@ void child_start(void);
 bool child_start_thread(struct thread_state *t);
 void child_stop_thread(struct thread_state *t);
 
-/* A child of that task is created; the fragment before has ended.  created: see rt/task.h.  Returns its data word. */
+/* A child of that task is created.  serial: the creator waits for it, by the program's own wish.  created: see rt/task.h.  Returns its data word. */
 uint64_t child_create(struct thread_state *t, uint32_t parent, int flags, bool serial, const void *code, uint32_t created);
 
 /* The record of a task by its data word, made if there is none yet; 0 without. */
@@ -31,6 +31,24 @@ uint32_t child_record(struct thread_state *t, ompt_data_t *data);
 /* The thread is going to run the task: its record.  The word of a new task goes without it, since most tasks end before
  * anybody asks: t->begun keeps the two together until child_publish(). */
 uint32_t child_begin(struct thread_state *t, ompt_data_t *data);
+
+/* What schedules most tasks: a new one begins, and one that t->begun stands for ends. */
+void child_start_new(struct thread_state *t, ompt_data_t *data, uint64_t moment);
+void child_end_new(struct thread_state *t, const ompt_data_t *next, uint64_t moment);
+
+/* A task begins: it waits for its dependences, and has cost a little. */
+static inline void child_started(struct thread_state *t, struct task *task, uint64_t moment)
+{
+  if (t->task_ended)
+    graph_cost(t, GRAPH_TASK, moment - t->task_ended);
+  task->flags |= TASK_STARTED;
+  if (task->depend.edges) {
+    depend_wait(t, &task->depend, &task->now, task->name);
+    task->scope.begin = task->now.base;
+  }
+  if (!(task->flags & TASK_SERIAL))
+    task->now.burdened += t->costs[GRAPH_TASK];
+}
 
 /* From now on the thread may run something else than the task that it has begun: the word names the record. */
 void child_publish(struct thread_state *t);

@@ -55,6 +55,11 @@ void graph_attribute(struct thread_state *t, struct task *task, uint64_t work)
   t->fragment_samples = 0;
 }
 
+void graph_fragment_end_at(struct thread_state *t, uint64_t moment)
+{
+  graph_fragment_end_inline(t, moment);
+}
+
 void graph_settle(struct thread_state *t, struct task *task)
 {
   if (!task->scope.instance || (task->flags & TASK_IMPLICIT && !task->rows_open))

@@ -47,6 +47,7 @@ struct task {
   struct clock now;
   struct scope scope;      /* the innermost */
   uint32_t creates, stock; /* the creation that its next child may belong to; references at hand to it */
+  struct creation *creation_made; /* the same, by address */
   uint32_t constructs;     /* worksharing constructs met          */
   uint32_t chunk;          /* chunks that have created children */
   uint32_t dependent_wait; /* the task that stands for its taskwait with dependences */
@@ -151,8 +152,11 @@ uint64_t graph_cost_mean(enum graph_cost cost);
 /* Splits a fragment's work over its samples by their weight. */
 void graph_attribute(struct thread_state *t, struct task *task, uint64_t work);
 
-/* Ends the fragment that runs, at a moment (rt/work.h): its work is the current task's. */
-static inline void graph_fragment_end_at(struct thread_state *t, uint64_t moment)
+/* Ends the fragment that runs, at a moment (rt/work.h): its work is the current task's.  The second one is for the
+ * callbacks of small tasks. */
+void graph_fragment_end_at(struct thread_state *t, uint64_t moment);
+
+static inline __attribute__((always_inline)) void graph_fragment_end_inline(struct thread_state *t, uint64_t moment)
 {
   struct task *task = t->running;
   if (!task || task->flags & TASK_WAITING) {

@@ -202,17 +202,20 @@ static uint64_t creation(struct thread_state *t, const ompt_data_t *creator, con
 {
   uint32_t created = 0;
   uint64_t word = 0;
-  t->inside++;
-  if (rt.task_creation && !rt_closed())
+  if (rt.task_creation && !rt_closed()) {
+    t->inside++;
     created = task_create(t, created_of(creator), frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
+    t->inside--;
+  }
+  if (!rt.online)
+    return rt_task_word(created);
   if (graph_enter(t)) {
     child_publish(t);
     bool serial = flags & ompt_task_undeferred && frame && frame->enter_frame_flags == ompt_frame_serial;
-    word = ospg_task_create(t, creator_of(t, creator), flags, serial, codeptr, created);
+    word = child_create(t, creator_of(t, creator), flags, serial, codeptr, created);
     t->inside--;
   }
-  t->inside--;
-  return rt.online ? word : rt_task_word(created);
+  return word;
 }
 
 /* A taskwait with dependences announces itself as a task that is created and completes.  The data word of that task is
@@ -264,15 +267,16 @@ static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
   uint64_t moment = next ? rt_set_idle(t, next->value & RT_TASK_WAITING) : 0;
   if (!graph_enter(t))
     return;
-  bool small = status == ompt_task_complete && prior && prior == t->begun && prior->value & RT_TASK_NEW;
-  uint32_t task = t->task;
-  if (small) {
-    t->begun = NULL;
-  } else {
-    child_publish(t);
-    task = any_record_of(t, prior);
+  if (status == ompt_task_complete && prior && prior == t->begun && prior->value & RT_TASK_NEW) {
+    child_end_new(t, next, graph_moment(t, moment));
+    t->inside--;
+    return;
   }
-  ospg_task_schedule(t, task, status, next ? child_begin(t, next) : 0, moment);
+  child_publish(t);
+  if (status == ompt_task_switch && next && next->value & RT_TASK_NEW)
+    child_start_new(t, next, graph_moment(t, moment));
+  else
+    ospg_task_schedule(t, any_record_of(t, prior), status, next ? child_begin(t, next) : 0, moment);
   t->inside--;
 }
 

@@ -260,27 +260,6 @@ void ospg_parallel_end(struct thread_state *t, uint64_t region)
   graph_fragment_begin_after(t, moment);
 }
 
-uint64_t ospg_task_create(struct thread_state *t, uint32_t creator, int flags, bool serial, const void *code,
-                          uint32_t created)
-{
-  uint64_t moment = work_moment(t);
-  graph_fragment_end_at(t, moment);
-  uint64_t word = creator ? child_create(t, creator, flags, serial, code, created) : rt_task_word(0);
-  graph_fragment_begin_after(t, moment);
-  return word;
-}
-
-static void task_begin(struct thread_state *t, struct task *task)
-{
-  task->flags |= TASK_STARTED;
-  if (task->depend.edges) {
-    depend_wait(t, &task->depend, &task->now, task->name);
-    task->scope.begin = task->now.base;
-  }
-  if (!(task->flags & TASK_SERIAL))
-    task->now.burdened += t->costs[GRAPH_TASK];
-}
-
 static void fulfil(struct thread_state *t, struct task *task)
 {
   join_offer(t, &task->fulfilled, &t->running->now);
@@ -320,11 +299,8 @@ void ospg_task_schedule(struct thread_state *t, uint32_t prior, int status, uint
   }
   if (next) {
     graph_run(t, next);
-    if (!(t->running->flags & TASK_STARTED)) {
-      if (t->task_ended)
-        graph_cost(t, GRAPH_TASK, moment - t->task_ended);
-      task_begin(t, t->running);
-    }
+    if (!(t->running->flags & TASK_STARTED))
+      child_started(t, t->running, moment);
     log_task_op(t, GRAPHLOG_SWITCH, t->running->name);
   }
   graph_fragment_begin_after(t, moment);

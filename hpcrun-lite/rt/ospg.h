@@ -42,10 +42,6 @@ void ospg_parallel_end(struct thread_state *t, uint64_t region);
 /* The team of a region has so many threads. */
 void ospg_team_size(uint64_t region, uint32_t threads);
 
-/* A task is created by another one.  serial: the creator waits for it, by the program's own wish.  created: see rt/task.h.
- * Returns its data word. */
-uint64_t ospg_task_create(struct thread_state *t, uint32_t creator, int flags, bool serial, const void *code,
-                          uint32_t created);
 void ospg_task_schedule(struct thread_state *t, uint32_t prior, int status, uint32_t next, uint64_t moment);
 
 /* Waits of all kinds: barriers, taskwait, taskgroup.  known: the region has not ended. */

@@ -45,23 +45,38 @@ static inline void *pool_at(const struct pool *pool, uint32_t index)
   return table_at(&pool->table, index);
 }
 
-/* A record, its content as it was put back (all zero if it was never in use) but for the pool's part.  0 without memory. */
-static inline uint32_t pool_get(struct pool *pool, struct pool_hand *hand)
+/* A record, its content as it was put back (all zero if it was never in use) but for the pool's part, and its address.  0
+ * without memory. */
+static inline uint32_t pool_take(struct pool *pool, struct pool_hand *hand, void **record)
 {
   if (__builtin_expect(!hand->first, 0) && !pool_fill(pool, hand))
     return 0;
   uint32_t index = hand->first;
-  hand->first = ((struct pool_record *)pool_at(pool, index))->next;
+  struct pool_record *taken = pool_at(pool, index);
+  hand->first = taken->next;
   hand->count--;
+  *record = taken;
   return index;
+}
+
+static inline uint32_t pool_get(struct pool *pool, struct pool_hand *hand)
+{
+  void *record;
+  return pool_take(pool, hand, &record);
+}
+
+/* The record at that address is not in use any more. */
+static inline void pool_return(struct pool *pool, struct pool_hand *hand, uint32_t index, void *record)
+{
+  ((struct pool_record *)record)->next = hand->first;
+  hand->first = index;
+  if (__builtin_expect(++hand->count >= 2 * POOL_BATCH, 0))
+    pool_shed(pool, hand);
 }
 
 static inline void pool_put(struct pool *pool, struct pool_hand *hand, uint32_t index)
 {
-  ((struct pool_record *)pool_at(pool, index))->next = hand->first;
-  hand->first = index;
-  if (__builtin_expect(++hand->count >= 2 * POOL_BATCH, 0))
-    pool_shed(pool, hand);
+  pool_return(pool, hand, index, pool_at(pool, index));
 }
 
 #endif

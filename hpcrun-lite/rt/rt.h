@@ -192,6 +192,9 @@ struct thread_state {
   /* the graph: rt/ospg.h */
   uint32_t task;     /* that the thread runs, 0 = none: see graph_run() */
   struct task *running; /* its record */
+  uint32_t outer_task;  /* that ran before the present one began */
+  struct task *outer_running;
+  struct place *place; /* of rt/child.c */
   ompt_data_t *begun;   /* the data word of that task, as long as it does not name the record: see rt/child.h */
   uint32_t begun_by; /* clock of who created it, until it has a task: see ospg_take_over() */
   unsigned fragment_samples;

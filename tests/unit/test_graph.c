@@ -250,7 +250,7 @@ static void a_task_beside_its_parent(void **state)
   (void)state;
   uint32_t root = ospg_implicit_begin(&one, 0);
   ospg_add_work(&one, CCT_NONE, 2);
-  ompt_data_t data = {.value = ospg_task_create(&one, root, ompt_task_explicit, false, (void *)0x2000, 0)};
+  ompt_data_t data = {.value = child_create(&one, root, ompt_task_explicit, false, (void *)0x2000, 0)};
   ospg_add_work(&one, CCT_NONE, 3);
   ospg_wait_begin(&one, root, ompt_sync_region_taskwait, 0, NULL);
   uint32_t task = child_record(&two, &data);
