@@ -68,6 +68,7 @@ struct loop {
   uint32_t lock, number, instance, ended, row;
   uint64_t begin, work, span;
   struct join ordered;
+  uint32_t ordered_begun, ordered_ended; /* ordered regions of the loop */
 };
 
 /* The time between two barriers of a region. */

@@ -4,6 +4,7 @@
 #include "hpcrun-lite/rt/directive.h"
 #include "hpcrun-lite/rt/graph.h"
 #include "hpcrun-lite/rt/region.h"
+#include "hpcrun-lite/rt/sys.h"
 
 /* The construct that the task enters, as the team shares it; NULL where so many are open that it has no place. */
 static struct loop *loop_enter(struct thread_state *t, struct task *task, struct team *team, uint32_t row,
@@ -23,6 +24,7 @@ static struct loop *loop_enter(struct thread_state *t, struct task *task, struct
     loop->ended = 0;
     loop->work = loop->span = 0;
     join_clear(t, &loop->ordered);
+    loop->ordered_begun = loop->ordered_ended = 0;
     if (iterations)
       directive_count(t, row, iterations); /* once for the team */
     ours = true;
@@ -235,6 +237,37 @@ static struct loop *ordered_loop(const struct task *task)
   return team ? &team->loops[task->loop_slot - 1] : NULL;
 }
 
+/* The runtime tells that an ordered region has ended after it has let the next one go on, perhaps even later than that
+ * one tells that it has begun: who comes next waits a little for the clock that it follows. */
+static void ordered_await(struct loop *loop)
+{
+  enum { SPINS = 100, TRIES = 2000 };
+  uint32_t before = __atomic_fetch_add(&loop->ordered_begun, 1, __ATOMIC_ACQ_REL);
+  int i = 0;
+  for (; i < TRIES && (int32_t)(__atomic_load_n(&loop->ordered_ended, __ATOMIC_ACQUIRE) - before) < 0; i++)
+    if (i < SPINS)
+      __builtin_ia32_pause();
+    else
+      sys_yield();
+  if (i == TRIES) /* one was not told of: nobody else waits for it */
+    __atomic_store_n(&loop->ordered_ended, before, __ATOMIC_RELEASE);
+}
+
+static void ordered_begin(struct thread_state *t, struct task *task, struct loop *loop)
+{
+  ordered_await(loop);
+  log_now(t);
+  join_take(t, &task->now, &loop->ordered);
+  log_take(t, task->name, &loop->ordered);
+}
+
+static void ordered_end(struct thread_state *t, struct task *task, struct loop *loop)
+{
+  join_offer(t, &loop->ordered, &task->now);
+  log_offer(t, task->name, &loop->ordered);
+  __atomic_fetch_add(&loop->ordered_ended, 1, __ATOMIC_RELEASE);
+}
+
 void sharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, const void *code)
 {
   struct task *task = t->running;
@@ -247,26 +280,25 @@ void sharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, 
   if (kind == ompt_mutex_ordered) {
     struct loop *loop = ordered_loop(task);
     scope_begin(t, task, directive_row(t, FORMAT_DIRECTIVE_ORDERED, code));
-    if (loop) {
-      join_take(t, &task->now, &loop->ordered);
-      log_take(t, task->name, &loop->ordered);
-    }
-  } else {
-    bool lock = kind <= ompt_mutex_test_nest_lock;
-    uint32_t row = directive_row(t, lock ? FORMAT_DIRECTIVE_LOCK : FORMAT_DIRECTIVE_CRITICAL, code);
-    struct lock_chain *chain = chain_of(wait_id);
-    if (chain->id != wait_id)
-      *chain = (struct lock_chain){.id = wait_id, .earliest = task->now.base}; /* the lock is ours */
-    if (task->now.base < chain->earliest)
-      chain->earliest = task->now.base;
-    chain->row = row;
-    if (!lock)
-      graph_construct_begin(t, task, row);
-    else
-      directive_count(t, row, 0);
-    chain->acquired = task->now.base;
-    log_op(t, GRAPHLOG_ACQUIRE, row, wait_id, !lock);
+    if (loop)
+      ordered_begin(t, task, loop);
+    graph_fragment_begin(t);
+    return;
   }
+  bool lock = kind <= ompt_mutex_test_nest_lock;
+  uint32_t row = directive_row(t, lock ? FORMAT_DIRECTIVE_LOCK : FORMAT_DIRECTIVE_CRITICAL, code);
+  struct lock_chain *chain = chain_of(wait_id);
+  if (chain->id != wait_id)
+    *chain = (struct lock_chain){.id = wait_id, .earliest = task->now.base}; /* the lock is ours */
+  if (task->now.base < chain->earliest)
+    chain->earliest = task->now.base;
+  chain->row = row;
+  if (!lock)
+    graph_construct_begin(t, task, row);
+  else
+    directive_count(t, row, 0);
+  chain->acquired = task->now.base;
+  log_op(t, GRAPHLOG_ACQUIRE, row, wait_id, !lock);
   graph_fragment_begin_after(t, moment);
 }
 
@@ -279,10 +311,8 @@ void sharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_id)
   graph_fragment_end_at(t, moment);
   if (kind == ompt_mutex_ordered) {
     struct loop *loop = ordered_loop(task);
-    if (loop) {
-      join_offer(t, &loop->ordered, &task->now);
-      log_offer(t, task->name, &loop->ordered);
-    }
+    if (loop)
+      ordered_end(t, task, loop);
     scope_end(t, task);
   } else {
     struct lock_chain *chain = chain_of(wait_id);
