@@ -45,7 +45,7 @@ void config_read(struct config *config)
   config->first_pid = atoi(text("HPCRUN_LITE_PID", "0"));
   config->note = text("HPCRUN_LITE_NOTE", "");
   config->task_creation = strcmp(text("HPCRUN_LITE_TASKS", "region"), "creation") == 0;
-  const char *parallelism = text("HPCRUN_LITE_PARALLELISM", "off");
+  const char *parallelism = text("HPCRUN_LITE_PARALLELISM", "online");
   config->graph_log = strcmp(parallelism, "log") == 0;
   config->online = config->graph_log || strcmp(parallelism, "online") == 0;
   config->work_unit = work_unit(text("HPCRUN_LITE_WORK", "cpu-time"));

@@ -48,6 +48,7 @@ struct source {
   enum source_how how;
   uint8_t event; /* index into rt.events                               */
   bool first;    /* no sample yet: stands for one whole period         */
+  bool random;   /* perf: the period is still the random first one     */
   int fd;        /* perf: as the signal names it; may be closed        */
   bool fd_open;  /* we keep it (count events)                          */
   void *page;    /* perf: keeps the event alive                        */

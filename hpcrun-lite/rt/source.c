@@ -116,7 +116,8 @@ static bool start_one(struct thread_state *t, struct source *source)
     return timer_start(t, source, CLOCK_MONOTONIC);
   case EVENT_CPU_TIME:
     source->last = sys_thread_cpu_ns();
-    if (!rt.timers_for_cpu && perf_start(t, source, random_phase(t, source->period)))
+    source->random = !rt.timers_for_cpu && perf_start(t, source, random_phase(t, source->period));
+    if (source->random)
       return true;
     return timer_start(t, source, CLOCK_THREAD_CPUTIME_ID);
   case EVENT_COUNT:
@@ -179,6 +180,19 @@ static uint64_t time_weight(struct source *source, uint64_t now)
   return passed > source->period ? passed : source->period;
 }
 
+/* The random first period is over. */
+static void end_random(struct thread_state *t, struct source *source)
+{
+  source->random = false;
+  if (!perf_start(t, source, source->period)) {
+    sys_unmap(source->page, PAGE); /* it would go on with its random first period */
+    source->page = NULL;
+    if (!timer_start(t, source, CLOCK_THREAD_CPUTIME_ID))
+      rt_lost(t, FORMAT_LOST_EVENTS);
+  }
+  work_follow(t);
+}
+
 uint64_t source_weight(struct thread_state *t, struct source *source)
 {
   uint64_t count;
@@ -186,16 +200,9 @@ uint64_t source_weight(struct thread_state *t, struct source *source)
   case EVENT_WALL_TIME:
     return time_weight(source, sys_monotonic_ns());
   case EVENT_CPU_TIME: {
-    bool first = source->first && source->how == SOURCE_PERF; /* then the random first period is over */
     uint64_t weight = time_weight(source, sys_thread_cpu_ns());
-    if (first && !perf_start(t, source, source->period)) {
-      sys_unmap(source->page, PAGE); /* it would go on with its random first period */
-      source->page = NULL;
-      if (!timer_start(t, source, CLOCK_THREAD_CPUTIME_ID))
-        rt_lost(t, FORMAT_LOST_EVENTS);
-    }
-    if (first)
-      work_follow(t);
+    if (source->random && !t->inside) /* else the code that was interrupted may be looking at the page */
+      end_random(t, source);
     return weight;
   }
   case EVENT_COUNT:
