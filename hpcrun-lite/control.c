@@ -356,7 +356,7 @@ static void settle_record(struct thread_state *t, bool ended)
 static struct ended {
   pthread_t thread;
   uint32_t handed;
-} ended[64];
+} ended[1024];
 static unsigned ended_next;
 
 uint32_t thread_hand_over(void)
@@ -375,7 +375,12 @@ static void keep_ended(struct thread_state *t)
   if (!handed)
     return;
   lock_take();
-  struct ended *place = &ended[ended_next++ % (sizeof ended / sizeof *ended)];
+  struct ended *place = NULL;
+  for (unsigned i = 0; i < sizeof ended / sizeof *ended && !place; i++)
+    if (ended[i].handed && pthread_equal(ended[i].thread, pthread_self())) /* that one was never joined */
+      place = &ended[i];
+  if (!place)
+    place = &ended[ended_next++ % (sizeof ended / sizeof *ended)];
   uint32_t old = place->handed;
   *place = (struct ended){pthread_self(), handed};
   lock_drop();
@@ -500,6 +505,8 @@ static bool write_all(bool last)
 {
   if (rt.pid != control.config.first_pid && !rt.ompt && !total_samples())
     return false;
+  for (struct thread_state *t = control.threads; t && rt.online; t = t->next)
+    ospg_tell(t);
   for (struct thread_state *t = control.threads; t && rt.online && rt_self; t = t->next) {
     ospg_reach(rt_self, t);
     ospg_settle(t);
@@ -619,7 +626,10 @@ void control_exec_failed(void)
     return;
   if (!finished) {
     writer_rewind();
-    atomic_store(&rt.graph_rests, false);
+    if (control.threads && !control.threads->next)
+      atomic_store(&rt.graph_rests, false);
+    else if (rt.online) /* the others have gone on meanwhile, and what they did is not known */
+      rt_lost(NULL, FORMAT_LOST_GRAPH);
     atomic_store(&rt.closed, false);
   }
   lock_drop();
@@ -657,6 +667,7 @@ void control_fork_child(void)
   arena_reset();
   unwind_restart();
   control.forked = rt.forked = true;
+  memset(ended, 0, sizeof ended);
   reset_process();
   thread_start(old.top_sp, 0);
   if (rt_self) {

@@ -377,6 +377,8 @@ void child_publish(struct thread_state *t)
   if (!task)
     return;
   __builtin_memcpy(&task->flags, &own->flags, offsetof(struct task, fulfilled) - offsetof(struct task, flags));
+  __builtin_memcpy(&task->loop_entry, &own->loop_entry, sizeof *task - offsetof(struct task, loop_entry));
+  own->flags &= ~(uint32_t)TASK_LOOPS;
   own->now = (struct clock){0};
   own->depend = (struct depend){0};
   discard(t, t->task, data);
@@ -609,7 +611,7 @@ static bool is_wanted(const struct place *place, const struct wanted *wanted)
   if (wanted->task)
     return place->parent == wanted->task && (place->chunk == wanted->chunk || wanted->all_chunks);
   if (wanted->group)
-    return place->group == wanted->group;
+    return place->group == wanted->group && !place->told;
   return place->region == wanted->region && place->phase == wanted->phase && !place->group;
 }
 

@@ -3,7 +3,7 @@
 #include "hpcrun-lite/rt/log.h"
 #include "hpcrun-lite/rt/pool.h"
 
-enum { BUCKETS = 126 };
+enum { BUCKETS = 510 };
 
 /* A set of tasks that others wait for. */
 struct cell {

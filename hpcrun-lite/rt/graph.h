@@ -50,6 +50,7 @@ struct task {
   struct creation *creation_made; /* the same, by address */
   uint32_t constructs;     /* worksharing constructs met          */
   uint32_t chunk;          /* chunks that have created children */
+  uint32_t ordered;        /* number of its last ordered region in the loop */
   uint32_t dependent_wait; /* the task that stands for its taskwait with dependences */
   uint32_t rows_open;
   uint16_t loop_slot, loop_depth; /* of the construct that is open: where the team has it, and its scope here */

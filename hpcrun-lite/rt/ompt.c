@@ -47,7 +47,7 @@ static void on_thread_end(ompt_data_t *thread_data)
 /* Into the graph, unless it rests (whoever looks at other threads' tables waits until they have left). */
 static bool graph_enter(struct thread_state *t)
 {
-  if (!rt.online)
+  if (!rt.online || !t->place)
     return false;
   t->inside++;
   atomic_signal_fence(memory_order_seq_cst);
@@ -296,8 +296,10 @@ static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_da
   if (!t)
     return;
   bool waits = endpoint == ompt_scope_begin;
-  if (rt.online && waits)
+  if (waits && graph_enter(t)) {
     child_publish(t);
+    t->inside--;
+  }
   if (kind == ompt_sync_region_taskgroup)
     task_data = current_data(task_data);
   if (task_data)

@@ -110,7 +110,7 @@ void ospg_take_over(struct thread_state *t, uint32_t handed)
 
 void ospg_begin_early(struct thread_state *t)
 {
-  if (t->task)
+  if (t->task || !t->place)
     return;
   uint32_t task = ospg_implicit_begin(t, 0);
   if (task)
@@ -188,6 +188,10 @@ void ospg_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
     return;
   }
   struct team *team = graph_team(region);
+  for (int i = 0; i < 2; i++) { /* of the region before, a late worker may have told */
+    team->phases[i].work = team->phases[i].meeting.untold = 0;
+    join_clear(t, &team->phases[i].meeting.ends);
+  }
   team->creator = creator; /* all else is as the end of the region before has left it: empty */
   team->size = 1;
   if (creator)
@@ -368,6 +372,7 @@ void ospg_taskgroup_begin(struct thread_state *t, uint32_t index, const void *co
   graph_fragment_end(t);
   struct task *task = graph_task(index);
   uint32_t row = directive_row(t, FORMAT_DIRECTIVE_TASKGROUP, code);
+  child_close(t, task); /* what it creates next is another group's */
   graph_construct_begin(t, task, row);
   log_op(t, GRAPHLOG_GROUP, row);
   uint32_t made = pool_get(&graph_groups, &t->free_groups);
@@ -390,6 +395,7 @@ void ospg_taskgroup_end(struct thread_state *t, uint32_t index)
   struct task *task = graph_task(index);
   struct group *group = graph_group(task->group);
   uint32_t ended = task->group;
+  child_close(t, task);
   child_meet_group(t, &task->now, ended);
   join_clear(t, &group->meeting.ends);
   task->group = group->outer;
@@ -421,8 +427,10 @@ void ospg_start(void)
 
 void ospg_start_thread(struct thread_state *t)
 {
-  if (!child_start_thread(t))
+  if (!child_start_thread(t)) { /* it has no part in the graph */
+    rt_lost(t, FORMAT_LOST_GRAPH);
     return;
+  }
   directive_start_thread(t);
   work_start(t);
   log_start_thread(t);
@@ -454,11 +462,14 @@ void ospg_settle(struct thread_state *t)
 
 void ospg_stop_thread(struct thread_state *t)
 {
-  if (t->task)
+  if (t->task) {
     graph_fragment_end(t);
-  if (t->task)
     join_offer(t, &graph_program, &t->running->now);
+  }
   log_stop_thread(t);
+  if (t->task && t->running->flags & TASK_IMPLICIT && !t->running->region)
+    implicit_release(t, t->task); /* a thread that the runtime does not see end */
+  graph_run(t, 0);
   child_stop_thread(t);
   graph_cost_settle(t);
   directive_stop_thread(t);
@@ -480,13 +491,19 @@ static void reach_offered(struct thread_state *self, const struct task *task)
     join_offer(self, &graph_program, &graph_group(group)->meeting.ends.latest);
 }
 
+void ospg_tell(struct thread_state *t)
+{
+  child_tell(t);
+}
+
 /* The chains that end in open tasks of a living thread, from the one that runs outwards. */
 void ospg_reach(struct thread_state *self, struct thread_state *t)
 {
   enum { DEEPEST = 100000 };
-  if (t == self)
+  if (t == self) {
     graph_fragment_end(t);
-  child_tell(t);
+    graph_fragment_begin(t);
+  }
   uint32_t index = t->task;
   for (int i = 0; index && i < DEEPEST; i++) {
     const struct task *task = graph_task(index);

@@ -137,17 +137,18 @@ static bool spill(struct thread_state *t, struct path *path)
   return true;
 }
 
-/* Adds to a folding's sums.  Where it is full, contexts are left out: their directive gets the amount. */
+/* Adds to a folding's sums.  Where it is half full, contexts are left out: their directive gets the amount; where it is
+ * nearly full, the program does. */
 static void fold_add(struct fold *fold, uint64_t key, uint64_t amount)
 {
-  bool full = fold->count > FOLD / 2;
+  bool full = fold->count > FOLD / 2, crowded = fold->count > FOLD / 8 * 7;
   for (;;) {
     uint64_t wanted = key + 1;
     uint32_t slot = (uint32_t)((wanted * 0x9e3779b97f4a7c15ULL) >> 52) % FOLD;
     while (fold->keys[slot] && fold->keys[slot] != wanted)
       slot = (slot + 1) % FOLD;
-    if (!fold->keys[slot] && full && key << 16) {
-      key = key >> 48 << 48;
+    if (!fold->keys[slot] && full && (key << 16 || (crowded && key))) {
+      key = key << 16 && !crowded ? key >> 48 << 48 : 0;
       continue;
     }
     if (!fold->keys[slot])

@@ -208,7 +208,7 @@ void sharing_user_end(struct thread_state *t)
 /* A lock's holders, one after the other: a lower bound of the span. */
 struct lock_chain {
   uint64_t id, earliest, acquired, held;
-  uint32_t row;
+  uint32_t row, lock; /* two locks may share a place: then the later one has it */
 };
 
 enum { LOCKS = 4096 };
@@ -227,8 +227,10 @@ static struct lock_chain *chain_of(uint64_t id)
 void sharing_lock_ends(uint64_t wait_id)
 {
   struct lock_chain *chain = chain_of(wait_id);
+  clock_lock(&chain->lock);
   if (chain->id == wait_id)
     chain->id = 0;
+  clock_unlock(&chain->lock);
 }
 
 static struct loop *ordered_loop(const struct task *task)
@@ -237,25 +239,49 @@ static struct loop *ordered_loop(const struct task *task)
   return team ? &team->loops[task->loop_slot - 1] : NULL;
 }
 
+static void chain_acquire(struct lock_chain *chain, uint64_t id, uint32_t row, uint64_t now)
+{
+  clock_lock(&chain->lock);
+  if (chain->id != id) {
+    chain->id = id;
+    chain->earliest = now;
+    chain->held = 0;
+  }
+  chain->earliest = now < chain->earliest ? now : chain->earliest;
+  chain->row = row;
+  chain->acquired = now;
+  clock_unlock(&chain->lock);
+}
+
+static void chain_release(struct lock_chain *chain, uint64_t id, uint64_t now)
+{
+  clock_lock(&chain->lock);
+  if (chain->id == id && now >= chain->acquired) {
+    chain->held += now - chain->acquired;
+    directive_lock_bound(chain->row, chain->earliest + chain->held);
+  }
+  clock_unlock(&chain->lock);
+}
+
 /* The runtime tells that an ordered region has ended after it has let the next one go on, perhaps even later than that
  * one tells that it has begun: who comes next waits a little for the clock that it follows. */
-static void ordered_await(struct loop *loop)
+static void ordered_await(struct thread_state *t, struct loop *loop, uint32_t before)
 {
   enum { SPINS = 100, TRIES = 2000 };
-  uint32_t before = __atomic_fetch_add(&loop->ordered_begun, 1, __ATOMIC_ACQ_REL);
   int i = 0;
   for (; i < TRIES && (int32_t)(__atomic_load_n(&loop->ordered_ended, __ATOMIC_ACQUIRE) - before) < 0; i++)
     if (i < SPINS)
       __builtin_ia32_pause();
     else
       sys_yield();
-  if (i == TRIES) /* one was not told of: nobody else waits for it */
-    __atomic_store_n(&loop->ordered_ended, before, __ATOMIC_RELEASE);
+  if (i == TRIES)
+    rt_lost(t, FORMAT_LOST_GRAPH);
 }
 
 static void ordered_begin(struct thread_state *t, struct task *task, struct loop *loop)
 {
-  ordered_await(loop);
+  task->ordered = __atomic_fetch_add(&loop->ordered_begun, 1, __ATOMIC_ACQ_REL);
+  ordered_await(t, loop, task->ordered);
   log_now(t);
   join_take(t, &task->now, &loop->ordered);
   log_take(t, task->name, &loop->ordered);
@@ -265,7 +291,11 @@ static void ordered_end(struct thread_state *t, struct task *task, struct loop *
 {
   join_offer(t, &loop->ordered, &task->now);
   log_offer(t, task->name, &loop->ordered);
-  __atomic_fetch_add(&loop->ordered_ended, 1, __ATOMIC_RELEASE);
+  uint32_t ended = __atomic_load_n(&loop->ordered_ended, __ATOMIC_RELAXED);
+  while ((int32_t)(task->ordered + 1 - ended) > 0 &&
+         !__atomic_compare_exchange_n(&loop->ordered_ended, &ended, task->ordered + 1, true, __ATOMIC_RELEASE,
+                                      __ATOMIC_RELAXED))
+    ;
 }
 
 void sharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, const void *code)
@@ -287,17 +317,11 @@ void sharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, 
   }
   bool lock = kind <= ompt_mutex_test_nest_lock;
   uint32_t row = directive_row(t, lock ? FORMAT_DIRECTIVE_LOCK : FORMAT_DIRECTIVE_CRITICAL, code);
-  struct lock_chain *chain = chain_of(wait_id);
-  if (chain->id != wait_id)
-    *chain = (struct lock_chain){.id = wait_id, .earliest = task->now.base}; /* the lock is ours */
-  if (task->now.base < chain->earliest)
-    chain->earliest = task->now.base;
-  chain->row = row;
+  chain_acquire(chain_of(wait_id), wait_id, row, task->now.base);
   if (!lock)
     graph_construct_begin(t, task, row);
   else
     directive_count(t, row, 0);
-  chain->acquired = task->now.base;
   log_op(t, GRAPHLOG_ACQUIRE, row, wait_id, !lock);
   graph_fragment_begin_after(t, moment);
 }
@@ -315,11 +339,7 @@ void sharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_id)
       ordered_end(t, task, loop);
     scope_end(t, task);
   } else {
-    struct lock_chain *chain = chain_of(wait_id);
-    if (chain->id == wait_id) {
-      chain->held += task->now.base - chain->acquired;
-      directive_lock_bound(chain->row, chain->earliest + chain->held);
-    }
+    chain_release(chain_of(wait_id), wait_id, task->now.base);
     log_op(t, GRAPHLOG_RELEASE, wait_id, kind > ompt_mutex_test_nest_lock);
     if (kind > ompt_mutex_test_nest_lock)
       graph_construct_end(t, task);
