@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { WINDOW = 64 << 10, NOBODY = UINT32_MAX };
+enum { FIRST_WINDOW = 128, WINDOW = 64 << 10, NOBODY = UINT32_MAX };
 static const uint64_t visits_max = (uint64_t)256 << 20; /* of threads that are held back, in search of one to let go */
 
 /* What names stand for. */
@@ -72,13 +72,13 @@ static bool read_at(const struct streams *streams, void *into, size_t size, size
   return true;
 }
 
-/* The next place from which a chunk may start. */
+/* The next place from which a chunk may start: mostly not far.  Where there are many, little is read again. */
 static size_t next_magic(const struct streams *streams, size_t from)
 {
   static const uint64_t magic = FORMAT_MAGIC;
   uint8_t window[WINDOW];
-  while (from + sizeof magic <= streams->size) {
-    size_t take = streams->size - from < WINDOW ? streams->size - from : WINDOW;
+  for (size_t most = FIRST_WINDOW; from + sizeof magic <= streams->size; most = WINDOW) {
+    size_t take = streams->size - from < most ? streams->size - from : most;
     if (!read_at(streams, window, take, from))
       break;
     const uint8_t *found = memmem(window, take, &magic, sizeof magic);
