@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@
 #endif
 
 enum exit_status { EXIT_FINE = 0, EXIT_INPUT = 1, EXIT_USAGE = 2 };
+enum { FILES_TOLD = 16 }; /* files whose problems are told one by one */
 
 _Static_assert((int)SPEEDUP_ROWS <= REPLAY_SCHEDULES, "a schedule for each row");
 
@@ -63,6 +65,25 @@ static void show_progress(uint32_t done, uint32_t all)
     fprintf(stderr, "\rreading %u of %u files%s", done, all, done == all ? "\r\033[K" : "");
 }
 
+/* Says what was wrong with the files; beyond so many of them, only how much. */
+static void report_files(struct job *job)
+{
+  uint32_t files = 0;
+  size_t more = 0;
+  for (uint32_t i = 0; i < job->profile.processes_count; i++) {
+    const struct problems *problems = &job->profile.problems[i];
+    if (!problems->count)
+      continue;
+    job->status = EXIT_INPUT;
+    if (files++ < FILES_TOLD)
+      problems_print(problems, stderr);
+    else
+      more += problems->count;
+  }
+  if (more)
+    fprintf(stderr, "hpcprof-lite: and %zu more problems in %" PRIu32 " more files\n", more, files - FILES_TOLD);
+}
+
 /* Finds, reads and merges the files.  0, or the exit status where nothing is left to report. */
 static int gather(struct job *job)
 {
@@ -85,9 +106,7 @@ static int gather(struct job *job)
   free(paths);
   if (status)
     return no_memory();
-  for (uint32_t i = 0; i < job->profile.processes_count; i++)
-    if (problems_print(&job->profile.problems[i], stderr))
-      job->status = EXIT_INPUT;
+  report_files(job);
   return job->profile.processes_usable ? 0 : EXIT_INPUT;
 }
 
