@@ -21,6 +21,8 @@ static int replay_all(struct answers *answers, const struct replay_request *requ
   int status = replay_new(request, replay);
   while (!status && streams_next(answers->streams, &record))
     replay_take(*replay, &record);
+  if (!status && streams_starved(answers->streams))
+    status = ERR_NOMEM;
   return status ? status : replay_end(*replay, result);
 }
 
@@ -118,8 +120,15 @@ static int find_contexts(struct answers *answers)
     places[i] = (struct stitch_place){answers->parts.parts[i].thread, answers->parts.parts[i].node};
   if (!status)
     memset(found, 0xff, ((size_t)count + 1) * sizeof *found);
-  if (!status && !read_open_again(process->path, &known, &file))
+  if (!status)
+    status = read_open_again(process->path, &known, &file);
+  if (!status)
     status = stitch_find(file, &again, &profile->catalog, &profile->contexts, places, count, found);
+  if (status == ERR_INPUT) {
+    problems_add(answers->problems, "%s: cannot be read any more: where its log's samples fell is not known",
+                 process->path);
+    status = 0;
+  }
   for (uint32_t i = 0; i < count && !status; i++) {
     const struct part *part = &answers->parts.parts[i];
     answers->shares[i] = (struct profile_share){.directive = profile->graph_rows[part->row],
@@ -147,7 +156,7 @@ static double sample_period(const struct answers *answers, const struct replay_r
 int answers_open(struct profile *profile, const uint32_t *cores, uint32_t cores_count, struct problems *problems,
                  struct answers *answers)
 {
-  *answers = (struct answers){.profile = profile};
+  *answers = (struct answers){.profile = profile, .problems = problems};
   if (!profile->graph.known)
     return 0;
   const struct profile_process *process = process_of(answers);

@@ -258,8 +258,10 @@ static int derive(struct job *job, const struct tree **tree)
   return 0;
 }
 
-static void print(const struct job *job, const struct report *report)
+/* 0, or ERR_NOMEM. */
+static int print(const struct job *job, const struct report *report)
 {
+  int status = 0;
   bool json = job->options.format == OPTIONS_JSON, text = job->options.format == OPTIONS_TEXT;
   switch (job->options.view) {
   case OPTIONS_SUMMARY:
@@ -272,7 +274,7 @@ static void print(const struct job *job, const struct report *report)
     if (text)
       report->profile->graph.known ? text_critical_path(report) : parallelism_missing(report);
     else
-      table_tree(report, json);
+      status = table_tree(report, json);
     break;
   case OPTIONS_PARALLELISM:
     text ? parallelism_text(report) : parallelism_table(report, json);
@@ -287,8 +289,12 @@ static void print(const struct job *job, const struct report *report)
     text ? text_threads(report) : table_threads(report, json);
     break;
   default:
-    text ? text_tree(report) : table_tree(report, json);
+    if (text)
+      text_tree(report);
+    else
+      status = table_tree(report, json);
   }
+  return status;
 }
 
 /* Makes the tree view's report. */
@@ -380,11 +386,7 @@ static void shorten(const struct job *job, uint32_t *count, struct report *repor
 /* Opens the log of the graph, if there is one, with schedules on so many cores. */
 static int open_log(struct job *job, const uint32_t *cores, uint32_t count)
 {
-  int status = answers_open(&job->profile, cores, count, &job->log_problems, &job->answers);
-  if (problems_print(&job->log_problems, stderr))
-    job->status = EXIT_INPUT;
-  problems_release(&job->log_problems);
-  return status;
+  return answers_open(&job->profile, cores, count, &job->log_problems, &job->answers);
 }
 
 /* What --what-if is computed from. */
@@ -541,8 +543,7 @@ static int print_file(const struct job *job, struct report *report)
   umask(mask);
   fchmod(fd, 0666 & ~mask);
   report->stream = stream;
-  print(job, report);
-  status = finish_output(stream, name);
+  status = print(job, report) ? no_memory() : finish_output(stream, name);
   if (fclose(stream) && !status)
     status = EXIT_INPUT;
   if (!status && rename(temporary, name)) {
@@ -574,8 +575,7 @@ static int print_stream(const struct job *job, struct report *report)
     return EXIT_INPUT;
   }
   report->stream = stream;
-  print(job, report);
-  int status = finish_output(stream, name ? name : "standard output");
+  int status = print(job, report) ? no_memory() : finish_output(stream, name ? name : "standard output");
   if (name && fclose(stream) && !status)
     status = EXIT_INPUT;
   return status;
@@ -605,6 +605,8 @@ static int report_view(struct job *job)
     status = report_speedup(job, &report);
   else if (job->options.view != OPTIONS_EFFICIENCY)
     status = report_tree(job, &report);
+  if (problems_print(&job->log_problems, stderr))
+    job->status = EXIT_INPUT;
   if (!status)
     status = print_stream(job, &report);
   workspan_release(&report.workspan);
@@ -624,6 +626,7 @@ static void release(struct job *job)
   free(job->row_of);
   free(job->factors);
   answers_release(&job->answers);
+  problems_release(&job->log_problems);
   options_release(&job->options);
   if (job->profile.processes)
     merge_release(&job->profile);
