@@ -19,7 +19,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-enum { HEAD = sizeof(struct format_chunk), DEEP = 1000000, TINY = 300000, MB = 1 << 20 };
+enum { HEAD = sizeof(struct format_chunk), DEEP = 1000000, TINY = 100000, MB = 1 << 20 };
 
 static char directory[] = "/tmp/hpcrun-lite-hostile-XXXXXX", path[64], log_path[64];
 static struct compose compose;
@@ -401,7 +401,7 @@ static void test_files_of_holes(void **state)
   size_t problems, before = peak_kb();
   (void)state;
   assert_int_equal(fclose(open_file()), 0);
-  assert_int_equal(truncate(path, (off_t)2048 * MB), 0);
+  assert_int_equal(truncate(path, (off_t)512 * MB), 0);
   assert_int_equal(merge(&problems), 4);
   assert_true(problems >= 1);
   assert_true(peak_kb() - before < 64 << 10);
