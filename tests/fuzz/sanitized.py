@@ -9,9 +9,10 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file_
 BUILD = os.environ.get("HPCRUN_LITE_TEST_BUILD", os.path.join(SOURCE, "build"))
 PLACE = os.path.join(BUILD, "sanitized")
 FLAGS = "-fno-sanitize-recover=undefined"
-# Without symbols a stack's frames are addresses; leaks of a process that is about to end are left out where it says so.
 SETTINGS = {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:max_allocation_size_mb=4096",
             "UBSAN_OPTIONS": "print_stacktrace=1"}
+# Where children die of libdwarf as a matter of course, naming the functions of each takes most of the time.
+TERSE = ":symbolize=0"
 
 
 def links(*command):
