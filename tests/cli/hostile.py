@@ -166,6 +166,21 @@ def files_may_shrink_and_grow_meanwhile(directory):
         changer.join()
 
 
+@case
+def regions_and_tasks_may_nest_without_end(directory):
+    kinds = (2, 3, 4, 2, 10, 9, 5, 6, 2)
+    for number, step in enumerate((1, 0)):  # a chain; and all side by side, each kind below one chain
+        nodes = [node(1, 0, 0, 0)]
+        for i in range(1, 300000):
+            above = i - 1 if step or i % 9 else i // 9
+            nodes.append(node(kinds[i % 9], 1, i % 5000, above, i % 2))
+        out = os.path.join(directory, str(number))
+        os.mkdir(out)
+        measurement(os.path.join(out, "a.hpcrun"), [nodes])
+        for view in ("summary", "topdown", "bottomup", "flat"):
+            report("-q", "--view", view, "--lines" if view in ("topdown", "flat") else "-q", out)
+
+
 def measured(directory, program):
     """A measurement of a program's main(): its directory."""
     out = os.path.join(directory, "measured")
