@@ -134,7 +134,7 @@ static int find_contexts(struct answers *answers)
     answers->shares[i] = (struct profile_share){.directive = profile->graph_rows[part->row],
                                                 .context = part->thread ? found[i] : PROFILE_NONE,
                                                 .place = i,
-                                                .amount = (uint64_t)(part->amount * answers->unit + 0.5)};
+                                                .amount = profile_rounded(part->amount * answers->unit)};
   }
   read_close(file);
   problems_release(&known);
@@ -299,14 +299,14 @@ static int by_directive(const void *a, const void *b)
 static uint32_t take_path(struct answers *answers, const struct replay_result *result)
 {
   double sum = 0;
-  uint64_t before = 0, all = (uint64_t)(result->answers[0].span * answers->unit + 0.5);
+  uint64_t before = 0, all = profile_rounded(result->answers[0].span * answers->unit);
   uint32_t count = 0;
   for (uint32_t i = 0; i < answers->parts.count; i++) {
     if (!(result->trail[i] > 0))
       continue;
     struct profile_share share = answers->shares[i];
     sum += result->trail[i] * answers->unit;
-    uint64_t here = (uint64_t)(sum + 0.5);
+    uint64_t here = profile_rounded(sum);
     share.amount = (here < all ? here : all) - before;
     before += share.amount;
     answers->path[count++] = share;
@@ -328,8 +328,8 @@ static void take_rows(struct answers *answers, const struct replay_result *resul
     answers->spans[i] = graph->directives[i].span;
   for (uint32_t row = 1; row < own->directives_count; row++) {
     uint32_t number = answers->profile->graph_rows[row];
-    uint64_t span = (uint64_t)(result->rows[row].span.at[1] * answers->unit + 0.5);
-    uint64_t bound = (uint64_t)(result->rows[row].lock_bound.at[1] * answers->unit + 0.5);
+    uint64_t span = profile_rounded(result->rows[row].span.at[1] * answers->unit);
+    uint64_t bound = profile_rounded(result->rows[row].lock_bound.at[1] * answers->unit);
     uint64_t measured = own->directives[row].span;
     answers->spans[number] -= measured < answers->spans[number] ? measured : answers->spans[number];
     answers->spans[number] += span;

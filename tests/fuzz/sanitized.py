@@ -8,7 +8,7 @@ import tempfile
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("HPCRUN_LITE_TEST_BUILD", os.path.join(SOURCE, "build"))
 PLACE = os.path.join(BUILD, "sanitized")
-FLAGS = "-fno-sanitize-recover=undefined"
+FLAGS = "-fsanitize=float-cast-overflow -fno-sanitize-recover=undefined,float-cast-overflow"
 SETTINGS = {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:max_allocation_size_mb=4096",
             "UBSAN_OPTIONS": "print_stacktrace=1"}
 # Where children die of libdwarf as a matter of course, naming the functions of each takes most of the time.

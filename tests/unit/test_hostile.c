@@ -449,7 +449,6 @@ int main(void)
   static bool forwards = false, backwards = true;
   static uint16_t free_table = FORMAT_FREE, nodes = FORMAT_NODES, logs = FORMAT_GRAPH_LOG;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_prestate(test_every_bit_of_every_header, &packed),
       cmocka_unit_test_prestate(test_every_bit_of_every_header, &zstd),
       cmocka_unit_test_prestate(test_every_bit_of_every_header, &live),
       cmocka_unit_test_prestate(test_cut_at_every_byte, &packed),
