@@ -21,6 +21,8 @@ static int replay_all(struct answers *answers, const struct replay_request *requ
   int status = replay_new(request, replay);
   while (!status && streams_next(answers->streams, &record))
     replay_take(*replay, &record);
+  if (!status && streams_starved(answers->streams))
+    status = ERR_NOMEM;
   return status ? status : replay_end(*replay, result);
 }
 
@@ -119,14 +121,21 @@ static int find_contexts(struct answers *answers)
     places[i] = (struct stitch_place){answers->parts.parts[i].thread, answers->parts.parts[i].node};
   if (!status)
     memset(found, 0xff, ((size_t)count + 1) * sizeof *found);
-  if (!status && !read_open_again(process->path, &known, &file))
+  if (!status)
+    status = read_open_again(process->path, &known, &file);
+  if (!status)
     status = stitch_find(file, &again, &profile->catalog, &profile->contexts, places, count, found);
+  if (status == ERR_INPUT) {
+    problems_add(answers->problems, "%s: cannot be read any more: where its log's samples fell is not known",
+                 process->path);
+    status = 0;
+  }
   for (uint32_t i = 0; i < count && !status; i++) {
     const struct part *part = &answers->parts.parts[i];
     answers->shares[i] = (struct profile_share){.directive = profile->graph_rows[part->row],
                                                 .context = part->thread ? found[i] : PROFILE_NONE,
                                                 .place = i,
-                                                .amount = (uint64_t)(part->amount * answers->unit + 0.5)};
+                                                .amount = profile_rounded(part->amount * answers->unit)};
   }
   read_close(file);
   problems_release(&known);
@@ -148,7 +157,7 @@ static double sample_period(const struct answers *answers, const struct replay_r
 int answers_open(struct profile *profile, const uint32_t *cores, uint32_t cores_count, struct problems *problems,
                  struct answers *answers)
 {
-  *answers = (struct answers){.profile = profile};
+  *answers = (struct answers){.profile = profile, .problems = problems};
   if (!profile->graph.known)
     return 0;
   const struct profile_process *process = process_of(answers);
@@ -291,14 +300,14 @@ static int by_directive(const void *a, const void *b)
 static uint32_t take_path(struct answers *answers, const struct replay_result *result)
 {
   double sum = 0;
-  uint64_t before = 0, all = (uint64_t)(result->answers[0].span * answers->unit + 0.5);
+  uint64_t before = 0, all = profile_rounded(result->answers[0].span * answers->unit);
   uint32_t count = 0;
   for (uint32_t i = 0; i < answers->parts.count; i++) {
     if (!(result->trail[i] > 0))
       continue;
     struct profile_share share = answers->shares[i];
     sum += result->trail[i] * answers->unit;
-    uint64_t here = (uint64_t)(sum + 0.5);
+    uint64_t here = profile_rounded(sum);
     share.amount = (here < all ? here : all) - before;
     before += share.amount;
     answers->path[count++] = share;
@@ -320,8 +329,8 @@ static void take_rows(struct answers *answers, const struct replay_result *resul
     answers->spans[i] = graph->directives[i].span;
   for (uint32_t row = 1; row < own->directives_count; row++) {
     uint32_t number = answers->profile->graph_rows[row];
-    uint64_t span = (uint64_t)(result->rows[row].span.at[1] * answers->unit + 0.5);
-    uint64_t bound = (uint64_t)(result->rows[row].lock_bound.at[1] * answers->unit + 0.5);
+    uint64_t span = profile_rounded(result->rows[row].span.at[1] * answers->unit);
+    uint64_t bound = profile_rounded(result->rows[row].lock_bound.at[1] * answers->unit);
     uint64_t measured = own->directives[row].span;
     answers->spans[number] -= measured < answers->spans[number] ? measured : answers->spans[number];
     answers->spans[number] += span;

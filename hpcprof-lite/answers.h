@@ -19,6 +19,7 @@ struct answers {
   bool differs; /* from what was measured, or it is not complete */
   struct profile *profile;
   struct streams *streams;
+  struct problems *problems; /* the caller's */
   struct parts parts;
   struct profile_share *shares; /* [part], with its place in the profile */
   double unit;                  /* of the graph, for one of the log */

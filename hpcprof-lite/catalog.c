@@ -117,20 +117,21 @@ static int column_compare(const struct profile_column *a, const struct profile_c
   return order ? order : strcmp(a->unit, b->unit);
 }
 
-static uint32_t column_intern(struct catalog *catalog, const struct profile_column *column)
+static int column_intern(struct catalog *catalog, const struct profile_column *column, uint32_t *number)
 {
-  for (uint32_t i = 0; i < catalog->columns_count; i++) {
-    if (column_compare(&catalog->columns[i], column))
+  uint32_t own = column->role < COLUMN_STORED ? CATALOG_COLUMNS_OWN : 0;
+  for (*number = 0; *number < catalog->columns_count; ++*number) {
+    if (column_compare(&catalog->columns[*number], column))
       continue;
-    if (catalog->columns[i].period < column->period)
-      catalog->columns[i].period = column->period;
-    return i;
+    if (catalog->columns[*number].period < column->period)
+      catalog->columns[*number].period = column->period;
+    return 0;
   }
-  if (catalog->columns_count == CATALOG_COLUMNS_MAX)
-    return PROFILE_NONE;
+  if (catalog->columns_count >= CATALOG_COLUMNS_MAX - own)
+    return ERR_INPUT;
   struct profile_column *columns = reallocarray(catalog->columns, catalog->columns_count + 1, sizeof *columns);
   if (!columns)
-    return PROFILE_NONE;
+    return ERR_NOMEM;
   catalog->columns = columns;
   struct profile_column copy = *column;
   copy.name = strdup(column->name);
@@ -138,18 +139,20 @@ static uint32_t column_intern(struct catalog *catalog, const struct profile_colu
   if (!copy.name || !copy.unit) {
     free(copy.name);
     free(copy.unit);
-    return PROFILE_NONE;
+    return ERR_NOMEM;
   }
-  columns[catalog->columns_count] = copy;
-  return catalog->columns_count++;
+  columns[catalog->columns_count++] = copy;
+  return 0;
 }
 
-uint32_t catalog_column(struct catalog *catalog, const struct profile_column *column)
+int catalog_column(struct catalog *catalog, const struct profile_column *column, uint32_t *number)
 {
   pthread_mutex_lock(&catalog->lock);
-  uint32_t number = column_intern(catalog, column);
+  int status = column_intern(catalog, column, number);
   pthread_mutex_unlock(&catalog->lock);
-  return number;
+  if (status)
+    *number = PROFILE_NONE;
+  return status;
 }
 
 static int by_module(const void *a, const void *b, void *catalog)

@@ -14,6 +14,7 @@
 
 enum {
   CATALOG_COLUMNS_MAX = 64,           /* bounds the memory of a context, whatever the files say */
+  CATALOG_COLUMNS_OWN = 2,            /* of them, for what no file has but is made of it        */
   CATALOG_MODULES_MAX = (1 << 24) - 1 /* what a context node has room for                       */
 };
 
@@ -34,9 +35,9 @@ void catalog_release(struct catalog *catalog);
 uint32_t catalog_module(struct catalog *catalog, const char *path, const uint8_t *build_id, uint32_t build_id_size,
                         uint32_t flags);
 
-/* Number of the column with that name, unit and role; the larger period is kept.  PROFILE_NONE without memory
- * or past CATALOG_COLUMNS_MAX. */
-uint32_t catalog_column(struct catalog *catalog, const struct profile_column *column);
+/* Number of the column with that name, unit and role; the larger period is kept.  0, ERR_NOMEM, or ERR_INPUT where
+ * there are too many; the number is then PROFILE_NONE. */
+int catalog_column(struct catalog *catalog, const struct profile_column *column, uint32_t *number);
 
 /* Fills rank[module number] with the module's place in the order of path and build id.  0, or ERR_NOMEM. */
 int catalog_module_rank(const struct catalog *catalog, uint32_t *rank);

@@ -184,18 +184,21 @@ static void keep_shares(struct contexts *contexts, uint32_t owner, const uint32_
 }
 
 /* Spreads an amount over parts in proportion to theirs: each sum up to a part is rounded, so that the total is exact.
- */
-static void spread(struct profile_share *shares, uint32_t count, uint64_t amount)
+ * False where the parts are too small for a proportion. */
+static bool spread(struct profile_share *shares, uint32_t count, uint64_t amount)
 {
   uint64_t all = 0, before = 0, given = 0;
   for (uint32_t i = 0; i < count; i++)
     all += shares[i].amount;
+  if (!all)
+    return false;
   for (uint32_t i = 0; i < count; i++) {
     before += shares[i].amount;
     uint64_t due = (uint64_t)((__uint128_t)amount * before / all);
     shares[i].amount += due - given;
     given = due;
   }
+  return true;
 }
 
 void graph_spread(struct profile_share *shares, uint32_t *count)
@@ -205,9 +208,7 @@ void graph_spread(struct profile_share *shares, uint32_t *count)
     if (i && shares[i].directive != shares[i - 1].directive)
       first = kept;
     struct profile_share share = shares[i];
-    if (share.context == PROFILE_NONE && kept > first)
-      spread(&shares[first], kept - first, share.amount);
-    else
+    if (share.context != PROFILE_NONE || !spread(&shares[first], kept - first, share.amount))
       shares[kept++] = share;
   }
   *count = kept;
@@ -219,9 +220,9 @@ static int enter_shares(struct profile *profile)
   struct profile_column column = {
       .name = "critical path", .unit = profile->graph.is_time ? "ns" : "", .role = COLUMN_CRITICAL};
   struct contexts *contexts = &profile->contexts;
-  uint32_t number = catalog_column(&profile->catalog, &column);
-  int status = 0;
-  for (uint32_t i = 0; i < contexts->shares_count && number != PROFILE_NONE && !status; i++)
+  uint32_t number;
+  int status = catalog_column(&profile->catalog, &column, &number);
+  for (uint32_t i = 0; i < contexts->shares_count && !status; i++)
     if (contexts->shares[i].context != PROFILE_NONE)
       status = contexts_value(contexts, contexts->shares[i].context, number, contexts->shares[i].amount);
   return status;

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@
 #endif
 
 enum exit_status { EXIT_FINE = 0, EXIT_INPUT = 1, EXIT_USAGE = 2 };
+enum { FILES_TOLD = 16 }; /* files whose problems are told one by one */
 
 _Static_assert((int)SPEEDUP_ROWS <= REPLAY_SCHEDULES, "a schedule for each row");
 
@@ -63,6 +65,25 @@ static void show_progress(uint32_t done, uint32_t all)
     fprintf(stderr, "\rreading %u of %u files%s", done, all, done == all ? "\r\033[K" : "");
 }
 
+/* Says what was wrong with the files; beyond so many of them, only how much. */
+static void report_files(struct job *job)
+{
+  uint32_t files = 0;
+  size_t more = 0;
+  for (uint32_t i = 0; i < job->profile.processes_count; i++) {
+    const struct problems *problems = &job->profile.problems[i];
+    if (!problems->count)
+      continue;
+    job->status = EXIT_INPUT;
+    if (files++ < FILES_TOLD)
+      problems_print(problems, stderr);
+    else
+      more += problems->count;
+  }
+  if (more)
+    fprintf(stderr, "hpcprof-lite: and %zu more problems in %" PRIu32 " more files\n", more, files - FILES_TOLD);
+}
+
 /* Finds, reads and merges the files.  0, or the exit status where nothing is left to report. */
 static int gather(struct job *job)
 {
@@ -85,9 +106,7 @@ static int gather(struct job *job)
   free(paths);
   if (status)
     return no_memory();
-  for (uint32_t i = 0; i < job->profile.processes_count; i++)
-    if (problems_print(&job->profile.problems[i], stderr))
-      job->status = EXIT_INPUT;
+  report_files(job);
   return job->profile.processes_usable ? 0 : EXIT_INPUT;
 }
 
@@ -239,8 +258,10 @@ static int derive(struct job *job, const struct tree **tree)
   return 0;
 }
 
-static void print(const struct job *job, const struct report *report)
+/* 0, or ERR_NOMEM. */
+static int print(const struct job *job, const struct report *report)
 {
+  int status = 0;
   bool json = job->options.format == OPTIONS_JSON, text = job->options.format == OPTIONS_TEXT;
   switch (job->options.view) {
   case OPTIONS_SUMMARY:
@@ -253,7 +274,7 @@ static void print(const struct job *job, const struct report *report)
     if (text)
       report->profile->graph.known ? text_critical_path(report) : parallelism_missing(report);
     else
-      table_tree(report, json);
+      status = table_tree(report, json);
     break;
   case OPTIONS_PARALLELISM:
     text ? parallelism_text(report) : parallelism_table(report, json);
@@ -268,8 +289,12 @@ static void print(const struct job *job, const struct report *report)
     text ? text_threads(report) : table_threads(report, json);
     break;
   default:
-    text ? text_tree(report) : table_tree(report, json);
+    if (text)
+      text_tree(report);
+    else
+      status = table_tree(report, json);
   }
+  return status;
 }
 
 /* Makes the tree view's report. */
@@ -361,11 +386,7 @@ static void shorten(const struct job *job, uint32_t *count, struct report *repor
 /* Opens the log of the graph, if there is one, with schedules on so many cores. */
 static int open_log(struct job *job, const uint32_t *cores, uint32_t count)
 {
-  int status = answers_open(&job->profile, cores, count, &job->log_problems, &job->answers);
-  if (problems_print(&job->log_problems, stderr))
-    job->status = EXIT_INPUT;
-  problems_release(&job->log_problems);
-  return status;
+  return answers_open(&job->profile, cores, count, &job->log_problems, &job->answers);
 }
 
 /* What --what-if is computed from. */
@@ -522,8 +543,7 @@ static int print_file(const struct job *job, struct report *report)
   umask(mask);
   fchmod(fd, 0666 & ~mask);
   report->stream = stream;
-  print(job, report);
-  status = finish_output(stream, name);
+  status = print(job, report) ? no_memory() : finish_output(stream, name);
   if (fclose(stream) && !status)
     status = EXIT_INPUT;
   if (!status && rename(temporary, name)) {
@@ -555,8 +575,7 @@ static int print_stream(const struct job *job, struct report *report)
     return EXIT_INPUT;
   }
   report->stream = stream;
-  print(job, report);
-  int status = finish_output(stream, name ? name : "standard output");
+  int status = print(job, report) ? no_memory() : finish_output(stream, name ? name : "standard output");
   if (name && fclose(stream) && !status)
     status = EXIT_INPUT;
   return status;
@@ -587,6 +606,8 @@ static int report_view(struct job *job)
     status = report_speedup(job, &report);
   else if (job->options.view != OPTIONS_EFFICIENCY)
     status = report_tree(job, &report);
+  if (problems_print(&job->log_problems, stderr))
+    job->status = EXIT_INPUT;
   if (!status)
     status = print_stream(job, &report);
   workspan_release(&report.workspan);
@@ -606,6 +627,7 @@ static void release(struct job *job)
   free(job->row_of);
   free(job->factors);
   answers_release(&job->answers);
+  problems_release(&job->log_problems);
   options_release(&job->options);
   if (job->profile.processes)
     merge_release(&job->profile);

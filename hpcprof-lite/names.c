@@ -188,7 +188,7 @@ static int resolve_job(struct resolver *resolver, struct module_job *job)
   char message[512] = "";
   int opened = symbols_open(&request, &found->symbols, message, sizeof message);
   found->message = *message ? strdup(message) : NULL;
-  if (!found->symbols)
+  if (!found->symbols || opened == SYMBOLS_NOMEM || (*message && !found->message))
     return ERR_NOMEM;
   bool other = opened == SYMBOLS_MISMATCH || opened == SYMBOLS_UNREADABLE;
   struct bounds *bounds = other ? NULL : bounds_open(module->path);

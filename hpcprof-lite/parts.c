@@ -37,11 +37,13 @@ uint32_t parts_add(struct parts *parts, uint32_t row, uint64_t thread, uint64_t 
 {
   uint64_t key = key_of(row, thread, node);
   uint32_t index = key ? slab_map_find(&parts->map, key) : 0;
-  if (index || !key || parts->count > PARTS_MAX || (parts->count == parts->room && !grow(parts)))
+  if (index || !key || parts->count > PARTS_MAX)
     return index;
-  index = parts->count;
-  if (!slab_map_add(&parts->map, key, index))
+  if ((parts->count == parts->room && !grow(parts)) || !slab_map_add(&parts->map, key, parts->count)) {
+    parts->starved = true;
     return 0;
+  }
+  index = parts->count;
   parts->parts[parts->count++] = (struct part){.row = row, .thread = (uint32_t)thread, .node = (uint32_t)node};
   return index;
 }

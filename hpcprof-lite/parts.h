@@ -19,6 +19,7 @@ struct parts {
   struct slab_map map;
   struct part *parts; /* from 1 */
   uint32_t count, room;
+  bool starved; /* one was refused for want of memory */
 };
 
 /* Its number, 0 where it is not known; parts_add() adds it, if there are not too many and it can be.  Part 0 takes what

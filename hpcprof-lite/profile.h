@@ -153,6 +153,14 @@ struct profile_share {
   uint64_t amount;
 };
 
+/* The whole number nearest to an amount that a log or scenario makes: hostile ones may have any size. */
+static inline uint64_t profile_rounded(double amount)
+{
+  if (amount >= 0x1p64)
+    return UINT64_MAX;
+  return amount > 0 ? (uint64_t)(amount + 0.5) : 0;
+}
+
 /* Callbacks that the runtime does not have, as bits. */
 enum graph_unseen { UNSEEN_WAITS = 1, UNSEEN_WORK = 2, UNSEEN_CHUNKS = 4, UNSEEN_MASKED = 8, UNSEEN_DEPENDENCES = 16 };
 

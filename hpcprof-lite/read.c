@@ -29,6 +29,9 @@ static const uint32_t table_max[FORMAT_TABLES] = {
 };
 static const size_t table_bytes_max = 512u << 20;
 
+/* What a file may unfold to in all: some run's tables may be packed well, or lack a chunk, but none this much. */
+static const size_t unfold_floor = 16u << 20, unfold_factor = 64;
+
 /* Records of one table, put together from its chunks; what no chunk delivered reads as zero. */
 struct table {
   uint8_t *data;
@@ -44,7 +47,8 @@ struct chunk_ref {
 struct read_file {
   const char *path; /* the caller's */
   uint8_t *bytes;
-  size_t size;
+  size_t size, room; /* room: taken for bytes */
+  uint64_t budget;   /* bytes that may yet be unfolded */
   struct table process, strings, metrics, modules, regions, threads, directives, contributions;
   struct chunk_ref *refs; /* sorted by owner, table, offset */
   size_t refs_count, refs_room;
@@ -70,19 +74,36 @@ static int table_grow(struct table *table, uint32_t count, size_t record_size)
   return 0;
 }
 
+static bool spend(struct read_file *file, uint64_t bytes)
+{
+  bool enough = bytes <= file->budget;
+  file->budget -= enough ? bytes : 0;
+  return enough;
+}
+
+/* Whether all records that the chunk would make there are believed. */
+static bool plausible(struct read_file *file, const struct table *table, const struct format_chunk *head,
+                      uint32_t first, size_t record_size)
+{
+  uint32_t max = table_max[head->table];
+  if (first > max || head->count > max - first || (first + head->count) * record_size > table_bytes_max)
+    return false;
+  uint32_t end = first + head->count;
+  return end <= table->count || spend(file, (end - table->count) * (uint64_t)record_size);
+}
+
 /* Puts a chunk's records at their place, `first`.  A gap is reported, an impossible place refused.  0, or ERR_NOMEM. */
 static int table_put(struct read_file *file, struct table *table, const struct format_view *view, uint32_t first,
                      size_t record_size, struct problems *problems)
 {
   const struct format_chunk *head = &view->head;
-  uint32_t max = table_max[head->table];
-  if (first > max || head->count > max - first || (first + head->count) * record_size > table_bytes_max) {
+  if (!head->count)
+    return 0;
+  if (!plausible(file, table, head, first, record_size)) {
     problems_add(problems, "%s: section '%s' claims records %u to %llu, more than any run has: left out", file->path,
                  format_table_name(head->table), first, (unsigned long long)first + head->count);
     return 0;
   }
-  if (!head->count)
-    return 0;
   if (first > table->count)
     problems_add(problems, "%s: section '%s' lacks records %u to %u: what refers to them is incomplete", file->path,
                  format_table_name(head->table), table->count, first - 1);
@@ -142,6 +163,19 @@ static bool skippable(const struct read_file *file, size_t offset, struct format
   return rest == 0 || (rest >= sizeof magic && !memcmp(file->bytes + file->size - rest, &magic, sizeof magic));
 }
 
+/* Whether the chunk at offset unfolds to more than is left to spend; then *next is the offset behind it. */
+static bool excessive(struct read_file *file, size_t offset, struct format_chunk *head, size_t *next)
+{
+  static const uint64_t magic = FORMAT_MAGIC;
+  if (file->size - offset < sizeof *head)
+    return false;
+  memcpy(head, file->bytes + offset, sizeof *head);
+  if (head->magic != magic || !(head->flags & FORMAT_ZSTD) || head->stored_size > file->size - offset - sizeof *head)
+    return false;
+  *next = offset + sizeof *head + head->stored_size;
+  return !spend(file, (uint64_t)head->count * head->record_size);
+}
+
 /* Keeps what a decoded chunk of the process holds.  Threads may stand in chunks of their own, whatever their place. */
 static int take_chunk(struct read_file *file, const struct format_view *view, size_t offset, struct problems *problems)
 {
@@ -180,6 +214,12 @@ static int scan(struct read_file *file, struct problems *problems)
   for (;;) {
     struct format_chunk head;
     size_t at = offset;
+    if (at < file->size && excessive(file, at, &head, &offset)) {
+      problems_add(problems, "%s: section '%s' at offset %zu unfolds to more than any run has: left out", file->path,
+                   format_table_name(head.table), at);
+      continue;
+    }
+    offset = at;
     if (at < file->size && skippable(file, at, &head)) {
       offset += sizeof head + head.stored_size;
       if (add_ref(file, &head, at))
@@ -210,6 +250,40 @@ static int scan(struct read_file *file, struct problems *problems)
   return 0;
 }
 
+/* Reads one stretch of the file; false where it ends before, or cannot be read (errno, else 0). */
+static bool load_data(struct read_file *file, int fd, size_t from, size_t end)
+{
+  for (file->size = from; file->size < end;) {
+    ssize_t got = pread(fd, file->bytes + file->size, end - file->size, (off_t)file->size);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0) {
+      errno = got ? errno : 0;
+      return false;
+    }
+    file->size += (size_t)got;
+  }
+  return true;
+}
+
+/* Reads the file but for its holes, which stay zero and so take no memory. */
+static void load_all(struct read_file *file, int fd, struct problems *problems)
+{
+  while (file->size < file->room) {
+    off_t data = lseek(fd, (off_t)file->size, SEEK_DATA);
+    bool hole = data < 0 && errno == ENXIO;
+    off_t end = data < 0 ? -1 : lseek(fd, data, SEEK_HOLE);
+    size_t from = data < 0 ? file->size : (size_t)data, to = end < 0 ? file->room : (size_t)end;
+    if (hole || from > file->room)
+      from = to = file->room;
+    if (load_data(file, fd, from, to < file->room ? to : file->room))
+      continue;
+    if (errno)
+      problems_add(problems, "cannot read %s after %zu bytes: %s", file->path, file->size, strerror(errno));
+    return;
+  }
+}
+
 /* Reads the whole file: a mapping would turn a file cut short meanwhile into SIGBUS. */
 static int load(struct read_file *file, struct problems *problems)
 {
@@ -225,21 +299,13 @@ static int load(struct read_file *file, struct problems *problems)
     goto out;
   }
   status = ERR_NOMEM;
-  size_t room = (size_t)stat.st_size;
-  file->bytes = malloc(room ? room : 1);
+  file->room = (size_t)stat.st_size;
+  file->bytes = calloc(file->room ? file->room : 1, 1);
   if (!file->bytes)
     goto out;
   status = 0;
-  while (file->size < room) {
-    ssize_t got = read(fd, file->bytes + file->size, room - file->size);
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got < 0)
-      problems_add(problems, "cannot read %s after %zu bytes: %s", file->path, file->size, strerror(errno));
-    if (got <= 0)
-      break;
-    file->size += (size_t)got;
-  }
+  load_all(file, fd, problems);
+  file->budget = unfold_floor + unfold_factor * (uint64_t)file->size;
 out:
   if (fd >= 0)
     close(fd);

@@ -17,6 +17,13 @@ int shape_init(struct shape *shape)
   return status ? status : slab_init(&shape->groups, sizeof(struct shape_group), TASKS_MAX);
 }
 
+bool shape_starved(const struct shape *shape)
+{
+  return shape->tasks.starved || shape->scopes.starved || shape->regions.starved || shape->groups.starved ||
+         shape->instances.slab.starved || shape->lanes.clocks.starved || shape->lanes.trails->links.starved ||
+         shape->task_names.starved || shape->region_names.starved || shape->selection.within.starved;
+}
+
 void shape_release(struct shape *shape)
 {
   slab_release(&shape->tasks);

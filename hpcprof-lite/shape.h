@@ -74,6 +74,9 @@ struct shape {
 int shape_init(struct shape *shape);
 void shape_release(struct shape *shape);
 
+/* Whether anything was left out for want of memory: then what the shape says is worth nothing. */
+bool shape_starved(const struct shape *shape);
+
 static inline struct shape_task *shape_task(const struct shape *shape, uint32_t index)
 {
   return slab_at(&shape->tasks, index);

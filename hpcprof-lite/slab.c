@@ -45,8 +45,10 @@ uint32_t slab_get(struct slab *slab)
   }
   if (slab->used > slab->max)
     return 0;
-  if (slab->used >> SLAB_SHIFT == slab->blocks_count && !add_block(slab))
+  if (slab->used >> SLAB_SHIFT == slab->blocks_count && !add_block(slab)) {
+    slab->starved = true;
     return 0;
+  }
   return slab->used++;
 }
 
@@ -91,11 +93,12 @@ bool slab_map_add(struct slab_map *map, uint64_t key, uint32_t value)
 {
   if (map->count >= map->room / 2) {
     uint32_t room = map->room ? map->room * 2 : MAP_FIRST;
-    struct slab_map grown = {.room = room, .count = map->count};
+    struct slab_map grown = {.room = room, .count = map->count, .starved = map->starved};
     grown.keys = calloc(room, sizeof *grown.keys);
     grown.values = calloc(room, sizeof *grown.values);
     if (!grown.keys || !grown.values) {
       slab_map_release(&grown);
+      map->starved = true;
       return false;
     }
     for (uint32_t i = 0; i < map->room; i++)

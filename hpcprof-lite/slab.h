@@ -16,6 +16,7 @@ struct slab {
   uint8_t **blocks;
   uint32_t blocks_count, used, free, max;
   size_t size;
+  bool starved; /* a record was refused for want of memory */
 };
 
 /* 0, or ERR_NOMEM; slab_release() in any case. */
@@ -36,6 +37,7 @@ struct slab_map {
   uint64_t *keys;
   uint32_t *values;
   uint32_t count, room;
+  bool starved; /* as above */
 };
 
 void slab_map_release(struct slab_map *map);

@@ -77,29 +77,32 @@ static bool serves_idleness(uint32_t role)
   return role == COLUMN_PER_BUSY || role == COLUMN_IN_USE;
 }
 
-static uint32_t intern_column(struct stitch *stitch, const struct profile_column *wanted)
+static int intern_column(struct stitch *stitch, const struct profile_column *wanted, uint32_t *number)
 {
-  uint32_t number = catalog_column(stitch->catalog, wanted);
-  if (number == PROFILE_NONE)
+  int status = catalog_column(stitch->catalog, wanted, number);
+  if (status == ERR_INPUT)
     problems_add(stitch->problems, "%s: event '%s' is one more than the %d that can be reported: left out",
-                 stitch->process->path, wanted->name, CATALOG_COLUMNS_MAX);
-  return number;
+                 stitch->process->path, wanted->name, CATALOG_COLUMNS_MAX - CATALOG_COLUMNS_OWN);
+  return status == ERR_NOMEM ? status : 0;
 }
 
-static void intern_columns(struct stitch *stitch)
+static int intern_columns(struct stitch *stitch)
 {
   uint32_t needed = stitch->baseline == BASELINE_SHARED ? COLUMN_IN_USE : COLUMN_PER_BUSY;
   bool found = false;
+  stitch->idleness = PROFILE_NONE;
   for (uint32_t i = 0; i < read_columns_count(stitch->file); i++) {
     struct read_column column = read_column(stitch->file, i);
     struct profile_column wanted = {
         .name = (char *)column.name, .unit = (char *)column.unit, .role = column.role, .period = column.period};
     found = found || column.role == needed;
     stitch->roles[i] = column.role;
-    stitch->columns[i] = serves_idleness(column.role) ? PROFILE_NONE : intern_column(stitch, &wanted);
+    stitch->columns[i] = PROFILE_NONE;
+    if (!serves_idleness(column.role) && intern_column(stitch, &wanted, &stitch->columns[i]))
+      return ERR_NOMEM;
   }
   struct profile_column idleness = {.name = "idleness", .unit = "ns", .role = COLUMN_IDLENESS};
-  stitch->idleness = found ? intern_column(stitch, &idleness) : PROFILE_NONE;
+  return found ? intern_column(stitch, &idleness, &stitch->idleness) : 0;
 }
 
 /* Interns the file's modules and columns. */
@@ -119,8 +122,7 @@ static int intern_tables(struct stitch *stitch)
       return ERR_NOMEM;
   }
   stitch->unknown = PROFILE_NONE;
-  intern_columns(stitch);
-  return 0;
+  return intern_columns(stitch);
 }
 
 /* Position of the thread with that index, PROFILE_NONE if there is none. */

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { WINDOW = 64 << 10, NOBODY = UINT32_MAX };
+enum { FIRST_WINDOW = 128, WINDOW = 64 << 10, NOBODY = UINT32_MAX };
 static const uint64_t visits_max = (uint64_t)256 << 20; /* of threads that are held back, in search of one to let go */
 
 /* What names stand for. */
@@ -51,7 +51,8 @@ struct streams {
   uint32_t heap_count, held;
   uint32_t taken; /* whose record was handed out last, NOBODY */
   uint64_t forced, damaged, visits;
-  bool begun, again; /* again: problems were named in the pass before */
+  uint64_t told; /* damage that was named, in this pass or one before */
+  bool starved;  /* a chunk was left out for want of memory */
 };
 
 /* ---- chunks ---- */
@@ -72,13 +73,13 @@ static bool read_at(const struct streams *streams, void *into, size_t size, size
   return true;
 }
 
-/* The next place from which a chunk may start. */
+/* The next place from which a chunk may start: mostly not far.  Where there are many, little is read again. */
 static size_t next_magic(const struct streams *streams, size_t from)
 {
   static const uint64_t magic = FORMAT_MAGIC;
   uint8_t window[WINDOW];
-  while (from + sizeof magic <= streams->size) {
-    size_t take = streams->size - from < WINDOW ? streams->size - from : WINDOW;
+  for (size_t most = FIRST_WINDOW; from + sizeof magic <= streams->size; most = WINDOW) {
+    size_t take = streams->size - from < most ? streams->size - from : most;
     if (!read_at(streams, window, take, from))
       break;
     const uint8_t *found = memmem(window, take, &magic, sizeof magic);
@@ -167,11 +168,12 @@ static void drop_bytes(struct streams *streams, struct stream *stream)
 /* The stream ends here, for a reason that is no orderly end. */
 static void damage(struct streams *streams, struct stream *stream, size_t offset, const char *reason)
 {
-  streams->damaged++;
-  if (!streams->again)
+  if (++streams->damaged > streams->told) {
+    streams->told = streams->damaged;
     problems_add(streams->problems,
                  "%s: thread %u, chunk %u at offset %zu: %s: of this thread only what is before counts", streams->path,
                  stream->owner, stream->number, offset, reason);
+  }
   stream->chunk = stream->chunks_end;
   drop_bytes(streams, stream);
 }
@@ -189,12 +191,14 @@ static const char *decode(struct streams *streams, struct stream *stream, size_t
   if (streams->bytes + head.count > STREAMS_BYTES_MAX)
     return "more threads at once than memory is used for";
   uint8_t *bytes = malloc(stored);
+  streams->starved = streams->starved || !bytes;
   if (!bytes || !read_at(streams, bytes, stored, offset)) {
     free(bytes);
     return "not readable any more";
   }
   enum format_error error = format_next(bytes, stored, &at, &view, message, 256);
   free(bytes);
+  streams->starved = streams->starved || error == FORMAT_NOMEM;
   if (error) {
     const char *reason = strstr(message, ": ");
     return reason ? reason + 2 : message;
@@ -474,8 +478,6 @@ bool streams_next(struct streams *streams, struct streams_record *record)
 void streams_rewind(struct streams *streams)
 {
   size_t at = 0;
-  streams->again = streams->begun;
-  streams->begun = true;
   streams->heap_count = streams->held = 0;
   streams->taken = NOBODY;
   streams->forced = streams->damaged = streams->visits = 0;
@@ -565,6 +567,11 @@ void streams_close(struct streams *streams)
 uint32_t streams_count(const struct streams *streams)
 {
   return streams->count;
+}
+
+bool streams_starved(const struct streams *streams)
+{
+  return streams->starved;
 }
 
 uint64_t streams_forced(const struct streams *streams)

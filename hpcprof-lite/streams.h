@@ -25,8 +25,8 @@ struct streams_record {
   uint32_t stream, thread; /* stream: a number of the thread's, from 0 without gaps */
 };
 
-/* Opens the log of a measurement file; *out NULL where it has none.  Problems are named here and by the first pass over
- * the records: the list must live as long.  0, ERR_INPUT where nothing of it can be used, or ERR_NOMEM. */
+/* Opens the log of a measurement file; *out NULL where it has none.  Problems are named here and by passes over the
+ * records, each once: the list must live as long.  0, ERR_INPUT where nothing of it can be used, or ERR_NOMEM. */
 int streams_open(const char *measurement, struct problems *problems, struct streams **out);
 void streams_close(struct streams *streams);
 
@@ -37,6 +37,9 @@ bool streams_next(struct streams *streams, struct streams_record *record);
 
 /* From the beginning. */
 void streams_rewind(struct streams *streams);
+
+/* Whether anything was left out for want of memory: then the records are not those of the log. */
+bool streams_starved(const struct streams *streams);
 
 /* Threads that had to be let on without what they waited for, and streams that are not complete, in this pass. */
 uint64_t streams_forced(const struct streams *streams);

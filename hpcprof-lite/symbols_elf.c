@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
+static const off_t checked_max = (off_t)4 << 30; /* of the debug files whose checksum is computed */
+
 enum {
   COMPRESSED_ZSTD = 2, /* ELFCOMPRESS_ZSTD: newer than the libelf this is built with               */
   RATIO_MAX = 64,      /* a section that claims to unfold further is taken as damaged              */
@@ -61,6 +63,13 @@ static int open_regular(const char *path, char *message, size_t size)
   return fd;
 }
 
+/* Bytes that a file really has: one of holes may claim any size.  Some file systems do not tell. */
+static uint64_t stored_size(const struct stat *status)
+{
+  uint64_t size = (uint64_t)status->st_size, blocks = (uint64_t)status->st_blocks * 512;
+  return blocks && blocks < size ? blocks : size;
+}
+
 /* Why an open ELF file cannot be used; NULL if it can. */
 static const char *unusable(Elf *elf)
 {
@@ -96,7 +105,7 @@ struct symbols_elf *symbols_elf_open(const char *path, char *message, size_t siz
   struct stat status;
   file->elf = elf;
   file->fd = fd;
-  file->budget = fstat(fd, &status) ? 0 : READ_FACTOR * (uint64_t)status.st_size;
+  file->budget = fstat(fd, &status) ? 0 : READ_FACTOR * stored_size(&status);
   return file;
 }
 
@@ -456,6 +465,9 @@ bool symbols_elf_crc(const struct symbols_elf *file, uint32_t *crc)
   uint32_t table[256], value = ~0u;
   uint8_t block[16384];
   ssize_t got;
+  struct stat status;
+  if (fstat(file->fd, &status) || status.st_size > checked_max)
+    return false;
   crc_table(table);
   for (off_t at = 0; (got = pread(file->fd, block, sizeof block, at)) > 0; at += got)
     for (ssize_t i = 0; i < got; i++)

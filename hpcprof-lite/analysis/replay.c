@@ -768,7 +768,8 @@ static void reach(struct replay *replay, uint32_t index)
   while (index) {
     const struct shape_task *task = task_at(replay, index);
     const struct shape_region *region = region_at(replay, task->region);
-    const uint32_t ends[] = {task->now, task->children, task->earlier, task->flags & SHAPE_LOOP ? task->loop_end : 0,
+    const uint32_t ends[] = {task->now,         task->children,
+                             task->earlier,     task->flags & SHAPE_LOOP ? task->loop_end : 0,
                              region->phases[0], region->phases[1]};
     for (unsigned i = 0; i < sizeof ends / sizeof *ends; i++)
       lanes_raise(lanes, replay->program, ends[i]);
@@ -780,6 +781,10 @@ static void reach(struct replay *replay, uint32_t index)
 
 int replay_end(struct replay *replay, struct replay_result *result)
 {
+  const struct joins *joins = &replay->joins;
+  if (shape_starved(&replay->shape) || joins->slab.starved || joins->names.starved || replay->locks.starved ||
+      replay->lock_names.starved || replay->request->parts->starved)
+    return ERR_NOMEM;
   for (uint32_t i = 0; i < replay->request->streams; i++)
     reach(replay, replay->streams[i].task);
   const struct lanes_clock *end = lanes_at(&replay->shape.lanes, replay->program);

@@ -279,7 +279,7 @@ static uint64_t add_shares(const struct workspan *result, const double *factors)
     uint64_t here = before + share->amount;
     if (factors) {
       sum += (double)share->amount / factors[i];
-      here = (uint64_t)(sum + 0.5);
+      here = profile_rounded(sum);
     }
     rows[share->directive].critical += here - before;
     before = here;

@@ -253,7 +253,7 @@ void parallelism_whatif(const struct report *report, bool json)
 static void span_text(const struct profile_graph *graph, double span, char out[CELL])
 {
   if (graph->is_time)
-    screen_seconds((uint64_t)(span + 0.5), screen_decimals(graph->span), out);
+    screen_seconds(profile_rounded(span), screen_decimals(graph->span), out);
   else
     snprintf(out, CELL, "%.5g", span);
 }

@@ -75,7 +75,14 @@ void table_close(const struct report *report, bool json)
   fputs("}\n", report->stream);
 }
 
-/* Headers of a tree view: the fixed ones and two for each event.  free_headers() frees it. */
+static void free_headers(char **all, size_t count)
+{
+  for (size_t i = TREE_HEADERS; all && i < count; i++)
+    free(all[i]);
+  free(all);
+}
+
+/* Headers of a tree view: the fixed ones and two for each event.  free_headers() frees it.  NULL without memory. */
 static char **headers(const struct report *report, size_t *count)
 {
   const struct tree_columns *columns = report->columns;
@@ -87,19 +94,14 @@ static char **headers(const struct report *report, size_t *count)
   for (uint32_t i = 0; i < columns->events_count; i++) {
     static const char *const suffixes[] = {"incl", "excl"};
     for (size_t j = 0; j < 2; j++) {
-      if (asprintf(&all[*count], "%s_%s", columns->columns[columns->events[i]].name, suffixes[j]) < 0)
-        all[*count] = strdup("");
+      if (asprintf(&all[*count], "%s_%s", columns->columns[columns->events[i]].name, suffixes[j]) < 0) {
+        free_headers(all, *count);
+        return NULL;
+      }
       ++*count;
     }
   }
   return all;
-}
-
-static void free_headers(char **all, size_t count)
-{
-  for (size_t i = TREE_HEADERS; all && i < count; i++)
-    free(all[i]);
-  free(all);
 }
 
 static void time_cell(struct record *record, uint32_t column, uint64_t ns)
@@ -183,13 +185,13 @@ static void tree_cells(const struct report *report, struct record *record, uint3
   }
 }
 
-void table_tree(const struct report *report, bool json)
+int table_tree(const struct report *report, bool json)
 {
   struct record record;
   size_t count = 0;
   char **all = headers(report, &count);
   if (!all)
-    return;
+    return ERR_NOMEM;
   table_open(report, json);
   record_begin(&record, report->stream, json, (const char *const *)all, count);
   for (uint32_t i = 0; i < report->tree->count; i++)
@@ -198,6 +200,7 @@ void table_tree(const struct report *report, bool json)
   record_end(&record);
   table_close(report, json);
   free_headers(all, count);
+  return 0;
 }
 
 void table_threads(const struct report *report, bool json)

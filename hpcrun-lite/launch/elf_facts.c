@@ -1,16 +1,38 @@
 #include "hpcrun-lite/launch/elf_facts.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define START_CODE_MAX                                                                                                 \
   512                     /* bytes of .text in a library of data alone: what the C library's crt files put into all    \
                            */
 #define VERSIONS_MAX 4096 /* version indices of one file; glibc, the largest user, has some 60 */
+
+/* Copies a string that ends with the data at the latest. */
+static void copy_text(const Elf_Data *data, char *text, size_t size)
+{
+  size_t length = strnlen(data->d_buf, data->d_size < size - 1 ? data->d_size : size - 1);
+  memcpy(text, data->d_buf, length);
+  text[length] = '\0';
+}
+
+/* Opens a regular file: nothing else can be a program, and some would be waited for.  It is read, not mapped: one that
+ * shrinks meanwhile gives short reads, no SIGBUS. */
+static int open_regular(const char *path)
+{
+  struct stat status;
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0 || (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)))
+    return fd;
+  close(fd);
+  errno = ENOEXEC;
+  return -1;
+}
 
 static void read_program_headers(Elf *elf, struct elf_facts *facts)
 {
@@ -27,7 +49,7 @@ static void read_program_headers(Elf *elf, struct elf_facts *facts)
       continue;
     Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)header.p_offset, header.p_filesz, ELF_T_BYTE);
     if (data && data->d_buf && data->d_size > 0)
-      snprintf(facts->interpreter, sizeof facts->interpreter, "%.*s", (int)data->d_size, (const char *)data->d_buf);
+      copy_text(data, facts->interpreter, sizeof facts->interpreter);
   }
 }
 
@@ -64,7 +86,7 @@ static void read_section(Elf *elf, Elf_Scn *section, size_t names, struct elf_fa
   if (header.sh_type == SHT_NOTE)
     read_build_id(data, facts);
   else
-    snprintf(facts->debug_link, sizeof facts->debug_link, "%.*s", (int)data->d_size, (const char *)data->d_buf);
+    copy_text(data, facts->debug_link, sizeof facts->debug_link);
 }
 
 static void read_facts(Elf *elf, struct elf_facts *facts)
@@ -87,11 +109,11 @@ static void read_facts(Elf *elf, struct elf_facts *facts)
 int elf_facts_read(const char *path, struct elf_facts *facts)
 {
   memset(facts, 0, sizeof *facts);
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int fd = open_regular(path);
   if (fd < 0)
     return -1;
   elf_version(EV_CURRENT);
-  Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+  Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
   if (elf) {
     read_facts(elf, facts);
     elf_end(elf);
@@ -111,16 +133,18 @@ struct dynamic_symbols {
 static void read_needed_versions(struct dynamic_symbols *dynamic, Elf_Data *data, const GElf_Shdr *header)
 {
   GElf_Verneed need;
+  size_t left = data->d_size / sizeof(Elf64_Vernaux); /* entries that there is room for: a damaged table has no end */
   for (size_t at = 0, i = 0; i < header->sh_info && gelf_getverneed(data, (int)at, &need); i++, at += need.vn_next) {
     GElf_Vernaux aux;
     size_t aux_at = at + need.vn_aux;
     const char *library = elf_strptr(dynamic->elf, header->sh_link, need.vn_file);
-    for (size_t k = 0; k < need.vn_cnt && gelf_getvernaux(data, (int)aux_at, &aux); k++, aux_at += aux.vna_next) {
+    for (size_t k = 0; k < need.vn_cnt && left && gelf_getvernaux(data, (int)aux_at, &aux); k++, left--) {
       unsigned index = aux.vna_other & 0x7fff;
       if (index < VERSIONS_MAX) {
         dynamic->version[index] = elf_strptr(dynamic->elf, header->sh_link, aux.vna_name);
         dynamic->library[index] = library;
       }
+      aux_at += aux.vna_next;
     }
     if (need.vn_next == 0)
       return;
@@ -154,9 +178,10 @@ static void find_sections(struct dynamic_symbols *dynamic)
                   header.sh_type == SHT_GNU_verneed || header.sh_type == SHT_GNU_verdef;
     if (!wanted || !(data = elf_getdata(section, NULL)))
       continue;
-    if (header.sh_type == SHT_DYNSYM && header.sh_entsize > 0) {
+    if (header.sh_type == SHT_DYNSYM) {
       dynamic->symbols = data;
-      dynamic->count = header.sh_size / header.sh_entsize;
+      size_t size = gelf_fsize(dynamic->elf, ELF_T_SYM, 1, EV_CURRENT);
+      dynamic->count = size ? data->d_size / size : 0;
       dynamic->strings = header.sh_link;
     } else if (header.sh_type == SHT_GNU_versym) {
       dynamic->versions = data;
@@ -191,11 +216,11 @@ int elf_symbols_visit(const char *path, void (*visit)(void *context, const struc
 {
   struct dynamic_symbols *dynamic = calloc(1, sizeof *dynamic);
   int result = -1;
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int fd = open_regular(path);
   if (!dynamic || fd < 0)
     goto out;
   elf_version(EV_CURRENT);
-  dynamic->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+  dynamic->elf = elf_begin(fd, ELF_C_READ, NULL);
   if (!dynamic->elf || elf_kind(dynamic->elf) != ELF_K_ELF)
     goto out;
   find_sections(dynamic);

@@ -1,0 +1,49 @@
+/* The log of the graph beside a sound measurement: common/graphlog.c, streams.c, analysis/replay.c.  The measurement is
+ * named by HPCPROF_FUZZ_MEASUREMENT. */
+#include "tests/fuzz/fuzz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsigned seed)
+{
+  return fuzz_mutate_chunks(data, size, size_max, seed);
+}
+
+static void copy_measurement(void)
+{
+  static uint8_t bytes[1 << 20];
+  const char *path = getenv("HPCPROF_FUZZ_MEASUREMENT");
+  FILE *file = path ? fopen(path, "re") : NULL;
+  size_t size = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+  if (!size)
+    abort();
+  fclose(file);
+  fuzz_write("a.hpcrun", bytes, size);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+  static char *directory;
+  if (!directory) {
+    directory = fuzz_path("");
+    copy_measurement();
+  }
+  fuzz_write("a.graph", data, size);
+  switch (fuzz_choice(data, size) % 4) {
+  case 0:
+    fuzz_report((const char *[]){"-q", "-j", "1", "-o", "/dev/null", "--view", "whatif", directory, NULL});
+    break;
+  case 1:
+    fuzz_report((const char *[]){"-q", "-j", "1", "-o", "/dev/null", "--view", "speedup", directory, NULL});
+    break;
+  case 2:
+    fuzz_report((const char *[]){"-q", "-j", "1", "-o", "/dev/null", "--view", "whatif", "--what-if", "main=2",
+                                 "--what-if", "#1=3,#2=4", directory, NULL});
+    break;
+  default:
+    fuzz_report((const char *[]){"-q", "-j", "1", "-o", "/dev/null", "--view", "parallelism", "--what-if", "#1=16",
+                                 directory, NULL});
+  }
+  return 0;
+}

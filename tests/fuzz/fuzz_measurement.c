@@ -1,0 +1,25 @@
+/* One measurement file, in one of the views: common/format.c, read.c, stitch.c and all behind them. */
+#include "tests/fuzz/fuzz.h"
+
+#include <stdlib.h>
+
+static const char *const views[] = {"summary",    "topdown",     "bottomup",      "flat",   "threads",
+                                    "efficiency", "parallelism", "critical-path", "whatif", "speedup"};
+static const char *const formats[] = {"text", "csv", "json"};
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsigned seed)
+{
+  return fuzz_mutate_chunks(data, size, size_max, seed);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+  static char *directory;
+  if (!directory)
+    directory = fuzz_path("");
+  fuzz_write("a.hpcrun", data, size);
+  uint32_t choice = fuzz_choice(data, size);
+  const char *view = views[choice % 10], *format = formats[choice / 16 % 3];
+  fuzz_report((const char *[]){"-q", "-j", "1", "-o", "/dev/null", "--view", view, "-f", format, directory, NULL});
+  return 0;
+}
