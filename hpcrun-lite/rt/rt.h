@@ -54,6 +54,7 @@ struct source {
   int timer;
   uint64_t period; /* nominal, ns or counts                              */
   uint64_t last;   /* clock or count at the last sample                  */
+  uint64_t rest_until; /* ticks: no sample before                        */
   uint64_t id;     /* perf's id, to recognise the descriptor             */
 };
 

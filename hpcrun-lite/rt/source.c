@@ -154,6 +154,33 @@ void source_stop(struct thread_state *t)
     work_stop(t);
 }
 
+void source_rest(struct thread_state *t)
+{
+  for (unsigned i = 0; i < rt.event_count; i++)
+    if (t->sources[i].how == SOURCE_TIMER)
+      sys_timer_set(t->sources[i].timer, 0, 0);
+}
+
+void source_go_on(struct thread_state *t)
+{
+  for (unsigned i = 0; i < rt.event_count; i++)
+    if (t->sources[i].how == SOURCE_TIMER)
+      sys_timer_set(t->sources[i].timer, 1, t->sources[i].period);
+}
+
+/* With samples that take longer than the period (deep stacks at high rates) the program would not get on at all. */
+bool source_too_early(const struct source *source)
+{
+  return (int64_t)(source->rest_until - rt_ticks()) > 0 && rt.events[source->event].clock != EVENT_COUNT;
+}
+
+void source_took(struct source *source, uint64_t began)
+{
+  enum { REST_SHARE = 3 };
+  uint64_t now = rt_ticks();
+  source->rest_until = now + REST_SHARE * (now - began);
+}
+
 struct source *source_of(struct thread_state *t, const siginfo_t *info)
 {
   struct source *first = &t->sources[0], *end = &t->sources[rt.event_count];
