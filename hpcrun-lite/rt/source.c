@@ -116,7 +116,8 @@ static bool start_one(struct thread_state *t, struct source *source)
     return timer_start(t, source, CLOCK_MONOTONIC);
   case EVENT_CPU_TIME:
     source->last = sys_thread_cpu_ns();
-    if (!rt.timers_for_cpu && perf_start(t, source, random_phase(t, source->period)))
+    source->unsettled = !rt.timers_for_cpu && perf_start(t, source, random_phase(t, source->period));
+    if (source->unsettled)
       return true;
     return timer_start(t, source, CLOCK_THREAD_CPUTIME_ID);
   case EVENT_COUNT:
@@ -213,16 +214,19 @@ uint64_t source_weight(struct thread_state *t, struct source *source)
   case EVENT_WALL_TIME:
     return time_weight(source, sys_monotonic_ns());
   case EVENT_CPU_TIME: {
-    bool first = source->first && source->how == SOURCE_PERF; /* then the random first period is over */
+    /* Code of ours that was interrupted may be reading the page (rt/work.c): then at the next sample. */
+    bool settle = source->unsettled && !t->inside;
     uint64_t weight = time_weight(source, sys_thread_cpu_ns());
-    if (first && !perf_start(t, source, source->period)) {
+    if (settle && !perf_start(t, source, source->period)) {
       sys_unmap(source->page, PAGE); /* it would go on with its random first period */
       source->page = NULL;
       if (!timer_start(t, source, CLOCK_THREAD_CPUTIME_ID))
         rt_lost(t, FORMAT_LOST_EVENTS);
     }
-    if (first)
+    if (settle) {
+      source->unsettled = false;
       work_follow(t);
+    }
     return weight;
   }
   case EVENT_COUNT:
