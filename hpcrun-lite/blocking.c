@@ -8,46 +8,80 @@
  * one.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/epoll.h>
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "hpcrun-lite/blocking.h"
 #include "hpcrun-lite/control.h"
 #include "hpcrun-lite/hooks.h"
 #include "hpcrun-lite/rt/blame.h"
+#include "hpcrun-lite/rt/source.h"
+#include "hpcrun-lite/rt/sys.h"
 
 #define INTERPOSED __attribute__((visibility("default")))
 
 /* What was done before a call, to be undone after it. */
-enum held { HELD_SIGNAL = 1, HELD_STATE = 2 };
+enum held { HELD_SIGNAL = 1, HELD_STATE = 2, HELD_TIMERS = 4 };
 
-static unsigned hold(bool may_wait)
+/* Of the call that the thread is in: a handler may leave it by a jump. */
+static __thread unsigned now_held __attribute__((tls_model("initial-exec")));
+
+unsigned blocking_hold(bool may_wait)
 {
   sigset_t ours, before;
-  if (!may_wait || !rt_self)
+  unsigned held = 0;
+  if (!may_wait || !rt_self || !control.active)
     return 0;
-  sigemptyset(&ours);
-  sigaddset(&ours, RT_SIGNAL);
-  hooks_sigmask(SIG_BLOCK, &ours, &before);
-  return (blame_block(rt_self) ? HELD_STATE : 0) | (sigismember(&before, RT_SIGNAL) ? 0 : HELD_SIGNAL);
+  if (hooks_signal_in_use()) { /* it may be what the program waits for */
+    source_rest(rt_self);
+    held = HELD_TIMERS;
+  } else {
+    sigemptyset(&ours);
+    sigaddset(&ours, RT_SIGNAL);
+    hooks_sigmask(SIG_BLOCK, &ours, &before);
+    held = sigismember(&before, RT_SIGNAL) ? 0 : HELD_SIGNAL;
+    hooks_view_held(held || now_held & HELD_SIGNAL);
+  }
+  held |= blame_block(rt_self) ? HELD_STATE : 0;
+  now_held |= held;
+  return held;
 }
 
-static void release(unsigned held)
+void blocking_release(unsigned held)
 {
+  int saved_errno = errno;
+  now_held &= ~held;
   if (held & HELD_STATE && rt_self)
     blame_unblock(rt_self);
-  if (held & HELD_SIGNAL)
+  if (held & HELD_TIMERS && rt_self)
+    source_go_on(rt_self);
+  if (held & HELD_SIGNAL) {
+    hooks_view_held(false);
     hooks_unblock_signal();
+  }
+  errno = saved_errno;
+}
+
+/* A handler of the program's that ran on top of such a call does not return to it. */
+static void leave_by_jump(void)
+{
+  if (now_held)
+    blocking_release(now_held);
 }
 
 /* Around calls that signals do not interrupt: `wall` samples in them as elsewhere. */
@@ -65,55 +99,73 @@ static void sleep_end(bool slept)
 /* A mask that a call puts in place of the thread's own, with our signal held back too. */
 static const sigset_t *with_ours(const sigset_t *mask, sigset_t *copy)
 {
-  if (!mask || !rt_self)
+  if (!mask || !rt_self || hooks_signal_in_use())
     return mask;
   *copy = *mask;
   sigaddset(copy, RT_SIGNAL);
   return copy;
 }
 
+/* Such a mask is also what the program sees meanwhile.  Returns what it saw before. */
+static bool see_mask(const sigset_t *mask)
+{
+  bool before = hooks_view_blocked();
+  if (mask)
+    hooks_view_set(sigismember(mask, RT_SIGNAL) == 1);
+  return before;
+}
+
 INTERPOSED int nanosleep(const struct timespec *time, struct timespec *rest)
 {
   int (*real)(const struct timespec *, struct timespec *) = hooks_next(HOOKS_nanosleep);
-  unsigned held = hold(true);
+  unsigned held = blocking_hold(true);
   int result = real(time, rest);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *rest)
 {
   int (*real)(clockid_t, int, const struct timespec *, struct timespec *) = hooks_next(HOOKS_clock_nanosleep);
-  unsigned held = hold(true);
+  unsigned held = blocking_hold(true);
   int result = real(clock, flags, time, rest);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED unsigned sleep(unsigned seconds)
 {
   unsigned (*real)(unsigned) = hooks_next(HOOKS_sleep);
-  unsigned held = hold(true);
+  unsigned held = blocking_hold(true);
   unsigned result = real(seconds);
-  release(held);
+  blocking_release(held);
+  return result;
+}
+
+INTERPOSED int thrd_sleep(const struct timespec *time, struct timespec *rest)
+{
+  int (*real)(const struct timespec *, struct timespec *) = hooks_next(HOOKS_thrd_sleep);
+  unsigned held = blocking_hold(true);
+  int result = real(time, rest);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED int usleep(useconds_t useconds)
 {
   int (*real)(useconds_t) = hooks_next(HOOKS_usleep);
-  unsigned held = hold(true);
+  unsigned held = blocking_hold(true);
   int result = real(useconds);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED int poll(struct pollfd *fds, nfds_t count, int timeout)
 {
   int (*real)(struct pollfd *, nfds_t, int) = hooks_next(HOOKS_poll);
-  unsigned held = hold(timeout != 0);
+  unsigned held = blocking_hold(timeout != 0);
   int result = real(fds, count, timeout);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
@@ -121,126 +173,126 @@ INTERPOSED int select(int count, fd_set *restrict in, fd_set *restrict out, fd_s
                       struct timeval *restrict timeout)
 {
   int (*real)(int, fd_set *, fd_set *, fd_set *, struct timeval *) = hooks_next(HOOKS_select);
-  unsigned held = hold(!timeout || timeout->tv_sec || timeout->tv_usec);
+  unsigned held = blocking_hold(!timeout || timeout->tv_sec || timeout->tv_usec);
   int result = real(count, in, out, other, timeout);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED int epoll_wait(int epoll, struct epoll_event *events, int count, int timeout)
 {
   int (*real)(int, struct epoll_event *, int, int) = hooks_next(HOOKS_epoll_wait);
-  unsigned held = hold(timeout != 0);
+  unsigned held = blocking_hold(timeout != 0);
   int result = real(epoll, events, count, timeout);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED int sem_wait(sem_t *semaphore)
 {
   int (*real)(sem_t *) = hooks_next(HOOKS_sem_wait);
-  unsigned held = hold(true);
+  unsigned held = blocking_hold(true);
   int result = real(semaphore);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict until)
 {
   int (*real)(sem_t *, const struct timespec *) = hooks_next(HOOKS_sem_timedwait);
-  unsigned held = hold(true);
+  unsigned held = blocking_hold(true);
   int result = real(semaphore, until);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED int sem_clockwait(sem_t *restrict semaphore, clockid_t clock, const struct timespec *restrict until)
 {
   int (*real)(sem_t *, clockid_t, const struct timespec *) = hooks_next(HOOKS_sem_clockwait);
-  unsigned held = hold(true);
+  unsigned held = blocking_hold(true);
   int result = real(semaphore, clock, until);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED int pause(void)
 {
   int (*real)(void) = hooks_next(HOOKS_pause);
-  unsigned held = hold(true);
+  unsigned held = blocking_hold(true);
   int result = real();
-  release(held);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED ssize_t msgrcv(int queue, void *message, size_t size, long type, int flags)
 {
   ssize_t (*real)(int, void *, size_t, long, int) = hooks_next(HOOKS_msgrcv);
-  unsigned held = hold(!(flags & IPC_NOWAIT));
+  unsigned held = blocking_hold(!(flags & IPC_NOWAIT));
   ssize_t result = real(queue, message, size, type, flags);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED int msgsnd(int queue, const void *message, size_t size, int flags)
 {
   int (*real)(int, const void *, size_t, int) = hooks_next(HOOKS_msgsnd);
-  unsigned held = hold(!(flags & IPC_NOWAIT));
+  unsigned held = blocking_hold(!(flags & IPC_NOWAIT));
   int result = real(queue, message, size, flags);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED int semop(int set, struct sembuf *operations, size_t count)
 {
   int (*real)(int, struct sembuf *, size_t) = hooks_next(HOOKS_semop);
-  unsigned held = hold(true);
+  unsigned held = blocking_hold(true);
   int result = real(set, operations, count);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED int semtimedop(int set, struct sembuf *operations, size_t count, const struct timespec *timeout)
 {
   int (*real)(int, struct sembuf *, size_t, const struct timespec *) = hooks_next(HOOKS_semtimedop);
-  unsigned held = hold(true);
+  unsigned held = blocking_hold(true);
   int result = real(set, operations, count, timeout);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED int accept(int fd, struct sockaddr *restrict address, socklen_t *restrict size)
 {
   int (*real)(int, struct sockaddr *, socklen_t *) = hooks_next(HOOKS_accept);
-  unsigned held = hold(true);
+  unsigned held = blocking_hold(true);
   int result = real(fd, address, size);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED int accept4(int fd, struct sockaddr *restrict address, socklen_t *restrict size, int flags)
 {
   int (*real)(int, struct sockaddr *, socklen_t *, int) = hooks_next(HOOKS_accept4);
-  unsigned held = hold(true);
+  unsigned held = blocking_hold(true);
   int result = real(fd, address, size, flags);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED int connect(int fd, const struct sockaddr *address, socklen_t size)
 {
   int (*real)(int, const struct sockaddr *, socklen_t) = hooks_next(HOOKS_connect);
-  unsigned held = hold(true);
+  unsigned held = blocking_hold(true);
   int result = real(fd, address, size);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED ssize_t recv(int fd, void *buffer, size_t size, int flags)
 {
   ssize_t (*real)(int, void *, size_t, int) = hooks_next(HOOKS_recv);
-  unsigned held = hold(!(flags & MSG_DONTWAIT));
+  unsigned held = blocking_hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, flags);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
@@ -248,27 +300,27 @@ INTERPOSED ssize_t recvfrom(int fd, void *restrict buffer, size_t size, int flag
                             socklen_t *restrict from_size)
 {
   ssize_t (*real)(int, void *, size_t, int, struct sockaddr *, socklen_t *) = hooks_next(HOOKS_recvfrom);
-  unsigned held = hold(!(flags & MSG_DONTWAIT));
+  unsigned held = blocking_hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, flags, from, from_size);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
   ssize_t (*real)(int, struct msghdr *, int) = hooks_next(HOOKS_recvmsg);
-  unsigned held = hold(!(flags & MSG_DONTWAIT));
+  unsigned held = blocking_hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, message, flags);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED ssize_t send(int fd, const void *buffer, size_t size, int flags)
 {
   ssize_t (*real)(int, const void *, size_t, int) = hooks_next(HOOKS_send);
-  unsigned held = hold(!(flags & MSG_DONTWAIT));
+  unsigned held = blocking_hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, flags);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
@@ -276,18 +328,18 @@ INTERPOSED ssize_t sendto(int fd, const void *buffer, size_t size, int flags, co
                           socklen_t to_size)
 {
   ssize_t (*real)(int, const void *, size_t, int, const struct sockaddr *, socklen_t) = hooks_next(HOOKS_sendto);
-  unsigned held = hold(!(flags & MSG_DONTWAIT));
+  unsigned held = blocking_hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, flags, to, to_size);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
   ssize_t (*real)(int, const struct msghdr *, int) = hooks_next(HOOKS_sendmsg);
-  unsigned held = hold(!(flags & MSG_DONTWAIT));
+  unsigned held = blocking_hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, message, flags);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
@@ -295,9 +347,11 @@ INTERPOSED int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *ti
 {
   sigset_t copy;
   int (*real)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *) = hooks_next(HOOKS_ppoll);
-  unsigned held = hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
+  unsigned held = blocking_hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
+  bool seen = see_mask(mask);
   int result = real(fds, count, timeout, with_ours(mask, &copy));
-  release(held);
+  hooks_view_set(seen);
+  blocking_release(held);
   return result;
 }
 
@@ -306,9 +360,11 @@ INTERPOSED int pselect(int count, fd_set *restrict in, fd_set *restrict out, fd_
 {
   sigset_t copy;
   int (*real)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *) = hooks_next(HOOKS_pselect);
-  unsigned held = hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
+  unsigned held = blocking_hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
+  bool seen = see_mask(mask);
   int result = real(count, in, out, other, timeout, with_ours(mask, &copy));
-  release(held);
+  hooks_view_set(seen);
+  blocking_release(held);
   return result;
 }
 
@@ -316,9 +372,11 @@ INTERPOSED int epoll_pwait(int epoll, struct epoll_event *events, int count, int
 {
   sigset_t copy;
   int (*real)(int, struct epoll_event *, int, int, const sigset_t *) = hooks_next(HOOKS_epoll_pwait);
-  unsigned held = hold(timeout != 0);
+  unsigned held = blocking_hold(timeout != 0);
+  bool seen = see_mask(mask);
   int result = real(epoll, events, count, timeout, with_ours(mask, &copy));
-  release(held);
+  hooks_view_set(seen);
+  blocking_release(held);
   return result;
 }
 
@@ -326,40 +384,71 @@ INTERPOSED int sigsuspend(const sigset_t *mask)
 {
   sigset_t copy;
   int (*real)(const sigset_t *) = hooks_next(HOOKS_sigsuspend);
-  unsigned held = hold(true);
+  unsigned held = blocking_hold(true);
+  bool seen = see_mask(mask);
   int result = real(with_ours(mask, &copy));
-  release(held);
+  hooks_view_set(seen);
+  blocking_release(held);
   return result;
+}
+
+/* Waits for signals of which ours is one: samples are not what is meant. */
+static int wait_past_samples(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+  int (*real)(const sigset_t *, siginfo_t *, const struct timespec *) = hooks_next(HOOKS_sigtimedwait);
+  struct timespec left = timeout ? *timeout : (struct timespec){0};
+  uint64_t end = sys_monotonic_ns() + (uint64_t)left.tv_sec * 1000000000u + (uint64_t)left.tv_nsec;
+  for (;;) {
+    int number = real(set, info, timeout ? &left : NULL);
+    if (number < 0 || !hooks_is_sample(info))
+      return number;
+    uint64_t now = sys_monotonic_ns(), rest_ns = now < end ? end - now : 0;
+    left = (struct timespec){(time_t)(rest_ns / 1000000000u), (long)(rest_ns % 1000000000u)};
+  }
 }
 
 INTERPOSED int sigwait(const sigset_t *restrict set, int *restrict number)
 {
-  sigset_t copy;
   int (*real)(const sigset_t *, int *) = hooks_next(HOOKS_sigwait);
-  unsigned held = hold(true);
-  int result = real(hooks_awaited(set, &copy), number);
-  release(held);
-  return result;
+  siginfo_t info;
+  int got, saved_errno = errno;
+  bool ours = hooks_awaits_signal(set);
+  unsigned held = blocking_hold(true);
+  if (!ours) {
+    got = real(set, number);
+    blocking_release(held);
+    return got;
+  }
+  while ((got = wait_past_samples(set, &info, NULL)) < 0 && errno == EINTR)
+    ;
+  blocking_release(held);
+  int error = got < 0 ? errno : 0;
+  if (got > 0)
+    *number = got;
+  errno = saved_errno;
+  return error;
 }
 
 INTERPOSED int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
 {
-  sigset_t copy;
   int (*real)(const sigset_t *, siginfo_t *) = hooks_next(HOOKS_sigwaitinfo);
-  unsigned held = hold(true);
-  int result = real(hooks_awaited(set, &copy), info);
-  release(held);
+  siginfo_t own;
+  bool ours = hooks_awaits_signal(set);
+  unsigned held = blocking_hold(true);
+  int result = ours ? wait_past_samples(set, info ? info : &own, NULL) : real(set, info);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
                             const struct timespec *restrict timeout)
 {
-  sigset_t copy;
   int (*real)(const sigset_t *, siginfo_t *, const struct timespec *) = hooks_next(HOOKS_sigtimedwait);
-  unsigned held = hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
-  int result = real(hooks_awaited(set, &copy), info, timeout);
-  release(held);
+  siginfo_t own;
+  bool ours = hooks_awaits_signal(set);
+  unsigned held = blocking_hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
+  int result = ours ? wait_past_samples(set, info ? info : &own, timeout) : real(set, info, timeout);
+  blocking_release(held);
   return result;
 }
 
@@ -367,9 +456,9 @@ int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t size);
 INTERPOSED int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t size)
 {
   int (*real)(struct pollfd *, nfds_t, int, size_t) = hooks_next(HOOKS___poll_chk);
-  unsigned held = hold(timeout != 0);
+  unsigned held = blocking_hold(timeout != 0);
   int result = real(fds, count, timeout, size);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
@@ -380,9 +469,11 @@ INTERPOSED int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timesp
   sigset_t copy;
   int (*real)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t) =
       hooks_next(HOOKS___ppoll_chk);
-  unsigned held = hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
+  unsigned held = blocking_hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
+  bool seen = see_mask(mask);
   int result = real(fds, count, timeout, with_ours(mask, &copy), size);
-  release(held);
+  hooks_view_set(seen);
+  blocking_release(held);
   return result;
 }
 
@@ -392,9 +483,11 @@ INTERPOSED int epoll_pwait2(int epoll, struct epoll_event *events, int count, co
   sigset_t copy;
   int (*real)(int, struct epoll_event *, int, const struct timespec *, const sigset_t *) =
       hooks_next(HOOKS_epoll_pwait2);
-  unsigned held = hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
+  unsigned held = blocking_hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
+  bool seen = see_mask(mask);
   int result = real(epoll, events, count, timeout, with_ours(mask, &copy));
-  release(held);
+  hooks_view_set(seen);
+  blocking_release(held);
   return result;
 }
 
@@ -402,9 +495,9 @@ ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags);
 INTERPOSED ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags)
 {
   ssize_t (*real)(int, void *, size_t, size_t, int) = hooks_next(HOOKS___recv_chk);
-  unsigned held = hold(!(flags & MSG_DONTWAIT));
+  unsigned held = blocking_hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, room, flags);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
@@ -414,27 +507,27 @@ INTERPOSED ssize_t __recvfrom_chk(int fd, void *restrict buffer, size_t size, si
                                   struct sockaddr *restrict from, socklen_t *restrict from_size)
 {
   ssize_t (*real)(int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *) = hooks_next(HOOKS___recvfrom_chk);
-  unsigned held = hold(!(flags & MSG_DONTWAIT));
+  unsigned held = blocking_hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, room, flags, from, from_size);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout)
 {
   int (*real)(int, struct mmsghdr *, unsigned, int, struct timespec *) = hooks_next(HOOKS_recvmmsg);
-  unsigned held = hold(!(flags & MSG_DONTWAIT));
+  unsigned held = blocking_hold(!(flags & MSG_DONTWAIT));
   int result = real(fd, messages, count, flags, timeout);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
 INTERPOSED int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
 {
   int (*real)(int, struct mmsghdr *, unsigned, int) = hooks_next(HOOKS_sendmmsg);
-  unsigned held = hold(!(flags & MSG_DONTWAIT));
+  unsigned held = blocking_hold(!(flags & MSG_DONTWAIT));
   int result = real(fd, messages, count, flags);
-  release(held);
+  blocking_release(held);
   return result;
 }
 
@@ -504,4 +597,88 @@ INTERPOSED int pthread_cond_clockwait(pthread_cond_t *restrict condition, pthrea
   int result = real(condition, mutex, clock, until);
   sleep_end(slept);
   return result;
+}
+
+/* ---- plain reads and writes: a signal ends them early only on a socket with a time limit ---- */
+
+static atomic_bool timeouts;
+
+INTERPOSED int setsockopt(int fd, int level, int option, const void *value, socklen_t size)
+{
+  int (*real)(int, int, int, const void *, socklen_t) = hooks_next(HOOKS_setsockopt);
+  if (level == SOL_SOCKET && (option == SO_RCVTIMEO || option == SO_SNDTIMEO))
+    atomic_store(&timeouts, true);
+  return real(fd, level, option, value, size);
+}
+
+static unsigned hold_if_limited(void)
+{
+  return blocking_hold(atomic_load_explicit(&timeouts, memory_order_relaxed));
+}
+
+INTERPOSED ssize_t read(int fd, void *buffer, size_t size)
+{
+  ssize_t (*real)(int, void *, size_t) = hooks_next(HOOKS_read);
+  unsigned held = hold_if_limited();
+  ssize_t result = real(fd, buffer, size);
+  blocking_release(held);
+  return result;
+}
+
+INTERPOSED ssize_t readv(int fd, const struct iovec *parts, int count)
+{
+  ssize_t (*real)(int, const struct iovec *, int) = hooks_next(HOOKS_readv);
+  unsigned held = hold_if_limited();
+  ssize_t result = real(fd, parts, count);
+  blocking_release(held);
+  return result;
+}
+
+INTERPOSED ssize_t write(int fd, const void *buffer, size_t size)
+{
+  ssize_t (*real)(int, const void *, size_t) = hooks_next(HOOKS_write);
+  unsigned held = hold_if_limited();
+  ssize_t result = real(fd, buffer, size);
+  blocking_release(held);
+  return result;
+}
+
+INTERPOSED ssize_t writev(int fd, const struct iovec *parts, int count)
+{
+  ssize_t (*real)(int, const struct iovec *, int) = hooks_next(HOOKS_writev);
+  unsigned held = hold_if_limited();
+  ssize_t result = real(fd, parts, count);
+  blocking_release(held);
+  return result;
+}
+
+/* ---- jumps, which may lead out of a call ---- */
+
+static _Noreturn void jump(enum hooks_call call, void *place, int value)
+{
+  void (*real)(void *, int) = hooks_next(call);
+  leave_by_jump();
+  real(place, value);
+  __builtin_unreachable();
+}
+
+INTERPOSED void longjmp(jmp_buf place, int value)
+{
+  jump(HOOKS_longjmp, place, value);
+}
+
+INTERPOSED void _longjmp(jmp_buf place, int value)
+{
+  jump(HOOKS__longjmp, place, value);
+}
+
+INTERPOSED void siglongjmp(sigjmp_buf place, int value)
+{
+  jump(HOOKS_siglongjmp, place, value);
+}
+
+_Noreturn void __longjmp_chk(jmp_buf place, int value);
+INTERPOSED void __longjmp_chk(jmp_buf place, int value)
+{
+  jump(HOOKS___longjmp_chk, place, value);
 }

@@ -36,47 +36,64 @@ enum { SETTLE_NS = 100000000, MAIN_STACK_MAX = 1 << 30, START_SLACK = 128 };
 
 struct control control;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static sigset_t mask_before; /* of the holder of the lock */
-static int cancel_before;
-static bool pipe_pending, size_pending;
 static struct stat stderr_at_start;
 static bool stderr_known, finished;
 static const char *unwind_fault;
 static uint64_t children_at_start_us;
 static uint64_t children_us(void);
 
+/* What its holder had before.  A handler of the program's that runs on top of an exec may take the lock once more: then
+ * the innermost is the last. */
+enum { TAKEN_MAX = 8, MXCSR_DEFAULT = 0x1f80 };
+static struct peace {
+  sigset_t mask;
+  int cancel;
+  unsigned mxcsr;
+  bool pipe_pending, size_pending;
+} taken[TAKEN_MAX];
+static unsigned taken_count;
+static _Atomic pthread_t owner; /* 0 = nobody */
+
 /* The lock, and with it peace: no signal handler of the program's runs on top (it might end the process, and so come
- * here), no cancellation, and what writing raises does not reach the program. */
+ * here), no cancellation, and what writing raises does not reach the program; nor do the flags of our arithmetic, which
+ * it may have set to trap. */
 static void lock_take(void)
 {
-  sigset_t all, before, pending;
-  int cancel;
+  sigset_t all, pending;
+  struct peace had = {.mxcsr = __builtin_ia32_stmxcsr()};
   sigfillset(&all);
-  hooks_sigmask(SIG_SETMASK, &all, &before);
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-  pthread_mutex_lock(&mutex);
-  mask_before = before;
-  cancel_before = cancel;
+  hooks_sigmask(SIG_SETMASK, &all, &had.mask);
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &had.cancel);
+  if (atomic_load(&owner) != pthread_self()) {
+    pthread_mutex_lock(&mutex);
+    atomic_store(&owner, pthread_self());
+  }
+  __builtin_ia32_ldmxcsr(MXCSR_DEFAULT);
   sigpending(&pending);
-  pipe_pending = sigismember(&pending, SIGPIPE);
-  size_pending = sigismember(&pending, SIGXFSZ);
+  had.pipe_pending = sigismember(&pending, SIGPIPE);
+  had.size_pending = sigismember(&pending, SIGXFSZ);
+  taken[taken_count++ % TAKEN_MAX] = had;
 }
 
 static void lock_drop(void)
 {
-  sigset_t raised, before = mask_before;
-  int cancel = cancel_before;
+  sigset_t raised;
+  struct peace had = taken[--taken_count % TAKEN_MAX];
   struct timespec now = {0, 0};
   sigemptyset(&raised);
-  if (!pipe_pending)
+  if (!had.pipe_pending)
     sigaddset(&raised, SIGPIPE);
-  if (!size_pending)
+  if (!had.size_pending)
     sigaddset(&raised, SIGXFSZ);
-  pthread_mutex_unlock(&mutex);
+  if (!taken_count) {
+    atomic_store(&owner, 0);
+    pthread_mutex_unlock(&mutex);
+  }
   while (sigtimedwait(&raised, NULL, &now) > 0)
     ;
-  pthread_setcancelstate(cancel, NULL);
-  hooks_sigmask(SIG_SETMASK, &before, NULL);
+  __builtin_ia32_ldmxcsr(had.mxcsr);
+  pthread_setcancelstate(had.cancel, NULL);
+  hooks_sigmask(SIG_SETMASK, &had.mask, NULL);
 }
 
 void control_say(const char *format, ...)
@@ -317,12 +334,15 @@ void thread_start(uint64_t top_sp, uint32_t handed)
   hooks_watch_thread_end();
   hooks_unblock_signal();
   source_start(t);
+  unsigned mxcsr = __builtin_ia32_stmxcsr(); /* our arithmetic leaves no flags behind */
+  __builtin_ia32_ldmxcsr(MXCSR_DEFAULT);
   if (rt.online) {
     ospg_start_thread(t);
     ospg_take_over(t, handed);
     if (t->tid == rt.pid)
       ospg_begin_early(t); /* its serial code counts from the start */
   }
+  __builtin_ia32_ldmxcsr(mxcsr);
   rt_leave(t);
 }
 
@@ -416,8 +436,10 @@ bool thread_stopped(void)
 void thread_stop(void)
 {
   struct thread_state *t = rt_self;
-  if (!t)
+  if (!t || !control.active)
     return;
+  unsigned mxcsr = __builtin_ia32_stmxcsr();
+  __builtin_ia32_ldmxcsr(MXCSR_DEFAULT);
   t->inside = 1;
   if (rt.online) {
     keep_ended(t);
@@ -443,6 +465,7 @@ void thread_stop(void)
     state_release(t);
   }
   lock_drop();
+  __builtin_ia32_ldmxcsr(mxcsr);
 }
 
 /* Waits, for a bounded time, until a condition on every live thread holds. */
@@ -578,6 +601,34 @@ static void say_end(void)
     control_say("%s", unwind_fault);
 }
 
+static pid_t exec_pid; /* of the process that is in an exec, under the lock; 0 = none */
+
+/* The files take descriptors, of which the program may have used up its own. */
+static void write_files(void (*write)(void))
+{
+  enum { NEEDED = 8 };
+  struct rlimit limit, wider;
+  bool known = getrlimit(RLIMIT_NOFILE, &limit) == 0;
+  wider = limit;
+  wider.rlim_cur = limit.rlim_cur < limit.rlim_max - NEEDED ? limit.rlim_cur + NEEDED : limit.rlim_max;
+  bool widened = known && setrlimit(RLIMIT_NOFILE, &wider) == 0;
+  write();
+  if (widened)
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static void write_last(void)
+{
+  if (exec_pid == rt.pid) /* a handler of the program's ends it in the midst of an exec */
+    writer_rewind();
+  publish_open_regions();
+  rest();
+  if (write_all(true))
+    packer_run();
+  else
+    packer_discard();
+}
+
 void control_finish(void)
 {
   if (!control.active || rt.pid != sys_pid()) /* a vfork child lives in its parent's memory */
@@ -585,15 +636,26 @@ void control_finish(void)
   lock_take();
   if (!finished) {
     finished = true;
-    publish_open_regions();
-    rest();
-    if (write_all(true))
-      packer_run();
-    else
-      packer_discard();
+    write_files(write_last);
     say_end();
   }
   lock_drop();
+}
+
+/* From now on nothing of ours calls the system. */
+void control_seal(void)
+{
+  if (!control.active || rt.pid != sys_pid())
+    return;
+  control_finish();
+  lock_take();
+  if (control.config.log)
+    control_say("the program restricts its system calls (seccomp): measuring has ended there");
+  for (struct thread_state *t = control.threads; t; t = t->next)
+    source_stop(t);
+  control.active = false;
+  lock_drop();
+  rt_self = NULL;
 }
 
 static bool may_exec(void)
@@ -601,13 +663,8 @@ static bool may_exec(void)
   return control.active && rt.pid == sys_pid();
 }
 
-void control_before_exec(void)
+static void write_for_exec(void)
 {
-  if (!may_exec())
-    return;
-  lock_take();
-  if (finished)
-    return;
   writer_mark();
   publish_open_regions();
   rest();
@@ -616,7 +673,20 @@ void control_before_exec(void)
     if (control.config.graph_log)
       rt_lost(NULL, FORMAT_LOST_LOG);
   }
-  hooks_sigmask(SIG_SETMASK, &mask_before, NULL); /* the mask is the new program's too */
+}
+
+void control_before_exec(void)
+{
+  if (!may_exec())
+    return;
+  lock_take();
+  if (!finished && !exec_pid) {
+    write_files(write_for_exec);
+    exec_pid = rt.pid;
+  }
+  unsigned own = (taken_count - 1) % TAKEN_MAX;
+  __builtin_ia32_ldmxcsr(taken[own].mxcsr);
+  hooks_sigmask(SIG_SETMASK, &taken[own].mask, NULL); /* the mask is the new program's too */
 }
 
 void control_exec_failed(void)
@@ -624,29 +694,40 @@ void control_exec_failed(void)
   int saved_errno = errno;
   if (!may_exec())
     return;
-  if (!finished) {
-    writer_rewind();
-    if (control.threads && !control.threads->next)
-      atomic_store(&rt.graph_rests, false);
-    else if (rt.online) /* the others have gone on meanwhile, and what they did is not known */
-      rt_lost(NULL, FORMAT_LOST_GRAPH);
-    atomic_store(&rt.closed, false);
+  if (exec_pid && taken_count == 1) {
+    if (!finished && exec_pid == rt.pid) /* else a child, forked by a handler meanwhile */
+      writer_rewind();
+    exec_pid = 0;
+    if (!finished) {
+      if (control.threads && !control.threads->next)
+        atomic_store(&rt.graph_rests, false);
+      else if (rt.online) /* the others have gone on meanwhile, and what they did is not known */
+        rt_lost(NULL, FORMAT_LOST_GRAPH);
+      atomic_store(&rt.closed, false);
+    }
   }
   lock_drop();
   errno = saved_errno;
 }
 
+static bool fork_locked;
+
 /* No thread is in a handler, where it could hold libunwind's locks, while the process is copied. */
 void control_fork_prepare(void)
 {
+  fork_locked = control.active;
+  if (!fork_locked)
+    return;
   lock_take();
   atomic_store(&rt.quiet, true);
-  if (control.active && !finished)
+  if (!finished)
     wait_until(outside_handler);
 }
 
 void control_fork_parent(void)
 {
+  if (!fork_locked)
+    return;
   atomic_store(&rt.quiet, false);
   lock_drop();
 }
@@ -654,12 +735,16 @@ void control_fork_parent(void)
 /* Only the forking thread goes on.  Its sources stayed behind with the parent; so does what was measured until now. */
 void control_fork_child(void)
 {
+  if (!fork_locked)
+    return;
   for (struct thread_state *t = control.threads; t; t = t->next)
     log_forget(t);
   atomic_store(&rt.quiet, false);
+  unsigned mxcsr = taken[(taken_count - 1) % TAKEN_MAX].mxcsr;
   lock_drop();
   if (!control.active || finished)
     return;
+  __builtin_ia32_ldmxcsr(MXCSR_DEFAULT);
   static struct thread_state old;
   if (rt_self)
     old = *rt_self;
@@ -676,4 +761,5 @@ void control_fork_child(void)
     rt_self->stack_low = old.stack_low;
     rt_self->stack_high = old.stack_high;
   }
+  __builtin_ia32_ldmxcsr(mxcsr);
 }

@@ -51,6 +51,9 @@ bool thread_stopped(void);
 /* Stops measuring and writes everything.  Idempotent. */
 void control_finish(void);
 
+/* The program enters a sandbox: ends measuring as control_finish() does, and leaves nothing of ours at work. */
+void control_seal(void);
+
 /* exec: writes what there is; if the exec failed, control_exec_failed() takes it back and measuring goes on. */
 void control_before_exec(void);
 void control_exec_failed(void);

@@ -2,16 +2,18 @@
 #include "hpcrun-lite/hooks.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <threads.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "hpcrun-lite/control.h"
 #include "hpcrun-lite/rt/sample.h"
+#include "hpcrun-lite/rt/source.h"
 #include "hpcrun-lite/rt/sys.h"
 #include "hpcrun-lite/rt/unwind.h"
 
@@ -48,30 +50,120 @@ static bool late_sample(const siginfo_t *info)
   return info->si_code == SI_TIMER || (info->si_code >= POLL_IN && info->si_code <= POLL_HUP);
 }
 
-static void on_signal(int number, siginfo_t *info, void *context)
+/* What the calling thread's mask says of RT_SIGNAL in the program's eyes, that it is so in truth, and that it is held
+ * back by us for a call. */
+static __thread struct {
+  bool blocked, truly, held;
+} view __attribute__((tls_model("initial-exec")));
+
+/* The program counts on RT_SIGNAL: it has a handler, or waits for it. */
+static atomic_bool in_use;
+
+bool hooks_signal_in_use(void)
 {
-  if (sample_signal(info, context))
-    return;
-  if (late_sample(info)) {
-    if (!rt_self && !thread_stopped())
-      rt_lost(NULL, FORMAT_LOST_UNKNOWN);
-    return;
-  }
+  return atomic_load_explicit(&in_use, memory_order_relaxed);
+}
+
+bool hooks_view_blocked(void)
+{
+  return view.blocked;
+}
+
+void hooks_view_set(bool blocked)
+{
+  view.blocked = blocked;
+}
+
+void hooks_view_held(bool held)
+{
+  view.held = held;
+}
+
+static void only_ours(sigset_t *set)
+{
+  sigemptyset(set);
+  sigaddset(set, RT_SIGNAL);
+}
+
+/* The program's handler, with the mask that it would have. */
+static void call_program(int number, siginfo_t *info, ucontext_t *context)
+{
   struct sigaction action = program_action;
+  sigset_t mask;
+  if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
+    return;
+  if (action.sa_flags & (int)SA_RESETHAND)
+    program_action = (struct sigaction){.sa_handler = SIG_DFL};
+  sigorset(&mask, &context->uc_sigmask, &action.sa_mask);
+  if (!(action.sa_flags & SA_NODEFER))
+    sigaddset(&mask, RT_SIGNAL);
+  hooks_sigmask(SIG_SETMASK, &mask, NULL);
   if (action.sa_flags & SA_SIGINFO)
     action.sa_sigaction(number, info, context);
-  else if (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN)
+  else
     action.sa_handler(number);
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+  ucontext_t *interrupted = context;
+  if (sample_signal(info, context))
+    return;
+  bool of_program = rt_self && info->si_code == SI_TIMER && hooks_signal_in_use(); /* it has such a timer */
+  if (late_sample(info) && !of_program) {
+    if (!rt_self && !thread_stopped())
+      rt_lost(NULL, FORMAT_LOST_UNKNOWN);
+  } else if (view.blocked && !sigismember(&interrupted->uc_sigmask, RT_SIGNAL)) {
+    /* not for this thread now: it goes back to the kernel, and from here on the thread's mask is what it seems */
+    view.truly = true;
+    sigaddset(&interrupted->uc_sigmask, RT_SIGNAL);
+    sys_signal_again(rt.pid, info->si_code == SI_TKILL ? sys_tid() : 0, RT_SIGNAL, info);
+  } else {
+    call_program(number, info, interrupted);
+  }
+}
+
+/* A handler on a stack of its own may have no room left for ours. */
+static const struct sigaction *with_room(const struct sigaction *action, struct sigaction *copy)
+{
+  if (!action || !installed || !(action->sa_flags & SA_ONSTACK))
+    return action;
+  *copy = *action;
+  sigaddset(&copy->sa_mask, RT_SIGNAL);
+  return copy;
+}
+
+/* For which signals the mask of the program's handler does not have ours by its own will. */
+static bool mask_added[_NSIG];
+
+static int set_action(int number, const struct sigaction *action, struct sigaction *old)
+{
+  int (*real)(int, const struct sigaction *, struct sigaction *) = hooks_next(HOOKS_sigaction);
+  struct sigaction copy;
+  int result = real(number, with_room(action, &copy), old);
+  if (result != 0 || number < 1 || number >= _NSIG)
+    return result;
+  if (old && mask_added[number])
+    sigdelset(&old->sa_mask, RT_SIGNAL);
+  if (action)
+    mask_added[number] = installed && action->sa_flags & SA_ONSTACK && !sigismember(&action->sa_mask, RT_SIGNAL);
+  return result;
+}
+
+static void set_program_action(const struct sigaction *action)
+{
+  program_action = *action;
+  if (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN)
+    atomic_store(&in_use, true);
 }
 
 INTERPOSED int sigaction(int number, const struct sigaction *restrict action, struct sigaction *restrict old)
 {
-  int (*real)(int, const struct sigaction *, struct sigaction *) = hooks_next(HOOKS_sigaction);
   if (number != RT_SIGNAL || !installed)
-    return real(number, action, old);
+    return set_action(number, action, old);
   struct sigaction before = program_action;
   if (action)
-    program_action = *action;
+    set_program_action(action);
   if (old)
     *old = before;
   return 0;
@@ -83,36 +175,70 @@ INTERPOSED sighandler_t signal(int number, sighandler_t handler)
   if (number != RT_SIGNAL || !installed)
     return real(number, handler);
   sighandler_t before = program_action.sa_handler;
-  program_action = (struct sigaction){.sa_handler = handler, .sa_flags = SA_RESTART};
+  set_program_action(&(struct sigaction){.sa_handler = handler, .sa_flags = SA_RESTART});
   return before;
 }
 
-static const sigset_t *without_ours(int how, const sigset_t *set, sigset_t *copy)
+static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
 {
-  if (!set || !installed || how == SIG_UNBLOCK || !sigismember(set, RT_SIGNAL))
+  if (!set || !installed || !sigismember(set, RT_SIGNAL))
     return set;
   *copy = *set;
   sigdelset(copy, RT_SIGNAL);
   return copy;
 }
 
+/* A mask as the program sets and sees it: RT_SIGNAL is not blocked in truth, so that samples come, until one comes that
+ * is the program's. */
+static int set_mask(enum hooks_call call, int how, const sigset_t *set, sigset_t *old)
+{
+  int (*real)(int, const sigset_t *, sigset_t *) = hooks_next(call);
+  sigset_t copy;
+  bool before = view.blocked;
+  bool strip = how != SIG_UNBLOCK && !view.truly;
+  if (set && installed && (how == SIG_SETMASK || sigismember(set, RT_SIGNAL) == 1))
+    view.blocked =
+        how != SIG_UNBLOCK && sigismember(set, RT_SIGNAL) == 1; /* before the call: what is pending comes in it */
+  int result = real(how, strip ? without_ours(set, &copy) : set, old);
+  if (result != 0)
+    view.blocked = before;
+  else if (old && before)
+    sigaddset(old, RT_SIGNAL);
+  else if (old && view.held)
+    sigdelset(old, RT_SIGNAL);
+  view.truly &= view.blocked;
+  return result;
+}
+
 INTERPOSED int pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
 {
-  sigset_t copy;
-  int (*real)(int, const sigset_t *, sigset_t *) = hooks_next(HOOKS_pthread_sigmask);
-  return real(how, without_ours(how, set, &copy), old);
+  return set_mask(HOOKS_pthread_sigmask, how, set, old);
 }
 
 INTERPOSED int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
 {
-  sigset_t copy;
-  int (*real)(int, const sigset_t *, sigset_t *) = hooks_next(HOOKS_sigprocmask);
-  return real(how, without_ours(how, set, &copy), old);
+  return set_mask(HOOKS_sigprocmask, how, set, old);
 }
 
-const sigset_t *hooks_awaited(const sigset_t *set, sigset_t *copy)
+/* Readers of the descriptor would meet samples. */
+INTERPOSED int signalfd(int fd, const sigset_t *set, int flags)
 {
-  return without_ours(SIG_BLOCK, set, copy);
+  int (*real)(int, const sigset_t *, int) = hooks_next(HOOKS_signalfd);
+  sigset_t copy;
+  return real(fd, without_ours(set, &copy), flags);
+}
+
+bool hooks_awaits_signal(const sigset_t *set)
+{
+  if (!set || !installed || sigismember(set, RT_SIGNAL) != 1)
+    return false;
+  atomic_store(&in_use, true);
+  return true;
+}
+
+bool hooks_is_sample(const siginfo_t *info)
+{
+  return info->si_signo == RT_SIGNAL && rt_self && source_of(rt_self, info);
 }
 
 void hooks_sigmask(int how, const sigset_t *set, sigset_t *old)
@@ -121,22 +247,34 @@ void hooks_sigmask(int how, const sigset_t *set, sigset_t *old)
   real(how, set, old);
 }
 
+void hooks_block_signal(void)
+{
+  sigset_t ours;
+  only_ours(&ours);
+  hooks_sigmask(SIG_BLOCK, &ours, NULL);
+}
+
 void hooks_unblock_signal(void)
 {
   sigset_t ours;
-  sigemptyset(&ours);
-  sigaddset(&ours, RT_SIGNAL);
-  hooks_sigmask(SIG_UNBLOCK, &ours, NULL);
+  only_ours(&ours);
+  if (!view.truly)
+    hooks_sigmask(SIG_UNBLOCK, &ours, NULL);
 }
 
 /* ---- threads ---- */
 
 static pthread_key_t end_key;
 
+/* Destructors of the program's keys may run code: they come in rounds, and the last is ours. */
 static void on_thread_end(void *unused)
 {
+  static __thread unsigned char round __attribute__((tls_model("initial-exec")));
   (void)unused;
-  thread_stop();
+  if (rt_self && ++round < PTHREAD_DESTRUCTOR_ITERATIONS)
+    hooks_watch_thread_end();
+  else
+    thread_stop();
 }
 
 void hooks_watch_thread_end(void)
@@ -149,6 +287,7 @@ struct start {
   thrd_start_t run_c11;
   void *argument;
   uint32_t handed;
+  bool blocked; /* the creator's mask */
 };
 
 static void *trampoline(void *argument)
@@ -157,6 +296,7 @@ static void *trampoline(void *argument)
   uint64_t sp;
   free(argument);
   __asm__ volatile("movq %%rsp, %0" : "=r"(sp));
+  hooks_view_set(start.blocked);
   thread_start(sp, start.handed);
   void *result = start.run ? start.run(start.argument) : (void *)(intptr_t)start.run_c11(start.argument);
   __asm__ volatile("" ::: "memory"); /* not a tail call: this frame marks the end of the thread's stack */
@@ -169,6 +309,7 @@ static struct start *start_new(struct start start)
   if (copy) {
     *copy = start;
     copy->handed = thread_hand_over();
+    copy->blocked = view.blocked;
   }
   return copy;
 }
@@ -214,124 +355,6 @@ INTERPOSED int dlclose(void *handle)
   return result;
 }
 
-/* ---- ends of the process image ---- */
-
-INTERPOSED void _exit(int status)
-{
-  control_finish();
-  sys_exit_group(status);
-}
-
-INTERPOSED void _Exit(int status)
-{
-  control_finish();
-  sys_exit_group(status);
-}
-
-INTERPOSED int execve(const char *path, char *const argv[], char *const envp[])
-{
-  int (*real)(const char *, char *const[], char *const[]) = hooks_next(HOOKS_execve);
-  control_before_exec();
-  int result = real(path, argv, envp);
-  control_exec_failed();
-  return result;
-}
-
-INTERPOSED int execv(const char *path, char *const argv[])
-{
-  return execve(path, argv, environ);
-}
-
-INTERPOSED int execvpe(const char *file, char *const argv[], char *const envp[])
-{
-  int (*real)(const char *, char *const[], char *const[]) = hooks_next(HOOKS_execvpe);
-  control_before_exec();
-  int result = real(file, argv, envp);
-  control_exec_failed();
-  return result;
-}
-
-INTERPOSED int execvp(const char *file, char *const argv[])
-{
-  return execvpe(file, argv, environ);
-}
-
-INTERPOSED int fexecve(int fd, char *const argv[], char *const envp[])
-{
-  int (*real)(int, char *const[], char *const[]) = hooks_next(HOOKS_fexecve);
-  control_before_exec();
-  int result = real(fd, argv, envp);
-  control_exec_failed();
-  return result;
-}
-
-INTERPOSED int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
-{
-  int (*real)(int, const char *, char *const[], char *const[], int) = hooks_next(HOOKS_execveat);
-  control_before_exec();
-  int result = real(fd, path, argv, envp, flags);
-  control_exec_failed();
-  return result;
-}
-
-/* The list forms: their arguments become an array.  envp, if asked for, follows the terminating null pointer. */
-static int arguments_count(va_list list)
-{
-  int count = 1;
-  while (va_arg(list, char *))
-    count++;
-  return count + 1;
-}
-
-static char *const *arguments_take(char **argv, const char *first, va_list list)
-{
-  int i = 0;
-  argv[i++] = (char *)first;
-  while ((argv[i++] = va_arg(list, char *)))
-    ;
-  return argv;
-}
-
-INTERPOSED int execl(const char *path, const char *first, ...)
-{
-  va_list list;
-  va_start(list, first);
-  int count = arguments_count(list);
-  va_end(list);
-  char *argv[count];
-  va_start(list, first);
-  arguments_take(argv, first, list);
-  va_end(list);
-  return execve(path, argv, environ);
-}
-
-INTERPOSED int execlp(const char *file, const char *first, ...)
-{
-  va_list list;
-  va_start(list, first);
-  int count = arguments_count(list);
-  va_end(list);
-  char *argv[count];
-  va_start(list, first);
-  arguments_take(argv, first, list);
-  va_end(list);
-  return execvpe(file, argv, environ);
-}
-
-INTERPOSED int execle(const char *path, const char *first, ...)
-{
-  va_list list;
-  va_start(list, first);
-  int count = arguments_count(list);
-  va_end(list);
-  char *argv[count];
-  va_start(list, first);
-  arguments_take(argv, first, list);
-  char *const *envp = va_arg(list, char *const *);
-  va_end(list);
-  return execve(path, argv, envp);
-}
-
 static __attribute__((destructor)) void on_unload(void)
 {
   control_finish();
@@ -353,9 +376,12 @@ bool hooks_start(void)
   sigdelset(&ours.sa_mask, SIGBUS);
   sigdelset(&ours.sa_mask, SIGFPE);
   sigdelset(&ours.sa_mask, SIGILL);
-  if (pthread_key_create(&end_key, on_thread_end) != 0 || sigaction(RT_SIGNAL, &ours, &program_action) != 0)
+  if (pthread_key_create(&end_key, on_thread_end) != 0 || set_action(RT_SIGNAL, &ours, &program_action) != 0)
     return false;
   installed = true;
+  sigset_t inherited;
+  hooks_sigmask(SIG_BLOCK, NULL, &inherited);
+  view.blocked = sigismember(&inherited, RT_SIGNAL) == 1;
   pthread_atfork(control_fork_prepare, control_fork_parent, control_fork_child);
   at_quick_exit(control_finish);
   return true;

@@ -46,16 +46,17 @@ enum source_how { SOURCE_OFF, SOURCE_PERF, SOURCE_TIMER };
 /* One event of one thread. */
 struct source {
   enum source_how how;
-  uint8_t event; /* index into rt.events                               */
-  bool first;    /* no sample yet: stands for one whole period         */
-  bool random;   /* perf: the period is still the random first one     */
-  int fd;        /* perf: as the signal names it; may be closed        */
-  bool fd_open;  /* we keep it (count events)                          */
-  void *page;    /* perf: keeps the event alive                        */
+  uint8_t event;  /* index into rt.events                               */
+  bool first;     /* no sample yet: stands for one whole period         */
+  bool unsettled; /* perf: has its random first period still            */
+  int fd;         /* perf: as the signal names it; may be closed        */
+  bool fd_open;   /* we keep it (count events)                          */
+  void *page;     /* perf: keeps the event alive                        */
   int timer;
-  uint64_t period; /* nominal, ns or counts                              */
-  uint64_t last;   /* clock or count at the last sample                  */
-  uint64_t id;     /* perf's id, to recognise the descriptor             */
+  uint64_t period;     /* nominal, ns or counts                              */
+  uint64_t last;       /* clock or count at the last sample                  */
+  uint64_t rest_until; /* ticks: no sample before                        */
+  uint64_t id;         /* perf's id, to recognise the descriptor             */
 };
 
 struct module_cache {
@@ -135,8 +136,8 @@ struct row_cache {
 };
 
 /* A task's data word: a tag of the process, since a forked child inherits its parent's tasks; the index of the task's
- * record (rt/ospg.h), or of its creation's (rt/task.h); and whether it waits in a barrier, taskwait or taskgroup.  A task
- * that has not begun mostly has no record yet: then NEW is set, and the rest is rt/child.h's. */
+ * record (rt/ospg.h), or of its creation's (rt/task.h); and whether it waits in a barrier, taskwait or taskgroup.  A
+ * task that has not begun mostly has no record yet: then NEW is set, and the rest is rt/child.h's. */
 enum { RT_TASK_WAITING = 1, RT_TASK_NEW = 2, RT_TASK_INDEX_SHIFT = 2, RT_TASK_TAG_SHIFT = 34 };
 
 /* What the thread does, as the runtime's callbacks say: written by the thread itself, byte by byte, read by others
@@ -191,13 +192,13 @@ struct thread_state {
   unsigned pending_count;
 
   /* the graph: rt/ospg.h */
-  uint32_t task;     /* that the thread runs, 0 = none: see graph_run() */
+  uint32_t task;        /* that the thread runs, 0 = none: see graph_run() */
   struct task *running; /* its record */
   uint32_t outer_task;  /* that ran before the present one began */
   struct task *outer_running;
   struct place *place; /* of rt/child.c */
   ompt_data_t *begun;   /* the data word of that task, as long as it does not name the record: see rt/child.h */
-  uint32_t begun_by; /* clock of who created it, until it has a task: see ospg_take_over() */
+  uint32_t begun_by;    /* clock of who created it, until it has a task: see ospg_take_over() */
   unsigned fragment_samples;
   uint64_t total_work;
   uint64_t waited_until, task_ended; /* moments: of the last wait, of the last task */
@@ -215,8 +216,8 @@ struct thread_state {
   struct credit path_credits[32];
   struct instance_hold holds[8];
   struct child_ends ends;
-  struct pool_hand free_tasks, free_groups, free_creations, free_segments, free_instances, free_cells, free_edges, free_addresses,
-      free_buckets;
+  struct pool_hand free_tasks, free_groups, free_creations, free_segments, free_instances, free_cells, free_edges,
+      free_addresses, free_buckets;
   struct format_chunk *fold_chunk;
 
   struct source sources[EVENTS_MAX];

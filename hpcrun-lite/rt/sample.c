@@ -111,8 +111,11 @@ bool sample_signal(const siginfo_t *info, void *context)
   struct source *source = publish ? NULL : source_of(t, info);
   if (!source && !publish)
     return false;
+  if (source && source_too_early(source))
+    return true;
   int saved_errno = errno;
   if (!rt_closed() || publish) {
+    uint64_t began = rt_ticks();
     uint64_t weight = source ? source_weight(t, source) : 0;
     if (source && atomic_load_explicit(&rt.paused, memory_order_relaxed)) {
       /* weighed, so that the time until now does not count later, and dropped */
@@ -121,6 +124,8 @@ bool sample_signal(const siginfo_t *info, void *context)
         context_publish_open(t);
       else if (!rt_closed()) /* the one who closes waits for those inside */
         charge(t, source->event, weight, context);
+      if (source)
+        source_took(source, began);
       rt_leave(t);
     } else if (source) {
       refuse(t, source, weight);

@@ -116,8 +116,8 @@ static bool start_one(struct thread_state *t, struct source *source)
     return timer_start(t, source, CLOCK_MONOTONIC);
   case EVENT_CPU_TIME:
     source->last = sys_thread_cpu_ns();
-    source->random = !rt.timers_for_cpu && perf_start(t, source, random_phase(t, source->period));
-    if (source->random)
+    source->unsettled = !rt.timers_for_cpu && perf_start(t, source, random_phase(t, source->period));
+    if (source->unsettled)
       return true;
     return timer_start(t, source, CLOCK_THREAD_CPUTIME_ID);
   case EVENT_COUNT:
@@ -155,6 +155,33 @@ void source_stop(struct thread_state *t)
     work_stop(t);
 }
 
+void source_rest(struct thread_state *t)
+{
+  for (unsigned i = 0; i < rt.event_count; i++)
+    if (t->sources[i].how == SOURCE_TIMER)
+      sys_timer_set(t->sources[i].timer, 0, 0);
+}
+
+void source_go_on(struct thread_state *t)
+{
+  for (unsigned i = 0; i < rt.event_count; i++)
+    if (t->sources[i].how == SOURCE_TIMER)
+      sys_timer_set(t->sources[i].timer, 1, t->sources[i].period);
+}
+
+/* With samples that take longer than the period (deep stacks at high rates) the program would not get on at all. */
+bool source_too_early(const struct source *source)
+{
+  return (int64_t)(source->rest_until - rt_ticks()) > 0 && rt.events[source->event].clock != EVENT_COUNT;
+}
+
+void source_took(struct source *source, uint64_t began)
+{
+  enum { REST_SHARE = 3 };
+  uint64_t now = rt_ticks();
+  source->rest_until = now + REST_SHARE * (now - began);
+}
+
 struct source *source_of(struct thread_state *t, const siginfo_t *info)
 {
   struct source *first = &t->sources[0], *end = &t->sources[rt.event_count];
@@ -181,9 +208,9 @@ static uint64_t time_weight(struct source *source, uint64_t now)
 }
 
 /* The random first period is over. */
-static void end_random(struct thread_state *t, struct source *source)
+static void settle_period(struct thread_state *t, struct source *source)
 {
-  source->random = false;
+  source->unsettled = false;
   if (!perf_start(t, source, source->period)) {
     sys_unmap(source->page, PAGE); /* it would go on with its random first period */
     source->page = NULL;
@@ -200,9 +227,11 @@ uint64_t source_weight(struct thread_state *t, struct source *source)
   case EVENT_WALL_TIME:
     return time_weight(source, sys_monotonic_ns());
   case EVENT_CPU_TIME: {
+    /* Code of ours that was interrupted may be reading the page (rt/work.c): then at the next sample. */
+    bool settle = source->unsettled && !t->inside;
     uint64_t weight = time_weight(source, sys_thread_cpu_ns());
-    if (source->random && !t->inside) /* else the code that was interrupted may be looking at the page */
-      end_random(t, source);
+    if (settle)
+      settle_period(t, source);
     return weight;
   }
   case EVENT_COUNT:

@@ -18,6 +18,16 @@ void source_probe(void);
 void source_start(struct thread_state *t);
 void source_stop(struct thread_state *t); /* also the source of its work */
 
+/* The timers of the calling thread rest while it sleeps, and signal at once when they go on. */
+void source_rest(struct thread_state *t);
+void source_go_on(struct thread_state *t);
+
+/* Is it too early for another sample, since the last took long?  Its time goes to the next one. */
+bool source_too_early(const struct source *source);
+
+/* A sample was taken, which began at that moment (rt_ticks). */
+void source_took(struct source *source, uint64_t began);
+
 /* The source that sent this signal, NULL if it is none of ours. */
 struct source *source_of(struct thread_state *t, const siginfo_t *info);
 

@@ -205,6 +205,13 @@ bool sys_perf_read(int fd, uint64_t id, uint64_t *count)
   return sys_perf_id(fd, &found) && found == id && call3(SYS_read, fd, (long)count, 8) == 8;
 }
 
+void sys_timer_set(int timer, uint64_t first_ns, uint64_t period_ns)
+{
+  struct itimerspec when = {{(time_t)(period_ns / 1000000000u), (long)(period_ns % 1000000000u)},
+                            {(time_t)(first_ns / 1000000000u), (long)(first_ns % 1000000000u)}};
+  call6(SYS_timer_settime, timer, 0, (long)&when, 0, 0, 0);
+}
+
 int sys_timer_start(int clock, int tid, int signal_number, void *cookie, uint64_t first_ns, uint64_t period_ns)
 {
   struct sigevent event = {
@@ -213,9 +220,7 @@ int sys_timer_start(int clock, int tid, int signal_number, void *cookie, uint64_
   int timer;
   if (call3(SYS_timer_create, clock, (long)&event, (long)&timer) != 0)
     return -1;
-  struct itimerspec when = {{(time_t)(period_ns / 1000000000u), (long)(period_ns % 1000000000u)},
-                            {(time_t)(first_ns / 1000000000u), (long)(first_ns % 1000000000u)}};
-  call6(SYS_timer_settime, timer, 0, (long)&when, 0, 0, 0);
+  sys_timer_set(timer, first_ns, period_ns);
   return timer;
 }
 
@@ -230,6 +235,14 @@ void sys_signal_thread(int pid, int tid, int signal_number, void *cookie)
   info.si_pid = pid;
   info.si_value.sival_ptr = cookie;
   call6(SYS_rt_tgsigqueueinfo, pid, tid, signal_number, (long)&info, 0, 0);
+}
+
+void sys_signal_again(int pid, int tid, int signal_number, const void *info)
+{
+  if (tid)
+    call6(SYS_rt_tgsigqueueinfo, pid, tid, signal_number, (long)info, 0, 0);
+  else
+    call3(SYS_rt_sigqueueinfo, pid, signal_number, (long)info);
 }
 
 size_t sys_working_directory(char *path, size_t size_bytes)

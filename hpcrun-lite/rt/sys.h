@@ -43,14 +43,17 @@ bool sys_perf_id(int fd, uint64_t *id);
 bool sys_perf_read(int fd, uint64_t id, uint64_t *count);
 
 int sys_timer_start(int clock, int tid, int signal_number, void *cookie, uint64_t first_ns,
-                    uint64_t period_ns); /* id or -1 */
+                    uint64_t period_ns);                              /* id or -1 */
+void sys_timer_set(int timer, uint64_t first_ns, uint64_t period_ns); /* both 0: it rests */
 void sys_timer_stop(int timer);
+/* Sends a signal that was received once more: to the thread, or the process if tid is 0. */
+void sys_signal_again(int pid, int tid, int signal_number, const void *info);
 void sys_signal_thread(int pid, int tid, int signal_number, void *cookie);
 size_t sys_working_directory(char *path, size_t size_bytes); /* length without the NUL, 0 on failure */
 void sys_yield(void);
 
-/* Every thread of the process passes a memory barrier: what it does after one store can be relied on without a fence of its
- * own.  Prepared once for a process. */
+/* Every thread of the process passes a memory barrier: what it does after one store can be relied on without a fence of
+ * its own.  Prepared once for a process. */
 void sys_barrier_prepare(void);
 void sys_barrier_all(void);
 void sys_sleep_ns(long time_ns);

@@ -50,6 +50,8 @@ EXPORTS = {
     "__ppoll_chk", "__recv_chk", "__recvfrom_chk", "send", "sendto", "sendmsg",
     "pthread_join", "thrd_join", "waitpid", "waitid",
     "pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait",
+    "thrd_sleep", "read", "readv", "write", "writev", "setsockopt", "syscall", "prctl", "signalfd",
+    "longjmp", "_longjmp", "siglongjmp", "__longjmp_chk", "posix_spawn", "posix_spawnp",
 }
 
 

@@ -1,0 +1,245 @@
+/* Ends of the process image: exits, exec, and sandboxes, in which measuring ends.  Context: CTL. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "hpcrun-lite/blocking.h"
+#include "hpcrun-lite/control.h"
+#include "hpcrun-lite/hooks.h"
+#include "hpcrun-lite/rt/sys.h"
+
+#define INTERPOSED __attribute__((visibility("default")))
+
+INTERPOSED void _exit(int status)
+{
+  control_finish();
+  sys_exit_group(status);
+}
+
+INTERPOSED void _Exit(int status)
+{
+  control_finish();
+  sys_exit_group(status);
+}
+
+/* The new program inherits the mask, as the program set it. */
+static void exec_begin(void)
+{
+  control_before_exec();
+  if (hooks_view_blocked())
+    hooks_block_signal();
+}
+
+static void exec_failed(void)
+{
+  int saved_errno = errno;
+  control_exec_failed();
+  if (hooks_view_blocked())
+    hooks_unblock_signal();
+  errno = saved_errno;
+}
+
+INTERPOSED int execve(const char *path, char *const argv[], char *const envp[])
+{
+  int (*real)(const char *, char *const[], char *const[]) = hooks_next(HOOKS_execve);
+  exec_begin();
+  int result = real(path, argv, envp);
+  exec_failed();
+  return result;
+}
+
+INTERPOSED int execv(const char *path, char *const argv[])
+{
+  return execve(path, argv, environ);
+}
+
+INTERPOSED int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+  int (*real)(const char *, char *const[], char *const[]) = hooks_next(HOOKS_execvpe);
+  exec_begin();
+  int result = real(file, argv, envp);
+  exec_failed();
+  return result;
+}
+
+INTERPOSED int execvp(const char *file, char *const argv[])
+{
+  return execvpe(file, argv, environ);
+}
+
+INTERPOSED int fexecve(int fd, char *const argv[], char *const envp[])
+{
+  int (*real)(int, char *const[], char *const[]) = hooks_next(HOOKS_fexecve);
+  exec_begin();
+  int result = real(fd, argv, envp);
+  exec_failed();
+  return result;
+}
+
+INTERPOSED int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
+{
+  int (*real)(int, const char *, char *const[], char *const[], int) = hooks_next(HOOKS_execveat);
+  exec_begin();
+  int result = real(fd, path, argv, envp, flags);
+  exec_failed();
+  return result;
+}
+
+/* The list forms: their arguments become an array.  envp, if asked for, follows the terminating null pointer. */
+static int arguments_count(va_list list)
+{
+  int count = 1;
+  while (va_arg(list, char *))
+    count++;
+  return count + 1;
+}
+
+static char *const *arguments_take(char **argv, const char *first, va_list list)
+{
+  int i = 0;
+  argv[i++] = (char *)first;
+  while ((argv[i++] = va_arg(list, char *)))
+    ;
+  return argv;
+}
+
+INTERPOSED int execl(const char *path, const char *first, ...)
+{
+  va_list list;
+  va_start(list, first);
+  int count = arguments_count(list);
+  va_end(list);
+  char *argv[count];
+  va_start(list, first);
+  arguments_take(argv, first, list);
+  va_end(list);
+  return execve(path, argv, environ);
+}
+
+INTERPOSED int execlp(const char *file, const char *first, ...)
+{
+  va_list list;
+  va_start(list, first);
+  int count = arguments_count(list);
+  va_end(list);
+  char *argv[count];
+  va_start(list, first);
+  arguments_take(argv, first, list);
+  va_end(list);
+  return execvpe(file, argv, environ);
+}
+
+INTERPOSED int execle(const char *path, const char *first, ...)
+{
+  va_list list;
+  va_start(list, first);
+  int count = arguments_count(list);
+  va_end(list);
+  char *argv[count];
+  va_start(list, first);
+  arguments_take(argv, first, list);
+  char *const *envp = va_arg(list, char *const *);
+  va_end(list);
+  return execve(path, argv, envp);
+}
+
+/* ---- children that are made without us: they inherit the mask too ---- */
+
+typedef int spawn_function(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
+                           char *const[], char *const[]);
+
+static int spawn(enum hooks_call call, pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+                 const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+{
+  spawn_function *real = (spawn_function *)hooks_next(call);
+  if (hooks_view_blocked())
+    hooks_block_signal();
+  int error = real(pid, file, actions, attributes, argv, envp);
+  if (hooks_view_blocked())
+    hooks_unblock_signal();
+  return error;
+}
+
+INTERPOSED int posix_spawn(pid_t *restrict pid, const char *restrict path,
+                           const posix_spawn_file_actions_t *restrict actions,
+                           const posix_spawnattr_t *restrict attributes, char *const argv[restrict],
+                           char *const envp[restrict])
+{
+  return spawn(HOOKS_posix_spawn, pid, path, actions, attributes, argv, envp);
+}
+
+INTERPOSED int posix_spawnp(pid_t *restrict pid, const char *restrict file,
+                            const posix_spawn_file_actions_t *restrict actions,
+                            const posix_spawnattr_t *restrict attributes, char *const argv[restrict],
+                            char *const envp[restrict])
+{
+  return spawn(HOOKS_posix_spawnp, pid, file, actions, attributes, argv, envp);
+}
+
+/* ---- sandboxes: a system call of ours could be the program's death ---- */
+
+/* A filter that is not there is a question whether the kernel has them. */
+static void seccomp_begins(unsigned long mode, const void *filter)
+{
+  if (mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && filter))
+    control_seal();
+}
+
+INTERPOSED int prctl(int option, ...)
+{
+  int (*real)(int, unsigned long, unsigned long, unsigned long, unsigned long) = hooks_next(HOOKS_prctl);
+  unsigned long arguments[4];
+  va_list list;
+  va_start(list, option);
+  for (int i = 0; i < 4; i++)
+    arguments[i] = va_arg(list, unsigned long);
+  va_end(list);
+  if (option == PR_SET_SECCOMP)
+    seccomp_begins(arguments[0], (const void *)arguments[1]);
+  return real(option, arguments[0], arguments[1], arguments[2], arguments[3]);
+}
+
+static bool waits(long number)
+{
+  switch (number) {
+  case SYS_nanosleep:
+  case SYS_clock_nanosleep:
+  case SYS_poll:
+  case SYS_select:
+  case SYS_epoll_wait:
+  case SYS_futex:
+  case SYS_io_getevents:
+    return true;
+  }
+  return false;
+}
+
+/* Calls past libc. */
+INTERPOSED long syscall(long number, ...)
+{
+  long (*real)(long, long, long, long, long, long, long) = hooks_next(HOOKS_syscall);
+  long arguments[6];
+  va_list list;
+  va_start(list, number);
+  for (int i = 0; i < 6; i++)
+    arguments[i] = va_arg(list, long);
+  va_end(list);
+  if (number == SYS_exit_group)
+    control_finish();
+  if (number == SYS_seccomp)
+    seccomp_begins(arguments[0] == SECCOMP_SET_MODE_STRICT   ? SECCOMP_MODE_STRICT
+                   : arguments[0] == SECCOMP_SET_MODE_FILTER ? SECCOMP_MODE_FILTER
+                                                             : SECCOMP_MODE_DISABLED,
+                   (const void *)arguments[2]);
+  unsigned held = blocking_hold(waits(number));
+  long result = real(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
+  blocking_release(held);
+  return result;
+}
