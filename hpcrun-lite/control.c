@@ -23,6 +23,7 @@
 #include "hpcrun-lite/rt/log.h"
 #include "hpcrun-lite/rt/modules.h"
 #include "hpcrun-lite/rt/ospg.h"
+#include "hpcrun-lite/rt/record.h"
 #include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/sample.h"
 #include "hpcrun-lite/rt/source.h"
@@ -98,12 +99,6 @@ void control_say(const char *format, ...)
   (void)written;
 }
 
-uint64_t control_ticks_to_ns(uint64_t ticks)
-{
-  uint64_t passed_ticks = rt_ticks() - control.start_ticks, passed_ns = sys_monotonic_ns() - control.start_ns;
-  return passed_ticks ? (uint64_t)((double)ticks * ((double)passed_ns / (double)passed_ticks)) : 0;
-}
-
 static void read_command(void)
 {
   ssize_t size = readlink("/proc/self/exe", control.executable, sizeof control.executable - 1);
@@ -136,12 +131,14 @@ static void reset_process(void)
   static uint8_t generation; /* a forked child's differs from its parent's also in what is left of it in a word */
   rt.epoch = (uint32_t)(control.start_ns ^ (uint64_t)rt.pid << 16) << 8 | ++generation;
   sys_barrier_prepare();
+  record_start(control.start_ns, control.start_ticks, control.start_cpu_ns);
+  writer_start();
   modules_start(control.executable);
   region_start();
   blame_start();
   task_start();
   ospg_start();
-  writer_start();
+  writer_begin();
 }
 
 /* Before the OpenMP runtime may bind the thread to a core. */
@@ -278,7 +275,7 @@ static struct thread_state *state_new(uint32_t index)
   t->record->index = index;
   t->record->tid = (uint32_t)t->tid;
   t->record->start_ns = sys_monotonic_ns() - control.start_ns;
-  t->record_chunk->count = 1;
+  __atomic_store_n(&t->record_chunk->count, 1, __ATOMIC_RELEASE);
   return t;
 }
 
@@ -326,30 +323,11 @@ void thread_start(uint64_t top_sp, uint32_t handed)
   rt_leave(t);
 }
 
-/* Time in a state, with what has passed since it began if it still lasts.  The thread goes on meanwhile. */
-static uint64_t state_ns(const uint64_t *sum, const uint64_t *since, const bool *lasts)
-{
-  uint64_t began = __atomic_load_n(since, __ATOMIC_ACQUIRE), ticks = __atomic_load_n(sum, __ATOMIC_ACQUIRE);
-  int64_t more = __atomic_load_n(lasts, __ATOMIC_ACQUIRE) ? (int64_t)(rt_ticks() - began) : 0;
-  return control_ticks_to_ns(ticks + (more > 0 ? (uint64_t)more : 0));
-}
-
 /* Brings the record up to date.  The clock of a thread that the system has removed already reads 0. */
 static void settle_record(struct thread_state *t, bool ended)
 {
-  struct format_thread *record = t->record;
-  uint64_t now = sys_monotonic_ns() - control.start_ns;
-  uint64_t cpu_ns = ended ? sys_thread_cpu_ns() : sys_cpu_ns_of(t->tid);
-  record->end_ns = ended ? now : 0;
-  record->wall_ns = now - record->start_ns;
-  if (cpu_ns > t->cpu_start_ns)
-    record->cpu_ns = cpu_ns - t->cpu_start_ns;
-  const struct activity *is = &t->activity;
-  bool open = t->region_depth && !t->base_region;
-  record->idle_ns = state_ns(&t->idle_ticks, &t->idle_since, &is->idle);
-  record->lockwait_ns = state_ns(&t->lockwait_ticks, &t->lock_since, &is->lockwait);
-  record->blocked_ns = state_ns(&t->blocked_ticks, &t->blocked_since, &is->blocked);
-  record->region_ns = state_ns(&t->region_ticks, &t->region_since, &open);
+  record_thread(t, ended ? sys_thread_cpu_ns() : sys_cpu_ns_of(t->tid));
+  t->record->end_ns = ended ? t->record->start_ns + t->record->wall_ns : 0;
 }
 
 /* Clocks of threads that have ended and may be joined: the oldest make room. */
@@ -427,7 +405,7 @@ void thread_stop(void)
   if (!finished) {
     region_fold(t);
     settle_record(t, true);
-    writer_thread(t);
+    writer_thread_ended(t);
     list_remove(t);
     control.finished_samples += t->record->samples;
     control.finished_regions += t->record->regions;
@@ -511,6 +489,7 @@ static bool write_all(bool last)
     writer_thread(t);
   }
   writer_process();
+  writer_commit();
   return true;
 }
 
@@ -580,10 +559,12 @@ void control_finish(void)
     finished = true;
     publish_open_regions();
     rest();
-    if (write_all(true))
+    if (write_all(true)) {
       packer_run();
-    else
+    } else {
       packer_discard();
+      writer_discard();
+    }
     say_end();
   }
   lock_drop();
@@ -606,6 +587,7 @@ void control_before_exec(void)
   rest();
   if (!write_all(false)) { /* else the log stays as it is, since the exec may fail: it can be read */
     packer_discard();
+    writer_discard();
     if (control.config.graph_log)
       rt_lost(NULL, FORMAT_LOST_LOG);
   }
@@ -641,25 +623,29 @@ void control_fork_parent(void)
   lock_drop();
 }
 
-/* Only the forking thread goes on.  Its sources stayed behind with the parent; so does what was measured until now. */
+/* Only the forking thread goes on.  Its sources stayed behind with the parent; so does what was measured until now. The
+ * tables are the parent's own: they are let go before anything of ours runs. */
 void control_fork_child(void)
 {
+  static struct thread_state old;
+  bool measured = control.active && !finished, known = measured && rt_self;
   for (struct thread_state *t = control.threads; t; t = t->next)
     log_forget(t);
+  if (known)
+    old = *rt_self;
+  if (measured) {
+    rt_self = NULL;
+    arena_reset();
+  }
   atomic_store(&rt.quiet, false);
   lock_drop();
-  if (!control.active || finished)
+  if (!measured)
     return;
-  static struct thread_state old;
-  if (rt_self)
-    old = *rt_self;
-  rt_self = NULL;
-  arena_reset();
   unwind_restart();
   control.forked = rt.forked = true;
   reset_process();
-  thread_start(old.top_sp, 0);
-  if (rt_self) {
+  thread_start(known ? old.top_sp : 0, 0);
+  if (rt_self && known) {
     if (old.activity.openmp)
       blame_openmp_begin(rt_self, false);
     rt_self->stack_low = old.stack_low;

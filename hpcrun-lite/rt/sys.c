@@ -194,6 +194,18 @@ void *sys_map_file(int fd, uint64_t offset, size_t size_bytes)
   return at < 0 && at > -4096 ? NULL : (void *)at;
 }
 
+bool sys_map_file_over(void *memory, int fd, uint64_t offset, size_t size_bytes)
+{
+  enum { FLAGS = MAP_SHARED | MAP_POPULATE | MAP_FIXED };
+  return call6(SYS_mmap, (long)memory, (long)size_bytes, PROT_READ | PROT_WRITE, FLAGS, fd, (long)offset) ==
+         (long)memory;
+}
+
+void sys_unlink(const char *path)
+{
+  call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
+}
+
 bool sys_perf_id(int fd, uint64_t *id)
 {
   return call3(SYS_ioctl, fd, (long)PERF_EVENT_IOC_ID, (long)id) == 0;

@@ -34,7 +34,9 @@ int sys_open_own(const char *path, bool create);
 
 /* Takes space for a part of a file, so that writing to a mapping of it cannot fail for want of space. */
 bool sys_reserve(int fd, uint64_t offset, size_t size_bytes);
-void *sys_map_file(int fd, uint64_t offset, size_t size_bytes); /* shared; NULL on failure */
+void *sys_map_file(int fd, uint64_t offset, size_t size_bytes);                   /* shared; NULL on failure */
+bool sys_map_file_over(void *memory, int fd, uint64_t offset, size_t size_bytes); /* in place of what is mapped there */
+void sys_unlink(const char *path);
 bool sys_write_at(int fd, uint64_t offset, const void *bytes, size_t size_bytes);
 
 /* A counter's value through a descriptor that may meanwhile be the program's: only read if it is the event with that
@@ -49,8 +51,8 @@ void sys_signal_thread(int pid, int tid, int signal_number, void *cookie);
 size_t sys_working_directory(char *path, size_t size_bytes); /* length without the NUL, 0 on failure */
 void sys_yield(void);
 
-/* Every thread of the process passes a memory barrier: what it does after one store can be relied on without a fence of its
- * own.  Prepared once for a process. */
+/* Every thread of the process passes a memory barrier: what it does after one store can be relied on without a fence of
+ * its own.  Prepared once for a process. */
 void sys_barrier_prepare(void);
 void sys_barrier_all(void);
 void sys_sleep_ns(long time_ns);
