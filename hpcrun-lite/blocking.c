@@ -25,17 +25,30 @@
 #include "hpcrun-lite/control.h"
 #include "hpcrun-lite/hooks.h"
 #include "hpcrun-lite/rt/blame.h"
+#include "hpcrun-lite/rt/context.h"
+#include "hpcrun-lite/rt/region.h"
 
 #define INTERPOSED __attribute__((visibility("default")))
 
 /* What was done before a call, to be undone after it. */
 enum held { HELD_SIGNAL = 1, HELD_STATE = 2 };
 
+/* The workers of its regions may be sampled while it sleeps, and the program be killed. */
+static void tell_regions(struct thread_state *t)
+{
+  if (!t->open_region || rt_closed() || !rt_enter(t))
+    return;
+  if (region_tell(t))
+    context_publish_open(t);
+  rt_leave(t);
+}
+
 static unsigned hold(bool may_wait)
 {
   sigset_t ours, before;
   if (!may_wait || !rt_self)
     return 0;
+  tell_regions(rt_self);
   sigemptyset(&ours);
   sigaddset(&ours, RT_SIGNAL);
   hooks_sigmask(SIG_BLOCK, &ours, &before);
@@ -53,7 +66,10 @@ static void release(unsigned held)
 /* Around calls that signals do not interrupt: `wall` samples in them as elsewhere. */
 static bool sleep_begin(bool may_wait)
 {
-  return may_wait && rt_self && !rt.wall && blame_block(rt_self);
+  if (!may_wait || !rt_self)
+    return false;
+  tell_regions(rt_self);
+  return !rt.wall && blame_block(rt_self);
 }
 
 static void sleep_end(bool slept)

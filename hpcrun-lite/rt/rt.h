@@ -70,6 +70,7 @@ struct call_cache {
 /* A subtree of this thread's that hangs below a region whose origin is not known yet. */
 struct pending {
   uint32_t region, node;
+  uint32_t samples; /* since it was met first */
 };
 
 /* What work is counted in. */
