@@ -153,15 +153,23 @@ static bool unfinished_end(const struct read_file *file, const struct format_vie
           table == FORMAT_CONTRIBUTIONS);
 }
 
-/* Behind a live chunk may be space that no chunk has taken yet: zeros.  Returns whether that is so at offset, and moves
- * it on. */
+/* Between live chunks may be memory that is no table any more, and space that no chunk has taken yet: zeros.  Returns
+ * whether there is such at offset, and moves it on. */
 static bool skip_space(const struct read_file *file, size_t *offset)
 {
-  static const uint8_t none[8];
-  if (*offset >= file->live_size || *offset % FORMAT_UNIT || file->live_size - *offset < FORMAT_UNIT ||
-      memcmp(file->bytes + *offset, none, sizeof none) != 0)
+  static const uint64_t none = 0, magic = FORMAT_MAGIC;
+  struct format_chunk head;
+  if (*offset >= file->live_size || *offset % FORMAT_UNIT || file->live_size - *offset < sizeof head)
     return false;
-  *offset += FORMAT_UNIT;
+  memcpy(&head, file->bytes + *offset, sizeof head);
+  size_t rest = file->live_size - *offset - sizeof head;
+  if (head.magic == none)
+    *offset += FORMAT_UNIT;
+  else if (head.magic == magic && head.version == FORMAT_VERSION && head.table == FORMAT_FREE &&
+           head.stored_size <= rest)
+    *offset += sizeof head + head.stored_size;
+  else
+    return false;
   return true;
 }
 

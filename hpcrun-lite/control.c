@@ -300,6 +300,8 @@ void thread_start(uint64_t top_sp, uint32_t handed)
   if (rt_self || !control.active)
     return;
   lock_take();
+  if (control.threads)
+    arena_waive();
   struct thread_state *t = finished ? NULL : state_new(++control.thread_count);
   if (t)
     list_add(t);
@@ -340,9 +342,10 @@ static unsigned ended_next;
 uint32_t thread_hand_over(void)
 {
   struct thread_state *t = rt_self;
-  if (!rt.online || !t || !rt_enter(t))
+  if (!t || !rt_enter(t))
     return 0;
-  uint32_t handed = ospg_hand_over(t);
+  arena_settle();
+  uint32_t handed = rt.online ? ospg_hand_over(t) : 0;
   rt_leave(t);
   return handed;
 }

@@ -14,8 +14,7 @@ struct block {
   _Atomic(uint8_t *) base;
   size_t size;
   atomic_size_t used;
-  uint64_t offset; /* in the file */
-  bool kept;       /* in the file */
+  bool keep; /* for tables */
 };
 
 /* Writers: any thread.  base is published by a release store after the others; `newest`, of blocks for tables and of
@@ -24,7 +23,10 @@ static struct block blocks[BLOCKS_MAX];
 static atomic_uint newest[2];
 static atomic_uint block_count = 1; /* block 0 stays empty, so that no handle is 0 */
 static struct mapped_file file;
-static atomic_uint kept_size; /* of the next block in the file */
+
+/* Tables are in memory until the file is worth its cost.  WAITING to SETTLED: by the only thread. */
+static _Atomic enum { KEEP_NOTHING, KEEP_WAITING, KEEP_SETTLED } keeping;
+static atomic_uint table_size; /* of the next block for tables */
 
 /* Free chunks by class and step: tag << 32 | handle.  The tag changes with every push and pop, against ABA. */
 static _Atomic uint64_t free_lists[ARENA_CLASSES][TABLE_STEPS];
@@ -34,18 +36,25 @@ static uint8_t *handle_address(uint32_t handle)
   return atomic_load_explicit(&blocks[handle >> 16].base, memory_order_acquire) + (size_t)(handle & 0xffff) * UNIT;
 }
 
-/* Memory of the file for a block: the first are small, since most programs need no more.  NULL if it cannot be had. */
-static uint8_t *map_kept(struct block *block, size_t size)
+/* How large a block is; those for tables are small at first, since most programs need no more. */
+static size_t block_size(size_t least, bool keep)
 {
-  unsigned usual = atomic_load(&kept_size);
+  unsigned usual = keep ? atomic_load(&table_size) : 0;
   if (!usual)
+    usual = BLOCK_SIZE;
+  else if (usual < BLOCK_SIZE)
+    atomic_store(&table_size, 2 * usual); /* two threads at once may make two of one size */
+  return least > usual ? (least + PAGE - 1) / PAGE * PAGE : usual;
+}
+
+/* Memory of the file's for a block.  NULL if it cannot be had. */
+static uint8_t *map_kept(size_t size)
+{
+  if (atomic_load(&keeping) != KEEP_SETTLED)
     return NULL;
-  block->size = size > usual ? (size + PAGE - 1) / PAGE * PAGE : usual;
-  uint8_t *base = mapped_part(&file, block->size, &block->offset);
+  uint8_t *base = mapped_part(&file, size);
   if (!base)
     rt_lost(NULL, FORMAT_LOST_UNKEPT);
-  else if (usual < BLOCK_SIZE)
-    atomic_compare_exchange_strong(&kept_size, &usual, 2 * usual);
   return base;
 }
 
@@ -58,12 +67,11 @@ static unsigned block_new(size_t size, bool keep)
       return 0;
   } while (!atomic_compare_exchange_weak(&block_count, &number, number + 1));
   struct block *block = &blocks[number];
-  uint8_t *base = keep ? map_kept(block, size) : NULL;
-  block->kept = base;
-  if (!base) {
-    block->size = size > BLOCK_SIZE ? size : BLOCK_SIZE;
+  block->size = block_size(size, keep);
+  block->keep = keep;
+  uint8_t *base = keep ? map_kept(block->size) : NULL;
+  if (!base)
     base = sys_map(block->size);
-  }
   if (!base) /* the number is lost, not the memory: after 16,384 failures nothing is tried any more */
     return 0;
   atomic_store(&block->used, 0);
@@ -165,7 +173,8 @@ void arena_reset(void)
   atomic_store(&block_count, 1);
   atomic_store(&newest[0], 0);
   atomic_store(&newest[1], 0);
-  atomic_store(&kept_size, 0);
+  atomic_store(&keeping, KEEP_NOTHING);
+  atomic_store(&table_size, 0);
   for (unsigned class = 0; class < ARENA_CLASSES; class ++)
     for (unsigned step = 0; step < TABLE_STEPS; step++)
       atomic_store(&free_lists[class][step], 0);
@@ -173,8 +182,31 @@ void arena_reset(void)
 
 void arena_keep(const char *path)
 {
-  if (mapped_start(&file, path))
-    atomic_store(&kept_size, KEPT_FIRST);
+  if (!mapped_start(&file, path))
+    return;
+  atomic_store(&table_size, KEPT_FIRST);
+  atomic_store(&keeping, KEEP_WAITING);
+}
+
+void arena_settle(void)
+{
+  if (atomic_load_explicit(&keeping, memory_order_relaxed) != KEEP_WAITING)
+    return;
+  unsigned count = atomic_load(&block_count);
+  for (unsigned i = 1; i < count; i++) {
+    uint8_t *base = atomic_load(&blocks[i].base);
+    if (base && blocks[i].keep && !mapped_adopt(&file, base, blocks[i].size))
+      rt_lost(NULL, FORMAT_LOST_UNKEPT);
+  }
+  atomic_store(&keeping, KEEP_SETTLED);
+}
+
+void arena_waive(void)
+{
+  if (atomic_load(&keeping) != KEEP_WAITING)
+    return;
+  atomic_store(&keeping, KEEP_NOTHING);
+  rt_lost(NULL, FORMAT_LOST_UNKEPT);
 }
 
 bool arena_kept(void)
@@ -189,13 +221,11 @@ void arena_remove(void)
 
 void arena_restore(void)
 {
-  bool there = mapped_renew(&file);
-  unsigned count = atomic_load(&block_count);
-  for (unsigned i = 1; i < count; i++) {
-    uint8_t *base = atomic_load(&blocks[i].base);
-    if (base && blocks[i].kept && !(there && mapped_restore(&file, base, blocks[i].offset, blocks[i].size)))
-      rt_lost(NULL, FORMAT_LOST_UNKEPT);
-  }
+  if (atomic_load(&keeping) != KEEP_SETTLED)
+    return;
+  mapped_renew(&file);
+  atomic_store(&keeping, KEEP_WAITING);
+  arena_settle();
 }
 
 void table_init(struct table *table, enum format_table kind, enum arena_class class, uint32_t owner,

@@ -54,14 +54,21 @@ void arena_free(enum arena_class class, unsigned step, struct format_chunk *chun
 /* Gives everything back to the system and starts anew (a forked child: other threads do not exist). */
 void arena_reset(void);
 
-/* CTL: from now on tables are kept in a new file of that name. */
+/* CTL: tables are to be kept in a new file of that name, once it is worth one. */
 void arena_keep(const char *path);
 
-/* CTL: the file is removed; tables live on in memory.  arena_restore() makes it again, with all that is in them, while
- * no thread writes to them. */
-bool arena_kept(void); /* is there a file? */
+/* The file is made, and what there is of tables moves into it.  No other thread may have come yet: called at the first
+ * sample, and before a second thread begins.  Most processes of a shell's end before either, and never have a file. */
+void arena_settle(void);
+
+/* CTL: another thread is there already.  If that is too late for the file, there is none. */
+void arena_waive(void);
+
+/* CTL: the file is removed; tables live on in memory.  Then arena_restore() makes it again with all that is in them,
+ * while no thread writes to them. */
 void arena_remove(void);
 void arena_restore(void);
+bool arena_kept(void); /* is there a file? */
 
 static inline void *arena_data(struct format_chunk *chunk)
 {

@@ -68,11 +68,10 @@ static bool window_next(struct thread_state *t)
 {
   struct log_stream *log = &t->log;
   size_t size = LOG_WINDOW_FIRST;
-  uint64_t offset;
   for (uint32_t i = 0; i < log->chunks && size < LOG_WINDOW_MAX; i++)
     size *= 2;
   window_close(log);
-  struct format_chunk *chunk = log->ended ? NULL : mapped_part(&file, size, &offset);
+  struct format_chunk *chunk = log->ended ? NULL : mapped_part(&file, size);
   if (!chunk) {
     if (!log->ended)
       rt_lost(t, FORMAT_LOST_LOG);

@@ -47,17 +47,30 @@ static void give_back(struct mapped_file *file, int fd, uint64_t offset, size_t 
     sys_write_at(fd, offset, &head, sizeof head);
 }
 
-void *mapped_part(struct mapped_file *file, size_t size_bytes, uint64_t *offset)
+/* at: what is there moves into the file, and is replaced by the part. */
+static void *take_part(struct mapped_file *file, void *at, size_t size)
 {
   int fd = open_file(file);
   if (fd < 0)
     return NULL;
-  *offset = atomic_fetch_add(&file->length, size_bytes);
-  void *part = sys_reserve(fd, *offset, size_bytes) ? sys_map_file(fd, *offset, size_bytes) : NULL;
+  uint64_t offset = atomic_fetch_add(&file->length, size);
+  void *part = NULL;
+  if (sys_reserve(fd, offset, size) && (!at || sys_write_at(fd, offset, at, size)))
+    part = sys_map_file(at, fd, offset, size);
   if (!part)
-    give_back(file, fd, *offset, size_bytes);
+    give_back(file, fd, offset, size);
   sys_close(fd);
   return part;
+}
+
+void *mapped_part(struct mapped_file *file, size_t size_bytes)
+{
+  return take_part(file, NULL, size_bytes);
+}
+
+bool mapped_adopt(struct mapped_file *file, void *memory, size_t size_bytes)
+{
+  return take_part(file, memory, size_bytes);
 }
 
 bool mapped_made(const struct mapped_file *file)
@@ -71,23 +84,8 @@ void mapped_remove(struct mapped_file *file)
     sys_unlink(file->path);
 }
 
-bool mapped_renew(struct mapped_file *file)
+void mapped_renew(struct mapped_file *file)
 {
-  int fd = file->path[0] && atomic_load(&file->length) ? sys_open_own(file->path, true) : -1;
-  if (fd < 0)
-    return false;
-  sys_close(fd);
-  atomic_store(&file->state, FILE_MADE);
-  return true;
-}
-
-bool mapped_restore(struct mapped_file *file, void *part, uint64_t offset, size_t size_bytes)
-{
-  int fd = open_file(file);
-  if (fd < 0)
-    return false;
-  bool done = sys_reserve(fd, offset, size_bytes) && sys_write_at(fd, offset, part, size_bytes) &&
-              sys_map_file_over(part, fd, offset, size_bytes);
-  sys_close(fd);
-  return done;
+  atomic_store(&file->state, FILE_NONE);
+  atomic_store(&file->length, 0);
 }

@@ -29,14 +29,13 @@ bool mapped_made(const struct mapped_file *file);
 /* CTL: no further part is given; the file is removed if there is one, and lives on for who has mapped it. */
 void mapped_remove(struct mapped_file *file);
 
-/* CTL: after mapped_remove(), a file of the old name and length, empty.  Returns whether mapped_restore() may put the
- * parts into it. */
-bool mapped_renew(struct mapped_file *file);
+/* CTL: after mapped_remove(), a new file of that name may be made. */
+void mapped_renew(struct mapped_file *file);
 
-/* CTL: a part that was mapped from the removed file is copied, and mapped from the new one at the same place. */
-bool mapped_restore(struct mapped_file *file, void *part, uint64_t offset, size_t size_bytes);
+/* A new part of that size (whole pages), zeroed; NULL on failure. */
+void *mapped_part(struct mapped_file *file, size_t size_bytes);
 
-/* A new part of that size (whole pages), zeroed; NULL on failure.  *offset: its place in the file. */
-void *mapped_part(struct mapped_file *file, size_t size_bytes, uint64_t *offset);
+/* The same with the contents of that memory, and in its place.  Nobody may write there meanwhile. */
+bool mapped_adopt(struct mapped_file *file, void *memory, size_t size_bytes);
 
 #endif

@@ -121,6 +121,7 @@ bool sample_signal(const siginfo_t *info, void *context)
       if (publish)
         context_publish_open(t);
       else if (!rt_closed()) { /* the one who closes waits for those inside */
+        arena_settle();
         charge(t, source->event, weight, context);
         record_refresh(t);
       }

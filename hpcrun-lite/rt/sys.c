@@ -188,17 +188,11 @@ bool sys_reserve(int fd, uint64_t offset, size_t size_bytes)
   return true;
 }
 
-void *sys_map_file(int fd, uint64_t offset, size_t size_bytes)
+void *sys_map_file(void *at, int fd, uint64_t offset, size_t size_bytes)
 {
-  long at = call6(SYS_mmap, 0, (long)size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, (long)offset);
-  return at < 0 && at > -4096 ? NULL : (void *)at;
-}
-
-bool sys_map_file_over(void *memory, int fd, uint64_t offset, size_t size_bytes)
-{
-  enum { FLAGS = MAP_SHARED | MAP_POPULATE | MAP_FIXED };
-  return call6(SYS_mmap, (long)memory, (long)size_bytes, PROT_READ | PROT_WRITE, FLAGS, fd, (long)offset) ==
-         (long)memory;
+  int flags = MAP_SHARED | MAP_POPULATE | (at ? MAP_FIXED : 0);
+  long got = call6(SYS_mmap, (long)at, (long)size_bytes, PROT_READ | PROT_WRITE, flags, fd, (long)offset);
+  return got < 0 && got > -4096 ? NULL : (void *)got;
 }
 
 void sys_unlink(const char *path)

@@ -32,6 +32,14 @@ def files(output, suffix):
     return sorted(glob.glob(os.path.join(output, "*" + suffix)))
 
 
+def wait_for(output, *suffixes):
+    """Until the process has one of these files."""
+    deadline = time.monotonic() + 60
+    while not any(files(output, suffix) for suffix in suffixes):
+        assert time.monotonic() < deadline, (suffixes, os.listdir(output))
+        time.sleep(0.001)
+
+
 class Victim:
     """A program under measurement that is going to be killed; its CPU time counts from when it began."""
 
@@ -85,17 +93,17 @@ def spent(row):
 
 
 def all_of(output):
-    """(seconds in the report, of them below main, go or the start of a thread, what was said)."""
+    """(seconds in the report, of them below main or the start of a thread, samples of them, what was said)."""
     tree, said = rows(output, "topdown")
     root = next(row for row in tree if row["kind"] == "root")
     top = [row for row in tree if row["parent_id"] == root["id"]]
-    return spent(root), sum(spent(row) for row in top if row["name"] in ("main", "short_lived")), said
+    return spent(root), sum(spent(row) for row in top if row["name"] in ("main", "short_lived")), int(root["samples"]), said
 
 
 def check(output, cpu, what):
-    found, whole, said = all_of(output)
-    waits = sum(float(row[column] or 0) for row in rows(output, "threads")[0]
-                for column in ("idle_sampled_s", "lockwait_sampled_s") if column in row)
+    """Samples of a thread that waits are in no context: each stands for a millisecond."""
+    found, whole, kept, said = all_of(output)
+    waits = (sum(int(row["samples"]) for row in rows(output, "threads")[0]) - kept) * 0.001
     assert found + waits >= 0.98 * cpu - 0.01, f"{what}: {found:.3f} s + {waits:.3f} s of {cpu:.3f} s, seed {SEED}"
     assert found <= 1.05 * cpu + 0.05, f"{what}: {found:.3f} s of {cpu:.3f} s: too much, seed {SEED}"
     assert whole >= 0.98 * found, f"{what}: {whole:.3f} s of {found:.3f} s below main, seed {SEED}"
@@ -155,29 +163,28 @@ def samples(output):
 @tap.case
 def killed_as_it_ends(directory):
     program = build(directory, "kill.c")
-    began = time.monotonic()
     done = tap.run(tap.LAUNCHER, "-o", os.path.join(directory, "whole"), "-e", "task-clock@f1000", "--", program,
                    "threads", "0.3", **PASSIVE)
     assert done.returncode == 0, done
-    took, most = time.monotonic() - began, samples(os.path.join(directory, "whole"))[0]
-    seen = set()
+    most, seen = samples(os.path.join(directory, "whole"))[0], set()
     for _ in range(10 * ROUNDS):
         victim = Victim(directory, program, "threads", "0.3")
-        time.sleep(max(took + RANDOM.uniform(-0.02, 0.01), 0))
+        wait_for(victim.output, ".live", ".hpcrun")
+        time.sleep(RANDOM.uniform(0.25, 0.31))
         victim.kill()
         seen.add(tuple(name.rsplit(".", 1)[-1] for name in sorted(os.listdir(victim.output))))
-        assert len(files(victim.output, ".hpcrun")) + len(files(victim.output, ".live")) >= 1, os.listdir(victim.output)
+        assert files(victim.output, ".hpcrun") or files(victim.output, ".live"), os.listdir(victim.output)
         count, _ = samples(victim.output)
         assert 0 < count < 1.3 * most, (count, most, SEED)
     print("# left:", *seen)
 
 
-def stop_in_middle(directory, program, form):
+def copy_in_middle(directory, program):
     """A copy of what a program has in its files while it runs, and what it leaves at its end."""
     output, copy = os.path.join(directory, "both"), os.path.join(directory, "copy")
-    running = subprocess.Popen([tap.LAUNCHER, "-o", output, "--", program, form, "1"], cwd=directory,
+    running = subprocess.Popen([tap.LAUNCHER, "-o", output, "--", program, "threads", "1"], cwd=directory,
                                env=tap.environment(**PASSIVE), stderr=subprocess.PIPE)
-    time.sleep(0.7)
+    wait_for(output, ".part", ".hpcrun")
     shutil.copytree(output, copy)
     running.communicate(timeout=30)
     assert running.returncode == 0
@@ -186,7 +193,7 @@ def stop_in_middle(directory, program, form):
 
 @tap.case
 def nothing_counts_twice(directory):
-    output, copy = stop_in_middle(directory, build(directory, "kill.c"), "threads")
+    output, copy = copy_in_middle(directory, build(directory, "kill.c"))
     assert not files(output, ".live") and not files(output, ".part"), os.listdir(output)
     assert sum(os.path.getsize(os.path.join(output, name)) for name in os.listdir(output)) <= 30000
     whole, said = samples(output)
@@ -201,7 +208,7 @@ def nothing_counts_twice(directory):
 @tap.case
 def threads_that_ended_are_found_once(directory):
     """The packed form of a thread beside its live tables, and a last chunk that is cut off."""
-    _, copy = stop_in_middle(directory, build(directory, "kill.c"), "threads")
+    _, copy = copy_in_middle(directory, build(directory, "kill.c"))
     before, said = samples(copy)
     live, part = files(copy, ".live")[0], files(copy, ".part")[0]
     with open(part, "rb") as file:
@@ -213,7 +220,7 @@ def threads_that_ended_are_found_once(directory):
         file.write(packed + packed[:100])
     assert samples(copy)[0] == before
     os.remove(part)
-    assert samples(copy)[0] < before / 2, "the ended threads' samples are in .part"
+    assert samples(copy)[0] < before, "the ended threads' samples are in .part"
     assert "orderly" in said and live
 
 
