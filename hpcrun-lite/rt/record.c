@@ -25,18 +25,23 @@ void record_keep(struct format_process *process)
   atomic_store(&kept, process);
 }
 
-uint64_t record_ticks_to_ns(uint64_t ticks)
+static double ns_per_tick(uint64_t now_ns)
 {
-  uint64_t passed_ticks = rt_ticks() - start.ticks, passed_ns = sys_monotonic_ns() - start.ns;
-  return passed_ticks ? (uint64_t)((double)ticks * ((double)passed_ns / (double)passed_ticks)) : 0;
+  uint64_t passed_ticks = rt_ticks() - start.ticks;
+  return passed_ticks ? (double)(now_ns - start.ns) / (double)passed_ticks : 0;
 }
 
-/* Time in a state, with what has passed since it began if it still lasts. */
-static uint64_t state_ns(const uint64_t *sum, const uint64_t *since, const bool *lasts)
+uint64_t record_ticks_to_ns(uint64_t ticks)
+{
+  return (uint64_t)((double)ticks * ns_per_tick(sys_monotonic_ns()));
+}
+
+/* Ticks in a state, with what has passed since it began if it still lasts. */
+static double state_ticks(const uint64_t *sum, const uint64_t *since, const bool *lasts)
 {
   uint64_t began = __atomic_load_n(since, __ATOMIC_ACQUIRE), ticks = __atomic_load_n(sum, __ATOMIC_ACQUIRE);
   int64_t more = __atomic_load_n(lasts, __ATOMIC_ACQUIRE) ? (int64_t)(rt_ticks() - began) : 0;
-  return record_ticks_to_ns(ticks + (more > 0 ? (uint64_t)more : 0));
+  return (double)(ticks + (more > 0 ? (uint64_t)more : 0));
 }
 
 void record_thread(struct thread_state *t, uint64_t cpu_ns)
@@ -44,13 +49,15 @@ void record_thread(struct thread_state *t, uint64_t cpu_ns)
   struct format_thread *record = t->record;
   const struct activity *is = &t->activity;
   bool open = t->region_depth && !t->base_region;
-  record->wall_ns = sys_monotonic_ns() - start.ns - record->start_ns;
+  uint64_t now_ns = sys_monotonic_ns();
+  double scale = ns_per_tick(now_ns);
+  record->wall_ns = now_ns - start.ns - record->start_ns;
   if (cpu_ns > t->cpu_start_ns)
     record->cpu_ns = cpu_ns - t->cpu_start_ns;
-  record->idle_ns = state_ns(&t->idle_ticks, &t->idle_since, &is->idle);
-  record->lockwait_ns = state_ns(&t->lockwait_ticks, &t->lock_since, &is->lockwait);
-  record->blocked_ns = state_ns(&t->blocked_ticks, &t->blocked_since, &is->blocked);
-  record->region_ns = state_ns(&t->region_ticks, &t->region_since, &open);
+  record->idle_ns = (uint64_t)(scale * state_ticks(&t->idle_ticks, &t->idle_since, &is->idle));
+  record->lockwait_ns = (uint64_t)(scale * state_ticks(&t->lockwait_ticks, &t->lock_since, &is->lockwait));
+  record->blocked_ns = (uint64_t)(scale * state_ticks(&t->blocked_ticks, &t->blocked_since, &is->blocked));
+  record->region_ns = (uint64_t)(scale * state_ticks(&t->region_ticks, &t->region_since, &open));
 }
 
 void record_process(struct format_process *process)
