@@ -344,6 +344,7 @@ static void put_graph(struct format_process *process)
   process->span_burdened = in_unit(program->burdened);
   process->work_unit = modules_string(units[rt.work_unit]);
   process->unseen = rt.unseen;
+  process->tick_scale = (uint64_t)(writer.ns_per_tick * 4294967296.0 + 0.5); /* of the figures here, to the last bit */
   process->cost_fork = in_unit(graph_cost_mean(GRAPH_FORK));
   process->cost_task = in_unit(graph_cost_mean(GRAPH_TASK));
   process->cost_join = in_unit(graph_cost_mean(GRAPH_JOIN));
