@@ -75,12 +75,20 @@ void writer_start(void)
   name_file(writer.whole_path, sizeof writer.whole_path, FORMAT_SUFFIX);
 }
 
+static bool live_file_stays(void)
+{
+  static char path[sizeof writer.path];
+  name_file(path, sizeof path, FORMAT_LIVE_SUFFIX);
+  return arena_kept() && access(path, F_OK) == 0;
+}
+
 static void fail(const char *what, size_t lost)
 {
+  int error = errno;
   atomic_fetch_add(&rt.lost[FORMAT_LOST_WRITES], lost);
   if (!writer.failed && control.config.log)
-    control_say("cannot %s %s: %s; measurements of process %d %s", what, writer.path, strerror(errno), rt.pid,
-                arena_kept() ? "stay as they are, in its " FORMAT_LIVE_SUFFIX " file" : "are lost");
+    control_say("cannot %s %s: %s; measurements of process %d %s", what, writer.path, strerror(error), rt.pid,
+                live_file_stays() ? "stay as they are, in its " FORMAT_LIVE_SUFFIX " file" : "are lost");
   writer.failed = true;
 }
 
