@@ -199,6 +199,7 @@ const char *format_loss_name(unsigned loss)
       [FORMAT_LOST_GRAPH] = "tasks and joins not followed",
       [FORMAT_LOST_WORK] = "gaps in counted work",
       [FORMAT_LOST_LOG] = "parts of the graph's log",
+      [FORMAT_LOST_UNKEPT] = "blocks of tables not kept on disk",
   };
   return loss < sizeof names / sizeof *names ? names[loss] : NULL;
 }

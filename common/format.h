@@ -20,7 +20,10 @@
 #define FORMAT_MAGIC 0x6574696c72637068ULL /* "hpcrlite" */
 #define FORMAT_VERSION 1
 #define FORMAT_SUFFIX ".hpcrun"
+#define FORMAT_LIVE_SUFFIX ".live"      /* of a process that runs, or was killed */
+#define FORMAT_PART_SUFFIX ".part"      /* packed, but not whole yet */
 #define FORMAT_GRAPH_SUFFIX ".graph"    /* of the graph's log */
+#define FORMAT_UNIT 64                  /* live chunks begin at multiples of it */
 #define FORMAT_PAYLOAD_MAX (256u << 20) /* bytes of one decoded chunk; larger ones are refused */
 
 /* Tables.  "process" tables have owner 0; the others belong to the thread whose index is the owner. */
@@ -78,6 +81,7 @@ enum format_loss {
   FORMAT_LOST_GRAPH,      /* tasks, joins or regions without a record: work and span are incomplete */
   FORMAT_LOST_WORK,       /* times that a hardware counter of work did not count all: work and span are too small   */
   FORMAT_LOST_LOG,        /* streams of the graph's log that end early */
+  FORMAT_LOST_UNKEPT,     /* blocks of tables that were not on the disk while the program ran */
   FORMAT_LOST_MAX = 24
 };
 
@@ -86,7 +90,8 @@ enum format_process_flag {
   FORMAT_PROCESS_EXCHANGED = 2, /* the launcher put another OpenMP runtime under it       */
   FORMAT_PROCESS_TIMERS = 4,    /* CPU time sampled by timers: perf_event was not allowed */
   FORMAT_PROCESS_FIRST = 8,     /* the process that the launcher became                   */
-  FORMAT_PROCESS_FORKED = 16    /* child made by fork: starts with its parent's image     */
+  FORMAT_PROCESS_FORKED = 16,   /* child made by fork: starts with its parent's image     */
+  FORMAT_PROCESS_ONLINE = 32    /* work and span were being computed: known at its end    */
 };
 
 struct format_process {

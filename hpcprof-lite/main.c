@@ -84,6 +84,25 @@ static void report_files(struct job *job)
     fprintf(stderr, "hpcprof-lite: and %zu more problems in %" PRIu32 " more files\n", more, files - FILES_TOLD);
 }
 
+/* Says of each process that was killed what there is of it: no damage. */
+static void report_unfinished(const struct profile *profile)
+{
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    if (process->superseded)
+      fprintf(stderr,
+              "hpcprof-lite: %s is whole; the .live file beside it, left as the process was killed, is not read\n",
+              process->path);
+    if (process->unfinished && process->usable)
+      fprintf(stderr,
+              "hpcprof-lite: %s: process %u did not end orderly: reported up to its last sample, after %.3f s\n",
+              process->path, process->pid, (double)process->wall_ns / 1e9);
+    else if (process->unfinished)
+      fprintf(stderr, "hpcprof-lite: %s: the process was killed as it started: nothing of it was measured\n",
+              process->path);
+  }
+}
+
 /* Finds, reads and merges the files.  0, or the exit status where nothing is left to report. */
 static int gather(struct job *job)
 {
@@ -107,6 +126,8 @@ static int gather(struct job *job)
   if (status)
     return no_memory();
   report_files(job);
+  if (!options->quiet)
+    report_unfinished(&job->profile);
   return job->profile.processes_usable ? 0 : EXIT_INPUT;
 }
 

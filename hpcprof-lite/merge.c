@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct path_list {
   char **paths;
@@ -35,8 +36,25 @@ static int list_add(struct path_list *list, const char *directory, const char *n
 
 static bool is_measurement(const char *name)
 {
-  size_t length = strlen(name), suffix = strlen(READ_SUFFIX);
-  return length > suffix && !strcmp(name + length - suffix, READ_SUFFIX);
+  size_t stem = read_stem(name);
+  return stem && name[stem];
+}
+
+/* Of a process's files, one is read: what it wrote at its end, else its live file, else what ended threads have left.
+ * In the order of their names they stand in that order. */
+static void keep_one(struct path_list *list)
+{
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < list->count; i++) {
+    size_t stem = read_stem(list->paths[i]);
+    bool again =
+        kept && read_stem(list->paths[kept - 1]) == stem && !strncmp(list->paths[kept - 1], list->paths[i], stem);
+    if (again)
+      free(list->paths[i]);
+    else
+      list->paths[kept++] = list->paths[i];
+  }
+  list->count = kept;
 }
 
 static int list_directory(const char *directory, struct path_list *list, struct problems *problems)
@@ -80,6 +98,7 @@ int merge_find(char *const *directories, size_t directories_count, struct proble
   }
   if (list.count)
     qsort(list.paths, list.count, sizeof *list.paths, by_text);
+  keep_one(&list);
   *paths = list.paths;
   *count = list.count;
   return status;
@@ -106,6 +125,18 @@ static void count_done(struct work *work)
   pthread_mutex_unlock(&work->lock);
 }
 
+/* Is there a live file beside one that is whole? */
+static bool left_behind(const char *path)
+{
+  size_t stem = read_stem(path);
+  char *live;
+  if (strcmp(path + stem, READ_SUFFIX) != 0 || asprintf(&live, "%.*s" READ_LIVE_SUFFIX, (int)stem, path) < 0)
+    return false;
+  bool there = access(live, F_OK) == 0;
+  free(live);
+  return there;
+}
+
 static int merge_file(struct work *work, uint32_t number, struct contexts *contexts)
 {
   struct profile *profile = work->profile;
@@ -116,12 +147,14 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
   process->path = strdup(work->paths[number]);
   if (!process->path)
     return ERR_NOMEM;
+  process->unfinished = strcmp(process->path + read_stem(process->path), READ_SUFFIX) != 0;
   int status = read_open(process->path, problems, process, &file);
   if (status == ERR_NOMEM)
     problems_add(problems, "cannot read %s: not enough memory", process->path);
   if (status)
     return 0;
   process->usable = true;
+  process->superseded = left_behind(process->path);
   status = stitch_file(file, process, &profile->catalog, work->baseline, contexts, problems);
   read_close(file);
   return status;

@@ -140,6 +140,7 @@ int metrics_run(const struct profile *profile, const struct tree_columns *column
     if (!process->usable)
       continue;
     run->processes++;
+    run->unfinished += process->unfinished;
     uint64_t stop = contexts_sum(process->start_ns, process->wall_ns);
     begin = process->start_ns < begin ? process->start_ns : begin;
     end = stop > end ? stop : end;

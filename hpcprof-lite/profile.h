@@ -95,6 +95,7 @@ enum profile_loss {
   LOSS_GRAPH,
   LOSS_WORK,
   LOSS_LOG,
+  LOSS_UNKEPT,
   LOSS_MAX = 24
 };
 
@@ -107,7 +108,7 @@ struct profile_thread {
   uint64_t idle_sampled_ns, lockwait_sampled_ns;
   uint64_t idle_ns, lockwait_ns;
   uint64_t tool_ns, cpu_ns, wall_ns;
-  uint64_t blocked_ns, region_ns;
+  uint64_t blocked_ns, region_ns, regions;
   uint64_t work_ns, overhead_ns;           /* sums over the thread's contexts                          */
   uint64_t caused_lock_ns, caused_idle_ns; /* the same: waiting and idleness of others, charged to it */
   uint64_t lost[LOSS_MAX];
@@ -182,13 +183,16 @@ enum process_flag {
   PROCESS_EXCHANGED = 2,
   PROCESS_TIMERS = 4,
   PROCESS_FIRST = 8,
-  PROCESS_FORKED = 16
+  PROCESS_FORKED = 16,
+  PROCESS_ONLINE = 32
 };
 
 /* One process = one file.  `usable` is false where nothing could be read. */
 struct profile_process {
   char *path;
   bool usable;
+  bool unfinished; /* it was killed: what is known of it goes up to its last sample */
+  bool superseded; /* a live file is left beside it: it was killed once it was whole */
   uint32_t pid, parent_pid, flags, cpus, threads_max, threads_registered;
   int32_t rank;
   uint64_t start_ns, wall_ns, cpu_ns, regions;

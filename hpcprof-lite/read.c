@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,12 +12,12 @@
 
 _Static_assert((int)CONTEXT_KINDS == FORMAT_KINDS && (int)CONTEXT_USER_REGION == FORMAT_KIND_USER_REGION, "same kinds");
 _Static_assert((int)CONTEXT_LINK == FORMAT_KIND_LINK && (int)CONTEXT_RUNTIME == FORMAT_KIND_RUNTIME, "same kinds");
-_Static_assert((int)LOSS_MAX == FORMAT_LOST_MAX && (int)LOSS_LOG == FORMAT_LOST_LOG, "same losses");
+_Static_assert((int)LOSS_MAX == FORMAT_LOST_MAX && (int)LOSS_UNKEPT == FORMAT_LOST_UNKEPT, "same losses");
 _Static_assert((int)DIRECTIVE_KINDS == FORMAT_DIRECTIVE_KINDS, "same directives");
 _Static_assert((int)DIRECTIVE_ORDERED == FORMAT_DIRECTIVE_ORDERED, "same directives");
 _Static_assert((int)COLUMN_EVENT == FORMAT_ROLE_EVENT && (int)COLUMN_IN_USE == FORMAT_ROLE_IN_USE, "same roles");
 _Static_assert((int)MODULE_ANON == FORMAT_MODULE_ANON && (int)THREAD_OPENMP == FORMAT_THREAD_OPENMP, "same flags");
-_Static_assert((int)PROCESS_FORKED == FORMAT_PROCESS_FORKED, "same flags");
+_Static_assert((int)PROCESS_ONLINE == FORMAT_PROCESS_ONLINE, "same flags");
 
 /* Most records of each table that are believed: far above what the running side can write, and what bounds memory where
  * a damaged file claims more. */
@@ -49,6 +50,7 @@ struct read_file {
   uint8_t *bytes;
   size_t size, room; /* room: taken for bytes */
   uint64_t budget;   /* bytes that may yet be unfolded */
+  size_t live_size;  /* of the bytes, those of a live file; what follows is what its ended threads have left */
   struct table process, strings, metrics, modules, regions, threads, directives, contributions;
   struct chunk_ref *refs; /* sorted by owner, table, offset */
   size_t refs_count, refs_room;
@@ -176,10 +178,47 @@ static bool excessive(struct read_file *file, size_t offset, struct format_chunk
   return !spend(file, (uint64_t)head->count * head->record_size);
 }
 
+/* What a process says of itself at its end, where it did not come to it: the live file has what there is. */
+static bool unfinished_end(const struct read_file *file, const struct format_view *view, size_t offset)
+{
+  uint32_t table = view->head.table;
+  return file->process.count && offset >= file->live_size && file->live_size &&
+         (table == FORMAT_PROCESS || table == FORMAT_REGIONS || table == FORMAT_DIRECTIVES ||
+          table == FORMAT_CONTRIBUTIONS);
+}
+
+/* Between live chunks may be memory that is no table any more, and space that no chunk has taken yet: zeros.  Returns
+ * whether there is such at offset, and moves it on. */
+static bool skip_space(const struct read_file *file, size_t *offset)
+{
+  static const uint64_t none = 0, magic = FORMAT_MAGIC;
+  struct format_chunk head;
+  if (*offset >= file->live_size || *offset % FORMAT_UNIT || file->live_size - *offset < sizeof head)
+    return false;
+  memcpy(&head, file->bytes + *offset, sizeof head);
+  size_t rest = file->live_size - *offset - sizeof head;
+  if (head.magic == none)
+    *offset += FORMAT_UNIT;
+  else if (head.magic == magic && head.version == FORMAT_VERSION && head.table == FORMAT_FREE &&
+           head.stored_size <= rest)
+    *offset += sizeof head + head.stored_size;
+  else
+    return false;
+  return true;
+}
+
+/* The last chunk that was being written as the process was killed. */
+static bool cut_off(const struct read_file *file, size_t offset, size_t next)
+{
+  return file->live_size && offset >= file->live_size && next >= file->size;
+}
+
 /* Keeps what a decoded chunk of the process holds.  Threads may stand in chunks of their own, whatever their place. */
 static int take_chunk(struct read_file *file, const struct format_view *view, size_t offset, struct problems *problems)
 {
   uint32_t first = view->head.first;
+  if (unfinished_end(file, view, offset))
+    return 0;
   switch (view->head.table) {
   case FORMAT_PROCESS:
     return table_put(file, &file->process, view, first, sizeof(struct format_process), problems);
@@ -214,6 +253,8 @@ static int scan(struct read_file *file, struct problems *problems)
   for (;;) {
     struct format_chunk head;
     size_t at = offset;
+    if (skip_space(file, &offset))
+      continue;
     if (at < file->size && excessive(file, at, &head, &offset)) {
       problems_add(problems, "%s: section '%s' at offset %zu unfolds to more than any run has: left out", file->path,
                    format_table_name(head.table), at);
@@ -233,6 +274,8 @@ static int scan(struct read_file *file, struct problems *problems)
       break;
     if (error == FORMAT_NOMEM)
       return ERR_NOMEM;
+    if (error && cut_off(file, at, offset))
+      break;
     if (error) {
       problems_add(problems, "%s: %s", file->path, message);
       if (offset <= at)
@@ -250,11 +293,12 @@ static int scan(struct read_file *file, struct problems *problems)
   return 0;
 }
 
-/* Reads one stretch of the file; false where it ends before, or cannot be read (errno, else 0). */
-static bool load_data(struct read_file *file, int fd, size_t from, size_t end)
+/* Reads one stretch of what stands in memory from `base` on; false where it ends before, or cannot be read (errno, else
+ * 0). */
+static bool load_data(struct read_file *file, int fd, size_t base, size_t from, size_t end)
 {
   for (file->size = from; file->size < end;) {
-    ssize_t got = pread(fd, file->bytes + file->size, end - file->size, (off_t)file->size);
+    ssize_t got = pread(fd, file->bytes + file->size, end - file->size, (off_t)(file->size - base));
     if (got < 0 && errno == EINTR)
       continue;
     if (got <= 0) {
@@ -267,49 +311,95 @@ static bool load_data(struct read_file *file, int fd, size_t from, size_t end)
 }
 
 /* Reads the file but for its holes, which stay zero and so take no memory. */
-static void load_all(struct read_file *file, int fd, struct problems *problems)
+static void load_all(struct read_file *file, int fd, const char *path, struct problems *problems)
 {
+  size_t base = file->size;
   while (file->size < file->room) {
-    off_t data = lseek(fd, (off_t)file->size, SEEK_DATA);
+    off_t data = lseek(fd, (off_t)(file->size - base), SEEK_DATA);
     bool hole = data < 0 && errno == ENXIO;
     off_t end = data < 0 ? -1 : lseek(fd, data, SEEK_HOLE);
-    size_t from = data < 0 ? file->size : (size_t)data, to = end < 0 ? file->room : (size_t)end;
+    size_t from = data < 0 ? file->size : base + (size_t)data, to = end < 0 ? file->room : base + (size_t)end;
     if (hole || from > file->room)
       from = to = file->room;
-    if (load_data(file, fd, from, to < file->room ? to : file->room))
+    if (load_data(file, fd, base, from, to < file->room ? to : file->room))
       continue;
     if (errno)
-      problems_add(problems, "cannot read %s after %zu bytes: %s", file->path, file->size, strerror(errno));
+      problems_add(problems, "cannot read %s after %zu bytes: %s", path, file->size - base, strerror(errno));
     return;
   }
 }
 
-/* Reads the whole file: a mapping would turn a file cut short meanwhile into SIGBUS. */
-static int load(struct read_file *file, struct problems *problems)
+/* Room for so many more bytes, all zero. */
+static bool make_room(struct read_file *file, size_t more)
 {
-  int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  size_t room = file->size + more;
+  uint8_t *bytes = file->bytes ? realloc(file->bytes, room ? room : 1) : calloc(room ? room : 1, 1);
+  if (!bytes)
+    return false;
+  if (file->bytes)
+    memset(bytes + file->size, 0, more);
+  file->bytes = bytes;
+  file->room = room;
+  return true;
+}
+
+/* Appends what there is of a file: a mapping would turn a file cut short meanwhile into SIGBUS. */
+static int load_file(struct read_file *file, const char *path, struct problems *problems)
+{
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat stat;
   int status = ERR_INPUT;
   if (fd < 0 || fstat(fd, &stat)) {
-    problems_add(problems, "cannot read %s: %s", file->path, strerror(errno));
+    problems_add(problems, "cannot read %s: %s", path, strerror(errno));
     goto out;
   }
   if (!S_ISREG(stat.st_mode)) {
-    problems_add(problems, "cannot read %s: not a regular file", file->path);
+    problems_add(problems, "cannot read %s: not a regular file", path);
     goto out;
   }
   status = ERR_NOMEM;
-  file->room = (size_t)stat.st_size;
-  file->bytes = calloc(file->room ? file->room : 1, 1);
-  if (!file->bytes)
+  if (!make_room(file, (size_t)stat.st_size))
+    goto out;
     goto out;
   status = 0;
-  load_all(file, fd, problems);
-  file->budget = unfold_floor + unfold_factor * (uint64_t)file->size;
+  load_all(file, fd, path, problems);
 out:
   if (fd >= 0)
     close(fd);
   return status;
+}
+
+static bool ends_in(const char *path, const char *suffix)
+{
+  size_t length = strlen(path), end = strlen(suffix);
+  return length > end && !strcmp(path + length - end, suffix);
+}
+
+size_t read_stem(const char *path)
+{
+  static const char *const suffixes[] = {READ_SUFFIX, READ_LIVE_SUFFIX, READ_PART_SUFFIX};
+  for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+    if (ends_in(path, suffixes[i]))
+      return strlen(path) - strlen(suffixes[i]);
+  return strlen(path);
+}
+
+/* A file, and behind a live one what its ended threads have left. */
+static int load(struct read_file *file, struct problems *problems)
+{
+  int status = load_file(file, file->path, problems);
+  char *part;
+  file->budget = unfold_floor + unfold_factor * (uint64_t)file->size;
+  if (status || !ends_in(file->path, READ_LIVE_SUFFIX))
+    return status;
+  file->live_size = file->size;
+  if (asprintf(&part, "%.*s" READ_PART_SUFFIX, (int)read_stem(file->path), file->path) < 0)
+    return ERR_NOMEM;
+  if (access(part, F_OK) == 0)
+    status = load_file(file, part, problems);
+  free(part);
+  file->budget = unfold_floor + unfold_factor * (uint64_t)file->size;
+  return status == ERR_NOMEM ? status : 0;
 }
 
 static int take_threads(const struct read_file *file, struct profile_process *process, struct problems *problems);
@@ -329,6 +419,25 @@ static int take_graph(const struct read_file *file, const struct format_process 
   graph->cost_task = record->cost_task;
   graph->cost_join = record->cost_join;
   return graph->unit ? 0 : ERR_NOMEM;
+}
+
+/* What a process would have said of itself at its end, from what its threads say: up to their last samples. */
+static void derive_process(struct profile_process *process)
+{
+  uint64_t cpu_ns = 0, regions = 0;
+  for (uint32_t i = 0; i < process->threads_count; i++) {
+    const struct profile_thread *thread = &process->threads[i];
+    uint64_t end_ns = thread->start_ns + thread->wall_ns;
+    cpu_ns += thread->cpu_ns;
+    regions += thread->regions;
+    if (end_ns > process->wall_ns)
+      process->wall_ns = end_ns;
+    if (thread->index > process->threads_registered)
+      process->threads_registered = thread->index;
+  }
+  process->regions = regions;
+  if (cpu_ns > process->cpu_ns)
+    process->cpu_ns = cpu_ns;
 }
 
 /* Copies the process record; without one the process is described by what is left. */
@@ -359,7 +468,10 @@ static int take_process(const struct read_file *file, struct profile_process *pr
     return ERR_NOMEM;
   if (take_graph(file, &record, &process->graph))
     return ERR_NOMEM;
-  return take_threads(file, process, problems);
+  int status = take_threads(file, process, problems);
+  if (!status && file->live_size)
+    derive_process(process);
+  return status;
 }
 
 static int by_index(const void *a, const void *b)
@@ -388,6 +500,7 @@ static void take_thread(const struct format_thread *record, struct profile_threa
       .wall_ns = record->wall_ns,
       .blocked_ns = record->blocked_ns,
       .region_ns = record->region_ns,
+      .regions = record->regions,
       .work = record->work,
   };
   memcpy(thread->lost, record->lost, sizeof thread->lost);
@@ -419,6 +532,11 @@ static int take_threads(const struct read_file *file, struct profile_process *pr
   qsort(threads, file->threads.count, sizeof *threads, by_index);
   uint32_t count = 0;
   for (uint32_t i = 0; i < file->threads.count; i++) {
+    if (count && threads[count - 1].index == threads[i].index && file->live_size) { /* it has just been packed */
+      if (threads[i].wall_ns > threads[count - 1].wall_ns)
+        threads[count - 1] = threads[i];
+      continue;
+    }
     if (count && threads[count - 1].index == threads[i].index) {
       problems_add(problems, "%s: thread %u is recorded twice: one record is left out", file->path, threads[i].index);
       continue;
@@ -454,14 +572,16 @@ static int open_tables(const char *path, struct problems *problems, struct read_
     return ERR_NOMEM;
   file->path = path;
   int status = load(file, problems);
-  if (!status && !file->size) {
+  bool live = ends_in(path, READ_LIVE_SUFFIX);
+  if (!status && !file->size && !live) {
     problems_add(problems, "%s: empty: the program was killed before anything was written, or the disk was full", path);
     status = ERR_INPUT;
   }
   if (!status)
     status = scan(file, problems);
   if (!status && !file->process.count && !file->refs_count && !file->threads.count) {
-    problems_add(problems, "%s: nothing in it can be used", path);
+    if (!live) /* else it was killed as it started */
+      problems_add(problems, "%s: nothing in it can be used", path);
     status = ERR_INPUT;
   }
   return status ? status : end_strings(file);

@@ -11,6 +11,8 @@
 #include "hpcprof-lite/profile.h"
 
 #define READ_SUFFIX ".hpcrun"
+#define READ_LIVE_SUFFIX ".live" /* of a process that did not end orderly, with what its ended threads have left: */
+#define READ_PART_SUFFIX ".part"
 
 struct read_node {
   uint32_t parent;
@@ -51,6 +53,9 @@ struct read_contribution {
 };
 
 struct read_file;
+
+/* Length of a path without the suffix of a measurement; of all of it where it has none. */
+size_t read_stem(const char *path);
 
 /* Reads the file and its process tables into *out and *process; whatever is unsound is left out and named in problems.
  * Strings of *process belong to the caller (profile_process), all else to the file.  0, ERR_INPUT if there is nothing

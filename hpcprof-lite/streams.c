@@ -508,8 +508,6 @@ static int init(struct streams *streams)
 
 int streams_open(const char *measurement, struct problems *problems, struct streams **out)
 {
-  size_t length = strlen(measurement), suffix = strlen(READ_SUFFIX);
-  bool named = length > suffix && !strcmp(measurement + length - suffix, READ_SUFFIX);
   struct streams *streams = calloc(1, sizeof *streams);
   struct stat stat;
   *out = NULL;
@@ -517,7 +515,7 @@ int streams_open(const char *measurement, struct problems *problems, struct stre
     return ERR_NOMEM;
   *streams = (struct streams){.fd = -1, .problems = problems, .taken = NOBODY};
   int status = ERR_NOMEM;
-  if (asprintf(&streams->path, "%.*s%s", (int)(named ? length - suffix : length), measurement, STREAMS_SUFFIX) < 0) {
+  if (asprintf(&streams->path, "%.*s%s", (int)read_stem(measurement), measurement, STREAMS_SUFFIX) < 0) {
     streams->path = NULL;
     goto out;
   }

@@ -30,6 +30,8 @@
 #include "hpcrun-lite/control.h"
 #include "hpcrun-lite/hooks.h"
 #include "hpcrun-lite/rt/blame.h"
+#include "hpcrun-lite/rt/context.h"
+#include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/source.h"
 #include "hpcrun-lite/rt/sys.h"
 
@@ -41,12 +43,23 @@ enum held { HELD_SIGNAL = 1, HELD_STATE = 2, HELD_TIMERS = 4 };
 /* Of the call that the thread is in: a handler may leave it by a jump. */
 static __thread unsigned now_held __attribute__((tls_model("initial-exec")));
 
+/* The workers of its regions may be sampled while it sleeps, and the program be killed. */
+static void tell_regions(struct thread_state *t)
+{
+  if (!t->open_region || rt_closed() || !rt_enter(t))
+    return;
+  if (region_tell(t))
+    context_publish_open(t);
+  rt_leave(t);
+}
+
 unsigned blocking_hold(bool may_wait)
 {
   sigset_t ours, before;
   unsigned held = 0;
   if (!may_wait || !rt_self || !control.active)
     return 0;
+  tell_regions(rt_self);
   if (hooks_signal_in_use()) { /* it may be what the program waits for */
     source_rest(rt_self);
     held = HELD_TIMERS;
@@ -87,7 +100,10 @@ static void leave_by_jump(void)
 /* Around calls that signals do not interrupt: `wall` samples in them as elsewhere. */
 static bool sleep_begin(bool may_wait)
 {
-  return may_wait && rt_self && !rt.wall && blame_block(rt_self);
+  if (!may_wait || !rt_self)
+    return false;
+  tell_regions(rt_self);
+  return !rt.wall && blame_block(rt_self);
 }
 
 static void sleep_end(bool slept)

@@ -23,6 +23,7 @@
 #include "hpcrun-lite/rt/log.h"
 #include "hpcrun-lite/rt/modules.h"
 #include "hpcrun-lite/rt/ospg.h"
+#include "hpcrun-lite/rt/record.h"
 #include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/sample.h"
 #include "hpcrun-lite/rt/source.h"
@@ -115,12 +116,6 @@ void control_say(const char *format, ...)
   (void)written;
 }
 
-uint64_t control_ticks_to_ns(uint64_t ticks)
-{
-  uint64_t passed_ticks = rt_ticks() - control.start_ticks, passed_ns = sys_monotonic_ns() - control.start_ns;
-  return passed_ticks ? (uint64_t)((double)ticks * ((double)passed_ns / (double)passed_ticks)) : 0;
-}
-
 static void read_command(void)
 {
   ssize_t size = readlink("/proc/self/exe", control.executable, sizeof control.executable - 1);
@@ -153,12 +148,14 @@ static void reset_process(void)
   static uint8_t generation; /* a forked child's differs from its parent's also in what is left of it in a word */
   rt.epoch = (uint32_t)(control.start_ns ^ (uint64_t)rt.pid << 16) << 8 | ++generation;
   sys_barrier_prepare();
+  record_start(control.start_ns, control.start_ticks, control.start_cpu_ns);
+  writer_start();
   modules_start(control.executable);
   region_start();
   blame_start();
   task_start();
   ospg_start();
-  writer_start();
+  writer_begin();
 }
 
 /* Before the OpenMP runtime may bind the thread to a core. */
@@ -295,7 +292,7 @@ static struct thread_state *state_new(uint32_t index)
   t->record->index = index;
   t->record->tid = (uint32_t)t->tid;
   t->record->start_ns = sys_monotonic_ns() - control.start_ns;
-  t->record_chunk->count = 1;
+  __atomic_store_n(&t->record_chunk->count, 1, __ATOMIC_RELEASE);
   return t;
 }
 
@@ -320,6 +317,8 @@ void thread_start(uint64_t top_sp, uint32_t handed)
   if (rt_self || !control.active)
     return;
   lock_take();
+  if (control.threads)
+    arena_waive();
   struct thread_state *t = finished ? NULL : state_new(++control.thread_count);
   if (t)
     list_add(t);
@@ -346,30 +345,11 @@ void thread_start(uint64_t top_sp, uint32_t handed)
   rt_leave(t);
 }
 
-/* Time in a state, with what has passed since it began if it still lasts.  The thread goes on meanwhile. */
-static uint64_t state_ns(const uint64_t *sum, const uint64_t *since, const bool *lasts)
-{
-  uint64_t began = __atomic_load_n(since, __ATOMIC_ACQUIRE), ticks = __atomic_load_n(sum, __ATOMIC_ACQUIRE);
-  int64_t more = __atomic_load_n(lasts, __ATOMIC_ACQUIRE) ? (int64_t)(rt_ticks() - began) : 0;
-  return control_ticks_to_ns(ticks + (more > 0 ? (uint64_t)more : 0));
-}
-
 /* Brings the record up to date.  The clock of a thread that the system has removed already reads 0. */
 static void settle_record(struct thread_state *t, bool ended)
 {
-  struct format_thread *record = t->record;
-  uint64_t now = sys_monotonic_ns() - control.start_ns;
-  uint64_t cpu_ns = ended ? sys_thread_cpu_ns() : sys_cpu_ns_of(t->tid);
-  record->end_ns = ended ? now : 0;
-  record->wall_ns = now - record->start_ns;
-  if (cpu_ns > t->cpu_start_ns)
-    record->cpu_ns = cpu_ns - t->cpu_start_ns;
-  const struct activity *is = &t->activity;
-  bool open = t->region_depth && !t->base_region;
-  record->idle_ns = state_ns(&t->idle_ticks, &t->idle_since, &is->idle);
-  record->lockwait_ns = state_ns(&t->lockwait_ticks, &t->lock_since, &is->lockwait);
-  record->blocked_ns = state_ns(&t->blocked_ticks, &t->blocked_since, &is->blocked);
-  record->region_ns = state_ns(&t->region_ticks, &t->region_since, &open);
+  record_thread(t, ended ? sys_thread_cpu_ns() : sys_cpu_ns_of(t->tid));
+  t->record->end_ns = ended ? t->record->start_ns + t->record->wall_ns : 0;
 }
 
 /* Clocks of threads that have ended and may be joined: the oldest make room. */
@@ -382,9 +362,10 @@ static unsigned ended_next;
 uint32_t thread_hand_over(void)
 {
   struct thread_state *t = rt_self;
-  if (!rt.online || !t || !rt_enter(t))
+  if (!t || !rt_enter(t))
     return 0;
-  uint32_t handed = ospg_hand_over(t);
+  arena_settle();
+  uint32_t handed = rt.online ? ospg_hand_over(t) : 0;
   rt_leave(t);
   return handed;
 }
@@ -454,7 +435,7 @@ void thread_stop(void)
   if (!finished) {
     region_fold(t);
     settle_record(t, true);
-    writer_thread(t);
+    writer_thread_ended(t);
     list_remove(t);
     control.finished_samples += t->record->samples;
     control.finished_regions += t->record->regions;
@@ -541,6 +522,7 @@ static bool write_all(bool last)
     writer_thread(t);
   }
   writer_process();
+  writer_commit();
   return true;
 }
 
@@ -623,10 +605,12 @@ static void write_last(void)
     writer_rewind();
   publish_open_regions();
   rest();
-  if (write_all(true))
+  if (write_all(true)) {
     packer_run();
-  else
+  } else {
     packer_discard();
+    writer_discard();
+  }
 }
 
 void control_finish(void)
@@ -670,6 +654,7 @@ static void write_for_exec(void)
   rest();
   if (!write_all(false)) { /* else the log stays as it is, since the exec may fail: it can be read */
     packer_discard();
+    writer_discard();
     if (control.config.graph_log)
       rt_lost(NULL, FORMAT_LOST_LOG);
   }
@@ -732,30 +717,34 @@ void control_fork_parent(void)
   lock_drop();
 }
 
-/* Only the forking thread goes on.  Its sources stayed behind with the parent; so does what was measured until now. */
+/* Only the forking thread goes on.  Its sources stayed behind with the parent; so does what was measured until now. The
+ * tables are the parent's own: they are let go before anything of ours runs. */
 void control_fork_child(void)
 {
   if (!fork_locked)
     return;
+  static struct thread_state old;
+  bool measured = control.active && !finished, known = measured && rt_self;
   for (struct thread_state *t = control.threads; t; t = t->next)
     log_forget(t);
+  if (known)
+    old = *rt_self;
+  if (measured) {
+    rt_self = NULL;
+    arena_reset();
+  }
   atomic_store(&rt.quiet, false);
   unsigned mxcsr = taken[(taken_count - 1) % TAKEN_MAX].mxcsr;
   lock_drop();
-  if (!control.active || finished)
+  if (!measured)
     return;
   __builtin_ia32_ldmxcsr(MXCSR_DEFAULT);
-  static struct thread_state old;
-  if (rt_self)
-    old = *rt_self;
-  rt_self = NULL;
-  arena_reset();
   unwind_restart();
   control.forked = rt.forked = true;
   memset(ended, 0, sizeof ended);
   reset_process();
-  thread_start(old.top_sp, 0);
-  if (rt_self) {
+  thread_start(known ? old.top_sp : 0, 0);
+  if (rt_self && known) {
     if (old.activity.openmp)
       blame_openmp_begin(rt_self, false);
     rt_self->stack_low = old.stack_low;

@@ -69,7 +69,4 @@ extern const char control_no_openmp[]; /* what it returns where the program has 
 /* One line on standard error, "hpcrun-lite: ...", if that is still the file it was at the start. */
 void control_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Nanoseconds for a difference of time-stamp counters. */
-uint64_t control_ticks_to_ns(uint64_t ticks);
-
 #endif

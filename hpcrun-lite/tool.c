@@ -10,6 +10,7 @@
 #include "hpcrun-lite/rt/ospg.h"
 #include "hpcrun-lite/rt/sharing.h"
 #include "hpcrun-lite/rt/work.h"
+#include "hpcrun-lite/writer.h"
 
 void threads_adopt(void)
 {
@@ -56,6 +57,7 @@ __attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool
   if (!control_start())
     return NULL;
   snprintf(control.runtime, sizeof control.runtime, "%s (OpenMP %u)", runtime, omp_version);
+  writer_runtime();
   return &result;
 }
 

@@ -17,11 +17,12 @@
 #include "hpcrun-lite/rt/modules.h"
 #include "hpcrun-lite/rt/ospg.h"
 #include "hpcrun-lite/rt/path.h"
+#include "hpcrun-lite/rt/record.h"
 #include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/sys.h"
 #include "hpcrun-lite/rt/work.h"
 
-enum { FLUSH_SIZE = 256 << 10 };
+enum { FLUSH_SIZE = 256 << 10, METRICS_FIRST = 16 };
 
 /* How much of the shared tables is in the file or on its way there. */
 struct shared {
@@ -36,19 +37,21 @@ struct buffer {
 };
 
 static struct {
-  char path[4096 + 300];
+  char path[4096 + 300], whole_path[4096 + 300]; /* while it is written, and afterwards */
   char host[256];
-  struct buffer common, threads; /* what threads refer to goes to the file before them */
+  struct table metrics, processes;
+  struct format_process *process; /* the record in the live file, NULL = none */
+  struct buffer common, threads;  /* what threads refer to goes to the file before them */
   off_t written, mark;
   struct shared shared, shared_mark;
-  bool exists, failed;
+  bool exists, whole, failed;
   double ns_per_tick; /* of work that is counted in ticks */
   ZSTD_CCtx *zstd;
 } writer;
 
-static void name_file(const char *suffix)
+static void name_file(char *path, size_t size, const char *suffix)
 {
-  snprintf(writer.path, sizeof writer.path, "%s/%s-%d-%llx%s", control.config.directory, writer.host, rt.pid,
+  snprintf(path, size, "%s/%s-%d-%llx%s", control.config.directory, writer.host, rt.pid,
            (unsigned long long)control.start_realtime_ns, suffix);
 }
 
@@ -63,17 +66,29 @@ void writer_start(void)
   writer.zstd = zstd;
   if (gethostname(writer.host, sizeof writer.host - 1) != 0 || !writer.host[0])
     strcpy(writer.host, "localhost");
-  name_file(FORMAT_GRAPH_SUFFIX);
+  name_file(writer.path, sizeof writer.path, FORMAT_GRAPH_SUFFIX);
   if (control.config.graph_log)
     log_start(writer.path);
-  name_file(FORMAT_SUFFIX);
+  name_file(writer.path, sizeof writer.path, FORMAT_LIVE_SUFFIX);
+  arena_keep(writer.path);
+  name_file(writer.path, sizeof writer.path, FORMAT_PART_SUFFIX);
+  name_file(writer.whole_path, sizeof writer.whole_path, FORMAT_SUFFIX);
+}
+
+static bool live_file_stays(void)
+{
+  static char path[sizeof writer.path];
+  name_file(path, sizeof path, FORMAT_LIVE_SUFFIX);
+  return arena_kept() && access(path, F_OK) == 0;
 }
 
 static void fail(const char *what, size_t lost)
 {
+  int error = errno;
   atomic_fetch_add(&rt.lost[FORMAT_LOST_WRITES], lost);
   if (!writer.failed && control.config.log)
-    control_say("cannot %s %s: %s; measurements of process %d are lost", what, writer.path, strerror(errno), rt.pid);
+    control_say("cannot %s %s: %s; measurements of process %d %s", what, writer.path, strerror(error), rt.pid,
+                live_file_stays() ? "stay as they are, in its " FORMAT_LIVE_SUFFIX " file" : "are lost");
   writer.failed = true;
 }
 
@@ -170,27 +185,33 @@ static void put_table(struct buffer *to, const struct table *table)
   }
 }
 
-static void put_metrics(void)
+static void add_metric(const char *name, uint32_t unit, enum format_role role, uint64_t period)
 {
-  struct format_metric metrics[RT_METRICS_MAX + 1];
-  unsigned count = 0;
+  uint32_t index;
+  struct format_metric *metric = table_next(&writer.metrics, &index);
+  if (!metric)
+    return;
+  *metric = (struct format_metric){modules_string(name), unit, role, 0, period};
+  table_publish(&writer.metrics);
+}
+
+static void describe_metrics(void)
+{
   bool timed = rt.driver >= 0;
   const struct event *lead = &rt.events[timed ? rt.driver : 0];
   uint32_t ns = modules_string("ns");
-  metrics[count++] = (struct format_metric){modules_string("samples"), 0, FORMAT_ROLE_SAMPLES, 0, lead->period};
+  table_init(&writer.metrics, FORMAT_METRICS, ARENA_SHARED, 0, sizeof(struct format_metric), METRICS_FIRST);
+  add_metric("samples", 0, FORMAT_ROLE_SAMPLES, lead->period);
   if (timed) {
-    metrics[count++] = (struct format_metric){modules_string("work"), ns, FORMAT_ROLE_WORK, 0, lead->period};
-    metrics[count++] = (struct format_metric){modules_string("overhead"), ns, FORMAT_ROLE_OVERHEAD, 0, lead->period};
-    metrics[count++] = (struct format_metric){modules_string("lock wait"), ns, FORMAT_ROLE_LOCKWAIT, 0, lead->period};
-    metrics[count++] = (struct format_metric){modules_string("per busy"), ns, FORMAT_ROLE_PER_BUSY, 0, lead->period};
-    metrics[count++] = (struct format_metric){modules_string("in use"), ns, FORMAT_ROLE_IN_USE, 0, lead->period};
+    add_metric("work", ns, FORMAT_ROLE_WORK, lead->period);
+    add_metric("overhead", ns, FORMAT_ROLE_OVERHEAD, lead->period);
+    add_metric("lock wait", ns, FORMAT_ROLE_LOCKWAIT, lead->period);
+    add_metric("per busy", ns, FORMAT_ROLE_PER_BUSY, lead->period);
+    add_metric("in use", ns, FORMAT_ROLE_IN_USE, lead->period);
   }
   for (unsigned i = 0; i < rt.event_count; i++)
     if ((int)i != rt.driver)
-      metrics[count++] =
-          (struct format_metric){modules_string(rt.events[i].name), rt.events[i].clock == EVENT_COUNT ? 0 : ns,
-                                 FORMAT_ROLE_EVENT, 0, rt.events[i].period};
-  put(&writer.common, FORMAT_METRICS, 0, 0, count, sizeof metrics[0], metrics);
+      add_metric(rt.events[i].name, rt.events[i].clock == EVENT_COUNT ? 0 : ns, FORMAT_ROLE_EVENT, rt.events[i].period);
 }
 
 /* The records of a table that came since the last time. */
@@ -213,7 +234,7 @@ static void put_new(const struct table *table, uint32_t *done)
 static void flush(void)
 {
   if (!writer.shared.metrics)
-    put_metrics();
+    put_table(&writer.common, &writer.metrics);
   writer.shared.metrics = true;
   put_new(modules_table(), &writer.shared.modules);
   put_new(modules_strings(), &writer.shared.strings);
@@ -235,7 +256,7 @@ static uint64_t in_unit(uint64_t work)
 void writer_thread(struct thread_state *t)
 {
   if (rt.online) {
-    writer.ns_per_tick = (double)control_ticks_to_ns(1u << 30) / (1u << 30);
+    writer.ns_per_tick = (double)record_ticks_to_ns(1u << 30) / (1u << 30);
     t->record->work = in_unit(t->total_work);
   }
   put(&writer.threads, FORMAT_THREAD, t->index, 0, 1, sizeof *t->record, t->record);
@@ -247,7 +268,20 @@ void writer_thread(struct thread_state *t)
     flush();
 }
 
-static uint32_t process_notes(void)
+void writer_thread_ended(struct thread_state *t)
+{
+  writer_thread(t);
+  if (t->nodes.count > 1)
+    flush();
+}
+
+/* A string that may stand in the table already, at that offset. */
+static uint32_t string_at(uint32_t known, const char *text)
+{
+  return known && !strcmp(table_at(modules_strings(), known), text) ? known : modules_string(text);
+}
+
+static uint32_t process_notes(uint32_t before)
 {
   static char notes[1024];
   const struct event *lead = &rt.events[rt.driver < 0 ? 0 : rt.driver];
@@ -262,7 +296,7 @@ static uint32_t process_notes(void)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", missing);
   if (*control.config.note && (size_t)at < sizeof notes)
     snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", control.config.note);
-  return modules_string(notes);
+  return string_at(before, notes);
 }
 
 enum { BATCH = 256 };
@@ -318,8 +352,7 @@ static void put_graph(struct format_process *process)
   process->span_burdened = in_unit(program->burdened);
   process->work_unit = modules_string(units[rt.work_unit]);
   process->unseen = rt.unseen;
-  process->tick_scale = (uint64_t)(writer.ns_per_tick * 4294967296.0 + 0.5);
-  process->start_ticks = control.start_ticks;
+  process->tick_scale = (uint64_t)(writer.ns_per_tick * 4294967296.0 + 0.5); /* of the figures here, to the last bit */
   process->cost_fork = in_unit(graph_cost_mean(GRAPH_FORK));
   process->cost_task = in_unit(graph_cost_mean(GRAPH_TASK));
   process->cost_join = in_unit(graph_cost_mean(GRAPH_JOIN));
@@ -327,38 +360,80 @@ static void put_graph(struct format_process *process)
   put_contributions(&program->path);
 }
 
+/* What is known of the process from its start on. */
+static struct format_process process_facts(void)
+{
+  return (struct format_process){
+      .pid = (uint32_t)rt.pid,
+      .parent_pid = (uint32_t)getppid(),
+      .rank = control.config.rank,
+      .flags = (control.config.exchanged ? FORMAT_PROCESS_EXCHANGED : 0) | (rt.online ? FORMAT_PROCESS_ONLINE : 0) |
+               (rt.pid == control.config.first_pid ? FORMAT_PROCESS_FIRST : 0) |
+               (control.forked ? FORMAT_PROCESS_FORKED : 0),
+      .start_ns = control.start_realtime_ns,
+      .cpus = control.cpus,
+      .threads_max = 1,
+      .host = modules_string(writer.host),
+      .command = modules_string(control.command),
+      .runtime = modules_string(control.runtime),
+      .notes = process_notes(0),
+      .start_ticks = control.start_ticks,
+  };
+}
+
+void writer_begin(void)
+{
+  uint32_t index;
+  describe_metrics();
+  table_init(&writer.processes, FORMAT_PROCESS, ARENA_SHARED, 0, sizeof(struct format_process), 1);
+  struct format_process *process = table_next(&writer.processes, &index);
+  if (!process)
+    return;
+  *process = process_facts();
+  table_publish(&writer.processes);
+  writer.process = process;
+  record_keep(process);
+}
+
+void writer_runtime(void)
+{
+  if (writer.process)
+    writer.process->runtime = modules_string(control.runtime);
+}
+
 void writer_process(void)
 {
-  struct format_process process = {.pid = (uint32_t)rt.pid,
-                                   .parent_pid = (uint32_t)getppid(),
-                                   .rank = control.config.rank,
-                                   .start_ns = control.start_realtime_ns,
-                                   .wall_ns = sys_monotonic_ns() - control.start_ns,
-                                   .cpu_ns = sys_process_cpu_ns() - control.start_cpu_ns,
-                                   .cpus = control.cpus,
-                                   .threads = control.thread_count,
-                                   .threads_max = (uint32_t)atomic_load(&rt.in_use_max),
-                                   .host = modules_string(writer.host),
-                                   .command = modules_string(control.command),
-                                   .runtime = modules_string(control.runtime),
-                                   .notes = process_notes(),
-                                   .regions = control.finished_regions};
-  process.flags = (rt.ompt ? FORMAT_PROCESS_OMPT : 0) | (control.config.exchanged ? FORMAT_PROCESS_EXCHANGED : 0) |
-                  (rt.timers_for_cpu ? FORMAT_PROCESS_TIMERS : 0) |
-                  (rt.pid == control.config.first_pid ? FORMAT_PROCESS_FIRST : 0) |
-                  (control.forked ? FORMAT_PROCESS_FORKED : 0);
-  if (!process.threads_max)
-    process.threads_max = 1;
+  struct format_process process = writer.process ? *writer.process : process_facts();
+  process.runtime = string_at(process.runtime, control.runtime);
+  process.notes = process_notes(process.notes);
+  process.threads = control.thread_count;
+  process.regions = control.finished_regions;
   for (const struct thread_state *t = control.threads; t; t = t->next)
     process.regions += t->record->regions;
-  for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
-    process.lost[i] = atomic_load(&rt.lost[i]);
-  process.lost[FORMAT_LOST_BLAME] += blame_left();
+  record_process(&process);
   if (rt.online)
     put_graph(&process);
   put(&writer.common, FORMAT_PROCESS, 0, 0, 1, sizeof process, &process);
   put_table(&writer.common, region_table());
   flush();
+}
+
+void writer_commit(void)
+{
+  if (writer.failed)
+    return;
+  if (rename(writer.path, writer.whole_path) != 0) {
+    fail("rename", 0);
+    return;
+  }
+  writer.whole = true;
+  arena_remove();
+}
+
+void writer_discard(void)
+{
+  writer.exists = writer.exists && unlink(writer.path) != 0;
+  arena_remove();
 }
 
 void writer_mark(void)
@@ -371,10 +446,14 @@ void writer_mark(void)
 
 void writer_rewind(void)
 {
+  if (writer.whole && rename(writer.whole_path, writer.path) != 0)
+    fail("rewind", 0);
+  writer.whole = false;
   if (writer.mark < 0)
     writer.exists = writer.exists && unlink(writer.path) != 0;
   else if (truncate(writer.path, writer.mark) != 0)
     fail("rewind", 0);
   writer.written = writer.mark < 0 ? 0 : writer.mark;
   writer.shared = writer.shared_mark;
+  arena_restore();
 }

@@ -9,8 +9,22 @@
 
 enum { CELL = 16, PLACE_MAX = 4200, SENTENCE_PATH = 48, SURE_WIDTH = 9 };
 
+bool parallelism_cut(const struct report *report)
+{
+  for (uint32_t i = 0; i < report->profile->processes_count; i++) {
+    const struct profile_process *process = &report->profile->processes[i];
+    if (process->usable && process->unfinished && process->flags & PROCESS_ONLINE && !process->graph.known)
+      return true;
+  }
+  return false;
+}
+
 void parallelism_missing(const struct report *report)
 {
+  if (parallelism_cut(report)) {
+    fprintf(report->stream, "The process was killed: it ended before work and span were known.\n");
+    return;
+  }
   fprintf(report->stream, "Work and span were not computed in this run: measure with\n"
                           "  hpcrun-lite -p online COMMAND\n");
 }

@@ -17,7 +17,10 @@ void parallelism_speedup_text(const struct report *report);
 enum { PARALLELISM_SENTENCE_MAX = 8192 };
 void parallelism_sentence(const struct report *report, const struct screen *screen, char out[PARALLELISM_SENTENCE_MAX]);
 
-/* How to get what was not measured. */
+/* Was a process killed while they were computed? */
+bool parallelism_cut(const struct report *report);
+
+/* Why work and span are not known, or how to get them. */
 void parallelism_missing(const struct report *report);
 
 #endif

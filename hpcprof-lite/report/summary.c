@@ -339,6 +339,7 @@ static const char *remedy(unsigned loss)
       [LOSS_GRAPH] = "work and span are incomplete",
       [LOSS_WORK] = "work and span are too small",
       [LOSS_LOG] = "make room on the disk",
+      [LOSS_UNKEPT] = "lost if the program is killed",
   };
   return loss < LOSS_MAX && remedies[loss] ? remedies[loss] : "";
 }
@@ -440,10 +441,25 @@ static unsigned print_unsampled(const struct summary *summary)
   return hints;
 }
 
+/* Processes that were killed: what is known of them ends with their last samples. */
+static unsigned print_unfinished(const struct summary *summary)
+{
+  const struct report *report = summary->report;
+  uint32_t count = report->run->unfinished;
+  if (!count)
+    return 0;
+  print_hint(summary, "%" PRIu32 " process%s did not end orderly: reported up to %s last sample", count,
+             count == 1 ? "" : "es", count == 1 ? "its" : "their");
+  if (parallelism_cut(report))
+    print_hint(summary, "-p: ended before work and span were known");
+  return 1;
+}
+
 static void print_health(const struct summary *summary)
 {
   print_title(summary, "Health of the measurement");
-  unsigned lines = print_losses(summary);
+  unsigned lines = print_unfinished(summary);
+  lines += print_losses(summary);
   lines += print_modules(summary);
   lines += print_unsampled(summary);
   if (!lines)

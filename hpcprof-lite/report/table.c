@@ -1,6 +1,7 @@
 #include "hpcprof-lite/report/table.h"
 
 #include "hpcprof-lite/read.h"
+#include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/record.h"
 #include "hpcprof-lite/report/verdict.h"
 
@@ -384,6 +385,9 @@ static void summary_worst(const struct report *report, struct record *record, bo
 
 static void summary_health(const struct report *report, struct record *record)
 {
+  if (report->run->unfinished)
+    fact_uint(record, "health", "processes that did not end orderly", report->run->unfinished,
+              parallelism_cut(report) ? "ended before work and span were known" : "reported up to the last sample");
   for (unsigned i = 0; i < LOSS_MAX; i++)
     if (read_loss_name(i))
       fact_uint(record, "health", read_loss_name(i), report->run->lost[i], NULL);

@@ -65,7 +65,10 @@ static bool ends_in(const char *name, const char *suffix)
 static bool is_measurement(int directory, const char *name)
 {
   struct stat status;
-  bool named = strcmp(name, MARKER) == 0 || ends_in(name, FORMAT_SUFFIX) || ends_in(name, FORMAT_GRAPH_SUFFIX);
+  static const char *const suffixes[] = {FORMAT_SUFFIX, FORMAT_LIVE_SUFFIX, FORMAT_PART_SUFFIX, FORMAT_GRAPH_SUFFIX};
+  bool named = strcmp(name, MARKER) == 0;
+  for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+    named |= ends_in(name, suffixes[i]);
   return named && fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
 }
 

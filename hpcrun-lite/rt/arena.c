@@ -3,22 +3,30 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "hpcrun-lite/rt/mapped.h"
+#include "hpcrun-lite/rt/rt.h"
 #include "hpcrun-lite/rt/sys.h"
 
 /* A handle names a chunk in 32 bits: mapping << 16 | offset in units of 64 bytes.  0 names nothing. */
-enum { UNIT = 64, BLOCK_SIZE = 1 << 20, BLOCKS_MAX = 1 << 14 };
+enum { UNIT = FORMAT_UNIT, BLOCK_SIZE = 1 << 20, KEPT_FIRST = 64 << 10, BLOCKS_MAX = 1 << 14, PAGE = 4096 };
 
 struct block {
   _Atomic(uint8_t *) base;
   size_t size;
   atomic_size_t used;
+  bool keep; /* for tables */
 };
 
-/* Writers: any thread.  base is published by a release store after size and used; `newest` is only a hint where to
- * start. */
+/* Writers: any thread.  base is published by a release store after the others; `newest`, of blocks for tables and of
+ * others, is only a hint where to start. */
 static struct block blocks[BLOCKS_MAX];
-static atomic_uint newest;
+static atomic_uint newest[2];
 static atomic_uint block_count = 1; /* block 0 stays empty, so that no handle is 0 */
+static struct mapped_file file;
+
+/* Tables are in memory until the file is worth its cost.  WAITING to SETTLED: by the only thread. */
+static _Atomic enum { KEEP_NOTHING, KEEP_WAITING, KEEP_SETTLED } keeping;
+static atomic_uint table_size; /* of the next block for tables */
 
 /* Free chunks by class and step: tag << 32 | handle.  The tag changes with every push and pop, against ABA. */
 static _Atomic uint64_t free_lists[ARENA_CLASSES][TABLE_STEPS];
@@ -28,8 +36,30 @@ static uint8_t *handle_address(uint32_t handle)
   return atomic_load_explicit(&blocks[handle >> 16].base, memory_order_acquire) + (size_t)(handle & 0xffff) * UNIT;
 }
 
+/* How large a block is; those for tables are small at first, since most programs need no more. */
+static size_t block_size(size_t least, bool keep)
+{
+  unsigned usual = keep ? atomic_load(&table_size) : 0;
+  if (!usual)
+    usual = BLOCK_SIZE;
+  else if (usual < BLOCK_SIZE)
+    atomic_store(&table_size, 2 * usual); /* two threads at once may make two of one size */
+  return least > usual ? (least + PAGE - 1) / PAGE * PAGE : usual;
+}
+
+/* Memory of the file's for a block.  NULL if it cannot be had. */
+static uint8_t *map_kept(size_t size)
+{
+  if (atomic_load(&keeping) != KEEP_SETTLED)
+    return NULL;
+  uint8_t *base = mapped_part(&file, size);
+  if (!base)
+    rt_lost(NULL, FORMAT_LOST_UNKEPT);
+  return base;
+}
+
 /* Maps a new block of at least size bytes; returns its number, 0 without memory. */
-static unsigned block_new(size_t size)
+static unsigned block_new(size_t size, bool keep)
 {
   unsigned number = atomic_load(&block_count);
   do {
@@ -37,11 +67,13 @@ static unsigned block_new(size_t size)
       return 0;
   } while (!atomic_compare_exchange_weak(&block_count, &number, number + 1));
   struct block *block = &blocks[number];
-  block->size = size > BLOCK_SIZE ? size : BLOCK_SIZE;
-  uint8_t *base = sys_map(block->size);
-  if (!base) { /* the number is lost, not the memory: after 16,384 failures nothing is tried any more */
+  block->size = block_size(size, keep);
+  block->keep = keep;
+  uint8_t *base = keep ? map_kept(block->size) : NULL;
+  if (!base)
+    base = sys_map(block->size);
+  if (!base) /* the number is lost, not the memory: after 16,384 failures nothing is tried any more */
     return 0;
-  }
   atomic_store(&block->used, 0);
   atomic_store_explicit(&block->base, base, memory_order_release);
   return number;
@@ -62,17 +94,17 @@ static uint8_t *block_cut(unsigned number, size_t size, uint32_t *handle)
   return base + used;
 }
 
-static uint8_t *cut(size_t size, uint32_t *handle)
+static uint8_t *cut(size_t size, bool keep, uint32_t *handle)
 {
-  unsigned number = atomic_load(&newest);
+  unsigned number = atomic_load(&newest[keep]);
   uint8_t *memory = number ? block_cut(number, size, handle) : NULL;
   while (!memory) {
-    unsigned fresh = block_new(size);
+    unsigned fresh = block_new(size, keep);
     if (!fresh)
       return NULL;
     memory = block_cut(fresh, size, handle);
-    if (size < BLOCK_SIZE / 2)
-      atomic_store(&newest, fresh);
+    if (size < blocks[fresh].size / 2)
+      atomic_store(&newest[keep], fresh);
   }
   return memory;
 }
@@ -112,7 +144,7 @@ struct format_chunk *arena_new(enum arena_class class, unsigned step, enum forma
     __builtin_memset(arena_data(chunk), 0, size - sizeof *chunk);
   } else {
     uint32_t handle;
-    chunk = (struct format_chunk *)cut(size, &handle);
+    chunk = (struct format_chunk *)cut(size, table != FORMAT_FREE, &handle);
     if (!chunk)
       return NULL;
     chunk->reserved[1] = handle;
@@ -139,10 +171,61 @@ void arena_reset(void)
     atomic_store(&blocks[i].base, NULL);
   }
   atomic_store(&block_count, 1);
-  atomic_store(&newest, 0);
+  atomic_store(&newest[0], 0);
+  atomic_store(&newest[1], 0);
+  atomic_store(&keeping, KEEP_NOTHING);
+  atomic_store(&table_size, 0);
   for (unsigned class = 0; class < ARENA_CLASSES; class ++)
     for (unsigned step = 0; step < TABLE_STEPS; step++)
       atomic_store(&free_lists[class][step], 0);
+}
+
+void arena_keep(const char *path)
+{
+  if (!mapped_start(&file, path))
+    return;
+  atomic_store(&table_size, KEPT_FIRST);
+  atomic_store(&keeping, KEEP_WAITING);
+}
+
+void arena_settle(void)
+{
+  if (atomic_load_explicit(&keeping, memory_order_relaxed) != KEEP_WAITING)
+    return;
+  unsigned count = atomic_load(&block_count);
+  for (unsigned i = 1; i < count; i++) {
+    uint8_t *base = atomic_load(&blocks[i].base);
+    if (base && blocks[i].keep && !mapped_adopt(&file, base, blocks[i].size))
+      rt_lost(NULL, FORMAT_LOST_UNKEPT);
+  }
+  atomic_store(&keeping, KEEP_SETTLED);
+}
+
+void arena_waive(void)
+{
+  if (atomic_load(&keeping) != KEEP_WAITING)
+    return;
+  atomic_store(&keeping, KEEP_NOTHING);
+  rt_lost(NULL, FORMAT_LOST_UNKEPT);
+}
+
+bool arena_kept(void)
+{
+  return mapped_made(&file);
+}
+
+void arena_remove(void)
+{
+  mapped_remove(&file);
+}
+
+void arena_restore(void)
+{
+  if (atomic_load(&keeping) != KEEP_SETTLED)
+    return;
+  mapped_renew(&file);
+  atomic_store(&keeping, KEEP_WAITING);
+  arena_settle();
 }
 
 void table_init(struct table *table, enum format_table kind, enum arena_class class, uint32_t owner,

@@ -2,8 +2,10 @@
  *
  * Context: RT and CTL.  Lock-free: any thread may allocate at any time, also in a handler.  Every allocation is a chunk
  * with the header of common/format.h, so that a mapping can be walked from its start to its end and is, as it stands, a
- * measurement file. Memory that is no table carries table FORMAT_FREE.  Freed chunks are kept by class and handed out
- * again; nothing goes back to the system before arena_reset().  Failure is NULL or 0: the caller counts the loss.
+ * measurement file.  Tables are cut from mappings of the process's live file, so that they outlive a killed program;
+ * where the file cannot be had, from anonymous memory, which is counted.  Memory that is no table carries table
+ * FORMAT_FREE, and is anonymous: it is of no use to a reader.  Freed chunks are kept by class and handed out again;
+ * nothing goes back to the system before arena_reset().  Failure is NULL or 0: the caller counts the loss.
  */
 #ifndef HPCRUN_LITE_RT_ARENA_H
 #define HPCRUN_LITE_RT_ARENA_H
@@ -40,9 +42,9 @@ struct table {
   enum format_table table;
   enum arena_class class;
   uint32_t owner;
-  uint32_t record_size;    /* bytes, a multiple of 8, or 1 */
-  uint32_t first_shift;    /* the first chunk holds 1 << first_shift records */
-  uint32_t count;          /* records added                */
+  uint32_t record_size; /* bytes, a multiple of 8, or 1 */
+  uint32_t first_shift; /* the first chunk holds 1 << first_shift records */
+  uint32_t count;       /* records added                */
 };
 
 struct format_chunk *arena_new(enum arena_class class, unsigned step, enum format_table table, uint32_t owner,
@@ -51,6 +53,22 @@ void arena_free(enum arena_class class, unsigned step, struct format_chunk *chun
 
 /* Gives everything back to the system and starts anew (a forked child: other threads do not exist). */
 void arena_reset(void);
+
+/* CTL: tables are to be kept in a new file of that name, once it is worth one. */
+void arena_keep(const char *path);
+
+/* The file is made, and what there is of tables moves into it.  No other thread may have come yet: called at the first
+ * sample, and before a second thread begins.  Most processes of a shell's end before either, and never have a file. */
+void arena_settle(void);
+
+/* CTL: another thread is there already.  If that is too late for the file, there is none. */
+void arena_waive(void);
+
+/* CTL: the file is removed; tables live on in memory.  Then arena_restore() makes it again with all that is in them,
+ * while no thread writes to them. */
+void arena_remove(void);
+void arena_restore(void);
+bool arena_kept(void); /* is there a file? */
 
 static inline void *arena_data(struct format_chunk *chunk)
 {

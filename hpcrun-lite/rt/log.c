@@ -4,18 +4,13 @@
 
 #include "hpcrun-lite/rt/directive.h"
 #include "hpcrun-lite/rt/graph.h"
+#include "hpcrun-lite/rt/mapped.h"
 #include "hpcrun-lite/rt/sys.h"
 
-/* A descriptor is open for a few system calls only, at a number that programs do not use: they may close those that
- * they do not know. */
-enum { HIGH_FD = 900, TRIES = 100000, NO_CPU = UINT32_MAX };
+enum { NO_CPU = UINT32_MAX };
 
-enum file_state { FILE_NONE, FILE_MAKING, FILE_MADE, FILE_FAILED };
-
-static char file_path[4096 + 300];
-static atomic_int file_state;
-static _Atomic uint64_t file_length; /* given to windows */
-static ptrdiff_t cpu_at;             /* the kernel's number of a thread's CPU, from its thread pointer; 0 = not known */
+static struct mapped_file file;
+static ptrdiff_t cpu_at; /* the kernel's number of a thread's CPU, from its thread pointer; 0 = not known */
 
 /* ---- the process ---- */
 
@@ -30,12 +25,8 @@ static ptrdiff_t find_cpu_number(void)
 
 void log_start(const char *path)
 {
-  size_t length = __builtin_strlen(path);
-  if (length >= sizeof file_path)
+  if (!mapped_start(&file, path))
     return;
-  __builtin_memcpy(file_path, path, length + 1);
-  atomic_store(&file_state, FILE_NONE);
-  atomic_store(&file_length, 0);
   cpu_at = find_cpu_number();
   atomic_store(&rt.log, true);
 }
@@ -47,28 +38,12 @@ void log_stop(void)
 
 const char *log_path(void)
 {
-  return file_path;
+  return file.path;
 }
 
 uint64_t log_length(void)
 {
-  return atomic_load(&file_length);
-}
-
-/* Whoever comes first makes the file. */
-static int open_file(void)
-{
-  int none = FILE_NONE, fd = -1;
-  if (atomic_compare_exchange_strong(&file_state, &none, FILE_MAKING)) {
-    fd = sys_open_own(file_path, true);
-    atomic_store(&file_state, fd < 0 ? FILE_FAILED : FILE_MADE);
-  } else {
-    for (int i = 0; i < TRIES && atomic_load(&file_state) == FILE_MAKING; i++)
-      sys_yield();
-    if (atomic_load(&file_state) == FILE_MADE)
-      fd = sys_open_own(file_path, false);
-  }
-  return fd < 0 ? -1 : sys_move_fd(fd, HIGH_FD);
+  return atomic_load(&file.length);
 }
 
 /* ---- windows ---- */
@@ -87,32 +62,6 @@ static void window_close(struct log_stream *log)
     sys_unmap(chunk, sizeof *chunk + chunk->stored_size);
 }
 
-/* The place that was taken is not used: given back, or, if others have taken theirs behind it, marked as free. */
-static void give_back(int fd, uint64_t offset, size_t size)
-{
-  uint64_t end = offset + size;
-  struct format_chunk head = {.magic = FORMAT_MAGIC,
-                              .version = FORMAT_VERSION,
-                              .table = FORMAT_FREE,
-                              .flags = FORMAT_LIVE,
-                              .stored_size = size - sizeof head};
-  if (!atomic_compare_exchange_strong(&file_length, &end, offset))
-    sys_write_at(fd, offset, &head, sizeof head);
-}
-
-static struct format_chunk *window_map(size_t size)
-{
-  int fd = open_file();
-  if (fd < 0)
-    return NULL;
-  uint64_t offset = atomic_fetch_add(&file_length, size);
-  struct format_chunk *chunk = sys_reserve(fd, offset, size) ? sys_map_file(fd, offset, size) : NULL;
-  if (!chunk)
-    give_back(fd, offset, size);
-  sys_close(fd);
-  return chunk;
-}
-
 /* The stream goes on in a new window.  False: it has ended. */
 static bool window_next(struct thread_state *t) __attribute__((noinline));
 static bool window_next(struct thread_state *t)
@@ -122,7 +71,7 @@ static bool window_next(struct thread_state *t)
   for (uint32_t i = 0; i < log->chunks && size < LOG_WINDOW_MAX; i++)
     size *= 2;
   window_close(log);
-  struct format_chunk *chunk = log->ended ? NULL : window_map(size);
+  struct format_chunk *chunk = log->ended ? NULL : mapped_part(&file, size);
   if (!chunk) {
     if (!log->ended)
       rt_lost(t, FORMAT_LOST_LOG);

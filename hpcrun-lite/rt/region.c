@@ -4,7 +4,7 @@
 #include "hpcrun-lite/rt/sample.h"
 #include "hpcrun-lite/rt/sys.h"
 
-enum { REGIONS_FIRST = 256, LOCK_TRIES = 10000 };
+enum { REGIONS_FIRST = 256, LOCK_TRIES = 10000, PATIENCE = 8 };
 
 /* Of a record's word: the instance has not ended.  The lower bits count its users. */
 #define OPEN (1u << 31)
@@ -248,19 +248,37 @@ static bool take(struct format_region *region, uint64_t handle)
   return true;
 }
 
-/* A region in which we are sampled again, whose master sleeps at its end: without CPU time it is not sampled, so it
- * will not say by itself where the region was created, for as long as the region lasts.  It is asked once.  It cannot
- * end meanwhile, since we are in its region; and it sleeps in the runtime, which takes no notice of an interrupted
- * wait. */
-static void ask_master(struct format_region *region)
+/* Takes it upon the caller to see to it that the region's creation context is told: once, whatever comes of it. */
+static bool see_to(struct format_region *region)
 {
   uint32_t unknown = FORMAT_REGION_UNKNOWN;
+  return __atomic_compare_exchange_n(&region->state, &unknown, FORMAT_REGION_ASKED, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE);
+}
+
+/* A region in which we are sampled again, whose master sleeps in the runtime: without CPU time it is not sampled, so it
+ * will not say by itself where the region was created, for as long as the region lasts, and would not if the program
+ * was killed.  It is asked once.  It cannot end meanwhile, since we are in its region; and the runtime takes no notice
+ * of an interrupted wait.  A master of which it is not known that it waits is asked after some samples: it may sleep in
+ * a call that nobody announces.  Before calls that a signal would interrupt it has told by itself (region_tell()). */
+static void ask_master(struct format_region *region, uint32_t samples)
+{
   const struct thread_state *master = region_thread(region->owner);
-  if (region_known(region) || !master || !__atomic_load_n(&master->activity.idle, __ATOMIC_RELAXED))
+  if (region_known(region) || !master)
     return;
-  if (__atomic_compare_exchange_n(&region->state, &unknown, FORMAT_REGION_ASKED, false, __ATOMIC_ACQ_REL,
-                                  __ATOMIC_ACQUIRE))
+  const struct activity *is = &master->activity;
+  bool waits = __atomic_load_n(&is->idle, __ATOMIC_RELAXED) || __atomic_load_n(&is->lockwait, __ATOMIC_RELAXED);
+  bool held = __atomic_load_n(&is->blocked, __ATOMIC_RELAXED);
+  if ((waits || (samples > PATIENCE && !held)) && see_to(region))
     sys_signal_thread(rt.pid, master->tid, RT_SIGNAL, (void *)&sample_publish);
+}
+
+bool region_tell(const struct thread_state *t)
+{
+  bool tell = false;
+  for (uint32_t index = t->open_region; index; index = at(index)->next)
+    tell |= at(index)->team > 1 && at(index)->state == FORMAT_REGION_UNKNOWN && see_to(at(index));
+  return tell;
 }
 
 /* Where frames go whose region's origin is not known and will not be. */
@@ -279,7 +297,7 @@ uint32_t region_base(struct thread_state *t, uint64_t handle)
     return CCT_NONE;
   for (unsigned i = 0; i < t->pending_count; i++)
     if (t->pending[i].region == (uint32_t)handle) {
-      ask_master(region);
+      ask_master(region, ++t->pending[i].samples);
       return t->pending[i].node;
     }
   if (!take(region, handle))
@@ -294,7 +312,7 @@ uint32_t region_base(struct thread_state *t, uint64_t handle)
   if (linked || node == CCT_NONE)
     let_go((uint32_t)handle);
   else
-    t->pending[t->pending_count++] = (struct pending){(uint32_t)handle, node};
+    t->pending[t->pending_count++] = (struct pending){.region = (uint32_t)handle, .node = node};
   return linked || room ? node : partial_node(t);
 }
 

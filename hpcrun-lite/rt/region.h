@@ -67,6 +67,10 @@ void region_fold(struct thread_state *t);
 /* Master of open regions that others wait to learn the origin of? */
 bool region_wanted(const struct thread_state *t);
 
+/* Before the thread sleeps: is it master of open regions with workers whose creation context nobody has been asked for?
+ * Then the caller publishes them: asleep it would not come to it. */
+bool region_tell(const struct thread_state *t);
+
 const struct table *region_table(void);
 
 #endif

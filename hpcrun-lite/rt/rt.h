@@ -72,6 +72,7 @@ struct call_cache {
 /* A subtree of this thread's that hangs below a region whose origin is not known yet. */
 struct pending {
   uint32_t region, node;
+  uint32_t samples; /* since it was met first */
 };
 
 /* What work is counted in. */
@@ -185,6 +186,7 @@ struct thread_state {
   uint64_t top_sp;                /* an unwind is complete once it gets here        */
 
   struct format_thread *record;
+  uint64_t record_due; /* time-stamp counter: see rt/record.h */
   struct table nodes, links, values;
   uint32_t free_nodes;    /* list of freed nodes                            */
   uint32_t known_regions; /* ended regions of ours that wait for their link */

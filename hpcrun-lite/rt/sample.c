@@ -8,6 +8,7 @@
 #include "hpcrun-lite/rt/cct.h"
 #include "hpcrun-lite/rt/context.h"
 #include "hpcrun-lite/rt/ospg.h"
+#include "hpcrun-lite/rt/record.h"
 #include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/source.h"
 
@@ -122,8 +123,11 @@ bool sample_signal(const siginfo_t *info, void *context)
     } else if (rt_enter(t)) {
       if (publish)
         context_publish_open(t);
-      else if (!rt_closed()) /* the one who closes waits for those inside */
+      else if (!rt_closed()) { /* the one who closes waits for those inside */
+        arena_settle();
         charge(t, source->event, weight, context);
+        record_refresh(t);
+      }
       if (source)
         source_took(source, began);
       rt_leave(t);

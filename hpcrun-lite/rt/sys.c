@@ -188,10 +188,16 @@ bool sys_reserve(int fd, uint64_t offset, size_t size_bytes)
   return true;
 }
 
-void *sys_map_file(int fd, uint64_t offset, size_t size_bytes)
+void *sys_map_file(void *at, int fd, uint64_t offset, size_t size_bytes)
 {
-  long at = call6(SYS_mmap, 0, (long)size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, (long)offset);
-  return at < 0 && at > -4096 ? NULL : (void *)at;
+  int flags = MAP_SHARED | MAP_POPULATE | (at ? MAP_FIXED : 0);
+  long got = call6(SYS_mmap, (long)at, (long)size_bytes, PROT_READ | PROT_WRITE, flags, fd, (long)offset);
+  return got < 0 && got > -4096 ? NULL : (void *)got;
+}
+
+void sys_unlink(const char *path)
+{
+  call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
 }
 
 bool sys_perf_id(int fd, uint64_t *id)

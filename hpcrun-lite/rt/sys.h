@@ -34,7 +34,9 @@ int sys_open_own(const char *path, bool create);
 
 /* Takes space for a part of a file, so that writing to a mapping of it cannot fail for want of space. */
 bool sys_reserve(int fd, uint64_t offset, size_t size_bytes);
-void *sys_map_file(int fd, uint64_t offset, size_t size_bytes); /* shared; NULL on failure */
+/* Shared; at: in place of what is mapped there, NULL = anywhere.  NULL on failure. */
+void *sys_map_file(void *at, int fd, uint64_t offset, size_t size_bytes);
+void sys_unlink(const char *path);
 bool sys_write_at(int fd, uint64_t offset, const void *bytes, size_t size_bytes);
 
 /* A counter's value through a descriptor that may meanwhile be the program's: only read if it is the event with that

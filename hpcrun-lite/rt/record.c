@@ -1,0 +1,89 @@
+#include "hpcrun-lite/rt/record.h"
+
+#include "hpcrun-lite/rt/blame.h"
+#include "hpcrun-lite/rt/sys.h"
+
+/* Ticks between two refreshments: some 10 ms to 30 ms, and 0.5 s to 1 s, without knowing how long a tick is. */
+enum { THREAD_TICKS = 1 << 25, PROCESS_TICKS = 1 << 30 };
+
+static struct {
+  uint64_t ns, ticks, cpu_ns;
+} start;
+static struct format_process *_Atomic kept;
+static _Atomic uint64_t process_due; /* time-stamp counter */
+
+void record_start(uint64_t start_ns, uint64_t start_ticks, uint64_t start_cpu_ns)
+{
+  start.ns = start_ns;
+  start.ticks = start_ticks;
+  start.cpu_ns = start_cpu_ns;
+  record_keep(NULL);
+}
+
+void record_keep(struct format_process *process)
+{
+  atomic_store(&kept, process);
+}
+
+static double ns_per_tick(uint64_t now_ns)
+{
+  uint64_t passed_ticks = rt_ticks() - start.ticks;
+  return passed_ticks ? (double)(now_ns - start.ns) / (double)passed_ticks : 0;
+}
+
+uint64_t record_ticks_to_ns(uint64_t ticks)
+{
+  return (uint64_t)((double)ticks * ns_per_tick(sys_monotonic_ns()));
+}
+
+/* Ticks in a state, with what has passed since it began if it still lasts. */
+static double state_ticks(const uint64_t *sum, const uint64_t *since, const bool *lasts)
+{
+  uint64_t began = __atomic_load_n(since, __ATOMIC_ACQUIRE), ticks = __atomic_load_n(sum, __ATOMIC_ACQUIRE);
+  int64_t more = __atomic_load_n(lasts, __ATOMIC_ACQUIRE) ? (int64_t)(rt_ticks() - began) : 0;
+  return (double)(ticks + (more > 0 ? (uint64_t)more : 0));
+}
+
+void record_thread(struct thread_state *t, uint64_t cpu_ns)
+{
+  struct format_thread *record = t->record;
+  const struct activity *is = &t->activity;
+  bool open = t->region_depth && !t->base_region;
+  uint64_t now_ns = sys_monotonic_ns();
+  double scale = ns_per_tick(now_ns);
+  record->wall_ns = now_ns - start.ns - record->start_ns;
+  if (cpu_ns > t->cpu_start_ns)
+    record->cpu_ns = cpu_ns - t->cpu_start_ns;
+  record->idle_ns = (uint64_t)(scale * state_ticks(&t->idle_ticks, &t->idle_since, &is->idle));
+  record->lockwait_ns = (uint64_t)(scale * state_ticks(&t->lockwait_ticks, &t->lock_since, &is->lockwait));
+  record->blocked_ns = (uint64_t)(scale * state_ticks(&t->blocked_ticks, &t->blocked_since, &is->blocked));
+  record->region_ns = (uint64_t)(scale * state_ticks(&t->region_ticks, &t->region_since, &open));
+}
+
+void record_process(struct format_process *process)
+{
+  process->wall_ns = sys_monotonic_ns() - start.ns;
+  process->cpu_ns = sys_process_cpu_ns() - start.cpu_ns;
+  process->tick_scale = (uint64_t)((double)record_ticks_to_ns(1u << 30) / (1u << 30) * 4294967296.0 + 0.5);
+  process->threads_max = (uint32_t)atomic_load(&rt.in_use_max);
+  if (!process->threads_max)
+    process->threads_max = 1;
+  process->flags |= (rt.ompt ? FORMAT_PROCESS_OMPT : 0) | (rt.timers_for_cpu ? FORMAT_PROCESS_TIMERS : 0);
+  for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
+    process->lost[i] = atomic_load(&rt.lost[i]);
+  process->lost[FORMAT_LOST_BLAME] += blame_left();
+}
+
+void record_refresh(struct thread_state *t)
+{
+  uint64_t now = rt_ticks(), due = atomic_load_explicit(&process_due, memory_order_relaxed);
+  if (now < t->record_due)
+    return;
+  t->record_due = now + THREAD_TICKS;
+  record_thread(t, sys_thread_cpu_ns());
+  if (now < due || !atomic_compare_exchange_strong(&process_due, &due, now + PROCESS_TICKS))
+    return;
+  struct format_process *process = atomic_load(&kept);
+  if (process)
+    record_process(process);
+}

@@ -1,0 +1,142 @@
+/* Programs that go on until they are killed, or for a number of seconds: `kill FORM [SECONDS]`.  All their work is done
+ * in work(), below go(), below main(). */
+#include <omp.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "burn.h"
+
+static double end;
+
+__attribute__((noinline)) static void work(double seconds)
+{
+  burn(seconds);
+  __asm__ volatile("");
+}
+
+static int over(void)
+{
+  return wall_clock() > end;
+}
+
+/* A region for each step. */
+__attribute__((noinline)) static void iterations(void)
+{
+  while (!over()) {
+#pragma omp parallel
+    work(0.003);
+  }
+}
+
+__attribute__((noinline)) static void endless(void)
+{
+#pragma omp parallel
+  while (!over())
+    work(0.002);
+}
+
+__attribute__((noinline)) static void tasks(void)
+{
+#pragma omp parallel
+#pragma omp single
+  while (!over()) {
+    for (int i = 0; i < 50; i++) {
+#pragma omp task
+      work(0.0005);
+    }
+#pragma omp taskwait
+  }
+}
+
+__attribute__((noinline)) static void single(void)
+{
+  while (!over())
+    work(0.002);
+}
+
+/* The master sleeps within the region, before anybody has been sampled in it. */
+__attribute__((noinline)) static void asleep(void)
+{
+#pragma omp parallel
+  {
+    if (omp_get_thread_num() == 0)
+      while (!over())
+        sleep(1000);
+    while (!over())
+      work(0.002);
+  }
+}
+
+/* The same, waiting for a lock that another thread holds for good, in a call that nobody announces. */
+__attribute__((noinline)) static void locked(void)
+{
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+#pragma omp parallel
+  {
+    if (omp_get_thread_num() == 1)
+      pthread_mutex_lock(&lock);
+#pragma omp barrier
+    if (omp_get_thread_num() == 0)
+      pthread_mutex_lock(&lock);
+    while (!over())
+      work(0.002);
+    if (omp_get_thread_num() <= 1)
+      pthread_mutex_unlock(&lock);
+  }
+}
+
+static void *short_lived(void *unused)
+{
+  work(0.05);
+  return unused;
+}
+
+/* Threads that have ended before the program is killed. */
+__attribute__((noinline)) static void threads(void)
+{
+  pthread_t thread;
+  while (!over())
+    if (!pthread_create(&thread, NULL, short_lived, NULL))
+      pthread_join(thread, NULL);
+}
+
+/* An exec that fails must cost nothing. */
+__attribute__((noinline)) static void exec(void)
+{
+  work(0.5);
+  execl("/nowhere/at/all", "all", NULL);
+  while (!over())
+    work(0.002);
+}
+
+/* A child that works beside its parent, which it must not disturb. */
+__attribute__((noinline)) static void forks(void)
+{
+  if (fork() >= 0)
+    while (!over())
+      work(0.002);
+}
+
+__attribute__((noinline)) static void go(const char *form)
+{
+  static const struct {
+    const char *name;
+    void (*run)(void);
+  } forms[] = {{"iterations", iterations}, {"endless", endless}, {"tasks", tasks},
+               {"single", single},         {"asleep", asleep},   {"locked", locked},
+               {"threads", threads},       {"exec", exec},       {"forks", forks}};
+  for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++)
+    if (!strcmp(form, forms[i].name))
+      forms[i].run();
+  __asm__ volatile("");
+}
+
+int main(int count, char **arguments)
+{
+  end = wall_clock() + (count > 2 ? atof(arguments[2]) : 1e9);
+  go(count > 1 ? arguments[1] : "single");
+  return 0;
+}
