@@ -33,6 +33,8 @@ static const size_t table_bytes_max = 512u << 20;
 /* What a file may unfold to in all: some run's tables may be packed well, or lack a chunk, but none this much. */
 static const size_t unfold_floor = 16u << 20, unfold_factor = 64;
 
+enum { LOAD_BLOCK = 64 << 10 };
+
 /* Records of one table, put together from its chunks; what no chunk delivered reads as zero. */
 struct table {
   uint8_t *data;
@@ -294,23 +296,27 @@ static int scan(struct read_file *file, struct problems *problems)
 }
 
 /* Reads one stretch of what stands in memory from `base` on; false where it ends before, or cannot be read (errno, else
- * 0). */
+ * 0).  Zeros are there already: they take no memory, also where the file system does not tell of its holes. */
 static bool load_data(struct read_file *file, int fd, size_t base, size_t from, size_t end)
 {
+  uint8_t block[LOAD_BLOCK];
   for (file->size = from; file->size < end;) {
-    ssize_t got = pread(fd, file->bytes + file->size, end - file->size, (off_t)(file->size - base));
+    size_t want = end - file->size < sizeof block ? end - file->size : sizeof block;
+    ssize_t got = pread(fd, block, want, (off_t)(file->size - base));
     if (got < 0 && errno == EINTR)
       continue;
     if (got <= 0) {
       errno = got ? errno : 0;
       return false;
     }
+    if (block[0] || memcmp(block, block + 1, (size_t)got - 1))
+      memcpy(file->bytes + file->size, block, (size_t)got);
     file->size += (size_t)got;
   }
   return true;
 }
 
-/* Reads the file but for its holes, which stay zero and so take no memory. */
+/* Reads the file but for its holes. */
 static void load_all(struct read_file *file, int fd, const char *path, struct problems *problems)
 {
   size_t base = file->size;
@@ -359,7 +365,6 @@ static int load_file(struct read_file *file, const char *path, struct problems *
   }
   status = ERR_NOMEM;
   if (!make_room(file, (size_t)stat.st_size))
-    goto out;
     goto out;
   status = 0;
   load_all(file, fd, path, problems);
