@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "hpcrun-lite/control.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -189,6 +190,10 @@ bool control_start(void)
   config_read(&control.config);
   if (!control.config.directory)
     return false;
+  if (dlsym(RTLD_DEFAULT, "__tsan_init")) { /* it delivers signals when it likes, and its threads are not ours to see */
+    control_say("built with -fsanitize=thread: nothing is measured; build it without");
+    return false;
+  }
   memcpy(rt.events, control.config.events, sizeof rt.events);
   rt.event_count = control.config.event_count;
   control.cpus = core_count();

@@ -218,9 +218,15 @@ void unwind_restart(void)
   lib.set_caching_policy(space, UNW_CACHE_GLOBAL);
 }
 
+/* The sanitizers' runtimes end a program in which something is bound so. */
+static int deep_binding(void)
+{
+  return dlsym(RTLD_DEFAULT, "__asan_init") || dlsym(RTLD_DEFAULT, "__tsan_init") ? 0 : RTLD_DEEPBIND;
+}
+
 const char *unwind_start(void)
 {
-  void *handle = dlopen("libunwind-x86_64.so.8", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+  void *handle = dlopen("libunwind-x86_64.so.8", RTLD_NOW | RTLD_LOCAL | deep_binding());
   if (!handle)
     return "libunwind-x86_64.so.8 cannot be loaded: install libunwind8";
   bool sound = load(handle, "_Ux86_64_create_addr_space", &lib.create_addr_space) &
