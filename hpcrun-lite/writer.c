@@ -109,14 +109,16 @@ static void write_buffer(int fd, struct buffer *buffer)
   buffer->used = 0;
 }
 
-/* Appends both buffers to the file. */
-static void append(void)
+/* Appends both buffers to the file.  last: there is no later time. */
+static void append(bool last)
 {
   size_t size = writer.common.used + writer.threads.used;
   if (!size || writer.failed)
     return;
   int create = writer.exists ? 0 : O_CREAT | O_EXCL;
   int fd = open(writer.path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | create, 0600);
+  if (fd < 0 && (errno == EMFILE || errno == ENFILE) && !last)
+    return; /* the program has all descriptors in use: kept for later */
   if (fd < 0) {
     fail("create", size);
     return;
@@ -231,14 +233,14 @@ static void put_new(const struct table *table, uint32_t *done)
 }
 
 /* Brings the file up to date, with what the threads in it refer to: then any part of it from its start can be read. */
-static void flush(void)
+static void flush(bool last)
 {
   if (!writer.shared.metrics)
     put_table(&writer.common, &writer.metrics);
   writer.shared.metrics = true;
   put_new(modules_table(), &writer.shared.modules);
   put_new(modules_strings(), &writer.shared.strings);
-  append();
+  append(last);
 }
 
 static uint64_t ticks_ns(uint64_t ticks)
@@ -265,14 +267,14 @@ void writer_thread(struct thread_state *t)
     put_table(&writer.threads, &t->values);
   }
   if (writer.threads.used >= FLUSH_SIZE)
-    flush();
+    flush(false);
 }
 
 void writer_thread_ended(struct thread_state *t)
 {
   writer_thread(t);
   if (t->nodes.count > 1)
-    flush();
+    flush(false);
 }
 
 /* A string that may stand in the table already, at that offset. */
@@ -415,7 +417,7 @@ void writer_process(void)
     put_graph(&process);
   put(&writer.common, FORMAT_PROCESS, 0, 0, 1, sizeof process, &process);
   put_table(&writer.common, region_table());
-  flush();
+  flush(true);
 }
 
 void writer_commit(void)
@@ -439,7 +441,7 @@ void writer_discard(void)
 void writer_mark(void)
 {
   if (writer.threads.used)
-    flush();
+    flush(true);
   writer.shared_mark = writer.shared;
   writer.mark = writer.exists ? writer.written : -1;
 }
