@@ -58,8 +58,8 @@ enum graphlog_task_flag {
   GRAPHLOG_UNTIED = 4,
   GRAPHLOG_MERGEABLE = 8,
   GRAPHLOG_LOOP_TASK = 16, /* of a taskloop */
-  GRAPHLOG_BESIDE = 32     /* created in the name of its parent by the task that the thread runs: it starts at the clock of
-                              that one */
+  GRAPHLOG_BESIDE = 32 /* created in the name of its parent by the task that the thread runs: it starts at the clock of
+                          that one */
 };
 
 enum graphlog_wait { GRAPHLOG_BARRIER, GRAPHLOG_TASKWAIT, GRAPHLOG_TASKGROUP };

@@ -45,7 +45,8 @@ void hooks_view_held(bool held);
   X(thrd_create)                                                                                                       \
   X(dlclose)                                                                                                           \
   X(execve)                                                                                                            \
-  X(execvpe) X(fexecve) X(execveat) X(nanosleep) X(clock_nanosleep) X(sleep) X(usleep) X(poll) X(select) X(epoll_wait) \
+  X(execvpe)                                                                                                           \
+  X(fexecve) X(execveat) X(nanosleep) X(clock_nanosleep) X(sleep) X(usleep) X(poll) X(select) X(epoll_wait)            \
       X(sem_wait) X(sem_timedwait) X(sem_clockwait) X(pause) X(msgrcv) X(msgsnd) X(semop) X(semtimedop) X(accept)      \
           X(accept4) X(connect) X(recv) X(recvfrom) X(recvmsg) X(send) X(sendto) X(sendmsg) X(ppoll) X(pselect)        \
               X(epoll_pwait) X(sigsuspend) X(sigwait) X(sigwaitinfo) X(sigtimedwait) X(__poll_chk) X(__ppoll_chk)      \

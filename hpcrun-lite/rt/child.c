@@ -67,7 +67,8 @@ void child_stop_thread(struct thread_state *t)
 
 /* ---- records ---- */
 
-/* The clock is left as it is.  A free record is zero from `children` to `loop_entry`: what has been used there is cleared when it is released. */
+/* The clock is left as it is.  A free record is zero from `children` to `loop_entry`: what has been used there is
+ * cleared when it is released. */
 static inline uint32_t task_new(struct thread_state *t, struct task **made)
 {
   void *record;
@@ -125,8 +126,7 @@ void child_task_release(struct thread_state *t, uint32_t index)
 {
   while (index) {
     struct task *task = graph_task(index);
-    if (__atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) > 1 &&
-        __atomic_sub_fetch(&task->refs, 1, __ATOMIC_ACQ_REL) > 0)
+    if (__atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) > 1 && __atomic_sub_fetch(&task->refs, 1, __ATOMIC_ACQ_REL) > 0)
       return;
     clear(t, task);
     uint32_t creation = task->creation;
@@ -291,8 +291,8 @@ uint64_t child_create(struct thread_state *t, uint32_t parent_index, int flags, 
 static uint32_t creation_of(uint64_t word)
 {
   uint32_t index = (uint32_t)(word >> INDEX_SHIFT) & ((1u << INDEX_BITS) - 1);
-  bool known = word >> TAG_SHIFT == (uint8_t)rt.epoch &&
-               index < __atomic_load_n(&creations.table.count, __ATOMIC_ACQUIRE);
+  bool known =
+      word >> TAG_SHIFT == (uint8_t)rt.epoch && index < __atomic_load_n(&creations.table.count, __ATOMIC_ACQUIRE);
   return known ? index : 0;
 }
 
@@ -364,8 +364,8 @@ void child_start_new(struct thread_state *t, ompt_data_t *data, uint64_t moment)
   graph_fragment_begin_after(t, moment);
 }
 
-/* Where the task was fulfilled meanwhile, the other record takes over: who fulfils writes to `fulfilled` alone.  The task
- * has created nothing yet, so that nothing refers to its own. */
+/* Where the task was fulfilled meanwhile, the other record takes over: who fulfils writes to `fulfilled` alone.  The
+ * task has created nothing yet, so that nothing refers to its own. */
 void child_publish(struct thread_state *t)
 {
   ompt_data_t *data = t->begun;
@@ -468,8 +468,7 @@ void child_tell(struct thread_state *t)
   struct place *place = t->place;
   struct task *parent = graph_task(creation->parent);
   clock_lock(&place->lock);
-  struct meeting *meeting =
-      place->told ? NULL : meeting_of(creation->group, creation->region, creation->phase);
+  struct meeting *meeting = place->told ? NULL : meeting_of(creation->group, creation->region, creation->phase);
   struct clock latest = place->latest;
   if (!place->told)
     offer_to_parent(t, parent, creation->chunk, &latest);

@@ -3,14 +3,14 @@
  * Context: RT, in callbacks; the rules are those of rt/ospg.h.  This is what makes small tasks cheap:
  *
  * A task that is created gets no record.  What it has in common with the tasks that the same code of the same parent
- * creates, one after the other, stands in a creation: parent, group, phase, flags, and the parent's clock.  Only how far
- * that clock has moved since is the task's own, and stands in its data word.  The thread that runs the task makes the record,
- * out of memory that is its own.
+ * creates, one after the other, stands in a creation: parent, group, phase, flags, and the parent's clock.  Only how
+ * far that clock has moved since is the task's own, and stands in its data word.  The thread that runs the task makes
+ * the record, out of memory that is its own.
  *
  * A task that ends offers its clock to its parent's children, and its group or the region's phase.  The thread keeps
  * the latest of the clocks of one creation in a place of its own, and raises its bit in the meetings that they
- * belong to: who waits there collects the places of all who have raised one.  Only when it ends a task of another creation,
- * or waits itself, does it tell.  So threads that work off the same tasks do not write to the same memory.
+ * belong to: who waits there collects the places of all who have raised one.  Only when it ends a task of another
+ * creation, or waits itself, does it tell.  So threads that work off the same tasks do not write to the same memory.
  */
 #ifndef HPCRUN_LITE_RT_CHILD_H
 #define HPCRUN_LITE_RT_CHILD_H
@@ -22,8 +22,10 @@ void child_start(void);
 bool child_start_thread(struct thread_state *t);
 void child_stop_thread(struct thread_state *t);
 
-/* A child of that task is created.  serial: the creator waits for it, by the program's own wish.  created: see rt/task.h.  Returns its data word. */
-uint64_t child_create(struct thread_state *t, uint32_t parent, int flags, bool serial, const void *code, uint32_t created);
+/* A child of that task is created.  serial: the creator waits for it, by the program's own wish.  created: see
+ * rt/task.h.  Returns its data word. */
+uint64_t child_create(struct thread_state *t, uint32_t parent, int flags, bool serial, const void *code,
+                      uint32_t created);
 
 /* The record of a task by its data word, made if there is none yet; 0 without. */
 uint32_t child_record(struct thread_state *t, ompt_data_t *data);

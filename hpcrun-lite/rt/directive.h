@@ -38,8 +38,8 @@ void directive_ended(struct thread_state *t, uint32_t row, uint64_t instances, u
 /* Is the instance, or one around it, of that row? */
 bool directive_contains(uint32_t instance, uint32_t row);
 
-/* Work done within an instance, up to a clock.  The thread keeps it in t->holds for a while, with references of its own,
- * so that threads do not fight for the instance. */
+/* Work done within an instance, up to a clock.  The thread keeps it in t->holds for a while, with references of its
+ * own, so that threads do not fight for the instance. */
 void directive_work(struct thread_state *t, uint32_t instance, uint64_t work, uint64_t end);
 
 /* The instance's span is that (otherwise its latest end - its start). */

@@ -45,13 +45,13 @@ struct task {
   uint64_t name;           /* in the log                       */
   uint32_t outer, created; /* outer: instance that the task was created in, held by the creation */
   struct clock now;
-  struct scope scope;      /* the innermost */
-  uint32_t creates, stock; /* the creation that its next child may belong to; references at hand to it */
+  struct scope scope;             /* the innermost */
+  uint32_t creates, stock;        /* the creation that its next child may belong to; references at hand to it */
   struct creation *creation_made; /* the same, by address */
-  uint32_t constructs;     /* worksharing constructs met          */
-  uint32_t chunk;          /* chunks that have created children */
-  uint32_t ordered;        /* number of its last ordered region in the loop */
-  uint32_t dependent_wait; /* the task that stands for its taskwait with dependences */
+  uint32_t constructs;            /* worksharing constructs met          */
+  uint32_t chunk;                 /* chunks that have created children */
+  uint32_t ordered;               /* number of its last ordered region in the loop */
+  uint32_t dependent_wait;        /* the task that stands for its taskwait with dependences */
   uint32_t rows_open;
   uint16_t loop_slot, loop_depth; /* of the construct that is open: where the team has it, and its scope here */
   /* zero in free records */
@@ -188,7 +188,8 @@ static inline void graph_fragment_end(struct thread_state *t)
   graph_fragment_end_at(t, work_moment(t));
 }
 
-/* The next fragment begins now, at a moment, or a little after one: a short callback does not read the counter again. */
+/* The next fragment begins now, at a moment, or a little after one: a short callback does not read the counter again.
+ */
 static inline void graph_fragment_begin_at(struct thread_state *t, uint64_t moment)
 {
   work_begin(t, moment);

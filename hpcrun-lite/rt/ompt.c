@@ -487,8 +487,10 @@ int ompt_register(void)
       {ompt_callback_nest_lock, (ompt_callback_t)on_nest_lock},
   };
   static const struct wanted graph[] = {
-      {ompt_callback_sync_region, (ompt_callback_t)on_sync_region}, {ompt_callback_work, (ompt_callback_t)on_work},
-      {ompt_callback_dispatch, (ompt_callback_t)on_dispatch},       {ompt_callback_masked, (ompt_callback_t)on_masked},
+      {ompt_callback_sync_region, (ompt_callback_t)on_sync_region},
+      {ompt_callback_work, (ompt_callback_t)on_work},
+      {ompt_callback_dispatch, (ompt_callback_t)on_dispatch},
+      {ompt_callback_masked, (ompt_callback_t)on_masked},
       {ompt_callback_dependences, (ompt_callback_t)on_dependences},
       {ompt_callback_lock_init, (ompt_callback_t)on_lock_init},
       {ompt_callback_lock_destroy, (ompt_callback_t)on_lock_destroy},

@@ -63,7 +63,8 @@ void ospg_sample(struct thread_state *t, uint32_t node, uint64_t weight);
 /* Brings the shared tables up to date with what the thread has done. */
 void ospg_settle(struct thread_state *t);
 
-/* Tells whom it concerns of the tasks that the thread has ended: of all threads, before what they have reached counts. */
+/* Tells whom it concerns of the tasks that the thread has ended: of all threads, before what they have reached counts.
+ */
 void ospg_tell(struct thread_state *t);
 
 /* What an open task of a living thread has reached counts as the end of a chain, too. */

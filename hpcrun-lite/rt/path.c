@@ -103,7 +103,9 @@ void path_stop_thread(struct thread_state *t)
 const struct path_item *path_next(struct path_place *place)
 {
   for (;;) {
-    const struct path_item *items = place->path ? place->path->items : place->segment ? at(place->segment)->items : NULL;
+    const struct path_item *items = place->path      ? place->path->items
+                                    : place->segment ? at(place->segment)->items
+                                                     : NULL;
     if (!items)
       return NULL;
     while (place->index < PATH_ITEMS)

@@ -2,8 +2,8 @@
  *
  * Context: RT, in callbacks.  A path is a few sums by key, held by its owner, and behind them a persistent list of
  * segments that are shared and never change: copying a path is counting a reference.  A list that has grown long is
- * folded: its sums by key, in segments of its own.  So memory is bound by the number of live paths and of distinct keys.
- * Invariant: the sum over a path = the clock's value.  Without memory, what cannot be kept is lost and counted.
+ * folded: its sums by key, in segments of its own.  So memory is bound by the number of live paths and of distinct
+ * keys. Invariant: the sum over a path = the clock's value.  Without memory, what cannot be kept is lost and counted.
  *
  * References are counted in bulk: a thread takes and gives back many at once and keeps what it has at hand in
  * `path_credits`, so that threads that copy the same path again and again do not fight for its count.
@@ -25,7 +25,7 @@ struct path_item {
 struct path {
   struct path_item items[PATH_ITEMS]; /* the one that was added to last stands first */
   uint32_t tail;                      /* segment, 0 = none                            */
-  bool borrowed; /* somebody else's reference keeps the tail for as long as this path lives */
+  bool borrowed;                      /* somebody else's reference keeps the tail for as long as this path lives */
 };
 
 void path_start(void);

@@ -45,8 +45,8 @@ static inline void *pool_at(const struct pool *pool, uint32_t index)
   return table_at(&pool->table, index);
 }
 
-/* A record, its content as it was put back (all zero if it was never in use) but for the pool's part, and its address.  0
- * without memory. */
+/* A record, its content as it was put back (all zero if it was never in use) but for the pool's part, and its address.
+ * 0 without memory. */
 static inline uint32_t pool_take(struct pool *pool, struct pool_hand *hand, void **record)
 {
   if (__builtin_expect(!hand->first, 0) && !pool_fill(pool, hand))

@@ -199,8 +199,8 @@ struct thread_state {
   uint32_t outer_task;  /* that ran before the present one began */
   struct task *outer_running;
   struct place *place; /* of rt/child.c */
-  ompt_data_t *begun;   /* the data word of that task, as long as it does not name the record: see rt/child.h */
-  uint32_t begun_by;    /* clock of who created it, until it has a task: see ospg_take_over() */
+  ompt_data_t *begun;  /* the data word of that task, as long as it does not name the record: see rt/child.h */
+  uint32_t begun_by;   /* clock of who created it, until it has a task: see ospg_take_over() */
   unsigned fragment_samples;
   uint64_t total_work;
   uint64_t waited_until, task_ended; /* moments: of the last wait, of the last task */
