@@ -221,6 +221,13 @@ static bool waits(long number)
   return false;
 }
 
+/* The runtime's own waiting, by futex, is sampled like other waiting of its: who makes it wait is charged. */
+static bool runtime_waits(void)
+{
+  const struct thread_state *t = rt_self;
+  return t && (t->activity.lockwait || t->activity.idle);
+}
+
 /* Calls past libc. */
 INTERPOSED long syscall(long number, ...)
 {
@@ -238,7 +245,7 @@ INTERPOSED long syscall(long number, ...)
                    : arguments[0] == SECCOMP_SET_MODE_FILTER ? SECCOMP_MODE_FILTER
                                                              : SECCOMP_MODE_DISABLED,
                    (const void *)arguments[2]);
-  unsigned held = blocking_hold(waits(number));
+  unsigned held = blocking_hold(waits(number) && !runtime_waits());
   long result = real(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
   blocking_release(held);
   return result;
