@@ -429,15 +429,21 @@ static void take_blame(struct thread_state *t, uint64_t wait_id)
   t->inside--;
 }
 
+/* Blame first: who has waited may hold the lock by now, and be about to release it. */
 static void on_mutex_released(int kind, uint64_t wait_id, const void *codeptr)
 {
   (void)codeptr;
-  if (self() && graph_enter(rt_self)) {
-    sharing_mutex_released(rt_self, kind, wait_id);
-    rt_self->inside--;
-  }
-  if (blame_waits(wait_id) && self())
-    take_blame(rt_self, wait_id);
+  struct thread_state *t = self();
+  if (!t)
+    return;
+  uint64_t moment = rt.online ? work_moment(t) : 0;
+  bool blamed = blame_waits(wait_id);
+  if (blamed)
+    take_blame(t, wait_id);
+  if (!graph_enter(t))
+    return;
+  sharing_mutex_released(t, kind, wait_id, moment, blamed);
+  t->inside--;
 }
 
 void ompt_pause(bool pause)

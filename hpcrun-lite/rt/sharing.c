@@ -326,12 +326,11 @@ void sharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, 
   graph_fragment_begin_after(t, moment);
 }
 
-void sharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_id)
+void sharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, bool later)
 {
   struct task *task = t->running;
   if (!task)
     return;
-  uint64_t moment = work_moment(t);
   graph_fragment_end_at(t, moment);
   if (kind == ompt_mutex_ordered) {
     struct loop *loop = ordered_loop(task);
@@ -344,7 +343,10 @@ void sharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_id)
     if (kind > ompt_mutex_test_nest_lock)
       graph_construct_end(t, task);
   }
-  graph_fragment_begin_after(t, moment);
+  if (later)
+    graph_fragment_begin(t);
+  else
+    graph_fragment_begin_after(t, moment);
 }
 
 /* ---- dependences ---- */

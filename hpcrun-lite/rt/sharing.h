@@ -21,7 +21,9 @@ void sharing_work_end(struct thread_state *t, uint32_t task, int kind);
 void sharing_chunk(struct thread_state *t, uint32_t task, int kind, uint64_t start, uint64_t iterations);
 void sharing_masked(struct thread_state *t, uint32_t task, bool begin, const void *code);
 void sharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, const void *code);
-void sharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_id);
+
+/* later: the callback has done much since that moment. */
+void sharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, bool later);
 
 /* A lock is made or destroyed: another one may have that id. */
 void sharing_lock_ends(uint64_t wait_id);
