@@ -1,6 +1,7 @@
 #include "hpcrun-lite/rt/log.h"
 
-#include <dlfcn.h>
+#include <stddef.h>
+#include <sys/rseq.h>
 
 #include "hpcrun-lite/rt/directive.h"
 #include "hpcrun-lite/rt/graph.h"
@@ -17,10 +18,7 @@ static ptrdiff_t cpu_at; /* the kernel's number of a thread's CPU, from its thre
 /* glibc has the kernel keep it up to date (struct rseq, cpu_id). */
 static ptrdiff_t find_cpu_number(void)
 {
-  enum { CPU_ID = 4 };
-  const ptrdiff_t *offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
-  const unsigned *size = dlsym(RTLD_DEFAULT, "__rseq_size");
-  return offset && size && *size ? *offset + CPU_ID : 0;
+  return __rseq_size ? __rseq_offset + (ptrdiff_t)offsetof(struct rseq, cpu_id) : 0;
 }
 
 void log_start(const char *path)
