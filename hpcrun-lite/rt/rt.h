@@ -46,12 +46,14 @@ enum source_how { SOURCE_OFF, SOURCE_PERF, SOURCE_TIMER };
 /* One event of one thread. */
 struct source {
   enum source_how how;
-  uint8_t event;  /* index into rt.events                               */
-  bool first;     /* no sample yet: stands for one whole period         */
-  bool unsettled; /* perf: has its random first period still            */
-  int fd;         /* perf: as the signal names it; may be closed        */
-  bool fd_open;   /* we keep it (count events)                          */
-  void *page;     /* perf: keeps the event alive                        */
+  uint8_t event;     /* index into rt.events                               */
+  bool first;        /* no sample yet: stands for one whole period         */
+  bool unsettled;    /* perf: has its random first period still            */
+  uint8_t restless;  /* perf: samples in a row with many switches        */
+  int fd;            /* perf: as the signal names it; may be closed        */
+  bool fd_open;      /* we keep it (count events)                          */
+  void *page;        /* perf: keeps the event alive                        */
+  uint32_t switches; /* perf: the page's sequence at the last sample    */
   int timer;
   uint64_t period;     /* nominal, ns or counts                              */
   uint64_t last;       /* clock or count at the last sample                  */

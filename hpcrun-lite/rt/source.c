@@ -192,8 +192,8 @@ struct source *source_of(struct thread_state *t, const siginfo_t *info)
   bool perf = info->si_code >= POLL_IN && info->si_code <= POLL_HUP;
   bool stripped = info->si_code == SI_USER && info->si_pid == 0; /* the kernel had no memory for the details */
   for (struct source *source = first; source < end; source++)
-    if ((perf && source->how == SOURCE_PERF && info->si_fd == source->fd) || (stripped && source->how != SOURCE_OFF))
-      return source;
+    if (source->how != SOURCE_OFF && ((perf && info->si_fd == source->fd) || stripped))
+      return source; /* also the last signal of an event that a timer has replaced */
   return NULL;
 }
 
@@ -205,6 +205,35 @@ static uint64_t time_weight(struct source *source, uint64_t now)
     return passed;
   source->first = false;
   return passed > source->period ? passed : source->period;
+}
+
+/* An event that samples makes each switch of its thread some 4 us slower, since the kernel programs the processor's
+ * timer anew each time; a timer of the thread's CPU time costs a switch nothing, but comes at the ticks of the system's
+ * clock only.  So a thread that is switched often gets a timer, for good.  The page's sequence moves by two with each
+ * switch.
+ */
+static bool switches_often(struct source *source, uint64_t weight_ns)
+{
+  enum { SWITCH_NS = 4000, SHARE_MAX = 50, IN_A_ROW = 3, TICK_MAX_NS = 4000000 };
+  uint32_t sequence = __atomic_load_n(&((const struct perf_event_mmap_page *)source->page)->lock, __ATOMIC_RELAXED);
+  uint32_t switches = (sequence - source->switches) / 2;
+  source->switches = sequence;
+  bool often = source->period >= TICK_MAX_NS && (uint64_t)switches * SWITCH_NS * SHARE_MAX > weight_ns;
+  source->restless = often ? source->restless + 1 : 0;
+  return source->restless >= IN_A_ROW;
+}
+
+static void change_to_timer(struct thread_state *t, struct source *source)
+{
+  void *page = source->page;
+  if (!timer_start(t, source, CLOCK_THREAD_CPUTIME_ID)) {
+    source->how = SOURCE_PERF;
+    source->restless = 0;
+    return;
+  }
+  source->page = NULL;
+  work_follow(t);
+  sys_unmap(page, PAGE);
 }
 
 /* The random first period is over. */
@@ -228,10 +257,12 @@ uint64_t source_weight(struct thread_state *t, struct source *source)
     return time_weight(source, sys_monotonic_ns());
   case EVENT_CPU_TIME: {
     /* Code of ours that was interrupted may be reading the page (rt/work.c): then at the next sample. */
-    bool settle = source->unsettled && !t->inside;
+    bool may_unmap = source->how == SOURCE_PERF && !t->inside;
     uint64_t weight = time_weight(source, sys_thread_cpu_ns());
-    if (settle)
+    if (may_unmap && source->unsettled)
       settle_period(t, source);
+    else if (may_unmap && switches_often(source, weight))
+      change_to_timer(t, source);
     return weight;
   }
   case EVENT_COUNT:

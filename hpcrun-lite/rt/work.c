@@ -120,14 +120,19 @@ static const void *open_page(struct thread_state *t, uint32_t type, uint64_t con
   return *fd < 0 ? NULL : sys_perf_page(*fd, PAGE);
 }
 
-/* A page that the kernel updates when it switches the thread in: of an event that samples its CPU time, or of one that
- * is opened for that. */
-static const struct perf_event_mmap_page *time_page(struct thread_state *t)
+/* The page of an event that samples the thread's CPU time: the kernel updates it when it switches the thread in. */
+static const struct perf_event_mmap_page *sampled_page(const struct thread_state *t)
 {
-  int fd;
   for (unsigned i = 0; i < rt.event_count; i++)
     if (t->sources[i].how == SOURCE_PERF && rt.events[i].clock == EVENT_CPU_TIME && t->sources[i].page)
       return t->sources[i].page;
+  return NULL;
+}
+
+/* One of an event that is opened for that: it makes each switch slower (1 us). */
+static const struct perf_event_mmap_page *own_page(struct thread_state *t)
+{
+  int fd;
   if (!t->work.page) {
     t->work.page = open_page(t, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, &fd);
     if (fd >= 0)
@@ -141,11 +146,13 @@ void work_follow(struct thread_state *t)
   struct work *work = &t->work;
   if (!rt.online || !work_is_time())
     return;
-  const struct perf_event_mmap_page *page = time_page(t);
-  uint64_t *pointer = rseq_works ? rseq_pointer() : NULL;
+  const struct perf_event_mmap_page *page = sampled_page(t);
+  uint64_t *pointer = !page && rseq_works ? rseq_pointer() : NULL;
+  if (!page && !pointer)
+    page = own_page(t);
   work->how = page ? WORK_PAGE : pointer ? WORK_RSEQ : WORK_ASK;
   work->witness = page ? (const uint64_t *)(const void *)&page->lock : pointer ? pointer : &moved;
-  work->standing = pointer && !page ? (uint64_t)&descriptor : 0;
+  work->standing = pointer ? (uint64_t)&descriptor : 0;
 }
 
 uint64_t work_ask(struct thread_state *t, uint64_t moment)
