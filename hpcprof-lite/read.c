@@ -722,3 +722,8 @@ const char *read_loss_name(enum profile_loss loss)
 {
   return format_loss_name(loss);
 }
+
+const char *read_loss_remedy(enum profile_loss loss)
+{
+  return format_loss_remedy(loss);
+}

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "hpcrun-lite/hooks.h"
+#include "hpcrun-lite/losses.h"
 #include "hpcrun-lite/packer.h"
 #include "hpcrun-lite/rt/blame.h"
 #include "hpcrun-lite/rt/cct.h"
@@ -566,20 +567,16 @@ static void say_end(void)
   bool first = rt.pid == control.config.first_pid;
   if (control.config.log == 0 || (!first && control.config.log < 2))
     return;
-  static char losses[600];
-  size_t at = 0;
-  losses[0] = '\0';
-  for (unsigned i = 0; format_loss_name(i); i++) {
-    uint64_t lost = total_lost(i);
-    if (lost && at < sizeof losses)
-      at += (size_t)snprintf(losses + at, sizeof losses - at, "%s%llu %s", at ? ", " : "", (unsigned long long)lost,
-                             format_loss_name(i));
-  }
+  static char losses[LOSSES_TEXT_MAX];
+  uint64_t lost[FORMAT_LOST_MAX];
+  for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
+    lost[i] = total_lost(i);
+  losses_text(lost, losses);
   const char *missing = control_openmp_missing();
   bool apart = children_us() > children_at_start_us; /* the launcher's own were before */
   control_say("%s: %llu samples of %u thread%s; %s; %s%s", control.config.directory,
               (unsigned long long)total_samples(), control.thread_count, control.thread_count == 1 ? "" : "s",
-              missing ? missing : "OpenMP attached", at ? losses : "nothing lost",
+              missing ? missing : "OpenMP attached", losses,
               apart && first ? "; child processes are measured apart (-v)" : "");
   if (rt.timers_for_cpu && rt.driver >= 0 && rt.events[rt.driver].clock == EVENT_CPU_TIME)
     control_say("CPU time was sampled by timers (perf_event may not sample the kernel here: sysctl "

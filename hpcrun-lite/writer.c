@@ -174,8 +174,11 @@ static void put(struct buffer *to, enum format_table table, uint32_t owner, uint
     return;
   }
   enum { WORTH_COMPRESSING = 128 };
-  to->used += format_pack(&head, records, raw_size >= WORTH_COMPRESSING ? writer_compressor() : NULL,
-                          to->bytes + to->used, to->capacity - to->used);
+  size_t packed = format_pack(&head, records, raw_size >= WORTH_COMPRESSING ? writer_compressor() : NULL,
+                              to->bytes + to->used, to->capacity - to->used);
+  to->used += packed;
+  if (!packed)
+    atomic_fetch_add(&rt.lost[FORMAT_LOST_WRITES], raw_size);
 }
 
 static void put_table(struct buffer *to, const struct table *table)
