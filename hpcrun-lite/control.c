@@ -269,6 +269,20 @@ static void state_release(struct thread_state *t)
   arena_free(ARENA_THREAD, 0, t->self_chunk);
 }
 
+/* The thread's record, published before anything that refers to it. */
+static bool record_new(struct thread_state *t)
+{
+  t->record_chunk = arena_new(ARENA_RECORD, 0, FORMAT_THREAD, t->index, sizeof(struct format_thread), 1);
+  if (!t->record_chunk)
+    return false;
+  t->record = arena_data(t->record_chunk);
+  t->record->index = t->index;
+  t->record->tid = (uint32_t)t->tid;
+  t->record->start_ns = sys_monotonic_ns() - control.start_ns;
+  __atomic_store_n(&t->record_chunk->count, 1, __ATOMIC_RELEASE);
+  return true;
+}
+
 /* The state of the calling thread, with all its memory; NULL without. */
 static struct thread_state *state_new(uint32_t index)
 {
@@ -277,11 +291,11 @@ static struct thread_state *state_new(uint32_t index)
     return NULL;
   struct thread_state *t = arena_data(chunk);
   t->index = index;
+  t->tid = sys_tid();
   t->self_chunk = chunk;
-  t->record_chunk = arena_new(ARENA_RECORD, 0, FORMAT_THREAD, index, sizeof(struct format_thread), 1);
   t->frames_chunk = arena_new(ARENA_FRAMES, 0, FORMAT_FREE, index, sizeof(struct frame), RT_FRAMES_MAX);
   t->walk_chunk = arena_new(ARENA_WALK, 0, FORMAT_FREE, index, (uint32_t)unwind_size(), 1);
-  if (!cct_init(t) || !t->record_chunk || !t->frames_chunk || !t->walk_chunk || !region_register(t)) {
+  if (!record_new(t) || !cct_init(t) || !t->frames_chunk || !t->walk_chunk || !region_register(t)) {
     state_release(t);
     return NULL;
   }
@@ -290,15 +304,9 @@ static struct thread_state *state_new(uint32_t index)
     state_release(t);
     return NULL;
   }
-  t->record = arena_data(t->record_chunk);
   t->frames = arena_data(t->frames_chunk);
   t->walk = arena_data(t->walk_chunk);
-  t->tid = sys_tid();
   t->cpu_start_ns = sys_thread_cpu_ns();
-  t->record->index = index;
-  t->record->tid = (uint32_t)t->tid;
-  t->record->start_ns = sys_monotonic_ns() - control.start_ns;
-  __atomic_store_n(&t->record_chunk->count, 1, __ATOMIC_RELEASE);
   return t;
 }
 
@@ -420,6 +428,14 @@ bool thread_stopped(void)
   return stopped;
 }
 
+/* What an ended thread has measured could not be written: it stays where it is, for a number of threads. */
+static bool left_in_live_file(void)
+{
+  enum { LEFT_MAX = 200 };
+  static unsigned left;
+  return arena_kept() && left++ < LEFT_MAX;
+}
+
 void thread_stop(void)
 {
   struct thread_state *t = rt_self;
@@ -441,7 +457,7 @@ void thread_stop(void)
   if (!finished) {
     region_fold(t);
     settle_record(t, true);
-    writer_thread_ended(t);
+    bool written = writer_thread_ended(t);
     list_remove(t);
     control.finished_samples += t->record->samples;
     control.finished_regions += t->record->regions;
@@ -449,7 +465,8 @@ void thread_stop(void)
       control.finished_lost[i] += t->record->lost[i];
     blame_leave(t);
     region_unregister(t);
-    state_release(t);
+    if (written || !left_in_live_file())
+      state_release(t);
   }
   lock_drop();
   __builtin_ia32_ldmxcsr(mxcsr);

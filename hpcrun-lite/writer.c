@@ -273,11 +273,13 @@ void writer_thread(struct thread_state *t)
     flush(false);
 }
 
-void writer_thread_ended(struct thread_state *t)
+bool writer_thread_ended(struct thread_state *t)
 {
+  bool sampled = t->nodes.count > 1 || t->record->samples; /* samples of idle threads are in no node */
   writer_thread(t);
-  if (t->nodes.count > 1)
+  if (sampled)
     flush(false);
+  return !sampled || (!writer.failed && !writer.threads.used);
 }
 
 /* A string that may stand in the table already, at that offset. */
