@@ -499,6 +499,15 @@ def gcc_programs_run_on_libomp(directory):
 
 
 @case
+def the_new_runtime_says_no_more_than_the_old(directory):
+    need_private_libomp()
+    source = GOMP_PROGRAM.replace("int sum = 0;", "int sum = 0; omp_set_nested(1);")  # deprecated, libomp says
+    program = compile_c(directory, "nested", source, "-fopenmp", "-w")
+    assert launch(directory, "-q", program).stderr == ""
+    assert "omp_set_nested" in launch(directory, "-q", program, KMP_WARNINGS="1").stderr
+
+
+@case
 def keep_leaves_the_runtime(directory):
     program = compile_c(directory, "gomp", GOMP_PROGRAM, "-fopenmp")
     for settings in ({"OMP_TOOL": "disabled"}, {}):
