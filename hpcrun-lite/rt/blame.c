@@ -143,10 +143,10 @@ static bool count(const struct thread_state *self, uint32_t *busy, uint32_t *in_
   return nobody;
 }
 
-/* amount * share / all, rounded. */
+/* amount * share / all, rounded: half a unit more, before the rest is cut off. */
 static uint64_t part(uint64_t amount, uint64_t share, uint64_t all)
 {
-  return (uint64_t)((double)amount * (double)share / (double)all + 0.5);
+  return (rt_part(2 * amount, share, all) + 1) / 2;
 }
 
 struct blame blame_share(struct thread_state *t, uint64_t time_ns)

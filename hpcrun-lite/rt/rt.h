@@ -313,6 +313,18 @@ static inline uint32_t rt_task_index(uint64_t word)
   return ours ? (uint32_t)(word >> RT_TASK_INDEX_SHIFT) : 0;
 }
 
+/* amount * share / all, rounded down, by integers: the program's rounding mode would change what floating point gives,
+ * its traps would end it there, and its flags would show.  Beyond 64 bits the largest number, for all = 0 nothing. */
+static inline uint64_t rt_part(uint64_t amount, uint64_t share, uint64_t all)
+{
+  unsigned __int128 product = (unsigned __int128)amount * share;
+  uint64_t quotient = (uint64_t)product, above = (uint64_t)(product >> 64);
+  if (above >= all)
+    return all ? UINT64_MAX : 0;
+  __asm__("divq %2" : "+a"(quotient), "+d"(above) : "r"(all) : "cc");
+  return quotient;
+}
+
 static inline uint64_t rt_ticks(void)
 {
   return __builtin_ia32_rdtsc();

@@ -19,8 +19,7 @@ void work_calibrate(uint64_t start_ticks, uint64_t start_ns)
   if (passed_ticks == 0 || passed_ns < 2 * atomic_load_explicit(&calibrated_ns, memory_order_relaxed))
     return;
   atomic_store_explicit(&calibrated_ns, passed_ns, memory_order_relaxed);
-  atomic_store_explicit(&ns_per_tick, (uint64_t)((double)passed_ns / (double)passed_ticks * 4294967296.0),
-                        memory_order_relaxed);
+  atomic_store_explicit(&ns_per_tick, rt_part(passed_ns, 1ull << 32, passed_ticks), memory_order_relaxed);
 }
 
 static uint64_t to_ticks(uint64_t ns)
@@ -30,7 +29,7 @@ static uint64_t to_ticks(uint64_t ns)
     work_calibrate(begun_ticks, begun_ns);
     rate = atomic_load_explicit(&ns_per_tick, memory_order_relaxed);
   }
-  return rate ? (uint64_t)((double)ns * 4294967296.0 / (double)rate) : 0;
+  return rt_part(ns, 1ull << 32, rate);
 }
 
 /* ---- the rseq area ---- */
