@@ -137,6 +137,7 @@ static void reset_process(void)
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   rt.pid = sys_own_pid();
+  rt_begin();
   control.start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
   control.start_ns = sys_monotonic_ns();
   control.start_ticks = rt_ticks();
@@ -328,7 +329,7 @@ static void list_remove(struct thread_state *t)
 
 void thread_start(uint64_t top_sp, uint32_t handed)
 {
-  if (rt_self || !control.active)
+  if (rt_self || !control.active || !rt_home.ours)
     return;
   lock_take();
   if (control.threads)
@@ -375,7 +376,7 @@ static unsigned ended_next;
 
 uint32_t thread_hand_over(void)
 {
-  struct thread_state *t = rt_self;
+  struct thread_state *t = rt_thread();
   if (!t || !rt_enter(t))
     return 0;
   arena_settle();
@@ -404,7 +405,7 @@ static void keep_ended(struct thread_state *t)
 
 void thread_joined(pthread_t thread)
 {
-  struct thread_state *t = rt_self;
+  struct thread_state *t = rt_thread();
   uint32_t handed = 0;
   if (!rt.online || !t)
     return;
@@ -438,7 +439,7 @@ static bool left_in_live_file(void)
 
 void thread_stop(void)
 {
-  struct thread_state *t = rt_self;
+  struct thread_state *t = rt_thread();
   if (!t || !control.active)
     return;
   unsigned mxcsr = __builtin_ia32_stmxcsr();
@@ -719,7 +720,7 @@ static bool fork_locked;
 /* No thread is in a handler, where it could hold libunwind's locks, while the process is copied. */
 void control_fork_prepare(void)
 {
-  fork_locked = control.active;
+  fork_locked = control.active && rt_home.ours;
   if (!fork_locked)
     return;
   lock_take();

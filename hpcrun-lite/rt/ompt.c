@@ -16,15 +16,16 @@
 
 static struct thread_state *self(void)
 {
-  return rt_self && rt_self->activity.openmp ? rt_self : NULL;
+  struct thread_state *t = rt_thread();
+  return t && t->activity.openmp ? t : NULL;
 }
 
 static void on_thread_begin(int type, ompt_data_t *thread_data)
 {
   (void)thread_data;
-  if (!rt_self)
+  if (!rt_thread())
     threads_adopt();
-  struct thread_state *t = rt_self;
+  struct thread_state *t = rt_thread();
   if (!t)
     return;
   blame_openmp_begin(t, type == ompt_thread_worker);
@@ -448,7 +449,7 @@ static void on_mutex_released(int kind, uint64_t wait_id, const void *codeptr)
 
 void ompt_pause(bool pause)
 {
-  struct thread_state *t = rt_self;
+  struct thread_state *t = rt_thread();
   if (!t || !graph_enter(t)) {
     atomic_store(&rt.paused, pause);
     return;

@@ -109,10 +109,12 @@ struct log_stream {
   bool ended; /* a part is lost: nothing behind it is written */
 };
 
-/* A user region that is open: in the frame that ends at cfa (the frame outside it has that stack pointer). */
+/* A user region that is open: in the frame that ends at cfa (the frame outside it has that stack pointer; 0 = not
+ * known). */
 struct user_region {
   uint64_t cfa;
   uint32_t name, row;
+  bool followed; /* by the graph */
 };
 
 /* References of a thread's to a shared record that it has at hand: see rt/path.h. */
@@ -270,6 +272,22 @@ struct rt_process {
 
 extern struct rt_process rt;
 extern __thread struct thread_state *rt_self __attribute__((tls_model("initial-exec")));
+
+/* A page that the kernel wipes in children made past libc's fork() (_Fork, the system calls): they share their parent's
+ * files, so they must not measure.  Writer: rt_begin(), before there are other threads; read plainly by all. */
+extern union rt_home {
+  bool ours;
+  char page[4096];
+} rt_home;
+
+/* CTL: this process measures from now on. */
+void rt_begin(void);
+
+/* The calling thread's state; NULL where it is not measured. */
+static inline struct thread_state *rt_thread(void)
+{
+  return __builtin_expect(rt_home.ours, 1) ? rt_self : NULL;
+}
 
 static inline bool rt_enter(struct thread_state *t)
 {
