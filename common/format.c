@@ -211,6 +211,8 @@ static const struct {
     [FORMAT_LOST_LOG] = {"parts of the graph's log", "make room on the disk, or give another directory (-o)"},
     [FORMAT_LOST_UNKEPT] = {"blocks of tables not kept on disk",
                             "lost if the program is killed; hpcrun-lite --diagnose says why"},
+    [FORMAT_LOST_RATE] = {"samples left out at a lower rate",
+                          "many threads sleep: their time is in the samples after them; ask for fewer (-e wall@f50)"},
 };
 
 const char *format_loss_name(unsigned loss)

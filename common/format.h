@@ -82,6 +82,7 @@ enum format_loss {
   FORMAT_LOST_WORK,       /* times that a hardware counter of work did not count all: work and span are too small   */
   FORMAT_LOST_LOG,        /* streams of the graph's log that end early */
   FORMAT_LOST_UNKEPT,     /* blocks of tables that were not on the disk while the program ran */
+  FORMAT_LOST_RATE,       /* samples of elapsed time left out, since threads are many: their time is in the next */
   FORMAT_LOST_MAX = 24
 };
 

@@ -10,7 +10,7 @@
 
 _Static_assert((int)CONTEXT_KINDS == FORMAT_KINDS && (int)CONTEXT_USER_REGION == FORMAT_KIND_USER_REGION, "same kinds");
 _Static_assert((int)CONTEXT_LINK == FORMAT_KIND_LINK && (int)CONTEXT_RUNTIME == FORMAT_KIND_RUNTIME, "same kinds");
-_Static_assert((int)LOSS_MAX == FORMAT_LOST_MAX && (int)LOSS_UNKEPT == FORMAT_LOST_UNKEPT, "same losses");
+_Static_assert((int)LOSS_MAX == FORMAT_LOST_MAX && (int)LOSS_RATE == FORMAT_LOST_RATE, "same losses");
 _Static_assert((int)DIRECTIVE_KINDS == FORMAT_DIRECTIVE_KINDS, "same directives");
 _Static_assert((int)DIRECTIVE_ORDERED == FORMAT_DIRECTIVE_ORDERED, "same directives");
 _Static_assert((int)COLUMN_EVENT == FORMAT_ROLE_EVENT && (int)COLUMN_IN_USE == FORMAT_ROLE_IN_USE, "same roles");

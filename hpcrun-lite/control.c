@@ -198,7 +198,7 @@ bool control_start(void)
   }
   memcpy(rt.events, control.config.events, sizeof rt.events);
   rt.event_count = control.config.event_count;
-  control.cpus = core_count();
+  control.cpus = rt.cpus = core_count();
   rt.task_creation = control.config.task_creation;
   rt.online = control.config.online;
   rt.work_unit = control.config.work_unit;

@@ -55,7 +55,9 @@ struct source {
   void *page;        /* perf: keeps the event alive                        */
   uint32_t switches; /* perf: the page's sequence at the last sample    */
   int timer;
-  uint64_t period;     /* nominal, ns or counts                              */
+  bool rests;          /* its timer does, since the thread sleeps       */
+  uint64_t asked;      /* nominal period, ns or counts                       */
+  uint64_t period;     /* that it has now: longer where threads are many     */
   uint64_t last;       /* clock or count at the last sample                  */
   uint64_t rest_until; /* ticks: no sample before                        */
   uint64_t id;         /* perf's id, to recognise the descriptor             */
@@ -244,6 +246,7 @@ struct rt_process {
   unsigned event_count;
   int driver; /* event that drives the four categories: the first time event, else -1           */
   unsigned metric_count;
+  uint32_t cpus; /* that the process may run on */
   int pid;
   bool timers_for_cpu; /* CPU time is sampled by timers: kernel samples are not allowed                  */
   bool ompt;
@@ -262,6 +265,7 @@ struct rt_process {
   atomic_uint module_generation; /* changes with every dlclose                                               */
   atomic_uint_fast64_t regions;
   atomic_int in_use, in_use_max; /* OpenMP threads, see rt/blame.h */
+  atomic_uint ticking;           /* timers of elapsed time that go, see rt/source.c */
   uint32_t epoch;                /* base of region generations, so that handles of a parent process do not fit     */
   _Atomic uint64_t lost[FORMAT_LOST_MAX]; /* of the process; each thread has its own                         */
 

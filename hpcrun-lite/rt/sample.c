@@ -26,6 +26,7 @@ void rt_begin(void)
 {
   sys_wipe_on_fork(&rt_home, sizeof rt_home);
   rt_home.ours = true;
+  atomic_store(&rt.ticking, 0);
 }
 
 static unsigned event_metric(unsigned event)
@@ -137,7 +138,7 @@ bool sample_signal(const siginfo_t *info, void *context)
         record_refresh(t);
       }
       if (source)
-        source_took(source, began);
+        source_took(t, source, began);
       rt_leave(t);
     } else if (source) {
       refuse(t, source, weight);

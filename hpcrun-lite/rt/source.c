@@ -88,6 +88,37 @@ static bool perf_start(struct thread_state *t, struct source *source, uint64_t p
   return true;
 }
 
+/* What a sample of elapsed time takes in the handler: a running mean over all threads.  Written by any thread, relaxed:
+ * an update that is lost is one sample less in a mean. */
+static _Atomic uint64_t mean_ns;
+
+/* Threads for which there is a core are awake, and rest between samples anyway (source_took()); all others together
+ * may take a quarter of the machine. */
+uint64_t source_bearable(uint64_t asked_ns)
+{
+  enum { DELIVERY_NS = 20000, SHARE = 4 };
+  uint64_t ticking = atomic_load_explicit(&rt.ticking, memory_order_relaxed), cpus = rt.cpus ? rt.cpus : 1;
+  if (ticking <= cpus)
+    return asked_ns;
+  uint64_t each = DELIVERY_NS + atomic_load_explicit(&mean_ns, memory_order_relaxed);
+  uint64_t least = (ticking - cpus) * each * SHARE / cpus;
+  return least > asked_ns ? least : asked_ns;
+}
+
+/* A sample of elapsed time has been taken, which began when it was weighed. */
+static void adapt(struct source *source)
+{
+  enum { SAMPLES = 64, LONGEST_NS = 1000000 }; /* longer: it was switched out */
+  uint64_t took = sys_monotonic_ns() - source->last, mean = atomic_load_explicit(&mean_ns, memory_order_relaxed);
+  took = took < LONGEST_NS ? took : LONGEST_NS;
+  atomic_store_explicit(&mean_ns, mean - mean / SAMPLES + took / SAMPLES, memory_order_relaxed);
+  uint64_t period = source_bearable(source->asked);
+  if (period > source->period + source->period / 4 || period + period / 4 < source->period) {
+    source->period = period;
+    sys_timer_set(source->timer, period, period);
+  }
+}
+
 static bool timer_start(struct thread_state *t, struct source *source, int clock)
 {
   source->timer = sys_timer_start(clock, t->tid, RT_SIGNAL, source, random_phase(t, source->period), source->period);
@@ -109,11 +140,16 @@ static bool start_one(struct thread_state *t, struct source *source)
 {
   const struct event *event = &rt.events[source->event];
   source->first = true;
-  source->period = own_period(t, event);
+  source->asked = source->period = own_period(t, event);
   switch (event->clock) {
   case EVENT_WALL_TIME:
     source->last = sys_monotonic_ns();
-    return timer_start(t, source, CLOCK_MONOTONIC);
+    atomic_fetch_add(&rt.ticking, 1);
+    source->period = source_bearable(source->asked);
+    source->rests = !timer_start(t, source, CLOCK_MONOTONIC);
+    if (source->rests)
+      atomic_fetch_sub(&rt.ticking, 1);
+    return !source->rests;
   case EVENT_CPU_TIME:
     source->last = sys_thread_cpu_ns();
     source->unsettled = !rt.timers_for_cpu && perf_start(t, source, random_phase(t, source->period));
@@ -137,6 +173,15 @@ void source_start(struct thread_state *t)
   }
 }
 
+/* Of those that count, see source_bearable(). */
+static void set_rests(struct source *source, bool rests)
+{
+  if (source->how != SOURCE_TIMER || rt.events[source->event].clock != EVENT_WALL_TIME || source->rests == rests)
+    return;
+  source->rests = rests;
+  atomic_fetch_add(&rt.ticking, rests ? -1u : 1u);
+}
+
 void source_stop(struct thread_state *t)
 {
   for (unsigned i = 0; i < rt.event_count; i++) {
@@ -144,6 +189,7 @@ void source_stop(struct thread_state *t)
     uint64_t id;
     if (source->how == SOURCE_TIMER)
       sys_timer_stop(source->timer);
+    set_rests(source, true);
     if (source->how == SOURCE_PERF) {
       sys_unmap(source->page, PAGE);
       if (source->fd_open && sys_perf_id(source->fd, &id) && id == source->id)
@@ -158,15 +204,19 @@ void source_stop(struct thread_state *t)
 void source_rest(struct thread_state *t)
 {
   for (unsigned i = 0; i < rt.event_count; i++)
-    if (t->sources[i].how == SOURCE_TIMER)
+    if (t->sources[i].how == SOURCE_TIMER) {
       sys_timer_set(t->sources[i].timer, 0, 0);
+      set_rests(&t->sources[i], true);
+    }
 }
 
 void source_go_on(struct thread_state *t)
 {
   for (unsigned i = 0; i < rt.event_count; i++)
-    if (t->sources[i].how == SOURCE_TIMER)
+    if (t->sources[i].how == SOURCE_TIMER) {
+      set_rests(&t->sources[i], false);
       sys_timer_set(t->sources[i].timer, 1, t->sources[i].period);
+    }
 }
 
 /* With samples that take longer than the period (deep stacks at high rates) the program would not get on at all. */
@@ -175,11 +225,16 @@ bool source_too_early(const struct source *source)
   return (int64_t)(source->rest_until - rt_ticks()) > 0 && rt.events[source->event].clock != EVENT_COUNT;
 }
 
-void source_took(struct source *source, uint64_t began)
+void source_took(struct thread_state *t, struct source *source, uint64_t began)
 {
   enum { REST_SHARE = 3 };
   uint64_t now = rt_ticks();
   source->rest_until = now + REST_SHARE * (now - began);
+  if (rt.events[source->event].clock != EVENT_WALL_TIME)
+    return;
+  if (source->period > source->asked)
+    t->record->lost[FORMAT_LOST_RATE] += source->period / source->asked - 1;
+  adapt(source);
 }
 
 struct source *source_of(struct thread_state *t, const siginfo_t *info)

@@ -4,6 +4,7 @@ second: no deadlock, the program's own answers, and no count that drifts.
 Usage: stress.py [--long SECONDS]     (--long: each mix for that long, and more of them)"""
 import ctypes
 import glob
+import math
 import os
 import struct
 import subprocess
@@ -13,7 +14,7 @@ import threading
 from measured import HERE, Measurement, build, tap
 
 LONG = float(sys.argv[sys.argv.index("--long") + 1]) if "--long" in sys.argv else 0
-SECONDS = LONG or 4
+SECONDS = LONG or 3
 INCLUDE = os.path.join(HERE, "..", "..", "include")
 RATE = 10000
 PLUGIN = "int plugin(int turns) { int n = 0; for (volatile int i = 0; i < turns; i++) n++; return n; }\n"
@@ -22,8 +23,10 @@ WORK, SPAN = 962, 181
 ROWS = {"parallel": 10, "for": 4, "critical": 10, "ordered": 10, "lock": 40, "single": 2}
 STRICT_ROWS = {"parallel": 1, "for": 1, "critical": 2, "lock": 2, "single": 1}
 # What may be lost, as a share of the samples: those within our own code, whose time is counted; and where signals storm,
-# handlers run in threads that wait in the runtime, which contradicts their state for as long as the handler runs.
-EXPLAINED = {"samples inside the tool": (1, ""), "thread states repaired": (0.1, "s")}
+# handlers run in threads that wait in the runtime, which contradicts their state for as long as the handler runs.  Samples
+# of elapsed time are fewer than asked for where threads are more than cores.
+EXPLAINED = {"samples inside the tool": (1, ""), "thread states repaired": (0.1, "s"),
+             "samples left out at a lower rate": (math.inf, "")}
 
 HEAD = struct.Struct("<QHHIIIIIQI20x")
 METRICS, THREAD, VALUES, ZSTD = 3, 6, 8, 2
@@ -81,12 +84,13 @@ def sums_are_right(run, clock):
     threads = max(processes, key=len)
     for thread in threads:
         time = getattr(thread, clock)
-        assert thread.sampled <= time + 2e9 / RATE, vars(thread)
+        # a thread's first sample stands for a whole period, which is long where many sleep
+        assert thread.sampled <= time + (2e9 / RATE if clock == "cpu" else 1e9), vars(thread)
         assert time < 50e6 or thread.sampled >= 0.98 * time - (5e6 if clock == "cpu" else 200e6), vars(thread)
         # periods are up to 4 % shorter than asked for, and a thread's first is much shorter until it is out of the tool
         assert time < 10e6 or thread.taken <= 1.05 * time * RATE / 1e9 + 20, vars(thread)
     total, time = sum(thread.sampled for thread in threads), sum(getattr(thread, clock) for thread in threads)
-    assert total >= 0.98 * time - 1e6 * len(threads), (total, time, len(threads))
+    assert abs(total - time) <= (0.02 if clock == "cpu" else 0.05) * time + 1e6 * len(threads), (total, time, len(threads))
 
 
 # ---- runs ----
@@ -117,7 +121,7 @@ def measure(directory, program, *arguments, options=(), seconds=0.0):
     finally:
         watchdog.cancel()
     assert run.done.returncode == 0, run.done
-    run.said = {name: int(value) for name, value in (line.split() for line in run.done.stdout.splitlines())}
+    run.said = {name: float(value) for name, value in (line.split() for line in run.done.stdout.splitlines())}
     return run
 
 
@@ -218,6 +222,15 @@ def floating_point_is_the_programs(directory):
         assert sum(node.value("idleness_incl_s") for node in busy_at_its_end) == 0
         if options:
             graph_is(run, 58, 12)
+
+
+@tap.case
+def hundreds_of_sleeping_threads_leave_the_machine_to_others(directory):
+    """A second of CPU time beside them: at 5,000 signals a second for each it would take minutes."""
+    run = measure(directory, program(directory), "many", "400", "1", options=("-e", "wall@f5000"))
+    items = {row["item"]: float(row["value"]) for row in run.view("summary") if row["section"] == "health"}
+    assert items["samples left out at a lower rate"] > 0 and items["events not armed"] == 0, items
+    sums_are_right(run, "wall")
 
 
 if LONG:
