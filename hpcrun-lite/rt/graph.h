@@ -70,6 +70,7 @@ struct loop {
   uint64_t begin, work, span;
   struct join ordered;
   uint32_t ordered_begun, ordered_ended; /* ordered regions of the loop */
+  bool ordered_missed;                   /* the end of one was not told in time */
 };
 
 /* The time between two barriers of a region. */

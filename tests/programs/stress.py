@@ -177,11 +177,11 @@ def mix(directory, what, event, options=(), user=True):
     said = run.said
     assert said["sum"] == WORK * said["rounds"] and said["queued"] == 0 and said["rounds"] > 2, said
     rows_are(run, ROWS, {"parallel": said["churned"] + 1})
+    losses_are_explained(run, what)
     if user:
         graph_is(run, WORK, SPAN)
     regions = {row["item"]: row["value"] for row in run.view("summary")}["regions"]
     assert int(regions) == ROWS["parallel"] * said["rounds"] + said["churned"] + 1, (regions, said)
-    losses_are_explained(run, what)
     busy_at_the_end(run)
     sums_are_right(run, "wall" if event == "wall" else "cpu")
     print(f"# {what} {event} {' '.join(options)}: {run.said}", flush=True)
