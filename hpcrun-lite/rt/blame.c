@@ -6,7 +6,7 @@
 enum { LIVE_FIRST = 256, WAIT_TRIES = 100, TAKE_TRIES = 2 };
 
 struct blame_entry blame_entries[1 << BLAME_ENTRIES_BITS];
-static bool entries_used; /* some thread has waited for a lock */
+static atomic_bool entries_used; /* some thread has waited for a lock: set by any, relaxed; read by CTL */
 static struct table live; /* struct thread_state *, NULL = free.  A state's memory is only ever used for another one. */
 
 /* Sums over all samples of elapsed time, for those who slept meanwhile. */
@@ -64,7 +64,7 @@ void blame_openmp_begin(struct thread_state *t, bool worker)
   t->worker = worker;
   blame_unblock(t);
   blame_in_use(!worker);
-  t->activity.openmp = true;
+  rt_flag(&t->activity.openmp, true);
 }
 
 void blame_openmp_end(struct thread_state *t)
@@ -73,7 +73,7 @@ void blame_openmp_end(struct thread_state *t)
     return;
   blame_unblock(t);
   blame_in_use(-!t->worker);
-  t->activity.openmp = false;
+  rt_flag(&t->activity.openmp, false);
 }
 
 bool blame_block(struct thread_state *t)
@@ -82,7 +82,7 @@ bool blame_block(struct thread_state *t)
   if (activity->idle || activity->lockwait || activity->blocked)
     return false;
   t->blocked_since = rt_ticks();
-  activity->blocked = true;
+  rt_flag(&activity->blocked, true);
   if (rt.wall)
     t->before = (struct blame){.time_ns = atomic_load(&sampled_ns),
                                .per_busy_ns = atomic_load(&sampled_per_busy_ns),
@@ -101,7 +101,7 @@ void blame_unblock(struct thread_state *t)
     t->slept = true;
   else if (t->activity.openmp)
     blame_in_use(1);
-  t->activity.blocked = false;
+  rt_flag(&t->activity.blocked, false);
   t->blocked_ticks += rt_ticks() - t->blocked_since;
   t->changes++;
 }
@@ -233,7 +233,8 @@ bool blame_wait(uint64_t wait_id, const struct blame *blame)
   struct blame_entry *entry = blame_entry(wait_id);
   if (!wait_id || !entry_take(entry, WAIT_TRIES))
     return false;
-  entries_used = true;
+  if (!atomic_load_explicit(&entries_used, memory_order_relaxed))
+    atomic_store_explicit(&entries_used, true, memory_order_relaxed);
   bool ours = !entry->id || entry->id == wait_id;
   if (ours) {
     entry->blame.time_ns += blame->time_ns;

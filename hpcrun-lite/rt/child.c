@@ -529,8 +529,9 @@ static void end_record(struct thread_state *t, uint32_t index)
 /* Has the task done nothing but its work? */
 static bool is_plain(const struct task *task)
 {
-  return task->refs == 1 && !task->creates && !task->rows_open && !task->scope.instance && !task->depend.edges &&
-         !task->fulfilled.latest.burdened && !(task->flags & (TASK_SERIAL | TASK_LOOPS));
+  return __atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) == 1 && !task->creates && !task->rows_open &&
+         !task->scope.instance && !task->depend.edges && !task->fulfilled.latest.burdened &&
+         !(task->flags & (TASK_SERIAL | TASK_LOOPS));
 }
 
 /* The task's clock is not needed any more. */

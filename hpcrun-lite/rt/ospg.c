@@ -207,8 +207,8 @@ void ospg_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
 void ospg_team_size(uint64_t region, uint32_t threads)
 {
   struct team *team = graph_team(region);
-  if (team)
-    team->size = threads;
+  if (team && __atomic_load_n(&team->size, __ATOMIC_RELAXED) != threads) /* all threads of the team say the same */
+    __atomic_store_n(&team->size, threads, __ATOMIC_RELAXED);
 }
 
 /* The region's work and span become known. */

@@ -147,8 +147,9 @@ struct row_cache {
  * task that has not begun mostly has no record yet: then NEW is set, and the rest is rt/child.h's. */
 enum { RT_TASK_WAITING = 1, RT_TASK_NEW = 2, RT_TASK_INDEX_SHIFT = 2, RT_TASK_TAG_SHIFT = 34 };
 
-/* What the thread does, as the runtime's callbacks say: written by the thread itself, byte by byte, read by others
- * whole. */
+/* What the thread does, as the runtime's callbacks say.  Writer: the thread itself, byte by byte, by rt_flag();
+ * readers: all threads, the four bytes at once, relaxed: they are counted, and nothing else is read by what they say.
+ */
 struct activity {
   bool openmp;   /* an OpenMP runtime knows this thread                          */
   bool idle;     /* it waits at a barrier, in a taskwait or taskgroup, or for its next region */
@@ -293,12 +294,29 @@ static inline struct thread_state *rt_thread(void)
   return __builtin_expect(rt_home.ours, 1) ? rt_self : NULL;
 }
 
+static inline void rt_flag(bool *flag, bool value)
+{
+  __atomic_store_n(flag, value, __ATOMIC_RELAXED);
+}
+
+/* Changes of `inside` by its own thread: by one instruction, a plain one, which the compiler moves nothing across.  So
+ * a handler on this thread sees what it says; and who reads 0, with acquire, sees what the thread has written before,
+ * as every store of the machine's is a release.  For the other direction see rt_closed(). */
+static inline void rt_raise(struct thread_state *t)
+{
+  __asm__ volatile("incl %0" : "+m"(t->inside) : : "memory", "cc");
+}
+
+static inline void rt_lower(struct thread_state *t)
+{
+  __asm__ volatile("decl %0" : "+m"(t->inside) : : "memory", "cc");
+}
+
 static inline bool rt_enter(struct thread_state *t)
 {
   if (t->inside)
     return false;
-  t->inside = 1;
-  atomic_signal_fence(memory_order_seq_cst);
+  rt_raise(t);
   return true;
 }
 
@@ -308,7 +326,9 @@ static inline void rt_leave(struct thread_state *t)
   __atomic_store_n(&t->inside, 0, __ATOMIC_RELEASE);
 }
 
-/* Measuring has ended, or rests.  Tested again inside rt_enter(), since control waits for those inside. */
+/* Measuring has ended, or rests.  Tested again inside rt_enter(), since control waits for those inside: the fence
+ * between the store to `inside` and the load of `closed`, and control's between its own two, let one of them see the
+ * other. */
 static inline bool rt_closed(void)
 {
   atomic_thread_fence(memory_order_seq_cst);
@@ -362,7 +382,7 @@ static inline uint64_t rt_set_idle(struct thread_state *t, bool idle)
     t->idle_since = now;
   else
     t->idle_ticks += now - t->idle_since;
-  t->activity.idle = idle;
+  rt_flag(&t->activity.idle, idle);
   t->changes++;
   return now;
 }
@@ -376,7 +396,7 @@ static inline uint64_t rt_set_lockwait(struct thread_state *t, bool lockwait)
     t->lock_since = now;
   else
     t->lockwait_ticks += now - t->lock_since;
-  t->activity.lockwait = lockwait;
+  rt_flag(&t->activity.lockwait, lockwait);
   t->changes++;
   return now;
 }
