@@ -280,9 +280,13 @@ void table_publish(struct table *table)
 
 bool table_reach(struct table *table, atomic_flag *lock, uint32_t index)
 {
+  enum { TRIES = 100000 };
   uint32_t added;
+  int tries = 0;
   while (__atomic_load_n(&table->count, __ATOMIC_ACQUIRE) <= index) {
     if (atomic_flag_test_and_set_explicit(lock, memory_order_acquire)) {
+      if (++tries > TRIES)
+        return false;
       sys_yield();
       continue;
     }

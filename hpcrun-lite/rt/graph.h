@@ -103,8 +103,9 @@ struct group {
 };
 
 extern struct pool graph_tasks, graph_groups;
-extern struct table graph_teams;
-extern struct join graph_program; /* the longest clock of tasks that have ended outside of any region */
+extern struct table graph_teams;     /* grows under the lock; see rt/arena.h */
+extern atomic_flag graph_teams_lock; /* free in a forked child, whoever held it in the parent: graph_start() */
+extern struct join graph_program;    /* the longest clock of tasks that have ended outside of any region */
 
 void graph_start(void);
 

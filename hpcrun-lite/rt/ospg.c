@@ -181,9 +181,8 @@ void ospg_implicit_end(struct thread_state *t, uint32_t index)
 void ospg_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t region, int flags, const void *code,
                          uint64_t moment)
 {
-  static atomic_flag lock = ATOMIC_FLAG_INIT;
   graph_fragment_end_at(t, moment);
-  if (!table_reach(&graph_teams, &lock, (uint32_t)region)) {
+  if (!table_reach(&graph_teams, &graph_teams_lock, (uint32_t)region)) {
     rt_lost(t, FORMAT_LOST_GRAPH);
     return;
   }
