@@ -7,9 +7,14 @@ enum { LIVE_FIRST = 256, WAIT_TRIES = 100, TAKE_TRIES = 2 };
 
 struct blame_entry blame_entries[1 << BLAME_ENTRIES_BITS];
 static atomic_bool entries_used; /* some thread has waited for a lock: set by any, relaxed; read by CTL */
-static struct table live; /* struct thread_state *, NULL = free.  A state's memory is only ever used for another one. */
+/* struct thread_state *, NULL = free.  Writer: CTL, under its lock, with release; readers: samples of all threads, with
+ * acquire.  A state's memory is only ever used for another one, so that a stale pointer gives a count that is off by
+ * one for one sample. */
+static struct table live;
 
-/* Sums over all samples of elapsed time, for those who slept meanwhile. */
+/* Sums over all samples of elapsed time, for those who slept meanwhile.  Added to by samples of all threads; read as
+ * they stand: a sample that another thread is just adding counts in some of them, which is one of thousands.  The time
+ * is added last, so that what is divided by it is there. */
 static _Atomic uint64_t sampled_ns, sampled_per_busy_ns, sampled_in_use_ns;
 
 void blame_start(void)

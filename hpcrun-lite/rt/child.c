@@ -5,7 +5,9 @@
 
 enum { BULK = 1024, PLACES_FIRST = 64, LAST_BIT = 63 };
 
-/* What children of one task that are created one after the other have in common. */
+/* What children of one task that are created one after the other have in common.  Written by the parent's thread before
+ * a data word names it; read by those who run its tasks, which the runtime hands over.  refs: atomic, the last one
+ * acquires. */
 struct creation {
   struct pool_record pool;
   uint32_t refs; /* of children that have not been told of, and of the parent while it may create more */

@@ -9,8 +9,8 @@ enum { THREAD_TICKS = 1 << 25, PROCESS_TICKS = 1 << 30 };
 static struct {
   uint64_t ns, ticks, cpu_ns;
 } start;
-static struct format_process *_Atomic kept;
-static _Atomic uint64_t process_due; /* time-stamp counter */
+static struct format_process *_Atomic kept; /* written by CTL */
+static _Atomic uint64_t process_due;        /* time-stamp counter; who moves it on writes the record */
 
 void record_start(uint64_t start_ns, uint64_t start_ticks, uint64_t start_cpu_ns)
 {

@@ -13,7 +13,9 @@ enum { REGIONS_FIRST = 256, LOCK_TRIES = 10000, PATIENCE = 8 };
  * record that is not his own. */
 static _Atomic uint64_t shared_free;
 static struct table regions;
-static struct table threads; /* by thread index: struct thread_state *; an entry is good while its thread lives */
+/* By thread index: struct thread_state *; an entry is good while its thread lives, which a master does as long as its
+ * region.  Writer: CTL, under its lock, with release; readers: samples, with acquire. */
+static struct table threads;
 static atomic_flag lock = ATOMIC_FLAG_INIT; /* for adding records to the table */
 
 void region_start(void)

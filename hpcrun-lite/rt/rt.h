@@ -165,7 +165,9 @@ struct blame {
 };
 
 struct thread_state {
-  /* touched by callbacks: one cache line */
+  /* touched by callbacks: one cache line.  Read by others, relaxed: `activity`, `open_region`, `base_region`; with
+   * acquire: `inside`. A callback that sets a state is not inside: a sample that repairs the state in the midst of it
+   * (blame_check()) may count an interval twice, no more. */
   int inside; /* RT or CTL code of ours is running in this thread     */
   struct activity activity;
   uint32_t open_region;            /* innermost region that this thread is master of           */
@@ -240,8 +242,10 @@ struct thread_state {
   struct thread_state *next, **link; /* CTL: list of live threads, under its mutex  */
 };
 
-/* What RT knows of the process.  Written by CTL before the first sample (and in a forked child), read by all; the
- * atomics by anyone. */
+/* What RT knows of the process.  Written by CTL before the first sample (and in a forked child), read by all; what the
+ * OpenMP runtime's start adds (ompt, unseen, runtime_apart, the entry points) before it has threads.  The atomics:
+ * closed, quiet and graph_rests by CTL, sequentially consistent, against `inside` (rt_closed()); in_use, ticking,
+ * regions, lost by anyone, as sums that order nothing; paused and log by anyone, relaxed. */
 struct rt_process {
   struct event events[EVENTS_MAX];
   unsigned event_count;
@@ -264,7 +268,6 @@ struct rt_process {
   atomic_bool graph_rests;       /* the graph is not followed: its tables are looked at                             */
   atomic_bool closed;            /* measuring has ended: handlers and callbacks return at once                     */
   atomic_uint module_generation; /* changes with every dlclose                                               */
-  atomic_uint_fast64_t regions;
   atomic_int in_use, in_use_max; /* OpenMP threads, see rt/blame.h */
   atomic_uint ticking;           /* timers of elapsed time that go, see rt/source.c */
   uint32_t epoch;                /* base of region generations, so that handles of a parent process do not fit     */

@@ -207,7 +207,7 @@ void sharing_user_end(struct thread_state *t)
 
 /* ---- mutual exclusion ---- */
 
-/* A lock's holders, one after the other: a lower bound of the span. */
+/* A lock's holders, one after the other: a lower bound of the span.  All under `lock`. */
 struct lock_chain {
   uint64_t id, earliest, acquired, held;
   uint32_t row, lock; /* two locks may share a place: then the later one has it */

@@ -9,7 +9,8 @@
 enum { PAGE = 4096, RECENT_TICKS = 5000, TRIES = 100 };
 static const uint64_t moved = 1; /* a witness that never stands */
 
-/* Nanoseconds for a tick of the time-stamp counter, 32 bits of fraction; and the time that it was measured over. */
+/* Nanoseconds for a tick of the time-stamp counter, 32 bits of fraction; and the time that it was measured over.
+ * Written by CTL, and by a thread that needs it before, relaxed: either value is good. */
 static _Atomic uint64_t ns_per_tick, calibrated_ns;
 static uint64_t begun_ticks, begun_ns;
 
