@@ -24,9 +24,10 @@ ROWS = {"parallel": 10, "for": 4, "critical": 10, "ordered": 10, "lock": 40, "si
 STRICT_ROWS = {"parallel": 1, "for": 1, "critical": 2, "lock": 2, "single": 1}
 # What may be lost, as a share of the samples: those within our own code, whose time is counted; and where signals storm,
 # handlers run in threads that wait in the runtime, which contradicts their state for as long as the handler runs.  Samples
-# of elapsed time are fewer than asked for where threads are more than cores.
+# of elapsed time are fewer than asked for where threads are more than cores.  A sample of who waits for a lock does not wait
+# long for another one that is switched out while it leaves its own blame with that lock.
 EXPLAINED = {"samples inside the tool": (1, ""), "thread states repaired": (0.1, "s"),
-             "samples left out at a lower rate": (math.inf, "")}
+             "samples left out at a lower rate": (math.inf, ""), "samples of lock waits not charged": (0.01, "")}
 
 HEAD = struct.Struct("<QHHIIIIIQI20x")
 METRICS, THREAD, VALUES, ZSTD = 3, 6, 8, 2
