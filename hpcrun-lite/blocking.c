@@ -47,9 +47,9 @@ static __thread unsigned now_held __attribute__((tls_model("initial-exec")));
 /* The workers of its regions may be sampled while it sleeps, and the program be killed. */
 static void tell_regions(struct thread_state *t)
 {
-  if (!t->open_region || rt_closed() || !rt_enter(t))
+  if (!t->open_region || !rt_enter(t))
     return;
-  if (region_tell(t))
+  if (!rt_closed() && region_tell(t)) /* who closes waits for those inside */
     context_publish_open(t);
   rt_leave(t);
 }
