@@ -11,6 +11,7 @@
 #include "hpcprof-lite/analysis/speedup.h"
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
+#include "hpcprof-lite/statistics.h"
 #include "hpcprof-lite/tree.h"
 
 #include <stdio.h>
@@ -53,9 +54,10 @@ struct report {
   const struct names *names;
   const struct tree_columns *columns;
   const struct report_run *run;
-  const struct tree *tree; /* of the view; of the summary: the top-down one */
-  const struct tree *flat; /* of the summary */
-  const bool *shown;       /* [row of tree] */
+  const struct tree *tree;             /* of the view; of the summary: the top-down one */
+  const struct tree *flat;             /* of the summary */
+  const bool *shown;                   /* [row of tree] */
+  const struct statistics *statistics; /* of the rows of tree; NULL: none */
   uint32_t left_out;
   double percent_limit;
   bool weigh_excl; /* the view is about exclusive values */
