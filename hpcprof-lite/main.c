@@ -8,6 +8,7 @@
 #include "hpcprof-lite/report/summary.h"
 #include "hpcprof-lite/report/table.h"
 #include "hpcprof-lite/report/text.h"
+#include "hpcprof-lite/report/threads.h"
 #include "hpcprof-lite/schedule.h"
 #include "hpcprof-lite/statistics.h"
 
@@ -43,6 +44,7 @@ struct job {
   struct statistics statistics;
   bool *shown;
   uint64_t *thread_order;
+  struct crowd crowd;
   struct workspan_scenario scenario; /* under --what-if, and */
   double *factors;                   /* of the parts of the span */
   struct answers answers;
@@ -330,7 +332,7 @@ static int print(const struct job *job, const struct report *report)
     text ? parallelism_speedup_text(report) : parallelism_speedup(report, json);
     break;
   case OPTIONS_THREADS:
-    text ? text_threads(report) : table_threads(report, json);
+    text ? threads_text(report) : table_threads(report, json);
     break;
   default:
     if (text)
@@ -428,6 +430,13 @@ static int report_threads(struct job *job, struct report *report)
     return no_memory();
   report->thread_order = job->thread_order;
   uint32_t most = job->options.max_rows;
+  if (job->options.format == OPTIONS_TEXT && !most && report->thread_count > CROWD_FROM) {
+    report->crowd = &job->crowd;
+    return crowd_compute(&job->profile, job->thread_order, report->thread_count, tree_has_time(&job->columns),
+                         &job->crowd)
+               ? no_memory()
+               : 0;
+  }
   if (most && most < report->thread_count) {
     report->left_out = report->thread_count - most;
     report->thread_count = most;

@@ -11,6 +11,7 @@
 #include "hpcprof-lite/analysis/speedup.h"
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
+#include "hpcprof-lite/crowd.h"
 #include "hpcprof-lite/statistics.h"
 #include "hpcprof-lite/tree.h"
 
@@ -76,7 +77,8 @@ struct report {
   uint32_t modules_count;
   const uint64_t *thread_order; /* process << 32 | thread, in the order to be shown */
   uint32_t thread_count;
-  const char *directory; /* first one, for hints */
+  const struct crowd *crowd; /* of so many threads that they are not shown one by one; else NULL */
+  const char *directory;     /* first one, for hints */
   enum profile_baseline baseline;
 };
 

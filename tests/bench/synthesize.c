@@ -163,16 +163,15 @@ static void tell(const struct shape *shape, const struct output *output, uint32_
 static void put_thread(const struct shape *shape, struct output *output, uint32_t process, uint32_t thread)
 {
   make_tree(shape, output, process, thread);
-  struct format_thread record = {.index = thread,
-                                 .tid = 1000 + process * shape->threads + thread,
-                                 .flags = FORMAT_THREAD_OPENMP,
-                                 .end_ns = 10000000000,
-                                 .wall_ns = 10000000000};
+  struct format_thread record = {
+      .index = thread, .tid = 1000 + process * shape->threads + thread, .flags = FORMAT_THREAD_OPENMP};
   for (uint32_t i = 1; i < output->values_count; i++) {
     record.samples += output->values[i][0];
     record.cpu_ns += output->values[i][1] + output->values[i][2];
   }
-  record.idle_ns = record.wall_ns > record.cpu_ns ? record.wall_ns - record.cpu_ns : 0;
+  record.idle_ns = record.cpu_ns / 10;
+  record.wall_ns = record.end_ns = record.cpu_ns + record.idle_ns;
+  record.lost[FORMAT_LOST_MEMORY] = thread % 8 == 0 ? thread : 0;
   record.work = record.cpu_ns;
   put(output, FORMAT_NODES, thread, output->nodes_count, sizeof *output->nodes, output->nodes);
   put(output, FORMAT_VALUES, thread, output->values_count, sizeof *output->values, output->values);

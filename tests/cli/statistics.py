@@ -184,5 +184,41 @@ def no_time_no_statistics(_):
         assert not any(row[name] for name in row if "_work_" in name), row
 
 
+def seconds(ns_text):
+    """As the threads view shows it: two decimals, one from 1,000 s on."""
+    value = float(ns_text)
+    return f"{value:.2f}" if value < 999.995 else f"{value:.1f}"
+
+
+@case
+def many_threads_are_told_in_few_lines(directory):
+    measured = os.path.join(directory, "many")
+    make(measured, ("--processes", "12", "--ranks", "--threads", "17", "--contexts", "90"))
+    table = list(csv.DictReader(io.StringIO(run("--view", "threads", measured))))
+    assert len(table) == 12 * 17
+    text = run("--view", "threads", "-f", "text", measured).splitlines()
+    assert len(text) < 60 and all(len(line) <= 80 for line in text), text
+    assert text[0] == "204 threads of 12 processes on 1 host", text[0]
+    lines = {line[:7].strip(): line.split() for line in text[2:13]}
+    for name, column in (("work s", "work_s"), ("ovhd s", "overhead_s"), ("idle s", "idle_s"), ("wall s", "wall_s")):
+        values = sorted((row[column] for row in table), key=float)
+        wanted = [values[0], *(values[math.ceil(percent / 100 * len(values)) - 1] for percent in (5, 25, 50, 75, 95)),
+                  values[-1]]
+        mean = sum(ns(row, column) for row in table) // len(table) / 10**9
+        assert lines[name][2:] == [*map(seconds, wanted), seconds(mean)], (name, lines[name], wanted)
+    heads = [index for index, line in enumerate(text) if line.startswith("threads with ")]
+    assert [text[head] for head in heads] == ["threads with most work:", "threads with least work:",
+                                              "threads with most samples lost:"]
+    table.sort(key=lambda row: float(row["work_s"]))
+    lossy = sorted(table, key=lambda row: -int(row["dropped"]))
+    for head, wanted in zip(heads, (table[::-1], table, lossy)):
+        found = [line.split()[:3] for line in text[head + 2:head + 6]]
+        assert found == [[row["rank"], row["process"], row["thread"]] for row in wanted[:4]], (text[head], found)
+    bins = [int(line.split()[3]) for line in text if line[10:12] == "to"]
+    assert len(bins) == 8 and sum(bins) == len(table) and bins[0] and bins[-1], bins
+    rows_text = run("--view", "threads", "-f", "text", "--max-rows", "100", measured).splitlines()
+    assert sum(line.strip()[:1].isdigit() for line in rows_text) == 101, rows_text  # and what is left out
+
+
 if __name__ == "__main__":
     main()
