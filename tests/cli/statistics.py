@@ -209,8 +209,8 @@ def many_threads_are_told_in_few_lines(directory):
     heads = [index for index, line in enumerate(text) if line.startswith("threads with ")]
     assert [text[head] for head in heads] == ["threads with most work:", "threads with least work:",
                                               "threads with most samples lost:"]
-    table.sort(key=lambda row: float(row["work_s"]))
     lossy = sorted(table, key=lambda row: -int(row["dropped"]))
+    table.sort(key=lambda row: float(row["work_s"]))
     for head, wanted in zip(heads, (table[::-1], table, lossy)):
         found = [line.split()[:3] for line in text[head + 2:head + 6]]
         assert found == [[row["rank"], row["process"], row["thread"]] for row in wanted[:4]], (text[head], found)
