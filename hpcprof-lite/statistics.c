@@ -29,8 +29,17 @@ struct unit {
   uint32_t owner;        /* the rank's place, PROFILE_NONE if it has none */
 };
 
+/* Numbers of the rows while work is summed up: in the order in which contexts first came, so that what a thread has
+ * stands close together in memory.  A row's parent has a smaller number. */
+struct numbering {
+  uint32_t *place, *row; /* [row of the tree] its number; and back */
+  uint32_t *above;       /* [number] the parent's                  */
+  uint32_t *shown;       /* [row of the view] its number           */
+};
+
 /* What workers share. */
 struct run {
+  struct numbering numbering;
   const struct statistics_view *view;
   struct statistics *statistics;
   uint32_t *order;       /* usable processes by rank, then as they are */
@@ -166,17 +175,21 @@ void statistics_merge(struct statistics *into, const struct statistics *from)
 /* Moves one thread's amounts up the tree and on to the rows of the view; `own` is empty then. */
 static void sum_up(struct worker *worker)
 {
-  const struct statistics_view *view = worker->run->view;
+  const struct view_links *into = worker->run->view->into;
+  const struct numbering *numbering = &worker->run->numbering;
   struct amounts *own = &worker->own;
-  for (uint32_t row = own->rows; (row = amounts_take(own, row)) != PROFILE_NONE;) {
-    uint64_t amount = own->values[row];
-    own->values[row] = 0;
-    if (row)
-      amounts_add(own, view->tree->rows[row].parent, amount);
-    if (!view->into)
-      amounts_add(&worker->shown, row, amount);
-    for (uint32_t i = 0; view->into && i < view->into->count[row]; i++)
-      amounts_add(&worker->shown, view->into->into[view->into->first[row] + i], amount);
+  for (uint32_t place = own->rows; (place = amounts_take(own, place)) != PROFILE_NONE;) {
+    uint64_t amount = own->values[place];
+    own->values[place] = 0;
+    if (place)
+      amounts_add(own, numbering->above[place], amount);
+    if (!into) {
+      amounts_add(&worker->shown, place, amount);
+      continue;
+    }
+    uint32_t row = numbering->row[place];
+    for (uint32_t i = 0; i < into->count[row]; i++)
+      amounts_add(&worker->shown, numbering->shown[into->into[into->first[row] + i]], amount);
   }
 }
 
@@ -202,7 +215,7 @@ static int count_thread(struct worker *worker, struct stitch *stitch, uint32_t p
   for (uint32_t i = 0; stitch && i < worker->found.count; i++) {
     uint32_t row = view->row_of[worker->found.amounts[i].context];
     if (row != PROFILE_NONE)
-      amounts_add(&worker->own, row, worker->found.amounts[i].amount);
+      amounts_add(&worker->own, worker->run->numbering.place[row], worker->found.amounts[i].amount);
   }
   sum_up(worker);
   enter(&worker->shown, &worker->threads, owner, rank);
@@ -276,14 +289,16 @@ static void worker_release(struct worker *worker)
 static void hand_in(struct worker *worker)
 {
   struct run *run = worker->run;
-  struct statistics mine = *run->statistics;
-  mine.threads = worker->threads.sums;
-  mine.ranks = worker->ranks.sums;
-  tally_end(&worker->threads, mine.rows);
-  if (mine.ranked)
-    tally_end(&worker->ranks, mine.rows);
+  struct statistics *statistics = run->statistics;
+  tally_end(&worker->threads, statistics->rows);
+  if (statistics->ranked)
+    tally_end(&worker->ranks, statistics->rows);
   pthread_mutex_lock(&run->lock);
-  statistics_merge(run->statistics, &mine);
+  for (uint32_t row = 0; row < statistics->rows; row++) {
+    merge_sums(&statistics->threads[row], &worker->threads.sums[run->numbering.shown[row]]);
+    if (statistics->ranked)
+      merge_sums(&statistics->ranks[row], &worker->ranks.sums[run->numbering.shown[row]]);
+  }
   pthread_mutex_unlock(&run->lock);
 }
 
@@ -304,6 +319,90 @@ static void *work(void *argument)
     hand_in(&worker);
   worker_release(&worker);
   return NULL;
+}
+
+static int by_first(const void *a, const void *b, void *argument)
+{
+  const uint32_t *first = argument;
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return first[x] != first[y] ? (first[x] > first[y]) - (first[x] < first[y]) : (x > y) - (x < y);
+}
+
+/* Numbers rows by what came first in each. */
+static void number(uint32_t *first, uint32_t rows, uint32_t *order, uint32_t *place)
+{
+  for (uint32_t row = 0; row < rows; row++)
+    order[row] = row;
+  qsort_r(order, rows, sizeof *order, by_first, first);
+  for (uint32_t i = 0; i < rows; i++)
+    place[order[i]] = i;
+}
+
+/* first[row]: the first context of the row or of one below it. */
+static void find_first(const struct statistics_view *view, uint32_t *first)
+{
+  memset(first, 0xff, view->tree->count * sizeof *first);
+  for (uint32_t i = 0; i < view->profile->contexts.count; i++)
+    if (view->row_of[i] != PROFILE_NONE && first[view->row_of[i]] == PROFILE_NONE)
+      first[view->row_of[i]] = i;
+  for (uint32_t row = view->tree->count; row-- > 1;) {
+    uint32_t *above = &first[view->tree->rows[row].parent];
+    *above = first[row] < *above ? first[row] : *above;
+  }
+  first[0] = 0;
+}
+
+/* Numbers the view's rows by the rows that they are made of. */
+static int number_shown(const struct statistics_view *view, struct numbering *numbering)
+{
+  uint32_t *first = malloc(((size_t)view->rows + 1) * sizeof *first);
+  uint32_t *order = malloc(((size_t)view->rows + 1) * sizeof *order);
+  if (first && order) {
+    memset(first, 0xff, view->rows * sizeof *first);
+    for (uint32_t i = 0; i < view->tree->count; i++) {
+      uint32_t row = numbering->row[i];
+      for (uint32_t j = 0; j < view->into->count[row]; j++) {
+        uint32_t into = view->into->into[view->into->first[row] + j];
+        first[into] = i < first[into] ? i : first[into];
+      }
+    }
+    number(first, view->rows, order, numbering->shown);
+  }
+  int status = first && order ? 0 : ERR_NOMEM;
+  free(first);
+  free(order);
+  return status;
+}
+
+static int number_rows(const struct statistics_view *view, struct numbering *numbering)
+{
+  size_t rows = (size_t)view->tree->count + 1;
+  uint32_t *first = malloc(rows * sizeof *first);
+  numbering->place = malloc(rows * sizeof *numbering->place);
+  numbering->row = malloc(rows * sizeof *numbering->row);
+  numbering->above = malloc(rows * sizeof *numbering->above);
+  numbering->shown = malloc(((size_t)view->rows + 1) * sizeof *numbering->shown);
+  if (!first || !numbering->place || !numbering->row || !numbering->above || !numbering->shown) {
+    free(first);
+    return ERR_NOMEM;
+  }
+  find_first(view, first);
+  number(first, view->tree->count, numbering->row, numbering->place);
+  free(first);
+  for (uint32_t row = 0; row < view->tree->count; row++)
+    numbering->above[numbering->place[row]] = row ? numbering->place[view->tree->rows[row].parent] : PROFILE_NONE;
+  if (view->into)
+    return number_shown(view, numbering);
+  memcpy(numbering->shown, numbering->place, view->rows * sizeof *numbering->shown);
+  return 0;
+}
+
+static void release_numbering(struct numbering *numbering)
+{
+  free(numbering->place);
+  free(numbering->row);
+  free(numbering->above);
+  free(numbering->shown);
 }
 
 static int by_rank(const void *a, const void *b, void *argument)
@@ -378,6 +477,8 @@ int statistics_count_part(const struct statistics_view *view, uint32_t part, uin
   int status = ids ? plan(&run) : ERR_NOMEM;
   if (!status)
     status = init_sums(statistics);
+  if (!status)
+    status = number_rows(view, &run.numbering);
   if (!status) {
     unsigned started = 0;
     atomic_store(&run.next, part);
@@ -392,6 +493,7 @@ int statistics_count_part(const struct statistics_view *view, uint32_t part, uin
     status = atomic_load(&run.failed) ? ERR_NOMEM : 0;
   }
   statistics->known = !status;
+  release_numbering(&run.numbering);
   free(ids);
   free(run.order);
   free(run.first_owner);

@@ -46,6 +46,7 @@ struct stitch {
   enum profile_baseline baseline;
   bool finds;            /* contexts that are there already */
   struct problems known; /* then: by the first reading      */
+  uint32_t last;         /* merged context that was found last */
   uint32_t idleness;     /* the catalog's column, PROFILE_NONE if the file has nothing to make it of */
   uint32_t unknown;      /* module of frames whose module is unknown */
   struct place *stack;
@@ -231,14 +232,20 @@ static bool depends_on(struct stitch *stitch, struct place place, struct place *
   return false;
 }
 
-/* Where contexts are only looked for, one that is not there counts as the root. */
+/* Threads that ran the same code met its contexts in much the same order: the context that was made after the last one
+ * is tried first, which spares most searches.  Where contexts are only looked for, one that is not there counts as the
+ * root. */
 static uint32_t add_context(struct stitch *stitch, uint32_t parent, enum context_kind kind, uint32_t module,
                             uint32_t offset)
 {
-  if (!stitch->finds)
-    return contexts_add(stitch->contexts, parent, kind, module, offset);
-  uint32_t found = contexts_find(stitch->contexts, parent, kind, module, offset);
-  return found == PROFILE_NONE ? 0 : found;
+  uint32_t found = stitch->last + 1;
+  if (!contexts_is(stitch->contexts, found, parent, kind, module, offset))
+    found = stitch->finds ? contexts_find(stitch->contexts, parent, kind, module, offset)
+                          : contexts_add(stitch->contexts, parent, kind, module, offset);
+  if (found == PROFILE_NONE)
+    return stitch->finds ? 0 : found;
+  stitch->last = found;
+  return found;
 }
 
 static uint32_t partial_node(struct stitch *stitch)
