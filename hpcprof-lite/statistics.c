@@ -285,21 +285,50 @@ static void worker_release(struct worker *worker)
   free(worker->found.amounts);
 }
 
+/* Brings sums from the order of `place` into that of rows, within their own memory; seen[] is scratch, all false. */
+static void reorder(struct statistics_sums *sums, const uint32_t *place, uint32_t rows, bool *seen)
+{
+  for (uint32_t start = 0; start < rows; start++) {
+    struct statistics_sums first = sums[start];
+    uint32_t row = start;
+    for (; !seen[row]; row = place[row]) {
+      seen[row] = true;
+      sums[row] = place[row] == start ? first : sums[place[row]];
+    }
+  }
+}
+
+/* Adds the sums of one tally to those of the run; the first are taken over. */
+static int hand_over(struct run *run, struct tally *tally, struct statistics_sums **into)
+{
+  uint32_t rows = run->statistics->rows;
+  tally_end(tally, rows);
+  if (*into) {
+    for (uint32_t row = 0; row < rows; row++)
+      merge_sums(&(*into)[row], &tally->sums[run->numbering.shown[row]]);
+    return 0;
+  }
+  bool *seen = calloc((size_t)rows + 1, sizeof *seen);
+  if (!seen)
+    return ERR_NOMEM;
+  reorder(tally->sums, run->numbering.shown, rows, seen);
+  free(seen);
+  *into = tally->sums;
+  tally->sums = NULL;
+  return 0;
+}
+
 /* Adds the worker's sums to those of the run. */
-static void hand_in(struct worker *worker)
+static int hand_in(struct worker *worker)
 {
   struct run *run = worker->run;
   struct statistics *statistics = run->statistics;
-  tally_end(&worker->threads, statistics->rows);
-  if (statistics->ranked)
-    tally_end(&worker->ranks, statistics->rows);
   pthread_mutex_lock(&run->lock);
-  for (uint32_t row = 0; row < statistics->rows; row++) {
-    merge_sums(&statistics->threads[row], &worker->threads.sums[run->numbering.shown[row]]);
-    if (statistics->ranked)
-      merge_sums(&statistics->ranks[row], &worker->ranks.sums[run->numbering.shown[row]]);
-  }
+  int status = hand_over(run, &worker->threads, &statistics->threads);
+  if (!status && statistics->ranked)
+    status = hand_over(run, &worker->ranks, &statistics->ranks);
   pthread_mutex_unlock(&run->lock);
+  return status;
 }
 
 static void *work(void *argument)
@@ -313,10 +342,10 @@ static void *work(void *argument)
       break;
     status = count_unit(&worker, &run->units[number]);
   }
+  if (!status)
+    status = hand_in(&worker);
   if (status)
     atomic_store(&run->failed, true);
-  else
-    hand_in(&worker);
   worker_release(&worker);
   return NULL;
 }
@@ -453,21 +482,6 @@ static int plan(struct run *run)
   return 0;
 }
 
-static int init_sums(struct statistics *statistics)
-{
-  statistics->threads = calloc((size_t)statistics->rows + 1, sizeof *statistics->threads);
-  if (statistics->ranked)
-    statistics->ranks = calloc((size_t)statistics->rows + 1, sizeof *statistics->ranks);
-  if (!statistics->threads || (statistics->ranked && !statistics->ranks))
-    return ERR_NOMEM;
-  for (uint32_t row = 0; row < statistics->rows; row++) {
-    statistics->threads[row].lacks = PROFILE_NONE;
-    if (statistics->ranked)
-      statistics->ranks[row].lacks = PROFILE_NONE;
-  }
-  return 0;
-}
-
 int statistics_count_part(const struct statistics_view *view, uint32_t part, uint32_t parts, unsigned threads,
                           struct problems *problems, struct statistics *statistics)
 {
@@ -475,8 +489,6 @@ int statistics_count_part(const struct statistics_view *view, uint32_t part, uin
   pthread_t *ids = calloc(threads, sizeof *ids);
   *statistics = (struct statistics){.rows = view->rows};
   int status = ids ? plan(&run) : ERR_NOMEM;
-  if (!status)
-    status = init_sums(statistics);
   if (!status)
     status = number_rows(view, &run.numbering);
   if (!status) {
