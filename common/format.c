@@ -165,27 +165,48 @@ const char *format_table_name(unsigned table)
   return table < FORMAT_TABLES ? names[table] : "unknown";
 }
 
+/* What was lost, and what to do about it. */
+static const struct {
+  const char *name, *remedy;
+} losses[] = {
+    [FORMAT_LOST_MEMORY] = {"samples dropped for want of memory",
+                            "raise the memory limit (ulimit -v), or sample less often (-e task-clock@f100)"},
+    [FORMAT_LOST_REFUSED] = {"samples inside the tool",
+                             "counted as the tool's own time; a lower rate has fewer (-e task-clock@f100)"},
+    [FORMAT_LOST_UNKNOWN] = {"samples of unknown threads",
+                             "threads made before the tool was ready, or not by pthread_create()"},
+    [FORMAT_LOST_PARTIAL] = {"unwinds cut short", "kept below '[unwind cut short]'; see --diagnose"},
+    [FORMAT_LOST_UNRESOLVED] = {"samples in regions of unknown origin",
+                                "kept below '[unwind cut short]'; more samples find more (-e task-clock@f1000)"},
+    [FORMAT_LOST_MODULES] = {"frames outside any module", "generated code, or too many libraries: without names"},
+    [FORMAT_LOST_EVENTS] = {"events not armed", "hpcrun-lite --diagnose COMMAND says why"},
+    [FORMAT_LOST_THREADS] = {"threads not registered", "not in the report: too many at once, or no memory (ulimit -v)"},
+    [FORMAT_LOST_WRITES] = {"bytes not written", "make room on the disk, or give another directory (-o)"},
+    [FORMAT_LOST_BLAME] = {"samples of lock waits not charged",
+                           "missing from lock wait by context; its exact sum has them"},
+    [FORMAT_LOST_STATES] = {"thread states repaired", "idleness may be slightly off; nothing to do"},
+    [FORMAT_LOST_TASKS] = {"samples in tasks of unknown origin",
+                           "shown below their region; raise the memory limit (ulimit -v)"},
+    [FORMAT_LOST_PATHS] = {"parts of critical paths",
+                           "the critical path lacks contexts; raise the memory limit (ulimit -v)"},
+    [FORMAT_LOST_DIRECTIVES] = {"constructs not told apart",
+                                "too many, or no memory (ulimit -v): shown with the construct around them"},
+    [FORMAT_LOST_GRAPH] = {"tasks and joins not followed",
+                           "work and span are incomplete; raise the memory limit (ulimit -v)"},
+    [FORMAT_LOST_WORK] = {"gaps in counted work", "work and span are too small; use --work cpu-time"},
+    [FORMAT_LOST_LOG] = {"parts of the graph's log", "make room on the disk, or give another directory (-o)"},
+    [FORMAT_LOST_UNKEPT] = {"blocks of tables not kept on disk",
+                            "lost if the program is killed; hpcrun-lite --diagnose says why"},
+    [FORMAT_LOST_RATE] = {"samples left out at a lower rate",
+                          "many threads sleep: their time is in the samples after them; ask for fewer (-e wall@f50)"},
+};
+
 const char *format_loss_name(unsigned loss)
 {
-  static const char *const names[] = {
-      [FORMAT_LOST_MEMORY] = "samples dropped for want of memory",
-      [FORMAT_LOST_REFUSED] = "samples inside the tool",
-      [FORMAT_LOST_UNKNOWN] = "samples of unknown threads",
-      [FORMAT_LOST_PARTIAL] = "unwinds cut short",
-      [FORMAT_LOST_UNRESOLVED] = "samples in regions of unknown origin",
-      [FORMAT_LOST_MODULES] = "frames outside any module",
-      [FORMAT_LOST_EVENTS] = "events not armed",
-      [FORMAT_LOST_THREADS] = "threads not registered",
-      [FORMAT_LOST_WRITES] = "bytes not written",
-      [FORMAT_LOST_BLAME] = "samples of lock waits not charged",
-      [FORMAT_LOST_STATES] = "thread states repaired",
-      [FORMAT_LOST_TASKS] = "samples in tasks of unknown origin",
-      [FORMAT_LOST_PATHS] = "parts of critical paths",
-      [FORMAT_LOST_DIRECTIVES] = "constructs not told apart",
-      [FORMAT_LOST_GRAPH] = "tasks and joins not followed",
-      [FORMAT_LOST_WORK] = "gaps in counted work",
-      [FORMAT_LOST_LOG] = "parts of the graph's log",
-      [FORMAT_LOST_UNKEPT] = "blocks of tables not kept on disk",
-  };
-  return loss < sizeof names / sizeof *names ? names[loss] : NULL;
+  return loss < sizeof losses / sizeof *losses ? losses[loss].name : NULL;
+}
+
+const char *format_loss_remedy(unsigned loss)
+{
+  return loss < sizeof losses / sizeof *losses ? losses[loss].remedy : NULL;
 }

@@ -62,7 +62,7 @@ struct format_chunk {
   uint32_t reserved[5]; /* 0                                                         */
 };
 
-/* Loss and health counters of a process or thread, by index into `lost`.  Names are in format_loss_name(). */
+/* Loss and health counters of a process or thread, by index into `lost`.  Causes and remedies: doc/reliability.md. */
 enum format_loss {
   FORMAT_LOST_MEMORY,     /* samples dropped: no memory for a node or value                                      */
   FORMAT_LOST_REFUSED,    /* samples that fell into the tool's own code: their time is tool time                 */
@@ -82,6 +82,7 @@ enum format_loss {
   FORMAT_LOST_WORK,       /* times that a hardware counter of work did not count all: work and span are too small   */
   FORMAT_LOST_LOG,        /* streams of the graph's log that end early */
   FORMAT_LOST_UNKEPT,     /* blocks of tables that were not on the disk while the program ran */
+  FORMAT_LOST_RATE,       /* samples of elapsed time left out, since threads are many: their time is in the next */
   FORMAT_LOST_MAX = 24
 };
 
@@ -296,6 +297,7 @@ enum format_error format_next(const uint8_t *file, size_t size, size_t *offset, 
 void format_record(const struct format_view *view, uint32_t i, void *record, size_t record_size);
 
 const char *format_table_name(unsigned table);
-const char *format_loss_name(unsigned loss); /* NULL past the last one in use */
+const char *format_loss_name(unsigned loss);   /* NULL past the last one in use */
+const char *format_loss_remedy(unsigned loss); /* what to do about it; the same */
 
 #endif

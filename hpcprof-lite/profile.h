@@ -96,6 +96,7 @@ enum profile_loss {
   LOSS_WORK,
   LOSS_LOG,
   LOSS_UNKEPT,
+  LOSS_RATE,
   LOSS_MAX = 24
 };
 

@@ -1,18 +1,16 @@
 #include "hpcprof-lite/read.h"
 
 #include "common/format.h"
+#include "hpcprof-lite/load.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 _Static_assert((int)CONTEXT_KINDS == FORMAT_KINDS && (int)CONTEXT_USER_REGION == FORMAT_KIND_USER_REGION, "same kinds");
 _Static_assert((int)CONTEXT_LINK == FORMAT_KIND_LINK && (int)CONTEXT_RUNTIME == FORMAT_KIND_RUNTIME, "same kinds");
-_Static_assert((int)LOSS_MAX == FORMAT_LOST_MAX && (int)LOSS_UNKEPT == FORMAT_LOST_UNKEPT, "same losses");
+_Static_assert((int)LOSS_MAX == FORMAT_LOST_MAX && (int)LOSS_RATE == FORMAT_LOST_RATE, "same losses");
 _Static_assert((int)DIRECTIVE_KINDS == FORMAT_DIRECTIVE_KINDS, "same directives");
 _Static_assert((int)DIRECTIVE_ORDERED == FORMAT_DIRECTIVE_ORDERED, "same directives");
 _Static_assert((int)COLUMN_EVENT == FORMAT_ROLE_EVENT && (int)COLUMN_IN_USE == FORMAT_ROLE_IN_USE, "same roles");
@@ -33,8 +31,6 @@ static const size_t table_bytes_max = 512u << 20;
 /* What a file may unfold to in all: some run's tables may be packed well, or lack a chunk, but none this much. */
 static const size_t unfold_floor = 16u << 20, unfold_factor = 64;
 
-enum { LOAD_BLOCK = 64 << 10 };
-
 /* Records of one table, put together from its chunks; what no chunk delivered reads as zero. */
 struct table {
   uint8_t *data;
@@ -49,10 +45,9 @@ struct chunk_ref {
 
 struct read_file {
   const char *path; /* the caller's */
-  uint8_t *bytes;
-  size_t size, room; /* room: taken for bytes */
-  uint64_t budget;   /* bytes that may yet be unfolded */
-  size_t live_size;  /* of the bytes, those of a live file; what follows is what its ended threads have left */
+  struct load load;
+  uint64_t budget;  /* bytes that may yet be unfolded */
+  size_t live_size; /* of the bytes, those of a live file; what follows is what its ended threads have left */
   struct table process, strings, metrics, modules, regions, threads, directives, contributions;
   struct chunk_ref *refs; /* sorted by owner, table, offset */
   size_t refs_count, refs_room;
@@ -153,28 +148,30 @@ static int by_owner(const void *a, const void *b)
 static bool skippable(const struct read_file *file, size_t offset, struct format_chunk *head)
 {
   static const uint64_t magic = FORMAT_MAGIC;
-  if (file->size - offset < sizeof *head)
+  if (file->load.size - offset < sizeof *head)
     return false;
-  memcpy(head, file->bytes + offset, sizeof *head);
+  memcpy(head, file->load.bytes + offset, sizeof *head);
   if (head->magic != magic || head->version != FORMAT_VERSION)
     return false;
   if (head->table != FORMAT_NODES && head->table != FORMAT_VALUES)
     return false;
-  size_t rest = file->size - offset - sizeof *head;
+  size_t rest = file->load.size - offset - sizeof *head;
   if (head->stored_size > rest)
     return false;
   rest -= head->stored_size;
-  return rest == 0 || (rest >= sizeof magic && !memcmp(file->bytes + file->size - rest, &magic, sizeof magic));
+  return rest == 0 ||
+         (rest >= sizeof magic && !memcmp(file->load.bytes + file->load.size - rest, &magic, sizeof magic));
 }
 
 /* Whether the chunk at offset unfolds to more than is left to spend; then *next is the offset behind it. */
 static bool excessive(struct read_file *file, size_t offset, struct format_chunk *head, size_t *next)
 {
   static const uint64_t magic = FORMAT_MAGIC;
-  if (file->size - offset < sizeof *head)
+  if (file->load.size - offset < sizeof *head)
     return false;
-  memcpy(head, file->bytes + offset, sizeof *head);
-  if (head->magic != magic || !(head->flags & FORMAT_ZSTD) || head->stored_size > file->size - offset - sizeof *head)
+  memcpy(head, file->load.bytes + offset, sizeof *head);
+  if (head->magic != magic || !(head->flags & FORMAT_ZSTD) ||
+      head->stored_size > file->load.size - offset - sizeof *head)
     return false;
   *next = offset + sizeof *head + head->stored_size;
   return !spend(file, (uint64_t)head->count * head->record_size);
@@ -197,7 +194,7 @@ static bool skip_space(const struct read_file *file, size_t *offset)
   struct format_chunk head;
   if (*offset >= file->live_size || *offset % FORMAT_UNIT || file->live_size - *offset < sizeof head)
     return false;
-  memcpy(&head, file->bytes + *offset, sizeof head);
+  memcpy(&head, file->load.bytes + *offset, sizeof head);
   size_t rest = file->live_size - *offset - sizeof head;
   if (head.magic == none)
     *offset += FORMAT_UNIT;
@@ -212,7 +209,7 @@ static bool skip_space(const struct read_file *file, size_t *offset)
 /* The last chunk that was being written as the process was killed. */
 static bool cut_off(const struct read_file *file, size_t offset, size_t next)
 {
-  return file->live_size && offset >= file->live_size && next >= file->size;
+  return file->live_size && offset >= file->live_size && next >= file->load.size;
 }
 
 /* Keeps what a decoded chunk of the process holds.  Threads may stand in chunks of their own, whatever their place. */
@@ -257,13 +254,13 @@ static int scan(struct read_file *file, struct problems *problems)
     size_t at = offset;
     if (skip_space(file, &offset))
       continue;
-    if (at < file->size && excessive(file, at, &head, &offset)) {
+    if (at < file->load.size && excessive(file, at, &head, &offset)) {
       problems_add(problems, "%s: section '%s' at offset %zu unfolds to more than any run has: left out", file->path,
                    format_table_name(head.table), at);
       continue;
     }
     offset = at;
-    if (at < file->size && skippable(file, at, &head)) {
+    if (at < file->load.size && skippable(file, at, &head)) {
       offset += sizeof head + head.stored_size;
       if (add_ref(file, &head, at))
         return ERR_NOMEM;
@@ -271,7 +268,7 @@ static int scan(struct read_file *file, struct problems *problems)
     }
     struct format_view view;
     char message[256];
-    enum format_error error = format_next(file->bytes, file->size, &offset, &view, message, sizeof message);
+    enum format_error error = format_next(file->load.bytes, file->load.size, &offset, &view, message, sizeof message);
     if (error == FORMAT_END)
       break;
     if (error == FORMAT_NOMEM)
@@ -295,85 +292,6 @@ static int scan(struct read_file *file, struct problems *problems)
   return 0;
 }
 
-/* Reads one stretch of what stands in memory from `base` on; false where it ends before, or cannot be read (errno, else
- * 0).  Zeros are there already: they take no memory, also where the file system does not tell of its holes. */
-static bool load_data(struct read_file *file, int fd, size_t base, size_t from, size_t end)
-{
-  uint8_t block[LOAD_BLOCK];
-  for (file->size = from; file->size < end;) {
-    size_t want = end - file->size < sizeof block ? end - file->size : sizeof block;
-    ssize_t got = pread(fd, block, want, (off_t)(file->size - base));
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got <= 0) {
-      errno = got ? errno : 0;
-      return false;
-    }
-    if (block[0] || memcmp(block, block + 1, (size_t)got - 1))
-      memcpy(file->bytes + file->size, block, (size_t)got);
-    file->size += (size_t)got;
-  }
-  return true;
-}
-
-/* Reads the file but for its holes. */
-static void load_all(struct read_file *file, int fd, const char *path, struct problems *problems)
-{
-  size_t base = file->size;
-  while (file->size < file->room) {
-    off_t data = lseek(fd, (off_t)(file->size - base), SEEK_DATA);
-    bool hole = data < 0 && errno == ENXIO;
-    off_t end = data < 0 ? -1 : lseek(fd, data, SEEK_HOLE);
-    size_t from = data < 0 ? file->size : base + (size_t)data, to = end < 0 ? file->room : base + (size_t)end;
-    if (hole || from > file->room)
-      from = to = file->room;
-    if (load_data(file, fd, base, from, to < file->room ? to : file->room))
-      continue;
-    if (errno)
-      problems_add(problems, "cannot read %s after %zu bytes: %s", path, file->size - base, strerror(errno));
-    return;
-  }
-}
-
-/* Room for so many more bytes, all zero. */
-static bool make_room(struct read_file *file, size_t more)
-{
-  size_t room = file->size + more;
-  uint8_t *bytes = file->bytes ? realloc(file->bytes, room ? room : 1) : calloc(room ? room : 1, 1);
-  if (!bytes)
-    return false;
-  if (file->bytes)
-    memset(bytes + file->size, 0, more);
-  file->bytes = bytes;
-  file->room = room;
-  return true;
-}
-
-/* Appends what there is of a file: a mapping would turn a file cut short meanwhile into SIGBUS. */
-static int load_file(struct read_file *file, const char *path, struct problems *problems)
-{
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct stat stat;
-  int status = ERR_INPUT;
-  if (fd < 0 || fstat(fd, &stat)) {
-    problems_add(problems, "cannot read %s: %s", path, strerror(errno));
-    goto out;
-  }
-  if (!S_ISREG(stat.st_mode)) {
-    problems_add(problems, "cannot read %s: not a regular file", path);
-    goto out;
-  }
-  status = ERR_NOMEM;
-  if (!make_room(file, (size_t)stat.st_size))
-    goto out;
-  status = 0;
-  load_all(file, fd, path, problems);
-out:
-  if (fd >= 0)
-    close(fd);
-  return status;
-}
-
 static bool ends_in(const char *path, const char *suffix)
 {
   size_t length = strlen(path), end = strlen(suffix);
@@ -392,18 +310,18 @@ size_t read_stem(const char *path)
 /* A file, and behind a live one what its ended threads have left. */
 static int load(struct read_file *file, struct problems *problems)
 {
-  int status = load_file(file, file->path, problems);
+  int status = load_file(&file->load, file->path, problems);
   char *part;
-  file->budget = unfold_floor + unfold_factor * (uint64_t)file->size;
+  file->budget = unfold_floor + unfold_factor * (uint64_t)file->load.size;
   if (status || !ends_in(file->path, READ_LIVE_SUFFIX))
     return status;
-  file->live_size = file->size;
+  file->live_size = file->load.size;
   if (asprintf(&part, "%.*s" READ_PART_SUFFIX, (int)read_stem(file->path), file->path) < 0)
     return ERR_NOMEM;
   if (access(part, F_OK) == 0)
-    status = load_file(file, part, problems);
+    status = load_file(&file->load, part, problems);
   free(part);
-  file->budget = unfold_floor + unfold_factor * (uint64_t)file->size;
+  file->budget = unfold_floor + unfold_factor * (uint64_t)file->load.size;
   return status == ERR_NOMEM ? status : 0;
 }
 
@@ -578,7 +496,7 @@ static int open_tables(const char *path, struct problems *problems, struct read_
   file->path = path;
   int status = load(file, problems);
   bool live = ends_in(path, READ_LIVE_SUFFIX);
-  if (!status && !file->size && !live) {
+  if (!status && !file->load.size && !live) {
     problems_add(problems, "%s: empty: the program was killed before anything was written, or the disk was full", path);
     status = ERR_INPUT;
   }
@@ -623,7 +541,7 @@ void read_close(struct read_file *file)
 {
   if (!file)
     return;
-  free(file->bytes);
+  load_release(&file->load);
   free(file->process.data);
   free(file->strings.data);
   free(file->metrics.data);
@@ -742,7 +660,7 @@ static int read_table(struct read_file *file, uint32_t thread, uint32_t which, s
     size_t offset = file->refs[low].offset;
     struct format_view view;
     char message[256];
-    enum format_error error = format_next(file->bytes, file->size, &offset, &view, message, sizeof message);
+    enum format_error error = format_next(file->load.bytes, file->load.size, &offset, &view, message, sizeof message);
     if (error == FORMAT_NOMEM)
       return ERR_NOMEM;
     if (error) {
@@ -803,4 +721,9 @@ int read_values(struct read_file *file, uint32_t thread, struct problems *proble
 const char *read_loss_name(enum profile_loss loss)
 {
   return format_loss_name(loss);
+}
+
+const char *read_loss_remedy(enum profile_loss loss)
+{
+  return format_loss_remedy(loss);
 }

@@ -57,11 +57,11 @@ unsigned blocking_hold(bool may_wait)
 {
   sigset_t ours, before;
   unsigned held = 0;
-  if (!may_wait || !rt_self || !control.active)
+  if (!may_wait || !rt_thread() || !control.active)
     return 0;
-  tell_regions(rt_self);
+  tell_regions(rt_thread());
   if (hooks_signal_in_use()) { /* it may be what the program waits for */
-    source_rest(rt_self);
+    source_rest(rt_thread());
     held = HELD_TIMERS;
   } else {
     sigemptyset(&ours);
@@ -70,7 +70,7 @@ unsigned blocking_hold(bool may_wait)
     held = sigismember(&before, RT_SIGNAL) ? 0 : HELD_SIGNAL;
     hooks_view_held(held || now_held & HELD_SIGNAL);
   }
-  held |= blame_block(rt_self) ? HELD_STATE : 0;
+  held |= blame_block(rt_thread()) ? HELD_STATE : 0;
   now_held |= held;
   return held;
 }
@@ -79,10 +79,10 @@ void blocking_release(unsigned held)
 {
   int saved_errno = errno;
   now_held &= ~held;
-  if (held & HELD_STATE && rt_self)
-    blame_unblock(rt_self);
-  if (held & HELD_TIMERS && rt_self)
-    source_go_on(rt_self);
+  if (held & HELD_STATE && rt_thread())
+    blame_unblock(rt_thread());
+  if (held & HELD_TIMERS && rt_thread())
+    source_go_on(rt_thread());
   if (held & HELD_SIGNAL) {
     hooks_view_held(false);
     hooks_unblock_signal();
@@ -100,22 +100,22 @@ static void leave_by_jump(void)
 /* Around calls that signals do not interrupt: `wall` samples in them as elsewhere. */
 static bool sleep_begin(bool may_wait)
 {
-  if (!may_wait || !rt_self)
+  if (!may_wait || !rt_thread())
     return false;
-  tell_regions(rt_self);
-  return !rt.wall && blame_block(rt_self);
+  tell_regions(rt_thread());
+  return !rt.wall && blame_block(rt_thread());
 }
 
 static void sleep_end(bool slept)
 {
-  if (slept && rt_self)
-    blame_unblock(rt_self);
+  if (slept && rt_thread())
+    blame_unblock(rt_thread());
 }
 
 /* A mask that a call puts in place of the thread's own, with our signal held back too. */
 static const sigset_t *with_ours(const sigset_t *mask, sigset_t *copy)
 {
-  if (!mask || !rt_self || hooks_signal_in_use())
+  if (!mask || !rt_thread() || hooks_signal_in_use())
     return mask;
   *copy = *mask;
   sigaddset(copy, RT_SIGNAL);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "hpcrun-lite/hooks.h"
+#include "hpcrun-lite/losses.h"
 #include "hpcrun-lite/packer.h"
 #include "hpcrun-lite/rt/blame.h"
 #include "hpcrun-lite/rt/cct.h"
@@ -136,6 +137,7 @@ static void reset_process(void)
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   rt.pid = sys_own_pid();
+  rt_begin();
   control.start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
   control.start_ns = sys_monotonic_ns();
   control.start_ticks = rt_ticks();
@@ -196,7 +198,7 @@ bool control_start(void)
   }
   memcpy(rt.events, control.config.events, sizeof rt.events);
   rt.event_count = control.config.event_count;
-  control.cpus = core_count();
+  control.cpus = rt.cpus = core_count();
   rt.task_creation = control.config.task_creation;
   rt.online = control.config.online;
   rt.work_unit = control.config.work_unit;
@@ -268,6 +270,20 @@ static void state_release(struct thread_state *t)
   arena_free(ARENA_THREAD, 0, t->self_chunk);
 }
 
+/* The thread's record, published before anything that refers to it. */
+static bool record_new(struct thread_state *t)
+{
+  t->record_chunk = arena_new(ARENA_RECORD, 0, FORMAT_THREAD, t->index, sizeof(struct format_thread), 1);
+  if (!t->record_chunk)
+    return false;
+  t->record = arena_data(t->record_chunk);
+  t->record->index = t->index;
+  t->record->tid = (uint32_t)t->tid;
+  t->record->start_ns = sys_monotonic_ns() - control.start_ns;
+  __atomic_store_n(&t->record_chunk->count, 1, __ATOMIC_RELEASE);
+  return true;
+}
+
 /* The state of the calling thread, with all its memory; NULL without. */
 static struct thread_state *state_new(uint32_t index)
 {
@@ -276,11 +292,11 @@ static struct thread_state *state_new(uint32_t index)
     return NULL;
   struct thread_state *t = arena_data(chunk);
   t->index = index;
+  t->tid = sys_tid();
   t->self_chunk = chunk;
-  t->record_chunk = arena_new(ARENA_RECORD, 0, FORMAT_THREAD, index, sizeof(struct format_thread), 1);
   t->frames_chunk = arena_new(ARENA_FRAMES, 0, FORMAT_FREE, index, sizeof(struct frame), RT_FRAMES_MAX);
   t->walk_chunk = arena_new(ARENA_WALK, 0, FORMAT_FREE, index, (uint32_t)unwind_size(), 1);
-  if (!cct_init(t) || !t->record_chunk || !t->frames_chunk || !t->walk_chunk || !region_register(t)) {
+  if (!record_new(t) || !cct_init(t) || !t->frames_chunk || !t->walk_chunk || !region_register(t)) {
     state_release(t);
     return NULL;
   }
@@ -289,15 +305,9 @@ static struct thread_state *state_new(uint32_t index)
     state_release(t);
     return NULL;
   }
-  t->record = arena_data(t->record_chunk);
   t->frames = arena_data(t->frames_chunk);
   t->walk = arena_data(t->walk_chunk);
-  t->tid = sys_tid();
   t->cpu_start_ns = sys_thread_cpu_ns();
-  t->record->index = index;
-  t->record->tid = (uint32_t)t->tid;
-  t->record->start_ns = sys_monotonic_ns() - control.start_ns;
-  __atomic_store_n(&t->record_chunk->count, 1, __ATOMIC_RELEASE);
   return t;
 }
 
@@ -319,7 +329,7 @@ static void list_remove(struct thread_state *t)
 
 void thread_start(uint64_t top_sp, uint32_t handed)
 {
-  if (rt_self || !control.active)
+  if (rt_self || !control.active || !rt_home.ours)
     return;
   lock_take();
   if (control.threads)
@@ -366,7 +376,7 @@ static unsigned ended_next;
 
 uint32_t thread_hand_over(void)
 {
-  struct thread_state *t = rt_self;
+  struct thread_state *t = rt_thread();
   if (!t || !rt_enter(t))
     return 0;
   arena_settle();
@@ -395,7 +405,7 @@ static void keep_ended(struct thread_state *t)
 
 void thread_joined(pthread_t thread)
 {
-  struct thread_state *t = rt_self;
+  struct thread_state *t = rt_thread();
   uint32_t handed = 0;
   if (!rt.online || !t)
     return;
@@ -419,9 +429,17 @@ bool thread_stopped(void)
   return stopped;
 }
 
+/* What an ended thread has measured could not be written: it stays where it is, for a number of threads. */
+static bool left_in_live_file(void)
+{
+  enum { LEFT_MAX = 200 };
+  static unsigned left;
+  return arena_kept() && left++ < LEFT_MAX;
+}
+
 void thread_stop(void)
 {
-  struct thread_state *t = rt_self;
+  struct thread_state *t = rt_thread();
   if (!t || !control.active)
     return;
   unsigned mxcsr = __builtin_ia32_stmxcsr();
@@ -440,7 +458,7 @@ void thread_stop(void)
   if (!finished) {
     region_fold(t);
     settle_record(t, true);
-    writer_thread_ended(t);
+    bool written = writer_thread_ended(t);
     list_remove(t);
     control.finished_samples += t->record->samples;
     control.finished_regions += t->record->regions;
@@ -448,7 +466,8 @@ void thread_stop(void)
       control.finished_lost[i] += t->record->lost[i];
     blame_leave(t);
     region_unregister(t);
-    state_release(t);
+    if (written || !left_in_live_file())
+      state_release(t);
   }
   lock_drop();
   __builtin_ia32_ldmxcsr(mxcsr);
@@ -566,20 +585,16 @@ static void say_end(void)
   bool first = rt.pid == control.config.first_pid;
   if (control.config.log == 0 || (!first && control.config.log < 2))
     return;
-  static char losses[600];
-  size_t at = 0;
-  losses[0] = '\0';
-  for (unsigned i = 0; format_loss_name(i); i++) {
-    uint64_t lost = total_lost(i);
-    if (lost && at < sizeof losses)
-      at += (size_t)snprintf(losses + at, sizeof losses - at, "%s%llu %s", at ? ", " : "", (unsigned long long)lost,
-                             format_loss_name(i));
-  }
+  static char losses[LOSSES_TEXT_MAX];
+  uint64_t lost[FORMAT_LOST_MAX];
+  for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
+    lost[i] = total_lost(i);
+  losses_text(lost, losses);
   const char *missing = control_openmp_missing();
   bool apart = children_us() > children_at_start_us; /* the launcher's own were before */
   control_say("%s: %llu samples of %u thread%s; %s; %s%s", control.config.directory,
               (unsigned long long)total_samples(), control.thread_count, control.thread_count == 1 ? "" : "s",
-              missing ? missing : "OpenMP attached", at ? losses : "nothing lost",
+              missing ? missing : "OpenMP attached", losses,
               apart && first ? "; child processes are measured apart (-v)" : "");
   if (rt.timers_for_cpu && rt.driver >= 0 && rt.events[rt.driver].clock == EVENT_CPU_TIME)
     control_say("CPU time was sampled by timers (perf_event may not sample the kernel here: sysctl "
@@ -705,7 +720,7 @@ static bool fork_locked;
 /* No thread is in a handler, where it could hold libunwind's locks, while the process is copied. */
 void control_fork_prepare(void)
 {
-  fork_locked = control.active;
+  fork_locked = control.active && rt_home.ours;
   if (!fork_locked)
     return;
   lock_take();

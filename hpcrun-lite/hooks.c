@@ -117,7 +117,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     /* not for this thread now: it goes back to the kernel, and from here on the thread's mask is what it seems */
     view.truly = true;
     sigaddset(&interrupted->uc_sigmask, RT_SIGNAL);
-    sys_signal_again(rt.pid, info->si_code == SI_TKILL ? sys_tid() : 0, RT_SIGNAL, info);
+    sys_signal_again(sys_pid(), info->si_code == SI_TKILL ? sys_tid() : 0, RT_SIGNAL, info);
   } else {
     call_program(number, info, interrupted);
   }
@@ -238,7 +238,7 @@ bool hooks_awaits_signal(const sigset_t *set)
 
 bool hooks_is_sample(const siginfo_t *info)
 {
-  return info->si_signo == RT_SIGNAL && rt_self && source_of(rt_self, info);
+  return info->si_signo == RT_SIGNAL && rt_thread() && source_of(rt_thread(), info);
 }
 
 void hooks_sigmask(int how, const sigset_t *set, sigset_t *old)
@@ -345,10 +345,10 @@ INTERPOSED int dlclose(void *handle)
 {
   int (*real)(void *) = hooks_next(HOOKS_dlclose);
   int result = real(handle);
-  if (control.active && rt_self && rt_enter(rt_self)) {
+  if (control.active && rt_thread() && rt_enter(rt_thread())) {
     atomic_fetch_add(&rt.module_generation, 1);
     unwind_flush();
-    rt_leave(rt_self);
+    rt_leave(rt_thread());
   } else {
     atomic_fetch_add(&rt.module_generation, 1);
   }

@@ -224,7 +224,7 @@ static bool waits(long number)
 /* The runtime's own waiting, by futex, is sampled like other waiting of its: who makes it wait is charged. */
 static bool runtime_waits(void)
 {
-  const struct thread_state *t = rt_self;
+  const struct thread_state *t = rt_thread();
   return t && (t->activity.lockwait || t->activity.idle);
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "hpcrun-lite/control.h"
+#include "hpcrun-lite/rt/cct.h"
 #include "hpcrun-lite/rt/context.h"
 #include "hpcrun-lite/rt/directive.h"
 #include "hpcrun-lite/rt/modules.h"
@@ -26,11 +27,11 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *da
   if (!rt.get_task_info || !rt.set_callback)
     return 0;
   bool separate = true;
-  if (!rt_self)
+  if (!rt_thread())
     thread_start(0, 0);
-  if (rt_self && rt_enter(rt_self)) {
-    separate = modules_mark_runtime(rt_self, (const void *)rt.get_task_info);
-    rt_leave(rt_self);
+  if (rt_thread() && rt_enter(rt_thread())) {
+    separate = modules_mark_runtime(rt_thread(), (const void *)rt.get_task_info);
+    rt_leave(rt_thread());
   }
   rt.runtime_apart = separate;
   work_calibrate(control.start_ticks, control.start_ns);
@@ -76,25 +77,30 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_stop(const void *un
 __attribute__((visibility("default"))) void hpcrun_lite_tool_add_work(const void *unused, uint64_t units)
 {
   (void)unused;
-  struct thread_state *t = rt_self;
+  struct thread_state *t = rt_thread();
   if (!t || !rt.online || rt.work_unit != WORK_USER || atomic_load(&rt.paused) || !rt_enter(t))
     return;
-  if (!rt_closed())
-    ospg_add_work(t, context_call(t), units);
+  bool quiet = rt_closed(); /* while the process forks nothing is unwound, but work counts */
+  if (!atomic_load(&rt.closed))
+    ospg_add_work(t, quiet ? CCT_NONE : context_call(t), units);
   rt_leave(t);
 }
 
 __attribute__((visibility("default"))) void hpcrun_lite_tool_region_begin(const void *name, uint64_t none)
 {
   (void)none;
-  struct thread_state *t = rt_self;
+  struct thread_state *t = rt_thread();
   if (!t || !name || !rt_enter(t))
     return;
-  if (t->user_depth++ < RT_USER_REGIONS && !rt_closed()) {
+  bool quiet = rt_closed(); /* while the process forks nothing is unwound: it is no part of contexts */
+  if (t->user_depth++ < RT_USER_REGIONS) {
     struct user_region *region = &t->user_regions[t->user_depth - 1];
-    region->row = directive_user_row(t, name, &region->name);
-    region->cfa = context_frame_end(t);
-    if (rt.online) {
+    *region = (struct user_region){.followed = rt.online && !atomic_load(&rt.closed)};
+    if (!atomic_load(&rt.closed))
+      region->row = directive_user_row(t, name, &region->name);
+    if (!quiet)
+      region->cfa = context_frame_end(t);
+    if (region->followed) {
       ospg_begin_early(t);
       sharing_user_region(t, region->row);
     }
@@ -105,10 +111,10 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_region_begin(const 
 __attribute__((visibility("default"))) void hpcrun_lite_tool_region_end(const void *unused, uint64_t none)
 {
   (void)unused, (void)none;
-  struct thread_state *t = rt_self;
+  struct thread_state *t = rt_thread();
   if (!t || !t->user_depth || !rt_enter(t))
     return;
-  if (t->user_depth-- <= RT_USER_REGIONS && rt.online && !rt_closed())
+  if (t->user_depth-- <= RT_USER_REGIONS && t->user_regions[t->user_depth].followed && !atomic_load(&rt.closed))
     sharing_user_end(t);
   rt_leave(t);
 }

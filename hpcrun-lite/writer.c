@@ -174,8 +174,11 @@ static void put(struct buffer *to, enum format_table table, uint32_t owner, uint
     return;
   }
   enum { WORTH_COMPRESSING = 128 };
-  to->used += format_pack(&head, records, raw_size >= WORTH_COMPRESSING ? writer_compressor() : NULL,
-                          to->bytes + to->used, to->capacity - to->used);
+  size_t packed = format_pack(&head, records, raw_size >= WORTH_COMPRESSING ? writer_compressor() : NULL,
+                              to->bytes + to->used, to->capacity - to->used);
+  to->used += packed;
+  if (!packed)
+    atomic_fetch_add(&rt.lost[FORMAT_LOST_WRITES], raw_size);
 }
 
 static void put_table(struct buffer *to, const struct table *table)
@@ -270,11 +273,13 @@ void writer_thread(struct thread_state *t)
     flush(false);
 }
 
-void writer_thread_ended(struct thread_state *t)
+bool writer_thread_ended(struct thread_state *t)
 {
+  bool sampled = t->nodes.count > 1 || t->record->samples; /* samples of idle threads are in no node */
   writer_thread(t);
-  if (t->nodes.count > 1)
+  if (sampled)
     flush(false);
+  return !sampled || (!writer.failed && !writer.threads.used);
 }
 
 /* A string that may stand in the table already, at that offset. */

@@ -8,13 +8,15 @@
 #ifndef HPCRUN_LITE_WRITER_H
 #define HPCRUN_LITE_WRITER_H
 
+#include <stdbool.h>
+
 #include "hpcrun-lite/control.h"
 
 void writer_start(void);                          /* names the files: tables may be made                             */
 void writer_begin(void);                          /* what is known of the process at its start goes to the live file */
 void writer_runtime(void);                        /* an OpenMP runtime has said what it is                           */
 void writer_thread(struct thread_state *t);       /* its record and tables, as they are now                  */
-void writer_thread_ended(struct thread_state *t); /* the same; they may be released                       */
+bool writer_thread_ended(struct thread_state *t); /* the same, into the file; false: nothing of it is there yet    */
 void writer_process(void);                        /* the process's tables; then everything is in .part               */
 void writer_commit(void);                         /* .part is whole                                                  */
 void writer_discard(void);                        /* the process leaves nothing                                      */

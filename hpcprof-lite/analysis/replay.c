@@ -1,6 +1,7 @@
 #include "hpcprof-lite/analysis/replay.h"
 
 #include "hpcprof-lite/joins.h"
+#include "hpcprof-lite/locks.h"
 #include "hpcprof-lite/profile.h"
 #include "hpcprof-lite/schedule.h"
 #include "hpcprof-lite/shape.h"
@@ -10,12 +11,7 @@
 _Static_assert(1 + REPLAY_SCENARIOS + 1 + REPLAY_SCHEDULES <= LANES_MAX, "a lane for each");
 _Static_assert((int)REPLAY_SCENARIOS <= SELECTION_MAX, "a factor for each");
 
-enum { SAMPLES_MAX = 64, LOCKS_MAX = 1 << 14, NAME_BITS = 44 };
-
-struct lock {
-  uint32_t row, released;
-  struct moment earliest, acquired, held;
-};
+enum { SAMPLES_MAX = 64, NAME_BITS = 44 };
 
 struct stream {
   uint32_t task, region, samples_count;
@@ -32,8 +28,7 @@ struct replay {
   struct stream *streams;
   struct shape shape;
   struct joins joins;
-  struct slab locks;
-  struct slab_map lock_names;
+  struct locks locks;
   struct trails trails;
   struct schedule schedules[REPLAY_SCHEDULES];
   uint32_t program; /* clock: the end of all */
@@ -546,28 +541,13 @@ static void on_chunk(struct replay *replay, struct shape_task *task)
   lanes_set(&replay->shape.lanes, task->now, task->loop_entry);
 }
 
-static struct lock *find_lock(struct replay *replay, uint64_t id, const struct moment *now)
-{
-  uint64_t key = id + 1 ? id + 1 : 1;
-  uint32_t index = slab_map_find(&replay->lock_names, key);
-  if (index || !now)
-    return index ? slab_at(&replay->locks, index) : NULL;
-  index = slab_get(&replay->locks);
-  if (!index || !slab_map_add(&replay->lock_names, key, index)) {
-    replay->shape.lost_constructs++;
-    return NULL;
-  }
-  struct lock *lock = slab_at(&replay->locks, index);
-  *lock = (struct lock){.earliest = *now};
-  return lock;
-}
-
 /* One holder at a time: only a schedule knows of that. */
 static void on_acquire(struct replay *replay, struct shape_task *task, const struct graphlog_record *record)
 {
   uint32_t row = row_of(replay, record->operand[0]);
   struct moment now = shape_now(&replay->shape, task);
-  struct lock *lock = find_lock(replay, record->operand[1], &now);
+  struct lock *lock = locks_get(&replay->locks, record->operand[1], &now);
+  replay->shape.lost_constructs += !lock;
   for (uint32_t i = replay->schedules_at; lock && task->now && i < replay->width; i++) {
     struct lane *mine = &lanes_at(&replay->shape.lanes, task->now)->lane[i];
     const struct lane *released = &lanes_at(&replay->shape.lanes, lock->released)->lane[i];
@@ -577,25 +557,16 @@ static void on_acquire(struct replay *replay, struct shape_task *task, const str
     shape_construct_begin(&replay->shape, task, row, 0);
   else
     count_instance(replay, row);
-  if (!lock)
-    return;
-  for (unsigned i = 0; i < INSTANCES_LANES; i++)
-    if (now.at[i] < lock->earliest.at[i])
-      lock->earliest.at[i] = now.at[i];
-  lock->row = row;
-  lock->acquired = now;
+  if (lock)
+    lock_acquired(lock, row, &now);
 }
 
 static void on_release(struct replay *replay, struct shape_task *task, const struct graphlog_record *record)
 {
-  struct lock *lock = find_lock(replay, record->operand[0], NULL);
-  struct moment now = shape_now(&replay->shape, task), bound;
+  struct lock *lock = locks_find(&replay->locks, record->operand[0]);
+  struct moment now = shape_now(&replay->shape, task);
   if (lock) {
-    struct moment held = moment_since(&now, &lock->acquired);
-    for (unsigned i = 0; i < INSTANCES_LANES; i++) {
-      lock->held.at[i] += held.at[i];
-      bound.at[i] = lock->earliest.at[i] + lock->held.at[i];
-    }
+    struct moment bound = lock_released(lock, &now);
     if (lock->row)
       moment_raise(&replay->shape.instances.totals[lock->row].lock_bound, &bound);
     if (replay->request->cores_count)
@@ -713,7 +684,7 @@ static int init_parts(struct replay *replay)
     parts[i] = request->scenarios[i].parts;
   }
   shape->second = replay->detail;
-  int status = slab_init(&replay->locks, sizeof(struct lock), LOCKS_MAX);
+  int status = locks_init(&replay->locks);
   status = status ? status : shape_init(shape);
   status = status ? status : instances_init(&shape->instances, request->rows);
   status = status ? status : trails_init(&replay->trails, replay->detail ? request->parts->count + 1 : 1);
@@ -752,8 +723,7 @@ void replay_free(struct replay *replay)
   for (uint32_t i = 0; i < REPLAY_SCHEDULES; i++)
     schedule_release(&replay->schedules[i]);
   joins_release(&replay->joins);
-  slab_release(&replay->locks);
-  slab_map_release(&replay->lock_names);
+  locks_release(&replay->locks);
   trails_release(&replay->trails);
   shape_release(&replay->shape);
   free(replay->streams);
@@ -782,8 +752,8 @@ static void reach(struct replay *replay, uint32_t index)
 int replay_end(struct replay *replay, struct replay_result *result)
 {
   const struct joins *joins = &replay->joins;
-  if (shape_starved(&replay->shape) || joins->slab.starved || joins->names.starved || replay->locks.starved ||
-      replay->lock_names.starved || replay->request->parts->starved)
+  if (shape_starved(&replay->shape) || joins->slab.starved || joins->names.starved || locks_starved(&replay->locks) ||
+      replay->request->parts->starved)
     return ERR_NOMEM;
   for (uint32_t i = 0; i < replay->request->streams; i++)
     reach(replay, replay->streams[i].task);

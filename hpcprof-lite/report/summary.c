@@ -318,32 +318,18 @@ static void print_hot(const struct summary *summary)
   }
 }
 
-/* What to do about a loss, by its place in enum profile_loss. */
-static const char *remedy(unsigned loss)
+static void print_hint(const struct summary *summary, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void print_hint(const struct summary *summary, const char *format, ...)
 {
-  static const char *const remedies[LOSS_MAX] = {
-      [LOSS_MEMORY] = "sample less often (-e task-clock@f100)",
-      [LOSS_REFUSED] = "counted as the tool's own time",
-      [LOSS_UNKNOWN] = "threads made before the tool was ready",
-      [LOSS_PARTIAL] = "kept below '[unwind cut short]'",
-      [LOSS_UNRESOLVED] = "kept below '[unwind cut short]'",
-      [LOSS_MODULES] = "generated code, or too many libraries",
-      [LOSS_EVENTS] = "see hpcrun-lite --diagnose",
-      [LOSS_THREADS] = "too many threads at once",
-      [LOSS_WRITES] = "make room on the disk",
-      [LOSS_BLAME] = "missing from lock wait",
-      [LOSS_STATES] = "idleness may be slightly off",
-      [LOSS_TASKS] = "shown below their region",
-      [LOSS_PATHS] = "the critical path lacks contexts",
-      [LOSS_DIRECTIVES] = "shown with the construct around them",
-      [LOSS_GRAPH] = "work and span are incomplete",
-      [LOSS_WORK] = "work and span are too small",
-      [LOSS_LOG] = "make room on the disk",
-      [LOSS_UNKEPT] = "lost if the program is killed",
-  };
-  return loss < LOSS_MAX && remedies[loss] ? remedies[loss] : "";
+  char text[LINE_MAX];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  print_wrapped(summary, "  ", text, strlen(text));
 }
 
+/* What was lost, each with what to do about it. */
 static unsigned print_losses(const struct summary *summary)
 {
   const struct report_run *run = summary->report->run;
@@ -351,14 +337,14 @@ static unsigned print_losses(const struct summary *summary)
   for (unsigned i = 0; i < LOSS_MAX; i++) {
     if (!run->lost[i])
       continue;
-    const char *name = read_loss_name(i), *what = remedy(i);
+    const char *name = read_loss_name(i), *remedy = read_loss_remedy(i);
     char share[CELL] = "", text[CELL + 8] = "";
     screen_percent(run->lost[i], run->samples, share);
     if (run->samples && (i == LOSS_PARTIAL || i == LOSS_UNRESOLVED || i == LOSS_MEMORY || i == LOSS_REFUSED ||
                          i == LOSS_BLAME || i == LOSS_TASKS))
       snprintf(text, sizeof text, " (%s %%)", share);
-    print_line(summary, "  %" PRIu64 " %s%s%s%s", run->lost[i], name ? name : "losses of another kind", text,
-               *what ? ": " : "", what);
+    print_hint(summary, "%" PRIu64 " %s%s%s%s", run->lost[i], name ? name : "losses of another kind", text,
+               remedy ? ": " : "", remedy ? remedy : "");
     lines++;
   }
   return lines;
@@ -382,17 +368,6 @@ static unsigned print_modules(const struct summary *summary)
     print_line(summary, "  %s %% of the time in %s: %s%s", percent, name, missing, what);
   }
   return report->modules_count;
-}
-
-static void print_hint(const struct summary *summary, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void print_hint(const struct summary *summary, const char *format, ...)
-{
-  char text[LINE_MAX];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  print_wrapped(summary, "  ", text, strlen(text));
 }
 
 /* Whether lock waiting as timed exceeds what was sampled, or the other way round, by more than sampling explains: two

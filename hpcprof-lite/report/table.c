@@ -443,7 +443,8 @@ static void summary_health(const struct report *report, struct record *record)
               parallelism_cut(report) ? "ended before work and span were known" : "reported up to the last sample");
   for (unsigned i = 0; i < LOSS_MAX; i++)
     if (read_loss_name(i))
-      fact_uint(record, "health", read_loss_name(i), report->run->lost[i], NULL);
+      fact_uint(record, "health", read_loss_name(i), report->run->lost[i],
+                report->run->lost[i] ? read_loss_remedy(i) : NULL);
   for (uint32_t i = 0; i < report->modules_count; i++) {
     const struct report_module *module = &report->modules[i];
     fact_uint(record, "modules", report->profile->catalog.modules[module->module].path, module->weight,

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <spawn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,22 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hpcrun-lite/launch/finding.h"
 #include "hpcrun-lite/launch/perf_check.h"
 #include "hpcrun-lite/launch/plan.h"
+#include "hpcrun-lite/launch/surroundings.h"
 
 #define ATTACHED "using the OMPT interface" /* what libomp prints with OMP_TOOL_VERBOSE_INIT once a tool is active */
 #define NAMED_MAX 3                         /* modules named before "and N more"                                  */
 #define DEBUG_ROOT "/usr/lib/debug"
-
-__attribute__((format(printf, 3, 4))) static void report(bool good, const char *topic, const char *format, ...)
-{
-  va_list arguments;
-  printf("%s %-9s ", good ? "ok" : "!!", topic);
-  va_start(arguments, format);
-  vprintf(format, arguments);
-  va_end(arguments);
-  putchar('\n');
-}
 
 /* ---- events ---- */
 
@@ -40,42 +31,54 @@ static long kernel_hz(void)
   return 1000000000L / tick.tv_nsec;
 }
 
-static void diagnose_cpu_time(const struct event *event)
+/* Returns whether timers stand in for perf_event. */
+static bool diagnose_cpu_time(const struct event *event)
 {
-  int error = perf_check_open(event, false);
+  int error = perf_check_open(event, false), paranoid = perf_check_paranoid();
+  bool denied = error == EACCES || error == EPERM;
   if (error == 0)
-    report(true, "events", "%s: perf_event, time in the kernel included", event->name);
-  else if (error == EACCES || error == EPERM)
-    report(false, "events",
-           "%s: CPU-time timers, at most %ld samples a second (kernel.perf_event_paranoid is %d): "
-           "sysctl kernel.perf_event_paranoid=1",
-           event->name, kernel_hz(), perf_check_paranoid());
+    finding(true, "events", "%s: perf_event, time in the kernel included", event->name);
+  else if (denied && (paranoid <= 1 || geteuid() == 0))
+    finding(false, "events",
+            "%s: CPU-time timers, at most %ld samples a second (perf_event is denied by a container's seccomp or "
+            "capabilities): allow perf_event_open there",
+            event->name, kernel_hz());
+  else if (denied)
+    finding(false, "events",
+            "%s: CPU-time timers, at most %ld samples a second (kernel.perf_event_paranoid is %d): "
+            "sysctl kernel.perf_event_paranoid=1",
+            event->name, kernel_hz(), paranoid);
   else
-    report(false, "events", "%s: CPU-time timers, at most %ld samples a second (no perf_event here: %s)", event->name,
-           kernel_hz(), strerror(error));
+    finding(false, "events", "%s: CPU-time timers, at most %ld samples a second (no perf_event here: %s)", event->name,
+            kernel_hz(), strerror(error));
+  return error != 0;
 }
 
-static void diagnose_events(const struct plan *plan)
+/* Returns whether samples come from timers. */
+static bool diagnose_events(const struct plan *plan)
 {
+  bool timers = false;
   for (int i = 0; i < plan->event_count; i++) {
     const struct event *event = &plan->events[i];
     char message[512];
+    timers |= event->clock == EVENT_WALL_TIME;
     if (event->clock == EVENT_CPU_TIME)
-      diagnose_cpu_time(event);
+      timers |= diagnose_cpu_time(event);
     else if (perf_check_event(event, message, sizeof message) == 0)
-      report(true, "events", "%s: available", event->name);
+      finding(true, "events", "%s: available", event->name);
     else
-      report(false, "events", "%s", message);
+      finding(false, "events", "%s", message);
   }
+  return timers;
 }
 
 static void diagnose_work(const struct plan *plan)
 {
   char message[512];
   if (perf_check_work(plan->work, message, sizeof message) != 0)
-    report(false, "work", "%s", message);
+    finding(false, "work", "%s", message);
   else if (strcmp(plan->work, "cpu-time") != 0 && strcmp(plan->work, "user") != 0)
-    report(true, "work", "%s: counted by the hardware, in user mode", plan->work);
+    finding(true, "work", "%s: counted by the hardware, in user mode", plan->work);
 }
 
 /* ---- the OpenMP runtime ---- */
@@ -84,13 +87,13 @@ static void diagnose_runtime(const struct plan *plan)
 {
   const struct runtime_choice *choice = &plan->choice;
   if (choice->note[0] != '\0')
-    report(choice->preload[0] != '\0', "runtime", "%s", choice->note);
+    finding(choice->preload[0] != '\0', "runtime", "%s", choice->note);
   else if (choice->own == RUNTIME_NONE)
-    report(true, "runtime",
-           "no OpenMP runtime among its libraries (one loaded later is seen if it is LLVM's); if it loads "
-           "libgomp later: --omp-runtime FILE");
+    finding(true, "runtime",
+            "no OpenMP runtime among its libraries (one loaded later is seen if it is LLVM's); if it loads "
+            "libgomp later: --omp-runtime FILE");
   else
-    report(true, "runtime", "%s stays: it has what is needed", choice->own_path);
+    finding(true, "runtime", "%s stays: it has what is needed", choice->own_path);
 }
 
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
@@ -171,27 +174,28 @@ static void diagnose_attach(const struct plan *plan)
   const char *temporary = getenv("TMPDIR"), *tool = getenv("OMP_TOOL");
   const char *runtime = plan->choice.preload[0] ? plan->choice.preload : plan->choice.own_path;
   if (runtime[0] == '\0') {
-    report(true, "attach", "nothing to attach to: samples and call paths only");
+    finding(true, "attach", "nothing to attach to: samples and call paths only");
     return;
   }
-  if ((plan->choice.own == RUNTIME_GOMP && plan->choice.preload[0] == '\0') ||
-      (tool && strcasecmp(tool, "disabled") == 0)) {
-    report(false, "attach", "the tool cannot attach to %s: workers' paths are not joined to their region's", runtime);
+  bool disabled = tool && strcasecmp(tool, "disabled") == 0;
+  if (disabled || (plan->choice.own == RUNTIME_GOMP && plan->choice.preload[0] == '\0')) {
+    finding(false, "attach", "the tool cannot attach to %s: workers' paths are not joined to their region's%s", runtime,
+            disabled ? "; unset OMP_TOOL (it is disabled)" : "; --omp-runtime auto, or FILE");
     return;
   }
   snprintf(directory, sizeof directory, "%s/hpcrun-lite-diagnose-XXXXXX",
            temporary && temporary[0] ? temporary : "/tmp");
   if (!mkdtemp(directory)) {
-    report(false, "attach", "not tried: cannot make a directory in %s: %s", directory, strerror(errno));
+    finding(false, "attach", "not tried: cannot make a directory in %s: %s", directory, strerror(errno));
     return;
   }
   bool attaches = probe_attaches(plan, runtime, directory);
   nftw(directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
   if (attaches)
-    report(true, "attach", "tried: the tool attaches to %s", runtime);
+    finding(true, "attach", "tried: the tool attaches to %s", runtime);
   else
-    report(false, "attach", "tried: %s does not take the tool (built without OMPT, or another tool comes first)",
-           runtime);
+    finding(false, "attach", "tried: %s does not take the tool (built without OMPT, or another tool comes first)",
+            runtime);
 }
 
 /* ---- code: unwinding and names ---- */
@@ -242,14 +246,14 @@ static void diagnose_image(const struct program *program)
   const struct elf_facts *facts = &program->facts;
   const char *name = path_base(program->image);
   if (!program->is_readable)
-    report(false, "symbols", "%s cannot be read: no names; chmod +r", name);
+    finding(false, "symbols", "%s cannot be read: no names; chmod +r", name);
   else if (facts->has_lines || has_debug_file(program->image, facts))
-    report(true, "symbols", "%s: functions, source lines, inlined calls", name);
+    finding(true, "symbols", "%s: functions, source lines, inlined calls", name);
   else if (facts->has_symbols)
-    report(false, "symbols", "%s: functions but no source lines: compile with -g", name);
+    finding(false, "symbols", "%s: functions but no source lines: compile with -g", name);
   else
-    report(false, "symbols",
-           "%s is stripped: exported names only; compile with -g and do not strip, or install its debug file", name);
+    finding(false, "symbols",
+            "%s is stripped: exported names only; compile with -g and do not strip, or install its debug file", name);
 }
 
 static void diagnose_modules(const struct program *program)
@@ -266,45 +270,49 @@ static void diagnose_modules(const struct program *program)
       tally_add(&nameless, program->modules[i]);
   }
   if (blind.count > 0)
-    report(false, "unwinding",
-           "%zu of %zu modules have no .eh_frame_hdr (%s), paths through them are cut short: compile with "
-           "-fasynchronous-unwind-tables",
-           blind.count, program->module_count, blind.names);
+    finding(false, "unwinding",
+            "%zu of %zu modules have no .eh_frame_hdr (%s), paths through them are cut short: compile with "
+            "-fasynchronous-unwind-tables",
+            blind.count, program->module_count, blind.names);
   else if (program->module_count > 0)
-    report(true, "unwinding", "all %zu modules have the call frame information that it takes", program->module_count);
+    finding(true, "unwinding", "all %zu modules have the call frame information that it takes", program->module_count);
   diagnose_image(program);
   if (nameless.count > 0)
-    report(true, "libraries", "%zu of %zu have exported names only (%s); debug files (-dbgsym) give the rest",
-           nameless.count, program->module_count - 1, nameless.names);
+    finding(true, "libraries", "%zu of %zu have exported names only (%s); debug files (-dbgsym) give the rest",
+            nameless.count, program->module_count - 1, nameless.names);
 }
 
 int diagnose(struct plan *plan, enum launch_status status, const char *message)
 {
   const struct program *program = &plan->program;
   if (program->path[0] == '\0' || (status != LAUNCH_OK && !program->is_readable)) {
-    report(false, "program", "%s", message[0] ? message : "cannot be examined");
+    finding(false, "program", "%s", message[0] ? message : "cannot be examined");
     return 1;
   }
   if (program->is_script)
-    report(true, "program",
-           "%s, a script run by %s: the programs it starts are measured too, but only the script is examined "
-           "here; diagnose them by themselves",
-           program->path, program->image);
+    finding(true, "program",
+            "%s, a script run by %s: the programs it starts are measured too, but only the script is examined "
+            "here; diagnose them by themselves",
+            program->path, program->image);
   else
-    report(true, "program", "%s", program->path);
+    finding(true, "program", "%s", program->path);
   if (status != LAUNCH_OK)
-    report(false, "preload", "%s", message);
+    finding(false, "preload", "%s", message);
   else if (!program->is_complete && program->is_readable)
-    report(false, "preload", "possible, but its loader does not find all libraries: ldd %s", program->image);
+    finding(false, "preload", "possible, but its loader does not find all libraries: ldd %s", program->image);
   else
-    report(true, "preload", "possible: dynamically linked for x86-64, no change of privileges");
-  diagnose_events(plan);
+    finding(true, "preload", "possible: dynamically linked for x86-64, no change of privileges");
+  bool timers = diagnose_events(plan);
   diagnose_work(plan);
+  surroundings_cores();
+  surroundings_limits(timers);
+  surroundings_directory(plan->output);
+  surroundings_others(plan);
   if (status == LAUNCH_OK) {
     diagnose_runtime(plan);
     diagnose_attach(plan);
   }
   diagnose_modules(program);
-  report(status == LAUNCH_OK, "verdict", "%s", status == LAUNCH_OK ? "will be measured" : "will not be measured");
+  finding(status == LAUNCH_OK, "verdict", "%s", status == LAUNCH_OK ? "will be measured" : "will not be measured");
   return status == LAUNCH_OK ? 0 : 1;
 }

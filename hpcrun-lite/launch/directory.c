@@ -97,15 +97,19 @@ static enum content scan(int directory, bool remove)
 }
 
 /* Reads the marker, waiting for its content where another process has just created it.  Returns false where there is
- * none. */
+ * none, or something else in its place. */
 static bool read_marker(int directory, char *id, size_t size)
 {
   for (int waited_ms = 0;; waited_ms += 10) {
     int fd = openat(directory, MARKER, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    struct stat status;
     if (fd < 0)
       return false;
-    ssize_t length = read(fd, id, size - 1);
+    bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    ssize_t length = regular ? read(fd, id, size - 1) : 0;
     close(fd);
+    if (!regular)
+      return false;
     if (length > 0 || waited_ms >= MARKER_WAIT_MS) {
       id[length > 0 ? length : 0] = '\0';
       id[strcspn(id, "\n")] = '\0';

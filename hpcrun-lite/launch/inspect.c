@@ -222,6 +222,8 @@ static void print_settings(const struct plan *plan, bool as_words)
     print_setting(as_words, "HPCRUN_LITE_PID", number);
   }
   print_optional(as_words, "HPCRUN_LITE_RUNTIME", plan->choice.preload);
+  if (plan->choice.own == RUNTIME_GOMP && plan->choice.preload[0] != '\0' && !getenv("KMP_WARNINGS"))
+    print_setting(as_words, "KMP_WARNINGS", "0"); /* libomp says of deprecated routines what libgomp does not */
   print_optional(as_words, "HPCRUN_LITE_NOTE", plan->choice.note);
 }
 

@@ -17,8 +17,9 @@ struct block {
   bool keep; /* for tables */
 };
 
-/* Writers: any thread.  base is published by a release store after the others; `newest`, of blocks for tables and of
- * others, is only a hint where to start. */
+/* Writers: any thread.  size and keep are written by who has taken the number, and published by a release store of
+ * base; who loads that with acquire may read them.  `used` only grows, by compare-and-exchange.  `newest`, of blocks
+ * for tables and of others, is only a hint where to start. */
 static struct block blocks[BLOCKS_MAX];
 static atomic_uint newest[2];
 static atomic_uint block_count = 1; /* block 0 stays empty, so that no handle is 0 */
@@ -28,7 +29,9 @@ static struct mapped_file file;
 static _Atomic enum { KEEP_NOTHING, KEEP_WAITING, KEEP_SETTLED } keeping;
 static atomic_uint table_size; /* of the next block for tables */
 
-/* Free chunks by class and step: tag << 32 | handle.  The tag changes with every push and pop, against ABA. */
+/* Free chunks by class and step: tag << 32 | handle.  The tag changes with every push and pop, against ABA: a stale
+ * reserved[0], read of a chunk that another thread has taken meanwhile, is never used.  Pushed with release, popped
+ * with acquire: what was done to the chunk is done. */
 static _Atomic uint64_t free_lists[ARENA_CLASSES][TABLE_STEPS];
 
 static uint8_t *handle_address(uint32_t handle)
@@ -280,9 +283,13 @@ void table_publish(struct table *table)
 
 bool table_reach(struct table *table, atomic_flag *lock, uint32_t index)
 {
+  enum { TRIES = 100000 };
   uint32_t added;
+  int tries = 0;
   while (__atomic_load_n(&table->count, __ATOMIC_ACQUIRE) <= index) {
     if (atomic_flag_test_and_set_explicit(lock, memory_order_acquire)) {
+      if (++tries > TRIES)
+        return false;
       sys_yield();
       continue;
     }

@@ -35,8 +35,9 @@ enum arena_class {
 enum { TABLE_STEPS = 20 };
 
 /* A growing table of records with 32-bit indices.  Step k holds 1 << (first_shift + k) records, so an index gives its
- * chunk by one bit scan and records never move.  One writer at a time; readers may look up any published record
- * meanwhile. */
+ * chunk by one bit scan and records never move.  One writer at a time, its thread or who holds its lock; `count` is
+ * stored with release after the record and its chunk's address, and loaded with acquire by others, who may look up any
+ * record below it meanwhile. */
 struct table {
   struct format_chunk *chunks[TABLE_STEPS];
   enum format_table table;

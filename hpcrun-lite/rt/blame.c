@@ -6,10 +6,15 @@
 enum { LIVE_FIRST = 256, WAIT_TRIES = 100, TAKE_TRIES = 2 };
 
 struct blame_entry blame_entries[1 << BLAME_ENTRIES_BITS];
-static bool entries_used; /* some thread has waited for a lock */
-static struct table live; /* struct thread_state *, NULL = free.  A state's memory is only ever used for another one. */
+static atomic_bool entries_used; /* some thread has waited for a lock: set by any, relaxed; read by CTL */
+/* struct thread_state *, NULL = free.  Writer: CTL, under its lock, with release; readers: samples of all threads, with
+ * acquire.  A state's memory is only ever used for another one, so that a stale pointer gives a count that is off by
+ * one for one sample. */
+static struct table live;
 
-/* Sums over all samples of elapsed time, for those who slept meanwhile. */
+/* Sums over all samples of elapsed time, for those who slept meanwhile.  Added to by samples of all threads; read as
+ * they stand: a sample that another thread is just adding counts in some of them, which is one of thousands.  The time
+ * is added last, so that what is divided by it is there. */
 static _Atomic uint64_t sampled_ns, sampled_per_busy_ns, sampled_in_use_ns;
 
 void blame_start(void)
@@ -64,7 +69,7 @@ void blame_openmp_begin(struct thread_state *t, bool worker)
   t->worker = worker;
   blame_unblock(t);
   blame_in_use(!worker);
-  t->activity.openmp = true;
+  rt_flag(&t->activity.openmp, true);
 }
 
 void blame_openmp_end(struct thread_state *t)
@@ -73,7 +78,7 @@ void blame_openmp_end(struct thread_state *t)
     return;
   blame_unblock(t);
   blame_in_use(-!t->worker);
-  t->activity.openmp = false;
+  rt_flag(&t->activity.openmp, false);
 }
 
 bool blame_block(struct thread_state *t)
@@ -82,7 +87,7 @@ bool blame_block(struct thread_state *t)
   if (activity->idle || activity->lockwait || activity->blocked)
     return false;
   t->blocked_since = rt_ticks();
-  activity->blocked = true;
+  rt_flag(&activity->blocked, true);
   if (rt.wall)
     t->before = (struct blame){.time_ns = atomic_load(&sampled_ns),
                                .per_busy_ns = atomic_load(&sampled_per_busy_ns),
@@ -101,7 +106,7 @@ void blame_unblock(struct thread_state *t)
     t->slept = true;
   else if (t->activity.openmp)
     blame_in_use(1);
-  t->activity.blocked = false;
+  rt_flag(&t->activity.blocked, false);
   t->blocked_ticks += rt_ticks() - t->blocked_since;
   t->changes++;
 }
@@ -143,10 +148,10 @@ static bool count(const struct thread_state *self, uint32_t *busy, uint32_t *in_
   return nobody;
 }
 
-/* amount * share / all, rounded. */
+/* amount * share / all, rounded: half a unit more, before the rest is cut off. */
 static uint64_t part(uint64_t amount, uint64_t share, uint64_t all)
 {
-  return (uint64_t)((double)amount * (double)share / (double)all + 0.5);
+  return (rt_part(2 * amount, share, all) + 1) / 2;
 }
 
 struct blame blame_share(struct thread_state *t, uint64_t time_ns)
@@ -233,7 +238,8 @@ bool blame_wait(uint64_t wait_id, const struct blame *blame)
   struct blame_entry *entry = blame_entry(wait_id);
   if (!wait_id || !entry_take(entry, WAIT_TRIES))
     return false;
-  entries_used = true;
+  if (!atomic_load_explicit(&entries_used, memory_order_relaxed))
+    atomic_store_explicit(&entries_used, true, memory_order_relaxed);
   bool ours = !entry->id || entry->id == wait_id;
   if (ours) {
     entry->blame.time_ns += blame->time_ns;

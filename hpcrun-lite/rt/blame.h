@@ -17,9 +17,10 @@
 #include "hpcrun-lite/rt/rt.h"
 
 struct blame_entry {
-  uint64_t id;   /* of the lock, 0 = free           */
-  uint32_t busy; /* taken by who changes the entry */
-  struct blame blame;
+  uint64_t id;   /* of the lock, 0 = free; written with `busy`, read by releases without: a stale one is a blame that
+                    waits for the next release, or an entry that is found empty */
+  uint32_t busy; /* taken by who changes the entry: exchanged with acquire, stored with release */
+  struct blame blame; /* written and read with `busy`; by CTL at the end, as it stands */
 } __attribute__((aligned(64)));
 
 enum { BLAME_ENTRIES_BITS = 12 };

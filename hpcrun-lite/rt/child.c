@@ -5,7 +5,9 @@
 
 enum { BULK = 1024, PLACES_FIRST = 64, LAST_BIT = 63 };
 
-/* What children of one task that are created one after the other have in common. */
+/* What children of one task that are created one after the other have in common.  Written by the parent's thread before
+ * a data word names it; read by those who run its tasks, which the runtime hands over.  refs: atomic, the last one
+ * acquires. */
 struct creation {
   struct pool_record pool;
   uint32_t refs; /* of children that have not been told of, and of the parent while it may create more */
@@ -529,8 +531,9 @@ static void end_record(struct thread_state *t, uint32_t index)
 /* Has the task done nothing but its work? */
 static bool is_plain(const struct task *task)
 {
-  return task->refs == 1 && !task->creates && !task->rows_open && !task->scope.instance && !task->depend.edges &&
-         !task->fulfilled.latest.burdened && !(task->flags & (TASK_SERIAL | TASK_LOOPS));
+  return __atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) == 1 && !task->creates && !task->rows_open &&
+         !task->scope.instance && !task->depend.edges && !task->fulfilled.latest.burdened &&
+         !(task->flags & (TASK_SERIAL | TASK_LOOPS));
 }
 
 /* The task's clock is not needed any more. */

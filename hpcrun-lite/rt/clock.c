@@ -32,10 +32,10 @@ void clock_raise(struct thread_state *t, struct clock *clock, const struct clock
     struct path path = path_copy(t, &other->path);
     path_drop(t, &clock->path);
     clock->path = path;
-    clock->base = other->base;
+    __atomic_store_n(&clock->base, other->base, __ATOMIC_RELAXED);
   }
   if (other->burdened > clock->burdened)
-    clock->burdened = other->burdened;
+    __atomic_store_n(&clock->burdened, other->burdened, __ATOMIC_RELAXED);
 }
 
 void clock_clear(struct thread_state *t, struct clock *clock)

@@ -10,7 +10,9 @@ struct clock {
   struct path path;
 };
 
-/* The latest of the clocks that were offered, by any thread. */
+/* The latest of the clocks that were offered, by any thread: written under the lock.  `base` and `burdened` only grow
+ * while somebody may offer or take, and are read before, relaxed: who offers finds out that there is nothing to raise,
+ * or takes the lock; who takes comes after all offers that concern him, by the runtime's own synchronisation. */
 struct join {
   uint32_t lock;
   uint64_t name; /* in the log, 0 = none yet */

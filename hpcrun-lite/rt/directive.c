@@ -6,6 +6,8 @@
 
 enum { ROWS_FIRST = 256, HEADS = 1024, TRIES = 100000, TOTALS_FIRST = 64, BULK = 256 };
 
+/* Written by its maker before anybody else has a reference.  Then: refs, work, end, span by any holder, atomically; who
+ * lets go last has acquired all of them. */
 struct instance {
   struct pool_record pool;
   uint32_t refs, row, outer, unused;
@@ -20,7 +22,7 @@ struct total {
 static struct table rows;  /* struct format_directive */
 static struct table links; /* uint32_t pairs: next row of the same head, and the address: see struct row_link */
 static struct pool instances;
-static _Atomic uint32_t heads[HEADS];
+static _Atomic uint32_t heads[HEADS]; /* stored with release under the lock, after the row; loaded with acquire */
 static atomic_flag lock = ATOMIC_FLAG_INIT;
 
 struct row_link {

@@ -8,15 +8,18 @@ enum { TEAMS_FIRST = 64 };
 
 struct pool graph_tasks, graph_groups;
 struct table graph_teams;
+atomic_flag graph_teams_lock = ATOMIC_FLAG_INIT;
 struct join graph_program;
 
-/* Of threads that have settled: the sum of their means, and their number. */
+/* Of threads that have settled: the sum of their means, and their number.  Added to by each as it settles, relaxed;
+ * read by CTL when all have. */
 static _Atomic uint64_t cost_sums[3], cost_threads[3];
 
 void graph_start(void)
 {
   pool_init(&graph_tasks, sizeof(struct task));
   pool_init(&graph_groups, sizeof(struct group));
+  atomic_flag_clear(&graph_teams_lock);
   graph_program = (struct join){0};
   for (int i = 0; i < 3; i++)
     cost_sums[i] = cost_threads[i] = 0;
@@ -45,7 +48,7 @@ void graph_attribute(struct thread_state *t, struct task *task, uint64_t work)
     weight += t->fragment[i].weight;
   for (unsigned i = 0; i < t->fragment_samples && weight; i++) {
     bool last = i + 1 == t->fragment_samples;
-    uint64_t part = last ? left : (uint64_t)((double)work * (double)t->fragment[i].weight / (double)weight);
+    uint64_t part = last ? left : rt_part(work, t->fragment[i].weight, weight);
     part = part > left ? left : part;
     left -= part;
     path_add(t, &task->now.path, PATH_KEY(task->scope.row, t->index, t->fragment[i].node), part);

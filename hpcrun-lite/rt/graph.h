@@ -36,6 +36,10 @@ struct meeting {
   struct join ends;
 };
 
+/* Writer: the thread that runs the task, and before it the one that made the record; the runtime hands tasks from
+ * thread to thread by its own synchronisation.  Others touch `refs` (atomic; acquired where it falls to 1 or 0),
+ * `children` and `earlier` (under the meeting's lock), `fulfilled` (a join), and, of a task that waits for them, what
+ * does not change. */
 struct task {
   struct pool_record pool;
   uint32_t refs; /* itself until it ends, and its creations */
@@ -64,12 +68,14 @@ struct task {
   struct scope around[ROWS_OPEN]; /* the outermost first */
 };
 
-/* A worksharing construct, shared by the team. */
+/* A worksharing construct, shared by the team: under its lock, but for what the first thread has written and the others
+ * read after having had the lock, and ordered_*, which are atomic. */
 struct loop {
   uint32_t lock, number, instance, ended, row;
   uint64_t begin, work, span;
   struct join ordered;
   uint32_t ordered_begun, ordered_ended; /* ordered regions of the loop */
+  bool ordered_missed;                   /* the end of one was not told in time */
 };
 
 /* The time between two barriers of a region. */
@@ -78,6 +84,8 @@ struct phase {
   uint64_t work; /* that implicit tasks have done, under the meeting's lock */
 };
 
+/* Written by the region's creator before its threads begin, and after they have ended; `instance` under the lock;
+ * `size` and `loops_met` by all threads, relaxed, who all write the same; phases and loops see there. */
 struct team {
   struct pool_record unused;
   uint32_t lock; /* for the instance, which is made when a child or a construct needs it */
@@ -102,8 +110,9 @@ struct group {
 };
 
 extern struct pool graph_tasks, graph_groups;
-extern struct table graph_teams;
-extern struct join graph_program; /* the longest clock of tasks that have ended outside of any region */
+extern struct table graph_teams;     /* grows under the lock; see rt/arena.h */
+extern atomic_flag graph_teams_lock; /* free in a forked child, whoever held it in the parent: graph_start() */
+extern struct join graph_program;    /* the longest clock of tasks that have ended outside of any region */
 
 void graph_start(void);
 

@@ -34,31 +34,31 @@ static int open_file(struct mapped_file *file)
   return fd < 0 ? -1 : sys_move_fd(fd, SYS_HIGH_FD);
 }
 
-/* The place that was taken is not used: given back, or, if others have taken theirs behind it, marked as free. */
-static void give_back(struct mapped_file *file, int fd, uint64_t offset, size_t size)
+/* What has been written into a place that could not be mapped is nobody's. */
+static void disown(int fd, uint64_t offset, size_t size)
 {
-  uint64_t end = offset + size;
-  struct format_chunk head = {.magic = FORMAT_MAGIC,
-                              .version = FORMAT_VERSION,
-                              .table = FORMAT_FREE,
-                              .flags = FORMAT_LIVE,
-                              .stored_size = size - sizeof head};
-  if (!atomic_compare_exchange_strong(&file->length, &end, offset))
-    sys_write_at(fd, offset, &head, sizeof head);
+  const struct format_chunk head = {.magic = FORMAT_MAGIC,
+                                    .version = FORMAT_VERSION,
+                                    .table = FORMAT_FREE,
+                                    .flags = FORMAT_LIVE,
+                                    .stored_size = size - sizeof head};
+  sys_write_at(fd, offset, &head, sizeof head);
 }
 
-/* at: what is there moves into the file, and is replaced by the part. */
+/* at: what is there moves into the file, and is replaced by the part.  A place that was taken and is not used is given
+ * back, unless others have taken theirs behind it: then zeros, or the end of the file, stand there. */
 static void *take_part(struct mapped_file *file, void *at, size_t size)
 {
   int fd = open_file(file);
   if (fd < 0)
     return NULL;
-  uint64_t offset = atomic_fetch_add(&file->length, size);
-  void *part = NULL;
-  if (sys_reserve(fd, offset, size) && (!at || sys_write_at(fd, offset, at, size)))
-    part = sys_map_file(at, fd, offset, size);
-  if (!part)
-    give_back(file, fd, offset, size);
+  uint64_t offset = atomic_fetch_add(&file->length, size), end = offset + size;
+  bool reserved = sys_reserve(fd, offset, size), written = reserved && at && sys_write_at(fd, offset, at, size);
+  void *part = reserved && (written || !at) ? sys_map_file(at, fd, offset, size) : NULL;
+  if (!part && reserved && at)
+    disown(fd, offset, size);
+  else if (!part)
+    atomic_compare_exchange_strong(&file->length, &end, offset);
   sys_close(fd);
   return part;
 }

@@ -11,7 +11,7 @@
 
 enum { MODULES_FIRST = 32, STRINGS_FIRST = 4096, LOCK_TRIES = 100000, PATH_LONGEST = 4096, CACHE_SIZE = 16 };
 
-static struct table modules, strings;
+static struct table modules, strings; /* grow under the lock; see rt/arena.h */
 static atomic_flag lock = ATOMIC_FLAG_INIT;
 static const char *executable_path;
 

@@ -16,15 +16,16 @@
 
 static struct thread_state *self(void)
 {
-  return rt_self && rt_self->activity.openmp ? rt_self : NULL;
+  struct thread_state *t = rt_thread();
+  return t && t->activity.openmp ? t : NULL;
 }
 
 static void on_thread_begin(int type, ompt_data_t *thread_data)
 {
   (void)thread_data;
-  if (!rt_self)
+  if (!rt_thread())
     threads_adopt();
-  struct thread_state *t = rt_self;
+  struct thread_state *t = rt_thread();
   if (!t)
     return;
   blame_openmp_begin(t, type == ompt_thread_worker);
@@ -40,7 +41,7 @@ static void on_thread_end(ompt_data_t *thread_data)
     return;
   rt_set_idle(t, false);
   rt_set_lockwait(t, false);
-  t->base_region = 0;
+  __atomic_store_n(&t->base_region, 0, __ATOMIC_RELAXED);
   blame_openmp_end(t);
 }
 
@@ -49,11 +50,10 @@ static bool graph_enter(struct thread_state *t)
 {
   if (!rt.online || !t->place)
     return false;
-  t->inside++;
-  atomic_signal_fence(memory_order_seq_cst);
+  rt_raise(t);
   if (!atomic_load_explicit(&rt.graph_rests, memory_order_relaxed))
     return true;
-  t->inside--;
+  rt_lower(t);
   return false;
 }
 
@@ -87,7 +87,7 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
   struct thread_state *t = self();
   if (!t)
     return;
-  t->inside++;
+  rt_raise(t);
   uint64_t moment = rt.online ? work_moment(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
   uint32_t place = CCT_NONE;
   if ((rt.task_creation || rt.online) && !rt_closed())
@@ -103,9 +103,9 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
   if (handle && graph_enter(t)) {
     child_publish(t);
     ospg_parallel_begin(t, creator_of(t, task_data), handle, flags, codeptr, moment);
-    t->inside--;
+    rt_lower(t);
   }
-  t->inside--;
+  rt_lower(t);
 }
 
 static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, int flags, const void *codeptr)
@@ -120,12 +120,12 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
     t->unrecorded--;
     return;
   }
-  t->inside++;
+  rt_raise(t);
   if (t->open_region)
     blame_in_use(1 - (int)region_innermost(t)->team);
   if (graph_enter(t)) {
     ospg_parallel_end(t, region_current(t));
-    t->inside--;
+    rt_lower(t);
   }
   struct format_region *unresolved = region_end(t);
   if (unresolved) {
@@ -133,7 +133,7 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
       context_publish(t, unresolved);
     region_close(t);
   }
-  t->inside--;
+  rt_lower(t);
 }
 
 /* The team of the master's innermost region has that many threads, and takes as many in use. */
@@ -158,10 +158,10 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
     if (task_data && graph_enter(t)) {
       ospg_implicit_end(t, record_of(t, task_data));
       task_data->value = 0;
-      t->inside--;
+      rt_lower(t);
     }
     if (!t->open_region) {
-      t->base_region = 0;
+      __atomic_store_n(&t->base_region, 0, __ATOMIC_RELAXED);
       if (t->worker)
         rt_set_idle(t, true); /* until its next region; after one with pending tasks its wait has just ended */
     }
@@ -173,7 +173,7 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   bool initial = flags & ompt_task_initial && handle == REGION_UNKNOWN; /* of the program, not of a league */
   bool own = initial || (index == 0 && (handle == REGION_UNKNOWN || t->open_region == (uint32_t)handle));
   if (!own)
-    t->base_region = handle;
+    __atomic_store_n(&t->base_region, handle, __ATOMIC_RELAXED);
   else if (!initial && handle != REGION_UNKNOWN)
     set_team(t, team_size);
   rt_set_idle(t, false);
@@ -183,7 +183,7 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
     ospg_team_size(handle, team_size); /* by whoever comes first */
   uint32_t task = ospg_implicit_begin(t, handle == REGION_UNKNOWN ? 0 : handle);
   task_data->value = rt_task_word(task);
-  t->inside--;
+  rt_lower(t);
 }
 
 /* The current task's data word: for the end of a taskgroup, libomp (14 to 19) names a copy of it. */
@@ -203,9 +203,9 @@ static uint64_t creation(struct thread_state *t, const ompt_data_t *creator, con
   uint32_t created = 0;
   uint64_t word = 0;
   if (rt.task_creation && !rt_closed()) {
-    t->inside++;
+    rt_raise(t);
     created = task_create(t, created_of(creator), frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
-    t->inside--;
+    rt_lower(t);
   }
   if (!rt.online)
     return rt_task_word(created);
@@ -213,7 +213,7 @@ static uint64_t creation(struct thread_state *t, const ompt_data_t *creator, con
     child_publish(t);
     bool serial = flags & ompt_task_undeferred && frame && frame->enter_frame_flags == ompt_frame_serial;
     word = child_create(t, creator_of(t, creator), flags, serial, codeptr, created);
-    t->inside--;
+    rt_lower(t);
   }
   return word;
 }
@@ -230,7 +230,7 @@ static void dependent_wait(struct thread_state *t, ompt_data_t *task_data, uint6
   if (t->running)
     t->running->dependent_wait = child_record(t, &own);
   ospg_wait_begin(t, record_of(t, task_data), ompt_sync_region_taskwait, moment, codeptr);
-  t->inside--;
+  rt_lower(t);
 }
 
 static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
@@ -269,7 +269,7 @@ static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
     return;
   if (status == ompt_task_complete && prior && prior == t->begun && prior->value & RT_TASK_NEW) {
     child_end_new(t, next, graph_moment(t, moment));
-    t->inside--;
+    rt_lower(t);
     return;
   }
   child_publish(t);
@@ -277,7 +277,7 @@ static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
     child_start_new(t, next, graph_moment(t, moment));
   else
     ospg_task_schedule(t, any_record_of(t, prior), status, next ? child_begin(t, next) : 0, moment);
-  t->inside--;
+  rt_lower(t);
 }
 
 static void on_dependences(ompt_data_t *task_data, const ompt_dependence_t *dependences, int count)
@@ -286,7 +286,7 @@ static void on_dependences(ompt_data_t *task_data, const ompt_dependence_t *depe
   if (!t || !graph_enter(t))
     return;
   sharing_dependences(t, any_record_of(t, task_data), dependences, count);
-  t->inside--;
+  rt_lower(t);
 }
 
 static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
@@ -298,7 +298,7 @@ static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_da
   bool waits = endpoint == ompt_scope_begin;
   if (waits && graph_enter(t)) {
     child_publish(t);
-    t->inside--;
+    rt_lower(t);
   }
   if (kind == ompt_sync_region_taskgroup)
     task_data = current_data(task_data);
@@ -311,7 +311,7 @@ static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_da
     ospg_wait_begin(t, record_of(t, task_data), kind, moment, codeptr);
   else
     ospg_wait_end(t, record_of(t, task_data), kind, parallel_data && parallel_data->value, moment);
-  t->inside--;
+  rt_lower(t);
 }
 
 static void on_sync_region(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
@@ -325,7 +325,7 @@ static void on_sync_region(int kind, int endpoint, ompt_data_t *parallel_data, o
     ospg_taskgroup_begin(t, record_of(t, task_data), codeptr);
   else
     ospg_taskgroup_end(t, record_of(t, task_data));
-  t->inside--;
+  rt_lower(t);
 }
 
 static void on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, uint64_t count,
@@ -339,7 +339,7 @@ static void on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_dat
     sharing_work_begin(t, record_of(t, task_data), kind, count, codeptr);
   else
     sharing_work_end(t, record_of(t, task_data), kind);
-  t->inside--;
+  rt_lower(t);
 }
 
 static void on_dispatch(ompt_data_t *parallel_data, ompt_data_t *task_data, int kind, ompt_data_t instance)
@@ -350,7 +350,7 @@ static void on_dispatch(ompt_data_t *parallel_data, ompt_data_t *task_data, int 
     return;
   const ompt_dispatch_chunk_t *chunk = kind == ompt_dispatch_ws_loop_chunk ? instance.ptr : NULL;
   sharing_chunk(t, record_of(t, task_data), kind, chunk ? chunk->start : 0, chunk ? chunk->iterations : 0);
-  t->inside--;
+  rt_lower(t);
 }
 
 static void on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, const void *codeptr)
@@ -360,7 +360,7 @@ static void on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *tas
   if (!t || !graph_enter(t))
     return;
   sharing_masked(t, record_of(t, task_data), endpoint == ompt_scope_begin, codeptr);
-  t->inside--;
+  rt_lower(t);
 }
 
 static void on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr)
@@ -375,9 +375,9 @@ static void on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wa
   uint64_t moment = rt_set_lockwait(t, true);
   if (!rt.online || !moment)
     return;
-  t->inside++;
+  rt_raise(t);
   work_wait(t, moment);
-  t->inside--;
+  rt_lower(t);
 }
 
 static void on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
@@ -389,7 +389,7 @@ static void on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
   if (!graph_enter(t))
     return;
   sharing_mutex_acquired(t, kind, wait_id, moment, codeptr);
-  t->inside--;
+  rt_lower(t);
 }
 
 /* A nested lock that the thread holds already is acquired anew without on_mutex_acquired(). */
@@ -408,7 +408,7 @@ static void on_lock_destroy(int kind, uint64_t wait_id, const void *codeptr)
   if (!t || !graph_enter(t))
     return;
   sharing_lock_ends(wait_id);
-  t->inside--;
+  rt_lower(t);
 }
 
 static void on_lock_init(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr)
@@ -420,13 +420,13 @@ static void on_lock_init(int kind, unsigned hint, unsigned impl, uint64_t wait_i
 static void take_blame(struct thread_state *t, uint64_t wait_id) __attribute__((noinline));
 static void take_blame(struct thread_state *t, uint64_t wait_id)
 {
-  t->inside++;
+  rt_raise(t);
   struct blame blame = {0};
   if (!rt_closed())
     blame = blame_take(wait_id);
   if (blame.samples)
     sample_charge_blame(t, context_caller(t).node, &blame);
-  t->inside--;
+  rt_lower(t);
 }
 
 /* Blame first: who has waited may hold the lock by now, and be about to release it. */
@@ -443,18 +443,18 @@ static void on_mutex_released(int kind, uint64_t wait_id, const void *codeptr)
   if (!graph_enter(t))
     return;
   sharing_mutex_released(t, kind, wait_id, moment, blamed);
-  t->inside--;
+  rt_lower(t);
 }
 
 void ompt_pause(bool pause)
 {
-  struct thread_state *t = rt_self;
+  struct thread_state *t = rt_thread();
   if (!t || !graph_enter(t)) {
     atomic_store(&rt.paused, pause);
     return;
   }
   ospg_pause(t, pause);
-  t->inside--;
+  rt_lower(t);
 }
 
 /* omp_control_tool(): there is nothing to flush, and the end is a pause for good. */

@@ -181,9 +181,8 @@ void ospg_implicit_end(struct thread_state *t, uint32_t index)
 void ospg_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t region, int flags, const void *code,
                          uint64_t moment)
 {
-  static atomic_flag lock = ATOMIC_FLAG_INIT;
   graph_fragment_end_at(t, moment);
-  if (!table_reach(&graph_teams, &lock, (uint32_t)region)) {
+  if (!table_reach(&graph_teams, &graph_teams_lock, (uint32_t)region)) {
     rt_lost(t, FORMAT_LOST_GRAPH);
     return;
   }
@@ -207,8 +206,8 @@ void ospg_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
 void ospg_team_size(uint64_t region, uint32_t threads)
 {
   struct team *team = graph_team(region);
-  if (team)
-    team->size = threads;
+  if (team && __atomic_load_n(&team->size, __ATOMIC_RELAXED) != threads) /* all threads of the team say the same */
+    __atomic_store_n(&team->size, threads, __ATOMIC_RELAXED);
 }
 
 /* The region's work and span become known. */

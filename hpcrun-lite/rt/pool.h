@@ -13,7 +13,8 @@
 
 #include "hpcrun-lite/rt/arena.h"
 
-/* What every record of a pool begins with. */
+/* What every record of a pool begins with.  next: its holder's.  batch: of a batch's first record, written before the
+ * batch is pushed; who pops may read that of a record that is in use again, and then fails, by the tag. */
 struct pool_record {
   uint32_t next, batch;
 };

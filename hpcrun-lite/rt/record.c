@@ -9,8 +9,8 @@ enum { THREAD_TICKS = 1 << 25, PROCESS_TICKS = 1 << 30 };
 static struct {
   uint64_t ns, ticks, cpu_ns;
 } start;
-static struct format_process *_Atomic kept;
-static _Atomic uint64_t process_due; /* time-stamp counter */
+static struct format_process *_Atomic kept; /* written by CTL */
+static _Atomic uint64_t process_due;        /* time-stamp counter; who moves it on writes the record */
 
 void record_start(uint64_t start_ns, uint64_t start_ticks, uint64_t start_cpu_ns)
 {
@@ -25,23 +25,28 @@ void record_keep(struct format_process *process)
   atomic_store(&kept, process);
 }
 
-static double ns_per_tick(uint64_t now_ns)
+/* The time-stamp counter against elapsed time, until now. */
+struct rate {
+  uint64_t ns, ticks;
+};
+
+static struct rate rate_at(uint64_t now_ns)
 {
-  uint64_t passed_ticks = rt_ticks() - start.ticks;
-  return passed_ticks ? (double)(now_ns - start.ns) / (double)passed_ticks : 0;
+  return (struct rate){now_ns - start.ns, rt_ticks() - start.ticks};
 }
 
 uint64_t record_ticks_to_ns(uint64_t ticks)
 {
-  return (uint64_t)((double)ticks * ns_per_tick(sys_monotonic_ns()));
+  struct rate rate = rate_at(sys_monotonic_ns());
+  return rt_part(ticks, rate.ns, rate.ticks);
 }
 
 /* Ticks in a state, with what has passed since it began if it still lasts. */
-static double state_ticks(const uint64_t *sum, const uint64_t *since, const bool *lasts)
+static uint64_t state_ticks(const uint64_t *sum, const uint64_t *since, const bool *lasts)
 {
   uint64_t began = __atomic_load_n(since, __ATOMIC_ACQUIRE), ticks = __atomic_load_n(sum, __ATOMIC_ACQUIRE);
   int64_t more = __atomic_load_n(lasts, __ATOMIC_ACQUIRE) ? (int64_t)(rt_ticks() - began) : 0;
-  return (double)(ticks + (more > 0 ? (uint64_t)more : 0));
+  return ticks + (more > 0 ? (uint64_t)more : 0);
 }
 
 void record_thread(struct thread_state *t, uint64_t cpu_ns)
@@ -50,21 +55,21 @@ void record_thread(struct thread_state *t, uint64_t cpu_ns)
   const struct activity *is = &t->activity;
   bool open = t->region_depth && !t->base_region;
   uint64_t now_ns = sys_monotonic_ns();
-  double scale = ns_per_tick(now_ns);
+  struct rate rate = rate_at(now_ns);
   record->wall_ns = now_ns - start.ns - record->start_ns;
   if (cpu_ns > t->cpu_start_ns)
     record->cpu_ns = cpu_ns - t->cpu_start_ns;
-  record->idle_ns = (uint64_t)(scale * state_ticks(&t->idle_ticks, &t->idle_since, &is->idle));
-  record->lockwait_ns = (uint64_t)(scale * state_ticks(&t->lockwait_ticks, &t->lock_since, &is->lockwait));
-  record->blocked_ns = (uint64_t)(scale * state_ticks(&t->blocked_ticks, &t->blocked_since, &is->blocked));
-  record->region_ns = (uint64_t)(scale * state_ticks(&t->region_ticks, &t->region_since, &open));
+  record->idle_ns = rt_part(state_ticks(&t->idle_ticks, &t->idle_since, &is->idle), rate.ns, rate.ticks);
+  record->lockwait_ns = rt_part(state_ticks(&t->lockwait_ticks, &t->lock_since, &is->lockwait), rate.ns, rate.ticks);
+  record->blocked_ns = rt_part(state_ticks(&t->blocked_ticks, &t->blocked_since, &is->blocked), rate.ns, rate.ticks);
+  record->region_ns = rt_part(state_ticks(&t->region_ticks, &t->region_since, &open), rate.ns, rate.ticks);
 }
 
 void record_process(struct format_process *process)
 {
   process->wall_ns = sys_monotonic_ns() - start.ns;
   process->cpu_ns = sys_process_cpu_ns() - start.cpu_ns;
-  process->tick_scale = (uint64_t)((double)record_ticks_to_ns(1u << 30) / (1u << 30) * 4294967296.0 + 0.5);
+  process->tick_scale = record_ticks_to_ns(1ull << 32);
   process->threads_max = (uint32_t)atomic_load(&rt.in_use_max);
   if (!process->threads_max)
     process->threads_max = 1;

@@ -13,7 +13,9 @@ enum { REGIONS_FIRST = 256, LOCK_TRIES = 10000, PATIENCE = 8 };
  * record that is not his own. */
 static _Atomic uint64_t shared_free;
 static struct table regions;
-static struct table threads; /* by thread index: struct thread_state *; an entry is good while its thread lives */
+/* By thread index: struct thread_state *; an entry is good while its thread lives, which a master does as long as its
+ * region.  Writer: CTL, under its lock, with release; readers: samples, with acquire. */
+static struct table threads;
 static atomic_flag lock = ATOMIC_FLAG_INIT; /* for adding records to the table */
 
 void region_start(void)
@@ -35,6 +37,23 @@ const struct table *region_table(void)
 static struct format_region *at(uint32_t index)
 {
   return table_at(&regions, index);
+}
+
+/* Of a region of the calling thread's: others change the users in the word, and ask for what is UNKNOWN. */
+static uint64_t word_of(const struct format_region *region)
+{
+  return __atomic_load_n(&region->word, __ATOMIC_RELAXED);
+}
+
+static uint32_t state_of(const struct format_region *region)
+{
+  return __atomic_load_n(&region->state, __ATOMIC_RELAXED);
+}
+
+/* Samples of other threads ask whether there is one (rt/blame.c). */
+static void set_open(struct thread_state *t, uint32_t index)
+{
+  __atomic_store_n(&t->open_region, index, __ATOMIC_RELAXED);
 }
 
 bool region_known(const struct format_region *region)
@@ -100,8 +119,8 @@ void region_unregister(struct thread_state *t)
 
 static const struct thread_state *region_thread(uint32_t index)
 {
-  return index < __atomic_load_n(&threads.count, __ATOMIC_ACQUIRE) ? *(struct thread_state **)table_at(&threads, index)
-                                                                   : NULL;
+  bool known = index < __atomic_load_n(&threads.count, __ATOMIC_ACQUIRE);
+  return known ? __atomic_load_n((struct thread_state **)table_at(&threads, index), __ATOMIC_ACQUIRE) : NULL;
 }
 
 static uint32_t record_add(void)
@@ -135,10 +154,10 @@ uint64_t region_begin(struct thread_state *t, uint64_t enter_frame)
   region->owner = t->index;
   region->link_node = 0;
   region->team = 1;
-  region->state = FORMAT_REGION_UNKNOWN;
+  __atomic_store_n(&region->state, FORMAT_REGION_UNKNOWN, __ATOMIC_RELAXED);
   region->next = t->open_region;
-  t->open_region = index;
-  uint64_t generation = (region->word >> 32) + 1;
+  set_open(t, index);
+  uint64_t generation = (word_of(region) >> 32) + 1;
   __atomic_store_n(&region->word, generation << 32 | OPEN | 1, __ATOMIC_RELEASE);
   return generation << 32 | index;
 }
@@ -164,10 +183,10 @@ struct format_region *region_end(struct thread_state *t)
   if (!index)
     return NULL;
   struct format_region *region = at(index);
-  uint64_t alone = (region->word & ~(uint64_t)UINT32_MAX) | OPEN | 1;
+  uint64_t alone = (word_of(region) & ~(uint64_t)UINT32_MAX) | OPEN | 1;
   if (__atomic_compare_exchange_n(&region->word, &alone, alone - (OPEN + 1), false, __ATOMIC_ACQ_REL,
                                   __ATOMIC_ACQUIRE)) {
-    t->open_region = region->next;
+    set_open(t, region->next);
     region->next = t->free_region;
     t->free_region = index;
     return NULL;
@@ -182,9 +201,10 @@ void region_close(struct thread_state *t)
 {
   uint32_t index = t->open_region;
   struct format_region *region = at(index);
-  t->open_region = region->next;
+  set_open(t, region->next);
   __atomic_fetch_and(&region->word, ~(uint64_t)OPEN, __ATOMIC_ACQ_REL);
-  if (region->state == FORMAT_REGION_KNOWN) { /* our own context is not resolved yet: region_fold() comes back to it */
+  if (state_of(region) ==
+      FORMAT_REGION_KNOWN) { /* our own context is not resolved yet: region_fold() comes back to it */
     region->next = t->known_regions;
     t->known_regions = index;
     return;
@@ -194,7 +214,7 @@ void region_close(struct thread_state *t)
 
 uint64_t region_current(const struct thread_state *t)
 {
-  return t->open_region ? at(t->open_region)->word >> 32 << 32 | t->open_region : t->base_region;
+  return t->open_region ? word_of(at(t->open_region)) >> 32 << 32 | t->open_region : t->base_region;
 }
 
 uint64_t region_identity(const struct thread_state *t)
@@ -226,7 +246,7 @@ static bool unresolved(const struct thread_state *t, uint32_t node)
 
 void region_publish(struct thread_state *t, struct format_region *region, uint32_t node)
 {
-  if (region->state == FORMAT_REGION_LINKED || node == CCT_NONE)
+  if (state_of(region) == FORMAT_REGION_LINKED || node == CCT_NONE)
     return;
   region->link_node = node;
   __atomic_store_n(&region->state, unresolved(t, node) ? FORMAT_REGION_KNOWN : FORMAT_REGION_LINKED, __ATOMIC_RELEASE);
@@ -277,7 +297,7 @@ bool region_tell(const struct thread_state *t)
 {
   bool tell = false;
   for (uint32_t index = t->open_region; index; index = at(index)->next)
-    tell |= at(index)->team > 1 && at(index)->state == FORMAT_REGION_UNKNOWN && see_to(at(index));
+    tell |= at(index)->team > 1 && state_of(at(index)) == FORMAT_REGION_UNKNOWN && see_to(at(index));
   return tell;
 }
 
@@ -334,7 +354,7 @@ static void follow(struct thread_state *t, uint32_t from, uint32_t to)
 static void promote(struct thread_state *t)
 {
   for (uint32_t index = t->open_region; index; index = at(index)->next)
-    if (at(index)->state == FORMAT_REGION_KNOWN && !unresolved(t, at(index)->link_node))
+    if (state_of(at(index)) == FORMAT_REGION_KNOWN && !unresolved(t, at(index)->link_node))
       __atomic_store_n(&at(index)->state, FORMAT_REGION_LINKED, __ATOMIC_RELEASE);
   uint32_t *place = &t->known_regions;
   while (*place) {

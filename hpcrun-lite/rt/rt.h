@@ -46,14 +46,18 @@ enum source_how { SOURCE_OFF, SOURCE_PERF, SOURCE_TIMER };
 /* One event of one thread. */
 struct source {
   enum source_how how;
-  uint8_t event;  /* index into rt.events                               */
-  bool first;     /* no sample yet: stands for one whole period         */
-  bool unsettled; /* perf: has its random first period still            */
-  int fd;         /* perf: as the signal names it; may be closed        */
-  bool fd_open;   /* we keep it (count events)                          */
-  void *page;     /* perf: keeps the event alive                        */
+  uint8_t event;     /* index into rt.events                               */
+  bool first;        /* no sample yet: stands for one whole period         */
+  bool unsettled;    /* perf: has its random first period still            */
+  uint8_t restless;  /* perf: samples in a row with many switches        */
+  int fd;            /* perf: as the signal names it; may be closed        */
+  bool fd_open;      /* we keep it (count events)                          */
+  void *page;        /* perf: keeps the event alive                        */
+  uint32_t switches; /* perf: the page's sequence at the last sample    */
   int timer;
-  uint64_t period;     /* nominal, ns or counts                              */
+  bool rests;          /* its timer does, since the thread sleeps       */
+  uint64_t asked;      /* nominal period, ns or counts                       */
+  uint64_t period;     /* that it has now: longer where threads are many     */
   uint64_t last;       /* clock or count at the last sample                  */
   uint64_t rest_until; /* ticks: no sample before                        */
   uint64_t id;         /* perf's id, to recognise the descriptor             */
@@ -107,10 +111,12 @@ struct log_stream {
   bool ended; /* a part is lost: nothing behind it is written */
 };
 
-/* A user region that is open: in the frame that ends at cfa (the frame outside it has that stack pointer). */
+/* A user region that is open: in the frame that ends at cfa (the frame outside it has that stack pointer; 0 = not
+ * known). */
 struct user_region {
   uint64_t cfa;
   uint32_t name, row;
+  bool followed; /* by the graph */
 };
 
 /* References of a thread's to a shared record that it has at hand: see rt/path.h. */
@@ -141,8 +147,9 @@ struct row_cache {
  * task that has not begun mostly has no record yet: then NEW is set, and the rest is rt/child.h's. */
 enum { RT_TASK_WAITING = 1, RT_TASK_NEW = 2, RT_TASK_INDEX_SHIFT = 2, RT_TASK_TAG_SHIFT = 34 };
 
-/* What the thread does, as the runtime's callbacks say: written by the thread itself, byte by byte, read by others
- * whole. */
+/* What the thread does, as the runtime's callbacks say.  Writer: the thread itself, byte by byte, by rt_flag();
+ * readers: all threads, the four bytes at once, relaxed: they are counted, and nothing else is read by what they say.
+ */
 struct activity {
   bool openmp;   /* an OpenMP runtime knows this thread                          */
   bool idle;     /* it waits at a barrier, in a taskwait or taskgroup, or for its next region */
@@ -158,7 +165,9 @@ struct blame {
 };
 
 struct thread_state {
-  /* touched by callbacks: one cache line */
+  /* touched by callbacks: one cache line.  Read by others, relaxed: `activity`, `open_region`, `base_region`; with
+   * acquire: `inside`. A callback that sets a state is not inside: a sample that repairs the state in the midst of it
+   * (blame_check()) may count an interval twice, no more. */
   int inside; /* RT or CTL code of ours is running in this thread     */
   struct activity activity;
   uint32_t open_region;            /* innermost region that this thread is master of           */
@@ -233,13 +242,16 @@ struct thread_state {
   struct thread_state *next, **link; /* CTL: list of live threads, under its mutex  */
 };
 
-/* What RT knows of the process.  Written by CTL before the first sample (and in a forked child), read by all; the
- * atomics by anyone. */
+/* What RT knows of the process.  Written by CTL before the first sample (and in a forked child), read by all; what the
+ * OpenMP runtime's start adds (ompt, unseen, runtime_apart, the entry points) before it has threads.  The atomics:
+ * closed, quiet and graph_rests by CTL, sequentially consistent, against `inside` (rt_closed()); in_use, ticking,
+ * regions, lost by anyone, as sums that order nothing; paused and log by anyone, relaxed. */
 struct rt_process {
   struct event events[EVENTS_MAX];
   unsigned event_count;
   int driver; /* event that drives the four categories: the first time event, else -1           */
   unsigned metric_count;
+  uint32_t cpus; /* that the process may run on */
   int pid;
   bool timers_for_cpu; /* CPU time is sampled by timers: kernel samples are not allowed                  */
   bool ompt;
@@ -256,8 +268,8 @@ struct rt_process {
   atomic_bool graph_rests;       /* the graph is not followed: its tables are looked at                             */
   atomic_bool closed;            /* measuring has ended: handlers and callbacks return at once                     */
   atomic_uint module_generation; /* changes with every dlclose                                               */
-  atomic_uint_fast64_t regions;
   atomic_int in_use, in_use_max; /* OpenMP threads, see rt/blame.h */
+  atomic_uint ticking;           /* timers of elapsed time that go, see rt/source.c */
   uint32_t epoch;                /* base of region generations, so that handles of a parent process do not fit     */
   _Atomic uint64_t lost[FORMAT_LOST_MAX]; /* of the process; each thread has its own                         */
 
@@ -269,12 +281,45 @@ struct rt_process {
 extern struct rt_process rt;
 extern __thread struct thread_state *rt_self __attribute__((tls_model("initial-exec")));
 
+/* A page that the kernel wipes in children made past libc's fork() (_Fork, the system calls): they share their parent's
+ * files, so they must not measure.  Writer: rt_begin(), before there are other threads; read plainly by all. */
+extern union rt_home {
+  bool ours;
+  char page[4096];
+} rt_home;
+
+/* CTL: this process measures from now on. */
+void rt_begin(void);
+
+/* The calling thread's state; NULL where it is not measured. */
+static inline struct thread_state *rt_thread(void)
+{
+  return __builtin_expect(rt_home.ours, 1) ? rt_self : NULL;
+}
+
+static inline void rt_flag(bool *flag, bool value)
+{
+  __atomic_store_n(flag, value, __ATOMIC_RELAXED);
+}
+
+/* Changes of `inside` by its own thread: by one instruction, a plain one, which the compiler moves nothing across.  So
+ * a handler on this thread sees what it says; and who reads 0, with acquire, sees what the thread has written before,
+ * as every store of the machine's is a release.  For the other direction see rt_closed(). */
+static inline void rt_raise(struct thread_state *t)
+{
+  __asm__ volatile("incl %0" : "+m"(t->inside) : : "memory", "cc");
+}
+
+static inline void rt_lower(struct thread_state *t)
+{
+  __asm__ volatile("decl %0" : "+m"(t->inside) : : "memory", "cc");
+}
+
 static inline bool rt_enter(struct thread_state *t)
 {
   if (t->inside)
     return false;
-  t->inside = 1;
-  atomic_signal_fence(memory_order_seq_cst);
+  rt_raise(t);
   return true;
 }
 
@@ -284,7 +329,9 @@ static inline void rt_leave(struct thread_state *t)
   __atomic_store_n(&t->inside, 0, __ATOMIC_RELEASE);
 }
 
-/* Measuring has ended, or rests.  Tested again inside rt_enter(), since control waits for those inside. */
+/* Measuring has ended, or rests.  Tested again inside rt_enter(), since control waits for those inside: the fence
+ * between the store to `inside` and the load of `closed`, and control's between its own two, let one of them see the
+ * other. */
 static inline bool rt_closed(void)
 {
   atomic_thread_fence(memory_order_seq_cst);
@@ -311,6 +358,18 @@ static inline uint32_t rt_task_index(uint64_t word)
   return ours ? (uint32_t)(word >> RT_TASK_INDEX_SHIFT) : 0;
 }
 
+/* amount * share / all, rounded down, by integers: the program's rounding mode would change what floating point gives,
+ * its traps would end it there, and its flags would show.  Beyond 64 bits the largest number, for all = 0 nothing. */
+static inline uint64_t rt_part(uint64_t amount, uint64_t share, uint64_t all)
+{
+  unsigned __int128 product = (unsigned __int128)amount * share;
+  uint64_t quotient = (uint64_t)product, above = (uint64_t)(product >> 64);
+  if (above >= all)
+    return all ? UINT64_MAX : 0;
+  __asm__("divq %2" : "+a"(quotient), "+d"(above) : "r"(all) : "cc");
+  return quotient;
+}
+
 static inline uint64_t rt_ticks(void)
 {
   return __builtin_ia32_rdtsc();
@@ -326,7 +385,7 @@ static inline uint64_t rt_set_idle(struct thread_state *t, bool idle)
     t->idle_since = now;
   else
     t->idle_ticks += now - t->idle_since;
-  t->activity.idle = idle;
+  rt_flag(&t->activity.idle, idle);
   t->changes++;
   return now;
 }
@@ -340,7 +399,7 @@ static inline uint64_t rt_set_lockwait(struct thread_state *t, bool lockwait)
     t->lock_since = now;
   else
     t->lockwait_ticks += now - t->lock_since;
-  t->activity.lockwait = lockwait;
+  rt_flag(&t->activity.lockwait, lockwait);
   t->changes++;
   return now;
 }

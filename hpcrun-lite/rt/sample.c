@@ -11,14 +11,23 @@
 #include "hpcrun-lite/rt/record.h"
 #include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/source.h"
+#include "hpcrun-lite/rt/sys.h"
 
 struct rt_process rt;
 __thread struct thread_state *rt_self;
+union rt_home rt_home __attribute__((aligned(sizeof rt_home)));
 const char sample_publish;
 
 /* Columns of a value record: samples, what the event that drives the categories gives, then the other events in their
  * order. */
 enum { METRIC_SAMPLES, METRIC_WORK, METRIC_OVERHEAD, METRIC_LOCKWAIT, METRIC_PER_BUSY, METRIC_IN_USE, METRIC_OTHERS };
+
+void rt_begin(void)
+{
+  sys_wipe_on_fork(&rt_home, sizeof rt_home);
+  rt_home.ours = true;
+  atomic_store(&rt.ticking, 0);
+}
 
 static unsigned event_metric(unsigned event)
 {
@@ -105,7 +114,7 @@ static bool wants_publication(const siginfo_t *info)
 
 bool sample_signal(const siginfo_t *info, void *context)
 {
-  struct thread_state *t = rt_self;
+  struct thread_state *t = rt_thread();
   if (!t)
     return false;
   bool publish = wants_publication(info);
@@ -129,7 +138,7 @@ bool sample_signal(const siginfo_t *info, void *context)
         record_refresh(t);
       }
       if (source)
-        source_took(source, began);
+        source_took(t, source, began);
       rt_leave(t);
     } else if (source) {
       refuse(t, source, weight);

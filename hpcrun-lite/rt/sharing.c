@@ -14,7 +14,8 @@ static struct loop *loop_enter(struct thread_state *t, struct task *task, struct
   if (!team)
     return NULL;
   struct loop *loop = &team->loops[number % SHARED_LOOPS];
-  team->loops_met = true;
+  if (!__atomic_load_n(&team->loops_met, __ATOMIC_RELAXED))
+    __atomic_store_n(&team->loops_met, true, __ATOMIC_RELAXED);
   clock_lock(&loop->lock);
   bool ours = loop->number == number;
   if (!ours && !loop->number) {
@@ -25,6 +26,7 @@ static struct loop *loop_enter(struct thread_state *t, struct task *task, struct
     loop->work = loop->span = 0;
     join_clear(t, &loop->ordered);
     loop->ordered_begun = loop->ordered_ended = 0;
+    loop->ordered_missed = false;
     if (iterations)
       directive_count(t, row, iterations); /* once for the team */
     ours = true;
@@ -205,7 +207,7 @@ void sharing_user_end(struct thread_state *t)
 
 /* ---- mutual exclusion ---- */
 
-/* A lock's holders, one after the other: a lower bound of the span. */
+/* A lock's holders, one after the other: a lower bound of the span.  All under `lock`. */
 struct lock_chain {
   uint64_t id, earliest, acquired, held;
   uint32_t row, lock; /* two locks may share a place: then the later one has it */
@@ -264,18 +266,21 @@ static void chain_release(struct lock_chain *chain, uint64_t id, uint64_t now)
 }
 
 /* The runtime tells that an ordered region has ended after it has let the next one go on, perhaps even later than that
- * one tells that it has begun: who comes next waits a little for the clock that it follows. */
+ * one tells that it has begun: who comes next waits for the clock that it follows.  That is short, unless the other one
+ * is switched out just there; an end that is never told is waited for once in a loop. */
 static void ordered_await(struct thread_state *t, struct loop *loop, uint32_t before)
 {
-  enum { SPINS = 100, TRIES = 2000 };
-  int i = 0;
-  for (; i < TRIES && (int32_t)(__atomic_load_n(&loop->ordered_ended, __ATOMIC_ACQUIRE) - before) < 0; i++)
+  enum { SPINS = 100, TRIES = 200000 };
+  int i = 0, tries = __atomic_load_n(&loop->ordered_missed, __ATOMIC_RELAXED) ? SPINS : TRIES;
+  for (; i < tries && (int32_t)(__atomic_load_n(&loop->ordered_ended, __ATOMIC_ACQUIRE) - before) < 0; i++)
     if (i < SPINS)
       __builtin_ia32_pause();
     else
       sys_yield();
-  if (i == TRIES)
-    rt_lost(t, FORMAT_LOST_GRAPH);
+  if (i < tries)
+    return;
+  __atomic_store_n(&loop->ordered_missed, true, __ATOMIC_RELAXED);
+  rt_lost(t, FORMAT_LOST_GRAPH);
 }
 
 static void ordered_begin(struct thread_state *t, struct task *task, struct loop *loop)

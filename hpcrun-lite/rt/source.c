@@ -88,6 +88,37 @@ static bool perf_start(struct thread_state *t, struct source *source, uint64_t p
   return true;
 }
 
+/* What a sample of elapsed time takes in the handler: a running mean over all threads.  Written by any thread, relaxed:
+ * an update that is lost is one sample less in a mean. */
+static _Atomic uint64_t mean_ns;
+
+/* Threads for which there is a core are awake, and rest between samples anyway (source_took()); all others together
+ * may take a quarter of the machine. */
+uint64_t source_bearable(uint64_t asked_ns)
+{
+  enum { DELIVERY_NS = 20000, SHARE = 4 };
+  uint64_t ticking = atomic_load_explicit(&rt.ticking, memory_order_relaxed), cpus = rt.cpus ? rt.cpus : 1;
+  if (ticking <= cpus)
+    return asked_ns;
+  uint64_t each = DELIVERY_NS + atomic_load_explicit(&mean_ns, memory_order_relaxed);
+  uint64_t least = (ticking - cpus) * each * SHARE / cpus;
+  return least > asked_ns ? least : asked_ns;
+}
+
+/* A sample of elapsed time has been taken, which began when it was weighed. */
+static void adapt(struct source *source)
+{
+  enum { SAMPLES = 64, LONGEST_NS = 1000000 }; /* longer: it was switched out */
+  uint64_t took = sys_monotonic_ns() - source->last, mean = atomic_load_explicit(&mean_ns, memory_order_relaxed);
+  took = took < LONGEST_NS ? took : LONGEST_NS;
+  atomic_store_explicit(&mean_ns, mean - mean / SAMPLES + took / SAMPLES, memory_order_relaxed);
+  uint64_t period = source_bearable(source->asked);
+  if (period > source->period + source->period / 4 || period + period / 4 < source->period) {
+    source->period = period;
+    sys_timer_set(source->timer, period, period);
+  }
+}
+
 static bool timer_start(struct thread_state *t, struct source *source, int clock)
 {
   source->timer = sys_timer_start(clock, t->tid, RT_SIGNAL, source, random_phase(t, source->period), source->period);
@@ -109,11 +140,16 @@ static bool start_one(struct thread_state *t, struct source *source)
 {
   const struct event *event = &rt.events[source->event];
   source->first = true;
-  source->period = own_period(t, event);
+  source->asked = source->period = own_period(t, event);
   switch (event->clock) {
   case EVENT_WALL_TIME:
     source->last = sys_monotonic_ns();
-    return timer_start(t, source, CLOCK_MONOTONIC);
+    atomic_fetch_add(&rt.ticking, 1);
+    source->period = source_bearable(source->asked);
+    source->rests = !timer_start(t, source, CLOCK_MONOTONIC);
+    if (source->rests)
+      atomic_fetch_sub(&rt.ticking, 1);
+    return !source->rests;
   case EVENT_CPU_TIME:
     source->last = sys_thread_cpu_ns();
     source->unsettled = !rt.timers_for_cpu && perf_start(t, source, random_phase(t, source->period));
@@ -137,6 +173,15 @@ void source_start(struct thread_state *t)
   }
 }
 
+/* Of those that count, see source_bearable(). */
+static void set_rests(struct source *source, bool rests)
+{
+  if (source->how != SOURCE_TIMER || rt.events[source->event].clock != EVENT_WALL_TIME || source->rests == rests)
+    return;
+  source->rests = rests;
+  atomic_fetch_add(&rt.ticking, rests ? -1u : 1u);
+}
+
 void source_stop(struct thread_state *t)
 {
   for (unsigned i = 0; i < rt.event_count; i++) {
@@ -144,6 +189,7 @@ void source_stop(struct thread_state *t)
     uint64_t id;
     if (source->how == SOURCE_TIMER)
       sys_timer_stop(source->timer);
+    set_rests(source, true);
     if (source->how == SOURCE_PERF) {
       sys_unmap(source->page, PAGE);
       if (source->fd_open && sys_perf_id(source->fd, &id) && id == source->id)
@@ -158,15 +204,19 @@ void source_stop(struct thread_state *t)
 void source_rest(struct thread_state *t)
 {
   for (unsigned i = 0; i < rt.event_count; i++)
-    if (t->sources[i].how == SOURCE_TIMER)
+    if (t->sources[i].how == SOURCE_TIMER) {
       sys_timer_set(t->sources[i].timer, 0, 0);
+      set_rests(&t->sources[i], true);
+    }
 }
 
 void source_go_on(struct thread_state *t)
 {
   for (unsigned i = 0; i < rt.event_count; i++)
-    if (t->sources[i].how == SOURCE_TIMER)
+    if (t->sources[i].how == SOURCE_TIMER) {
+      set_rests(&t->sources[i], false);
       sys_timer_set(t->sources[i].timer, 1, t->sources[i].period);
+    }
 }
 
 /* With samples that take longer than the period (deep stacks at high rates) the program would not get on at all. */
@@ -175,11 +225,16 @@ bool source_too_early(const struct source *source)
   return (int64_t)(source->rest_until - rt_ticks()) > 0 && rt.events[source->event].clock != EVENT_COUNT;
 }
 
-void source_took(struct source *source, uint64_t began)
+void source_took(struct thread_state *t, struct source *source, uint64_t began)
 {
   enum { REST_SHARE = 3 };
   uint64_t now = rt_ticks();
   source->rest_until = now + REST_SHARE * (now - began);
+  if (rt.events[source->event].clock != EVENT_WALL_TIME)
+    return;
+  if (source->period > source->asked)
+    t->record->lost[FORMAT_LOST_RATE] += source->period / source->asked - 1;
+  adapt(source);
 }
 
 struct source *source_of(struct thread_state *t, const siginfo_t *info)
@@ -192,8 +247,8 @@ struct source *source_of(struct thread_state *t, const siginfo_t *info)
   bool perf = info->si_code >= POLL_IN && info->si_code <= POLL_HUP;
   bool stripped = info->si_code == SI_USER && info->si_pid == 0; /* the kernel had no memory for the details */
   for (struct source *source = first; source < end; source++)
-    if ((perf && source->how == SOURCE_PERF && info->si_fd == source->fd) || (stripped && source->how != SOURCE_OFF))
-      return source;
+    if (source->how != SOURCE_OFF && ((perf && info->si_fd == source->fd) || stripped))
+      return source; /* also the last signal of an event that a timer has replaced */
   return NULL;
 }
 
@@ -205,6 +260,35 @@ static uint64_t time_weight(struct source *source, uint64_t now)
     return passed;
   source->first = false;
   return passed > source->period ? passed : source->period;
+}
+
+/* An event that samples makes each switch of its thread some 4 us slower, since the kernel programs the processor's
+ * timer anew each time; a timer of the thread's CPU time costs a switch nothing, but comes at the ticks of the system's
+ * clock only.  So a thread that is switched often gets a timer, for good.  The page's sequence moves by two with each
+ * switch.
+ */
+static bool switches_often(struct source *source, uint64_t weight_ns)
+{
+  enum { SWITCH_NS = 4000, SHARE_MAX = 50, IN_A_ROW = 3, TICK_MAX_NS = 4000000 };
+  uint32_t sequence = __atomic_load_n(&((const struct perf_event_mmap_page *)source->page)->lock, __ATOMIC_RELAXED);
+  uint32_t switches = (sequence - source->switches) / 2;
+  source->switches = sequence;
+  bool often = source->period >= TICK_MAX_NS && (uint64_t)switches * SWITCH_NS * SHARE_MAX > weight_ns;
+  source->restless = often ? source->restless + 1 : 0;
+  return source->restless >= IN_A_ROW;
+}
+
+static void change_to_timer(struct thread_state *t, struct source *source)
+{
+  void *page = source->page;
+  if (!timer_start(t, source, CLOCK_THREAD_CPUTIME_ID)) {
+    source->how = SOURCE_PERF;
+    source->restless = 0;
+    return;
+  }
+  source->page = NULL;
+  work_follow(t);
+  sys_unmap(page, PAGE);
 }
 
 /* The random first period is over. */
@@ -228,10 +312,12 @@ uint64_t source_weight(struct thread_state *t, struct source *source)
     return time_weight(source, sys_monotonic_ns());
   case EVENT_CPU_TIME: {
     /* Code of ours that was interrupted may be reading the page (rt/work.c): then at the next sample. */
-    bool settle = source->unsettled && !t->inside;
+    bool may_unmap = source->how == SOURCE_PERF && !t->inside;
     uint64_t weight = time_weight(source, sys_thread_cpu_ns());
-    if (settle)
+    if (may_unmap && source->unsettled)
       settle_period(t, source);
+    else if (may_unmap && switches_often(source, weight))
+      change_to_timer(t, source);
     return weight;
   }
   case EVENT_COUNT:

@@ -5,6 +5,9 @@
  * stands for a whole one; every later one stands for what the thread's clock or counter has moved since the last.  So
  * signals that were merged or delayed lose nothing, and threads that live shorter than a period are sampled in
  * proportion to their time.
+ *
+ * Elapsed time passes for threads that sleep, too: to sample many of them would take the whole machine, and the program
+ * would not get on.  Then periods are longer than asked for; weights stay true, and what is left out is counted.
  */
 #ifndef HPCRUN_LITE_RT_SOURCE_H
 #define HPCRUN_LITE_RT_SOURCE_H
@@ -26,7 +29,10 @@ void source_go_on(struct thread_state *t);
 bool source_too_early(const struct source *source);
 
 /* A sample was taken, which began at that moment (rt_ticks). */
-void source_took(struct source *source, uint64_t began);
+void source_took(struct thread_state *t, struct source *source, uint64_t began);
+
+/* The period of samples of elapsed time that is bearable, where so long a one was asked for. */
+uint64_t source_bearable(uint64_t asked_ns);
 
 /* The source that sent this signal, NULL if it is none of ours. */
 struct source *source_of(struct thread_state *t, const siginfo_t *info);

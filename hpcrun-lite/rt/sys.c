@@ -42,6 +42,11 @@ void sys_unmap(void *memory, size_t size_bytes)
   call3(SYS_munmap, (long)memory, (long)size_bytes, 0);
 }
 
+void sys_wipe_on_fork(void *memory, size_t size_bytes)
+{
+  call3(SYS_madvise, (long)memory, (long)size_bytes, MADV_WIPEONFORK);
+}
+
 int sys_tid(void)
 {
   return (int)call3(SYS_gettid, 0, 0, 0);

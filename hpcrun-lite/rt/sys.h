@@ -12,6 +12,7 @@ enum { SYS_HIGH_FD = 900 }; /* from here on programs do not use descriptors: for
 
 void *sys_map(size_t size_bytes); /* zeroed memory, NULL on failure */
 void sys_unmap(void *memory, size_t size_bytes);
+void sys_wipe_on_fork(void *memory, size_t size_bytes); /* whole pages: zero in every child with memory of its own */
 int sys_tid(void);
 int sys_pid(void);     /* asks the kernel: differs from rt.pid in a vfork child  */
 int sys_own_pid(void); /* the same, for a new process: sys_peek() relies on it */

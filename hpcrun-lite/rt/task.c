@@ -17,7 +17,7 @@ struct record {
 #define ENTERED (1ull << 63)
 
 static struct table records;
-static _Atomic uint32_t heads[HEADS];
+static _Atomic uint32_t heads[HEADS]; /* stored with release under the lock, after the record; loaded with acquire */
 static atomic_flag lock = ATOMIC_FLAG_INIT; /* for adding */
 
 /* Stacks at creations: return addresses at their places, from the runtime's caller outwards to the code's task or

@@ -9,7 +9,8 @@
 enum { PAGE = 4096, RECENT_TICKS = 5000, TRIES = 100 };
 static const uint64_t moved = 1; /* a witness that never stands */
 
-/* Nanoseconds for a tick of the time-stamp counter, 32 bits of fraction; and the time that it was measured over. */
+/* Nanoseconds for a tick of the time-stamp counter, 32 bits of fraction; and the time that it was measured over.
+ * Written by CTL, and by a thread that needs it before, relaxed: either value is good. */
 static _Atomic uint64_t ns_per_tick, calibrated_ns;
 static uint64_t begun_ticks, begun_ns;
 
@@ -19,8 +20,7 @@ void work_calibrate(uint64_t start_ticks, uint64_t start_ns)
   if (passed_ticks == 0 || passed_ns < 2 * atomic_load_explicit(&calibrated_ns, memory_order_relaxed))
     return;
   atomic_store_explicit(&calibrated_ns, passed_ns, memory_order_relaxed);
-  atomic_store_explicit(&ns_per_tick, (uint64_t)((double)passed_ns / (double)passed_ticks * 4294967296.0),
-                        memory_order_relaxed);
+  atomic_store_explicit(&ns_per_tick, rt_part(passed_ns, 1ull << 32, passed_ticks), memory_order_relaxed);
 }
 
 static uint64_t to_ticks(uint64_t ns)
@@ -30,7 +30,7 @@ static uint64_t to_ticks(uint64_t ns)
     work_calibrate(begun_ticks, begun_ns);
     rate = atomic_load_explicit(&ns_per_tick, memory_order_relaxed);
   }
-  return rate ? (uint64_t)((double)ns * 4294967296.0 / (double)rate) : 0;
+  return rt_part(ns, 1ull << 32, rate);
 }
 
 /* ---- the rseq area ---- */
@@ -120,14 +120,19 @@ static const void *open_page(struct thread_state *t, uint32_t type, uint64_t con
   return *fd < 0 ? NULL : sys_perf_page(*fd, PAGE);
 }
 
-/* A page that the kernel updates when it switches the thread in: of an event that samples its CPU time, or of one that
- * is opened for that. */
-static const struct perf_event_mmap_page *time_page(struct thread_state *t)
+/* The page of an event that samples the thread's CPU time: the kernel updates it when it switches the thread in. */
+static const struct perf_event_mmap_page *sampled_page(const struct thread_state *t)
 {
-  int fd;
   for (unsigned i = 0; i < rt.event_count; i++)
     if (t->sources[i].how == SOURCE_PERF && rt.events[i].clock == EVENT_CPU_TIME && t->sources[i].page)
       return t->sources[i].page;
+  return NULL;
+}
+
+/* One of an event that is opened for that: it makes each switch slower (1 us). */
+static const struct perf_event_mmap_page *own_page(struct thread_state *t)
+{
+  int fd;
   if (!t->work.page) {
     t->work.page = open_page(t, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, &fd);
     if (fd >= 0)
@@ -141,11 +146,13 @@ void work_follow(struct thread_state *t)
   struct work *work = &t->work;
   if (!rt.online || !work_is_time())
     return;
-  const struct perf_event_mmap_page *page = time_page(t);
-  uint64_t *pointer = rseq_works ? rseq_pointer() : NULL;
+  const struct perf_event_mmap_page *page = sampled_page(t);
+  uint64_t *pointer = !page && rseq_works ? rseq_pointer() : NULL;
+  if (!page && !pointer)
+    page = own_page(t);
   work->how = page ? WORK_PAGE : pointer ? WORK_RSEQ : WORK_ASK;
   work->witness = page ? (const uint64_t *)(const void *)&page->lock : pointer ? pointer : &moved;
-  work->standing = pointer && !page ? (uint64_t)&descriptor : 0;
+  work->standing = pointer ? (uint64_t)&descriptor : 0;
 }
 
 uint64_t work_ask(struct thread_state *t, uint64_t moment)

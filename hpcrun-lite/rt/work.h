@@ -5,9 +5,9 @@
  *
  * CPU time without a system call: as long as a witness stands, the thread was not switched out, and a difference of
  * time-stamp counters is CPU time; only when it has moved is the kernel asked.  The witness is the sequence counter of
- * a perf_event page, or, where perf_event is forbidden, a pointer in the thread's rseq area.  Ticks are turned into
- * nanoseconds when the results are written.  Invariant: the thread was not switched out between base_ticks and `since`,
- * unless `since` is the earlier one.
+ * a perf_event page, or, for threads without an event that samples their CPU time, a pointer in their rseq area.  Ticks
+ * are turned into nanoseconds when the results are written.  Invariant: the thread was not switched out between
+ * base_ticks and `since`, unless `since` is the earlier one.
  *
  * A hypervisor that takes the processor away moves no witness.  The kernel knows of that, and the difference is a long
  * one: so it is asked about long fragments too, and now and then in between.

@@ -1,5 +1,6 @@
 """The launcher: options, exit statuses, environment, directory rules, scripts, refusals, exchange of the runtime."""
 import os
+import resource
 import shlex
 import shutil
 import signal
@@ -33,6 +34,13 @@ def settings_of(text):
     done = subprocess.run(["sh", "-c", script], env={"PATH": os.environ["PATH"]}, stdout=subprocess.PIPE, check=True)
     pairs = [entry.split("=", 1) for entry in done.stdout.decode().split("\0") if "=" in entry]
     return dict(pairs)
+
+
+def found_in(result):
+    """What --diagnose has printed, in one line: no line is wider than the screen, unless it is one word."""
+    for line in result.stdout.splitlines():
+        assert len(line) <= 80 or len(line[13:].split()) == 1, line
+    return " ".join(result.stdout.split())
 
 
 def measurements(directory):
@@ -113,12 +121,12 @@ def work_without_a_counter_fails_before_the_program_runs(directory):
         result = launch(directory, "-q", "-p", "online", "--work", unit, "touch", "ran")
         if result.returncode == 0:
             assert settings_of(launch(directory, "--env", "--work", unit, "true").stdout)["HPCRUN_LITE_WORK"] == unit
-            assert f"ok work      {unit}" in launch(directory, "--diagnose", "--work", unit, "true").stdout
+            assert f"ok work {unit}" in found_in(launch(directory, "--diagnose", "--work", unit, "true"))
             raise Skip("this machine counts work")
         fails(result, 125, f"--work {unit}", "use --work cpu-time")
         assert not os.path.exists(os.path.join(directory, "ran"))
         found = launch(directory, "--diagnose", "--work", unit, "true")
-        assert found.returncode == 1 and f"--work {unit}" in found.stdout, found
+        assert found.returncode == 1 and f"--work {unit}" in found_in(found), found
 
 
 @case
@@ -374,6 +382,33 @@ def other_directories_are_never_touched(directory):
 
 
 @case
+def whatever_stands_in_the_markers_place(directory):
+    """What is no file is left alone, and not waited for; what is one, of any content, is no claim of ours."""
+    place = os.path.join(directory, "m")
+    marker = os.path.join(place, "launch")
+    made = (lambda: os.mkfifo(marker), lambda: os.symlink("/dev/zero", marker), lambda: os.symlink(marker, marker),
+            lambda: os.mkdir(marker), lambda: os.link(os.path.join(directory, "fifo"), marker))
+    os.mkfifo(os.path.join(directory, "fifo"))
+    for make in made:
+        os.mkdir(place)
+        make()
+        before = os.lstat(marker)
+        fails(launch(directory, "--overwrite", "-o", "m", "true"), 125, "not measurements")
+        assert os.lstat(marker).st_ino == before.st_ino
+        shutil.rmtree(place)
+    random_bytes = bytes(range(256)) * 40
+    for content in (b"x", b"\n", b"\0", random_bytes, b"launch=" + b"y" * 1000000, b"%s%n" * 100, b"PMIX_NAMESPACE=a1"):
+        os.mkdir(place)
+        with open(marker, "wb") as file:
+            file.write(content)
+        fails(launch(directory, "-o", "m", "true"), 125, "holds measurements already")
+        with open(marker, "rb") as file:
+            assert file.read() == content
+        assert launch(directory, "-q", "--overwrite", "-o", "m", "true").returncode == 0
+        shutil.rmtree(place)
+
+
+@case
 def links_and_files_in_the_way(directory):
     os.mkdir(os.path.join(directory, "target"))
     os.symlink("target", os.path.join(directory, "link"))
@@ -464,6 +499,15 @@ def gcc_programs_run_on_libomp(directory):
 
 
 @case
+def the_new_runtime_says_no_more_than_the_old(directory):
+    need_private_libomp()
+    source = GOMP_PROGRAM.replace("int sum = 0;", "int sum = 0; omp_set_nested(1);")  # deprecated, libomp says
+    program = compile_c(directory, "nested", source, "-fopenmp", "-w")
+    assert launch(directory, "-q", program).stderr == ""
+    assert "omp_set_nested" in launch(directory, "-q", program, KMP_WARNINGS="1").stderr
+
+
+@case
 def keep_leaves_the_runtime(directory):
     program = compile_c(directory, "gomp", GOMP_PROGRAM, "-fopenmp")
     for settings in ({"OMP_TOOL": "disabled"}, {}):
@@ -533,14 +577,134 @@ def diagnose_names_what_matters(directory):
     program = compile_c(directory, "gomp", GOMP_PROGRAM, "-fopenmp")
     result = launch(directory, "--diagnose", program)
     assert result.returncode == 0 and result.stderr == "", result
-    topics = [line.split()[1] for line in result.stdout.splitlines()]
-    for topic in ("program", "preload", "events", "runtime", "attach", "unwinding", "symbols", "verdict"):
+    topics = [line.split()[1] for line in result.stdout.splitlines() if not line.startswith(" ")]
+    for topic in ("program", "preload", "events", "cores", "limits", "directory", "runtime", "attach", "unwinding", "symbols",
+                  "verdict"):
         assert topic in topics, (topic, result.stdout)
-    assert len(topics) <= 12
+    assert len(topics) <= 14
     if os.path.exists(PRIVATE_LIBOMP):
         assert "ok attach" in result.stdout, result.stdout
     assert sorted(os.listdir(directory)) == ["gomp", "gomp.c"]
     assert launch(directory, "--diagnose", "no-such-command-anywhere").returncode == 1
+
+
+def finds(result, *parts):
+    found = found_in(result)
+    for part in parts:
+        assert part in found, (part, found)
+
+
+def limited(directory, *arguments, **limits):
+    """--diagnose under limits, each for soft and hard."""
+    def set_limits():
+        for name, value in limits.items():
+            resource.setrlimit(getattr(resource, "RLIMIT_" + name), (value, value))
+    return subprocess.run([LAUNCHER, "--diagnose", *arguments], cwd=directory, env=environment(), preexec_fn=set_limits,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+
+
+@case
+def diagnose_finds_limits(directory):
+    finds(launch(directory, "--diagnose", "true"), "ok limits none in the way")
+    finds(limited(directory, "true", AS=500 << 20), "!! limits 500 MB of address space")
+    finds(limited(directory, "true", FSIZE=1 << 20), "!! limits files of 1024 KB at most", "ok directory tried")
+    finds(limited(directory, "true", FSIZE=1000), "!! directory not tried")
+    finds(limited(directory, "true", NOFILE=20), "!! limits 20 descriptors at most")
+    finds(limited(directory, "-e", "wall", "true", SIGPENDING=0), "!! limits 0 timers are to be had")
+
+
+@case
+def diagnose_finds_little_memory_for_perf(directory):
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        raise Skip("needs root to become somebody else")
+    os.chmod(directory, 0o777)
+    other = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+    if run(*other, "test", "-x", LAUNCHER).returncode != 0:
+        raise Skip("others may not run what is built here")
+    result = run("sh", "-c", 'ulimit -l 0; exec "$@"', "sh", *other, LAUNCHER, "--diagnose", "true", cwd=directory)
+    if "perf_event, time" not in result.stdout or os.cpu_count() > 3:
+        raise Skip("others may not use perf_event here, or have enough of it")
+    finds(result, "!! limits perf_event for", "perf_event_mlock_kb")
+
+
+@case
+def diagnose_finds_too_few_cores(directory):
+    cores = len(os.sched_getaffinity(0))
+    finds(launch(directory, "--diagnose", "true", OMP_NUM_THREADS=str(4 * cores)), f"!! cores OMP_NUM_THREADS={4 * cores} on")
+    group = f"/sys/fs/cgroup/cpu/hpcrun-lite-test-{os.getpid()}"
+    try:
+        os.mkdir(group)
+        with open(os.path.join(group, "cpu.cfs_quota_us"), "w", encoding="ascii") as file:
+            file.write("50000")
+    except OSError as error:
+        raise Skip(f"may not make a control group of the first version: {error}") from error
+    try:
+        result = run("sh", "-c", f'echo $$ >{group}/cgroup.procs; exec "$@"', "sh", LAUNCHER, "--diagnose", "true",
+                     cwd=directory)
+        finds(result, "but a quota of 0.5", "OMP_NUM_THREADS=1")
+    finally:
+        os.rmdir(group)
+
+
+@case
+def diagnose_tries_the_directory(directory):
+    finds(launch(directory, "--diagnose", "true"), "ok directory tried: what is measured in . survives a kill")
+    finds(launch(directory, "--diagnose", "-o", "/proc/m", "true"), "!! directory nothing can be made in /proc")
+    finds(launch(directory, "--diagnose", "-o", "none/m", "true"), "!! directory nothing can be made in none")
+    small = os.path.join(directory, "small")
+    os.mkdir(small)
+    if os.geteuid() != 0 or run("mount", "-t", "tmpfs", "-o", "size=200k", "none", small).returncode != 0:
+        raise Skip("may not mount a file system")
+    try:
+        finds(launch(directory, "--diagnose", "-o", "small/m", "true"), "!! directory 0 MB left")
+        with open(os.path.join(small, "filler"), "wb") as file:
+            file.write(bytes(180 << 10))
+        finds(launch(directory, "--diagnose", "-o", "small/m", "true"), "a killed process leaves nothing")
+        assert os.listdir(small) == ["filler"]
+    finally:
+        run("umount", "-l", small)
+
+
+@case
+def diagnose_finds_other_tools(directory):
+    program = compile_c(directory, "gomp", GOMP_PROGRAM, "-fopenmp")
+    zlib = "/usr/lib/x86_64-linux-gnu/libz.so.1"
+    finds(launch(directory, "--diagnose", program, LD_PRELOAD=zlib), f"ok others LD_PRELOAD is kept, behind ours: {zlib}")
+    finds(launch(directory, "--diagnose", program, OMP_TOOL_LIBRARIES="/x.so"), "!! others OMP_TOOL_LIBRARIES")
+    finds(launch(directory, "--diagnose", program, OMP_TOOL="disabled"), "!! attach", "unset OMP_TOOL")
+    finds(launch(directory, "--diagnose", "--omp-runtime", "keep", program), "!! attach", "--omp-runtime auto")
+
+
+@case
+def diagnose_finds_sanitizers(directory):
+    for kind, remedy in (("address", "verify_asan_link_order=0"), ("thread", "nothing is measured")):
+        try:
+            program = compile_c(directory, kind, "int main(void) { return 0; }", f"-fsanitize={kind}")
+        except AssertionError as error:
+            raise Skip(f"no -fsanitize={kind}") from error
+        finds(launch(directory, "--diagnose", program), f"!! sanitizer built with -fsanitize={kind}", remedy)
+    result = launch(directory, "--diagnose", os.path.join(directory, "address"), ASAN_OPTIONS="verify_asan_link_order=0")
+    assert "sanitizer" not in result.stdout, result.stdout
+
+
+@case
+def diagnose_finds_what_forbids_perf(directory):
+    deny = os.path.join(directory, "deny")
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "programs", "deny.c")
+    assert run("gcc", source, "-o", deny).returncode == 0
+    finds(run(deny, LAUNCHER, "--diagnose", "true", cwd=directory), "!! events task-clock: CPU-time timers",
+          "perf_event" if os.geteuid() else "denied by a container's seccomp")
+
+
+@case
+def diagnose_finds_what_the_program_lacks(directory):
+    source = "int f(int x) { return x; } int main(int c, char **v) { (void)v;" + " f(c);" * 100 + " return 0; }"
+    bare = compile_c(directory, "bare", source, "-O0", "-s", "-fno-asynchronous-unwind-tables", "-Wl,--no-eh-frame-hdr")
+    finds(launch(directory, "--diagnose", bare), "!! unwinding 1 of", "(bare)", "!! symbols bare is stripped")
+    static = compile_c(directory, "static", "int main(void) { return 0; }", "-static")
+    result = launch(directory, "--diagnose", static)
+    finds(result, "!! preload", "without -static", "!! verdict will not be measured")
+    assert result.returncode == 1
 
 
 @case

@@ -8,7 +8,8 @@ import sys
 
 import sanitized
 
-UNITS = ("read", "merge", "hostile", "replay", "parallelism", "symbols", "format", "causes", "efficiency")
+UNITS = ("read", "merge", "hostile", "replay", "streams", "parallelism", "symbols", "symbols_damage", "format", "causes",
+         "efficiency")
 REPORT = "hpcprof-lite/hpcprof-lite"
 
 
@@ -30,7 +31,7 @@ def main():
     number = failed = 0
     for name, command in cases():
         own = dict(environment)
-        if name == "symbols":
+        if name.startswith("symbols"):
             own["ASAN_OPTIONS"] += sanitized.TERSE
         done = subprocess.run(command, env=own, check=False, text=True, errors="replace",
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

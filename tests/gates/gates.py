@@ -129,6 +129,19 @@ def rt_calls_only_what_is_on_the_list(_):
     assert undefined(os.path.join(BUILD, "hpcrun-lite", "librt.a")) <= RT_MAY_CALL
 
 
+# Arithmetic, comparisons and conversions that the program's control of floating point changes; moves do not count.
+FLOATING = r"\t(v?(add|sub|mul|div|sqrt|min|max|round|u?comi|cmp)[sp][sd]|v?cvt\w+|vfn?m\w+|f(add|sub|mul|div|ild|istt?p?|ld|stp?)\w*)\s"
+
+
+@tap.case
+def rt_has_no_floating_point(_):
+    library = os.path.join(BUILD, "hpcrun-lite", "librt.a")
+    code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", library], capture_output=True, text=True, check=True).stdout
+    assert "mul" in code
+    found = [line for line in code.splitlines() if re.search(FLOATING, line)]
+    assert not found, found
+
+
 @tap.case
 def the_library_defines_only_what_it_interposes(_):
     assert exported(RUN_LIBRARY) == EXPORTS

@@ -141,7 +141,7 @@ void compose_thread(struct compose *compose, uint32_t index)
   struct format_thread thread = compose->thread;
   thread.index = index;
   thread.tid = compose->process.pid + index - 1;
-  thread.lost[FORMAT_LOST_PARTIAL] = index == 1;
+  thread.lost[FORMAT_LOST_PARTIAL] += index == 1;
   thread.samples = thread.samples_idle;
   for (uint32_t i = 1; i < compose->values_count; i++)
     thread.samples += compose->values[i * compose->metrics_count];

@@ -103,6 +103,16 @@ __attribute__((noinline)) static void threads(void)
       pthread_join(thread, NULL);
 }
 
+/* A fixed amount of work, by threads that end and by the main one. */
+__attribute__((noinline)) static void fixed(void)
+{
+  pthread_t thread;
+  for (int i = 0; i < 5; i++)
+    if (!pthread_create(&thread, NULL, short_lived, NULL))
+      pthread_join(thread, NULL);
+  work(0.05);
+}
+
 /* An exec that fails must cost nothing. */
 __attribute__((noinline)) static void exec(void)
 {
@@ -127,7 +137,8 @@ __attribute__((noinline)) static void go(const char *form)
     void (*run)(void);
   } forms[] = {{"iterations", iterations}, {"endless", endless}, {"tasks", tasks},
                {"single", single},         {"asleep", asleep},   {"locked", locked},
-               {"threads", threads},       {"exec", exec},       {"forks", forks}};
+               {"threads", threads},       {"fixed", fixed},     {"exec", exec},
+               {"forks", forks}};
   for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++)
     if (!strcmp(form, forms[i].name))
       forms[i].run();

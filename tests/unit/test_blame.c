@@ -306,9 +306,22 @@ static void a_state_is_repaired_at_the_second_sample(void **state)
   assert_int_equal(records[1].lost[FORMAT_LOST_STATES], 1);
 }
 
+static void parts_are_exact(void **state)
+{
+  (void)state;
+  assert_int_equal(rt_part(7, 3, 2), 10);
+  assert_int_equal(rt_part(1ull << 63, 6, 1ull << 63), 6);
+  assert_int_equal(rt_part(UINT64_MAX, UINT64_MAX, UINT64_MAX), UINT64_MAX);
+  assert_int_equal(rt_part(UINT64_MAX, 2, 1), UINT64_MAX);
+  assert_int_equal(rt_part(UINT64_MAX, 2, UINT64_MAX), 2);
+  assert_int_equal(rt_part(5, 0, 3), 0);
+  assert_int_equal(rt_part(5, 3, 0), 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(parts_are_exact),
       cmocka_unit_test_setup(a_thread_alone_is_busy, setup),
       cmocka_unit_test_setup(parked_workers_are_not_in_use, setup),
       cmocka_unit_test_setup(a_region_somebody_was_sampled_in_ends_too, setup),

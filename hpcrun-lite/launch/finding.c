@@ -1,0 +1,34 @@
+#include "hpcrun-lite/launch/finding.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { WIDTH = 80, INDENT = 13 };
+
+/* Where a text that is too long is broken: before the last space that fits, a word that does not fit is left whole. */
+static size_t fitting(const char *text)
+{
+  size_t length = strlen(text), room = WIDTH - INDENT, take = room;
+  if (length <= room)
+    return length;
+  while (take > 0 && text[take] != ' ')
+    take--;
+  return take > 0 ? take : strcspn(text, " ");
+}
+
+void finding(bool good, const char *topic, const char *format, ...)
+{
+  static char text[3 * PATH_MAX];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  const char *at = text;
+  printf("%s %-9s ", good ? "ok" : "!!", topic);
+  for (size_t take; *at; at += take, at += strspn(at, " ")) {
+    take = fitting(at);
+    printf("%*s%.*s\n", at == text ? 0 : INDENT, "", (int)take, at);
+  }
+}

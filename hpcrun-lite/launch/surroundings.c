@@ -1,0 +1,325 @@
+#include "hpcrun-lite/launch/surroundings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/statfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hpcrun-lite/launch/finding.h"
+#include "hpcrun-lite/launch/perf_check.h"
+
+enum {
+  AS_LEAST = 1 << 30,       /* address space: the program's own, with ours */
+  FILES_LEAST = 64 << 20,   /* size of one file */
+  DISK_LEAST = 64 << 20,    /* room on the disk */
+  DESCRIPTORS_LEAST = 64,   /* at the hard limit */
+  TIMERS_TRIED = 64,        /* one for each thread and event */
+  PERF_THREADS_LEAST = 512, /* threads with a page of perf_event each */
+  PART_BYTES = 64 << 10,    /* as the live file grows */
+  CORES_MOST = 65536,
+};
+
+/* ---- cores ---- */
+
+static int core_count(void)
+{
+  size_t size = CPU_ALLOC_SIZE(CORES_MOST);
+  cpu_set_t *set = CPU_ALLOC(CORES_MOST);
+  int count = set && sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 1;
+  CPU_FREE(set);
+  return count;
+}
+
+/* Two numbers from a file, the first may be "max".  Returns their ratio, 0 without. */
+static double ratio_in(const char *path)
+{
+  double quota = 0, period = 0;
+  FILE *file = fopen(path, "re");
+  if (!file)
+    return 0;
+  int got = fscanf(file, "%lf %lf", &quota, &period);
+  fclose(file);
+  return got == 2 && quota > 0 && period > 0 ? quota / period : 0;
+}
+
+/* The same of version 1 of control groups, a number in each of two files. */
+static double ratio_of(const char *directory)
+{
+  static const char *const names[] = {"cpu.cfs_quota_us", "cpu.cfs_period_us"};
+  double values[2] = {0, 0};
+  for (int i = 0; i < 2; i++) {
+    char path[3 * PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", directory, names[i]);
+    FILE *file = fopen(path, "re");
+    if (!file)
+      return 0;
+    if (fscanf(file, "%lf", &values[i]) != 1)
+      values[i] = 0;
+    fclose(file);
+  }
+  return values[0] > 0 && values[1] > 0 ? values[0] / values[1] : 0;
+}
+
+static double smaller(double quota, double other)
+{
+  return other > 0 && (quota <= 0 || other < quota) ? other : quota;
+}
+
+/* The smallest quota of a group and of those around it. */
+static double quota_above(const char *root, char *group, bool second)
+{
+  double quota = 0;
+  for (;;) {
+    char path[2 * PATH_MAX];
+    snprintf(path, sizeof path, "%s%s%s", root, group, second ? "/cpu.max" : "");
+    quota = smaller(quota, second ? ratio_in(path) : ratio_of(path));
+    char *slash = strrchr(group, '/');
+    if (!slash)
+      return quota;
+    *slash = '\0';
+  }
+}
+
+/* Cores that the control groups of the process allow in all; 0: as many as there are. */
+static double core_quota(void)
+{
+  double quota = 0;
+  char line[PATH_MAX];
+  FILE *groups = fopen("/proc/self/cgroup", "re");
+  while (groups && fgets(line, sizeof line, groups)) {
+    line[strcspn(line, "\n")] = '\0';
+    char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!group)
+      continue;
+    *group++ = '\0';
+    if (controllers[1] == '\0')
+      quota = smaller(quota, quota_above("/sys/fs/cgroup", group, true));
+    else if (strcmp(controllers + 1, "cpu") == 0 || strncmp(controllers + 1, "cpu,", 4) == 0 ||
+             strstr(controllers + 1, ",cpu,"))
+      quota = smaller(quota, quota_above("/sys/fs/cgroup/cpu", group, false));
+  }
+  if (groups)
+    fclose(groups);
+  return quota;
+}
+
+void surroundings_cores(void)
+{
+  int cores = core_count();
+  double quota = core_quota();
+  const char *asked = getenv("OMP_NUM_THREADS");
+  long threads = asked ? strtol(asked, NULL, 10) : 0;
+  if (quota > 0 && quota < cores)
+    finding(false, "cores",
+            "%d, but a quota of %.1f (control group): threads beyond are held up, which shows as time that is not "
+            "seen; OMP_NUM_THREADS=%d",
+            cores, quota, quota < 2 ? 1 : (int)quota);
+  else if (threads > cores)
+    finding(false, "cores", "OMP_NUM_THREADS=%ld on %d: threads wait for a core; set it to %d", threads, cores, cores);
+  else
+    finding(true, "cores", "%d", cores);
+}
+
+/* ---- limits ---- */
+
+static bool below(int resource, rlim_t least, rlim_t *value)
+{
+  struct rlimit limit;
+  if (getrlimit(resource, &limit) != 0)
+    return false;
+  *value = resource == RLIMIT_NOFILE ? limit.rlim_max : limit.rlim_cur;
+  return *value != RLIM_INFINITY && *value < least;
+}
+
+/* How many of some timers the system gives: all processes of a user share what it has of them. */
+static int timers_given(void)
+{
+  timer_t timers[TIMERS_TRIED];
+  struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGURG};
+  int count = 0;
+  while (count < TIMERS_TRIED && timer_create(CLOCK_MONOTONIC, &event, &timers[count]) == 0)
+    count++;
+  for (int i = 0; i < count; i++)
+    timer_delete(timers[i]);
+  return count;
+}
+
+/* Threads for which perf_event has memory: a page of each is locked, above what the kernel gives to every user. */
+static uint64_t perf_threads(void)
+{
+  struct rlimit limit;
+  uint64_t given_kb = 0;
+  FILE *file = fopen("/proc/sys/kernel/perf_event_mlock_kb", "re");
+  if (!file || geteuid() == 0 || getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+      fscanf(file, "%" SCNu64, &given_kb) != 1)
+    given_kb = UINT64_MAX;
+  if (file)
+    fclose(file);
+  if (given_kb == UINT64_MAX)
+    return UINT64_MAX;
+  return given_kb / 4 * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) + limit.rlim_cur / 4096;
+}
+
+void surroundings_limits(bool timers)
+{
+  rlim_t value;
+  int given = timers ? timers_given() : TIMERS_TRIED;
+  uint64_t pages = timers ? UINT64_MAX : perf_threads();
+  bool fine = true;
+  if (below(RLIMIT_AS, AS_LEAST, &value)) {
+    finding(false, "limits", "%ju MB of address space: contexts may be dropped; ulimit -v unlimited",
+            (uintmax_t)value >> 20);
+    fine = false;
+  }
+  if (below(RLIMIT_FSIZE, FILES_LEAST, &value)) {
+    finding(false, "limits", "files of %ju KB at most: what is measured beyond is lost; ulimit -f unlimited",
+            (uintmax_t)value >> 10);
+    fine = false;
+  }
+  if (below(RLIMIT_NOFILE, DESCRIPTORS_LEAST, &value)) {
+    finding(false, "limits", "%ju descriptors at most: files may not be written; raise ulimit -Hn", (uintmax_t)value);
+    fine = false;
+  }
+  if (given < TIMERS_TRIED) {
+    finding(false, "limits",
+            "%d timers are to be had, each thread takes one: the others are not sampled; raise ulimit -i", given);
+    fine = false;
+  }
+  if (pages < PERF_THREADS_LEAST) {
+    finding(false, "limits",
+            "perf_event for %ju threads, others by timers: sysctl kernel.perf_event_mlock_kb, or ulimit -l",
+            (uintmax_t)pages);
+    fine = false;
+  }
+  if (fine)
+    finding(true, "limits", "none in the way");
+}
+
+/* ---- the directory ---- */
+
+static const char *network_name(long type)
+{
+  static const struct {
+    uint32_t type;
+    const char *name;
+  } networks[] = {{0x6969, "NFS"},      {0x0bd00bd0, "Lustre"}, {0x47504653, "GPFS"},
+                  {0x01021997, "9p"},   {0xff534d42, "CIFS"},   {0xfe534d42, "SMB"},
+                  {0x65735546, "FUSE"}, {0x00c36400, "Ceph"},   {0x19830326, "BeeGFS"}};
+  for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
+    if ((uint32_t)type == networks[i].type)
+      return networks[i].name;
+  return NULL;
+}
+
+/* Does what the live file does.  NULL, or what failed, with errno. */
+static const char *try_live_file(int fd)
+{
+  char seen = 0;
+  if (fallocate(fd, 0, 0, PART_BYTES) != 0) {
+    if (errno != EOPNOTSUPP && errno != ENOSYS)
+      return "cannot be given room";
+    for (int i = 0; i < PART_BYTES; i += 4096)
+      if (pwrite(fd, (const char[4096]){0}, 4096, i) != 4096)
+        return "cannot be written";
+  }
+  char *part = mmap(NULL, PART_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (part == MAP_FAILED)
+    return "cannot be mapped";
+  part[PART_BYTES - 1] = 1;
+  bool kept = pread(fd, &seen, 1, PART_BYTES - 1) == 1 && seen == 1;
+  munmap(part, PART_BYTES);
+  errno = EIO;
+  return kept ? NULL : "does not hold what is stored into its mapping";
+}
+
+/* Makes and removes a directory in `place`.  Prints what is wrong; false: something is. */
+static bool try_place(const char *place)
+{
+  char directory[PATH_MAX + 32], file[PATH_MAX + 64];
+  snprintf(directory, sizeof directory, "%s/hpcrun-lite-diagnose-XXXXXX", place);
+  if (!mkdtemp(directory)) {
+    finding(false, "directory", "nothing can be made in %s (%s): another one with -o", place, strerror(errno));
+    return false;
+  }
+  snprintf(file, sizeof file, "%s/live", directory);
+  int fd = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  const char *failed = fd < 0 ? "cannot be made" : try_live_file(fd);
+  if (failed)
+    finding(false, "directory", "a file in %s %s (%s): a killed process leaves nothing; another one with -o", place,
+            failed, strerror(errno));
+  if (fd >= 0)
+    close(fd);
+  unlink(file);
+  rmdir(directory);
+  return !failed;
+}
+
+void surroundings_directory(const char *output)
+{
+  char place[PATH_MAX] = ".";
+  struct statfs status;
+  size_t length = strlen(output);
+  while (length > 1 && output[length - 1] == '/')
+    length--;
+  while (length > 0 && output[length - 1] != '/')
+    length--;
+  if (length > 0)
+    snprintf(place, sizeof place, "%.*s", (int)(length > 1 ? length - 1 : 1), output);
+  rlim_t limit;
+  if (below(RLIMIT_FSIZE, PART_BYTES, &limit)) { /* the trial would raise SIGXFSZ */
+    finding(false, "directory", "not tried: files may not be larger than %ju bytes", (uintmax_t)limit);
+    return;
+  }
+  if (!try_place(place) || statfs(place, &status) != 0)
+    return;
+  uint64_t room = (uint64_t)status.f_bavail * (uint64_t)status.f_bsize;
+  const char *network = network_name((long)status.f_type);
+  if (room < DISK_LEAST)
+    finding(false, "directory", "%" PRIu64 " MB left on the disk of %s: make room, or another one with -o", room >> 20,
+            place);
+  else if (network)
+    finding(true, "directory", "tried: %s, over %s; a local disk is faster (-o)", place, network);
+  else
+    finding(true, "directory", "tried: what is measured in %s survives a kill", place);
+}
+
+/* ---- what else is preloaded ---- */
+
+struct sanitizers {
+  bool address, thread;
+};
+
+static void visit_symbol(void *context, const struct elf_symbol *symbol)
+{
+  struct sanitizers *found = context;
+  found->address |= strcmp(symbol->name, "__asan_init") == 0;
+  found->thread |= strcmp(symbol->name, "__tsan_init") == 0;
+}
+
+void surroundings_others(const struct plan *plan)
+{
+  struct sanitizers found = {0};
+  const char *options = getenv("ASAN_OPTIONS"), *tools = getenv("OMP_TOOL_LIBRARIES");
+  if (plan->program.is_readable)
+    elf_symbols_visit(plan->program.image, visit_symbol, &found);
+  if (found.thread)
+    finding(false, "sanitizer", "built with -fsanitize=thread: nothing is measured; build it without");
+  if (found.address && !(options && strstr(options, "verify_asan_link_order=0")))
+    finding(false, "sanitizer",
+            "built with -fsanitize=address, which wants to be first: export "
+            "ASAN_OPTIONS=verify_asan_link_order=0");
+  if (plan->user_preload[0] != '\0' && strcmp(plan->user_preload, plan->library) != 0)
+    finding(true, "others", "LD_PRELOAD is kept, behind ours: %s", plan->user_preload);
+  if (tools && tools[0] != '\0' && strcmp(tools, plan->library) != 0)
+    finding(false, "others", "OMP_TOOL_LIBRARIES: a runtime starts one tool only, and ours comes before %s", tools);
+}

@@ -1,0 +1,42 @@
+/* What the tests of symbols share: a directory with programs' sources, which they compile in their own ways. */
+#ifndef TESTS_UNIT_SYMBOLS_SOURCES_H
+#define TESTS_UNIT_SYMBOLS_SOURCES_H
+
+#include "hpcprof-lite/symbols.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum { PLACES = 32 };
+
+extern char directory[64];
+
+/* For a group of tests. */
+int make_directory(void **state);
+int remove_directory(void **state);
+
+/* Runs a command of the shell in the directory; its errors go to the file `errors` there. */
+__attribute__((format(printf, 1, 2))) bool run(const char *format, ...);
+void must_run(const char *command);
+
+/* One of four buffers, taken in turn. */
+const char *path_of(const char *name);
+void write_file(const char *name, const void *bytes, size_t size);
+uint8_t *read_file(const char *name, size_t *size); /* free() */
+
+/* The address and size of a symbol by nm, which reads the file independently. */
+bool find_symbol(const char *name, const char *symbol, uint64_t *address, uint64_t *size);
+uint64_t symbol_address(const char *name, const char *symbol);
+
+struct symbols *open_fine(const char *name);
+
+/* The first address of a function at which count places are found; fails without. */
+void find_chain(const struct symbols *symbols, const char *name, const char *symbol, int count,
+                struct symbols_place *places);
+
+#endif

@@ -1,0 +1,279 @@
+/* RT: tables in the live file: when they move there, when not, and what becomes of places that cannot be used. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hpcrun-lite/rt/arena.h"
+#include "hpcrun-lite/rt/mapped.h"
+#include "hpcrun-lite/rt/rt.h"
+
+void threads_adopt(void);
+void threads_adopt(void)
+{
+}
+
+enum { PART = 64 << 10, THREADS = 4, ROUNDS = 40000 };
+
+static char directory[] = "/tmp/test-mapped-XXXXXX", path[64];
+static struct mapped_file file;
+static struct table table;
+
+static int setup(void **state)
+{
+  (void)state;
+  unlink(path);
+  arena_reset();
+  for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
+    atomic_store(&rt.lost[i], 0);
+  return 0;
+}
+
+static uint64_t unkept(void)
+{
+  return atomic_load(&rt.lost[FORMAT_LOST_UNKEPT]);
+}
+
+static void add(uint64_t value)
+{
+  uint32_t index;
+  uint64_t *record = table_next(&table, &index);
+  assert_non_null(record);
+  *record = value;
+  table_publish(&table);
+}
+
+static void begin_table(void)
+{
+  arena_keep(path);
+  table_init(&table, FORMAT_VALUES, ARENA_VALUES, 1, 8, 16);
+  add(1);
+  add(2);
+}
+
+/* Bytes of the file; they must be fewer than there is room for. */
+static size_t load(uint8_t *bytes, size_t room)
+{
+  FILE *stream = fopen(path, "rb");
+  assert_non_null(stream);
+  size_t size = fread(bytes, 1, room, stream);
+  assert_true(feof(stream));
+  fclose(stream);
+  return size;
+}
+
+/* Sum of all records that a reader finds. */
+static uint64_t found(void)
+{
+  static uint8_t bytes[8 * PART];
+  size_t size = load(bytes, sizeof bytes);
+  uint64_t sum = 0;
+  for (size_t at = 0; at + sizeof(struct format_chunk) <= size;) {
+    struct format_chunk head;
+    memcpy(&head, bytes + at, sizeof head);
+    if (!head.magic) {
+      at += FORMAT_UNIT;
+      continue;
+    }
+    assert_int_equal(head.magic, FORMAT_MAGIC);
+    for (uint32_t i = 0; head.table == FORMAT_VALUES && i < head.count; i++) {
+      uint64_t value;
+      memcpy(&value, bytes + at + sizeof head + i * sizeof value, sizeof value);
+      sum += value;
+    }
+    at += sizeof head + head.stored_size;
+  }
+  return sum;
+}
+
+static void test_tables_move_into_the_file_once(void **state)
+{
+  (void)state;
+  begin_table();
+  assert_false(arena_kept());
+  assert_int_equal(access(path, F_OK), -1);
+  arena_settle();
+  assert_true(arena_kept());
+  assert_int_equal(found(), 3);
+  add(4);
+  arena_settle();
+  assert_int_equal(found(), 7);
+  for (uint64_t i = 0; i < 10000; i++) /* further parts */
+    add(1);
+  assert_int_equal(found(), 10007);
+  arena_waive(); /* too late: there is a file */
+  assert_true(arena_kept());
+  assert_int_equal(unkept(), 0);
+}
+
+static void test_what_is_waived_has_no_file(void **state)
+{
+  (void)state;
+  begin_table();
+  arena_waive();
+  assert_int_equal(unkept(), 1);
+  arena_waive();
+  arena_settle();
+  for (uint64_t i = 0; i < 10000; i++)
+    add(1);
+  assert_false(arena_kept());
+  assert_int_equal(access(path, F_OK), -1);
+  assert_int_equal(unkept(), 1);
+  assert_int_equal(*(uint64_t *)table_at(&table, 1), 2);
+}
+
+static void test_without_a_directory_tables_are_in_memory(void **state)
+{
+  (void)state;
+  strcat(path, "/nowhere");
+  begin_table();
+  arena_settle();
+  assert_false(arena_kept());
+  assert_int_equal(unkept(), 1);
+  for (uint64_t i = 0; i < 10000; i++)
+    add(1);
+  assert_int_equal(*(uint64_t *)table_at(&table, 1), 2);
+  *strrchr(path, '/') = 0;
+}
+
+static void test_a_removed_file_is_made_again_with_all(void **state)
+{
+  (void)state;
+  begin_table();
+  arena_settle();
+  arena_remove();
+  assert_int_equal(access(path, F_OK), -1);
+  add(4);
+  arena_restore();
+  add(8);
+  assert_int_equal(found(), 15);
+  assert_int_equal(unkept(), 0);
+}
+
+static void test_a_file_in_the_way_is_left_alone(void **state)
+{
+  uint8_t bytes[64];
+  (void)state;
+  FILE *other = fopen(path, "wb");
+  fputs("precious", other);
+  fclose(other);
+  begin_table();
+  arena_settle();
+  add(4);
+  assert_int_equal(load(bytes, sizeof bytes), 8);
+  assert_int_equal(unkept(), 1);
+}
+
+static bool all_zero(const uint8_t *bytes, size_t size)
+{
+  return !bytes[0] && !memcmp(bytes, bytes + 1, size - 1);
+}
+
+/* What was moved stands in the file already when the mapping fails: it would be read beside what replaces it. */
+static void test_a_place_that_cannot_be_mapped_is_disowned(void **state)
+{
+  struct format_chunk head;
+  static uint8_t memory[PART + 1], bytes[4 * PART];
+  (void)state;
+  memset(memory, 0xee, sizeof memory);
+  assert_true(mapped_start(&file, path));
+  assert_false(mapped_adopt(&file, memory + ((uintptr_t)memory % 2 ? 0 : 1), PART)); /* no page begins there */
+  assert_true(load(bytes, sizeof bytes) == PART);
+  memcpy(&head, bytes, sizeof head);
+  assert_true(head.magic == FORMAT_MAGIC && head.table == FORMAT_FREE && head.stored_size == PART - sizeof head);
+  uint8_t *part = mapped_part(&file, PART);
+  assert_non_null(part);
+  assert_true(all_zero(part, PART));
+  part[0] = 1;
+  assert_true(load(bytes, sizeof bytes) == 2 * PART && bytes[PART] == 1);
+}
+
+static void set_limit(rlim_t bytes)
+{
+  struct rlimit limit;
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  limit.rlim_cur = bytes;
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void test_a_place_beyond_the_limit_is_given_back(void **state)
+{
+  (void)state;
+  assert_true(mapped_start(&file, path));
+  assert_non_null(mapped_part(&file, PART));
+  set_limit(PART);
+  for (int i = 0; i < 3; i++)
+    assert_null(mapped_part(&file, PART));
+  set_limit(RLIM_INFINITY);
+  assert_int_equal(atomic_load(&file.length), PART);
+  assert_non_null(mapped_part(&file, PART));
+}
+
+static void *take_parts(void *taken)
+{
+  for (int i = 0; i < ROUNDS; i++)
+    *(unsigned *)taken += mapped_part(&file, PART) != NULL;
+  return taken;
+}
+
+/* SIGXFSZ would end the test. */
+static void test_the_limit_of_files_raises_no_signal(void **state)
+{
+  pthread_t threads[THREADS];
+  unsigned taken[THREADS] = {0}, sum = 0;
+  struct stat status;
+  (void)state;
+  assert_true(mapped_start(&file, path));
+  set_limit(3 * PART);
+  for (int i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, take_parts, &taken[i]), 0);
+  for (int i = 0; i < THREADS; i++) {
+    pthread_join(threads[i], NULL);
+    sum += taken[i];
+  }
+  set_limit(RLIM_INFINITY);
+  assert_true(sum >= 1 && sum <= 3);
+  assert_int_equal(stat(path, &status), 0);
+  assert_true(status.st_size <= 3 * PART);
+}
+
+static int make_directory(void **state)
+{
+  (void)state;
+  if (!mkdtemp(directory))
+    return -1;
+  snprintf(path, sizeof path, "%s/live", directory);
+  return 0;
+}
+
+static int remove_directory(void **state)
+{
+  (void)state;
+  unlink(path);
+  return rmdir(directory);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(test_tables_move_into_the_file_once, setup),
+      cmocka_unit_test_setup(test_what_is_waived_has_no_file, setup),
+      cmocka_unit_test_setup(test_without_a_directory_tables_are_in_memory, setup),
+      cmocka_unit_test_setup(test_a_removed_file_is_made_again_with_all, setup),
+      cmocka_unit_test_setup(test_a_file_in_the_way_is_left_alone, setup),
+      cmocka_unit_test_setup(test_a_place_that_cannot_be_mapped_is_disowned, setup),
+      cmocka_unit_test_setup(test_a_place_beyond_the_limit_is_given_back, setup),
+      cmocka_unit_test_setup(test_the_limit_of_files_raises_no_signal, setup),
+  };
+  return cmocka_run_group_tests_name("mapped", tests, make_directory, remove_directory);
+}

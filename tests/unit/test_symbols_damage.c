@@ -1,0 +1,352 @@
+/* Symbols of damaged files, children that fail, and an index that many threads ask. */
+#include "hpcprof-lite/symbols_child.h"
+#include "hpcprof-lite/symbols_index.h"
+#include "hpcprof-lite/symbols_ranges.h"
+#include "tests/unit/symbols_sources.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Opens a damaged file and asks for many addresses: whatever it answers, it must not crash, and must not take its
+ * time. */
+static void survive(const char *name)
+{
+  struct symbols_request request = {.path = path_of(name), .debug_root = directory};
+  struct symbols *symbols;
+  struct symbols_place places[PLACES];
+  char message[128];
+  int error = symbols_open(&request, &symbols, message, sizeof message);
+  assert_non_null(symbols);
+  assert_true((error == 0) == (message[0] == 0));
+  for (uint64_t at = 0x1000; at < 0x1300; at += 5) {
+    int count = symbols_lookup(symbols, at, places, PLACES);
+    assert_in_range(count, 0, PLACES);
+    for (int i = 0; i < count; i++)
+      assert_true(!places[i].function || strlen(places[i].function) < SYMBOLS_NAME_MAX);
+  }
+  symbols_free(symbols);
+}
+
+static void truncated_files_are_survived(void **state)
+{
+  size_t size;
+  (void)state;
+  must_run("gcc -O2 -g shape.cc -o shape -lstdc++");
+  uint8_t *bytes = read_file("shape", &size);
+  for (size_t length = 0; length < size; length += 61) {
+    write_file("damaged", bytes, length);
+    survive("damaged");
+  }
+  free(bytes);
+}
+
+static void flipped_bits_are_survived(void **state)
+{
+  static const char *const options[] = {"-g", "-gdwarf-4"};
+  uint64_t random = 88172645463325252u;
+  size_t size;
+  (void)state;
+  for (size_t o = 0; o < 2; o++) {
+    assert_true(run("g++ -O2 %s shape.cc -o shape", options[o]));
+    uint8_t *bytes = read_file("shape", &size), *copy = malloc(size);
+    assert_non_null(copy);
+    for (int round = 0; round < 400; round++) {
+      memcpy(copy, bytes, size);
+      for (int i = 0; i < 1 << (round % 8); i++) {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        copy[random % size] = (uint8_t)(random & 1 << 20 ? 0xff : random >> 40);
+      }
+      write_file("damaged", copy, size);
+      survive("damaged");
+    }
+    free(bytes);
+    free(copy);
+  }
+}
+
+static unsigned open_descriptors(void)
+{
+  unsigned count = 0;
+  DIR *open = opendir("/proc/self/fd");
+  assert_non_null(open);
+  while (readdir(open))
+    count++;
+  closedir(open);
+  return count;
+}
+
+static uint64_t next_random(uint64_t *random)
+{
+  *random ^= *random << 13;
+  *random ^= *random >> 7;
+  *random ^= *random << 17;
+  return *random;
+}
+
+/* Overwrites some bytes of the sections of debug data. */
+static void damage_debug_data(uint8_t *bytes, uint64_t *random, int count)
+{
+  Elf64_Ehdr file;
+  memcpy(&file, bytes, sizeof file);
+  while (count) {
+    Elf64_Shdr section, names;
+    memcpy(&section, bytes + file.e_shoff + next_random(random) % file.e_shnum * sizeof section, sizeof section);
+    memcpy(&names, bytes + file.e_shoff + file.e_shstrndx * sizeof names, sizeof names);
+    if (strncmp((char *)bytes + names.sh_offset + section.sh_name, ".debug_", 7) || !section.sh_size)
+      continue;
+    bytes[section.sh_offset + next_random(random) % section.sh_size] =
+        (uint8_t)(next_random(random) & 1 << 20 ? 0xff : *random >> 40);
+    count--;
+  }
+}
+
+/* Opens a file with damaged debug data; true if those could not be used at all, and the symbol table answered. */
+static bool use_damaged(uint64_t address)
+{
+  struct symbols_request request = {.path = path_of("damaged"), .debug_root = directory};
+  struct symbols *symbols;
+  struct symbols_place places[PLACES];
+  char message[512];
+  int error = symbols_open(&request, &symbols, message, sizeof message);
+  assert_true(error == SYMBOLS_OK || error == SYMBOLS_DAMAGED);
+  assert_true((error == 0) == (message[0] == 0));
+  assert_int_equal(symbols_flags(symbols) & SYMBOLS_HAS_TABLE, SYMBOLS_HAS_TABLE);
+  assert_true(symbols_lookup(symbols, address, places, PLACES) >= 1);
+  assert_non_null(places[0].function);
+  bool refused = strstr(message, "names come from the symbol table");
+  if (refused) {
+    assert_string_equal(places[0].function, "geo::Shape::area(int) const");
+    assert_int_equal(symbols_flags(symbols), SYMBOLS_HAS_TABLE);
+    assert_non_null(strstr(message, path_of("damaged")));
+    assert_null(strchr(message, '\n'));
+  }
+  symbols_free(symbols);
+  return refused;
+}
+
+static void damaged_debug_data_leave_the_symbol_table(void **state)
+{
+  static const char *const options[] = {"-g", "-gdwarf-4"};
+  uint64_t random = 88172645463325252u;
+  size_t size;
+  int refused = 0;
+  (void)state;
+  for (size_t o = 0; o < 2; o++) {
+    assert_true(run("g++ -O2 %s shape.cc -o shape", options[o]));
+    uint64_t address = symbol_address("shape", "_ZNK3geo5Shape4areaEi");
+    uint8_t *bytes = read_file("shape", &size), *copy = malloc(size);
+    unsigned before = open_descriptors();
+    assert_non_null(copy);
+    for (int round = 0; round < 150; round++) {
+      memcpy(copy, bytes, size);
+      damage_debug_data(copy, &random, 1 << (round % 8));
+      write_file("damaged", copy, size);
+      refused += use_damaged(address);
+    }
+    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+    free(bytes);
+    free(copy);
+  }
+  assert_true(refused > 0);
+}
+
+static void work_aborts(void *argument, int out)
+{
+  (void)argument;
+  (void)out;
+  fputs("this must not be seen\n", stderr);
+  abort();
+}
+
+static void work_crashes(void *argument, int out)
+{
+  (void)argument;
+  (void)out;
+  raise(SIGSEGV);
+}
+
+static void work_computes(void *argument, int out)
+{
+  (void)argument;
+  (void)out;
+  for (volatile unsigned i = 0;; i++)
+    continue;
+}
+
+static void work_sleeps(void *argument, int out)
+{
+  (void)argument;
+  (void)out;
+  pause();
+}
+
+static void work_eats_memory(void *argument, int out)
+{
+  (void)argument;
+  (void)out;
+  for (char *next; (next = malloc(1 << 20)) != NULL;)
+    memset(next, 1, 1 << 20);
+  abort();
+}
+
+static void work_writes(void *argument, int out)
+{
+  char block[4096] = "";
+  (void)argument;
+  for (;;)
+    symbols_child_write(out, block, sizeof block);
+}
+
+static void a_child_that_fails_is_survived(void **state)
+{
+  static const struct {
+    void (*work)(void *, int);
+    const char *fault;
+  } works[] = {
+      {work_aborts, "fails"},  {work_crashes, "fails"}, {work_computes, "too long"}, {work_sleeps, "too long"},
+      {work_writes, "unfold"}, {work_eats_memory, ""} /* a sanitizer has memory in reserve: there time ends it */};
+  const struct symbols_child_limits limits = {
+      .cpu_ms = 300, .wall_ms = 600, .memory_bytes = 64 << 20, .output_bytes = 1 << 20};
+  unsigned before = open_descriptors();
+  (void)state;
+  for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
+    const char *fault = NULL;
+    uint8_t *bytes;
+    size_t size;
+    assert_false(symbols_child_run(works[i].work, NULL, &limits, &bytes, &size, &fault));
+    if (!strstr(fault, works[i].fault))
+      fail_msg("work %zu: '%s', expected '%s'", i, fault, works[i].fault);
+    assert_null(bytes);
+  }
+  assert_int_equal(open_descriptors(), before);
+  assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+/* A shell may start programs with SIGCHLD ignored: then nobody can wait for a child. */
+static void ignored_children_are_no_obstacle(void **state)
+{
+  (void)state;
+  must_run("gcc -O2 -g chain.c -o chain.full");
+  signal(SIGCHLD, SIG_IGN);
+  struct symbols_place places[PLACES];
+  struct symbols *symbols = open_fine("chain.full");
+  signal(SIGCHLD, SIG_DFL);
+  find_chain(symbols, "chain.full", "outer", 3, places);
+  symbols_free(symbols);
+}
+
+/* Writes an index of three functions, each inlined into the one before, for [100, 200), [110, 190) and [120, 180). */
+static void work_index(void *argument, int out)
+{
+  struct symbols_draft draft = {0};
+  (void)argument;
+  for (uint32_t i = 0; i < 3; i++) {
+    char name[] = {'f', (char)('0' + i), 0};
+    uint32_t file = symbols_draft_file(&draft, "/dir", NULL, name);
+    struct symbols_function function = {symbols_draft_text(&draft, name), 0, file, i + 1};
+    struct symbols_scope scope = {100, symbols_draft_function(&draft, function), i ? i - 1 : SYMBOLS_NONE, file,
+                                  10 + i};
+    symbols_draft_scope(&draft, scope);
+    symbols_ranges_add(&draft.ranges, (struct symbols_range){100 + 10 * i, 200 - 10 * i, i, i});
+    symbols_draft_row(&draft, 0, (struct symbols_row){100 + 10 * i, file, 20 + i});
+  }
+  symbols_draft_sequence(&draft, 0, 200, true);
+  symbols_draft_write(&draft, out);
+}
+
+static void damaged_indexes_are_survived(void **state)
+{
+  const struct symbols_child_limits limits = {1000, 10000, 64 << 20, 1 << 20};
+  struct symbols_place places[PLACES];
+  struct symbols_pool pool = {0};
+  const char *fault, *file;
+  uint64_t random = 88172645463325252u;
+  uint8_t *bytes;
+  uint32_t line;
+  size_t size;
+  (void)state;
+  assert_true(symbols_child_run(work_index, NULL, &limits, &bytes, &size, &fault));
+  for (int round = 0; round < 20000; round++) {
+    size_t length = round & 1 ? next_random(&random) % (size + 1) : size;
+    uint8_t *copy = malloc(length + 1);
+    assert_non_null(copy);
+    memcpy(copy, bytes, length);
+    for (int i = 0; i < round % 4 && length; i++)
+      copy[next_random(&random) % length] = (uint8_t)(next_random(&random) >> 40);
+    struct symbols_index *index = symbols_index_new(copy, length);
+    assert_true(index || round);
+    for (uint64_t at = 95; index && at < 205; at += 5) {
+      int count = symbols_index_find(index, &pool, at, places, PLACES, &file, &line);
+      assert_in_range(count, 0, PLACES);
+      assert_true(round || count == (at >= 100 && at < 200) + (at >= 110 && at < 190) + (at >= 120 && at < 180));
+    }
+    symbols_index_free(index);
+    if (!(round % 1000))
+      symbols_pool_release(&pool);
+  }
+  symbols_pool_release(&pool);
+  free(bytes);
+}
+
+struct asker {
+  const struct symbols *symbols;
+  uint64_t address, size;
+  unsigned deep;
+};
+
+static void *ask(void *opaque)
+{
+  struct asker *asker = opaque;
+  struct symbols_place places[PLACES];
+  for (int round = 0; round < 200; round++)
+    for (uint64_t i = 0; i < asker->size; i++)
+      if (symbols_lookup(asker->symbols, asker->address + i, places, PLACES) == 3 && places[2].line == 3)
+        asker->deep++;
+  return NULL;
+}
+
+static void threads_may_share_an_index(void **state)
+{
+  struct asker askers[4];
+  pthread_t threads[4];
+  (void)state;
+  must_run("gcc -O2 -g chain.c -o chain.full");
+  struct symbols *symbols = open_fine("chain.full");
+  for (int i = 0; i < 4; i++) {
+    askers[i] = (struct asker){.symbols = symbols};
+    assert_true(find_symbol("chain.full", "outer", &askers[i].address, &askers[i].size));
+    assert_int_equal(pthread_create(&threads[i], NULL, ask, &askers[i]), 0);
+  }
+  for (int i = 0; i < 4; i++)
+    assert_int_equal(pthread_join(threads[i], NULL), 0);
+  assert_true(askers[0].deep > 0);
+  for (int i = 1; i < 4; i++)
+    assert_int_equal(askers[i].deep, askers[0].deep);
+  symbols_free(symbols);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(truncated_files_are_survived),
+      cmocka_unit_test(flipped_bits_are_survived),
+      cmocka_unit_test(damaged_debug_data_leave_the_symbol_table),
+      cmocka_unit_test(a_child_that_fails_is_survived),
+      cmocka_unit_test(ignored_children_are_no_obstacle),
+      cmocka_unit_test(damaged_indexes_are_survived),
+      cmocka_unit_test(threads_may_share_an_index),
+  };
+  return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
