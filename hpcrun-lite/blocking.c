@@ -7,7 +7,9 @@
  * fortified programs call.  The others, at the end, are only here so that a sleeping thread does not pass for a busy
  * one.
  */
+#undef _FILE_OFFSET_BITS /* on x86-64 it only renames functions, and these need both names */
 #define _GNU_SOURCE
+#include <aio.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -20,7 +22,6 @@
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
@@ -53,12 +54,10 @@ static void tell_regions(struct thread_state *t)
   rt_leave(t);
 }
 
-unsigned blocking_hold(bool may_wait)
+static unsigned hold(void)
 {
   sigset_t ours, before;
   unsigned held = 0;
-  if (!may_wait || !rt_thread() || !control.active)
-    return 0;
   tell_regions(rt_thread());
   if (hooks_signal_in_use()) { /* it may be what the program waits for */
     source_rest(rt_thread());
@@ -70,7 +69,24 @@ unsigned blocking_hold(bool may_wait)
     held = sigismember(&before, RT_SIGNAL) ? 0 : HELD_SIGNAL;
     hooks_view_held(held || now_held & HELD_SIGNAL);
   }
+  return held;
+}
+
+unsigned blocking_hold(bool may_wait)
+{
+  if (!may_wait || !rt_thread() || !control.active)
+    return 0;
+  unsigned held = hold();
   held |= blame_block(rt_thread()) ? HELD_STATE : 0;
+  now_held |= held;
+  return held;
+}
+
+unsigned blocking_hold_signal(bool may_be_cut)
+{
+  if (!may_be_cut || !rt_thread() || !control.active)
+    return 0;
+  unsigned held = hold();
   now_held |= held;
   return held;
 }
@@ -547,6 +563,20 @@ INTERPOSED int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int fl
   return result;
 }
 
+INTERPOSED int aio_suspend(const struct aiocb *const list[], int count, const struct timespec *restrict timeout)
+{
+  int (*real)(const struct aiocb *const[], int, const struct timespec *) = hooks_next(HOOKS_aio_suspend);
+  unsigned held = blocking_hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
+  int result = real(list, count, timeout);
+  blocking_release(held);
+  return result;
+}
+
+INTERPOSED int aio_suspend64(const struct aiocb64 *const list[], int count, const struct timespec *restrict timeout)
+{
+  return aio_suspend((const struct aiocb *const *)list, count, timeout);
+}
+
 INTERPOSED int pthread_join(pthread_t thread, void **value)
 {
   int (*real)(pthread_t, void **) = hooks_next(HOOKS_pthread_join);
@@ -612,59 +642,6 @@ INTERPOSED int pthread_cond_clockwait(pthread_cond_t *restrict condition, pthrea
   bool slept = sleep_begin(true);
   int result = real(condition, mutex, clock, until);
   sleep_end(slept);
-  return result;
-}
-
-/* ---- plain reads and writes: a signal ends them early only on a socket with a time limit ---- */
-
-static atomic_bool timeouts;
-
-INTERPOSED int setsockopt(int fd, int level, int option, const void *value, socklen_t size)
-{
-  int (*real)(int, int, int, const void *, socklen_t) = hooks_next(HOOKS_setsockopt);
-  if (level == SOL_SOCKET && (option == SO_RCVTIMEO || option == SO_SNDTIMEO))
-    atomic_store(&timeouts, true);
-  return real(fd, level, option, value, size);
-}
-
-static unsigned hold_if_limited(void)
-{
-  return blocking_hold(atomic_load_explicit(&timeouts, memory_order_relaxed));
-}
-
-INTERPOSED ssize_t read(int fd, void *buffer, size_t size)
-{
-  ssize_t (*real)(int, void *, size_t) = hooks_next(HOOKS_read);
-  unsigned held = hold_if_limited();
-  ssize_t result = real(fd, buffer, size);
-  blocking_release(held);
-  return result;
-}
-
-INTERPOSED ssize_t readv(int fd, const struct iovec *parts, int count)
-{
-  ssize_t (*real)(int, const struct iovec *, int) = hooks_next(HOOKS_readv);
-  unsigned held = hold_if_limited();
-  ssize_t result = real(fd, parts, count);
-  blocking_release(held);
-  return result;
-}
-
-INTERPOSED ssize_t write(int fd, const void *buffer, size_t size)
-{
-  ssize_t (*real)(int, const void *, size_t) = hooks_next(HOOKS_write);
-  unsigned held = hold_if_limited();
-  ssize_t result = real(fd, buffer, size);
-  blocking_release(held);
-  return result;
-}
-
-INTERPOSED ssize_t writev(int fd, const struct iovec *parts, int count)
-{
-  ssize_t (*real)(int, const struct iovec *, int) = hooks_next(HOOKS_writev);
-  unsigned held = hold_if_limited();
-  ssize_t result = real(fd, parts, count);
-  blocking_release(held);
   return result;
 }
 

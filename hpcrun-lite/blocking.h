@@ -6,6 +6,9 @@
 
 /* Around such a call: what begin returns goes to the end.  errno stays as it is. */
 unsigned blocking_hold(bool may_wait);
+
+/* The same around a call that works, and that a signal would end before all is done: the thread does not sleep. */
+unsigned blocking_hold_signal(bool may_be_cut);
 void blocking_release(unsigned held);
 
 #endif

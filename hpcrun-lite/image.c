@@ -1,11 +1,14 @@
 /* Ends of the process image: exits, exec, and sandboxes, in which measuring ends.  Context: CTL. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,6 +16,7 @@
 #include "hpcrun-lite/blocking.h"
 #include "hpcrun-lite/control.h"
 #include "hpcrun-lite/hooks.h"
+#include "hpcrun-lite/rt/rt.h"
 #include "hpcrun-lite/rt/sys.h"
 
 #define INTERPOSED __attribute__((visibility("default")))
@@ -206,19 +210,82 @@ INTERPOSED int prctl(int option, ...)
   return real(option, arguments[0], arguments[1], arguments[2], arguments[3]);
 }
 
-static bool waits(long number)
+enum raw { RAW_OTHER, RAW_WAITS, RAW_WORKS };
+
+/* What a signal does to a system call: nothing, it ends a wait, or a piece of work before all is done. */
+static enum raw raw_kind(long number, const long *arguments)
 {
   switch (number) {
   case SYS_nanosleep:
   case SYS_clock_nanosleep:
+  case SYS_pause:
   case SYS_poll:
+  case SYS_ppoll:
   case SYS_select:
+  case SYS_pselect6:
   case SYS_epoll_wait:
+  case SYS_epoll_pwait:
+  case SYS_epoll_pwait2:
+  case SYS_rt_sigsuspend:
+  case SYS_rt_sigtimedwait:
   case SYS_futex:
   case SYS_io_getevents:
-    return true;
+  case SYS_msgrcv:
+  case SYS_msgsnd:
+  case SYS_semop:
+  case SYS_semtimedop:
+  case SYS_accept:
+  case SYS_accept4:
+  case SYS_connect:
+  case SYS_recvfrom:
+  case SYS_recvmsg:
+  case SYS_recvmmsg:
+  case SYS_sendto:
+  case SYS_sendmsg:
+  case SYS_sendmmsg:
+    return RAW_WAITS;
+  case SYS_write:
+    return arguments[2] > PIPE_BUF ? RAW_WORKS : RAW_OTHER;
+  case SYS_writev:
+  case SYS_sendfile:
+  case SYS_copy_file_range:
+  case SYS_getrandom:
+    return RAW_WORKS;
   }
-  return false;
+  return RAW_OTHER;
+}
+
+/* A mask among the arguments, as the kernel has it, with our signal held back or, where signals are taken, left out. */
+struct raw_mask {
+  uint64_t bits;
+  struct {
+    const uint64_t *bits;
+    size_t size;
+  } indirect; /* how pselect6 is given it */
+};
+
+static const uint64_t *raw_mask_copy(struct raw_mask *copy, const uint64_t *mask, bool taken)
+{
+  const uint64_t ours = 1ull << (RT_SIGNAL - 1);
+  if (!mask || !rt_self || hooks_signal_in_use())
+    return mask;
+  copy->bits = taken ? *mask & ~ours : *mask | ours;
+  return &copy->bits;
+}
+
+static void raw_mask(long number, long *arguments, struct raw_mask *copy)
+{
+  long *place = number == SYS_rt_sigsuspend || number == SYS_rt_sigtimedwait ? &arguments[0]
+                : number == SYS_ppoll                                        ? &arguments[3]
+                : number == SYS_epoll_pwait || number == SYS_epoll_pwait2    ? &arguments[4]
+                                                                             : NULL;
+  if (place)
+    *place = (long)raw_mask_copy(copy, (const uint64_t *)*place, number == SYS_rt_sigtimedwait);
+  if (number == SYS_pselect6 && arguments[5]) {
+    memcpy(&copy->indirect, (const void *)arguments[5], sizeof copy->indirect);
+    copy->indirect.bits = raw_mask_copy(copy, copy->indirect.bits, false);
+    arguments[5] = (long)&copy->indirect;
+  }
 }
 
 /* The runtime's own waiting, by futex, is sampled like other waiting of its: who makes it wait is charged. */
@@ -245,7 +312,11 @@ INTERPOSED long syscall(long number, ...)
                    : arguments[0] == SECCOMP_SET_MODE_FILTER ? SECCOMP_MODE_FILTER
                                                              : SECCOMP_MODE_DISABLED,
                    (const void *)arguments[2]);
-  unsigned held = blocking_hold(waits(number) && !runtime_waits());
+  struct raw_mask copy;
+  enum raw kind = raw_kind(number, arguments);
+  if (kind == RAW_WAITS)
+    raw_mask(number, arguments, &copy);
+  unsigned held = kind == RAW_WORKS ? blocking_hold_signal(true) : blocking_hold(kind == RAW_WAITS && !runtime_waits());
   long result = real(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
   blocking_release(held);
   return result;

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "hpcrun-lite/launch/directory.h"
@@ -41,12 +42,18 @@ static int fail(enum launch_status status, const char *message)
 
 /* ---- where things are ---- */
 
+/* Where the helper stands, in PATH_MAX bytes.  Not by /proc/self/exe: a container may lack /proc. */
+static void own_path(char *path)
+{
+  if (!realpath((const char *)getauxval(AT_EXECFN), path))
+    path[0] = '\0';
+}
+
 /* The library and the private libomp, found from the helper's own place, so that an installation may be moved. */
 static enum launch_status find_installation(struct plan *plan, char *message, size_t message_size)
 {
   char self[PATH_MAX], path[2 * PATH_MAX];
-  ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-  self[length > 0 ? length : 0] = '\0';
+  own_path(self);
   char *slash = strrchr(self, '/');
   if (slash)
     *slash = '\0';
@@ -278,8 +285,7 @@ static void print_environment_repairs(const char *text, size_t size, struct stra
 static void print_as_command(const struct plan *plan, const struct strange_variables *strange)
 {
   char self[PATH_MAX];
-  ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-  self[length > 0 ? length : 0] = '\0';
+  own_path(self);
   printf("set -- ");
   print_quoted(self);
   printf(" exec");

@@ -169,11 +169,13 @@ static bool leads_to_user(const struct descent *path, int inner, int outer)
 {
   if (inner == 0 || path->caller)
     return false;
+  const struct frame *called = &path->frames[inner - 1];
+  if (rt.ompt_module && path->frames[inner].module != rt.ompt_module) /* a plugin's: OMPT knows none of its tasks */
+    return !called->system && !called->tool;
   if (!path->t->activity.openmp)
     return !rt.ompt; /* with OMPT: a thread that the runtime is just setting up */
   if (left_in(path, inner, outer))
     return true;
-  const struct frame *called = &path->frames[inner - 1];
   if (rt.forked && !path->exit_frame && !path->implicit_task) /* inherited: no task is known any more */
     return !called->system && !called->tool;
   bool outside = path->exit_frame >= outer_sp(path, outer) && path->exit_frame < path->t->stack_high;

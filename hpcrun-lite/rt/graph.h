@@ -197,13 +197,7 @@ static inline void graph_fragment_end(struct thread_state *t)
   graph_fragment_end_at(t, work_moment(t));
 }
 
-/* The next fragment begins now, at a moment, or a little after one: a short callback does not read the counter again.
- */
-static inline void graph_fragment_begin_at(struct thread_state *t, uint64_t moment)
-{
-  work_begin(t, moment);
-}
-
+/* The next fragment begins a little after a moment: a short callback does not read the counter again. */
 static inline void graph_fragment_begin_after(struct thread_state *t, uint64_t moment)
 {
   enum { CALLBACK_TICKS = 60 };

@@ -215,6 +215,7 @@ bool modules_mark_runtime(struct thread_state *t, const void *address)
     return false;
   __atomic_fetch_or(&((struct format_module *)table_at(&modules, index))->flags, FORMAT_MODULE_RUNTIME,
                     __ATOMIC_RELAXED);
+  rt.ompt_module = index;
   return true;
 }
 

@@ -200,7 +200,7 @@ void ospg_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
   team->fork_cost = t->costs[GRAPH_FORK];
   team->forked = work_moment(t);
   log_region(t, team);
-  graph_fragment_begin_at(t, team->forked);
+  graph_run(t, 0); /* until its implicit task begins, the thread works for the runtime */
 }
 
 void ospg_team_size(uint64_t region, uint32_t threads)

@@ -261,6 +261,7 @@ struct rt_process {
   enum work_unit work_unit;
   bool task_creation;            /* tasks stand below the context that created them */
   bool runtime_apart;            /* the OpenMP runtime is a module of its own, so its code is told from the program's */
+  uint32_t ompt_module;          /* of the runtime that calls us back; 0: none, or the executable */
   bool forked;                   /* child made by fork: the runtime knows nothing of regions it began in */
   bool wall;                     /* elapsed time drives the four categories */
   atomic_bool quiet;             /* no samples for a moment: the process forks                                      */

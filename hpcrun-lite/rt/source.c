@@ -113,7 +113,7 @@ static void adapt(struct source *source)
   took = took < LONGEST_NS ? took : LONGEST_NS;
   atomic_store_explicit(&mean_ns, mean - mean / SAMPLES + took / SAMPLES, memory_order_relaxed);
   uint64_t period = source_bearable(source->asked);
-  if (period > source->period + source->period / 4 || period + period / 4 < source->period) {
+  if (!source->rests && (period > source->period + source->period / 4 || period + period / 4 < source->period)) {
     source->period = period;
     sys_timer_set(source->timer, period, period);
   }
@@ -179,7 +179,7 @@ static void set_rests(struct source *source, bool rests)
   if (source->how != SOURCE_TIMER || rt.events[source->event].clock != EVENT_WALL_TIME || source->rests == rests)
     return;
   source->rests = rests;
-  atomic_fetch_add(&rt.ticking, rests ? -1u : 1u);
+  atomic_fetch_add(&rt.ticking, rests ? -1u : 1u); /* the handler sees the flag: nothing moves across */
 }
 
 void source_stop(struct thread_state *t)
@@ -205,8 +205,8 @@ void source_rest(struct thread_state *t)
 {
   for (unsigned i = 0; i < rt.event_count; i++)
     if (t->sources[i].how == SOURCE_TIMER) {
+      set_rests(&t->sources[i], true); /* first: a sample that still comes does not set it going again */
       sys_timer_set(t->sources[i].timer, 0, 0);
-      set_rests(&t->sources[i], true);
     }
 }
 

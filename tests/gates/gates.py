@@ -52,6 +52,7 @@ EXPORTS = {
     "pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait",
     "thrd_sleep", "read", "readv", "write", "writev", "setsockopt", "syscall", "prctl", "signalfd",
     "longjmp", "_longjmp", "siglongjmp", "__longjmp_chk", "posix_spawn", "posix_spawnp",
+    "aio_suspend", "aio_suspend64", "__read_chk", "sendfile", "sendfile64", "copy_file_range", "getrandom",
 }
 
 
