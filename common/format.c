@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "common/format.h"
 
+#include "common/crc.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,27 +16,11 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the format is little-
 
 enum { PACK_LEVEL = 3 };
 
-/* CRC-32 (polynomial 0xedb88320), four bits a step: 64 bytes of table, no start-up cost. */
-static uint32_t crc32_update(uint32_t crc, const void *bytes, size_t size)
-{
-  static const uint32_t nibble[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
-                                      0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
-                                      0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
-  const uint8_t *p = bytes;
-  crc = ~crc;
-  for (size_t i = 0; i < size; i++) {
-    crc ^= p[i];
-    crc = (crc >> 4) ^ nibble[crc & 15];
-    crc = (crc >> 4) ^ nibble[crc & 15];
-  }
-  return ~crc;
-}
-
 static uint32_t chunk_crc(const struct format_chunk *head, const void *payload)
 {
   struct format_chunk copy = *head;
   copy.crc = 0;
-  return crc32_update(crc32_update(0, &copy, sizeof copy), payload, head->stored_size);
+  return crc_update(crc_update(0, &copy, sizeof copy), payload, head->stored_size);
 }
 
 size_t format_pack_bound(size_t payload_size)

@@ -99,6 +99,13 @@ uint32_t contexts_find(const struct contexts *contexts, uint32_t parent, enum co
   return found ? found : PROFILE_NONE;
 }
 
+bool contexts_is(const struct contexts *contexts, uint32_t node, uint32_t parent, enum context_kind kind,
+                 uint32_t module, uint32_t offset)
+{
+  struct context_node wanted = {.parent = parent, .kind = kind, .module = module, .offset = offset};
+  return node && node < contexts->count && same_node(&contexts->nodes[node], &wanted);
+}
+
 /* Widens every value record to at least `columns`. */
 static int grow_stride(struct contexts *contexts, uint32_t columns)
 {

@@ -38,6 +38,10 @@ uint32_t contexts_add(struct contexts *contexts, uint32_t parent, enum context_k
 uint32_t contexts_find(const struct contexts *contexts, uint32_t parent, enum context_kind kind, uint32_t module,
                        uint32_t offset);
 
+/* Whether a node, which need not exist, is the child of parent with that identity. */
+bool contexts_is(const struct contexts *contexts, uint32_t node, uint32_t parent, enum context_kind kind,
+                 uint32_t module, uint32_t offset);
+
 /* Adds to one column of a node.  0, or ERR_NOMEM. */
 int contexts_value(struct contexts *contexts, uint32_t node, uint32_t column, uint64_t amount);
 

@@ -8,7 +8,9 @@
 #include "hpcprof-lite/report/summary.h"
 #include "hpcprof-lite/report/table.h"
 #include "hpcprof-lite/report/text.h"
+#include "hpcprof-lite/report/threads.h"
 #include "hpcprof-lite/schedule.h"
+#include "hpcprof-lite/statistics.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,8 +40,11 @@ struct job {
   struct tree_columns columns;
   struct report_run run;
   struct tree tree, part, view; /* part: below --root; view: derived from it */
+  struct view_links links;      /* from part or tree to view, where statistics need them */
+  struct statistics statistics;
   bool *shown;
   uint64_t *thread_order;
+  struct crowd crowd;
   struct workspan_scenario scenario; /* under --what-if, and */
   double *factors;                   /* of the parts of the span */
   struct answers answers;
@@ -225,6 +230,20 @@ static int nothing_matches(const char *option, const char *text)
   return EXIT_USAGE;
 }
 
+/* Whether to tell how rows are spread over threads: where there is room for it. */
+static bool wants_statistics(const struct job *job)
+{
+  return job->options.format != OPTIONS_TEXT && job->columns.work != PROFILE_NONE;
+}
+
+/* From here on the contexts' rows are those of the part. */
+static void move_rows(struct job *job, const uint32_t *copy_of)
+{
+  for (uint32_t i = 0; i < job->profile.contexts.count; i++)
+    if (job->row_of[i] != PROFILE_NONE)
+      job->row_of[i] = copy_of[job->row_of[i]];
+}
+
 /* Restricts the tree to --root. */
 static int take_part(struct job *job, const struct tree_order *order)
 {
@@ -232,9 +251,14 @@ static int take_part(struct job *job, const struct tree_order *order)
   if (asprintf(&name, "%s, below %s", job->run.command, job->options.root.text) < 0)
     return no_memory();
   const char *owned = names_own(&job->names, name);
-  uint32_t matches;
-  if (!owned || view_part(&job->tree, &job->names, &job->options.root, owned, &job->part, &matches))
+  uint32_t matches, *copy_of = calloc(job->tree.count, sizeof *copy_of);
+  if (!owned || !copy_of ||
+      view_part(&job->tree, &job->names, &job->options.root, owned, &job->part, &matches, copy_of)) {
+    free(copy_of);
     return no_memory();
+  }
+  move_rows(job, copy_of);
+  free(copy_of);
   if (!matches) {
     return nothing_matches("--root", job->options.root.text);
   }
@@ -263,7 +287,8 @@ static int derive(struct job *job, const struct tree **tree)
     status = tree_finish(from, &order, true);
   }
   if (callers || flat) {
-    status = (callers ? view_bottomup : view_flat)(from, &job->columns, &job->view);
+    status = (callers ? view_bottomup : view_flat)(from, &job->columns, &job->view,
+                                                   wants_statistics(job) ? &job->links : NULL);
     if (!status)
       status = tree_finish(&job->view, &order, false); /* ids follow the view's own order, whatever --sort says */
     *tree = &job->view;
@@ -307,7 +332,7 @@ static int print(const struct job *job, const struct report *report)
     text ? parallelism_speedup_text(report) : parallelism_speedup(report, json);
     break;
   case OPTIONS_THREADS:
-    text ? text_threads(report) : table_threads(report, json);
+    text ? threads_text(report) : table_threads(report, json);
     break;
   default:
     if (text)
@@ -316,6 +341,24 @@ static int print(const struct job *job, const struct report *report)
       status = table_tree(report, json);
   }
   return status;
+}
+
+/* Reads the measurements once more, now that the view's rows are known. */
+static int add_statistics(struct job *job, struct report *report)
+{
+  struct problems problems = {0};
+  struct statistics_view view = {.profile = &job->profile,
+                                 .column = job->columns.source[job->columns.work],
+                                 .row_of = job->row_of,
+                                 .tree = job->options.has_root ? &job->part : &job->tree,
+                                 .into = report->tree == &job->view ? &job->links : NULL,
+                                 .rows = report->tree->count};
+  int status = statistics_count(&view, job->options.threads, &problems, &job->statistics);
+  if (problems_print(&problems, stderr))
+    job->status = EXIT_INPUT;
+  problems_release(&problems);
+  report->statistics = &job->statistics;
+  return status ? no_memory() : 0;
 }
 
 /* Makes the tree view's report. */
@@ -337,7 +380,7 @@ static int report_tree(struct job *job, struct report *report)
   if (limit_rows(report->tree, &job->columns, &limits, &job->shown, &report->left_out))
     return no_memory();
   report->shown = job->shown;
-  return 0;
+  return wants_statistics(job) ? add_statistics(job, report) : 0;
 }
 
 /* What the summary holds beside the trees. */
@@ -353,7 +396,7 @@ static int report_summary(struct job *job, struct report *report, struct highlig
 {
   struct tree_order order = default_order(job, true);
   order.by = SORT_SPENT_EXCL;
-  int status = view_flat(&job->tree, &job->columns, &job->view);
+  int status = view_flat(&job->tree, &job->columns, &job->view, NULL);
   if (!status)
     status = tree_finish(&job->view, &order, false);
   if (!status)
@@ -387,6 +430,13 @@ static int report_threads(struct job *job, struct report *report)
     return no_memory();
   report->thread_order = job->thread_order;
   uint32_t most = job->options.max_rows;
+  if (job->options.format == OPTIONS_TEXT && !most && report->thread_count > CROWD_FROM) {
+    report->crowd = &job->crowd;
+    return crowd_compute(&job->profile, job->thread_order, report->thread_count, tree_has_time(&job->columns),
+                         &job->crowd)
+               ? no_memory()
+               : 0;
+  }
   if (most && most < report->thread_count) {
     report->left_out = report->thread_count - most;
     report->thread_count = most;
@@ -442,7 +492,7 @@ static int rank_functions(struct job *job, const struct whatif_run *run, struct 
   struct tree_order order = default_order(job, true);
   const struct profile_share *parts;
   uint32_t count;
-  int status = view_flat(&job->tree, &job->columns, &job->view);
+  int status = view_flat(&job->tree, &job->columns, &job->view, NULL);
   if (!status)
     status = tree_finish(&job->view, &order, false);
   if (!status)
@@ -638,6 +688,8 @@ static int report_view(struct job *job)
 
 static void release(struct job *job)
 {
+  view_release_links(&job->links);
+  statistics_release(&job->statistics);
   tree_release(&job->view);
   tree_release(&job->part);
   tree_release(&job->tree);

@@ -44,9 +44,11 @@ struct stitch {
   uint32_t *modules;         /* the file's number → the catalog's */
   uint32_t *columns, *roles; /* [the file's column] the catalog's, PROFILE_NONE if it is not kept; what it holds */
   enum profile_baseline baseline;
-  bool finds;        /* contexts that are there already */
-  uint32_t idleness; /* the catalog's column, PROFILE_NONE if the file has nothing to make it of */
-  uint32_t unknown;  /* module of frames whose module is unknown */
+  bool finds;            /* contexts that are there already */
+  struct problems known; /* then: by the first reading      */
+  uint32_t last;         /* merged context that was found last */
+  uint32_t idleness;     /* the catalog's column, PROFILE_NONE if the file has nothing to make it of */
+  uint32_t unknown;      /* module of frames whose module is unknown */
   struct place *stack;
   size_t stack_count, stack_room;
   size_t nodes_total;
@@ -230,14 +232,20 @@ static bool depends_on(struct stitch *stitch, struct place place, struct place *
   return false;
 }
 
-/* Where contexts are only looked for, one that is not there counts as the root. */
+/* Threads that ran the same code met its contexts in much the same order: the context that was made after the last one
+ * is tried first, which spares most searches.  Where contexts are only looked for, one that is not there counts as the
+ * root. */
 static uint32_t add_context(struct stitch *stitch, uint32_t parent, enum context_kind kind, uint32_t module,
                             uint32_t offset)
 {
-  if (!stitch->finds)
-    return contexts_add(stitch->contexts, parent, kind, module, offset);
-  uint32_t found = contexts_find(stitch->contexts, parent, kind, module, offset);
-  return found == PROFILE_NONE ? 0 : found;
+  uint32_t found = stitch->last + 1;
+  if (!contexts_is(stitch->contexts, found, parent, kind, module, offset))
+    found = stitch->finds ? contexts_find(stitch->contexts, parent, kind, module, offset)
+                          : contexts_add(stitch->contexts, parent, kind, module, offset);
+  if (found == PROFILE_NONE)
+    return stitch->finds ? 0 : found;
+  stitch->last = found;
+  return found;
 }
 
 static uint32_t partial_node(struct stitch *stitch)
@@ -407,16 +415,23 @@ static int add_values(struct stitch *stitch, uint32_t position)
   return status;
 }
 
-static int stitch_thread(struct stitch *stitch, uint32_t position)
+/* Completes a thread's map; its nodes are still loaded. */
+static int resolve_thread(struct stitch *stitch, uint32_t position)
 {
   int status = load_thread(stitch, position);
-  struct stitch_thread *thread = &stitch->threads[position];
+  const struct stitch_thread *thread = &stitch->threads[position];
   for (uint32_t i = 0; !status && i < thread->count; i++)
     if (thread->nodes[i].kind != CONTEXT_FREE)
       status = resolve(stitch, position, i);
+  return status;
+}
+
+static int stitch_thread(struct stitch *stitch, uint32_t position)
+{
+  int status = resolve_thread(stitch, position);
   if (!status)
     status = add_values(stitch, position);
-  unload_thread(thread);
+  unload_thread(&stitch->threads[position]);
   report_faults(stitch, stitch->process->threads[position].index);
   return status;
 }
@@ -560,26 +575,87 @@ int stitch_file(struct read_file *file, struct profile_process *process, struct 
   return status;
 }
 
+struct stitch *stitch_open(struct read_file *file, struct profile_process *process, struct catalog *catalog,
+                           struct contexts *contexts)
+{
+  struct stitch *stitch = calloc(1, sizeof *stitch);
+  if (!stitch)
+    return NULL;
+  *stitch = (struct stitch){.file = file,
+                            .process = process,
+                            .catalog = catalog,
+                            .contexts = contexts,
+                            .problems = &stitch->known,
+                            .finds = true};
+  stitch->threads = calloc((size_t)process->threads_count + 1, sizeof *stitch->threads);
+  if (stitch->threads && !intern_tables(stitch))
+    return stitch;
+  stitch_close(stitch);
+  return NULL;
+}
+
+void stitch_close(struct stitch *stitch)
+{
+  release(stitch);
+  problems_release(&stitch->known);
+  free(stitch);
+}
+
+/* Appends what a thread's nodes have in one of the file's columns. */
+static int take_amounts(struct stitch *stitch, const struct stitch_thread *thread, const uint64_t *values,
+                        uint32_t values_count, uint32_t column, struct stitch_amounts *amounts)
+{
+  uint32_t columns = read_columns_count(stitch->file), room = amounts->count + thread->count;
+  if (room > amounts->room) {
+    struct stitch_amount *grown = reallocarray(amounts->amounts, room, sizeof *grown);
+    if (!grown)
+      return ERR_NOMEM;
+    amounts->amounts = grown;
+    amounts->room = room;
+  }
+  for (uint32_t i = 0; i < thread->count; i++) {
+    uint32_t value = thread->nodes[i].value;
+    uint64_t amount = value && value < values_count ? values[(size_t)value * columns + column] : 0;
+    if (amount && thread->map[i] >= MAPPED)
+      amounts->amounts[amounts->count++] = (struct stitch_amount){.context = thread->map[i] - MAPPED, .amount = amount};
+  }
+  return 0;
+}
+
+int stitch_amounts(struct stitch *stitch, uint32_t position, uint32_t column, struct stitch_amounts *amounts)
+{
+  struct stitch_thread *thread = &stitch->threads[position];
+  uint64_t *values = NULL;
+  uint32_t count = 0;
+  amounts->count = 0;
+  int status = resolve_thread(stitch, position);
+  if (!status)
+    status = read_values(stitch->file, stitch->process->threads[position].index, stitch->problems, &values, &count);
+  for (uint32_t i = 0; i < read_columns_count(stitch->file) && !status; i++)
+    if (stitch->columns[i] == column)
+      status = take_amounts(stitch, thread, values, count, i, amounts);
+  free(values);
+  unload_thread(thread);
+  return status;
+}
+
 int stitch_find(struct read_file *file, struct profile_process *process, struct catalog *catalog,
                 struct contexts *contexts, const struct stitch_place *places, uint32_t count, uint32_t *found)
 {
-  struct problems known = {0}; /* by the first reading */
-  struct stitch stitch = {
-      .file = file, .process = process, .catalog = catalog, .contexts = contexts, .problems = &known, .finds = true};
-  stitch.threads = calloc((size_t)process->threads_count + 1, sizeof *stitch.threads);
-  int status = stitch.threads ? intern_tables(&stitch) : ERR_NOMEM;
+  struct stitch *stitch = stitch_open(file, process, catalog, contexts);
+  int status = stitch ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < count && !status; i++) {
-    uint32_t position = thread_position(&stitch, places[i].thread);
-    const struct stitch_thread *thread = position == PROFILE_NONE ? NULL : &stitch.threads[position];
+    uint32_t position = thread_position(stitch, places[i].thread);
+    const struct stitch_thread *thread = position == PROFILE_NONE ? NULL : &stitch->threads[position];
     found[i] = PROFILE_NONE;
-    status = thread ? load_thread(&stitch, position) : 0;
+    status = thread ? load_thread(stitch, position) : 0;
     if (status || !thread || places[i].node >= thread->count || thread->map[places[i].node] == MAP_ABSENT)
       continue;
-    status = resolve(&stitch, position, places[i].node);
+    status = resolve(stitch, position, places[i].node);
     if (!status && thread->map[places[i].node] > MAPPED)
       found[i] = thread->map[places[i].node] - MAPPED;
   }
-  release(&stitch);
-  problems_release(&known);
+  if (stitch)
+    stitch_close(stitch);
   return status;
 }

@@ -32,4 +32,25 @@ struct stitch_place {
 int stitch_find(struct read_file *file, struct profile_process *process, struct catalog *catalog,
                 struct contexts *contexts, const struct stitch_place *places, uint32_t count, uint32_t *found);
 
+/* A file that was stitched before, to look at its threads once more.  The process must not change meanwhile.  NULL
+ * without memory. */
+struct stitch *stitch_open(struct read_file *file, struct profile_process *process, struct catalog *catalog,
+                           struct contexts *contexts);
+void stitch_close(struct stitch *stitch);
+
+/* What the thread at that position, asked for once, has in one of the catalog's columns, by merged context; contexts
+ * may occur more than once.  The list is the caller's and is filled
+ * anew.  0, or ERR_NOMEM. */
+struct stitch_amount {
+  uint32_t context;
+  uint64_t amount;
+};
+
+struct stitch_amounts {
+  struct stitch_amount *amounts;
+  uint32_t count, room;
+};
+
+int stitch_amounts(struct stitch *stitch, uint32_t position, uint32_t column, struct stitch_amounts *amounts);
+
 #endif

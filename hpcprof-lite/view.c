@@ -103,28 +103,25 @@ static int append_copy(struct tree *into, const struct tree *from, uint32_t row,
 }
 
 int view_part(const struct tree *tree, const struct names *names, const struct view_selector *selector,
-              const char *root_name, struct tree *part, uint32_t *matches)
+              const char *root_name, struct tree *part, uint32_t *matches, uint32_t *copy_of)
 {
-  uint32_t *map = calloc(tree->count, sizeof *map);
-  int status = map ? tree_init(part, tree->columns, root_name) : ERR_NOMEM;
+  int status = tree_init(part, tree->columns, root_name);
   *matches = 0;
+  memset(copy_of, 0xff, tree->count * sizeof *copy_of);
   for (uint32_t i = 0; i < tree->count && !status; i++) {
     uint32_t row = tree->order[i];
     const struct tree_row *here = &tree->rows[row];
-    uint32_t above = row ? map[here->parent] : 0;
-    bool outermost = !above && view_selects(names, selector, here);
-    if (!outermost && !above)
+    uint32_t above = row ? copy_of[here->parent] : PROFILE_NONE;
+    bool outermost = above == PROFILE_NONE && view_selects(names, selector, here);
+    if (!outermost && above == PROFILE_NONE)
       continue;
     *matches += outermost;
     if (row == 0) { /* the whole tree: the new root is the old one */
-      map[0] = 1;
+      copy_of[0] = 0;
       continue;
     }
-    uint32_t copy;
-    status = append_copy(part, tree, row, above ? above - 1 : 0, &copy);
-    map[row] = copy + 1;
+    status = append_copy(part, tree, row, outermost ? 0 : above, &copy_of[row]);
   }
-  free(map);
   return status;
 }
 
@@ -155,10 +152,44 @@ static bool any_value(const struct tree *tree, uint32_t row)
   return false;
 }
 
+static int init_links(struct view_links *links, const struct tree *tree)
+{
+  if (!links)
+    return 0;
+  links->first = calloc(tree->count, sizeof *links->first);
+  links->count = calloc(tree->count, sizeof *links->count);
+  return links->first && links->count ? 0 : ERR_NOMEM;
+}
+
+void view_release_links(struct view_links *links)
+{
+  free(links->first);
+  free(links->count);
+  free(links->into);
+  *links = (struct view_links){0};
+}
+
+/* All links of a row are added before those of the next one. */
+static int add_link(struct view_links *links, uint32_t row, uint32_t target)
+{
+  if (links->into_count == links->into_room) {
+    uint32_t room = links->into_room ? links->into_room * 2 : 1024;
+    uint32_t *into = room < links->into_room ? NULL : reallocarray(links->into, room, sizeof *into);
+    if (!into)
+      return ERR_NOMEM;
+    links->into = into;
+    links->into_room = room;
+  }
+  if (!links->count[row]++)
+    links->first[row] = links->into_count;
+  links->into[links->into_count++] = target;
+  return 0;
+}
+
 /* Adds a row's values to a derived one.  Rows come in depth-first order: those that stand inside the last one that was
  * counted (up to *counted_end) are recursive, their inclusive values are in it already. */
-static void accumulate(const struct tree *tree, uint32_t row, uint32_t position, struct tree *into, uint32_t target,
-                       uint32_t *counted_end)
+static int accumulate(const struct tree *tree, uint32_t row, uint32_t position, struct tree *into, uint32_t target,
+                      uint32_t *counted_end, struct view_links *links)
 {
   bool outermost = position >= *counted_end;
   if (outermost)
@@ -169,6 +200,7 @@ static void accumulate(const struct tree *tree, uint32_t row, uint32_t position,
     if (outermost)
       incl[column] = contexts_sum(incl[column], tree_incl(tree, row, column));
   }
+  return outermost && links ? add_link(links, row, target) : 0;
 }
 
 /* Grows an array that runs along with a tree's rows; new elements are zero. */
@@ -186,7 +218,7 @@ static int follow(uint32_t **array, uint32_t *room, const struct tree *tree)
 }
 
 /* The flat row of every row of the tree in map[], values added up. */
-static int fill_flat(const struct tree *tree, struct tree *flat, uint32_t *map)
+static int fill_flat(const struct tree *tree, struct tree *flat, uint32_t *map, struct view_links *links)
 {
   uint32_t *counted = NULL, room = 0;
   int status = 0;
@@ -197,18 +229,20 @@ static int fill_flat(const struct tree *tree, struct tree *flat, uint32_t *map)
     map[row] = row ? flat_row(tree, row, above, flat) : 0;
     status = map[row] == PROFILE_NONE ? ERR_NOMEM : follow(&counted, &room, flat);
     if (!status)
-      accumulate(tree, row, i, flat, map[row], &counted[map[row]]);
+      status = accumulate(tree, row, i, flat, map[row], &counted[map[row]], links);
   }
   free(counted);
   return status;
 }
 
-int view_flat(const struct tree *tree, const struct tree_columns *columns, struct tree *flat)
+int view_flat(const struct tree *tree, const struct tree_columns *columns, struct tree *flat, struct view_links *links)
 {
   uint32_t *map = calloc(tree->count, sizeof *map);
   int status = map ? tree_init(flat, columns->count, tree->rows[0].name) : ERR_NOMEM;
   if (!status)
-    status = fill_flat(tree, flat, map);
+    status = init_links(links, tree);
+  if (!status)
+    status = fill_flat(tree, flat, map, links);
   free(map);
   return status;
 }
@@ -216,6 +250,7 @@ int view_flat(const struct tree *tree, const struct tree_columns *columns, struc
 struct climb {
   const struct tree *tree;
   struct tree *into;
+  struct view_links *links;
   uint32_t *counted, counted_room;
 };
 
@@ -232,24 +267,28 @@ static int climb(struct climb *climb, uint32_t row, uint32_t position)
     above = flat_row(tree, up, above, climb->into);
     if (above == PROFILE_NONE || follow(&climb->counted, &climb->counted_room, climb->into))
       return ERR_NOMEM;
-    accumulate(tree, row, position, climb->into, above, &climb->counted[above]);
+    if (accumulate(tree, row, position, climb->into, above, &climb->counted[above], climb->links))
+      return ERR_NOMEM;
   }
   return 0;
 }
 
-int view_bottomup(const struct tree *tree, const struct tree_columns *columns, struct tree *bottomup)
+int view_bottomup(const struct tree *tree, const struct tree_columns *columns, struct tree *bottomup,
+                  struct view_links *links)
 {
   struct tree flat = {0};
   uint32_t *map = calloc(tree->count, sizeof *map);
-  struct climb state = {.tree = tree, .into = bottomup};
+  struct climb state = {.tree = tree, .into = bottomup, .links = links};
   int status = map ? tree_init(bottomup, columns->count, tree->rows[0].name) : ERR_NOMEM;
   if (!status)
     status = tree_init(&flat, columns->count, "");
   if (!status)
-    status = fill_flat(tree, &flat, map);
+    status = init_links(links, tree);
+  if (!status)
+    status = fill_flat(tree, &flat, map, NULL);
   uint32_t counted = 0;
   if (!status)
-    accumulate(tree, 0, 0, bottomup, 0, &counted);
+    status = accumulate(tree, 0, 0, bottomup, 0, &counted, links);
   for (uint32_t i = 1; i < tree->count && !status; i++)
     if (any_value(&flat, map[tree->order[i]]))
       status = climb(&state, tree->order[i], i);

@@ -11,6 +11,8 @@
 #include "hpcprof-lite/analysis/speedup.h"
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
+#include "hpcprof-lite/crowd.h"
+#include "hpcprof-lite/statistics.h"
 #include "hpcprof-lite/tree.h"
 
 #include <stdio.h>
@@ -53,9 +55,10 @@ struct report {
   const struct names *names;
   const struct tree_columns *columns;
   const struct report_run *run;
-  const struct tree *tree; /* of the view; of the summary: the top-down one */
-  const struct tree *flat; /* of the summary */
-  const bool *shown;       /* [row of tree] */
+  const struct tree *tree;             /* of the view; of the summary: the top-down one */
+  const struct tree *flat;             /* of the summary */
+  const bool *shown;                   /* [row of tree] */
+  const struct statistics *statistics; /* of the rows of tree; NULL: none */
   uint32_t left_out;
   double percent_limit;
   bool weigh_excl; /* the view is about exclusive values */
@@ -74,7 +77,8 @@ struct report {
   uint32_t modules_count;
   const uint64_t *thread_order; /* process << 32 | thread, in the order to be shown */
   uint32_t thread_count;
-  const char *directory; /* first one, for hints */
+  const struct crowd *crowd; /* of so many threads that they are not shown one by one; else NULL */
+  const char *directory;     /* first one, for hints */
   enum profile_baseline baseline;
 };
 

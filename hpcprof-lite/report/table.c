@@ -31,7 +31,17 @@ static const char *const tree_headers[] = {"id",
                                            "rel_idleness_pct",
                                            "critical_path_incl",
                                            "critical_path_excl"};
-enum { TREE_HEADERS = sizeof tree_headers / sizeof *tree_headers };
+/* These stand last. */
+static const char *const statistics_headers[] = {
+    "thread_work_min_s",       "thread_work_mean_s",      "thread_work_max_s",      "thread_work_stddev_s",
+    "thread_work_min_rank",    "thread_work_min_process", "thread_work_min_thread", "thread_work_max_rank",
+    "thread_work_max_process", "thread_work_max_thread",  "rank_work_min_s",        "rank_work_mean_s",
+    "rank_work_max_s",         "rank_work_stddev_s",      "rank_work_min_rank",     "rank_work_max_rank"};
+enum {
+  TREE_HEADERS = sizeof tree_headers / sizeof *tree_headers,
+  STATISTICS_THREAD = 10, /* the first of them are of threads */
+  STATISTICS_HEADERS = sizeof statistics_headers / sizeof *statistics_headers
+};
 
 static void named_uint(FILE *stream, const char *name, uint64_t value)
 {
@@ -76,18 +86,20 @@ void table_close(const struct report *report, bool json)
   fputs("}\n", report->stream);
 }
 
-static void free_headers(char **all, size_t count)
+/* Frees the headers of that many events. */
+static void free_headers(char **all, size_t events)
 {
-  for (size_t i = TREE_HEADERS; all && i < count; i++)
-    free(all[i]);
+  for (size_t i = 0; all && i < 2 * events; i++)
+    free(all[TREE_HEADERS + i]);
   free(all);
 }
 
-/* Headers of a tree view: the fixed ones and two for each event.  free_headers() frees it.  NULL without memory. */
+/* Headers of a tree view: the fixed ones, two for each event, the statistics'.  free_headers() frees it.  NULL without
+ * memory. */
 static char **headers(const struct report *report, size_t *count)
 {
   const struct tree_columns *columns = report->columns;
-  char **all = calloc(TREE_HEADERS + 2 * (size_t)columns->events_count + 1, sizeof *all);
+  char **all = calloc(TREE_HEADERS + 2 * (size_t)columns->events_count + STATISTICS_HEADERS, sizeof *all);
   if (!all)
     return NULL;
   memcpy(all, tree_headers, sizeof tree_headers);
@@ -96,12 +108,15 @@ static char **headers(const struct report *report, size_t *count)
     static const char *const suffixes[] = {"incl", "excl"};
     for (size_t j = 0; j < 2; j++) {
       if (asprintf(&all[*count], "%s_%s", columns->columns[columns->events[i]].name, suffixes[j]) < 0) {
-        free_headers(all, *count);
+        all[*count] = NULL;
+        free_headers(all, columns->events_count);
         return NULL;
       }
       ++*count;
     }
   }
+  memcpy(all + *count, statistics_headers, sizeof statistics_headers);
+  *count += STATISTICS_HEADERS;
   return all;
 }
 
@@ -149,6 +164,42 @@ static void critical_cell(const struct report *report, struct record *record, ui
     record_work(record, amount, report->profile->graph.is_time);
 }
 
+static void rank_cell(const struct report *report, struct record *record, const struct statistics_owner *owner)
+{
+  int32_t rank = report->profile->processes[owner->process].rank;
+  if (rank < 0)
+    record_empty(record);
+  else
+    record_int(record, rank);
+}
+
+static void owner_cells(const struct report *report, struct record *record, const struct statistics_owner *owner)
+{
+  const struct profile_process *process = &report->profile->processes[owner->process];
+  rank_cell(report, record, owner);
+  record_uint(record, process->pid);
+  record_uint(record, process->threads[owner->thread].index);
+}
+
+/* How the row's work is spread over threads, or ranks. */
+static void statistics_cells(const struct report *report, struct record *record, uint32_t row, bool of_ranks)
+{
+  struct statistics_figures figures;
+  if (!report->statistics || !statistics_row(report->statistics, row, of_ranks, &figures)) {
+    for (int i = of_ranks ? STATISTICS_THREAD : 0; i < (of_ranks ? STATISTICS_HEADERS : STATISTICS_THREAD); i++)
+      record_empty(record);
+    return;
+  }
+  record_ns(record, figures.least);
+  record_ns(record, figures.mean);
+  record_ns(record, figures.most);
+  record_ns(record, figures.deviation);
+  void (*cells)(const struct report *, struct record *, const struct statistics_owner *) =
+      of_ranks ? rank_cell : owner_cells;
+  cells(report, record, &figures.least_owner);
+  cells(report, record, &figures.most_owner);
+}
+
 static void tree_cells(const struct report *report, struct record *record, uint32_t number)
 {
   const struct tree *tree = report->tree;
@@ -184,6 +235,8 @@ static void tree_cells(const struct report *report, struct record *record, uint3
     event_cell(record, &columns->columns[event], tree_incl(tree, number, event));
     event_cell(record, &columns->columns[event], tree_excl(tree, number, event));
   }
+  statistics_cells(report, record, number, false);
+  statistics_cells(report, record, number, true);
 }
 
 int table_tree(const struct report *report, bool json)
@@ -200,7 +253,7 @@ int table_tree(const struct report *report, bool json)
       tree_cells(report, &record, report->tree->order[i]);
   record_end(&record);
   table_close(report, json);
-  free_headers(all, count);
+  free_headers(all, report->columns->events_count);
   return 0;
 }
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { EVENTS_SHOWN = 2, CELL = 16, PLACE_MAX = 32, THREADS_WIDE = 84 };
+enum { EVENTS_SHOWN = 2, CELL = 16, PLACE_MAX = 32 };
 
 /* How one tree is laid out. */
 struct layout {
@@ -301,76 +301,6 @@ void text_tree(const struct report *report)
     print_name(report, &layout, row);
   }
   print_footnotes(report, &layout);
-}
-
-/* Seconds in 6 columns. */
-static void short_seconds(uint64_t ns, char out[CELL])
-{
-  double seconds = (double)ns / 1e9;
-  if (seconds > 999999) {
-    screen_short_count(ns / 1000000000, out);
-    return;
-  }
-  snprintf(out, CELL, "%.*f", seconds < 999.995 ? 2 : seconds < 9999.95 ? 1 : 0, seconds);
-}
-
-static void print_thread(const struct report *report, const struct profile_thread *thread, bool blocked)
-{
-  const uint64_t times[] = {thread->work_ns, thread->overhead_ns, thread->lockwait_ns, thread->idle_ns,
-                            thread->cpu_ns,  thread->wall_ns,     thread->blocked_ns};
-  const uint64_t counts[] = {thread->samples_idle, thread->samples_lockwait,
-                             thread->lost[LOSS_MEMORY] + thread->lost[LOSS_REFUSED], thread->lost[LOSS_PARTIAL]};
-  char text[CELL];
-  size_t shown = sizeof times / sizeof *times - !blocked;
-  screen_count(thread->samples, text);
-  fprintf(report->stream, "%6" PRIu32 "%9s", thread->index, text);
-  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-    screen_short_count(counts[i], text);
-    fprintf(report->stream, " %4s", text);
-  }
-  for (size_t i = 0; i < shown; i++) {
-    short_seconds(times[i], text);
-    fprintf(report->stream, " %6s", i < 2 && !tree_has_time(report->columns) ? "-" : text);
-  }
-  putc('\n', report->stream);
-}
-
-static void print_process(const struct report *report, const struct screen *screen,
-                          const struct profile_process *process)
-{
-  char line[4096], fitted[SCREEN_TEXT_MAX], rank[CELL + 8] = "";
-  if (process->rank >= 0)
-    snprintf(rank, sizeof rank, ", rank %" PRId32, process->rank);
-  snprintf(line, sizeof line, "process %" PRIu32 " on %.200s%s: %s", process->pid,
-           *process->host ? process->host : "(unknown)", rank, *process->command ? process->command : "(unknown)");
-  screen_fit(screen, line, screen->width, fitted);
-  fprintf(report->stream, "%s\n", fitted);
-}
-
-void text_threads(const struct report *report)
-{
-  struct screen screen;
-  screen_init(&screen, report->stream);
-  bool blocked = screen.width >= THREADS_WIDE;
-  fprintf(report->stream, "%15s%13s%19s%21s\n", "", "samples of:", "sampled s:", "exact s:");
-  fprintf(report->stream, "%s%6s%9s%5s%5s%5s%5s%7s%7s%7s%7s%7s%7s%s%s\n", screen_bold(&screen), "thread", "samples",
-          "idle", "lock", "drop", "part", "work", "ovhd", "lock", "idle", "cpu", "wall", blocked ? "  block" : "",
-          screen_plain(&screen));
-  const struct profile_process *last = NULL;
-  for (uint32_t i = 0; i < report->thread_count; i++) {
-    const struct profile_process *process;
-    const struct profile_thread *thread = report_thread(report, i, &process);
-    if (process != last)
-      print_process(report, &screen, process);
-    last = process;
-    print_thread(report, thread, blocked);
-  }
-  fprintf(report->stream, "drop: samples lost or inside the tool; part: unwinds cut short\n"
-                          "work, ovhd: from samples; lock, idle: this thread's own waiting, timed exactly\n");
-  if (blocked)
-    fprintf(report->stream, "block: in calls outside OpenMP that wait, such as reading; timed exactly\n");
-  if (report->left_out)
-    fprintf(report->stream, "%" PRIu32 " threads left out\n", report->left_out);
 }
 
 /* Seconds in 9 columns, whatever their size. */

@@ -6,7 +6,6 @@
 
 void text_tree(const struct report *report);
 void text_critical_path(const struct report *report);
-void text_threads(const struct report *report);
 void text_efficiency(const struct report *report);
 
 #endif

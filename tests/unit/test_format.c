@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <zstd.h>
 
+#include "common/crc.h"
 #include "common/format.h"
 
 enum { NODES = 300, OUT_SIZE = 1 << 16 };
@@ -169,9 +170,26 @@ static void records_of_other_lengths_are_adapted(void **state)
   assert_int_equal(shorter, 11);
 }
 
+/* The check value of the CRC catalogue, and both ways at every length, place and beginning. */
+static void checksums_are_those_of_the_catalogue(void **state)
+{
+  (void)state;
+  uint8_t bytes[400];
+  uint32_t number = 1;
+  assert_int_equal(crc_update(0, "123456789", 9), 0xcbf43926);
+  for (size_t i = 0; i < sizeof bytes; i++)
+    bytes[i] = (uint8_t)((number = number * 1664525 + 1013904223) >> 24);
+  for (size_t size = 0; size + 16 < sizeof bytes; size++)
+    for (size_t from = 0; from < 16; from += 5)
+      for (uint32_t before = 0; before < 3; before++)
+        assert_int_equal(crc_update(before * 0x9e3779b9, bytes + from, size),
+                         crc_update_plain(before * 0x9e3779b9, bytes + from, size));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(checksums_are_those_of_the_catalogue),
       cmocka_unit_test(packed_chunks_come_back),
       cmocka_unit_test(live_chunks_are_read_alike),
       cmocka_unit_test(every_truncation_is_noticed),

@@ -278,8 +278,8 @@ static void test_recursion_counts_once(void **state)
   save(0);
   merge(1, 1, &profile);
   flatten(&profile, &names, &columns, &tree);
-  assert_int_equal(view_flat(&tree, &columns, &flat), 0);
-  assert_int_equal(view_bottomup(&tree, &columns, &callers), 0);
+  assert_int_equal(view_flat(&tree, &columns, &flat, NULL), 0);
+  assert_int_equal(view_bottomup(&tree, &columns, &callers, NULL), 0);
   const struct tree *views[] = {&flat, &callers};
   for (int i = 0; i < 2; i++) {
     for (uint32_t row = views[i]->rows[0].first_child; row != PROFILE_NONE; row = views[i]->rows[row].next) {

@@ -70,7 +70,7 @@ static void analyse(void)
   assert_int_equal(build_path(&profile, &names, &columns, &tree, row_of), 0);
   tree_inclusive(&tree);
   assert_int_equal(tree_finish(&tree, &order, false), 0);
-  assert_int_equal(view_flat(&tree, &columns, &flat), 0);
+  assert_int_equal(view_flat(&tree, &columns, &flat, NULL), 0);
   assert_int_equal(tree_finish(&flat, &order, false), 0);
 }
 

@@ -1,0 +1,184 @@
+#include "hpcprof-lite/report/threads.h"
+
+#include "hpcprof-lite/report/screen.h"
+
+#include <inttypes.h>
+
+enum { CELL = 16, THREADS_WIDE = 84 };
+
+/* Seconds in 6 columns. */
+static void short_seconds(uint64_t ns, char out[CELL])
+{
+  double seconds = (double)ns / 1e9;
+  if (seconds > 999999) {
+    screen_short_count(ns / 1000000000, out);
+    return;
+  }
+  snprintf(out, CELL, "%.*f", seconds < 999.995 ? 2 : seconds < 9999.95 ? 1 : 0, seconds);
+}
+
+static void print_thread(const struct report *report, const struct profile_thread *thread, bool blocked)
+{
+  const uint64_t times[] = {thread->work_ns, thread->overhead_ns, thread->lockwait_ns, thread->idle_ns,
+                            thread->cpu_ns,  thread->wall_ns,     thread->blocked_ns};
+  const uint64_t counts[] = {thread->samples_idle, thread->samples_lockwait,
+                             thread->lost[LOSS_MEMORY] + thread->lost[LOSS_REFUSED], thread->lost[LOSS_PARTIAL]};
+  char text[CELL];
+  size_t shown = sizeof times / sizeof *times - !blocked;
+  screen_count(thread->samples, text);
+  fprintf(report->stream, "%6" PRIu32 "%9s", thread->index, text);
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    screen_short_count(counts[i], text);
+    fprintf(report->stream, " %4s", text);
+  }
+  for (size_t i = 0; i < shown; i++) {
+    short_seconds(times[i], text);
+    fprintf(report->stream, " %6s", i < 2 && !tree_has_time(report->columns) ? "-" : text);
+  }
+  putc('\n', report->stream);
+}
+
+static void print_process(const struct report *report, const struct screen *screen,
+                          const struct profile_process *process)
+{
+  char line[4096], fitted[SCREEN_TEXT_MAX], rank[CELL + 8] = "";
+  if (process->rank >= 0)
+    snprintf(rank, sizeof rank, ", rank %" PRId32, process->rank);
+  snprintf(line, sizeof line, "process %" PRIu32 " on %.200s%s: %s", process->pid,
+           *process->host ? process->host : "(unknown)", rank, *process->command ? process->command : "(unknown)");
+  screen_fit(screen, line, screen->width, fitted);
+  fprintf(report->stream, "%s\n", fitted);
+}
+
+static void print_all(const struct report *report)
+{
+  struct screen screen;
+  screen_init(&screen, report->stream);
+  bool blocked = screen.width >= THREADS_WIDE;
+  fprintf(report->stream, "%15s%13s%19s%21s\n", "", "samples of:", "sampled s:", "exact s:");
+  fprintf(report->stream, "%s%6s%9s%5s%5s%5s%5s%7s%7s%7s%7s%7s%7s%s%s\n", screen_bold(&screen), "thread", "samples",
+          "idle", "lock", "drop", "part", "work", "ovhd", "lock", "idle", "cpu", "wall", blocked ? "  block" : "",
+          screen_plain(&screen));
+  const struct profile_process *last = NULL;
+  for (uint32_t i = 0; i < report->thread_count; i++) {
+    const struct profile_process *process;
+    const struct profile_thread *thread = report_thread(report, i, &process);
+    if (process != last)
+      print_process(report, &screen, process);
+    last = process;
+    print_thread(report, thread, blocked);
+  }
+  fprintf(report->stream, "drop: samples lost or inside the tool; part: unwinds cut short\n"
+                          "work, ovhd: from samples; lock, idle: this thread's own waiting, timed exactly\n");
+  if (blocked)
+    fprintf(report->stream, "block: in calls outside OpenMP that wait, such as reading; timed exactly\n");
+  if (report->left_out)
+    fprintf(report->stream, "%" PRIu32 " threads left out\n", report->left_out);
+}
+
+/* A figure of a thread in 8 columns. */
+static void print_figure(const struct report *report, enum crowd_figure figure, uint64_t value)
+{
+  char text[CELL];
+  bool sampled = figure == CROWD_WORK || figure == CROWD_OVERHEAD;
+  if (figure <= CROWD_WALL)
+    short_seconds(value, text);
+  else
+    screen_short_count(value, text);
+  fprintf(report->stream, " %7s", sampled && !tree_has_time(report->columns) ? "-" : text);
+}
+
+/* What stands before a row of one thread of many. */
+static void print_place(const struct report *report, uint64_t who)
+{
+  const struct profile_process *process = &report->profile->processes[who >> 32];
+  char rank[CELL] = "-";
+  if (process->rank >= 0)
+    snprintf(rank, sizeof rank, "%" PRId32, process->rank);
+  fprintf(report->stream, "%6s %9" PRIu32 " %6" PRIu32, rank, process->pid, process->threads[(uint32_t)who].index);
+}
+
+static void print_some(const struct report *report, const struct screen *screen, const char *title, const uint64_t *who,
+                       uint32_t count)
+{
+  static const enum crowd_figure shown[] = {CROWD_WORK, CROWD_OVERHEAD, CROWD_LOCKWAIT, CROWD_IDLE,
+                                            CROWD_CPU,  CROWD_WALL,     CROWD_DROPPED};
+  if (!count)
+    return;
+  fprintf(report->stream, "\n%s\n%s%6s %9s %6s", title, screen_bold(screen), "rank", "process", "thread");
+  for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+    fprintf(report->stream, " %7s", crowd_name(shown[i]));
+  fprintf(report->stream, "%s\n", screen_plain(screen));
+  for (uint32_t i = 0; i < count; i++) {
+    const struct profile_thread *thread = &report->profile->processes[who[i] >> 32].threads[(uint32_t)who[i]];
+    print_place(report, who[i]);
+    for (size_t j = 0; j < sizeof shown / sizeof *shown; j++)
+      print_figure(report, shown[j], crowd_value(thread, shown[j]));
+    putc('\n', report->stream);
+  }
+}
+
+/* How many threads have how much. */
+static void print_bins(const struct report *report, const struct screen *screen)
+{
+  enum { BAR_MAX = 45 };
+  const struct crowd *crowd = report->crowd;
+  uint32_t most = 0;
+  if (!crowd->bin_width)
+    return;
+  for (int i = 0; i < CROWD_BINS; i++)
+    most = crowd->bins[i] > most ? crowd->bins[i] : most;
+  fprintf(report->stream, "\n%s%-21s %7s%s\n", screen_bold(screen), crowd_name(crowd->by), "threads",
+          screen_plain(screen));
+  for (int i = 0; i < CROWD_BINS; i++) {
+    char from[CELL], to[CELL];
+    uint64_t start = contexts_sum(crowd->places[crowd->by][CROWD_LEAST], crowd->bin_width * (uint64_t)i);
+    uint64_t length = (uint64_t)crowd->bins[i] * BAR_MAX / most;
+    short_seconds(start, from);
+    short_seconds(contexts_sum(start, crowd->bin_width), to);
+    fprintf(report->stream, "%9s to %8s %7" PRIu32 " ", from, to, crowd->bins[i]);
+    for (uint64_t j = 0; j < length || (j == 0 && crowd->bins[i]); j++)
+      putc('#', report->stream);
+    putc('\n', report->stream);
+  }
+}
+
+static void print_crowd(const struct report *report)
+{
+  static const char *const places[CROWD_PLACES] = {"least", "5 %", "25 %", "median", "75 %", "95 %", "most"};
+  const struct crowd *crowd = report->crowd;
+  struct screen screen;
+  screen_init(&screen, report->stream);
+  fprintf(report->stream, "%" PRIu32 " threads of %" PRIu32 " process%s on %" PRIu32 " host%s\n\n", crowd->threads,
+          crowd->processes, crowd->processes == 1 ? "" : "es", crowd->hosts, crowd->hosts == 1 ? "" : "s");
+  fprintf(report->stream, "%s%-12s", screen_bold(&screen), "each thread");
+  for (int i = 0; i < CROWD_PLACES; i++)
+    fprintf(report->stream, " %7s", places[i]);
+  fprintf(report->stream, " %7s%s\n", "mean", screen_plain(&screen));
+  for (enum crowd_figure figure = 0; figure < CROWD_FIGURES; figure++) {
+    fprintf(report->stream, "%-12s", crowd_name(figure));
+    for (int i = 0; i < CROWD_PLACES; i++)
+      print_figure(report, figure, crowd->places[figure][i]);
+    print_figure(report, figure, crowd->mean[figure]);
+    putc('\n', report->stream);
+  }
+  print_bins(report, &screen);
+  const char *by = crowd->by == CROWD_WORK ? "work" : "cpu";
+  char title[40];
+  snprintf(title, sizeof title, "threads with most %s:", by);
+  print_some(report, &screen, title, crowd->most, CROWD_SHOWN);
+  snprintf(title, sizeof title, "threads with least %s:", by);
+  print_some(report, &screen, title, crowd->least, CROWD_SHOWN);
+  print_some(report, &screen, "threads with most samples lost:", crowd->lossy, crowd->lossy_count);
+  fprintf(report->stream, "\ndrop: samples lost or inside the tool; part: unwinds cut short\n"
+                          "work, ovhd: from samples; lock, idle: this thread's own waiting, timed exactly\n"
+                          "--max-rows N shows the first N threads by --sort COLUMN; -f csv has all.\n");
+}
+
+void threads_text(const struct report *report)
+{
+  if (report->crowd)
+    print_crowd(report);
+  else
+    print_all(report);
+}
