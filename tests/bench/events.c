@@ -1,5 +1,5 @@
-/* Nanoseconds of one OpenMP construct: events NAME COUNT prints them.  The least of several rounds: what disturbs a round
- * only makes it longer. */
+/* Nanoseconds of one OpenMP construct: events NAME COUNT [ROUNDS] prints them.  The least of the rounds: what disturbs
+ * one only makes it longer. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,12 +92,13 @@ int main(int argc, char **argv)
              {"barrier2", barrier2}, {"task", task}, {"task1", task1},
              {"dynamic", dynamic}};
   enum { ROUNDS = 7 };
+  int rounds = argc > 3 ? atoi(argv[3]) : ROUNDS;
   long count = argc > 2 ? atol(argv[2]) : 0;
   for (size_t i = 0; argc > 2 && i < sizeof all / sizeof *all; i++) {
     if (strcmp(argv[1], all[i].name))
       continue;
     double least = 1e300;
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < rounds; round++) {
       double begin = now_ns();
       all[i].run(count);
       double each = (now_ns() - begin) / (double)count;
@@ -106,6 +107,6 @@ int main(int argc, char **argv)
     printf("%.2f\n", least);
     return 0;
   }
-  fprintf(stderr, "usage: events NAME COUNT\n");
+  fprintf(stderr, "usage: events NAME COUNT [ROUNDS]\n");
   return 2;
 }

@@ -1,0 +1,133 @@
+"""Figures beside programs' ratios: one sample, one event, memory over time, the post-processor."""
+import os
+import shutil
+import subprocess
+
+import addresses
+import costs
+import works
+
+SAMPLE_US, TASK_NS, SMALL_KB, REPORT_S = 10, 60, 30, 0.3
+
+# Construct → how often, for about a tenth of a second.
+EVENTS = {"task": 500000, "task1": 500000, "region": 500000, "region2": 50000, "barrier2": 100000, "critical": 2000000, "lock": 2000000,
+          "dynamic": 1000000}
+EVENT_NAMES = {"task": "task, 2 threads", "task1": "task, 1 thread", "region": "region of 1 thread", "region2": "region of 2 threads",
+               "barrier2": "barrier, 2 threads", "critical": "critical", "lock": "lock", "dynamic": "chunk, dynamic,1"}
+
+
+def built(bench, compiler, source, *flags):
+    program = os.path.join(bench.directory, os.path.splitext(source)[0])
+    if not os.path.exists(program):
+        subprocess.run([compiler, *flags, os.path.join(costs.HERE, source), "-o", program], check=True)
+    return program
+
+
+def output(command, environment=None):
+    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+
+
+def samples(table, bench, options):
+    """The time in the handler, from samples that a program gives itself; with delivery, from two rates."""
+    program = built(bench, "gcc", "samples.c", "-O1")
+    table.begin("One sample", "beyond an empty handler; cold: the program touches 4 MB before each")
+    launch = [options.launcher, "-q", "--overwrite", "-o", bench.out, "-e", costs.NEVER]
+    for depth in (10, 30, 200, 1000):
+        for name, size in (("warm", 0), ("cold", 4000000)):
+            for mode in ("off", "online") if depth == 30 else ("off",):
+                found = [[float(part) / 1000 for part in output([*launch, "-p", mode, "--", program, str(depth), "1000", "time", str(size)]).split()]
+                         for _ in range(options.runs)]
+                _, median, most = (costs.quartiles(column) for column in zip(*found))
+                table.line(f"{depth} frames, {name}", f"-p {mode}", "handler, median", median, "us")
+                table.line(f"{depth} frames, {name}", f"-p {mode}", "handler, 95th percentile", most, "us",
+                           SAMPLE_US if depth == 30 else None)
+    work = built(bench, "clang", "work.c", "-O1", "-fopenmp")
+    slow, fast = costs.lite(200, "off", launcher=options.launcher), costs.lite(5000, "off", launcher=options.launcher)
+    for name in ("deep_30", "deep_200", "contexts_1000"):
+        done = bench.rounds([work, name], [slow, fast], options.runs)
+        each = [(b.cpu - a.cpu) / (b.samples - a.samples) * 1e6 for a, b in zip(done[slow], done[fast]) if b.samples > a.samples]
+        table.line(f"program {name}", "200/s to 5000/s", "CPU a sample, delivered", costs.quartiles(each), "us")
+
+
+def events(table, bench, options):
+    """What one construct costs beyond a tool whose callbacks are empty."""
+    program = built(bench, "clang", "events.c", "-O1", "-fopenmp")
+    tool = os.path.join(bench.directory, "empty_tool.so")
+    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-I", costs.TOP, os.path.join(costs.HERE, "empty_tool.c"), "-o", tool], check=True)
+    table.begin("One event", "all callbacks of one construct together; beyond: what a tool with empty callbacks costs is taken off")
+    plain = dict(os.environ, LD_PRELOAD=costs.LIBOMP, OMP_TOOL="disabled")
+    empty = dict(os.environ, LD_PRELOAD=costs.LIBOMP, OMP_TOOL_LIBRARIES=tool)
+    modes = [mode for mode in ("off", "online", "log") if mode != "log" or not options.quick]
+    launch = [options.launcher, "-q", "--overwrite", "-o", bench.out, "--omp-runtime", costs.LIBOMP]
+    for name, count in EVENTS.items():
+        command, found = [program, name, str(count), "3"], []
+        for _ in range(options.runs):
+            found.append([float(output(line, environment)) for line, environment in
+                          ((command, plain), (command, empty), *(([*launch, "-p", mode, "--", *command], dict(os.environ)) for mode in modes))])
+        columns = list(zip(*found))
+        table.line(EVENT_NAMES[name], "alone", "time", costs.quartiles(columns[0]), "ns")
+        table.line(EVENT_NAMES[name], "empty callbacks", "beyond alone", costs.quartiles([b - a for a, b in zip(*columns[:2])]), "ns")
+        for mode, column in zip(modes, columns[2:]):
+            table.line(EVENT_NAMES[name], f"-p {mode}", "beyond empty callbacks", costs.quartiles([b - a for a, b in zip(columns[1], column)]),
+                       "ns", TASK_NS if mode == "online" and name.startswith("task") else None)
+
+
+def memory(table, bench, options):
+    """Is memory constant over time, and how small can a measurement be."""
+    commands = works.scaled(bench.directory)
+    if not shutil.which("clang"):
+        return
+    table.begin("Memory and files", "the mini-app, and four times as long; a small run of two threads for a second")
+    plain = costs.alone()
+    for mode in ("off", "online"):
+        way = costs.lite(200, mode, launcher=options.launcher)
+        found = {name: bench.rounds(commands[name], [plain, way], options.runs) for name in ("once", "longer")}
+        more = {name: costs.differences(done[way], done[plain], "rss_kib") for name, done in found.items()}
+        sizes = {name: costs.quartiles([cost.bytes for cost in done[way]]) for name, done in found.items()}
+        for name in ("once", "longer"):
+            table.line(f"mini-app, {name}", f"200/s -p {mode}", "memory beyond alone", more[name], "KiB", 16 * 1024 + 2 * 256)
+            table.line(f"mini-app, {name}", f"200/s -p {mode}", "directory", sizes[name], "B")
+        growth = more["longer"][1] - more["once"][1]
+        table.line("mini-app", f"200/s -p {mode}", "growth, 4 times as long", (growth,) * 3, "KiB", 256)
+        small = bench.rounds(commands["small"], [way], options.runs)[way]
+        table.line("small run", f"200/s -p {mode}", "directory", costs.quartiles([cost.bytes / 1000 for cost in small]), "KB", SMALL_KB)
+        table.line("small run", f"200/s -p {mode}", "files", costs.quartiles([cost.files for cost in small]), "")
+
+
+def report_times(table, bench, options, what, tool, command, bar=None, stdin=None):
+    """Elapsed and CPU time, and the most memory."""
+    with open(stdin or os.devnull, "rb") as file:
+        done = []
+        for _ in range(options.runs):
+            file.seek(0)
+            done.append(bench.run(command, costs.Way(tool), stdin=file, keep=True))
+    table.line(what, tool, "elapsed time", costs.quartiles([cost.wall for cost in done]), "s", bar)
+    table.line(what, tool, "CPU time", costs.quartiles([cost.cpu for cost in done]), "s")
+    table.line(what, tool, "memory", costs.quartiles([cost.rss_kib / 1024 for cost in done]), "MiB")
+
+
+def reports(table, bench, options):
+    """hpcprof-lite on a small run, and on 20,000 addresses; other tools that find names and lines, on the same."""
+    table.begin("Reports", "of a small measurement; and of 20,000 addresses of one binary, beside other tools that find names and lines")
+    way = costs.lite(200, "online", launcher=options.launcher)
+    for name, command in (("small run of C++, g++", [addresses.small(bench.directory)]),
+                          ("small run of gm", ["gm", "convert", "-size", "900x900", "gradient:red-blue", "-blur", "0x5", "out.ppm"])):
+        if command[0] and shutil.which(command[0]):
+            bench.run(command, way)
+            report_times(table, bench, options, name, "hpcprof-lite", [costs.REPORT, bench.out], REPORT_S)
+    binary, found = addresses.binary(bench.directory)
+    if not binary:
+        return
+    listed, measurement = (os.path.join(bench.directory, name) for name in ("addresses", "of-addresses"))
+    with open(listed, "w", encoding="ascii") as file:
+        file.writelines(f"{address:#x}\n" for address in found)
+    addresses.measurement(measurement, binary, found)
+    what = f"{len(found):,} addresses, {os.path.getsize(binary) / 1e6:.1f} MB"
+    report_times(table, bench, options, what, "hpcprof-lite", [costs.REPORT, "--view", "topdown", "-f", "csv", measurement], REPORT_S)
+    for tool, command in (("addr2line -fi", ["addr2line", "-f", "-i", "-e", binary]),
+                          ("llvm-symbolizer", ["llvm-symbolizer", "--inlines", f"--obj={binary}"])):
+        if shutil.which(command[0]):
+            report_times(table, bench, options, what, tool, command, stdin=listed)
+
+
+SECTIONS = (("samples", samples), ("events", events), ("memory", memory), ("reports", reports))

@@ -1,0 +1,123 @@
+/* Samples that a program gives itself: samples DEPTH COUNT spin|time [BYTES].
+ *
+ * A signal that says of itself that the kernel had no memory for the details passes for a sample, and is handled like
+ * any other.  The stack is DEPTH frames deep, of one of several shapes.  Prints ns: the median of a signal with an empty
+ * handler, and what the sample's took beyond that, the median and the 95th percentile.  In between, BYTES of memory are
+ * touched: the program's own work, which takes the caches.
+ *
+ * "spin" instead waits by a loop of fixed length between samples, and prints nothing: to be run under valgrind. */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SHAPES = 16, MOST = 100000, SPINS = 3000000, REST = 4 };
+
+static struct {
+  int depth, count, spin;
+  size_t bytes;
+  unsigned char *memory;
+  double ns[MOST], empty[MOST];
+} plan;
+
+static double now_ns(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static void nothing(int number, siginfo_t *info, void *context)
+{
+  (void)number, (void)info, (void)context;
+}
+
+static double send(int number)
+{
+  siginfo_t info;
+  memset(&info, 0, sizeof info);
+  info.si_signo = number;
+  info.si_code = SI_USER; /* of process 0: the kernel's */
+  double began = now_ns();
+  syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), number, &info);
+  return now_ns() - began;
+}
+
+/* A sample that comes too early after one that took long is refused. */
+static void rest(double ns)
+{
+  for (double until = now_ns() + REST * ns; now_ns() < until;)
+    ;
+}
+
+static void touch(void)
+{
+  for (size_t i = 0; i < plan.bytes; i += 64)
+    plan.memory[i]++;
+}
+
+/* Measured natively, or only made to happen: under valgrind a signal comes some time after it was sent. */
+static void sample(int i)
+{
+  if (plan.spin) {
+    send(SIGURG);
+    for (int n = 0; n < SPINS; n++)
+      __asm__ volatile("");
+    return;
+  }
+  touch();
+  plan.empty[i] = send(SIGUSR1);
+  touch();
+  plan.ns[i] = send(SIGURG);
+  rest(plan.ns[i]);
+}
+
+__attribute__((noinline)) static int walk_left(int frames, unsigned shape, int i);
+
+__attribute__((noinline)) static int walk_right(int frames, unsigned shape, int i)
+{
+  if (frames)
+    return (shape & 1 ? walk_left : walk_right)(frames - 1, shape >> 1 | (shape & 1) << 3, i) + 2;
+  sample(i);
+  return 1;
+}
+
+__attribute__((noinline)) static int walk_left(int frames, unsigned shape, int i)
+{
+  if (frames)
+    return (shape & 1 ? walk_left : walk_right)(frames - 1, shape >> 1 | (shape & 1) << 3, i) + 1;
+  sample(i);
+  return 0;
+}
+
+static int ascending(const void *a, const void *b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+int main(int argc, char **argv)
+{
+  if (argc < 4 || atoi(argv[2]) > MOST)
+    return 2;
+  plan.depth = atoi(argv[1]);
+  plan.count = atoi(argv[2]);
+  plan.spin = !strcmp(argv[3], "spin");
+  plan.bytes = argc > 4 ? (size_t)atol(argv[4]) : 0;
+  plan.memory = calloc(plan.bytes + 1, 1);
+  struct sigaction action = {.sa_sigaction = nothing, .sa_flags = SA_SIGINFO | SA_RESTART};
+  sigaction(SIGUSR1, &action, NULL);
+  for (int i = 0; i < plan.count; i++)
+    walk_left(plan.depth, (unsigned)i * 7 % SHAPES, i);
+  if (plan.spin)
+    return 0;
+  qsort(plan.empty, (size_t)plan.count, sizeof(double), ascending);
+  qsort(plan.ns, (size_t)plan.count, sizeof(double), ascending);
+  double base = plan.empty[plan.count / 2];
+  printf("%.0f %.0f %.0f\n", base, plan.ns[plan.count / 2] - base, plan.ns[plan.count * 95 / 100] - base);
+  return 0;
+}

@@ -1,0 +1,244 @@
+/* Programs that a profiler finds hard: work NAME [SCALE] runs one, SCALE times as long. */
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOINLINE __attribute__((noinline))
+
+static volatile unsigned long sink;
+
+/* About that many nanoseconds on a core of 2.6 GHz: a chain of multiplications.  The same amount of work in every run.
+ */
+NOINLINE static void grind(long ns)
+{
+  unsigned long x = (unsigned long)ns | 1;
+  for (long i = 0; i < ns; i++)
+    __asm__ volatile("imul %0, %0" : "+r"(x));
+  sink = x;
+}
+
+static void empty_regions(long scale)
+{
+  for (long i = 0; i < 100000 * scale; i++) {
+#pragma omp parallel num_threads(2)
+    __asm__ volatile("");
+  }
+}
+
+static void tasks_of(long count, long ns)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  for (long i = 0; i < count; i++) {
+#pragma omp task
+    grind(ns);
+  }
+}
+
+static void small_tasks(long scale)
+{
+  tasks_of(2000000 * scale, 500);
+}
+
+static void empty_tasks(long scale)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  for (long i = 0; i < 2000000 * scale; i++) {
+#pragma omp task
+    __asm__ volatile("");
+  }
+}
+
+static void tasks_10us(long scale)
+{
+  tasks_of(100000 * scale, 10000);
+}
+
+static void empty_criticals(long scale)
+{
+#pragma omp parallel num_threads(2)
+  for (long i = 0; i < 2000000 * scale; i++) {
+#pragma omp critical
+    __asm__ volatile("");
+  }
+}
+
+static void dynamic_loop(long count, long ns)
+{
+#pragma omp parallel for num_threads(2) schedule(dynamic, 1)
+  for (long i = 0; i < count; i++)
+    grind(ns);
+}
+
+static void empty_chunks(long scale)
+{
+  dynamic_loop(3000000 * scale, 1);
+}
+
+static void chunks_10us(long scale)
+{
+  dynamic_loop(100000 * scale, 10000);
+}
+
+static void regions_10us(long scale)
+{
+  for (long i = 0; i < 50000 * scale; i++) {
+#pragma omp parallel num_threads(2)
+    grind(10000);
+  }
+}
+
+/* What follows the call keeps it from becoming a jump. */
+NOINLINE static int descend(int frames, long ns)
+{
+  if (frames > 1)
+    return descend(frames - 1, ns) + 1;
+  grind(ns);
+  return (int)sink & 1;
+}
+
+static void deep(int frames, long scale)
+{
+#pragma omp parallel num_threads(2)
+  for (int i = 0; i < 20 * scale; i++)
+    descend(frames, 50000000);
+}
+
+static void deep_30(long scale)
+{
+  deep(30, scale);
+}
+
+static void deep_200(long scale)
+{
+  deep(200, scale);
+}
+
+static void deep_1000(long scale)
+{
+  deep(1000, scale);
+}
+
+NOINLINE static long left(int levels);
+NOINLINE static long right(int levels);
+
+static long both(int levels)
+{
+  if (levels)
+    return left(levels - 1) + right(levels - 1) * 2;
+  grind(20000);
+  return 1;
+}
+
+NOINLINE static long left(int levels)
+{
+  return both(levels) + 1;
+}
+
+NOINLINE static long right(int levels)
+{
+  return both(levels) + 2;
+}
+
+/* 1,024 leaves, 20 us in each. */
+static void contexts_1000(long scale)
+{
+#pragma omp parallel num_threads(2)
+  for (int i = 0; i < 50 * scale; i++)
+    sink = (unsigned long)both(10);
+}
+
+static void threads(int count, long scale)
+{
+  for (long i = 0; i < 4 * scale; i++) {
+#pragma omp parallel num_threads(count)
+    grind(1000000000 / count);
+  }
+}
+
+static void threads_64(long scale)
+{
+  threads(64, scale);
+}
+
+static void threads_1000(long scale)
+{
+  threads(1000, scale);
+}
+
+/* A time step of a small simulation: some 20,000 regions in a second. */
+static void mini_app(long scale)
+{
+  static double field[2048], next[2048];
+  for (long step = 0; step < 10000 * scale; step++) {
+    grind(2000);
+#pragma omp parallel for num_threads(2)
+    for (int i = 1; i < 2047; i++)
+      next[i] = 0.25 * field[i - 1] + 0.5 * field[i] + 0.25 * field[i + 1];
+    double sum = 0;
+#pragma omp parallel for num_threads(2) reduction(+ : sum)
+    for (int i = 0; i < 2048; i++)
+      sum += next[i] * next[i];
+#pragma omp parallel for num_threads(2) schedule(static, 64)
+    for (int i = 0; i < 2048; i++)
+      field[i] = next[i] + (i == 1024) - sum * 1e-9;
+#pragma omp parallel num_threads(2)
+    grind(20000);
+  }
+}
+
+static void locks(long scale)
+{
+  omp_lock_t lock;
+  omp_init_lock(&lock);
+#pragma omp parallel num_threads(2)
+  for (long i = 0; i < 300000 * scale; i++) {
+    omp_set_lock(&lock);
+    grind(500);
+    omp_unset_lock(&lock);
+    grind(2000);
+  }
+  omp_destroy_lock(&lock);
+}
+
+/* A small run of two threads: what a measurement takes at least. */
+static void small(long scale)
+{
+#pragma omp parallel num_threads(2)
+  grind(500000000 * scale);
+}
+
+int main(int argc, char **argv)
+{
+  static const struct {
+    const char *name;
+    void (*run)(long scale);
+  } all[] = {{"empty_regions", empty_regions},
+             {"small_tasks", small_tasks},
+             {"empty_tasks", empty_tasks},
+             {"tasks_10us", tasks_10us},
+             {"empty_criticals", empty_criticals},
+             {"empty_chunks", empty_chunks},
+             {"chunks_10us", chunks_10us},
+             {"regions_10us", regions_10us},
+             {"deep_30", deep_30},
+             {"deep_200", deep_200},
+             {"deep_1000", deep_1000},
+             {"contexts_1000", contexts_1000},
+             {"threads_64", threads_64},
+             {"threads_1000", threads_1000},
+             {"mini_app", mini_app},
+             {"locks", locks},
+             {"small", small}};
+  long scale = argc > 2 ? atol(argv[2]) : 1;
+  for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++) {
+    if (!strcmp(argv[1], all[i].name)) {
+      all[i].run(scale);
+      return 0;
+    }
+  }
+  fprintf(stderr, "usage: work NAME [SCALE]\n");
+  return 2;
+}
