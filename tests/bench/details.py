@@ -11,9 +11,9 @@ SAMPLE_US, TASK_NS, SMALL_KB, REPORT_S = 10, 60, 30, 0.3
 
 # Construct → how often, for about a tenth of a second.
 EVENTS = {"task": 500000, "task1": 500000, "region": 500000, "region2": 50000, "barrier2": 100000, "critical": 2000000, "lock": 2000000,
-          "dynamic": 1000000}
+          "dynamic": 1000000, "dynamic1": 1000000}
 EVENT_NAMES = {"task": "task, 2 threads", "task1": "task, 1 thread", "region": "region of 1 thread", "region2": "region of 2 threads",
-               "barrier2": "barrier, 2 threads", "critical": "critical", "lock": "lock", "dynamic": "chunk, dynamic,1"}
+               "barrier2": "barrier, 2 threads", "critical": "critical", "lock": "lock", "dynamic": "chunk, 2 threads", "dynamic1": "chunk, 1 thread"}
 
 
 def built(bench, compiler, source, *flags):
@@ -30,7 +30,7 @@ def output(command, environment=None):
 def samples(table, bench, options):
     """The time in the handler, from samples that a program gives itself; with delivery, from two rates."""
     program = built(bench, "gcc", "samples.c", "-O1")
-    table.begin("One sample", "beyond an empty handler; cold: the program touches 4 MB before each")
+    table.begin("One sample", "CPU time beyond that of an empty handler; cold: the program touches 4 MB before each")
     launch = [options.launcher, "-q", "--overwrite", "-o", bench.out, "-e", costs.NEVER]
     for depth in (10, 30, 200, 1000):
         for name, size in (("warm", 0), ("cold", 4000000)):
@@ -78,10 +78,10 @@ def memory(table, bench, options):
     if not shutil.which("clang"):
         return
     table.begin("Memory and files", "the mini-app, and four times as long; a small run of two threads for a second")
-    plain = costs.alone()
+    plain, settings = costs.alone(), {"KMP_BLOCKTIME": "0"}  # memory is measured: no need to spin in between
     for mode in ("off", "online"):
         way = costs.lite(200, mode, launcher=options.launcher)
-        found = {name: bench.rounds(commands[name], [plain, way], options.runs) for name in ("once", "longer")}
+        found = {name: bench.rounds(commands[name], [plain, way], options.runs, settings) for name in ("once", "longer")}
         more = {name: costs.differences(done[way], done[plain], "rss_kib") for name, done in found.items()}
         sizes = {name: costs.quartiles([cost.bytes for cost in done[way]]) for name, done in found.items()}
         for name in ("once", "longer"):

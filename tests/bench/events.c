@@ -1,6 +1,8 @@
 /* Nanoseconds of one OpenMP construct: events NAME COUNT [ROUNDS] prints them.  The least of the rounds: what disturbs
  * one only makes it longer. */
 #include <omp.h>
+#include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,14 +85,29 @@ static void dynamic(long count)
     __asm__ volatile("");
 }
 
+/* The same, but all chunks are the first thread's. */
+static void dynamic1(long count)
+{
+  bool done = false;
+#pragma omp parallel num_threads(2)
+  {
+    while (omp_get_thread_num() && !__atomic_load_n(&done, __ATOMIC_ACQUIRE))
+      sched_yield();
+#pragma omp for schedule(dynamic, 1) nowait
+    for (long i = 0; i < count; i++)
+      __asm__ volatile("");
+    __atomic_store_n(&done, true, __ATOMIC_RELEASE);
+  }
+}
+
 int main(int argc, char **argv)
 {
   static const struct {
     const char *name;
     void (*run)(long count);
-  } all[] = {{"critical", critical}, {"lock", lock}, {"region", region},   {"region2", region2},
-             {"barrier2", barrier2}, {"task", task}, {"task1", task1},
-             {"dynamic", dynamic}};
+  } all[] = {{"critical", critical}, {"lock", lock},         {"region", region},
+             {"region2", region2},   {"barrier2", barrier2}, {"task", task},
+             {"task1", task1},       {"dynamic", dynamic},   {"dynamic1", dynamic1}};
   enum { ROUNDS = 7 };
   int rounds = argc > 3 ? atoi(argv[3]) : ROUNDS;
   long count = argc > 2 ? atol(argv[2]) : 0;

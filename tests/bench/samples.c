@@ -1,13 +1,14 @@
 /* Samples that a program gives itself: samples DEPTH COUNT spin|time [BYTES].
  *
  * A signal that says of itself that the kernel had no memory for the details passes for a sample, and is handled like
- * any other.  The stack is DEPTH frames deep, of one of several shapes.  Prints ns: the median of a signal with an empty
- * handler, and what the sample's took beyond that, the median and the 95th percentile.  In between, BYTES of memory are
- * touched: the program's own work, which takes the caches.
+ * any other.  The stack is DEPTH frames deep, of one of several shapes.  Prints ns: the median of a signal with an
+ * empty handler, and what the sample's took beyond that, the median and the 95th percentile.  In between, BYTES of
+ * memory are touched: the program's own work, which takes the caches.
  *
  * "spin" instead waits by a loop of fixed length between samples, and prints nothing: to be run under valgrind. */
 #define _GNU_SOURCE
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +25,10 @@ static struct {
   double ns[MOST], empty[MOST];
 } plan;
 
-static double now_ns(void)
+static double now_ns(clockid_t clock)
 {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
@@ -36,22 +37,20 @@ static void nothing(int number, siginfo_t *info, void *context)
   (void)number, (void)info, (void)context;
 }
 
-static double send(int number)
+/* The CPU time that it took: others may run in between.  A sample that comes too early after one that took long is
+ * refused: then it rests. */
+static double send(int number, bool rests)
 {
   siginfo_t info;
   memset(&info, 0, sizeof info);
   info.si_signo = number;
   info.si_code = SI_USER; /* of process 0: the kernel's */
-  double began = now_ns();
+  double began = now_ns(CLOCK_MONOTONIC), cpu_began = now_ns(CLOCK_THREAD_CPUTIME_ID);
   syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), number, &info);
-  return now_ns() - began;
-}
-
-/* A sample that comes too early after one that took long is refused. */
-static void rest(double ns)
-{
-  for (double until = now_ns() + REST * ns; now_ns() < until;)
-    ;
+  double used = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_began, now = now_ns(CLOCK_MONOTONIC);
+  for (double until = now + REST * (now - began); rests && now < until;)
+    now = now_ns(CLOCK_MONOTONIC);
+  return used;
 }
 
 static void touch(void)
@@ -64,16 +63,15 @@ static void touch(void)
 static void sample(int i)
 {
   if (plan.spin) {
-    send(SIGURG);
+    send(SIGURG, false);
     for (int n = 0; n < SPINS; n++)
       __asm__ volatile("");
     return;
   }
   touch();
-  plan.empty[i] = send(SIGUSR1);
+  plan.empty[i] = send(SIGUSR1, false);
   touch();
-  plan.ns[i] = send(SIGURG);
-  rest(plan.ns[i]);
+  plan.ns[i] = send(SIGURG, true);
 }
 
 __attribute__((noinline)) static int walk_left(int frames, unsigned shape, int i);
