@@ -6,7 +6,7 @@
 enum { LIVE_FIRST = 256, WAIT_TRIES = 100, TAKE_TRIES = 2 };
 
 struct blame_entry blame_entries[1 << BLAME_ENTRIES_BITS];
-static atomic_bool entries_used; /* some thread has waited for a lock: set by any, relaxed; read by CTL */
+static atomic_bool entries_used; /* some thread has waited for a lock: set and read by any, relaxed */
 /* struct thread_state *, NULL = free.  Writer: CTL, under its lock, with release; readers: samples of all threads, with
  * acquire.  A state's memory is only ever used for another one, so that a stale pointer gives a count that is off by
  * one for one sample. */
@@ -270,7 +270,8 @@ struct blame blame_take(uint64_t wait_id)
 uint64_t blame_left(void)
 {
   uint64_t samples = 0;
-  for (unsigned i = 0; i < sizeof blame_entries / sizeof *blame_entries; i++)
+  bool used = atomic_load_explicit(&entries_used, memory_order_relaxed); /* else the table has not been touched */
+  for (unsigned i = 0; used && i < sizeof blame_entries / sizeof *blame_entries; i++)
     samples += blame_entries[i].blame.samples;
   return samples;
 }
