@@ -4,6 +4,7 @@
 #include "hpcprof-lite/merge.h"
 #include "hpcprof-lite/metrics.h"
 #include "hpcprof-lite/options.h"
+#include "hpcprof-lite/ranks.h"
 #include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/summary.h"
 #include "hpcprof-lite/report/table.h"
@@ -35,6 +36,7 @@ _Static_assert((int)SPEEDUP_ROWS <= REPLAY_SCHEDULES, "a schedule for each row")
 /* All that one invocation holds, so that it is released in one place. */
 struct job {
   struct options options;
+  struct ranks ranks;
   struct profile profile;
   struct names names;
   struct tree_columns columns;
@@ -52,6 +54,12 @@ struct job {
   uint32_t *row_of;             /* [context] row of the tree; then of each directive, see build_path() */
   enum exit_status status;
 };
+
+/* Whether the view has figures of which threads and ranks differ how much. */
+static bool may_want_statistics(const struct options *options)
+{
+  return options->format != OPTIONS_TEXT;
+}
 
 static void complain(const char *text)
 {
@@ -108,28 +116,62 @@ static void report_unfinished(const struct profile *profile)
   }
 }
 
-/* Finds, reads and merges the files.  0, or the exit status where nothing is left to report. */
-static int gather(struct job *job)
+/* Finds the files, says what is wrong with the directories. */
+static int find(struct job *job, char ***paths, uint32_t *count)
 {
   struct options *options = &job->options;
   struct problems problems = {0};
-  char **paths;
-  uint32_t count;
-  int status = merge_find(options->directories, options->directories_count, &problems, &paths, &count);
+  int status = merge_find(options->directories, options->directories_count, &problems, paths, count);
   if (problems_print(&problems, stderr))
     job->status = EXIT_INPUT;
   problems_release(&problems);
   if (!status && options->verbose)
-    fprintf(stderr, "hpcprof-lite: reading %u files on %u threads\n", count, options->threads);
-  bool progress = count > 1 && !options->quiet && isatty(STDERR_FILENO);
+    fprintf(stderr, "hpcprof-lite: reading %u files on %u threads of %u ranks\n", *count, options->threads,
+            job->ranks.size);
+  return status;
+}
+
+/* Reads and merges this rank's part of the files, then all ranks'. */
+static int merge(struct job *job, bool first)
+{
+  const struct options *options = &job->options;
+  struct ranks *ranks = &job->ranks;
+  char **paths = NULL;
+  uint32_t count = 0;
+  int status = first ? find(job, &paths, &count) : 0;
+  status = ranks_paths(ranks, status, &paths, &count);
+  bool progress = first && count > 1 && !options->quiet && isatty(STDERR_FILENO);
+  struct merge_part part = {.paths = paths,
+                            .count = count,
+                            .part = ranks->rank,
+                            .parts = ranks->size,
+                            .threads = options->threads,
+                            .baseline = options->baseline,
+                            .progress = progress ? show_progress : NULL};
   if (!status && count)
-    status =
-        merge_files(paths, count, options->threads, options->baseline, progress ? show_progress : NULL, &job->profile);
+    status = merge_part(&part, &job->profile);
+  status = ranks_reduce(ranks, status, &job->profile);
+  if (!status && count && first)
+    status = merge_finish(&job->profile);
   for (uint32_t i = 0; i < count; i++)
     free(paths[i]);
   free(paths);
+  return status;
+}
+
+/* Finds, reads and merges the files.  0, or the exit status where nothing is left to report. */
+static int gather(struct job *job)
+{
+  const struct options *options = &job->options;
+  int status = merge(job, true);
+  if (status == ERR_INPUT) {
+    complain("the ranks run different versions of hpcprof-lite: start the same on all machines");
+    return EXIT_INPUT;
+  }
   if (status)
     return no_memory();
+  if (!may_want_statistics(options))
+    ranks_dismiss(&job->ranks);
   report_files(job);
   if (!options->quiet)
     report_unfinished(&job->profile);
@@ -233,7 +275,7 @@ static int nothing_matches(const char *option, const char *text)
 /* Whether to tell how rows are spread over threads: where there is room for it. */
 static bool wants_statistics(const struct job *job)
 {
-  return job->options.format != OPTIONS_TEXT && job->columns.work != PROFILE_NONE;
+  return may_want_statistics(&job->options) && job->columns.work != PROFILE_NONE;
 }
 
 /* From here on the contexts' rows are those of the part. */
@@ -353,7 +395,7 @@ static int add_statistics(struct job *job, struct report *report)
                                  .tree = job->options.has_root ? &job->part : &job->tree,
                                  .into = report->tree == &job->view ? &job->links : NULL,
                                  .rows = report->tree->count};
-  int status = statistics_count(&view, job->options.threads, &problems, &job->statistics);
+  int status = ranks_statistics(&job->ranks, &view, job->options.threads, &problems, &job->statistics);
   if (problems_print(&problems, stderr))
     job->status = EXIT_INPUT;
   problems_release(&problems);
@@ -688,6 +730,7 @@ static int report_view(struct job *job)
 
 static void release(struct job *job)
 {
+  ranks_dismiss(&job->ranks);
   view_release_links(&job->links);
   statistics_release(&job->statistics);
   tree_release(&job->view);
@@ -706,21 +749,43 @@ static void release(struct job *job)
     merge_release(&job->profile);
 }
 
+/* What a rank does that is not the first. */
+static int help(struct job *job, enum ranks_role role)
+{
+  if (role == RANKS_HELPER) {
+    merge(job, false);
+    if (job->profile.processes)
+      merge_release(&job->profile);
+    job->profile = (struct profile){0};
+    ranks_serve(&job->ranks, job->options.threads);
+  }
+  release(job);
+  return EXIT_FINE;
+}
+
 int main(int argc, char **argv)
 {
   struct job job = {.status = EXIT_FINE};
   char message[512];
   setlocale(LC_CTYPE, "");
   signal(SIGPIPE, SIG_IGN); /* a broken pipe shows as EPIPE */
+  bool speaks = ranks_speaks();
   if (options_parse(argc, argv, &job.options, message, sizeof message)) {
-    complain(message);
+    if (speaks)
+      complain(message);
     options_release(&job.options);
     return EXIT_USAGE;
   }
   if (job.options.help || job.options.version) {
-    fputs(job.options.help ? options_help() : "hpcprof-lite " HPCPROF_VERSION "\n", stdout);
+    if (speaks)
+      fputs(job.options.help ? options_help() : "hpcprof-lite " HPCPROF_VERSION "\n", stdout);
     return finish_output(stdout, "standard output");
   }
+  enum ranks_role role = ranks_join(&job.ranks, message, sizeof message);
+  if (role == RANKS_FIRST && *message)
+    fprintf(stderr, "hpcprof-lite: the first rank does all the work: %s\n", message);
+  if (role != RANKS_FIRST)
+    return help(&job, role);
   int status = gather(&job);
   if (!status)
     status = build(&job);
