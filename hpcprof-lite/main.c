@@ -178,18 +178,28 @@ static int gather(struct job *job)
   return job->profile.processes_usable ? 0 : EXIT_INPUT;
 }
 
-/* Says which modules could not be read: their rows have addresses instead of names. */
-static void report_modules(const struct job *job)
+/* Says which modules could not be read: their rows have addresses instead of names.  Their numbers depend on who read
+ * which file when, so that they have an order of their own.  0, or ERR_NOMEM. */
+static int report_modules(const struct job *job)
 {
   if (job->options.quiet)
-    return;
+    return 0;
+  uint32_t count = job->names.modules_count;
+  uint32_t *rank = calloc((size_t)count + 1, sizeof *rank);
+  const char **messages = calloc((size_t)count + 1, sizeof *messages);
+  int status = rank && messages ? catalog_module_rank(&job->profile.catalog, rank) : ERR_NOMEM;
   struct problems problems = {0};
-  for (uint32_t i = 0; i < job->names.modules_count; i++)
-    if (job->names.modules[i].message)
-      problems_add(&problems, "%s", job->names.modules[i].message);
+  for (uint32_t i = 0; i < count && !status; i++)
+    messages[rank[i]] = job->names.modules[i].message;
+  for (uint32_t i = 0; i < count && !status; i++)
+    if (messages[i])
+      problems_add(&problems, "%s", messages[i]);
   if (problems.count)
     problems_print(&problems, stderr);
   problems_release(&problems);
+  free(rank);
+  free(messages);
+  return status;
 }
 
 /* Understands --sort EVENT_incl or EVENT_excl. */
@@ -612,7 +622,8 @@ static int build(struct job *job)
     return 0;
   if (names_resolve(&job->profile, job->options.threads, &job->names))
     return no_memory();
-  report_modules(job);
+  if (report_modules(job))
+    return no_memory();
   struct tree_order order = default_order(job, false);
   size_t places = (size_t)job->profile.contexts.count + job->profile.graph.directives_count + 1;
   job->row_of = malloc(places * sizeof *job->row_of);
