@@ -4,7 +4,9 @@ import glob
 import os
 import re
 import shutil
+import signal
 import subprocess
+import time
 
 from measured import HERE, Measurement, near, tap, work_of
 
@@ -65,6 +67,8 @@ def said(text):
     """What was said, without what differs from run to run: process ids, addresses, job numbers."""
     return sorted(re.sub(r"0x[0-9a-f]+|\d+", "#", line) for line in text.splitlines())
 
+
+# ---- measuring ----
 
 @tap.case
 def every_rank_is_measured(directory):
@@ -154,6 +158,126 @@ def mpirun_itself_is_measured(directory):
     rows = job.threads()
     assert {row["rank"] for row in rows} == {"", "0", "1"}, rows
     near(work_of(job.tree(), "rank_work"), 2 * (1 + 2) * UNIT, 0.25)
+
+
+# ---- the report by many ranks ----
+
+GOLDEN = os.path.join(os.path.dirname(HERE), "golden")
+VIEWS = ("summary", "topdown", "bottomup", "flat", "threads", "efficiency", "parallelism", "critical-path", "whatif",
+         "speedup")
+
+
+def has_ranks():
+    """Whether the report was built with MPI."""
+    place = os.path.dirname(os.path.dirname(tap.REPORT))
+    return bool(glob.glob(os.path.join(place, "lib*", "**", "hpcprof-lite-mpi.so"), recursive=True))
+
+
+def need_ranks():
+    need_mpi()
+    if not has_ranks():
+        raise tap.Skip("hpcprof-lite was built without MPI")
+
+
+def same(ranks, *arguments, cwd=GOLDEN, **settings):
+    """Compares a report by ranks with that of one process; mpirun adds words of its own where ranks fail."""
+    alone = tap.run(tap.REPORT, *arguments, cwd=cwd, **settings)
+    done = mpirun(ranks, tap.REPORT, *arguments, cwd=cwd, **settings)
+    what = (ranks, arguments, alone.returncode, done.returncode, alone.stderr, done.stderr)
+    assert done.stdout == alone.stdout, what
+    assert done.returncode == alone.returncode, what
+    assert done.stderr == alone.stderr or alone.returncode and done.stderr.startswith(alone.stderr), what
+    return alone
+
+
+def same_all(jobs, **settings):
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        return [future.result() for future in [pool.submit(same, *job, **settings) for job in jobs]]
+
+
+@tap.case
+def golden_measurements_by_ranks(_):
+    need_ranks()
+    everything = sorted(name for name in os.listdir(GOLDEN) if os.path.isdir(os.path.join(GOLDEN, name)))
+    # all at once, damaged ones too; several units, many columns
+    jobs = [(1 + number % 5, "--view", view, "-f", ("text", "csv")[number % 2], *everything)
+            for number, view in enumerate(VIEWS)]
+    jobs += [(5, "--view", "topdown", "-f", "json", *everything), (4, "-f", "csv", "foreign"), (2, "two"),
+             (3, "--view", "parallelism", "-f", "csv", "graphs"), (2, "--view", "critical-path", "graphs"),
+             (4, "--view", "topdown", "-f", "csv", "two", "blames")]
+    done = same_all(jobs)
+    assert all(one.stdout for one in done if "foreign" not in one.args[-1:])
+
+
+@tap.case
+def hybrid_measurements_by_ranks(directory):
+    need_ranks()
+    binary = program(directory, "clang")
+    job = Job(directory, 5, binary, options=("-q", "-p", "log"))
+    killed = Job(directory, 3, binary, "kill", options=("-q",), output="killed")
+    both = (job.output, killed.output)
+    jobs = [(2 + number % 4, "-j", str(1 + number % 2), "--view", view, "-f", ("json", "text")[number % 2], *both)
+            for number, view in enumerate(VIEWS)]
+    jobs += [(8, "--view", "topdown", "-f", "csv", "--root", "rank_work", *both),
+             (4, "--view", "flat", "-f", "csv", "--lines", *both),
+             (3, "--view", "whatif", "--what-if", "rank_work=2", job.output),
+             (2, "--view", "threads", "-f", "csv", "--sort", "work_s", *both)]
+    for done in same_all(jobs):
+        assert done.returncode == 0 and done.stdout, done.stderr
+    # the statistics' second reading: what ranks and threads differ by is in the report, and not all alike
+    rows = job.view("topdown")
+    assert any(row["rank_work_max_rank"] == "4" and row["rank_work_min_rank"] == "0" for row in rows)
+
+
+@tap.case
+def failures_are_said_once(directory):
+    need_ranks()
+    for arguments in (("nowhere",), ("--view", "nonsense", "basic"), ("basic", "nowhere"),
+                      ("--root", "nobody", "-f", "csv", "--view", "topdown", "basic"), ("--sort", "colour", "basic"),
+                      ("--help",), ("-o", os.path.join(directory, "no", "report"), "basic")):
+        same(3, *arguments)
+    output = os.path.join(directory, "report.csv")
+    alone = same(1, "--view", "topdown", "-f", "csv", "basic").stdout
+    done = mpirun(3, tap.REPORT, "--view", "topdown", "-f", "csv", "-o", output, "basic", cwd=GOLDEN)
+    with open(output, encoding="utf-8") as file:
+        assert done.stdout == "" and file.read() == alone, done.stderr
+
+
+def killed_rank(directory, victim):
+    """Kills a rank while the first one cannot go on, as nobody reads its report: mpirun's exit status."""
+    pipe = os.path.join(directory, f"report-{victim}")
+    os.mkfifo(pipe)
+    script = f"echo $$ >{pipe}.$OMPI_COMM_WORLD_RANK.new; mv {pipe}.$OMPI_COMM_WORLD_RANK.new " \
+             f"{pipe}.$OMPI_COMM_WORLD_RANK; exec \"$@\""
+    job = subprocess.Popen([MPIRUN, "-n", "3", "sh", "-c", script, "sh", tap.REPORT, "--view", "topdown", "-f", "csv",
+                            "-o", pipe, "basic"], cwd=GOLDEN, env=tap.environment(**OPEN_MPI),
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not os.path.exists(f"{pipe}.{victim}"):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    with open(f"{pipe}.{victim}", encoding="ascii") as file:
+        os.kill(int(file.read()), signal.SIGKILL)
+    return job.wait(timeout=60)
+
+
+@tap.case
+def a_rank_that_dies_ends_the_job(directory):
+    need_ranks()
+    for victim in range(3):
+        assert killed_rank(directory, victim) == 128 + signal.SIGKILL, victim
+
+
+@tap.case
+def ranks_without_mpi_leave_it_to_the_first(_):
+    alone = tap.run(tap.REPORT, "--view", "topdown", "-f", "csv", "basic", cwd=GOLDEN)
+    # a launcher that MPI does not know, as it were: Open MPI is not told of a job at all
+    for rank in range(2):
+        done = tap.run(tap.REPORT, "--view", "topdown", "-f", "csv", "basic", cwd=GOLDEN, PMI_SIZE="2",
+                       PMI_RANK=str(rank), **OPEN_MPI)
+        assert done.returncode == alone.returncode == 0, done.stderr
+        assert done.stdout == ("" if rank else alone.stdout), (rank, done.stdout)
+        assert ("the first rank does all the work" in done.stderr) == (rank == 0), (rank, done.stderr)
 
 
 if __name__ == "__main__":
