@@ -209,12 +209,24 @@ static void get_graph(struct wire *wire, const struct numbers *numbers, struct p
     graph->known = false; /* a bare one */
 }
 
+/* Bytes that are no bool must not be read as one. */
+static void get_flags(const void *record, struct profile_process *process)
+{
+  const uint8_t *bytes = record;
+  process->usable = bytes[offsetof(struct profile_process, usable)] == 1;
+  process->unfinished = bytes[offsetof(struct profile_process, unfinished)] == 1;
+  process->superseded = bytes[offsetof(struct profile_process, superseded)] == 1;
+  process->graph.known = bytes[offsetof(struct profile_process, graph.known)] == 1;
+  process->graph.is_time = bytes[offsetof(struct profile_process, graph.is_time)] == 1;
+}
+
 static void get_process(struct wire *wire, const struct numbers *numbers, struct profile_process *process)
 {
   const struct profile_process *record = wire_get(wire, sizeof *record);
   if (!record)
     return;
-  *process = *record;
+  memcpy(process, record, sizeof *process);
+  get_flags(record, process);
   process->host = process->command = process->runtime = process->notes = NULL;
   process->threads = NULL;
   process->graph.unit = NULL;
@@ -317,7 +329,7 @@ static void get_columns(struct wire *wire, struct catalog *catalog, struct numbe
     fail(wire, ERR_INPUT);
   for (uint32_t i = 0; i < numbers->columns_count && !wire->status; i++) {
     const char *name = get_string(wire), *unit = get_string(wire);
-    if (!name || !unit) {
+    if (!name || !unit || columns[i].role > COLUMN_CRITICAL) {
       fail(wire, ERR_INPUT);
       return;
     }
