@@ -146,6 +146,18 @@ def jobs_at_the_same_time_do_not_mix(directory):
 
 
 @tap.case
+def a_job_number_that_comes_again_is_another_job(directory):
+    def launch(key):
+        done = tap.run(tap.LAUNCHER, "-q", "sh", "-c", "echo $HPCRUN_LITE_DIR", cwd=directory, PMIX_NAMESPACE="1907032065",
+                       OMPI_MCA_orte_precondition_transports=key)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    first, second = launch("07ae-7ad7"), launch("07ae-7ad8")
+    assert first != second and launch("07ae-7ad7") == first and launch("07ae-7ad8") == second
+
+
+@tap.case
 def mpirun_itself_is_measured(directory):
     need_mpi()
     output = os.path.join(directory, "outer")
