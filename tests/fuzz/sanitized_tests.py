@@ -8,7 +8,7 @@ import sys
 
 import sanitized
 
-UNITS = ("read", "merge", "wire", "hostile", "replay", "streams", "parallelism", "symbols", "symbols_damage", "format", "causes",
+UNITS = ("read", "merge", "ranks", "wire", "hostile", "replay", "streams", "parallelism", "symbols", "symbols_damage", "format", "causes",
          "efficiency")
 REPORT = "hpcprof-lite/hpcprof-lite"
 
