@@ -34,6 +34,18 @@ static uint32_t longest(const struct profile *profile)
   return best;
 }
 
+void graph_leaders(const struct profile *profile, bool *leads)
+{
+  uint32_t best = longest(profile);
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    const struct profile_graph *graph = &process->graph;
+    if (process->usable && graph->known && process->number < profile->processes_count)
+      leads[process->number] = graph->is_time == profile->processes[best].graph.is_time &&
+                               graph->span == profile->processes[best].graph.span;
+  }
+}
+
 struct key {
   const struct profile_directive *directive;
   const uint32_t *rank;

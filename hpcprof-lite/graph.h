@@ -17,6 +17,10 @@
  * and enters them into the contexts as a column of role COLUMN_CRITICAL.  0, or ERR_NOMEM. */
 int graph_merge(struct profile *profile);
 
+/* Fills leads[number of a process]: whether its span is the largest, or as large; the parts of others' are not asked
+ * for any more, whatever other processes there are. */
+void graph_leaders(const struct profile *profile, bool *leads);
+
 /* Spreads parts of the span without a context over the others of their directive, in proportion.  Parts stand by
  * directive, those without a context last; fewer are left. */
 void graph_spread(struct profile_share *shares, uint32_t *count);

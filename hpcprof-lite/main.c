@@ -4,12 +4,14 @@
 #include "hpcprof-lite/merge.h"
 #include "hpcprof-lite/metrics.h"
 #include "hpcprof-lite/options.h"
+#include "hpcprof-lite/ranks.h"
 #include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/summary.h"
 #include "hpcprof-lite/report/table.h"
 #include "hpcprof-lite/report/text.h"
 #include "hpcprof-lite/report/threads.h"
 #include "hpcprof-lite/schedule.h"
+#include "hpcprof-lite/sorting.h"
 #include "hpcprof-lite/statistics.h"
 
 #include <errno.h>
@@ -35,6 +37,7 @@ _Static_assert((int)SPEEDUP_ROWS <= REPLAY_SCHEDULES, "a schedule for each row")
 /* All that one invocation holds, so that it is released in one place. */
 struct job {
   struct options options;
+  struct ranks ranks;
   struct profile profile;
   struct names names;
   struct tree_columns columns;
@@ -52,6 +55,12 @@ struct job {
   uint32_t *row_of;             /* [context] row of the tree; then of each directive, see build_path() */
   enum exit_status status;
 };
+
+/* Whether the view has figures of which threads and ranks differ how much. */
+static bool may_want_statistics(const struct options *options)
+{
+  return options->format != OPTIONS_TEXT;
+}
 
 static void complain(const char *text)
 {
@@ -108,104 +117,90 @@ static void report_unfinished(const struct profile *profile)
   }
 }
 
-/* Finds, reads and merges the files.  0, or the exit status where nothing is left to report. */
-static int gather(struct job *job)
+/* Finds the files, says what is wrong with the directories. */
+static int find(struct job *job, char ***paths, uint32_t *count)
 {
   struct options *options = &job->options;
   struct problems problems = {0};
-  char **paths;
-  uint32_t count;
-  int status = merge_find(options->directories, options->directories_count, &problems, &paths, &count);
+  int status = merge_find(options->directories, options->directories_count, &problems, paths, count);
   if (problems_print(&problems, stderr))
     job->status = EXIT_INPUT;
   problems_release(&problems);
   if (!status && options->verbose)
-    fprintf(stderr, "hpcprof-lite: reading %u files on %u threads\n", count, options->threads);
-  bool progress = count > 1 && !options->quiet && isatty(STDERR_FILENO);
+    fprintf(stderr, "hpcprof-lite: reading %u files on %u threads of %u ranks\n", *count, options->threads,
+            job->ranks.size);
+  return status;
+}
+
+/* Reads and merges this rank's part of the files, then all ranks'. */
+static int merge(struct job *job, bool first)
+{
+  const struct options *options = &job->options;
+  struct ranks *ranks = &job->ranks;
+  char **paths = NULL;
+  uint32_t count = 0;
+  int status = first ? find(job, &paths, &count) : 0;
+  status = ranks_paths(ranks, status, &paths, &count);
+  bool progress = first && count > 1 && !options->quiet && isatty(STDERR_FILENO);
+  struct merge_part part = {.paths = paths,
+                            .count = count,
+                            .part = ranks->rank,
+                            .parts = ranks->size,
+                            .threads = options->threads,
+                            .baseline = options->baseline,
+                            .progress = progress ? show_progress : NULL};
   if (!status && count)
-    status =
-        merge_files(paths, count, options->threads, options->baseline, progress ? show_progress : NULL, &job->profile);
+    status = merge_part(&part, &job->profile);
+  status = ranks_reduce(ranks, status, &job->profile);
+  if (!status && count && first)
+    status = merge_finish(&job->profile);
   for (uint32_t i = 0; i < count; i++)
     free(paths[i]);
   free(paths);
+  return status;
+}
+
+/* Finds, reads and merges the files.  0, or the exit status where nothing is left to report. */
+static int gather(struct job *job)
+{
+  const struct options *options = &job->options;
+  int status = merge(job, true);
+  if (status == ERR_INPUT) {
+    complain("the ranks run different versions of hpcprof-lite: start the same on all machines");
+    return EXIT_INPUT;
+  }
   if (status)
     return no_memory();
+  if (!may_want_statistics(options))
+    ranks_dismiss(&job->ranks);
   report_files(job);
   if (!options->quiet)
     report_unfinished(&job->profile);
   return job->profile.processes_usable ? 0 : EXIT_INPUT;
 }
 
-/* Says which modules could not be read: their rows have addresses instead of names. */
-static void report_modules(const struct job *job)
+/* Says which modules could not be read: their rows have addresses instead of names.  Their numbers depend on who read
+ * which file when, so that they have an order of their own.  0, or ERR_NOMEM. */
+static int report_modules(const struct job *job)
 {
   if (job->options.quiet)
-    return;
+    return 0;
+  uint32_t count = job->names.modules_count;
+  uint32_t *rank = calloc((size_t)count + 1, sizeof *rank);
+  const char **messages = calloc((size_t)count + 1, sizeof *messages);
+  int status = rank && messages ? catalog_module_rank(&job->profile.catalog, rank) : ERR_NOMEM;
   struct problems problems = {0};
-  for (uint32_t i = 0; i < job->names.modules_count; i++)
-    if (job->names.modules[i].message)
-      problems_add(&problems, "%s", job->names.modules[i].message);
+  for (uint32_t i = 0; i < count && !status; i++)
+    messages[rank[i]] = job->names.modules[i].message;
+  for (uint32_t i = 0; i < count && !status; i++)
+    if (messages[i])
+      problems_add(&problems, "%s", messages[i]);
   if (problems.count)
     problems_print(&problems, stderr);
   problems_release(&problems);
-}
-
-/* Understands --sort EVENT_incl or EVENT_excl. */
-static int sort_by_event(const struct tree_columns *columns, const char *wish, struct tree_order *order)
-{
-  for (uint32_t i = 0; i < columns->events_count; i++) {
-    const char *name = columns->columns[columns->events[i]].name;
-    size_t length = strlen(name);
-    if (strncmp(wish, name, length) || (strcmp(wish + length, "_incl") && strcmp(wish + length, "_excl")))
-      continue;
-    order->column = columns->events[i];
-    order->by = strcmp(wish + length, "_incl") ? SORT_EXCL : SORT_INCL;
-    return 0;
-  }
-  return ERR_INPUT;
-}
-
-/* Understands --sort for tree views: a CSV column. */
-static int sort_order(const struct job *job, struct tree_order *order)
-{
-  static const struct {
-    const char *name;
-    enum tree_sort by;
-  } plain[] = {{"id", SORT_ID},     {"parent_id", SORT_ID},  {"depth", SORT_ID},  {"kind", SORT_KIND},
-               {"name", SORT_NAME}, {"module", SORT_MODULE}, {"file", SORT_FILE}, {"line", SORT_FILE}};
-  const struct tree_columns *columns = &job->columns;
-  const char *wish = job->options.sort;
-  for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
-    if (strcmp(wish, plain[i].name))
-      continue;
-    order->by = plain[i].by;
-    return 0;
-  }
-  const struct {
-    const char *name;
-    uint32_t column;
-    enum tree_sort by;
-  } figures[] = {{"samples", columns->samples, SORT_INCL},
-                 {"work_incl_s", columns->work, SORT_INCL},
-                 {"work_excl_s", columns->work, SORT_EXCL},
-                 {"overhead_incl_s", columns->overhead, SORT_INCL},
-                 {"overhead_excl_s", columns->overhead, SORT_EXCL},
-                 {"lockwait_incl_s", columns->lockwait, SORT_INCL},
-                 {"lockwait_excl_s", columns->lockwait, SORT_EXCL},
-                 {"idleness_incl_s", columns->idleness, SORT_INCL},
-                 {"idleness_excl_s", columns->idleness, SORT_EXCL},
-                 {"abs_idleness_pct", columns->idleness, SORT_INCL},
-                 {"critical_path_incl", columns->critical, SORT_INCL},
-                 {"critical_path_excl", columns->critical, SORT_EXCL},
-                 {"rel_idleness_pct", columns->idleness, SORT_RELATIVE}};
-  for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-    if (strcmp(wish, figures[i].name) || figures[i].column == PROFILE_NONE)
-      continue;
-    order->column = figures[i].column;
-    order->by = figures[i].by;
-    return 0;
-  }
-  return sort_by_event(columns, wish, order);
+  free(rank);
+  free(messages);
+  return status;
 }
 
 static int bad_sort(const struct job *job)
@@ -233,7 +228,7 @@ static int nothing_matches(const char *option, const char *text)
 /* Whether to tell how rows are spread over threads: where there is room for it. */
 static bool wants_statistics(const struct job *job)
 {
-  return job->options.format != OPTIONS_TEXT && job->columns.work != PROFILE_NONE;
+  return may_want_statistics(&job->options) && job->columns.work != PROFILE_NONE;
 }
 
 /* From here on the contexts' rows are those of the part. */
@@ -295,7 +290,7 @@ static int derive(struct job *job, const struct tree **tree)
   }
   if (status)
     return no_memory();
-  if (job->options.sort && sort_order(job, &order))
+  if (job->options.sort && sorting_order(job->options.sort, &job->columns, &order))
     return bad_sort(job);
   if (job->options.sort && tree_finish(*tree == &job->view ? &job->view : from, &order, true))
     return no_memory();
@@ -353,7 +348,7 @@ static int add_statistics(struct job *job, struct report *report)
                                  .tree = job->options.has_root ? &job->part : &job->tree,
                                  .into = report->tree == &job->view ? &job->links : NULL,
                                  .rows = report->tree->count};
-  int status = statistics_count(&view, job->options.threads, &problems, &job->statistics);
+  int status = ranks_statistics(&job->ranks, &view, job->options.threads, &problems, &job->statistics);
   if (problems_print(&problems, stderr))
     job->status = EXIT_INPUT;
   problems_release(&problems);
@@ -570,7 +565,8 @@ static int build(struct job *job)
     return 0;
   if (names_resolve(&job->profile, job->options.threads, &job->names))
     return no_memory();
-  report_modules(job);
+  if (report_modules(job))
+    return no_memory();
   struct tree_order order = default_order(job, false);
   size_t places = (size_t)job->profile.contexts.count + job->profile.graph.directives_count + 1;
   job->row_of = malloc(places * sizeof *job->row_of);
@@ -688,6 +684,7 @@ static int report_view(struct job *job)
 
 static void release(struct job *job)
 {
+  ranks_dismiss(&job->ranks);
   view_release_links(&job->links);
   statistics_release(&job->statistics);
   tree_release(&job->view);
@@ -706,21 +703,43 @@ static void release(struct job *job)
     merge_release(&job->profile);
 }
 
+/* What a rank does that is not the first. */
+static int help(struct job *job, enum ranks_role role)
+{
+  if (role == RANKS_HELPER) {
+    merge(job, false);
+    if (job->profile.processes)
+      merge_release(&job->profile);
+    job->profile = (struct profile){0};
+    ranks_serve(&job->ranks, job->options.threads);
+  }
+  release(job);
+  return EXIT_FINE;
+}
+
 int main(int argc, char **argv)
 {
   struct job job = {.status = EXIT_FINE};
   char message[512];
   setlocale(LC_CTYPE, "");
   signal(SIGPIPE, SIG_IGN); /* a broken pipe shows as EPIPE */
+  bool speaks = ranks_speaks();
   if (options_parse(argc, argv, &job.options, message, sizeof message)) {
-    complain(message);
+    if (speaks)
+      complain(message);
     options_release(&job.options);
     return EXIT_USAGE;
   }
   if (job.options.help || job.options.version) {
-    fputs(job.options.help ? options_help() : "hpcprof-lite " HPCPROF_VERSION "\n", stdout);
+    if (speaks)
+      fputs(job.options.help ? options_help() : "hpcprof-lite " HPCPROF_VERSION "\n", stdout);
     return finish_output(stdout, "standard output");
   }
+  enum ranks_role role = ranks_join(&job.ranks, message, sizeof message);
+  if (role == RANKS_FIRST && *message)
+    fprintf(stderr, "hpcprof-lite: the first rank does all the work: %s\n", message);
+  if (role != RANKS_FIRST)
+    return help(&job, role);
   int status = gather(&job);
   if (!status)
     status = build(&job);

@@ -105,23 +105,21 @@ int merge_find(char *const *directories, size_t directories_count, struct proble
 }
 
 struct work {
+  const struct merge_part *part;
   struct profile *profile;
-  char *const *paths;
-  enum profile_baseline baseline;
   struct contexts *partial; /* one for each worker */
-  void (*progress)(uint32_t, uint32_t);
   atomic_uint next, workers;
-  uint32_t done;
+  uint32_t done, files; /* files: of the part */
   pthread_mutex_t lock; /* done, progress */
   atomic_bool failed;
 };
 
 static void count_done(struct work *work)
 {
-  if (!work->progress)
+  if (!work->part->progress)
     return;
   pthread_mutex_lock(&work->lock);
-  work->progress(++work->done, work->profile->processes_count);
+  work->part->progress(++work->done, work->files);
   pthread_mutex_unlock(&work->lock);
 }
 
@@ -144,7 +142,7 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
   struct problems *problems = &profile->problems[number];
   struct read_file *file;
   process->number = number;
-  process->path = strdup(work->paths[number]);
+  process->path = strdup(work->part->paths[number]);
   if (!process->path)
     return ERR_NOMEM;
   process->unfinished = strcmp(process->path + read_stem(process->path), READ_SUFFIX) != 0;
@@ -155,7 +153,7 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
     return 0;
   process->usable = true;
   process->superseded = left_behind(process->path);
-  status = stitch_file(file, process, &profile->catalog, work->baseline, contexts, problems);
+  status = stitch_file(file, process, &profile->catalog, work->part->baseline, contexts, problems);
   read_close(file);
   return status;
 }
@@ -165,7 +163,7 @@ static void *merge_worker(void *argument)
   struct work *work = argument;
   struct contexts *contexts = &work->partial[atomic_fetch_add(&work->workers, 1)];
   for (;;) {
-    uint32_t number = atomic_fetch_add(&work->next, 1);
+    uint32_t number = atomic_fetch_add(&work->next, work->part->parts);
     if (number >= work->profile->processes_count || atomic_load(&work->failed))
       return NULL;
     if (merge_file(work, number, contexts))
@@ -256,12 +254,12 @@ static int sort_processes(struct profile *profile)
   return 0;
 }
 
-int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profile_baseline baseline,
-                void (*progress)(uint32_t done, uint32_t all), struct profile *profile)
+int merge_part(const struct merge_part *part, struct profile *profile)
 {
+  uint32_t count = part->count, files = count / part->parts + (part->part < count % part->parts);
   *profile = (struct profile){0};
   catalog_init(&profile->catalog);
-  unsigned workers = threads > count ? (count ? count : 1) : threads;
+  unsigned workers = part->threads > files ? (files ? files : 1) : part->threads;
   struct contexts *partial = calloc(workers, sizeof *partial);
   pthread_t *ids = calloc(workers, sizeof *ids);
   struct pair *pairs = calloc(workers, sizeof *pairs);
@@ -271,21 +269,18 @@ int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profi
   for (unsigned i = 0; i < workers && !status; i++)
     status = contexts_init(&partial[i]);
   if (!status) {
-    struct work work = {
-        .profile = profile, .paths = paths, .baseline = baseline, .partial = partial, .progress = progress};
+    struct work work = {.part = part, .profile = profile, .partial = partial, .files = files};
     profile->processes_count = count;
+    atomic_store(&work.next, part->part);
     pthread_mutex_init(&work.lock, NULL);
     status = run_workers(&work, workers, ids);
     pthread_mutex_destroy(&work.lock);
   }
   if (!status)
     status = merge_pairs(partial, workers, ids, pairs);
-  if (!status)
-    status = sort_processes(profile);
   if (!status) {
     profile->contexts = partial[0];
     partial[0] = (struct contexts){0};
-    status = graph_merge(profile);
   }
   for (unsigned i = 0; partial && i < workers; i++)
     contexts_release(&partial[i]);
@@ -293,6 +288,21 @@ int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profi
   free(ids);
   free(pairs);
   return status;
+}
+
+int merge_finish(struct profile *profile)
+{
+  int status = sort_processes(profile);
+  return status ? status : graph_merge(profile);
+}
+
+int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profile_baseline baseline,
+                void (*progress)(uint32_t done, uint32_t all), struct profile *profile)
+{
+  struct merge_part all = {
+      .paths = paths, .count = count, .parts = 1, .threads = threads, .baseline = baseline, .progress = progress};
+  int status = merge_part(&all, profile);
+  return status ? status : merge_finish(profile);
 }
 
 static void release_process(struct profile_process *process)

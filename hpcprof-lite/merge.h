@@ -38,6 +38,20 @@ int merge_find(char *const *directories, size_t directories_count, struct proble
 int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profile_baseline baseline,
                 void (*progress)(uint32_t done, uint32_t all), struct profile *profile);
 
+/* The same in two steps, the first for one part of the files: every `parts`-th, from `part` on.  Between them
+ * processes[] stands in the order of paths, with gaps where other parts' files belong, and parts can be put together.
+ */
+struct merge_part {
+  char *const *paths;
+  uint32_t count, part, parts; /* count: of all paths */
+  unsigned threads;
+  enum profile_baseline baseline;
+  void (*progress)(uint32_t done, uint32_t all);
+};
+
+int merge_part(const struct merge_part *part, struct profile *profile);
+int merge_finish(struct profile *profile);
+
 void merge_release(struct profile *profile);
 
 #endif

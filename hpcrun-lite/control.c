@@ -583,8 +583,12 @@ const char *control_openmp_missing(void)
 static void say_end(void)
 {
   bool first = rt.pid == control.config.first_pid;
-  if (control.config.log == 0 || (!first && control.config.log < 2))
+  bool speaks = first && control.config.rank <= 0; /* for all ranks of its job */
+  if (control.config.log == 0 || (!speaks && control.config.log < 2))
     return;
+  char rank[24] = "";
+  if (control.config.rank >= 0)
+    snprintf(rank, sizeof rank, "rank %d: ", control.config.rank);
   static char losses[LOSSES_TEXT_MAX];
   uint64_t lost[FORMAT_LOST_MAX];
   for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
@@ -592,7 +596,7 @@ static void say_end(void)
   losses_text(lost, losses);
   const char *missing = control_openmp_missing();
   bool apart = children_us() > children_at_start_us; /* the launcher's own were before */
-  control_say("%s: %llu samples of %u thread%s; %s; %s%s", control.config.directory,
+  control_say("%s: %s%llu samples of %u thread%s; %s; %s%s", control.config.directory, rank,
               (unsigned long long)total_samples(), control.thread_count, control.thread_count == 1 ? "" : "s",
               missing ? missing : "OpenMP attached", losses,
               apart && first ? "; child processes are measured apart (-v)" : "");

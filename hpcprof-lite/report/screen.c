@@ -21,12 +21,11 @@ void screen_init(struct screen *screen, FILE *stream)
 {
   *screen = (struct screen){.width = 80, .utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8")};
   int fd = fileno(stream);
-  if (fd < 0 || !isatty(fd))
-    return;
-  screen->dots = screen->utf8;
   struct winsize size;
-  if (!ioctl(fd, TIOCGWINSZ, &size) && size.ws_col)
-    screen->width = size.ws_col < WIDTH_LEAST ? WIDTH_LEAST : size.ws_col > WIDTH_MOST ? WIDTH_MOST : size.ws_col;
+  if (fd < 0 || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) || !size.ws_col)
+    return; /* mpirun gives its ranks terminals without a size, wherever the output goes */
+  screen->dots = screen->utf8;
+  screen->width = size.ws_col < WIDTH_LEAST ? WIDTH_LEAST : size.ws_col > WIDTH_MOST ? WIDTH_MOST : size.ws_col;
   const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
   screen->colour = !(no_colour && *no_colour) && term && strcmp(term, "dumb");
 }

@@ -19,7 +19,7 @@ struct screen {
   bool colour;
 };
 
-/* What the stream can show: 80 columns, no colour, unless it is a terminal. */
+/* What the stream can show: 80 columns, no colour, unless it is a terminal that has a size. */
 void screen_init(struct screen *screen, FILE *stream);
 
 /* Writes text into out[SCREEN_TEXT_MAX] so that it takes at most `width` columns; returns its width.  What is too long

@@ -27,23 +27,25 @@ struct attempt {
   const char *path;
   const char *id;
   bool overwrite;
-  bool locked;
+  bool locked, joined;
   char *message;
   size_t message_size;
 };
 
-/* The same for all ranks of a job, different for any two launches else. */
+/* The same for all ranks of a job, different for any two launches else.  Open MPI makes a job's number of 16 bits that
+ * are a hash of mpirun's process id: a later job may have the same, but not the same key beside it. */
 static void make_id(const struct directory_request *request, char *id, size_t size)
 {
   static const char *const job_variables[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid",
                                               "PMI_JOBID"};
   const char *job = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID");
+  const char *key = getenv("OMPI_MCA_orte_precondition_transports");
   struct timespec now;
   char host[128] = "";
   for (size_t i = 0; i < sizeof job_variables / sizeof job_variables[0]; i++) {
     const char *value = getenv(job_variables[i]);
     if (value && value[0] != '\0') {
-      snprintf(id, size, "%s=%s", job_variables[i], value);
+      snprintf(id, size, "%s=%s%s%s", job_variables[i], value, key ? "." : "", key ? key : "");
       return;
     }
   }
@@ -141,23 +143,30 @@ static enum outcome refuse(const struct attempt *attempt, const char *reason)
   return OUTCOME_REFUSED;
 }
 
-static enum outcome claim(const struct attempt *attempt, int directory)
+/* Whose directory it is, by the id in its marker. */
+static enum outcome join(struct attempt *attempt, const char *id)
+{
+  attempt->joined = strcmp(id, attempt->id) == 0;
+  return attempt->joined ? OUTCOME_OURS : OUTCOME_BUSY;
+}
+
+static enum outcome claim(struct attempt *attempt, int directory)
 {
   int error = write_marker(directory, attempt->id);
   if (error == 0)
     return OUTCOME_OURS;
   char id[ID_BYTES];
   if (error == EEXIST && read_marker(directory, id, sizeof id))
-    return strcmp(id, attempt->id) == 0 ? OUTCOME_OURS : OUTCOME_BUSY;
+    return join(attempt, id);
   return refuse(attempt, strerror(error));
 }
 
 /* The directory is there and locked where the file system can: whose is it? */
-static enum outcome settle(const struct attempt *attempt, int directory)
+static enum outcome settle(struct attempt *attempt, int directory)
 {
   char id[ID_BYTES];
   bool marked = read_marker(directory, id, sizeof id);
-  if (marked && strcmp(id, attempt->id) == 0)
+  if (marked && join(attempt, id) == OUTCOME_OURS)
     return OUTCOME_OURS;
   enum content content = scan(directory, false);
   if (content == CONTENT_FOREIGN)
@@ -243,31 +252,41 @@ static bool absolute_path(const char *given, char *path, size_t size)
   return true;
 }
 
-enum launch_status directory_take(const struct directory_request *request, char *path, size_t path_size, char *message,
-                                  size_t message_size)
+static enum launch_status take(struct attempt *attempt, const struct directory_request *request, char *path,
+                               size_t path_size)
 {
-  char id[ID_BYTES], name[PATH_MAX], base[PATH_MAX];
-  struct attempt attempt = {
-      .id = id, .overwrite = request->overwrite, .message = message, .message_size = message_size};
-  make_id(request, id, sizeof id);
-  id[strcspn(id, "\n")] = '\0';
+  char name[PATH_MAX], base[PATH_MAX];
   default_name(request, name, sizeof name);
   if (!absolute_path(request->output[0] ? request->output : name, base, sizeof base)) {
-    snprintf(message, message_size, "-o '%.400s': path too long, or the current directory is gone", request->output);
+    snprintf(attempt->message, attempt->message_size, "-o '%.400s': path too long, or the current directory is gone",
+             request->output);
     return LAUNCH_FAILED;
   }
   if (request->output[0] == '\0')
-    return take_default(&attempt, base, path, path_size);
+    return take_default(attempt, base, path, path_size);
   snprintf(path, path_size, "%s", base);
-  attempt.path = path;
-  switch (try_directory(&attempt)) {
+  attempt->path = path;
+  switch (try_directory(attempt)) {
   case OUTCOME_OURS:
     return LAUNCH_OK;
   case OUTCOME_BUSY:
-    snprintf(message, message_size, "-o '%.400s' holds measurements already: give another directory, or --overwrite",
-             path);
+    snprintf(attempt->message, attempt->message_size,
+             "-o '%.400s' holds measurements already: give another directory, or --overwrite", path);
     return LAUNCH_FAILED;
   default:
     return LAUNCH_FAILED;
   }
+}
+
+enum launch_status directory_take(const struct directory_request *request, char *path, size_t path_size, bool *joined,
+                                  char *message, size_t message_size)
+{
+  char id[ID_BYTES];
+  struct attempt attempt = {
+      .id = id, .overwrite = request->overwrite, .message = message, .message_size = message_size};
+  make_id(request, id, sizeof id);
+  id[strcspn(id, "\n")] = '\0';
+  enum launch_status status = take(&attempt, request, path, path_size);
+  *joined = attempt.joined;
+  return status;
 }

@@ -21,9 +21,9 @@ struct directory_request {
   long launcher_pid;
 };
 
-/* Creates, joins or replaces the directory; writes its absolute path.  Returns LAUNCH_OK, or LAUNCH_FAILED with a
- * message. */
-enum launch_status directory_take(const struct directory_request *request, char *path, size_t path_size, char *message,
-                                  size_t message_size);
+/* Creates, joins or replaces the directory; writes its absolute path.  *joined: another rank of the job was first.
+ * Returns LAUNCH_OK, or LAUNCH_FAILED with a message. */
+enum launch_status directory_take(const struct directory_request *request, char *path, size_t path_size, bool *joined,
+                                  char *message, size_t message_size);
 
 #endif

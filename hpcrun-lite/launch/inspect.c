@@ -352,16 +352,18 @@ static enum launch_status work_out(struct plan *plan, char *message, size_t mess
 static int run_plan(struct plan *plan)
 {
   char message[1024] = "";
+  bool joined;
   struct directory_request request = {
       .output = plan->output, .overwrite = plan->overwrite, .launcher_pid = plan->launcher_pid};
   enum launch_status status = work_out(plan, message, sizeof message);
   if (status != LAUNCH_OK)
     return fail(status, message);
   request.command = plan->command[0] ? path_base(plan->command[0]) : "";
-  status = directory_take(&request, plan->directory, sizeof plan->directory, message, sizeof message);
+  status = directory_take(&request, plan->directory, sizeof plan->directory, &joined, message, sizeof message);
   if (status != LAUNCH_OK)
     return fail(status, message);
-  if (plan->choice.say_note && plan->log_level > 0)
+  bool speaks = plan->log_level > (joined ? 1 : 0); /* once for all ranks of a job */
+  if (plan->choice.say_note && speaks)
     fprintf(stderr, "hpcrun-lite: %s\n", plan->choice.note);
   print_plan(plan);
   return fflush(stdout) == 0 ? 0 : fail(LAUNCH_FAILED, "cannot write the settings");

@@ -8,8 +8,8 @@ import sys
 
 import sanitized
 
-UNITS = ("read", "merge", "hostile", "replay", "streams", "parallelism", "symbols", "symbols_damage", "format", "causes",
-         "efficiency")
+UNITS = ("read", "merge", "ranks", "wire", "hostile", "replay", "streams", "parallelism", "symbols", "symbols_damage",
+         "format", "causes", "efficiency")
 REPORT = "hpcprof-lite/hpcprof-lite"
 
 

@@ -126,6 +126,12 @@ def only_symbols_reads_elf_and_dwarf(_):
 
 
 @tap.case
+def only_a_module_of_its_own_knows_mpi(_):
+    assert only_in(r"#include <mpi\.h>", r"hpcprof-lite/ranks_mpi\.c") == []
+    assert not [name for name in needed(tap.REPORT) if "mpi" in name]
+
+
+@tap.case
 def rt_calls_only_what_is_on_the_list(_):
     assert undefined(os.path.join(BUILD, "hpcrun-lite", "librt.a")) <= RT_MAY_CALL
 

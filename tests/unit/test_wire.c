@@ -1,0 +1,298 @@
+/* Messages between ranks: parts of the golden measurements come together as one merge of all, and damage is noticed. */
+#include "hpcprof-lite/wire.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILES_MAX = 128, PARTS_MAX = 6, LINE = 4096, DAMAGED = 3000 };
+
+static char *paths[FILES_MAX];
+static uint32_t files;
+static char *expected;
+
+static int find_files(void **state)
+{
+  (void)state;
+  const char *source = getenv("HPCRUN_LITE_TEST_SOURCE");
+  char *golden, *directories[FILES_MAX] = {0}, **found;
+  size_t count = 0;
+  struct problems problems = {0};
+  assert_true(asprintf(&golden, "%s/tests/golden", source ? source : ".") > 0);
+  DIR *stream = opendir(golden);
+  assert_non_null(stream);
+  for (struct dirent *entry; (entry = readdir(stream));)
+    if (entry->d_name[0] != '.' && !strchr(entry->d_name, '.') && count < FILES_MAX)
+      assert_true(asprintf(&directories[count++], "%s/%s", golden, entry->d_name) > 0);
+  closedir(stream);
+  assert_int_equal(merge_find(directories, count, &problems, &found, &files), 0);
+  assert_true(files > 20 && files < FILES_MAX);
+  memcpy(paths, found, files * sizeof *paths);
+  free(found);
+  free(golden);
+  for (size_t i = 0; i < count; i++)
+    free(directories[i]);
+  problems_release(&problems);
+  return 0;
+}
+
+static int forget_files(void **state)
+{
+  (void)state;
+  for (uint32_t i = 0; i < files; i++)
+    free(paths[i]);
+  free(expected);
+  return 0;
+}
+
+/* ---- a profile as text that does not depend on numbers of contexts, modules and columns ---- */
+
+struct lines {
+  char **lines;
+  size_t count;
+};
+
+static void add_line(struct lines *lines, const char *text)
+{
+  lines->lines = realloc(lines->lines, (lines->count + 1) * sizeof *lines->lines);
+  lines->lines[lines->count++] = strdup(text);
+}
+
+static size_t put_path(const struct profile *profile, uint32_t node, char *line)
+{
+  if (node == PROFILE_NONE)
+    return (size_t)snprintf(line, LINE, "nowhere");
+  const struct context_node *here = &profile->contexts.nodes[node];
+  size_t at = node ? put_path(profile, here->parent, line) : 0;
+  bool placed = here->kind == CONTEXT_FRAME || here->kind == CONTEXT_USER_REGION;
+  if (at < LINE - 256)
+    at += (size_t)snprintf(line + at, 200, "/%u:%.80s:%x", here->kind,
+                           placed ? profile->catalog.modules[here->module].path : "", here->offset);
+  return at;
+}
+
+static void dump_contexts(const struct profile *profile, struct lines *lines)
+{
+  char line[LINE];
+  for (uint32_t node = 0; node < profile->contexts.count; node++) {
+    size_t at = put_path(profile, node, line);
+    add_line(lines, line);
+    for (uint32_t i = 0; i < profile->catalog.columns_count; i++) {
+      const struct profile_column *column = &profile->catalog.columns[i];
+      uint64_t value = contexts_get(&profile->contexts, node, i);
+      snprintf(line + at, LINE - at, " %u %s %s %llu %llu", column->role, column->name, column->unit,
+               (unsigned long long)column->period, (unsigned long long)value);
+      if (value)
+        add_line(lines, line);
+    }
+  }
+  for (uint32_t i = 0; i < profile->contexts.shares_count; i++) {
+    const struct profile_share *share = &profile->contexts.shares[i];
+    size_t at = put_path(profile, share->context, line);
+    snprintf(line + at, LINE - at, " share %u %llu", share->directive, (unsigned long long)share->amount);
+    add_line(lines, line);
+  }
+}
+
+static void dump_processes(const struct profile *profile, struct lines *lines)
+{
+  char line[LINE];
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    const struct problems *problems = &profile->problems[i];
+    snprintf(line, LINE, "process %u %s %d%d%d %u %d %s %s %s %s %llu %u %llu %llu", i, process->path, process->usable,
+             process->unfinished, process->superseded, process->pid, process->rank, process->host, process->command,
+             process->runtime, process->notes, (unsigned long long)process->wall_ns, process->graph.directives_count,
+             (unsigned long long)process->graph.work, (unsigned long long)process->graph.span);
+    add_line(lines, line);
+    for (uint32_t j = 0; j < process->threads_count; j++) {
+      snprintf(line, LINE, "thread %u %u %u %llu %llu %llu", i, j, process->threads[j].index,
+               (unsigned long long)process->threads[j].samples, (unsigned long long)process->threads[j].idle_ns,
+               (unsigned long long)process->threads[j].work);
+      add_line(lines, line);
+    }
+    for (size_t j = 0; j < problems->count && j < PROBLEMS_MAX; j++) {
+      snprintf(line, LINE, "problem %u %zu of %zu %s", i, j, problems->count, problems->lines[j]);
+      add_line(lines, line);
+    }
+  }
+  for (uint32_t i = 0; i < profile->graph.directives_count; i++) {
+    const struct profile_directive *directive = &profile->graph.directives[i];
+    snprintf(line, LINE, "directive %u %u %s %s %llx %llu %llu %llu", i, directive->kind, directive->name,
+             directive->module == PROFILE_NONE ? "" : profile->catalog.modules[directive->module].path,
+             (unsigned long long)directive->offset, (unsigned long long)directive->instances,
+             (unsigned long long)directive->work, (unsigned long long)directive->span);
+    add_line(lines, line);
+  }
+}
+
+static int by_text(const void *a, const void *b)
+{
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static char *dump(const struct profile *profile)
+{
+  struct lines lines = {0};
+  dump_contexts(profile, &lines);
+  dump_processes(profile, &lines);
+  qsort(lines.lines, lines.count, sizeof *lines.lines, by_text);
+  char *text = NULL;
+  size_t size;
+  FILE *stream = open_memstream(&text, &size);
+  for (size_t i = 0; i < lines.count; i++) {
+    fprintf(stream, "%s\n", lines.lines[i]);
+    free(lines.lines[i]);
+  }
+  fclose(stream);
+  free(lines.lines);
+  return text;
+}
+
+/* ---- ---- */
+
+static void merge_one_part(uint32_t part, uint32_t parts, struct profile *profile)
+{
+  struct merge_part request = {.paths = paths, .count = files, .part = part, .parts = parts, .threads = 1};
+  assert_int_equal(merge_part(&request, profile), 0);
+}
+
+static void travel(const struct profile *from, bool bare, struct wire *arrived)
+{
+  struct wire wire = {0};
+  size_t size;
+  wire_put_profile(&wire, from, bare);
+  void *bytes = wire_pack(&wire, &size);
+  assert_non_null(bytes);
+  wire_unpack(arrived, bytes, size);
+  assert_int_equal(arrived->status, 0);
+  assert_true(arrived->size == wire.size && !memcmp(arrived->bytes, wire.bytes, wire.size));
+  free(bytes);
+  wire_release(&wire);
+}
+
+static void send(const struct profile *from, bool bare, struct profile *into)
+{
+  struct wire wire;
+  travel(from, bare, &wire);
+  wire_get_profile(&wire, into);
+  assert_int_equal(wire.status, 0);
+  assert_int_equal(wire.at, wire.size);
+  wire_release(&wire);
+}
+
+static void test_parts_come_together(void **state)
+{
+  (void)state;
+  struct profile all;
+  assert_int_equal(merge_files(paths, files, 1, BASELINE_THREAD, NULL, &all), 0);
+  expected = dump(&all);
+  assert_true(strstr(expected, " share ") && strstr(expected, "directive 1 ") && strstr(expected, "problem "));
+  for (uint32_t parts = 1; parts <= PARTS_MAX; parts++) {
+    struct profile profiles[PARTS_MAX];
+    for (uint32_t i = 0; i < parts; i++)
+      merge_one_part(i, parts, &profiles[i]);
+    for (uint32_t i = parts - 1; i; i--) { /* in a chain: what was put together is sent on */
+      send(&profiles[i], false, &profiles[i - 1]);
+      merge_release(&profiles[i]);
+    }
+    assert_int_equal(merge_finish(&profiles[0]), 0);
+    char *text = dump(&profiles[0]);
+    assert_string_equal(text, expected);
+    free(text);
+    merge_release(&profiles[0]);
+  }
+  merge_release(&all);
+}
+
+static void test_a_bare_profile_keeps_its_numbers(void **state)
+{
+  (void)state;
+  struct profile all, copy = {0};
+  assert_int_equal(merge_files(paths, files, 1, BASELINE_THREAD, NULL, &all), 0);
+  catalog_init(&copy.catalog);
+  send(&all, true, &copy);
+  assert_int_equal(copy.contexts.count, all.contexts.count);
+  assert_int_equal(copy.catalog.columns_count, all.catalog.columns_count);
+  assert_int_equal(copy.processes_count, all.processes_count);
+  for (uint32_t i = 0; i < all.contexts.count; i++) {
+    const struct context_node *a = &all.contexts.nodes[i], *b = &copy.contexts.nodes[i];
+    assert_true(a->parent == b->parent && a->kind == b->kind && a->module == b->module && a->offset == b->offset);
+    assert_int_equal(b->value, 0);
+  }
+  for (uint32_t i = 0; i < all.catalog.modules_count; i++)
+    assert_string_equal(copy.catalog.modules[i].path, all.catalog.modules[i].path);
+  for (uint32_t i = 0; i < all.processes_count; i++)
+    assert_string_equal(copy.processes[i].path, all.processes[i].path);
+  merge_release(&all);
+  merge_release(&copy);
+}
+
+/* Whatever comes, nothing is read or written where it must not be, and what is taken can be merged and released. */
+static void test_damage_is_survived(void **state)
+{
+  (void)state;
+  struct profile part;
+  struct wire sound;
+  uint32_t refused = 0;
+  merge_one_part(1, 2, &part);
+  travel(&part, false, &sound);
+  srandom(1);
+  for (int round = 0; round < DAMAGED; round++) {
+    struct profile into;
+    struct wire wire = {.size = sound.size};
+    if (round % 4 == 0)
+      wire.size = (size_t)random() % sound.size / 8 * 8;
+    wire.bytes = malloc(wire.size + 1);
+    memcpy(wire.bytes, sound.bytes, wire.size);
+    for (int i = 0; i < 1 + round % 5 && wire.size; i++) {
+      uint64_t word = random() % 2 ? (uint64_t)random() % 64 : (uint64_t)random() << 33 | (uint64_t)random();
+      size_t at = (size_t)random() % wire.size, bytes = 1 + (size_t)random() % 8;
+      memcpy(wire.bytes + at, &word, bytes < wire.size - at ? bytes : wire.size - at);
+    }
+    merge_one_part(0, files, &into);
+    wire_get_profile(&wire, &into);
+    refused += wire.status != 0;
+    if (!wire.status)
+      assert_int_equal(merge_finish(&into), 0);
+    merge_release(&into);
+    wire_release(&wire);
+  }
+  assert_true(refused > DAMAGED / 4); /* all that is cut, and more */
+  wire_release(&sound);
+  merge_release(&part);
+}
+
+static void test_other_builds_are_refused(void **state)
+{
+  (void)state;
+  struct wire wire = {0}, arrived;
+  size_t size;
+  wire_put_number(&wire, 7);
+  uint8_t *bytes = wire_pack(&wire, &size);
+  assert_non_null(bytes);
+  for (size_t cut = 0; cut < size; cut++) {
+    wire_unpack(&arrived, bytes, cut);
+    assert_int_equal(arrived.status, ERR_INPUT);
+    wire_release(&arrived);
+  }
+  bytes[4]++; /* the size of a record */
+  wire_unpack(&arrived, bytes, size);
+  assert_int_equal(arrived.status, ERR_INPUT);
+  wire_release(&arrived);
+  free(bytes);
+  wire_release(&wire);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_parts_come_together), cmocka_unit_test(test_a_bare_profile_keeps_its_numbers),
+      cmocka_unit_test(test_damage_is_survived), cmocka_unit_test(test_other_builds_are_refused)};
+  return cmocka_run_group_tests(tests, find_files, forget_files);
+}
