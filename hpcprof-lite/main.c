@@ -98,7 +98,7 @@ static void report_files(struct job *job)
     fprintf(stderr, "hpcprof-lite: and %zu more problems in %" PRIu32 " more files\n", more, files - FILES_TOLD);
 }
 
-/* Says of each process that was killed what there is of it: no damage. */
+/* Says of each process that was killed or still runs what there is of it: no damage. */
 static void report_unfinished(const struct profile *profile)
 {
   for (uint32_t i = 0; i < profile->processes_count; i++) {
@@ -108,9 +108,8 @@ static void report_unfinished(const struct profile *profile)
               "hpcprof-lite: %s is whole; the .live file beside it, left as the process was killed, is not read\n",
               process->path);
     if (process->unfinished && process->usable)
-      fprintf(stderr,
-              "hpcprof-lite: %s: process %u did not end orderly: reported up to its last sample, after %.3f s\n",
-              process->path, process->pid, (double)process->wall_ns / 1e9);
+      fprintf(stderr, "hpcprof-lite: %s: process %u %s: reported up to its last sample, after %.3f s\n", process->path,
+              process->pid, process->running ? "still runs" : "did not end orderly", (double)process->wall_ns / 1e9);
     else if (process->unfinished)
       fprintf(stderr, "hpcprof-lite: %s: the process was killed as it started: nothing of it was measured\n",
               process->path);

@@ -6,9 +6,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct path_list {
@@ -135,6 +138,25 @@ static bool left_behind(const char *path)
   return there;
 }
 
+/* Does the process still run, on this machine?  Then it has its file mapped; or has just removed it, at its end. */
+static bool still_runs(const char *path, uint32_t pid)
+{
+  char name[32], line[512];
+  struct stat stat;
+  if (lstat(path, &stat))
+    return errno == ENOENT;
+  snprintf(name, sizeof name, "/proc/%" PRIu32 "/maps", pid);
+  FILE *maps = fopen(name, "re");
+  bool mapped = false;
+  while (maps && !mapped && fgets(line, sizeof line, maps)) {
+    unsigned long long inode;
+    mapped = sscanf(line, "%*s %*s %*s %*s %llu", &inode) == 1 && inode == stat.st_ino;
+  }
+  if (maps)
+    fclose(maps);
+  return mapped;
+}
+
 static int merge_file(struct work *work, uint32_t number, struct contexts *contexts)
 {
   struct profile *profile = work->profile;
@@ -152,6 +174,7 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
   if (status)
     return 0;
   process->usable = true;
+  process->running = process->unfinished && still_runs(process->path, process->pid);
   process->superseded = left_behind(process->path);
   status = stitch_file(file, process, &profile->catalog, work->part->baseline, contexts, problems);
   read_close(file);

@@ -140,7 +140,8 @@ int metrics_run(const struct profile *profile, const struct tree_columns *column
     if (!process->usable)
       continue;
     run->processes++;
-    run->unfinished += process->unfinished;
+    run->running += process->running;
+    run->unfinished += process->unfinished && !process->running;
     uint64_t stop = contexts_sum(process->start_ns, process->wall_ns);
     begin = process->start_ns < begin ? process->start_ns : begin;
     end = stop > end ? stop : end;

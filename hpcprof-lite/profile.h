@@ -192,7 +192,8 @@ enum process_flag {
 struct profile_process {
   char *path;
   bool usable;
-  bool unfinished; /* it was killed: what is known of it goes up to its last sample */
+  bool unfinished; /* it was killed, or runs: what is known of it goes up to its last sample */
+  bool running;    /* unfinished, and on this machine it still runs */
   bool superseded; /* a live file is left beside it: it was killed once it was whole */
   uint32_t pid, parent_pid, flags, cpus, threads_max, threads_registered;
   int32_t rank;

@@ -221,6 +221,7 @@ static void get_flags(const void *record, struct profile_process *process)
   const uint8_t *bytes = record;
   process->usable = bytes[offsetof(struct profile_process, usable)] == 1;
   process->unfinished = bytes[offsetof(struct profile_process, unfinished)] == 1;
+  process->running = bytes[offsetof(struct profile_process, running)] == 1;
   process->superseded = bytes[offsetof(struct profile_process, superseded)] == 1;
   process->graph.known = bytes[offsetof(struct profile_process, graph.known)] == 1;
   process->graph.is_time = bytes[offsetof(struct profile_process, graph.is_time)] == 1;

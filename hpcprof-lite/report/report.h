@@ -22,7 +22,7 @@ struct report_run {
   char *command; /* of all processes, shortened where they are many */
   char *hosts;   /* "node1", or "3 hosts: node1, node2, node3"      */
   uint32_t processes, threads, threads_max;
-  uint32_t unfinished; /* of the processes: were killed */
+  uint32_t unfinished, running; /* of the processes: were killed; have not ended yet */
   uint64_t elapsed_ns, cpu_ns, regions;
   uint64_t samples, samples_idle, samples_lockwait;
   uint64_t work_ns, overhead_ns, lockwait_ns, idle_ns, lockwait_sampled_ns, idle_sampled_ns, tool_ns;

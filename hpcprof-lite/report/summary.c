@@ -416,15 +416,19 @@ static unsigned print_unsampled(const struct summary *summary)
   return hints;
 }
 
-/* Processes that were killed: what is known of them ends with their last samples. */
+/* Processes that were killed or still run: what is known of them ends with their last samples. */
 static unsigned print_unfinished(const struct summary *summary)
 {
   const struct report *report = summary->report;
-  uint32_t count = report->run->unfinished;
-  if (!count)
+  uint32_t killed = report->run->unfinished, running = report->run->running;
+  if (killed)
+    print_hint(summary, "%" PRIu32 " process%s did not end orderly: reported up to %s last sample", killed,
+               killed == 1 ? "" : "es", killed == 1 ? "its" : "their");
+  if (running)
+    print_hint(summary, "%" PRIu32 " process%s still run%s: reported up to %s last sample", running,
+               running == 1 ? "" : "es", running == 1 ? "s" : "", running == 1 ? "its" : "their");
+  if (!killed && !running)
     return 0;
-  print_hint(summary, "%" PRIu32 " process%s did not end orderly: reported up to %s last sample", count,
-             count == 1 ? "" : "es", count == 1 ? "its" : "their");
   if (parallelism_cut(report))
     print_hint(summary, "-p: ended before work and span were known");
   return 1;

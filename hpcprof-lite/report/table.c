@@ -441,6 +441,8 @@ static void summary_health(const struct report *report, struct record *record)
   if (report->run->unfinished)
     fact_uint(record, "health", "processes that did not end orderly", report->run->unfinished,
               parallelism_cut(report) ? "ended before work and span were known" : "reported up to the last sample");
+  if (report->run->running)
+    fact_uint(record, "health", "processes that still run", report->run->running, "reported up to the last sample");
   for (unsigned i = 0; i < LOSS_MAX; i++)
     if (read_loss_name(i))
       fact_uint(record, "health", read_loss_name(i), report->run->lost[i],

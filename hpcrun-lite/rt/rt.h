@@ -269,12 +269,16 @@ struct rt_process {
   atomic_bool graph_rests;       /* the graph is not followed: its tables are looked at                             */
   atomic_bool closed;            /* measuring has ended: handlers and callbacks return at once                     */
   atomic_uint module_generation; /* changes with every dlclose                                               */
-  atomic_int in_use, in_use_max; /* OpenMP threads, see rt/blame.h */
-  atomic_uint ticking;           /* timers of elapsed time that go, see rt/source.c */
   uint32_t epoch;                /* base of region generations, so that handles of a parent process do not fit     */
   _Atomic uint64_t lost[FORMAT_LOST_MAX]; /* of the process; each thread has its own                         */
 
-  ompt_get_state_t get_state;
+  /* in a cache line of their own: the first changes with each region, and callbacks of all threads read what is above
+   */
+  _Alignas(64) atomic_int in_use; /* OpenMP threads, see rt/blame.h */
+  atomic_int in_use_max;
+  atomic_uint ticking; /* timers of elapsed time that go, see rt/source.c */
+
+  _Alignas(64) ompt_get_state_t get_state;
   ompt_get_task_info_t get_task_info;
   ompt_set_callback_t set_callback;
 };

@@ -142,6 +142,17 @@ def a_killed_program_has_no_span(directory):
 
 
 @tap.case
+def a_program_that_still_runs_is_said_to(directory):
+    victim = Victim(directory, build(directory, "kill.c"), "endless")
+    victim.wait_begin()
+    wait_for(victim.output, ".live")
+    said = report(victim.output, "summary", form="text")
+    victim.kill()
+    assert "still runs" in said.stderr and "1 process still runs" in said.stdout, said
+    assert "did not end orderly" in report(victim.output, "summary", form="text").stderr
+
+
+@tap.case
 def killed_as_it_starts(directory):
     program = build(directory, "kill.c")
     for _ in range(10 * ROUNDS):

@@ -105,8 +105,8 @@ static void dump_processes(const struct profile *profile, struct lines *lines)
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
     const struct problems *problems = &profile->problems[i];
-    snprintf(line, LINE, "process %u %s %d%d%d %u %d %s %s %s %s %llu %u %llu %llu", i, process->path, process->usable,
-             process->unfinished, process->superseded, process->pid, process->rank, process->host, process->command,
+    snprintf(line, LINE, "process %u %s %d%d%d%d %u %d %s %s %s %s %llu %u %llu %llu", i, process->path, process->usable,
+             process->unfinished, process->running, process->superseded, process->pid, process->rank, process->host, process->command,
              process->runtime, process->notes, (unsigned long long)process->wall_ns, process->graph.directives_count,
              (unsigned long long)process->graph.work, (unsigned long long)process->graph.span);
     add_line(lines, line);
