@@ -158,7 +158,7 @@ struct format_chunk *arena_new(enum arena_class class, unsigned step, enum forma
   chunk->first = chunk->count = 0;
   chunk->record_size = record_size;
   chunk->stored_size = size - sizeof *chunk;
-  chunk->reserved[0] = 0;
+  __atomic_store_n(&chunk->reserved[0], 0, __ATOMIC_RELAXED); /* who lost the race in pop() may still look */
   __atomic_store_n(&chunk->magic, FORMAT_MAGIC, __ATOMIC_RELEASE);
   __atomic_store_n(&chunk->table, (uint16_t)table, __ATOMIC_RELEASE);
   return chunk;

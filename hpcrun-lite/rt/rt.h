@@ -59,7 +59,7 @@ struct source {
   uint64_t asked;      /* nominal period, ns or counts                       */
   uint64_t period;     /* that it has now: longer where threads are many     */
   uint64_t last;       /* clock or count at the last sample                  */
-  uint64_t rest_until; /* ticks: no sample before                        */
+  uint64_t rest_until; /* by the event's clock: no sample before, 0 = at once */
   uint64_t id;         /* perf's id, to recognise the descriptor             */
 };
 

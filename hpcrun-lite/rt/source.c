@@ -219,17 +219,32 @@ void source_go_on(struct thread_state *t)
     }
 }
 
+/* The event's own clock: what a thread does not run does not count against its samples of CPU time. */
+static uint64_t clock_ns(const struct source *source)
+{
+  return rt.events[source->event].clock == EVENT_CPU_TIME ? sys_thread_cpu_ns() : sys_monotonic_ns();
+}
+
 /* With samples that take longer than the period (deep stacks at high rates) the program would not get on at all. */
 bool source_too_early(const struct source *source)
 {
-  return (int64_t)(source->rest_until - rt_ticks()) > 0 && rt.events[source->event].clock != EVENT_COUNT;
+  return source->rest_until && clock_ns(source) < source->rest_until;
+}
+
+/* Most samples are short, and the clock need not be asked: a tick is no longer than a nanosecond. */
+static void rest_after(struct source *source, uint64_t began)
+{
+  enum { REST_SHARE = 3 };
+  source->rest_until = 0;
+  if ((rt_ticks() - began) * (REST_SHARE + 1) < source->period || rt.events[source->event].clock == EVENT_COUNT)
+    return;
+  uint64_t now = clock_ns(source);
+  source->rest_until = now + REST_SHARE * (now - source->last);
 }
 
 void source_took(struct thread_state *t, struct source *source, uint64_t began)
 {
-  enum { REST_SHARE = 3 };
-  uint64_t now = rt_ticks();
-  source->rest_until = now + REST_SHARE * (now - began);
+  rest_after(source, began);
   if (rt.events[source->event].clock != EVENT_WALL_TIME)
     return;
   if (source->period > source->asked)

@@ -55,7 +55,7 @@ def allocators():
     found = [library for name in ("libtcmalloc_minimal.so.4", "libjemalloc.so.2")
              for library in glob.glob(f"/usr/lib/*/{name}")]
     keep = "glibc.malloc.mmap_threshold=1000000000:glibc.malloc.trim_threshold=2000000000"
-    return [{"LD_PRELOAD": library} for library in found] + [{"GLIBC_TUNABLES": keep}]
+    return [{"LD_PRELOAD": library, "MALLOC_CONF": "dirty_decay_ms:-1"} for library in found] + [{"GLIBC_TUNABLES": keep}]
 
 
 @tap.case
