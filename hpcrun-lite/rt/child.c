@@ -1,7 +1,6 @@
 #include "hpcrun-lite/rt/child.h"
 
 #include "hpcrun-lite/rt/directive.h"
-#include "hpcrun-lite/rt/region.h"
 
 enum { BULK = 1024, PLACES_FIRST = 64, LAST_BIT = 63 };
 
@@ -418,7 +417,8 @@ static struct meeting *meeting_of(uint32_t group, uint64_t region, uint32_t phas
 {
   if (group)
     return &graph_group(group)->meeting;
-  return region && region_open(region) ? &graph_team(region)->phases[phase & 1].meeting : NULL;
+  struct team *team = graph_open_team(region);
+  return team ? &team->phases[phase & 1].meeting : NULL;
 }
 
 /* The thread's next ends are those of that creation. */

@@ -2,7 +2,6 @@
 
 #include "hpcrun-lite/rt/directive.h"
 #include "hpcrun-lite/rt/path.h"
-#include "hpcrun-lite/rt/region.h"
 
 enum { TEAMS_FIRST = 64 };
 
@@ -121,7 +120,7 @@ static uint32_t loop_instance(struct thread_state *t, struct team *team, struct 
 uint32_t graph_instance(struct thread_state *t, struct task *task)
 {
   uint32_t outer = task->outer;
-  struct team *team = task->flags & TASK_IMPLICIT && region_open(task->region) ? graph_team(task->region) : NULL;
+  struct team *team = task->flags & TASK_IMPLICIT ? graph_open_team(task->region) : NULL;
   for (uint32_t i = 0; i <= open_scopes(task); i++) {
     struct scope *scope = i < open_scopes(task) ? &task->around[i] : &task->scope;
     if (scope->instance)

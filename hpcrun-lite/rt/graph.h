@@ -85,10 +85,11 @@ struct phase {
 };
 
 /* Written by the region's creator before its threads begin, and after they have ended; `instance` under the lock;
- * `size` and `loops_met` by all threads, relaxed, who all write the same; phases and loops see there. */
+ * `size` and `loops_met` by all threads, relaxed, who all write the same; `handle` by the creator, released when the
+ * rest is written, acquired by who asks whether the region is open; phases and loops see there. */
 struct team {
-  struct pool_record unused;
-  uint32_t lock; /* for the instance, which is made when a child or a construct needs it */
+  uint64_t handle; /* of the region while it is open, else 0 */
+  uint32_t lock;   /* for the instance, which is made when a child or a construct needs it */
   uint32_t creator, instance, row, size;
   bool loops_met;
   uint64_t forked; /* moment of its creator */
@@ -138,6 +139,13 @@ static inline struct team *graph_team(uint64_t region)
 {
   uint32_t index = (uint32_t)region;
   return region && index < __atomic_load_n(&graph_teams.count, __ATOMIC_ACQUIRE) ? table_at(&graph_teams, index) : NULL;
+}
+
+/* The same while the region is open, else NULL: callbacks of workers look at no record of the region but this. */
+static inline struct team *graph_open_team(uint64_t region)
+{
+  struct team *team = graph_team(region);
+  return team && __atomic_load_n(&team->handle, __ATOMIC_ACQUIRE) == region ? team : NULL;
 }
 
 /* What scheduling costs in this run, in the unit of work: means of intervals between callbacks of one thread. */

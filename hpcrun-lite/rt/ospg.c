@@ -4,7 +4,6 @@
 #include "hpcrun-lite/rt/directive.h"
 #include "hpcrun-lite/rt/graph.h"
 #include "hpcrun-lite/rt/path.h"
-#include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/sharing.h"
 #include "hpcrun-lite/rt/sys.h"
 
@@ -160,7 +159,7 @@ void ospg_implicit_end(struct thread_state *t, uint32_t index)
   if (t->task == index)
     graph_fragment_end(t);
   struct task *task = graph_task(index);
-  struct team *team = task->region && region_open(task->region) ? graph_team(task->region) : NULL;
+  struct team *team = graph_open_team(task->region);
   if (team) { /* else a worker's end, which comes late, with the next region's begin */
     sharing_close(t, task);
     phase_offer(t, task, team);
@@ -192,7 +191,6 @@ void ospg_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
     join_clear(t, &team->phases[i].meeting.ends);
   }
   team->creator = creator; /* all else is as the end of the region before has left it: empty */
-  team->size = 1;
   if (creator)
     team->start = clock_copy(t, &graph_task(creator)->now);
   team->row = directive_row(t, flags & ompt_parallel_league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL, code);
@@ -200,6 +198,7 @@ void ospg_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
   team->fork_cost = t->costs[GRAPH_FORK];
   team->forked = work_moment(t);
   log_region(t, team);
+  __atomic_store_n(&team->handle, region, __ATOMIC_RELEASE);
   graph_run(t, 0); /* until its implicit task begins, the thread works for the runtime */
 }
 
@@ -259,6 +258,7 @@ void ospg_parallel_end(struct thread_state *t, uint64_t region)
   clock_clear(t, &team->start);
   team->instance = 0;
   team->loops_met = false;
+  __atomic_store_n(&team->handle, 0, __ATOMIC_RELAXED);
   graph_run(t, team->creator);
   graph_fragment_begin_after(t, moment);
 }
@@ -322,14 +322,14 @@ void ospg_wait_begin(struct thread_state *t, uint32_t index, int kind, uint64_t 
     return;
   graph_fragment_end_at(t, graph_moment(t, moment));
   struct task *task = graph_task(index);
-  struct team *team = graph_team(task->region);
+  struct team *team = graph_open_team(task->region);
   if (is_barrier(kind))
     sharing_close(t, task);
   graph_settle(t, task);
   if (is_barrier(kind)) {
     child_close(t, task); /* what it creates next belongs to another phase */
     child_tell(t);
-    if (team && region_open(task->region))
+    if (team)
       phase_offer(t, task, team);
   }
   uint32_t row = 0;
@@ -347,7 +347,7 @@ void ospg_wait_end(struct thread_state *t, uint32_t index, int kind, bool known,
     return;
   struct task *task = graph_task(index);
   task->flags &= ~(uint32_t)TASK_WAITING;
-  struct team *team = known && task->region && region_open(task->region) ? graph_team(task->region) : NULL;
+  struct team *team = known ? graph_open_team(task->region) : NULL;
   log_time(t, graph_moment(t, moment));
   if (team || !is_barrier(kind)) /* else a worker has left it after its region's end, and takes nothing */
     log_wait(t, GRAPHLOG_WAIT_END, task->name, kind, 0);
@@ -506,7 +506,7 @@ void ospg_reach(struct thread_state *self, struct thread_state *t)
   uint32_t index = t->task;
   for (int i = 0; index && i < DEEPEST; i++) {
     const struct task *task = graph_task(index);
-    struct team *team = task->flags & TASK_IMPLICIT && region_open(task->region) ? graph_team(task->region) : NULL;
+    struct team *team = task->flags & TASK_IMPLICIT ? graph_open_team(task->region) : NULL;
     reach_offered(self, task);
     for (int phase = 0; team && phase < 2; phase++)
       join_offer(self, &graph_program, &team->phases[phase].meeting.ends.latest);

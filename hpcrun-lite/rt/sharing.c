@@ -3,7 +3,6 @@
 #include "hpcrun-lite/rt/child.h"
 #include "hpcrun-lite/rt/directive.h"
 #include "hpcrun-lite/rt/graph.h"
-#include "hpcrun-lite/rt/region.h"
 #include "hpcrun-lite/rt/sys.h"
 
 /* The construct that the task enters, as the team shares it; NULL where so many are open that it has no place. */
@@ -80,7 +79,7 @@ static void loop_end(struct thread_state *t, struct task *task)
 {
   if (!(task->flags & TASK_LOOP))
     return;
-  struct team *team = region_open(task->region) ? graph_team(task->region) : NULL;
+  struct team *team = graph_open_team(task->region);
   struct loop *loop = task->loop_slot && team ? &team->loops[task->loop_slot - 1] : NULL;
   struct scope *scope = task->rows_open <= ROWS_OPEN ? &task->scope : NULL;
   clock_raise(t, &task->now, &task->loop_end);
@@ -117,7 +116,7 @@ void sharing_work_begin(struct thread_state *t, uint32_t index, int kind, uint64
   struct task *task = graph_task(index);
   if (kind != ompt_work_taskloop)
     sharing_close(t, task);
-  struct team *team = task->flags & TASK_IMPLICIT && region_open(task->region) ? graph_team(task->region) : NULL;
+  struct team *team = task->flags & TASK_IMPLICIT ? graph_open_team(task->region) : NULL;
   if (!code && team)
     code = team->code; /* workers are not told */
   uint32_t row = directive_row(t, work_kind(kind), code);
@@ -237,7 +236,7 @@ void sharing_lock_ends(uint64_t wait_id)
 
 static struct loop *ordered_loop(const struct task *task)
 {
-  struct team *team = task->loop_slot && region_open(task->region) ? graph_team(task->region) : NULL;
+  struct team *team = task->loop_slot ? graph_open_team(task->region) : NULL;
   return team ? &team->loops[task->loop_slot - 1] : NULL;
 }
 
