@@ -52,15 +52,16 @@ static void load_all(struct load *load, int fd, const char *path, struct problem
   }
 }
 
-/* Room for so many more bytes, all zero. */
+/* Room for so many more bytes, all zero: by calloc(), so that those of holes are never touched. */
 static bool make_room(struct load *load, size_t more)
 {
   size_t room = load->size + more;
-  uint8_t *bytes = load->bytes ? realloc(load->bytes, room ? room : 1) : calloc(room ? room : 1, 1);
+  uint8_t *bytes = calloc(room ? room : 1, 1);
   if (!bytes)
     return false;
   if (load->bytes)
-    memset(bytes + load->size, 0, more);
+    memcpy(bytes, load->bytes, load->size);
+  free(load->bytes);
   load->bytes = bytes;
   load->room = room;
   return true;

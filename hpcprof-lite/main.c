@@ -341,6 +341,11 @@ static int print(const struct job *job, const struct report *report)
 static int add_statistics(struct job *job, struct report *report)
 {
   struct problems problems = {0};
+  for (uint32_t i = 0; i < job->profile.processes_count; i++)
+    if (job->profile.processes[i].running) { /* a second reading would find more than the first */
+      fprintf(stderr, "hpcprof-lite: a process still runs: no statistics of threads and ranks until it ends\n");
+      return 0;
+    }
   struct statistics_view view = {.profile = &job->profile,
                                  .column = job->columns.source[job->columns.work],
                                  .row_of = job->row_of,

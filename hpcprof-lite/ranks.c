@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { DISMISSED = 1 }; /* sent down instead of an error: those are negative */
+
 /* ---- who is there ---- */
 
 /* What a launcher says of its ranks; -1 if it says nothing. */
@@ -430,7 +432,7 @@ void ranks_serve(struct ranks *ranks, unsigned threads)
     struct problems problems = {0};
     int dismissed;
     receive_down(ranks, &wire, &dismissed);
-    if (dismissed)
+    if (dismissed == DISMISSED) /* else an error, which the sums carry up */
       break;
     int status = wire.status ? wire.status : get_request(&wire, &request);
     wire_release(&wire);
@@ -449,7 +451,7 @@ void ranks_dismiss(struct ranks *ranks)
 {
   if (!ranks->link)
     return;
-  send_down(ranks, NULL, 0, 1);
+  send_down(ranks, NULL, 0, DISMISSED);
   ranks->link->stop();
   ranks->link = NULL;
 }

@@ -279,6 +279,14 @@ static void reserve_processes(struct wire *wire, struct profile *profile, uint64
     fail(wire, ERR_NOMEM);
 }
 
+/* What the rest of the program relies on. */
+static void check_process(struct wire *wire, const struct profile_process *process, uint32_t processes)
+{
+  bool named = process->host && process->command && process->runtime && process->notes;
+  if (!wire->status && (!process->path || process->number >= processes || (process->usable && !named)))
+    fail(wire, ERR_INPUT);
+}
+
 static void get_processes(struct wire *wire, const struct numbers *numbers, struct profile *profile)
 {
   uint64_t count = wire_get_number(wire), here = wire_get_number(wire);
@@ -291,6 +299,7 @@ static void get_processes(struct wire *wire, const struct numbers *numbers, stru
       break;
     }
     get_process(wire, numbers, &profile->processes[place]);
+    check_process(wire, &profile->processes[place], profile->processes_count);
     wire_get_problems(wire, &profile->problems[place]);
   }
 }

@@ -439,6 +439,15 @@ static int wait_past_samples(const sigset_t *set, siginfo_t *info, const struct 
   }
 }
 
+int blocking_await(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+  siginfo_t own;
+  unsigned held = blocking_hold(true);
+  int result = wait_past_samples(set, info ? info : &own, timeout);
+  blocking_release(held);
+  return result;
+}
+
 INTERPOSED int sigwait(const sigset_t *restrict set, int *restrict number)
 {
   int (*real)(const sigset_t *, int *) = hooks_next(HOOKS_sigwait);

@@ -245,7 +245,7 @@ static enum raw raw_kind(long number, const long *arguments)
   case SYS_sendmmsg:
     return RAW_WAITS;
   case SYS_write:
-    return arguments[2] > PIPE_BUF ? RAW_WORKS : RAW_OTHER;
+    return transfers_may_be_cut((int)arguments[0], (size_t)arguments[2]) ? RAW_WORKS : RAW_OTHER;
   case SYS_writev:
   case SYS_sendfile:
   case SYS_copy_file_range:
@@ -255,7 +255,9 @@ static enum raw raw_kind(long number, const long *arguments)
   return RAW_OTHER;
 }
 
-/* A mask among the arguments, as the kernel has it, with our signal held back or, where signals are taken, left out. */
+#define RAW_OURS (1ull << (RT_SIGNAL - 1))
+
+/* A mask among the arguments, as the kernel has it, with our signal held back. */
 struct raw_mask {
   uint64_t bits;
   struct {
@@ -264,28 +266,41 @@ struct raw_mask {
   } indirect; /* how pselect6 is given it */
 };
 
-static const uint64_t *raw_mask_copy(struct raw_mask *copy, const uint64_t *mask, bool taken)
+/* The program's pointers may be bad, which is the kernel's to find. */
+static const uint64_t *raw_mask_copy(struct raw_mask *copy, const uint64_t *mask)
 {
-  const uint64_t ours = 1ull << (RT_SIGNAL - 1);
-  if (!mask || !rt_self || hooks_signal_in_use())
+  if (!mask || hooks_signal_in_use() || !sys_peek((uint64_t)mask, &copy->bits, sizeof copy->bits))
     return mask;
-  copy->bits = taken ? *mask & ~ours : *mask | ours;
+  copy->bits |= RAW_OURS;
   return &copy->bits;
 }
 
 static void raw_mask(long number, long *arguments, struct raw_mask *copy)
 {
-  long *place = number == SYS_rt_sigsuspend || number == SYS_rt_sigtimedwait ? &arguments[0]
-                : number == SYS_ppoll                                        ? &arguments[3]
-                : number == SYS_epoll_pwait || number == SYS_epoll_pwait2    ? &arguments[4]
-                                                                             : NULL;
+  long *place = number == SYS_rt_sigsuspend                               ? &arguments[0]
+                : number == SYS_ppoll                                     ? &arguments[3]
+                : number == SYS_epoll_pwait || number == SYS_epoll_pwait2 ? &arguments[4]
+                                                                          : NULL;
+  if (!rt_thread())
+    return;
   if (place)
-    *place = (long)raw_mask_copy(copy, (const uint64_t *)*place, number == SYS_rt_sigtimedwait);
-  if (number == SYS_pselect6 && arguments[5]) {
-    memcpy(&copy->indirect, (const void *)arguments[5], sizeof copy->indirect);
-    copy->indirect.bits = raw_mask_copy(copy, copy->indirect.bits, false);
+    *place = (long)raw_mask_copy(copy, (const uint64_t *)*place);
+  if (number == SYS_pselect6 && arguments[5] &&
+      sys_peek((uint64_t)arguments[5], &copy->indirect, sizeof copy->indirect)) {
+    copy->indirect.bits = raw_mask_copy(copy, copy->indirect.bits);
     arguments[5] = (long)&copy->indirect;
   }
+}
+
+/* Does the program take our signal by a call past libc?  Then samples have to be told apart. */
+static bool raw_awaits(long number, const long *arguments, sigset_t *set)
+{
+  uint64_t bits;
+  if (number != SYS_rt_sigtimedwait || !rt_thread() || !sys_peek((uint64_t)arguments[0], &bits, sizeof bits))
+    return false;
+  sigemptyset(set);
+  memcpy(set, &bits, sizeof bits);
+  return bits & RAW_OURS;
 }
 
 /* The runtime's own waiting, by futex, is sampled like other waiting of its: who makes it wait is charged. */
@@ -312,6 +327,9 @@ INTERPOSED long syscall(long number, ...)
                    : arguments[0] == SECCOMP_SET_MODE_FILTER ? SECCOMP_MODE_FILTER
                                                              : SECCOMP_MODE_DISABLED,
                    (const void *)arguments[2]);
+  sigset_t awaited;
+  if (raw_awaits(number, arguments, &awaited))
+    return blocking_await(&awaited, (siginfo_t *)arguments[1], (const struct timespec *)arguments[2]);
   struct raw_mask copy;
   enum raw kind = raw_kind(number, arguments);
   if (kind == RAW_WAITS)

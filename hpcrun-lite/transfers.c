@@ -1,7 +1,6 @@
 /* Calls that move data: a signal, in spite of SA_RESTART, ends them with less than all, or on a socket with a time
  * limit with EINTR.  Context: CTL.  Programs that write to a pipe or ask for random numbers seldom look how many. Where
- * that can happen our signal is held back, as in blocking.c; what a few bytes take is left alone, since a pipe takes
- * them at once or not at all.
+ * that can happen our signal is held back, as in blocking.c.
  */
 #undef _FILE_OFFSET_BITS /* on x86-64 it only renames functions, and these need both names */
 #define _GNU_SOURCE
@@ -39,21 +38,25 @@ static unsigned hold_for_reading(void)
   return blocking_hold(atomic_load_explicit(&timeouts, memory_order_relaxed));
 }
 
-/* Files take all, whatever comes.  What has no position is no file, and to ask costs a third of holding the signal. */
-static bool may_be_cut(int fd, size_t size)
+/* Files take all, whatever comes, and pipes a little of it.  What has no position is no file, and to ask costs a third
+ * of holding the signal. */
+bool transfers_may_be_cut(int fd, size_t size)
 {
-  if (size <= PIPE_BUF || !rt_self || !control.active)
+  struct stat facts;
+  if (size <= 1 || !rt_thread() || !control.active)
     return false;
   int saved_errno = errno;
-  bool no_file = lseek(fd, 0, SEEK_CUR) < 0;
+  bool cut = lseek(fd, 0, SEEK_CUR) < 0;
+  if (cut && size <= PIPE_BUF)
+    cut = fstat(fd, &facts) == 0 && !S_ISFIFO(facts.st_mode);
   errno = saved_errno;
-  return no_file;
+  return cut;
 }
 
 static unsigned hold_for_writing(int fd, size_t size)
 {
   unsigned held = hold_for_reading();
-  return held ? held : blocking_hold_signal(may_be_cut(fd, size));
+  return held ? held : blocking_hold_signal(transfers_may_be_cut(fd, size));
 }
 
 /* /dev/urandom, /dev/zero and their like look for signals after each page. */
@@ -61,7 +64,7 @@ static bool ended_at_page(int fd, ssize_t done, size_t size)
 {
   enum { PAGE = 4096, MEMORY_DEVICES = 1 };
   struct stat facts;
-  if (done <= 0 || (size_t)done >= size || done % PAGE || !rt_self || !control.active)
+  if (done <= 0 || (size_t)done >= size || done % PAGE || !rt_thread() || !control.active)
     return false;
   int saved_errno = errno;
   bool memory = fstat(fd, &facts) == 0 && S_ISCHR(facts.st_mode) && major(facts.st_rdev) == MEMORY_DEVICES;

@@ -5,6 +5,7 @@
 #include "hpcprof-lite/report/table.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum { CELL = 16, PLACE_MAX = 4200, SENTENCE_PATH = 48, SURE_WIDTH = 9 };
@@ -22,7 +23,9 @@ bool parallelism_cut(const struct report *report)
 void parallelism_missing(const struct report *report)
 {
   if (parallelism_cut(report)) {
-    fprintf(report->stream, "The process was killed: it ended before work and span were known.\n");
+    fprintf(report->stream, report->run->running
+                                ? "The process still runs: work and span are known at its end.\n"
+                                : "The process was killed: it ended before work and span were known.\n");
     return;
   }
   fprintf(report->stream, "Work and span were not computed in this run: measure with\n"
@@ -246,7 +249,7 @@ void parallelism_whatif(const struct report *report, bool json)
     record_uint(&record, row->scenario);
     record_text(&record, row->selector);
     if (row->factor > 0)
-      record_real(&record, row->factor, row->factor < (double)(uint64_t)row->factor + 1e-9 ? 0 : 4);
+      record_real(&record, row->factor, fmod(row->factor, 1) < 1e-9 ? 0 : 4);
     else
       record_empty(&record);
     record_work(&record, graph->work, graph->is_time);
@@ -391,7 +394,8 @@ void parallelism_speedup_text(const struct report *report)
     fprintf(report->stream, "%7" PRIu64 " %9.2f %9.2f %9.2f %9.2f%s%s\n", row->cores, row->lower, row->estimate,
             row->upper, row->burdened, schedule, measured);
   }
-  fprintf(report->stream, "lower, upper: bounds for schedules that leave no core idle while there is work\n"
+  fprintf(report->stream, "lower, upper: bounds for schedules that leave no core idle while there is work,\n"
+                          "as if locks kept nobody waiting\n"
                           "estimate: all but the critical path spread evenly; burdened: the same, with the\n"
                           "cost of forks, tasks and joins on the path; measured: work / elapsed time\n");
   if (simulated)

@@ -430,7 +430,8 @@ static unsigned print_unfinished(const struct summary *summary)
   if (!killed && !running)
     return 0;
   if (parallelism_cut(report))
-    print_hint(summary, "-p: ended before work and span were known");
+    print_hint(summary, running ? "-p: work and span are known at a process's end"
+                                : "-p: ended before work and span were known");
   return 1;
 }
 

@@ -438,6 +438,7 @@ static void summary_worst(const struct report *report, struct record *record, bo
 
 static void summary_health(const struct report *report, struct record *record)
 {
+  bool time = tree_has_time(report->columns);
   if (report->run->unfinished)
     fact_uint(record, "health", "processes that did not end orderly", report->run->unfinished,
               parallelism_cut(report) ? "ended before work and span were known" : "reported up to the last sample");
@@ -449,9 +450,10 @@ static void summary_health(const struct report *report, struct record *record)
                 report->run->lost[i] ? read_loss_remedy(i) : NULL);
   for (uint32_t i = 0; i < report->modules_count; i++) {
     const struct report_module *module = &report->modules[i];
-    fact_uint(record, "modules", report->profile->catalog.modules[module->module].path, module->weight,
-              module->unnamed ? "own work and overhead in code without symbols"
-                              : "own work and overhead without source lines");
+    (time ? fact_ns : fact_uint)(record, "modules", report->profile->catalog.modules[module->module].path,
+                                 module->weight,
+                                 module->unnamed ? "own work and overhead in code without symbols"
+                                                 : "own work and overhead without source lines");
   }
 }
 

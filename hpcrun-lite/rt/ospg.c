@@ -227,9 +227,11 @@ void ospg_parallel_end(struct thread_state *t, uint64_t region)
 {
   uint64_t moment = work_moment(t), work = 0;
   graph_fragment_end_at(t, moment);
-  struct team *team = graph_team(region);
-  if (!team)
+  struct team *team = graph_open_team(region);
+  if (!team) { /* its begin found no room */
+    graph_fragment_begin_after(t, moment);
     return;
+  }
   struct task *creator = team->creator ? graph_task(team->creator) : NULL;
   for (uint32_t i = 0; i < 2; i++) {
     struct phase *phase = &team->phases[i];

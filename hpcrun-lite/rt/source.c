@@ -54,7 +54,7 @@ static int move_apart(const struct thread_state *t, const struct source *source,
 {
   fd = sys_move_fd(fd, SYS_HIGH_FD);
   for (unsigned i = 0; i < rt.event_count; i++)
-    if (&t->sources[i] != source && t->sources[i].how == SOURCE_PERF && t->sources[i].fd == fd) {
+    if (&t->sources[i] != source && t->sources[i].how != SOURCE_OFF && t->sources[i].fd == fd) {
       fd = sys_move_fd(fd, fd + 1);
       i = UINT32_MAX; /* compare with all of them anew */
     }
