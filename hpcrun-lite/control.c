@@ -33,6 +33,7 @@
 #include "hpcrun-lite/rt/task.h"
 #include "hpcrun-lite/rt/unwind.h"
 #include "hpcrun-lite/rt/work.h"
+#include "hpcrun-lite/unwinder.h"
 #include "hpcrun-lite/writer.h"
 
 enum { SETTLE_NS = 100000000, MAIN_STACK_MAX = 1 << 30, START_SLACK = 128 };
@@ -207,7 +208,7 @@ bool control_start(void)
   children_at_start_us = children_us();
   read_command();
   reset_process();
-  unwind_fault = unwind_start();
+  unwind_fault = unwinder_start();
   source_probe();
   if (rt.online && work_is_time())
     work_probe();

@@ -2,29 +2,13 @@
 #include "hpcrun-lite/rt/unwind.h"
 
 #include <dlfcn.h>
-#include <elf.h>
-#include <libunwind.h>
-#include <link.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "hpcrun-lite/rt/sys.h"
 
 enum { CACHE_LOG = 12, WINDOW = 512, WINDOWS = 4, RED_ZONE = 128 };
 
-/* libunwind's entry points: the exception to the rule on function pointers. */
-static struct {
-  unw_addr_space_t (*create_addr_space)(unw_accessors_t *, int);
-  int (*set_caching_policy)(unw_addr_space_t, unw_caching_policy_t);
-  int (*set_cache_size)(unw_addr_space_t, size_t, int);
-  void (*flush_cache)(unw_addr_space_t, unw_word_t, unw_word_t);
-  int (*init_remote)(unw_cursor_t *, unw_addr_space_t, void *);
-  int (*step)(unw_cursor_t *);
-  int (*get_reg)(unw_cursor_t *, int, unw_word_t *);
-  int (*search)(unw_addr_space_t, unw_word_t, unw_dyn_info_t *, unw_proc_info_t *, int, void *);
-} lib;
-
+static struct unwind_entries lib;
 static unw_addr_space_t space;
 
 /* What one walk needs: registers, the range that may be read directly, and windows of other memory, fetched by the
@@ -144,59 +128,17 @@ static int get_proc_name(unw_addr_space_t as, unw_word_t ip, char *name, size_t 
   return -UNW_ENOINFO;
 }
 
-static int no_pipe(int fds[2], int flags)
+int unwind_no_pipe(int fds[2], int flags)
 {
   (void)flags;
   fds[0] = fds[1] = -1;
   return -1;
 }
 
-static int no_sigprocmask(int how, const sigset_t *set, sigset_t *old)
+int unwind_no_sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
   (void)how, (void)set, (void)old;
   return 0;
-}
-
-/* Makes calls of `name` inside that library go elsewhere: its slot of the procedure linkage table is rewritten. */
-static bool redirect(void *handle, const char *name, void *target)
-{
-  struct link_map *map;
-  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0)
-    return false;
-  const Elf64_Rela *slots = NULL;
-  const Elf64_Sym *symbols = NULL;
-  const char *names = NULL;
-  size_t size = 0;
-  for (const Elf64_Dyn *d = map->l_ld; d->d_tag != DT_NULL; d++) {
-    if (d->d_tag == DT_JMPREL)
-      slots = (const Elf64_Rela *)d->d_un.d_ptr;
-    else if (d->d_tag == DT_PLTRELSZ)
-      size = d->d_un.d_val;
-    else if (d->d_tag == DT_SYMTAB)
-      symbols = (const Elf64_Sym *)d->d_un.d_ptr;
-    else if (d->d_tag == DT_STRTAB)
-      names = (const char *)d->d_un.d_ptr;
-  }
-  if (!slots || !symbols || !names)
-    return false;
-  for (size_t i = 0; i < size / sizeof *slots; i++) {
-    if (strcmp(names + symbols[ELF64_R_SYM(slots[i].r_info)].st_name, name) != 0)
-      continue;
-    void **slot = (void **)(map->l_addr + slots[i].r_offset);
-    uintptr_t page = (uintptr_t)slot & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
-    if (mprotect((void *)page, (uintptr_t)(slot + 1) - page, PROT_READ | PROT_WRITE) != 0)
-      return false;
-    *slot = target;
-    return true;
-  }
-  return false;
-}
-
-static bool load(void *handle, const char *name, void *entry)
-{
-  void *found = dlsym(handle, name);
-  memcpy(entry, &found, sizeof found);
-  return found != NULL;
 }
 
 void unwind_restart(void)
@@ -218,28 +160,11 @@ void unwind_restart(void)
   lib.set_caching_policy(space, UNW_CACHE_GLOBAL);
 }
 
-/* The sanitizers' runtimes end a program in which something is bound so. */
-static int deep_binding(void)
+bool unwind_start(const struct unwind_entries *entries)
 {
-  return dlsym(RTLD_DEFAULT, "__asan_init") || dlsym(RTLD_DEFAULT, "__tsan_init") ? 0 : RTLD_DEEPBIND;
-}
-
-const char *unwind_start(void)
-{
-  void *handle = dlopen("libunwind-x86_64.so.8", RTLD_NOW | RTLD_LOCAL | deep_binding());
-  if (!handle)
-    return "libunwind-x86_64.so.8 cannot be loaded: install libunwind8";
-  bool sound = load(handle, "_Ux86_64_create_addr_space", &lib.create_addr_space) &
-               load(handle, "_Ux86_64_set_caching_policy", &lib.set_caching_policy) &
-               load(handle, "_Ux86_64_set_cache_size", &lib.set_cache_size) &
-               load(handle, "_Ux86_64_flush_cache", &lib.flush_cache) &
-               load(handle, "_Ux86_64_init_remote", &lib.init_remote) & load(handle, "_Ux86_64_step", &lib.step) &
-               load(handle, "_Ux86_64_get_reg", &lib.get_reg) &
-               load(handle, "_Ux86_64_dwarf_search_unwind_table", &lib.search);
-  if (!sound || !redirect(handle, "pipe2", no_pipe) || !redirect(handle, "sigprocmask", no_sigprocmask))
-    return "libunwind-x86_64.so.8 is not of a version that is known (1.6): contexts are single functions";
+  lib = *entries;
   unwind_restart();
-  return space ? NULL : "libunwind got no memory: contexts are single functions";
+  return space != NULL;
 }
 
 void unwind_flush(void)

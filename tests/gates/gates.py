@@ -21,7 +21,7 @@ LAYERS = {
     "hpcprof-lite/report": {"hpcprof-lite", "hpcprof-lite/analysis", "hpcprof-lite/report"},
 }
 
-# Everything RT calls outside itself.  All but the start of the unwinder is async-signal-safe.
+# Everything RT calls outside itself: all of it is async-signal-safe.
 RT_MAY_CALL = {
     # memory and strings: no state
     "memcpy", "memset", "memcmp", "memmove", "strcmp", "strncmp", "strlen", "strnlen", "strcpy", "strrchr",
@@ -30,8 +30,6 @@ RT_MAY_CALL = {
     "_dl_find_object", "getauxval", "__errno_location",
     # glibc: where a thread's rseq area is
     "__rseq_offset", "__rseq_size",
-    # unwind_start() only, which is CTL: loads libunwind
-    "dlopen", "dlsym", "dlinfo", "mprotect", "sysconf",
     # CTL: registers a thread that the runtime made without pthread_create
     "threads_adopt",
     "_GLOBAL_OFFSET_TABLE_",
