@@ -145,8 +145,14 @@ static void values_move(struct thread_state *t, uint32_t from, uint32_t to)
   }
 }
 
-static void node_free(struct thread_state *t, uint32_t node)
+/* The node has been merged into another.  Critical paths may name it (rt/path.h) and cannot be looked through: then it
+ * becomes a link to the other, for the reader to follow. */
+static void node_free(struct thread_state *t, uint32_t node, uint32_t merged)
 {
+  if (rt.online) {
+    set_key(cct_node(t, node), (struct cct_key){FORMAT_KIND_LINK, t->index, merged});
+    return;
+  }
   set_key(cct_node(t, node), (struct cct_key){FORMAT_KIND_FREE, 0, 0});
   *link_of(t, node) = (struct cct_link){.next = t->free_nodes};
   t->free_nodes = node;
@@ -174,7 +180,7 @@ static void subtree_merge(struct thread_state *t, uint32_t from, uint32_t to,
       child_attach(t, to, child);
       continue;
     }
-    uint32_t parent = cct_node(t, from)->parent, done = from;
+    uint32_t parent = cct_node(t, from)->parent, done = from, merged = to;
     values_move(t, from, to);
     moved(t, from, to);
     bool last = from == top;
@@ -182,7 +188,7 @@ static void subtree_merge(struct thread_state *t, uint32_t from, uint32_t to,
       child_detach(t, parent, from);
     from = parent;
     to = cct_node(t, to)->parent;
-    node_free(t, done);
+    node_free(t, done, merged);
     if (last)
       return;
   }

@@ -118,6 +118,25 @@ static void merged_subtrees_add_up(void **state)
   assert_int_equal(value_of(&master, again, 1), 0);
 }
 
+/* Critical paths may name what is merged away: its nodes then lead to what they have become, and are not used again. */
+static void merged_subtrees_can_still_be_followed(void **state)
+{
+  (void)state;
+  uint32_t a = cct_child(&master, CCT_ROOT, frame(1)), b = cct_child(&master, CCT_ROOT, frame(2));
+  uint32_t ax = cct_child(&master, a, frame(11)), bx = cct_child(&master, b, frame(11));
+  rt.online = true;
+  cct_rekey(&master, b, frame(1), count_move);
+  rt.online = false;
+  const uint32_t from[] = {b, bx}, to[] = {a, ax};
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(cct_node(&master, from[i])->kind_what, FORMAT_KIND_LINK << 24 | master.index);
+    assert_int_equal(cct_node(&master, from[i])->offset, to[i]);
+  }
+  uint32_t count = master.nodes.count;
+  cct_child(&master, CCT_ROOT, frame(3));
+  assert_int_equal(master.nodes.count, count + 1);
+}
+
 static void unsampled_regions_cost_nothing(void **state)
 {
   (void)state;
@@ -205,6 +224,7 @@ int main(void)
       cmocka_unit_test_setup(children_are_found_again, setup),
       cmocka_unit_test_setup(tables_are_chunks, setup),
       cmocka_unit_test_setup(merged_subtrees_add_up, setup),
+      cmocka_unit_test_setup(merged_subtrees_can_still_be_followed, setup),
       cmocka_unit_test_setup(unsampled_regions_cost_nothing, setup),
       cmocka_unit_test_setup(late_paths_are_folded, setup),
       cmocka_unit_test_setup(inner_regions_wait_for_outer_ones, setup),
