@@ -450,6 +450,7 @@ void thread_stop(void)
     keep_ended(t);
     ospg_stop_thread(t);
   }
+  sample_end(t);
   source_stop(t);
   stopped = true;
   rt_self = NULL;
@@ -630,6 +631,8 @@ static void write_last(void)
     writer_rewind();
   publish_open_regions();
   rest();
+  if (rt_self)
+    sample_end(rt_self);
   if (write_all(true)) {
     packer_run();
   } else {

@@ -107,6 +107,16 @@ static void refuse(struct thread_state *t, const struct source *source, uint64_t
     t->record->tool_ns += weight;
 }
 
+void sample_end(struct thread_state *t)
+{
+  for (unsigned i = 0; i < rt.event_count; i++) {
+    struct source *source = &t->sources[i];
+    uint64_t weight = source_too_early(source) ? source_weight(t, source) : 0;
+    if (weight && weight >= source->period)
+      refuse(t, source, weight);
+  }
+}
+
 static bool wants_publication(const siginfo_t *info)
 {
   return info->si_code == SI_QUEUE && info->si_value.sival_ptr == &sample_publish;
