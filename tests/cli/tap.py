@@ -32,6 +32,12 @@ class Off(AssertionError):
 TRIES = 3
 
 
+def timed(holds, *what):
+    """An assertion whose outcome other programs on the machine can change."""
+    if not holds:
+        raise Off(*what)
+
+
 class Skip(Exception):
     """Raised by a case that this machine cannot run; says why."""
 

@@ -27,7 +27,7 @@ def charged(value, waited, what, period=PERIOD, late=0.0):
     """Within 10 %, as far as single samples allow (a wait shorter than a period has one by chance), and but for samples
     of elapsed time that come late: to a thread that others keep from running when the lock has been released already."""
     allowed = 0.1 * waited + 4 * math.sqrt(waited * period) + 4 * period + late
-    assert abs(value - waited) < allowed, f"{what}: {value:.4f}, the waiters' own clocks {waited:.4f} ± {allowed:.4f}"
+    tap.timed(abs(value - waited) < allowed, f"{what}: {value:.4f}, the waiters' own clocks {waited:.4f} ± {allowed:.4f}")
 
 
 def charged_both(nodes, own, long, short, what, clock="cpu", period=PERIOD, late=True):
@@ -118,7 +118,7 @@ def locks_that_are_tried_are_not_waited_for(directory):
         busy = sum(nodes[0].value(f"{column}_incl_s") for column in ("work", "overhead"))
         charged(nodes[0].value("lockwait_incl_s"), 0.0, "tried")
         assert busy > own["long_cpu"], (busy, own)
-        assert sum(float(row["lockwait_s"]) for row in run.threads()) < 0.005
+        tap.timed(sum(float(row["lockwait_s"]) for row in run.threads()) < 0.005)
 
 
 @tap.case

@@ -140,8 +140,7 @@ def libomps():
 
 
 def near(value, expected, share, what=""):
-    if not abs(value - expected) <= share * expected:
-        raise tap.Off(f"{what}: {value:.4f}, expected {expected:.4f} ± {share:.0%}")
+    tap.timed(abs(value - expected) <= share * expected, f"{what}: {value:.4f}, expected {expected:.4f} ± {share:.0%}")
 
 
 def sums_hold(nodes):
