@@ -737,6 +737,7 @@ int main(int argc, char **argv)
   if (job.options.help || job.options.version) {
     if (speaks)
       fputs(job.options.help ? options_help() : "hpcprof-lite " HPCPROF_VERSION "\n", stdout);
+    options_release(&job.options);
     return finish_output(stdout, "standard output");
   }
   enum ranks_role role = ranks_join(&job.ranks, message, sizeof message);

@@ -762,7 +762,7 @@ def the_command_line_is_checked(_):
         assert "nothing matches" in refused("-q", "--view", "flat", "--root", value, "basic")
     assert report("--", "basic").returncode == 0
     assert report("--version").stdout.startswith(b"hpcprof-lite ")
-    assert report("--help").stdout.startswith(b"Usage: ")
+    assert report("--what-if", "main=2", "--help").stdout.startswith(b"Usage: ")
 
 
 def update():
