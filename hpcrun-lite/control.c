@@ -362,9 +362,9 @@ void thread_start(uint64_t top_sp, uint32_t handed)
 }
 
 /* Brings the record up to date.  The clock of a thread that the system has removed already reads 0. */
-static void settle_record(struct thread_state *t, bool ended)
+static void settle_record(struct thread_state *t, uint64_t cpu_ns, bool ended)
 {
-  record_thread(t, ended ? sys_thread_cpu_ns() : sys_cpu_ns_of(t->tid));
+  record_thread(t, cpu_ns);
   t->record->end_ns = ended ? t->record->start_ns + t->record->wall_ns : 0;
 }
 
@@ -451,15 +451,16 @@ void thread_stop(void)
     ospg_stop_thread(t);
   }
   sample_end(t);
-  source_stop(t);
   stopped = true;
   rt_self = NULL;
+  uint64_t cpu_ns = sys_thread_cpu_ns(); /* what follows is not sampled, nor is it the program's */
+  source_stop(t);
   blame_openmp_end(t);
   rt_leave(t); /* no handler will come: who waits for those inside need not wait for us */
   lock_take();
   if (!finished) {
     region_fold(t);
-    settle_record(t, true);
+    settle_record(t, cpu_ns, true);
     bool written = writer_thread_ended(t);
     list_remove(t);
     control.finished_samples += t->record->samples;
@@ -544,7 +545,7 @@ static bool write_all(bool last)
   if (last)
     log_stop();
   for (struct thread_state *t = control.threads; t; t = t->next) {
-    settle_record(t, false);
+    settle_record(t, sys_cpu_ns_of(t->tid), false);
     writer_thread(t);
   }
   writer_process();

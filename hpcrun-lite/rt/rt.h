@@ -190,7 +190,7 @@ struct thread_state {
 
   uint32_t index;
   int tid;
-  uint64_t cpu_start_ns;          /* the thread's clock when it was registered: not 0 after exec */
+  uint64_t cpu_start_ns;          /* the thread's clock when it was measured first  */
   uint64_t stack_low, stack_high; /* 0 = not known                                  */
   uint64_t top_sp;                /* an unwind is complete once it gets here        */
 

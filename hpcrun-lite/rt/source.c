@@ -81,7 +81,6 @@ static bool perf_start(struct thread_state *t, struct source *source, uint64_t p
     return false;
   if (source->page)
     sys_unmap(source->page, PAGE);
-  source->how = SOURCE_PERF;
   source->fd = fd;
   source->fd_open = keep;
   source->page = page;
@@ -136,6 +135,14 @@ static uint64_t own_period(const struct thread_state *t, const struct event *eve
   return event->period - thousandth * (10 + random_phase(t, event->period) % 31);
 }
 
+/* From now on the handler takes the event's signals: all else is set. */
+static bool listen(struct source *source)
+{
+  atomic_signal_fence(memory_order_release);
+  source->how = SOURCE_PERF;
+  return true;
+}
+
 static bool start_one(struct thread_state *t, struct source *source)
 {
   const struct event *event = &rt.events[source->event];
@@ -151,15 +158,14 @@ static bool start_one(struct thread_state *t, struct source *source)
       atomic_fetch_sub(&rt.ticking, 1);
     return !source->rests;
   case EVENT_CPU_TIME:
-    source->last = sys_thread_cpu_ns();
     source->unsettled = !rt.timers_for_cpu && perf_start(t, source, random_phase(t, source->period));
-    if (source->unsettled)
-      return true;
-    return timer_start(t, source, CLOCK_THREAD_CPUTIME_ID);
+    /* Making an event takes long where others fork or map memory: that is not the program's time. */
+    source->last = t->cpu_start_ns = sys_thread_cpu_ns();
+    return source->unsettled ? listen(source) : timer_start(t, source, CLOCK_THREAD_CPUTIME_ID);
   case EVENT_COUNT:
     source->last = 0;
     source->first = false;
-    return perf_start(t, source, event->period);
+    return perf_start(t, source, event->period) && listen(source);
   }
   return false;
 }

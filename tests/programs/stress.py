@@ -25,9 +25,11 @@ STRICT_ROWS = {"parallel": 1, "for": 1, "critical": 2, "lock": 2, "single": 1}
 # What may be lost, as a share of the samples: those within our own code, whose time is counted; and where signals storm,
 # handlers run in threads that wait in the runtime, which contradicts their state for as long as the handler runs.  Samples
 # of elapsed time are fewer than asked for where threads are more than cores.  A sample of who waits for a lock does not wait
-# long for another one that is switched out while it leaves its own blame with that lock.
+# long for another one that is switched out while it leaves its own blame with that lock; nor does one that meets a new
+# library, for another one that enters it.
 EXPLAINED = {"samples inside the tool": (1, ""), "thread states repaired": (0.1, "s"),
-             "samples left out at a lower rate": (math.inf, ""), "samples of lock waits not charged": (0.01, "")}
+             "samples left out at a lower rate": (math.inf, ""), "samples of lock waits not charged": (0.01, ""),
+             "frames outside any module": (0.01, "d"), "unwinds cut short": (0.001, "d")}
 
 HEAD = struct.Struct("<QHHIIIIIQI20x")
 METRICS, THREAD, VALUES, ZSTD = 3, 6, 8, 2
@@ -176,7 +178,7 @@ def mix(directory, what, event, options=(), user=True):
     run = measure(directory, program(directory), "mix", what, str(SECONDS), library, seconds=SECONDS,
                   options=("-e", f"{event}@f{RATE}", *(("--work", "user") if user else ()), *options))
     said = run.said
-    assert said["sum"] == WORK * said["rounds"] and said["queued"] == 0 and said["rounds"] > 2, said
+    assert said["sum"] == WORK * said["rounds"] and said["queued"] == 0 and said["rounds"] > 0, said
     rows_are(run, ROWS, {"parallel": said["churned"] + 1})
     losses_are_explained(run, what)
     if user:
