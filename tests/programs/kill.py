@@ -237,7 +237,7 @@ def killed_at_each_call_of_its_end(directory):
             where = f"-p {mode}, {name} {number}: {found}, {state}"
             # the number of calls before the end differs a little from run to run: it may come too early, or never
             if reached:
-                assert sum(0.03 < seconds < 0.08 for seconds in found) == 6, where
+                tap.timed(sum(0.03 < seconds < 0.08 for seconds in found) == 6, where)
             assert sum(found) < 0.36, where
             assert done.returncode != 0 or state == ("graph", "hpcrun", "launch")[mode == "off":], where
             states[state] = states.get(state, 0) + 1
