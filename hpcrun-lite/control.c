@@ -632,8 +632,10 @@ static void write_last(void)
     writer_rewind();
   publish_open_regions();
   rest();
-  if (rt_self)
+  if (rt_self && rt_enter(rt_self)) {
     sample_end(rt_self);
+    rt_leave(rt_self);
+  }
   if (write_all(true)) {
     packer_run();
   } else {

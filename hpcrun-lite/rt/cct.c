@@ -3,7 +3,8 @@
 enum { NODES_FIRST = 256, VALUES_FIRST = 128 };
 
 /* Children of a node form a list, the one found last at its front.  Invariant: every node in use but the root is in
- * exactly one list, that of its parent; a freed node is in the list of free ones, through `next`. */
+ * exactly one list, that of its parent; a freed node is in the list of free ones, through `next`, and one that only
+ * leads to another one (node_merged()) in none. */
 struct cct_link {
   uint32_t child, next; /* 0 = none: the root is nobody's child */
 };
@@ -145,12 +146,19 @@ static void values_move(struct thread_state *t, uint32_t from, uint32_t to)
   }
 }
 
-/* The node has been merged into another.  Critical paths may name it (rt/path.h) and cannot be looked through: then it
- * becomes a link to the other, for the reader to follow. */
-static void node_free(struct thread_state *t, uint32_t node, uint32_t merged)
+/* Critical paths may name the node: it was sampled, or the program has reported work there. */
+static bool may_be_named(const struct thread_state *t, uint32_t node)
 {
-  if (rt.online) {
-    set_key(cct_node(t, node), (struct cct_key){FORMAT_KIND_LINK, t->index, merged});
+  return rt.online && (cct_node(t, node)->value || rt.work_unit == WORK_USER);
+}
+
+/* The node has been merged into another.  Critical paths that name it cannot be looked through: then it leads to the
+ * other, for the reader. */
+static void node_merged(struct thread_state *t, uint32_t node, uint32_t other, bool named)
+{
+  if (named) {
+    cct_node(t, node)->parent = CCT_ROOT;
+    set_key(cct_node(t, node), (struct cct_key){FORMAT_KIND_LINK, t->index, other});
     return;
   }
   set_key(cct_node(t, node), (struct cct_key){FORMAT_KIND_FREE, 0, 0});
@@ -180,7 +188,8 @@ static void subtree_merge(struct thread_state *t, uint32_t from, uint32_t to,
       child_attach(t, to, child);
       continue;
     }
-    uint32_t parent = cct_node(t, from)->parent, done = from, merged = to;
+    uint32_t parent = cct_node(t, from)->parent, done = from, other = to;
+    bool named = may_be_named(t, from);
     values_move(t, from, to);
     moved(t, from, to);
     bool last = from == top;
@@ -188,7 +197,7 @@ static void subtree_merge(struct thread_state *t, uint32_t from, uint32_t to,
       child_detach(t, parent, from);
     from = parent;
     to = cct_node(t, to)->parent;
-    node_free(t, done, merged);
+    node_merged(t, done, other, named);
     if (last)
       return;
   }

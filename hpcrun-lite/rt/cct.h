@@ -28,7 +28,8 @@ uint32_t cct_child(struct thread_state *t, uint32_t parent, struct cct_key key);
 bool cct_add(struct thread_state *t, uint32_t node, unsigned metric, uint64_t amount);
 
 /* Turns node into one with another key.  If its parent has a child with that key already, node's subtree is merged into
- * that one and freed: moved(context, from, to) is called for every node that ceases to exist. */
+ * that one and freed, or leads to it (FORMAT_KIND_LINK) where critical paths may name it: moved(context, from, to) is
+ * called for every node that ceases to exist. */
 void cct_rekey(struct thread_state *t, uint32_t node, struct cct_key key,
                void (*moved)(struct thread_state *t, uint32_t from, uint32_t to));
 

@@ -111,8 +111,8 @@ void sample_end(struct thread_state *t)
 {
   for (unsigned i = 0; i < rt.event_count; i++) {
     struct source *source = &t->sources[i];
-    uint64_t weight = source_too_early(source) ? source_weight(t, source) : 0;
-    if (weight && weight >= source->period)
+    uint64_t weight = source_rested(source) ? source_weight(t, source) : 0;
+    if (weight > source->period && !atomic_load_explicit(&rt.paused, memory_order_relaxed))
       refuse(t, source, weight);
   }
 }

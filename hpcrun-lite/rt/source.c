@@ -136,11 +136,10 @@ static uint64_t own_period(const struct thread_state *t, const struct event *eve
 }
 
 /* From now on the handler takes the event's signals: all else is set. */
-static bool listen(struct source *source)
+static void perf_armed(struct source *source)
 {
   atomic_signal_fence(memory_order_release);
   source->how = SOURCE_PERF;
-  return true;
 }
 
 static bool start_one(struct thread_state *t, struct source *source)
@@ -160,12 +159,20 @@ static bool start_one(struct thread_state *t, struct source *source)
   case EVENT_CPU_TIME:
     source->unsettled = !rt.timers_for_cpu && perf_start(t, source, random_phase(t, source->period));
     /* Making an event takes long where others fork or map memory: that is not the program's time. */
-    source->last = t->cpu_start_ns = sys_thread_cpu_ns();
-    return source->unsettled ? listen(source) : timer_start(t, source, CLOCK_THREAD_CPUTIME_ID);
+    source->last = sys_thread_cpu_ns();
+    if ((int)source->event == rt.driver)
+      t->cpu_start_ns = source->last;
+    if (!source->unsettled)
+      return timer_start(t, source, CLOCK_THREAD_CPUTIME_ID);
+    perf_armed(source);
+    return true;
   case EVENT_COUNT:
     source->last = 0;
     source->first = false;
-    return perf_start(t, source, event->period) && listen(source);
+    if (!perf_start(t, source, event->period))
+      return false;
+    perf_armed(source);
+    return true;
   }
   return false;
 }
@@ -235,6 +242,11 @@ static uint64_t clock_ns(const struct source *source)
 bool source_too_early(const struct source *source)
 {
   return source->rest_until && clock_ns(source) < source->rest_until;
+}
+
+bool source_rested(const struct source *source)
+{
+  return source->rest_until;
 }
 
 /* Most samples are short, and the clock need not be asked: a tick is no longer than a nanosecond. */

@@ -28,6 +28,9 @@ void source_go_on(struct thread_state *t);
 /* Is it too early for another sample, since the last took long?  Its time goes to the next one. */
 bool source_too_early(const struct source *source);
 
+/* The last sample took long, and none has followed. */
+bool source_rested(const struct source *source);
+
 /* A sample was taken, which began at that moment (rt_ticks). */
 void source_took(struct thread_state *t, struct source *source, uint64_t began);
 

@@ -26,7 +26,7 @@ def case(function):
 
 class Off(AssertionError):
     """Raised by a case whose figure is further from what a clock says than it may be.  Neighbours on the machine do that now
-    and then, a fault of ours each time: the case is taken again, TRIES times in all."""
+    and then: the case is taken again, TRIES times in all, and each time is shown."""
 
 
 TRIES = 3

@@ -16,21 +16,23 @@ static double take(double seconds)
 {
   double began = burn_clock();
   burn(seconds);
-  double took = burn_clock() - began;
+  return burn_clock() - began;
+}
+
+static double counted(double took)
+{
   __atomic_fetch_add(&work_ns, (uint64_t)(took * 1e9), __ATOMIC_RELAXED);
   return took;
 }
 
 NOINLINE double serial_part(double seconds)
 {
-  double took = take(seconds);
-  return took;
+  return counted(take(seconds));
 }
 
 NOINLINE double grain(double seconds)
 {
-  double took = take(seconds);
-  return took;
+  return counted(take(seconds));
 }
 
 /* What has to be done one after the other. */

@@ -80,9 +80,8 @@ def threads_of(path):
 
 
 def sums_are_right(run, clock):
-    """All that a thread's samples stand for is its time.  What lies before its sources are armed, and after its last
-    sample, is the tool's at its begin and end: some 0.1 ms each, more where it is preempted there.  The first process
-    only: its children live for no longer than that."""
+    """All that a thread's samples stand for is its time, from when its sources are armed until it ends, but for what
+    follows its last sample.  The first process only: its children hardly live."""
     processes = [threads_of(path) for path in glob.glob(os.path.join(run.output, "*.hpcrun"))]
     threads = max(processes, key=len)
     for thread in threads:

@@ -118,22 +118,23 @@ static void merged_subtrees_add_up(void **state)
   assert_int_equal(value_of(&master, again, 1), 0);
 }
 
-/* Critical paths may name what is merged away: its nodes then lead to what they have become, and are not used again. */
+/* Critical paths may name what was sampled: merged away, it leads to what it has become, and is not used again. */
 static void merged_subtrees_can_still_be_followed(void **state)
 {
   (void)state;
   uint32_t a = cct_child(&master, CCT_ROOT, frame(1)), b = cct_child(&master, CCT_ROOT, frame(2));
   uint32_t ax = cct_child(&master, a, frame(11)), bx = cct_child(&master, b, frame(11));
+  cct_add(&master, bx, 1, 10);
   rt.online = true;
   cct_rekey(&master, b, frame(1), count_move);
   rt.online = false;
-  const uint32_t from[] = {b, bx}, to[] = {a, ax};
-  for (int i = 0; i < 2; i++) {
-    assert_int_equal(cct_node(&master, from[i])->kind_what, FORMAT_KIND_LINK << 24 | master.index);
-    assert_int_equal(cct_node(&master, from[i])->offset, to[i]);
-  }
+  assert_int_equal(value_of(&master, ax, 1), 10);
+  assert_int_equal(cct_node(&master, bx)->kind_what, FORMAT_KIND_LINK << 24 | master.index);
+  assert_int_equal(cct_node(&master, bx)->offset, ax);
+  assert_int_equal(cct_node(&master, bx)->parent, CCT_ROOT);
   uint32_t count = master.nodes.count;
-  cct_child(&master, CCT_ROOT, frame(3));
+  assert_int_equal(cct_child(&master, CCT_ROOT, frame(3)), b);
+  cct_child(&master, CCT_ROOT, frame(4));
   assert_int_equal(master.nodes.count, count + 1);
 }
 
