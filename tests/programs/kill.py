@@ -257,6 +257,9 @@ def copy_in_middle(directory, program):
     running = subprocess.Popen([tap.LAUNCHER, "-o", output, "--", program, "threads", "1"], cwd=directory,
                                env=tap.environment(**PASSIVE), stderr=subprocess.PIPE)
     wait_for(output, ".part", ".hpcrun")
+    sizes = set()
+    while len(sizes - {0}) < 3 and files(output, ".part"):  # whole threads are in it, whatever is being written
+        sizes.add(os.path.getsize(files(output, ".part")[0]))
     shutil.copytree(output, copy)
     running.communicate(timeout=30)
     assert running.returncode == 0
