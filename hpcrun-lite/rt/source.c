@@ -302,7 +302,7 @@ static uint64_t time_weight(struct source *source, uint64_t now)
  */
 static bool switches_often(struct source *source, uint64_t weight_ns)
 {
-  enum { SWITCH_NS = 4000, SHARE_MAX = 50, IN_A_ROW = 3, TICK_MAX_NS = 4000000 };
+  enum { SWITCH_NS = 4000, SHARE_MAX = 100, IN_A_ROW = 3, TICK_MAX_NS = 4000000 };
   uint32_t sequence = __atomic_load_n(&((const struct perf_event_mmap_page *)source->page)->lock, __ATOMIC_RELAXED);
   uint32_t switches = (sequence - source->switches) / 2;
   source->switches = sequence;
