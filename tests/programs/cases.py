@@ -117,7 +117,8 @@ def a_lock_of_the_program_as_in_health(directory):
         locked, coarse = (Case(directory, mode, compiler, "wall@f1000") for mode in ("health-locked", "health-locked-cutoff"))
         waited, root = lockwait_of(locked.nodes, "check_patients"), locked.nodes[0].value("lockwait_incl_s")
         assert waited >= 0.98 * root, f"{locked.what}: {waited} of {root}"
-        tap.timed(waited > 0.08 * locked.all(), f"{locked.what}: {waited} of {locked.all()}")
+        if locked.others < 0.3:  # else the two threads have hardly run at the same time
+            tap.timed(waited > 0.08 * locked.all(), f"{locked.what}: {waited} of {locked.all()}")
         tap.timed(coarse.nodes[0].value("lockwait_incl_s") < 0.02 * coarse.all(), coarse.what)
 
 
