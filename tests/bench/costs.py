@@ -83,7 +83,7 @@ class Bench:
         preload = way.settings.get("LD_PRELOAD")
         setting = [f"LD_PRELOAD={preload}"] if preload and not prefix else []
         if preload and prefix:  # the program is to have it, not the profiler
-            prefix += ["env", f"LD_PRELOAD={preload}"]
+            prefix += [shutil.which("env"), f"LD_PRELOAD={preload}"]  # gprofng wants its path
         done = subprocess.run([self.cost, *prefix, *(["env", *setting] if setting else []), *command], cwd=self.directory,
                               env=environment, stdin=stdin, capture_output=True, text=True, errors="replace", check=False)
         if done.returncode:
