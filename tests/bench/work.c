@@ -172,8 +172,8 @@ static void threads_1000(long scale)
 static void mini_app(long scale)
 {
   static double field[2048], next[2048];
-  for (long step = 0; step < 10000 * scale; step++) {
-    grind(2000);
+  for (long step = 0; step < 5000 * scale; step++) {
+    grind(20000);
 #pragma omp parallel for num_threads(2)
     for (int i = 1; i < 2047; i++)
       next[i] = 0.25 * field[i - 1] + 0.5 * field[i] + 0.25 * field[i + 1];
@@ -185,7 +185,7 @@ static void mini_app(long scale)
     for (int i = 0; i < 2048; i++)
       field[i] = next[i] + (i == 1024) - sum * 1e-9;
 #pragma omp parallel num_threads(2)
-    grind(20000);
+    grind(150000);
   }
 }
 
