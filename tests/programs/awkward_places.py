@@ -27,7 +27,7 @@ def what_the_dead_leave(directory):
             assert run.done.returncode == -number and "alive" not in run.done.stdout, (how, run.done)
             used = float(run.done.stdout.split()[-1]) if how == "xcpu" else 0.5
             seen = work_of(run.tree(), "leaf_work")
-            assert 0.9 * used <= seen <= 1.1 * used, (how, options, seen)
+            tap.timed(0.9 * used <= seen <= 1.1 * used, (how, options, seen))
 
 
 def rooted(directory, how, said=None):
@@ -42,7 +42,7 @@ def rooted(directory, how, said=None):
     assert os.listdir(place) == []
     assert said is None or said in run.done.stderr, run.done.stderr
     seen = work_of(run.tree(), "leaf_work")
-    assert 0.9 * 0.35 <= seen <= 1.1 * 0.35, (how, seen, run.done)
+    tap.timed(0.9 * 0.35 <= seen <= 1.1 * 0.35, (how, seen, run.done))
 
 
 @tap.case
@@ -66,7 +66,7 @@ def vanishing(directory, command, kept):
     run = Measurement(directory, program(), "vanishes", VANISH=command, options=("-e", "task-clock@f5000"))
     assert (run.done.returncode, run.done.stdout) == (alone.returncode, alone.stdout), (alone, run.done)
     if kept:
-        assert work_of(run.tree(), "leaf_work") >= kept, run.done
+        tap.timed(work_of(run.tree(), "leaf_work") >= kept, run.done)
     else:
         assert "not written" in run.done.stderr, run.done.stderr
 
