@@ -347,7 +347,7 @@ void thread_start(uint64_t top_sp, uint32_t handed)
   t->inside = 1;
   rt_self = t;
   hooks_watch_thread_end();
-  hooks_unblock_signal();
+  hooks_block_signal(); /* a first period may be shorter than a signal's way (under a debugger): see settle_period() */
   source_start(t);
   unsigned mxcsr = __builtin_ia32_stmxcsr(); /* our arithmetic leaves no flags behind */
   __builtin_ia32_ldmxcsr(MXCSR_DEFAULT);
@@ -359,6 +359,7 @@ void thread_start(uint64_t top_sp, uint32_t handed)
   }
   __builtin_ia32_ldmxcsr(mxcsr);
   rt_leave(t);
+  hooks_unblock_signal();
 }
 
 /* Brings the record up to date.  The clock of a thread that the system has removed already reads 0. */
