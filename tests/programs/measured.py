@@ -155,8 +155,8 @@ def sums_hold(nodes):
 def no_runtime(nodes):
     """No frame of the OpenMP runtime or of this tool is shown, and none of the start-up code above main."""
     for node in nodes:
-        stub = node.name.endswith("@plt")  # it is the program's
-        assert stub or not node.name.startswith(("__kmp", "GOMP_", "gomp_")), node.path()
+        linkage = node.name.endswith("@plt")  # the program's own jump to the runtime
+        assert linkage or not node.name.startswith(("__kmp", "GOMP_", "gomp_")), node.path()
         if node.name.startswith(("_start", "__libc_start")):  # a sample may hit libc's start or exit, but main is not below
             assert all(child.name != "main" for child in node.children), node.path()
         assert not os.path.basename(node.module).startswith(("libomp.", "libgomp.", "libhpcrun-lite.")), node.path()
