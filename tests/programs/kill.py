@@ -104,8 +104,8 @@ def check(output, cpu, what):
     """Samples of a thread that waits are in no context: each stands for a millisecond."""
     found, whole, kept, said = all_of(output)
     waits = (sum(int(row["samples"]) for row in rows(output, "threads")[0]) - kept) * 0.001
-    tap.timed(found + waits >= 0.98 * cpu - 0.01, f"{what}: {found:.3f} s + {waits:.3f} s of {cpu:.3f} s, seed {SEED}")
-    tap.timed(found <= 1.05 * cpu + 0.05, f"{what}: {found:.3f} s of {cpu:.3f} s: too much, seed {SEED}")
+    assert found + waits >= 0.98 * cpu - 0.01, f"{what}: {found:.3f} s + {waits:.3f} s of {cpu:.3f} s, seed {SEED}"
+    assert found <= 1.05 * cpu + 0.05, f"{what}: {found:.3f} s of {cpu:.3f} s: too much, seed {SEED}"
     assert whole >= 0.98 * found, f"{what}: {whole:.3f} s of {found:.3f} s below main, seed {SEED}"
     assert "did not end orderly" in said, said
     assert not files(output, ".hpcrun") and files(output, ".live"), os.listdir(output)
