@@ -1,7 +1,6 @@
 #include "hpcrun-lite/packer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,46 +12,25 @@
 
 /* Both files, and a window in both forms; mapped, since this may run in a program whose heap is locked. */
 struct packing {
-  int from, to;
+  struct sys_file from, to;
   uint8_t *window, *packed;
   size_t packed_size;
-  unsigned chunks; /* packed */
+  uint64_t written;
+  int error;
 };
 
 static char packed_path[4096 + 320];
-
-static bool read_at(const struct packing *packing, uint64_t offset, void *bytes, size_t size)
-{
-  ssize_t got;
-  do
-    got = pread(packing->from, bytes, size, (off_t)offset);
-  while (got < 0 && errno == EINTR);
-  return got == (ssize_t)size;
-}
-
-static bool write_all(int fd, const uint8_t *bytes, size_t size)
-{
-  while (size) {
-    ssize_t got = write(fd, bytes, size);
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got <= 0)
-      return false;
-    bytes += got;
-    size -= (size_t)got;
-  }
-  return true;
-}
 
 static bool pack_chunk(struct packing *packing, const struct format_chunk *head, uint64_t offset)
 {
   if (head->table != FORMAT_GRAPH_LOG || !head->count)
     return true;
-  if (!read_at(packing, offset + sizeof *head, packing->window, head->count))
+  if (!sys_read_at(&packing->from, offset + sizeof *head, packing->window, head->count))
     return false;
   size_t size = format_pack(head, packing->window, writer_compressor(), packing->packed, packing->packed_size);
-  packing->chunks++;
-  return size && write_all(packing->to, packing->packed, size);
+  size_t done = sys_write_at(&packing->to, packing->written, packing->packed, size, &packing->error);
+  packing->written += done;
+  return size && done == size;
 }
 
 /* Where no chunk begins is a place that nobody could use: the next may begin at any page. */
@@ -61,7 +39,7 @@ static bool pack_chunks(struct packing *packing)
   uint64_t length = log_length();
   struct format_chunk head;
   for (uint64_t offset = 0; offset < length;) {
-    if (!read_at(packing, offset, &head, sizeof head))
+    if (!sys_read_at(&packing->from, offset, &head, sizeof head))
       return false;
     uint64_t size = sizeof head + head.stored_size;
     bool sound = head.magic == FORMAT_MAGIC && size <= LOG_WINDOW_MAX && head.count <= head.stored_size;
@@ -72,29 +50,45 @@ static bool pack_chunks(struct packing *packing)
   return true;
 }
 
-static bool pack(void)
+/* The packed file stays only if there is something in it.  0 or errno. */
+static int pack_files(struct packing *packing)
+{
+  int error = sys_open_own(&packing->from, log_path(), false);
+  if (error)
+    return error;
+  error = sys_open_own(&packing->to, packed_path, true);
+  if (!error) {
+    if (!pack_chunks(packing))
+      error = packing->error ? packing->error : EIO;
+    int closed = sys_close_own(&packing->to);
+    error = error ? error : closed;
+    if (error || !packing->written)
+      unlink(packed_path);
+  }
+  sys_close_own(&packing->from);
+  return error;
+}
+
+/* 0 or errno. */
+static int pack(void)
 {
   size_t packed_size = format_pack_bound(LOG_WINDOW_MAX);
   struct packing packing = {
       .window = sys_map(LOG_WINDOW_MAX), .packed = sys_map(packed_size), .packed_size = packed_size};
-  packing.from = open(log_path(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  packing.to = packing.from < 0 ? -1 : open(packed_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  bool done = packing.window && packing.packed && packing.to >= 0 && pack_chunks(&packing);
-  if (packing.to >= 0)
-    done &= close(packing.to) == 0;
-  if (packing.from >= 0)
-    close(packing.from);
+  int error = packing.window && packing.packed ? pack_files(&packing) : ENOMEM;
   if (packing.window)
     sys_unmap(packing.window, LOG_WINDOW_MAX);
   if (packing.packed)
     sys_unmap(packing.packed, packed_size);
-  if (done && packing.chunks)
-    return rename(packed_path, log_path()) == 0;
-  int error = errno;
-  if (packing.to >= 0)
-    unlink(packed_path);
-  errno = error;
-  return done && unlink(log_path()) == 0;
+  if (error)
+    return error;
+  if (!packing.written)
+    return unlink(log_path()) == 0 ? 0 : errno;
+  if (rename(packed_path, log_path()) == 0)
+    return 0;
+  error = errno;
+  unlink(packed_path);
+  return error;
 }
 
 void packer_run(void)
@@ -103,8 +97,9 @@ void packer_run(void)
     return;
   int stem = (int)(strlen(log_path()) - strlen(FORMAT_GRAPH_SUFFIX));
   snprintf(packed_path, sizeof packed_path, "%.*s.packing" FORMAT_GRAPH_SUFFIX, stem, log_path());
-  if (!pack() && control.config.log)
-    control_say("cannot pack %s: %s; it stays as it is", log_path(), strerror(errno));
+  int error = pack();
+  if (error && control.config.log)
+    control_say("cannot pack %s: %s; it stays as it is", log_path(), strerror(error));
 }
 
 void packer_discard(void)

@@ -2,7 +2,6 @@
 #include "hpcrun-lite/writer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,7 +32,7 @@ struct shared {
 /* Packed chunks that are not in the file yet; mapped, since this may run in a program whose heap is locked. */
 struct buffer {
   uint8_t *bytes;
-  size_t used, capacity;
+  size_t used, capacity, done; /* done: they are in the file already */
 };
 
 static struct {
@@ -92,42 +91,44 @@ static void fail(const char *what, size_t lost)
   writer.failed = true;
 }
 
-static void write_buffer(int fd, struct buffer *buffer)
+/* What is left of a buffer.  0 or errno. */
+static int write_buffer(const struct sys_file *file, struct buffer *buffer)
 {
-  size_t done = 0;
-  while (done < buffer->used) {
-    ssize_t got = write(fd, buffer->bytes + done, buffer->used - done);
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got <= 0) {
-      fail("write", buffer->used - done);
-      break;
-    }
-    done += (size_t)got;
-  }
+  int error;
+  size_t done =
+      sys_write_at(file, (uint64_t)writer.written, buffer->bytes + buffer->done, buffer->used - buffer->done, &error);
   writer.written += (off_t)done;
-  buffer->used = 0;
+  buffer->done += done;
+  if (!error)
+    buffer->used = buffer->done = 0;
+  return error;
 }
 
 /* Appends both buffers to the file.  last: there is no later time. */
 static void append(bool last)
 {
-  size_t size = writer.common.used + writer.threads.used;
-  if (!size || writer.failed)
+  struct sys_file file;
+  const char *what = "create";
+  int error = EBADF;
+  if ((!writer.common.used && !writer.threads.used) || writer.failed)
     return;
-  int create = writer.exists ? 0 : O_CREAT | O_EXCL;
-  int fd = open(writer.path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | create, 0600);
-  if (fd < 0 && (errno == EMFILE || errno == ENFILE) && !last)
-    return; /* the program has all descriptors in use: kept for later */
-  if (fd < 0) {
-    fail("create", size);
-    return;
+  for (int i = 0; i < SYS_TRIES && error == EBADF; i++) {
+    error = sys_open_own(&file, writer.path, !writer.exists);
+    if ((error == EMFILE || error == ENFILE) && !last)
+      return; /* the program has all descriptors in use: kept for later */
+    if (error)
+      break;
+    what = "write";
+    writer.exists = true;
+    error = write_buffer(&file, &writer.common);
+    if (!error)
+      error = write_buffer(&file, &writer.threads);
+    sys_close_own(&file);
   }
-  writer.exists = true;
-  write_buffer(fd, &writer.common);
-  if (!writer.failed)
-    write_buffer(fd, &writer.threads);
-  close(fd);
+  if (error) {
+    errno = error;
+    fail(what, writer.common.used - writer.common.done + writer.threads.used - writer.threads.done);
+  }
 }
 
 static bool reserve(struct buffer *buffer, size_t size)

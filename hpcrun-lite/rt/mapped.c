@@ -1,5 +1,7 @@
 #include "hpcrun-lite/rt/mapped.h"
 
+#include <errno.h>
+
 #include "common/format.h"
 #include "hpcrun-lite/rt/sys.h"
 
@@ -19,47 +21,61 @@ bool mapped_start(struct mapped_file *file, const char *path)
 }
 
 /* Whoever comes first makes the file. */
-static int open_file(struct mapped_file *file)
+static bool open_file(struct mapped_file *file, struct sys_file *opened)
 {
-  int none = FILE_NONE, fd = -1;
+  int none = FILE_NONE;
   if (atomic_compare_exchange_strong(&file->state, &none, FILE_MAKING)) {
-    fd = file->path[0] ? sys_open_own(file->path, true) : -1;
-    atomic_store(&file->state, fd < 0 ? FILE_FAILED : FILE_MADE);
-  } else {
-    for (int i = 0; i < TRIES && atomic_load(&file->state) == FILE_MAKING; i++)
-      sys_yield();
-    if (atomic_load(&file->state) == FILE_MADE)
-      fd = sys_open_own(file->path, false);
+    bool made = file->path[0] && sys_open_own(opened, file->path, true) == 0;
+    atomic_store(&file->state, made ? FILE_MADE : FILE_FAILED);
+    return made;
   }
-  return fd < 0 ? -1 : sys_move_fd(fd, SYS_HIGH_FD);
+  for (int i = 0; i < TRIES && atomic_load(&file->state) == FILE_MAKING; i++)
+    sys_yield();
+  return atomic_load(&file->state) == FILE_MADE && sys_open_own(opened, file->path, false) == 0;
 }
 
 /* What has been written into a place that could not be mapped is nobody's. */
-static void disown(int fd, uint64_t offset, size_t size)
+static void disown(const struct sys_file *opened, uint64_t offset, size_t size)
 {
   const struct format_chunk head = {.magic = FORMAT_MAGIC,
                                     .version = FORMAT_VERSION,
                                     .table = FORMAT_FREE,
                                     .flags = FORMAT_LIVE,
                                     .stored_size = size - sizeof head};
-  sys_write_at(fd, offset, &head, sizeof head);
+  int error;
+  sys_write_at(opened, offset, &head, sizeof head, &error);
+}
+
+/* written: something stands at the place, be it mapped or not. */
+static void *map_part(const struct sys_file *opened, void *at, uint64_t offset, size_t size, bool *written)
+{
+  int error;
+  if (!sys_reserve(opened, offset, size))
+    return NULL;
+  *written = at != NULL;
+  bool filled = !at || sys_write_at(opened, offset, at, size, &error) == size;
+  void *part = filled ? sys_map_file(at, opened, offset, size) : NULL;
+  if (!part && at)
+    disown(opened, offset, size);
+  return part;
 }
 
 /* at: what is there moves into the file, and is replaced by the part.  A place that was taken and is not used is given
  * back, unless others have taken theirs behind it: then zeros, or the end of the file, stand there. */
 static void *take_part(struct mapped_file *file, void *at, size_t size)
 {
-  int fd = open_file(file);
-  if (fd < 0)
+  struct sys_file opened;
+  void *part = NULL;
+  bool written = false, again = open_file(file, &opened);
+  if (!again)
     return NULL;
   uint64_t offset = atomic_fetch_add(&file->length, size), end = offset + size;
-  bool reserved = sys_reserve(fd, offset, size), written = reserved && at && sys_write_at(fd, offset, at, size);
-  void *part = reserved && (written || !at) ? sys_map_file(at, fd, offset, size) : NULL;
-  if (!part && reserved && at)
-    disown(fd, offset, size);
-  else if (!part)
+  for (int i = 0; i < SYS_TRIES && again; i++) {
+    part = map_part(&opened, at, offset, size, &written);
+    again = sys_close_own(&opened) == EBADF && !part && open_file(file, &opened);
+  }
+  if (!part && !written)
     atomic_compare_exchange_strong(&file->length, &end, offset);
-  sys_close(fd);
   return part;
 }
 

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "hpcrun-lite/rt/source.h"
 
+#include <errno.h>
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <time.h>
@@ -8,7 +9,7 @@
 #include "hpcrun-lite/rt/sys.h"
 #include "hpcrun-lite/rt/work.h"
 
-enum { PAGE = 4096, PHASE_MIN_NS = 20000, EACCES_RESULT = -13, EPERM_RESULT = -1 };
+enum { PAGE = 4096, PHASE_MIN_NS = 20000 };
 
 /* Where in its period a thread starts: a number up to the period, from the thread's id and the time.  Not much below
  * what the kernel's timers can do. */
@@ -48,14 +49,13 @@ void source_probe(void)
   rt.timers_for_cpu = fd < 0;
 }
 
-/* Descriptor numbers that programs do not use, and that tell a thread's events apart: a signal names its event by the
- * number that it had when it was armed, also after it was closed. */
+/* Descriptor numbers that tell a thread's events apart: a signal names its event by the number that it had when it was
+ * armed, also after it was closed. */
 static int move_apart(const struct thread_state *t, const struct source *source, int fd)
 {
-  fd = sys_move_fd(fd, SYS_HIGH_FD);
   for (unsigned i = 0; i < rt.event_count; i++)
     if (&t->sources[i] != source && t->sources[i].how != SOURCE_OFF && t->sources[i].fd == fd) {
-      fd = sys_move_fd(fd, fd + 1);
+      fd = sys_perf_move(fd, fd + 1);
       i = UINT32_MAX; /* compare with all of them anew */
     }
   return fd;
@@ -68,11 +68,12 @@ static bool perf_start(struct thread_state *t, struct source *source, uint64_t p
 {
   const struct event *event = &rt.events[source->event];
   int fd = open_event(event, t->tid, period, false);
-  if (fd == EACCES_RESULT || fd == EPERM_RESULT)
+  if (fd == -EACCES || fd == -EPERM)
     fd = event->clock == EVENT_COUNT ? open_event(event, t->tid, period, true) : fd;
+  if (fd >= 0)
+    fd = move_apart(t, source, fd);
   if (fd < 0)
     return false;
-  fd = move_apart(t, source, fd);
   void *page = sys_perf_deliver(fd, t->tid, RT_SIGNAL) ? sys_perf_page(fd, PAGE) : NULL;
   bool keep = page && event->clock == EVENT_COUNT && sys_perf_id(fd, &source->id);
   if (!keep)

@@ -1,12 +1,14 @@
 #define _GNU_SOURCE
 #include "hpcrun-lite/rt/sys.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -96,10 +98,9 @@ uint64_t sys_process_cpu_ns(void)
  * lesser evil. */
 static bool peek_by_probe(uint64_t address, void *out, size_t size_bytes)
 {
-  enum { EINVAL_RESULT = -22 };
   uint64_t last = address + size_bytes - 8;
-  if (call6(SYS_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) != EINVAL_RESULT ||
-      call6(SYS_rt_sigprocmask, -1, (long)last, 0, 8, 0, 0) != EINVAL_RESULT)
+  if (call6(SYS_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) != -EINVAL ||
+      call6(SYS_rt_sigprocmask, -1, (long)last, 0, 8, 0, 0) != -EINVAL)
     return false;
   __builtin_memcpy(out, (const void *)address, size_bytes);
   return true;
@@ -107,17 +108,66 @@ static bool peek_by_probe(uint64_t address, void *out, size_t size_bytes)
 
 bool sys_peek(uint64_t address, void *out, size_t size_bytes)
 {
-  enum { EPERM_RESULT = -1, ENOSYS_RESULT = -38 };
   struct iovec here = {out, size_bytes}, there = {(void *)address, size_bytes};
   long got = call6(SYS_process_vm_readv, own_pid, (long)&here, 1, (long)&there, 1, 0);
-  if (got == EPERM_RESULT || got == ENOSYS_RESULT)
+  if (got == -EPERM || got == -ENOSYS)
     return peek_by_probe(address, out, size_bytes);
   return got == (long)size_bytes;
 }
 
+void sys_close(int fd)
+{
+  call3(SYS_close, fd, 0, 0);
+}
+
+bool sys_perf_id(int fd, uint64_t *id)
+{
+  return call3(SYS_ioctl, fd, (long)PERF_EVENT_IOC_ID, (long)id) == 0;
+}
+
+static bool is_event(int fd, const uint64_t *identity)
+{
+  uint64_t id;
+  return sys_perf_id(fd, &id) && id == identity[0];
+}
+
+static bool is_file(int fd, const uint64_t *identity)
+{
+  struct stat facts;
+  return call3(SYS_fstat, fd, (long)&facts, 0) == 0 && facts.st_dev == identity[0] && facts.st_ino == identity[1];
+}
+
+/* What is ours, at a number from lowest on; at the one it has where there is none.  Returns -EBADF where the program
+ * has used that number meanwhile. */
+static int move_fd(int fd, int lowest, bool (*is_ours)(int fd, const uint64_t *identity), const uint64_t *identity)
+{
+  int moved = (int)call3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest);
+  if (moved < 0)
+    return is_ours(fd, identity) ? fd : -EBADF;
+  if (!is_ours(moved, identity)) {
+    sys_close(moved);
+    return -EBADF;
+  }
+  if (is_ours(fd, identity))
+    sys_close(fd);
+  return moved;
+}
+
+int sys_perf_move(int fd, int lowest)
+{
+  uint64_t id;
+  return sys_perf_id(fd, &id) ? move_fd(fd, lowest, is_event, &id) : -EBADF;
+}
+
 int sys_perf_event_open(struct perf_event_attr *attr, int tid)
 {
-  return (int)call6(SYS_perf_event_open, (long)attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
+  int fd = -EBADF;
+  for (int i = 0; i < SYS_TRIES && fd == -EBADF; i++) {
+    fd = (int)call6(SYS_perf_event_open, (long)attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
+    if (fd >= 0)
+      fd = sys_perf_move(fd, SYS_HIGH_FD);
+  }
+  return fd;
 }
 
 bool sys_perf_deliver(int fd, int tid, int signal_number)
@@ -133,39 +183,58 @@ void *sys_perf_page(int fd, size_t size_bytes)
   return at < 0 && at > -4096 ? NULL : (void *)at;
 }
 
-int sys_move_fd(int fd, int lowest)
+int sys_open_own(struct sys_file *file, const char *path, bool create)
 {
-  long high = call3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest);
-  if (high < 0)
-    return fd;
-  sys_close(fd);
-  return (int)high;
+  struct stat facts;
+  int fd = -EBADF;
+  for (int i = 0; i < SYS_TRIES && fd == -EBADF; i++) {
+    int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (create && !i ? O_CREAT | O_EXCL : 0);
+    fd = (int)call6(SYS_openat, AT_FDCWD, (long)path, flags, 0600, 0, 0);
+    if (fd < 0)
+      break;
+    long error = call6(SYS_newfstatat, AT_FDCWD, (long)path, (long)&facts, AT_SYMLINK_NOFOLLOW, 0, 0);
+    *file = (struct sys_file){.fd = fd, .device = facts.st_dev, .inode = facts.st_ino};
+    fd = error ? (int)error : move_fd(fd, SYS_HIGH_FD, is_file, (uint64_t[]){facts.st_dev, facts.st_ino});
+  }
+  file->fd = fd;
+  return fd < 0 ? -fd : 0;
 }
 
-void sys_close(int fd)
+static bool still_ours(const struct sys_file *file)
 {
-  call3(SYS_close, fd, 0, 0);
+  return is_file(file->fd, (uint64_t[]){file->device, file->inode});
 }
 
-int sys_open_own(const char *path, bool create)
+int sys_close_own(const struct sys_file *file)
 {
-  int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (create ? O_CREAT | O_EXCL : 0);
-  long fd = call6(SYS_openat, AT_FDCWD, (long)path, flags, 0600, 0, 0);
-  return fd < 0 ? -1 : (int)fd;
+  return still_ours(file) ? -(int)call3(SYS_close, file->fd, 0, 0) : EBADF;
 }
 
-bool sys_write_at(int fd, uint64_t offset, const void *bytes, size_t size_bytes)
+bool sys_read_at(const struct sys_file *file, uint64_t offset, void *bytes, size_t size_bytes)
 {
-  enum { TRIES = 100, EINTR_RESULT = -4 };
+  long got;
+  do
+    got = still_ours(file) ? call6(SYS_pread64, file->fd, (long)bytes, (long)size_bytes, (long)offset, 0, 0) : -EBADF;
+  while (got == -EINTR);
+  return got == (long)size_bytes;
+}
+
+size_t sys_write_at(const struct sys_file *file, uint64_t offset, const void *bytes, size_t size_bytes, int *error)
+{
+  enum { TRIES = 100 };
   size_t done = 0;
+  *error = 0;
   for (int i = 0; i < TRIES && done < size_bytes; i++) {
-    long got = call6(SYS_pwrite64, fd, (long)((const char *)bytes + done), (long)(size_bytes - done),
-                     (long)(offset + done), 0, 0);
-    if (got <= 0 && got != EINTR_RESULT)
-      return false;
+    const char *rest = (const char *)bytes + done;
+    long got = -EBADF;
+    if (still_ours(file))
+      got = call6(SYS_pwrite64, file->fd, (long)rest, (long)(size_bytes - done), (long)(offset + done), 0, 0);
+    *error = got < 0 ? (int)-got : 0;
+    if (got <= 0 && got != -EINTR)
+      break;
     done += got > 0 ? (size_t)got : 0;
   }
-  return done == size_bytes;
+  return done;
 }
 
 /* Beyond the limit of a file's size the kernel would send SIGXFSZ, which is the program's. */
@@ -176,38 +245,36 @@ static bool within_limit(uint64_t size_bytes)
   return limit.rlim_cur == RLIM_INFINITY || size_bytes <= limit.rlim_cur;
 }
 
-bool sys_reserve(int fd, uint64_t offset, size_t size_bytes)
+bool sys_reserve(const struct sys_file *file, uint64_t offset, size_t size_bytes)
 {
-  enum { TRIES = 100, EINTR_RESULT = -4, ENOSYS_RESULT = -38, EOPNOTSUPP_RESULT = -95 };
+  enum { TRIES = 100 };
   static const char zeros[4096];
-  long result = EINTR_RESULT;
+  int error;
+  long result = -EINTR;
   if (!within_limit(offset + size_bytes))
     return false;
-  for (int i = 0; i < TRIES && result == EINTR_RESULT; i++)
-    result = call6(SYS_fallocate, fd, 0, (long)offset, (long)size_bytes, 0, 0);
-  if (result != ENOSYS_RESULT && result != EOPNOTSUPP_RESULT)
+  for (int i = 0; i < TRIES && result == -EINTR; i++)
+    result = still_ours(file) ? call6(SYS_fallocate, file->fd, 0, (long)offset, (long)size_bytes, 0, 0) : -EBADF;
+  if (result != -ENOSYS && result != -EOPNOTSUPP)
     return result == 0;
   for (size_t done = 0; done < size_bytes; done += sizeof zeros)
-    if (!sys_write_at(fd, offset + done, zeros, sizeof zeros))
+    if (sys_write_at(file, offset + done, zeros, sizeof zeros, &error) < sizeof zeros)
       return false;
   return true;
 }
 
-void *sys_map_file(void *at, int fd, uint64_t offset, size_t size_bytes)
+void *sys_map_file(void *at, const struct sys_file *file, uint64_t offset, size_t size_bytes)
 {
   int flags = MAP_SHARED | MAP_POPULATE | (at ? MAP_FIXED : 0);
-  long got = call6(SYS_mmap, (long)at, (long)size_bytes, PROT_READ | PROT_WRITE, flags, fd, (long)offset);
+  if (!still_ours(file))
+    return NULL;
+  long got = call6(SYS_mmap, (long)at, (long)size_bytes, PROT_READ | PROT_WRITE, flags, file->fd, (long)offset);
   return got < 0 && got > -4096 ? NULL : (void *)got;
 }
 
 void sys_unlink(const char *path)
 {
   call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
-}
-
-bool sys_perf_id(int fd, uint64_t *id)
-{
-  return call3(SYS_ioctl, fd, (long)PERF_EVENT_IOC_ID, (long)id) == 0;
 }
 
 bool sys_perf_read(int fd, uint64_t id, uint64_t *count)

@@ -231,12 +231,9 @@ static void start_counter(struct thread_state *t)
   bool cycles = rt.work_unit == WORK_CYCLES;
   work->page =
       open_page(t, PERF_TYPE_HARDWARE, cycles ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_HW_INSTRUCTIONS, &work->fd);
-  if (work->fd >= 0) {
-    work->fd = sys_move_fd(work->fd, SYS_HIGH_FD);
-    work->fd_open = sys_perf_id(work->fd, &work->id);
-  } else {
+  work->fd_open = work->fd >= 0 && sys_perf_id(work->fd, &work->id);
+  if (work->fd < 0)
     rt_lost(t, FORMAT_LOST_EVENTS);
-  }
   uint64_t count;
   if (work->page)
     read_register(work->page, &count, &work->idle_ns);

@@ -8,8 +8,11 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,6 +20,7 @@
 #include "hpcrun-lite/rt/arena.h"
 #include "hpcrun-lite/rt/mapped.h"
 #include "hpcrun-lite/rt/rt.h"
+#include "hpcrun-lite/rt/sys.h"
 
 void threads_adopt(void);
 void threads_adopt(void)
@@ -247,6 +251,73 @@ static void test_the_limit_of_files_raises_no_signal(void **state)
   assert_true(status.st_size <= 3 * PART);
 }
 
+/* What the program has at our number meanwhile is neither written nor closed, nor taken for ours. */
+static void test_a_number_that_is_the_programs_is_left_alone(void **state)
+{
+  struct sys_file own;
+  struct stat status;
+  int error, other = memfd_create("other", 0);
+  char byte;
+  (void)state;
+  assert_int_equal(sys_open_own(&own, path, true), 0);
+  assert_true(own.fd >= SYS_HIGH_FD);
+  assert_int_equal(sys_write_at(&own, 0, "ours", 4, &error), 4);
+  assert_int_equal(dup2(other, own.fd), own.fd);
+  assert_int_equal(sys_write_at(&own, 4, "lost", 4, &error), 0);
+  assert_int_equal(error, EBADF);
+  assert_false(sys_read_at(&own, 0, &byte, 1));
+  assert_false(sys_reserve(&own, 0, PART));
+  assert_null(sys_map_file(NULL, &own, 0, PART));
+  assert_int_equal(sys_close_own(&own), EBADF);
+  assert_int_equal(sys_perf_move(own.fd, SYS_HIGH_FD), -EBADF);
+  assert_int_equal(fstat(own.fd, &status), 0);
+  assert_int_equal(status.st_size, 0);
+  close(own.fd);
+  close(other);
+  assert_int_equal(stat(path, &status), 0);
+  assert_int_equal(status.st_size, 4);
+}
+
+static atomic_bool stop;
+
+static void *takes_all_numbers(void *other)
+{
+  while (!atomic_load(&stop))
+    for (int fd = *(int *)other + 1; fd < *(int *)other + 8; fd++)
+      dup2(*(int *)other, fd);
+  return other;
+}
+
+/* A thread that puts a file of its own wherever one is opened. */
+static void test_a_number_that_is_taken_while_it_is_opened(void **state)
+{
+  pthread_t thread;
+  struct stat status;
+  unsigned written = 0;
+  int error, other = memfd_create("other", 0);
+  (void)state;
+  atomic_store(&stop, false);
+  assert_int_equal(pthread_create(&thread, NULL, takes_all_numbers, &other), 0);
+  for (unsigned i = 0; i < ROUNDS; i++) {
+    struct sys_file own;
+    unlink(path);
+    if (sys_open_own(&own, path, true))
+      continue;
+    assert_int_equal(sys_write_at(&own, 0, "ours", 4, &error), 4);
+    assert_int_equal(sys_close_own(&own), 0);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_size, 4);
+    written++;
+  }
+  atomic_store(&stop, true);
+  pthread_join(thread, NULL);
+  assert_true(written > 0);
+  assert_int_equal(fstat(other, &status), 0);
+  assert_int_equal(status.st_size, 0);
+  for (int fd = other; fd < other + 8; fd++)
+    close(fd);
+}
+
 static int make_directory(void **state)
 {
   (void)state;
@@ -274,6 +345,8 @@ int main(void)
       cmocka_unit_test_setup(test_a_place_that_cannot_be_mapped_is_disowned, setup),
       cmocka_unit_test_setup(test_a_place_beyond_the_limit_is_given_back, setup),
       cmocka_unit_test_setup(test_the_limit_of_files_raises_no_signal, setup),
+      cmocka_unit_test_setup(test_a_number_that_is_the_programs_is_left_alone, setup),
+      cmocka_unit_test_setup(test_a_number_that_is_taken_while_it_is_opened, setup),
   };
   return cmocka_run_group_tests_name("mapped", tests, make_directory, remove_directory);
 }
