@@ -108,8 +108,10 @@ static void report_unfinished(const struct profile *profile)
               "hpcprof-lite: %s is whole; the .live file beside it, left as the process was killed, is not read\n",
               process->path);
     if (process->unfinished && process->usable)
-      fprintf(stderr, "hpcprof-lite: %s: process %u %s: reported up to its last sample, after %.3f s\n", process->path,
-              process->pid, process->running ? "still runs" : "did not end orderly", (double)process->wall_ns / 1e9);
+      fprintf(stderr, "hpcprof-lite: %s: process %u %s: reported up to its last sample, after %.3f s%s\n",
+              process->path, process->pid, process->running ? "still runs" : "did not end orderly",
+              (double)process->wall_ns / 1e9,
+              process->lost[LOSS_UNKEPT] ? ", but for what was not kept on the disk" : "");
     else if (process->unfinished)
       fprintf(stderr, "hpcprof-lite: %s: the process was killed as it started: nothing of it was measured\n",
               process->path);

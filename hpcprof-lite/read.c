@@ -47,6 +47,7 @@ struct read_file {
   const char *path; /* the caller's */
   struct load load;
   uint64_t budget;  /* bytes that may yet be unfolded */
+  bool incomplete;  /* parts of its tables were not kept on the disk, which is among its losses */
   size_t live_size; /* of the bytes, those of a live file; what follows is what its ended threads have left */
   struct table process, strings, metrics, modules, regions, threads, directives, contributions;
   struct chunk_ref *refs; /* sorted by owner, table, offset */
@@ -103,7 +104,7 @@ static int table_put(struct read_file *file, struct table *table, const struct f
                  format_table_name(head->table), first, (unsigned long long)first + head->count);
     return 0;
   }
-  if (first > table->count)
+  if (first > table->count && !file->incomplete)
     problems_add(problems, "%s: section '%s' lacks records %u to %u: what refers to them is incomplete", file->path,
                  format_table_name(head->table), table->count, first - 1);
   if (table_grow(table, first + head->count, record_size))
@@ -111,6 +112,11 @@ static int table_put(struct read_file *file, struct table *table, const struct f
   for (uint32_t i = 0; i < head->count; i++)
     format_record(view, i, table->data + (size_t)(first + i) * record_size, record_size);
   return 0;
+}
+
+bool read_incomplete(const struct read_file *file)
+{
+  return file->incomplete;
 }
 
 /* String at that offset, "" where there is none; always ends inside the table. */
@@ -364,7 +370,7 @@ static void derive_process(struct profile_process *process)
 }
 
 /* Copies the process record; without one the process is described by what is left. */
-static int take_process(const struct read_file *file, struct profile_process *process, struct problems *problems)
+static int take_process(struct read_file *file, struct profile_process *process, struct problems *problems)
 {
   struct format_process record = {.rank = -1};
   if (file->process.count)
@@ -383,6 +389,7 @@ static int take_process(const struct read_file *file, struct profile_process *pr
   process->threads_registered = record.threads;
   process->regions = record.regions;
   memcpy(process->lost, record.lost, sizeof process->lost);
+  file->incomplete = process->unfinished && process->lost[LOSS_UNKEPT];
   process->host = strdup(string_at(file, record.host));
   process->command = strdup(string_at(file, record.command));
   process->runtime = strdup(string_at(file, record.runtime));
@@ -467,7 +474,7 @@ static int take_threads(const struct read_file *file, struct profile_process *pr
     threads[count++] = threads[i];
   }
   uint32_t extra = unrecorded(file, threads, count);
-  if (extra)
+  if (extra && !file->incomplete)
     problems_add(problems, "%s: %u threads have contexts but no record: their own times are unknown", file->path,
                  extra);
   process->threads = threads;

@@ -65,6 +65,10 @@ int read_open(const char *path, struct problems *problems, struct profile_proces
 int read_open_again(const char *path, struct problems *problems, struct read_file **out);
 void read_close(struct read_file *file);
 
+/* The process was killed, and could not keep all of its tables on the disk: that parts are missing is no damage, but
+ * among its losses. */
+bool read_incomplete(const struct read_file *file);
+
 uint32_t read_columns_count(const struct read_file *file);
 struct read_column read_column(const struct read_file *file, uint32_t column);
 uint32_t read_modules_count(const struct read_file *file);

@@ -65,7 +65,7 @@ static void fault(struct stitch *stitch, enum fault which, uint32_t node)
 static void report_faults(struct stitch *stitch, uint32_t thread)
 {
   for (int i = 0; i < FAULT_COUNT; i++) {
-    if (stitch->faults[i])
+    if (stitch->faults[i] && (i == FAULT_CYCLE || !read_incomplete(stitch->file)))
       problems_add(stitch->problems, "%s: thread %u: %s, %llu time%s (first: node %u): %s", stitch->process->path,
                    thread, fault_text[i].what, (unsigned long long)stitch->faults[i], stitch->faults[i] == 1 ? "" : "s",
                    stitch->fault_first[i], fault_text[i].fate);

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "hpcrun-lite/rt/mapped.h"
+#include "hpcrun-lite/rt/record.h"
 #include "hpcrun-lite/rt/rt.h"
 #include "hpcrun-lite/rt/sys.h"
 
@@ -57,7 +58,7 @@ static uint8_t *map_kept(size_t size)
     return NULL;
   uint8_t *base = mapped_part(&file, size);
   if (!base)
-    rt_lost(NULL, FORMAT_LOST_UNKEPT);
+    record_unkept();
   return base;
 }
 
@@ -199,7 +200,7 @@ void arena_settle(void)
   for (unsigned i = 1; i < count; i++) {
     uint8_t *base = atomic_load(&blocks[i].base);
     if (base && blocks[i].keep && !mapped_adopt(&file, base, blocks[i].size))
-      rt_lost(NULL, FORMAT_LOST_UNKEPT);
+      record_unkept();
   }
   atomic_store(&keeping, KEEP_SETTLED);
 }
@@ -209,7 +210,7 @@ void arena_waive(void)
   if (atomic_load(&keeping) != KEEP_WAITING)
     return;
   atomic_store(&keeping, KEEP_NOTHING);
-  rt_lost(NULL, FORMAT_LOST_UNKEPT);
+  record_unkept();
 }
 
 bool arena_kept(void)

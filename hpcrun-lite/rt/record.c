@@ -79,6 +79,14 @@ void record_process(struct format_process *process)
   process->lost[FORMAT_LOST_BLAME] += blame_left();
 }
 
+void record_unkept(void)
+{
+  rt_lost(NULL, FORMAT_LOST_UNKEPT);
+  struct format_process *process = atomic_load(&kept);
+  if (process)
+    __atomic_store_n(&process->lost[FORMAT_LOST_UNKEPT], atomic_load(&rt.lost[FORMAT_LOST_UNKEPT]), __ATOMIC_RELEASE);
+}
+
 void record_refresh(struct thread_state *t)
 {
   uint64_t now = rt_ticks(), due = atomic_load_explicit(&process_due, memory_order_relaxed);

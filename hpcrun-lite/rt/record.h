@@ -22,6 +22,9 @@ void record_thread(struct thread_state *t, uint64_t cpu_ns);
 /* Times and losses of the process until now. */
 void record_process(struct format_process *process);
 
+/* A block of tables is not on the disk: the process's record says so at once, for who finds parts of tables missing. */
+void record_unkept(void);
+
 /* A sample of the thread's own: its record, and that of the process, from time to time. */
 void record_refresh(struct thread_state *t);
 

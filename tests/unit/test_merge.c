@@ -190,6 +190,40 @@ static void test_circle_of_links_ends(void **state)
   merge_release(&profile);
 }
 
+/* A live file with a frame whose values, and one whose creator, are not there; returns how many problems are told. */
+static size_t told_of_missing(uint64_t unkept, const char *suffix)
+{
+  struct profile profile;
+  char *path;
+  assert_true(asprintf(&path, "%s/0%s", directory, suffix) > 0);
+  begin(1);
+  compose.form = COMPOSE_LIVE;
+  compose.process.lost[FORMAT_LOST_UNKEPT] = unkept;
+  uint32_t frame = compose_frame(&compose, 0, 0x10, 1, 1);
+  compose.nodes[compose_frame(&compose, frame, 0x20, 1, 2)].value = COMPOSE_RECORDS;
+  compose_frame(&compose, compose_node(&compose, FORMAT_KIND_LINK, 2, 1, 0, NULL), 0x30, 1, 4);
+  compose_thread(&compose, 1);
+  compose_end(&compose);
+  assert_true(compose_write(&compose, path));
+  assert_int_equal(merge_files(&path, 1, 1, BASELINE_THREAD, NULL, &profile), 0);
+  assert_int_equal(WORK(&profile, FRAME(0x10)), 1);
+  assert_int_equal(WORK(&profile, {.kind = CONTEXT_PARTIAL}, FRAME(0x30)), 4);
+  assert_int_equal(total_work(&profile), 5);
+  size_t told = profile.problems[0].count;
+  merge_release(&profile);
+  unlink(path);
+  free(path);
+  return told;
+}
+
+static void test_tables_that_were_not_kept_are_a_loss(void **state)
+{
+  (void)state;
+  assert_int_equal(told_of_missing(1, FORMAT_LIVE_SUFFIX), 0);
+  assert_int_equal(told_of_missing(0, FORMAT_LIVE_SUFFIX), 2);
+  assert_true(told_of_missing(1, FORMAT_SUFFIX) >= 2); /* at the end all is written */
+}
+
 static void test_parents_may_come_later(void **state)
 {
   (void)state;
@@ -423,7 +457,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_link_joins_the_creator),     cmocka_unit_test(test_chains_resolve_in_any_order),
       cmocka_unit_test(test_unknown_region_is_partial),  cmocka_unit_test(test_circle_of_links_ends),
-      cmocka_unit_test(test_parents_may_come_later),     cmocka_unit_test(test_values_saturate),
+      cmocka_unit_test(test_parents_may_come_later), cmocka_unit_test(test_tables_that_were_not_kept_are_a_loss),    cmocka_unit_test(test_values_saturate),
       cmocka_unit_test(test_many_files_on_many_threads), cmocka_unit_test(test_recursion_counts_once),
       cmocka_unit_test(test_region_has_one_row),         cmocka_unit_test(test_idleness_against_each_baseline),
       cmocka_unit_test(test_idleness_saturates),         cmocka_unit_test(test_no_idleness_without_its_sums),
