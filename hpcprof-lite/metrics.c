@@ -81,15 +81,11 @@ static void add_thread(struct report_run *run, const struct profile_thread *thre
 {
   run->threads++;
   add(&run->samples, thread->samples);
-  add(&run->samples_idle, thread->samples_idle);
-  add(&run->samples_lockwait, thread->samples_lockwait);
   add(&run->work_ns, thread->work_ns);
   add(&run->overhead_ns, thread->overhead_ns);
   add(&run->lockwait_ns, thread->lockwait_ns);
   add(&run->idle_ns, thread->idle_ns);
   add(&run->lockwait_sampled_ns, thread->lockwait_sampled_ns);
-  add(&run->idle_sampled_ns, thread->idle_sampled_ns);
-  add(&run->tool_ns, thread->tool_ns);
   add(&run->caused_lock_ns, thread->caused_lock_ns);
   add(&run->caused_idle_ns, thread->caused_idle_ns);
   for (unsigned i = 0; i < LOSS_MAX; i++)

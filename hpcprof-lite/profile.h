@@ -106,7 +106,7 @@ struct profile_thread {
   uint32_t index, tid, flags;
   uint64_t start_ns, end_ns;
   uint64_t samples, samples_idle, samples_lockwait;
-  uint64_t idle_sampled_ns, lockwait_sampled_ns;
+  uint64_t lockwait_sampled_ns;
   uint64_t idle_ns, lockwait_ns;
   uint64_t tool_ns, cpu_ns, wall_ns;
   uint64_t blocked_ns, region_ns, regions;

@@ -421,7 +421,6 @@ static void take_thread(const struct format_thread *record, struct profile_threa
       .samples = record->samples,
       .samples_idle = record->samples_idle,
       .samples_lockwait = record->samples_lockwait,
-      .idle_sampled_ns = record->idle_sampled_ns,
       .lockwait_sampled_ns = record->lockwait_sampled_ns,
       .idle_ns = record->idle_ns,
       .lockwait_ns = record->lockwait_ns,

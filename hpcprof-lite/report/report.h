@@ -24,8 +24,8 @@ struct report_run {
   uint32_t processes, threads, threads_max;
   uint32_t unfinished, running; /* of the processes: were killed; have not ended yet */
   uint64_t elapsed_ns, cpu_ns, regions;
-  uint64_t samples, samples_idle, samples_lockwait;
-  uint64_t work_ns, overhead_ns, lockwait_ns, idle_ns, lockwait_sampled_ns, idle_sampled_ns, tool_ns;
+  uint64_t samples;
+  uint64_t work_ns, overhead_ns, lockwait_ns, idle_ns, lockwait_sampled_ns;
   uint64_t lost[LOSS_MAX];
   uint64_t caused_lock_ns, caused_idle_ns; /* charged to contexts                                    */
   uint64_t baseline_ns;                    /* threads or cores of the OpenMP processes x elapsed time  */
