@@ -444,17 +444,18 @@ void thread_stop(void)
   struct thread_state *t = rt_thread();
   if (!t || !control.active)
     return;
+  hooks_block_signal(); /* as in thread_start() */
+  uint64_t cpu_ns = sys_thread_cpu_ns(); /* what follows is not sampled, nor is it the program's */
   unsigned mxcsr = __builtin_ia32_stmxcsr();
   __builtin_ia32_ldmxcsr(MXCSR_DEFAULT);
   t->inside = 1;
+  sample_end(t);
   if (rt.online) {
     keep_ended(t);
     ospg_stop_thread(t);
   }
-  sample_end(t);
   stopped = true;
   rt_self = NULL;
-  uint64_t cpu_ns = sys_thread_cpu_ns(); /* what follows is not sampled, nor is it the program's */
   source_stop(t);
   blame_openmp_end(t);
   rt_leave(t); /* no handler will come: who waits for those inside need not wait for us */
@@ -475,6 +476,7 @@ void thread_stop(void)
   }
   lock_drop();
   __builtin_ia32_ldmxcsr(mxcsr);
+  hooks_unblock_signal();
 }
 
 /* Waits, for a bounded time, until a condition on every live thread holds. */
