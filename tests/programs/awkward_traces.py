@@ -2,6 +2,7 @@
 
 Usage: awkward_traces.py [--long]     (--long: every case in all settings, ten times)"""
 import os
+import shutil
 
 from alone import LONG, built, cases, check
 from measured import HERE, Measurement, build, tap
@@ -66,6 +67,18 @@ def memory_does_not_grow_with_threads(directory):
         run = Measurement(directory, churn(), "churn", count, options=("-e", "task-clock@f5000", "-p", "online"), SHOW="1")
         grown.append(int([line for line in run.done.stderr.splitlines() if line.startswith("peak")][0].split()[1]))
     assert grown[1] - grown[0] < 2000, grown  # KB: a leak of 100 bytes a thread would show
+
+
+@tap.case
+def short_threads_under_a_tracer(directory):
+    """A signal takes longer there than a thread's first sample may take to come: at a random moment of its period."""
+    tracer = ("strace", "-f", "-e", "trace=none", "-o", "/dev/null")
+    if not shutil.which("strace") or tap.run(*tracer, "true").returncode != 0:
+        raise tap.Skip("strace cannot trace here")
+    for mode in ("off", "online"):
+        run = Measurement(directory, churn(), "churn", "300", options=("-e", "task-clock@f1000", "-p", mode), prefix=tracer, timeout=60)
+        assert (run.done.returncode, run.done.stdout) == (0, "done\n"), run.done
+        assert len(run.threads()) == 301, run.done
 
 
 @tap.case

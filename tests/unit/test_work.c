@@ -24,6 +24,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "hpcrun-lite/rt/sample.h"
 #include "hpcrun-lite/rt/sys.h"
 #include "hpcrun-lite/rt/work.h"
 
@@ -421,6 +422,41 @@ static void waits_and_fragments_of_a_counter(void **state)
   assert_int_equal(work_until(&one, one.work.wait_since), 300);
 }
 
+/* ---- the end of a thread ---- */
+
+/* A thread with one event, of a millisecond, whose last sample is so long ago. */
+static void sampled(uint64_t passed_ns, uint64_t rest_until)
+{
+  setup(NULL);
+  rt.event_count = 1;
+  rt.driver = 0;
+  rt.events[0].clock = EVENT_CPU_TIME;
+  one.sources[0] = (struct source){.how = SOURCE_TIMER, .period = 1000000, .rest_until = rest_until};
+  one.sources[0].last = sys_thread_cpu_ns() - passed_ns;
+}
+
+static void what_a_rest_owes_at_the_end_is_the_tools(void **state)
+{
+  (void)state;
+  burn(6000000); /* so that the clock has passed that much */
+  sampled(5000000, UINT64_MAX);
+  sample_end(&one);
+  assert_int_equal(record.lost[FORMAT_LOST_REFUSED], 1);
+  assert_in_range(record.tool_ns, 5000000, 6000000);
+  sampled(500000, UINT64_MAX); /* no sample would have come yet */
+  sample_end(&one);
+  assert_int_equal(record.lost[FORMAT_LOST_REFUSED] + record.tool_ns, 0);
+  sampled(5000000, 0); /* it does not rest: the sample is on its way */
+  sample_end(&one);
+  assert_int_equal(record.lost[FORMAT_LOST_REFUSED] + record.tool_ns, 0);
+  atomic_store(&rt.paused, true);
+  sampled(5000000, UINT64_MAX);
+  sample_end(&one);
+  atomic_store(&rt.paused, false);
+  assert_int_equal(record.lost[FORMAT_LOST_REFUSED] + record.tool_ns, 0);
+  rt.event_count = 0;
+}
+
 int main(void)
 {
   calibrate();
@@ -433,6 +469,7 @@ int main(void)
       cmocka_unit_test_setup(a_register_that_is_not_ours_is_a_loss, setup_page),
       cmocka_unit_test_setup(time_without_the_counter_is_a_loss, setup_page),
       cmocka_unit_test_setup(waits_and_fragments_of_a_counter, setup_page),
+      cmocka_unit_test(what_a_rest_owes_at_the_end_is_the_tools),
       cmocka_unit_test_setup(by_asking, forbid),
       cmocka_unit_test_setup(by_the_rseq_area, setup),
       cmocka_unit_test_setup(a_signal_moves_the_witness, setup),
