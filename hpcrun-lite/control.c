@@ -444,7 +444,7 @@ void thread_stop(void)
   struct thread_state *t = rt_thread();
   if (!t || !control.active)
     return;
-  hooks_block_signal(); /* as in thread_start() */
+  hooks_block_signal();                  /* as in thread_start() */
   uint64_t cpu_ns = sys_thread_cpu_ns(); /* what follows is not sampled, nor is it the program's */
   unsigned mxcsr = __builtin_ia32_stmxcsr();
   __builtin_ia32_ldmxcsr(MXCSR_DEFAULT);
