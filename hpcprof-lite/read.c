@@ -35,6 +35,7 @@ static const size_t unfold_floor = 16u << 20, unfold_factor = 64;
 struct table {
   uint8_t *data;
   uint32_t count, room;
+  uint32_t lacks_first, lacks_end; /* the first gap */
 };
 
 /* A chunk of a thread's tree or values that is decoded later. */
@@ -92,7 +93,17 @@ static bool plausible(struct read_file *file, const struct table *table, const s
   return end <= table->count || spend(file, (end - table->count) * (uint64_t)record_size);
 }
 
-/* Puts a chunk's records at their place, `first`.  A gap is reported, an impossible place refused.  0, or ERR_NOMEM. */
+/* Tells of the first gap in a table, unless that is among the losses. */
+static void report_gap(const struct read_file *file, const struct table *table, enum format_table which,
+                       struct problems *problems)
+{
+  if (table->lacks_end && !file->incomplete)
+    problems_add(problems, "%s: section '%s' lacks records %u to %u: what refers to them is incomplete", file->path,
+                 format_table_name(which), table->lacks_first, table->lacks_end - 1);
+}
+
+/* Puts a chunk's records at their place, `first`.  A gap is remembered, an impossible place refused.  0, or ERR_NOMEM.
+ */
 static int table_put(struct read_file *file, struct table *table, const struct format_view *view, uint32_t first,
                      size_t record_size, struct problems *problems)
 {
@@ -104,9 +115,10 @@ static int table_put(struct read_file *file, struct table *table, const struct f
                  format_table_name(head->table), first, (unsigned long long)first + head->count);
     return 0;
   }
-  if (first > table->count && !file->incomplete)
-    problems_add(problems, "%s: section '%s' lacks records %u to %u: what refers to them is incomplete", file->path,
-                 format_table_name(head->table), table->count, first - 1);
+  if (first > table->count && !table->lacks_end) {
+    table->lacks_first = table->count;
+    table->lacks_end = first;
+  }
   if (table_grow(table, first + head->count, record_size))
     return ERR_NOMEM;
   for (uint32_t i = 0; i < head->count; i++)
@@ -369,6 +381,16 @@ static void derive_process(struct profile_process *process)
     process->cpu_ns = cpu_ns;
 }
 
+static void report_gaps(const struct read_file *file, struct problems *problems)
+{
+  report_gap(file, &file->strings, FORMAT_STRINGS, problems);
+  report_gap(file, &file->metrics, FORMAT_METRICS, problems);
+  report_gap(file, &file->modules, FORMAT_MODULES, problems);
+  report_gap(file, &file->regions, FORMAT_REGIONS, problems);
+  report_gap(file, &file->directives, FORMAT_DIRECTIVES, problems);
+  report_gap(file, &file->contributions, FORMAT_CONTRIBUTIONS, problems);
+}
+
 /* Copies the process record; without one the process is described by what is left. */
 static int take_process(struct read_file *file, struct profile_process *process, struct problems *problems)
 {
@@ -390,6 +412,7 @@ static int take_process(struct read_file *file, struct profile_process *process,
   process->regions = record.regions;
   memcpy(process->lost, record.lost, sizeof process->lost);
   file->incomplete = process->unfinished && process->lost[LOSS_UNKEPT];
+  report_gaps(file, problems);
   process->host = strdup(string_at(file, record.host));
   process->command = strdup(string_at(file, record.command));
   process->runtime = strdup(string_at(file, record.runtime));
@@ -678,6 +701,7 @@ static int read_table(struct read_file *file, uint32_t thread, uint32_t which, s
     if (status)
       return status;
   }
+  report_gap(file, table, which, problems);
   return 0;
 }
 
