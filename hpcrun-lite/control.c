@@ -449,7 +449,7 @@ void thread_stop(void)
   unsigned mxcsr = __builtin_ia32_stmxcsr();
   __builtin_ia32_ldmxcsr(MXCSR_DEFAULT);
   t->inside = 1;
-  sample_end(t);
+  sample_end(t, cpu_ns);
   if (rt.online) {
     keep_ended(t);
     ospg_stop_thread(t);
@@ -548,7 +548,10 @@ static bool write_all(bool last)
   if (last)
     log_stop();
   for (struct thread_state *t = control.threads; t; t = t->next) {
-    settle_record(t, sys_cpu_ns_of(t->tid), false);
+    uint64_t cpu_ns = sys_cpu_ns_of(t->tid);
+    if (last)
+      sample_end(t, cpu_ns);
+    settle_record(t, cpu_ns, false);
     writer_thread(t);
   }
   writer_process();
@@ -635,10 +638,6 @@ static void write_last(void)
     writer_rewind();
   publish_open_regions();
   rest();
-  if (rt_self && rt_enter(rt_self)) {
-    sample_end(rt_self);
-    rt_leave(rt_self);
-  }
   if (write_all(true)) {
     packer_run();
   } else {

@@ -12,7 +12,7 @@
 
 /* Both files, and a window in both forms; mapped, since this may run in a program whose heap is locked. */
 struct packing {
-  struct sys_file from, to;
+  struct sys_own from, to;
   uint8_t *window, *packed;
   size_t packed_size;
   uint64_t written;

@@ -92,7 +92,7 @@ static void fail(const char *what, size_t lost)
 }
 
 /* What is left of a buffer.  0 or errno. */
-static int write_buffer(const struct sys_file *file, struct buffer *buffer)
+static int write_buffer(const struct sys_own *file, struct buffer *buffer)
 {
   int error;
   size_t done =
@@ -107,15 +107,13 @@ static int write_buffer(const struct sys_file *file, struct buffer *buffer)
 /* Appends both buffers to the file.  last: there is no later time. */
 static void append(bool last)
 {
-  struct sys_file file;
+  struct sys_own file;
   const char *what = "create";
   int error = EBADF;
   if ((!writer.common.used && !writer.threads.used) || writer.failed)
     return;
   for (int i = 0; i < SYS_TRIES && error == EBADF; i++) {
     error = sys_open_own(&file, writer.path, !writer.exists);
-    if ((error == EMFILE || error == ENFILE) && !last)
-      return; /* the program has all descriptors in use: kept for later */
     if (error)
       break;
     what = "write";
@@ -125,6 +123,8 @@ static void append(bool last)
       error = write_buffer(&file, &writer.threads);
     sys_close_own(&file);
   }
+  if (!last && (error == EMFILE || error == ENFILE || error == EBADF))
+    return; /* the program has all descriptors in use, or uses ours: what is not written is kept for later */
   if (error) {
     errno = error;
     fail(what, writer.common.used - writer.common.done + writer.threads.used - writer.threads.done);

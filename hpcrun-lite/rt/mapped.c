@@ -1,7 +1,5 @@
 #include "hpcrun-lite/rt/mapped.h"
 
-#include <errno.h>
-
 #include "common/format.h"
 #include "hpcrun-lite/rt/sys.h"
 
@@ -21,7 +19,7 @@ bool mapped_start(struct mapped_file *file, const char *path)
 }
 
 /* Whoever comes first makes the file. */
-static bool open_file(struct mapped_file *file, struct sys_file *opened)
+static bool open_file(struct mapped_file *file, struct sys_own *opened)
 {
   int none = FILE_NONE;
   if (atomic_compare_exchange_strong(&file->state, &none, FILE_MAKING)) {
@@ -35,7 +33,7 @@ static bool open_file(struct mapped_file *file, struct sys_file *opened)
 }
 
 /* What has been written into a place that could not be mapped is nobody's. */
-static void disown(const struct sys_file *opened, uint64_t offset, size_t size)
+static void disown(const struct sys_own *opened, uint64_t offset, size_t size)
 {
   const struct format_chunk head = {.magic = FORMAT_MAGIC,
                                     .version = FORMAT_VERSION,
@@ -47,7 +45,7 @@ static void disown(const struct sys_file *opened, uint64_t offset, size_t size)
 }
 
 /* written: something stands at the place, be it mapped or not. */
-static void *map_part(const struct sys_file *opened, void *at, uint64_t offset, size_t size, bool *written)
+static void *map_part(const struct sys_own *opened, void *at, uint64_t offset, size_t size, bool *written)
 {
   int error;
   if (!sys_reserve(opened, offset, size))
@@ -64,7 +62,7 @@ static void *map_part(const struct sys_file *opened, void *at, uint64_t offset, 
  * back, unless others have taken theirs behind it: then zeros, or the end of the file, stand there. */
 static void *take_part(struct mapped_file *file, void *at, size_t size)
 {
-  struct sys_file opened;
+  struct sys_own opened;
   void *part = NULL;
   bool written = false, again = open_file(file, &opened);
   if (!again)
@@ -72,8 +70,9 @@ static void *take_part(struct mapped_file *file, void *at, size_t size)
   uint64_t offset = atomic_fetch_add(&file->length, size), end = offset + size;
   for (int i = 0; i < SYS_TRIES && again; i++) {
     part = map_part(&opened, at, offset, size, &written);
-    again = sys_close_own(&opened) == EBADF && !part && open_file(file, &opened);
+    again = !part && !sys_is_own(&opened) && open_file(file, &opened);
   }
+  sys_close_own(&opened);
   if (!part && !written)
     atomic_compare_exchange_strong(&file->length, &end, offset);
   return part;

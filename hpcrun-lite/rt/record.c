@@ -74,8 +74,11 @@ void record_process(struct format_process *process)
   if (!process->threads_max)
     process->threads_max = 1;
   process->flags |= (rt.ompt ? FORMAT_PROCESS_OMPT : 0) | (rt.timers_for_cpu ? FORMAT_PROCESS_TIMERS : 0);
-  for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
-    process->lost[i] = atomic_load(&rt.lost[i]);
+  for (unsigned i = 0; i < FORMAT_LOST_MAX; i++) {
+    uint64_t lost = atomic_load(&rt.lost[i]);
+    if (i != FORMAT_LOST_UNKEPT || lost > process->lost[i]) /* record_unkept() may have said more */
+      process->lost[i] = lost;
+  }
   process->lost[FORMAT_LOST_BLAME] += blame_left();
 }
 

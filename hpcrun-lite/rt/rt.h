@@ -21,6 +21,7 @@
 #include "hpcrun-lite/rt/arena.h"
 #include "hpcrun-lite/rt/omp-tools.h"
 #include "hpcrun-lite/rt/pool.h"
+#include "hpcrun-lite/rt/sys.h"
 
 /* SIGURG: ignored by default, so that a sample during exec is harmless; at most one is pending; hardly any program uses
  * it, and those that do get theirs (hooks.c). */
@@ -46,21 +47,20 @@ enum source_how { SOURCE_OFF, SOURCE_PERF, SOURCE_TIMER };
 /* One event of one thread. */
 struct source {
   enum source_how how;
-  uint8_t event;     /* index into rt.events                               */
-  bool first;        /* no sample yet: stands for one whole period         */
-  bool unsettled;    /* perf: has its random first period still            */
-  uint8_t restless;  /* perf: samples in a row with many switches        */
-  int fd;            /* perf: as the signal names it; may be closed        */
-  bool fd_open;      /* we keep it (count events)                          */
-  void *page;        /* perf: keeps the event alive                        */
-  uint32_t switches; /* perf: the page's sequence at the last sample    */
+  uint8_t event;      /* index into rt.events                               */
+  bool first;         /* no sample yet: stands for one whole period         */
+  bool unsettled;     /* perf: has its random first period still            */
+  uint8_t restless;   /* perf: samples in a row with many switches        */
+  struct sys_own own; /* perf: its number as the signal names it; may be closed */
+  bool fd_open;       /* we keep it (count events)                          */
+  void *page;         /* perf: keeps the event alive                        */
+  uint32_t switches;  /* perf: the page's sequence at the last sample    */
   int timer;
   bool rests;          /* its timer does, since the thread sleeps       */
   uint64_t asked;      /* nominal period, ns or counts                       */
   uint64_t period;     /* that it has now: longer where threads are many     */
   uint64_t last;       /* clock or count at the last sample                  */
   uint64_t rest_until; /* by the event's clock: no sample before, 0 = at once */
-  uint64_t id;         /* perf's id, to recognise the descriptor             */
 };
 
 struct module_cache {
@@ -94,11 +94,10 @@ struct work {
   uint64_t base_ns, base_ticks; /* CPU time of the thread at a moment               */
   uint64_t wait_since;          /* moment at which it began to wait for a lock      */
   uint64_t units;               /* reported by the program, or counted until now    */
-  uint64_t id, idle_ns;         /* of the counter: perf's id; time it did not count */
+  uint64_t idle_ns;             /* time that the counter did not count              */
   const void *page;             /* an event of our own, NULL = none                 */
+  struct sys_own own;           /* the counter, fd -1 = none                        */
   enum work_how how;
-  int fd;
-  bool fd_open;
 };
 
 /* A thread's stream of the graph's log: see rt/log.h. */

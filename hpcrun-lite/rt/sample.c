@@ -107,13 +107,13 @@ static void refuse(struct thread_state *t, const struct source *source, uint64_t
     t->record->tool_ns += weight;
 }
 
-void sample_end(struct thread_state *t)
+void sample_end(struct thread_state *t, uint64_t cpu_ns)
 {
   for (unsigned i = 0; i < rt.event_count; i++) {
     struct source *source = &t->sources[i];
-    uint64_t weight = source_rested(source) ? source_weight(t, source) : 0;
-    if (weight > source->period && !atomic_load_explicit(&rt.paused, memory_order_relaxed))
-      refuse(t, source, weight);
+    uint64_t owed = source_owed(source, cpu_ns);
+    if (owed > source->period && !atomic_load_explicit(&rt.paused, memory_order_relaxed))
+      refuse(t, source, owed);
   }
 }
 

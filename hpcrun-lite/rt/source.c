@@ -23,7 +23,7 @@ static uint64_t random_phase(const struct thread_state *t, uint64_t period)
   return x < PHASE_MIN_NS && period > PHASE_MIN_NS ? PHASE_MIN_NS : x;
 }
 
-static int open_event(const struct event *event, int tid, uint64_t period, bool exclude_kernel)
+static int open_event(struct sys_own *own, const struct event *event, int tid, uint64_t period, bool exclude_kernel)
 {
   struct perf_event_attr attr = {.size = sizeof attr,
                                  .type = event->perf_type,
@@ -37,28 +37,28 @@ static int open_event(const struct event *event, int tid, uint64_t period, bool 
     attr.freq = 1;
     attr.sample_freq = event->frequency;
   }
-  return sys_perf_event_open(&attr, tid);
+  return sys_perf_event_open(own, &attr, tid);
 }
 
 void source_probe(void)
 {
   static const struct event probe = {.perf_type = PERF_TYPE_SOFTWARE, .perf_config = PERF_COUNT_SW_TASK_CLOCK};
-  int fd = open_event(&probe, 0, 1000000000u, false);
-  if (fd >= 0)
-    sys_close(fd);
-  rt.timers_for_cpu = fd < 0;
+  struct sys_own own;
+  rt.timers_for_cpu = open_event(&own, &probe, 0, 1000000000u, false) != 0;
+  sys_close_own(&own);
 }
 
 /* Descriptor numbers that tell a thread's events apart: a signal names its event by the number that it had when it was
  * armed, also after it was closed. */
-static int move_apart(const struct thread_state *t, const struct source *source, int fd)
+static int move_apart(const struct thread_state *t, const struct source *source, struct sys_own *own)
 {
-  for (unsigned i = 0; i < rt.event_count; i++)
-    if (&t->sources[i] != source && t->sources[i].how != SOURCE_OFF && t->sources[i].fd == fd) {
-      fd = sys_perf_move(fd, fd + 1);
+  int error = 0;
+  for (unsigned i = 0; i < rt.event_count && !error; i++)
+    if (&t->sources[i] != source && t->sources[i].how != SOURCE_OFF && t->sources[i].own.fd == own->fd) {
+      error = sys_perf_move(own, own->fd + 1);
       i = UINT32_MAX; /* compare with all of them anew */
     }
-  return fd;
+  return error;
 }
 
 /* Opens, directs the signal here, and keeps the event by mapping its page: the descriptor need not stay open for that,
@@ -67,22 +67,21 @@ static int move_apart(const struct thread_state *t, const struct source *source,
 static bool perf_start(struct thread_state *t, struct source *source, uint64_t period)
 {
   const struct event *event = &rt.events[source->event];
-  int fd = open_event(event, t->tid, period, false);
-  if (fd == -EACCES || fd == -EPERM)
-    fd = event->clock == EVENT_COUNT ? open_event(event, t->tid, period, true) : fd;
-  if (fd >= 0)
-    fd = move_apart(t, source, fd);
-  if (fd < 0)
+  struct sys_own own;
+  int error = open_event(&own, event, t->tid, period, false);
+  if ((error == EACCES || error == EPERM) && event->clock == EVENT_COUNT)
+    error = open_event(&own, event, t->tid, period, true);
+  if (error || move_apart(t, source, &own))
     return false;
-  void *page = sys_perf_deliver(fd, t->tid, RT_SIGNAL) ? sys_perf_page(fd, PAGE) : NULL;
-  bool keep = page && event->clock == EVENT_COUNT && sys_perf_id(fd, &source->id);
+  void *page = sys_perf_deliver(&own, t->tid, RT_SIGNAL) ? sys_perf_page(&own, PAGE) : NULL;
+  bool keep = page && event->clock == EVENT_COUNT;
   if (!keep)
-    sys_close(fd);
+    sys_close_own(&own);
   if (!page)
     return false;
   if (source->page)
     sys_unmap(source->page, PAGE);
-  source->fd = fd;
+  source->own = own;
   source->fd_open = keep;
   source->page = page;
   return true;
@@ -181,7 +180,7 @@ static bool start_one(struct thread_state *t, struct source *source)
 void source_start(struct thread_state *t)
 {
   for (unsigned i = 0; i < rt.event_count; i++) {
-    t->sources[i] = (struct source){.event = (uint8_t)i, .fd = -1};
+    t->sources[i] = (struct source){.event = (uint8_t)i, .own.fd = -1};
     if (!start_one(t, &t->sources[i]))
       rt_lost(t, FORMAT_LOST_EVENTS);
   }
@@ -200,16 +199,15 @@ void source_stop(struct thread_state *t)
 {
   for (unsigned i = 0; i < rt.event_count; i++) {
     struct source *source = &t->sources[i];
-    uint64_t id;
     if (source->how == SOURCE_TIMER)
       sys_timer_stop(source->timer);
     set_rests(source, true);
     if (source->how == SOURCE_PERF) {
       sys_unmap(source->page, PAGE);
-      if (source->fd_open && sys_perf_id(source->fd, &id) && id == source->id)
-        sys_close(source->fd);
+      if (source->fd_open)
+        sys_close_own(&source->own);
     }
-    *source = (struct source){.event = (uint8_t)i, .fd = -1};
+    *source = (struct source){.event = (uint8_t)i, .own.fd = -1};
   }
   if (rt.online)
     work_stop(t);
@@ -245,9 +243,10 @@ bool source_too_early(const struct source *source)
   return source->rest_until && clock_ns(source) < source->rest_until;
 }
 
-bool source_rested(const struct source *source)
+uint64_t source_owed(const struct source *source, uint64_t cpu_ns)
 {
-  return source->rest_until;
+  uint64_t now = rt.events[source->event].clock == EVENT_CPU_TIME ? cpu_ns : sys_monotonic_ns();
+  return source->rest_until && !source->rests && now > source->last ? now - source->last : 0;
 }
 
 /* Most samples are short, and the clock need not be asked: a tick is no longer than a nanosecond. */
@@ -281,7 +280,7 @@ struct source *source_of(struct thread_state *t, const siginfo_t *info)
   bool perf = info->si_code >= POLL_IN && info->si_code <= POLL_HUP;
   bool stripped = info->si_code == SI_USER && info->si_pid == 0; /* the kernel had no memory for the details */
   for (struct source *source = first; source < end; source++)
-    if (source->how != SOURCE_OFF && ((perf && info->si_fd == source->fd) || stripped))
+    if (source->how != SOURCE_OFF && ((perf && info->si_fd == source->own.fd) || stripped))
       return source; /* also the last signal of an event that a timer has replaced */
   return NULL;
 }
@@ -338,6 +337,19 @@ static void settle_period(struct thread_state *t, struct source *source)
   work_follow(t);
 }
 
+/* That takes long where others fork or map memory. */
+static void set_up_anew(struct thread_state *t, struct source *source)
+{
+  uint64_t began = source->last;
+  if (source->unsettled)
+    settle_period(t, source);
+  else
+    change_to_timer(t, source);
+  source->last = sys_thread_cpu_ns();
+  if ((int)source->event == rt.driver)
+    t->record->tool_ns += source->last - began;
+}
+
 uint64_t source_weight(struct thread_state *t, struct source *source)
 {
   uint64_t count;
@@ -348,16 +360,14 @@ uint64_t source_weight(struct thread_state *t, struct source *source)
     /* Code of ours that was interrupted may be reading the page (rt/work.c): then at the next sample. */
     bool may_unmap = source->how == SOURCE_PERF && !t->inside;
     uint64_t weight = time_weight(source, sys_thread_cpu_ns());
-    if (may_unmap && source->unsettled)
-      settle_period(t, source);
-    else if (may_unmap && switches_often(source, weight))
-      change_to_timer(t, source);
+    if (may_unmap && (source->unsettled || switches_often(source, weight)))
+      set_up_anew(t, source);
     return weight;
   }
   case EVENT_COUNT:
     break;
   }
-  if (!source->fd_open || !sys_perf_read(source->fd, source->id, &count))
+  if (!source->fd_open || !sys_perf_read(&source->own, &count))
     return source->period ? source->period : 1;
   uint64_t passed = count - source->last;
   source->last = count;

@@ -28,8 +28,8 @@ void source_go_on(struct thread_state *t);
 /* Is it too early for another sample, since the last took long?  Its time goes to the next one. */
 bool source_too_early(const struct source *source);
 
-/* The last sample took long, and none has followed. */
-bool source_rested(const struct source *source);
+/* What has passed since the last sample, if that took long and none has followed.  cpu_ns: the thread's clock. */
+uint64_t source_owed(const struct source *source, uint64_t cpu_ns);
 
 /* A sample was taken, which began at that moment (rt_ticks). */
 void source_took(struct thread_state *t, struct source *source, uint64_t began);
@@ -40,7 +40,8 @@ uint64_t source_bearable(uint64_t asked_ns);
 /* The source that sent this signal, NULL if it is none of ours. */
 struct source *source_of(struct thread_state *t, const siginfo_t *info);
 
-/* What the sample stands for, in the event's unit; starts the next interval. */
+/* What the sample stands for, in the event's unit; starts the next interval.  May set up the thread's event anew, which
+ * is the tool's time. */
 uint64_t source_weight(struct thread_state *t, struct source *source);
 
 #endif

@@ -115,125 +115,158 @@ bool sys_peek(uint64_t address, void *out, size_t size_bytes)
   return got == (long)size_bytes;
 }
 
-void sys_close(int fd)
+static void close_fd(int fd)
 {
   call3(SYS_close, fd, 0, 0);
 }
 
-bool sys_perf_id(int fd, uint64_t *id)
-{
-  return call3(SYS_ioctl, fd, (long)PERF_EVENT_IOC_ID, (long)id) == 0;
-}
-
-static bool is_event(int fd, const uint64_t *identity)
-{
-  uint64_t id;
-  return sys_perf_id(fd, &id) && id == identity[0];
-}
-
-static bool is_file(int fd, const uint64_t *identity)
+static bool is_at(const struct sys_own *own, int fd)
 {
   struct stat facts;
-  return call3(SYS_fstat, fd, (long)&facts, 0) == 0 && facts.st_dev == identity[0] && facts.st_ino == identity[1];
-}
-
-/* What is ours, at a number from lowest on; at the one it has where there is none.  Returns -EBADF where the program
- * has used that number meanwhile. */
-static int move_fd(int fd, int lowest, bool (*is_ours)(int fd, const uint64_t *identity), const uint64_t *identity)
-{
-  int moved = (int)call3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest);
-  if (moved < 0)
-    return is_ours(fd, identity) ? fd : -EBADF;
-  if (!is_ours(moved, identity)) {
-    sys_close(moved);
-    return -EBADF;
-  }
-  if (is_ours(fd, identity))
-    sys_close(fd);
-  return moved;
-}
-
-int sys_perf_move(int fd, int lowest)
-{
   uint64_t id;
-  return sys_perf_id(fd, &id) ? move_fd(fd, lowest, is_event, &id) : -EBADF;
+  if (own->event)
+    return call3(SYS_ioctl, fd, (long)PERF_EVENT_IOC_ID, (long)&id) == 0 && id == own->inode;
+  return call3(SYS_fstat, fd, (long)&facts, 0) == 0 && facts.st_dev == own->device && facts.st_ino == own->inode;
 }
 
-int sys_perf_event_open(struct perf_event_attr *attr, int tid)
+bool sys_is_own(const struct sys_own *own)
 {
-  int fd = -EBADF;
-  for (int i = 0; i < SYS_TRIES && fd == -EBADF; i++) {
-    fd = (int)call6(SYS_perf_event_open, (long)attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
-    if (fd >= 0)
-      fd = sys_perf_move(fd, SYS_HIGH_FD);
-  }
-  return fd;
+  return own->fd >= 0 && is_at(own, own->fd);
 }
 
-bool sys_perf_deliver(int fd, int tid, int signal_number)
+int sys_close_own(const struct sys_own *own)
+{
+  int error = sys_is_own(own) ? -(int)call3(SYS_close, own->fd, 0, 0) : 0;
+  return error == EBADF ? 0 : error; /* the program has closed it */
+}
+
+/* To a number from lowest on, if there is one.  Returns EBADF, and it is closed, where the program has used one of the
+ * numbers meanwhile: that one is its own, or a second one that we have made for a file of its own. */
+static int move(struct sys_own *own, int lowest)
+{
+  int moved = (int)call3(SYS_fcntl, own->fd, F_DUPFD_CLOEXEC, lowest);
+  bool stayed = is_at(own, own->fd), arrived = moved >= 0 && is_at(own, moved);
+  if (moved < 0)
+    return stayed ? 0 : EBADF;
+  if (stayed)
+    close_fd(own->fd);
+  else if (!arrived)
+    close_fd(moved);
+  own->fd = arrived ? moved : -1;
+  return arrived ? 0 : EBADF;
+}
+
+int sys_perf_move(struct sys_own *own, int lowest)
+{
+  return move(own, lowest);
+}
+
+int sys_perf_event_open(struct sys_own *own, struct perf_event_attr *attr, int tid)
+{
+  int error = EBADF;
+  for (int i = 0; i < SYS_TRIES && error == EBADF; i++) {
+    int fd = (int)call6(SYS_perf_event_open, (long)attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
+    *own = (struct sys_own){.fd = fd, .event = true};
+    if (fd < 0)
+      error = -fd;
+    else if (call3(SYS_ioctl, fd, (long)PERF_EVENT_IOC_ID, (long)&own->inode) == 0)
+      error = move(own, SYS_HIGH_FD);
+  }
+  if (error)
+    own->fd = -1;
+  return error;
+}
+
+static bool control_fd(const struct sys_own *own, int command, long argument)
+{
+  return sys_is_own(own) && call3(SYS_fcntl, own->fd, command, argument) == 0;
+}
+
+bool sys_perf_deliver(const struct sys_own *own, int tid, int signal_number)
 {
   struct f_owner_ex owner = {F_OWNER_TID, tid};
-  return call3(SYS_fcntl, fd, F_SETSIG, signal_number) == 0 && call3(SYS_fcntl, fd, F_SETOWN_EX, (long)&owner) == 0 &&
-         call3(SYS_fcntl, fd, F_SETFL, O_ASYNC) == 0;
+  return control_fd(own, F_SETSIG, signal_number) && control_fd(own, F_SETOWN_EX, (long)&owner) &&
+         control_fd(own, F_SETFL, O_ASYNC);
 }
 
-void *sys_perf_page(int fd, size_t size_bytes)
+/* What was mapped is not ours if the number is the program's afterwards.  at: there is no other thread then. */
+static void *map_own(const struct sys_own *own, void *at, uint64_t offset, size_t size_bytes, int protection, int flags)
 {
-  long at = call6(SYS_mmap, 0, (long)size_bytes, PROT_READ, MAP_SHARED, fd, 0);
-  return at < 0 && at > -4096 ? NULL : (void *)at;
-}
-
-int sys_open_own(struct sys_file *file, const char *path, bool create)
-{
-  struct stat facts;
-  int fd = -EBADF;
-  for (int i = 0; i < SYS_TRIES && fd == -EBADF; i++) {
-    int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (create && !i ? O_CREAT | O_EXCL : 0);
-    fd = (int)call6(SYS_openat, AT_FDCWD, (long)path, flags, 0600, 0, 0);
-    if (fd < 0)
-      break;
-    long error = call6(SYS_newfstatat, AT_FDCWD, (long)path, (long)&facts, AT_SYMLINK_NOFOLLOW, 0, 0);
-    *file = (struct sys_file){.fd = fd, .device = facts.st_dev, .inode = facts.st_ino};
-    fd = error ? (int)error : move_fd(fd, SYS_HIGH_FD, is_file, (uint64_t[]){facts.st_dev, facts.st_ino});
+  if (!sys_is_own(own))
+    return NULL;
+  long got = call6(SYS_mmap, (long)at, (long)size_bytes, protection, flags, own->fd, (long)offset);
+  if (got < 0 && got > -4096)
+    return NULL;
+  if (!at && !sys_is_own(own)) {
+    sys_unmap((void *)got, size_bytes);
+    return NULL;
   }
-  file->fd = fd;
-  return fd < 0 ? -fd : 0;
+  return (void *)got;
 }
 
-static bool still_ours(const struct sys_file *file)
+void *sys_perf_page(const struct sys_own *own, size_t size_bytes)
 {
-  return is_file(file->fd, (uint64_t[]){file->device, file->inode});
+  return map_own(own, NULL, 0, size_bytes, PROT_READ, MAP_SHARED);
 }
 
-int sys_close_own(const struct sys_file *file)
+bool sys_perf_read(const struct sys_own *own, uint64_t *count)
 {
-  return still_ours(file) ? -(int)call3(SYS_close, file->fd, 0, 0) : EBADF;
+  return sys_is_own(own) && call3(SYS_read, own->fd, (long)count, 8) == 8;
 }
 
-bool sys_read_at(const struct sys_file *file, uint64_t offset, void *bytes, size_t size_bytes)
+int sys_open_own(struct sys_own *own, const char *path, bool create)
 {
-  long got;
-  do
-    got = still_ours(file) ? call6(SYS_pread64, file->fd, (long)bytes, (long)size_bytes, (long)offset, 0, 0) : -EBADF;
-  while (got == -EINTR);
-  return got == (long)size_bytes;
+  bool made = false;
+  int error = EBADF;
+  for (int i = 0; i < SYS_TRIES && error == EBADF; i++) {
+    struct stat facts = {0};
+    int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (create && !made ? O_CREAT | O_EXCL : 0);
+    int fd = (int)call6(SYS_openat, AT_FDCWD, (long)path, flags, 0600, 0, 0);
+    if (fd >= 0) {
+      made = create;
+      error = -(int)call6(SYS_newfstatat, AT_FDCWD, (long)path, (long)&facts, AT_SYMLINK_NOFOLLOW, 0, 0);
+      *own = (struct sys_own){.fd = fd, .device = facts.st_dev, .inode = facts.st_ino};
+      if (error)
+        close_fd(fd);
+      else
+        error = move(own, SYS_HIGH_FD);
+    } else {
+      error = -fd;
+    }
+  }
+  if (error)
+    own->fd = -1;
+  if (error && made)
+    sys_unlink(path);
+  return error;
 }
 
-size_t sys_write_at(const struct sys_file *file, uint64_t offset, const void *bytes, size_t size_bytes, int *error)
+bool sys_read_at(const struct sys_own *own, uint64_t offset, void *bytes, size_t size_bytes)
+{
+  long got = -EINTR;
+  for (int i = 0; i < SYS_TRIES && got == -EINTR; i++)
+    got = sys_is_own(own) ? call6(SYS_pread64, own->fd, (long)bytes, (long)size_bytes, (long)offset, 0, 0) : -EBADF;
+  return got == (long)size_bytes && sys_is_own(own);
+}
+
+/* What went to a file of the program's instead has to be written again. */
+size_t sys_write_at(const struct sys_own *own, uint64_t offset, const void *bytes, size_t size_bytes, int *error)
 {
   enum { TRIES = 100 };
   size_t done = 0;
   *error = 0;
-  for (int i = 0; i < TRIES && done < size_bytes; i++) {
+  for (int i = 0; i < TRIES && done < size_bytes && (!*error || *error == EINTR); i++) {
     const char *rest = (const char *)bytes + done;
     long got = -EBADF;
-    if (still_ours(file))
-      got = call6(SYS_pwrite64, file->fd, (long)rest, (long)(size_bytes - done), (long)(offset + done), 0, 0);
-    *error = got < 0 ? (int)-got : 0;
-    if (got <= 0 && got != -EINTR)
-      break;
+    if (sys_is_own(own))
+      got = call6(SYS_pwrite64, own->fd, (long)rest, (long)(size_bytes - done), (long)(offset + done), 0, 0);
+    if (got > 0 && !sys_is_own(own))
+      got = -EBADF;
+    *error = got < 0 ? (int)-got : got == 0 ? EIO : 0;
     done += got > 0 ? (size_t)got : 0;
   }
+  if (done < size_bytes && !*error)
+    *error = EIO;
   return done;
 }
 
@@ -245,7 +278,7 @@ static bool within_limit(uint64_t size_bytes)
   return limit.rlim_cur == RLIM_INFINITY || size_bytes <= limit.rlim_cur;
 }
 
-bool sys_reserve(const struct sys_file *file, uint64_t offset, size_t size_bytes)
+bool sys_reserve(const struct sys_own *own, uint64_t offset, size_t size_bytes)
 {
   enum { TRIES = 100 };
   static const char zeros[4096];
@@ -254,33 +287,23 @@ bool sys_reserve(const struct sys_file *file, uint64_t offset, size_t size_bytes
   if (!within_limit(offset + size_bytes))
     return false;
   for (int i = 0; i < TRIES && result == -EINTR; i++)
-    result = still_ours(file) ? call6(SYS_fallocate, file->fd, 0, (long)offset, (long)size_bytes, 0, 0) : -EBADF;
+    result = sys_is_own(own) ? call6(SYS_fallocate, own->fd, 0, (long)offset, (long)size_bytes, 0, 0) : -EBADF;
   if (result != -ENOSYS && result != -EOPNOTSUPP)
     return result == 0;
   for (size_t done = 0; done < size_bytes; done += sizeof zeros)
-    if (sys_write_at(file, offset + done, zeros, sizeof zeros, &error) < sizeof zeros)
+    if (sys_write_at(own, offset + done, zeros, sizeof zeros, &error) < sizeof zeros)
       return false;
   return true;
 }
 
-void *sys_map_file(void *at, const struct sys_file *file, uint64_t offset, size_t size_bytes)
+void *sys_map_file(void *at, const struct sys_own *own, uint64_t offset, size_t size_bytes)
 {
-  int flags = MAP_SHARED | MAP_POPULATE | (at ? MAP_FIXED : 0);
-  if (!still_ours(file))
-    return NULL;
-  long got = call6(SYS_mmap, (long)at, (long)size_bytes, PROT_READ | PROT_WRITE, flags, file->fd, (long)offset);
-  return got < 0 && got > -4096 ? NULL : (void *)got;
+  return map_own(own, at, offset, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE | (at ? MAP_FIXED : 0));
 }
 
 void sys_unlink(const char *path)
 {
   call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
-}
-
-bool sys_perf_read(int fd, uint64_t id, uint64_t *count)
-{
-  uint64_t found;
-  return sys_perf_id(fd, &found) && found == id && call3(SYS_read, fd, (long)count, 8) == 8;
 }
 
 void sys_timer_set(int timer, uint64_t first_ns, uint64_t period_ns)

@@ -12,10 +12,11 @@ struct perf_event_attr;
  * programs do not use, and each is looked at just before it is used: what the program has put there is left alone. */
 enum { SYS_HIGH_FD = 900, SYS_TRIES = 10 }; /* what has failed for that is tried so often */
 
-/* A file of ours that is read and written. */
-struct sys_file {
+/* A file that is read and written, or an event. */
+struct sys_own {
   int fd;
-  uint64_t device, inode;
+  bool event;
+  uint64_t device, inode; /* of an event: its id */
 };
 
 void *sys_map(size_t size_bytes); /* zeroed memory, NULL on failure */
@@ -32,29 +33,26 @@ uint64_t sys_process_cpu_ns(void);
 /* Reads size bytes at an address that may be anything.  Returns false where it cannot be read. */
 bool sys_peek(uint64_t address, void *out, size_t size_bytes);
 
-int sys_perf_event_open(struct perf_event_attr *attr, int tid); /* descriptor, a high one, or -errno */
-int sys_perf_move(int fd, int lowest);                     /* the same event at a number from lowest on, or -errno */
-bool sys_perf_deliver(int fd, int tid, int signal_number); /* overflows of fd signal that thread */
-void *sys_perf_page(int fd, size_t size_bytes);            /* NULL on failure */
-void sys_close(int fd);
+/* 0 or errno; the number is a high one. */
+int sys_perf_event_open(struct sys_own *own, struct perf_event_attr *attr, int tid);
+int sys_perf_move(struct sys_own *own, int lowest); /* to a number from lowest on: 0 or errno, and it is closed */
+bool sys_perf_deliver(const struct sys_own *own, int tid, int signal_number); /* overflows signal that thread */
+void *sys_perf_page(const struct sys_own *own, size_t size_bytes);            /* NULL on failure */
+bool sys_perf_read(const struct sys_own *own, uint64_t *count);
 
-/* Made anew (create), or the one that is there.  0 or errno. */
-int sys_open_own(struct sys_file *file, const char *path, bool create);
-int sys_close_own(const struct sys_file *file); /* 0 or errno */
+/* A file, made anew (create), or the one that is there.  0 or errno. */
+int sys_open_own(struct sys_own *own, const char *path, bool create);
+bool sys_is_own(const struct sys_own *own);   /* still */
+int sys_close_own(const struct sys_own *own); /* 0 or errno */
 
 /* Takes space for a part of a file, so that writing to a mapping of it cannot fail for want of space. */
-bool sys_reserve(const struct sys_file *file, uint64_t offset, size_t size_bytes);
+bool sys_reserve(const struct sys_own *own, uint64_t offset, size_t size_bytes);
 /* Shared; at: in place of what is mapped there, NULL = anywhere.  NULL on failure. */
-void *sys_map_file(void *at, const struct sys_file *file, uint64_t offset, size_t size_bytes);
+void *sys_map_file(void *at, const struct sys_own *own, uint64_t offset, size_t size_bytes);
 void sys_unlink(const char *path);
-bool sys_read_at(const struct sys_file *file, uint64_t offset, void *bytes, size_t size_bytes); /* all of it */
+bool sys_read_at(const struct sys_own *own, uint64_t offset, void *bytes, size_t size_bytes); /* all of it */
 /* Returns how much was written; error: why not all. */
-size_t sys_write_at(const struct sys_file *file, uint64_t offset, const void *bytes, size_t size_bytes, int *error);
-
-/* A counter's value through a descriptor that may meanwhile be the program's: only read if it is the event with that
- * id. */
-bool sys_perf_id(int fd, uint64_t *id);
-bool sys_perf_read(int fd, uint64_t id, uint64_t *count);
+size_t sys_write_at(const struct sys_own *own, uint64_t offset, const void *bytes, size_t size_bytes, int *error);
 
 int sys_timer_start(int clock, int tid, int signal_number, void *cookie, uint64_t first_ns,
                     uint64_t period_ns);                              /* id or -1 */

@@ -111,13 +111,12 @@ static uint64_t ask_kernel(struct work *work)
 }
 
 /* Opens an event of the thread's in user mode, that takes no samples, and its page; either may fail. */
-static const void *open_page(struct thread_state *t, uint32_t type, uint64_t config, int *fd)
+static const void *open_page(struct thread_state *t, uint32_t type, uint64_t config, struct sys_own *own)
 {
   struct perf_event_attr attr = {
       .size = sizeof attr, .type = type, .config = config, .exclude_kernel = 1, .exclude_hv = 1};
   attr.pinned = type == PERF_TYPE_HARDWARE; /* a share of its time would be of no use */
-  *fd = sys_perf_event_open(&attr, t->tid);
-  return *fd < 0 ? NULL : sys_perf_page(*fd, PAGE);
+  return sys_perf_event_open(own, &attr, t->tid) ? NULL : sys_perf_page(own, PAGE);
 }
 
 /* The page of an event that samples the thread's CPU time: the kernel updates it when it switches the thread in. */
@@ -132,11 +131,10 @@ static const struct perf_event_mmap_page *sampled_page(const struct thread_state
 /* One of an event that is opened for that: it makes each switch slower (1 us). */
 static const struct perf_event_mmap_page *own_page(struct thread_state *t)
 {
-  int fd;
+  struct sys_own own;
   if (!t->work.page) {
-    t->work.page = open_page(t, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, &fd);
-    if (fd >= 0)
-      sys_close(fd); /* the page keeps the event */
+    t->work.page = open_page(t, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, &own);
+    sys_close_own(&own); /* the page keeps the event */
   }
   return t->work.page;
 }
@@ -212,11 +210,11 @@ uint64_t work_count(struct thread_state *t)
 {
   struct work *work = &t->work;
   uint64_t count, idle_ns = work->idle_ns;
-  if (!work->page && !work->fd_open)
+  if (!work->page && work->own.fd < 0)
     return work->units;
   bool known = work->page && read_register(work->page, &count, &idle_ns);
   if (!known)
-    known = work->fd_open && sys_perf_read(work->fd, work->id, &count);
+    known = sys_perf_read(&work->own, &count);
   if (!known || idle_ns != work->idle_ns)
     rt_lost(t, FORMAT_LOST_WORK);
   work->idle_ns = idle_ns;
@@ -230,9 +228,8 @@ static void start_counter(struct thread_state *t)
   struct work *work = &t->work;
   bool cycles = rt.work_unit == WORK_CYCLES;
   work->page =
-      open_page(t, PERF_TYPE_HARDWARE, cycles ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_HW_INSTRUCTIONS, &work->fd);
-  work->fd_open = work->fd >= 0 && sys_perf_id(work->fd, &work->id);
-  if (work->fd < 0)
+      open_page(t, PERF_TYPE_HARDWARE, cycles ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_HW_INSTRUCTIONS, &work->own);
+  if (work->own.fd < 0)
     rt_lost(t, FORMAT_LOST_EVENTS);
   uint64_t count;
   if (work->page)
@@ -244,7 +241,7 @@ static void start_counter(struct thread_state *t)
 void work_start(struct thread_state *t)
 {
   struct work *work = &t->work;
-  *work = (struct work){.fd = -1, .witness = &moved};
+  *work = (struct work){.own.fd = -1, .witness = &moved};
   work_follow(t);
   if (work_is_time())
     ask_kernel(work);
@@ -256,12 +253,10 @@ void work_start(struct thread_state *t)
 void work_stop(struct thread_state *t)
 {
   struct work *work = &t->work;
-  uint64_t id;
   if (work->how == WORK_RSEQ && work_stands(work))
     __atomic_store_n((uint64_t *)work->witness, 0, __ATOMIC_RELAXED);
   if (work->page)
     sys_unmap((void *)work->page, PAGE);
-  if (work->fd_open && sys_perf_id(work->fd, &id) && id == work->id)
-    sys_close(work->fd);
-  *work = (struct work){.fd = -1, .witness = &moved};
+  sys_close_own(&work->own);
+  *work = (struct work){.own.fd = -1, .witness = &moved};
 }

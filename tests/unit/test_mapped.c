@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <dirent.h>
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -254,7 +256,7 @@ static void test_the_limit_of_files_raises_no_signal(void **state)
 /* What the program has at our number meanwhile is neither written nor closed, nor taken for ours. */
 static void test_a_number_that_is_the_programs_is_left_alone(void **state)
 {
-  struct sys_file own;
+  struct sys_own own;
   struct stat status;
   int error, other = memfd_create("other", 0);
   char byte;
@@ -268,8 +270,8 @@ static void test_a_number_that_is_the_programs_is_left_alone(void **state)
   assert_false(sys_read_at(&own, 0, &byte, 1));
   assert_false(sys_reserve(&own, 0, PART));
   assert_null(sys_map_file(NULL, &own, 0, PART));
-  assert_int_equal(sys_close_own(&own), EBADF);
-  assert_int_equal(sys_perf_move(own.fd, SYS_HIGH_FD), -EBADF);
+  assert_false(sys_is_own(&own));
+  assert_int_equal(sys_close_own(&own), 0);
   assert_int_equal(fstat(own.fd, &status), 0);
   assert_int_equal(status.st_size, 0);
   close(own.fd);
@@ -278,44 +280,92 @@ static void test_a_number_that_is_the_programs_is_left_alone(void **state)
   assert_int_equal(status.st_size, 4);
 }
 
-static atomic_bool stop;
-
-static void *takes_all_numbers(void *other)
+static unsigned numbers_in_use(void)
 {
-  while (!atomic_load(&stop))
-    for (int fd = *(int *)other + 1; fd < *(int *)other + 8; fd++)
-      dup2(*(int *)other, fd);
-  return other;
+  unsigned count = 0;
+  DIR *numbers = opendir("/proc/self/fd");
+  while (readdir(numbers))
+    count++;
+  closedir(numbers);
+  return count;
 }
 
-/* A thread that puts a file of its own wherever one is opened. */
-static void test_a_number_that_is_taken_while_it_is_opened(void **state)
+static atomic_bool stop;
+
+struct attack {
+  int other, first;
+};
+
+static void *takes_numbers(void *argument)
+{
+  const struct attack *attack = argument;
+  while (!atomic_load(&stop))
+    for (int fd = attack->first; fd < attack->first + 8; fd++) {
+      dup2(attack->other, fd);
+      close(fd);
+    }
+  return NULL;
+}
+
+/* A thread that puts a file of its own where ours are opened, or where they move.  What is said to be written is. */
+static void open_under_attack(int first, void (*once)(void))
 {
   pthread_t thread;
   struct stat status;
-  unsigned written = 0;
-  int error, other = memfd_create("other", 0);
-  (void)state;
+  struct attack attack = {.other = memfd_create("other", 0)};
+  attack.first = first ? first : attack.other + 1;
+  close_range((unsigned)attack.first, (unsigned)attack.first + 7, 0);
+  unsigned before = numbers_in_use();
   atomic_store(&stop, false);
-  assert_int_equal(pthread_create(&thread, NULL, takes_all_numbers, &other), 0);
-  for (unsigned i = 0; i < ROUNDS; i++) {
-    struct sys_file own;
-    unlink(path);
-    if (sys_open_own(&own, path, true))
-      continue;
-    assert_int_equal(sys_write_at(&own, 0, "ours", 4, &error), 4);
-    assert_int_equal(sys_close_own(&own), 0);
-    assert_int_equal(stat(path, &status), 0);
-    assert_int_equal(status.st_size, 4);
-    written++;
-  }
+  assert_int_equal(pthread_create(&thread, NULL, takes_numbers, &attack), 0);
+  for (unsigned i = 0; i < ROUNDS / 2; i++)
+    once();
   atomic_store(&stop, true);
   pthread_join(thread, NULL);
-  assert_true(written > 0);
-  assert_int_equal(fstat(other, &status), 0);
-  assert_int_equal(status.st_size, 0);
-  for (int fd = other; fd < other + 8; fd++)
-    close(fd);
+  assert_int_equal(numbers_in_use(), before);
+  assert_int_equal(fstat(attack.other, &status), 0);
+  assert_in_range(status.st_size, 0, 4); /* the instant between the look and the call */
+  close(attack.other);
+}
+
+static void write_once(void)
+{
+  struct sys_own own;
+  struct stat status;
+  int error;
+  unlink(path);
+  if (sys_open_own(&own, path, true)) {
+    assert_int_equal(access(path, F_OK), -1);
+    return;
+  }
+  size_t done = sys_write_at(&own, 0, "ours", 4, &error);
+  assert_int_equal(error, done == 4 ? 0 : EBADF);
+  assert_int_equal(sys_close_own(&own), 0);
+  assert_int_equal(stat(path, &status), 0);
+  assert_true((size_t)status.st_size >= done); /* it may be written and not known to be: then it is written again */
+}
+
+static void arm_once(void)
+{
+  struct perf_event_attr attr = {.size = sizeof attr, .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK};
+  struct sys_own own;
+  if (sys_perf_event_open(&own, &attr, 0))
+    return;
+  void *page = sys_perf_deliver(&own, sys_tid(), SIGURG) ? sys_perf_page(&own, 4096) : NULL;
+  sys_close_own(&own);
+  if (page) { /* of an event: it says how it was laid out */
+    assert_int_not_equal(((struct perf_event_mmap_page *)page)->size, 0);
+    sys_unmap(page, 4096);
+  }
+}
+
+static void test_numbers_are_taken_at_any_moment(void **state)
+{
+  (void)state;
+  open_under_attack(0, write_once);
+  open_under_attack(SYS_HIGH_FD, write_once);
+  open_under_attack(0, arm_once);
+  open_under_attack(SYS_HIGH_FD, arm_once);
 }
 
 static int make_directory(void **state)
@@ -346,7 +396,7 @@ int main(void)
       cmocka_unit_test_setup(test_a_place_beyond_the_limit_is_given_back, setup),
       cmocka_unit_test_setup(test_the_limit_of_files_raises_no_signal, setup),
       cmocka_unit_test_setup(test_a_number_that_is_the_programs_is_left_alone, setup),
-      cmocka_unit_test_setup(test_a_number_that_is_taken_while_it_is_opened, setup),
+      cmocka_unit_test_setup(test_numbers_are_taken_at_any_moment, setup),
   };
   return cmocka_run_group_tests_name("mapped", tests, make_directory, remove_directory);
 }

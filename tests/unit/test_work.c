@@ -128,10 +128,10 @@ static void by_a_page(void **state)
   (void)state;
   struct perf_event_attr attr = {
       .size = sizeof attr, .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK, .exclude_kernel = 1};
-  int fd = sys_perf_event_open(&attr, one.tid);
-  if (fd < 0)
+  struct sys_own own;
+  if (sys_perf_event_open(&own, &attr, one.tid))
     skip();
-  sys_close(fd);
+  assert_int_equal(sys_close_own(&own), 0);
   check_witness(WORK_PAGE);
 }
 
@@ -257,7 +257,7 @@ static int setup_page(void **state)
   page.index = 3;
   page.pmc_width = 48;
   one.work.page = &page;
-  one.work.fd = -1;
+  one.work.own.fd = -1;
   reads = 0;
   meanwhile = NULL;
   return 0;
@@ -389,10 +389,8 @@ static void without_a_register_the_kernel_is_asked(void **state)
   struct perf_event_attr attr = {
       .size = sizeof attr, .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .exclude_kernel = 1};
   one.work.page = NULL;
-  one.work.fd = sys_perf_event_open(&attr, one.tid);
-  if (one.work.fd < 0)
+  if (sys_perf_event_open(&one.work.own, &attr, one.tid))
     skip();
-  one.work.fd_open = sys_perf_id(one.work.fd, &one.work.id);
   char *memory = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   madvise(memory, (size_t)PAGES * PAGE, MADV_NOHUGEPAGE);
   work_begin(&one, work_moment(&one));
@@ -402,10 +400,10 @@ static void without_a_register_the_kernel_is_asked(void **state)
   assert_int_equal(record.lost[FORMAT_LOST_WORK], 0);
   uint64_t before = work_moment(&one);
   int other = open("/dev/zero", O_RDONLY);
-  dup2(other, one.work.fd); /* the program's now */
+  dup2(other, one.work.own.fd); /* the program's now */
   assert_int_equal(work_moment(&one), before);
   assert_int_equal(record.lost[FORMAT_LOST_WORK], 1);
-  int kept = one.work.fd;
+  int kept = one.work.own.fd;
   work_stop(&one);
   assert_int_not_equal(fcntl(kept, F_GETFD), -1);
 }
@@ -440,18 +438,18 @@ static void what_a_rest_owes_at_the_end_is_the_tools(void **state)
   (void)state;
   burn(6000000); /* so that the clock has passed that much */
   sampled(5000000, UINT64_MAX);
-  sample_end(&one);
+  sample_end(&one, sys_thread_cpu_ns());
   assert_int_equal(record.lost[FORMAT_LOST_REFUSED], 1);
   assert_in_range(record.tool_ns, 5000000, 6000000);
   sampled(500000, UINT64_MAX); /* no sample would have come yet */
-  sample_end(&one);
+  sample_end(&one, sys_thread_cpu_ns());
   assert_int_equal(record.lost[FORMAT_LOST_REFUSED] + record.tool_ns, 0);
   sampled(5000000, 0); /* it does not rest: the sample is on its way */
-  sample_end(&one);
+  sample_end(&one, sys_thread_cpu_ns());
   assert_int_equal(record.lost[FORMAT_LOST_REFUSED] + record.tool_ns, 0);
   atomic_store(&rt.paused, true);
   sampled(5000000, UINT64_MAX);
-  sample_end(&one);
+  sample_end(&one, sys_thread_cpu_ns());
   atomic_store(&rt.paused, false);
   assert_int_equal(record.lost[FORMAT_LOST_REFUSED] + record.tool_ns, 0);
   rt.event_count = 0;
