@@ -67,16 +67,21 @@ def compile_c(directory, name, source, *arguments, compiler="gcc"):
     return path
 
 
+def again(function, *arguments):
+    """Calls it, and once more where it raises Off, TRIES times in all."""
+    for left in reversed(range(TRIES)):
+        try:
+            return function(*arguments)
+        except Off as reason:
+            if not left:
+                raise
+            print(f"# once more, {reason}", flush=True)
+
+
 def take(function):
     """Runs a case in a directory of its own."""
-    for left in reversed(range(TRIES)):
-        with tempfile.TemporaryDirectory(prefix="hpcrun-lite-test-") as directory:
-            try:
-                return function(directory)
-            except Off as reason:
-                if not left:
-                    raise
-                print(f"# once more, {reason}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="hpcrun-lite-test-") as directory:
+        function(directory)
 
 
 def main():
@@ -86,7 +91,7 @@ def main():
     for number, function in enumerate(CASES, 1):
         name = f"{number} - {function.__name__}"
         try:
-            take(function)
+            again(take, function)
             print(f"ok {name}", flush=True)
         except Skip as reason:
             print(f"ok {name} # SKIP {reason}", flush=True)

@@ -104,8 +104,8 @@ def check(output, cpu, what):
     """Samples of a thread that waits are in no context: each stands for a millisecond."""
     found, whole, kept, said = all_of(output)
     waits = (sum(int(row["samples"]) for row in rows(output, "threads")[0]) - kept) * 0.001
-    assert found + waits >= 0.98 * cpu - 0.01, f"{what}: {found:.3f} s + {waits:.3f} s of {cpu:.3f} s, seed {SEED}"
-    assert found <= 1.05 * cpu + 0.05, f"{what}: {found:.3f} s of {cpu:.3f} s: too much, seed {SEED}"
+    tap.timed(found + waits >= 0.98 * cpu - 0.01, f"{what}: {found:.3f} s + {waits:.3f} s of {cpu:.3f} s, seed {SEED}")
+    tap.timed(found <= 1.05 * cpu + 0.05, f"{what}: {found:.3f} s of {cpu:.3f} s: too much, seed {SEED}")
     assert whole >= 0.98 * found, f"{what}: {whole:.3f} s of {found:.3f} s below main, seed {SEED}"
     assert "did not end orderly" in said, said
     assert not files(output, ".hpcrun") and files(output, ".live"), os.listdir(output)
@@ -119,6 +119,13 @@ def programs(directory):
             print(f"# no {compiler}")
 
 
+def killed_in_the_midst(directory, program, form, mode):
+    """The CPU time of the process is also that of our calls, which take long where neighbours hold up the other processor."""
+    victim = Victim(directory, program, form, options=("-e", "task-clock@f1000", "-p", mode))
+    cpu = victim.kill_after(RANDOM.uniform(2, 3))
+    check(victim.output, cpu, f"{os.path.basename(program)} {form} -p {mode}")
+
+
 @tap.case
 def nothing_sampled_is_lost(directory):
     made = list(programs(directory))
@@ -126,9 +133,7 @@ def nothing_sampled_is_lost(directory):
         mode = ("off", "online")[number // 2 % 2]
         program = made[number % len(made)]
         for form in FORMS:
-            victim = Victim(directory, program, form, options=("-e", "task-clock@f1000", "-p", mode))
-            cpu = victim.kill_after(RANDOM.uniform(2, 3))
-            check(victim.output, cpu, f"{os.path.basename(program)} {form} -p {mode}")
+            tap.again(killed_in_the_midst, directory, program, form, mode)
 
 
 @tap.case
@@ -188,7 +193,7 @@ def killed_as_it_ends(directory):
 
 
 END_BEGINS = "NOFILE, {"  # the limit of descriptors is raised, then the files are written
-CALLS = ("openat", "write", "rename", "unlink", "unlinkat", "exit_group")
+CALLS = ("openat", "newfstatat", "fcntl", "pwrite64", "close", "write", "rename", "unlink", "unlinkat", "exit_group")
 
 
 def settings_for(output, program, mode):
