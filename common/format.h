@@ -212,7 +212,7 @@ struct format_thread {
   uint64_t samples_idle, samples_lockwait;       /* of them, those of an idle or lock-waiting thread    */
   uint64_t idle_sampled_ns, lockwait_sampled_ns; /* the time those samples stand for              */
   uint64_t idle_ns, lockwait_ns;                 /* exact, from the runtime's callbacks                           */
-  uint64_t tool_ns;                              /* sampled time inside the tool                                      */
+  uint64_t tool_ns;                              /* of samples inside the tool, and what setting up events took       */
   uint64_t cpu_ns, wall_ns;                      /* of the thread                                                     */
   uint64_t regions;                              /* parallel regions begun                                            */
   uint64_t lost[FORMAT_LOST_MAX];
