@@ -120,7 +120,7 @@ def programs(directory):
 
 
 def killed_in_the_midst(directory, program, form, mode):
-    """The CPU time of the process is also that of our calls, which take long where neighbours hold up the other processor."""
+    """The CPU time of the process is also that of our own calls, which take long on a loaded machine."""
     victim = Victim(directory, program, form, options=("-e", "task-clock@f1000", "-p", mode))
     cpu = victim.kill_after(RANDOM.uniform(2, 3))
     check(victim.output, cpu, f"{os.path.basename(program)} {form} -p {mode}")
