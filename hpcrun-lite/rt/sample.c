@@ -114,6 +114,7 @@ void sample_end(struct thread_state *t, uint64_t cpu_ns)
     uint64_t owed = source_owed(source, cpu_ns);
     if (owed > source->period && !atomic_load_explicit(&rt.paused, memory_order_relaxed))
       refuse(t, source, owed);
+    source->rest_until = 0; /* it may be asked again at the process's end */
   }
 }
 

@@ -55,7 +55,12 @@ static int move_apart(const struct thread_state *t, const struct source *source,
   int error = 0;
   for (unsigned i = 0; i < rt.event_count && !error; i++)
     if (&t->sources[i] != source && t->sources[i].how != SOURCE_OFF && t->sources[i].own.fd == own->fd) {
-      error = sys_perf_move(own, own->fd + 1);
+      int was = own->fd;
+      error = sys_perf_move(own, was + 1);
+      if (!error && own->fd == was) {
+        sys_close_own(own);
+        error = EMFILE;
+      }
       i = UINT32_MAX; /* compare with all of them anew */
     }
   return error;
@@ -337,17 +342,22 @@ static void settle_period(struct thread_state *t, struct source *source)
   work_follow(t);
 }
 
-/* That takes long where others fork or map memory. */
+/* That takes long where others fork or map memory.  Who closes waits for it. */
 static void set_up_anew(struct thread_state *t, struct source *source)
 {
   uint64_t began = source->last;
-  if (source->unsettled)
-    settle_period(t, source);
-  else
-    change_to_timer(t, source);
-  source->last = sys_thread_cpu_ns();
-  if ((int)source->event == rt.driver)
-    t->record->tool_ns += source->last - began;
+  if (!rt_enter(t))
+    return;
+  if (!rt_closed()) {
+    if (source->unsettled)
+      settle_period(t, source);
+    else
+      change_to_timer(t, source);
+    source->last = sys_thread_cpu_ns();
+    if ((int)source->event == rt.driver && !atomic_load_explicit(&rt.paused, memory_order_relaxed))
+      t->record->tool_ns += source->last - began;
+  }
+  rt_leave(t);
 }
 
 uint64_t source_weight(struct thread_state *t, struct source *source)

@@ -211,7 +211,7 @@ void *sys_perf_page(const struct sys_own *own, size_t size_bytes)
 
 bool sys_perf_read(const struct sys_own *own, uint64_t *count)
 {
-  return sys_is_own(own) && call3(SYS_read, own->fd, (long)count, 8) == 8;
+  return sys_is_own(own) && call3(SYS_read, own->fd, (long)count, 8) == 8 && sys_is_own(own);
 }
 
 int sys_open_own(struct sys_own *own, const char *path, bool create)

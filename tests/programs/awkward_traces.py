@@ -82,6 +82,14 @@ def short_threads_under_a_tracer(directory):
 
 
 @tap.case
+def two_events_and_one_high_number(directory):
+    run = Measurement(directory, churn(), "churn", "20", options=("-e", "task-clock@f1000", "-e", "page-faults@100"), timeout=60,
+                      prefix=("sh", "-c", 'ulimit -n 901; exec "$@"', "sh"))
+    assert (run.done.returncode, run.done.stdout) == (0, "done\n") and "not armed" in run.done.stderr, run.done
+    assert len(run.threads()) == 21, run.done
+
+
+@tap.case
 def a_directory_that_is_gone(directory):
     gone = os.path.join(directory, "gone")
     os.mkdir(gone)
