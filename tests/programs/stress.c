@@ -53,7 +53,7 @@ NOINLINE void u(int units)
 
 NOINLINE void loop_of_chunks(int threads)
 {
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(threads) schedule(monotonic : dynamic, 1)
   for (int i = 0; i < 16; i++)
     u(i + 1);
 }
@@ -98,7 +98,7 @@ NOINLINE void tree(int threads)
 
 NOINLINE void criticals(int threads)
 {
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(threads) schedule(monotonic : dynamic, 1)
   for (int i = 0; i < 10; i++) {
     u(3);
 #pragma omp critical
@@ -126,7 +126,7 @@ NOINLINE void chain(int threads)
 NOINLINE void in_order(int threads)
 {
   int next = 0;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) ordered
+#pragma omp parallel for num_threads(threads) schedule(monotonic : dynamic, 1) ordered
   for (int i = 0; i < 10; i++) {
     u(6);
 #pragma omp ordered
@@ -412,7 +412,7 @@ NOINLINE void strict_round(void)
     be_strict();
 #pragma omp critical
     u(7);
-#pragma omp for schedule(dynamic, 1)
+#pragma omp for schedule(monotonic : dynamic, 1)
     for (int i = 0; i < 8; i++)
       u(3);
 #pragma omp single
