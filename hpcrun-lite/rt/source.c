@@ -56,7 +56,7 @@ static int move_apart(const struct thread_state *t, const struct source *source,
   for (unsigned i = 0; i < rt.event_count && !error; i++)
     if (&t->sources[i] != source && t->sources[i].how != SOURCE_OFF && t->sources[i].own.fd == own->fd) {
       int was = own->fd;
-      error = sys_perf_move(own, was + 1);
+      error = sys_move_own(own, was + 1);
       if (!error && own->fd == was) {
         sys_close_own(own);
         error = EMFILE;

@@ -142,7 +142,7 @@ int sys_close_own(const struct sys_own *own)
 
 /* To a number from lowest on, if there is one.  Returns EBADF, and it is closed, where the program has used one of the
  * numbers meanwhile: that one is its own, or a second one that we have made for a file of its own. */
-static int move(struct sys_own *own, int lowest)
+int sys_move_own(struct sys_own *own, int lowest)
 {
   int moved = (int)call3(SYS_fcntl, own->fd, F_DUPFD_CLOEXEC, lowest);
   bool stayed = is_at(own, own->fd), arrived = moved >= 0 && is_at(own, moved);
@@ -156,11 +156,6 @@ static int move(struct sys_own *own, int lowest)
   return arrived ? 0 : EBADF;
 }
 
-int sys_perf_move(struct sys_own *own, int lowest)
-{
-  return move(own, lowest);
-}
-
 int sys_perf_event_open(struct sys_own *own, struct perf_event_attr *attr, int tid)
 {
   int error = EBADF;
@@ -170,7 +165,7 @@ int sys_perf_event_open(struct sys_own *own, struct perf_event_attr *attr, int t
     if (fd < 0)
       error = -fd;
     else if (call3(SYS_ioctl, fd, (long)PERF_EVENT_IOC_ID, (long)&own->inode) == 0)
-      error = move(own, SYS_HIGH_FD);
+      error = sys_move_own(own, SYS_HIGH_FD);
   }
   if (error)
     own->fd = -1;
@@ -229,7 +224,7 @@ int sys_open_own(struct sys_own *own, const char *path, bool create)
       if (error)
         close_fd(fd);
       else
-        error = move(own, SYS_HIGH_FD);
+        error = sys_move_own(own, SYS_HIGH_FD);
     } else {
       error = -fd;
     }

@@ -35,15 +35,15 @@ bool sys_peek(uint64_t address, void *out, size_t size_bytes);
 
 /* 0 or errno; the number is a high one. */
 int sys_perf_event_open(struct sys_own *own, struct perf_event_attr *attr, int tid);
-int sys_perf_move(struct sys_own *own, int lowest); /* to a number from lowest on: 0 or errno, and it is closed */
 bool sys_perf_deliver(const struct sys_own *own, int tid, int signal_number); /* overflows signal that thread */
 void *sys_perf_page(const struct sys_own *own, size_t size_bytes);            /* NULL on failure */
 bool sys_perf_read(const struct sys_own *own, uint64_t *count);
 
 /* A file, made anew (create), or the one that is there.  0 or errno. */
 int sys_open_own(struct sys_own *own, const char *path, bool create);
-bool sys_is_own(const struct sys_own *own);   /* still */
-int sys_close_own(const struct sys_own *own); /* 0 or errno */
+int sys_move_own(struct sys_own *own, int lowest); /* to a number from lowest on, if any; EBADF: it is closed */
+bool sys_is_own(const struct sys_own *own);        /* still */
+int sys_close_own(const struct sys_own *own);      /* 0 or errno */
 
 /* Takes space for a part of a file, so that writing to a mapping of it cannot fail for want of space. */
 bool sys_reserve(const struct sys_own *own, uint64_t offset, size_t size_bytes);

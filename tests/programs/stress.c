@@ -42,7 +42,7 @@ static void fail(const char *what, int number)
   _exit(1);
 }
 
-/* ---- a round: 962 units of work, a span of 181 ---- */
+/* ---- a round: 962 units of work, a span of 181; monotonic loops: see waits.c ---- */
 
 NOINLINE void u(int units)
 {

@@ -190,8 +190,8 @@ static void test_circle_of_links_ends(void **state)
   merge_release(&profile);
 }
 
-/* A live file with a frame whose values, and one whose creator, are not there, and with a gap among the regions; returns
- * how many problems are told. */
+/* A live file with a frame whose values, and one whose creator, are not there, and with a gap among the regions;
+ * returns how many problems are told. */
 static size_t told_of_missing(uint64_t unkept, const char *suffix)
 {
   struct profile profile;
@@ -457,12 +457,19 @@ static int remove_directory(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_link_joins_the_creator),     cmocka_unit_test(test_chains_resolve_in_any_order),
-      cmocka_unit_test(test_unknown_region_is_partial),  cmocka_unit_test(test_circle_of_links_ends),
-      cmocka_unit_test(test_parents_may_come_later), cmocka_unit_test(test_tables_that_were_not_kept_are_a_loss),    cmocka_unit_test(test_values_saturate),
-      cmocka_unit_test(test_many_files_on_many_threads), cmocka_unit_test(test_recursion_counts_once),
-      cmocka_unit_test(test_region_has_one_row),         cmocka_unit_test(test_idleness_against_each_baseline),
-      cmocka_unit_test(test_idleness_saturates),         cmocka_unit_test(test_no_idleness_without_its_sums),
+      cmocka_unit_test(test_link_joins_the_creator),
+      cmocka_unit_test(test_chains_resolve_in_any_order),
+      cmocka_unit_test(test_unknown_region_is_partial),
+      cmocka_unit_test(test_circle_of_links_ends),
+      cmocka_unit_test(test_parents_may_come_later),
+      cmocka_unit_test(test_tables_that_were_not_kept_are_a_loss),
+      cmocka_unit_test(test_values_saturate),
+      cmocka_unit_test(test_many_files_on_many_threads),
+      cmocka_unit_test(test_recursion_counts_once),
+      cmocka_unit_test(test_region_has_one_row),
+      cmocka_unit_test(test_idleness_against_each_baseline),
+      cmocka_unit_test(test_idleness_saturates),
+      cmocka_unit_test(test_no_idleness_without_its_sums),
   };
   return cmocka_run_group_tests_name("merge", tests, make_directory, remove_directory);
 }

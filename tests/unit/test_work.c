@@ -441,6 +441,8 @@ static void what_a_rest_owes_at_the_end_is_the_tools(void **state)
   sample_end(&one, sys_thread_cpu_ns());
   assert_int_equal(record.lost[FORMAT_LOST_REFUSED], 1);
   assert_in_range(record.tool_ns, 5000000, 6000000);
+  sample_end(&one, UINT64_MAX); /* asked again at the process's end */
+  assert_int_equal(record.lost[FORMAT_LOST_REFUSED], 1);
   sampled(500000, UINT64_MAX); /* no sample would have come yet */
   sample_end(&one, sys_thread_cpu_ns());
   assert_int_equal(record.lost[FORMAT_LOST_REFUSED] + record.tool_ns, 0);
