@@ -5,7 +5,7 @@
 #ifndef HPCPROF_OPTIONS_H
 #define HPCPROF_OPTIONS_H
 
-#include "hpcprof-lite/scenario.h"
+#include "hpcprof-lite/model/scenario.h"
 
 #include <stddef.h>
 

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hpcrun-lite/config.h"
-#include "hpcrun-lite/rt/rt.h"
+#include "hpcrun-lite/process/config.h"
+#include "hpcrun-lite/rt/core/rt.h"
 
 /* What CTL knows of the process; written under the lock or before there are threads. */
 struct control {

@@ -3,15 +3,15 @@
 #include <stdio.h>
 
 #include "hpcrun-lite/control.h"
-#include "hpcrun-lite/rt/cct.h"
-#include "hpcrun-lite/rt/context.h"
-#include "hpcrun-lite/rt/directive.h"
-#include "hpcrun-lite/rt/modules.h"
+#include "hpcrun-lite/rt/sampling/cct.h"
+#include "hpcrun-lite/rt/sampling/context.h"
+#include "hpcrun-lite/rt/span/directive.h"
+#include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/ompt.h"
-#include "hpcrun-lite/rt/ospg.h"
-#include "hpcrun-lite/rt/sharing.h"
-#include "hpcrun-lite/rt/work.h"
-#include "hpcrun-lite/writer.h"
+#include "hpcrun-lite/rt/span/ospg.h"
+#include "hpcrun-lite/rt/span/sharing.h"
+#include "hpcrun-lite/rt/span/work.h"
+#include "hpcrun-lite/output/writer.h"
 
 void threads_adopt(void)
 {

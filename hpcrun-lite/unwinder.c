@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "hpcrun-lite/rt/unwind.h"
+#include "hpcrun-lite/rt/sampling/unwind.h"
 
 /* Makes calls of `name` inside that library go elsewhere: its slot of the procedure linkage table is rewritten. */
 static bool redirect(void *handle, const char *name, void *target)

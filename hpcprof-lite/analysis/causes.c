@@ -1,6 +1,6 @@
 #include "hpcprof-lite/analysis/causes.h"
 
-#include "hpcprof-lite/view.h"
+#include "hpcprof-lite/views/view.h"
 
 enum { HIGH = 10 }; /* a figure is high from one part in so many */
 

@@ -7,7 +7,7 @@
 #ifndef HPCPROF_ANALYSIS_CAUSES_H
 #define HPCPROF_ANALYSIS_CAUSES_H
 
-#include "hpcprof-lite/tree.h"
+#include "hpcprof-lite/model/tree.h"
 
 enum { CAUSES_WORST = 3 };
 

@@ -28,7 +28,7 @@
 #ifndef HPCPROF_ANALYSIS_EFFICIENCY_H
 #define HPCPROF_ANALYSIS_EFFICIENCY_H
 
-#include "hpcprof-lite/merge.h"
+#include "hpcprof-lite/input/merge.h"
 
 enum efficiency_metric {
   EFFICIENCY_PARALLEL, /* all losses together */

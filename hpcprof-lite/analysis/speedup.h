@@ -9,7 +9,7 @@
 #ifndef HPCPROF_ANALYSIS_SPEEDUP_H
 #define HPCPROF_ANALYSIS_SPEEDUP_H
 
-#include "hpcprof-lite/merge.h"
+#include "hpcprof-lite/input/merge.h"
 
 enum { SPEEDUP_ROWS = 9 };
 

@@ -13,7 +13,7 @@
 #ifndef HPCPROF_ANALYSIS_WHATIF_H
 #define HPCPROF_ANALYSIS_WHATIF_H
 
-#include "hpcprof-lite/scenario.h"
+#include "hpcprof-lite/model/scenario.h"
 
 enum { WHATIF_FACTOR = 16, WHATIF_SINGLES = 5, WHATIF_PAIRS = 3 };
 

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/analysis/workspan.h"
 
-#include "hpcprof-lite/graph.h"
+#include "hpcprof-lite/input/graph.h"
 
 #include <inttypes.h>
 #include <stdio.h>

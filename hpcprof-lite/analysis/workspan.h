@@ -11,7 +11,7 @@
 #ifndef HPCPROF_ANALYSIS_WORKSPAN_H
 #define HPCPROF_ANALYSIS_WORKSPAN_H
 
-#include "hpcprof-lite/tree.h"
+#include "hpcprof-lite/model/tree.h"
 
 /* Columns of the parallelism view, in their order: what it can be sorted by. */
 #define WORKSPAN_COLUMNS 14

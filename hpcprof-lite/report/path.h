@@ -6,7 +6,7 @@
 #define HPCPROF_REPORT_PATH_H
 
 #include "hpcprof-lite/report/screen.h"
-#include "hpcprof-lite/tree.h"
+#include "hpcprof-lite/model/tree.h"
 
 enum { PATH_TEXT_MAX = 4096 + 16 };
 

@@ -11,9 +11,9 @@
 #include "hpcprof-lite/analysis/speedup.h"
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
-#include "hpcprof-lite/crowd.h"
-#include "hpcprof-lite/statistics.h"
-#include "hpcprof-lite/tree.h"
+#include "hpcprof-lite/analysis/crowd.h"
+#include "hpcprof-lite/views/statistics.h"
+#include "hpcprof-lite/model/tree.h"
 
 #include <stdio.h>
 

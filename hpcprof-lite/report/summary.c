@@ -1,6 +1,6 @@
 #include "hpcprof-lite/report/summary.h"
 
-#include "hpcprof-lite/read.h"
+#include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/path.h"
 #include "hpcprof-lite/report/screen.h"

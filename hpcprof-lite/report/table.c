@@ -1,6 +1,6 @@
 #include "hpcprof-lite/report/table.h"
 
-#include "hpcprof-lite/read.h"
+#include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/record.h"
 #include "hpcprof-lite/report/verdict.h"

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "hpcrun-lite/events.h"
+#include "common/events.h"
 
 /* Opens the event.  Returns 0, or errno. */
 int perf_check_open(const struct event *event, bool exclude_kernel);

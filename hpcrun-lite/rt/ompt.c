@@ -1,15 +1,15 @@
 #include "hpcrun-lite/rt/ompt.h"
 
-#include "hpcrun-lite/rt/blame.h"
-#include "hpcrun-lite/rt/cct.h"
-#include "hpcrun-lite/rt/child.h"
-#include "hpcrun-lite/rt/context.h"
-#include "hpcrun-lite/rt/ospg.h"
-#include "hpcrun-lite/rt/region.h"
-#include "hpcrun-lite/rt/sample.h"
-#include "hpcrun-lite/rt/sharing.h"
-#include "hpcrun-lite/rt/task.h"
-#include "hpcrun-lite/rt/work.h"
+#include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/cct.h"
+#include "hpcrun-lite/rt/span/child.h"
+#include "hpcrun-lite/rt/sampling/context.h"
+#include "hpcrun-lite/rt/span/ospg.h"
+#include "hpcrun-lite/rt/sampling/region.h"
+#include "hpcrun-lite/rt/sampling/sample.h"
+#include "hpcrun-lite/rt/span/sharing.h"
+#include "hpcrun-lite/rt/sampling/task.h"
+#include "hpcrun-lite/rt/span/work.h"
 
 /* What a thread does follows from the task that it runs, whose data word says whether it waits: tasks scheduled inside
  * a wait make the thread busy until the waiting task is resumed. */

@@ -3,7 +3,7 @@
 #ifndef HPCRUN_LITE_RT_OMPT_H
 #define HPCRUN_LITE_RT_OMPT_H
 
-#include "hpcrun-lite/rt/rt.h"
+#include "hpcrun-lite/rt/core/rt.h"
 
 /* Registers all callbacks through rt.set_callback; returns how many of them the runtime will not call. */
 int ompt_register(void);

@@ -1,5 +1,5 @@
 /* An OMPT tool whose callbacks do nothing: what the runtime itself spends on calling one. */
-#include "hpcrun-lite/rt/omp-tools.h"
+#include "hpcrun-lite/rt/core/omp-tools.h"
 
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
  * symbols_dwarf.c, symbols_lines.c, symbols_index.c) and as the launcher does (launch/elf_facts.c). */
 #include "tests/fuzz/fuzz.h"
 
-#include "hpcprof-lite/bounds.h"
-#include "hpcprof-lite/symbols.h"
+#include "hpcprof-lite/symbols/bounds.h"
+#include "hpcprof-lite/symbols/symbols.h"
 #include "hpcrun-lite/launch/elf_facts.h"
 
 #include <stdlib.h>

@@ -11,14 +11,18 @@ SOURCE = os.environ["HPCRUN_LITE_TEST_SOURCE"]
 BUILD = os.environ["HPCRUN_LITE_TEST_BUILD"]
 
 # Folder → folders of the project that its files may include from.
+RT = {"hpcrun-lite/rt", "hpcrun-lite/rt/core", "hpcrun-lite/rt/sampling", "hpcrun-lite/rt/span"}
+CTL = {"hpcrun-lite", "hpcrun-lite/process", "hpcrun-lite/output", "hpcrun-lite/interpose"}
+STAGES = {"hpcprof-lite/" + name for name in ("model", "input", "symbols", "ranks", "views", "replay")}
 LAYERS = {
     "common": {"common"},
-    "hpcrun-lite/rt": {"common", "hpcrun-lite/rt", "hpcrun-lite/events.h"},
-    "hpcrun-lite": {"common", "hpcrun-lite", "hpcrun-lite/rt"},
-    "hpcrun-lite/launch": {"common", "hpcrun-lite/launch", "hpcrun-lite/events.h"},
-    "hpcprof-lite": {"common", "hpcprof-lite", "hpcprof-lite/analysis", "hpcprof-lite/report"},
-    "hpcprof-lite/analysis": {"hpcprof-lite"},  # not one another
-    "hpcprof-lite/report": {"hpcprof-lite", "hpcprof-lite/analysis", "hpcprof-lite/report"},
+    **{folder: {"common"} | RT for folder in RT},
+    **{folder: {"common"} | RT | CTL for folder in CTL},
+    "hpcrun-lite/launch": {"common", "hpcrun-lite/launch"},
+    **{folder: {"common", "hpcprof-lite/analysis"} | STAGES for folder in STAGES},
+    "hpcprof-lite": {"hpcprof-lite", "hpcprof-lite/analysis", "hpcprof-lite/report"} | STAGES,
+    "hpcprof-lite/analysis": STAGES | {"hpcprof-lite/report"},  # not one another
+    "hpcprof-lite/report": {"hpcprof-lite/analysis", "hpcprof-lite/report"} | STAGES,
 }
 
 # Everything RT calls outside itself: all of it is async-signal-safe.
@@ -98,7 +102,7 @@ def needed(library):
 
 
 RUN_LIBRARY = os.environ["HPCRUN_LITE_TEST_LIBRARY"]
-FORMAT_READERS = {"hpcprof-lite/read.c", "hpcprof-lite/read.h", "hpcprof-lite/streams.c", "hpcprof-lite/profile.h"}
+FORMAT_READERS = {"hpcprof-lite/input/read.c", "hpcprof-lite/input/read.h", "hpcprof-lite/input/streams.c", "hpcprof-lite/model/profile.h"}
 
 
 @tap.case
@@ -109,7 +113,7 @@ def folders_include_only_from_where_they_may(_):
 
 @tap.case
 def only_config_reads_the_environment(_):
-    assert only_in(r"\bgetenv\(", r"hpcrun-lite/(config\.c|launch/)|hpcprof-lite/") == []
+    assert only_in(r"\bgetenv\(", r"hpcrun-lite/(process/config\.c|launch/)|hpcprof-lite/") == []
 
 
 @tap.case
@@ -120,12 +124,12 @@ def only_the_reader_knows_the_format(_):
 @tap.case
 def only_symbols_reads_elf_and_dwarf(_):
     assert only_in(r"<(libelf|gelf)", r"hpcprof-lite/symbols|hpcrun-lite/launch") == []
-    assert only_in(r"<(dwarf|libdwarf)", r"hpcprof-lite/symbols_(dwarf|lines).c") == []
+    assert only_in(r"<(dwarf|libdwarf)", r"hpcprof-lite/symbols/symbols_(dwarf|lines).c") == []
 
 
 @tap.case
 def only_a_module_of_its_own_knows_mpi(_):
-    assert only_in(r"#include <mpi\.h>", r"hpcprof-lite/ranks_mpi\.c") == []
+    assert only_in(r"#include <mpi\.h>", r"hpcprof-lite/ranks/ranks_mpi\.c") == []
     assert not [name for name in needed(tap.REPORT) if "mpi" in name]
 
 

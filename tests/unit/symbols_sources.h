@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_SYMBOLS_SOURCES_H
 #define TESTS_UNIT_SYMBOLS_SOURCES_H
 
-#include "hpcprof-lite/symbols.h"
+#include "hpcprof-lite/symbols/symbols.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

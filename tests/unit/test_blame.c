@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
-#include "hpcrun-lite/rt/blame.h"
-#include "hpcrun-lite/rt/cct.h"
-#include "hpcrun-lite/rt/modules.h"
-#include "hpcrun-lite/rt/region.h"
+#include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/cct.h"
+#include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/sampling/region.h"
 
 void threads_adopt(void);
 void threads_adopt(void)

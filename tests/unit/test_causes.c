@@ -1,6 +1,6 @@
 /* The worst contexts: which are found, and what their figures suggest. */
 #include "hpcprof-lite/analysis/causes.h"
-#include "hpcprof-lite/view.h"
+#include "hpcprof-lite/views/view.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

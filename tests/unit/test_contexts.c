@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "hpcrun-lite/rt/cct.h"
-#include "hpcrun-lite/rt/region.h"
+#include "hpcrun-lite/rt/sampling/cct.h"
+#include "hpcrun-lite/rt/sampling/region.h"
 
 void threads_adopt(void);
 void threads_adopt(void)

@@ -7,7 +7,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#include "hpcrun-lite/events.h"
+#include "common/events.h"
 
 static struct event parse(const char *text)
 {

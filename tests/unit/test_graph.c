@@ -8,15 +8,15 @@
 
 #include <cmocka.h>
 
-#include "hpcrun-lite/rt/cct.h"
-#include "hpcrun-lite/rt/child.h"
-#include "hpcrun-lite/rt/depend.h"
-#include "hpcrun-lite/rt/directive.h"
-#include "hpcrun-lite/rt/modules.h"
-#include "hpcrun-lite/rt/ospg.h"
-#include "hpcrun-lite/rt/path.h"
-#include "hpcrun-lite/rt/pool.h"
-#include "hpcrun-lite/rt/region.h"
+#include "hpcrun-lite/rt/sampling/cct.h"
+#include "hpcrun-lite/rt/span/child.h"
+#include "hpcrun-lite/rt/span/depend.h"
+#include "hpcrun-lite/rt/span/directive.h"
+#include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/span/ospg.h"
+#include "hpcrun-lite/rt/span/path.h"
+#include "hpcrun-lite/rt/core/pool.h"
+#include "hpcrun-lite/rt/sampling/region.h"
 
 void threads_adopt(void);
 void threads_adopt(void)

@@ -1,10 +1,10 @@
 /* Measurement files and logs that somebody has made to do harm: whatever they claim, reading them ends soon, takes
  * little memory, and what is sound is kept. */
 #include "common/graphlog.h"
-#include "hpcprof-lite/build.h"
-#include "hpcprof-lite/graph.h"
-#include "hpcprof-lite/merge.h"
-#include "hpcprof-lite/streams.h"
+#include "hpcprof-lite/views/build.h"
+#include "hpcprof-lite/input/graph.h"
+#include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/input/streams.h"
 #include "tests/golden/compose_log.h"
 
 #include <setjmp.h>

@@ -19,10 +19,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "hpcrun-lite/rt/arena.h"
-#include "hpcrun-lite/rt/mapped.h"
-#include "hpcrun-lite/rt/rt.h"
-#include "hpcrun-lite/rt/sys.h"
+#include "hpcrun-lite/rt/core/arena.h"
+#include "hpcrun-lite/rt/core/mapped.h"
+#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/core/sys.h"
 
 void threads_adopt(void);
 void threads_adopt(void)

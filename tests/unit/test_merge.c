@@ -1,7 +1,7 @@
 /* Stitching and merging: links, placeholders, hostile trees, many files, one result whatever the number of threads. */
-#include "hpcprof-lite/build.h"
-#include "hpcprof-lite/merge.h"
-#include "hpcprof-lite/view.h"
+#include "hpcprof-lite/views/build.h"
+#include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/views/view.h"
 #include "tests/golden/compose.h"
 
 #include <setjmp.h>

@@ -2,8 +2,8 @@
 #include "hpcprof-lite/analysis/speedup.h"
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
-#include "hpcprof-lite/build.h"
-#include "hpcprof-lite/merge.h"
+#include "hpcprof-lite/views/build.h"
+#include "hpcprof-lite/input/merge.h"
 #include "tests/golden/compose.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* Ranks without MPI: processes joined by pipes.  What they find together is what one finds alone, and a failure in any of
  * them reaches the first one, with nobody left waiting. */
-#include "hpcprof-lite/ranks.h"
+#include "hpcprof-lite/ranks/ranks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

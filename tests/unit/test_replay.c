@@ -1,5 +1,5 @@
 /* The log of the graph replayed: closed forms, scenarios and schedules derived by hand. */
-#include "hpcprof-lite/schedule.h"
+#include "hpcprof-lite/replay/schedule.h"
 #include "tests/unit/told.h"
 
 #include <math.h>

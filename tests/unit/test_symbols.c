@@ -1,7 +1,7 @@
 /* Symbols: functions, lines and inlined chains of programs compiled here, names, separate debug files, and files that
  * are changed or no programs at all. */
-#include "hpcprof-lite/symbols_names.h"
-#include "hpcprof-lite/symbols_ranges.h"
+#include "hpcprof-lite/symbols/symbols_names.h"
+#include "hpcprof-lite/symbols/symbols_ranges.h"
 #include "tests/unit/symbols_sources.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Symbols of damaged files, children that fail, and an index that many threads ask. */
-#include "hpcprof-lite/symbols_child.h"
-#include "hpcprof-lite/symbols_index.h"
-#include "hpcprof-lite/symbols_ranges.h"
+#include "hpcprof-lite/symbols/symbols_child.h"
+#include "hpcprof-lite/symbols/symbols_index.h"
+#include "hpcprof-lite/symbols/symbols_ranges.h"
 #include "tests/unit/symbols_sources.h"
 
 #include <dirent.h>

@@ -10,16 +10,16 @@
 
 #include <pthread.h>
 
-#include "hpcrun-lite/rt/blame.h"
-#include "hpcrun-lite/rt/cct.h"
-#include "hpcrun-lite/rt/child.h"
-#include "hpcrun-lite/rt/depend.h"
-#include "hpcrun-lite/rt/directive.h"
-#include "hpcrun-lite/rt/modules.h"
-#include "hpcrun-lite/rt/ospg.h"
-#include "hpcrun-lite/rt/path.h"
-#include "hpcrun-lite/rt/region.h"
-#include "hpcrun-lite/rt/task.h"
+#include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/cct.h"
+#include "hpcrun-lite/rt/span/child.h"
+#include "hpcrun-lite/rt/span/depend.h"
+#include "hpcrun-lite/rt/span/directive.h"
+#include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/span/ospg.h"
+#include "hpcrun-lite/rt/span/path.h"
+#include "hpcrun-lite/rt/sampling/region.h"
+#include "hpcrun-lite/rt/sampling/task.h"
 
 void threads_adopt(void);
 void threads_adopt(void)

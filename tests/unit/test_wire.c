@@ -1,5 +1,5 @@
 /* Messages between ranks: parts of the golden measurements come together as one merge of all, and damage is noticed. */
-#include "hpcprof-lite/wire.h"
+#include "hpcprof-lite/ranks/wire.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

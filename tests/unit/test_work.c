@@ -24,9 +24,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "hpcrun-lite/rt/sample.h"
-#include "hpcrun-lite/rt/sys.h"
-#include "hpcrun-lite/rt/work.h"
+#include "hpcrun-lite/rt/sampling/sample.h"
+#include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/span/work.h"
 
 void threads_adopt(void);
 void threads_adopt(void)

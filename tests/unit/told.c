@@ -1,6 +1,6 @@
 #include "tests/unit/told.h"
 
-#include "hpcprof-lite/streams.h"
+#include "hpcprof-lite/input/streams.h"
 
 #include <stdio.h>
 #include <stdlib.h>

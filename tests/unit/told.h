@@ -2,8 +2,8 @@
 #ifndef TESTS_UNIT_TOLD_H
 #define TESTS_UNIT_TOLD_H
 
-#include "hpcprof-lite/analysis/replay.h"
-#include "hpcprof-lite/profile.h"
+#include "hpcprof-lite/replay/replay.h"
+#include "hpcprof-lite/model/profile.h"
 #include "tests/golden/compose_log.h"
 
 #include <setjmp.h>

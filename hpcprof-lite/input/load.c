@@ -1,0 +1,98 @@
+#include "hpcprof-lite/input/load.h"
+
+#include "hpcprof-lite/model/profile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LOAD_BLOCK = 64 << 10 };
+
+/* Reads one stretch of what stands in memory from `base` on; false where it ends before, or cannot be read (errno, else
+ * 0).  Zeros are there already: they take no memory, also where the file system does not tell of its holes. */
+static bool load_data(struct load *load, int fd, size_t base, size_t from, size_t end)
+{
+  uint8_t block[LOAD_BLOCK];
+  for (load->size = from; load->size < end;) {
+    size_t want = end - load->size < sizeof block ? end - load->size : sizeof block;
+    ssize_t got = pread(fd, block, want, (off_t)(load->size - base));
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0) {
+      errno = got ? errno : 0;
+      return false;
+    }
+    if (block[0] || memcmp(block, block + 1, (size_t)got - 1))
+      memcpy(load->bytes + load->size, block, (size_t)got);
+    load->size += (size_t)got;
+  }
+  return true;
+}
+
+/* Reads the file but for its holes. */
+static void load_all(struct load *load, int fd, const char *path, struct problems *problems)
+{
+  size_t base = load->size;
+  while (load->size < load->room) {
+    off_t data = lseek(fd, (off_t)(load->size - base), SEEK_DATA);
+    bool hole = data < 0 && errno == ENXIO;
+    off_t end = data < 0 ? -1 : lseek(fd, data, SEEK_HOLE);
+    size_t from = data < 0 ? load->size : base + (size_t)data, to = end < 0 ? load->room : base + (size_t)end;
+    if (hole || from > load->room)
+      from = to = load->room;
+    if (load_data(load, fd, base, from, to < load->room ? to : load->room))
+      continue;
+    if (errno)
+      problems_add(problems, "cannot read %s after %zu bytes: %s", path, load->size - base, strerror(errno));
+    return;
+  }
+}
+
+/* Room for so many more bytes, all zero: by calloc(), so that those of holes are never touched. */
+static bool make_room(struct load *load, size_t more)
+{
+  size_t room = load->size + more;
+  uint8_t *bytes = calloc(room ? room : 1, 1);
+  if (!bytes)
+    return false;
+  if (load->bytes)
+    memcpy(bytes, load->bytes, load->size);
+  free(load->bytes);
+  load->bytes = bytes;
+  load->room = room;
+  return true;
+}
+
+int load_file(struct load *load, const char *path, struct problems *problems)
+{
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct stat stat;
+  int status = ERR_INPUT;
+  if (fd < 0 || fstat(fd, &stat)) {
+    problems_add(problems, "cannot read %s: %s", path, strerror(errno));
+    goto out;
+  }
+  if (!S_ISREG(stat.st_mode)) {
+    problems_add(problems, "cannot read %s: not a regular file", path);
+    goto out;
+  }
+  status = ERR_NOMEM;
+  if (!make_room(load, (size_t)stat.st_size))
+    goto out;
+  status = 0;
+  load_all(load, fd, path, problems);
+out:
+  if (fd >= 0)
+    close(fd);
+  return status;
+}
+
+void load_release(struct load *load)
+{
+  free(load->bytes);
+  *load = (struct load){0};
+}

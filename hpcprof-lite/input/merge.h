@@ -1,0 +1,57 @@
+/* All measurement files of some directories, merged into one profile.
+ *
+ * Context: BATCH.  Files are dealt to worker threads; each adds whole files to a partial tree of its own, and the
+ * partial trees are merged pairwise.  Memory: the merged result once for each worker, plus the files being read. The
+ * result does not depend on the number of workers or on the order of the files, but for the numbering of nodes:
+ * whatever needs an order takes it from the contexts' identities (tree.c).
+ */
+#ifndef HPCPROF_MERGE_H
+#define HPCPROF_MERGE_H
+
+#include "hpcprof-lite/model/catalog.h"
+#include "hpcprof-lite/model/contexts.h"
+#include "hpcprof-lite/model/problems.h"
+#include "hpcprof-lite/model/profile.h"
+
+struct profile {
+  struct catalog catalog;
+  struct contexts contexts;
+  struct profile_process *processes; /* in the order of start, pid, path; unusable ones last */
+  struct problems *problems;         /* of each process */
+  uint32_t processes_count, processes_usable;
+  struct profile_graph graph; /* of the run, see graph.h; its parts of the span are contexts.shares */
+  uint32_t graph_process;     /* whose span it is */
+  uint32_t *graph_rows;       /* [its directive] the run's */
+  uint32_t graph_processes;   /* that have one, in the same unit */
+  uint32_t graph_threads;     /* most OpenMP threads of these at once, all together */
+  uint64_t graph_elapsed_ns;
+};
+
+/* Names of the measurement files in directories, sorted (free() each and the array).  A directory that cannot be read,
+ * or that holds no measurements, is named in problems.  0, or ERR_NOMEM. */
+int merge_find(char *const *directories, size_t directories_count, struct problems *problems, char ***paths,
+               uint32_t *count);
+
+/* Reads and merges the files on that many threads, idleness counted against the baseline; `progress` is called now and
+ * then with the number of files done, from one thread at a time, and may be NULL.  0, or ERR_NOMEM.  The caller
+ * releases *profile in any case. */
+int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profile_baseline baseline,
+                void (*progress)(uint32_t done, uint32_t all), struct profile *profile);
+
+/* The same in two steps, the first for one part of the files: every `parts`-th, from `part` on.  Between them
+ * processes[] stands in the order of paths, with gaps where other parts' files belong, and parts can be put together.
+ */
+struct merge_part {
+  char *const *paths;
+  uint32_t count, part, parts; /* count: of all paths */
+  unsigned threads;
+  enum profile_baseline baseline;
+  void (*progress)(uint32_t done, uint32_t all);
+};
+
+int merge_part(const struct merge_part *part, struct profile *profile);
+int merge_finish(struct profile *profile);
+
+void merge_release(struct profile *profile);
+
+#endif

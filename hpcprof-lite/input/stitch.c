@@ -1,0 +1,661 @@
+#include "hpcprof-lite/input/stitch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Entries of a thread's map from its nodes to merged ones: UNSEEN, VISITING while what it depends on is resolved,
+ * ABSENT where there is no node, or the merged number + MAPPED. */
+enum { MAP_UNSEEN = 0, MAP_VISITING = 1, MAP_ABSENT = 2, MAPPED = 3 };
+
+/* Most nodes of one process: far more than its threads can have written; bounds the maps where a file is hostile. */
+static const size_t process_nodes_max = 128u << 20;
+
+enum fault { FAULT_PARENT, FAULT_CYCLE, FAULT_LINK, FAULT_REGION, FAULT_MODULE, FAULT_VALUE, FAULT_ROOT, FAULT_COUNT };
+
+static const struct {
+  const char *what, *fate;
+} fault_text[FAULT_COUNT] = {
+    [FAULT_PARENT] = {"context without a valid parent", "kept as partial"},
+    [FAULT_CYCLE] = {"context whose callers form a circle", "kept as partial"},
+    [FAULT_LINK] = {"link to a context that does not exist", "kept as partial"},
+    [FAULT_REGION] = {"context in a parallel region that does not exist", "kept as partial"},
+    [FAULT_MODULE] = {"frame in a module that does not exist", "kept as unknown"},
+    [FAULT_VALUE] = {"context whose values do not exist", "left out"},
+    [FAULT_ROOT] = {"tree that does not begin with its root", "read all the same"},
+};
+
+struct stitch_thread {
+  struct read_node *nodes; /* NULL unless loaded */
+  uint32_t *map;           /* NULL before the first load; complete once the thread was stitched */
+  uint32_t count;
+};
+
+struct place {
+  uint32_t thread, node; /* thread: position in process->threads */
+};
+
+struct stitch {
+  struct read_file *file;
+  struct profile_process *process;
+  struct catalog *catalog;
+  struct contexts *contexts;
+  struct problems *problems;
+  struct stitch_thread *threads;
+  uint32_t *modules;         /* the file's number → the catalog's */
+  uint32_t *columns, *roles; /* [the file's column] the catalog's, PROFILE_NONE if it is not kept; what it holds */
+  enum profile_baseline baseline;
+  bool finds;            /* contexts that are there already */
+  struct problems known; /* then: by the first reading      */
+  uint32_t last;         /* merged context that was found last */
+  uint32_t idleness;     /* the catalog's column, PROFILE_NONE if the file has nothing to make it of */
+  uint32_t unknown;      /* module of frames whose module is unknown */
+  struct place *stack;
+  size_t stack_count, stack_room;
+  size_t nodes_total;
+  uint64_t faults[FAULT_COUNT];
+  uint32_t fault_first[FAULT_COUNT];
+};
+
+static void fault(struct stitch *stitch, enum fault which, uint32_t node)
+{
+  if (!stitch->faults[which]++)
+    stitch->fault_first[which] = node;
+}
+
+static void report_faults(struct stitch *stitch, uint32_t thread)
+{
+  for (int i = 0; i < FAULT_COUNT; i++) {
+    if (stitch->faults[i] && (i == FAULT_CYCLE || !read_incomplete(stitch->file)))
+      problems_add(stitch->problems, "%s: thread %u: %s, %llu time%s (first: node %u): %s", stitch->process->path,
+                   thread, fault_text[i].what, (unsigned long long)stitch->faults[i], stitch->faults[i] == 1 ? "" : "s",
+                   stitch->fault_first[i], fault_text[i].fate);
+    stitch->faults[i] = 0;
+  }
+}
+
+/* Whether a column only serves to make idleness. */
+static bool serves_idleness(uint32_t role)
+{
+  return role == COLUMN_PER_BUSY || role == COLUMN_IN_USE;
+}
+
+static int intern_column(struct stitch *stitch, const struct profile_column *wanted, uint32_t *number)
+{
+  int status = catalog_column(stitch->catalog, wanted, number);
+  if (status == ERR_INPUT)
+    problems_add(stitch->problems, "%s: event '%s' is one more than the %d that can be reported: left out",
+                 stitch->process->path, wanted->name, CATALOG_COLUMNS_MAX - CATALOG_COLUMNS_OWN);
+  return status == ERR_NOMEM ? status : 0;
+}
+
+static int intern_columns(struct stitch *stitch)
+{
+  uint32_t needed = stitch->baseline == BASELINE_SHARED ? COLUMN_IN_USE : COLUMN_PER_BUSY;
+  bool found = false;
+  stitch->idleness = PROFILE_NONE;
+  for (uint32_t i = 0; i < read_columns_count(stitch->file); i++) {
+    struct read_column column = read_column(stitch->file, i);
+    struct profile_column wanted = {
+        .name = (char *)column.name, .unit = (char *)column.unit, .role = column.role, .period = column.period};
+    found = found || column.role == needed;
+    stitch->roles[i] = column.role;
+    stitch->columns[i] = PROFILE_NONE;
+    if (!serves_idleness(column.role) && intern_column(stitch, &wanted, &stitch->columns[i]))
+      return ERR_NOMEM;
+  }
+  struct profile_column idleness = {.name = "idleness", .unit = "ns", .role = COLUMN_IDLENESS};
+  return found ? intern_column(stitch, &idleness, &stitch->idleness) : 0;
+}
+
+/* Interns the file's modules and columns. */
+static int intern_tables(struct stitch *stitch)
+{
+  uint32_t modules = read_modules_count(stitch->file);
+  stitch->modules = calloc(modules + 1, sizeof *stitch->modules);
+  stitch->columns = calloc(read_columns_count(stitch->file) + 1, sizeof *stitch->columns);
+  stitch->roles = calloc(read_columns_count(stitch->file) + 1, sizeof *stitch->roles);
+  if (!stitch->modules || !stitch->columns || !stitch->roles)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < modules; i++) {
+    struct read_module module = read_module(stitch->file, i);
+    const char *path = *module.path ? module.path : "[unknown]";
+    stitch->modules[i] = catalog_module(stitch->catalog, path, module.build_id, module.build_id_size, module.flags);
+    if (stitch->modules[i] == PROFILE_NONE)
+      return ERR_NOMEM;
+  }
+  stitch->unknown = PROFILE_NONE;
+  return intern_columns(stitch);
+}
+
+/* Position of the thread with that index, PROFILE_NONE if there is none. */
+static uint32_t thread_position(const struct stitch *stitch, uint32_t index)
+{
+  const struct profile_thread *threads = stitch->process->threads;
+  uint32_t low = 0, high = stitch->process->threads_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (threads[middle].index < index)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < stitch->process->threads_count && threads[low].index == index ? low : PROFILE_NONE;
+}
+
+/* Makes a thread's map available, and its nodes until it is stitched: after that the map says all. */
+static int load_thread(struct stitch *stitch, uint32_t position)
+{
+  struct stitch_thread *thread = &stitch->threads[position];
+  if (thread->map)
+    return 0;
+  uint32_t index = stitch->process->threads[position].index;
+  if (read_nodes(stitch->file, index, stitch->problems, &thread->nodes, &thread->count))
+    return ERR_NOMEM;
+  if (thread->count > process_nodes_max - stitch->nodes_total) {
+    problems_add(stitch->problems, "%s: thread %u: more contexts than any run has: left out", stitch->process->path,
+                 index);
+    thread->count = 0;
+  }
+  stitch->nodes_total += thread->count;
+  thread->map = calloc((size_t)thread->count + 1, sizeof *thread->map);
+  if (!thread->map)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < thread->count; i++)
+    if (thread->nodes[i].kind == CONTEXT_FREE)
+      thread->map[i] = MAP_ABSENT;
+  if (thread->count && thread->nodes[0].kind != CONTEXT_ROOT)
+    fault(stitch, FAULT_ROOT, 0);
+  return 0;
+}
+
+static void unload_thread(struct stitch_thread *thread)
+{
+  free(thread->nodes);
+  thread->nodes = NULL;
+}
+
+static int push(struct stitch *stitch, uint32_t thread, uint32_t node)
+{
+  if (stitch->stack_count == stitch->stack_room) {
+    size_t room = stitch->stack_room ? stitch->stack_room * 2 : 256;
+    struct place *stack = reallocarray(stitch->stack, room, sizeof *stack);
+    if (!stack)
+      return ERR_NOMEM;
+    stitch->stack = stack;
+    stitch->stack_room = room;
+  }
+  stitch->stack[stitch->stack_count++] = (struct place){.thread = thread, .node = node};
+  return 0;
+}
+
+/* Where the node that a link names stands.  False with a fault counted if there is no such node. */
+static bool link_target(struct stitch *stitch, uint32_t index, uint32_t node, struct place *target, int *status)
+{
+  target->thread = thread_position(stitch, index);
+  target->node = node;
+  if (target->thread == PROFILE_NONE)
+    return false;
+  *status = load_thread(stitch, target->thread);
+  const struct stitch_thread *thread = &stitch->threads[target->thread];
+  return !*status && node < thread->count && thread->map[node] != MAP_ABSENT;
+}
+
+/* The node on which a node's place depends: its parent, or what it links to.  False if it is none or unsound: the node
+ * then stands below PARTIAL. */
+static bool depends_on(struct stitch *stitch, struct place place, struct place *on, int *status)
+{
+  const struct stitch_thread *thread = &stitch->threads[place.thread];
+  struct read_node node = thread->nodes[place.node];
+  *on = (struct place){.thread = place.thread, .node = node.parent};
+  if (node.kind == CONTEXT_LINK) {
+    bool found = link_target(stitch, node.what, node.offset, on, status);
+    if (!found)
+      fault(stitch, FAULT_LINK, place.node);
+    return found;
+  }
+  if (node.kind == CONTEXT_PLACEHOLDER) {
+    if (node.offset >= read_regions_count(stitch->file)) {
+      fault(stitch, FAULT_REGION, place.node);
+      return false;
+    }
+    struct read_region region = read_region(stitch->file, node.offset);
+    if (!region.linked)
+      return false;
+    bool found = link_target(stitch, region.owner, region.link_node, on, status);
+    if (!found)
+      fault(stitch, FAULT_LINK, place.node);
+    return found;
+  }
+  if (node.parent < thread->count && node.parent != place.node && thread->map[node.parent] != MAP_ABSENT)
+    return true;
+  fault(stitch, FAULT_PARENT, place.node);
+  return false;
+}
+
+/* Threads that ran the same code met its contexts in much the same order: the context that was made after the last one
+ * is tried first, which spares most searches.  Where contexts are only looked for, one that is not there counts as the
+ * root. */
+static uint32_t add_context(struct stitch *stitch, uint32_t parent, enum context_kind kind, uint32_t module,
+                            uint32_t offset)
+{
+  uint32_t found = stitch->last + 1;
+  if (!contexts_is(stitch->contexts, found, parent, kind, module, offset))
+    found = stitch->finds ? contexts_find(stitch->contexts, parent, kind, module, offset)
+                          : contexts_add(stitch->contexts, parent, kind, module, offset);
+  if (found == PROFILE_NONE)
+    return stitch->finds ? 0 : found;
+  stitch->last = found;
+  return found;
+}
+
+static uint32_t partial_node(struct stitch *stitch)
+{
+  return add_context(stitch, 0, CONTEXT_PARTIAL, 0, 0);
+}
+
+/* The merged module of a frame. */
+static uint32_t frame_module(struct stitch *stitch, const struct read_node *node, uint32_t number)
+{
+  if (node->what < read_modules_count(stitch->file))
+    return stitch->modules[node->what];
+  fault(stitch, FAULT_MODULE, number);
+  if (stitch->unknown == PROFILE_NONE)
+    stitch->unknown = catalog_module(stitch->catalog, "[unknown]", (const uint8_t *)"", 0, MODULE_ANON);
+  return stitch->unknown;
+}
+
+/* The merged node of a node whose dependency stands at `above`. */
+static uint32_t merged_node(struct stitch *stitch, const struct read_node *node, uint32_t number, uint32_t above)
+{
+  switch (node->kind) {
+  case CONTEXT_ROOT:
+    return 0;
+  case CONTEXT_LINK:
+  case CONTEXT_PLACEHOLDER:
+    return above;
+  case CONTEXT_FRAME: {
+    uint32_t module = frame_module(stitch, node, number);
+    return module == PROFILE_NONE ? PROFILE_NONE : add_context(stitch, above, CONTEXT_FRAME, module, node->offset);
+  }
+  case CONTEXT_USER_REGION: {
+    uint32_t name = catalog_module(stitch->catalog, read_string(stitch->file, node->offset), (const uint8_t *)"", 0,
+                                   MODULE_USER_REGION);
+    return name == PROFILE_NONE ? PROFILE_NONE : add_context(stitch, above, CONTEXT_USER_REGION, name, 0);
+  }
+  default:
+    return add_context(stitch, above, node->kind, 0, 0);
+  }
+}
+
+/* Resolves the node on top of the stack, or pushes what it depends on. */
+static int resolve_top(struct stitch *stitch)
+{
+  struct place place = stitch->stack[stitch->stack_count - 1];
+  struct stitch_thread *thread = &stitch->threads[place.thread];
+  struct read_node node = thread->nodes[place.node];
+  uint32_t above = 0;
+  if (node.kind != CONTEXT_ROOT) {
+    struct place on;
+    int status = 0;
+    bool sound = depends_on(stitch, place, &on, &status);
+    if (status)
+      return status;
+    uint32_t state = sound ? stitch->threads[on.thread].map[on.node] : MAP_VISITING;
+    if (state == MAP_UNSEEN) {
+      thread->map[place.node] = MAP_VISITING;
+      return push(stitch, on.thread, on.node);
+    }
+    if (sound && state == MAP_VISITING)
+      fault(stitch, FAULT_CYCLE, place.node);
+    above = state == MAP_VISITING ? partial_node(stitch) : state - MAPPED;
+    if (above == PROFILE_NONE)
+      return ERR_NOMEM;
+  }
+  uint32_t merged = merged_node(stitch, &node, place.node, above);
+  if (merged == PROFILE_NONE)
+    return ERR_NOMEM;
+  thread->map[place.node] = merged + MAPPED;
+  stitch->stack_count--;
+  return 0;
+}
+
+/* Finds the merged node of one node and of all that it depends on. */
+static int resolve(struct stitch *stitch, uint32_t thread, uint32_t node)
+{
+  if (stitch->threads[thread].map[node] >= MAPPED)
+    return 0;
+  int status = push(stitch, thread, node);
+  while (!status && stitch->stack_count)
+    status = resolve_top(stitch);
+  return status;
+}
+
+/* The sums of one node of one thread that idleness is made of. */
+struct blame {
+  uint64_t own_ns, per_busy_ns, in_use_ns;
+};
+
+static void add(uint64_t *sum, uint64_t amount)
+{
+  *sum = contexts_sum(*sum, amount);
+}
+
+/* Adds one cell to the sums of its thread and node. */
+static void add_to_sums(struct profile_thread *thread, struct blame *blame, uint32_t role, uint64_t amount)
+{
+  if (role == COLUMN_WORK)
+    add(&thread->work_ns, amount);
+  else if (role == COLUMN_OVERHEAD)
+    add(&thread->overhead_ns, amount);
+  else if (role == COLUMN_LOCKWAIT)
+    add(&thread->caused_lock_ns, amount);
+  if (role == COLUMN_WORK || role == COLUMN_OVERHEAD || role == COLUMN_LOCKWAIT)
+    add(&blame->own_ns, amount);
+  else if (role == COLUMN_PER_BUSY)
+    add(&blame->per_busy_ns, amount);
+  else if (role == COLUMN_IN_USE)
+    add(&blame->in_use_ns, amount);
+}
+
+/* Idleness of others that a node of the thread is to blame for.  Of a thread that no OpenMP runtime has known the sums
+ * mean nothing: it is in neither the busy nor the idle ones. */
+static uint64_t idleness(const struct stitch *stitch, const struct profile_thread *thread, const struct blame *blame)
+{
+  const struct profile_process *process = stitch->process;
+  if (!(process->flags & PROCESS_OMPT) || !(thread->flags & THREAD_OPENMP))
+    return 0;
+  uint64_t all_ns = blame->in_use_ns, most = process->threads_max;
+  if (stitch->baseline == BASELINE_CORE)
+    most = process->cpus;
+  if (stitch->baseline != BASELINE_SHARED && __builtin_mul_overflow(blame->per_busy_ns, most, &all_ns))
+    all_ns = UINT64_MAX;
+  return all_ns > blame->own_ns ? all_ns - blame->own_ns : 0;
+}
+
+/* Adds one value record to a merged node, and what is made of it. */
+static int add_record(struct stitch *stitch, struct profile_thread *thread, uint32_t merged, const uint64_t *cells,
+                      uint32_t columns)
+{
+  struct blame blame = {0};
+  int status = 0;
+  for (uint32_t i = 0; i < columns && !status; i++) {
+    uint32_t role = stitch->roles[i];
+    if (!serves_idleness(role) && stitch->columns[i] == PROFILE_NONE)
+      continue;
+    add_to_sums(thread, &blame, role, cells[i]);
+    if (stitch->columns[i] != PROFILE_NONE)
+      status = contexts_value(stitch->contexts, merged, stitch->columns[i], cells[i]);
+  }
+  if (status || stitch->idleness == PROFILE_NONE)
+    return status;
+  uint64_t amount = idleness(stitch, thread, &blame);
+  add(&thread->caused_idle_ns, amount);
+  return contexts_value(stitch->contexts, merged, stitch->idleness, amount);
+}
+
+/* Adds a thread's values to its contexts' merged nodes. */
+static int add_values(struct stitch *stitch, uint32_t position)
+{
+  struct stitch_thread *thread = &stitch->threads[position];
+  struct profile_thread *record = &stitch->process->threads[position];
+  uint32_t columns = read_columns_count(stitch->file), count;
+  uint64_t *values;
+  int status = read_values(stitch->file, record->index, stitch->problems, &values, &count);
+  for (uint32_t i = 0; i < thread->count && !status; i++) {
+    uint32_t value = thread->nodes[i].value;
+    if (!value || thread->nodes[i].kind == CONTEXT_FREE)
+      continue;
+    if (value >= count) {
+      fault(stitch, FAULT_VALUE, i);
+      continue;
+    }
+    status = add_record(stitch, record, thread->map[i] - MAPPED, values + (size_t)value * columns, columns);
+  }
+  free(values);
+  return status;
+}
+
+/* Completes a thread's map; its nodes are still loaded. */
+static int resolve_thread(struct stitch *stitch, uint32_t position)
+{
+  int status = load_thread(stitch, position);
+  const struct stitch_thread *thread = &stitch->threads[position];
+  for (uint32_t i = 0; !status && i < thread->count; i++)
+    if (thread->nodes[i].kind != CONTEXT_FREE)
+      status = resolve(stitch, position, i);
+  return status;
+}
+
+static int stitch_thread(struct stitch *stitch, uint32_t position)
+{
+  int status = resolve_thread(stitch, position);
+  if (!status)
+    status = add_values(stitch, position);
+  unload_thread(&stitch->threads[position]);
+  report_faults(stitch, stitch->process->threads[position].index);
+  return status;
+}
+
+/* Counts of what is unsound in the graph's tables; reported once for the process. */
+struct graph_faults {
+  uint64_t kinds, directives, contexts, excess;
+};
+
+/* Copies the file's directives.  Records that are unsound keep their place, as constructs of the program. */
+static int take_directives(struct stitch *stitch, struct graph_faults *faults)
+{
+  struct profile_graph *graph = &stitch->process->graph;
+  uint32_t count = read_directives_count(stitch->file);
+  graph->directives = calloc((size_t)count + 1, sizeof *graph->directives);
+  if (!graph->directives)
+    return ERR_NOMEM;
+  graph->directives_count = count ? count : 1;
+  for (uint32_t i = 0; i < graph->directives_count; i++) {
+    struct read_directive from = {.name = ""};
+    if (i)
+      from = read_directive(stitch->file, i);
+    bool sound = i && from.kind > DIRECTIVE_PROGRAM && from.kind < DIRECTIVE_KINDS;
+    bool placed = from.module && from.module < read_modules_count(stitch->file);
+    faults->kinds += i && (!sound || (from.module && !placed));
+    graph->directives[i] = (struct profile_directive){.kind = sound ? from.kind : DIRECTIVE_PROGRAM,
+                                                      .module = placed ? stitch->modules[from.module] : PROFILE_NONE,
+                                                      .offset = from.offset,
+                                                      .name = strdup(sound ? from.name : ""),
+                                                      .flags = from.flags,
+                                                      .instances = from.instances,
+                                                      .work = from.work,
+                                                      .span = from.span,
+                                                      .iterations = from.iterations,
+                                                      .lock_bound = from.lock_bound};
+    if (!graph->directives[i].name)
+      return ERR_NOMEM;
+  }
+  return 0;
+}
+
+/* The merged context of a contribution, PROFILE_NONE if it has none. */
+static uint32_t contribution_context(struct stitch *stitch, const struct read_contribution *from,
+                                     struct graph_faults *faults)
+{
+  if (!from->thread)
+    return PROFILE_NONE;
+  uint32_t position = thread_position(stitch, from->thread);
+  const struct stitch_thread *thread = position == PROFILE_NONE ? NULL : &stitch->threads[position];
+  if (thread && from->node < thread->count && thread->map[from->node] >= MAPPED)
+    return thread->map[from->node] > MAPPED ? thread->map[from->node] - MAPPED : PROFILE_NONE; /* the root is none */
+  faults->contexts++;
+  return PROFILE_NONE;
+}
+
+/* Keeps who contributes to the span, in all never more than the span; what is missing is the program's. */
+static int take_contributions(struct stitch *stitch, struct graph_faults *faults)
+{
+  const struct profile_graph *graph = &stitch->process->graph;
+  uint64_t left = graph->span;
+  int status = 0;
+  for (uint32_t i = 0; i < read_contributions_count(stitch->file) && !status; i++) {
+    struct read_contribution from = read_contribution(stitch->file, i);
+    bool known = from.directive < graph->directives_count &&
+                 (!from.directive || graph->directives[from.directive].kind != DIRECTIVE_PROGRAM);
+    faults->directives += !known;
+    faults->excess += from.amount > left;
+    struct profile_share share = {.owner = stitch->process->number,
+                                  .directive = known ? from.directive : 0,
+                                  .context = contribution_context(stitch, &from, faults),
+                                  .place = i,
+                                  .amount = from.amount < left ? from.amount : left};
+    left -= share.amount;
+    status = share.amount ? contexts_share(stitch->contexts, &share) : 0;
+  }
+  struct profile_share rest = {
+      .owner = stitch->process->number, .context = PROFILE_NONE, .place = PROFILE_NONE, .amount = left};
+  return status || !left ? status : contexts_share(stitch->contexts, &rest);
+}
+
+static void report_graph_faults(const struct stitch *stitch, const struct graph_faults *faults)
+{
+  const struct {
+    uint64_t count;
+    const char *text;
+  } all[] = {{faults->kinds, "constructs of a kind or module that does not exist: kept as unknown"},
+             {faults->directives, "parts of the critical path in constructs that do not exist: kept as the program's"},
+             {faults->contexts, "parts of the critical path in contexts that do not exist: kept without"},
+             {faults->excess, "parts of the critical path that exceed the span: left out"}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (all[i].count)
+      problems_add(stitch->problems, "%s: %llu %s", stitch->process->path, (unsigned long long)all[i].count,
+                   all[i].text);
+}
+
+/* Work and span, once all threads' maps are complete. */
+static int stitch_graph(struct stitch *stitch)
+{
+  struct profile_graph *graph = &stitch->process->graph;
+  struct graph_faults faults = {0};
+  if (!graph->known)
+    return 0;
+  for (uint32_t i = 0; i < stitch->process->threads_count; i++)
+    add(&graph->work, stitch->process->threads[i].work);
+  int status = take_directives(stitch, &faults);
+  if (!status)
+    status = take_contributions(stitch, &faults);
+  report_graph_faults(stitch, &faults);
+  return status;
+}
+
+static void release(struct stitch *stitch)
+{
+  for (uint32_t i = 0; stitch->threads && i < stitch->process->threads_count; i++) {
+    unload_thread(&stitch->threads[i]);
+    free(stitch->threads[i].map);
+  }
+  free(stitch->threads);
+  free(stitch->modules);
+  free(stitch->columns);
+  free(stitch->roles);
+  free(stitch->stack);
+}
+
+int stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog,
+                enum profile_baseline baseline, struct contexts *contexts, struct problems *problems)
+{
+  struct stitch stitch = {.file = file,
+                          .process = process,
+                          .catalog = catalog,
+                          .baseline = baseline,
+                          .contexts = contexts,
+                          .problems = problems};
+  stitch.threads = calloc((size_t)process->threads_count + 1, sizeof *stitch.threads);
+  int status = stitch.threads ? intern_tables(&stitch) : ERR_NOMEM;
+  for (uint32_t i = 0; i < process->threads_count && !status; i++)
+    status = stitch_thread(&stitch, i);
+  if (!status)
+    status = stitch_graph(&stitch);
+  release(&stitch);
+  return status;
+}
+
+struct stitch *stitch_open(struct read_file *file, struct profile_process *process, struct catalog *catalog,
+                           struct contexts *contexts)
+{
+  struct stitch *stitch = calloc(1, sizeof *stitch);
+  if (!stitch)
+    return NULL;
+  *stitch = (struct stitch){.file = file,
+                            .process = process,
+                            .catalog = catalog,
+                            .contexts = contexts,
+                            .problems = &stitch->known,
+                            .finds = true};
+  stitch->threads = calloc((size_t)process->threads_count + 1, sizeof *stitch->threads);
+  if (stitch->threads && !intern_tables(stitch))
+    return stitch;
+  stitch_close(stitch);
+  return NULL;
+}
+
+void stitch_close(struct stitch *stitch)
+{
+  release(stitch);
+  problems_release(&stitch->known);
+  free(stitch);
+}
+
+/* Appends what a thread's nodes have in one of the file's columns. */
+static int take_amounts(struct stitch *stitch, const struct stitch_thread *thread, const uint64_t *values,
+                        uint32_t values_count, uint32_t column, struct stitch_amounts *amounts)
+{
+  uint32_t columns = read_columns_count(stitch->file), room = amounts->count + thread->count;
+  if (room > amounts->room) {
+    struct stitch_amount *grown = reallocarray(amounts->amounts, room, sizeof *grown);
+    if (!grown)
+      return ERR_NOMEM;
+    amounts->amounts = grown;
+    amounts->room = room;
+  }
+  for (uint32_t i = 0; i < thread->count; i++) {
+    uint32_t value = thread->nodes[i].value;
+    uint64_t amount = value && value < values_count ? values[(size_t)value * columns + column] : 0;
+    if (amount && thread->map[i] >= MAPPED)
+      amounts->amounts[amounts->count++] = (struct stitch_amount){.context = thread->map[i] - MAPPED, .amount = amount};
+  }
+  return 0;
+}
+
+int stitch_amounts(struct stitch *stitch, uint32_t position, uint32_t column, struct stitch_amounts *amounts)
+{
+  struct stitch_thread *thread = &stitch->threads[position];
+  uint64_t *values = NULL;
+  uint32_t count = 0;
+  amounts->count = 0;
+  int status = resolve_thread(stitch, position);
+  if (!status)
+    status = read_values(stitch->file, stitch->process->threads[position].index, stitch->problems, &values, &count);
+  for (uint32_t i = 0; i < read_columns_count(stitch->file) && !status; i++)
+    if (stitch->columns[i] == column)
+      status = take_amounts(stitch, thread, values, count, i, amounts);
+  free(values);
+  unload_thread(thread);
+  return status;
+}
+
+int stitch_find(struct read_file *file, struct profile_process *process, struct catalog *catalog,
+                struct contexts *contexts, const struct stitch_place *places, uint32_t count, uint32_t *found)
+{
+  struct stitch *stitch = stitch_open(file, process, catalog, contexts);
+  int status = stitch ? 0 : ERR_NOMEM;
+  for (uint32_t i = 0; i < count && !status; i++) {
+    uint32_t position = thread_position(stitch, places[i].thread);
+    const struct stitch_thread *thread = position == PROFILE_NONE ? NULL : &stitch->threads[position];
+    found[i] = PROFILE_NONE;
+    status = thread ? load_thread(stitch, position) : 0;
+    if (status || !thread || places[i].node >= thread->count || thread->map[places[i].node] == MAP_ABSENT)
+      continue;
+    status = resolve(stitch, position, places[i].node);
+    if (!status && thread->map[places[i].node] > MAPPED)
+      found[i] = thread->map[places[i].node] - MAPPED;
+  }
+  if (stitch)
+    stitch_close(stitch);
+  return status;
+}

@@ -1,0 +1,41 @@
+#include "hpcprof-lite/model/problems.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+void problems_add(struct problems *problems, const char *format, ...)
+{
+  if (problems->count++ >= PROBLEMS_MAX)
+    return;
+  va_list args;
+  va_start(args, format);
+  char *line = NULL;
+  if (vasprintf(&line, format, args) < 0)
+    line = NULL;
+  va_end(args);
+  for (char *c = line; c && *c; c++)
+    if ((unsigned char)*c < ' ' || *c == 127)
+      *c = '?';
+  problems->lines[problems->count - 1] = line;
+}
+
+size_t problems_print(const struct problems *problems, FILE *stream)
+{
+  size_t shown = 0;
+  for (size_t i = 0; i < problems->count && i < PROBLEMS_MAX; i++) {
+    if (!problems->lines[i])
+      continue;
+    fprintf(stream, "hpcprof-lite: %s\n", problems->lines[i]);
+    shown++;
+  }
+  if (problems->count > shown)
+    fprintf(stream, "hpcprof-lite: and %zu more problems\n", problems->count - shown);
+  return problems->count;
+}
+
+void problems_release(struct problems *problems)
+{
+  for (size_t i = 0; i < PROBLEMS_MAX; i++)
+    free(problems->lines[i]);
+  *problems = (struct problems){0};
+}

@@ -1,0 +1,58 @@
+#include "hpcprof-lite/model/scenario.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The '=' that ends the selector at text; *end behind its factor.  NULL if there is none. */
+static const char *find_factor(const char *text, double *factor, const char **end)
+{
+  for (const char *at = strchr(text, '='); at; at = strchr(at + 1, '=')) {
+    char *behind;
+    if ((at[1] < '0' || at[1] > '9') && at[1] != '.' && at[1] != '-')
+      continue;
+    *factor = strtod(at + 1, &behind);
+    if (behind == at + 1 || (*behind && *behind != ','))
+      continue;
+    *end = behind;
+    return at;
+  }
+  return NULL;
+}
+
+int scenario_parse(const char *text, struct scenario *scenario, const char **wrong)
+{
+  *scenario = (struct scenario){0};
+  *wrong = NULL;
+  for (;;) {
+    double factor;
+    const char *end, *equals = find_factor(text, &factor, &end);
+    if (!equals)
+      *wrong = "expected is SELECTOR=FACTOR, the factor a number";
+    else if (!isfinite(factor) || factor < 1)
+      *wrong = "the factor must be 1 or more";
+    else if (scenario->count == SCENARIO_TERMS)
+      *wrong = "it has more than 16 parts";
+    if (*wrong)
+      return ERR_INPUT;
+    struct scenario_term *term = &scenario->terms[scenario->count];
+    term->text = strndup(text, (size_t)(equals - text));
+    if (!term->text)
+      return ERR_NOMEM;
+    scenario->count++;
+    term->factor = factor;
+    *wrong = view_selector(term->text, &term->selector);
+    if (*wrong)
+      return ERR_INPUT;
+    if (!*end)
+      return 0;
+    text = end + 1;
+  }
+}
+
+void scenario_release(struct scenario *scenario)
+{
+  for (uint32_t i = 0; i < scenario->count; i++)
+    free(scenario->terms[i].text);
+  *scenario = (struct scenario){0};
+}

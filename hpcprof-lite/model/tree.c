@@ -1,0 +1,352 @@
+#include "hpcprof-lite/model/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_START = 512 };
+
+void tree_columns_init(const struct catalog *catalog, struct tree_columns *columns)
+{
+  *columns = (struct tree_columns){.samples = PROFILE_NONE,
+                                   .work = PROFILE_NONE,
+                                   .overhead = PROFILE_NONE,
+                                   .lockwait = PROFILE_NONE,
+                                   .idleness = PROFILE_NONE,
+                                   .critical = PROFILE_NONE};
+  columns->count = catalog->columns_count;
+  catalog_column_order(catalog, columns->source);
+  for (uint32_t i = 0; i < columns->count; i++) {
+    const struct profile_column *column = &catalog->columns[columns->source[i]];
+    columns->columns[i] = *column;
+    if (column->role == COLUMN_SAMPLES && columns->samples == PROFILE_NONE)
+      columns->samples = i;
+    else if (column->role == COLUMN_WORK && columns->work == PROFILE_NONE)
+      columns->work = i;
+    else if (column->role == COLUMN_OVERHEAD && columns->overhead == PROFILE_NONE)
+      columns->overhead = i;
+    else if (column->role == COLUMN_LOCKWAIT && columns->lockwait == PROFILE_NONE)
+      columns->lockwait = i;
+    else if (column->role == COLUMN_IDLENESS && columns->idleness == PROFILE_NONE)
+      columns->idleness = i;
+    else if (column->role == COLUMN_CRITICAL && columns->critical == PROFILE_NONE)
+      columns->critical = i;
+    else
+      columns->events[columns->events_count++] = i;
+  }
+}
+
+int tree_init(struct tree *tree, uint32_t columns, const char *name)
+{
+  *tree = (struct tree){.columns = columns, .room = ROWS_START, .slots_count = ROWS_START * 2};
+  size_t cells = (size_t)ROWS_START * (columns ? columns : 1);
+  tree->rows = calloc(ROWS_START, sizeof *tree->rows);
+  tree->slots = calloc(tree->slots_count, sizeof *tree->slots);
+  tree->excl = calloc(cells, sizeof *tree->excl);
+  tree->incl = calloc(cells, sizeof *tree->incl);
+  if (!tree->rows || !tree->slots || !tree->excl || !tree->incl)
+    return ERR_NOMEM;
+  tree->rows[0] = (struct tree_row){.parent = PROFILE_NONE,
+                                    .first_child = PROFILE_NONE,
+                                    .next = PROFILE_NONE,
+                                    .function = PROFILE_NONE,
+                                    .module = PROFILE_NONE,
+                                    .kind = ROW_ROOT,
+                                    .name = name,
+                                    .file = ""};
+  tree->count = 1;
+  return 0;
+}
+
+void tree_release(struct tree *tree)
+{
+  free(tree->rows);
+  free(tree->slots);
+  free(tree->excl);
+  free(tree->incl);
+  free(tree->order);
+  free(tree->end);
+  *tree = (struct tree){0};
+}
+
+/* Whether two rows have the same key: a function row is known by its function, what is shown as its file and line is
+ * not part of the key; rows of no function are known by file and line. */
+static bool same_key(const struct tree_row *a, const struct tree_row *b)
+{
+  if (a->parent != b->parent || a->kind != b->kind || a->function != b->function)
+    return false;
+  return a->function != PROFILE_NONE || (a->line == b->line && a->file == b->file);
+}
+
+static uint32_t row_slot(const struct tree *tree, const struct tree_row *row)
+{
+  uint64_t hash = ((uint64_t)row->parent << 32 | row->function) * 0x9e3779b97f4a7c15ULL;
+  hash ^= (uint64_t)row->kind * 0x165667b19e3779f9ULL;
+  if (row->function == PROFILE_NONE)
+    hash ^= ((uint64_t)(uintptr_t)row->file ^ (uint64_t)row->line << 48) * 0xc2b2ae3d27d4eb4fULL;
+  hash = (hash ^ hash >> 31) * 0xbf58476d1ce4e5b9ULL;
+  uint32_t mask = tree->slots_count - 1, slot = (uint32_t)(hash >> 32) & mask;
+  while (tree->slots[slot] && !same_key(&tree->rows[tree->slots[slot]], row))
+    slot = (slot + 1) & mask;
+  return slot;
+}
+
+static int grow_values(uint64_t **values, uint32_t count, uint32_t room, uint32_t columns)
+{
+  size_t width = columns ? columns : 1;
+  uint64_t *grown = reallocarray(*values, (size_t)room * width, sizeof *grown);
+  if (!grown)
+    return ERR_NOMEM;
+  memset(grown + (size_t)count * width, 0, (size_t)(room - count) * width * sizeof *grown);
+  *values = grown;
+  return 0;
+}
+
+static int grow(struct tree *tree)
+{
+  if (tree->room > UINT32_MAX / 8)
+    return ERR_NOMEM;
+  uint32_t room = tree->room * 2;
+  struct tree_row *rows = reallocarray(tree->rows, room, sizeof *rows);
+  if (!rows)
+    return ERR_NOMEM;
+  tree->rows = rows;
+  if (grow_values(&tree->excl, tree->count, room, tree->columns) ||
+      grow_values(&tree->incl, tree->count, room, tree->columns))
+    return ERR_NOMEM;
+  uint32_t *slots = calloc((size_t)room * 2, sizeof *slots);
+  if (!slots)
+    return ERR_NOMEM;
+  free(tree->slots);
+  tree->slots = slots;
+  tree->slots_count = room * 2;
+  tree->room = room;
+  for (uint32_t i = 1; i < tree->count; i++)
+    slots[row_slot(tree, &rows[i])] = i;
+  return 0;
+}
+
+uint32_t tree_add(struct tree *tree, const struct tree_row *wanted, bool *added)
+{
+  uint32_t slot = row_slot(tree, wanted);
+  if (added)
+    *added = !tree->slots[slot];
+  if (tree->slots[slot])
+    return tree->slots[slot];
+  if (tree->count == tree->room) {
+    if (grow(tree))
+      return PROFILE_NONE;
+    slot = row_slot(tree, wanted);
+  }
+  uint32_t number = tree->count++;
+  struct tree_row *row = &tree->rows[number];
+  *row = *wanted;
+  row->first_child = PROFILE_NONE;
+  row->next = tree->rows[row->parent].first_child;
+  tree->rows[row->parent].first_child = number;
+  tree->slots[slot] = number;
+  return number;
+}
+
+void tree_value(struct tree *tree, uint32_t row, uint32_t column, uint64_t amount)
+{
+  uint64_t *cell = &tree->excl[(size_t)row * tree->columns + column];
+  *cell = contexts_sum(*cell, amount);
+}
+
+void tree_inclusive(struct tree *tree)
+{
+  if (tree->columns)
+    memcpy(tree->incl, tree->excl, (size_t)tree->count * tree->columns * sizeof *tree->incl);
+  for (uint32_t row = tree->count; row-- > 1;) {
+    const uint64_t *from = &tree->incl[(size_t)row * tree->columns];
+    uint64_t *into = &tree->incl[(size_t)tree->rows[row].parent * tree->columns];
+    for (uint32_t column = 0; column < tree->columns; column++)
+      into[column] = contexts_sum(into[column], from[column]);
+  }
+}
+
+uint64_t tree_incl(const struct tree *tree, uint32_t row, uint32_t column)
+{
+  return column == PROFILE_NONE ? 0 : tree->incl[(size_t)row * tree->columns + column];
+}
+
+uint64_t tree_excl(const struct tree *tree, uint32_t row, uint32_t column)
+{
+  return column == PROFILE_NONE ? 0 : tree->excl[(size_t)row * tree->columns + column];
+}
+
+bool tree_has_time(const struct tree_columns *columns)
+{
+  return columns->work != PROFILE_NONE || columns->overhead != PROFILE_NONE;
+}
+
+uint64_t tree_spent(const struct tree *tree, const struct tree_columns *columns, uint32_t row, bool inclusive)
+{
+  uint64_t (*cell)(const struct tree *, uint32_t, uint32_t) = inclusive ? tree_incl : tree_excl;
+  if (tree_has_time(columns))
+    return contexts_sum(cell(tree, row, columns->work), cell(tree, row, columns->overhead));
+  return cell(tree, row, columns->events_count ? columns->events[0] : columns->samples);
+}
+
+uint64_t tree_weight(const struct tree *tree, const struct tree_columns *columns, uint32_t row, bool inclusive)
+{
+  uint64_t (*cell)(const struct tree *, uint32_t, uint32_t) = inclusive ? tree_incl : tree_excl;
+  uint64_t spent = tree_spent(tree, columns, row, inclusive);
+  if (!tree_has_time(columns))
+    return spent;
+  return contexts_sum(spent, contexts_sum(cell(tree, row, columns->lockwait), cell(tree, row, columns->idleness)));
+}
+
+struct sorter {
+  const struct tree *tree;
+  const struct tree_order *order;
+  const uint64_t *own; /* [row] exclusive weight, with that of the row's lines */
+};
+
+static int descending(uint64_t a, uint64_t b)
+{
+  return (a < b) - (a > b);
+}
+
+/* Orders by the idle part of the rows' time.  Ratios of any 64-bit sums: exact enough as floating point. */
+static int by_relative(const struct tree *tree, const struct tree_columns *columns, uint32_t a, uint32_t b)
+{
+  uint64_t x_all = tree_weight(tree, columns, a, true), y_all = tree_weight(tree, columns, b, true);
+  double x = x_all ? (double)tree_incl(tree, a, columns->idleness) / (double)x_all : 0;
+  double y = y_all ? (double)tree_incl(tree, b, columns->idleness) / (double)y_all : 0;
+  return (x < y) - (x > y);
+}
+
+static int by_wish(const struct sorter *sorter, uint32_t a, uint32_t b)
+{
+  const struct tree *tree = sorter->tree;
+  const struct tree_order *order = sorter->order;
+  const struct tree_row *x = &tree->rows[a], *y = &tree->rows[b];
+  switch (order->by) {
+  case SORT_WEIGHT_INCL:
+    return descending(tree_weight(tree, order->columns, a, true), tree_weight(tree, order->columns, b, true));
+  case SORT_WEIGHT_EXCL:
+    return descending(sorter->own[a], sorter->own[b]);
+  case SORT_SPENT_EXCL:
+    return descending(tree_spent(tree, order->columns, a, false), tree_spent(tree, order->columns, b, false));
+  case SORT_RELATIVE:
+    return by_relative(tree, order->columns, a, b);
+  case SORT_INCL:
+    return descending(tree_incl(tree, a, order->column), tree_incl(tree, b, order->column));
+  case SORT_EXCL:
+    return descending(tree_excl(tree, a, order->column), tree_excl(tree, b, order->column));
+  case SORT_NAME:
+    return strcmp(x->name, y->name);
+  case SORT_KIND:
+    return strcmp(tree_kind_name(x->kind), tree_kind_name(y->kind));
+  case SORT_MODULE: {
+    const char *none = "";
+    return strcmp(x->module == PROFILE_NONE ? none : order->modules[x->module].path,
+                  y->module == PROFILE_NONE ? none : order->modules[y->module].path);
+  }
+  case SORT_FILE: {
+    int files = strcmp(x->file, y->file);
+    return files ? files : (x->line > y->line) - (x->line < y->line);
+  }
+  case SORT_ID:
+    return (x->id > y->id) - (x->id < y->id);
+  }
+  return 0;
+}
+
+/* A total order: what is asked for, then weight, then what names a row; rows are made in canonical order, so their
+ * number decides last. */
+static int by_order(const void *a, const void *b, void *argument)
+{
+  const struct sorter *sorter = argument;
+  const struct tree *tree = sorter->tree;
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  int order = by_wish(sorter, x, y);
+  if (!order)
+    order = descending(tree_weight(tree, sorter->order->columns, x, true),
+                       tree_weight(tree, sorter->order->columns, y, true));
+  if (!order)
+    order = strcmp(tree->rows[x].name, tree->rows[y].name);
+  if (!order)
+    order = strcmp(tree->rows[x].file, tree->rows[y].file);
+  return order ? order : (x > y) - (x < y);
+}
+
+static void weigh_own(const struct tree *tree, const struct tree_columns *columns, uint64_t *own)
+{
+  for (uint32_t row = tree->count; row-- > 0;) {
+    uint64_t weight = tree_weight(tree, columns, row, false);
+    own[row] = contexts_sum(own[row], weight);
+    if (tree->rows[row].kind == ROW_LINE)
+      own[tree->rows[row].parent] = contexts_sum(own[tree->rows[row].parent], weight);
+  }
+}
+
+/* Links the children of every row in sorted order. */
+static void sort_children(struct tree *tree, const struct tree_order *order, const uint64_t *own, uint32_t *scratch)
+{
+  struct sorter sorter = {.tree = tree, .order = order, .own = own};
+  for (uint32_t row = 0; row < tree->count; row++) {
+    uint32_t count = 0;
+    for (uint32_t child = tree->rows[row].first_child; child != PROFILE_NONE; child = tree->rows[child].next)
+      scratch[count++] = child;
+    if (count < 2)
+      continue;
+    qsort_r(scratch, count, sizeof *scratch, by_order, &sorter);
+    tree->rows[row].first_child = scratch[0];
+    for (uint32_t i = 0; i < count; i++)
+      tree->rows[scratch[i]].next = i + 1 < count ? scratch[i + 1] : PROFILE_NONE;
+  }
+}
+
+/* Walks depth-first without a stack: down to the first child, else on to the next sibling of the nearest row that has
+ * one. */
+static void number_rows(struct tree *tree, uint32_t *position, bool keep_ids)
+{
+  uint32_t count = 0, row = 0;
+  tree->rows[0].depth = 0;
+  while (row != PROFILE_NONE) {
+    struct tree_row *here = &tree->rows[row];
+    if (row)
+      here->depth = tree->rows[here->parent].depth + 1;
+    if (!keep_ids)
+      here->id = count;
+    position[row] = count;
+    tree->order[count++] = row;
+    uint32_t next = here->first_child;
+    while (next == PROFILE_NONE && row != PROFILE_NONE) {
+      tree->end[position[row]] = count;
+      next = tree->rows[row].next;
+      row = row ? tree->rows[row].parent : PROFILE_NONE;
+    }
+    row = next;
+  }
+}
+
+int tree_finish(struct tree *tree, const struct tree_order *order, bool keep_ids)
+{
+  uint32_t *scratch = malloc(tree->count * sizeof *scratch);
+  uint64_t *own = calloc(tree->count, sizeof *own);
+  free(tree->order);
+  free(tree->end);
+  tree->order = calloc(tree->count, sizeof *tree->order);
+  tree->end = calloc(tree->count, sizeof *tree->end);
+  int status = scratch && own && tree->order && tree->end ? 0 : ERR_NOMEM;
+  if (!status) {
+    weigh_own(tree, order->columns, own);
+    sort_children(tree, order, own, scratch);
+    number_rows(tree, scratch, keep_ids);
+  }
+  free(scratch);
+  free(own);
+  return status;
+}
+
+const char *tree_kind_name(enum tree_kind kind)
+{
+  static const char *const names[] = {
+      [ROW_ROOT] = "root",       [ROW_FUNCTION] = "function", [ROW_INLINED] = "inlined",
+      [ROW_LINE] = "line",       [ROW_PARALLEL] = "parallel", [ROW_TASK] = "task",
+      [ROW_PARTIAL] = "partial", [ROW_RUNTIME] = "runtime",   [ROW_USER_REGION] = "user-region"};
+  return names[kind];
+}

@@ -1,0 +1,457 @@
+#include "hpcprof-lite/ranks/ranks.h"
+
+#include "hpcprof-lite/ranks/wire.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DISMISSED = 1 }; /* sent down instead of an error: those are negative */
+
+/* ---- who is there ---- */
+
+/* What a launcher says of its ranks; -1 if it says nothing. */
+static long setting(const char *name)
+{
+  const char *value = getenv(name);
+  char *end;
+  long number = value && *value ? strtol(value, &end, 10) : -1;
+  return number >= 0 && number < INT_MAX && !*end ? number : -1;
+}
+
+static long launched_rank(void)
+{
+  long rank = setting("OMPI_COMM_WORLD_RANK");
+  rank = rank < 0 ? setting("PMIX_RANK") : rank;
+  return rank < 0 ? setting("PMI_RANK") : rank;
+}
+
+/* A batch script has Slurm's number of tasks, too, but no rank. */
+static long launched_size(void)
+{
+  long size = setting("OMPI_COMM_WORLD_SIZE");
+  size = size < 0 ? setting("PMI_SIZE") : size;
+  return size < 0 && setting("PMIX_RANK") >= 0 ? setting("SLURM_NTASKS") : size;
+}
+
+bool ranks_speaks(void)
+{
+  return launched_size() <= 1 || launched_rank() <= 0;
+}
+
+/* The module beside this program, wherever both were moved to; NULL with a message. */
+static const struct ranks_link *load(char *message, size_t message_size)
+{
+  char path[PATH_MAX + sizeof RANKS_MODULE];
+  ssize_t length = readlink("/proc/self/exe", path, PATH_MAX);
+  char *slash = length > 0 ? memrchr(path, '/', (size_t)length) : NULL;
+  if (!slash)
+    return NULL;
+  strcpy(slash + 1, RANKS_MODULE);
+  if (access(path, F_OK) != 0) {
+    snprintf(message, message_size, "this build has no MPI (meson setup -Dmpi=enabled)");
+    return NULL;
+  }
+  void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* MPI's own modules look for symbols of the library */
+  const struct ranks_link *link = module ? dlsym(module, RANKS_LINK_SYMBOL) : NULL;
+  if (!link)
+    snprintf(message, message_size, "%s", dlerror());
+  return link;
+}
+
+enum ranks_role ranks_join(struct ranks *ranks, char *message, size_t message_size)
+{
+  long size = launched_size(), rank = launched_rank();
+  *ranks = (struct ranks){.size = 1};
+  *message = '\0';
+  if (size <= 1)
+    return RANKS_FIRST;
+  const struct ranks_link *link = load(message, message_size);
+  if (link) {
+    link->start(&ranks->rank, &ranks->size);
+    if (ranks->size == size) {
+      ranks->link = link;
+      return ranks->rank ? RANKS_HELPER : RANKS_FIRST;
+    }
+    link->stop();
+    *ranks = (struct ranks){.size = 1};
+    snprintf(message, message_size, "its MPI library does not know the launcher");
+  }
+  return rank > 0 ? RANKS_IDLE : RANKS_FIRST;
+}
+
+/* ---- messages ---- */
+
+static uint32_t low_bit(const struct ranks *ranks)
+{
+  uint32_t all = 1;
+  while (all < ranks->size)
+    all *= 2;
+  return ranks->rank ? ranks->rank & -ranks->rank : all;
+}
+
+static uint32_t parent(const struct ranks *ranks)
+{
+  return ranks->rank - low_bit(ranks);
+}
+
+/* A message that is no more than a status stands for what could not be made. */
+static void send_packed(const struct ranks *ranks, uint32_t to, const void *bytes, size_t size, int status)
+{
+  if (bytes)
+    ranks->link->send(to, bytes, size);
+  else
+    ranks->link->send(to, &status, sizeof status);
+}
+
+/* The next message (free()), NULL with its status where it is none. */
+static void *receive_packed(const struct ranks *ranks, uint32_t from, size_t *size, int *status)
+{
+  *status = 0;
+  *size = ranks->link->expect(from);
+  if (*size <= sizeof *status) {
+    ranks->link->take(from, status, *size);
+    return NULL;
+  }
+  void *bytes = malloc(*size);
+  ranks->link->take(from, bytes, *size);
+  *status = bytes ? 0 : ERR_NOMEM;
+  return bytes;
+}
+
+static void send_wire(const struct ranks *ranks, uint32_t to, struct wire *wire)
+{
+  size_t size = 0;
+  void *bytes = wire_pack(wire, &size);
+  send_packed(ranks, to, bytes, size, wire->status);
+  free(bytes);
+}
+
+static void receive_wire(const struct ranks *ranks, uint32_t from, struct wire *wire)
+{
+  size_t size;
+  int status;
+  void *bytes = receive_packed(ranks, from, &size, &status);
+  if (bytes)
+    wire_unpack(wire, bytes, size);
+  else
+    *wire = (struct wire){.status = status ? status : ERR_INPUT};
+  free(bytes);
+}
+
+/* Passes on what came from above, or begins here.  bytes may be NULL. */
+static void send_down(const struct ranks *ranks, const void *bytes, size_t size, int status)
+{
+  for (uint32_t step = low_bit(ranks) / 2; step; step /= 2)
+    if (ranks->rank + step < ranks->size)
+      send_packed(ranks, ranks->rank + step, bytes, size, status);
+}
+
+/* Takes what comes from above and passes it on. */
+static void receive_down(const struct ranks *ranks, struct wire *wire, int *status)
+{
+  size_t size;
+  void *bytes = receive_packed(ranks, parent(ranks), &size, status);
+  send_down(ranks, bytes, size, *status);
+  *wire = (struct wire){.status = *status};
+  if (bytes)
+    wire_unpack(wire, bytes, size);
+  free(bytes);
+}
+
+/* Puts together what the ranks have, along the tree: `put` writes it, `get` adds another's.  0, or an error. */
+static int reduce(const struct ranks *ranks, int status, void (*put)(struct wire *, void *),
+                  void (*get)(struct wire *, void *), void *what)
+{
+  for (uint32_t step = 1; step < low_bit(ranks); step *= 2) {
+    struct wire wire;
+    if (ranks->rank + step >= ranks->size)
+      continue;
+    receive_wire(ranks, ranks->rank + step, &wire);
+    if (!status && !wire.status)
+      get(&wire, what);
+    status = status ? status : wire.status;
+    wire_release(&wire);
+  }
+  if (!ranks->rank)
+    return status;
+  struct wire wire = {.status = status};
+  if (!status)
+    put(&wire, what);
+  send_wire(ranks, parent(ranks), &wire);
+  wire_release(&wire);
+  return status;
+}
+
+/* ---- files ---- */
+
+static void put_paths(struct wire *wire, char *const *paths, uint32_t count)
+{
+  wire_put_number(wire, count);
+  for (uint32_t i = 0; i < count; i++)
+    wire_put_array(wire, paths[i], strlen(paths[i]) + 1, 1);
+}
+
+static int get_paths(struct wire *wire, char ***paths, uint32_t *count)
+{
+  uint64_t all = wire_get_number(wire);
+  *count = 0;
+  *paths = all < UINT32_MAX ? calloc(all + 1, sizeof **paths) : NULL;
+  if (!*paths)
+    return wire->status ? wire->status : ERR_NOMEM;
+  while (*count < all && !wire->status) {
+    uint32_t length;
+    char *path = wire_own_array(wire, &length, 1); /* and one more, which is 0 */
+    if (!path)
+      return wire->status;
+    (*paths)[(*count)++] = path;
+  }
+  return wire->status;
+}
+
+int ranks_paths(struct ranks *ranks, int status, char ***paths, uint32_t *count)
+{
+  struct wire wire = {.status = status};
+  if (!ranks->link)
+    return status;
+  if (ranks->rank) {
+    receive_down(ranks, &wire, &status);
+    *paths = NULL;
+    *count = 0;
+    if (!wire.status)
+      status = get_paths(&wire, paths, count);
+    wire_release(&wire);
+    return status;
+  }
+  put_paths(&wire, *paths, status ? 0 : *count);
+  size_t size;
+  void *bytes = wire_pack(&wire, &size);
+  send_down(ranks, bytes, size, wire.status);
+  status = wire.status;
+  free(bytes);
+  wire_release(&wire);
+  return status;
+}
+
+/* ---- profiles ---- */
+
+static void put_profile(struct wire *wire, void *profile)
+{
+  wire_put_profile(wire, profile, false);
+}
+
+static void get_profile(struct wire *wire, void *profile)
+{
+  wire_get_profile(wire, profile);
+}
+
+int ranks_reduce(struct ranks *ranks, int status, struct profile *profile)
+{
+  return ranks->link ? reduce(ranks, status, put_profile, get_profile, profile) : status;
+}
+
+/* ---- statistics ---- */
+
+/* What helpers get of the first rank's view. */
+struct request {
+  struct profile profile;
+  struct statistics_view view;
+  struct tree tree;
+  struct view_links links;
+  uint32_t *row_of;
+};
+
+struct head {
+  uint32_t column, rows, linked;
+};
+
+static void put_request(struct wire *wire, const struct statistics_view *view)
+{
+  const struct tree *tree = view->tree;
+  struct head head = {.column = view->column, .rows = view->rows, .linked = view->into != NULL};
+  wire_put_profile(wire, view->profile, true);
+  wire_put(wire, &head, sizeof head);
+  wire_put_number(wire, tree->count);
+  for (uint32_t row = 0; row < tree->count; row++)
+    wire_put(wire, &tree->rows[row].parent, sizeof tree->rows[row].parent);
+  wire_put_array(wire, view->row_of, view->profile->contexts.count, sizeof *view->row_of);
+  if (!view->into)
+    return;
+  wire_put_array(wire, view->into->first, tree->count, sizeof *view->into->first);
+  wire_put_array(wire, view->into->count, tree->count, sizeof *view->into->count);
+  wire_put_array(wire, view->into->into, view->into->into_count, sizeof *view->into->into);
+}
+
+static void release_request(struct request *request)
+{
+  if (request->profile.processes)
+    merge_release(&request->profile);
+  free(request->tree.rows);
+  free(request->row_of);
+  view_release_links(&request->links);
+}
+
+static bool below(const uint32_t *numbers, uint32_t count, uint32_t limit, bool none)
+{
+  for (uint32_t i = 0; i < count; i++)
+    if (numbers[i] >= limit && !(none && numbers[i] == PROFILE_NONE))
+      return false;
+  return true;
+}
+
+static int get_tree(struct wire *wire, struct tree *tree)
+{
+  uint64_t count = wire_get_number(wire);
+  tree->rows = count && count < UINT32_MAX ? calloc(count, sizeof *tree->rows) : NULL;
+  if (!tree->rows)
+    return wire->status ? wire->status : ERR_NOMEM;
+  for (uint32_t row = 0; row < count; row++) {
+    const uint32_t *above = wire_get(wire, sizeof *above);
+    if (!above || (row && *above >= row))
+      return ERR_INPUT;
+    tree->rows[row].parent = *above;
+  }
+  tree->count = (uint32_t)count;
+  return 0;
+}
+
+static int get_links(struct wire *wire, struct request *request)
+{
+  struct view_links *links = &request->links;
+  uint32_t firsts, counts;
+  links->first = wire_own_array(wire, &firsts, sizeof *links->first);
+  links->count = wire_own_array(wire, &counts, sizeof *links->count);
+  links->into = wire_own_array(wire, &links->into_count, sizeof *links->into);
+  if (wire->status)
+    return wire->status;
+  if (firsts != request->tree.count || counts != firsts ||
+      !below(links->into, links->into_count, request->view.rows, false))
+    return ERR_INPUT;
+  for (uint32_t row = 0; row < firsts; row++)
+    if ((uint64_t)links->first[row] + links->count[row] > links->into_count)
+      return ERR_INPUT;
+  request->view.into = links;
+  return 0;
+}
+
+static int get_request(struct wire *wire, struct request *request)
+{
+  *request = (struct request){.view = {.profile = &request->profile, .tree = &request->tree}};
+  catalog_init(&request->profile.catalog);
+  wire_get_profile(wire, &request->profile);
+  const struct head *head = wire_get(wire, sizeof *head);
+  int status = head ? get_tree(wire, &request->tree) : wire->status;
+  if (status)
+    return status;
+  uint32_t contexts;
+  request->view.column = head->column;
+  request->view.rows = head->rows;
+  request->view.row_of = request->row_of = wire_own_array(wire, &contexts, sizeof *request->row_of);
+  if (wire->status)
+    return wire->status;
+  if (contexts != request->profile.contexts.count || !below(request->row_of, contexts, request->tree.count, true) ||
+      head->column >= request->profile.catalog.columns_count)
+    return ERR_INPUT;
+  if (head->linked)
+    return get_links(wire, request);
+  return head->rows == request->tree.count ? 0 : ERR_INPUT;
+}
+
+/* What comes back. */
+struct count {
+  struct statistics *statistics;
+  struct problems *problems;
+};
+
+static void put_count(struct wire *wire, void *what)
+{
+  const struct count *count = what;
+  const struct statistics *statistics = count->statistics;
+  wire_put_array(wire, statistics->threads, statistics->rows, sizeof *statistics->threads);
+  wire_put_array(wire, statistics->ranks, statistics->ranked ? statistics->rows : 0, sizeof *statistics->ranks);
+  wire_put_problems(wire, count->problems);
+}
+
+static bool sound_sums(const struct statistics_sums *sums, uint32_t rows, uint32_t owners)
+{
+  for (uint32_t row = 0; row < rows; row++) {
+    bool lacks = sums[row].lacks < owners || sums[row].lacks == PROFILE_NONE;
+    bool owned = !sums[row].owners || (sums[row].least_owner < owners && sums[row].most_owner < owners);
+    if (!lacks || !owned)
+      return false;
+  }
+  return true;
+}
+
+static void get_count(struct wire *wire, void *what)
+{
+  const struct count *count = what;
+  struct statistics *into = count->statistics, from = *into;
+  uint32_t threads, ranks;
+  from.threads = wire_own_array(wire, &threads, sizeof *from.threads);
+  from.ranks = wire_own_array(wire, &ranks, sizeof *from.ranks);
+  wire_get_problems(wire, count->problems);
+  if (!wire->status && threads == into->rows && ranks == (into->ranked ? into->rows : 0) &&
+      sound_sums(from.threads, threads, into->threads_count) && sound_sums(from.ranks, ranks, into->ranks_count))
+    statistics_merge(into, &from);
+  else if (!wire->status)
+    wire->status = ERR_INPUT;
+  free(from.threads);
+  free(from.ranks);
+}
+
+int ranks_statistics(struct ranks *ranks, const struct statistics_view *view, unsigned threads,
+                     struct problems *problems, struct statistics *statistics)
+{
+  struct wire wire = {0};
+  size_t size;
+  if (!ranks->link)
+    return statistics_count(view, threads, problems, statistics);
+  put_request(&wire, view);
+  void *bytes = wire_pack(&wire, &size);
+  int status = wire.status;
+  wire_release(&wire);
+  *statistics = (struct statistics){0};
+  if (status)
+    return status;
+  send_down(ranks, bytes, size, 0);
+  free(bytes);
+  status = statistics_count_part(view, 0, ranks->size, threads, problems, statistics);
+  return reduce(ranks, status, put_count, get_count, &(struct count){statistics, problems});
+}
+
+void ranks_serve(struct ranks *ranks, unsigned threads)
+{
+  for (;;) {
+    struct wire wire;
+    struct request request = {0};
+    struct statistics statistics = {0};
+    struct problems problems = {0};
+    int dismissed;
+    receive_down(ranks, &wire, &dismissed);
+    if (dismissed == DISMISSED) /* else an error, which the sums carry up */
+      break;
+    int status = wire.status ? wire.status : get_request(&wire, &request);
+    wire_release(&wire);
+    if (!status)
+      status = statistics_count_part(&request.view, ranks->rank, ranks->size, threads, &problems, &statistics);
+    reduce(ranks, status, put_count, get_count, &(struct count){&statistics, &problems});
+    statistics_release(&statistics);
+    problems_release(&problems);
+    release_request(&request);
+  }
+  ranks->link->stop();
+  ranks->link = NULL;
+}
+
+void ranks_dismiss(struct ranks *ranks)
+{
+  if (!ranks->link)
+    return;
+  send_down(ranks, NULL, 0, DISMISSED);
+  ranks->link->stop();
+  ranks->link = NULL;
+}

@@ -1,0 +1,119 @@
+#include "hpcprof-lite/replay/instances.h"
+
+#include "hpcprof-lite/model/profile.h"
+
+#include <stdlib.h>
+
+enum { INSTANCES_MAX = 4 << 20, DEPTH_MAX = 256 };
+
+struct instance {
+  uint32_t refs, row, outer, depth;
+  uint64_t work;
+  struct moment start, end, span;
+};
+
+static struct instance *at(const struct instances *instances, uint32_t index)
+{
+  return slab_at(&instances->slab, index);
+}
+
+int instances_init(struct instances *instances, uint32_t rows)
+{
+  *instances = (struct instances){.rows = rows, .totals = calloc((size_t)rows + 1, sizeof *instances->totals)};
+  int status = slab_init(&instances->slab, sizeof(struct instance), INSTANCES_MAX);
+  return instances->totals ? status : ERR_NOMEM;
+}
+
+void instances_release(struct instances *instances)
+{
+  slab_release(&instances->slab);
+  free(instances->totals);
+  *instances = (struct instances){0};
+}
+
+struct moment moment_since(const struct moment *end, const struct moment *begin)
+{
+  struct moment length;
+  for (unsigned i = 0; i < INSTANCES_LANES; i++)
+    length.at[i] = end->at[i] > begin->at[i] ? end->at[i] - begin->at[i] : 0;
+  return length;
+}
+
+void moment_raise(struct moment *moment, const struct moment *other)
+{
+  for (unsigned i = 0; i < INSTANCES_LANES; i++)
+    if (other->at[i] > moment->at[i])
+      moment->at[i] = other->at[i];
+}
+
+uint32_t instances_share(struct instances *instances, uint32_t index)
+{
+  if (index)
+    at(instances, index)->refs++;
+  return index;
+}
+
+bool instances_contain(const struct instances *instances, uint32_t index, uint32_t row)
+{
+  while (index && at(instances, index)->row != row)
+    index = at(instances, index)->outer;
+  return index != 0;
+}
+
+uint32_t instances_enter(struct instances *instances, uint32_t row, uint32_t outer, const struct moment *start)
+{
+  if (!row || instances_contain(instances, outer, row))
+    return instances_share(instances, outer);
+  bool deep = outer && at(instances, outer)->depth == DEPTH_MAX;
+  uint32_t index = deep ? 0 : slab_get(&instances->slab);
+  if (!index) {
+    instances->lost++;
+    return instances_share(instances, outer);
+  }
+  struct instance *instance = at(instances, index);
+  instance->refs = 1;
+  instance->row = row;
+  instance->outer = instances_share(instances, outer);
+  instance->depth = outer ? at(instances, outer)->depth + 1 : 0;
+  instance->start = instance->end = *start;
+  return index;
+}
+
+void instances_work(struct instances *instances, uint32_t index, uint64_t work, const struct moment *end)
+{
+  if (!index)
+    return;
+  at(instances, index)->work += work;
+  moment_raise(&at(instances, index)->end, end);
+}
+
+void instances_span(struct instances *instances, uint32_t index, const struct moment *span)
+{
+  if (index)
+    moment_raise(&at(instances, index)->span, span);
+}
+
+void instances_ended(struct instances *instances, uint32_t row, uint64_t work, const struct moment *span)
+{
+  struct instances_total *total = &instances->totals[row];
+  total->instances++;
+  total->work += work;
+  for (unsigned i = 0; i < INSTANCES_LANES; i++)
+    total->span.at[i] += span->at[i];
+}
+
+void instances_leave(struct instances *instances, uint32_t index)
+{
+  while (index && --at(instances, index)->refs == 0) {
+    struct instance *instance = at(instances, index);
+    struct moment span = moment_since(&instance->end, &instance->start);
+    for (unsigned i = 0; i < INSTANCES_LANES; i++)
+      if (instance->span.at[i] > 0)
+        span.at[i] = instance->span.at[i];
+    instances_ended(instances, instance->row, instance->work, &span);
+    uint32_t outer = instance->outer;
+    instances_work(instances, outer, instance->work, &instance->end);
+    slab_put(&instances->slab, index);
+    index = outer;
+  }
+}

@@ -1,0 +1,63 @@
+#include "hpcprof-lite/replay/locks.h"
+
+enum { LOCKS_MAX = 1 << 14 };
+
+/* Keys of a map are not 0. */
+static uint64_t key_of(uint64_t id)
+{
+  return id + 1 ? id + 1 : 1;
+}
+
+int locks_init(struct locks *locks)
+{
+  return slab_init(&locks->slab, sizeof(struct lock), LOCKS_MAX);
+}
+
+void locks_release(struct locks *locks)
+{
+  slab_release(&locks->slab);
+  slab_map_release(&locks->names);
+}
+
+bool locks_starved(const struct locks *locks)
+{
+  return locks->slab.starved || locks->names.starved;
+}
+
+struct lock *locks_find(const struct locks *locks, uint64_t id)
+{
+  uint32_t index = slab_map_find(&locks->names, key_of(id));
+  return index ? slab_at(&locks->slab, index) : NULL;
+}
+
+struct lock *locks_get(struct locks *locks, uint64_t id, const struct moment *now)
+{
+  struct lock *lock = locks_find(locks, id);
+  if (lock)
+    return lock;
+  uint32_t index = slab_get(&locks->slab);
+  if (!index || !slab_map_add(&locks->names, key_of(id), index))
+    return NULL;
+  lock = slab_at(&locks->slab, index);
+  *lock = (struct lock){.earliest = *now};
+  return lock;
+}
+
+void lock_acquired(struct lock *lock, uint32_t row, const struct moment *now)
+{
+  for (unsigned i = 0; i < INSTANCES_LANES; i++)
+    if (now->at[i] < lock->earliest.at[i])
+      lock->earliest.at[i] = now->at[i];
+  lock->row = row;
+  lock->acquired = *now;
+}
+
+struct moment lock_released(struct lock *lock, const struct moment *now)
+{
+  struct moment held = moment_since(now, &lock->acquired), bound;
+  for (unsigned i = 0; i < INSTANCES_LANES; i++) {
+    lock->held.at[i] += held.at[i];
+    bound.at[i] = lock->earliest.at[i] + lock->held.at[i];
+  }
+  return bound;
+}

@@ -1,0 +1,113 @@
+#include "hpcprof-lite/symbols/bounds.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Encodings of pointers in .eh_frame_hdr: the only ones that linkers write for the table. */
+enum { ENCODED_UDATA4 = 0x03, ENCODED_DATAREL_SDATA4 = 0x3b, ENCODED_FORMAT = 0x0f };
+enum { HEADERS_MAX = 256, TABLE_BYTES_MAX = 64 << 20 };
+
+struct entry {
+  int32_t start, fde; /* relative to the section */
+};
+
+struct bounds {
+  uint64_t base, code_end; /* address of the section; end of the executable segments */
+  uint8_t *bytes;
+  const struct entry *entries;
+  uint32_t count;
+};
+
+static bool read_at(int fd, void *into, size_t size, uint64_t offset)
+{
+  return offset <= INT64_MAX && pread(fd, into, size, (off_t)offset) == (ssize_t)size;
+}
+
+/* The program header of .eh_frame_hdr, and the end of the code. */
+static bool find_segment(int fd, Elf64_Phdr *found, uint64_t *code_end)
+{
+  Elf64_Ehdr head;
+  bool any = false;
+  if (!read_at(fd, &head, sizeof head, 0) || memcmp(head.e_ident, ELFMAG, SELFMAG) ||
+      head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_phentsize != sizeof *found || head.e_phnum > HEADERS_MAX)
+    return false;
+  for (unsigned i = 0; i < head.e_phnum; i++) {
+    Elf64_Phdr segment;
+    if (!read_at(fd, &segment, sizeof segment, head.e_phoff + i * sizeof segment))
+      return false;
+    if (segment.p_type == PT_LOAD && segment.p_flags & PF_X && segment.p_vaddr + segment.p_memsz > *code_end)
+      *code_end = segment.p_vaddr + segment.p_memsz;
+    if (segment.p_type != PT_GNU_EH_FRAME)
+      continue;
+    *found = segment;
+    any = true;
+  }
+  return any;
+}
+
+/* Finds the table behind version, encodings, frame pointer and count. */
+static bool find_entries(struct bounds *bounds, size_t size)
+{
+  static const uint8_t pointer_sizes[ENCODED_FORMAT + 1] = {
+      [0x00] = 8, [0x02] = 2, [0x03] = 4, [0x04] = 8, [0x0a] = 2, [0x0b] = 4, [0x0c] = 8};
+  const uint8_t *bytes = bounds->bytes;
+  if (size < 4 || bytes[0] != 1 || bytes[2] != ENCODED_UDATA4 || bytes[3] != ENCODED_DATAREL_SDATA4)
+    return false;
+  size_t pointer = pointer_sizes[bytes[1] & ENCODED_FORMAT], at = 4 + pointer;
+  if (!pointer || at % sizeof(uint32_t) || size < at + sizeof bounds->count)
+    return false;
+  memcpy(&bounds->count, bytes + at, sizeof bounds->count);
+  at += sizeof bounds->count;
+  bounds->entries = (const struct entry *)(bytes + at);
+  return bounds->count && bounds->count <= (size - at) / sizeof *bounds->entries;
+}
+
+struct bounds *bounds_open(const char *path)
+{
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct bounds *bounds = calloc(1, sizeof *bounds);
+  Elf64_Phdr segment = {0};
+  struct stat stat;
+  bool sound = fd >= 0 && bounds && !fstat(fd, &stat) && S_ISREG(stat.st_mode) &&
+               find_segment(fd, &segment, &bounds->code_end) && segment.p_filesz <= TABLE_BYTES_MAX;
+  if (sound) {
+    bounds->base = segment.p_vaddr;
+    bounds->bytes = malloc(segment.p_filesz + 1);
+    sound = bounds->bytes && read_at(fd, bounds->bytes, segment.p_filesz, segment.p_offset) &&
+            find_entries(bounds, segment.p_filesz);
+  }
+  if (fd >= 0)
+    close(fd);
+  if (sound)
+    return bounds;
+  bounds_free(bounds);
+  return NULL;
+}
+
+void bounds_free(struct bounds *bounds)
+{
+  if (!bounds)
+    return;
+  free(bounds->bytes);
+  free(bounds);
+}
+
+uint64_t bounds_start(const struct bounds *bounds, uint64_t address)
+{
+  if (!bounds || address >= bounds->code_end)
+    return 0;
+  uint32_t low = 0, high = bounds->count; /* entries below low start at or before the address */
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (bounds->base + (uint64_t)(int64_t)bounds->entries[middle].start <= address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low ? bounds->base + (uint64_t)(int64_t)bounds->entries[low - 1].start : 0;
+}

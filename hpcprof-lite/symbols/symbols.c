@@ -1,0 +1,382 @@
+#include "hpcprof-lite/symbols/symbols.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hpcprof-lite/symbols/symbols_cursor.h"
+#include "hpcprof-lite/symbols/symbols_dwarf.h"
+#include "hpcprof-lite/symbols/symbols_elf.h"
+#include "hpcprof-lite/symbols/symbols_index.h"
+#include "hpcprof-lite/symbols/symbols_names.h"
+#include "hpcprof-lite/symbols/symbols_ranges.h"
+#include "hpcprof-lite/symbols/symbols_table.h"
+
+#define DEBUG_ROOT "/usr/lib/debug"
+
+enum { PATH_SIZE = 4096, ID_TEXT_SIZE = 2 * 64 + 1, BUILD_ID_MAX = 64 };
+
+/* All that changes while look-ups run; guarded by lock. */
+struct state {
+  pthread_mutex_t lock;
+  struct symbols_pool pool;
+  struct symbols_elf *program, *debug, *shared; /* any may be NULL */
+  struct symbols_ranges code;
+  struct symbols_table *table;
+  struct symbols_index *index; /* of the DWARF; NULL without */
+  unsigned flags;
+};
+
+struct symbols {
+  struct state *state;
+};
+
+/* The one line that tells what went wrong, and the first error. */
+struct report {
+  char *message;
+  size_t size;
+  int error;
+};
+
+const char *const symbols_section_names[SYMBOLS_SECTIONS] = {[SYMBOLS_INFO] = ".debug_info",
+                                                             [SYMBOLS_ABBREV] = ".debug_abbrev",
+                                                             [SYMBOLS_STR] = ".debug_str",
+                                                             [SYMBOLS_LINE] = ".debug_line",
+                                                             [SYMBOLS_LINE_STR] = ".debug_line_str",
+                                                             [SYMBOLS_RANGE_LISTS] = ".debug_ranges",
+                                                             [SYMBOLS_RNGLISTS] = ".debug_rnglists",
+                                                             [SYMBOLS_ADDR] = ".debug_addr",
+                                                             [SYMBOLS_STR_OFFSETS] = ".debug_str_offsets"};
+
+__attribute__((format(printf, 3, 4))) static void complain(struct report *report, int error, const char *format, ...)
+{
+  size_t used = strnlen(report->message, report->size);
+  va_list arguments;
+  if (!report->error)
+    report->error = error;
+  if (used && used + 2 < report->size) {
+    memcpy(report->message + used, "; ", 3);
+    used += 2;
+  }
+  va_start(arguments, format);
+  if (used < report->size)
+    vsnprintf(report->message + used, report->size - used, format, arguments);
+  va_end(arguments);
+}
+
+static void id_text(struct symbols_bytes id, char text[ID_TEXT_SIZE])
+{
+  text[0] = 0;
+  for (size_t i = 0; i < id.size && i < BUILD_ID_MAX; i++)
+    snprintf(text + 2 * i, 3, "%02x", id.data[i]);
+}
+
+static bool same_bytes(struct symbols_bytes a, struct symbols_bytes b)
+{
+  return a.size == b.size && !memcmp(a.data, b.data, a.size);
+}
+
+/* Opens the module's own file, if it is the one that was measured. */
+static void open_program(struct state *s, const struct symbols_request *request, struct report *report)
+{
+  char reason[PATH_SIZE + 128], found_text[ID_TEXT_SIZE], wanted_text[ID_TEXT_SIZE];
+  s->program = symbols_elf_open(request->path, reason, sizeof reason);
+  if (!s->program) {
+    complain(report, SYMBOLS_UNREADABLE, "%s", reason);
+    return;
+  }
+  struct symbols_bytes wanted = {request->build_id, request->build_id ? request->build_id_size : 0};
+  struct symbols_bytes found = symbols_elf_build_id(s->program);
+  if (!wanted.size || same_bytes(found, wanted))
+    return;
+  id_text(found, found_text);
+  id_text(wanted, wanted_text);
+  complain(report, SYMBOLS_MISMATCH,
+           "'%s' is not the file that was measured (build id %s, measured %s): its names are not used; measure again",
+           request->path, found.size ? found_text : "missing", wanted_text);
+  symbols_elf_close(s->program);
+  s->program = NULL;
+}
+
+/* Opens a file if its build id is the wanted one; NULL otherwise, or if there is no such file. */
+static struct symbols_elf *open_with_id(const char *path, struct symbols_bytes wanted)
+{
+  char reason[PATH_SIZE + 128];
+  struct symbols_elf *file = symbols_elf_open(path, reason, sizeof reason);
+  if (file && !same_bytes(symbols_elf_build_id(file), wanted)) {
+    symbols_elf_close(file);
+    file = NULL;
+  }
+  return file;
+}
+
+/* The separate file of a build id below the debug root. */
+static struct symbols_elf *open_by_id(const char *root, struct symbols_bytes id)
+{
+  char path[PATH_SIZE], text[ID_TEXT_SIZE];
+  if (id.size < 2 || id.size > BUILD_ID_MAX)
+    return NULL;
+  id_text(id, text);
+  int length = snprintf(path, sizeof path, "%s/.build-id/%.2s/%s.debug", root, text, text + 2);
+  return length > 0 && (size_t)length < sizeof path ? open_with_id(path, id) : NULL;
+}
+
+/* Opens a file that .gnu_debuglink may mean: with the program's build id, or where one has none, with the right
+ * checksum. */
+static struct symbols_elf *open_linked(const char *path, struct symbols_bytes id, uint32_t wanted_crc)
+{
+  char reason[PATH_SIZE + 128];
+  uint32_t crc;
+  struct symbols_elf *file = symbols_elf_open(path, reason, sizeof reason);
+  if (!file)
+    return NULL;
+  struct symbols_bytes found = symbols_elf_build_id(file);
+  bool fits = id.size && found.size ? same_bytes(id, found) : symbols_elf_crc(file, &crc) && crc == wanted_crc;
+  if (fits)
+    return file;
+  symbols_elf_close(file);
+  return NULL;
+}
+
+/* The separate file that the program names, looked for where debuggers do. */
+static struct symbols_elf *open_by_link(struct state *s, const char *program, const char *root)
+{
+  struct symbols_bytes link = symbols_elf_section(s->program, ".gnu_debuglink", NULL);
+  struct symbols_cursor c = symbols_cursor_at(link, 0, UINT64_MAX);
+  const char *name = symbols_cursor_string(&c);
+  symbols_cursor_skip(&c, (4 - ((size_t)(c.next - link.data) & 3)) & 3);
+  uint32_t crc = (uint32_t)symbols_cursor_fixed(&c, 4);
+  const char *slash = strrchr(program, '/');
+  int directory = slash ? (int)(slash - program) : 0;
+  char path[PATH_SIZE];
+  if (c.bad || !*name || strchr(name, '/'))
+    return NULL;
+  for (int place = 0; place < 3; place++) {
+    int length = snprintf(path, sizeof path, "%s%.*s%s%s/%s", place == 2 ? root : "", directory, program,
+                          directory || slash || place == 2 ? "" : ".", place == 1 ? "/.debug" : "", name);
+    struct symbols_elf *file =
+        length > 0 && (size_t)length < sizeof path ? open_linked(path, symbols_elf_build_id(s->program), crc) : NULL;
+    if (file)
+      return file;
+  }
+  return NULL;
+}
+
+static bool has_section(struct symbols_elf *file, const char *name)
+{
+  const char *fault = NULL;
+  return file && (symbols_elf_section(file, name, &fault).size || fault);
+}
+
+/* Looks for a separate debug file where the program's own file lacks something. */
+static void open_debug(struct state *s, const struct symbols_request *request)
+{
+  const char *root = request->debug_root ? request->debug_root : DEBUG_ROOT;
+  struct symbols_bytes id = {request->build_id, request->build_id ? request->build_id_size : 0};
+  if (has_section(s->program, ".symtab") && has_section(s->program, ".debug_info"))
+    return;
+  if (!id.size && s->program)
+    id = symbols_elf_build_id(s->program);
+  s->debug = open_by_id(root, id);
+  if (!s->debug && s->program)
+    s->debug = open_by_link(s, request->path, root);
+}
+
+/* The file to which dwz moved what several programs have in common, named by .gnu_debugaltlink. */
+static void open_shared(struct state *s, struct symbols_elf *debug, const struct symbols_request *request)
+{
+  struct symbols_bytes link = symbols_elf_section(debug, ".gnu_debugaltlink", NULL);
+  struct symbols_cursor c = symbols_cursor_at(link, 0, UINT64_MAX);
+  const char *name = symbols_cursor_string(&c), *slash = strrchr(request->path, '/');
+  struct symbols_bytes id = {c.next, symbols_cursor_left(&c)};
+  char path[PATH_SIZE];
+  if (c.bad || !*name)
+    return;
+  int directory = *name != '/' && slash ? (int)(slash - request->path) + 1 : 0;
+  int length = snprintf(path, sizeof path, "%.*s%s", directory, request->path, name);
+  if (length > 0 && (size_t)length < sizeof path)
+    s->shared = open_with_id(path, id);
+  if (!s->shared)
+    s->shared = open_by_id(request->debug_root ? request->debug_root : DEBUG_ROOT, id);
+}
+
+/* Reads the sections of debug information of a file (NULL: none). */
+static void read_sections(struct symbols_elf *file, struct symbols_bytes sections[SYMBOLS_SECTIONS], const char **name,
+                          const char **fault)
+{
+  for (int i = 0; i < SYMBOLS_SECTIONS && file; i++) {
+    const char *reason = NULL;
+    sections[i] = symbols_elf_section(file, symbols_section_names[i], &reason);
+    if (reason && !*fault) {
+      *name = symbols_section_names[i];
+      *fault = reason;
+    }
+  }
+}
+
+static unsigned flags_of(const struct symbols_index *index)
+{
+  uint32_t flags = symbols_index_flags(index);
+  return (flags & SYMBOLS_INDEX_LINES ? SYMBOLS_HAS_LINES : 0) |
+         (flags & SYMBOLS_INDEX_FUNCTIONS ? SYMBOLS_HAS_INLINES : 0);
+}
+
+/* Reads the DWARF of the program's own file, else of the separate one. */
+static void open_dwarf(struct state *s, const struct symbols_request *request, struct report *report)
+{
+  struct symbols_dwarf_source source = {
+      .code = &s->code, .wanted = request->offsets, .wanted_count = request->offsets ? request->offset_count : 0};
+  struct symbols_elf *file = has_section(s->program, ".debug_info") ? s->program : s->debug;
+  const char *separate = file == s->debug ? " (its separate debug file)" : "", *name = NULL, *fault = NULL;
+  if (!file)
+    return;
+  open_shared(s, file, request);
+  read_sections(file, source.sections, &name, &fault);
+  read_sections(s->shared, source.shared, &name, &fault);
+  if (fault)
+    complain(report, SYMBOLS_DAMAGED, "section %s of '%s'%s %s", name, request->path, separate, fault);
+  if (!source.sections[SYMBOLS_INFO].size)
+    return;
+  s->index = symbols_dwarf_read(&source, &fault);
+  if (!s->index) {
+    complain(report, SYMBOLS_DAMAGED,
+             "debug data of '%s'%s are damaged: %s; names come from the symbol table; build it again", request->path,
+             separate, fault);
+    return;
+  }
+  s->flags |= flags_of(s->index) | (file == s->debug ? SYMBOLS_SEPARATE : 0);
+  if (symbols_index_flags(s->index) & SYMBOLS_INDEX_DAMAGED)
+    complain(report, SYMBOLS_DAMAGED, "debug data of '%s'%s are damaged in part: lines may be missing; build it again",
+             request->path, separate);
+}
+
+/* Collects the functions that the symbol tables name: the full table of either file, else the exported ones. */
+static bool collect_symbols(struct state *s, struct symbols_symbols *all)
+{
+  long found = s->program ? symbols_elf_functions(s->program, SYMBOLS_ELF_FULL, all) : 0;
+  if (!found && s->debug) {
+    found = symbols_elf_functions(s->debug, SYMBOLS_ELF_FULL, all);
+    s->flags |= found > 0 ? SYMBOLS_SEPARATE : 0;
+  }
+  s->flags |= found > 0 ? SYMBOLS_HAS_TABLE : 0;
+  if (!found && s->program) {
+    found = symbols_elf_functions(s->program, SYMBOLS_ELF_DYNAMIC, all);
+    s->flags |= found > 0 ? SYMBOLS_HAS_DYNAMIC : 0;
+  }
+  return found >= 0 && (!s->program || symbols_elf_stubs(s->program, &s->pool, all));
+}
+
+static void open_table(struct state *s, struct report *report)
+{
+  struct symbols_symbols all = {0};
+  bool fine = collect_symbols(s, &all);
+  s->table = symbols_table_new(&all);
+  if (!fine || !s->table)
+    complain(report, SYMBOLS_NOMEM, "out of memory: function names are missing");
+}
+
+/* Opens all there is.  The files are closed at the end: a report may be about hundreds of modules. */
+static void open_all(struct state *s, const struct symbols_request *request, struct report *report)
+{
+  open_program(s, request, report);
+  open_debug(s, request);
+  struct symbols_elf *code = s->program ? s->program : s->debug;
+  if (code && (!symbols_elf_code(code, &s->code) || !symbols_ranges_build(&s->code)))
+    complain(report, SYMBOLS_NOMEM, "out of memory: lines are missing");
+  open_dwarf(s, request, report);
+  open_table(s, report);
+  symbols_elf_detach(s->program);
+  symbols_elf_detach(s->debug);
+  symbols_elf_detach(s->shared);
+}
+
+int symbols_open(const struct symbols_request *request, struct symbols **out, char *message, size_t size)
+{
+  char none[1] = "";
+  struct report report = {.message = size ? message : none, .size = size ? size : sizeof none};
+  report.message[0] = 0;
+  *out = calloc(1, sizeof **out);
+  struct state *state = calloc(1, sizeof *state);
+  if (!*out || !state || pthread_mutex_init(&state->lock, NULL)) {
+    free(*out);
+    free(state);
+    *out = NULL;
+    complain(&report, SYMBOLS_NOMEM, "out of memory");
+    return SYMBOLS_NOMEM;
+  }
+  (*out)->state = state;
+  if (request->path && *request->path)
+    open_all(state, request, &report);
+  else
+    complain(&report, SYMBOLS_UNREADABLE, "the module has no file");
+  return report.error;
+}
+
+unsigned symbols_flags(const struct symbols *symbols)
+{
+  return symbols->state->flags;
+}
+
+void symbols_free(struct symbols *symbols)
+{
+  if (!symbols)
+    return;
+  struct state *s = symbols->state;
+  symbols_index_free(s->index);
+  symbols_table_free(s->table);
+  symbols_ranges_release(&s->code);
+  symbols_pool_release(&s->pool);
+  symbols_elf_close(s->program);
+  symbols_elf_close(s->debug);
+  symbols_elf_close(s->shared);
+  pthread_mutex_destroy(&s->lock);
+  free(s);
+  free(symbols);
+}
+
+/* Whether the symbol table's name tells a reader more than DWARF's: it does for outlined functions, and where a
+ * library's function is known by a plain name but implemented under a reserved one (malloc, __libc_malloc). */
+static bool better_name(const struct symbols_place *place, const struct symbols_symbol *symbol)
+{
+  if (!place->function || symbols_outlined(symbol->raw, NULL, 0))
+    return true;
+  return place->function[0] == '_' && symbol->readable[0] != '_' && place->low == symbol->low;
+}
+
+/* Adds what the symbol table knows to the outermost place. */
+static void add_symbol(struct symbols_place *place, const struct symbols_symbol *symbol)
+{
+  if (!symbol->readable)
+    return;
+  if (better_name(place, symbol))
+    place->function = symbol->readable;
+  place->raw = strcmp(symbol->raw, place->function) ? symbol->raw : NULL;
+}
+
+static int lookup(struct state *s, uint64_t offset, struct symbols_place *places, int max)
+{
+  const char *file = NULL;
+  uint32_t line = 0;
+  int count = s->index ? symbols_index_find(s->index, &s->pool, offset, places, max, &file, &line) : 0;
+  const struct symbols_symbol *symbol = symbols_table_find(s->table, &s->pool, offset);
+  if (!count && (symbol || line)) {
+    places[0] = (struct symbols_place){.file = file, .line = line, .low = symbol ? symbol->start : offset};
+    count = 1;
+  }
+  if (count && symbol)
+    add_symbol(&places[0], symbol);
+  return count;
+}
+
+int symbols_lookup(const struct symbols *symbols, uint64_t offset, struct symbols_place *places, int max)
+{
+  struct state *s = symbols->state;
+  if (max <= 0)
+    return 0;
+  pthread_mutex_lock(&s->lock);
+  int count = lookup(s, offset, places, max);
+  pthread_mutex_unlock(&s->lock);
+  return count;
+}

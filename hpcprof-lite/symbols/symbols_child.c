@@ -1,0 +1,221 @@
+#include "hpcprof-lite/symbols/symbols_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FIRST_ROOM = 64 << 10, PIPE_SIZE = 1 << 20, CHILD_FAILED = 1 };
+
+/* Held from a pipe's creation until its write end is closed here again: a child that another thread starts meanwhile
+ * would keep the pipe open, and its end would not be seen. */
+static pthread_mutex_t fork_lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct output {
+  uint8_t *bytes;
+  size_t size, room;
+};
+
+static uint64_t now_ms(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Bytes of address space in use, 0 if that cannot be told. */
+static uint64_t address_space(void)
+{
+  char text[64];
+  int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+  if (fd >= 0)
+    close(fd);
+  if (size <= 0)
+    return 0;
+  text[size] = 0;
+  return strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Lowers a limit; one that is lower already stays. */
+static void lower(int resource, uint64_t value)
+{
+  struct rlimit limit;
+  if (getrlimit(resource, &limit))
+    return;
+  if (limit.rlim_max > value)
+    limit.rlim_max = value;
+  if (limit.rlim_cur > limit.rlim_max)
+    limit.rlim_cur = limit.rlim_max;
+  setrlimit(resource, &limit);
+}
+
+/* Bounds the child: by processor time to the millisecond (its timer's signal ends it) and, should that signal be kept
+ * from it, to the second. */
+static void set_limits(const struct symbols_child_limits *limits)
+{
+  static const int ending[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGPROF, SIGXCPU, SIGPIPE};
+  struct itimerval timer = {
+      .it_value = {.tv_sec = (time_t)(limits->cpu_ms / 1000), .tv_usec = (suseconds_t)(limits->cpu_ms % 1000) * 1000}};
+  uint64_t used = address_space();
+  sigset_t none;
+  for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+    signal(ending[i], SIG_DFL);
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_DUMPABLE, 0);
+  lower(RLIMIT_CORE, 0);
+  lower(RLIMIT_CPU, limits->cpu_ms / 1000 + 2);
+  if (used)
+    lower(RLIMIT_AS, used + limits->memory_bytes);
+  setitimer(ITIMER_PROF, &timer, NULL);
+}
+
+/* What a failing library says on its way out is of no use to the user. */
+static void silence(void)
+{
+  int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (null < 0)
+    return;
+  dup2(null, STDOUT_FILENO);
+  dup2(null, STDERR_FILENO);
+}
+
+void symbols_child_give_up(void)
+{
+  _exit(CHILD_FAILED);
+}
+
+void symbols_child_write(int out, const void *bytes, size_t size)
+{
+  const uint8_t *next = bytes;
+  while (size) {
+    ssize_t written = write(out, next, size);
+    if (written < 0 && errno != EINTR)
+      symbols_child_give_up();
+    if (written > 0) {
+      next += written;
+      size -= (size_t)written;
+    }
+  }
+}
+
+/* Starts the child; returns its id and the end to read from, -1 without. */
+static pid_t start(void (*work)(void *, int), void *argument, const struct symbols_child_limits *limits, int *in)
+{
+  int ends[2];
+  pthread_mutex_lock(&fork_lock);
+  if (pipe2(ends, O_CLOEXEC)) {
+    pthread_mutex_unlock(&fork_lock);
+    return -1;
+  }
+  fcntl(ends[0], F_SETPIPE_SZ, PIPE_SIZE);
+  pid_t child = fork();
+  if (!child) {
+    close(ends[0]);
+    set_limits(limits);
+    silence();
+    work(argument, ends[1]);
+    _exit(0);
+  }
+  close(ends[1]);
+  pthread_mutex_unlock(&fork_lock);
+  *in = ends[0];
+  if (child < 0)
+    close(ends[0]);
+  return child;
+}
+
+/* Makes room for more output; false beyond the limit or without memory. */
+static bool make_room(struct output *output, uint64_t limit)
+{
+  if (output->size < output->room)
+    return true;
+  size_t room = output->room ? 2 * output->room : FIRST_ROOM;
+  if (room > limit)
+    room = limit;
+  uint8_t *grown = room > output->size ? realloc(output->bytes, room) : NULL;
+  if (!grown)
+    return false;
+  output->bytes = grown;
+  output->room = room;
+  return true;
+}
+
+/* Reads until the child ends.  NULL, or why it must be ended. */
+static const char *collect(int in, const struct symbols_child_limits *limits, struct output *output)
+{
+  uint64_t deadline = now_ms() + limits->wall_ms;
+  for (;;) {
+    uint64_t now = now_ms();
+    struct pollfd wait = {.fd = in, .events = POLLIN};
+    int ready = now < deadline ? poll(&wait, 1, (int)(deadline - now)) : 0;
+    if (!ready)
+      return "reading them takes too long";
+    if (ready < 0 && errno != EINTR)
+      return "they cannot be waited for";
+    if (ready < 0)
+      continue;
+    if (!make_room(output, limits->output_bytes))
+      return "they unfold without end";
+    ssize_t got = read(in, output->bytes + output->size, output->room - output->size);
+    if (!got)
+      return NULL;
+    if (got > 0)
+      output->size += (size_t)got;
+    else if (errno != EINTR)
+      return "they cannot be read";
+  }
+}
+
+/* Waits for the child's end; says what was wrong with it.  Where the user has SIGCHLD ignored there is no status: the
+ * reader of the output then finds out. */
+static const char *finish(pid_t child)
+{
+  int status;
+  pid_t ended;
+  do
+    ended = waitpid(child, &status, 0);
+  while (ended < 0 && errno == EINTR);
+  if (ended != child || (WIFEXITED(status) && !WEXITSTATUS(status)))
+    return NULL;
+  if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGXCPU))
+    return "reading them takes too long";
+  return WIFSIGNALED(status) ? "reading them fails" : "there is not enough memory for them";
+}
+
+bool symbols_child_run(void (*work)(void *argument, int out), void *argument, const struct symbols_child_limits *limits,
+                       uint8_t **bytes, size_t *size, const char **fault)
+{
+  struct output output = {0};
+  int in = -1;
+  pid_t child = start(work, argument, limits, &in);
+  if (child < 0) {
+    *fault = "no process can be started to read them";
+    return false;
+  }
+  const char *stopped = collect(in, limits, &output);
+  if (stopped)
+    kill(child, SIGKILL); /* nobody has waited for it yet: the id is its own */
+  close(in);
+  *fault = finish(child);
+  if (stopped)
+    *fault = stopped;
+  if (*fault) {
+    free(output.bytes);
+    output = (struct output){0};
+  }
+  *bytes = output.bytes;
+  *size = output.size;
+  return !*fault;
+}

@@ -1,0 +1,242 @@
+#include "hpcprof-lite/symbols/symbols_names.h"
+
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hpcprof-lite/symbols/symbols.h"
+
+/* Of the C++ run-time library (libsupc++): the demangler behind abi::__cxa_demangle, which hands its output over piece
+ * by piece and allocates nothing, so that it can be stopped.  Returns 0, or another value for a name that is not
+ * mangled. */
+int __gcclibcxx_demangle_callback(const char *mangled, void (*piece)(const char *, size_t, void *), void *opaque);
+
+enum { CHUNK_SIZE = 64 << 10 };
+
+struct symbols_chunk {
+  struct symbols_chunk *next;
+  size_t used, room;
+  char text[];
+};
+
+const char *symbols_pool_copy(struct symbols_pool *pool, const char *text, size_t length)
+{
+  struct symbols_chunk *chunk = pool->chunks;
+  if (!chunk || chunk->room - chunk->used <= length) {
+    size_t room = length < CHUNK_SIZE ? CHUNK_SIZE : length + 1;
+    chunk = malloc(sizeof *chunk + room);
+    if (!chunk)
+      return NULL;
+    *chunk = (struct symbols_chunk){.next = pool->chunks, .room = room};
+    pool->chunks = chunk;
+  }
+  char *copy = chunk->text + chunk->used;
+  memcpy(copy, text, length);
+  copy[length] = 0;
+  chunk->used += length + 1;
+  return copy;
+}
+
+void symbols_pool_release(struct symbols_pool *pool)
+{
+  while (pool->chunks) {
+    struct symbols_chunk *next = pool->chunks->next;
+    free(pool->chunks);
+    pool->chunks = next;
+  }
+}
+
+struct output {
+  jmp_buf full;
+  char *text;
+  size_t length, size;
+};
+
+/* Leaves the demangler as soon as the output is full: a name of 200 bytes can unfold into gigabytes. */
+static void take_piece(const char *piece, size_t length, void *opaque)
+{
+  struct output *out = opaque;
+  if (length >= out->size - out->length)
+    longjmp(out->full, 1);
+  memcpy(out->text + out->length, piece, length);
+  out->length += length;
+}
+
+/* Demangles into text; false if it is no mangled name or the result does not fit. */
+static bool demangle(const char *mangled, char *text, size_t size)
+{
+  struct output out = {.text = text, .size = size};
+  if (setjmp(out.full) || __gcclibcxx_demangle_callback(mangled, take_piece, &out))
+    return false;
+  text[out.length] = 0;
+  return out.length > 0;
+}
+
+/* Length of a suffix of a clone at the end of name[0..length): a dot, a known word, and numbers; 0 without. */
+static size_t clone_suffix(const char *name, size_t length)
+{
+  static const char *const words[] = {"constprop", "isra", "part", "cold", "lto_priv", "localalias", "ipa_icf", "llvm"};
+  size_t end = length;
+  while (end && (isdigit((unsigned char)name[end - 1]) || name[end - 1] == '.'))
+    end--;
+  if (end < length && name[end] != '.')
+    return 0;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    size_t word = strlen(words[i]);
+    if (end > word + 1 && !memcmp(name + end - word, words[i], word) && name[end - word - 1] == '.')
+      return length - (end - word - 1);
+  }
+  return 0;
+}
+
+/* The length without suffixes of clones, and without a symbol version. */
+static size_t without_clones(const char *name, size_t length)
+{
+  const char *version = memchr(name, '@', length);
+  if (version && version > name && strcmp(version, "@plt"))
+    length = (size_t)(version - name);
+  for (size_t suffix; (suffix = clone_suffix(name, length)) != 0;)
+    length -= suffix;
+  return length;
+}
+
+/* Where the compiler's mark of an outlined function begins in a linkage name, and what it says. */
+static const char *find_outline(const char *raw, enum symbols_outline *what)
+{
+  static const struct {
+    const char *mark;
+    enum symbols_outline what;
+  } marks[] = {{"._omp_fn.", SYMBOLS_OUTLINED},
+               {".omp_outlined", SYMBOLS_OUTLINED},
+               {".omp_task_entry", SYMBOLS_TASK_ENTRY},
+               {"._omp_cpyfn", SYMBOLS_TASK_HELPER},
+               {".omp_task_privates", SYMBOLS_TASK_HELPER},
+               {".omp_task_dup", SYMBOLS_TASK_HELPER},
+               {".omp_task_destructor", SYMBOLS_TASK_HELPER}};
+  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+    const char *at = strstr(raw, marks[i].mark);
+    if (at) {
+      *what = marks[i].what;
+      return at;
+    }
+  }
+  *what = SYMBOLS_ORDINARY;
+  return NULL;
+}
+
+/* gfortran's __module_MOD_procedure → module::procedure; false for other names. */
+static bool fortran_name(const char *name, char *out, size_t size)
+{
+  const char *mark = strstr(name, "_MOD_");
+  if (strncmp(name, "__", 2) || !mark || mark == name + 2 || !mark[5])
+    return false;
+  int written = snprintf(out, size, "%.*s::%s", (int)(mark - name - 2), name + 2, mark + 5);
+  return written > 0 && (size_t)written < size;
+}
+
+/* Writes the readable form of a name without suffixes; false if it does not fit. */
+static bool readable_base(const char *name, size_t length, char *out, size_t size)
+{
+  char base[SYMBOLS_NAME_MAX];
+  if (length >= sizeof base || length >= size)
+    return false;
+  memcpy(base, name, length);
+  base[length] = 0;
+  bool mangled = !strncmp(base, "_Z", 2) || !strncmp(base, "_GLOBAL_", 8);
+  if ((mangled && demangle(base, out, size)) || fortran_name(base, out, size))
+    return true;
+  memcpy(out, base, length + 1);
+  return true;
+}
+
+size_t symbols_readable(const char *raw, char *out, size_t size)
+{
+  enum symbols_outline what;
+  size_t length = strnlen(raw, SYMBOLS_NAME_MAX);
+  if (!length || length >= SYMBOLS_NAME_MAX)
+    return 0;
+  length = without_clones(raw, length);
+  const char *mark = find_outline(raw, &what);
+  size_t base = mark && (size_t)(mark - raw) <= length ? (size_t)(mark - raw) : length;
+  if (!readable_base(raw, without_clones(raw, base), out, size))
+    return 0;
+  size_t written = strlen(out), tail = length - base;
+  if (tail >= size - written)
+    return 0;
+  memcpy(out + written, raw + base, tail);
+  out[written + tail] = 0;
+  return written + tail;
+}
+
+const char *symbols_readable_in(struct symbols_pool *pool, const char *raw)
+{
+  char name[SYMBOLS_NAME_MAX];
+  size_t length = raw ? symbols_readable(raw, name, sizeof name) : 0;
+  if (!length)
+    return NULL;
+  return strcmp(name, raw) ? symbols_pool_copy(pool, name, length) : raw;
+}
+
+enum symbols_outline symbols_outlined(const char *raw, char *base, size_t size)
+{
+  enum symbols_outline what = SYMBOLS_ORDINARY;
+  const char *mark = raw && strnlen(raw, SYMBOLS_NAME_MAX) < SYMBOLS_NAME_MAX ? find_outline(raw, &what) : NULL;
+  if (base && size) {
+    base[0] = 0;
+    if (mark && !readable_base(raw, without_clones(raw, (size_t)(mark - raw)), base, size))
+      base[0] = 0;
+  }
+  return what;
+}
+
+/* Takes back the last component of path[0..length), which may only be done for real ones.  Returns the new length. */
+static size_t drop_component(const char *path, size_t length)
+{
+  while (length && path[length - 1] != '/')
+    length--;
+  return length > 1 ? length - 1 : length;
+}
+
+/* Appends the components of part to path, one after the other. */
+static size_t append_part(char *path, size_t length, const char *part)
+{
+  while (*part) {
+    size_t size = strcspn(part, "/");
+    const char *last = path + length;
+    while (last > path && last[-1] != '/')
+      last--;
+    bool stuck = length == 0 || !strcmp(last, "..");
+    if (size == 2 && !memcmp(part, "..", 2) && (path[0] == '/' || !stuck)) {
+      length = drop_component(path, length);
+    } else if (size && !(size == 1 && *part == '.')) {
+      if (length && path[length - 1] != '/')
+        path[length++] = '/';
+      memcpy(path + length, part, size);
+      length += size;
+    }
+    path[length] = 0;
+    part += size;
+    part += strspn(part, "/");
+  }
+  return length;
+}
+
+const char *symbols_join(struct symbols_pool *pool, const char *first, const char *second, const char *third)
+{
+  const char *parts[] = {first ? first : "", second ? second : "", third ? third : ""};
+  size_t start = parts[2][0] == '/' ? 2 : parts[1][0] == '/' ? 1 : 0, total = 2;
+  char path[SYMBOLS_NAME_MAX] = "";
+  for (size_t i = start; i < 3; i++)
+    total += strnlen(parts[i], SYMBOLS_NAME_MAX) + 1;
+  if (total >= sizeof path)
+    return NULL;
+  size_t length = parts[start][0] == '/';
+  path[0] = length ? '/' : 0;
+  path[length] = 0;
+  for (size_t i = start; i < 3; i++)
+    length = append_part(path, length, parts[i]);
+  return length ? symbols_pool_copy(pool, path, length) : NULL;
+}

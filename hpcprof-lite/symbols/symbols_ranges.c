@@ -1,0 +1,123 @@
+#include "hpcprof-lite/symbols/symbols_ranges.h"
+
+#include <stdlib.h>
+
+void *symbols_grow(void *array, size_t count, size_t *room, size_t size)
+{
+  if (count < *room)
+    return array;
+  size_t wanted = *room ? *room + *room / 2 + 1 : 16;
+  if (wanted > SIZE_MAX / 2 / size)
+    return NULL;
+  void *grown = realloc(array, wanted * size);
+  if (grown)
+    *room = wanted;
+  return grown;
+}
+
+bool symbols_ranges_add(struct symbols_ranges *r, struct symbols_range range)
+{
+  if (range.low >= range.high)
+    return true;
+  struct symbols_range *grown = symbols_grow(r->ranges, r->count, &r->room, sizeof *grown);
+  if (!grown)
+    return false;
+  r->ranges = grown;
+  r->ranges[r->count++] = range;
+  return true;
+}
+
+/* Outer before inner: by start, then the longer one, then the less deep one. */
+static int compare_ranges(const void *left, const void *right)
+{
+  const struct symbols_range *a = left, *b = right;
+  if (a->low != b->low)
+    return a->low < b->low ? -1 : 1;
+  if (a->high != b->high)
+    return a->high > b->high ? -1 : 1;
+  if (a->depth != b->depth)
+    return a->depth < b->depth ? -1 : 1;
+  return (a->value > b->value) - (a->value < b->value);
+}
+
+static void emit(struct symbols_ranges *r, uint64_t start, uint32_t value)
+{
+  struct symbols_segment *last = r->segment_count ? &r->segments[r->segment_count - 1] : NULL;
+  if (last && last->start == start) {
+    last->value = value;
+  } else if (!last || last->value != value) {
+    last = &r->segments[r->segment_count++];
+    last->start = start;
+    last->value = value;
+  }
+}
+
+/* Closes the ranges on the stack that end at or before address.  Invariant: ends do not grow towards the top. */
+static size_t close_until(struct symbols_ranges *r, const uint32_t *stack, size_t depth, uint64_t address)
+{
+  while (depth && r->ranges[stack[depth - 1]].high <= address) {
+    uint64_t end = r->ranges[stack[--depth]].high;
+    emit(r, end, depth ? r->ranges[stack[depth - 1]].value : SYMBOLS_NONE);
+  }
+  return depth;
+}
+
+/* Each range opens and closes one segment, so 2 × count is room enough.  A range that reaches beyond the one it begins
+ * in is cut there: damaged input, whose rest is left unknown. */
+static void sweep(struct symbols_ranges *r, uint32_t *stack)
+{
+  size_t depth = 0;
+  for (size_t i = 0; i < r->count; i++) {
+    struct symbols_range *range = &r->ranges[i];
+    depth = close_until(r, stack, depth, range->low);
+    if (depth) {
+      const struct symbols_range *top = &r->ranges[stack[depth - 1]];
+      if (top->low == range->low && top->high == range->high && top->depth == range->depth)
+        continue;
+      if (range->high > top->high)
+        range->high = top->high;
+    }
+    stack[depth++] = (uint32_t)i;
+    emit(r, range->low, range->value);
+  }
+  close_until(r, stack, depth, UINT64_MAX);
+}
+
+bool symbols_ranges_build(struct symbols_ranges *r)
+{
+  if (r->count >= SYMBOLS_NONE)
+    r->count = SYMBOLS_NONE - 1;
+  uint32_t *stack = malloc((r->count + 1) * sizeof *stack);
+  r->segments = calloc(2 * r->count + 1, sizeof *r->segments); /* padding too: it is written out */
+  bool done = stack && r->segments;
+  if (done) {
+    if (r->count)
+      qsort(r->ranges, r->count, sizeof *r->ranges, compare_ranges);
+    sweep(r, stack);
+  }
+  free(stack);
+  free(r->ranges);
+  r->ranges = NULL;
+  r->count = r->room = 0;
+  return done;
+}
+
+uint32_t symbols_ranges_find(const struct symbols_ranges *r, uint64_t address)
+{
+  size_t low = 0, high = r->segment_count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (r->segments[middle].start <= address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low ? r->segments[low - 1].value : SYMBOLS_NONE;
+}
+
+void symbols_ranges_release(struct symbols_ranges *r)
+{
+  free(r->ranges);
+  free(r->segments);
+  *r = (struct symbols_ranges){0};
+}

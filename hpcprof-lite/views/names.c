@@ -1,0 +1,508 @@
+#include "hpcprof-lite/views/names.h"
+
+#include "hpcprof-lite/symbols/bounds.h"
+#include "hpcprof-lite/symbols/symbols.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHAIN_MAX = 64 }; /* functions inlined into one another at one address */
+
+/* Addresses of one module, begin to end of `addresses`, and what was found for them. */
+struct module_job {
+  uint32_t module, begin, end;
+  struct symbols_place *places;
+  size_t places_count, places_room;
+  bool failed;
+};
+
+struct resolver {
+  const struct profile *profile;
+  struct names *names;
+  uint32_t *offsets; /* [address] */
+  struct module_job *jobs;
+  uint32_t jobs_count;
+  atomic_uint next;
+};
+
+struct order_key {
+  const struct contexts *contexts;
+  const uint32_t *rank;
+};
+
+static int by_identity(const void *a, const void *b, void *argument)
+{
+  const struct order_key *key = argument;
+  const struct context_node *x = &key->contexts->nodes[*(const uint32_t *)a];
+  const struct context_node *y = &key->contexts->nodes[*(const uint32_t *)b];
+  if (x->kind != y->kind)
+    return x->kind < y->kind ? -1 : 1;
+  if (x->kind == CONTEXT_FRAME && x->module != y->module)
+    return key->rank[x->module] < key->rank[y->module] ? -1 : 1;
+  return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static int order_contexts(const struct profile *profile, struct names *names)
+{
+  uint32_t count = profile->contexts.count;
+  uint32_t *rank = calloc(profile->catalog.modules_count + 1, sizeof *rank);
+  names->order = calloc(count, sizeof *names->order);
+  int status = rank && names->order ? catalog_module_rank(&profile->catalog, rank) : ERR_NOMEM;
+  if (!status) {
+    struct order_key key = {.contexts = &profile->contexts, .rank = rank};
+    names->order_count = count - 1;
+    for (uint32_t i = 1; i < count; i++)
+      names->order[i - 1] = i;
+    qsort_r(names->order, names->order_count, sizeof *names->order, by_identity, &key);
+  }
+  free(rank);
+  return status;
+}
+
+/* An address that is wanted, and where its number is to stand. */
+struct wanted {
+  uint32_t module, offset, rank;
+  uint32_t *number;
+};
+
+static int by_address(const void *a, const void *b)
+{
+  const struct wanted *x = a, *y = b;
+  if (x->rank != y->rank)
+    return x->rank < y->rank ? -1 : 1;
+  return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* The addresses of contexts and directives. */
+static uint32_t gather_addresses(const struct resolver *resolver, const uint32_t *rank, struct wanted *wanted)
+{
+  const struct profile *profile = resolver->profile;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < profile->contexts.count; i++) {
+    const struct context_node *node = &profile->contexts.nodes[i];
+    if (node->kind == CONTEXT_FRAME)
+      wanted[count++] =
+          (struct wanted){node->module, node->offset, rank[node->module], &resolver->names->address_of[i]};
+  }
+  for (uint32_t i = 0; i < profile->graph.directives_count; i++) {
+    const struct profile_directive *directive = &profile->graph.directives[i];
+    if (directive->module != PROFILE_NONE && directive->offset <= UINT32_MAX)
+      wanted[count++] = (struct wanted){directive->module, (uint32_t)directive->offset, rank[directive->module],
+                                        &resolver->names->directive_at[i]};
+  }
+  return count;
+}
+
+/* Numbers the distinct addresses in canonical order and makes one job of each module's. */
+static int number_addresses(struct resolver *resolver)
+{
+  struct names *names = resolver->names;
+  const struct profile *profile = resolver->profile;
+  uint32_t *rank = calloc(profile->catalog.modules_count + 1, sizeof *rank);
+  struct wanted *wanted = calloc((size_t)profile->contexts.count + profile->graph.directives_count + 1, sizeof *wanted);
+  int status = rank && wanted ? catalog_module_rank(&profile->catalog, rank) : ERR_NOMEM;
+  uint32_t count = status ? 0 : gather_addresses(resolver, rank, wanted);
+  if (count)
+    qsort(wanted, count, sizeof *wanted, by_address);
+  for (uint32_t i = 0; i < count; i++) {
+    bool module_new = !i || wanted[i - 1].module != wanted[i].module;
+    if (module_new)
+      resolver->jobs[resolver->jobs_count++] =
+          (struct module_job){.module = wanted[i].module, .begin = names->addresses_count};
+    if (module_new || wanted[i - 1].offset != wanted[i].offset)
+      resolver->offsets[names->addresses_count++] = wanted[i].offset;
+    resolver->jobs[resolver->jobs_count - 1].end = names->addresses_count;
+    *wanted[i].number = names->addresses_count - 1;
+  }
+  free(wanted);
+  free(rank);
+  return status;
+}
+
+static int add_places(struct module_job *job, const struct symbols_place *places, size_t count)
+{
+  if (job->places_count + count > job->places_room) {
+    size_t room = job->places_room ? job->places_room * 2 : 256;
+    if (room < job->places_count + count)
+      room = job->places_count + count;
+    struct symbols_place *grown = reallocarray(job->places, room, sizeof *grown);
+    if (!grown)
+      return ERR_NOMEM;
+    job->places = grown;
+    job->places_room = room;
+  }
+  memcpy(job->places + job->places_count, places, count * sizeof *places);
+  job->places_count += count;
+  return 0;
+}
+
+/* Compilers give outlined functions no declaration of their own: there the line at which the code begins stands for it.
+ */
+static void declare_outlined(const struct symbols *symbols, struct symbols_place *place)
+{
+  const char *raw = place->raw ? place->raw : place->function;
+  if (!raw || place->inlined || place->decl_line || symbols_outlined(raw, NULL, 0) == SYMBOLS_ORDINARY)
+    return;
+  struct symbols_place entry[CHAIN_MAX];
+  if (symbols_lookup(symbols, place->low, entry, CHAIN_MAX) < 1 || !entry[0].file)
+    return;
+  place->decl_file = entry[0].file;
+  place->decl_line = entry[0].line;
+}
+
+/* Looks up one address; without a name, where its function begins.  Returns the number of places. */
+static int look_up(struct names_module *found, const struct bounds *bounds, uint64_t offset,
+                   struct symbols_place places[CHAIN_MAX])
+{
+  int count = symbols_lookup(found->symbols, offset, places, CHAIN_MAX);
+  if (count < 1) {
+    places[0] = (struct symbols_place){0};
+    count = 1;
+  }
+  if (!places[0].function && !places[0].low)
+    places[0].low = bounds_start(bounds, offset);
+  for (int i = 0; i < count; i++) {
+    declare_outlined(found->symbols, &places[i]);
+    found->named = found->named || places[i].function;
+    found->lined = found->lined || places[i].line;
+  }
+  return count;
+}
+
+static int resolve_job(struct resolver *resolver, struct module_job *job)
+{
+  const struct profile_module *module = &resolver->profile->catalog.modules[job->module];
+  struct names_module *found = &resolver->names->modules[job->module];
+  if (module->flags & (MODULE_TOOL | MODULE_RUNTIME))
+    return 0;
+  found->looked_up = true;
+  if (module->flags & (MODULE_VDSO | MODULE_ANON) || module->path[0] != '/')
+    return 0;
+  struct symbols_request request = {.path = module->path,
+                                    .build_id = module->build_id,
+                                    .build_id_size = module->build_id_size,
+                                    .offsets = resolver->offsets + job->begin,
+                                    .offset_count = job->end - job->begin};
+  char message[512] = "";
+  int opened = symbols_open(&request, &found->symbols, message, sizeof message);
+  found->message = *message ? strdup(message) : NULL;
+  if (!found->symbols || opened == SYMBOLS_NOMEM || (*message && !found->message))
+    return ERR_NOMEM;
+  bool other = opened == SYMBOLS_MISMATCH || opened == SYMBOLS_UNREADABLE;
+  struct bounds *bounds = other ? NULL : bounds_open(module->path);
+  int status = 0;
+  for (uint32_t i = job->begin; i < job->end && !status; i++) {
+    struct symbols_place places[CHAIN_MAX];
+    int count = look_up(found, bounds, resolver->offsets[i], places);
+    resolver->names->addresses[i].count = (uint32_t)count;
+    status = add_places(job, places, (size_t)count);
+  }
+  bounds_free(bounds);
+  return status;
+}
+
+static void *resolve_worker(void *argument)
+{
+  struct resolver *resolver = argument;
+  for (;;) {
+    uint32_t number = atomic_fetch_add(&resolver->next, 1);
+    if (number >= resolver->jobs_count)
+      return NULL;
+    resolver->jobs[number].failed = resolve_job(resolver, &resolver->jobs[number]) != 0;
+  }
+}
+
+static int by_size(const void *a, const void *b)
+{
+  const struct module_job *x = a, *y = b;
+  uint32_t xs = x->end - x->begin, ys = y->end - y->begin;
+  if (xs != ys)
+    return xs > ys ? -1 : 1;
+  return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+  const struct module_job *x = a, *y = b;
+  return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* Looks up all addresses, the largest modules first. */
+static int resolve_jobs(struct resolver *resolver, unsigned threads)
+{
+  unsigned started = 0;
+  pthread_t *ids = calloc(threads, sizeof *ids);
+  if (!ids)
+    return ERR_NOMEM;
+  qsort(resolver->jobs, resolver->jobs_count, sizeof *resolver->jobs, by_size);
+  while (started + 1 < threads && started + 1 < resolver->jobs_count &&
+         !pthread_create(&ids[started], NULL, resolve_worker, resolver))
+    started++;
+  resolve_worker(resolver);
+  for (unsigned i = 0; i < started; i++)
+    pthread_join(ids[i], NULL);
+  free(ids);
+  qsort(resolver->jobs, resolver->jobs_count, sizeof *resolver->jobs, by_begin);
+  for (uint32_t i = 0; i < resolver->jobs_count; i++)
+    if (resolver->jobs[i].failed)
+      return ERR_NOMEM;
+  return 0;
+}
+
+const char *names_own(struct names *names, char *text)
+{
+  if (!text)
+    return NULL;
+  if (names->owned_count == names->owned_room) {
+    size_t room = names->owned_room ? names->owned_room * 2 : 64;
+    char **owned = reallocarray(names->owned, room, sizeof *owned);
+    if (!owned) {
+      free(text);
+      return NULL;
+    }
+    names->owned = owned;
+    names->owned_room = room;
+  }
+  return names->owned[names->owned_count++] = text;
+}
+
+const char *names_base(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  return slash && slash[1] ? slash + 1 : path;
+}
+
+static uint32_t hash_text(uint32_t hash, const char *text)
+{
+  for (; *text; text++)
+    hash = (hash ^ (uint8_t)*text) * 16777619u;
+  return hash * 2654435761u;
+}
+
+/* The one pointer that stands for a path; "" for NULL.  NULL without memory. */
+static const char *intern_file(struct names *names, const char *file)
+{
+  if (!file || !*file)
+    return "";
+  if (names->files_count * 2 >= names->files_slots) {
+    uint32_t slots = names->files_slots ? names->files_slots * 2 : 256;
+    const char **grown = calloc(slots, sizeof *grown);
+    if (!grown)
+      return NULL;
+    for (uint32_t i = 0; i < names->files_slots; i++) {
+      if (!names->files[i])
+        continue;
+      uint32_t slot = hash_text(0, names->files[i]) & (slots - 1);
+      while (grown[slot])
+        slot = (slot + 1) & (slots - 1);
+      grown[slot] = names->files[i];
+    }
+    free(names->files);
+    names->files = grown;
+    names->files_slots = slots;
+  }
+  uint32_t slot = hash_text(0, file) & (names->files_slots - 1);
+  while (names->files[slot] && strcmp(names->files[slot], file))
+    slot = (slot + 1) & (names->files_slots - 1);
+  if (!names->files[slot]) {
+    names->files[slot] = file;
+    names->files_count++;
+  }
+  return names->files[slot];
+}
+
+/* What makes two functions the same: beside module and name the declaration, or the linkage name where there is none.
+ * So the clones that a compiler makes of a function are one with it. */
+static uint32_t function_hash(const struct names_function *function)
+{
+  uint32_t hash = hash_text(function->module * 31 + function->line, function->name);
+  return hash_text(hash, *function->file ? function->file : function->raw);
+}
+
+static bool same_function(const struct names_function *a, const struct names_function *b)
+{
+  return a->module == b->module && a->line == b->line && !strcmp(a->name, b->name) && !strcmp(a->file, b->file) &&
+         (*a->file || !strcmp(a->raw, b->raw));
+}
+
+static uint32_t function_slot(const struct names *names, const struct names_function *function)
+{
+  uint32_t mask = names->function_slots_count - 1;
+  uint32_t slot = function_hash(function) & mask;
+  while (names->function_slots[slot] && !same_function(&names->functions[names->function_slots[slot] - 1], function))
+    slot = (slot + 1) & mask;
+  return slot;
+}
+
+static int reserve_function(struct names *names)
+{
+  if (names->functions_count < names->functions_room)
+    return 0;
+  uint32_t room = names->functions_room ? names->functions_room * 2 : 256;
+  struct names_function *functions = reallocarray(names->functions, room, sizeof *functions);
+  if (!functions)
+    return ERR_NOMEM;
+  names->functions = functions;
+  uint32_t *slots = calloc((size_t)room * 2, sizeof *slots);
+  if (!slots)
+    return ERR_NOMEM;
+  free(names->function_slots);
+  names->function_slots = slots;
+  names->function_slots_count = room * 2;
+  names->functions_room = room;
+  for (uint32_t i = 0; i < names->functions_count; i++)
+    slots[function_slot(names, &functions[i])] = i + 1;
+  return 0;
+}
+
+static uint32_t intern_function(struct names *names, const struct names_function *function)
+{
+  if (reserve_function(names))
+    return PROFILE_NONE;
+  uint32_t slot = function_slot(names, function);
+  if (!names->function_slots[slot]) {
+    names->functions[names->functions_count++] = *function;
+    names->function_slots[slot] = names->functions_count;
+  }
+  return names->function_slots[slot] - 1;
+}
+
+static enum names_outline outline_of(const char *raw)
+{
+  switch (symbols_outlined(raw, NULL, 0)) {
+  case SYMBOLS_OUTLINED:
+    return strstr(raw, "_debug__") ? OUTLINE_BODY_DEBUG : OUTLINE_BODY;
+  case SYMBOLS_TASK_ENTRY:
+    return OUTLINE_TASK;
+  default:
+    return OUTLINE_NONE;
+  }
+}
+
+const char *names_origin(struct names *names, uint32_t function)
+{
+  enum { BASE_MAX = 4096 };
+  char base[BASE_MAX] = "";
+  struct names_function *outlined = &names->functions[function];
+  if (outlined->origin)
+    return outlined->origin;
+  symbols_outlined(outlined->raw, base, sizeof base);
+  const char *origin = *base ? names_own(names, strdup(base)) : "";
+  outlined->origin = origin;
+  return origin;
+}
+
+/* The function of a place; module+0xaddress where it has no name.  PROFILE_NONE without memory. */
+static uint32_t place_function(struct names *names, const struct profile_module *module, uint32_t number,
+                               const struct symbols_place *place, uint64_t offset)
+{
+  struct names_function function = {.module = number, .file = "", .name = place->function};
+  if (!function.name) {
+    char *text;
+    uint64_t start = place->low ? place->low : offset;
+    if (asprintf(&text, "%s+0x%" PRIx64, module->name, start) < 0)
+      return PROFILE_NONE;
+    function.name = function.raw = names_own(names, text);
+    function.unknown = true;
+    return function.name ? intern_function(names, &function) : PROFILE_NONE;
+  }
+  function.raw = place->raw ? place->raw : place->function;
+  function.file = intern_file(names, place->decl_file);
+  function.line = place->decl_line;
+  function.outline = outline_of(function.raw);
+  return function.file ? intern_function(names, &function) : PROFILE_NONE;
+}
+
+static int add_step(struct names *names, const struct names_step *step)
+{
+  if (names->steps_count == names->steps_room) {
+    uint32_t room = names->steps_room ? names->steps_room * 2 : 1024;
+    struct names_step *steps = reallocarray(names->steps, room, sizeof *steps);
+    if (!steps)
+      return ERR_NOMEM;
+    names->steps = steps;
+    names->steps_room = room;
+  }
+  names->steps[names->steps_count++] = *step;
+  return 0;
+}
+
+/* Turns a job's places into steps, in the order of its addresses. */
+static int name_job(struct resolver *resolver, const struct module_job *job)
+{
+  struct names *names = resolver->names;
+  const struct profile_module *module = &resolver->profile->catalog.modules[job->module];
+  const struct symbols_place *place = job->places;
+  for (uint32_t i = job->begin; i < job->end; i++) {
+    static const struct symbols_place nothing;
+    struct names_address *address = &names->addresses[i];
+    uint32_t known = address->count;
+    address->first = names->steps_count;
+    address->count = known ? known : 1;
+    for (uint32_t j = 0; j < address->count; j++) {
+      const struct symbols_place *here = known ? place++ : &nothing;
+      struct names_step step = {.inlined = here->inlined && j, .line = here->line};
+      step.function = place_function(names, module, job->module, here, resolver->offsets[i]);
+      step.file = intern_file(names, here->file);
+      if (step.function == PROFILE_NONE || !step.file || add_step(names, &step))
+        return ERR_NOMEM;
+    }
+  }
+  return 0;
+}
+
+int names_resolve(const struct profile *profile, unsigned threads, struct names *names)
+{
+  uint32_t count = profile->contexts.count, modules = profile->catalog.modules_count;
+  *names = (struct names){.modules_count = modules};
+  struct resolver resolver = {.profile = profile, .names = names};
+  size_t addresses = (size_t)count + profile->graph.directives_count;
+  resolver.offsets = calloc(addresses, sizeof *resolver.offsets);
+  resolver.jobs = calloc(modules + 1, sizeof *resolver.jobs);
+  names->address_of = malloc(count * sizeof *names->address_of);
+  names->directive_at = malloc((profile->graph.directives_count + 1) * sizeof *names->directive_at);
+  names->addresses = calloc(addresses, sizeof *names->addresses);
+  names->modules = calloc(modules + 1, sizeof *names->modules);
+  int status = ERR_NOMEM;
+  if (!resolver.offsets || !resolver.jobs || !names->address_of || !names->directive_at || !names->addresses ||
+      !names->modules)
+    goto out;
+  memset(names->directive_at, 0xff, (profile->graph.directives_count + 1) * sizeof *names->directive_at);
+  memset(names->address_of, 0xff, count * sizeof *names->address_of);
+  status = order_contexts(profile, names);
+  if (!status)
+    status = number_addresses(&resolver);
+  if (!status)
+    status = resolve_jobs(&resolver, threads);
+  for (uint32_t i = 0; i < resolver.jobs_count && !status; i++)
+    status = name_job(&resolver, &resolver.jobs[i]);
+out:
+  for (uint32_t i = 0; i < resolver.jobs_count; i++)
+    free(resolver.jobs[i].places);
+  free(resolver.jobs);
+  free(resolver.offsets);
+  return status;
+}
+
+void names_release(struct names *names)
+{
+  for (uint32_t i = 0; names->modules && i < names->modules_count; i++) {
+    symbols_free(names->modules[i].symbols);
+    free(names->modules[i].message);
+  }
+  for (size_t i = 0; i < names->owned_count; i++)
+    free(names->owned[i]);
+  free(names->owned);
+  free(names->functions);
+  free(names->function_slots);
+  free(names->steps);
+  free(names->addresses);
+  free(names->address_of);
+  free(names->directive_at);
+  free(names->order);
+  free(names->modules);
+  free(names->files);
+  *names = (struct names){0};
+}

@@ -1,0 +1,58 @@
+#include "hpcprof-lite/views/sorting.h"
+
+#include <string.h>
+
+/* Understands --sort EVENT_incl or EVENT_excl. */
+static int sort_by_event(const struct tree_columns *columns, const char *wish, struct tree_order *order)
+{
+  for (uint32_t i = 0; i < columns->events_count; i++) {
+    const char *name = columns->columns[columns->events[i]].name;
+    size_t length = strlen(name);
+    if (strncmp(wish, name, length) || (strcmp(wish + length, "_incl") && strcmp(wish + length, "_excl")))
+      continue;
+    order->column = columns->events[i];
+    order->by = strcmp(wish + length, "_incl") ? SORT_EXCL : SORT_INCL;
+    return 0;
+  }
+  return ERR_INPUT;
+}
+
+int sorting_order(const char *wish, const struct tree_columns *columns, struct tree_order *order)
+{
+  static const struct {
+    const char *name;
+    enum tree_sort by;
+  } plain[] = {{"id", SORT_ID},     {"parent_id", SORT_ID},  {"depth", SORT_ID},  {"kind", SORT_KIND},
+               {"name", SORT_NAME}, {"module", SORT_MODULE}, {"file", SORT_FILE}, {"line", SORT_FILE}};
+  for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+    if (strcmp(wish, plain[i].name))
+      continue;
+    order->by = plain[i].by;
+    return 0;
+  }
+  const struct {
+    const char *name;
+    uint32_t column;
+    enum tree_sort by;
+  } figures[] = {{"samples", columns->samples, SORT_INCL},
+                 {"work_incl_s", columns->work, SORT_INCL},
+                 {"work_excl_s", columns->work, SORT_EXCL},
+                 {"overhead_incl_s", columns->overhead, SORT_INCL},
+                 {"overhead_excl_s", columns->overhead, SORT_EXCL},
+                 {"lockwait_incl_s", columns->lockwait, SORT_INCL},
+                 {"lockwait_excl_s", columns->lockwait, SORT_EXCL},
+                 {"idleness_incl_s", columns->idleness, SORT_INCL},
+                 {"idleness_excl_s", columns->idleness, SORT_EXCL},
+                 {"abs_idleness_pct", columns->idleness, SORT_INCL},
+                 {"critical_path_incl", columns->critical, SORT_INCL},
+                 {"critical_path_excl", columns->critical, SORT_EXCL},
+                 {"rel_idleness_pct", columns->idleness, SORT_RELATIVE}};
+  for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+    if (strcmp(wish, figures[i].name) || figures[i].column == PROFILE_NONE)
+      continue;
+    order->column = figures[i].column;
+    order->by = figures[i].by;
+    return 0;
+  }
+  return sort_by_event(columns, wish, order);
+}

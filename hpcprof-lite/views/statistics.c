@@ -1,0 +1,557 @@
+#include "hpcprof-lite/views/statistics.h"
+
+#include "hpcprof-lite/input/read.h"
+#include "hpcprof-lite/input/stitch.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whole numbers for rows, cleared in time proportional to the rows in use. */
+struct amounts {
+  uint64_t *values; /* [row] */
+  uint64_t *used;   /* a bit for each row */
+  uint32_t rows;
+};
+
+/* The sums of one worker.  Owners come in rising order, so that a row that missed one is found out when it is next
+ * seen: last[row] is the place in seen[] behind the last owner that the row had. */
+struct tally {
+  struct statistics_sums *sums;
+  uint32_t *last;
+  uint32_t *seen, seen_count; /* owners, in the order in which they came */
+};
+
+/* Processes that are read by one worker, one after the other: those of a rank, or one that has none. */
+struct unit {
+  uint32_t first, count; /* in run.order */
+  uint32_t owner;        /* the rank's place, PROFILE_NONE if it has none */
+};
+
+/* Numbers of the rows while work is summed up: in the order in which contexts first came, so that what a thread has
+ * stands close together in memory.  A row's parent has a smaller number. */
+struct numbering {
+  uint32_t *place, *row; /* [row of the tree] its number; and back */
+  uint32_t *above;       /* [number] the parent's                  */
+  uint32_t *shown;       /* [row of the view] its number           */
+};
+
+/* What workers share. */
+struct run {
+  struct numbering numbering;
+  const struct statistics_view *view;
+  struct statistics *statistics;
+  uint32_t *order;       /* usable processes by rank, then as they are */
+  uint32_t *first_owner; /* [place in order] the process's first thread */
+  uint32_t order_count;
+  struct unit *units;
+  uint32_t units_count, step;
+  atomic_uint next;
+  atomic_bool failed;
+  pthread_mutex_t lock; /* problems, statistics */
+  struct problems *problems;
+};
+
+struct worker {
+  struct run *run;
+  struct amounts own, shown, rank; /* of a thread: rows of the tree, of the view; of a rank: of the view */
+  struct stitch_amounts found;
+  struct tally threads, ranks;
+};
+
+static int amounts_init(struct amounts *amounts, uint32_t rows)
+{
+  amounts->rows = rows;
+  amounts->values = calloc((size_t)rows + 1, sizeof *amounts->values);
+  amounts->used = calloc((size_t)rows / 64 + 1, sizeof *amounts->used);
+  return amounts->values && amounts->used ? 0 : ERR_NOMEM;
+}
+
+static void amounts_release(struct amounts *amounts)
+{
+  free(amounts->values);
+  free(amounts->used);
+}
+
+static void amounts_add(struct amounts *amounts, uint32_t row, uint64_t amount)
+{
+  amounts->values[row] = contexts_sum(amounts->values[row], amount);
+  amounts->used[row / 64] |= UINT64_C(1) << row % 64;
+}
+
+/* The last row in use before `end`, which it is no more; PROFILE_NONE if there is none.  Its value stays. */
+static uint32_t amounts_take(struct amounts *amounts, uint32_t end)
+{
+  for (uint32_t word = end / 64 + 1; word-- > 0;) {
+    if (!amounts->used[word])
+      continue;
+    uint32_t bit = 63 - (uint32_t)__builtin_clzll(amounts->used[word]);
+    amounts->used[word] &= ~(UINT64_C(1) << bit);
+    return word * 64 + bit;
+  }
+  return PROFILE_NONE;
+}
+
+static int tally_init(struct tally *tally, uint32_t rows, uint32_t owners)
+{
+  tally->sums = calloc((size_t)rows + 1, sizeof *tally->sums);
+  tally->last = calloc((size_t)rows + 1, sizeof *tally->last);
+  tally->seen = calloc((size_t)owners + 1, sizeof *tally->seen);
+  for (uint32_t row = 0; tally->sums && row < rows; row++)
+    tally->sums[row].lacks = PROFILE_NONE;
+  return tally->sums && tally->last && tally->seen ? 0 : ERR_NOMEM;
+}
+
+static void tally_release(struct tally *tally)
+{
+  free(tally->sums);
+  free(tally->last);
+  free(tally->seen);
+}
+
+static void add_squares(unsigned __int128 *sum, unsigned __int128 amount)
+{
+  if (__builtin_add_overflow(*sum, amount, sum))
+    *sum = ~(unsigned __int128)0;
+}
+
+/* Adds what the owner that was seen last has in a row. */
+static void tally_add(struct tally *tally, uint32_t row, uint64_t amount)
+{
+  struct statistics_sums *sums = &tally->sums[row];
+  uint32_t place = tally->seen_count - 1, owner = tally->seen[place];
+  if (tally->last[row] < place && sums->lacks == PROFILE_NONE)
+    sums->lacks = tally->seen[tally->last[row]];
+  tally->last[row] = place + 1;
+  if (!sums->owners++ || amount < sums->least) {
+    sums->least = amount;
+    sums->least_owner = owner;
+  }
+  if (amount > sums->most) {
+    sums->most = amount;
+    sums->most_owner = owner;
+  }
+  sums->sum = contexts_sum(sums->sum, amount);
+  add_squares(&sums->squares, (unsigned __int128)amount * amount);
+}
+
+/* Enters owners that came after the last one that a row had. */
+static void tally_end(struct tally *tally, uint32_t rows)
+{
+  for (uint32_t row = 0; row < rows; row++)
+    if (tally->last[row] < tally->seen_count && tally->sums[row].lacks == PROFILE_NONE)
+      tally->sums[row].lacks = tally->seen[tally->last[row]];
+}
+
+static void merge_sums(struct statistics_sums *into, const struct statistics_sums *from)
+{
+  into->lacks = from->lacks < into->lacks ? from->lacks : into->lacks;
+  if (!from->owners)
+    return;
+  if (!into->owners || from->least < into->least ||
+      (from->least == into->least && from->least_owner < into->least_owner)) {
+    into->least = from->least;
+    into->least_owner = from->least_owner;
+  }
+  if (from->most > into->most || (from->most == into->most && from->most_owner < into->most_owner)) {
+    into->most = from->most;
+    into->most_owner = from->most_owner;
+  }
+  into->owners += from->owners;
+  into->sum = contexts_sum(into->sum, from->sum);
+  add_squares(&into->squares, from->squares);
+}
+
+void statistics_merge(struct statistics *into, const struct statistics *from)
+{
+  for (uint32_t row = 0; row < into->rows; row++) {
+    merge_sums(&into->threads[row], &from->threads[row]);
+    if (into->ranked)
+      merge_sums(&into->ranks[row], &from->ranks[row]);
+  }
+}
+
+/* Moves one thread's amounts up the tree and on to the rows of the view; `own` is empty then. */
+static void sum_up(struct worker *worker)
+{
+  const struct view_links *into = worker->run->view->into;
+  const struct numbering *numbering = &worker->run->numbering;
+  struct amounts *own = &worker->own;
+  for (uint32_t place = own->rows; (place = amounts_take(own, place)) != PROFILE_NONE;) {
+    uint64_t amount = own->values[place];
+    own->values[place] = 0;
+    if (place)
+      amounts_add(own, numbering->above[place], amount);
+    if (!into) {
+      amounts_add(&worker->shown, place, amount);
+      continue;
+    }
+    uint32_t row = numbering->row[place];
+    for (uint32_t i = 0; i < into->count[row]; i++)
+      amounts_add(&worker->shown, numbering->shown[into->into[into->first[row] + i]], amount);
+  }
+}
+
+/* Enters what `from` holds, and leaves it empty; adds it to `also`, unless NULL. */
+static void enter(struct amounts *from, struct tally *tally, uint32_t owner, struct amounts *also)
+{
+  tally->seen[tally->seen_count++] = owner;
+  for (uint32_t row = from->rows; (row = amounts_take(from, row)) != PROFILE_NONE;) {
+    uint64_t amount = from->values[row];
+    from->values[row] = 0;
+    tally_add(tally, row, amount);
+    if (also)
+      amounts_add(also, row, amount);
+  }
+}
+
+static int count_thread(struct worker *worker, struct stitch *stitch, uint32_t position, uint32_t owner,
+                        struct amounts *rank)
+{
+  const struct statistics_view *view = worker->run->view;
+  if (stitch && stitch_amounts(stitch, position, view->column, &worker->found))
+    return ERR_NOMEM;
+  for (uint32_t i = 0; stitch && i < worker->found.count; i++) {
+    uint32_t row = view->row_of[worker->found.amounts[i].context];
+    if (row != PROFILE_NONE)
+      amounts_add(&worker->own, worker->run->numbering.place[row], worker->found.amounts[i].amount);
+  }
+  sum_up(worker);
+  enter(&worker->shown, &worker->threads, owner, rank);
+  return 0;
+}
+
+/* Counts the threads of one process; where its file cannot be read any more they have no work. */
+static int count_process(struct worker *worker, uint32_t place, struct amounts *rank)
+{
+  struct run *run = worker->run;
+  const struct profile *profile = run->view->profile;
+  struct profile_process process = profile->processes[run->order[place]];
+  struct catalog *catalog = (struct catalog *)&profile->catalog; /* all is in it: nothing is added */
+  struct problems known = {0};
+  struct read_file *file;
+  struct stitch *stitch = NULL;
+  int status = read_open_again(process.path, &known, &file);
+  if (!status) {
+    stitch = stitch_open(file, &process, catalog, (struct contexts *)&profile->contexts);
+    status = stitch ? 0 : ERR_NOMEM;
+  } else if (status == ERR_INPUT) {
+    pthread_mutex_lock(&run->lock);
+    problems_add(run->problems, "%s: cannot be read any more: the statistics of threads lack its work", process.path);
+    pthread_mutex_unlock(&run->lock);
+    status = 0;
+  }
+  for (uint32_t i = 0; i < process.threads_count && !status; i++)
+    status = count_thread(worker, stitch, i, run->first_owner[place] + i, rank);
+  if (stitch)
+    stitch_close(stitch);
+  read_close(file);
+  problems_release(&known);
+  return status;
+}
+
+static int count_unit(struct worker *worker, const struct unit *unit)
+{
+  bool ranked = unit->owner != PROFILE_NONE;
+  int status = 0;
+  for (uint32_t i = 0; i < unit->count && !status; i++)
+    status = count_process(worker, unit->first + i, ranked ? &worker->rank : NULL);
+  if (!status && ranked)
+    enter(&worker->rank, &worker->ranks, unit->owner, NULL);
+  return status;
+}
+
+static int worker_init(struct worker *worker, struct run *run)
+{
+  const struct statistics *statistics = run->statistics;
+  uint32_t rows = run->view->rows;
+  *worker = (struct worker){.run = run};
+  if (amounts_init(&worker->own, run->view->tree->count) || amounts_init(&worker->shown, rows) ||
+      tally_init(&worker->threads, rows, statistics->threads_count))
+    return ERR_NOMEM;
+  if (!statistics->ranked)
+    return 0;
+  return amounts_init(&worker->rank, rows) || tally_init(&worker->ranks, rows, statistics->ranks_count) ? ERR_NOMEM : 0;
+}
+
+static void worker_release(struct worker *worker)
+{
+  amounts_release(&worker->own);
+  amounts_release(&worker->shown);
+  amounts_release(&worker->rank);
+  tally_release(&worker->threads);
+  tally_release(&worker->ranks);
+  free(worker->found.amounts);
+}
+
+/* Brings sums from the order of `place` into that of rows, within their own memory; seen[] is scratch, all false. */
+static void reorder(struct statistics_sums *sums, const uint32_t *place, uint32_t rows, bool *seen)
+{
+  for (uint32_t start = 0; start < rows; start++) {
+    struct statistics_sums first = sums[start];
+    uint32_t row = start;
+    for (; !seen[row]; row = place[row]) {
+      seen[row] = true;
+      sums[row] = place[row] == start ? first : sums[place[row]];
+    }
+  }
+}
+
+/* Adds the sums of one tally to those of the run; the first are taken over. */
+static int hand_over(struct run *run, struct tally *tally, struct statistics_sums **into)
+{
+  uint32_t rows = run->statistics->rows;
+  tally_end(tally, rows);
+  if (*into) {
+    for (uint32_t row = 0; row < rows; row++)
+      merge_sums(&(*into)[row], &tally->sums[run->numbering.shown[row]]);
+    return 0;
+  }
+  bool *seen = calloc((size_t)rows + 1, sizeof *seen);
+  if (!seen)
+    return ERR_NOMEM;
+  reorder(tally->sums, run->numbering.shown, rows, seen);
+  free(seen);
+  *into = tally->sums;
+  tally->sums = NULL;
+  return 0;
+}
+
+/* Adds the worker's sums to those of the run. */
+static int hand_in(struct worker *worker)
+{
+  struct run *run = worker->run;
+  struct statistics *statistics = run->statistics;
+  pthread_mutex_lock(&run->lock);
+  int status = hand_over(run, &worker->threads, &statistics->threads);
+  if (!status && statistics->ranked)
+    status = hand_over(run, &worker->ranks, &statistics->ranks);
+  pthread_mutex_unlock(&run->lock);
+  return status;
+}
+
+static void *work(void *argument)
+{
+  struct run *run = argument;
+  struct worker worker;
+  int status = worker_init(&worker, run);
+  while (!status && !atomic_load(&run->failed)) {
+    uint32_t number = atomic_fetch_add(&run->next, run->step);
+    if (number >= run->units_count)
+      break;
+    status = count_unit(&worker, &run->units[number]);
+  }
+  if (!status)
+    status = hand_in(&worker);
+  if (status)
+    atomic_store(&run->failed, true);
+  worker_release(&worker);
+  return NULL;
+}
+
+static int by_first(const void *a, const void *b, void *argument)
+{
+  const uint32_t *first = argument;
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return first[x] != first[y] ? (first[x] > first[y]) - (first[x] < first[y]) : (x > y) - (x < y);
+}
+
+/* Numbers rows by what came first in each. */
+static void number(uint32_t *first, uint32_t rows, uint32_t *order, uint32_t *place)
+{
+  for (uint32_t row = 0; row < rows; row++)
+    order[row] = row;
+  qsort_r(order, rows, sizeof *order, by_first, first);
+  for (uint32_t i = 0; i < rows; i++)
+    place[order[i]] = i;
+}
+
+/* first[row]: the first context of the row or of one below it. */
+static void find_first(const struct statistics_view *view, uint32_t *first)
+{
+  memset(first, 0xff, view->tree->count * sizeof *first);
+  for (uint32_t i = 0; i < view->profile->contexts.count; i++)
+    if (view->row_of[i] != PROFILE_NONE && first[view->row_of[i]] == PROFILE_NONE)
+      first[view->row_of[i]] = i;
+  for (uint32_t row = view->tree->count; row-- > 1;) {
+    uint32_t *above = &first[view->tree->rows[row].parent];
+    *above = first[row] < *above ? first[row] : *above;
+  }
+  first[0] = 0;
+}
+
+/* Numbers the view's rows by the rows that they are made of. */
+static int number_shown(const struct statistics_view *view, struct numbering *numbering)
+{
+  uint32_t *first = malloc(((size_t)view->rows + 1) * sizeof *first);
+  uint32_t *order = malloc(((size_t)view->rows + 1) * sizeof *order);
+  if (first && order) {
+    memset(first, 0xff, view->rows * sizeof *first);
+    for (uint32_t i = 0; i < view->tree->count; i++) {
+      uint32_t row = numbering->row[i];
+      for (uint32_t j = 0; j < view->into->count[row]; j++) {
+        uint32_t into = view->into->into[view->into->first[row] + j];
+        first[into] = i < first[into] ? i : first[into];
+      }
+    }
+    number(first, view->rows, order, numbering->shown);
+  }
+  int status = first && order ? 0 : ERR_NOMEM;
+  free(first);
+  free(order);
+  return status;
+}
+
+static int number_rows(const struct statistics_view *view, struct numbering *numbering)
+{
+  size_t rows = (size_t)view->tree->count + 1;
+  uint32_t *first = malloc(rows * sizeof *first);
+  numbering->place = malloc(rows * sizeof *numbering->place);
+  numbering->row = malloc(rows * sizeof *numbering->row);
+  numbering->above = malloc(rows * sizeof *numbering->above);
+  numbering->shown = malloc(((size_t)view->rows + 1) * sizeof *numbering->shown);
+  if (!first || !numbering->place || !numbering->row || !numbering->above || !numbering->shown) {
+    free(first);
+    return ERR_NOMEM;
+  }
+  find_first(view, first);
+  number(first, view->tree->count, numbering->row, numbering->place);
+  free(first);
+  for (uint32_t row = 0; row < view->tree->count; row++)
+    numbering->above[numbering->place[row]] = row ? numbering->place[view->tree->rows[row].parent] : PROFILE_NONE;
+  if (view->into)
+    return number_shown(view, numbering);
+  memcpy(numbering->shown, numbering->place, view->rows * sizeof *numbering->shown);
+  return 0;
+}
+
+static void release_numbering(struct numbering *numbering)
+{
+  free(numbering->place);
+  free(numbering->row);
+  free(numbering->above);
+  free(numbering->shown);
+}
+
+static int by_rank(const void *a, const void *b, void *argument)
+{
+  const struct profile *profile = argument;
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  int32_t x_rank = profile->processes[x].rank, y_rank = profile->processes[y].rank;
+  return x_rank != y_rank ? (x_rank > y_rank) - (x_rank < y_rank) : (x > y) - (x < y);
+}
+
+/* Numbers the owners and deals the processes out. */
+static int plan(struct run *run)
+{
+  const struct profile *profile = run->view->profile;
+  struct statistics *statistics = run->statistics;
+  size_t room = (size_t)profile->processes_count + 1, threads = 0;
+  run->order = calloc(room, sizeof *run->order);
+  run->first_owner = calloc(room, sizeof *run->first_owner);
+  run->units = calloc(room, sizeof *run->units);
+  statistics->rank_owners = calloc(room, sizeof *statistics->rank_owners);
+  if (!run->order || !run->first_owner || !run->units || !statistics->rank_owners)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    if (profile->processes[i].usable)
+      run->order[run->order_count++] = i;
+    threads += profile->processes[i].threads_count;
+  }
+  qsort_r(run->order, run->order_count, sizeof *run->order, by_rank, (void *)profile);
+  statistics->thread_owners = calloc(threads + 1, sizeof *statistics->thread_owners);
+  if (!statistics->thread_owners)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < run->order_count; i++) {
+    const struct profile_process *process = &profile->processes[run->order[i]];
+    run->first_owner[i] = statistics->threads_count;
+    for (uint32_t j = 0; j < process->threads_count; j++)
+      statistics->thread_owners[statistics->threads_count++] = (struct statistics_owner){run->order[i], j};
+    bool ranked = process->rank >= 0;
+    if (ranked && i && profile->processes[run->order[i - 1]].rank == process->rank) {
+      run->units[run->units_count - 1].count++;
+      continue;
+    }
+    run->units[run->units_count++] =
+        (struct unit){.first = i, .count = 1, .owner = ranked ? statistics->ranks_count : PROFILE_NONE};
+    if (ranked)
+      statistics->rank_owners[statistics->ranks_count++] = (struct statistics_owner){run->order[i], 0};
+  }
+  statistics->ranked = statistics->ranks_count != 0;
+  return 0;
+}
+
+int statistics_count_part(const struct statistics_view *view, uint32_t part, uint32_t parts, unsigned threads,
+                          struct problems *problems, struct statistics *statistics)
+{
+  struct run run = {.view = view, .statistics = statistics, .step = parts, .problems = problems};
+  pthread_t *ids = calloc(threads, sizeof *ids);
+  *statistics = (struct statistics){.rows = view->rows};
+  int status = ids ? plan(&run) : ERR_NOMEM;
+  if (!status)
+    status = number_rows(view, &run.numbering);
+  if (!status) {
+    unsigned started = 0;
+    atomic_store(&run.next, part);
+    pthread_mutex_init(&run.lock, NULL);
+    while (started + 1 < threads && started + 1 < run.units_count / parts + 1 &&
+           !pthread_create(&ids[started], NULL, work, &run))
+      started++;
+    work(&run);
+    for (unsigned i = 0; i < started; i++)
+      pthread_join(ids[i], NULL);
+    pthread_mutex_destroy(&run.lock);
+    status = atomic_load(&run.failed) ? ERR_NOMEM : 0;
+  }
+  statistics->known = !status;
+  release_numbering(&run.numbering);
+  free(ids);
+  free(run.order);
+  free(run.first_owner);
+  free(run.units);
+  return status;
+}
+
+int statistics_count(const struct statistics_view *view, unsigned threads, struct problems *problems,
+                     struct statistics *statistics)
+{
+  return statistics_count_part(view, 0, 1, threads, problems, statistics);
+}
+
+void statistics_release(struct statistics *statistics)
+{
+  free(statistics->threads);
+  free(statistics->ranks);
+  free(statistics->thread_owners);
+  free(statistics->rank_owners);
+  *statistics = (struct statistics){0};
+}
+
+/* Standard deviation of the owners, with squares - sum^2 / owners in whole numbers: nothing cancels out. */
+static uint64_t deviation(const struct statistics_sums *sums, uint32_t owners)
+{
+  unsigned __int128 square = (unsigned __int128)sums->sum * sums->sum, part = square / owners;
+  unsigned __int128 above = sums->squares > part ? sums->squares - part : 0;
+  long double rest = (long double)(uint32_t)(square % owners) / owners;
+  long double variance = ((long double)above - rest) / owners;
+  return variance > 0 ? (uint64_t)(sqrtl(variance) + 0.5L) : 0;
+}
+
+bool statistics_row(const struct statistics *statistics, uint32_t row, bool of_ranks,
+                    struct statistics_figures *figures)
+{
+  uint32_t owners = of_ranks ? statistics->ranks_count : statistics->threads_count;
+  if (!statistics->known || !owners)
+    return false;
+  const struct statistics_sums *sums = of_ranks ? &statistics->ranks[row] : &statistics->threads[row];
+  const struct statistics_owner *all = of_ranks ? statistics->rank_owners : statistics->thread_owners;
+  bool missing = sums->lacks != PROFILE_NONE;
+  *figures = (struct statistics_figures){.least = missing ? 0 : sums->least,
+                                         .mean = sums->sum / owners + (sums->sum % owners >= owners - owners / 2),
+                                         .most = sums->most,
+                                         .deviation = deviation(sums, owners),
+                                         .least_owner = all[missing ? sums->lacks : sums->least_owner],
+                                         .most_owner = all[sums->owners ? sums->most_owner : 0]};
+  return true;
+}

@@ -1,0 +1,110 @@
+#include "hpcrun-lite/output/packer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hpcrun-lite/control.h"
+#include "hpcrun-lite/rt/span/log.h"
+#include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/output/writer.h"
+
+/* Both files, and a window in both forms; mapped, since this may run in a program whose heap is locked. */
+struct packing {
+  struct sys_own from, to;
+  uint8_t *window, *packed;
+  size_t packed_size;
+  uint64_t written;
+  int error;
+};
+
+static char packed_path[4096 + 320];
+
+static bool pack_chunk(struct packing *packing, const struct format_chunk *head, uint64_t offset)
+{
+  if (head->table != FORMAT_GRAPH_LOG || !head->count)
+    return true;
+  if (!sys_read_at(&packing->from, offset + sizeof *head, packing->window, head->count))
+    return false;
+  size_t size = format_pack(head, packing->window, writer_compressor(), packing->packed, packing->packed_size);
+  size_t done = sys_write_at(&packing->to, packing->written, packing->packed, size, &packing->error);
+  packing->written += done;
+  return size && done == size;
+}
+
+/* Where no chunk begins is a place that nobody could use: the next may begin at any page. */
+static bool pack_chunks(struct packing *packing)
+{
+  uint64_t length = log_length();
+  struct format_chunk head;
+  for (uint64_t offset = 0; offset < length;) {
+    if (!sys_read_at(&packing->from, offset, &head, sizeof head))
+      return false;
+    uint64_t size = sizeof head + head.stored_size;
+    bool sound = head.magic == FORMAT_MAGIC && size <= LOG_WINDOW_MAX && head.count <= head.stored_size;
+    if (sound && !pack_chunk(packing, &head, offset))
+      return false;
+    offset += sound ? size : LOG_PAGE;
+  }
+  return true;
+}
+
+/* The packed file stays only if there is something in it.  0 or errno. */
+static int pack_files(struct packing *packing)
+{
+  int error = sys_open_own(&packing->from, log_path(), false);
+  if (error)
+    return error;
+  error = sys_open_own(&packing->to, packed_path, true);
+  if (!error) {
+    if (!pack_chunks(packing))
+      error = packing->error ? packing->error : EIO;
+    int closed = sys_close_own(&packing->to);
+    error = error ? error : closed;
+    if (error || !packing->written)
+      unlink(packed_path);
+  }
+  sys_close_own(&packing->from);
+  return error;
+}
+
+/* 0 or errno. */
+static int pack(void)
+{
+  size_t packed_size = format_pack_bound(LOG_WINDOW_MAX);
+  struct packing packing = {
+      .window = sys_map(LOG_WINDOW_MAX), .packed = sys_map(packed_size), .packed_size = packed_size};
+  int error = packing.window && packing.packed ? pack_files(&packing) : ENOMEM;
+  if (packing.window)
+    sys_unmap(packing.window, LOG_WINDOW_MAX);
+  if (packing.packed)
+    sys_unmap(packing.packed, packed_size);
+  if (error)
+    return error;
+  if (!packing.written)
+    return unlink(log_path()) == 0 ? 0 : errno;
+  if (rename(packed_path, log_path()) == 0)
+    return 0;
+  error = errno;
+  unlink(packed_path);
+  return error;
+}
+
+void packer_run(void)
+{
+  if (!log_length())
+    return;
+  int stem = (int)(strlen(log_path()) - strlen(FORMAT_GRAPH_SUFFIX));
+  snprintf(packed_path, sizeof packed_path, "%.*s.packing" FORMAT_GRAPH_SUFFIX, stem, log_path());
+  int error = pack();
+  if (error && control.config.log)
+    control_say("cannot pack %s: %s; it stays as it is", log_path(), strerror(error));
+}
+
+void packer_discard(void)
+{
+  log_stop();
+  if (log_length())
+    unlink(log_path());
+}

@@ -1,0 +1,467 @@
+#define _GNU_SOURCE
+#include "hpcrun-lite/output/writer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#define ZSTD_STATIC_LINKING_ONLY
+#include <zstd.h>
+
+#include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/span/directive.h"
+#include "hpcrun-lite/rt/span/graph.h"
+#include "hpcrun-lite/rt/span/log.h"
+#include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/span/ospg.h"
+#include "hpcrun-lite/rt/span/path.h"
+#include "hpcrun-lite/rt/sampling/record.h"
+#include "hpcrun-lite/rt/sampling/region.h"
+#include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/span/work.h"
+
+enum { FLUSH_SIZE = 256 << 10, METRICS_FIRST = 16 };
+
+/* How much of the shared tables is in the file or on its way there. */
+struct shared {
+  bool metrics;
+  uint32_t modules, strings; /* records */
+};
+
+/* Packed chunks that are not in the file yet; mapped, since this may run in a program whose heap is locked. */
+struct buffer {
+  uint8_t *bytes;
+  size_t used, capacity, done; /* done: they are in the file already */
+};
+
+static struct {
+  char path[4096 + 300], whole_path[4096 + 300]; /* while it is written, and afterwards */
+  char host[256];
+  struct table metrics, processes;
+  struct format_process *process; /* the record in the live file, NULL = none */
+  struct buffer common, threads;  /* what threads refer to goes to the file before them */
+  off_t written, mark;
+  struct shared shared, shared_mark;
+  bool exists, whole, failed;
+  double ns_per_tick; /* of work that is counted in ticks */
+  ZSTD_CCtx *zstd;
+} writer;
+
+static void name_file(char *path, size_t size, const char *suffix)
+{
+  snprintf(path, size, "%s/%s-%d-%llx%s", control.config.directory, writer.host, rt.pid,
+           (unsigned long long)control.start_realtime_ns, suffix);
+}
+
+void writer_start(void)
+{
+  if (writer.common.bytes)
+    sys_unmap(writer.common.bytes, writer.common.capacity);
+  if (writer.threads.bytes)
+    sys_unmap(writer.threads.bytes, writer.threads.capacity);
+  ZSTD_CCtx *zstd = writer.zstd;
+  memset(&writer, 0, sizeof writer);
+  writer.zstd = zstd;
+  if (gethostname(writer.host, sizeof writer.host - 1) != 0 || !writer.host[0])
+    strcpy(writer.host, "localhost");
+  name_file(writer.path, sizeof writer.path, FORMAT_GRAPH_SUFFIX);
+  if (control.config.graph_log)
+    log_start(writer.path);
+  name_file(writer.path, sizeof writer.path, FORMAT_LIVE_SUFFIX);
+  arena_keep(writer.path);
+  name_file(writer.path, sizeof writer.path, FORMAT_PART_SUFFIX);
+  name_file(writer.whole_path, sizeof writer.whole_path, FORMAT_SUFFIX);
+}
+
+static bool live_file_stays(void)
+{
+  static char path[sizeof writer.path];
+  name_file(path, sizeof path, FORMAT_LIVE_SUFFIX);
+  return arena_kept() && access(path, F_OK) == 0;
+}
+
+static void fail(const char *what, size_t lost)
+{
+  int error = errno;
+  atomic_fetch_add(&rt.lost[FORMAT_LOST_WRITES], lost);
+  if (!writer.failed && control.config.log)
+    control_say("cannot %s %s: %s; measurements of process %d %s", what, writer.path, strerror(error), rt.pid,
+                live_file_stays() ? "stay as they are, in its " FORMAT_LIVE_SUFFIX " file" : "are lost");
+  writer.failed = true;
+}
+
+/* What is left of a buffer.  0 or errno. */
+static int write_buffer(const struct sys_own *file, struct buffer *buffer)
+{
+  int error;
+  size_t done =
+      sys_write_at(file, (uint64_t)writer.written, buffer->bytes + buffer->done, buffer->used - buffer->done, &error);
+  writer.written += (off_t)done;
+  buffer->done += done;
+  if (!error)
+    buffer->used = buffer->done = 0;
+  return error;
+}
+
+/* Appends both buffers to the file.  last: there is no later time. */
+static void append(bool last)
+{
+  struct sys_own file;
+  const char *what = "create";
+  int error = EBADF;
+  if ((!writer.common.used && !writer.threads.used) || writer.failed)
+    return;
+  for (int i = 0; i < SYS_TRIES && error == EBADF; i++) {
+    error = sys_open_own(&file, writer.path, !writer.exists);
+    if (error)
+      break;
+    what = "write";
+    writer.exists = true;
+    error = write_buffer(&file, &writer.common);
+    if (!error)
+      error = write_buffer(&file, &writer.threads);
+    sys_close_own(&file);
+  }
+  if (!last && (error == EMFILE || error == ENFILE || error == EBADF))
+    return; /* the program has all descriptors in use, or uses ours: what is not written is kept for later */
+  if (error) {
+    errno = error;
+    fail(what, writer.common.used - writer.common.done + writer.threads.used - writer.threads.done);
+  }
+}
+
+static bool reserve(struct buffer *buffer, size_t size)
+{
+  if (buffer->used + size <= buffer->capacity)
+    return true;
+  size_t capacity = 2 * buffer->capacity > buffer->used + size ? 2 * buffer->capacity : buffer->used + size;
+  uint8_t *bigger = sys_map(capacity);
+  if (!bigger)
+    return false;
+  if (buffer->bytes) {
+    memcpy(bigger, buffer->bytes, buffer->used);
+    sys_unmap(buffer->bytes, buffer->capacity);
+  }
+  buffer->bytes = bigger;
+  buffer->capacity = capacity;
+  return true;
+}
+
+/* zstd in memory of ours.  NULL without: then chunks are stored as they are. */
+static ZSTD_CCtx *new_compressor(void)
+{
+  size_t size = format_pack_memory();
+  void *memory = sys_map(size);
+  return memory ? ZSTD_initStaticCCtx(memory, size) : NULL;
+}
+
+struct ZSTD_CCtx_s *writer_compressor(void)
+{
+  if (!writer.zstd)
+    writer.zstd = new_compressor();
+  return writer.zstd;
+}
+
+static void put(struct buffer *to, enum format_table table, uint32_t owner, uint32_t first, uint32_t count,
+                uint32_t record_size, const void *records)
+{
+  struct format_chunk head = {
+      .table = (uint16_t)table, .owner = owner, .first = first, .count = count, .record_size = record_size};
+  size_t raw_size = (size_t)count * record_size;
+  if (!count || !reserve(to, format_pack_bound(raw_size))) {
+    if (count)
+      atomic_fetch_add(&rt.lost[FORMAT_LOST_WRITES], raw_size);
+    return;
+  }
+  enum { WORTH_COMPRESSING = 128 };
+  size_t packed = format_pack(&head, records, raw_size >= WORTH_COMPRESSING ? writer_compressor() : NULL,
+                              to->bytes + to->used, to->capacity - to->used);
+  to->used += packed;
+  if (!packed)
+    atomic_fetch_add(&rt.lost[FORMAT_LOST_WRITES], raw_size);
+}
+
+static void put_table(struct buffer *to, const struct table *table)
+{
+  for (unsigned step = 0; step < TABLE_STEPS && table->chunks[step]; step++) {
+    struct format_chunk *chunk = table->chunks[step];
+    uint32_t count = __atomic_load_n(&chunk->count, __ATOMIC_ACQUIRE);
+    put(to, table->table, table->owner, chunk->first, count, table->record_size, arena_data(chunk));
+  }
+}
+
+static void add_metric(const char *name, uint32_t unit, enum format_role role, uint64_t period)
+{
+  uint32_t index;
+  struct format_metric *metric = table_next(&writer.metrics, &index);
+  if (!metric)
+    return;
+  *metric = (struct format_metric){modules_string(name), unit, role, 0, period};
+  table_publish(&writer.metrics);
+}
+
+static void describe_metrics(void)
+{
+  bool timed = rt.driver >= 0;
+  const struct event *lead = &rt.events[timed ? rt.driver : 0];
+  uint32_t ns = modules_string("ns");
+  table_init(&writer.metrics, FORMAT_METRICS, ARENA_SHARED, 0, sizeof(struct format_metric), METRICS_FIRST);
+  add_metric("samples", 0, FORMAT_ROLE_SAMPLES, lead->period);
+  if (timed) {
+    add_metric("work", ns, FORMAT_ROLE_WORK, lead->period);
+    add_metric("overhead", ns, FORMAT_ROLE_OVERHEAD, lead->period);
+    add_metric("lock wait", ns, FORMAT_ROLE_LOCKWAIT, lead->period);
+    add_metric("per busy", ns, FORMAT_ROLE_PER_BUSY, lead->period);
+    add_metric("in use", ns, FORMAT_ROLE_IN_USE, lead->period);
+  }
+  for (unsigned i = 0; i < rt.event_count; i++)
+    if ((int)i != rt.driver)
+      add_metric(rt.events[i].name, rt.events[i].clock == EVENT_COUNT ? 0 : ns, FORMAT_ROLE_EVENT, rt.events[i].period);
+}
+
+/* The records of a table that came since the last time. */
+static void put_new(const struct table *table, uint32_t *done)
+{
+  for (unsigned step = 0; step < TABLE_STEPS && table->chunks[step]; step++) {
+    struct format_chunk *chunk = table->chunks[step];
+    uint32_t count = __atomic_load_n(&chunk->count, __ATOMIC_ACQUIRE), skip = 0;
+    if (*done > chunk->first)
+      skip = *done - chunk->first;
+    if (skip >= count)
+      continue;
+    put(&writer.common, table->table, table->owner, chunk->first + skip, count - skip, table->record_size,
+        (uint8_t *)arena_data(chunk) + (size_t)skip * table->record_size);
+    *done = chunk->first + count;
+  }
+}
+
+/* Brings the file up to date, with what the threads in it refer to: then any part of it from its start can be read. */
+static void flush(bool last)
+{
+  if (!writer.shared.metrics)
+    put_table(&writer.common, &writer.metrics);
+  writer.shared.metrics = true;
+  put_new(modules_table(), &writer.shared.modules);
+  put_new(modules_strings(), &writer.shared.strings);
+  append(last);
+}
+
+static uint64_t ticks_ns(uint64_t ticks)
+{
+  return (uint64_t)((double)ticks * writer.ns_per_tick + 0.5);
+}
+
+/* Work as it is counted while the program runs, in the unit that is written. */
+static uint64_t in_unit(uint64_t work)
+{
+  return work_is_time() ? ticks_ns(work) : work;
+}
+
+/* A thread that was never sampled and never waited has a record and nothing else. */
+void writer_thread(struct thread_state *t)
+{
+  if (rt.online) {
+    writer.ns_per_tick = (double)record_ticks_to_ns(1u << 30) / (1u << 30);
+    t->record->work = in_unit(t->total_work);
+  }
+  put(&writer.threads, FORMAT_THREAD, t->index, 0, 1, sizeof *t->record, t->record);
+  if (t->nodes.count > 1) {
+    put_table(&writer.threads, &t->nodes);
+    put_table(&writer.threads, &t->values);
+  }
+  if (writer.threads.used >= FLUSH_SIZE)
+    flush(false);
+}
+
+bool writer_thread_ended(struct thread_state *t)
+{
+  bool sampled = t->nodes.count > 1 || t->record->samples; /* samples of idle threads are in no node */
+  writer_thread(t);
+  if (sampled)
+    flush(false);
+  return !sampled || (!writer.failed && !writer.threads.used);
+}
+
+/* A string that may stand in the table already, at that offset. */
+static uint32_t string_at(uint32_t known, const char *text)
+{
+  return known && !strcmp(table_at(modules_strings(), known), text) ? known : modules_string(text);
+}
+
+static uint32_t process_notes(uint32_t before)
+{
+  static char notes[1024];
+  const struct event *lead = &rt.events[rt.driver < 0 ? 0 : rt.driver];
+  int at = snprintf(notes, sizeof notes, "event: %s, ", lead->name);
+  if (lead->frequency)
+    at += snprintf(notes + at, sizeof notes - (size_t)at, "%u samples a second for each thread", lead->frequency);
+  else
+    at += snprintf(notes + at, sizeof notes - (size_t)at, "one sample every %llu%s", (unsigned long long)lead->period,
+                   lead->clock == EVENT_COUNT ? "" : " ns");
+  const char *missing = control_openmp_missing();
+  if (missing && missing != control_no_openmp && !*control.config.note)
+    at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", missing);
+  if (*control.config.note && (size_t)at < sizeof notes)
+    snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", control.config.note);
+  return string_at(before, notes);
+}
+
+enum { BATCH = 256 };
+
+static void put_directives(void)
+{
+  struct format_directive rows[BATCH];
+  const struct table *table = directive_table();
+  for (uint32_t first = 0; first < table->count; first += BATCH) {
+    uint32_t count = table->count - first < BATCH ? table->count - first : BATCH;
+    for (uint32_t i = 0; i < count; i++) {
+      rows[i] = *(const struct format_directive *)table_at(table, first + i);
+      rows[i].work = in_unit(rows[i].work);
+      rows[i].span = in_unit(rows[i].span);
+      rows[i].lock_bound = in_unit(rows[i].lock_bound);
+    }
+    put(&writer.common, FORMAT_DIRECTIVES, 0, first, count, sizeof *rows, rows);
+  }
+}
+
+/* Who contributes to the span.  Each amount is the difference of two rounded sums, so that they add up. */
+static void put_contributions(const struct path *path)
+{
+  struct path_place place = {.path = path};
+  struct format_contribution records[BATCH];
+  uint32_t count = 0, first = 0;
+  uint64_t sum = 0;
+  const struct path_item *item;
+  do {
+    item = path_next(&place);
+    if (item) {
+      uint64_t before = in_unit(sum);
+      sum += item->amount;
+      records[count++] = (struct format_contribution){.directive = (uint32_t)(item->key >> 48),
+                                                      .thread = (uint32_t)(item->key >> 28) & PATH_THREAD_MAX,
+                                                      .node = (uint32_t)item->key & PATH_NODE_MAX,
+                                                      .amount = in_unit(sum) - before};
+    }
+    if (count == BATCH || (!item && count)) {
+      put(&writer.common, FORMAT_CONTRIBUTIONS, 0, first, count, sizeof *records, records);
+      first += count;
+      count = 0;
+    }
+  } while (item);
+}
+
+static void put_graph(struct format_process *process)
+{
+  static const char *const units[] = {
+      [WORK_CPU_TIME] = "s", [WORK_USER] = "units", [WORK_INSTRUCTIONS] = "instructions", [WORK_CYCLES] = "cycles"};
+  const struct clock *program = ospg_program();
+  process->span = in_unit(program->base);
+  process->span_burdened = in_unit(program->burdened);
+  process->work_unit = modules_string(units[rt.work_unit]);
+  process->unseen = rt.unseen;
+  process->tick_scale = (uint64_t)(writer.ns_per_tick * 4294967296.0 + 0.5); /* of the figures here, to the last bit */
+  process->cost_fork = in_unit(graph_cost_mean(GRAPH_FORK));
+  process->cost_task = in_unit(graph_cost_mean(GRAPH_TASK));
+  process->cost_join = in_unit(graph_cost_mean(GRAPH_JOIN));
+  put_directives();
+  put_contributions(&program->path);
+}
+
+/* What is known of the process from its start on. */
+static struct format_process process_facts(void)
+{
+  return (struct format_process){
+      .pid = (uint32_t)rt.pid,
+      .parent_pid = (uint32_t)getppid(),
+      .rank = control.config.rank,
+      .flags = (control.config.exchanged ? FORMAT_PROCESS_EXCHANGED : 0) | (rt.online ? FORMAT_PROCESS_ONLINE : 0) |
+               (rt.pid == control.config.first_pid ? FORMAT_PROCESS_FIRST : 0) |
+               (control.forked ? FORMAT_PROCESS_FORKED : 0),
+      .start_ns = control.start_realtime_ns,
+      .cpus = control.cpus,
+      .threads_max = 1,
+      .host = modules_string(writer.host),
+      .command = modules_string(control.command),
+      .runtime = modules_string(control.runtime),
+      .notes = process_notes(0),
+      .start_ticks = control.start_ticks,
+  };
+}
+
+void writer_begin(void)
+{
+  uint32_t index;
+  describe_metrics();
+  table_init(&writer.processes, FORMAT_PROCESS, ARENA_SHARED, 0, sizeof(struct format_process), 1);
+  struct format_process *process = table_next(&writer.processes, &index);
+  if (!process)
+    return;
+  *process = process_facts();
+  table_publish(&writer.processes);
+  writer.process = process;
+  record_keep(process);
+}
+
+void writer_runtime(void)
+{
+  if (writer.process)
+    writer.process->runtime = modules_string(control.runtime);
+}
+
+void writer_process(void)
+{
+  struct format_process process = writer.process ? *writer.process : process_facts();
+  process.runtime = string_at(process.runtime, control.runtime);
+  process.notes = process_notes(process.notes);
+  process.threads = control.thread_count;
+  process.regions = control.finished_regions;
+  for (const struct thread_state *t = control.threads; t; t = t->next)
+    process.regions += t->record->regions;
+  record_process(&process);
+  if (rt.online)
+    put_graph(&process);
+  put(&writer.common, FORMAT_PROCESS, 0, 0, 1, sizeof process, &process);
+  put_table(&writer.common, region_table());
+  flush(true);
+}
+
+void writer_commit(void)
+{
+  if (writer.failed)
+    return;
+  if (rename(writer.path, writer.whole_path) != 0) {
+    fail("rename", 0);
+    return;
+  }
+  writer.whole = true;
+  arena_remove();
+}
+
+void writer_discard(void)
+{
+  writer.exists = writer.exists && unlink(writer.path) != 0;
+  arena_remove();
+}
+
+void writer_mark(void)
+{
+  if (writer.threads.used)
+    flush(true);
+  writer.shared_mark = writer.shared;
+  writer.mark = writer.exists ? writer.written : -1;
+}
+
+void writer_rewind(void)
+{
+  if (writer.whole && rename(writer.whole_path, writer.path) != 0)
+    fail("rewind", 0);
+  writer.whole = false;
+  if (writer.mark < 0)
+    writer.exists = writer.exists && unlink(writer.path) != 0;
+  else if (truncate(writer.path, writer.mark) != 0)
+    fail("rewind", 0);
+  writer.written = writer.mark < 0 ? 0 : writer.mark;
+  writer.shared = writer.shared_mark;
+  arena_restore();
+}

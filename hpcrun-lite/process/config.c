@@ -1,0 +1,63 @@
+#include "hpcrun-lite/process/config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/auxv.h>
+
+#include "hpcrun-lite/control.h"
+
+static const char *text(const char *name, const char *otherwise)
+{
+  const char *value = getenv(name);
+  return value && *value ? value : otherwise;
+}
+
+static int rank(void)
+{
+  static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
+                                      "SLURM_PROCID"};
+  for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *value = text(names[i], NULL);
+    if (value)
+      return atoi(value);
+  }
+  return -1;
+}
+
+static enum work_unit work_unit(const char *name)
+{
+  if (strcmp(name, "user") == 0)
+    return WORK_USER;
+  if (strcmp(name, "instructions") == 0)
+    return WORK_INSTRUCTIONS;
+  return strcmp(name, "cycles") == 0 ? WORK_CYCLES : WORK_CPU_TIME;
+}
+
+void config_read(struct config *config)
+{
+  char message[256];
+  *config = (struct config){.rank = -1, .note = ""};
+  const char *directory = text("HPCRUN_LITE_DIR", NULL);
+  if (!directory || getauxval(AT_SECURE)) /* a setuid program is none of our business */
+    return;
+  config->log = atoi(text("HPCRUN_LITE_LOG", "1"));
+  config->first_pid = atoi(text("HPCRUN_LITE_PID", "0"));
+  config->note = text("HPCRUN_LITE_NOTE", "");
+  config->task_creation = strcmp(text("HPCRUN_LITE_TASKS", "region"), "creation") == 0;
+  const char *parallelism = text("HPCRUN_LITE_PARALLELISM", "online");
+  config->graph_log = strcmp(parallelism, "log") == 0;
+  config->online = config->graph_log || strcmp(parallelism, "online") == 0;
+  config->work_unit = work_unit(text("HPCRUN_LITE_WORK", "cpu-time"));
+  config->paused = atoi(text("HPCRUN_LITE_PAUSED", "0")) != 0;
+  config->exchanged = text("HPCRUN_LITE_RUNTIME", NULL) != NULL;
+  config->tool_disabled = strcasecmp(text("OMP_TOOL", "enabled"), "disabled") == 0;
+  config->rank = rank();
+  int count = events_parse_list(text("HPCRUN_LITE_EVENTS", "task-clock@f200"), config->events, message, sizeof message);
+  if (count <= 0) {
+    control_say("%s: nothing is measured", message);
+    return;
+  }
+  config->event_count = (unsigned)count;
+  config->directory = directory;
+}

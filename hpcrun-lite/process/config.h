@@ -1,0 +1,30 @@
+/* The launcher's settings, from the environment.  Context: CTL.  config.c holds the only getenv calls. */
+#ifndef HPCRUN_LITE_CONFIG_H
+#define HPCRUN_LITE_CONFIG_H
+
+#include <stdbool.h>
+
+#include "common/events.h"
+#include "hpcrun-lite/rt/core/rt.h"
+
+struct config {
+  const char *directory; /* NULL: not launched by hpcrun-lite, stay inert    */
+  struct event events[EVENTS_MAX];
+  unsigned event_count;
+  int log;                  /* 0 quiet, 1 normal, 2 verbose                     */
+  int first_pid;            /* of the process that the launcher became          */
+  int rank;                 /* MPI, -1 without                                  */
+  bool online;              /* -p online, -p log                               */
+  bool graph_log;           /* -p log                                          */
+  enum work_unit work_unit; /* --work                                          */
+  bool paused;              /* --paused                                        */
+  bool task_creation;       /* --task-context creation                          */
+  const char *note;         /* the launcher's word on the OpenMP runtime, or "" */
+  bool exchanged;           /* it put another OpenMP runtime under the program  */
+  bool tool_disabled;       /* OMP_TOOL=disabled                                */
+};
+
+/* Reads the settings once.  A fault is said on standard error and leaves directory NULL. */
+void config_read(struct config *config);
+
+#endif

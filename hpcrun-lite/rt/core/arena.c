@@ -1,0 +1,313 @@
+#include "hpcrun-lite/rt/core/arena.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "hpcrun-lite/rt/core/mapped.h"
+#include "hpcrun-lite/rt/sampling/record.h"
+#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/core/sys.h"
+
+/* A handle names a chunk in 32 bits: mapping << 16 | offset in units of 64 bytes.  0 names nothing. */
+enum { UNIT = FORMAT_UNIT, BLOCK_SIZE = 1 << 20, KEPT_FIRST = 64 << 10, BLOCKS_MAX = 1 << 14, PAGE = 4096 };
+
+struct block {
+  _Atomic(uint8_t *) base;
+  size_t size;
+  atomic_size_t used;
+  bool keep; /* for tables */
+};
+
+/* Writers: any thread.  size and keep are written by who has taken the number, and published by a release store of
+ * base; who loads that with acquire may read them.  `used` only grows, by compare-and-exchange.  `newest`, of blocks
+ * for tables and of others, is only a hint where to start. */
+static struct block blocks[BLOCKS_MAX];
+static atomic_uint newest[2];
+static atomic_uint block_count = 1; /* block 0 stays empty, so that no handle is 0 */
+static struct mapped_file file;
+
+/* Tables are in memory until the file is worth its cost.  WAITING to SETTLED: by the only thread. */
+static _Atomic enum { KEEP_NOTHING, KEEP_WAITING, KEEP_SETTLED } keeping;
+static atomic_uint table_size; /* of the next block for tables */
+
+/* Free chunks by class and step: tag << 32 | handle.  The tag changes with every push and pop, against ABA: a stale
+ * reserved[0], read of a chunk that another thread has taken meanwhile, is never used.  Pushed with release, popped
+ * with acquire: what was done to the chunk is done. */
+static _Atomic uint64_t free_lists[ARENA_CLASSES][TABLE_STEPS];
+
+static uint8_t *handle_address(uint32_t handle)
+{
+  return atomic_load_explicit(&blocks[handle >> 16].base, memory_order_acquire) + (size_t)(handle & 0xffff) * UNIT;
+}
+
+/* How large a block is; those for tables are small at first, since most programs need no more. */
+static size_t block_size(size_t least, bool keep)
+{
+  unsigned usual = keep ? atomic_load(&table_size) : 0;
+  if (!usual)
+    usual = BLOCK_SIZE;
+  else if (usual < BLOCK_SIZE)
+    atomic_store(&table_size, 2 * usual); /* two threads at once may make two of one size */
+  return least > usual ? (least + PAGE - 1) / PAGE * PAGE : usual;
+}
+
+/* Memory of the file's for a block.  NULL if it cannot be had. */
+static uint8_t *map_kept(size_t size)
+{
+  if (atomic_load(&keeping) != KEEP_SETTLED)
+    return NULL;
+  uint8_t *base = mapped_part(&file, size);
+  if (!base)
+    record_unkept();
+  return base;
+}
+
+/* Maps a new block of at least size bytes; returns its number, 0 without memory. */
+static unsigned block_new(size_t size, bool keep)
+{
+  unsigned number = atomic_load(&block_count);
+  do {
+    if (number >= BLOCKS_MAX)
+      return 0;
+  } while (!atomic_compare_exchange_weak(&block_count, &number, number + 1));
+  struct block *block = &blocks[number];
+  block->size = block_size(size, keep);
+  block->keep = keep;
+  uint8_t *base = keep ? map_kept(block->size) : NULL;
+  if (!base)
+    base = sys_map(block->size);
+  if (!base) /* the number is lost, not the memory: after 16,384 failures nothing is tried any more */
+    return 0;
+  atomic_store(&block->used, 0);
+  atomic_store_explicit(&block->base, base, memory_order_release);
+  return number;
+}
+
+static uint8_t *block_cut(unsigned number, size_t size, uint32_t *handle)
+{
+  struct block *block = &blocks[number];
+  uint8_t *base = atomic_load_explicit(&block->base, memory_order_acquire);
+  if (!base)
+    return NULL;
+  size_t used = atomic_load(&block->used);
+  do {
+    if (used + size > block->size)
+      return NULL;
+  } while (!atomic_compare_exchange_weak(&block->used, &used, used + size));
+  *handle = number << 16 | (uint32_t)(used / UNIT);
+  return base + used;
+}
+
+static uint8_t *cut(size_t size, bool keep, uint32_t *handle)
+{
+  unsigned number = atomic_load(&newest[keep]);
+  uint8_t *memory = number ? block_cut(number, size, handle) : NULL;
+  while (!memory) {
+    unsigned fresh = block_new(size, keep);
+    if (!fresh)
+      return NULL;
+    memory = block_cut(fresh, size, handle);
+    if (size < blocks[fresh].size / 2)
+      atomic_store(&newest[keep], fresh);
+  }
+  return memory;
+}
+
+static struct format_chunk *pop(enum arena_class class, unsigned step)
+{
+  _Atomic uint64_t *list = &free_lists[class][step];
+  uint64_t head = atomic_load_explicit(list, memory_order_acquire);
+  for (;;) {
+    uint32_t handle = (uint32_t)head;
+    if (!handle)
+      return NULL;
+    struct format_chunk *chunk = (struct format_chunk *)handle_address(handle);
+    uint64_t next = __atomic_load_n(&chunk->reserved[0], __ATOMIC_RELAXED);
+    if (atomic_compare_exchange_weak(list, &head, ((head >> 32) + 1) << 32 | next))
+      return chunk;
+  }
+}
+
+void arena_free(enum arena_class class, unsigned step, struct format_chunk *chunk)
+{
+  _Atomic uint64_t *list = &free_lists[class][step];
+  chunk->table = FORMAT_FREE;
+  uint64_t head = atomic_load(list), fresh;
+  do {
+    __atomic_store_n(&chunk->reserved[0], (uint32_t)head, __ATOMIC_RELAXED);
+    fresh = ((head >> 32) + 1) << 32 | chunk->reserved[1];
+  } while (!atomic_compare_exchange_weak_explicit(list, &head, fresh, memory_order_release, memory_order_relaxed));
+}
+
+struct format_chunk *arena_new(enum arena_class class, unsigned step, enum format_table table, uint32_t owner,
+                               uint32_t record_size, uint32_t capacity)
+{
+  size_t size = (sizeof(struct format_chunk) + (size_t)record_size * capacity + UNIT - 1) / UNIT * UNIT;
+  struct format_chunk *chunk = pop(class, step);
+  if (chunk) {
+    __builtin_memset(arena_data(chunk), 0, size - sizeof *chunk);
+  } else {
+    uint32_t handle;
+    chunk = (struct format_chunk *)cut(size, table != FORMAT_FREE, &handle);
+    if (!chunk)
+      return NULL;
+    chunk->reserved[1] = handle;
+  }
+  chunk->version = FORMAT_VERSION;
+  chunk->flags = FORMAT_LIVE;
+  chunk->owner = owner;
+  chunk->first = chunk->count = 0;
+  chunk->record_size = record_size;
+  chunk->stored_size = size - sizeof *chunk;
+  __atomic_store_n(&chunk->reserved[0], 0, __ATOMIC_RELAXED); /* who lost the race in pop() may still look */
+  __atomic_store_n(&chunk->magic, FORMAT_MAGIC, __ATOMIC_RELEASE);
+  __atomic_store_n(&chunk->table, (uint16_t)table, __ATOMIC_RELEASE);
+  return chunk;
+}
+
+void arena_reset(void)
+{
+  unsigned count = atomic_load(&block_count);
+  for (unsigned i = 1; i < count; i++) {
+    uint8_t *base = atomic_load(&blocks[i].base);
+    if (base)
+      sys_unmap(base, blocks[i].size);
+    atomic_store(&blocks[i].base, NULL);
+  }
+  atomic_store(&block_count, 1);
+  atomic_store(&newest[0], 0);
+  atomic_store(&newest[1], 0);
+  atomic_store(&keeping, KEEP_NOTHING);
+  atomic_store(&table_size, 0);
+  for (unsigned class = 0; class < ARENA_CLASSES; class ++)
+    for (unsigned step = 0; step < TABLE_STEPS; step++)
+      atomic_store(&free_lists[class][step], 0);
+}
+
+void arena_keep(const char *path)
+{
+  if (!mapped_start(&file, path))
+    return;
+  atomic_store(&table_size, KEPT_FIRST);
+  atomic_store(&keeping, KEEP_WAITING);
+}
+
+void arena_settle(void)
+{
+  if (atomic_load_explicit(&keeping, memory_order_relaxed) != KEEP_WAITING)
+    return;
+  unsigned count = atomic_load(&block_count);
+  for (unsigned i = 1; i < count; i++) {
+    uint8_t *base = atomic_load(&blocks[i].base);
+    if (base && blocks[i].keep && !mapped_adopt(&file, base, blocks[i].size))
+      record_unkept();
+  }
+  atomic_store(&keeping, KEEP_SETTLED);
+}
+
+void arena_waive(void)
+{
+  if (atomic_load(&keeping) != KEEP_WAITING)
+    return;
+  atomic_store(&keeping, KEEP_NOTHING);
+  record_unkept();
+}
+
+bool arena_kept(void)
+{
+  return mapped_made(&file);
+}
+
+void arena_remove(void)
+{
+  mapped_remove(&file);
+}
+
+void arena_restore(void)
+{
+  if (atomic_load(&keeping) != KEEP_SETTLED)
+    return;
+  mapped_renew(&file);
+  atomic_store(&keeping, KEEP_WAITING);
+  arena_settle();
+}
+
+void table_init(struct table *table, enum format_table kind, enum arena_class class, uint32_t owner,
+                uint32_t record_size, uint32_t first_capacity)
+{
+  *table = (struct table){.table = kind,
+                          .class = class,
+                          .owner = owner,
+                          .record_size = record_size,
+                          .first_shift = (uint32_t)__builtin_ctz(first_capacity)};
+}
+
+void *table_next_many(struct table *table, uint32_t records, uint32_t *index)
+{
+  for (;;) {
+    uint32_t step = table_step(table, table->count), first = table_first(table, step);
+    uint32_t capacity = 1u << (table->first_shift + step);
+    if (step >= TABLE_STEPS)
+      return NULL;
+    if (!table->chunks[step]) {
+      struct format_chunk *chunk =
+          arena_new(table->class, step, table->table, table->owner, table->record_size, capacity);
+      if (!chunk)
+        return NULL;
+      chunk->first = first;
+      __atomic_store_n(&table->chunks[step], chunk, __ATOMIC_RELEASE);
+    }
+    if (table->count - first + records <= capacity) {
+      *index = table->count;
+      return table_at(table, table->count);
+    }
+    table_publish_many(table, capacity - (table->count - first));
+  }
+}
+
+void table_publish_many(struct table *table, uint32_t records)
+{
+  struct format_chunk *chunk = table->chunks[table_step(table, table->count)];
+  __atomic_store_n(&chunk->count, chunk->count + records, __ATOMIC_RELEASE);
+  __atomic_store_n(&table->count, table->count + records, __ATOMIC_RELEASE);
+}
+
+void *table_next(struct table *table, uint32_t *index)
+{
+  return table_next_many(table, 1, index);
+}
+
+void table_publish(struct table *table)
+{
+  table_publish_many(table, 1);
+}
+
+bool table_reach(struct table *table, atomic_flag *lock, uint32_t index)
+{
+  enum { TRIES = 100000 };
+  uint32_t added;
+  int tries = 0;
+  while (__atomic_load_n(&table->count, __ATOMIC_ACQUIRE) <= index) {
+    if (atomic_flag_test_and_set_explicit(lock, memory_order_acquire)) {
+      if (++tries > TRIES)
+        return false;
+      sys_yield();
+      continue;
+    }
+    bool room = table->count > index || table_next(table, &added);
+    if (room && table->count <= index)
+      table_publish(table);
+    atomic_flag_clear_explicit(lock, memory_order_release);
+    if (!room)
+      return false;
+  }
+  return true;
+}
+
+void table_release(struct table *table)
+{
+  for (unsigned step = 0; step < TABLE_STEPS; step++)
+    if (table->chunks[step])
+      arena_free(table->class, step, table->chunks[step]);
+  table_init(table, table->table, table->class, table->owner, table->record_size, 1u << table->first_shift);
+}

@@ -1,0 +1,106 @@
+#include "hpcrun-lite/rt/core/mapped.h"
+
+#include "common/format.h"
+#include "hpcrun-lite/rt/core/sys.h"
+
+enum { TRIES = 100000 };
+
+enum file_state { FILE_NONE, FILE_MAKING, FILE_MADE, FILE_FAILED };
+
+bool mapped_start(struct mapped_file *file, const char *path)
+{
+  size_t length = __builtin_strlen(path);
+  bool fits = length < sizeof file->path;
+  if (fits)
+    __builtin_memcpy(file->path, path, length + 1);
+  atomic_store(&file->state, fits ? FILE_NONE : FILE_FAILED);
+  atomic_store(&file->length, 0);
+  return fits;
+}
+
+/* Whoever comes first makes the file. */
+static bool open_file(struct mapped_file *file, struct sys_own *opened)
+{
+  int none = FILE_NONE;
+  if (atomic_compare_exchange_strong(&file->state, &none, FILE_MAKING)) {
+    bool made = file->path[0] && sys_open_own(opened, file->path, true) == 0;
+    atomic_store(&file->state, made ? FILE_MADE : FILE_FAILED);
+    return made;
+  }
+  for (int i = 0; i < TRIES && atomic_load(&file->state) == FILE_MAKING; i++)
+    sys_yield();
+  return atomic_load(&file->state) == FILE_MADE && sys_open_own(opened, file->path, false) == 0;
+}
+
+/* What has been written into a place that could not be mapped is nobody's. */
+static void disown(const struct sys_own *opened, uint64_t offset, size_t size)
+{
+  const struct format_chunk head = {.magic = FORMAT_MAGIC,
+                                    .version = FORMAT_VERSION,
+                                    .table = FORMAT_FREE,
+                                    .flags = FORMAT_LIVE,
+                                    .stored_size = size - sizeof head};
+  int error;
+  sys_write_at(opened, offset, &head, sizeof head, &error);
+}
+
+/* written: something stands at the place, be it mapped or not. */
+static void *map_part(const struct sys_own *opened, void *at, uint64_t offset, size_t size, bool *written)
+{
+  int error;
+  if (!sys_reserve(opened, offset, size))
+    return NULL;
+  *written = at != NULL;
+  bool filled = !at || sys_write_at(opened, offset, at, size, &error) == size;
+  void *part = filled ? sys_map_file(at, opened, offset, size) : NULL;
+  if (!part && at)
+    disown(opened, offset, size);
+  return part;
+}
+
+/* at: what is there moves into the file, and is replaced by the part.  A place that was taken and is not used is given
+ * back, unless others have taken theirs behind it: then zeros, or the end of the file, stand there. */
+static void *take_part(struct mapped_file *file, void *at, size_t size)
+{
+  struct sys_own opened;
+  void *part = NULL;
+  bool written = false, again = open_file(file, &opened);
+  if (!again)
+    return NULL;
+  uint64_t offset = atomic_fetch_add(&file->length, size), end = offset + size;
+  for (int i = 0; i < SYS_TRIES && again; i++) {
+    part = map_part(&opened, at, offset, size, &written);
+    again = !part && !sys_is_own(&opened) && open_file(file, &opened);
+  }
+  sys_close_own(&opened);
+  if (!part && !written)
+    atomic_compare_exchange_strong(&file->length, &end, offset);
+  return part;
+}
+
+void *mapped_part(struct mapped_file *file, size_t size_bytes)
+{
+  return take_part(file, NULL, size_bytes);
+}
+
+bool mapped_adopt(struct mapped_file *file, void *memory, size_t size_bytes)
+{
+  return take_part(file, memory, size_bytes);
+}
+
+bool mapped_made(const struct mapped_file *file)
+{
+  return atomic_load(&file->state) == FILE_MADE;
+}
+
+void mapped_remove(struct mapped_file *file)
+{
+  if (atomic_exchange(&file->state, FILE_FAILED) == FILE_MADE)
+    sys_unlink(file->path);
+}
+
+void mapped_renew(struct mapped_file *file)
+{
+  atomic_store(&file->state, FILE_NONE);
+  atomic_store(&file->length, 0);
+}

@@ -1,0 +1,246 @@
+#define _GNU_SOURCE
+#include "hpcrun-lite/rt/core/modules.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "hpcrun-lite/rt/core/sys.h"
+
+enum { MODULES_FIRST = 32, STRINGS_FIRST = 4096, LOCK_TRIES = 100000, PATH_LONGEST = 4096, CACHE_SIZE = 16 };
+
+static struct table modules, strings; /* grow under the lock; see rt/arena.h */
+static atomic_flag lock = ATOMIC_FLAG_INIT;
+static const char *executable_path;
+
+/* A holder is in RT or CTL code with all our signals refused, hence runs on and lets go soon, unless it is not
+ * scheduled. */
+static bool lock_take(void)
+{
+  for (int i = 0; i < LOCK_TRIES; i++) {
+    if (!atomic_flag_test_and_set_explicit(&lock, memory_order_acquire))
+      return true;
+    if (i % 64 == 63)
+      sys_yield();
+  }
+  return false;
+}
+
+static void lock_drop(void)
+{
+  atomic_flag_clear_explicit(&lock, memory_order_release);
+}
+
+static uint32_t string_add(const char *text)
+{
+  size_t size = strnlen(text, PATH_LONGEST - 1) + 1;
+  uint32_t offset;
+  if (size == 1)
+    return 0;
+  char *to = table_next_many(&strings, (uint32_t)size, &offset);
+  if (!to)
+    return 0;
+  memcpy(to, text, size - 1);
+  table_publish_many(&strings, (uint32_t)size);
+  return offset;
+}
+
+uint32_t modules_string(const char *text)
+{
+  if (!lock_take())
+    return 0;
+  uint32_t offset = string_add(text);
+  lock_drop();
+  return offset;
+}
+
+const struct table *modules_table(void)
+{
+  return &modules;
+}
+
+const struct table *modules_strings(void)
+{
+  return &strings;
+}
+
+const char *modules_path(const struct format_module *module)
+{
+  return table_at(&strings, module->path);
+}
+
+/* Takes the build id from the notes of a mapped module: the file may be gone when the report is made. */
+static void read_build_id(struct format_module *module)
+{
+  Elf64_Ehdr head;
+  if (!sys_peek(module->start, &head, sizeof head) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
+    return;
+  for (unsigned i = 0; i < head.e_phnum && i < 64; i++) {
+    Elf64_Phdr segment;
+    if (!sys_peek(module->start + head.e_phoff + i * sizeof segment, &segment, sizeof segment) ||
+        segment.p_type != PT_NOTE)
+      continue;
+    uint64_t at = module->base + segment.p_vaddr, end = at + segment.p_memsz;
+    for (int notes = 0; notes < 32 && at + sizeof(Elf64_Nhdr) + 8 <= end; notes++) {
+      struct {
+        Elf64_Nhdr head;
+        char name[4];
+      } note;
+      if (!sys_peek(at, &note, sizeof note))
+        return;
+      uint64_t body = at + sizeof note.head + (note.head.n_namesz + 3u) / 4 * 4;
+      if (note.head.n_type == NT_GNU_BUILD_ID && note.head.n_namesz == 4 && !memcmp(note.name, "GNU", 4) &&
+          note.head.n_descsz >= 8 && note.head.n_descsz <= sizeof module->build_id &&
+          sys_peek(body, module->build_id, note.head.n_descsz)) {
+        module->build_id_size = note.head.n_descsz;
+        return;
+      }
+      at = body + ((uint64_t)note.head.n_descsz + 3) / 4 * 4;
+    }
+  }
+}
+
+static bool starts_with(const char *text, const char *prefix)
+{
+  return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static uint32_t flags_of(const char *path, uint64_t start)
+{
+  const char *slash = strrchr(path, '/');
+  const char *name = slash ? slash + 1 : path;
+  if (starts_with(name, "libhpcrun-lite."))
+    return FORMAT_MODULE_TOOL;
+  if (starts_with(name, "libomp.") || starts_with(name, "libomp-") || starts_with(name, "libgomp.") ||
+      starts_with(name, "libiomp5."))
+    return FORMAT_MODULE_RUNTIME;
+  if (starts_with(name, "libc.so") || starts_with(name, "libc-2") || starts_with(name, "ld-linux") ||
+      starts_with(name, "libpthread"))
+    return FORMAT_MODULE_SYSTEM;
+  return start == getauxval(AT_SYSINFO_EHDR) ? FORMAT_MODULE_VDSO : 0;
+}
+
+/* The record that fits, if there is one already. */
+static const struct format_module *known(uint64_t start, uint64_t end, const char *path, uint32_t *index)
+{
+  uint32_t count = __atomic_load_n(&modules.count, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 1; i < count; i++) {
+    const struct format_module *module = table_at(&modules, i);
+    if (module->start == start && module->end == end && !strncmp(modules_path(module), path, PATH_LONGEST - 1)) {
+      *index = i;
+      return module;
+    }
+  }
+  return NULL;
+}
+
+static const struct format_module *enter(uint64_t start, uint64_t end, uint64_t base, const char *path, uint32_t flags,
+                                         uint32_t *index)
+{
+  const struct format_module *found = known(start, end, path, index);
+  if (found || !lock_take())
+    return found;
+  found = known(start, end, path, index);
+  struct format_module *module = found ? NULL : table_next(&modules, index);
+  if (module && *index <= FORMAT_WHAT_MAX) {
+    *module =
+        (struct format_module){.start = start, .end = end, .base = base, .path = string_add(path), .flags = flags};
+    if (!(flags & FORMAT_MODULE_ANON))
+      read_build_id(module);
+    table_publish(&modules);
+    found = module;
+  }
+  lock_drop();
+  return found;
+}
+
+/* A library that was opened by a relative path: made absolute while the working directory is likely still the same. */
+static const char *absolute(const char *path, char *buffer, size_t size)
+{
+  if (path[0] == '/' || path[0] == '[')
+    return path;
+  size_t length = sys_working_directory(buffer, size);
+  if (!length || length + 1 + strnlen(path, size) >= size)
+    return path;
+  if (path[0] == '.' && path[1] == '/')
+    path += 2;
+  buffer[length] = '/';
+  strcpy(buffer + length + 1, path);
+  return buffer;
+}
+
+static const struct format_module *look_up(uint64_t address, uint32_t *index)
+{
+  struct dl_find_object object;
+  if (_dl_find_object((void *)address, &object) != 0) {
+    uint64_t window = address & ~0xffffffffULL;
+    return enter(window, window + 0x100000000ULL, window, "[generated code]", FORMAT_MODULE_ANON, index);
+  }
+  uint64_t start = (uint64_t)object.dlfo_map_start;
+  const struct link_map *map = object.dlfo_link_map;
+  bool main = map->l_name[0] == '\0';
+  char buffer[PATH_LONGEST / 4];
+  uint32_t flags = main ? FORMAT_MODULE_MAIN : flags_of(map->l_name, start);
+  const char *path = main || flags & FORMAT_MODULE_VDSO ? map->l_name : absolute(map->l_name, buffer, sizeof buffer);
+  return enter(start, (uint64_t)object.dlfo_map_end, map->l_addr, main ? executable_path : path, flags, index);
+}
+
+const struct format_module *modules_find(struct thread_state *t, uint64_t address, uint32_t *index)
+{
+  unsigned generation = atomic_load_explicit(&rt.module_generation, memory_order_acquire);
+  for (unsigned i = 0; i < CACHE_SIZE; i++) {
+    struct module_cache *entry = &t->modules[i];
+    if (address - entry->start < entry->end - entry->start && entry->generation == generation) {
+      *index = entry->index;
+      return table_at(&modules, entry->index);
+    }
+  }
+  const struct format_module *module = look_up(address, index);
+  if (!module || module->flags & FORMAT_MODULE_ANON) {
+    rt_lost(t, FORMAT_LOST_MODULES);
+    return module;
+  }
+  t->modules[*index % CACHE_SIZE] =
+      (struct module_cache){.start = module->start, .end = module->end, .index = *index, .generation = generation};
+  return module;
+}
+
+bool modules_mark_runtime(struct thread_state *t, const void *address)
+{
+  uint32_t index;
+  const struct format_module *module = modules_find(t, (uint64_t)address, &index);
+  if (!module || module->flags & FORMAT_MODULE_MAIN)
+    return false;
+  __atomic_fetch_or(&((struct format_module *)table_at(&modules, index))->flags, FORMAT_MODULE_RUNTIME,
+                    __ATOMIC_RELAXED);
+  rt.ompt_module = index;
+  return true;
+}
+
+const char *modules_runtime(void)
+{
+  uint32_t count = __atomic_load_n(&modules.count, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 1; i < count; i++) {
+    const struct format_module *module = table_at(&modules, i);
+    if (module->flags & FORMAT_MODULE_RUNTIME)
+      return modules_path(module);
+  }
+  return NULL;
+}
+
+void modules_start(const char *executable)
+{
+  uint32_t index;
+  executable_path = executable;
+  atomic_flag_clear(&lock);
+  table_init(&modules, FORMAT_MODULES, ARENA_SHARED, 0, sizeof(struct format_module), MODULES_FIRST);
+  table_init(&strings, FORMAT_STRINGS, ARENA_SHARED, 0, 1, STRINGS_FIRST);
+  if (table_next(&strings, &index))
+    table_publish(&strings); /* offset 0: the empty string */
+  if (table_next(&modules, &index))
+    table_publish(&modules); /* module 0 does not exist */
+  look_up((uint64_t)getauxval(AT_ENTRY), &index);
+  look_up((uint64_t)modules_start, &index);
+}

@@ -1,0 +1,91 @@
+#include "hpcrun-lite/rt/core/pool.h"
+
+#include "hpcrun-lite/rt/core/sys.h"
+
+enum { FIRST = 256, TRIES = 100000 };
+
+static struct pool_record *at(const struct pool *pool, uint32_t index)
+{
+  return pool_at(pool, index);
+}
+
+void pool_init(struct pool *pool, uint32_t record_size)
+{
+  uint32_t none;
+  atomic_store(&pool->batches, 0);
+  atomic_flag_clear(&pool->lock);
+  table_init(&pool->table, FORMAT_FREE, ARENA_SHARED, 0, record_size, FIRST);
+  if (table_next(&pool->table, &none))
+    table_publish(&pool->table); /* index 0 means "none" */
+}
+
+static void push_batch(struct pool *pool, uint32_t first)
+{
+  uint64_t head = atomic_load(&pool->batches);
+  do {
+    __atomic_store_n(&at(pool, first)->batch, (uint32_t)head, __ATOMIC_RELAXED);
+  } while (!atomic_compare_exchange_weak(&pool->batches, &head, ((head >> 32) + 1) << 32 | first));
+}
+
+static uint32_t pop_batch(struct pool *pool)
+{
+  uint64_t head = atomic_load(&pool->batches);
+  for (;;) {
+    uint32_t first = (uint32_t)head;
+    if (!first)
+      return 0;
+    uint64_t next = __atomic_load_n(&at(pool, first)->batch, __ATOMIC_RELAXED);
+    if (atomic_compare_exchange_weak(&pool->batches, &head, ((head >> 32) + 1) << 32 | next))
+      return first;
+  }
+}
+
+/* New records, linked.  Returns the first. */
+static uint32_t add_records(struct pool *pool, uint32_t *count)
+{
+  uint32_t first = 0, index;
+  *count = 0;
+  for (int i = 0; i < TRIES; i++) {
+    if (atomic_flag_test_and_set_explicit(&pool->lock, memory_order_acquire)) {
+      sys_yield();
+      continue;
+    }
+    struct pool_record *record;
+    while (*count < POOL_BATCH && (record = table_next(&pool->table, &index))) {
+      record->next = first;
+      first = index;
+      table_publish(&pool->table);
+      ++*count;
+    }
+    atomic_flag_clear_explicit(&pool->lock, memory_order_release);
+    break;
+  }
+  return first;
+}
+
+bool pool_fill(struct pool *pool, struct pool_hand *hand)
+{
+  hand->count = POOL_BATCH;
+  hand->first = pop_batch(pool);
+  if (!hand->first)
+    hand->first = add_records(pool, &hand->count);
+  return hand->first != 0;
+}
+
+void pool_shed(struct pool *pool, struct pool_hand *hand)
+{
+  uint32_t first = hand->first, last = first;
+  for (int i = 1; i < POOL_BATCH; i++)
+    last = at(pool, last)->next;
+  hand->first = at(pool, last)->next;
+  hand->count -= POOL_BATCH;
+  at(pool, last)->next = 0;
+  push_batch(pool, first);
+}
+
+void pool_give(struct pool *pool, struct pool_hand *hand)
+{
+  if (hand->first)
+    push_batch(pool, hand->first);
+  *hand = (struct pool_hand){0};
+}

@@ -1,0 +1,375 @@
+#define _GNU_SOURCE
+#include "hpcrun-lite/rt/core/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/membarrier.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+static long call6(long number, long a, long b, long c, long d, long e, long f)
+{
+  long result;
+  register long r10 __asm__("r10") = d;
+  register long r8 __asm__("r8") = e;
+  register long r9 __asm__("r9") = f;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
+  return result;
+}
+
+static long call3(long number, long a, long b, long c)
+{
+  return call6(number, a, b, c, 0, 0, 0);
+}
+
+void *sys_map(size_t size_bytes)
+{
+  long at =
+      call6(SYS_mmap, 0, (long)size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return at < 0 && at > -4096 ? NULL : (void *)at;
+}
+
+void sys_unmap(void *memory, size_t size_bytes)
+{
+  call3(SYS_munmap, (long)memory, (long)size_bytes, 0);
+}
+
+void sys_wipe_on_fork(void *memory, size_t size_bytes)
+{
+  call3(SYS_madvise, (long)memory, (long)size_bytes, MADV_WIPEONFORK);
+}
+
+int sys_tid(void)
+{
+  return (int)call3(SYS_gettid, 0, 0, 0);
+}
+
+int sys_pid(void)
+{
+  return (int)call3(SYS_getpid, 0, 0, 0);
+}
+
+static int own_pid;
+
+int sys_own_pid(void)
+{
+  return own_pid = sys_pid();
+}
+
+static uint64_t clock_ns(int clock)
+{
+  struct timespec now = {0};
+  call3(SYS_clock_gettime, clock, (long)&now, 0);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t sys_monotonic_ns(void)
+{
+  return clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t sys_thread_cpu_ns(void)
+{
+  return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+uint64_t sys_cpu_ns_of(int tid)
+{
+  return clock_ns((int)((~(unsigned)tid << 3) | 6)); /* the kernel's encoding: CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED */
+}
+
+uint64_t sys_process_cpu_ns(void)
+{
+  return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/* Where process_vm_readv is forbidden (some containers): the kernel checks that a signal set can be read before it
+ * looks at `how`, so an impossible `how` makes it a probe.  The page may vanish between probe and load; that is the
+ * lesser evil. */
+static bool peek_by_probe(uint64_t address, void *out, size_t size_bytes)
+{
+  uint64_t last = address + size_bytes - 8;
+  if (call6(SYS_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) != -EINVAL ||
+      call6(SYS_rt_sigprocmask, -1, (long)last, 0, 8, 0, 0) != -EINVAL)
+    return false;
+  __builtin_memcpy(out, (const void *)address, size_bytes);
+  return true;
+}
+
+bool sys_peek(uint64_t address, void *out, size_t size_bytes)
+{
+  struct iovec here = {out, size_bytes}, there = {(void *)address, size_bytes};
+  long got = call6(SYS_process_vm_readv, own_pid, (long)&here, 1, (long)&there, 1, 0);
+  if (got == -EPERM || got == -ENOSYS)
+    return peek_by_probe(address, out, size_bytes);
+  return got == (long)size_bytes;
+}
+
+static void close_fd(int fd)
+{
+  call3(SYS_close, fd, 0, 0);
+}
+
+static bool is_at(const struct sys_own *own, int fd)
+{
+  struct stat facts;
+  uint64_t id;
+  if (own->event)
+    return call3(SYS_ioctl, fd, (long)PERF_EVENT_IOC_ID, (long)&id) == 0 && id == own->inode;
+  return call3(SYS_fstat, fd, (long)&facts, 0) == 0 && facts.st_dev == own->device && facts.st_ino == own->inode;
+}
+
+bool sys_is_own(const struct sys_own *own)
+{
+  return own->fd >= 0 && is_at(own, own->fd);
+}
+
+int sys_close_own(const struct sys_own *own)
+{
+  int error = sys_is_own(own) ? -(int)call3(SYS_close, own->fd, 0, 0) : 0;
+  return error == EBADF ? 0 : error; /* the program has closed it */
+}
+
+/* To a number from lowest on, if there is one.  Returns EBADF, and it is closed, where the program has used one of the
+ * numbers meanwhile: that one is its own, or a second one that we have made for a file of its own. */
+int sys_move_own(struct sys_own *own, int lowest)
+{
+  int moved = (int)call3(SYS_fcntl, own->fd, F_DUPFD_CLOEXEC, lowest);
+  bool stayed = is_at(own, own->fd), arrived = moved >= 0 && is_at(own, moved);
+  if (moved < 0)
+    return stayed ? 0 : EBADF;
+  if (stayed)
+    close_fd(own->fd);
+  else if (!arrived)
+    close_fd(moved);
+  own->fd = arrived ? moved : -1;
+  return arrived ? 0 : EBADF;
+}
+
+int sys_perf_event_open(struct sys_own *own, struct perf_event_attr *attr, int tid)
+{
+  int error = EBADF;
+  for (int i = 0; i < SYS_TRIES && error == EBADF; i++) {
+    int fd = (int)call6(SYS_perf_event_open, (long)attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
+    *own = (struct sys_own){.fd = fd, .event = true};
+    if (fd < 0)
+      error = -fd;
+    else if (call3(SYS_ioctl, fd, (long)PERF_EVENT_IOC_ID, (long)&own->inode) == 0)
+      error = sys_move_own(own, SYS_HIGH_FD);
+  }
+  if (error)
+    own->fd = -1;
+  return error;
+}
+
+static bool control_fd(const struct sys_own *own, int command, long argument)
+{
+  return sys_is_own(own) && call3(SYS_fcntl, own->fd, command, argument) == 0;
+}
+
+bool sys_perf_deliver(const struct sys_own *own, int tid, int signal_number)
+{
+  struct f_owner_ex owner = {F_OWNER_TID, tid};
+  return control_fd(own, F_SETSIG, signal_number) && control_fd(own, F_SETOWN_EX, (long)&owner) &&
+         control_fd(own, F_SETFL, O_ASYNC);
+}
+
+/* What was mapped is not ours if the number is the program's afterwards.  at: there is no other thread then. */
+static void *map_own(const struct sys_own *own, void *at, uint64_t offset, size_t size_bytes, int protection, int flags)
+{
+  if (!sys_is_own(own))
+    return NULL;
+  long got = call6(SYS_mmap, (long)at, (long)size_bytes, protection, flags, own->fd, (long)offset);
+  if (got < 0 && got > -4096)
+    return NULL;
+  if (!at && !sys_is_own(own)) {
+    sys_unmap((void *)got, size_bytes);
+    return NULL;
+  }
+  return (void *)got;
+}
+
+void *sys_perf_page(const struct sys_own *own, size_t size_bytes)
+{
+  return map_own(own, NULL, 0, size_bytes, PROT_READ, MAP_SHARED);
+}
+
+bool sys_perf_read(const struct sys_own *own, uint64_t *count)
+{
+  return sys_is_own(own) && call3(SYS_read, own->fd, (long)count, 8) == 8 && sys_is_own(own);
+}
+
+int sys_open_own(struct sys_own *own, const char *path, bool create)
+{
+  bool made = false;
+  int error = EBADF;
+  for (int i = 0; i < SYS_TRIES && error == EBADF; i++) {
+    struct stat facts = {0};
+    int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (create && !made ? O_CREAT | O_EXCL : 0);
+    int fd = (int)call6(SYS_openat, AT_FDCWD, (long)path, flags, 0600, 0, 0);
+    if (fd >= 0) {
+      made = create;
+      error = -(int)call6(SYS_newfstatat, AT_FDCWD, (long)path, (long)&facts, AT_SYMLINK_NOFOLLOW, 0, 0);
+      *own = (struct sys_own){.fd = fd, .device = facts.st_dev, .inode = facts.st_ino};
+      if (error)
+        close_fd(fd);
+      else
+        error = sys_move_own(own, SYS_HIGH_FD);
+    } else {
+      error = -fd;
+    }
+  }
+  if (error)
+    own->fd = -1;
+  if (error && made)
+    sys_unlink(path);
+  return error;
+}
+
+bool sys_read_at(const struct sys_own *own, uint64_t offset, void *bytes, size_t size_bytes)
+{
+  long got = -EINTR;
+  for (int i = 0; i < SYS_TRIES && got == -EINTR; i++)
+    got = sys_is_own(own) ? call6(SYS_pread64, own->fd, (long)bytes, (long)size_bytes, (long)offset, 0, 0) : -EBADF;
+  return got == (long)size_bytes && sys_is_own(own);
+}
+
+/* What went to a file of the program's instead has to be written again. */
+size_t sys_write_at(const struct sys_own *own, uint64_t offset, const void *bytes, size_t size_bytes, int *error)
+{
+  enum { TRIES = 100 };
+  size_t done = 0;
+  *error = 0;
+  for (int i = 0; i < TRIES && done < size_bytes && (!*error || *error == EINTR); i++) {
+    const char *rest = (const char *)bytes + done;
+    long got = -EBADF;
+    if (sys_is_own(own))
+      got = call6(SYS_pwrite64, own->fd, (long)rest, (long)(size_bytes - done), (long)(offset + done), 0, 0);
+    if (got > 0 && !sys_is_own(own))
+      got = -EBADF;
+    *error = got < 0 ? (int)-got : got == 0 ? EIO : 0;
+    done += got > 0 ? (size_t)got : 0;
+  }
+  if (done < size_bytes && !*error)
+    *error = EIO;
+  return done;
+}
+
+/* Beyond the limit of a file's size the kernel would send SIGXFSZ, which is the program's. */
+static bool within_limit(uint64_t size_bytes)
+{
+  struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+  call6(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0);
+  return limit.rlim_cur == RLIM_INFINITY || size_bytes <= limit.rlim_cur;
+}
+
+bool sys_reserve(const struct sys_own *own, uint64_t offset, size_t size_bytes)
+{
+  enum { TRIES = 100 };
+  static const char zeros[4096];
+  int error;
+  long result = -EINTR;
+  if (!within_limit(offset + size_bytes))
+    return false;
+  for (int i = 0; i < TRIES && result == -EINTR; i++)
+    result = sys_is_own(own) ? call6(SYS_fallocate, own->fd, 0, (long)offset, (long)size_bytes, 0, 0) : -EBADF;
+  if (result != -ENOSYS && result != -EOPNOTSUPP)
+    return result == 0;
+  for (size_t done = 0; done < size_bytes; done += sizeof zeros)
+    if (sys_write_at(own, offset + done, zeros, sizeof zeros, &error) < sizeof zeros)
+      return false;
+  return true;
+}
+
+void *sys_map_file(void *at, const struct sys_own *own, uint64_t offset, size_t size_bytes)
+{
+  return map_own(own, at, offset, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE | (at ? MAP_FIXED : 0));
+}
+
+void sys_unlink(const char *path)
+{
+  call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
+}
+
+void sys_timer_set(int timer, uint64_t first_ns, uint64_t period_ns)
+{
+  struct itimerspec when = {{(time_t)(period_ns / 1000000000u), (long)(period_ns % 1000000000u)},
+                            {(time_t)(first_ns / 1000000000u), (long)(first_ns % 1000000000u)}};
+  call6(SYS_timer_settime, timer, 0, (long)&when, 0, 0, 0);
+}
+
+int sys_timer_start(int clock, int tid, int signal_number, void *cookie, uint64_t first_ns, uint64_t period_ns)
+{
+  struct sigevent event = {
+      .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = signal_number, .sigev_value.sival_ptr = cookie};
+  event._sigev_un._tid = tid;
+  int timer;
+  if (call3(SYS_timer_create, clock, (long)&event, (long)&timer) != 0)
+    return -1;
+  sys_timer_set(timer, first_ns, period_ns);
+  return timer;
+}
+
+void sys_timer_stop(int timer)
+{
+  call3(SYS_timer_delete, timer, 0, 0);
+}
+
+void sys_signal_thread(int pid, int tid, int signal_number, void *cookie)
+{
+  siginfo_t info = {.si_signo = signal_number, .si_code = SI_QUEUE};
+  info.si_pid = pid;
+  info.si_value.sival_ptr = cookie;
+  call6(SYS_rt_tgsigqueueinfo, pid, tid, signal_number, (long)&info, 0, 0);
+}
+
+void sys_signal_again(int pid, int tid, int signal_number, const void *info)
+{
+  if (tid)
+    call6(SYS_rt_tgsigqueueinfo, pid, tid, signal_number, (long)info, 0, 0);
+  else
+    call3(SYS_rt_sigqueueinfo, pid, signal_number, (long)info);
+}
+
+size_t sys_working_directory(char *path, size_t size_bytes)
+{
+  long length = call3(SYS_getcwd, (long)path, (long)size_bytes, 0);
+  return length > 1 && path[0] == '/' ? (size_t)length - 1 : 0;
+}
+
+void sys_yield(void)
+{
+  call3(SYS_sched_yield, 0, 0, 0);
+}
+
+void sys_barrier_prepare(void)
+{
+  call3(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+}
+
+void sys_barrier_all(void)
+{
+  call3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
+void sys_sleep_ns(long time_ns)
+{
+  struct timespec time = {0, time_ns};
+  call3(SYS_nanosleep, (long)&time, 0, 0);
+}
+
+void sys_exit_group(int status)
+{
+  for (;;)
+    call3(SYS_exit_group, status, 0, 0);
+}

@@ -1,0 +1,277 @@
+#include "hpcrun-lite/rt/sampling/blame.h"
+
+#include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/sampling/region.h"
+
+enum { LIVE_FIRST = 256, WAIT_TRIES = 100, TAKE_TRIES = 2 };
+
+struct blame_entry blame_entries[1 << BLAME_ENTRIES_BITS];
+static atomic_bool entries_used; /* some thread has waited for a lock: set and read by any, relaxed */
+/* struct thread_state *, NULL = free.  Writer: CTL, under its lock, with release; readers: samples of all threads, with
+ * acquire.  A state's memory is only ever used for another one, so that a stale pointer gives a count that is off by
+ * one for one sample. */
+static struct table live;
+
+/* Sums over all samples of elapsed time, for those who slept meanwhile.  Added to by samples of all threads; read as
+ * they stand: a sample that another thread is just adding counts in some of them, which is one of thousands.  The time
+ * is added last, so that what is divided by it is there. */
+static _Atomic uint64_t sampled_ns, sampled_per_busy_ns, sampled_in_use_ns;
+
+void blame_start(void)
+{
+  table_init(&live, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct thread_state *), LIVE_FIRST);
+  atomic_store(&rt.in_use, 0);
+  atomic_store(&rt.in_use_max, 0);
+  for (unsigned i = 0; entries_used && i < sizeof blame_entries / sizeof *blame_entries; i++)
+    blame_entries[i] = (struct blame_entry){0};
+  entries_used = false;
+}
+
+static struct thread_state **live_at(uint32_t i)
+{
+  return table_at(&live, i);
+}
+
+bool blame_join(struct thread_state *t)
+{
+  uint32_t slot = 0;
+  while (slot < live.count && *live_at(slot))
+    slot++;
+  if (slot == live.count) {
+    if (!table_next(&live, &slot))
+      return false;
+    table_publish(&live);
+  }
+  t->live_slot = slot;
+  __atomic_store_n(live_at(slot), t, __ATOMIC_RELEASE);
+  return true;
+}
+
+void blame_leave(struct thread_state *t)
+{
+  __atomic_store_n(live_at(t->live_slot), NULL, __ATOMIC_RELEASE);
+}
+
+void blame_in_use(int threads)
+{
+  if (!threads)
+    return;
+  int now = atomic_fetch_add(&rt.in_use, threads) + threads, most = atomic_load(&rt.in_use_max);
+  while (now > most && !atomic_compare_exchange_weak(&rt.in_use_max, &most, now))
+    ;
+}
+
+void blame_openmp_begin(struct thread_state *t, bool worker)
+{
+  if (t->activity.openmp)
+    return;
+  t->record->flags |= FORMAT_THREAD_OPENMP;
+  t->worker = worker;
+  blame_unblock(t);
+  blame_in_use(!worker);
+  rt_flag(&t->activity.openmp, true);
+}
+
+void blame_openmp_end(struct thread_state *t)
+{
+  if (!t->activity.openmp)
+    return;
+  blame_unblock(t);
+  blame_in_use(-!t->worker);
+  rt_flag(&t->activity.openmp, false);
+}
+
+bool blame_block(struct thread_state *t)
+{
+  struct activity *activity = &t->activity;
+  if (activity->idle || activity->lockwait || activity->blocked)
+    return false;
+  t->blocked_since = rt_ticks();
+  rt_flag(&activity->blocked, true);
+  if (rt.wall)
+    t->before = (struct blame){.time_ns = atomic_load(&sampled_ns),
+                               .per_busy_ns = atomic_load(&sampled_per_busy_ns),
+                               .in_use_ns = atomic_load(&sampled_in_use_ns)};
+  else if (activity->openmp)
+    blame_in_use(-1);
+  t->changes++;
+  return true;
+}
+
+void blame_unblock(struct thread_state *t)
+{
+  if (!t->activity.blocked)
+    return;
+  if (rt.wall)
+    t->slept = true;
+  else if (t->activity.openmp)
+    blame_in_use(1);
+  rt_flag(&t->activity.blocked, false);
+  t->blocked_ticks += rt_ticks() - t->blocked_since;
+  t->changes++;
+}
+
+/* A worker whose region is over waits for the next one: it is not in use. */
+static bool in_region(const struct thread_state *t)
+{
+  return __atomic_load_n(&t->open_region, __ATOMIC_RELAXED) ||
+         region_open(__atomic_load_n(&t->base_region, __ATOMIC_RELAXED));
+}
+
+/* Returns whether all threads wait. */
+static bool count(const struct thread_state *self, uint32_t *busy, uint32_t *in_use)
+{
+  uint32_t all = __atomic_load_n(&live.count, __ATOMIC_ACQUIRE), waiting = 0, blocked = 0;
+  bool known = self->activity.openmp; /* else it has not met the runtime yet, and nor have others */
+  *busy = 0;
+  for (uint32_t i = 0; i < all; i++) {
+    const struct thread_state *t = __atomic_load_n(live_at(i), __ATOMIC_ACQUIRE);
+    if (!t)
+      continue;
+    struct activity is;
+    __atomic_load(&t->activity, &is, __ATOMIC_RELAXED);
+    blocked += is.openmp && is.blocked && !rt.wall;
+    if ((!is.openmp && known) || (is.blocked && !rt.wall && t != self))
+      continue;
+    if (!is.idle || is.lockwait)
+      ++*busy;
+    else
+      waiting += in_region(t);
+  }
+  bool nobody = *busy == 0 && blocked == 0 && waiting && in_region(self);
+  if (nobody) { /* who waits is charged as overhead, and shares with all who wait */
+    *busy = waiting;
+    waiting = 0;
+  }
+  *busy += *busy == 0;
+  *in_use = *busy + waiting;
+  return nobody;
+}
+
+/* amount * share / all, rounded: half a unit more, before the rest is cut off. */
+static uint64_t part(uint64_t amount, uint64_t share, uint64_t all)
+{
+  return (rt_part(2 * amount, share, all) + 1) / 2;
+}
+
+struct blame blame_share(struct thread_state *t, uint64_t time_ns)
+{
+  struct blame share = {.time_ns = time_ns, .samples = 1};
+  if (t->slept) {
+    t->slept = false;
+    uint64_t passed = atomic_load(&sampled_ns) - t->before.time_ns;
+    if (passed) {
+      share.per_busy_ns = part(time_ns, atomic_load(&sampled_per_busy_ns) - t->before.per_busy_ns, passed);
+      share.in_use_ns = part(time_ns, atomic_load(&sampled_in_use_ns) - t->before.in_use_ns, passed);
+      return share;
+    }
+  }
+  uint32_t busy, in_use;
+  share.nobody = count(t, &busy, &in_use);
+  share.per_busy_ns = part(time_ns, 1, busy);
+  share.in_use_ns = part(time_ns, in_use, busy);
+  if (rt.wall) {
+    atomic_fetch_add(&sampled_per_busy_ns, share.per_busy_ns);
+    atomic_fetch_add(&sampled_in_use_ns, share.in_use_ns);
+    atomic_fetch_add(&sampled_ns, time_ns);
+  }
+  return share;
+}
+
+/* The runtime's states for threads that wait at a barrier or for work: 0x010 to 0x01f, and idle. */
+static bool runtime_waits(int state)
+{
+  return (state >= ompt_state_wait_barrier && state < ompt_state_wait_taskwait) || state == ompt_state_idle;
+}
+
+/* Code of the program's: what a waiting thread does not run. */
+static bool in_program(struct thread_state *t, uint64_t pc)
+{
+  uint32_t index;
+  const struct format_module *module = modules_find(t, pc, &index);
+  return module && !(module->flags & (FORMAT_MODULE_RUNTIME | FORMAT_MODULE_SYSTEM | FORMAT_MODULE_TOOL |
+                                      FORMAT_MODULE_VDSO | FORMAT_MODULE_ANON));
+}
+
+void blame_check(struct thread_state *t, uint64_t pc)
+{
+  struct activity *activity = &t->activity;
+  uint64_t wait_id;
+  bool blocked = activity->blocked && !rt.wall;
+  bool waits = activity->idle || activity->lockwait || blocked, wrong = false;
+  if (!activity->openmp || !rt.runtime_apart)
+    return;
+  if (waits)
+    wrong = in_program(t, pc);
+  else if (rt.get_state)
+    wrong = runtime_waits(rt.get_state(&wait_id));
+  bool again = wrong && t->doubt == t->changes + 1;
+  t->doubt = wrong ? t->changes + 1 : 0;
+  if (!again)
+    return;
+  if (blocked) { /* it left the call by longjmp: nobody's fault */
+    blame_unblock(t);
+    return;
+  }
+  rt_lost(t, FORMAT_LOST_STATES);
+  rt_set_lockwait(t, false);
+  rt_set_idle(t, !waits);
+}
+
+static bool entry_take(struct blame_entry *entry, int tries)
+{
+  for (int i = 0; i < tries; i++) {
+    if (!__atomic_exchange_n(&entry->busy, 1, __ATOMIC_ACQUIRE))
+      return true;
+    __builtin_ia32_pause();
+  }
+  return false;
+}
+
+static void entry_drop(struct blame_entry *entry)
+{
+  __atomic_store_n(&entry->busy, 0, __ATOMIC_RELEASE);
+}
+
+bool blame_wait(uint64_t wait_id, const struct blame *blame)
+{
+  struct blame_entry *entry = blame_entry(wait_id);
+  if (!wait_id || !entry_take(entry, WAIT_TRIES))
+    return false;
+  if (!atomic_load_explicit(&entries_used, memory_order_relaxed))
+    atomic_store_explicit(&entries_used, true, memory_order_relaxed);
+  bool ours = !entry->id || entry->id == wait_id;
+  if (ours) {
+    entry->blame.time_ns += blame->time_ns;
+    entry->blame.per_busy_ns += blame->per_busy_ns;
+    entry->blame.in_use_ns += blame->in_use_ns;
+    entry->blame.samples += blame->samples;
+    __atomic_store_n(&entry->id, wait_id, __ATOMIC_RELEASE);
+  }
+  entry_drop(entry);
+  return ours;
+}
+
+struct blame blame_take(uint64_t wait_id)
+{
+  struct blame_entry *entry = blame_entry(wait_id);
+  struct blame taken = {0};
+  if (!entry_take(entry, TAKE_TRIES))
+    return taken; /* the next release takes it */
+  if (entry->id == wait_id) {
+    taken = entry->blame;
+    entry->blame = (struct blame){0};
+    __atomic_store_n(&entry->id, 0, __ATOMIC_RELEASE);
+  }
+  entry_drop(entry);
+  return taken;
+}
+
+uint64_t blame_left(void)
+{
+  uint64_t samples = 0;
+  bool used = atomic_load_explicit(&entries_used, memory_order_relaxed); /* else the table has not been touched */
+  for (unsigned i = 0; used && i < sizeof blame_entries / sizeof *blame_entries; i++)
+    samples += blame_entries[i].blame.samples;
+  return samples;
+}

@@ -1,0 +1,224 @@
+#include "hpcrun-lite/rt/sampling/cct.h"
+
+enum { NODES_FIRST = 256, VALUES_FIRST = 128 };
+
+/* Children of a node form a list, the one found last at its front.  Invariant: every node in use but the root is in
+ * exactly one list, that of its parent; a freed node is in the list of free ones, through `next`, and one that only
+ * leads to another one (node_merged()) in none. */
+struct cct_link {
+  uint32_t child, next; /* 0 = none: the root is nobody's child */
+};
+
+static struct cct_link *link_of(const struct thread_state *t, uint32_t node)
+{
+  return table_at(&t->links, node);
+}
+
+static uint32_t kind_what(struct cct_key key)
+{
+  return (uint32_t)key.kind << 24 | (key.what & FORMAT_WHAT_MAX);
+}
+
+/* Changes what a published node is, at once. */
+static void set_key(struct format_node *node, struct cct_key key)
+{
+  uint64_t word = (uint64_t)key.offset << 32 | kind_what(key);
+  __atomic_store_n((uint64_t *)(void *)node, word, __ATOMIC_RELEASE);
+}
+
+/* A fresh or recycled node; its key is set before anybody can see it. */
+static uint32_t node_new(struct thread_state *t, uint32_t parent, struct cct_key key)
+{
+  uint32_t node = t->free_nodes;
+  if (node) {
+    t->free_nodes = link_of(t, node)->next;
+    *link_of(t, node) = (struct cct_link){0};
+    cct_node(t, node)->parent = parent; /* if it has metrics, they are zero since it was freed */
+    set_key(cct_node(t, node), key);
+    return node;
+  }
+  uint32_t same;
+  struct cct_link *link = table_next(&t->links, &same);
+  struct format_node *fresh = link ? table_next(&t->nodes, &node) : NULL;
+  if (!fresh)
+    return CCT_NONE;
+  *fresh = (struct format_node){.kind_what = kind_what(key), .offset = key.offset, .parent = parent};
+  table_publish(&t->links);
+  table_publish(&t->nodes);
+  return node;
+}
+
+bool cct_init(struct thread_state *t)
+{
+  uint32_t index;
+  table_init(&t->nodes, FORMAT_NODES, ARENA_NODES, t->index, sizeof(struct format_node), NODES_FIRST);
+  table_init(&t->links, FORMAT_FREE, ARENA_LINKS, t->index, sizeof(struct cct_link), NODES_FIRST);
+  table_init(&t->values, FORMAT_VALUES, ARENA_VALUES, t->index, rt.metric_count * 8, VALUES_FIRST);
+  t->free_nodes = 0;
+  if (node_new(t, 0, (struct cct_key){FORMAT_KIND_ROOT, 0, 0}) != CCT_ROOT || !table_next(&t->values, &index))
+    return false;
+  table_publish(&t->values); /* record 0 means "none" */
+  return true;
+}
+
+void cct_release(struct thread_state *t)
+{
+  table_release(&t->nodes);
+  table_release(&t->links);
+  table_release(&t->values);
+}
+
+static uint32_t child_find(struct thread_state *t, uint32_t parent, struct cct_key key)
+{
+  uint32_t wanted = kind_what(key), before = 0;
+  struct cct_link *top = link_of(t, parent);
+  for (uint32_t child = top->child; child; child = link_of(t, child)->next) {
+    const struct format_node *node = cct_node(t, child);
+    if (node->offset == key.offset && node->kind_what == wanted) {
+      if (before) {
+        link_of(t, before)->next = link_of(t, child)->next;
+        link_of(t, child)->next = top->child;
+        top->child = child;
+      }
+      return child;
+    }
+    before = child;
+  }
+  return 0;
+}
+
+static void child_attach(struct thread_state *t, uint32_t parent, uint32_t child)
+{
+  link_of(t, child)->next = link_of(t, parent)->child;
+  link_of(t, parent)->child = child;
+}
+
+static void child_detach(struct thread_state *t, uint32_t parent, uint32_t child)
+{
+  uint32_t *at = &link_of(t, parent)->child;
+  while (*at && *at != child)
+    at = &link_of(t, *at)->next;
+  if (*at)
+    *at = link_of(t, child)->next;
+  link_of(t, child)->next = 0;
+}
+
+uint32_t cct_child(struct thread_state *t, uint32_t parent, struct cct_key key)
+{
+  uint32_t child = child_find(t, parent, key);
+  if (child)
+    return child;
+  child = node_new(t, parent, key);
+  if (child != CCT_NONE)
+    child_attach(t, parent, child);
+  return child;
+}
+
+bool cct_add(struct thread_state *t, uint32_t node, unsigned metric, uint64_t amount)
+{
+  struct format_node *at = cct_node(t, node);
+  uint32_t value = at->value;
+  if (!value) {
+    if (!table_next(&t->values, &value))
+      return false;
+    table_publish(&t->values);
+    __atomic_store_n(&at->value, value, __ATOMIC_RELEASE);
+  }
+  uint64_t *sums = table_at(&t->values, value);
+  __atomic_store_n(&sums[metric], sums[metric] + amount, __ATOMIC_RELAXED);
+  return true;
+}
+
+static void values_move(struct thread_state *t, uint32_t from, uint32_t to)
+{
+  uint32_t source = cct_node(t, from)->value;
+  if (!source)
+    return;
+  if (!cct_node(t, to)->value) {
+    cct_node(t, to)->value = source;
+    cct_node(t, from)->value = 0;
+    return;
+  }
+  uint64_t *sums = table_at(&t->values, source);
+  for (unsigned m = 0; m < rt.metric_count; m++) {
+    cct_add(t, to, m, sums[m]);
+    sums[m] = 0;
+  }
+}
+
+/* Critical paths may name the node: it was sampled, or the program has reported work there. */
+static bool may_be_named(const struct thread_state *t, uint32_t node)
+{
+  return rt.online && (cct_node(t, node)->value || rt.work_unit == WORK_USER);
+}
+
+/* The node has been merged into another.  Critical paths that name it cannot be looked through: then it leads to the
+ * other, for the reader. */
+static void node_merged(struct thread_state *t, uint32_t node, uint32_t other, bool named)
+{
+  if (named) {
+    cct_node(t, node)->parent = CCT_ROOT;
+    set_key(cct_node(t, node), (struct cct_key){FORMAT_KIND_LINK, t->index, other});
+    return;
+  }
+  set_key(cct_node(t, node), (struct cct_key){FORMAT_KIND_FREE, 0, 0});
+  *link_of(t, node) = (struct cct_link){.next = t->free_nodes};
+  t->free_nodes = node;
+}
+
+/* Merges the subtree of `from`, already detached, into `to`.  Walks without recursion: a child that `to` lacks is hung
+ * over whole; one that it has is merged in its turn, which ends since every step detaches a node. */
+static void subtree_merge(struct thread_state *t, uint32_t from, uint32_t to,
+                          void (*moved)(struct thread_state *t, uint32_t from, uint32_t to))
+{
+  uint32_t top = from;
+  for (;;) {
+    uint32_t child = link_of(t, from)->child;
+    if (child) {
+      const struct format_node *node = cct_node(t, child);
+      struct cct_key key = {(enum format_kind)(node->kind_what >> 24), node->kind_what & FORMAT_WHAT_MAX, node->offset};
+      uint32_t twin = child_find(t, to, key);
+      if (twin) {
+        from = child;
+        to = twin;
+        continue;
+      }
+      child_detach(t, from, child);
+      cct_node(t, child)->parent = to;
+      child_attach(t, to, child);
+      continue;
+    }
+    uint32_t parent = cct_node(t, from)->parent, done = from, other = to;
+    bool named = may_be_named(t, from);
+    values_move(t, from, to);
+    moved(t, from, to);
+    bool last = from == top;
+    if (!last)
+      child_detach(t, parent, from);
+    from = parent;
+    to = cct_node(t, to)->parent;
+    node_merged(t, done, other, named);
+    if (last)
+      return;
+  }
+}
+
+void cct_rekey(struct thread_state *t, uint32_t node, struct cct_key key,
+               void (*moved)(struct thread_state *t, uint32_t from, uint32_t to))
+{
+  struct format_node *at = cct_node(t, node);
+  uint32_t parent = at->parent, twin = child_find(t, parent, key);
+  if (twin && twin != node) {
+    child_detach(t, parent, node);
+    subtree_merge(t, node, twin, moved);
+    return;
+  }
+  set_key(at, key);
+}
+
+uint32_t cct_top(const struct thread_state *t, uint32_t node)
+{
+  while (node != CCT_ROOT && cct_node(t, node)->parent != CCT_ROOT)
+    node = cct_node(t, node)->parent;
+  return node;
+}

@@ -1,0 +1,396 @@
+#include "hpcrun-lite/rt/sampling/region.h"
+
+#include "hpcrun-lite/rt/sampling/cct.h"
+#include "hpcrun-lite/rt/sampling/sample.h"
+#include "hpcrun-lite/rt/core/sys.h"
+
+enum { REGIONS_FIRST = 256, LOCK_TRIES = 10000, PATIENCE = 8 };
+
+/* Of a record's word: the instance has not ended.  The lower bits count its users. */
+#define OPEN (1u << 31)
+
+/* Records not in use by any thread: tag << 32 | index, the tag against ABA.  Pushed by whoever is the last user of a
+ * record that is not his own. */
+static _Atomic uint64_t shared_free;
+static struct table regions;
+/* By thread index: struct thread_state *; an entry is good while its thread lives, which a master does as long as its
+ * region.  Writer: CTL, under its lock, with release; readers: samples, with acquire. */
+static struct table threads;
+static atomic_flag lock = ATOMIC_FLAG_INIT; /* for adding records to the table */
+
+void region_start(void)
+{
+  uint32_t index;
+  atomic_flag_clear(&lock);
+  atomic_store(&shared_free, 0);
+  table_init(&regions, FORMAT_REGIONS, ARENA_SHARED, 0, sizeof(struct format_region), REGIONS_FIRST);
+  table_init(&threads, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct thread_state *), REGIONS_FIRST);
+  if (table_next(&regions, &index))
+    table_publish(&regions); /* index 0 means "none" */
+}
+
+const struct table *region_table(void)
+{
+  return &regions;
+}
+
+static struct format_region *at(uint32_t index)
+{
+  return table_at(&regions, index);
+}
+
+/* Of a region of the calling thread's: others change the users in the word, and ask for what is UNKNOWN. */
+static uint64_t word_of(const struct format_region *region)
+{
+  return __atomic_load_n(&region->word, __ATOMIC_RELAXED);
+}
+
+static uint32_t state_of(const struct format_region *region)
+{
+  return __atomic_load_n(&region->state, __ATOMIC_RELAXED);
+}
+
+/* Samples of other threads ask whether there is one (rt/blame.c). */
+static void set_open(struct thread_state *t, uint32_t index)
+{
+  __atomic_store_n(&t->open_region, index, __ATOMIC_RELAXED);
+}
+
+bool region_known(const struct format_region *region)
+{
+  uint32_t state = __atomic_load_n(&region->state, __ATOMIC_ACQUIRE);
+  return state == FORMAT_REGION_KNOWN || state == FORMAT_REGION_LINKED;
+}
+
+/* The handle's record, NULL if the handle is of an instance that is over. */
+static struct format_region *region_find(uint64_t handle)
+{
+  uint32_t index = (uint32_t)handle;
+  if (!index || index >= __atomic_load_n(&regions.count, __ATOMIC_ACQUIRE))
+    return NULL;
+  struct format_region *region = at(index);
+  return __atomic_load_n(&region->word, __ATOMIC_ACQUIRE) >> 32 == handle >> 32 ? region : NULL;
+}
+
+static uint32_t pop_shared(void)
+{
+  uint64_t head = atomic_load_explicit(&shared_free, memory_order_acquire);
+  for (;;) {
+    uint32_t index = (uint32_t)head;
+    if (!index)
+      return 0;
+    uint64_t next = __atomic_load_n(&at(index)->next, __ATOMIC_RELAXED);
+    if (atomic_compare_exchange_weak(&shared_free, &head, ((head >> 32) + 1) << 32 | next))
+      return index;
+  }
+}
+
+static void push_shared(uint32_t index)
+{
+  uint64_t head = atomic_load(&shared_free);
+  do {
+    __atomic_store_n(&at(index)->next, (uint32_t)head, __ATOMIC_RELAXED);
+  } while (!atomic_compare_exchange_weak(&shared_free, &head, ((head >> 32) + 1) << 32 | index));
+}
+
+bool region_register(struct thread_state *t)
+{
+  for (;;) {
+    uint32_t index, count = threads.count;
+    if (count > t->index)
+      break;
+    if (!table_next(&threads, &index))
+      return false;
+    table_publish(&threads);
+  }
+  __atomic_store_n((struct thread_state **)table_at(&threads, t->index), t, __ATOMIC_RELEASE);
+  return true;
+}
+
+void region_unregister(struct thread_state *t)
+{
+  while (t->free_region) {
+    uint32_t index = t->free_region;
+    t->free_region = at(index)->next;
+    push_shared(index);
+  }
+  __atomic_store_n((struct thread_state **)table_at(&threads, t->index), NULL, __ATOMIC_RELEASE);
+}
+
+static const struct thread_state *region_thread(uint32_t index)
+{
+  bool known = index < __atomic_load_n(&threads.count, __ATOMIC_ACQUIRE);
+  return known ? __atomic_load_n((struct thread_state **)table_at(&threads, index), __ATOMIC_ACQUIRE) : NULL;
+}
+
+static uint32_t record_add(void)
+{
+  uint32_t index = 0;
+  for (int i = 0; i < LOCK_TRIES; i++) {
+    if (atomic_flag_test_and_set_explicit(&lock, memory_order_acquire)) {
+      sys_yield();
+      continue;
+    }
+    struct format_region *region = table_next(&regions, &index);
+    if (region) {
+      region->word = (uint64_t)rt.epoch << 32;
+      table_publish(&regions);
+    }
+    atomic_flag_clear_explicit(&lock, memory_order_release);
+    return region ? index : 0;
+  }
+  return 0;
+}
+
+uint64_t region_begin(struct thread_state *t, uint64_t enter_frame)
+{
+  uint32_t index = t->free_region;
+  if (index)
+    t->free_region = at(index)->next;
+  else if (!(index = pop_shared()) && !(index = record_add()))
+    return 0;
+  struct format_region *region = at(index);
+  region->enter_frame = enter_frame;
+  region->owner = t->index;
+  region->link_node = 0;
+  region->team = 1;
+  __atomic_store_n(&region->state, FORMAT_REGION_UNKNOWN, __ATOMIC_RELAXED);
+  region->next = t->open_region;
+  set_open(t, index);
+  uint64_t generation = (word_of(region) >> 32) + 1;
+  __atomic_store_n(&region->word, generation << 32 | OPEN | 1, __ATOMIC_RELEASE);
+  return generation << 32 | index;
+}
+
+/* One user less; the last one makes the record reusable. */
+static void let_go(uint32_t index)
+{
+  struct format_region *region = at(index);
+  uint64_t word = __atomic_sub_fetch(&region->word, 1, __ATOMIC_ACQ_REL);
+  if ((uint32_t)word == 0)
+    push_shared(index);
+}
+
+bool region_open(uint64_t handle)
+{
+  const struct format_region *region = handle == REGION_UNKNOWN ? NULL : region_find(handle);
+  return region && __atomic_load_n(&region->word, __ATOMIC_RELAXED) & OPEN;
+}
+
+struct format_region *region_end(struct thread_state *t)
+{
+  uint32_t index = t->open_region;
+  if (!index)
+    return NULL;
+  struct format_region *region = at(index);
+  uint64_t alone = (word_of(region) & ~(uint64_t)UINT32_MAX) | OPEN | 1;
+  if (__atomic_compare_exchange_n(&region->word, &alone, alone - (OPEN + 1), false, __ATOMIC_ACQ_REL,
+                                  __ATOMIC_ACQUIRE)) {
+    set_open(t, region->next);
+    region->next = t->free_region;
+    t->free_region = index;
+    return NULL;
+  }
+  if (!region_known(region))
+    return region;
+  region_close(t);
+  return NULL;
+}
+
+void region_close(struct thread_state *t)
+{
+  uint32_t index = t->open_region;
+  struct format_region *region = at(index);
+  set_open(t, region->next);
+  __atomic_fetch_and(&region->word, ~(uint64_t)OPEN, __ATOMIC_ACQ_REL);
+  if (state_of(region) ==
+      FORMAT_REGION_KNOWN) { /* our own context is not resolved yet: region_fold() comes back to it */
+    region->next = t->known_regions;
+    t->known_regions = index;
+    return;
+  }
+  let_go(index);
+}
+
+uint64_t region_current(const struct thread_state *t)
+{
+  return t->open_region ? word_of(at(t->open_region)) >> 32 << 32 | t->open_region : t->base_region;
+}
+
+uint64_t region_identity(const struct thread_state *t)
+{
+  uint64_t handle = region_current(t);
+  const struct format_region *region = handle == REGION_UNKNOWN ? NULL : region_find(handle);
+  if (!region || __atomic_load_n(&region->state, __ATOMIC_ACQUIRE) != FORMAT_REGION_LINKED)
+    return handle;
+  return 1ull << 63 | (uint64_t)region->owner << 32 | region->link_node;
+}
+
+struct format_region *region_innermost(const struct thread_state *t)
+{
+  return t->open_region ? at(t->open_region) : NULL;
+}
+
+struct format_region *region_entered(const struct thread_state *t, uint64_t sp_from, uint64_t sp_to)
+{
+  for (uint32_t index = t->open_region; index; index = at(index)->next)
+    if (at(index)->enter_frame >= sp_from && at(index)->enter_frame < sp_to)
+      return at(index);
+  return NULL;
+}
+
+static bool unresolved(const struct thread_state *t, uint32_t node)
+{
+  return cct_kind(t, cct_top(t, node)) == FORMAT_KIND_PLACEHOLDER;
+}
+
+void region_publish(struct thread_state *t, struct format_region *region, uint32_t node)
+{
+  if (state_of(region) == FORMAT_REGION_LINKED || node == CCT_NONE)
+    return;
+  region->link_node = node;
+  __atomic_store_n(&region->state, unresolved(t, node) ? FORMAT_REGION_KNOWN : FORMAT_REGION_LINKED, __ATOMIC_RELEASE);
+}
+
+static uint32_t link_node(struct thread_state *t, const struct format_region *region)
+{
+  return cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_LINK, region->owner, region->link_node});
+}
+
+/* Becomes a user of the instance, if it is not over. */
+static bool take(struct format_region *region, uint64_t handle)
+{
+  uint64_t word = __atomic_load_n(&region->word, __ATOMIC_ACQUIRE);
+  do {
+    if (word >> 32 != handle >> 32 || ((uint32_t)word & ~OPEN) == 0)
+      return false;
+  } while (!__atomic_compare_exchange_n(&region->word, &word, word + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+  return true;
+}
+
+/* Takes it upon the caller to see to it that the region's creation context is told: once, whatever comes of it. */
+static bool see_to(struct format_region *region)
+{
+  uint32_t unknown = FORMAT_REGION_UNKNOWN;
+  return __atomic_compare_exchange_n(&region->state, &unknown, FORMAT_REGION_ASKED, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE);
+}
+
+/* A region in which we are sampled again, whose master sleeps in the runtime: without CPU time it is not sampled, so it
+ * will not say by itself where the region was created, for as long as the region lasts, and would not if the program
+ * was killed.  It is asked once.  It cannot end meanwhile, since we are in its region; and the runtime takes no notice
+ * of an interrupted wait.  A master of which it is not known that it waits is asked after some samples: it may sleep in
+ * a call that nobody announces.  Before calls that a signal would interrupt it has told by itself (region_tell()). */
+static void ask_master(struct format_region *region, uint32_t samples)
+{
+  const struct thread_state *master = region_thread(region->owner);
+  if (region_known(region) || !master)
+    return;
+  const struct activity *is = &master->activity;
+  bool waits = __atomic_load_n(&is->idle, __ATOMIC_RELAXED) || __atomic_load_n(&is->lockwait, __ATOMIC_RELAXED);
+  bool held = __atomic_load_n(&is->blocked, __ATOMIC_RELAXED);
+  if ((waits || (samples > PATIENCE && !held)) && see_to(region))
+    sys_signal_thread(rt.pid, master->tid, RT_SIGNAL, (void *)&sample_publish);
+}
+
+bool region_tell(const struct thread_state *t)
+{
+  bool tell = false;
+  for (uint32_t index = t->open_region; index; index = at(index)->next)
+    tell |= at(index)->team > 1 && state_of(at(index)) == FORMAT_REGION_UNKNOWN && see_to(at(index));
+  return tell;
+}
+
+/* Where frames go whose region's origin is not known and will not be. */
+static uint32_t partial_node(struct thread_state *t)
+{
+  rt_lost(t, FORMAT_LOST_UNRESOLVED);
+  return cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_PARTIAL, 0, 0});
+}
+
+uint32_t region_base(struct thread_state *t, uint64_t handle)
+{
+  if (handle == REGION_UNKNOWN)
+    return partial_node(t);
+  struct format_region *region = region_find(handle);
+  if (!region)
+    return CCT_NONE;
+  for (unsigned i = 0; i < t->pending_count; i++)
+    if (t->pending[i].region == (uint32_t)handle) {
+      ask_master(region, ++t->pending[i].samples);
+      return t->pending[i].node;
+    }
+  if (!take(region, handle))
+    return CCT_NONE;
+  bool linked = __atomic_load_n(&region->state, __ATOMIC_ACQUIRE) == FORMAT_REGION_LINKED;
+  bool room = t->pending_count < RT_PENDING_MAX;
+  uint32_t node = CCT_NONE;
+  if (linked)
+    node = link_node(t, region);
+  else if (room)
+    node = cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_PLACEHOLDER, 0, (uint32_t)handle});
+  if (linked || node == CCT_NONE)
+    let_go((uint32_t)handle);
+  else
+    t->pending[t->pending_count++] = (struct pending){.region = (uint32_t)handle, .node = node};
+  return linked || room ? node : partial_node(t);
+}
+
+/* Links of our own regions follow a node that was merged into another. */
+static void follow(struct thread_state *t, uint32_t from, uint32_t to)
+{
+  for (uint32_t index = t->open_region; index; index = at(index)->next)
+    if (region_known(at(index)) && at(index)->link_node == from)
+      at(index)->link_node = to;
+  for (uint32_t index = t->known_regions; index; index = at(index)->next)
+    if (at(index)->link_node == from)
+      at(index)->link_node = to;
+  for (unsigned i = 0; i < t->pending_count; i++)
+    if (t->pending[i].node == from)
+      t->pending[i].node = to;
+}
+
+/* Publishes for good the regions of ours whose context has been resolved. */
+static void promote(struct thread_state *t)
+{
+  for (uint32_t index = t->open_region; index; index = at(index)->next)
+    if (state_of(at(index)) == FORMAT_REGION_KNOWN && !unresolved(t, at(index)->link_node))
+      __atomic_store_n(&at(index)->state, FORMAT_REGION_LINKED, __ATOMIC_RELEASE);
+  uint32_t *place = &t->known_regions;
+  while (*place) {
+    uint32_t index = *place;
+    if (unresolved(t, at(index)->link_node)) {
+      place = &at(index)->next;
+      continue;
+    }
+    __atomic_store_n(&at(index)->state, FORMAT_REGION_LINKED, __ATOMIC_RELEASE);
+    *place = at(index)->next;
+    let_go(index);
+  }
+}
+
+void region_fold(struct thread_state *t)
+{
+  unsigned kept = 0, count = t->pending_count;
+  for (unsigned i = 0; i < count; i++) {
+    struct pending pending = t->pending[i];
+    const struct format_region *region = at(pending.region);
+    if (__atomic_load_n(&region->state, __ATOMIC_ACQUIRE) != FORMAT_REGION_LINKED) {
+      t->pending[kept++] = pending;
+      continue;
+    }
+    cct_rekey(t, pending.node, (struct cct_key){FORMAT_KIND_LINK, region->owner, region->link_node}, follow);
+    let_go(pending.region);
+  }
+  t->pending_count = kept;
+  if (kept < count)
+    promote(t);
+}
+
+bool region_wanted(const struct thread_state *t)
+{
+  for (uint32_t index = t->open_region; index; index = at(index)->next)
+    if (!region_known(at(index)) && ((uint32_t)__atomic_load_n(&at(index)->word, __ATOMIC_RELAXED) & ~OPEN) > 1)
+      return true;
+  return false;
+}

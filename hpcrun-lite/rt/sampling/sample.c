@@ -1,0 +1,160 @@
+#define _GNU_SOURCE
+#include "hpcrun-lite/rt/sampling/sample.h"
+
+#include <errno.h>
+#include <ucontext.h>
+
+#include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/cct.h"
+#include "hpcrun-lite/rt/sampling/context.h"
+#include "hpcrun-lite/rt/span/ospg.h"
+#include "hpcrun-lite/rt/sampling/record.h"
+#include "hpcrun-lite/rt/sampling/region.h"
+#include "hpcrun-lite/rt/sampling/source.h"
+#include "hpcrun-lite/rt/core/sys.h"
+
+struct rt_process rt;
+__thread struct thread_state *rt_self;
+union rt_home rt_home __attribute__((aligned(sizeof rt_home)));
+const char sample_publish;
+
+/* Columns of a value record: samples, what the event that drives the categories gives, then the other events in their
+ * order. */
+enum { METRIC_SAMPLES, METRIC_WORK, METRIC_OVERHEAD, METRIC_LOCKWAIT, METRIC_PER_BUSY, METRIC_IN_USE, METRIC_OTHERS };
+
+void rt_begin(void)
+{
+  sys_wipe_on_fork(&rt_home, sizeof rt_home);
+  rt_home.ours = true;
+  atomic_store(&rt.ticking, 0);
+}
+
+static unsigned event_metric(unsigned event)
+{
+  unsigned column = rt.driver < 0 ? 1 : METRIC_OTHERS;
+  for (unsigned i = 0; i < event; i++)
+    column += (int)i != rt.driver;
+  return column;
+}
+
+/* Samples of threads that idle or wait for a lock charge nothing to their own context: the lock's holder takes what is
+ * left at the lock, and the working threads carry the idleness. */
+static bool charge_waiting(struct thread_state *t, const struct blame *share)
+{
+  struct format_thread *record = t->record;
+  if (t->activity.lockwait) {
+    record->samples_lockwait++;
+    record->lockwait_sampled_ns += share->time_ns;
+    if (!blame_wait(t->wait_id, share))
+      rt_lost(t, FORMAT_LOST_BLAME);
+  } else if (t->activity.idle) {
+    if (share->nobody)
+      return false;
+    record->samples_idle++;
+    record->idle_sampled_ns += share->time_ns;
+  }
+  return t->activity.lockwait || t->activity.idle;
+}
+
+/* All columns of a sample, in one place: without memory for the first, the sample is lost and counted once. */
+static void charge_time(struct thread_state *t, uint32_t node, unsigned column, const struct blame *blame)
+{
+  if (node == CCT_NONE || !cct_add(t, node, METRIC_SAMPLES, blame->samples)) {
+    rt_lost(t, FORMAT_LOST_MEMORY);
+    return;
+  }
+  cct_add(t, node, column, blame->time_ns);
+  cct_add(t, node, METRIC_PER_BUSY, blame->per_busy_ns);
+  cct_add(t, node, METRIC_IN_USE, blame->in_use_ns);
+}
+
+void sample_charge_blame(struct thread_state *t, uint32_t node, const struct blame *blame)
+{
+  charge_time(t, node, METRIC_LOCKWAIT, blame);
+}
+
+static void charge(struct thread_state *t, unsigned event, uint64_t weight, const ucontext_t *context)
+{
+  bool driver = (int)event == rt.driver, overhead;
+  bool counted = driver || (rt.driver < 0 && event == 0);
+  if (counted)
+    t->record->samples++;
+  struct blame share = {.samples = 1};
+  if (driver) {
+    blame_check(t, (uint64_t)context->uc_mcontext.gregs[REG_RIP]);
+    share = blame_share(t, weight);
+  }
+  if (driver && charge_waiting(t, &share)) {
+    if (region_wanted(t)) /* not sampled in user code, but others wait to learn where our regions come from */
+      context_publish_open(t);
+    return;
+  }
+  region_fold(t);
+  uint32_t node = context_interrupted(t, context->uc_mcontext.gregs, &overhead);
+  if (driver && rt.online && node != CCT_NONE)
+    ospg_sample(t, node, weight);
+  if (driver)
+    charge_time(t, node, overhead || share.nobody ? METRIC_OVERHEAD : METRIC_WORK, &share);
+  else if (node == CCT_NONE || !cct_add(t, node, event_metric(event), weight) ||
+           (counted && !cct_add(t, node, METRIC_SAMPLES, 1)))
+    rt_lost(t, FORMAT_LOST_MEMORY);
+}
+
+static void refuse(struct thread_state *t, const struct source *source, uint64_t weight)
+{
+  t->record->lost[FORMAT_LOST_REFUSED]++;
+  if ((int)source->event == rt.driver)
+    t->record->tool_ns += weight;
+}
+
+void sample_end(struct thread_state *t, uint64_t cpu_ns)
+{
+  for (unsigned i = 0; i < rt.event_count; i++) {
+    struct source *source = &t->sources[i];
+    uint64_t owed = source_owed(source, cpu_ns);
+    if (owed > source->period && !atomic_load_explicit(&rt.paused, memory_order_relaxed))
+      refuse(t, source, owed);
+    source->rest_until = 0; /* it may be asked again at the process's end */
+  }
+}
+
+static bool wants_publication(const siginfo_t *info)
+{
+  return info->si_code == SI_QUEUE && info->si_value.sival_ptr == &sample_publish;
+}
+
+bool sample_signal(const siginfo_t *info, void *context)
+{
+  struct thread_state *t = rt_thread();
+  if (!t)
+    return false;
+  bool publish = wants_publication(info);
+  struct source *source = publish ? NULL : source_of(t, info);
+  if (!source && !publish)
+    return false;
+  if (source && source_too_early(source))
+    return true;
+  int saved_errno = errno;
+  if (!rt_closed() || publish) {
+    uint64_t began = rt_ticks();
+    uint64_t weight = source ? source_weight(t, source) : 0;
+    if (source && atomic_load_explicit(&rt.paused, memory_order_relaxed)) {
+      /* weighed, so that the time until now does not count later, and dropped */
+    } else if (rt_enter(t)) {
+      if (publish)
+        context_publish_open(t);
+      else if (!rt_closed()) { /* the one who closes waits for those inside */
+        arena_settle();
+        charge(t, source->event, weight, context);
+        record_refresh(t);
+      }
+      if (source)
+        source_took(t, source, began);
+      rt_leave(t);
+    } else if (source) {
+      refuse(t, source, weight);
+    }
+  }
+  errno = saved_errno;
+  return true;
+}

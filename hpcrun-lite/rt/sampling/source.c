@@ -1,0 +1,385 @@
+#define _GNU_SOURCE
+#include "hpcrun-lite/rt/sampling/source.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <time.h>
+
+#include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/span/work.h"
+
+enum { PAGE = 4096, PHASE_MIN_NS = 20000 };
+
+/* Where in its period a thread starts: a number up to the period, from the thread's id and the time.  Not much below
+ * what the kernel's timers can do. */
+static uint64_t random_phase(const struct thread_state *t, uint64_t period)
+{
+  uint64_t x = rt_ticks() ^ (uint64_t)t->tid << 32 ^ (uint64_t)t->index * 0x9e3779b97f4a7c15ULL;
+  x ^= x >> 33;
+  x *= 0xff51afd7ed558ccdULL;
+  x ^= x >> 33;
+  x = x % period + 1;
+  return x < PHASE_MIN_NS && period > PHASE_MIN_NS ? PHASE_MIN_NS : x;
+}
+
+static int open_event(struct sys_own *own, const struct event *event, int tid, uint64_t period, bool exclude_kernel)
+{
+  struct perf_event_attr attr = {.size = sizeof attr,
+                                 .type = event->perf_type,
+                                 .config = event->perf_config,
+                                 .wakeup_events = 1,
+                                 .exclude_hv = 1,
+                                 .exclude_kernel = exclude_kernel};
+  if (period) {
+    attr.sample_period = period;
+  } else {
+    attr.freq = 1;
+    attr.sample_freq = event->frequency;
+  }
+  return sys_perf_event_open(own, &attr, tid);
+}
+
+void source_probe(void)
+{
+  static const struct event probe = {.perf_type = PERF_TYPE_SOFTWARE, .perf_config = PERF_COUNT_SW_TASK_CLOCK};
+  struct sys_own own;
+  rt.timers_for_cpu = open_event(&own, &probe, 0, 1000000000u, false) != 0;
+  sys_close_own(&own);
+}
+
+/* Descriptor numbers that tell a thread's events apart: a signal names its event by the number that it had when it was
+ * armed, also after it was closed. */
+static int move_apart(const struct thread_state *t, const struct source *source, struct sys_own *own)
+{
+  int error = 0;
+  for (unsigned i = 0; i < rt.event_count && !error; i++)
+    if (&t->sources[i] != source && t->sources[i].how != SOURCE_OFF && t->sources[i].own.fd == own->fd) {
+      int was = own->fd;
+      error = sys_move_own(own, was + 1);
+      if (!error && own->fd == was) {
+        sys_close_own(own);
+        error = EMFILE;
+      }
+      i = UINT32_MAX; /* compare with all of them anew */
+    }
+  return error;
+}
+
+/* Opens, directs the signal here, and keeps the event by mapping its page: the descriptor need not stay open for that,
+ * and a program that closes descriptors it does not know cannot stop it.  Count events keep theirs, to read the
+ * counter. */
+static bool perf_start(struct thread_state *t, struct source *source, uint64_t period)
+{
+  const struct event *event = &rt.events[source->event];
+  struct sys_own own;
+  int error = open_event(&own, event, t->tid, period, false);
+  if ((error == EACCES || error == EPERM) && event->clock == EVENT_COUNT)
+    error = open_event(&own, event, t->tid, period, true);
+  if (error || move_apart(t, source, &own))
+    return false;
+  void *page = sys_perf_deliver(&own, t->tid, RT_SIGNAL) ? sys_perf_page(&own, PAGE) : NULL;
+  bool keep = page && event->clock == EVENT_COUNT;
+  if (!keep)
+    sys_close_own(&own);
+  if (!page)
+    return false;
+  if (source->page)
+    sys_unmap(source->page, PAGE);
+  source->own = own;
+  source->fd_open = keep;
+  source->page = page;
+  return true;
+}
+
+/* What a sample of elapsed time takes in the handler: a running mean over all threads.  Written by any thread, relaxed:
+ * an update that is lost is one sample less in a mean. */
+static _Atomic uint64_t mean_ns;
+
+/* Threads for which there is a core are awake, and rest between samples anyway (source_took()); all others together
+ * may take a quarter of the machine. */
+uint64_t source_bearable(uint64_t asked_ns)
+{
+  enum { DELIVERY_NS = 20000, SHARE = 4 };
+  uint64_t ticking = atomic_load_explicit(&rt.ticking, memory_order_relaxed), cpus = rt.cpus ? rt.cpus : 1;
+  if (ticking <= cpus)
+    return asked_ns;
+  uint64_t each = DELIVERY_NS + atomic_load_explicit(&mean_ns, memory_order_relaxed);
+  uint64_t least = (ticking - cpus) * each * SHARE / cpus;
+  return least > asked_ns ? least : asked_ns;
+}
+
+/* A sample of elapsed time has been taken, which began when it was weighed. */
+static void adapt(struct source *source)
+{
+  enum { SAMPLES = 64, LONGEST_NS = 1000000 }; /* longer: it was switched out */
+  uint64_t took = sys_monotonic_ns() - source->last, mean = atomic_load_explicit(&mean_ns, memory_order_relaxed);
+  took = took < LONGEST_NS ? took : LONGEST_NS;
+  atomic_store_explicit(&mean_ns, mean - mean / SAMPLES + took / SAMPLES, memory_order_relaxed);
+  uint64_t period = source_bearable(source->asked);
+  if (!source->rests && (period > source->period + source->period / 4 || period + period / 4 < source->period)) {
+    source->period = period;
+    sys_timer_set(source->timer, period, period);
+  }
+}
+
+static bool timer_start(struct thread_state *t, struct source *source, int clock)
+{
+  source->timer = sys_timer_start(clock, t->tid, RT_SIGNAL, source, random_phase(t, source->period), source->period);
+  source->how = source->timer < 0 ? SOURCE_OFF : SOURCE_TIMER;
+  return source->timer >= 0;
+}
+
+/* Where a frequency was asked for, each thread has a period of its own, 1 to 4 % shorter: at exactly 5 ms, say, a
+ * program that does something every 5 ms would be sampled at the same point for ever. */
+static uint64_t own_period(const struct thread_state *t, const struct event *event)
+{
+  if (!event->frequency || event->clock == EVENT_COUNT)
+    return event->period;
+  uint64_t thousandth = event->period / 1000;
+  return event->period - thousandth * (10 + random_phase(t, event->period) % 31);
+}
+
+/* From now on the handler takes the event's signals: all else is set. */
+static void perf_armed(struct source *source)
+{
+  atomic_signal_fence(memory_order_release);
+  source->how = SOURCE_PERF;
+}
+
+static bool start_one(struct thread_state *t, struct source *source)
+{
+  const struct event *event = &rt.events[source->event];
+  source->first = true;
+  source->asked = source->period = own_period(t, event);
+  switch (event->clock) {
+  case EVENT_WALL_TIME:
+    source->last = sys_monotonic_ns();
+    atomic_fetch_add(&rt.ticking, 1);
+    source->period = source_bearable(source->asked);
+    source->rests = !timer_start(t, source, CLOCK_MONOTONIC);
+    if (source->rests)
+      atomic_fetch_sub(&rt.ticking, 1);
+    return !source->rests;
+  case EVENT_CPU_TIME:
+    source->unsettled = !rt.timers_for_cpu && perf_start(t, source, random_phase(t, source->period));
+    /* Making an event takes long where others fork or map memory: that is not the program's time. */
+    source->last = sys_thread_cpu_ns();
+    if ((int)source->event == rt.driver)
+      t->cpu_start_ns = source->last;
+    if (!source->unsettled)
+      return timer_start(t, source, CLOCK_THREAD_CPUTIME_ID);
+    perf_armed(source);
+    return true;
+  case EVENT_COUNT:
+    source->last = 0;
+    source->first = false;
+    if (!perf_start(t, source, event->period))
+      return false;
+    perf_armed(source);
+    return true;
+  }
+  return false;
+}
+
+void source_start(struct thread_state *t)
+{
+  for (unsigned i = 0; i < rt.event_count; i++) {
+    t->sources[i] = (struct source){.event = (uint8_t)i, .own.fd = -1};
+    if (!start_one(t, &t->sources[i]))
+      rt_lost(t, FORMAT_LOST_EVENTS);
+  }
+}
+
+/* Of those that count, see source_bearable(). */
+static void set_rests(struct source *source, bool rests)
+{
+  if (source->how != SOURCE_TIMER || rt.events[source->event].clock != EVENT_WALL_TIME || source->rests == rests)
+    return;
+  source->rests = rests;
+  atomic_fetch_add(&rt.ticking, rests ? -1u : 1u); /* the handler sees the flag: nothing moves across */
+}
+
+void source_stop(struct thread_state *t)
+{
+  for (unsigned i = 0; i < rt.event_count; i++) {
+    struct source *source = &t->sources[i];
+    if (source->how == SOURCE_TIMER)
+      sys_timer_stop(source->timer);
+    set_rests(source, true);
+    if (source->how == SOURCE_PERF) {
+      sys_unmap(source->page, PAGE);
+      if (source->fd_open)
+        sys_close_own(&source->own);
+    }
+    *source = (struct source){.event = (uint8_t)i, .own.fd = -1};
+  }
+  if (rt.online)
+    work_stop(t);
+}
+
+void source_rest(struct thread_state *t)
+{
+  for (unsigned i = 0; i < rt.event_count; i++)
+    if (t->sources[i].how == SOURCE_TIMER) {
+      set_rests(&t->sources[i], true); /* first: a sample that still comes does not set it going again */
+      sys_timer_set(t->sources[i].timer, 0, 0);
+    }
+}
+
+void source_go_on(struct thread_state *t)
+{
+  for (unsigned i = 0; i < rt.event_count; i++)
+    if (t->sources[i].how == SOURCE_TIMER) {
+      set_rests(&t->sources[i], false);
+      sys_timer_set(t->sources[i].timer, 1, t->sources[i].period);
+    }
+}
+
+/* The event's own clock: what a thread does not run does not count against its samples of CPU time. */
+static uint64_t clock_ns(const struct source *source)
+{
+  return rt.events[source->event].clock == EVENT_CPU_TIME ? sys_thread_cpu_ns() : sys_monotonic_ns();
+}
+
+/* With samples that take longer than the period (deep stacks at high rates) the program would not get on at all. */
+bool source_too_early(const struct source *source)
+{
+  return source->rest_until && clock_ns(source) < source->rest_until;
+}
+
+uint64_t source_owed(const struct source *source, uint64_t cpu_ns)
+{
+  uint64_t now = rt.events[source->event].clock == EVENT_CPU_TIME ? cpu_ns : sys_monotonic_ns();
+  return source->rest_until && !source->rests && now > source->last ? now - source->last : 0;
+}
+
+/* Most samples are short, and the clock need not be asked: a tick is no longer than a nanosecond. */
+static void rest_after(struct source *source, uint64_t began)
+{
+  enum { REST_SHARE = 3 };
+  source->rest_until = 0;
+  if ((rt_ticks() - began) * (REST_SHARE + 1) < source->period || rt.events[source->event].clock == EVENT_COUNT)
+    return;
+  uint64_t now = clock_ns(source);
+  source->rest_until = now + REST_SHARE * (now - source->last);
+}
+
+void source_took(struct thread_state *t, struct source *source, uint64_t began)
+{
+  rest_after(source, began);
+  if (rt.events[source->event].clock != EVENT_WALL_TIME)
+    return;
+  if (source->period > source->asked)
+    t->record->lost[FORMAT_LOST_RATE] += source->period / source->asked - 1;
+  adapt(source);
+}
+
+struct source *source_of(struct thread_state *t, const siginfo_t *info)
+{
+  struct source *first = &t->sources[0], *end = &t->sources[rt.event_count];
+  if (info->si_code == SI_TIMER) {
+    struct source *source = info->si_value.sival_ptr;
+    return source >= first && source < end && source->how == SOURCE_TIMER ? source : NULL;
+  }
+  bool perf = info->si_code >= POLL_IN && info->si_code <= POLL_HUP;
+  bool stripped = info->si_code == SI_USER && info->si_pid == 0; /* the kernel had no memory for the details */
+  for (struct source *source = first; source < end; source++)
+    if (source->how != SOURCE_OFF && ((perf && info->si_fd == source->own.fd) || stripped))
+      return source; /* also the last signal of an event that a timer has replaced */
+  return NULL;
+}
+
+static uint64_t time_weight(struct source *source, uint64_t now)
+{
+  uint64_t passed = now > source->last ? now - source->last : 0;
+  source->last = now;
+  if (!source->first)
+    return passed;
+  source->first = false;
+  return passed > source->period ? passed : source->period;
+}
+
+/* An event that samples makes each switch of its thread some 4 us slower, since the kernel programs the processor's
+ * timer anew each time; a timer of the thread's CPU time costs a switch nothing, but comes at the ticks of the system's
+ * clock only.  So a thread that is switched often gets a timer, for good.  The page's sequence moves by two with each
+ * switch.
+ */
+static bool switches_often(struct source *source, uint64_t weight_ns)
+{
+  enum { SWITCH_NS = 4000, SHARE_MAX = 100, IN_A_ROW = 3, TICK_MAX_NS = 4000000 };
+  uint32_t sequence = __atomic_load_n(&((const struct perf_event_mmap_page *)source->page)->lock, __ATOMIC_RELAXED);
+  uint32_t switches = (sequence - source->switches) / 2;
+  source->switches = sequence;
+  bool often = source->period >= TICK_MAX_NS && (uint64_t)switches * SWITCH_NS * SHARE_MAX > weight_ns;
+  source->restless = often ? source->restless + 1 : 0;
+  return source->restless >= IN_A_ROW;
+}
+
+static void change_to_timer(struct thread_state *t, struct source *source)
+{
+  void *page = source->page;
+  if (!timer_start(t, source, CLOCK_THREAD_CPUTIME_ID)) {
+    source->how = SOURCE_PERF;
+    source->restless = 0;
+    return;
+  }
+  source->page = NULL;
+  work_follow(t);
+  sys_unmap(page, PAGE);
+}
+
+/* The random first period is over. */
+static void settle_period(struct thread_state *t, struct source *source)
+{
+  source->unsettled = false;
+  if (!perf_start(t, source, source->period)) {
+    sys_unmap(source->page, PAGE); /* it would go on with its random first period */
+    source->page = NULL;
+    if (!timer_start(t, source, CLOCK_THREAD_CPUTIME_ID))
+      rt_lost(t, FORMAT_LOST_EVENTS);
+  }
+  work_follow(t);
+}
+
+/* That takes long where others fork or map memory.  Who closes waits for it. */
+static void set_up_anew(struct thread_state *t, struct source *source)
+{
+  uint64_t began = source->last;
+  if (!rt_enter(t))
+    return;
+  if (!rt_closed()) {
+    if (source->unsettled)
+      settle_period(t, source);
+    else
+      change_to_timer(t, source);
+    source->last = sys_thread_cpu_ns();
+    if ((int)source->event == rt.driver && !atomic_load_explicit(&rt.paused, memory_order_relaxed))
+      t->record->tool_ns += source->last - began;
+  }
+  rt_leave(t);
+}
+
+uint64_t source_weight(struct thread_state *t, struct source *source)
+{
+  uint64_t count;
+  switch (rt.events[source->event].clock) {
+  case EVENT_WALL_TIME:
+    return time_weight(source, sys_monotonic_ns());
+  case EVENT_CPU_TIME: {
+    /* Code of ours that was interrupted may be reading the page (rt/work.c): then at the next sample. */
+    bool may_unmap = source->how == SOURCE_PERF && !t->inside;
+    uint64_t weight = time_weight(source, sys_thread_cpu_ns());
+    if (may_unmap && (source->unsettled || switches_often(source, weight)))
+      set_up_anew(t, source);
+    return weight;
+  }
+  case EVENT_COUNT:
+    break;
+  }
+  if (!source->fd_open || !sys_perf_read(&source->own, &count))
+    return source->period ? source->period : 1;
+  uint64_t passed = count - source->last;
+  source->last = count;
+  return passed;
+}

@@ -1,0 +1,77 @@
+#include "hpcrun-lite/rt/span/clock.h"
+
+#include "hpcrun-lite/rt/span/path.h"
+#include "hpcrun-lite/rt/core/sys.h"
+
+enum { SPINS = 100, TRIES = 1000000 };
+
+void clock_lock_slowly(uint32_t *lock)
+{
+  for (int i = 0; __atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE) && i < TRIES; i++) {
+    __builtin_ia32_pause();
+    if (i > SPINS)
+      sys_yield();
+  }
+}
+
+struct clock clock_copy(struct thread_state *t, const struct clock *clock)
+{
+  return (struct clock){clock->base, clock->burdened, path_copy(t, &clock->path)};
+}
+
+void clock_set(struct thread_state *t, struct clock *clock, const struct clock *other)
+{
+  struct clock copy = clock_copy(t, other);
+  path_drop(t, &clock->path);
+  *clock = copy;
+}
+
+void clock_raise(struct thread_state *t, struct clock *clock, const struct clock *other)
+{
+  if (other->base > clock->base) {
+    struct path path = path_copy(t, &other->path);
+    path_drop(t, &clock->path);
+    clock->path = path;
+    __atomic_store_n(&clock->base, other->base, __ATOMIC_RELAXED);
+  }
+  if (other->burdened > clock->burdened)
+    __atomic_store_n(&clock->burdened, other->burdened, __ATOMIC_RELAXED);
+}
+
+void clock_clear(struct thread_state *t, struct clock *clock)
+{
+  path_drop(t, &clock->path);
+  *clock = (struct clock){0};
+}
+
+static bool later(const struct clock *clock, const struct clock *other)
+{
+  return clock->base > __atomic_load_n(&other->base, __ATOMIC_RELAXED) ||
+         clock->burdened > __atomic_load_n(&other->burdened, __ATOMIC_RELAXED);
+}
+
+void join_offer(struct thread_state *t, struct join *join, const struct clock *clock)
+{
+  if (!later(clock, &join->latest))
+    return;
+  clock_lock(&join->lock);
+  clock_raise(t, &join->latest, clock);
+  clock_unlock(&join->lock);
+}
+
+void join_take(struct thread_state *t, struct clock *clock, struct join *join)
+{
+  uint64_t base = __atomic_load_n(&join->latest.base, __ATOMIC_RELAXED),
+           burdened = __atomic_load_n(&join->latest.burdened, __ATOMIC_RELAXED);
+  if (base <= clock->base && burdened <= clock->burdened)
+    return;
+  clock_lock(&join->lock);
+  clock_raise(t, clock, &join->latest);
+  clock_unlock(&join->lock);
+}
+
+void join_clear(struct thread_state *t, struct join *join)
+{
+  clock_clear(t, &join->latest);
+  join->name = 0;
+}

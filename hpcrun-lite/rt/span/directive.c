@@ -1,0 +1,318 @@
+#include "hpcrun-lite/rt/span/directive.h"
+
+#include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/core/pool.h"
+#include "hpcrun-lite/rt/core/sys.h"
+
+enum { ROWS_FIRST = 256, HEADS = 1024, TRIES = 100000, TOTALS_FIRST = 64, BULK = 256 };
+
+/* Written by its maker before anybody else has a reference.  Then: refs, work, end, span by any holder, atomically; who
+ * lets go last has acquired all of them. */
+struct instance {
+  struct pool_record pool;
+  uint32_t refs, row, outer, unused;
+  uint64_t start, end, span, work;
+};
+
+/* A thread's sums for a row. */
+struct total {
+  uint64_t instances, work, span, iterations;
+};
+
+static struct table rows;  /* struct format_directive */
+static struct table links; /* uint32_t pairs: next row of the same head, and the address: see struct row_link */
+static struct pool instances;
+static _Atomic uint32_t heads[HEADS]; /* stored with release under the lock, after the row; loaded with acquire */
+static atomic_flag lock = ATOMIC_FLAG_INIT;
+
+struct row_link {
+  uint64_t code;
+  uint32_t next, kind;
+};
+
+static struct format_directive *row_at(uint32_t row)
+{
+  return table_at(&rows, row);
+}
+
+static struct row_link *link_at(uint32_t row)
+{
+  return table_at(&links, row);
+}
+
+static struct instance *at(uint32_t index)
+{
+  return pool_at(&instances, index);
+}
+
+void directive_start(void)
+{
+  uint32_t index;
+  atomic_flag_clear(&lock);
+  for (unsigned i = 0; i < HEADS; i++)
+    atomic_store_explicit(&heads[i], 0, memory_order_relaxed);
+  pool_init(&instances, sizeof(struct instance));
+  table_init(&rows, FORMAT_DIRECTIVES, ARENA_SHARED, 0, sizeof(struct format_directive), ROWS_FIRST);
+  table_init(&links, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct row_link), ROWS_FIRST);
+  if (table_next(&rows, &index) && table_next(&links, &index)) { /* row 0: the program */
+    table_publish(&rows);
+    table_publish(&links);
+  }
+}
+
+const struct table *directive_table(void)
+{
+  return &rows;
+}
+
+bool directive_start_thread(struct thread_state *t)
+{
+  table_init(&t->totals, FORMAT_FREE, ARENA_TOTALS, t->index, sizeof(struct total), TOTALS_FIRST);
+  return true;
+}
+
+static struct total *total_of(struct thread_state *t, uint32_t row)
+{
+  uint32_t index;
+  while (t->totals.count <= row) {
+    if (!table_next(&t->totals, &index))
+      return NULL;
+    table_publish(&t->totals);
+  }
+  return table_at(&t->totals, row);
+}
+
+static uint32_t find(uint32_t head, enum format_directive_kind kind, uint64_t code)
+{
+  uint32_t row = atomic_load_explicit(&heads[head], memory_order_acquire);
+  while (row && (link_at(row)->code != code || link_at(row)->kind != kind))
+    row = link_at(row)->next;
+  return row;
+}
+
+static uint32_t add_row(struct thread_state *t, uint32_t head, enum format_directive_kind kind, uint64_t code)
+{
+  uint32_t index, row = 0, module = 0;
+  bool named = kind == FORMAT_DIRECTIVE_USER_REGION; /* then it is a hash */
+  const struct format_module *in = code && !named ? modules_find(t, code - 1, &module) : NULL;
+  for (int i = 0; i < TRIES; i++) {
+    if (atomic_flag_test_and_set_explicit(&lock, memory_order_acquire)) {
+      sys_yield();
+      continue;
+    }
+    row = find(head, kind, code);
+    struct row_link *link = row || rows.count >= DIRECTIVES_MAX ? NULL : table_next(&links, &index);
+    struct format_directive *made = link ? table_next(&rows, &row) : NULL;
+    if (made) {
+      *link = (struct row_link){code, atomic_load(&heads[head]), kind};
+      made->kind = kind;
+      made->module = in ? module : 0;
+      made->offset = in ? code - 1 - in->base : code;
+      table_publish(&links);
+      table_publish(&rows);
+      atomic_store_explicit(&heads[head], row, memory_order_release);
+    }
+    atomic_flag_clear_explicit(&lock, memory_order_release);
+    return row;
+  }
+  return 0;
+}
+
+uint32_t directive_row(struct thread_state *t, enum format_directive_kind kind, const void *code)
+{
+  uint64_t address = (uint64_t)code;
+  struct row_cache *cache =
+      &t->row_cache[(address ^ (uint64_t)kind * 7) % (sizeof t->row_cache / sizeof *t->row_cache)];
+  if (cache->row && cache->code == address && cache->kind == kind)
+    return cache->row;
+  uint32_t head = (uint32_t)((address ^ (uint64_t)kind << 56) * 0x9e3779b97f4a7c15ULL >> 40) % HEADS;
+  uint32_t row = find(head, kind, address);
+  if (!row)
+    row = add_row(t, head, kind, address);
+  if (row)
+    *cache = (struct row_cache){address, kind, row};
+  else
+    rt_lost(t, FORMAT_LOST_DIRECTIVES);
+  return row;
+}
+
+uint32_t directive_user_row(struct thread_state *t, const char *name, uint32_t *string)
+{
+  uint64_t hash = 1469598103934665603ULL; /* FNV-1a */
+  for (const char *at = name; *at; at++)
+    hash = (hash ^ (uint8_t)*at) * 1099511628211ULL;
+  uint32_t row = directive_row(t, FORMAT_DIRECTIVE_USER_REGION, (const void *)hash);
+  if (row && !__atomic_load_n(&row_at(row)->name, __ATOMIC_ACQUIRE))
+    __atomic_store_n(&row_at(row)->name, modules_string(name), __ATOMIC_RELEASE);
+  *string = row ? row_at(row)->name : 0;
+  return row;
+}
+
+bool directive_contains(uint32_t index, uint32_t row)
+{
+  while (index && at(index)->row != row)
+    index = at(index)->outer;
+  return index != 0;
+}
+
+void directive_ended(struct thread_state *t, uint32_t row, uint64_t instances, uint64_t work, uint64_t span)
+{
+  struct total *total = total_of(t, row);
+  if (!total)
+    return;
+  total->instances += instances;
+  total->work += work;
+  total->span += span;
+}
+
+static void lift(uint64_t *place, uint64_t value)
+{
+  uint64_t now = __atomic_load_n(place, __ATOMIC_RELAXED);
+  while (value > now && !__atomic_compare_exchange_n(place, &now, value, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    ;
+}
+
+static struct instance_hold *hold_of(struct thread_state *t, uint32_t index)
+{
+  return &t->holds[index % (sizeof t->holds / sizeof *t->holds)];
+}
+
+/* Gives what was held to the instance, and references back; the last one ends it. */
+static void let_go(struct thread_state *t, struct instance_hold hold)
+{
+  while (hold.instance) {
+    struct instance *instance = at(hold.instance);
+    if (hold.work)
+      __atomic_fetch_add(&instance->work, hold.work, __ATOMIC_RELAXED);
+    lift(&instance->end, hold.end);
+    if (__atomic_sub_fetch(&instance->refs, hold.refs, __ATOMIC_ACQ_REL) > 0)
+      return;
+    directive_ended(t, instance->row, 1, instance->work,
+                    instance->span ? instance->span : instance->end - instance->start);
+    uint32_t ended = hold.instance;
+    hold = (struct instance_hold){instance->outer, 1, instance->work, instance->end};
+    pool_put(&instances, &t->free_instances, ended);
+  }
+}
+
+/* The thread's hold of the instance, with at least one reference. */
+static struct instance_hold *hold(struct thread_state *t, uint32_t index)
+{
+  struct instance_hold *held = hold_of(t, index);
+  if (held->instance != index) {
+    let_go(t, *held);
+    __atomic_fetch_add(&at(index)->refs, BULK, __ATOMIC_RELAXED);
+    *held = (struct instance_hold){index, BULK, 0, 0};
+  }
+  return held;
+}
+
+static void let_go_all(struct thread_state *t)
+{
+  for (unsigned i = 0; i < sizeof t->holds / sizeof *t->holds; i++) {
+    struct instance_hold held = t->holds[i];
+    t->holds[i] = (struct instance_hold){0};
+    let_go(t, held);
+  }
+}
+
+void directive_settle(struct thread_state *t)
+{
+  let_go_all(t);
+  for (uint32_t row = 0; row < t->totals.count; row++) {
+    struct total *total = table_at(&t->totals, row);
+    struct format_directive *to = row_at(row);
+    __atomic_fetch_add(&to->instances, total->instances, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&to->work, total->work, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&to->span, total->span, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&to->iterations, total->iterations, __ATOMIC_RELAXED);
+    *total = (struct total){0};
+  }
+}
+
+void directive_stop_thread(struct thread_state *t)
+{
+  directive_settle(t);
+  pool_give(&instances, &t->free_instances);
+  table_release(&t->totals);
+}
+
+uint32_t directive_share(struct thread_state *t, uint32_t index)
+{
+  if (!index)
+    return 0;
+  struct instance_hold *held = hold(t, index);
+  if (held->refs == 1) { /* the hold's own */
+    __atomic_fetch_add(&at(index)->refs, BULK, __ATOMIC_RELAXED);
+    held->refs += BULK;
+  }
+  held->refs--;
+  return index;
+}
+
+void directive_work(struct thread_state *t, uint32_t index, uint64_t work, uint64_t end)
+{
+  if (!index)
+    return;
+  struct instance_hold *held = hold(t, index);
+  held->work += work;
+  held->end = end > held->end ? end : held->end;
+}
+
+void directive_leave(struct thread_state *t, uint32_t index)
+{
+  if (!index)
+    return;
+  struct instance_hold *held = hold_of(t, index), one = {index, 1, 0, 0};
+  if (held->instance != index) {
+    let_go(t, one);
+    return;
+  }
+  held->refs++;
+  bool last = __atomic_load_n(&at(index)->refs, __ATOMIC_ACQUIRE) == held->refs;
+  if (!last && held->refs < 2 * BULK)
+    return;
+  one = *held;
+  *held = (struct instance_hold){0};
+  let_go(t, one);
+}
+
+uint32_t directive_enter(struct thread_state *t, uint32_t row, uint32_t outer, uint64_t start)
+{
+  if (directive_contains(outer, row))
+    return directive_share(t, outer);
+  uint32_t index = row ? pool_get(&instances, &t->free_instances) : 0;
+  if (!index) {
+    if (row)
+      rt_lost(t, FORMAT_LOST_DIRECTIVES);
+    return directive_share(t, outer);
+  }
+  struct instance *instance = at(index);
+  instance->refs = 1;
+  instance->row = row;
+  instance->outer = directive_share(t, outer);
+  instance->start = instance->end = start;
+  instance->span = instance->work = 0;
+  return index;
+}
+
+void directive_span(uint32_t index, uint64_t span)
+{
+  if (index)
+    lift(&at(index)->span, span);
+}
+
+void directive_lock_bound(uint32_t row, uint64_t bound)
+{
+  if (row)
+    lift(&row_at(row)->lock_bound, bound);
+}
+
+void directive_count(struct thread_state *t, uint32_t row, uint64_t iterations)
+{
+  struct total *total = row ? total_of(t, row) : NULL;
+  if (!total)
+    return;
+  total->instances += iterations == 0;
+  total->iterations += iterations;
+}

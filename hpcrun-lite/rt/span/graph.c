@@ -1,0 +1,204 @@
+#include "hpcrun-lite/rt/span/graph.h"
+
+#include "hpcrun-lite/rt/span/directive.h"
+#include "hpcrun-lite/rt/span/path.h"
+
+enum { TEAMS_FIRST = 64 };
+
+struct pool graph_tasks, graph_groups;
+struct table graph_teams;
+atomic_flag graph_teams_lock = ATOMIC_FLAG_INIT;
+struct join graph_program;
+
+/* Of threads that have settled: the sum of their means, and their number.  Added to by each as it settles, relaxed;
+ * read by CTL when all have. */
+static _Atomic uint64_t cost_sums[3], cost_threads[3];
+
+void graph_start(void)
+{
+  pool_init(&graph_tasks, sizeof(struct task));
+  pool_init(&graph_groups, sizeof(struct group));
+  atomic_flag_clear(&graph_teams_lock);
+  graph_program = (struct join){0};
+  for (int i = 0; i < 3; i++)
+    cost_sums[i] = cost_threads[i] = 0;
+  table_init(&graph_teams, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct team), TEAMS_FIRST);
+}
+
+void graph_cost_settle(struct thread_state *t)
+{
+  for (int i = 0; i < 3; i++)
+    if (t->costs[i]) {
+      atomic_fetch_add_explicit(&cost_sums[i], t->costs[i], memory_order_relaxed);
+      atomic_fetch_add_explicit(&cost_threads[i], 1, memory_order_relaxed);
+    }
+}
+
+uint64_t graph_cost_mean(enum graph_cost cost)
+{
+  uint64_t threads = atomic_load(&cost_threads[cost]);
+  return threads ? atomic_load(&cost_sums[cost]) / threads : 0;
+}
+
+void graph_attribute(struct thread_state *t, struct task *task, uint64_t work)
+{
+  uint64_t weight = 0, left = work;
+  for (unsigned i = 0; i < t->fragment_samples; i++)
+    weight += t->fragment[i].weight;
+  for (unsigned i = 0; i < t->fragment_samples && weight; i++) {
+    bool last = i + 1 == t->fragment_samples;
+    uint64_t part = last ? left : rt_part(work, t->fragment[i].weight, weight);
+    part = part > left ? left : part;
+    left -= part;
+    path_add(t, &task->now.path, PATH_KEY(task->scope.row, t->index, t->fragment[i].node), part);
+  }
+  if (!weight)
+    path_add(t, &task->now.path, PATH_KEY(task->scope.row, 0, 0), work);
+  t->fragment_samples = 0;
+}
+
+void graph_fragment_end_at(struct thread_state *t, uint64_t moment)
+{
+  graph_fragment_end_inline(t, moment);
+}
+
+void graph_settle(struct thread_state *t, struct task *task)
+{
+  if (!task->scope.instance || (task->flags & TASK_IMPLICIT && !task->rows_open))
+    return;
+  directive_work(t, task->scope.instance, task->scope.pending, task->now.base);
+  task->scope.pending = 0;
+}
+
+/* ---- scopes ---- */
+
+static uint32_t open_scopes(const struct task *task)
+{
+  return task->rows_open < ROWS_OPEN ? task->rows_open : ROWS_OPEN;
+}
+
+/* Is one of the scopes below that depth, or what is around the task, of that row? */
+static bool inside(const struct task *task, uint32_t depth, uint32_t row)
+{
+  uint32_t open = open_scopes(task);
+  for (uint32_t i = 0; i < depth; i++)
+    if ((i < open ? &task->around[i] : &task->scope)->row == row)
+      return true;
+  const struct team *team = task->flags & TASK_IMPLICIT ? graph_team(task->region) : NULL;
+  if (!team)
+    return directive_contains(task->outer, row);
+  if (team->row == row || !team->creator)
+    return team->row == row;
+  return graph_inside(graph_task(team->creator), row);
+}
+
+bool graph_inside(const struct task *task, uint32_t row)
+{
+  return inside(task, open_scopes(task) + 1, row);
+}
+
+uint32_t graph_team_instance(struct thread_state *t, struct team *team)
+{
+  clock_lock(&team->lock);
+  if (!team->instance) { /* who created the region waits for its end: nobody else looks at its scopes */
+    uint32_t outer = team->creator ? graph_instance(t, graph_task(team->creator)) : 0;
+    team->instance = directive_enter(t, team->row, outer, team->start.base);
+  }
+  clock_unlock(&team->lock);
+  return team->instance;
+}
+
+static uint32_t loop_instance(struct thread_state *t, struct team *team, struct loop *loop)
+{
+  clock_lock(&loop->lock);
+  if (!loop->instance)
+    loop->instance = directive_enter(t, loop->row, graph_team_instance(t, team), loop->begin);
+  clock_unlock(&loop->lock);
+  return directive_share(t, loop->instance);
+}
+
+uint32_t graph_instance(struct thread_state *t, struct task *task)
+{
+  uint32_t outer = task->outer;
+  struct team *team = task->flags & TASK_IMPLICIT ? graph_open_team(task->region) : NULL;
+  for (uint32_t i = 0; i <= open_scopes(task); i++) {
+    struct scope *scope = i < open_scopes(task) ? &task->around[i] : &task->scope;
+    if (scope->instance)
+      ;
+    else if (i == 0 && team)
+      scope->instance = graph_team_instance(t, team); /* the team holds it until its region ends */
+    else if (i && i == task->loop_depth && task->loop_slot && team)
+      scope->instance = loop_instance(t, team, &team->loops[task->loop_slot - 1]);
+    else if (scope->row)
+      scope->instance = directive_enter(t, scope->row, outer, scope->begin);
+    outer = scope->instance ? scope->instance : outer;
+  }
+  return outer;
+}
+
+void graph_scope_close(struct thread_state *t, struct task *task)
+{
+  struct scope *scope = &task->scope;
+  uint64_t pending = scope->pending;
+  if (scope->instance) {
+    directive_work(t, scope->instance, pending, task->now.base);
+    directive_leave(t, scope->instance);
+    scope->instance = 0;
+    return;
+  }
+  if (scope->row && !inside(task, open_scopes(task), scope->row))
+    directive_ended(t, scope->row, 1, pending, task->now.base - scope->begin);
+  task->around[open_scopes(task) - 1].pending += pending;
+}
+
+void graph_construct_begin(struct thread_state *t, struct task *task, uint32_t row)
+{
+  if (task->rows_open++ >= ROWS_OPEN) {
+    rt_lost(t, FORMAT_LOST_DIRECTIVES);
+    return;
+  }
+  task->around[task->rows_open - 1] = task->scope;
+  task->scope = (struct scope){.row = row, .begin = task->now.base};
+}
+
+void graph_construct_end(struct thread_state *t, struct task *task)
+{
+  if (!task->rows_open)
+    return;
+  if (task->rows_open <= ROWS_OPEN) {
+    graph_scope_close(t, task);
+    task->scope = task->around[task->rows_open - 1];
+  }
+  task->rows_open--;
+}
+
+bool graph_loop_leave(struct thread_state *t, struct task *task, struct loop *loop, uint64_t work, uint64_t span)
+{
+  const struct team *team = graph_team(task->region);
+  clock_lock(&loop->lock);
+  bool alone = !loop->instance;
+  if (alone)
+    loop->work += work;
+  else
+    directive_work(t, loop->instance, work, task->now.base);
+  loop->span = span > loop->span ? span : loop->span;
+  bool last = ++loop->ended == team->size;
+  clock_unlock(&loop->lock);
+  if (last)
+    graph_loop_end(t, task, loop);
+  return alone;
+}
+
+void graph_loop_end(struct thread_state *t, const struct task *task, struct loop *loop)
+{
+  uint32_t instance = loop->instance, row = loop->row;
+  uint64_t work = loop->work, span = loop->span;
+  clock_lock(&loop->lock); /* the last one makes room for another construct */
+  loop->instance = loop->number = 0;
+  clock_unlock(&loop->lock);
+  if (!graph_inside(task, row)) {
+    directive_span(instance, span);
+    directive_ended(t, row, instance == 0, work, instance ? 0 : span);
+  }
+  directive_leave(t, instance);
+}
