@@ -2,8 +2,8 @@
  *
  * Context: CTL (the library's start-up) and the launcher's helper.  Uses no heap and keeps no state.
  */
-#ifndef HPCRUN_LITE_EVENTS_H
-#define HPCRUN_LITE_EVENTS_H
+#ifndef COMMON_EVENTS_H
+#define COMMON_EVENTS_H
 
 #include <stddef.h>
 #include <stdint.h>

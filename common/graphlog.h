@@ -2,11 +2,11 @@
  *
  * Context: RT (put), BATCH (get).  A stream is a sequence of records: an operation, one byte, then its operands, each
  * an unsigned LEB128 number.  Time of a stream moves by RUN and MOVE only; all other operations happen at the stream's
- * present time, to the task that the thread runs.  The operations are those of logical clocks (rt/ospg.h), so whoever
- * replays them in the order of time computes what the running side did, with other work if it likes.
+ * present time, to the task that the thread runs.  The operations are those of logical clocks (rt/span/span.h), so
+ * whoever replays them in the order of time computes what the running side did, with other work if it likes.
  */
-#ifndef HPCRUN_LITE_COMMON_GRAPHLOG_H
-#define HPCRUN_LITE_COMMON_GRAPHLOG_H
+#ifndef COMMON_GRAPHLOG_H
+#define COMMON_GRAPHLOG_H
 
 #include <stdbool.h>
 #include <stddef.h>

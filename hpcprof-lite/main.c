@@ -1,6 +1,6 @@
-#include "hpcprof-lite/replay/answers.h"
-#include "hpcprof-lite/views/build.h"
-#include "hpcprof-lite/views/limit.h"
+#include "hpcprof-lite/replay/recorded_graph.h"
+#include "hpcprof-lite/views/topdown.h"
+#include "hpcprof-lite/views/limits.h"
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/analysis/metrics.h"
 #include "hpcprof-lite/options.h"
@@ -10,7 +10,7 @@
 #include "hpcprof-lite/report/table.h"
 #include "hpcprof-lite/report/text.h"
 #include "hpcprof-lite/report/threads.h"
-#include "hpcprof-lite/replay/schedule.h"
+#include "hpcprof-lite/replay/list_schedule.h"
 #include "hpcprof-lite/views/sorting.h"
 #include "hpcprof-lite/views/statistics.h"
 
@@ -43,16 +43,16 @@ struct job {
   struct tree_columns columns;
   struct report_run run;
   struct tree tree, part, view; /* part: below --root; view: derived from it */
-  struct view_links links;      /* from part or tree to view, where statistics need them */
+  struct derived_links links;   /* from part or tree to view, where statistics need them */
   struct statistics statistics;
   bool *shown;
   uint64_t *thread_order;
-  struct crowd crowd;
+  struct distribution distribution;
   struct workspan_scenario scenario; /* under --what-if, and */
   double *factors;                   /* of the parts of the span */
-  struct answers answers;
+  struct recorded_graph recorded;
   struct problems log_problems; /* of the log of the graph */
-  uint32_t *row_of;             /* [context] row of the tree; then of each directive, see build_path() */
+  uint32_t *row_of;             /* [context] row of the tree; then of each directive, see topdown_critical_path() */
   enum exit_status status;
 };
 
@@ -249,7 +249,7 @@ static int take_part(struct job *job, const struct tree_order *order)
   const char *owned = names_own(&job->names, name);
   uint32_t matches, *copy_of = calloc(job->tree.count, sizeof *copy_of);
   if (!owned || !copy_of ||
-      view_part(&job->tree, &job->names, &job->options.root, owned, &job->part, &matches, copy_of)) {
+      derived_part(&job->tree, &job->names, &job->options.root, owned, &job->part, &matches, copy_of)) {
     free(copy_of);
     return no_memory();
   }
@@ -283,8 +283,8 @@ static int derive(struct job *job, const struct tree **tree)
     status = tree_finish(from, &order, true);
   }
   if (callers || flat) {
-    status = (callers ? view_bottomup : view_flat)(from, &job->columns, &job->view,
-                                                   wants_statistics(job) ? &job->links : NULL);
+    status = (callers ? derived_bottomup : derived_flat)(from, &job->columns, &job->view,
+                                                         wants_statistics(job) ? &job->links : NULL);
     if (!status)
       status = tree_finish(&job->view, &order, false); /* ids follow the view's own order, whatever --sort says */
     *tree = &job->view;
@@ -378,7 +378,7 @@ static int report_tree(struct job *job, struct report *report)
                           .in_order = options->view == OPTIONS_FLAT};
   report->percent_limit = limits.percent;
   report->weigh_excl = limits.by_excl;
-  if (limit_rows(report->tree, &job->columns, &limits, &job->shown, &report->left_out))
+  if (limits_apply(report->tree, &job->columns, &limits, &job->shown, &report->left_out))
     return no_memory();
   report->shown = job->shown;
   return wants_statistics(job) ? add_statistics(job, report) : 0;
@@ -397,7 +397,7 @@ static int report_summary(struct job *job, struct report *report, struct highlig
 {
   struct tree_order order = default_order(job, true);
   order.by = SORT_SPENT_EXCL;
-  int status = view_flat(&job->tree, &job->columns, &job->view, NULL);
+  int status = derived_flat(&job->tree, &job->columns, &job->view, NULL);
   if (!status)
     status = tree_finish(&job->view, &order, false);
   if (!status)
@@ -431,10 +431,10 @@ static int report_threads(struct job *job, struct report *report)
     return no_memory();
   report->thread_order = job->thread_order;
   uint32_t most = job->options.max_rows;
-  if (job->options.format == OPTIONS_TEXT && !most && report->thread_count > CROWD_FROM) {
-    report->crowd = &job->crowd;
-    return crowd_compute(&job->profile, job->thread_order, report->thread_count, tree_has_time(&job->columns),
-                         &job->crowd)
+  if (job->options.format == OPTIONS_TEXT && !most && report->thread_count > DISTRIBUTION_FROM) {
+    report->distribution = &job->distribution;
+    return distribution_compute(&job->profile, job->thread_order, report->thread_count, tree_has_time(&job->columns),
+                                &job->distribution)
                ? no_memory()
                : 0;
   }
@@ -458,7 +458,7 @@ static void shorten(const struct job *job, uint32_t *count, struct report *repor
 /* Opens the log of the graph, if there is one, with schedules on so many cores. */
 static int open_log(struct job *job, const uint32_t *cores, uint32_t count)
 {
-  return answers_open(&job->profile, cores, count, &job->log_problems, &job->answers);
+  return recorded_graph_open(&job->profile, cores, count, &job->log_problems, &job->recorded);
 }
 
 /* What --what-if is computed from. */
@@ -482,8 +482,8 @@ static int apply_scenario(struct job *job)
     return nothing_matches("--what-if", unmatched);
   job->scenario.factors = job->factors;
   int status = open_log(job, NULL, 0);
-  if (!status && job->answers.known)
-    status = answers_scenario(&job->answers, &run, &row, &job->scenario);
+  if (!status && job->recorded.known)
+    status = recorded_graph_scenario(&job->recorded, &run, &row, &job->scenario);
   return status ? no_memory() : 0;
 }
 
@@ -493,11 +493,11 @@ static int rank_functions(struct job *job, const struct whatif_run *run, struct 
   struct tree_order order = default_order(job, true);
   const struct profile_share *parts;
   uint32_t count;
-  int status = view_flat(&job->tree, &job->columns, &job->view, NULL);
+  int status = derived_flat(&job->tree, &job->columns, &job->view, NULL);
   if (!status)
     status = tree_finish(&job->view, &order, false);
   if (!status)
-    status = answers_parts(&job->answers, &parts, &count);
+    status = recorded_graph_parts(&job->recorded, &parts, &count);
   return status ? status : whatif_rank(run, &job->view, &job->columns, parts, count, whatif);
 }
 
@@ -517,10 +517,10 @@ static int report_whatif(struct job *job, struct report *report)
   if (!status && !job->options.scenarios_count)
     status = rank_functions(job, &run, &report->whatif);
   if (!status)
-    status = answers_whatif(&job->answers, &run, &report->whatif);
+    status = recorded_graph_whatif(&job->recorded, &run, &report->whatif);
   if (!status && report->whatif.automatic)
     whatif_choose(&run, &report->whatif);
-  report->log_differs = job->answers.differs;
+  report->log_differs = job->recorded.differs;
   return status ? no_memory() : 0;
 }
 
@@ -530,17 +530,17 @@ static int report_speedup(struct job *job, struct report *report)
   uint32_t cores[SPEEDUP_ROWS], count = 0;
   double makespans[SPEEDUP_ROWS] = {0};
   speedup_compute(&job->profile, speedup);
-  bool one = job->profile.graph_processes == 1; /* else a schedule of one process says nothing of all */
+  bool one = job->profile.span_processes == 1; /* else a schedule of one process says nothing of all */
   for (uint32_t i = 0; one && i < speedup->count; i++)
-    if (speedup->rows[i].cores <= SCHEDULE_CORES_MAX)
+    if (speedup->rows[i].cores <= LIST_SCHEDULE_CORES_MAX)
       cores[count++] = (uint32_t)speedup->rows[i].cores;
   int status = one ? open_log(job, cores, count) : 0;
-  if (status || !job->answers.known)
+  if (status || !job->recorded.known)
     return status ? no_memory() : 0;
   for (uint32_t i = 0; i < count; i++) /* cores beyond stand in the last row alone */
-    makespans[i] = job->answers.makespans[i];
-  speedup_enter(&job->profile, job->answers.burdened, makespans, speedup);
-  report->log_differs = job->answers.differs;
+    makespans[i] = job->recorded.makespans[i];
+  speedup_enter(&job->profile, job->recorded.burdened, makespans, speedup);
+  report->log_differs = job->recorded.differs;
   return 0;
 }
 
@@ -576,10 +576,10 @@ static int build(struct job *job)
   struct tree_order order = default_order(job, false);
   size_t places = (size_t)job->profile.contexts.count + job->profile.graph.directives_count + 1;
   job->row_of = malloc(places * sizeof *job->row_of);
-  if (!job->row_of || build_tree(&job->profile, &job->names, &job->columns, job->run.command, job->options.lines,
-                                 &job->tree, job->row_of))
+  if (!job->row_of || topdown_build(&job->profile, &job->names, &job->columns, job->run.command, job->options.lines,
+                                    &job->tree, job->row_of))
     return no_memory();
-  if (build_path(&job->profile, &job->names, &job->columns, &job->tree, job->row_of))
+  if (topdown_critical_path(&job->profile, &job->names, &job->columns, &job->tree, job->row_of))
     return no_memory();
   tree_inclusive(&job->tree);
   return tree_finish(&job->tree, &order, false) ? no_memory() : 0;
@@ -691,7 +691,7 @@ static int report_view(struct job *job)
 static void release(struct job *job)
 {
   ranks_dismiss(&job->ranks);
-  view_release_links(&job->links);
+  derived_release_links(&job->links);
   statistics_release(&job->statistics);
   tree_release(&job->view);
   tree_release(&job->part);
@@ -702,7 +702,7 @@ static void release(struct job *job)
   free(job->thread_order);
   free(job->row_of);
   free(job->factors);
-  answers_release(&job->answers);
+  recorded_graph_release(&job->recorded);
   problems_release(&job->log_problems);
   options_release(&job->options);
   if (job->profile.processes)

@@ -2,8 +2,8 @@
  *
  * Context: BATCH.  Strings are those of argv.  An option or view that is not built yet is refused, never ignored.
  */
-#ifndef HPCPROF_OPTIONS_H
-#define HPCPROF_OPTIONS_H
+#ifndef HPCPROF_LITE_OPTIONS_H
+#define HPCPROF_LITE_OPTIONS_H
 
 #include "hpcprof-lite/model/scenario.h"
 
@@ -31,7 +31,7 @@ struct options {
   bool lines, quiet, verbose, help, version;
   enum profile_baseline baseline;
   bool has_root;
-  struct view_selector root;
+  struct selector root;
   struct scenario *scenarios; /* of --what-if, in order */
   uint32_t scenarios_count;
   const char *sort;         /* column, NULL = the view's own order       */

@@ -22,17 +22,17 @@
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
-#include "hpcrun-lite/rt/span/log.h"
+#include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/core/modules.h"
-#include "hpcrun-lite/rt/span/ospg.h"
-#include "hpcrun-lite/rt/sampling/record.h"
+#include "hpcrun-lite/rt/span/span.h"
+#include "hpcrun-lite/rt/sampling/times.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/core/sys.h"
-#include "hpcrun-lite/rt/sampling/task.h"
+#include "hpcrun-lite/rt/sampling/task_context.h"
 #include "hpcrun-lite/rt/sampling/unwind.h"
-#include "hpcrun-lite/rt/span/work.h"
+#include "hpcrun-lite/rt/span/work_clock.h"
 #include "hpcrun-lite/unwinder.h"
 #include "hpcrun-lite/output/writer.h"
 
@@ -49,7 +49,7 @@ static uint64_t children_us(void);
 /* What its holder had before.  A handler of the program's that runs on top of an exec may take the lock once more: then
  * the innermost is the last. */
 enum { TAKEN_MAX = 8, MXCSR_DEFAULT = 0x1f80 };
-static struct peace {
+static struct saved_state {
   sigset_t mask;
   int cancel;
   unsigned mxcsr;
@@ -64,7 +64,7 @@ static _Atomic pthread_t owner; /* 0 = nobody */
 static void lock_take(void)
 {
   sigset_t all, pending;
-  struct peace had = {.mxcsr = __builtin_ia32_stmxcsr()};
+  struct saved_state had = {.mxcsr = __builtin_ia32_stmxcsr()};
   sigfillset(&all);
   hooks_sigmask(SIG_SETMASK, &all, &had.mask);
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &had.cancel);
@@ -82,7 +82,7 @@ static void lock_take(void)
 static void lock_drop(void)
 {
   sigset_t raised;
-  struct peace had = taken[--taken_count % TAKEN_MAX];
+  struct saved_state had = taken[--taken_count % TAKEN_MAX];
   struct timespec now = {0, 0};
   sigemptyset(&raised);
   if (!had.pipe_pending)
@@ -152,13 +152,13 @@ static void reset_process(void)
   static uint8_t generation; /* a forked child's differs from its parent's also in what is left of it in a word */
   rt.epoch = (uint32_t)(control.start_ns ^ (uint64_t)rt.pid << 16) << 8 | ++generation;
   sys_barrier_prepare();
-  record_start(control.start_ns, control.start_ticks, control.start_cpu_ns);
+  times_start(control.start_ns, control.start_ticks, control.start_cpu_ns);
   writer_start();
   modules_start(control.executable);
   region_start();
   blame_start();
   task_start();
-  ospg_start();
+  span_start();
   writer_begin();
 }
 
@@ -210,8 +210,8 @@ bool control_start(void)
   reset_process();
   unwind_fault = unwinder_start();
   source_probe();
-  if (rt.online && work_is_time())
-    work_probe();
+  if (rt.online && work_clock_is_time())
+    work_clock_probe();
   if (!hooks_start()) {
     control_say("cannot install its signal handler: nothing is measured");
     return false;
@@ -352,10 +352,10 @@ void thread_start(uint64_t top_sp, uint32_t handed)
   unsigned mxcsr = __builtin_ia32_stmxcsr(); /* our arithmetic leaves no flags behind */
   __builtin_ia32_ldmxcsr(MXCSR_DEFAULT);
   if (rt.online) {
-    ospg_start_thread(t);
-    ospg_take_over(t, handed);
+    span_start_thread(t);
+    span_take_over(t, handed);
     if (t->tid == rt.pid)
-      ospg_begin_early(t); /* its serial code counts from the start */
+      span_begin_early(t); /* its serial code counts from the start */
   }
   __builtin_ia32_ldmxcsr(mxcsr);
   rt_leave(t);
@@ -365,7 +365,7 @@ void thread_start(uint64_t top_sp, uint32_t handed)
 /* Brings the record up to date.  The clock of a thread that the system has removed already reads 0. */
 static void settle_record(struct thread_state *t, uint64_t cpu_ns, bool ended)
 {
-  record_thread(t, cpu_ns);
+  times_thread(t, cpu_ns);
   t->record->end_ns = ended ? t->record->start_ns + t->record->wall_ns : 0;
 }
 
@@ -382,14 +382,14 @@ uint32_t thread_hand_over(void)
   if (!t || !rt_enter(t))
     return 0;
   arena_settle();
-  uint32_t handed = rt.online ? ospg_hand_over(t) : 0;
+  uint32_t handed = rt.online ? span_hand_over(t) : 0;
   rt_leave(t);
   return handed;
 }
 
 static void keep_ended(struct thread_state *t)
 {
-  uint32_t handed = t->worker ? 0 : ospg_hand_over(t);
+  uint32_t handed = t->worker ? 0 : span_hand_over(t);
   if (!handed)
     return;
   lock_take();
@@ -402,7 +402,7 @@ static void keep_ended(struct thread_state *t)
   uint32_t old = place->handed;
   *place = (struct ended){pthread_self(), handed};
   lock_drop();
-  ospg_forget(t, old); /* nobody has joined that thread in time */
+  span_forget(t, old); /* nobody has joined that thread in time */
 }
 
 void thread_joined(pthread_t thread)
@@ -419,7 +419,7 @@ void thread_joined(pthread_t thread)
     }
   lock_drop();
   if (handed && rt_enter(t)) {
-    ospg_take_over(t, handed);
+    span_take_over(t, handed);
     rt_leave(t);
   }
 }
@@ -452,7 +452,7 @@ void thread_stop(void)
   sample_end(t, cpu_ns);
   if (rt.online) {
     keep_ended(t);
-    ospg_stop_thread(t);
+    span_stop_thread(t);
   }
   stopped = true;
   rt_self = NULL;
@@ -528,7 +528,7 @@ static uint64_t total_samples(void)
 static void rest(void)
 {
   atomic_store(&rt.closed, true);
-  atomic_store(&rt.graph_rests, true);
+  atomic_store(&rt.graph_suspended, true);
   sys_barrier_all();
   wait_until(outside_handler);
 }
@@ -540,13 +540,13 @@ static bool write_all(bool last)
   if (rt.pid != control.config.first_pid && !rt.ompt && !total_samples())
     return false;
   for (struct thread_state *t = control.threads; t && rt.online; t = t->next)
-    ospg_tell(t);
+    span_report(t);
   for (struct thread_state *t = control.threads; t && rt.online && rt_self; t = t->next) {
-    ospg_reach(rt_self, t);
-    ospg_settle(t);
+    span_reach(rt_self, t);
+    span_settle(t);
   }
   if (last)
-    log_stop();
+    graph_log_stop();
   for (struct thread_state *t = control.threads; t; t = t->next) {
     uint64_t cpu_ns = sys_cpu_ns_of(t->tid);
     if (last)
@@ -718,7 +718,7 @@ void control_exec_failed(void)
     exec_pid = 0;
     if (!finished) {
       if (control.threads && !control.threads->next)
-        atomic_store(&rt.graph_rests, false);
+        atomic_store(&rt.graph_suspended, false);
       else if (rt.online) /* the others have gone on meanwhile, and what they did is not known */
         rt_lost(NULL, FORMAT_LOST_GRAPH);
       atomic_store(&rt.closed, false);
@@ -759,7 +759,7 @@ void control_fork_child(void)
   static struct thread_state old;
   bool measured = control.active && !finished, known = measured && rt_self;
   for (struct thread_state *t = control.threads; t; t = t->next)
-    log_forget(t);
+    graph_log_forget(t);
   if (known)
     old = *rt_self;
   if (measured) {

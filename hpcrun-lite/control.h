@@ -36,7 +36,7 @@ extern struct control control;
 bool control_start(void);
 
 /* The calling thread begins and ends.  top_sp: the stack pointer of its outermost frame of interest, 0 if not known. */
-/* handed: see rt/ospg.h; 0 without. */
+/* handed: see rt/span/span.h; 0 without. */
 void thread_start(uint64_t top_sp, uint32_t handed);
 void thread_stop(void);
 

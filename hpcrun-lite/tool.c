@@ -8,9 +8,9 @@
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/ompt.h"
-#include "hpcrun-lite/rt/span/ospg.h"
-#include "hpcrun-lite/rt/span/sharing.h"
-#include "hpcrun-lite/rt/span/work.h"
+#include "hpcrun-lite/rt/span/span.h"
+#include "hpcrun-lite/rt/span/worksharing.h"
+#include "hpcrun-lite/rt/span/work_clock.h"
 #include "hpcrun-lite/output/writer.h"
 
 void threads_adopt(void)
@@ -34,7 +34,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *da
     rt_leave(rt_thread());
   }
   rt.runtime_apart = separate;
-  work_calibrate(control.start_ticks, control.start_ns);
+  work_clock_calibrate(control.start_ticks, control.start_ns);
   int missing = ompt_register();
   if (missing && control.config.log)
     control_say("the OpenMP runtime lacks %d of the callbacks that are needed: its threads' states are incomplete",
@@ -82,7 +82,7 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_add_work(const void
     return;
   bool quiet = rt_closed(); /* while the process forks nothing is unwound, but work counts */
   if (!atomic_load(&rt.closed))
-    ospg_add_work(t, quiet ? CCT_NONE : context_call(t), units);
+    span_add_work(t, quiet ? CCT_NONE : context_call(t), units);
   rt_leave(t);
 }
 
@@ -101,8 +101,8 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_region_begin(const 
     if (!quiet)
       region->cfa = context_frame_end(t);
     if (region->followed) {
-      ospg_begin_early(t);
-      sharing_user_region(t, region->row);
+      span_begin_early(t);
+      worksharing_user_region(t, region->row);
     }
   }
   rt_leave(t);
@@ -115,6 +115,6 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_region_end(const vo
   if (!t || !t->user_depth || !rt_enter(t))
     return;
   if (t->user_depth-- <= RT_USER_REGIONS && t->user_regions[t->user_depth].followed && !atomic_load(&rt.closed))
-    sharing_user_end(t);
+    worksharing_user_end(t);
   rt_leave(t);
 }

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/analysis/causes.h"
 
-#include "hpcprof-lite/views/view.h"
+#include "hpcprof-lite/views/derived.h"
 
 enum { HIGH = 10 }; /* a figure is high from one part in so many */
 
@@ -26,7 +26,7 @@ static uint32_t heaviest(const struct tree *tree, const struct tree_row *functio
   for (uint32_t i = 1; i < tree->count; i++) {
     uint32_t row = tree->order[i];
     uint64_t cost = tree_excl(tree, row, column);
-    if (cost <= most || !view_same_function(&tree->rows[row], function))
+    if (cost <= most || !tree_same_function(&tree->rows[row], function))
       continue;
     best = row;
     most = cost;

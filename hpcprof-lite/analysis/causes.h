@@ -4,8 +4,8 @@
  * call high is a tenth here.  They are about regions, so a function is judged by the parallel region around its
  * heaviest context, and code outside any region is serial.
  */
-#ifndef HPCPROF_ANALYSIS_CAUSES_H
-#define HPCPROF_ANALYSIS_CAUSES_H
+#ifndef HPCPROF_LITE_ANALYSIS_CAUSES_H
+#define HPCPROF_LITE_ANALYSIS_CAUSES_H
 
 #include "hpcprof-lite/model/tree.h"
 

@@ -25,8 +25,8 @@
  * Work at one thread is that of another run of the same command: a directory of its own whose processes never had more
  * than one OpenMP thread.  Such runs count only as that.  T R is never less than work + overhead.
  */
-#ifndef HPCPROF_ANALYSIS_EFFICIENCY_H
-#define HPCPROF_ANALYSIS_EFFICIENCY_H
+#ifndef HPCPROF_LITE_ANALYSIS_EFFICIENCY_H
+#define HPCPROF_LITE_ANALYSIS_EFFICIENCY_H
 
 #include "hpcprof-lite/input/merge.h"
 

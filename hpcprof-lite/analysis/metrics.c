@@ -1,6 +1,6 @@
 #include "hpcprof-lite/analysis/metrics.h"
 
-#include "hpcprof-lite/views/view.h"
+#include "hpcprof-lite/views/derived.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -178,7 +178,7 @@ uint32_t metrics_hot(const struct tree *tree, const struct tree *flat, const str
   for (uint32_t i = 0; i < tree->count; i++) {
     uint32_t row = tree->order[i];
     for (uint32_t j = 0; j < count; j++)
-      if (row && view_same_function(&tree->rows[row], &flat->rows[hot[j].flat]) &&
+      if (row && tree_same_function(&tree->rows[row], &flat->rows[hot[j].flat]) &&
           tree_spent(tree, columns, row, false) >
               (hot[j].context ? tree_spent(tree, columns, hot[j].context, false) : 0))
         hot[j].context = row;

@@ -3,8 +3,8 @@
  *
  * Context: BATCH.  Pure: the profile and the trees are only read; results belong to the caller.
  */
-#ifndef HPCPROF_METRICS_H
-#define HPCPROF_METRICS_H
+#ifndef HPCPROF_LITE_ANALYSIS_METRICS_H
+#define HPCPROF_LITE_ANALYSIS_METRICS_H
 
 #include "hpcprof-lite/report/report.h"
 

@@ -36,9 +36,9 @@ void speedup_enter(const struct profile *profile, double burdened, const double 
 
 void speedup_compute(const struct profile *profile, struct speedup *speedup)
 {
-  const struct profile_graph *graph = &profile->graph;
+  const struct profile_workspan *graph = &profile->graph;
   double span = (double)graph->span, work = most((double)graph->work, span);
-  uint64_t own = profile->graph_threads ? profile->graph_threads : 1;
+  uint64_t own = profile->span_threads ? profile->span_threads : 1;
   *speedup = (struct speedup){0};
   if (!graph->known || !graph->span)
     return;
@@ -48,8 +48,8 @@ void speedup_compute(const struct profile *profile, struct speedup *speedup)
     if (here || beyond) {
       struct speedup_row *row = &speedup->rows[speedup->count++];
       fill(row, own, work, span, most((double)graph->burdened, span));
-      if (graph->is_time && profile->graph_elapsed_ns)
-        row->measured = (double)graph->work / (double)profile->graph_elapsed_ns;
+      if (graph->is_time && profile->span_elapsed_ns)
+        row->measured = (double)graph->work / (double)profile->span_elapsed_ns;
       placed = true;
     }
     if (cores <= CORES_MAX && cores != own)

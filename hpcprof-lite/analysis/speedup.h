@@ -4,10 +4,10 @@
  * cores that leaves none idle while there is work takes max(W/P, S) <= T_P <= W/P + S.  The estimate is Brent's
  * (W - S)/P + S: what is not on the critical path is spread evenly, and nothing overlaps the critical path; it lies
  * between the bounds and is W at P = 1.  With the burdened span B, which adds the cost of scheduling: (W - B)/P + B.
- * Simulated: a list schedule of the recorded graph (schedule.h), for one process.
+ * Simulated: a list schedule of the recorded graph (list_schedule.h), for one process.
  */
-#ifndef HPCPROF_ANALYSIS_SPEEDUP_H
-#define HPCPROF_ANALYSIS_SPEEDUP_H
+#ifndef HPCPROF_LITE_ANALYSIS_SPEEDUP_H
+#define HPCPROF_LITE_ANALYSIS_SPEEDUP_H
 
 #include "hpcprof-lite/input/merge.h"
 

@@ -15,7 +15,7 @@ static const char off_path[] = "not on the critical path: no gain; work unchange
 
 /* One thing that runs faster: what a selector names, or a function of the flat view. */
 struct faster {
-  const struct view_selector *selector;
+  const struct selector *selector;
   const struct tree_row *flat;
   double factor;
   bool matched;
@@ -29,8 +29,8 @@ static void lift(double *place, double value)
 static bool selects_row(const struct whatif_run *run, const struct faster *faster, uint32_t row)
 {
   if (faster->flat)
-    return view_same_function(&run->tree->rows[row], faster->flat);
-  return view_selects(run->names, faster->selector, &run->tree->rows[row]);
+    return tree_same_function(&run->tree->rows[row], faster->flat);
+  return selector_matches(run->names, faster->selector, &run->tree->rows[row]);
 }
 
 /* Factors of the tree's rows, and of what stands below them. */
@@ -49,7 +49,7 @@ static void find_rows(const struct whatif_run *run, struct faster *faster, uint3
 }
 
 /* Whether a context's code, or the place where it calls, is in the selected lines. */
-static bool selects_context(const struct whatif_run *run, const struct view_selector *selector, uint32_t node)
+static bool selects_context(const struct whatif_run *run, const struct selector *selector, uint32_t node)
 {
   uint32_t address = run->names->address_of[node];
   if (address == PROFILE_NONE)
@@ -57,7 +57,7 @@ static bool selects_context(const struct whatif_run *run, const struct view_sele
   const struct names_address *steps = &run->names->addresses[address];
   for (uint32_t i = 0; i < steps->count; i++) {
     const struct names_step *step = &run->names->steps[steps->first + i];
-    if (view_selects_line(selector, step->file, step->line))
+    if (selector_matches_line(selector, step->file, step->line))
       return true;
   }
   return false;
@@ -258,15 +258,15 @@ static uint32_t find_candidates(const struct tree *flat, uint32_t column, const 
 }
 
 /* Work of the tree's rows, by the parts of a recorded graph; that of lines is their function's. */
-static double *work_of_rows(const struct whatif_run *run, const struct profile_share *parts, uint32_t count)
+static double *work_of_rows(const struct whatif_run *run, const struct profile_share *shares, uint32_t count)
 {
   double *work = calloc((size_t)run->tree->count + 1, sizeof *work);
   for (uint32_t i = 0; work && i < count; i++) {
-    uint32_t row = parts[i].context == PROFILE_NONE ? PROFILE_NONE : run->row_of[parts[i].context];
+    uint32_t row = shares[i].context == PROFILE_NONE ? PROFILE_NONE : run->row_of[shares[i].context];
     if (row != PROFILE_NONE && run->tree->rows[row].kind == ROW_LINE)
       row = run->tree->rows[row].parent;
     if (row != PROFILE_NONE)
-      work[row] += (double)parts[i].amount;
+      work[row] += (double)shares[i].amount;
   }
   return work;
 }
@@ -278,7 +278,7 @@ static double work_below(const struct whatif_run *run, const struct tree_row *fl
   for (uint32_t i = 0; i < run->tree->count; i++) {
     uint32_t row = run->tree->order[i];
     const struct tree_row *here = &run->tree->rows[row];
-    covered[row] = (row && covered[here->parent]) || view_same_function(here, flat);
+    covered[row] = (row && covered[here->parent]) || tree_same_function(here, flat);
     sum += covered[row] ? work[row] : 0;
   }
   return sum;
@@ -289,7 +289,7 @@ static void work_of_functions(const struct whatif_run *run, const struct tree *f
 {
   for (uint32_t i = 0; i < run->tree->count; i++) {
     uint32_t row = work[i] > 0 ? flat->rows[0].first_child : PROFILE_NONE;
-    while (row != PROFILE_NONE && !view_same_function(&run->tree->rows[i], &flat->rows[row]))
+    while (row != PROFILE_NONE && !tree_same_function(&run->tree->rows[i], &flat->rows[row]))
       row = flat->rows[row].next;
     if (row != PROFILE_NONE && is_code(&flat->rows[row]))
       own[row] += work[i];
@@ -298,10 +298,10 @@ static void work_of_functions(const struct whatif_run *run, const struct tree *f
 
 /* Adds the functions with most work of their own in a recorded graph: off the path they gain nothing alone, but may be
  * in the way of others.  At least 1 % of all, and half of what they do with all they call. */
-static int add_workers(const struct whatif_run *run, const struct tree *flat, const struct profile_share *parts,
-                       uint32_t parts_count, const struct tree_row *found[CANDIDATES], uint32_t *count)
+static int add_workers(const struct whatif_run *run, const struct tree *flat, const struct profile_share *shares,
+                       uint32_t shares_count, const struct tree_row *found[CANDIDATES], uint32_t *count)
 {
-  double *work = work_of_rows(run, parts, parts_count), *own = calloc((size_t)flat->count + 1, sizeof *own);
+  double *work = work_of_rows(run, shares, shares_count), *own = calloc((size_t)flat->count + 1, sizeof *own);
   bool *covered = calloc((size_t)run->tree->count + 1, sizeof *covered);
   int status = work && own && covered ? 0 : ERR_NOMEM;
   if (!status)
@@ -438,7 +438,7 @@ void whatif_choose(const struct whatif_run *run, struct whatif *whatif)
 }
 
 int whatif_rank(const struct whatif_run *run, const struct tree *flat, const struct tree_columns *columns,
-                const struct profile_share *parts, uint32_t parts_count, struct whatif *whatif)
+                const struct profile_share *shares, uint32_t shares_count, struct whatif *whatif)
 {
   const struct tree_row *candidates[CANDIDATES];
   uint32_t count = columns->critical == PROFILE_NONE ? 0 : find_candidates(flat, columns->critical, candidates);
@@ -446,8 +446,8 @@ int whatif_rank(const struct whatif_run *run, const struct tree *flat, const str
   *whatif =
       (struct whatif){.rows = calloc(CANDIDATES + CANDIDATES * CANDIDATES, sizeof *whatif->rows), .automatic = true};
   int status = factors && whatif->rows ? drop_nested(run, candidates, &count, factors) : ERR_NOMEM;
-  if (!status && parts_count)
-    status = add_workers(run, flat, parts, parts_count, candidates, &count);
+  if (!status && shares_count)
+    status = add_workers(run, flat, shares, shares_count, candidates, &count);
   for (uint32_t i = 0; i < count && !status; i++)
     status = try_candidates(run, candidates[i], NULL, factors, &whatif->rows[whatif->count++]);
   whatif->singles = whatif->count;
@@ -479,8 +479,8 @@ static bool selects_function(const struct whatif_run *run, const struct faster *
   }
   struct tree_row row = {.kind = ROW_FUNCTION, .function = number, .name = function->name, .file = ""};
   struct tree_row outer = {.kind = ROW_FUNCTION, .function = PROFILE_NONE, .name = origin, .file = ""};
-  return view_selects(run->names, faster->selector, &row) ||
-         (*origin && view_selects(run->names, faster->selector, &outer));
+  return selector_matches(run->names, faster->selector, &row) ||
+         (*origin && selector_matches(run->names, faster->selector, &outer));
 }
 
 /* Whether all that the instances of a directive do is selected: it is a user region of that name, it stands in that
@@ -497,14 +497,14 @@ static bool selects_directive(const struct whatif_run *run, const struct faster 
   const struct names_address *steps = &run->names->addresses[address];
   for (uint32_t i = 0; i < steps->count; i++) {
     const struct names_step *step = &run->names->steps[steps->first + i];
-    if (lines ? is_called(directive->kind) && view_selects_line(faster->selector, step->file, step->line)
+    if (lines ? is_called(directive->kind) && selector_matches_line(faster->selector, step->file, step->line)
               : selects_function(run, faster, step->function))
       return true;
   }
   return false;
 }
 
-int whatif_select(const struct whatif_run *run, const struct whatif_row *row, const struct profile_share *parts,
+int whatif_select(const struct whatif_run *run, const struct whatif_row *row, const struct profile_share *shares,
                   uint32_t count, double *factors, double *directives)
 {
   struct faster faster[SCENARIO_TERMS];
@@ -517,7 +517,7 @@ int whatif_select(const struct whatif_run *run, const struct whatif_row *row, co
       if (selects_directive(run, &faster[j], i))
         lift(&directives[i], faster[j].factor);
   }
-  return find_factors(run, faster, terms, parts, count, factors);
+  return find_factors(run, faster, terms, shares, count, factors);
 }
 
 static double largest_factor(const struct whatif_row *row)
@@ -528,21 +528,21 @@ static double largest_factor(const struct whatif_row *row)
   return factor;
 }
 
-void whatif_enter(const struct whatif_run *run, const struct whatif_answer *answer, struct whatif_row *row)
+void whatif_enter(const struct whatif_run *run, const struct whatif_enter *outcome, struct whatif_row *row)
 {
   double share = 1 - 1 / largest_factor(row), error = 0, span = (double)run->profile->graph.span;
-  double selected = share > 0 ? answer->gone / share : 0;
-  if (selected > 0 && selected < answer->told) {
-    double samples = answer->per_sample > 0 ? selected / answer->per_sample : 1;
-    error = 2 * answer->gone * sqrt((1 - selected / answer->told) / (samples > 1 ? samples : 1));
+  double selected = share > 0 ? outcome->removed / share : 0;
+  if (selected > 0 && selected < outcome->sampled) {
+    double samples = outcome->per_sample > 0 ? selected / outcome->per_sample : 1;
+    error = 2 * outcome->removed * sqrt((1 - selected / outcome->sampled) / (samples > 1 ? samples : 1));
   }
-  row->span = answer->span > span && !answer->differs ? span : answer->span; /* the measured one is rounded */
+  row->span = outcome->span > span && !outcome->differs ? span : outcome->span; /* the measured one is rounded */
   row->span_low = row->span > error ? row->span - error : 0;
   row->span_high = row->span + error;
   if (row->span_high > span && span >= row->span)
     row->span_high = span;
-  row->exact = !answer->by_sample;
-  row->note = answer->differs ? doubtful : answer->by_sample ? estimate : exact;
+  row->exact = !outcome->by_sample;
+  row->note = outcome->differs ? doubtful : outcome->by_sample ? estimate : exact;
 }
 
 void whatif_release(struct whatif *whatif)

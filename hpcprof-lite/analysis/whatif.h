@@ -10,15 +10,15 @@
  * A selector covers what the selected code calls, and the regions that are created below it.  Code selected
  * several times runs by the largest factor.
  */
-#ifndef HPCPROF_ANALYSIS_WHATIF_H
-#define HPCPROF_ANALYSIS_WHATIF_H
+#ifndef HPCPROF_LITE_ANALYSIS_WHATIF_H
+#define HPCPROF_LITE_ANALYSIS_WHATIF_H
 
 #include "hpcprof-lite/model/scenario.h"
 
 enum { WHATIF_FACTOR = 16, WHATIF_SINGLES = 5, WHATIF_PAIRS = 3 };
 
 /* What all of it is computed from: the top-down tree, finished, and the row of each part of the span, see
- * build_path(). */
+ * topdown_critical_path(). */
 struct whatif_run {
   const struct profile *profile;
   struct names *names;
@@ -27,12 +27,12 @@ struct whatif_run {
 };
 
 /* What a recorded graph answers: the span itself, in the unit of the graph, and how sure it is. */
-struct whatif_answer {
+struct whatif_enter {
   double span;
-  double gone, told; /* what samples say was taken off the path, out of so much of it      */
-  bool by_sample;    /* the answer rests on samples                                        */
-  bool differs;      /* the log and the measurement do not agree                           */
-  double per_sample; /* work that a sample stands for                                      */
+  double removed, sampled; /* what samples say was taken off the path, out of so much of it      */
+  bool by_sample;          /* the answer rests on samples                                        */
+  bool differs;            /* the log and the measurement do not agree                           */
+  double per_sample;       /* work that a sample stands for                                      */
 };
 
 struct whatif_row {
@@ -55,7 +55,7 @@ struct whatif {
 
 /* What a row selects in a recorded graph: factors[i] of parts[i]; and of directives, all of whose instances' work is
  * selected, directives[i].  0, or ERR_NOMEM. */
-int whatif_select(const struct whatif_run *run, const struct whatif_row *row, const struct profile_share *parts,
+int whatif_select(const struct whatif_run *run, const struct whatif_row *row, const struct profile_share *shares,
                   uint32_t count, double *factors, double *directives);
 
 /* Enters what a log answers.  Of a part t of the path samples tell what is selected, one for each p of work; they take
@@ -66,7 +66,7 @@ int whatif_select(const struct whatif_run *run, const struct whatif_row *row, co
  *
  * within 0 and the span as measured.  Constructs, user regions and counted work are exact: g = 0.  That another path,
  * shortened by the word of samples, is in truth the longest, is not in it. */
-void whatif_enter(const struct whatif_run *run, const struct whatif_answer *answer, struct whatif_row *row);
+void whatif_enter(const struct whatif_run *run, const struct whatif_enter *outcome, struct whatif_row *row);
 
 /* Puts suggestions in order and keeps the best; a pair must gain more than each of the two. */
 void whatif_choose(const struct whatif_run *run, struct whatif *whatif);
@@ -87,7 +87,7 @@ int whatif_compute(const struct whatif_run *run, const struct scenario *scenario
  * parts: of a recorded graph (0: there is none), with the work in each: then functions off the path come into question,
  * too, which have most of it. */
 int whatif_rank(const struct whatif_run *run, const struct tree *flat, const struct tree_columns *columns,
-                const struct profile_share *parts, uint32_t parts_count, struct whatif *whatif);
+                const struct profile_share *shares, uint32_t shares_count, struct whatif *whatif);
 
 void whatif_release(struct whatif *whatif);
 

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/analysis/workspan.h"
 
-#include "hpcprof-lite/input/graph.h"
+#include "hpcprof-lite/input/span_merge.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,18 +24,18 @@ static void say(char note[NOTE_MAX], const char *text)
 
 static void note_program(const struct profile *profile, char note[NOTE_MAX])
 {
-  const struct profile_process *process = &profile->processes[profile->graph_process];
+  const struct profile_process *process = &profile->processes[profile->span_process];
   uint32_t unseen = profile->graph.unseen;
   char text[128];
-  if (profile->graph_processes > 1) {
-    snprintf(text, sizeof text, "work of %" PRIu32 " processes, span of process %" PRIu32, profile->graph_processes,
+  if (profile->span_processes > 1) {
+    snprintf(text, sizeof text, "work of %" PRIu32 " processes, span of process %" PRIu32, profile->span_processes,
              process->pid);
     say(note, text);
   }
   uint32_t others = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++)
     others += profile->processes[i].usable && profile->processes[i].graph.known;
-  if (others > profile->graph_processes)
+  if (others > profile->span_processes)
     say(note, "processes that count in another unit are left out");
   if (process->threads_max <= 1)
     say(note, "one thread: loops and taskloops show no parallelism");
@@ -150,7 +150,7 @@ static int fill_row(const struct profile *profile, struct names *names, const st
 {
   const struct profile_directive *directive = &profile->graph.directives[row->directive];
   char note[NOTE_MAX] = "";
-  row->kind = graph_directive_name(directive->kind);
+  row->kind = directive_name(directive->kind);
   if (directive->kind == DIRECTIVE_PROGRAM) {
     row->name = tree->rows[0].name;
     row->file = "";
@@ -254,7 +254,7 @@ static int by_column(const struct workspan_row *x, const struct workspan_row *y,
 }
 
 /* The program first, then as asked for, then the critical path, work, and the canonical order. */
-static int by_wish(const void *a, const void *b, void *argument)
+static int by_rank(const void *a, const void *b, void *argument)
 {
   const struct workspan_row *x = a, *y = b;
   if (!x->directive || !y->directive)
@@ -290,7 +290,7 @@ static uint64_t add_shares(const struct workspan *result, const double *factors)
 int workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree, const char *sort,
                      const struct workspan_scenario *scenario, struct workspan *result)
 {
-  const struct profile_graph *graph = &profile->graph;
+  const struct profile_workspan *graph = &profile->graph;
   enum column column = sort ? BY_KIND : BY_CRITICAL;
   bool recorded = scenario && scenario->shares;
   *result = (struct workspan){.work = graph->work,
@@ -313,7 +313,7 @@ int workspan_compute(const struct profile *profile, struct names *names, const s
     if (fill_row(profile, names, tree, scenario, result->span, &result->rows[result->count]))
       return ERR_NOMEM;
   }
-  qsort_r(result->rows, result->count, sizeof *result->rows, by_wish, &column);
+  qsort_r(result->rows, result->count, sizeof *result->rows, by_rank, &column);
   return 0;
 }
 

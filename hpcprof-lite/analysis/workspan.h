@@ -8,8 +8,8 @@
  * iteration_parallelism: what a loop's parallelism would be if every iteration were a chunk of its own that takes the
  * mean time: work / (instances x work / iterations) = iterations / instances.  An estimate.
  */
-#ifndef HPCPROF_ANALYSIS_WORKSPAN_H
-#define HPCPROF_ANALYSIS_WORKSPAN_H
+#ifndef HPCPROF_LITE_ANALYSIS_WORKSPAN_H
+#define HPCPROF_LITE_ANALYSIS_WORKSPAN_H
 
 #include "hpcprof-lite/model/tree.h"
 

@@ -3,8 +3,8 @@
  *
  * Context: BATCH.  Holes are not read and take no memory.  What cannot be read is named in problems and reads as zero.
  */
-#ifndef HPCPROF_LOAD_H
-#define HPCPROF_LOAD_H
+#ifndef HPCPROF_LITE_INPUT_LOAD_H
+#define HPCPROF_LITE_INPUT_LOAD_H
 
 #include "hpcprof-lite/model/problems.h"
 

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/input/merge.h"
 
-#include "hpcprof-lite/input/graph.h"
+#include "hpcprof-lite/input/span_merge.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/input/stitch.h"
 
@@ -316,7 +316,7 @@ int merge_part(const struct merge_part *part, struct profile *profile)
 int merge_finish(struct profile *profile)
 {
   int status = sort_processes(profile);
-  return status ? status : graph_merge(profile);
+  return status ? status : span_merge(profile);
 }
 
 int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profile_baseline baseline,
@@ -336,7 +336,7 @@ static void release_process(struct profile_process *process)
   free(process->runtime);
   free(process->notes);
   free(process->threads);
-  graph_release(&process->graph);
+  span_release(&process->graph);
 }
 
 void merge_release(struct profile *profile)
@@ -347,8 +347,8 @@ void merge_release(struct profile *profile)
   }
   free(profile->processes);
   free(profile->problems);
-  free(profile->graph_rows);
-  graph_release(&profile->graph);
+  free(profile->span_rows);
+  span_release(&profile->graph);
   contexts_release(&profile->contexts);
   catalog_release(&profile->catalog);
 }

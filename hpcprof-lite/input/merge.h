@@ -5,8 +5,8 @@
  * result does not depend on the number of workers or on the order of the files, but for the numbering of nodes:
  * whatever needs an order takes it from the contexts' identities (tree.c).
  */
-#ifndef HPCPROF_MERGE_H
-#define HPCPROF_MERGE_H
+#ifndef HPCPROF_LITE_INPUT_MERGE_H
+#define HPCPROF_LITE_INPUT_MERGE_H
 
 #include "hpcprof-lite/model/catalog.h"
 #include "hpcprof-lite/model/contexts.h"
@@ -19,12 +19,12 @@ struct profile {
   struct profile_process *processes; /* in the order of start, pid, path; unusable ones last */
   struct problems *problems;         /* of each process */
   uint32_t processes_count, processes_usable;
-  struct profile_graph graph; /* of the run, see graph.h; its parts of the span are contexts.shares */
-  uint32_t graph_process;     /* whose span it is */
-  uint32_t *graph_rows;       /* [its directive] the run's */
-  uint32_t graph_processes;   /* that have one, in the same unit */
-  uint32_t graph_threads;     /* most OpenMP threads of these at once, all together */
-  uint64_t graph_elapsed_ns;
+  struct profile_workspan graph; /* of the run, see span_merge.h; its parts of the span are contexts.shares */
+  uint32_t span_process;         /* whose span it is */
+  uint32_t *span_rows;           /* [its directive] the run's */
+  uint32_t span_processes;       /* that have one, in the same unit */
+  uint32_t span_threads;         /* most OpenMP threads of these at once, all together */
+  uint64_t span_elapsed_ns;
 };
 
 /* Names of the measurement files in directories, sorted (free() each and the array).  A directory that cannot be read,

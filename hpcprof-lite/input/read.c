@@ -346,7 +346,7 @@ static int load(struct read_file *file, struct problems *problems)
 static int take_threads(const struct read_file *file, struct profile_process *process, struct problems *problems);
 
 /* What the record says of work and span; the unit tells whether they were computed. */
-static int take_graph(const struct read_file *file, const struct format_process *record, struct profile_graph *graph)
+static int take_graph(const struct read_file *file, const struct format_process *record, struct profile_workspan *graph)
 {
   const char *unit = string_at(file, record->work_unit);
   graph->known = *unit != 0;

@@ -4,8 +4,8 @@
  * trees and values of threads only on demand, one at a time, so that memory does not grow with the number of threads.
  * All input is hostile: sizes and strings are checked here; the indices inside nodes (parents, links) by stitch.c.
  */
-#ifndef HPCPROF_READ_H
-#define HPCPROF_READ_H
+#ifndef HPCPROF_LITE_INPUT_READ_H
+#define HPCPROF_LITE_INPUT_READ_H
 
 #include "hpcprof-lite/model/problems.h"
 #include "hpcprof-lite/model/profile.h"

@@ -444,7 +444,7 @@ struct graph_faults {
 /* Copies the file's directives.  Records that are unsound keep their place, as constructs of the program. */
 static int take_directives(struct stitch *stitch, struct graph_faults *faults)
 {
-  struct profile_graph *graph = &stitch->process->graph;
+  struct profile_workspan *graph = &stitch->process->graph;
   uint32_t count = read_directives_count(stitch->file);
   graph->directives = calloc((size_t)count + 1, sizeof *graph->directives);
   if (!graph->directives)
@@ -490,7 +490,7 @@ static uint32_t contribution_context(struct stitch *stitch, const struct read_co
 /* Keeps who contributes to the span, in all never more than the span; what is missing is the program's. */
 static int take_contributions(struct stitch *stitch, struct graph_faults *faults)
 {
-  const struct profile_graph *graph = &stitch->process->graph;
+  const struct profile_workspan *graph = &stitch->process->graph;
   uint64_t left = graph->span;
   int status = 0;
   for (uint32_t i = 0; i < read_contributions_count(stitch->file) && !status; i++) {
@@ -530,7 +530,7 @@ static void report_graph_faults(const struct stitch *stitch, const struct graph_
 /* Work and span, once all threads' maps are complete. */
 static int stitch_graph(struct stitch *stitch)
 {
-  struct profile_graph *graph = &stitch->process->graph;
+  struct profile_workspan *graph = &stitch->process->graph;
   struct graph_faults faults = {0};
   if (!graph->known)
     return 0;

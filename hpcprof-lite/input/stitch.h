@@ -6,8 +6,8 @@
  * the process. Departure from trust: every index is checked; cycles and links to nowhere are reported and end below a
  * PARTIAL node, with their values, so that no time is lost.
  */
-#ifndef HPCPROF_STITCH_H
-#define HPCPROF_STITCH_H
+#ifndef HPCPROF_LITE_INPUT_STITCH_H
+#define HPCPROF_LITE_INPUT_STITCH_H
 
 #include "hpcprof-lite/model/catalog.h"
 #include "hpcprof-lite/model/contexts.h"

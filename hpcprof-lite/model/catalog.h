@@ -5,8 +5,8 @@
  * scheduling: whatever must be reproducible orders modules by catalog_module_rank() and columns by role and name, never
  * by number.
  */
-#ifndef HPCPROF_CATALOG_H
-#define HPCPROF_CATALOG_H
+#ifndef HPCPROF_LITE_MODEL_CATALOG_H
+#define HPCPROF_LITE_MODEL_CATALOG_H
 
 #include "hpcprof-lite/model/profile.h"
 

@@ -4,8 +4,8 @@
  * memory. Invariants: node 0 is the root; a node's parent has a smaller number; sums saturate instead of wrapping, so
  * that adding is associative and the result does not depend on the order in which files are read.
  */
-#ifndef HPCPROF_CONTEXTS_H
-#define HPCPROF_CONTEXTS_H
+#ifndef HPCPROF_LITE_MODEL_CONTEXTS_H
+#define HPCPROF_LITE_MODEL_CONTEXTS_H
 
 #include "hpcprof-lite/model/profile.h"
 

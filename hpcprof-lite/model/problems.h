@@ -4,8 +4,8 @@
  * PROBLEMS_MAX lines only a count is kept, so that hostile input cannot fill memory or the terminal.  Without memory a
  * line is only counted.
  */
-#ifndef HPCPROF_PROBLEMS_H
-#define HPCPROF_PROBLEMS_H
+#ifndef HPCPROF_LITE_MODEL_PROBLEMS_H
+#define HPCPROF_LITE_MODEL_PROBLEMS_H
 
 #include <stddef.h>
 #include <stdio.h>

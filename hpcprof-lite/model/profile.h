@@ -3,8 +3,8 @@
  * Context: BATCH.  read.c and stitch.c fill it, merge.c owns it, tree.c and the reports only read it.  All strings and
  * arrays belong to the structure that names them.
  */
-#ifndef HPCPROF_PROFILE_H
-#define HPCPROF_PROFILE_H
+#ifndef HPCPROF_LITE_MODEL_PROFILE_H
+#define HPCPROF_LITE_MODEL_PROFILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ enum column_role {
   COLUMN_IN_USE,
   COLUMN_STORED, /* roles of a file are below */
   COLUMN_IDLENESS = COLUMN_STORED,
-  COLUMN_CRITICAL /* what a context contributes to the span of the run: made by graph.c */
+  COLUMN_CRITICAL /* what a context contributes to the span of the run: made by span_merge.c */
 };
 
 /* What idleness is counted against: the most threads ever in use in the process, the cores that it may run on, or the
@@ -164,17 +164,23 @@ static inline uint64_t profile_rounded(double amount)
 }
 
 /* Callbacks that the runtime does not have, as bits. */
-enum graph_unseen { UNSEEN_WAITS = 1, UNSEEN_WORK = 2, UNSEEN_CHUNKS = 4, UNSEEN_MASKED = 8, UNSEEN_DEPENDENCES = 16 };
+enum workspan_unseen {
+  UNSEEN_WAITS = 1,
+  UNSEEN_WORK = 2,
+  UNSEEN_CHUNKS = 4,
+  UNSEEN_MASKED = 8,
+  UNSEEN_DEPENDENCES = 16
+};
 
-/* Work and span.  Of a process: as measured; of the run: see graph.h. */
-struct profile_graph {
+/* Work and span.  Of a process: as measured; of the run: see span_merge.h. */
+struct profile_workspan {
   bool known;
   char *unit;   /* "s": amounts are in ns; or the counted unit */
   bool is_time; /* the unit is "s"                             */
   uint64_t work, span, burdened;
   double tick_ns;                           /* of the log of the graph */
   uint64_t cost_fork, cost_task, cost_join; /* ns: what the burdened span adds */
-  uint32_t unseen;                          /* enum graph_unseen */
+  uint32_t unseen;                          /* enum workspan_unseen */
   struct profile_directive *directives;     /* 0: the program     */
   uint32_t directives_count;
 };
@@ -203,7 +209,7 @@ struct profile_process {
   struct profile_thread *threads;
   uint32_t threads_count;
   uint32_t number; /* of the file, before processes are put in order */
-  struct profile_graph graph;
+  struct profile_workspan graph;
 };
 
 #endif

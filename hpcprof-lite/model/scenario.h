@@ -3,15 +3,15 @@
  * Context: BATCH.  A selector ends at the first '=' behind which stands a number and then ',' or the end: so names may
  * hold commas and '=' ("f<int, 4>", "operator==").  The structure owns copies of the texts.
  */
-#ifndef HPCPROF_SCENARIO_H
-#define HPCPROF_SCENARIO_H
+#ifndef HPCPROF_LITE_MODEL_SCENARIO_H
+#define HPCPROF_LITE_MODEL_SCENARIO_H
 
-#include "hpcprof-lite/views/view.h"
+#include "hpcprof-lite/views/derived.h"
 
 enum { SCENARIO_TERMS = 16 };
 
 struct scenario_term {
-  struct view_selector selector;
+  struct selector selector;
   char *text;
   double factor; /* 1 or more, finite */
 };

@@ -217,7 +217,7 @@ static int by_relative(const struct tree *tree, const struct tree_columns *colum
   return (x < y) - (x > y);
 }
 
-static int by_wish(const struct sorter *sorter, uint32_t a, uint32_t b)
+static int by_column(const struct sorter *sorter, uint32_t a, uint32_t b)
 {
   const struct tree *tree = sorter->tree;
   const struct tree_order *order = sorter->order;
@@ -261,7 +261,7 @@ static int by_order(const void *a, const void *b, void *argument)
   const struct sorter *sorter = argument;
   const struct tree *tree = sorter->tree;
   uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  int order = by_wish(sorter, x, y);
+  int order = by_column(sorter, x, y);
   if (!order)
     order = descending(tree_weight(tree, sorter->order->columns, x, true),
                        tree_weight(tree, sorter->order->columns, y, true));

@@ -1,13 +1,13 @@
 /* Rows of a report: a tree of named rows with the values of each.
  *
- * Context: BATCH.  build.c makes the top-down tree, view.c derives the others from it, reports only read.  A row is
- * found or added by (parent, kind, function), rows that stand for no function by (parent, kind, file, line).  Strings
+ * Context: BATCH.  topdown.c makes the top-down tree, derived.c derives the others from it, reports only read.  A row
+ * is found or added by (parent, kind, function), rows that stand for no function by (parent, kind, file, line). Strings
  * belong to `names` or to the profile; rows to the tree. Invariants: row 0 is the root; a row's parent has a smaller
  * number.  In a top-down tree incl(row) = excl(row) + sum of incl(children), so that the sum of excl over all rows =
  * incl(root).
  */
-#ifndef HPCPROF_TREE_H
-#define HPCPROF_TREE_H
+#ifndef HPCPROF_LITE_MODEL_TREE_H
+#define HPCPROF_LITE_MODEL_TREE_H
 
 #include "hpcprof-lite/views/names.h"
 

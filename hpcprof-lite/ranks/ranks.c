@@ -1,6 +1,6 @@
 #include "hpcprof-lite/ranks/ranks.h"
 
-#include "hpcprof-lite/ranks/wire.h"
+#include "hpcprof-lite/ranks/serialisation.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -43,7 +43,7 @@ bool ranks_speaks(void)
 }
 
 /* The module beside this program, wherever both were moved to; NULL with a message. */
-static const struct ranks_link *load(char *message, size_t message_size)
+static const struct transport *load(char *message, size_t message_size)
 {
   char path[PATH_MAX + sizeof RANKS_MODULE];
   ssize_t length = readlink("/proc/self/exe", path, PATH_MAX);
@@ -56,7 +56,7 @@ static const struct ranks_link *load(char *message, size_t message_size)
     return NULL;
   }
   void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* MPI's own modules look for symbols of the library */
-  const struct ranks_link *link = module ? dlsym(module, RANKS_LINK_SYMBOL) : NULL;
+  const struct transport *link = module ? dlsym(module, TRANSPORT_SYMBOL) : NULL;
   if (!link)
     snprintf(message, message_size, "%s", dlerror());
   return link;
@@ -69,7 +69,7 @@ enum ranks_role ranks_join(struct ranks *ranks, char *message, size_t message_si
   *message = '\0';
   if (size <= 1)
     return RANKS_FIRST;
-  const struct ranks_link *link = load(message, message_size);
+  const struct transport *link = load(message, message_size);
   if (link) {
     link->start(&ranks->rank, &ranks->size);
     if (ranks->size == size) {
@@ -122,23 +122,23 @@ static void *receive_packed(const struct ranks *ranks, uint32_t from, size_t *si
   return bytes;
 }
 
-static void send_wire(const struct ranks *ranks, uint32_t to, struct wire *wire)
+static void send_message(const struct ranks *ranks, uint32_t to, struct serialisation *message)
 {
   size_t size = 0;
-  void *bytes = wire_pack(wire, &size);
-  send_packed(ranks, to, bytes, size, wire->status);
+  void *bytes = serialisation_pack(message, &size);
+  send_packed(ranks, to, bytes, size, message->status);
   free(bytes);
 }
 
-static void receive_wire(const struct ranks *ranks, uint32_t from, struct wire *wire)
+static void receive_message(const struct ranks *ranks, uint32_t from, struct serialisation *message)
 {
   size_t size;
   int status;
   void *bytes = receive_packed(ranks, from, &size, &status);
   if (bytes)
-    wire_unpack(wire, bytes, size);
+    serialisation_unpack(message, bytes, size);
   else
-    *wire = (struct wire){.status = status ? status : ERR_INPUT};
+    *message = (struct serialisation){.status = status ? status : ERR_INPUT};
   free(bytes);
 }
 
@@ -151,101 +151,101 @@ static void send_down(const struct ranks *ranks, const void *bytes, size_t size,
 }
 
 /* Takes what comes from above and passes it on. */
-static void receive_down(const struct ranks *ranks, struct wire *wire, int *status)
+static void receive_down(const struct ranks *ranks, struct serialisation *message, int *status)
 {
   size_t size;
   void *bytes = receive_packed(ranks, parent(ranks), &size, status);
   send_down(ranks, bytes, size, *status);
-  *wire = (struct wire){.status = *status};
+  *message = (struct serialisation){.status = *status};
   if (bytes)
-    wire_unpack(wire, bytes, size);
+    serialisation_unpack(message, bytes, size);
   free(bytes);
 }
 
 /* Puts together what the ranks have, along the tree: `put` writes it, `get` adds another's.  0, or an error. */
-static int reduce(const struct ranks *ranks, int status, void (*put)(struct wire *, void *),
-                  void (*get)(struct wire *, void *), void *what)
+static int reduce(const struct ranks *ranks, int status, void (*put)(struct serialisation *, void *),
+                  void (*get)(struct serialisation *, void *), void *what)
 {
   for (uint32_t step = 1; step < low_bit(ranks); step *= 2) {
-    struct wire wire;
+    struct serialisation message;
     if (ranks->rank + step >= ranks->size)
       continue;
-    receive_wire(ranks, ranks->rank + step, &wire);
-    if (!status && !wire.status)
-      get(&wire, what);
-    status = status ? status : wire.status;
-    wire_release(&wire);
+    receive_message(ranks, ranks->rank + step, &message);
+    if (!status && !message.status)
+      get(&message, what);
+    status = status ? status : message.status;
+    serialisation_release(&message);
   }
   if (!ranks->rank)
     return status;
-  struct wire wire = {.status = status};
+  struct serialisation message = {.status = status};
   if (!status)
-    put(&wire, what);
-  send_wire(ranks, parent(ranks), &wire);
-  wire_release(&wire);
+    put(&message, what);
+  send_message(ranks, parent(ranks), &message);
+  serialisation_release(&message);
   return status;
 }
 
 /* ---- files ---- */
 
-static void put_paths(struct wire *wire, char *const *paths, uint32_t count)
+static void put_paths(struct serialisation *message, char *const *paths, uint32_t count)
 {
-  wire_put_number(wire, count);
+  serialisation_put_number(message, count);
   for (uint32_t i = 0; i < count; i++)
-    wire_put_array(wire, paths[i], strlen(paths[i]) + 1, 1);
+    serialisation_put_array(message, paths[i], strlen(paths[i]) + 1, 1);
 }
 
-static int get_paths(struct wire *wire, char ***paths, uint32_t *count)
+static int get_paths(struct serialisation *message, char ***paths, uint32_t *count)
 {
-  uint64_t all = wire_get_number(wire);
+  uint64_t all = serialisation_get_number(message);
   *count = 0;
   *paths = all < UINT32_MAX ? calloc(all + 1, sizeof **paths) : NULL;
   if (!*paths)
-    return wire->status ? wire->status : ERR_NOMEM;
-  while (*count < all && !wire->status) {
+    return message->status ? message->status : ERR_NOMEM;
+  while (*count < all && !message->status) {
     uint32_t length;
-    char *path = wire_own_array(wire, &length, 1); /* and one more, which is 0 */
+    char *path = serialisation_own_array(message, &length, 1); /* and one more, which is 0 */
     if (!path)
-      return wire->status;
+      return message->status;
     (*paths)[(*count)++] = path;
   }
-  return wire->status;
+  return message->status;
 }
 
 int ranks_paths(struct ranks *ranks, int status, char ***paths, uint32_t *count)
 {
-  struct wire wire = {.status = status};
+  struct serialisation message = {.status = status};
   if (!ranks->link)
     return status;
   if (ranks->rank) {
-    receive_down(ranks, &wire, &status);
+    receive_down(ranks, &message, &status);
     *paths = NULL;
     *count = 0;
-    if (!wire.status)
-      status = get_paths(&wire, paths, count);
-    wire_release(&wire);
+    if (!message.status)
+      status = get_paths(&message, paths, count);
+    serialisation_release(&message);
     return status;
   }
-  put_paths(&wire, *paths, status ? 0 : *count);
+  put_paths(&message, *paths, status ? 0 : *count);
   size_t size;
-  void *bytes = wire_pack(&wire, &size);
-  send_down(ranks, bytes, size, wire.status);
-  status = wire.status;
+  void *bytes = serialisation_pack(&message, &size);
+  send_down(ranks, bytes, size, message.status);
+  status = message.status;
   free(bytes);
-  wire_release(&wire);
+  serialisation_release(&message);
   return status;
 }
 
 /* ---- profiles ---- */
 
-static void put_profile(struct wire *wire, void *profile)
+static void put_profile(struct serialisation *message, void *profile)
 {
-  wire_put_profile(wire, profile, false);
+  serialisation_put_profile(message, profile, false);
 }
 
-static void get_profile(struct wire *wire, void *profile)
+static void get_profile(struct serialisation *message, void *profile)
 {
-  wire_get_profile(wire, profile);
+  serialisation_get_profile(message, profile);
 }
 
 int ranks_reduce(struct ranks *ranks, int status, struct profile *profile)
@@ -260,7 +260,7 @@ struct request {
   struct profile profile;
   struct statistics_view view;
   struct tree tree;
-  struct view_links links;
+  struct derived_links links;
   uint32_t *row_of;
 };
 
@@ -268,21 +268,21 @@ struct head {
   uint32_t column, rows, linked;
 };
 
-static void put_request(struct wire *wire, const struct statistics_view *view)
+static void put_request(struct serialisation *message, const struct statistics_view *view)
 {
   const struct tree *tree = view->tree;
   struct head head = {.column = view->column, .rows = view->rows, .linked = view->into != NULL};
-  wire_put_profile(wire, view->profile, true);
-  wire_put(wire, &head, sizeof head);
-  wire_put_number(wire, tree->count);
+  serialisation_put_profile(message, view->profile, true);
+  serialisation_put(message, &head, sizeof head);
+  serialisation_put_number(message, tree->count);
   for (uint32_t row = 0; row < tree->count; row++)
-    wire_put(wire, &tree->rows[row].parent, sizeof tree->rows[row].parent);
-  wire_put_array(wire, view->row_of, view->profile->contexts.count, sizeof *view->row_of);
+    serialisation_put(message, &tree->rows[row].parent, sizeof tree->rows[row].parent);
+  serialisation_put_array(message, view->row_of, view->profile->contexts.count, sizeof *view->row_of);
   if (!view->into)
     return;
-  wire_put_array(wire, view->into->first, tree->count, sizeof *view->into->first);
-  wire_put_array(wire, view->into->count, tree->count, sizeof *view->into->count);
-  wire_put_array(wire, view->into->into, view->into->into_count, sizeof *view->into->into);
+  serialisation_put_array(message, view->into->first, tree->count, sizeof *view->into->first);
+  serialisation_put_array(message, view->into->count, tree->count, sizeof *view->into->count);
+  serialisation_put_array(message, view->into->into, view->into->into_count, sizeof *view->into->into);
 }
 
 static void release_request(struct request *request)
@@ -291,7 +291,7 @@ static void release_request(struct request *request)
     merge_release(&request->profile);
   free(request->tree.rows);
   free(request->row_of);
-  view_release_links(&request->links);
+  derived_release_links(&request->links);
 }
 
 static bool below(const uint32_t *numbers, uint32_t count, uint32_t limit, bool none)
@@ -302,14 +302,14 @@ static bool below(const uint32_t *numbers, uint32_t count, uint32_t limit, bool 
   return true;
 }
 
-static int get_tree(struct wire *wire, struct tree *tree)
+static int get_tree(struct serialisation *message, struct tree *tree)
 {
-  uint64_t count = wire_get_number(wire);
+  uint64_t count = serialisation_get_number(message);
   tree->rows = count && count < UINT32_MAX ? calloc(count, sizeof *tree->rows) : NULL;
   if (!tree->rows)
-    return wire->status ? wire->status : ERR_NOMEM;
+    return message->status ? message->status : ERR_NOMEM;
   for (uint32_t row = 0; row < count; row++) {
-    const uint32_t *above = wire_get(wire, sizeof *above);
+    const uint32_t *above = serialisation_get(message, sizeof *above);
     if (!above || (row && *above >= row))
       return ERR_INPUT;
     tree->rows[row].parent = *above;
@@ -318,15 +318,15 @@ static int get_tree(struct wire *wire, struct tree *tree)
   return 0;
 }
 
-static int get_links(struct wire *wire, struct request *request)
+static int get_links(struct serialisation *message, struct request *request)
 {
-  struct view_links *links = &request->links;
+  struct derived_links *links = &request->links;
   uint32_t firsts, counts;
-  links->first = wire_own_array(wire, &firsts, sizeof *links->first);
-  links->count = wire_own_array(wire, &counts, sizeof *links->count);
-  links->into = wire_own_array(wire, &links->into_count, sizeof *links->into);
-  if (wire->status)
-    return wire->status;
+  links->first = serialisation_own_array(message, &firsts, sizeof *links->first);
+  links->count = serialisation_own_array(message, &counts, sizeof *links->count);
+  links->into = serialisation_own_array(message, &links->into_count, sizeof *links->into);
+  if (message->status)
+    return message->status;
   if (firsts != request->tree.count || counts != firsts ||
       !below(links->into, links->into_count, request->view.rows, false))
     return ERR_INPUT;
@@ -337,26 +337,26 @@ static int get_links(struct wire *wire, struct request *request)
   return 0;
 }
 
-static int get_request(struct wire *wire, struct request *request)
+static int get_request(struct serialisation *message, struct request *request)
 {
   *request = (struct request){.view = {.profile = &request->profile, .tree = &request->tree}};
   catalog_init(&request->profile.catalog);
-  wire_get_profile(wire, &request->profile);
-  const struct head *head = wire_get(wire, sizeof *head);
-  int status = head ? get_tree(wire, &request->tree) : wire->status;
+  serialisation_get_profile(message, &request->profile);
+  const struct head *head = serialisation_get(message, sizeof *head);
+  int status = head ? get_tree(message, &request->tree) : message->status;
   if (status)
     return status;
   uint32_t contexts;
   request->view.column = head->column;
   request->view.rows = head->rows;
-  request->view.row_of = request->row_of = wire_own_array(wire, &contexts, sizeof *request->row_of);
-  if (wire->status)
-    return wire->status;
+  request->view.row_of = request->row_of = serialisation_own_array(message, &contexts, sizeof *request->row_of);
+  if (message->status)
+    return message->status;
   if (contexts != request->profile.contexts.count || !below(request->row_of, contexts, request->tree.count, true) ||
       head->column >= request->profile.catalog.columns_count)
     return ERR_INPUT;
   if (head->linked)
-    return get_links(wire, request);
+    return get_links(message, request);
   return head->rows == request->tree.count ? 0 : ERR_INPUT;
 }
 
@@ -366,13 +366,14 @@ struct count {
   struct problems *problems;
 };
 
-static void put_count(struct wire *wire, void *what)
+static void put_count(struct serialisation *message, void *what)
 {
   const struct count *count = what;
   const struct statistics *statistics = count->statistics;
-  wire_put_array(wire, statistics->threads, statistics->rows, sizeof *statistics->threads);
-  wire_put_array(wire, statistics->ranks, statistics->ranked ? statistics->rows : 0, sizeof *statistics->ranks);
-  wire_put_problems(wire, count->problems);
+  serialisation_put_array(message, statistics->threads, statistics->rows, sizeof *statistics->threads);
+  serialisation_put_array(message, statistics->ranks, statistics->ranked ? statistics->rows : 0,
+                          sizeof *statistics->ranks);
+  serialisation_put_problems(message, count->problems);
 }
 
 static bool sound_sums(const struct statistics_sums *sums, uint32_t rows, uint32_t owners)
@@ -386,19 +387,19 @@ static bool sound_sums(const struct statistics_sums *sums, uint32_t rows, uint32
   return true;
 }
 
-static void get_count(struct wire *wire, void *what)
+static void get_count(struct serialisation *message, void *what)
 {
   const struct count *count = what;
   struct statistics *into = count->statistics, from = *into;
   uint32_t threads, ranks;
-  from.threads = wire_own_array(wire, &threads, sizeof *from.threads);
-  from.ranks = wire_own_array(wire, &ranks, sizeof *from.ranks);
-  wire_get_problems(wire, count->problems);
-  if (!wire->status && threads == into->rows && ranks == (into->ranked ? into->rows : 0) &&
+  from.threads = serialisation_own_array(message, &threads, sizeof *from.threads);
+  from.ranks = serialisation_own_array(message, &ranks, sizeof *from.ranks);
+  serialisation_get_problems(message, count->problems);
+  if (!message->status && threads == into->rows && ranks == (into->ranked ? into->rows : 0) &&
       sound_sums(from.threads, threads, into->threads_count) && sound_sums(from.ranks, ranks, into->ranks_count))
     statistics_merge(into, &from);
-  else if (!wire->status)
-    wire->status = ERR_INPUT;
+  else if (!message->status)
+    message->status = ERR_INPUT;
   free(from.threads);
   free(from.ranks);
 }
@@ -406,14 +407,14 @@ static void get_count(struct wire *wire, void *what)
 int ranks_statistics(struct ranks *ranks, const struct statistics_view *view, unsigned threads,
                      struct problems *problems, struct statistics *statistics)
 {
-  struct wire wire = {0};
+  struct serialisation message = {0};
   size_t size;
   if (!ranks->link)
     return statistics_count(view, threads, problems, statistics);
-  put_request(&wire, view);
-  void *bytes = wire_pack(&wire, &size);
-  int status = wire.status;
-  wire_release(&wire);
+  put_request(&message, view);
+  void *bytes = serialisation_pack(&message, &size);
+  int status = message.status;
+  serialisation_release(&message);
   *statistics = (struct statistics){0};
   if (status)
     return status;
@@ -426,16 +427,16 @@ int ranks_statistics(struct ranks *ranks, const struct statistics_view *view, un
 void ranks_serve(struct ranks *ranks, unsigned threads)
 {
   for (;;) {
-    struct wire wire;
+    struct serialisation message;
     struct request request = {0};
     struct statistics statistics = {0};
     struct problems problems = {0};
     int dismissed;
-    receive_down(ranks, &wire, &dismissed);
+    receive_down(ranks, &message, &dismissed);
     if (dismissed == DISMISSED) /* else an error, which the sums carry up */
       break;
-    int status = wire.status ? wire.status : get_request(&wire, &request);
-    wire_release(&wire);
+    int status = message.status ? message.status : get_request(&message, &request);
+    serialisation_release(&message);
     if (!status)
       status = statistics_count_part(&request.view, ranks->rank, ranks->size, threads, &problems, &statistics);
     reduce(ranks, status, put_count, get_count, &(struct count){&statistics, &problems});

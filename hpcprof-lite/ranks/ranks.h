@@ -6,16 +6,16 @@
  * output are the first rank's alone; of it and one that was started without MPI every byte is the same.
  * Statistics of rows need a second reading: the first rank says what the rows are, and all count their part.
  */
-#ifndef HPCPROF_RANKS_H
-#define HPCPROF_RANKS_H
+#ifndef HPCPROF_LITE_RANKS_RANKS_H
+#define HPCPROF_LITE_RANKS_RANKS_H
 
 #include "hpcprof-lite/input/merge.h"
-#include "hpcprof-lite/ranks/ranks_link.h"
+#include "hpcprof-lite/ranks/transport.h"
 #include "hpcprof-lite/views/statistics.h"
 
 struct ranks {
-  const struct ranks_link *link; /* NULL: alone, or no more than one is at work */
-  uint32_t rank, size;           /* 0 of 1 where alone */
+  const struct transport *link; /* NULL: alone, or no more than one is at work */
+  uint32_t rank, size;          /* 0 of 1 where alone */
 };
 
 enum ranks_role { RANKS_FIRST, RANKS_HELPER, RANKS_IDLE };

@@ -14,19 +14,19 @@ struct instance {
 
 static struct instance *at(const struct instances *instances, uint32_t index)
 {
-  return slab_at(&instances->slab, index);
+  return object_pool_at(&instances->pool, index);
 }
 
 int instances_init(struct instances *instances, uint32_t rows)
 {
   *instances = (struct instances){.rows = rows, .totals = calloc((size_t)rows + 1, sizeof *instances->totals)};
-  int status = slab_init(&instances->slab, sizeof(struct instance), INSTANCES_MAX);
+  int status = object_pool_init(&instances->pool, sizeof(struct instance), INSTANCES_MAX);
   return instances->totals ? status : ERR_NOMEM;
 }
 
 void instances_release(struct instances *instances)
 {
-  slab_release(&instances->slab);
+  object_pool_release(&instances->pool);
   free(instances->totals);
   *instances = (struct instances){0};
 }
@@ -34,14 +34,14 @@ void instances_release(struct instances *instances)
 struct moment moment_since(const struct moment *end, const struct moment *begin)
 {
   struct moment length;
-  for (unsigned i = 0; i < INSTANCES_LANES; i++)
+  for (unsigned i = 0; i < INSTANCES_TIMES; i++)
     length.at[i] = end->at[i] > begin->at[i] ? end->at[i] - begin->at[i] : 0;
   return length;
 }
 
 void moment_raise(struct moment *moment, const struct moment *other)
 {
-  for (unsigned i = 0; i < INSTANCES_LANES; i++)
+  for (unsigned i = 0; i < INSTANCES_TIMES; i++)
     if (other->at[i] > moment->at[i])
       moment->at[i] = other->at[i];
 }
@@ -65,7 +65,7 @@ uint32_t instances_enter(struct instances *instances, uint32_t row, uint32_t out
   if (!row || instances_contain(instances, outer, row))
     return instances_share(instances, outer);
   bool deep = outer && at(instances, outer)->depth == DEPTH_MAX;
-  uint32_t index = deep ? 0 : slab_get(&instances->slab);
+  uint32_t index = deep ? 0 : object_pool_get(&instances->pool);
   if (!index) {
     instances->lost++;
     return instances_share(instances, outer);
@@ -98,7 +98,7 @@ void instances_ended(struct instances *instances, uint32_t row, uint64_t work, c
   struct instances_total *total = &instances->totals[row];
   total->instances++;
   total->work += work;
-  for (unsigned i = 0; i < INSTANCES_LANES; i++)
+  for (unsigned i = 0; i < INSTANCES_TIMES; i++)
     total->span.at[i] += span->at[i];
 }
 
@@ -107,13 +107,13 @@ void instances_leave(struct instances *instances, uint32_t index)
   while (index && --at(instances, index)->refs == 0) {
     struct instance *instance = at(instances, index);
     struct moment span = moment_since(&instance->end, &instance->start);
-    for (unsigned i = 0; i < INSTANCES_LANES; i++)
+    for (unsigned i = 0; i < INSTANCES_TIMES; i++)
       if (instance->span.at[i] > 0)
         span.at[i] = instance->span.at[i];
     instances_ended(instances, instance->row, instance->work, &span);
     uint32_t outer = instance->outer;
     instances_work(instances, outer, instance->work, &instance->end);
-    slab_put(&instances->slab, index);
+    object_pool_put(&instances->pool, index);
     index = outer;
   }
 }

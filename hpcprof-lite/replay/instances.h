@@ -5,16 +5,16 @@
  * that of the run.  Departure: where instances nest deeper than any program, those further in belong to the last one;
  * that is counted.
  */
-#ifndef HPCPROF_INSTANCES_H
-#define HPCPROF_INSTANCES_H
+#ifndef HPCPROF_LITE_REPLAY_INSTANCES_H
+#define HPCPROF_LITE_REPLAY_INSTANCES_H
 
-#include "hpcprof-lite/replay/slab.h"
+#include "hpcprof-lite/replay/object_pool.h"
 
-enum { INSTANCES_LANES = 2 };
+enum { INSTANCES_TIMES = 2 };
 
 /* A moment, or a length of time, in each lane. */
 struct moment {
-  double at[INSTANCES_LANES];
+  double at[INSTANCES_TIMES];
 };
 
 struct instances_total {
@@ -23,7 +23,7 @@ struct instances_total {
 };
 
 struct instances {
-  struct slab slab;
+  struct object_pool pool;
   struct instances_total *totals; /* [row] */
   uint32_t rows;
   uint64_t lost;

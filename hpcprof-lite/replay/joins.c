@@ -8,21 +8,21 @@ struct join {
 
 static struct join *at(const struct joins *joins, uint32_t index)
 {
-  return slab_at(&joins->slab, index);
+  return object_pool_at(&joins->pool, index);
 }
 
-int joins_init(struct joins *joins, struct lanes *lanes, uint32_t most)
+int joins_init(struct joins *joins, struct vector_clocks *clocks, uint32_t most)
 {
-  size_t bytes = sizeof(struct lanes_clock) + lanes->width * sizeof(struct lane);
+  size_t bytes = sizeof(struct vector_clock) + clocks->width * sizeof(struct vector_clock_element);
   uint32_t room = (uint32_t)(JOINS_BYTES_MAX / bytes);
-  *joins = (struct joins){.lanes = lanes};
-  return slab_init(&joins->slab, sizeof(struct join), room < most ? room : most);
+  *joins = (struct joins){.clocks = clocks};
+  return object_pool_init(&joins->pool, sizeof(struct join), room < most ? room : most);
 }
 
 void joins_release(struct joins *joins)
 {
-  slab_release(&joins->slab);
-  slab_map_release(&joins->names);
+  object_pool_release(&joins->pool);
+  index_release(&joins->names);
 }
 
 static void unlink_join(struct joins *joins, uint32_t index)
@@ -46,23 +46,23 @@ static void drop_oldest(struct joins *joins)
   uint32_t index = joins->oldest;
   struct join *join = at(joins, index);
   unlink_join(joins, index);
-  slab_map_remove(&joins->names, join->name);
-  lanes_free(joins->lanes, &join->clock);
-  slab_put(&joins->slab, index);
+  index_remove(&joins->names, join->name);
+  vector_clock_free(joins->clocks, &join->clock);
+  object_pool_put(&joins->pool, index);
 }
 
 static uint32_t join_new(struct joins *joins, uint64_t name)
 {
-  uint32_t index = slab_get(&joins->slab);
+  uint32_t index = object_pool_get(&joins->pool);
   if (!index && joins->oldest) {
     drop_oldest(joins);
-    index = slab_get(&joins->slab);
+    index = object_pool_get(&joins->pool);
   }
-  uint32_t clock = index ? lanes_new(joins->lanes) : 0;
-  if (!clock || !slab_map_add(&joins->names, name, index)) {
-    lanes_free(joins->lanes, &clock);
+  uint32_t clock = index ? vector_clock_new(joins->clocks) : 0;
+  if (!clock || !index_add(&joins->names, name, index)) {
+    vector_clock_free(joins->clocks, &clock);
     if (index)
-      slab_put(&joins->slab, index);
+      object_pool_put(&joins->pool, index);
     return 0;
   }
   *at(joins, index) = (struct join){.name = name, .clock = clock};
@@ -72,7 +72,7 @@ static uint32_t join_new(struct joins *joins, uint64_t name)
 
 uint32_t joins_clock(struct joins *joins, uint64_t name, bool make)
 {
-  uint32_t index = slab_map_find(&joins->names, name);
+  uint32_t index = index_find(&joins->names, name);
   if (!index)
     index = make ? join_new(joins, name) : 0;
   if (!index)

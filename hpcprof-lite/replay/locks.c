@@ -10,24 +10,24 @@ static uint64_t key_of(uint64_t id)
 
 int locks_init(struct locks *locks)
 {
-  return slab_init(&locks->slab, sizeof(struct lock), LOCKS_MAX);
+  return object_pool_init(&locks->pool, sizeof(struct lock), LOCKS_MAX);
 }
 
 void locks_release(struct locks *locks)
 {
-  slab_release(&locks->slab);
-  slab_map_release(&locks->names);
+  object_pool_release(&locks->pool);
+  index_release(&locks->names);
 }
 
-bool locks_starved(const struct locks *locks)
+bool locks_overflow(const struct locks *locks)
 {
-  return locks->slab.starved || locks->names.starved;
+  return locks->pool.overflow || locks->names.overflow;
 }
 
 struct lock *locks_find(const struct locks *locks, uint64_t id)
 {
-  uint32_t index = slab_map_find(&locks->names, key_of(id));
-  return index ? slab_at(&locks->slab, index) : NULL;
+  uint32_t index = index_find(&locks->names, key_of(id));
+  return index ? object_pool_at(&locks->pool, index) : NULL;
 }
 
 struct lock *locks_get(struct locks *locks, uint64_t id, const struct moment *now)
@@ -35,17 +35,17 @@ struct lock *locks_get(struct locks *locks, uint64_t id, const struct moment *no
   struct lock *lock = locks_find(locks, id);
   if (lock)
     return lock;
-  uint32_t index = slab_get(&locks->slab);
-  if (!index || !slab_map_add(&locks->names, key_of(id), index))
+  uint32_t index = object_pool_get(&locks->pool);
+  if (!index || !index_add(&locks->names, key_of(id), index))
     return NULL;
-  lock = slab_at(&locks->slab, index);
+  lock = object_pool_at(&locks->pool, index);
   *lock = (struct lock){.earliest = *now};
   return lock;
 }
 
 void lock_acquired(struct lock *lock, uint32_t row, const struct moment *now)
 {
-  for (unsigned i = 0; i < INSTANCES_LANES; i++)
+  for (unsigned i = 0; i < INSTANCES_TIMES; i++)
     if (now->at[i] < lock->earliest.at[i])
       lock->earliest.at[i] = now->at[i];
   lock->row = row;
@@ -55,7 +55,7 @@ void lock_acquired(struct lock *lock, uint32_t row, const struct moment *now)
 struct moment lock_released(struct lock *lock, const struct moment *now)
 {
   struct moment held = moment_since(now, &lock->acquired), bound;
-  for (unsigned i = 0; i < INSTANCES_LANES; i++) {
+  for (unsigned i = 0; i < INSTANCES_TIMES; i++) {
     lock->held.at[i] += held.at[i];
     bound.at[i] = lock->earliest.at[i] + lock->held.at[i];
   }

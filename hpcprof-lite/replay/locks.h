@@ -3,11 +3,11 @@
  * Context: BATCH.  A lock lives as long as the replay.  The bound that one holder at a time sets to the span is the
  * earliest moment of any acquire + the sum of what was held until a release (doc/format.md, Replay).
  */
-#ifndef HPCPROF_LOCKS_H
-#define HPCPROF_LOCKS_H
+#ifndef HPCPROF_LITE_REPLAY_LOCKS_H
+#define HPCPROF_LITE_REPLAY_LOCKS_H
 
 #include "hpcprof-lite/replay/instances.h"
-#include "hpcprof-lite/replay/slab.h"
+#include "hpcprof-lite/replay/object_pool.h"
 
 struct lock {
   uint32_t row;      /* directive of its last acquire */
@@ -16,14 +16,14 @@ struct lock {
 };
 
 struct locks {
-  struct slab slab;
-  struct slab_map names;
+  struct object_pool pool;
+  struct index names;
 };
 
 /* 0, or ERR_NOMEM; locks_release() in any case. */
 int locks_init(struct locks *locks);
 void locks_release(struct locks *locks);
-bool locks_starved(const struct locks *locks);
+bool locks_overflow(const struct locks *locks);
 
 /* The lock with that number; NULL where there is none. */
 struct lock *locks_find(const struct locks *locks, uint64_t id);

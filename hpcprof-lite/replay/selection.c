@@ -21,7 +21,7 @@ static uint32_t intern(struct selection *selection, const double *left)
 }
 
 /* Each directive's mix: its parts' amounts by what is left of them.  Part 0, which is none, has the factor 1. */
-static int mix(struct selection *selection, const struct parts *parts)
+static int mix(struct selection *selection, const struct attribution *attribution)
 {
   uint32_t scenarios = selection->scenarios;
   double *sums = calloc((size_t)selection->rows + 1, sizeof *sums);
@@ -30,11 +30,11 @@ static int mix(struct selection *selection, const struct parts *parts)
     free(sums);
     return ERR_NOMEM;
   }
-  for (uint32_t i = 1; i < parts->count; i++) {
-    const struct part *part = &parts->parts[i];
-    sums[part->row] += part->amount;
+  for (uint32_t i = 1; i < attribution->count; i++) {
+    const struct attribution_entry *entry = &attribution->attribution[i];
+    sums[entry->row] += entry->amount;
     for (uint32_t j = 0; j < scenarios; j++)
-      selection->mixes[(size_t)part->row * scenarios + j] += part->amount / selection->parts[j][i];
+      selection->mixes[(size_t)entry->row * scenarios + j] += entry->amount / selection->attribution[j][i];
   }
   for (uint32_t row = 0; row < selection->rows; row++)
     for (uint32_t j = 0; j < scenarios; j++) {
@@ -42,14 +42,16 @@ static int mix(struct selection *selection, const struct parts *parts)
       if (sums[row] > 0)
         *left = *left < sums[row] ? *left / sums[row] : 1;
       else
-        *left = 1 / selection->parts[j][parts_find(parts, row, 0, 0)]; /* no sample in any of its instances */
+        *left =
+            1 /
+            selection->attribution[j][attribution_find(attribution, row, 0, 0)]; /* no sample in any of its instances */
     }
   free(sums);
   return 0;
 }
 
 int selection_init(struct selection *selection, uint32_t scenarios, uint32_t rows, const double *const *row_factors,
-                   const double *const *part_factors, const struct parts *parts)
+                   const double *const *part_factors, const struct attribution *attribution)
 {
   *selection = (struct selection){.scenarios = scenarios, .rows = rows};
   selection->choice_of = calloc((size_t)rows + 1, sizeof *selection->choice_of);
@@ -57,7 +59,7 @@ int selection_init(struct selection *selection, uint32_t scenarios, uint32_t row
   const double **factors = calloc((size_t)scenarios + 1, sizeof *factors);
   double *left = calloc((size_t)scenarios + 1, sizeof *left);
   int status = selection->choice_of && selection->left && factors && left ? 0 : ERR_NOMEM;
-  selection->parts = factors;
+  selection->attribution = factors;
   for (uint32_t i = 0; i < scenarios && !status; i++) {
     factors[i] = part_factors[i];
     left[i] = 1;
@@ -70,7 +72,7 @@ int selection_init(struct selection *selection, uint32_t scenarios, uint32_t row
     selection->choice_of[row] = scenarios ? intern(selection, left) : 0;
   }
   free(left);
-  return status || !scenarios ? status : mix(selection, parts);
+  return status || !scenarios ? status : mix(selection, attribution);
 }
 
 void selection_release(struct selection *selection)
@@ -78,8 +80,8 @@ void selection_release(struct selection *selection)
   free(selection->mixes);
   free(selection->choice_of);
   free(selection->left);
-  free((void *)selection->parts);
-  slab_map_release(&selection->within);
+  free((void *)selection->attribution);
+  index_release(&selection->within);
   *selection = (struct selection){0};
 }
 
@@ -89,7 +91,7 @@ uint32_t selection_within(struct selection *selection, uint32_t around, uint32_t
   if (!own || own == around || !around)
     return own ? own : around;
   uint64_t key = (uint64_t)around << 32 | own;
-  uint32_t known = slab_map_find(&selection->within, key);
+  uint32_t known = index_find(&selection->within, key);
   if (known)
     return known - 1;
   double left[SELECTION_MAX];
@@ -100,6 +102,6 @@ uint32_t selection_within(struct selection *selection, uint32_t around, uint32_t
   uint32_t both = intern(selection, left);
   if (!both)
     both = around; /* too many ways to nest: the outer one holds */
-  slab_map_add(&selection->within, key, both + 1);
+  index_add(&selection->within, key, both + 1);
   return both;
 }

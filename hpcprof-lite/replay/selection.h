@@ -4,27 +4,27 @@
  * all constructs around them that some scenario selects.  Choice 0: none is.  There are as many choices as ways in
  * which selected constructs nest, which are few.
  */
-#ifndef HPCPROF_SELECTION_H
-#define HPCPROF_SELECTION_H
+#ifndef HPCPROF_LITE_REPLAY_SELECTION_H
+#define HPCPROF_LITE_REPLAY_SELECTION_H
 
-#include "hpcprof-lite/replay/parts.h"
+#include "hpcprof-lite/replay/attribution.h"
 
 enum { SELECTION_MAX = 64 }; /* scenarios */
 
 struct selection {
   uint32_t scenarios, rows;
-  const double *const *parts; /* factors [scenario][part] */
-  double *mixes;              /* [row][scenario]: what is left of a fragment of which no sample tells */
-  uint32_t *choice_of;        /* [row] */
-  double *left;               /* [choice][scenario]: what is left by the word of constructs */
+  const double *const *attribution; /* factors [scenario][part] */
+  double *mixes;                    /* [row][scenario]: what is left of a fragment of which no sample tells */
+  uint32_t *choice_of;              /* [row] */
+  double *left;                     /* [choice][scenario]: what is left by the word of constructs */
   uint32_t choices;
-  struct slab_map within; /* choice, row → choice + 1 */
+  struct index within; /* choice, row → choice + 1 */
 };
 
 /* Factors of directives and of parts, for each scenario; the arrays of numbers belong to the caller.  0, or ERR_NOMEM;
  * selection_release() in any case. */
 int selection_init(struct selection *selection, uint32_t scenarios, uint32_t rows, const double *const *row_factors,
-                   const double *const *part_factors, const struct parts *parts);
+                   const double *const *part_factors, const struct attribution *attribution);
 void selection_release(struct selection *selection);
 
 /* The choice of a construct of a row, within that of what is around it. */
@@ -37,9 +37,9 @@ static inline double selection_exact(const struct selection *selection, uint32_t
 }
 
 static inline double selection_part(const struct selection *selection, uint32_t choice, uint32_t scenario,
-                                    uint32_t part)
+                                    uint32_t entry)
 {
-  double exact = selection_exact(selection, choice, scenario), left = 1 / selection->parts[scenario][part];
+  double exact = selection_exact(selection, choice, scenario), left = 1 / selection->attribution[scenario][entry];
   return left < exact ? left : exact;
 }
 

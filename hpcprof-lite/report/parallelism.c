@@ -1,7 +1,7 @@
 #include "hpcprof-lite/report/parallelism.h"
 
-#include "hpcprof-lite/report/path.h"
-#include "hpcprof-lite/report/record.h"
+#include "hpcprof-lite/report/call_path.h"
+#include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/table.h"
 
 #include <inttypes.h>
@@ -42,10 +42,11 @@ static void place_text(const struct workspan_row *row, char out[PLACE_MAX])
            *row->name ? ")" : "");
 }
 
-void parallelism_sentence(const struct report *report, const struct screen *screen, char out[PARALLELISM_SENTENCE_MAX])
+void parallelism_sentence(const struct report *report, const struct terminal *terminal,
+                          char out[PARALLELISM_SENTENCE_MAX])
 {
   const struct workspan *workspan = &report->workspan;
-  char path[PATH_TEXT_MAX] = "", place[PLACE_MAX], what[PLACE_MAX + 32];
+  char path[CALL_PATH_TEXT_MAX] = "", place[PLACE_MAX], what[PLACE_MAX + 32];
   *out = 0;
   if (!workspan->span || workspan->lead == PROFILE_NONE)
     return;
@@ -54,7 +55,7 @@ void parallelism_sentence(const struct report *report, const struct screen *scre
   snprintf(what, sizeof what, "%s%s", lead->directive ? "in " : "serial code outside any region",
            lead->directive ? place : "");
   if (workspan->lead_context)
-    path_text(screen, report->tree, workspan->lead_context, SENTENCE_PATH, path);
+    call_path_text(terminal, report->tree, workspan->lead_context, SENTENCE_PATH, path);
   snprintf(out, PARALLELISM_SENTENCE_MAX,
            "With unlimited cores this run could be %.1f times as fast as on one; %.0f %% of the critical path is "
            "%.3000s%s%.4000s.",
@@ -62,68 +63,68 @@ void parallelism_sentence(const struct report *report, const struct screen *scre
            what, *path ? ": " : "", path);
 }
 
-static void parallelism_cell(struct record *record, uint64_t work, uint64_t span)
+static void parallelism_cell(struct row_writer *row_writer, uint64_t work, uint64_t span)
 {
   if (span)
-    record_real(record, workspan_parallelism(work, span), 4);
+    row_writer_real(row_writer, workspan_parallelism(work, span), 4);
   else
-    record_empty(record);
+    row_writer_empty(row_writer);
 }
 
-static void row_cells(const struct report *report, struct record *record, const struct workspan_row *row)
+static void row_cells(const struct report *report, struct row_writer *row_writer, const struct workspan_row *row)
 {
-  const struct profile_graph *graph = &report->profile->graph;
-  record_text(record, row->kind);
-  record_text(record, row->name);
-  record_text(record, row->file);
+  const struct profile_workspan *graph = &report->profile->graph;
+  row_writer_text(row_writer, row->kind);
+  row_writer_text(row_writer, row->name);
+  row_writer_text(row_writer, row->file);
   if (row->line)
-    record_uint(record, row->line);
+    row_writer_uint(row_writer, row->line);
   else
-    record_empty(record);
-  record_uint(record, row->instances);
-  record_work(record, row->work, graph->is_time);
-  record_work(record, row->span, graph->is_time);
-  parallelism_cell(record, row->work, row->span);
-  record_work(record, row->critical, graph->is_time);
-  record_percent(record, row->critical, report->workspan.span);
+    row_writer_empty(row_writer);
+  row_writer_uint(row_writer, row->instances);
+  row_writer_work(row_writer, row->work, graph->is_time);
+  row_writer_work(row_writer, row->span, graph->is_time);
+  parallelism_cell(row_writer, row->work, row->span);
+  row_writer_work(row_writer, row->critical, graph->is_time);
+  row_writer_percent(row_writer, row->critical, report->workspan.span);
   if (row->iteration_parallelism > 0)
-    record_real(record, row->iteration_parallelism, 4);
+    row_writer_real(row_writer, row->iteration_parallelism, 4);
   else
-    record_empty(record);
+    row_writer_empty(row_writer);
   if (row->lock_bound)
-    record_work(record, row->lock_bound, graph->is_time);
+    row_writer_work(row_writer, row->lock_bound, graph->is_time);
   else
-    record_empty(record);
-  record_text(record, graph->unit);
-  record_text(record, row->note);
+    row_writer_empty(row_writer);
+  row_writer_text(row_writer, graph->unit);
+  row_writer_text(row_writer, row->note);
 }
 
 void parallelism_table(const struct report *report, bool json)
 {
-  struct record record;
+  struct row_writer row_writer;
   table_open(report, json);
-  record_begin(&record, report->stream, json, workspan_columns, WORKSPAN_COLUMNS);
+  row_writer_begin(&row_writer, report->stream, json, workspan_columns, WORKSPAN_COLUMNS);
   for (uint32_t i = 0; i < report->workspan.count; i++)
-    row_cells(report, &record, &report->workspan.rows[i]);
-  record_end(&record);
+    row_cells(report, &row_writer, &report->workspan.rows[i]);
+  row_writer_end(&row_writer);
   table_close(report, json);
 }
 
 /* Prints a text of any length, broken at spaces. */
-static void print_wrapped(const struct report *report, const struct screen *screen, const char *before,
+static void print_wrapped(const struct report *report, const struct terminal *terminal, const char *before,
                           const char *text)
 {
-  char fitted[SCREEN_TEXT_MAX], line[SCREEN_TEXT_MAX];
+  char fitted[TERMINAL_TEXT_MAX], line[TERMINAL_TEXT_MAX];
   size_t length = strlen(text);
   while (length) {
-    size_t room = screen->width - strlen(before), take = length;
+    size_t room = terminal->width - strlen(before), take = length;
     if (take > room) {
       for (take = room; take > 0 && text[take] != ' ';)
         take--;
       take = take ? take : room;
     }
     snprintf(line, sizeof line, "%s%.*s", before, (int)take, text);
-    screen_fit(screen, line, screen->width, fitted);
+    terminal_fit(terminal, line, terminal->width, fitted);
     fprintf(report->stream, "%s\n", fitted);
     for (text += take, length -= take; length && *text == ' '; length--)
       text++;
@@ -134,26 +135,26 @@ static void print_wrapped(const struct report *report, const struct screen *scre
 static void amount_text(const struct report *report, uint64_t amount, char out[CELL])
 {
   if (report->profile->graph.is_time)
-    screen_seconds(amount, screen_decimals(report->workspan.work), out);
+    terminal_seconds(amount, terminal_decimals(report->workspan.work), out);
   else
-    screen_count(amount, out);
+    terminal_count(amount, out);
 }
 
-static void print_row(const struct report *report, const struct screen *screen, const struct workspan_row *row)
+static void print_row(const struct report *report, const struct terminal *terminal, const struct workspan_row *row)
 {
-  char work[CELL], span[CELL], parallelism[CELL] = "-", percent[CELL], place[PLACE_MAX], fitted[SCREEN_TEXT_MAX];
-  char kind[SCREEN_TEXT_MAX], text[256], amount[CELL];
+  char work[CELL], span[CELL], parallelism[CELL] = "-", percent[CELL], place[PLACE_MAX], fitted[TERMINAL_TEXT_MAX];
+  char kind[TERMINAL_TEXT_MAX], text[256], amount[CELL];
   amount_text(report, row->work, work);
   amount_text(report, row->span, span);
   if (row->span)
     snprintf(parallelism, sizeof parallelism, "%.5g", workspan_parallelism(row->work, row->span));
-  screen_percent(row->critical, report->workspan.span, percent);
+  terminal_percent(row->critical, report->workspan.span, percent);
   if (row->directive)
     place_text(row, place);
   else
     snprintf(place, sizeof place, "program");
-  screen_fit(screen, place, screen->width - 37, fitted);
-  screen_fit(screen, row->kind, 11, kind);
+  terminal_fit(terminal, place, terminal->width - 37, fitted);
+  terminal_fit(terminal, row->kind, 11, kind);
   fprintf(report->stream, "%9s %9s %8s %6s  %s\n", work, span, parallelism, percent, fitted);
   if (row->iteration_parallelism > 0) {
     snprintf(text, sizeof text, "about %.5g if every iteration were a chunk (estimate)", row->iteration_parallelism);
@@ -166,7 +167,7 @@ static void print_row(const struct report *report, const struct screen *screen, 
 }
 
 /* The notes of the rows, each once. */
-static void print_notes(const struct report *report, const struct screen *screen)
+static void print_notes(const struct report *report, const struct terminal *terminal)
 {
   const struct workspan *workspan = &report->workspan;
   for (uint32_t i = 0; i < workspan->count; i++) {
@@ -177,7 +178,7 @@ static void print_notes(const struct report *report, const struct screen *screen
     char text[1024];
     snprintf(text, sizeof text, "%.30s: %.900s", row->kind, row->note);
     if (!known)
-      print_wrapped(report, screen, "", text);
+      print_wrapped(report, terminal, "", text);
   }
 }
 
@@ -202,75 +203,75 @@ static void print_limits(const struct report *report)
 
 void parallelism_text(const struct report *report)
 {
-  struct screen screen;
-  char sentence[PARALLELISM_SENTENCE_MAX], unit[SCREEN_TEXT_MAX];
-  screen_init(&screen, report->stream);
+  struct terminal terminal;
+  char sentence[PARALLELISM_SENTENCE_MAX], unit[TERMINAL_TEXT_MAX];
+  terminal_init(&terminal, report->stream);
   if (!report->profile->graph.known) {
     parallelism_missing(report);
     return;
   }
-  parallelism_sentence(report, &screen, sentence);
-  print_wrapped(report, &screen, "", *sentence ? sentence : "No work was recorded: nothing to say.");
-  fprintf(report->stream, "\n%s%9s %9s %8s %6s  %s%s\n", screen_bold(&screen), "work", "span", "parallel", "path%",
-          "construct", screen_plain(&screen));
+  parallelism_sentence(report, &terminal, sentence);
+  print_wrapped(report, &terminal, "", *sentence ? sentence : "No work was recorded: nothing to say.");
+  fprintf(report->stream, "\n%s%9s %9s %8s %6s  %s%s\n", terminal_bold(&terminal), "work", "span", "parallel", "path%",
+          "construct", terminal_plain(&terminal));
   for (uint32_t i = 0; i < report->workspan.count; i++)
-    print_row(report, &screen, &report->workspan.rows[i]);
-  screen_fit(&screen, report->profile->graph.is_time ? "seconds" : report->profile->graph.unit, 20, unit);
+    print_row(report, &terminal, &report->workspan.rows[i]);
+  terminal_fit(&terminal, report->profile->graph.is_time ? "seconds" : report->profile->graph.unit, 20, unit);
   fprintf(report->stream,
           "work, span in %s: all that is done, and the longest chain of it;\n"
           "parallel: work / span; path%%: share of the program's span that is the\n"
           "construct's own\n",
           unit);
   print_limits(report);
-  print_notes(report, &screen);
+  print_notes(report, &terminal);
   if (report->left_out)
     fprintf(report->stream, "%" PRIu32 " rows left out\n", report->left_out);
 }
 
 /* An amount that a factor has divided. */
-static void real_work(struct record *record, double amount, bool is_time)
+static void real_work(struct row_writer *row_writer, double amount, bool is_time)
 {
   if (is_time)
-    record_real(record, amount / 1e9, 9);
+    row_writer_real(row_writer, amount / 1e9, 9);
   else
-    record_real(record, amount, 4);
+    row_writer_real(row_writer, amount, 4);
 }
 
 void parallelism_whatif(const struct report *report, bool json)
 {
   static const char *const columns[] = {"scenario",    "selector",           "factor",   "work",      "span",
                                         "parallelism", "span_reduction_pct", "span_low", "span_high", "note"};
-  const struct profile_graph *graph = &report->profile->graph;
-  struct record record;
+  const struct profile_workspan *graph = &report->profile->graph;
+  struct row_writer row_writer;
   table_open(report, json);
-  record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
+  row_writer_begin(&row_writer, report->stream, json, columns, sizeof columns / sizeof *columns);
   for (uint32_t i = 0; i < report->whatif.count; i++) {
     const struct whatif_row *row = &report->whatif.rows[i];
-    record_uint(&record, row->scenario);
-    record_text(&record, row->selector);
+    row_writer_uint(&row_writer, row->scenario);
+    row_writer_text(&row_writer, row->selector);
     if (row->factor > 0)
-      record_real(&record, row->factor, fmod(row->factor, 1) < 1e-9 ? 0 : 4);
+      row_writer_real(&row_writer, row->factor, fmod(row->factor, 1) < 1e-9 ? 0 : 4);
     else
-      record_empty(&record);
-    record_work(&record, graph->work, graph->is_time);
-    real_work(&record, row->span, graph->is_time);
+      row_writer_empty(&row_writer);
+    row_writer_work(&row_writer, graph->work, graph->is_time);
+    real_work(&row_writer, row->span, graph->is_time);
     if (row->span > 0)
-      record_real(&record, (double)graph->work / row->span, 4);
+      row_writer_real(&row_writer, (double)graph->work / row->span, 4);
     else
-      record_empty(&record);
-    record_real(&record, graph->span ? 100 - 100 * row->span / (double)graph->span : 0, 4);
-    real_work(&record, row->span_low, graph->is_time);
-    real_work(&record, row->span_high, graph->is_time);
-    record_text(&record, row->note);
+      row_writer_empty(&row_writer);
+    row_writer_real(&row_writer, graph->span ? 100 - 100 * row->span / (double)graph->span : 0, 4);
+    real_work(&row_writer, row->span_low, graph->is_time);
+    real_work(&row_writer, row->span_high, graph->is_time);
+    row_writer_text(&row_writer, row->note);
   }
-  record_end(&record);
+  row_writer_end(&row_writer);
   table_close(report, json);
 }
 
-static void span_text(const struct profile_graph *graph, double span, char out[CELL])
+static void span_text(const struct profile_workspan *graph, double span, char out[CELL])
 {
   if (graph->is_time)
-    screen_seconds(profile_rounded(span), screen_decimals(graph->span), out);
+    terminal_seconds(profile_rounded(span), terminal_decimals(graph->span), out);
   else
     snprintf(out, CELL, "%.5g", span);
 }
@@ -283,10 +284,10 @@ static void print_doubt(const struct report *report)
                             "said from it may be wrong.\n");
 }
 
-static void print_scenario(const struct report *report, const struct screen *screen, const struct whatif_row *row)
+static void print_scenario(const struct report *report, const struct terminal *terminal, const struct whatif_row *row)
 {
-  const struct profile_graph *graph = &report->profile->graph;
-  char span[CELL], factor[CELL] = "", parallelism[CELL] = "-", what[SCREEN_TEXT_MAX], sure[CELL] = "";
+  const struct profile_workspan *graph = &report->profile->graph;
+  char span[CELL], factor[CELL] = "", parallelism[CELL] = "-", what[TERMINAL_TEXT_MAX], sure[CELL] = "";
   span_text(graph, row->span, span);
   if (report->whatif.replayed && !row->exact)
     span_text(graph, (row->span_high - row->span_low) / 2, sure);
@@ -297,34 +298,34 @@ static void print_scenario(const struct report *report, const struct screen *scr
   if (row->span > 0)
     snprintf(parallelism, sizeof parallelism, "%.5g", (double)graph->work / row->span);
   unsigned sure_width = report->whatif.replayed ? SURE_WIDTH : 0;
-  screen_fit(screen, row->selector, screen->width - 37 - sure_width, what);
+  terminal_fit(terminal, row->selector, terminal->width - 37 - sure_width, what);
   fprintf(report->stream, "%9s%*s %9.1f %8s %6s  %s\n", span, (int)sure_width, sure,
           graph->span ? 100 - 100 * row->span / (double)graph->span : 0, parallelism, factor, what);
 }
 
 void parallelism_whatif_text(const struct report *report)
 {
-  const struct profile_graph *graph = &report->profile->graph;
-  struct screen screen;
+  const struct profile_workspan *graph = &report->profile->graph;
+  struct terminal terminal;
   char span[CELL], text[256];
-  screen_init(&screen, report->stream);
+  terminal_init(&terminal, report->stream);
   if (!graph->known) {
     parallelism_missing(report);
     return;
   }
   if (graph->is_time)
-    screen_seconds(graph->span, screen_decimals(graph->span), span);
+    terminal_seconds(graph->span, terminal_decimals(graph->span), span);
   else
-    screen_count(graph->span, span);
+    terminal_count(graph->span, span);
   snprintf(text, sizeof text, "Span now: %s %.20s, parallelism %.5g. %s", span, graph->unit,
            graph->span ? (double)graph->work / (double)graph->span : 0,
            report->whatif.automatic ? "What would shorten it most, and what pays in pairs:" : "Under each scenario:");
-  print_wrapped(report, &screen, "", text);
+  print_wrapped(report, &terminal, "", text);
   bool replayed = report->whatif.replayed;
-  fprintf(report->stream, "%s%9s%*s %9s %8s %6s  %s%s\n", screen_bold(&screen), "span", replayed ? SURE_WIDTH : 0,
-          replayed ? "+-" : "", "shorter%", "parallel", "factor", "what runs faster", screen_plain(&screen));
+  fprintf(report->stream, "%s%9s%*s %9s %8s %6s  %s%s\n", terminal_bold(&terminal), "span", replayed ? SURE_WIDTH : 0,
+          replayed ? "+-" : "", "shorter%", "parallel", "factor", "what runs faster", terminal_plain(&terminal));
   for (uint32_t i = 0; i < report->whatif.count; i++)
-    print_scenario(report, &screen, &report->whatif.rows[i]);
+    print_scenario(report, &terminal, &report->whatif.rows[i]);
   if (!report->whatif.count)
     fprintf(report->stream, "no function has 1 %% of the critical path of its own\n");
   if (replayed) {
@@ -337,12 +338,12 @@ void parallelism_whatif_text(const struct report *report)
                           "longest. At worst the span stays as it is. The work is counted unchanged.\n");
 }
 
-static void speedup_cell(struct record *record, double value)
+static void speedup_cell(struct row_writer *row_writer, double value)
 {
   if (value > 0)
-    record_real(record, value, 4);
+    row_writer_real(row_writer, value, 4);
   else
-    record_empty(record);
+    row_writer_empty(row_writer);
 }
 
 void parallelism_speedup(const struct report *report, bool json)
@@ -350,27 +351,27 @@ void parallelism_speedup(const struct report *report, bool json)
   static const char *const columns[] = {
       "cores",           "speedup_lower", "speedup_upper", "speedup_estimate", "speedup_burdened", "speedup_simulated",
       "speedup_measured"};
-  struct record record;
+  struct row_writer row_writer;
   table_open(report, json);
-  record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
+  row_writer_begin(&row_writer, report->stream, json, columns, sizeof columns / sizeof *columns);
   for (uint32_t i = 0; i < report->speedup.count; i++) {
     const struct speedup_row *row = &report->speedup.rows[i];
-    record_uint(&record, row->cores);
-    speedup_cell(&record, row->lower);
-    speedup_cell(&record, row->upper);
-    speedup_cell(&record, row->estimate);
-    speedup_cell(&record, row->burdened);
-    speedup_cell(&record, row->simulated);
-    speedup_cell(&record, row->measured);
+    row_writer_uint(&row_writer, row->cores);
+    speedup_cell(&row_writer, row->lower);
+    speedup_cell(&row_writer, row->upper);
+    speedup_cell(&row_writer, row->estimate);
+    speedup_cell(&row_writer, row->burdened);
+    speedup_cell(&row_writer, row->simulated);
+    speedup_cell(&row_writer, row->measured);
   }
-  record_end(&record);
+  row_writer_end(&row_writer);
   table_close(report, json);
 }
 
 void parallelism_speedup_text(const struct report *report)
 {
-  struct screen screen;
-  screen_init(&screen, report->stream);
+  struct terminal terminal;
+  terminal_init(&terminal, report->stream);
   if (!report->profile->graph.known) {
     parallelism_missing(report);
     return;
@@ -380,8 +381,8 @@ void parallelism_speedup_text(const struct report *report)
     simulated = simulated || report->speedup.rows[i].simulated > 0;
   fprintf(report->stream, "Speedup over one core, from work and span%s:\n",
           report->speedup.count ? "" : ": no work was recorded");
-  fprintf(report->stream, "%s%7s %9s %9s %9s %9s%s %9s%s\n", screen_bold(&screen), "cores", "lower", "estimate",
-          "upper", "burdened", simulated ? " simulated" : "", "measured", screen_plain(&screen));
+  fprintf(report->stream, "%s%7s %9s %9s %9s %9s%s %9s%s\n", terminal_bold(&terminal), "cores", "lower", "estimate",
+          "upper", "burdened", simulated ? " simulated" : "", "measured", terminal_plain(&terminal));
   for (uint32_t i = 0; i < report->speedup.count; i++) {
     const struct speedup_row *row = &report->speedup.rows[i];
     char measured[CELL] = "", schedule[CELL] = "";

@@ -1,9 +1,9 @@
 /* Work, span, parallelism and what follows from them, as tables and as text.  Context: BATCH. */
-#ifndef HPCPROF_REPORT_PARALLELISM_H
-#define HPCPROF_REPORT_PARALLELISM_H
+#ifndef HPCPROF_LITE_REPORT_PARALLELISM_H
+#define HPCPROF_LITE_REPORT_PARALLELISM_H
 
 #include "hpcprof-lite/report/report.h"
-#include "hpcprof-lite/report/screen.h"
+#include "hpcprof-lite/report/terminal.h"
 
 void parallelism_table(const struct report *report, bool json);
 void parallelism_text(const struct report *report);
@@ -15,7 +15,8 @@ void parallelism_speedup_text(const struct report *report);
 /* What a person should know first: how parallel the run is, and what its critical path consists of.  "" where nothing
  * is known. */
 enum { PARALLELISM_SENTENCE_MAX = 8192 };
-void parallelism_sentence(const struct report *report, const struct screen *screen, char out[PARALLELISM_SENTENCE_MAX]);
+void parallelism_sentence(const struct report *report, const struct terminal *terminal,
+                          char out[PARALLELISM_SENTENCE_MAX]);
 
 /* Was a process killed while they were computed? */
 bool parallelism_cut(const struct report *report);

@@ -3,15 +3,15 @@
  * Context: BATCH.  Reports compute nothing but widths and percentages; all they show is read from here.  A failed write
  * shows in ferror(stream), which main.c checks.
  */
-#ifndef HPCPROF_REPORT_REPORT_H
-#define HPCPROF_REPORT_REPORT_H
+#ifndef HPCPROF_LITE_REPORT_REPORT_H
+#define HPCPROF_LITE_REPORT_REPORT_H
 
 #include "hpcprof-lite/analysis/causes.h"
 #include "hpcprof-lite/analysis/efficiency.h"
 #include "hpcprof-lite/analysis/speedup.h"
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
-#include "hpcprof-lite/analysis/crowd.h"
+#include "hpcprof-lite/analysis/distribution.h"
 #include "hpcprof-lite/views/statistics.h"
 #include "hpcprof-lite/model/tree.h"
 
@@ -77,8 +77,8 @@ struct report {
   uint32_t modules_count;
   const uint64_t *thread_order; /* process << 32 | thread, in the order to be shown */
   uint32_t thread_count;
-  const struct crowd *crowd; /* of so many threads that they are not shown one by one; else NULL */
-  const char *directory;     /* first one, for hints */
+  const struct distribution *distribution; /* of so many threads that they are not shown one by one; else NULL */
+  const char *directory;                   /* first one, for hints */
   enum profile_baseline baseline;
 };
 

@@ -2,8 +2,8 @@
 
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/report/parallelism.h"
-#include "hpcprof-lite/report/path.h"
-#include "hpcprof-lite/report/screen.h"
+#include "hpcprof-lite/report/call_path.h"
+#include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/report/verdict.h"
 
 #include <inttypes.h>
@@ -16,14 +16,14 @@ enum { CELL = 16, LINE_MAX = 4096, BAR_MAX = 30, NOTES_MAX = 4 };
 struct summary {
   const struct report *report;
   FILE *stream;
-  struct screen screen;
+  struct terminal terminal;
 };
 
 /* Prints a line, shortened to the screen's width. */
 static void print_line(const struct summary *summary, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void print_line(const struct summary *summary, const char *format, ...)
 {
-  char text[LINE_MAX], fitted[SCREEN_TEXT_MAX];
+  char text[LINE_MAX], fitted[TERMINAL_TEXT_MAX];
   va_list args;
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);
@@ -31,13 +31,13 @@ static void print_line(const struct summary *summary, const char *format, ...)
   size_t length = strlen(text);
   while (length && text[length - 1] == ' ')
     text[--length] = 0;
-  screen_fit(&summary->screen, text, summary->screen.width, fitted);
+  terminal_fit(&summary->terminal, text, summary->terminal.width, fitted);
   fprintf(summary->stream, "%s\n", fitted);
 }
 
 static void print_title(const struct summary *summary, const char *title)
 {
-  fprintf(summary->stream, "\n%s%s%s\n", screen_bold(&summary->screen), title, screen_plain(&summary->screen));
+  fprintf(summary->stream, "\n%s%s%s\n", terminal_bold(&summary->terminal), title, terminal_plain(&summary->terminal));
 }
 
 static const char *plural(uint64_t count)
@@ -47,7 +47,7 @@ static const char *plural(uint64_t count)
 
 static void seconds_text(uint64_t ns, char out[CELL])
 {
-  screen_seconds(ns, screen_decimals(ns), out);
+  terminal_seconds(ns, terminal_decimals(ns), out);
 }
 
 /* What drove the samples, as far as it is known: time by its period. */
@@ -68,7 +68,7 @@ static void print_sampling(const struct summary *summary)
 /* Prints a text of any length, broken at spaces: `before` stands before its first line, more before the others. */
 static void print_wrapped(const struct summary *summary, const char *before, const char *text, size_t length)
 {
-  size_t room = summary->screen.width;
+  size_t room = summary->terminal.width;
   for (bool first = true; length > 0; first = false) {
     const char *more = first ? "" : "  ";
     size_t take = length, width = room - strlen(before) - strlen(more);
@@ -125,11 +125,11 @@ static void print_runtime(const struct summary *summary)
 static void print_run(const struct summary *summary)
 {
   const struct report_run *run = summary->report->run;
-  char elapsed[CELL], cpu[CELL], fitted[SCREEN_TEXT_MAX];
+  char elapsed[CELL], cpu[CELL], fitted[TERMINAL_TEXT_MAX];
   seconds_text(run->elapsed_ns, elapsed);
   seconds_text(run->cpu_ns, cpu);
-  screen_fit(&summary->screen, run->command, summary->screen.width, fitted);
-  fprintf(summary->stream, "%s%s%s\n", screen_bold(&summary->screen), fitted, screen_plain(&summary->screen));
+  terminal_fit(&summary->terminal, run->command, summary->terminal.width, fitted);
+  fprintf(summary->stream, "%s%s%s\n", terminal_bold(&summary->terminal), fitted, terminal_plain(&summary->terminal));
   print_line(summary, "%" PRIu32 " process%s on %s, %" PRIu32 " thread%s, %s s elapsed, %s s CPU", run->processes,
              run->processes == 1 ? "" : "es", run->hosts, run->threads, plural(run->threads), elapsed, cpu);
   print_sampling(summary);
@@ -148,10 +148,10 @@ static void print_category(const struct summary *summary, const char *name, uint
                            const uint64_t *exact)
 {
   char seconds[CELL], percent[CELL], callbacks[CELL] = "", bar[BAR_MAX + 1];
-  screen_seconds(ns, screen_decimals(all), seconds);
-  screen_percent(ns, all, percent);
+  terminal_seconds(ns, terminal_decimals(all), seconds);
+  terminal_percent(ns, all, percent);
   if (exact)
-    screen_seconds(*exact, screen_decimals(*exact), callbacks);
+    terminal_seconds(*exact, terminal_decimals(*exact), callbacks);
   size_t length = all ? (size_t)((double)ns / (double)all * BAR_MAX + 0.5) : 0;
   memset(bar, '#', sizeof bar);
   bar[length < BAR_MAX ? length : BAR_MAX] = 0;
@@ -172,8 +172,8 @@ static void print_sum(const struct summary *summary, uint64_t all)
     snprintf(of, sizeof of, "%" PRIu32 " %s%s x %s s", run->baseline, what, plural(run->baseline), elapsed);
   else
     snprintf(of, sizeof of, "%s s (%ss x elapsed)", whole, what);
-  screen_seconds(all, screen_decimals(all), seconds);
-  screen_percent(all, run->baseline_ns, percent);
+  terminal_seconds(all, terminal_decimals(all), seconds);
+  terminal_percent(all, run->baseline_ns, percent);
   print_line(summary, "  %-10s %10s  100.0  = %s %% of %s", "sum", seconds, percent, of);
 }
 
@@ -237,9 +237,9 @@ static void print_efficiency(const struct summary *summary)
 static void print_parallelism(const struct summary *summary)
 {
   const struct report *report = summary->report;
-  const struct profile_graph *graph = &report->profile->graph;
+  const struct profile_workspan *graph = &report->profile->graph;
   char sentence[PARALLELISM_SENTENCE_MAX], work[CELL], span[CELL], text[LINE_MAX];
-  parallelism_sentence(report, &summary->screen, sentence);
+  parallelism_sentence(report, &summary->terminal, sentence);
   if (!*sentence)
     return;
   print_title(summary, "Parallelism");
@@ -248,13 +248,13 @@ static void print_parallelism(const struct summary *summary)
     seconds_text(graph->work, work);
     seconds_text(graph->span, span);
   } else {
-    screen_count(graph->work, work);
-    screen_count(graph->span, span);
+    terminal_count(graph->work, work);
+    terminal_count(graph->span, span);
   }
   int length = snprintf(text, sizeof text, "Work %s %.20s, span %s; most of the path:", work, graph->unit, span);
   for (uint32_t i = 0; i < report->path_count && i < 2; i++) {
-    char name[SCREEN_TEXT_MAX];
-    screen_fit(&summary->screen, report->flat->rows[report->path[i]].name, 24, name);
+    char name[TERMINAL_TEXT_MAX];
+    terminal_fit(&summary->terminal, report->flat->rows[report->path[i]].name, 24, name);
     length += snprintf(text + length, sizeof text - (size_t)length, "%s %.200s %.0f %%", i ? "," : "", name,
                        100 * (double)tree_excl(report->flat, report->path[i], report->columns->critical) /
                            (double)graph->span);
@@ -277,11 +277,11 @@ static void print_worst(const struct summary *summary, const char *title, const 
     const struct causes_finding *found = &findings[i];
     uint64_t samples = tree_excl(report->flat, found->flat, report->columns->samples);
     bool few = report->columns->samples != PROFILE_NONE && samples < PROFILE_FEW_SAMPLES;
-    char cost[CELL], absolute[CELL], relative[CELL], path[PATH_TEXT_MAX], advice[VERDICT_TEXT_MAX];
-    screen_seconds(found->cost_ns, screen_decimals(whole), cost);
-    screen_percent(found->cost_ns, whole, absolute);
-    screen_percent(found->cost_ns, tree_weight(report->flat, report->columns, found->flat, false), relative);
-    path_text(&summary->screen, report->tree, found->context, summary->screen.width - 27, path);
+    char cost[CELL], absolute[CELL], relative[CELL], path[CALL_PATH_TEXT_MAX], advice[VERDICT_TEXT_MAX];
+    terminal_seconds(found->cost_ns, terminal_decimals(whole), cost);
+    terminal_percent(found->cost_ns, whole, absolute);
+    terminal_percent(found->cost_ns, tree_weight(report->flat, report->columns, found->flat, false), relative);
+    call_path_text(&summary->terminal, report->tree, found->context, summary->terminal.width - 27, path);
     fprintf(summary->stream, "  %8s%c%6s %6s   %s\n", cost, few ? '*' : ' ', absolute, relative, path);
     verdict_text(report, found, advice);
     print_line(summary, "    %s", advice);
@@ -303,18 +303,19 @@ static void print_hot(const struct summary *summary)
     uint64_t weight = tree_spent(report->flat, report->columns, hot->flat, false);
     uint64_t samples = tree_excl(report->flat, hot->flat, report->columns->samples);
     bool few = report->columns->samples != PROFILE_NONE && samples < PROFILE_FEW_SAMPLES;
-    char figure[CELL], percent[CELL], name[SCREEN_TEXT_MAX], path[PATH_TEXT_MAX];
+    char figure[CELL], percent[CELL], name[TERMINAL_TEXT_MAX], path[CALL_PATH_TEXT_MAX];
     if (time)
-      screen_seconds(weight, screen_decimals(whole), figure);
+      terminal_seconds(weight, terminal_decimals(whole), figure);
     else
-      screen_count(weight, figure);
-    screen_percent(weight, whole, percent);
-    screen_fit(&summary->screen, report->flat->rows[hot->flat].name, summary->screen.width - 20, name);
+      terminal_count(weight, figure);
+    terminal_percent(weight, whole, percent);
+    terminal_fit(&summary->terminal, report->flat->rows[hot->flat].name, summary->terminal.width - 20, name);
     fprintf(summary->stream, "  %8s%c%6s  %s\n", figure, few ? '*' : ' ', percent, name);
-    path_text(&summary->screen, report->tree, report->tree->rows[hot->context].parent, summary->screen.width - 21,
-              path);
+    call_path_text(&summary->terminal, report->tree, report->tree->rows[hot->context].parent,
+                   summary->terminal.width - 21, path);
     if (*path)
-      fprintf(summary->stream, "%21s%s%s%s\n", "", screen_dim(&summary->screen), path, screen_plain(&summary->screen));
+      fprintf(summary->stream, "%21s%s%s%s\n", "", terminal_dim(&summary->terminal), path,
+              terminal_plain(&summary->terminal));
   }
 }
 
@@ -339,7 +340,7 @@ static unsigned print_losses(const struct summary *summary)
       continue;
     const char *name = read_loss_name(i), *remedy = read_loss_remedy(i);
     char share[CELL] = "", text[CELL + 8] = "";
-    screen_percent(run->lost[i], run->samples, share);
+    terminal_percent(run->lost[i], run->samples, share);
     if (run->samples && (i == LOSS_PARTIAL || i == LOSS_UNRESOLVED || i == LOSS_MEMORY || i == LOSS_REFUSED ||
                          i == LOSS_BLAME || i == LOSS_TASKS))
       snprintf(text, sizeof text, " (%s %%)", share);
@@ -358,13 +359,13 @@ static unsigned print_modules(const struct summary *summary)
     const struct report_module *module = &report->modules[i];
     const struct profile_module *file = &report->profile->catalog.modules[module->module];
     char percent[CELL];
-    screen_percent(module->weight, whole, percent);
+    terminal_percent(module->weight, whole, percent);
     const char *missing = module->unnamed ? "no symbols" : "no source lines";
     bool made = file->flags & (MODULE_ANON | MODULE_VDSO);
     bool system = !strncmp(file->path, "/usr/", 5) || !strncmp(file->path, "/lib", 4);
     const char *what = made ? "" : system ? " (-dbgsym package)" : " (build with -g)";
-    char name[SCREEN_TEXT_MAX];
-    screen_fit(&summary->screen, file->name, 24, name);
+    char name[TERMINAL_TEXT_MAX];
+    terminal_fit(&summary->terminal, file->name, 24, name);
     print_line(summary, "  %s %% of the time in %s: %s%s", percent, name, missing, what);
   }
   return report->modules_count;
@@ -476,27 +477,27 @@ static const char *next_view(const struct report *report, const char **why)
 static void print_next(const struct summary *summary)
 {
   const char *why, *view = next_view(summary->report, &why), *directory = summary->report->directory;
-  char command[LINE_MAX], fitted[SCREEN_TEXT_MAX];
+  char command[LINE_MAX], fitted[TERMINAL_TEXT_MAX];
   static const char *const baselines[] = {
       [BASELINE_THREAD] = "", [BASELINE_CORE] = " --idleness core", [BASELINE_SHARED] = " --idleness shared"};
   const char *baseline = baselines[summary->report->baseline];
   int length = snprintf(command, sizeof command, "  hpcprof-lite --view %s%s %s", view, baseline, directory);
-  if (length < 0 || (unsigned)length > summary->screen.width)
+  if (length < 0 || (unsigned)length > summary->terminal.width)
     snprintf(command, sizeof command, "  hpcprof-lite --view %s%s DIR", view, baseline);
   if (!summary->report->run->samples) {
     print_title(summary, "Nothing was sampled: the program ran too briefly");
     print_line(summary, "  measure again with more samples: hpcrun-lite -e task-clock@f1000 COMMAND");
     return;
   }
-  screen_fit(&summary->screen, command, summary->screen.width, fitted);
-  fprintf(summary->stream, "\n%sLook next:%s %s\n%s\n", screen_bold(&summary->screen), screen_plain(&summary->screen),
-          why, fitted);
+  terminal_fit(&summary->terminal, command, summary->terminal.width, fitted);
+  fprintf(summary->stream, "\n%sLook next:%s %s\n%s\n", terminal_bold(&summary->terminal),
+          terminal_plain(&summary->terminal), why, fitted);
 }
 
 void summary_text(const struct report *report)
 {
   struct summary summary = {.report = report, .stream = report->stream};
-  screen_init(&summary.screen, report->stream);
+  terminal_init(&summary.terminal, report->stream);
   print_run(&summary);
   print_categories(&summary);
   print_efficiency(&summary);

@@ -1,6 +1,6 @@
 /* The first view: one screen that says what ran, how well it was measured, and where its time went.  Context: BATCH. */
-#ifndef HPCPROF_REPORT_SUMMARY_H
-#define HPCPROF_REPORT_SUMMARY_H
+#ifndef HPCPROF_LITE_REPORT_SUMMARY_H
+#define HPCPROF_LITE_REPORT_SUMMARY_H
 
 #include "hpcprof-lite/report/report.h"
 

@@ -2,7 +2,7 @@
 
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/report/parallelism.h"
-#include "hpcprof-lite/report/record.h"
+#include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/verdict.h"
 
 #include <inttypes.h>
@@ -63,11 +63,11 @@ void table_open(const struct report *report, bool json)
   if (!json)
     return;
   fputs("{\"view\":", stream);
-  record_json_string(stream, report->view);
+  row_writer_json_string(stream, report->view);
   fputs(",\n\"run\":{\"command\":", stream);
-  record_json_string(stream, run->command);
+  row_writer_json_string(stream, run->command);
   fputs(",\"hosts\":", stream);
-  record_json_string(stream, run->hosts);
+  row_writer_json_string(stream, run->hosts);
   named_uint(stream, "processes", run->processes);
   named_uint(stream, "threads", run->threads);
   named_uint(stream, "threads_max", run->threads_max);
@@ -120,138 +120,139 @@ static char **headers(const struct report *report, size_t *count)
   return all;
 }
 
-static void time_cell(struct record *record, uint32_t column, uint64_t ns)
+static void time_cell(struct row_writer *row_writer, uint32_t column, uint64_t ns)
 {
   if (column == PROFILE_NONE)
-    record_empty(record);
+    row_writer_empty(row_writer);
   else
-    record_ns(record, ns);
+    row_writer_ns(row_writer, ns);
 }
 
-static void event_cell(struct record *record, const struct profile_column *column, uint64_t value)
+static void event_cell(struct row_writer *row_writer, const struct profile_column *column, uint64_t value)
 {
   if (!strcmp(column->unit, "ns"))
-    record_ns(record, value);
+    row_writer_ns(row_writer, value);
   else
-    record_uint(record, value);
+    row_writer_uint(row_writer, value);
 }
 
 /* A column of the tree, with what lies below the row and without. */
-static void time_cells(const struct report *report, struct record *record, uint32_t row, uint32_t column)
+static void time_cells(const struct report *report, struct row_writer *row_writer, uint32_t row, uint32_t column)
 {
-  time_cell(record, column, tree_incl(report->tree, row, column));
-  time_cell(record, column, tree_excl(report->tree, row, column));
+  time_cell(row_writer, column, tree_incl(report->tree, row, column));
+  time_cell(row_writer, column, tree_excl(report->tree, row, column));
 }
 
 /* Idleness in percent of all time of the tree, and of the row's own. */
-static void idleness_cells(const struct report *report, struct record *record, uint32_t row)
+static void idleness_cells(const struct report *report, struct row_writer *row_writer, uint32_t row)
 {
   const struct tree_columns *columns = report->columns;
   for (int i = 0; i < 2; i++) {
     uint64_t whole = tree_weight(report->tree, columns, i ? row : 0, true);
     if (columns->idleness == PROFILE_NONE)
-      record_empty(record);
+      row_writer_empty(row_writer);
     else
-      record_percent(record, tree_incl(report->tree, row, columns->idleness), whole);
+      row_writer_percent(row_writer, tree_incl(report->tree, row, columns->idleness), whole);
   }
 }
 
-static void critical_cell(const struct report *report, struct record *record, uint64_t amount)
+static void critical_cell(const struct report *report, struct row_writer *row_writer, uint64_t amount)
 {
   if (report->columns->critical == PROFILE_NONE)
-    record_empty(record);
+    row_writer_empty(row_writer);
   else
-    record_work(record, amount, report->profile->graph.is_time);
+    row_writer_work(row_writer, amount, report->profile->graph.is_time);
 }
 
-static void rank_cell(const struct report *report, struct record *record, const struct statistics_owner *owner)
+static void rank_cell(const struct report *report, struct row_writer *row_writer, const struct statistics_owner *owner)
 {
   int32_t rank = report->profile->processes[owner->process].rank;
   if (rank < 0)
-    record_empty(record);
+    row_writer_empty(row_writer);
   else
-    record_int(record, rank);
+    row_writer_int(row_writer, rank);
 }
 
-static void owner_cells(const struct report *report, struct record *record, const struct statistics_owner *owner)
+static void owner_cells(const struct report *report, struct row_writer *row_writer,
+                        const struct statistics_owner *owner)
 {
   const struct profile_process *process = &report->profile->processes[owner->process];
-  rank_cell(report, record, owner);
-  record_uint(record, process->pid);
-  record_uint(record, process->threads[owner->thread].index);
+  rank_cell(report, row_writer, owner);
+  row_writer_uint(row_writer, process->pid);
+  row_writer_uint(row_writer, process->threads[owner->thread].index);
 }
 
 /* How the row's work is spread over threads, or ranks. */
-static void statistics_cells(const struct report *report, struct record *record, uint32_t row, bool of_ranks)
+static void statistics_cells(const struct report *report, struct row_writer *row_writer, uint32_t row, bool of_ranks)
 {
   struct statistics_figures figures;
   if (!report->statistics || !statistics_row(report->statistics, row, of_ranks, &figures)) {
     for (int i = of_ranks ? STATISTICS_THREAD : 0; i < (of_ranks ? STATISTICS_HEADERS : STATISTICS_THREAD); i++)
-      record_empty(record);
+      row_writer_empty(row_writer);
     return;
   }
-  record_ns(record, figures.least);
-  record_ns(record, figures.mean);
-  record_ns(record, figures.most);
-  record_ns(record, figures.deviation);
-  void (*cells)(const struct report *, struct record *, const struct statistics_owner *) =
+  row_writer_ns(row_writer, figures.least);
+  row_writer_ns(row_writer, figures.mean);
+  row_writer_ns(row_writer, figures.most);
+  row_writer_ns(row_writer, figures.deviation);
+  void (*cells)(const struct report *, struct row_writer *, const struct statistics_owner *) =
       of_ranks ? rank_cell : owner_cells;
-  cells(report, record, &figures.least_owner);
-  cells(report, record, &figures.most_owner);
+  cells(report, row_writer, &figures.least_owner);
+  cells(report, row_writer, &figures.most_owner);
 }
 
-static void tree_cells(const struct report *report, struct record *record, uint32_t number)
+static void tree_cells(const struct report *report, struct row_writer *row_writer, uint32_t number)
 {
   const struct tree *tree = report->tree;
   const struct tree_columns *columns = report->columns;
   const struct tree_row *row = &tree->rows[number];
-  record_uint(record, row->id);
+  row_writer_uint(row_writer, row->id);
   if (number)
-    record_uint(record, tree->rows[row->parent].id);
+    row_writer_uint(row_writer, tree->rows[row->parent].id);
   else
-    record_empty(record);
-  record_uint(record, row->depth);
-  record_text(record, tree_kind_name(row->kind));
-  record_text(record, row->name);
-  record_text(record, row->module == PROFILE_NONE ? NULL : report->profile->catalog.modules[row->module].path);
-  record_text(record, row->file);
+    row_writer_empty(row_writer);
+  row_writer_uint(row_writer, row->depth);
+  row_writer_text(row_writer, tree_kind_name(row->kind));
+  row_writer_text(row_writer, row->name);
+  row_writer_text(row_writer, row->module == PROFILE_NONE ? NULL : report->profile->catalog.modules[row->module].path);
+  row_writer_text(row_writer, row->file);
   if (row->line)
-    record_uint(record, row->line);
+    row_writer_uint(row_writer, row->line);
   else
-    record_empty(record);
+    row_writer_empty(row_writer);
   if (columns->samples == PROFILE_NONE)
-    record_empty(record);
+    row_writer_empty(row_writer);
   else
-    record_uint(record, tree_incl(tree, number, columns->samples));
-  time_cells(report, record, number, columns->work);
-  time_cells(report, record, number, columns->overhead);
-  time_cells(report, record, number, columns->lockwait);
-  time_cells(report, record, number, columns->idleness);
-  idleness_cells(report, record, number);
-  critical_cell(report, record, tree_incl(tree, number, columns->critical));
-  critical_cell(report, record, tree_excl(tree, number, columns->critical));
+    row_writer_uint(row_writer, tree_incl(tree, number, columns->samples));
+  time_cells(report, row_writer, number, columns->work);
+  time_cells(report, row_writer, number, columns->overhead);
+  time_cells(report, row_writer, number, columns->lockwait);
+  time_cells(report, row_writer, number, columns->idleness);
+  idleness_cells(report, row_writer, number);
+  critical_cell(report, row_writer, tree_incl(tree, number, columns->critical));
+  critical_cell(report, row_writer, tree_excl(tree, number, columns->critical));
   for (uint32_t i = 0; i < columns->events_count; i++) {
     uint32_t event = columns->events[i];
-    event_cell(record, &columns->columns[event], tree_incl(tree, number, event));
-    event_cell(record, &columns->columns[event], tree_excl(tree, number, event));
+    event_cell(row_writer, &columns->columns[event], tree_incl(tree, number, event));
+    event_cell(row_writer, &columns->columns[event], tree_excl(tree, number, event));
   }
-  statistics_cells(report, record, number, false);
-  statistics_cells(report, record, number, true);
+  statistics_cells(report, row_writer, number, false);
+  statistics_cells(report, row_writer, number, true);
 }
 
 int table_tree(const struct report *report, bool json)
 {
-  struct record record;
+  struct row_writer row_writer;
   size_t count = 0;
   char **all = headers(report, &count);
   if (!all)
     return ERR_NOMEM;
   table_open(report, json);
-  record_begin(&record, report->stream, json, (const char *const *)all, count);
+  row_writer_begin(&row_writer, report->stream, json, (const char *const *)all, count);
   for (uint32_t i = 0; i < report->tree->count; i++)
     if (report->shown[report->tree->order[i]])
-      tree_cells(report, &record, report->tree->order[i]);
-  record_end(&record);
+      tree_cells(report, &row_writer, report->tree->order[i]);
+  row_writer_end(&row_writer);
   table_close(report, json);
   free_headers(all, report->columns->events_count);
   return 0;
@@ -262,32 +263,32 @@ void table_threads(const struct report *report, bool json)
   static const char *const columns[] = {"process", "rank",    "thread", "host",       "samples",
                                         "dropped", "partial", "work_s", "overhead_s", "lockwait_s",
                                         "idle_s",  "cpu_s",   "wall_s", "blocked_s"};
-  struct record record;
+  struct row_writer row_writer;
   table_open(report, json);
-  record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
+  row_writer_begin(&row_writer, report->stream, json, columns, sizeof columns / sizeof *columns);
   bool time = tree_has_time(report->columns);
   for (uint32_t i = 0; i < report->thread_count; i++) {
     const struct profile_process *process;
     const struct profile_thread *thread = report_thread(report, i, &process);
-    record_uint(&record, process->pid);
+    row_writer_uint(&row_writer, process->pid);
     if (process->rank < 0)
-      record_empty(&record);
+      row_writer_empty(&row_writer);
     else
-      record_int(&record, process->rank);
-    record_uint(&record, thread->index);
-    record_text(&record, process->host);
-    record_uint(&record, thread->samples);
-    record_uint(&record, thread->lost[LOSS_MEMORY] + thread->lost[LOSS_REFUSED]);
-    record_uint(&record, thread->lost[LOSS_PARTIAL]);
-    time_cell(&record, time ? 0 : PROFILE_NONE, thread->work_ns);
-    time_cell(&record, time ? 0 : PROFILE_NONE, thread->overhead_ns);
-    record_ns(&record, thread->lockwait_ns);
-    record_ns(&record, thread->idle_ns);
-    record_ns(&record, thread->cpu_ns);
-    record_ns(&record, thread->wall_ns);
-    record_ns(&record, thread->blocked_ns);
+      row_writer_int(&row_writer, process->rank);
+    row_writer_uint(&row_writer, thread->index);
+    row_writer_text(&row_writer, process->host);
+    row_writer_uint(&row_writer, thread->samples);
+    row_writer_uint(&row_writer, thread->lost[LOSS_MEMORY] + thread->lost[LOSS_REFUSED]);
+    row_writer_uint(&row_writer, thread->lost[LOSS_PARTIAL]);
+    time_cell(&row_writer, time ? 0 : PROFILE_NONE, thread->work_ns);
+    time_cell(&row_writer, time ? 0 : PROFILE_NONE, thread->overhead_ns);
+    row_writer_ns(&row_writer, thread->lockwait_ns);
+    row_writer_ns(&row_writer, thread->idle_ns);
+    row_writer_ns(&row_writer, thread->cpu_ns);
+    row_writer_ns(&row_writer, thread->wall_ns);
+    row_writer_ns(&row_writer, thread->blocked_ns);
   }
-  record_end(&record);
+  row_writer_end(&row_writer);
   table_close(report, json);
 }
 
@@ -296,161 +297,164 @@ static bool needs_comparison(int part)
   return part == EFFICIENCY_WORK_ONE || part == EFFICIENCY_INFLATION;
 }
 
-static void split_cells(struct record *record, const struct efficiency_split *split, int part)
+static void split_cells(struct row_writer *row_writer, const struct efficiency_split *split, int part)
 {
   bool known = split->compared || !needs_comparison(part);
-  record_text(record, efficiency_part_name(part));
+  row_writer_text(row_writer, efficiency_part_name(part));
   if (known)
-    record_real(record, split->part_s[part], 9);
+    row_writer_real(row_writer, split->part_s[part], 9);
   else
-    record_empty(record);
-  record_text(record, "s");
+    row_writer_empty(row_writer);
+  row_writer_text(row_writer, "s");
   if (known && part >= EFFICIENCY_INFLATION)
-    record_real(record, split->gain_s[part], 9);
+    row_writer_real(row_writer, split->gain_s[part], 9);
   else
-    record_empty(record);
-  record_text(record, known ? part == EFFICIENCY_LOCKWAIT ? "of idleness_time" : NULL : split->note);
+    row_writer_empty(row_writer);
+  row_writer_text(row_writer, known ? part == EFFICIENCY_LOCKWAIT ? "of idleness_time" : NULL : split->note);
 }
 
 void table_efficiency(const struct report *report, bool json)
 {
   static const char *const columns[] = {"metric", "value", "unit", "gain_s", "note"};
-  struct record record;
+  struct row_writer row_writer;
   table_open(report, json);
-  record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
+  row_writer_begin(&row_writer, report->stream, json, columns, sizeof columns / sizeof *columns);
   for (unsigned i = 0; i < EFFICIENCY_COUNT && report->efficiency.known; i++) {
-    record_text(&record, efficiency_name(i));
-    record_real(&record, report->efficiency.value[i], 6);
-    record_text(&record, "ratio");
-    record_real(&record, report->efficiency.gain_s[i], 9);
-    record_empty(&record);
+    row_writer_text(&row_writer, efficiency_name(i));
+    row_writer_real(&row_writer, report->efficiency.value[i], 6);
+    row_writer_text(&row_writer, "ratio");
+    row_writer_real(&row_writer, report->efficiency.gain_s[i], 9);
+    row_writer_empty(&row_writer);
   }
   for (int i = 0; i < EFFICIENCY_PARTS && report->efficiency.split.known; i++)
-    split_cells(&record, &report->efficiency.split, i);
-  record_end(&record);
+    split_cells(&row_writer, &report->efficiency.split, i);
+  row_writer_end(&row_writer);
   table_close(report, json);
 }
 
-static void fact_text(struct record *record, const char *section, const char *item, const char *value, const char *note)
+static void fact_text(struct row_writer *row_writer, const char *section, const char *item, const char *value,
+                      const char *note)
 {
-  record_text(record, section);
-  record_text(record, item);
-  record_text(record, value);
-  record_empty(record);
-  record_text(record, note);
+  row_writer_text(row_writer, section);
+  row_writer_text(row_writer, item);
+  row_writer_text(row_writer, value);
+  row_writer_empty(row_writer);
+  row_writer_text(row_writer, note);
 }
 
-static void fact_uint(struct record *record, const char *section, const char *item, uint64_t value, const char *note)
+static void fact_uint(struct row_writer *row_writer, const char *section, const char *item, uint64_t value,
+                      const char *note)
 {
-  record_text(record, section);
-  record_text(record, item);
-  record_uint(record, value);
-  record_empty(record);
-  record_text(record, note);
+  row_writer_text(row_writer, section);
+  row_writer_text(row_writer, item);
+  row_writer_uint(row_writer, value);
+  row_writer_empty(row_writer);
+  row_writer_text(row_writer, note);
 }
 
-static void fact_ns(struct record *record, const char *section, const char *item, uint64_t ns, const char *note)
+static void fact_ns(struct row_writer *row_writer, const char *section, const char *item, uint64_t ns, const char *note)
 {
-  record_text(record, section);
-  record_text(record, item);
-  record_ns(record, ns);
-  record_text(record, "s");
-  record_text(record, note);
+  row_writer_text(row_writer, section);
+  row_writer_text(row_writer, item);
+  row_writer_ns(row_writer, ns);
+  row_writer_text(row_writer, "s");
+  row_writer_text(row_writer, note);
 }
 
-static void summary_run(const struct report *report, struct record *record)
+static void summary_run(const struct report *report, struct row_writer *row_writer)
 {
   static const char *const against[] = {[BASELINE_THREAD] = "sampled, against the most threads ever in use",
                                         [BASELINE_CORE] = "sampled, against the cores",
                                         [BASELINE_SHARED] = "sampled, against the threads in use at the time"};
   const struct report_run *run = report->run;
-  fact_text(record, "run", "command", run->command, NULL);
-  fact_text(record, "run", "hosts", run->hosts, NULL);
-  fact_uint(record, "run", "processes", run->processes, NULL);
-  fact_uint(record, "run", "threads", run->threads, NULL);
-  fact_uint(record, "run", "threads_max", run->threads_max, "most OpenMP threads in use at once in a process");
-  fact_ns(record, "run", "elapsed", run->elapsed_ns, NULL);
-  fact_ns(record, "run", "cpu", run->cpu_ns, NULL);
-  fact_uint(record, "run", "regions", run->regions, "parallel regions begun");
-  fact_uint(record, "run", "samples", run->samples, NULL);
-  fact_ns(record, "categories", "work", run->work_ns, "sampled");
-  fact_ns(record, "categories", "overhead", run->overhead_ns, "sampled");
-  fact_ns(record, "categories", "lock wait", run->lockwait_ns, "exact");
-  fact_ns(record, "categories", "idle", run->idle_ns, "exact");
+  fact_text(row_writer, "run", "command", run->command, NULL);
+  fact_text(row_writer, "run", "hosts", run->hosts, NULL);
+  fact_uint(row_writer, "run", "processes", run->processes, NULL);
+  fact_uint(row_writer, "run", "threads", run->threads, NULL);
+  fact_uint(row_writer, "run", "threads_max", run->threads_max, "most OpenMP threads in use at once in a process");
+  fact_ns(row_writer, "run", "elapsed", run->elapsed_ns, NULL);
+  fact_ns(row_writer, "run", "cpu", run->cpu_ns, NULL);
+  fact_uint(row_writer, "run", "regions", run->regions, "parallel regions begun");
+  fact_uint(row_writer, "run", "samples", run->samples, NULL);
+  fact_ns(row_writer, "categories", "work", run->work_ns, "sampled");
+  fact_ns(row_writer, "categories", "overhead", run->overhead_ns, "sampled");
+  fact_ns(row_writer, "categories", "lock wait", run->lockwait_ns, "exact");
+  fact_ns(row_writer, "categories", "idle", run->idle_ns, "exact");
   if (report->columns->lockwait != PROFILE_NONE)
-    fact_ns(record, "categories", "lock wait charged", run->caused_lock_ns, "sampled, charged to who held the lock");
+    fact_ns(row_writer, "categories", "lock wait charged", run->caused_lock_ns,
+            "sampled, charged to who held the lock");
   if (report->columns->idleness != PROFILE_NONE)
-    fact_ns(record, "categories", "idleness", run->caused_idle_ns, against[report->baseline]);
+    fact_ns(row_writer, "categories", "idleness", run->caused_idle_ns, against[report->baseline]);
   if (run->openmp_processes)
-    fact_ns(record, "categories", "threads x elapsed", run->baseline_ns,
+    fact_ns(row_writer, "categories", "threads x elapsed", run->baseline_ns,
             report->baseline == BASELINE_CORE ? "cores of each OpenMP process x its elapsed time"
                                               : "most threads of each OpenMP process x its elapsed time");
   for (unsigned i = 0; i < EFFICIENCY_COUNT && report->efficiency.known; i++) {
-    record_text(record, "efficiency");
-    record_text(record, efficiency_name(i));
-    record_real(record, report->efficiency.value[i], 6);
-    record_text(record, "ratio");
-    record_empty(record);
+    row_writer_text(row_writer, "efficiency");
+    row_writer_text(row_writer, efficiency_name(i));
+    row_writer_real(row_writer, report->efficiency.value[i], 6);
+    row_writer_text(row_writer, "ratio");
+    row_writer_empty(row_writer);
   }
 }
 
-static void fact_work(const struct report *report, struct record *record, const char *item, uint64_t amount,
+static void fact_work(const struct report *report, struct row_writer *row_writer, const char *item, uint64_t amount,
                       const char *note)
 {
-  const struct profile_graph *graph = &report->profile->graph;
-  record_text(record, "parallelism");
-  record_text(record, item);
-  record_work(record, amount, graph->is_time);
-  record_text(record, graph->unit);
-  record_text(record, note);
+  const struct profile_workspan *graph = &report->profile->graph;
+  row_writer_text(row_writer, "parallelism");
+  row_writer_text(row_writer, item);
+  row_writer_work(row_writer, amount, graph->is_time);
+  row_writer_text(row_writer, graph->unit);
+  row_writer_text(row_writer, note);
 }
 
-static void summary_parallelism(const struct report *report, struct record *record)
+static void summary_parallelism(const struct report *report, struct row_writer *row_writer)
 {
-  const struct profile_graph *graph = &report->profile->graph;
+  const struct profile_workspan *graph = &report->profile->graph;
   if (!graph->known)
     return;
-  fact_work(report, record, "work", graph->work, NULL);
-  fact_work(report, record, "span", graph->span, "longest chain of work");
-  fact_work(report, record, "burdened span", graph->burdened, "with the cost of forks, tasks and joins");
-  record_text(record, "parallelism");
-  record_text(record, "parallelism");
-  record_real(record, workspan_parallelism(graph->work, graph->span), 4);
-  record_text(record, "ratio");
-  record_text(record, report->workspan.count ? report->workspan.rows[0].note : NULL);
+  fact_work(report, row_writer, "work", graph->work, NULL);
+  fact_work(report, row_writer, "span", graph->span, "longest chain of work");
+  fact_work(report, row_writer, "burdened span", graph->burdened, "with the cost of forks, tasks and joins");
+  row_writer_text(row_writer, "parallelism");
+  row_writer_text(row_writer, "parallelism");
+  row_writer_real(row_writer, workspan_parallelism(graph->work, graph->span), 4);
+  row_writer_text(row_writer, "ratio");
+  row_writer_text(row_writer, report->workspan.count ? report->workspan.rows[0].note : NULL);
   for (uint32_t i = 0; i < report->path_count; i++)
-    fact_work(report, record, report->flat->rows[report->path[i]].name,
+    fact_work(report, row_writer, report->flat->rows[report->path[i]].name,
               tree_excl(report->flat, report->path[i], report->columns->critical), "own part of the critical path");
 }
 
 /* The worst contexts, with what their figures suggest. */
-static void summary_worst(const struct report *report, struct record *record, bool locks)
+static void summary_worst(const struct report *report, struct row_writer *row_writer, bool locks)
 {
   const struct causes_finding *findings = locks ? report->locks : report->idle;
   uint32_t count = locks ? report->locks_count : report->idle_count;
   for (uint32_t i = 0; i < count; i++) {
     char advice[VERDICT_TEXT_MAX];
     verdict_text(report, &findings[i], advice);
-    fact_ns(record, locks ? "lock wait" : "idleness", report->flat->rows[findings[i].flat].name, findings[i].cost_ns,
-            advice);
+    fact_ns(row_writer, locks ? "lock wait" : "idleness", report->flat->rows[findings[i].flat].name,
+            findings[i].cost_ns, advice);
   }
 }
 
-static void summary_health(const struct report *report, struct record *record)
+static void summary_health(const struct report *report, struct row_writer *row_writer)
 {
   bool time = tree_has_time(report->columns);
   if (report->run->unfinished)
-    fact_uint(record, "health", "processes that did not end orderly", report->run->unfinished,
+    fact_uint(row_writer, "health", "processes that did not end orderly", report->run->unfinished,
               parallelism_cut(report) ? "ended before work and span were known" : "reported up to the last sample");
   if (report->run->running)
-    fact_uint(record, "health", "processes that still run", report->run->running, "reported up to the last sample");
+    fact_uint(row_writer, "health", "processes that still run", report->run->running, "reported up to the last sample");
   for (unsigned i = 0; i < LOSS_MAX; i++)
     if (read_loss_name(i))
-      fact_uint(record, "health", read_loss_name(i), report->run->lost[i],
+      fact_uint(row_writer, "health", read_loss_name(i), report->run->lost[i],
                 report->run->lost[i] ? read_loss_remedy(i) : NULL);
   for (uint32_t i = 0; i < report->modules_count; i++) {
     const struct report_module *module = &report->modules[i];
-    (time ? fact_ns : fact_uint)(record, "modules", report->profile->catalog.modules[module->module].path,
+    (time ? fact_ns : fact_uint)(row_writer, "modules", report->profile->catalog.modules[module->module].path,
                                  module->weight,
                                  module->unnamed ? "own work and overhead in code without symbols"
                                                  : "own work and overhead without source lines");
@@ -460,19 +464,19 @@ static void summary_health(const struct report *report, struct record *record)
 void table_summary(const struct report *report, bool json)
 {
   static const char *const columns[] = {"section", "item", "value", "unit", "note"};
-  struct record record;
+  struct row_writer row_writer;
   table_open(report, json);
-  record_begin(&record, report->stream, json, columns, sizeof columns / sizeof *columns);
-  summary_run(report, &record);
-  summary_parallelism(report, &record);
-  summary_worst(report, &record, false);
-  summary_worst(report, &record, true);
-  summary_health(report, &record);
+  row_writer_begin(&row_writer, report->stream, json, columns, sizeof columns / sizeof *columns);
+  summary_run(report, &row_writer);
+  summary_parallelism(report, &row_writer);
+  summary_worst(report, &row_writer, false);
+  summary_worst(report, &row_writer, true);
+  summary_health(report, &row_writer);
   for (uint32_t i = 0; i < report->hot_count; i++) {
     const struct tree_row *row = &report->flat->rows[report->hot[i].flat];
-    fact_ns(&record, "hottest", row->name, tree_spent(report->flat, report->columns, report->hot[i].flat, false),
+    fact_ns(&row_writer, "hottest", row->name, tree_spent(report->flat, report->columns, report->hot[i].flat, false),
             row->file);
   }
-  record_end(&record);
+  row_writer_end(&row_writer);
   table_close(report, json);
 }

@@ -1,6 +1,6 @@
 /* Every view as CSV or JSON, with the same columns.  Context: BATCH. */
-#ifndef HPCPROF_REPORT_TABLE_H
-#define HPCPROF_REPORT_TABLE_H
+#ifndef HPCPROF_LITE_REPORT_TABLE_H
+#define HPCPROF_LITE_REPORT_TABLE_H
 
 #include "hpcprof-lite/report/report.h"
 

@@ -1,6 +1,6 @@
 #include "hpcprof-lite/report/text.h"
 
-#include "hpcprof-lite/report/screen.h"
+#include "hpcprof-lite/report/terminal.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -9,7 +9,7 @@ enum { EVENTS_SHOWN = 2, CELL = 16, PLACE_MAX = 32 };
 
 /* How one tree is laid out. */
 struct layout {
-  struct screen screen;
+  struct terminal terminal;
   unsigned name_at, name_width; /* columns                                    */
   unsigned decimals;
   unsigned step; /* columns of indentation for each level      */
@@ -36,7 +36,7 @@ static unsigned figures_width(const struct layout *layout)
 /* Leaves out what is missed least until names have three eighths of the screen: 30 of 80 columns. */
 static void fit_columns(struct layout *layout)
 {
-  unsigned most = layout->screen.width - layout->screen.width * 3 / 8;
+  unsigned most = layout->terminal.width - layout->terminal.width * 3 / 8;
   layout->own_percent = figures_width(layout) + 6 <= most;
   while (figures_width(layout) > most &&
          (layout->events || layout->critical || layout->overhead || layout->lockwait || layout->idleness)) {
@@ -53,7 +53,7 @@ static void fit_columns(struct layout *layout)
       layout->idleness = false;
   }
   layout->name_at = figures_width(layout);
-  layout->name_width = layout->screen.width - layout->name_at;
+  layout->name_width = layout->terminal.width - layout->name_at;
 }
 
 static void layout_init(const struct report *report, struct layout *layout)
@@ -61,12 +61,12 @@ static void layout_init(const struct report *report, struct layout *layout)
   const struct tree *tree = report->tree;
   const struct tree_columns *columns = report->columns;
   *layout = (struct layout){.time = tree_has_time(columns)};
-  screen_init(&layout->screen, report->stream);
+  terminal_init(&layout->terminal, report->stream);
   layout->overhead = tree_incl(tree, 0, columns->overhead) != 0;
   layout->lockwait = tree_incl(tree, 0, columns->lockwait) != 0;
   layout->idleness = tree_incl(tree, 0, columns->idleness) != 0;
   layout->critical = tree_incl(tree, 0, columns->critical) != 0;
-  layout->decimals = screen_decimals(tree_weight(tree, columns, 0, true));
+  layout->decimals = terminal_decimals(tree_weight(tree, columns, 0, true));
   layout->events = layout->time ? columns->events_count : 0;
   if (layout->events > EVENTS_SHOWN)
     layout->events = EVENTS_SHOWN;
@@ -81,9 +81,9 @@ static void layout_init(const struct report *report, struct layout *layout)
 static void weight_text(const struct layout *layout, uint64_t value, char out[CELL])
 {
   if (layout->time)
-    screen_seconds(value, layout->decimals, out);
+    terminal_seconds(value, layout->decimals, out);
   else
-    screen_count(value, out);
+    terminal_count(value, out);
 }
 
 /* Mark of a figure that rests on few samples; `value`: all that they stand for. */
@@ -99,26 +99,26 @@ static void print_header(const struct report *report, const struct layout *layou
 {
   const struct tree_columns *columns = report->columns;
   FILE *stream = report->stream;
-  char name[SCREEN_TEXT_MAX];
-  fputs(screen_bold(&layout->screen), stream);
+  char name[TERMINAL_TEXT_MAX];
+  fputs(terminal_bold(&layout->terminal), stream);
   fprintf(stream, "%8s %6s%8s ", layout->time ? "total s" : "total", "%", layout->time ? "own s" : "own");
   fprintf(stream, "%s%s%s%s%s", layout->own_percent ? "     %" : "", layout->overhead ? "  ovh%" : "",
           layout->lockwait ? " lock%" : "", layout->idleness ? " idle%  rel%" : "", layout->critical ? " path%" : "");
   for (uint32_t i = 0; i < layout->events; i++) {
-    screen_fit(&layout->screen, columns->columns[columns->events[i]].name, 7, name);
+    terminal_fit(&layout->terminal, columns->columns[columns->events[i]].name, 7, name);
     fprintf(stream, " %7s", name);
   }
   if (layout->time)
     fputs("  name", stream);
   else
     fprintf(stream, "  name (figures: %.40s)", weight_name(columns));
-  fprintf(stream, "%s\n", screen_plain(&layout->screen));
+  fprintf(stream, "%s\n", terminal_plain(&layout->terminal));
 }
 
 static void print_percent(const struct report *report, uint64_t part, uint64_t whole)
 {
   char percent[CELL];
-  screen_percent(part, whole, percent);
+  terminal_percent(part, whole, percent);
   fprintf(report->stream, "%6s", percent);
 }
 
@@ -162,7 +162,7 @@ static void print_figures(const struct report *report, struct layout *layout, ui
   for (uint32_t i = 0; i < layout->events; i++) {
     char percent[CELL];
     uint32_t event = columns->events[i];
-    screen_percent(tree_incl(tree, row, event), tree_incl(tree, 0, event), percent);
+    terminal_percent(tree_incl(tree, row, event), tree_incl(tree, 0, event), percent);
     fprintf(report->stream, "%7s%%", percent);
   }
 }
@@ -182,20 +182,20 @@ static unsigned indent(const struct layout *layout, uint32_t depth, char *out, s
 static void print_name(const struct report *report, const struct layout *layout, uint32_t number)
 {
   const struct tree_row *row = &report->tree->rows[number];
-  const struct screen *screen = &layout->screen;
-  char space[512], name[SCREEN_TEXT_MAX], place[SCREEN_TEXT_MAX] = "", text[4096] = "";
+  const struct terminal *terminal = &layout->terminal;
+  char space[512], name[TERMINAL_TEXT_MAX], place[TERMINAL_TEXT_MAX] = "", text[4096] = "";
   unsigned used = indent(layout, row->depth, space, sizeof space);
   unsigned room = layout->name_width > used ? layout->name_width - used : 1;
-  unsigned width = screen_fit(screen, row->name, room, name), place_width = 0;
+  unsigned width = terminal_fit(terminal, row->name, room, name), place_width = 0;
   bool own_place = row->kind == ROW_FUNCTION || row->kind == ROW_INLINED;
   if (own_place && row->file[0] && row->line) {
     snprintf(text, sizeof text, "%s:%" PRIu32, names_base(row->file), row->line);
-    place_width = screen_fit(screen, text, PLACE_MAX, place);
+    place_width = terminal_fit(terminal, text, PLACE_MAX, place);
   }
   fprintf(report->stream, "  %s%s", space, name);
   if (place_width && width + 2 + place_width <= room)
-    fprintf(report->stream, "%*s%s%s%s", (int)(room - width - place_width), "", screen_dim(screen), place,
-            screen_plain(screen));
+    fprintf(report->stream, "%*s%s%s%s", (int)(room - width - place_width), "", terminal_dim(terminal), place,
+            terminal_plain(terminal));
   putc('\n', report->stream);
 }
 
@@ -206,7 +206,7 @@ static void explain_waiting(const struct report *report, const struct layout *la
                                         [BASELINE_CORE] = "the cores that the process may use (--idleness core)",
                                         [BASELINE_SHARED] = "the threads in use at the time (--idleness shared)"};
   char all[CELL];
-  screen_seconds(tree_weight(report->tree, report->columns, 0, true), layout->decimals, all);
+  terminal_seconds(tree_weight(report->tree, report->columns, 0, true), layout->decimals, all);
   fprintf(report->stream, "s: time spent here; %%: shares of the time of all threads together, %s s\n", all);
   if (layout->lockwait)
     fprintf(report->stream, "lock%%: time that others waited for a lock until it was released here\n");
@@ -241,9 +241,9 @@ static void print_footnotes(const struct report *report, const struct layout *la
 static void path_figure(const struct report *report, const struct layout *layout, uint64_t amount, char out[CELL])
 {
   if (report->profile->graph.is_time)
-    screen_seconds(amount, layout->decimals, out);
+    terminal_seconds(amount, layout->decimals, out);
   else
-    screen_count(amount, out);
+    terminal_count(amount, out);
 }
 
 static void print_path_row(const struct report *report, const struct layout *layout, uint32_t row)
@@ -254,7 +254,7 @@ static void print_path_row(const struct report *report, const struct layout *lay
     uint64_t amount = i ? tree_excl(tree, row, column) : tree_incl(tree, row, column);
     char figure[CELL], percent[CELL];
     path_figure(report, layout, amount, figure);
-    screen_percent(amount, tree_incl(tree, 0, column), percent);
+    terminal_percent(amount, tree_incl(tree, 0, column), percent);
     fprintf(report->stream, "%8s %6s%s", figure, percent, i ? "" : " ");
   }
   print_name(report, layout, row);
@@ -268,14 +268,14 @@ void text_critical_path(const struct report *report)
   const char *unit = report->profile->graph.is_time ? "s" : "units";
   layout_init(report, &layout);
   layout.name_at = 33;
-  layout.name_width = layout.screen.width - layout.name_at;
+  layout.name_width = layout.terminal.width - layout.name_at;
   uint64_t whole = tree_incl(report->tree, 0, report->columns->critical);
-  layout.decimals = screen_decimals(whole);
+  layout.decimals = terminal_decimals(whole);
   char total[CELL], own[CELL];
   snprintf(total, sizeof total, "path %s", unit);
   snprintf(own, sizeof own, "own %s", unit);
-  fprintf(report->stream, "%s%8s %6s %8s %6s  name%s\n", screen_bold(&layout.screen), *unit == 's' ? total : "path",
-          "%", *unit == 's' ? own : "own", "%", screen_plain(&layout.screen));
+  fprintf(report->stream, "%s%8s %6s %8s %6s  name%s\n", terminal_bold(&layout.terminal), *unit == 's' ? total : "path",
+          "%", *unit == 's' ? own : "own", "%", terminal_plain(&layout.terminal));
   for (uint32_t i = 0; i < report->tree->count; i++)
     if (report->shown[report->tree->order[i]])
       print_path_row(report, &layout, report->tree->order[i]);
@@ -310,7 +310,7 @@ static void real_seconds(double seconds, char out[CELL])
 }
 
 /* Where the time of all threads went. */
-static void print_split(const struct report *report, const struct screen *screen)
+static void print_split(const struct report *report, const struct terminal *terminal)
 {
   static const char *const meaning[EFFICIENCY_PARTS] = {[EFFICIENCY_WHOLE] = "threads x elapsed time",
                                                         [EFFICIENCY_WORK] = "work of this run (sampled)",
@@ -322,8 +322,8 @@ static void print_split(const struct report *report, const struct screen *screen
   const struct efficiency_split *split = &report->efficiency.split;
   if (!split->known)
     return;
-  fprintf(report->stream, "\n%s%-21s %10s %9s  %s%s\n", screen_bold(screen), "time of all threads", "seconds", "gain s",
-          "what it is", screen_plain(screen));
+  fprintf(report->stream, "\n%s%-21s %10s %9s  %s%s\n", terminal_bold(terminal), "time of all threads", "seconds",
+          "gain s", "what it is", terminal_plain(terminal));
   for (int i = 0; i < EFFICIENCY_PARTS; i++) {
     char part[CELL], gain[CELL] = "";
     bool compared = i == EFFICIENCY_WORK_ONE || i == EFFICIENCY_INFLATION;
@@ -351,8 +351,8 @@ void text_efficiency(const struct report *report)
                                                         [EFFICIENCY_LOCK] = "locks and critical sections",
                                                         [EFFICIENCY_RUNTIME] = "the OpenMP runtime's work (sampled)"};
   const struct efficiency *efficiency = &report->efficiency;
-  struct screen screen;
-  screen_init(&screen, report->stream);
+  struct terminal terminal;
+  terminal_init(&terminal, report->stream);
   if (!efficiency->known) {
     fprintf(report->stream, "No efficiencies: OpenMP's threads and regions were not timed in this run: it has\n"
                             "none, its runtime offers no OMPT, or it ended before any region did.\n");
@@ -364,8 +364,8 @@ void text_efficiency(const struct report *report)
     fprintf(report->stream, "%" PRIu32 " process%s of %" PRIu32 " thread%s: ", efficiency->processes,
             efficiency->processes == 1 ? "" : "es", efficiency->threads, efficiency->threads == 1 ? "" : "s");
   fprintf(report->stream, "%s thread-seconds\n", whole);
-  fprintf(report->stream, "%s%-21s %10s %9s  %s%s\n", screen_bold(&screen), "", "efficiency", "gain s", "lost to",
-          screen_plain(&screen));
+  fprintf(report->stream, "%s%-21s %10s %9s  %s%s\n", terminal_bold(&terminal), "", "efficiency", "gain s", "lost to",
+          terminal_plain(&terminal));
   for (int i = 0; i < EFFICIENCY_COUNT; i++) {
     char gain[CELL];
     real_seconds(efficiency->gain_s[i], gain);
@@ -375,5 +375,5 @@ void text_efficiency(const struct report *report)
   fprintf(report->stream, "thread-seconds: threads x elapsed time; efficiency: the part that is not lost\n"
                           "gain s: elapsed time that the run would be shorter without that loss, at most\n"
                           "The losses, 100 %% - efficiency, add up to parallel_efficiency's; POP's metrics.\n");
-  print_split(report, &screen);
+  print_split(report, &terminal);
 }

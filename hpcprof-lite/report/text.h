@@ -1,6 +1,6 @@
 /* Views as text for people: aligned, as wide as the terminal or 80 columns.  Context: BATCH. */
-#ifndef HPCPROF_REPORT_TEXT_H
-#define HPCPROF_REPORT_TEXT_H
+#ifndef HPCPROF_LITE_REPORT_TEXT_H
+#define HPCPROF_LITE_REPORT_TEXT_H
 
 #include "hpcprof-lite/report/report.h"
 

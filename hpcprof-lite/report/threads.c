@@ -1,6 +1,6 @@
 #include "hpcprof-lite/report/threads.h"
 
-#include "hpcprof-lite/report/screen.h"
+#include "hpcprof-lite/report/terminal.h"
 
 #include <inttypes.h>
 
@@ -11,7 +11,7 @@ static void short_seconds(uint64_t ns, char out[CELL])
 {
   double seconds = (double)ns / 1e9;
   if (seconds > 999999) {
-    screen_short_count(ns / 1000000000, out);
+    terminal_short_count(ns / 1000000000, out);
     return;
   }
   snprintf(out, CELL, "%.*f", seconds < 999.995 ? 2 : seconds < 9999.95 ? 1 : 0, seconds);
@@ -25,10 +25,10 @@ static void print_thread(const struct report *report, const struct profile_threa
                              thread->lost[LOSS_MEMORY] + thread->lost[LOSS_REFUSED], thread->lost[LOSS_PARTIAL]};
   char text[CELL];
   size_t shown = sizeof times / sizeof *times - !blocked;
-  screen_count(thread->samples, text);
+  terminal_count(thread->samples, text);
   fprintf(report->stream, "%6" PRIu32 "%9s", thread->index, text);
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-    screen_short_count(counts[i], text);
+    terminal_short_count(counts[i], text);
     fprintf(report->stream, " %4s", text);
   }
   for (size_t i = 0; i < shown; i++) {
@@ -38,33 +38,33 @@ static void print_thread(const struct report *report, const struct profile_threa
   putc('\n', report->stream);
 }
 
-static void print_process(const struct report *report, const struct screen *screen,
+static void print_process(const struct report *report, const struct terminal *terminal,
                           const struct profile_process *process)
 {
-  char line[4096], fitted[SCREEN_TEXT_MAX], rank[CELL + 8] = "";
+  char line[4096], fitted[TERMINAL_TEXT_MAX], rank[CELL + 8] = "";
   if (process->rank >= 0)
     snprintf(rank, sizeof rank, ", rank %" PRId32, process->rank);
   snprintf(line, sizeof line, "process %" PRIu32 " on %.200s%s: %s", process->pid,
            *process->host ? process->host : "(unknown)", rank, *process->command ? process->command : "(unknown)");
-  screen_fit(screen, line, screen->width, fitted);
+  terminal_fit(terminal, line, terminal->width, fitted);
   fprintf(report->stream, "%s\n", fitted);
 }
 
 static void print_all(const struct report *report)
 {
-  struct screen screen;
-  screen_init(&screen, report->stream);
-  bool blocked = screen.width >= THREADS_WIDE;
+  struct terminal terminal;
+  terminal_init(&terminal, report->stream);
+  bool blocked = terminal.width >= THREADS_WIDE;
   fprintf(report->stream, "%15s%13s%19s%21s\n", "", "samples of:", "sampled s:", "exact s:");
-  fprintf(report->stream, "%s%6s%9s%5s%5s%5s%5s%7s%7s%7s%7s%7s%7s%s%s\n", screen_bold(&screen), "thread", "samples",
+  fprintf(report->stream, "%s%6s%9s%5s%5s%5s%5s%7s%7s%7s%7s%7s%7s%s%s\n", terminal_bold(&terminal), "thread", "samples",
           "idle", "lock", "drop", "part", "work", "ovhd", "lock", "idle", "cpu", "wall", blocked ? "  block" : "",
-          screen_plain(&screen));
+          terminal_plain(&terminal));
   const struct profile_process *last = NULL;
   for (uint32_t i = 0; i < report->thread_count; i++) {
     const struct profile_process *process;
     const struct profile_thread *thread = report_thread(report, i, &process);
     if (process != last)
-      print_process(report, &screen, process);
+      print_process(report, &terminal, process);
     last = process;
     print_thread(report, thread, blocked);
   }
@@ -77,14 +77,14 @@ static void print_all(const struct report *report)
 }
 
 /* A figure of a thread in 8 columns. */
-static void print_figure(const struct report *report, enum crowd_figure figure, uint64_t value)
+static void print_figure(const struct report *report, enum distribution_figure figure, uint64_t value)
 {
   char text[CELL];
-  bool sampled = figure == CROWD_WORK || figure == CROWD_OVERHEAD;
-  if (figure <= CROWD_WALL)
+  bool sampled = figure == DISTRIBUTION_WORK || figure == DISTRIBUTION_OVERHEAD;
+  if (figure <= DISTRIBUTION_WALL)
     short_seconds(value, text);
   else
-    screen_short_count(value, text);
+    terminal_short_count(value, text);
   fprintf(report->stream, " %7s", sampled && !tree_has_time(report->columns) ? "-" : text);
 }
 
@@ -98,78 +98,81 @@ static void print_place(const struct report *report, uint64_t who)
   fprintf(report->stream, "%6s %9" PRIu32 " %6" PRIu32, rank, process->pid, process->threads[(uint32_t)who].index);
 }
 
-static void print_some(const struct report *report, const struct screen *screen, const char *title, const uint64_t *who,
-                       uint32_t count)
+static void print_some(const struct report *report, const struct terminal *terminal, const char *title,
+                       const uint64_t *who, uint32_t count)
 {
-  static const enum crowd_figure shown[] = {CROWD_WORK, CROWD_OVERHEAD, CROWD_LOCKWAIT, CROWD_IDLE,
-                                            CROWD_CPU,  CROWD_WALL,     CROWD_DROPPED};
+  static const enum distribution_figure shown[] = {DISTRIBUTION_WORK,   DISTRIBUTION_OVERHEAD, DISTRIBUTION_LOCKWAIT,
+                                                   DISTRIBUTION_IDLE,   DISTRIBUTION_CPU,      DISTRIBUTION_WALL,
+                                                   DISTRIBUTION_DROPPED};
   if (!count)
     return;
-  fprintf(report->stream, "\n%s\n%s%6s %9s %6s", title, screen_bold(screen), "rank", "process", "thread");
+  fprintf(report->stream, "\n%s\n%s%6s %9s %6s", title, terminal_bold(terminal), "rank", "process", "thread");
   for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-    fprintf(report->stream, " %7s", crowd_name(shown[i]));
-  fprintf(report->stream, "%s\n", screen_plain(screen));
+    fprintf(report->stream, " %7s", distribution_name(shown[i]));
+  fprintf(report->stream, "%s\n", terminal_plain(terminal));
   for (uint32_t i = 0; i < count; i++) {
     const struct profile_thread *thread = &report->profile->processes[who[i] >> 32].threads[(uint32_t)who[i]];
     print_place(report, who[i]);
     for (size_t j = 0; j < sizeof shown / sizeof *shown; j++)
-      print_figure(report, shown[j], crowd_value(thread, shown[j]));
+      print_figure(report, shown[j], distribution_value(thread, shown[j]));
     putc('\n', report->stream);
   }
 }
 
 /* How many threads have how much. */
-static void print_bins(const struct report *report, const struct screen *screen)
+static void print_bins(const struct report *report, const struct terminal *terminal)
 {
   enum { BAR_MAX = 45 };
-  const struct crowd *crowd = report->crowd;
+  const struct distribution *distribution = report->distribution;
   uint32_t most = 0;
-  if (!crowd->bin_width)
+  if (!distribution->bin_width)
     return;
-  for (int i = 0; i < CROWD_BINS; i++)
-    most = crowd->bins[i] > most ? crowd->bins[i] : most;
-  fprintf(report->stream, "\n%s%-21s %7s%s\n", screen_bold(screen), crowd_name(crowd->by), "threads",
-          screen_plain(screen));
-  for (int i = 0; i < CROWD_BINS; i++) {
+  for (int i = 0; i < DISTRIBUTION_BINS; i++)
+    most = distribution->bins[i] > most ? distribution->bins[i] : most;
+  fprintf(report->stream, "\n%s%-21s %7s%s\n", terminal_bold(terminal), distribution_name(distribution->by), "threads",
+          terminal_plain(terminal));
+  for (int i = 0; i < DISTRIBUTION_BINS; i++) {
     char from[CELL], to[CELL];
-    uint64_t start = contexts_sum(crowd->places[crowd->by][CROWD_LEAST], crowd->bin_width * (uint64_t)i);
-    uint64_t length = (uint64_t)crowd->bins[i] * BAR_MAX / most;
+    uint64_t start =
+        contexts_sum(distribution->places[distribution->by][DISTRIBUTION_LEAST], distribution->bin_width * (uint64_t)i);
+    uint64_t length = (uint64_t)distribution->bins[i] * BAR_MAX / most;
     short_seconds(start, from);
-    short_seconds(contexts_sum(start, crowd->bin_width), to);
-    fprintf(report->stream, "%9s to %8s %7" PRIu32 " ", from, to, crowd->bins[i]);
-    for (uint64_t j = 0; j < length || (j == 0 && crowd->bins[i]); j++)
+    short_seconds(contexts_sum(start, distribution->bin_width), to);
+    fprintf(report->stream, "%9s to %8s %7" PRIu32 " ", from, to, distribution->bins[i]);
+    for (uint64_t j = 0; j < length || (j == 0 && distribution->bins[i]); j++)
       putc('#', report->stream);
     putc('\n', report->stream);
   }
 }
 
-static void print_crowd(const struct report *report)
+static void print_distribution(const struct report *report)
 {
-  static const char *const places[CROWD_PLACES] = {"least", "5 %", "25 %", "median", "75 %", "95 %", "most"};
-  const struct crowd *crowd = report->crowd;
-  struct screen screen;
-  screen_init(&screen, report->stream);
-  fprintf(report->stream, "%" PRIu32 " threads of %" PRIu32 " process%s on %" PRIu32 " host%s\n\n", crowd->threads,
-          crowd->processes, crowd->processes == 1 ? "" : "es", crowd->hosts, crowd->hosts == 1 ? "" : "s");
-  fprintf(report->stream, "%s%-12s", screen_bold(&screen), "each thread");
-  for (int i = 0; i < CROWD_PLACES; i++)
+  static const char *const places[DISTRIBUTION_PLACES] = {"least", "5 %", "25 %", "median", "75 %", "95 %", "most"};
+  const struct distribution *distribution = report->distribution;
+  struct terminal terminal;
+  terminal_init(&terminal, report->stream);
+  fprintf(report->stream, "%" PRIu32 " threads of %" PRIu32 " process%s on %" PRIu32 " host%s\n\n",
+          distribution->threads, distribution->processes, distribution->processes == 1 ? "" : "es", distribution->hosts,
+          distribution->hosts == 1 ? "" : "s");
+  fprintf(report->stream, "%s%-12s", terminal_bold(&terminal), "each thread");
+  for (int i = 0; i < DISTRIBUTION_PLACES; i++)
     fprintf(report->stream, " %7s", places[i]);
-  fprintf(report->stream, " %7s%s\n", "mean", screen_plain(&screen));
-  for (enum crowd_figure figure = 0; figure < CROWD_FIGURES; figure++) {
-    fprintf(report->stream, "%-12s", crowd_name(figure));
-    for (int i = 0; i < CROWD_PLACES; i++)
-      print_figure(report, figure, crowd->places[figure][i]);
-    print_figure(report, figure, crowd->mean[figure]);
+  fprintf(report->stream, " %7s%s\n", "mean", terminal_plain(&terminal));
+  for (enum distribution_figure figure = 0; figure < DISTRIBUTION_FIGURES; figure++) {
+    fprintf(report->stream, "%-12s", distribution_name(figure));
+    for (int i = 0; i < DISTRIBUTION_PLACES; i++)
+      print_figure(report, figure, distribution->places[figure][i]);
+    print_figure(report, figure, distribution->mean[figure]);
     putc('\n', report->stream);
   }
-  print_bins(report, &screen);
-  const char *by = crowd->by == CROWD_WORK ? "work" : "cpu";
+  print_bins(report, &terminal);
+  const char *by = distribution->by == DISTRIBUTION_WORK ? "work" : "cpu";
   char title[40];
   snprintf(title, sizeof title, "threads with most %s:", by);
-  print_some(report, &screen, title, crowd->most, CROWD_SHOWN);
+  print_some(report, &terminal, title, distribution->most, DISTRIBUTION_SHOWN);
   snprintf(title, sizeof title, "threads with least %s:", by);
-  print_some(report, &screen, title, crowd->least, CROWD_SHOWN);
-  print_some(report, &screen, "threads with most samples lost:", crowd->lossy, crowd->lossy_count);
+  print_some(report, &terminal, title, distribution->least, DISTRIBUTION_SHOWN);
+  print_some(report, &terminal, "threads with most samples lost:", distribution->lossy, distribution->lossy_count);
   fprintf(report->stream, "\ndrop: samples lost or inside the tool; part: unwinds cut short\n"
                           "work, ovhd: from samples; lock, idle: this thread's own waiting, timed exactly\n"
                           "--max-rows N shows the first N threads by --sort COLUMN; -f csv has all.\n");
@@ -177,8 +180,8 @@ static void print_crowd(const struct report *report)
 
 void threads_text(const struct report *report)
 {
-  if (report->crowd)
-    print_crowd(report);
+  if (report->distribution)
+    print_distribution(report);
   else
     print_all(report);
 }

@@ -1,6 +1,6 @@
 /* The threads view as text: each thread, or what a crowd of them has in common.  Context: BATCH. */
-#ifndef HPCPROF_REPORT_THREADS_H
-#define HPCPROF_REPORT_THREADS_H
+#ifndef HPCPROF_LITE_REPORT_THREADS_H
+#define HPCPROF_LITE_REPORT_THREADS_H
 
 #include "hpcprof-lite/report/report.h"
 

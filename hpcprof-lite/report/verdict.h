@@ -1,6 +1,6 @@
 /* What a finding's figures suggest, in plain words.  Context: BATCH. */
-#ifndef HPCPROF_REPORT_VERDICT_H
-#define HPCPROF_REPORT_VERDICT_H
+#ifndef HPCPROF_LITE_REPORT_VERDICT_H
+#define HPCPROF_LITE_REPORT_VERDICT_H
 
 #include "hpcprof-lite/report/report.h"
 

@@ -12,14 +12,14 @@
 enum { ENCODED_UDATA4 = 0x03, ENCODED_DATAREL_SDATA4 = 0x3b, ENCODED_FORMAT = 0x0f };
 enum { HEADERS_MAX = 256, TABLE_BYTES_MAX = 64 << 20 };
 
-struct entry {
+struct attribution_entry {
   int32_t start, fde; /* relative to the section */
 };
 
 struct bounds {
   uint64_t base, code_end; /* address of the section; end of the executable segments */
   uint8_t *bytes;
-  const struct entry *entries;
+  const struct attribution_entry *entries;
   uint32_t count;
 };
 
@@ -63,7 +63,7 @@ static bool find_entries(struct bounds *bounds, size_t size)
     return false;
   memcpy(&bounds->count, bytes + at, sizeof bounds->count);
   at += sizeof bounds->count;
-  bounds->entries = (const struct entry *)(bytes + at);
+  bounds->entries = (const struct attribution_entry *)(bytes + at);
   return bounds->count && bounds->count <= (size - at) / sizeof *bounds->entries;
 }
 

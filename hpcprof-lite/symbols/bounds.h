@@ -4,8 +4,8 @@
  * Context: BATCH.  Gives the addresses of a stripped function one name, "libx.so+0x1230", instead of one each.  The
  * file is hostile: what is unsound means that nothing is known.
  */
-#ifndef HPCPROF_BOUNDS_H
-#define HPCPROF_BOUNDS_H
+#ifndef HPCPROF_LITE_SYMBOLS_BOUNDS_H
+#define HPCPROF_LITE_SYMBOLS_BOUNDS_H
 
 #include <stdint.h>
 

@@ -9,8 +9,8 @@
  * that knows libdwarf; runs in a child process, since libdwarf does not survive damaged files), symbols_child (that
  * process), symbols_index (what it hands back), symbols_names (readable names), symbols_ranges (address → innermost
  * range), symbols_cursor.h (checked reads). */
-#ifndef HPCPROF_LITE_SYMBOLS_H
-#define HPCPROF_LITE_SYMBOLS_H
+#ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_H
+#define HPCPROF_LITE_SYMBOLS_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stddef.h>

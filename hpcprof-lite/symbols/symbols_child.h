@@ -3,8 +3,8 @@
  * Context: BATCH, from any thread.  The child is forked, not executed: it sees the caller's memory as it was, and what
  * it changes is gone with it.  It may use malloc() and what needs no lock of another thread.  Nothing stays behind: no
  * process, descriptor, signal handler or core file; SIGCHLD is left as the caller has it. */
-#ifndef HPCPROF_LITE_SYMBOLS_CHILD_H
-#define HPCPROF_LITE_SYMBOLS_CHILD_H
+#ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_CHILD_H
+#define HPCPROF_LITE_SYMBOLS_SYMBOLS_CHILD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Checked reads of little-endian values from a byte range.  BATCH.  A read past the end yields 0, moves to the end and
  * sets `bad`, which stays set: callers may read a whole record and ask once. */
-#ifndef HPCPROF_LITE_SYMBOLS_CURSOR_H
-#define HPCPROF_LITE_SYMBOLS_CURSOR_H
+#ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_CURSOR_H
+#define HPCPROF_LITE_SYMBOLS_SYMBOLS_CURSOR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  *
  * Context: BATCH.  libdwarf aborts, hangs or takes all memory on some damaged files, so all of it runs in a child
  * process (symbols_child) that hands back an index (symbols_index); the sections are read before, by symbols_elf. */
-#ifndef HPCPROF_LITE_SYMBOLS_DWARF_H
-#define HPCPROF_LITE_SYMBOLS_DWARF_H
+#ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_DWARF_H
+#define HPCPROF_LITE_SYMBOLS_SYMBOLS_DWARF_H
 
 #include "hpcprof-lite/symbols/symbols_cursor.h"
 #include "hpcprof-lite/symbols/symbols_index.h"

@@ -2,8 +2,8 @@
  *
  * Context: BATCH.  Not locked.  The file is read, not mapped: a file that shrinks meanwhile gives short reads, no
  * SIGBUS.  Bytes handed out live until symbols_elf_close(). */
-#ifndef HPCPROF_LITE_SYMBOLS_ELF_H
-#define HPCPROF_LITE_SYMBOLS_ELF_H
+#ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_ELF_H
+#define HPCPROF_LITE_SYMBOLS_SYMBOLS_ELF_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * Context: BATCH.  A child process fills a draft and writes it out; the parent checks every number in it before use,
  * since damaged debug data may have made the child write anything.  Texts are offsets into one block that ends in NUL,
  * 0 = unknown; everything else refers by number, SYMBOLS_NONE = nothing.  Not locked: its owner guards it. */
-#ifndef HPCPROF_LITE_SYMBOLS_INDEX_H
-#define HPCPROF_LITE_SYMBOLS_INDEX_H
+#ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_INDEX_H
+#define HPCPROF_LITE_SYMBOLS_SYMBOLS_INDEX_H
 
 #include "hpcprof-lite/symbols/symbols.h"
 #include "hpcprof-lite/symbols/symbols_names.h"

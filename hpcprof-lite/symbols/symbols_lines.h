@@ -1,6 +1,6 @@
 /* What libdwarf gets wrong in line tables.  BATCH. */
-#ifndef HPCPROF_LITE_SYMBOLS_LINES_H
-#define HPCPROF_LITE_SYMBOLS_LINES_H
+#ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_LINES_H
+#define HPCPROF_LITE_SYMBOLS_SYMBOLS_LINES_H
 
 #include "hpcprof-lite/symbols/symbols_cursor.h"
 

@@ -2,8 +2,8 @@
  *
  * Context: BATCH.  The store is not locked: its owner (an index) guards it.  Names taken from files are hostile: long
  * ones are refused, and the demangler's output is cut off where a short name would unfold into megabytes. */
-#ifndef HPCPROF_LITE_SYMBOLS_NAMES_H
-#define HPCPROF_LITE_SYMBOLS_NAMES_H
+#ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_NAMES_H
+#define HPCPROF_LITE_SYMBOLS_SYMBOLS_NAMES_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* Address → innermost range.  BATCH.  Ranges that may nest, repeat or overlap are turned once into a sorted list of
  * disjoint segments; a look-up is a binary search.  Memory is the caller's to release with symbols_ranges_release().
  * */
-#ifndef HPCPROF_LITE_SYMBOLS_RANGES_H
-#define HPCPROF_LITE_SYMBOLS_RANGES_H
+#ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_RANGES_H
+#define HPCPROF_LITE_SYMBOLS_SYMBOLS_RANGES_H
 
 #include <stdbool.h>
 #include <stddef.h>

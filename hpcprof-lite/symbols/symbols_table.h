@@ -1,6 +1,6 @@
 /* Address → function by the symbol table.  BATCH.  Not locked: its owner guards it. */
-#ifndef HPCPROF_LITE_SYMBOLS_TABLE_H
-#define HPCPROF_LITE_SYMBOLS_TABLE_H
+#ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_TABLE_H
+#define HPCPROF_LITE_SYMBOLS_SYMBOLS_TABLE_H
 
 #include "hpcprof-lite/symbols/symbols_elf.h"
 

@@ -4,8 +4,8 @@
  * canonical order, so that the numbers of functions do not depend on the number of threads.  Names and paths live as
  * long as the structure (those of symbols.h belong to the open modules, which it keeps).
  */
-#ifndef HPCPROF_NAMES_H
-#define HPCPROF_NAMES_H
+#ifndef HPCPROF_LITE_VIEWS_NAMES_H
+#define HPCPROF_LITE_VIEWS_NAMES_H
 
 #include "hpcprof-lite/input/merge.h"
 

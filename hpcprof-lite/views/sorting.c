@@ -3,21 +3,21 @@
 #include <string.h>
 
 /* Understands --sort EVENT_incl or EVENT_excl. */
-static int sort_by_event(const struct tree_columns *columns, const char *wish, struct tree_order *order)
+static int sort_by_event(const struct tree_columns *columns, const char *column, struct tree_order *order)
 {
   for (uint32_t i = 0; i < columns->events_count; i++) {
     const char *name = columns->columns[columns->events[i]].name;
     size_t length = strlen(name);
-    if (strncmp(wish, name, length) || (strcmp(wish + length, "_incl") && strcmp(wish + length, "_excl")))
+    if (strncmp(column, name, length) || (strcmp(column + length, "_incl") && strcmp(column + length, "_excl")))
       continue;
     order->column = columns->events[i];
-    order->by = strcmp(wish + length, "_incl") ? SORT_EXCL : SORT_INCL;
+    order->by = strcmp(column + length, "_incl") ? SORT_EXCL : SORT_INCL;
     return 0;
   }
   return ERR_INPUT;
 }
 
-int sorting_order(const char *wish, const struct tree_columns *columns, struct tree_order *order)
+int sorting_order(const char *column, const struct tree_columns *columns, struct tree_order *order)
 {
   static const struct {
     const char *name;
@@ -25,7 +25,7 @@ int sorting_order(const char *wish, const struct tree_columns *columns, struct t
   } plain[] = {{"id", SORT_ID},     {"parent_id", SORT_ID},  {"depth", SORT_ID},  {"kind", SORT_KIND},
                {"name", SORT_NAME}, {"module", SORT_MODULE}, {"file", SORT_FILE}, {"line", SORT_FILE}};
   for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
-    if (strcmp(wish, plain[i].name))
+    if (strcmp(column, plain[i].name))
       continue;
     order->by = plain[i].by;
     return 0;
@@ -48,11 +48,11 @@ int sorting_order(const char *wish, const struct tree_columns *columns, struct t
                  {"critical_path_excl", columns->critical, SORT_EXCL},
                  {"rel_idleness_pct", columns->idleness, SORT_RELATIVE}};
   for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-    if (strcmp(wish, figures[i].name) || figures[i].column == PROFILE_NONE)
+    if (strcmp(column, figures[i].name) || figures[i].column == PROFILE_NONE)
       continue;
     order->column = figures[i].column;
     order->by = figures[i].by;
     return 0;
   }
-  return sort_by_event(columns, wish, order);
+  return sort_by_event(columns, column, order);
 }

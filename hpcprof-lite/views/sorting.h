@@ -2,12 +2,12 @@
  *
  * Context: BATCH.  Pure: a wish and the columns that there are, nothing else.
  */
-#ifndef HPCPROF_SORTING_H
-#define HPCPROF_SORTING_H
+#ifndef HPCPROF_LITE_VIEWS_SORTING_H
+#define HPCPROF_LITE_VIEWS_SORTING_H
 
 #include "hpcprof-lite/model/tree.h"
 
 /* Sets what `order` sorts by.  0, or ERR_INPUT where no column with values has that name. */
-int sorting_order(const char *wish, const struct tree_columns *columns, struct tree_order *order);
+int sorting_order(const char *column, const struct tree_columns *columns, struct tree_order *order);
 
 #endif

@@ -175,7 +175,7 @@ void statistics_merge(struct statistics *into, const struct statistics *from)
 /* Moves one thread's amounts up the tree and on to the rows of the view; `own` is empty then. */
 static void sum_up(struct worker *worker)
 {
-  const struct view_links *into = worker->run->view->into;
+  const struct derived_links *into = worker->run->view->into;
   const struct numbering *numbering = &worker->run->numbering;
   struct amounts *own = &worker->own;
   for (uint32_t place = own->rows; (place = amounts_take(own, place)) != PROFILE_NONE;) {

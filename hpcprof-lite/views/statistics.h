@@ -6,20 +6,20 @@
  * grow with the number of threads.  A thread that never was in a row counts there with 0, so that mean x threads =
  * inclusive work of the row.  All sums are of whole numbers: the result does not depend on who adds what and when.
  */
-#ifndef HPCPROF_STATISTICS_H
-#define HPCPROF_STATISTICS_H
+#ifndef HPCPROF_LITE_VIEWS_STATISTICS_H
+#define HPCPROF_LITE_VIEWS_STATISTICS_H
 
 #include "hpcprof-lite/input/merge.h"
-#include "hpcprof-lite/views/view.h"
+#include "hpcprof-lite/views/derived.h"
 
 /* What is to be counted: the profile's files, by the rows of a view. */
 struct statistics_view {
   const struct profile *profile;
-  uint32_t column;               /* of work, the catalog's                                        */
-  const uint32_t *row_of;        /* [context] the row of its own values, PROFILE_NONE: in no row  */
-  const struct tree *tree;       /* these rows; work is inclusive of the rows below               */
-  const struct view_links *into; /* rows of the view that are made of them; NULL: they are the view */
-  uint32_t rows;                 /* of the view                                                   */
+  uint32_t column;                  /* of work, the catalog's                                        */
+  const uint32_t *row_of;           /* [context] the row of its own values, PROFILE_NONE: in no row  */
+  const struct tree *tree;          /* these rows; work is inclusive of the rows below               */
+  const struct derived_links *into; /* rows of the view that are made of them; NULL: they are the view */
+  uint32_t rows;                    /* of the view                                                   */
 };
 
 /* Sums of one row; extremes name an owner: its place among the run's threads, or ranks. */

@@ -45,11 +45,11 @@ enum held { HELD_SIGNAL = 1, HELD_STATE = 2, HELD_TIMERS = 4 };
 static __thread unsigned now_held __attribute__((tls_model("initial-exec")));
 
 /* The workers of its regions may be sampled while it sleeps, and the program be killed. */
-static void tell_regions(struct thread_state *t)
+static void publish_regions(struct thread_state *t)
 {
   if (!t->open_region || !rt_enter(t))
     return;
-  if (!rt_closed() && region_tell(t)) /* who closes waits for those inside */
+  if (!rt_closed() && region_publish_open(t)) /* who closes waits for those inside */
     context_publish_open(t);
   rt_leave(t);
 }
@@ -58,9 +58,9 @@ static unsigned hold(void)
 {
   sigset_t ours, before;
   unsigned held = 0;
-  tell_regions(rt_thread());
+  publish_regions(rt_thread());
   if (hooks_signal_in_use()) { /* it may be what the program waits for */
-    source_rest(rt_thread());
+    source_suspend(rt_thread());
     held = HELD_TIMERS;
   } else {
     sigemptyset(&ours);
@@ -118,7 +118,7 @@ static bool sleep_begin(bool may_wait)
 {
   if (!may_wait || !rt_thread())
     return false;
-  tell_regions(rt_thread());
+  publish_regions(rt_thread());
   return !rt.wall && blame_block(rt_thread());
 }
 

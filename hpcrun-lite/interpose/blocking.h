@@ -1,6 +1,6 @@
 /* Calls in which a thread sleeps: our signal is held back.  Context: CTL. */
-#ifndef HPCRUN_LITE_BLOCKING_H
-#define HPCRUN_LITE_BLOCKING_H
+#ifndef HPCRUN_LITE_INTERPOSE_BLOCKING_H
+#define HPCRUN_LITE_INTERPOSE_BLOCKING_H
 
 #include <signal.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* Functions of libc that are interposed, and the signal.  Context: CTL. */
-#ifndef HPCRUN_LITE_HOOKS_H
-#define HPCRUN_LITE_HOOKS_H
+#ifndef HPCRUN_LITE_INTERPOSE_HOOKS_H
+#define HPCRUN_LITE_INTERPOSE_HOOKS_H
 
 #include <signal.h>
 #include <stdbool.h>
@@ -49,15 +49,16 @@ void hooks_view_held(bool held);
   X(fexecve)                                                                                                           \
   X(execveat)                                                                                                          \
   X(nanosleep)                                                                                                         \
-  X(clock_nanosleep) X(sleep) X(usleep) X(poll) X(select) X(epoll_wait) X(sem_wait) X(sem_timedwait) X(sem_clockwait)  \
-      X(pause) X(msgrcv) X(msgsnd) X(semop) X(semtimedop) X(accept) X(accept4) X(connect) X(recv) X(recvfrom)          \
-          X(recvmsg) X(send) X(sendto) X(sendmsg) X(ppoll) X(pselect) X(epoll_pwait) X(sigsuspend) X(sigwait)          \
-              X(sigwaitinfo) X(sigtimedwait) X(__poll_chk) X(__ppoll_chk) X(epoll_pwait2) X(__recv_chk)                \
-                  X(__recvfrom_chk) X(recvmmsg) X(sendmmsg) X(pthread_join) X(thrd_join) X(waitpid) X(waitid)          \
-                      X(pthread_cond_wait) X(pthread_cond_timedwait) X(pthread_cond_clockwait) X(thrd_sleep) X(read)   \
-                          X(readv) X(write) X(writev) X(setsockopt) X(syscall) X(prctl) X(longjmp) X(_longjmp)         \
-                              X(siglongjmp) X(__longjmp_chk) X(posix_spawn) X(posix_spawnp) X(aio_suspend)             \
-                                  X(__read_chk) X(sendfile) X(copy_file_range) X(getrandom)
+  X(clock_nanosleep)                                                                                                   \
+  X(sleep) X(usleep) X(poll) X(select) X(epoll_wait) X(sem_wait) X(sem_timedwait) X(sem_clockwait) X(pause) X(msgrcv)  \
+      X(msgsnd) X(semop) X(semtimedop) X(accept) X(accept4) X(connect) X(recv) X(recvfrom) X(recvmsg) X(send)          \
+          X(sendto) X(sendmsg) X(ppoll) X(pselect) X(epoll_pwait) X(sigsuspend) X(sigwait) X(sigwaitinfo)              \
+              X(sigtimedwait) X(__poll_chk) X(__ppoll_chk) X(epoll_pwait2) X(__recv_chk) X(__recvfrom_chk) X(recvmmsg) \
+                  X(sendmmsg) X(pthread_join) X(thrd_join) X(waitpid) X(waitid) X(pthread_cond_wait)                   \
+                      X(pthread_cond_timedwait) X(pthread_cond_clockwait) X(thrd_sleep) X(read) X(readv) X(write)      \
+                          X(writev) X(setsockopt) X(syscall) X(prctl) X(longjmp) X(_longjmp) X(siglongjmp)             \
+                              X(__longjmp_chk) X(posix_spawn) X(posix_spawnp) X(aio_suspend) X(__read_chk) X(sendfile) \
+                                  X(copy_file_range) X(getrandom)
 
 #define HOOKS_NAME(name) HOOKS_##name,
 enum hooks_call { HOOKS_CALLS(HOOKS_NAME) };

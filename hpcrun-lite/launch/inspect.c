@@ -165,22 +165,22 @@ static char *read_environment(long pid, size_t *size)
 }
 
 /* The variables whose names are none for a shell (such as exported functions of bash): some shells drop them. */
-struct strange_variables {
+struct unusual_variables {
   const char **list;
   size_t count, capacity;
 };
 
-static void add_strange(struct strange_variables *strange, const char *assignment)
+static void add_unusual(struct unusual_variables *unusual, const char *assignment)
 {
-  if (strange->count == strange->capacity) {
-    size_t capacity = strange->capacity ? 2 * strange->capacity : 16;
-    const char **grown = realloc(strange->list, capacity * sizeof *grown);
+  if (unusual->count == unusual->capacity) {
+    size_t capacity = unusual->capacity ? 2 * unusual->capacity : 16;
+    const char **grown = realloc(unusual->list, capacity * sizeof *grown);
     if (!grown)
       return;
-    strange->list = grown;
-    strange->capacity = capacity;
+    unusual->list = grown;
+    unusual->capacity = capacity;
   }
-  strange->list[strange->count++] = assignment;
+  unusual->list[unusual->count++] = assignment;
 }
 
 /* The launcher runs the helper with another LD_PRELOAD, and '_' changes with every command. */
@@ -268,13 +268,13 @@ static bool is_in(const char *text, size_t size, const char *assignment)
 }
 
 /* A shell makes up variables (PWD) and changes some: undoes that, and collects those that it may have dropped. */
-static void print_environment_repairs(const char *text, size_t size, struct strange_variables *strange)
+static void print_environment_repairs(const char *text, size_t size, struct unusual_variables *unusual)
 {
   for (const char *at = text; at < text + size; at += strlen(at) + 1) {
     if (is_shell_name(at) && strchr(at, '='))
       print_restored(at);
     else if (strchr(at, '='))
-      add_strange(strange, at);
+      add_unusual(unusual, at);
   }
   for (char **variable = environ; *variable; variable++)
     if (is_shell_name(*variable) && !is_passing(*variable) && !is_in(text, size, *variable))
@@ -282,7 +282,7 @@ static void print_environment_repairs(const char *text, size_t size, struct stra
 }
 
 /* Settings and strange variables as a command of ours that makes them and then runs COMMAND. */
-static void print_as_command(const struct plan *plan, const struct strange_variables *strange)
+static void print_as_command(const struct plan *plan, const struct unusual_variables *unusual)
 {
   char self[PATH_MAX];
   own_path(self);
@@ -290,28 +290,28 @@ static void print_as_command(const struct plan *plan, const struct strange_varia
   print_quoted(self);
   printf(" exec");
   print_settings(plan, true);
-  for (size_t i = 0; i < strange->count; i++) {
+  for (size_t i = 0; i < unusual->count; i++) {
     putchar(' ');
-    print_quoted(strange->list[i]);
+    print_quoted(unusual->list[i]);
   }
   printf(" -- \"$@\"\n");
 }
 
 static void print_plan(const struct plan *plan)
 {
-  struct strange_variables strange = {0};
+  struct unusual_variables unusual = {0};
   size_t size = 0;
   char *text = plan->for_script ? NULL : read_environment(plan->launcher_pid, &size);
   if (text)
-    print_environment_repairs(text, size, &strange);
+    print_environment_repairs(text, size, &unusual);
   print_unset(plan);
   /* Some shells' exec takes a leading '-' for an option. */
-  if (strange.count > 0 || (plan->command[0] && plan->command[0][0] == '-'))
-    print_as_command(plan, &strange);
+  if (unusual.count > 0 || (plan->command[0] && plan->command[0][0] == '-'))
+    print_as_command(plan, &unusual);
   else
     print_settings(plan, false);
   free(text);
-  free(strange.list);
+  free(unusual.list);
 }
 
 /* ---- working the plan out ---- */

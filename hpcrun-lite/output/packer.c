@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "hpcrun-lite/control.h"
-#include "hpcrun-lite/rt/span/log.h"
+#include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/output/writer.h"
 
@@ -36,16 +36,16 @@ static bool pack_chunk(struct packing *packing, const struct format_chunk *head,
 /* Where no chunk begins is a place that nobody could use: the next may begin at any page. */
 static bool pack_chunks(struct packing *packing)
 {
-  uint64_t length = log_length();
+  uint64_t length = graph_log_length();
   struct format_chunk head;
   for (uint64_t offset = 0; offset < length;) {
     if (!sys_read_at(&packing->from, offset, &head, sizeof head))
       return false;
     uint64_t size = sizeof head + head.stored_size;
-    bool sound = head.magic == FORMAT_MAGIC && size <= LOG_WINDOW_MAX && head.count <= head.stored_size;
+    bool sound = head.magic == FORMAT_MAGIC && size <= GRAPH_LOG_WINDOW_MAX && head.count <= head.stored_size;
     if (sound && !pack_chunk(packing, &head, offset))
       return false;
-    offset += sound ? size : LOG_PAGE;
+    offset += sound ? size : GRAPH_LOG_PAGE;
   }
   return true;
 }
@@ -53,7 +53,7 @@ static bool pack_chunks(struct packing *packing)
 /* The packed file stays only if there is something in it.  0 or errno. */
 static int pack_files(struct packing *packing)
 {
-  int error = sys_open_own(&packing->from, log_path(), false);
+  int error = sys_open_own(&packing->from, graph_log_path(), false);
   if (error)
     return error;
   error = sys_open_own(&packing->to, packed_path, true);
@@ -72,19 +72,19 @@ static int pack_files(struct packing *packing)
 /* 0 or errno. */
 static int pack(void)
 {
-  size_t packed_size = format_pack_bound(LOG_WINDOW_MAX);
+  size_t packed_size = format_pack_bound(GRAPH_LOG_WINDOW_MAX);
   struct packing packing = {
-      .window = sys_map(LOG_WINDOW_MAX), .packed = sys_map(packed_size), .packed_size = packed_size};
+      .window = sys_map(GRAPH_LOG_WINDOW_MAX), .packed = sys_map(packed_size), .packed_size = packed_size};
   int error = packing.window && packing.packed ? pack_files(&packing) : ENOMEM;
   if (packing.window)
-    sys_unmap(packing.window, LOG_WINDOW_MAX);
+    sys_unmap(packing.window, GRAPH_LOG_WINDOW_MAX);
   if (packing.packed)
     sys_unmap(packing.packed, packed_size);
   if (error)
     return error;
   if (!packing.written)
-    return unlink(log_path()) == 0 ? 0 : errno;
-  if (rename(packed_path, log_path()) == 0)
+    return unlink(graph_log_path()) == 0 ? 0 : errno;
+  if (rename(packed_path, graph_log_path()) == 0)
     return 0;
   error = errno;
   unlink(packed_path);
@@ -93,18 +93,18 @@ static int pack(void)
 
 void packer_run(void)
 {
-  if (!log_length())
+  if (!graph_log_length())
     return;
-  int stem = (int)(strlen(log_path()) - strlen(FORMAT_GRAPH_SUFFIX));
-  snprintf(packed_path, sizeof packed_path, "%.*s.packing" FORMAT_GRAPH_SUFFIX, stem, log_path());
+  int stem = (int)(strlen(graph_log_path()) - strlen(FORMAT_GRAPH_SUFFIX));
+  snprintf(packed_path, sizeof packed_path, "%.*s.packing" FORMAT_GRAPH_SUFFIX, stem, graph_log_path());
   int error = pack();
   if (error && control.config.log)
-    control_say("cannot pack %s: %s; it stays as it is", log_path(), strerror(error));
+    control_say("cannot pack %s: %s; it stays as it is", graph_log_path(), strerror(error));
 }
 
 void packer_discard(void)
 {
-  log_stop();
-  if (log_length())
-    unlink(log_path());
+  graph_log_stop();
+  if (graph_log_length())
+    unlink(graph_log_path());
 }

@@ -12,14 +12,14 @@
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/graph.h"
-#include "hpcrun-lite/rt/span/log.h"
+#include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/core/modules.h"
-#include "hpcrun-lite/rt/span/ospg.h"
-#include "hpcrun-lite/rt/span/path.h"
-#include "hpcrun-lite/rt/sampling/record.h"
+#include "hpcrun-lite/rt/span/span.h"
+#include "hpcrun-lite/rt/span/critical_path.h"
+#include "hpcrun-lite/rt/sampling/times.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/core/sys.h"
-#include "hpcrun-lite/rt/span/work.h"
+#include "hpcrun-lite/rt/span/work_clock.h"
 
 enum { FLUSH_SIZE = 256 << 10, METRICS_FIRST = 16 };
 
@@ -67,7 +67,7 @@ void writer_start(void)
     strcpy(writer.host, "localhost");
   name_file(writer.path, sizeof writer.path, FORMAT_GRAPH_SUFFIX);
   if (control.config.graph_log)
-    log_start(writer.path);
+    graph_log_start(writer.path);
   name_file(writer.path, sizeof writer.path, FORMAT_LIVE_SUFFIX);
   arena_keep(writer.path);
   name_file(writer.path, sizeof writer.path, FORMAT_PART_SUFFIX);
@@ -255,14 +255,14 @@ static uint64_t ticks_ns(uint64_t ticks)
 /* Work as it is counted while the program runs, in the unit that is written. */
 static uint64_t in_unit(uint64_t work)
 {
-  return work_is_time() ? ticks_ns(work) : work;
+  return work_clock_is_time() ? ticks_ns(work) : work;
 }
 
 /* A thread that was never sampled and never waited has a record and nothing else. */
 void writer_thread(struct thread_state *t)
 {
   if (rt.online) {
-    writer.ns_per_tick = (double)record_ticks_to_ns(1u << 30) / (1u << 30);
+    writer.ns_per_tick = (double)times_ticks_to_ns(1u << 30) / (1u << 30);
     t->record->work = in_unit(t->total_work);
   }
   put(&writer.threads, FORMAT_THREAD, t->index, 0, 1, sizeof *t->record, t->record);
@@ -332,15 +332,15 @@ static void put_contributions(const struct path *path)
   struct format_contribution records[BATCH];
   uint32_t count = 0, first = 0;
   uint64_t sum = 0;
-  const struct path_item *item;
+  const struct critical_path_item *item;
   do {
-    item = path_next(&place);
+    item = critical_path_next(&place);
     if (item) {
       uint64_t before = in_unit(sum);
       sum += item->amount;
       records[count++] = (struct format_contribution){.directive = (uint32_t)(item->key >> 48),
-                                                      .thread = (uint32_t)(item->key >> 28) & PATH_THREAD_MAX,
-                                                      .node = (uint32_t)item->key & PATH_NODE_MAX,
+                                                      .thread = (uint32_t)(item->key >> 28) & CRITICAL_PATH_THREAD_MAX,
+                                                      .node = (uint32_t)item->key & CRITICAL_PATH_NODE_MAX,
                                                       .amount = in_unit(sum) - before};
     }
     if (count == BATCH || (!item && count)) {
@@ -355,7 +355,7 @@ static void put_graph(struct format_process *process)
 {
   static const char *const units[] = {
       [WORK_CPU_TIME] = "s", [WORK_USER] = "units", [WORK_INSTRUCTIONS] = "instructions", [WORK_CYCLES] = "cycles"};
-  const struct clock *program = ospg_program();
+  const struct clock *program = span_program();
   process->span = in_unit(program->base);
   process->span_burdened = in_unit(program->burdened);
   process->work_unit = modules_string(units[rt.work_unit]);
@@ -400,7 +400,7 @@ void writer_begin(void)
   *process = process_facts();
   table_publish(&writer.processes);
   writer.process = process;
-  record_keep(process);
+  times_keep(process);
 }
 
 void writer_runtime(void)
@@ -418,7 +418,7 @@ void writer_process(void)
   process.regions = control.finished_regions;
   for (const struct thread_state *t = control.threads; t; t = t->next)
     process.regions += t->record->regions;
-  record_process(&process);
+  times_process(&process);
   if (rt.online)
     put_graph(&process);
   put(&writer.common, FORMAT_PROCESS, 0, 0, 1, sizeof process, &process);

@@ -5,8 +5,8 @@
  * removed.  So at every moment either .hpcrun is there and whole, or .live with .part says all.  No descriptor stays
  * open.  What cannot be written is counted, said once, and never ends the program.
  */
-#ifndef HPCRUN_LITE_WRITER_H
-#define HPCRUN_LITE_WRITER_H
+#ifndef HPCRUN_LITE_OUTPUT_WRITER_H
+#define HPCRUN_LITE_OUTPUT_WRITER_H
 
 #include <stdbool.h>
 

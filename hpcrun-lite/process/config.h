@@ -1,6 +1,6 @@
 /* The launcher's settings, from the environment.  Context: CTL.  config.c holds the only getenv calls. */
-#ifndef HPCRUN_LITE_CONFIG_H
-#define HPCRUN_LITE_CONFIG_H
+#ifndef HPCRUN_LITE_PROCESS_CONFIG_H
+#define HPCRUN_LITE_PROCESS_CONFIG_H
 
 #include <stdbool.h>
 

@@ -6,7 +6,7 @@
 #include "common/format.h"
 
 /* Of these the report may know nothing, since they concern the files that it is made from. */
-static bool told_here(unsigned loss)
+static bool remedy_here(unsigned loss)
 {
   return loss == FORMAT_LOST_WRITES || loss == FORMAT_LOST_LOG || loss == FORMAT_LOST_UNKEPT;
 }
@@ -20,9 +20,9 @@ void losses_text(const uint64_t *lost, char text[LOSSES_TEXT_MAX])
       continue;
     at += (size_t)snprintf(text + at, LOSSES_TEXT_MAX - at, "%s%llu %s", at ? ", " : "", (unsigned long long)lost[i],
                            format_loss_name(i));
-    if (told_here(i) && at < LOSSES_TEXT_MAX)
+    if (remedy_here(i) && at < LOSSES_TEXT_MAX)
       at += (size_t)snprintf(text + at, LOSSES_TEXT_MAX - at, " (%s)", format_loss_remedy(i));
-    elsewhere |= !told_here(i);
+    elsewhere |= !remedy_here(i);
   }
   if (elsewhere && at < LOSSES_TEXT_MAX)
     snprintf(text + at, LOSSES_TEXT_MAX - at, "; remedies: Health in hpcprof-lite's summary");

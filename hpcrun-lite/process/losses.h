@@ -1,6 +1,6 @@
 /* CTL: what the line at exit says of losses. */
-#ifndef HPCRUN_LITE_LOSSES_H
-#define HPCRUN_LITE_LOSSES_H
+#ifndef HPCRUN_LITE_PROCESS_LOSSES_H
+#define HPCRUN_LITE_PROCESS_LOSSES_H
 
 #include <stddef.h>
 #include <stdint.h>

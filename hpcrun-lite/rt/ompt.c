@@ -2,14 +2,14 @@
 
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
-#include "hpcrun-lite/rt/span/child.h"
+#include "hpcrun-lite/rt/span/explicit_task.h"
 #include "hpcrun-lite/rt/sampling/context.h"
-#include "hpcrun-lite/rt/span/ospg.h"
+#include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
-#include "hpcrun-lite/rt/span/sharing.h"
-#include "hpcrun-lite/rt/sampling/task.h"
-#include "hpcrun-lite/rt/span/work.h"
+#include "hpcrun-lite/rt/span/worksharing.h"
+#include "hpcrun-lite/rt/sampling/task_context.h"
+#include "hpcrun-lite/rt/span/work_clock.h"
 
 /* What a thread does follows from the task that it runs, whose data word says whether it waits: tasks scheduled inside
  * a wait make the thread busy until the waiting task is resumed. */
@@ -51,7 +51,7 @@ static bool graph_enter(struct thread_state *t)
   if (!rt.online || !t->place)
     return false;
   rt_raise(t);
-  if (!atomic_load_explicit(&rt.graph_rests, memory_order_relaxed))
+  if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
     return true;
   rt_lower(t);
   return false;
@@ -77,7 +77,7 @@ static uint32_t created_of(const ompt_data_t *data)
 {
   if (!data)
     return 0;
-  return rt.online ? child_created(data->value) : rt_task_index(data->value);
+  return rt.online ? explicit_task_created(data->value) : rt_task_index(data->value);
 }
 
 static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *parallel_data,
@@ -88,7 +88,7 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
   if (!t)
     return;
   rt_raise(t);
-  uint64_t moment = rt.online ? work_moment(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
+  uint64_t moment = rt.online ? work_clock_moment(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
   uint32_t place = CCT_NONE;
   if ((rt.task_creation || rt.online) && !rt_closed())
     place = task_place(t, created_of(task_data), enter_frame, (uint64_t)codeptr);
@@ -101,8 +101,8 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
   parallel_data->value = handle ? handle : REGION_UNKNOWN;
   t->record->regions++;
   if (handle && graph_enter(t)) {
-    child_publish(t);
-    ospg_parallel_begin(t, creator_of(t, task_data), handle, flags, codeptr, moment);
+    explicit_task_publish(t);
+    span_parallel_begin(t, creator_of(t, task_data), handle, flags, codeptr, moment);
     rt_lower(t);
   }
   rt_lower(t);
@@ -124,7 +124,7 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
   if (t->open_region)
     blame_in_use(1 - (int)region_innermost(t)->team);
   if (graph_enter(t)) {
-    ospg_parallel_end(t, region_current(t));
+    span_parallel_end(t, region_current(t));
     rt_lower(t);
   }
   struct format_region *unresolved = region_end(t);
@@ -156,7 +156,7 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
     return;
   if (endpoint == ompt_scope_end) {
     if (task_data && graph_enter(t)) {
-      ospg_implicit_end(t, record_of(t, task_data));
+      span_implicit_end(t, record_of(t, task_data));
       task_data->value = 0;
       rt_lower(t);
     }
@@ -180,8 +180,8 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   if (!task_data || !graph_enter(t))
     return;
   if (!initial && handle != REGION_UNKNOWN)
-    ospg_team_size(handle, team_size); /* by whoever comes first */
-  uint32_t task = ospg_implicit_begin(t, handle == REGION_UNKNOWN ? 0 : handle);
+    span_team_size(handle, team_size); /* by whoever comes first */
+  uint32_t task = span_implicit_begin(t, handle == REGION_UNKNOWN ? 0 : handle);
   task_data->value = rt_task_word(task);
   rt_lower(t);
 }
@@ -210,9 +210,9 @@ static uint64_t creation(struct thread_state *t, const ompt_data_t *creator, con
   if (!rt.online)
     return rt_task_word(created);
   if (graph_enter(t)) {
-    child_publish(t);
+    explicit_task_publish(t);
     bool serial = flags & ompt_task_undeferred && frame && frame->enter_frame_flags == ompt_frame_serial;
-    word = child_create(t, creator_of(t, creator), flags, serial, codeptr, created);
+    word = explicit_task_create(t, creator_of(t, creator), flags, serial, codeptr, created);
     rt_lower(t);
   }
   return word;
@@ -228,8 +228,8 @@ static void dependent_wait(struct thread_state *t, ompt_data_t *task_data, uint6
     return;
   ompt_data_t own = {.value = word};
   if (t->running)
-    t->running->dependent_wait = child_record(t, &own);
-  ospg_wait_begin(t, record_of(t, task_data), ompt_sync_region_taskwait, moment, codeptr);
+    t->running->dependent_wait = explicit_task_record(t, &own);
+  span_wait_begin(t, record_of(t, task_data), ompt_sync_region_taskwait, moment, codeptr);
   rt_lower(t);
 }
 
@@ -254,7 +254,7 @@ static uint32_t any_record_of(struct thread_state *t, ompt_data_t *data)
 {
   if (!data)
     return 0;
-  return data->value || !t->running ? child_record(t, data) : t->running->dependent_wait;
+  return data->value || !t->running ? explicit_task_record(t, data) : t->running->dependent_wait;
 }
 
 static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
@@ -268,15 +268,15 @@ static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
   if (!graph_enter(t))
     return;
   if (status == ompt_task_complete && prior && prior == t->begun && prior->value & RT_TASK_NEW) {
-    child_end_new(t, next, graph_moment(t, moment));
+    explicit_task_end_new(t, next, graph_moment(t, moment));
     rt_lower(t);
     return;
   }
-  child_publish(t);
+  explicit_task_publish(t);
   if (status == ompt_task_switch && next && next->value & RT_TASK_NEW)
-    child_start_new(t, next, graph_moment(t, moment));
+    explicit_task_start_new(t, next, graph_moment(t, moment));
   else
-    ospg_task_schedule(t, any_record_of(t, prior), status, next ? child_begin(t, next) : 0, moment);
+    span_task_schedule(t, any_record_of(t, prior), status, next ? explicit_task_begin(t, next) : 0, moment);
   rt_lower(t);
 }
 
@@ -285,7 +285,7 @@ static void on_dependences(ompt_data_t *task_data, const ompt_dependence_t *depe
   struct thread_state *t = self();
   if (!t || !graph_enter(t))
     return;
-  sharing_dependences(t, any_record_of(t, task_data), dependences, count);
+  worksharing_dependences(t, any_record_of(t, task_data), dependences, count);
   rt_lower(t);
 }
 
@@ -297,7 +297,7 @@ static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_da
     return;
   bool waits = endpoint == ompt_scope_begin;
   if (waits && graph_enter(t)) {
-    child_publish(t);
+    explicit_task_publish(t);
     rt_lower(t);
   }
   if (kind == ompt_sync_region_taskgroup)
@@ -308,9 +308,9 @@ static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_da
   if (!graph_enter(t))
     return;
   if (waits)
-    ospg_wait_begin(t, record_of(t, task_data), kind, moment, codeptr);
+    span_wait_begin(t, record_of(t, task_data), kind, moment, codeptr);
   else
-    ospg_wait_end(t, record_of(t, task_data), kind, parallel_data && parallel_data->value, moment);
+    span_wait_end(t, record_of(t, task_data), kind, parallel_data && parallel_data->value, moment);
   rt_lower(t);
 }
 
@@ -322,9 +322,9 @@ static void on_sync_region(int kind, int endpoint, ompt_data_t *parallel_data, o
   if (!t || kind != ompt_sync_region_taskgroup || !graph_enter(t))
     return;
   if (endpoint == ompt_scope_begin)
-    ospg_taskgroup_begin(t, record_of(t, task_data), codeptr);
+    span_taskgroup_begin(t, record_of(t, task_data), codeptr);
   else
-    ospg_taskgroup_end(t, record_of(t, task_data));
+    span_taskgroup_end(t, record_of(t, task_data));
   rt_lower(t);
 }
 
@@ -336,9 +336,9 @@ static void on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_dat
   if (!t || !graph_enter(t))
     return;
   if (endpoint == ompt_scope_begin)
-    sharing_work_begin(t, record_of(t, task_data), kind, count, codeptr);
+    worksharing_work_begin(t, record_of(t, task_data), kind, count, codeptr);
   else
-    sharing_work_end(t, record_of(t, task_data), kind);
+    worksharing_work_end(t, record_of(t, task_data), kind);
   rt_lower(t);
 }
 
@@ -349,7 +349,7 @@ static void on_dispatch(ompt_data_t *parallel_data, ompt_data_t *task_data, int 
   if (!t || !graph_enter(t))
     return;
   const ompt_dispatch_chunk_t *chunk = kind == ompt_dispatch_ws_loop_chunk ? instance.ptr : NULL;
-  sharing_chunk(t, record_of(t, task_data), kind, chunk ? chunk->start : 0, chunk ? chunk->iterations : 0);
+  worksharing_chunk(t, record_of(t, task_data), kind, chunk ? chunk->start : 0, chunk ? chunk->iterations : 0);
   rt_lower(t);
 }
 
@@ -359,7 +359,7 @@ static void on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *tas
   struct thread_state *t = self();
   if (!t || !graph_enter(t))
     return;
-  sharing_masked(t, record_of(t, task_data), endpoint == ompt_scope_begin, codeptr);
+  worksharing_masked(t, record_of(t, task_data), endpoint == ompt_scope_begin, codeptr);
   rt_lower(t);
 }
 
@@ -376,7 +376,7 @@ static void on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wa
   if (!rt.online || !moment)
     return;
   rt_raise(t);
-  work_wait(t, moment);
+  work_clock_wait(t, moment);
   rt_lower(t);
 }
 
@@ -388,7 +388,7 @@ static void on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
   uint64_t moment = rt_set_lockwait(t, false);
   if (!graph_enter(t))
     return;
-  sharing_mutex_acquired(t, kind, wait_id, moment, codeptr);
+  worksharing_mutex_acquired(t, kind, wait_id, moment, codeptr);
   rt_lower(t);
 }
 
@@ -407,7 +407,7 @@ static void on_lock_destroy(int kind, uint64_t wait_id, const void *codeptr)
   struct thread_state *t = self();
   if (!t || !graph_enter(t))
     return;
-  sharing_lock_ends(wait_id);
+  worksharing_lock_ends(wait_id);
   rt_lower(t);
 }
 
@@ -436,13 +436,13 @@ static void on_mutex_released(int kind, uint64_t wait_id, const void *codeptr)
   struct thread_state *t = self();
   if (!t)
     return;
-  uint64_t moment = rt.online ? work_moment(t) : 0;
+  uint64_t moment = rt.online ? work_clock_moment(t) : 0;
   bool blamed = blame_waits(wait_id);
   if (blamed)
     take_blame(t, wait_id);
   if (!graph_enter(t))
     return;
-  sharing_mutex_released(t, kind, wait_id, moment, blamed);
+  worksharing_mutex_released(t, kind, wait_id, moment, blamed);
   rt_lower(t);
 }
 
@@ -453,7 +453,7 @@ void ompt_pause(bool pause)
     atomic_store(&rt.paused, pause);
     return;
   }
-  ospg_pause(t, pause);
+  span_pause(t, pause);
   rt_lower(t);
 }
 

@@ -39,7 +39,7 @@ static void nothing(int number, siginfo_t *info, void *context)
 
 /* The CPU time that it took: others may run in between.  A sample that comes too early after one that took long is
  * refused: then it rests. */
-static double send(int number, bool rests)
+static double send(int number, bool throttled)
 {
   siginfo_t info;
   memset(&info, 0, sizeof info);
@@ -48,7 +48,7 @@ static double send(int number, bool rests)
   double began = now_ns(CLOCK_MONOTONIC), cpu_began = now_ns(CLOCK_THREAD_CPUTIME_ID);
   syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), number, &info);
   double used = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_began, now = now_ns(CLOCK_MONOTONIC);
-  for (double until = now + REST * (now - began); rests && now < until;)
+  for (double until = now + REST * (now - began); throttled && now < until;)
     now = now_ns(CLOCK_MONOTONIC);
   return used;
 }

@@ -1,4 +1,4 @@
-/* Command lines, a word on each line: options.c, scenario.c and the selectors of view.c, and the report on a sound
+/* Command lines, a word on each line: options.c, scenario.c and the selectors of derived.c, and the report on a sound
  * measurement (HPCPROF_FUZZ_DIRECTORY) where they are accepted.  What names output or input files is left out. */
 #include "tests/fuzz/fuzz.h"
 

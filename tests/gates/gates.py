@@ -102,7 +102,7 @@ def needed(library):
 
 
 RUN_LIBRARY = os.environ["HPCRUN_LITE_TEST_LIBRARY"]
-FORMAT_READERS = {"hpcprof-lite/input/read.c", "hpcprof-lite/input/read.h", "hpcprof-lite/input/streams.c", "hpcprof-lite/model/profile.h"}
+FORMAT_READERS = {"hpcprof-lite/input/read.c", "hpcprof-lite/input/read.h", "hpcprof-lite/input/log_reader.c", "hpcprof-lite/model/profile.h"}
 
 
 @tap.case
@@ -129,7 +129,7 @@ def only_symbols_reads_elf_and_dwarf(_):
 
 @tap.case
 def only_a_module_of_its_own_knows_mpi(_):
-    assert only_in(r"#include <mpi\.h>", r"hpcprof-lite/ranks/ranks_mpi\.c") == []
+    assert only_in(r"#include <mpi\.h>", r"hpcprof-lite/ranks/transport_mpi\.c") == []
     assert not [name for name in needed(tap.REPORT) if "mpi" in name]
 
 

@@ -152,7 +152,7 @@ struct symbols *open_fine(const char *name)
 
 /* The first address of a function at which count places are found; fails without. */
 void find_chain(const struct symbols *symbols, const char *name, const char *symbol, int count,
-                       struct symbols_place *places)
+                struct symbols_place *places)
 {
   uint64_t address, size;
   assert_true(find_symbol(name, symbol, &address, &size));

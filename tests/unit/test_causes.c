@@ -1,6 +1,6 @@
 /* The worst contexts: which are found, and what their figures suggest. */
 #include "hpcprof-lite/analysis/causes.h"
-#include "hpcprof-lite/views/view.h"
+#include "hpcprof-lite/views/derived.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +51,7 @@ static uint32_t find(uint32_t column)
   struct tree_order order = {.columns = &columns};
   tree_inclusive(&tree);
   assert_int_equal(tree_finish(&tree, &order, false), 0);
-  assert_int_equal(view_flat(&tree, &columns, &flat, NULL), 0);
+  assert_int_equal(derived_flat(&tree, &columns, &flat, NULL), 0);
   assert_int_equal(tree_finish(&flat, &order, false), 0);
   return causes_worst(&tree, &flat, &columns, column, worst);
 }

@@ -189,14 +189,10 @@ static void checksums_are_those_of_the_catalogue(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(checksums_are_those_of_the_catalogue),
-      cmocka_unit_test(packed_chunks_come_back),
-      cmocka_unit_test(live_chunks_are_read_alike),
-      cmocka_unit_test(every_truncation_is_noticed),
-      cmocka_unit_test(every_flipped_bit_is_noticed),
-      cmocka_unit_test(reading_goes_on_behind_damage),
-      cmocka_unit_test(impossible_sizes_are_refused),
-      cmocka_unit_test(records_of_other_lengths_are_adapted),
+      cmocka_unit_test(checksums_are_those_of_the_catalogue), cmocka_unit_test(packed_chunks_come_back),
+      cmocka_unit_test(live_chunks_are_read_alike),           cmocka_unit_test(every_truncation_is_noticed),
+      cmocka_unit_test(every_flipped_bit_is_noticed),         cmocka_unit_test(reading_goes_on_behind_damage),
+      cmocka_unit_test(impossible_sizes_are_refused),         cmocka_unit_test(records_of_other_lengths_are_adapted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

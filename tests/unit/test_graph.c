@@ -9,12 +9,12 @@
 #include <cmocka.h>
 
 #include "hpcrun-lite/rt/sampling/cct.h"
-#include "hpcrun-lite/rt/span/child.h"
+#include "hpcrun-lite/rt/span/explicit_task.h"
 #include "hpcrun-lite/rt/span/depend.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/core/modules.h"
-#include "hpcrun-lite/rt/span/ospg.h"
-#include "hpcrun-lite/rt/span/path.h"
+#include "hpcrun-lite/rt/span/span.h"
+#include "hpcrun-lite/rt/span/critical_path.h"
 #include "hpcrun-lite/rt/core/pool.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 
@@ -33,7 +33,7 @@ static void thread_reset(struct thread_state *t, uint32_t index)
   t->live_slot = index - 1;
   t->record = &records[index - 1];
   assert_true(cct_init(t) && region_register(t));
-  ospg_start_thread(t);
+  span_start_thread(t);
 }
 
 static int setup(void **state)
@@ -46,7 +46,7 @@ static int setup(void **state)
   memset(records, 0, sizeof records);
   modules_start("");
   region_start();
-  ospg_start();
+  span_start();
   thread_reset(&one, 1);
   thread_reset(&two, 2);
   return 0;
@@ -81,22 +81,22 @@ static void records_are_handed_out_once(void **state)
 }
 
 /* Sum over a path, and how many items it has. */
-static uint64_t path_sum(const struct path *path, uint32_t *items)
+static uint64_t critical_path_sum(const struct path *path, uint32_t *items)
 {
   struct path_place place = {.path = path};
   uint64_t sum = 0;
-  const struct path_item *item;
-  for (*items = 0; (item = path_next(&place)); ++*items)
+  const struct critical_path_item *item;
+  for (*items = 0; (item = critical_path_next(&place)); ++*items)
     sum += item->amount;
   return sum;
 }
 
-static uint64_t path_of_key(const struct path *path, uint64_t key)
+static uint64_t critical_path_of_key(const struct path *path, uint64_t key)
 {
   struct path_place place = {.path = path};
   uint64_t sum = 0;
-  const struct path_item *item;
-  while ((item = path_next(&place)))
+  const struct critical_path_item *item;
+  while ((item = critical_path_next(&place)))
     sum += item->key == key ? item->amount : 0;
   return sum;
 }
@@ -107,10 +107,10 @@ static void a_path_keeps_its_sum(void **state)
   struct path path = {0};
   uint32_t items;
   for (uint64_t i = 0; i < 100000; i++)
-    path_add(&one, &path, PATH_KEY(1 + i % 40, 1, i % 7), i % 10);
-  assert_int_equal(path_sum(&path, &items), 450000);
+    critical_path_add(&one, &path, CRITICAL_PATH_KEY(1 + i % 40, 1, i % 7), i % 10);
+  assert_int_equal(critical_path_sum(&path, &items), 450000);
   assert_true(items < 2 * (40 * 7 + 6 * 100)); /* folded again and again */
-  path_drop(&one, &path);
+  critical_path_drop(&one, &path);
 }
 
 static void shared_tails_stay_as_they_are(void **state)
@@ -121,22 +121,22 @@ static void shared_tails_stay_as_they_are(void **state)
   struct path path = {0};
   uint32_t items;
   for (uint64_t i = 1; i <= 5; i++)
-    path_add(&one, &path, PATH_KEY(i, 0, 0), 5);
+    critical_path_add(&one, &path, CRITICAL_PATH_KEY(i, 0, 0), 5);
   for (int i = 0; i < COPIES; i++)
-    copies[i] = path_copy(&one, &path);
-  path_add(&one, &path, PATH_KEY(1, 0, 0), 100);
-  path_add(&two, &copies[0], PATH_KEY(2, 0, 0), 7);
-  assert_int_equal(path_sum(&path, &items), 125);
-  assert_int_equal(path_sum(&copies[0], &items), 32);
-  assert_int_equal(path_sum(&copies[1], &items), 25);
-  path_drop(&one, &path);
+    copies[i] = critical_path_copy(&one, &path);
+  critical_path_add(&one, &path, CRITICAL_PATH_KEY(1, 0, 0), 100);
+  critical_path_add(&two, &copies[0], CRITICAL_PATH_KEY(2, 0, 0), 7);
+  assert_int_equal(critical_path_sum(&path, &items), 125);
+  assert_int_equal(critical_path_sum(&copies[0], &items), 32);
+  assert_int_equal(critical_path_sum(&copies[1], &items), 25);
+  critical_path_drop(&one, &path);
   for (int i = 1; i < COPIES; i++) /* by another thread: references go back in bulk */
-    path_drop(&two, &copies[i]);
-  path_stop_thread(&one);
-  assert_int_equal(path_sum(&copies[0], &items), 32);
-  assert_int_equal(path_of_key(&copies[0], PATH_KEY(1, 0, 0)), 5);
-  path_drop(&two, &copies[0]);
-  path_stop_thread(&two);
+    critical_path_drop(&two, &copies[i]);
+  critical_path_stop_thread(&one);
+  assert_int_equal(critical_path_sum(&copies[0], &items), 32);
+  assert_int_equal(critical_path_of_key(&copies[0], CRITICAL_PATH_KEY(1, 0, 0)), 5);
+  critical_path_drop(&two, &copies[0]);
+  critical_path_stop_thread(&two);
 }
 
 /* What is dropped is used again: a path that is copied and dropped for ever takes no more and more memory. */
@@ -146,14 +146,14 @@ static void dropped_segments_come_back(void **state)
   struct path path = {0}, copy;
   uint32_t highest = 0;
   for (uint64_t i = 0; i < 200000; i++) {
-    path_add(&one, &path, PATH_KEY(1 + i % 5, 0, 0), 1);
-    copy = path_copy(&one, &path);
-    path_add(&two, &copy, PATH_KEY(9, 0, i % 3), 1);
+    critical_path_add(&one, &path, CRITICAL_PATH_KEY(1 + i % 5, 0, 0), 1);
+    copy = critical_path_copy(&one, &path);
+    critical_path_add(&two, &copy, CRITICAL_PATH_KEY(9, 0, i % 3), 1);
     highest = path.tail > highest ? path.tail : highest;
-    path_drop(&two, &copy);
+    critical_path_drop(&two, &copy);
   }
   assert_true(highest < 2000);
-  path_drop(&one, &path);
+  critical_path_drop(&one, &path);
 }
 
 static void a_join_takes_the_latest_lane_by_lane(void **state)
@@ -161,14 +161,14 @@ static void a_join_takes_the_latest_lane_by_lane(void **state)
   (void)state;
   struct join join = {0};
   struct clock a = {.base = 10, .burdened = 30}, b = {.base = 20, .burdened = 25}, c = {0};
-  path_add(&one, &a.path, PATH_KEY(1, 0, 0), 10);
-  path_add(&one, &b.path, PATH_KEY(2, 0, 0), 20);
+  critical_path_add(&one, &a.path, CRITICAL_PATH_KEY(1, 0, 0), 10);
+  critical_path_add(&one, &b.path, CRITICAL_PATH_KEY(2, 0, 0), 20);
   join_offer(&one, &join, &a);
   join_offer(&two, &join, &b);
   join_take(&one, &c, &join);
   assert_int_equal(c.base, 20);
   assert_int_equal(c.burdened, 30);
-  assert_int_equal(path_of_key(&c.path, PATH_KEY(2, 0, 0)), 20);
+  assert_int_equal(critical_path_of_key(&c.path, CRITICAL_PATH_KEY(2, 0, 0)), 20);
 }
 
 /* Runs a child of `parent` with these dependences: it begins at `clock` or after what it waits for, and takes `work`.
@@ -248,21 +248,21 @@ static void instances_nest_and_recursion_counts_once(void **state)
 static void a_task_beside_its_parent(void **state)
 {
   (void)state;
-  uint32_t root = ospg_implicit_begin(&one, 0);
-  ospg_add_work(&one, CCT_NONE, 2);
-  ompt_data_t data = {.value = child_create(&one, root, ompt_task_explicit, false, (void *)0x2000, 0)};
-  ospg_add_work(&one, CCT_NONE, 3);
-  ospg_wait_begin(&one, root, ompt_sync_region_taskwait, 0, NULL);
-  uint32_t task = child_record(&two, &data);
-  ospg_task_schedule(&two, 0, ompt_task_switch, task, 0); /* another thread runs it */
-  ospg_add_work(&two, CCT_NONE, 10);
-  ospg_task_schedule(&two, task, ompt_task_complete, 0, 0);
-  ospg_wait_end(&one, root, ompt_sync_region_taskwait, true, 0);
-  ospg_add_work(&one, CCT_NONE, 1);
-  ospg_implicit_end(&one, root);
+  uint32_t root = span_implicit_begin(&one, 0);
+  span_add_work(&one, CCT_NONE, 2);
+  ompt_data_t data = {.value = explicit_task_create(&one, root, ompt_task_explicit, false, (void *)0x2000, 0)};
+  span_add_work(&one, CCT_NONE, 3);
+  span_wait_begin(&one, root, ompt_sync_region_taskwait, 0, NULL);
+  uint32_t task = explicit_task_record(&two, &data);
+  span_task_schedule(&two, 0, ompt_task_switch, task, 0); /* another thread runs it */
+  span_add_work(&two, CCT_NONE, 10);
+  span_task_schedule(&two, task, ompt_task_complete, 0, 0);
+  span_wait_end(&one, root, ompt_sync_region_taskwait, true, 0);
+  span_add_work(&one, CCT_NONE, 1);
+  span_implicit_end(&one, root);
   uint32_t items;
-  assert_int_equal(ospg_program()->base, 13);
-  assert_int_equal(path_sum(&ospg_program()->path, &items), 13);
+  assert_int_equal(span_program()->base, 13);
+  assert_int_equal(critical_path_sum(&span_program()->path, &items), 13);
   assert_int_equal(one.total_work + two.total_work, 16);
 }
 

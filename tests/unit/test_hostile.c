@@ -1,10 +1,10 @@
 /* Measurement files and logs that somebody has made to do harm: whatever they claim, reading them ends soon, takes
  * little memory, and what is sound is kept. */
 #include "common/graphlog.h"
-#include "hpcprof-lite/views/build.h"
-#include "hpcprof-lite/input/graph.h"
+#include "hpcprof-lite/views/topdown.h"
+#include "hpcprof-lite/input/span_merge.h"
 #include "hpcprof-lite/input/merge.h"
-#include "hpcprof-lite/input/streams.h"
+#include "hpcprof-lite/input/log_reader.h"
 #include "tests/golden/compose_log.h"
 
 #include <setjmp.h>
@@ -31,7 +31,7 @@ enum { STEP = 1 };
 
 enum { HEAD = sizeof(struct format_chunk), DEEP = 1000000, TINY = 100000, MB = 1 << 20 };
 
-static char directory[] = "/tmp/hpcrun-lite-hostile-XXXXXX", path[64], log_path[64];
+static char directory[] = "/tmp/hpcrun-lite-hostile-XXXXXX", path[64], graph_log_path[64];
 static struct compose compose;
 static struct compose_log composed;
 
@@ -74,8 +74,8 @@ static uint32_t merge(size_t *problems)
   uint32_t *row_of = calloc((size_t)profile.contexts.count + profile.graph.directives_count + 1, sizeof *row_of);
   struct tree_order order = {.columns = &columns, .modules = profile.catalog.modules};
   assert_non_null(row_of);
-  assert_int_equal(build_tree(&profile, &names, &columns, "run", false, &tree, row_of), 0);
-  assert_int_equal(build_path(&profile, &names, &columns, &tree, row_of), 0);
+  assert_int_equal(topdown_build(&profile, &names, &columns, "run", false, &tree, row_of), 0);
+  assert_int_equal(topdown_critical_path(&profile, &names, &columns, &tree, row_of), 0);
   tree_inclusive(&tree);
   assert_int_equal(tree_finish(&tree, &order, false), 0);
   uint32_t contexts = profile.contexts.count;
@@ -137,14 +137,14 @@ static uint64_t read_log(void)
 {
   struct problems problems = {0};
   struct streams *streams;
-  struct streams_record record;
+  struct log_reader_record record;
   uint64_t records = 0;
-  int status = streams_open(path, &problems, &streams);
+  int status = log_reader_open(path, &problems, &streams);
   assert_true(status == 0 || status == ERR_INPUT);
-  while (streams && streams_next(streams, &record))
+  while (streams && log_reader_next(streams, &record))
     records++;
   assert_true(streams || problems.count);
-  streams_close(streams);
+  log_reader_close(streams);
   problems_release(&problems);
   return records;
 }
@@ -165,21 +165,21 @@ static void make_log(enum compose_form form)
 static void test_a_log_cut_or_flipped_anywhere(void **state)
 {
   make_log(*(const enum compose_form *)*state);
-  assert_true(compose_write(&compose, log_path));
+  assert_true(compose_write(&compose, graph_log_path));
   uint64_t all = read_log();
   assert_true(all >= 32);
   for (size_t bit = 0; bit < compose.size * 8; bit += STEP) {
     compose.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-    assert_true(compose_write(&compose, log_path));
+    assert_true(compose_write(&compose, graph_log_path));
     assert_true(read_log() <= 64 * all);
     compose.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
   }
   for (size_t size = compose.size - 1; size > 0; size--) {
     compose.size = size;
-    assert_true(compose_write(&compose, log_path));
+    assert_true(compose_write(&compose, graph_log_path));
     assert_true(read_log() <= all);
   }
-  unlink(log_path);
+  unlink(graph_log_path);
 }
 
 /* Starts a file that is written chunk by chunk. */
@@ -210,10 +210,18 @@ static void test_sizes_that_overflow(void **state)
   static const struct {
     uint32_t first, count, record_size;
     uint64_t stored_size;
-  } claims[] = {{0, UINT32_MAX, UINT32_MAX, 0},     {0, 0x10000000, 16, 0},          {0, 1, 16, UINT64_MAX},
-                {0, 1, 16, UINT64_MAX - HEAD + 1},  {0, 1, 16, INT64_MAX},           {UINT32_MAX, 1, 16, 16},
-                {UINT32_MAX, UINT32_MAX, 1, 16},    {0, 0x80000000, 2, 16},          {0, 0, 0, 0},
-                {0x3fffff, 1, 16, 16},              {0, 0x1000001, 4096, 16},        {1, 1, 4096, 4096}};
+  } claims[] = {{0, UINT32_MAX, UINT32_MAX, 0},
+                {0, 0x10000000, 16, 0},
+                {0, 1, 16, UINT64_MAX},
+                {0, 1, 16, UINT64_MAX - HEAD + 1},
+                {0, 1, 16, INT64_MAX},
+                {UINT32_MAX, 1, 16, 16},
+                {UINT32_MAX, UINT32_MAX, 1, 16},
+                {0, 0x80000000, 2, 16},
+                {0, 0, 0, 0},
+                {0x3fffff, 1, 16, 16},
+                {0, 0x1000001, 4096, 16},
+                {1, 1, 4096, 4096}};
   (void)state;
   for (uint16_t table = 0; table < FORMAT_TABLES + 1; table++)
     for (size_t i = 0; i < sizeof claims / sizeof *claims; i++)
@@ -345,8 +353,7 @@ static void test_circles(void **state)
   FILE *file = open_file();
   for (uint32_t thread = 3; thread < 3 + THREADS; thread++) {
     struct format_node nodes[NODES] = {{.kind_what = FORMAT_KIND_ROOT << 24}};
-    struct format_chunk head = {
-        .table = FORMAT_NODES, .owner = thread, .count = NODES, .record_size = sizeof *nodes};
+    struct format_chunk head = {.table = FORMAT_NODES, .owner = thread, .count = NODES, .record_size = sizeof *nodes};
     for (uint32_t i = 1; i < NODES; i++) {
       uint32_t kind = i % 3 ? FORMAT_KIND_LINK : i % 2 ? FORMAT_KIND_FRAME : FORMAT_KIND_PLACEHOLDER;
       uint32_t what = kind == FORMAT_KIND_LINK ? 3 + (thread - 2) % THREADS : 1;
@@ -400,9 +407,9 @@ static void test_many_tiny_chunks(void **state)
   assert_true(merge(&problems) >= 4);
   assert_true(problems >= TINY / 3);
   assert_true(peak_kb() - before < 768 << 10);
-  assert_int_equal(rename(path, log_path), 0);
+  assert_int_equal(rename(path, graph_log_path), 0);
   read_log();
-  unlink(log_path);
+  unlink(graph_log_path);
 }
 
 /* A file may claim any size: its holes take no memory. */
@@ -427,7 +434,7 @@ static void test_parts_too_small_to_spread_over(void **state)
   uint32_t count = 5;
   uint64_t sum = 0;
   (void)state;
-  graph_spread(shares, &count);
+  span_spread(shares, &count);
   assert_int_equal(count, 4);
   for (uint32_t i = 0; i < count; i++)
     sum += shares[i].amount;
@@ -441,7 +448,7 @@ static int make_directory(void **state)
   if (!mkdtemp(directory))
     return -1;
   snprintf(path, sizeof path, "%s/a.hpcrun", directory);
-  snprintf(log_path, sizeof log_path, "%s/a.graph", directory);
+  snprintf(graph_log_path, sizeof graph_log_path, "%s/a.graph", directory);
   return 0;
 }
 
@@ -449,7 +456,7 @@ static int remove_directory(void **state)
 {
   (void)state;
   unlink(path);
-  unlink(log_path);
+  unlink(graph_log_path);
   return rmdir(directory);
 }
 

@@ -1,5 +1,5 @@
-/* Every loss is seen: in the summary and its table with what to do about it, in the line at exit, in doc/reliability.md,
- * and, where samples of a thread are concerned, in the threads' view. */
+/* Every loss is seen: in the summary and its table with what to do about it, in the line at exit, in
+ * doc/reliability.md, and, where samples of a thread are concerned, in the threads' view. */
 #include "hpcrun-lite/process/losses.h"
 #include "tests/golden/compose.h"
 
@@ -19,7 +19,8 @@ static char directory[] = "/tmp/test-losses-XXXXXX";
 static struct compose compose;
 static char printed[1 << 16];
 
-/* A measurement with that loss, which the process has counted thrice and its thread four times; none: FORMAT_LOST_MAX. */
+/* A measurement with that loss, which the process has counted thrice and its thread four times; none: FORMAT_LOST_MAX.
+ */
 static void measure(unsigned loss)
 {
   char path[64];

@@ -1,7 +1,7 @@
 /* Stitching and merging: links, placeholders, hostile trees, many files, one result whatever the number of threads. */
-#include "hpcprof-lite/views/build.h"
+#include "hpcprof-lite/views/topdown.h"
 #include "hpcprof-lite/input/merge.h"
-#include "hpcprof-lite/views/view.h"
+#include "hpcprof-lite/views/derived.h"
 #include "tests/golden/compose.h"
 
 #include <setjmp.h>
@@ -211,11 +211,11 @@ static size_t told_of_missing(uint64_t unkept, const char *suffix)
   assert_int_equal(WORK(&profile, FRAME(0x10)), 1);
   assert_int_equal(WORK(&profile, {.kind = CONTEXT_PARTIAL}, FRAME(0x30)), 4);
   assert_int_equal(total_work(&profile), 5);
-  size_t told = profile.problems[0].count;
+  size_t reported = profile.problems[0].count;
   merge_release(&profile);
   unlink(path);
   free(path);
-  return told;
+  return reported;
 }
 
 static void test_tables_that_were_not_kept_are_a_loss(void **state)
@@ -292,7 +292,7 @@ static void flatten(const struct profile *profile, struct names *names, struct t
 {
   tree_columns_init(&profile->catalog, columns);
   assert_int_equal(names_resolve(profile, 1, names), 0);
-  assert_int_equal(build_tree(profile, names, columns, "run", false, tree, NULL), 0);
+  assert_int_equal(topdown_build(profile, names, columns, "run", false, tree, NULL), 0);
   tree_inclusive(tree);
   struct tree_order order = {.columns = columns, .modules = profile->catalog.modules};
   assert_int_equal(tree_finish(tree, &order, false), 0);
@@ -314,8 +314,8 @@ static void test_recursion_counts_once(void **state)
   save(0);
   merge(1, 1, &profile);
   flatten(&profile, &names, &columns, &tree);
-  assert_int_equal(view_flat(&tree, &columns, &flat, NULL), 0);
-  assert_int_equal(view_bottomup(&tree, &columns, &callers, NULL), 0);
+  assert_int_equal(derived_flat(&tree, &columns, &flat, NULL), 0);
+  assert_int_equal(derived_bottomup(&tree, &columns, &callers, NULL), 0);
   const struct tree *views[] = {&flat, &callers};
   for (int i = 0; i < 2; i++) {
     for (uint32_t row = views[i]->rows[0].first_child; row != PROFILE_NONE; row = views[i]->rows[row].next) {

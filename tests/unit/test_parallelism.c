@@ -2,7 +2,7 @@
 #include "hpcprof-lite/analysis/speedup.h"
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
-#include "hpcprof-lite/views/build.h"
+#include "hpcprof-lite/views/topdown.h"
 #include "hpcprof-lite/input/merge.h"
 #include "tests/golden/compose.h"
 
@@ -66,11 +66,11 @@ static void analyse(void)
   run.row_of = row_of;
   struct tree_order order = {.columns = &columns, .modules = profile.catalog.modules};
   assert_int_equal(names_resolve(&profile, 1, &names), 0);
-  assert_int_equal(build_tree(&profile, &names, &columns, "run", false, &tree, row_of), 0);
-  assert_int_equal(build_path(&profile, &names, &columns, &tree, row_of), 0);
+  assert_int_equal(topdown_build(&profile, &names, &columns, "run", false, &tree, row_of), 0);
+  assert_int_equal(topdown_critical_path(&profile, &names, &columns, &tree, row_of), 0);
   tree_inclusive(&tree);
   assert_int_equal(tree_finish(&tree, &order, false), 0);
-  assert_int_equal(view_flat(&tree, &columns, &flat, NULL), 0);
+  assert_int_equal(derived_flat(&tree, &columns, &flat, NULL), 0);
   assert_int_equal(tree_finish(&flat, &order, false), 0);
 }
 
@@ -170,9 +170,9 @@ static void test_processes_work_side_by_side(void **state)
   analyse();
   assert_int_equal(profile.graph.work, 300); /* the third counts something else */
   assert_int_equal(profile.graph.span, 70);
-  assert_int_equal(profile.graph_processes, 2);
-  assert_int_equal(profile.graph_threads, 4);
-  assert_int_equal(profile.processes[profile.graph_process].pid, 1);
+  assert_int_equal(profile.span_processes, 2);
+  assert_int_equal(profile.span_threads, 4);
+  assert_int_equal(profile.processes[profile.span_process].pid, 1);
   assert_int_equal(profile.graph.directives_count, 3);
   assert_int_equal(profile.graph.directives[1].work, 200);
   assert_int_equal(profile.graph.directives[1].span, 41);
@@ -272,8 +272,8 @@ static void test_scenarios_are_parsed(void **state)
 static struct speedup speedup_of(uint64_t work, uint64_t span, uint64_t burdened, uint32_t threads)
 {
   struct profile made = {.graph = {.known = true, .is_time = true, .work = work, .span = span, .burdened = burdened},
-                         .graph_threads = threads,
-                         .graph_elapsed_ns = 500};
+                         .span_threads = threads,
+                         .span_elapsed_ns = 500};
   struct speedup speedup;
   speedup_compute(&made, &speedup);
   return speedup;

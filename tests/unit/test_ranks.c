@@ -1,5 +1,5 @@
-/* Ranks without MPI: processes joined by pipes.  What they find together is what one finds alone, and a failure in any of
- * them reaches the first one, with nobody left waiting. */
+/* Ranks without MPI: processes joined by pipes.  What they find together is what one finds alone, and a failure in any
+ * of them reaches the first one, with nobody left waiting. */
 #include "hpcprof-lite/ranks/ranks.h"
 
 #include <setjmp.h>
@@ -61,7 +61,7 @@ static void link_stop(void)
 {
 }
 
-static const struct ranks_link pipe_link = {
+static const struct transport pipe_link = {
     .send = link_send, .expect = link_expect, .take = link_take, .stop = link_stop};
 
 /* ---- what ranks do ---- */

@@ -3,7 +3,7 @@
 #include "hpcprof-lite/analysis/speedup.h"
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
-#include "hpcprof-lite/views/build.h"
+#include "hpcprof-lite/views/topdown.h"
 #include "hpcprof-lite/input/merge.h"
 #include "tests/golden/compose.h"
 
@@ -105,7 +105,7 @@ static void mutate(void)
 static void check_graph(const struct profile *profile, struct names *names, const struct tree_columns *columns,
                         struct tree *tree, uint32_t *row_of)
 {
-  const struct profile_graph *graph = &profile->graph;
+  const struct profile_workspan *graph = &profile->graph;
   struct whatif_run run = {profile, names, tree, row_of};
   struct workspan workspan;
   struct whatif whatif;
@@ -147,7 +147,7 @@ static void check(void)
   assert_int_equal(names_resolve(&profile, 1, &names), 0);
   uint32_t *row_of = calloc((size_t)profile.contexts.count + profile.graph.directives_count + 1, sizeof *row_of);
   assert_non_null(row_of);
-  assert_int_equal(build_tree(&profile, &names, &columns, "run", chance(2), &tree, row_of), 0);
+  assert_int_equal(topdown_build(&profile, &names, &columns, "run", chance(2), &tree, row_of), 0);
   tree_inclusive(&tree);
   struct tree_order order = {.columns = &columns, .modules = profile.catalog.modules};
   assert_int_equal(tree_finish(&tree, &order, false), 0);
@@ -160,7 +160,7 @@ static void check(void)
     assert_true(rows == tree_incl(&tree, 0, column));
     assert_true(rows == contexts);
   }
-  assert_int_equal(build_path(&profile, &names, &columns, &tree, row_of), 0);
+  assert_int_equal(topdown_critical_path(&profile, &names, &columns, &tree, row_of), 0);
   tree_inclusive(&tree);
   assert_int_equal(tree_finish(&tree, &order, false), 0);
   check_graph(&profile, &names, &columns, &tree, row_of);

@@ -1,5 +1,5 @@
 /* The log of the graph replayed: closed forms, scenarios and schedules derived by hand. */
-#include "hpcprof-lite/replay/schedule.h"
+#include "hpcprof-lite/replay/list_schedule.h"
 #include "tests/unit/told.h"
 
 #include <math.h>
@@ -20,7 +20,8 @@ static void test_a_loop(void **state)
   }
 }
 
-/* Thread 2 comes to it after 100: the loop's span is what the longest chunk takes, the region's up to the latest end. */
+/* Thread 2 comes to it after 100: the loop's span is what the longest chunk takes, the region's up to the latest end.
+ */
 static void test_threads_enter_a_loop_at_different_times(void **state)
 {
   (void)state;
@@ -363,18 +364,19 @@ static void test_useless_until_the_other_is_faster_too(void **state)
   struct replay_result result = ask(request);
   static const double spans[] = {15 + 32, 15 + 40, 15 + 2.5, 15 + 10};
   for (int i = 0; i < 4; i++) {
-    if (result.answers[i].span != spans[i])
-      fail_msg("scenario %d: %g instead of %g", i, result.answers[i].span, spans[i]);
-    assert_true(result.answers[i].gone == 0 && !result.answers[i].by_sample);
+    if (result.recorded[i].span != spans[i])
+      fail_msg("scenario %d: %g instead of %g", i, result.recorded[i].span, spans[i]);
+    assert_true(result.recorded[i].removed == 0 && !result.recorded[i].by_sample);
   }
   assert_int_equal(result.work, 87);
   assert_true(result.rows[REGION_A].span.at[0] == 40 && result.rows[REGION_A].span.at[1] == 2.5);
   assert_true(result.rows[PARALLEL].span.at[0] == 40 && result.rows[PARALLEL].span.at[1] == 32);
   assert_int_equal(result.rows[PARALLEL].work, 72);
   double sum = 0;
-  for (uint32_t i = 0; i < parts.count; i++) {
-    sum += result.trail[i];
-    assert_true(result.trail[i] == 0 || parts.parts[i].row == PROGRAM || parts.parts[i].row == REGION_B);
+  for (uint32_t i = 0; i < attribution.count; i++) {
+    sum += result.contribution[i];
+    assert_true(result.contribution[i] == 0 || attribution.attribution[i].row == PROGRAM ||
+                attribution.attribution[i].row == REGION_B);
   }
   assert_true(sum == 47);
 }
@@ -398,7 +400,7 @@ static void test_a_selection_covers_what_is_created_in_it(void **state)
   by_row[1][REGION_A] = 2;
   by_row[1][TASK] = 5; /* the larger factor counts */
   struct replay_result result = ask(request);
-  assert_true(result.answers[0].span == 10 && result.answers[1].span == 20);
+  assert_true(result.recorded[0].span == 10 && result.recorded[1].span == 20);
 }
 
 static void sampled(uint32_t thread, uint32_t node, uint64_t weight)
@@ -420,21 +422,23 @@ static void test_samples_share_a_fragment(void **state)
   u(1, 40);
   on_task(1, GRAPHLOG_IMPLICIT_END, first);
   expect(200, 200);
-  parts_release(&parts);
+  attribution_release(&attribution);
   measured();
-  uint32_t seven = parts_find(&parts, PROGRAM, 1, 7), eight = parts_find(&parts, PROGRAM, 1, 8);
-  assert_true(seven && eight && parts.parts[seven].amount == 75 && parts.parts[eight].amount == 85);
+  uint32_t seven = attribution_find(&attribution, PROGRAM, 1, 7), eight = attribution_find(&attribution, PROGRAM, 1, 8);
+  assert_true(seven && eight && attribution.attribution[seven].amount == 75 &&
+              attribution.attribution[eight].amount == 85);
   struct replay_request request = scenarios(2);
   by_part[0][seven] = 5;
   by_part[1][eight] = 2;
   struct replay_result result = ask(request);
-  double gone = 75 * 0.8 + 40 * 0.8 * 75 / 160;
-  assert_true(fabs(result.answers[0].span - (200 - gone)) < 1e-9 && fabs(result.answers[0].gone - gone) < 1e-9);
-  assert_true(fabs(result.answers[1].span - (200 - 85 * 0.5 - 40 * 0.5 * 85 / 160)) < 1e-9);
-  assert_true(result.answers[0].by_sample);
+  double removed = 75 * 0.8 + 40 * 0.8 * 75 / 160;
+  assert_true(fabs(result.recorded[0].span - (200 - removed)) < 1e-9 &&
+              fabs(result.recorded[0].removed - removed) < 1e-9);
+  assert_true(fabs(result.recorded[1].span - (200 - 85 * 0.5 - 40 * 0.5 * 85 / 160)) < 1e-9);
+  assert_true(result.recorded[0].by_sample);
   request.exact_samples = true; /* then only what has none is not exact */
   result = ask(request);
-  assert_true(fabs(result.answers[0].gone - 40 * 0.8 * 75 / 160) < 1e-9);
+  assert_true(fabs(result.recorded[0].removed - 40 * 0.8 * 75 / 160) < 1e-9);
 }
 
 /* A construct in which no sample fell at all goes by what is said of its work without a context. */
@@ -449,10 +453,11 @@ static void test_constructs_without_samples(void **state)
   on_task(1, GRAPHLOG_IMPLICIT_END, first);
   expect(160, 160);
   struct replay_request request = scenarios(2);
-  by_part[0][parts_find(&parts, PROGRAM, 1, 7)] = by_part[1][parts_find(&parts, PROGRAM, 1, 7)] = 2;
-  by_part[1][parts_find(&parts, REGION_A, 0, 0)] = 2;
+  by_part[0][attribution_find(&attribution, PROGRAM, 1, 7)] =
+      by_part[1][attribution_find(&attribution, PROGRAM, 1, 7)] = 2;
+  by_part[1][attribution_find(&attribution, REGION_A, 0, 0)] = 2;
   struct replay_result result = ask(request);
-  assert_true(result.answers[0].span == 110 && result.answers[1].span == 80);
+  assert_true(result.recorded[0].span == 110 && result.recorded[1].span == 80);
 }
 
 /* ---- schedules ---- */
@@ -516,15 +521,15 @@ static void test_a_lock_has_one_holder_in_a_schedule(void **state)
 static void test_work_goes_where_it_leaves_the_least_gap(void **state)
 {
   (void)state;
-  struct schedule schedule;
-  assert_int_equal(schedule_init(&schedule, 2), 0);
-  assert_true(schedule_run(&schedule, 0, 5) == 5);
-  assert_true(schedule_run(&schedule, 0, 3) == 3);
-  assert_true(schedule_run(&schedule, 6, 1) == 7);   /* on the core that was free from 5 on, not from 3 on */
-  assert_true(schedule_run(&schedule, 4, 10) == 14); /* so this one finds a core that is free from 3 on */
-  assert_true(schedule_run(&schedule, 0, 1) == 8);   /* none is free at 0: the first to become free */
-  assert_true(schedule_makespan(&schedule) == 14);
-  schedule_release(&schedule);
+  struct list_schedule schedule;
+  assert_int_equal(list_schedule_init(&schedule, 2), 0);
+  assert_true(list_schedule_run(&schedule, 0, 5) == 5);
+  assert_true(list_schedule_run(&schedule, 0, 3) == 3);
+  assert_true(list_schedule_run(&schedule, 6, 1) == 7);   /* on the core that was free from 5 on, not from 3 on */
+  assert_true(list_schedule_run(&schedule, 4, 10) == 14); /* so this one finds a core that is free from 3 on */
+  assert_true(list_schedule_run(&schedule, 0, 1) == 8);   /* none is free at 0: the first to become free */
+  assert_true(list_schedule_makespan(&schedule) == 14);
+  list_schedule_release(&schedule);
 }
 
 /* ---- order ---- */

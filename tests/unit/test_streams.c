@@ -1,6 +1,6 @@
 /* The log of the graph as it is read: its chunks, damage and nonsense; and the parts that its replay is made of. */
 #include "hpcprof-lite/replay/joins.h"
-#include "hpcprof-lite/input/streams.h"
+#include "hpcprof-lite/input/log_reader.h"
 #include "tests/unit/told.h"
 
 #include <stdio.h>
@@ -18,9 +18,9 @@ static void test_chunks_are_put_together(void **state)
     u(1, 3);
     u(2, 4);
     join_team(2, team);
-    log_cut(&streams_log, 1);
+    log_cut(&log_reader_log, 1);
     if (i % 2)
-      log_cut(&streams_log, 2);
+      log_cut(&log_reader_log, 2);
   }
   u(1, 1);
   expect(36, 21);
@@ -53,7 +53,7 @@ static void test_what_is_behind_damage_is_not_used(void **state)
   first = implicit(1, none, 1);
   for (int i = 0; i < 4; i++) {
     u(1, 10);
-    log_cut(&streams_log, 1);
+    log_cut(&log_reader_log, 1);
   }
   on_task(1, GRAPHLOG_IMPLICIT_END, first);
   save(COMPOSE_PACKED);
@@ -137,10 +137,10 @@ static void test_nonsense_is_survived(void **state)
     request.cores[request.cores_count++] = 3;
     assert_true(replay_file(&(struct replay_request){0}, &result));
     assert_true(replay_file(&request, &result));
-    assert_true(result.span <= (double)result.work + 1e-6 && result.answers[0].span <= result.span + 1e-6);
+    assert_true(result.span <= (double)result.work + 1e-6 && result.recorded[0].span <= result.span + 1e-6);
     assert_true(result.makespans[0] * 3 >= (double)result.work - 1e-6);
     problems_release(&problems);
-    parts_release(&parts);
+    attribution_release(&attribution);
   }
 }
 
@@ -148,7 +148,7 @@ static void test_there_may_be_no_log(void **state)
 {
   (void)state;
   struct streams *streams;
-  assert_int_equal(streams_open("/tmp/nowhere/x.hpcrun", &problems, &streams), 0);
+  assert_int_equal(log_reader_open("/tmp/nowhere/x.hpcrun", &problems, &streams), 0);
   assert_null(streams);
   assert_int_equal(problems.count, 0);
 }
@@ -158,10 +158,10 @@ static void test_there_may_be_no_log(void **state)
 static void test_joins_that_are_not_used_are_given_up(void **state)
 {
   (void)state;
-  struct lanes lanes;
+  struct vector_clocks clocks;
   struct joins joins;
-  assert_int_equal(lanes_init(&lanes, 1, LANES_UNTRACED, NULL), 0);
-  assert_int_equal(joins_init(&joins, &lanes, 3), 0);
+  assert_int_equal(vector_clock_init(&clocks, 1, VECTOR_CLOCK_UNTRACED, NULL), 0);
+  assert_int_equal(joins_init(&joins, &clocks, 3), 0);
   for (uint64_t name = 1; name <= 3; name++)
     assert_int_not_equal(joins_clock(&joins, name, true), 0);
   uint32_t kept = joins_clock(&joins, 1, false);
@@ -170,57 +170,57 @@ static void test_joins_that_are_not_used_are_given_up(void **state)
   assert_int_equal(joins_clock(&joins, 1, false), kept);
   assert_int_not_equal(joins_clock(&joins, 3, false), 0);
   joins_release(&joins);
-  lanes_release(&lanes);
+  vector_clock_release(&clocks);
 }
 
 static void test_a_map_forgets_what_is_removed(void **state)
 {
   (void)state;
-  struct slab_map map = {0};
+  struct index map = {0};
   uint32_t seed = 7, values[512] = {0};
   for (int i = 0; i < 100000; i++) {
     seed = seed * 1664525 + 1013904223;
     uint64_t key = (seed >> 8) % 511 + 1;
-    assert_int_equal(slab_map_find(&map, key * 0x100000001), values[key]);
+    assert_int_equal(index_find(&map, key * 0x100000001), values[key]);
     if (values[key])
-      slab_map_remove(&map, key * 0x100000001);
+      index_remove(&map, key * 0x100000001);
     else
-      assert_true(slab_map_add(&map, key * 0x100000001, (uint32_t)i + 1));
+      assert_true(index_add(&map, key * 0x100000001, (uint32_t)i + 1));
     values[key] = values[key] ? 0 : (uint32_t)i + 1;
   }
-  slab_map_release(&map);
+  index_release(&map);
 }
 
 static void test_trails_keep_their_sums(void **state)
 {
   (void)state;
   enum { KEYS = 300, TRAILS = 4 };
-  struct trails trails;
+  struct contributions contributions;
   static double sums[TRAILS][KEYS], found[KEYS];
-  uint32_t trail[TRAILS] = {0}, seed = 3;
-  assert_int_equal(trails_init(&trails, KEYS), 0);
+  uint32_t contribution[TRAILS] = {0}, seed = 3;
+  assert_int_equal(contributions_init(&contributions, KEYS), 0);
   for (int i = 0; i < 50000; i++) {
     seed = seed * 1664525 + 1013904223;
     uint32_t one = (seed >> 8) % TRAILS, other = (seed >> 12) % TRAILS, key = (seed >> 16) % KEYS;
     if (seed % 64 == 0) {
-      uint32_t old = trail[one];
-      trail[one] = trail_share(&trails, trail[other]);
-      trail_drop(&trails, old);
+      uint32_t old = contribution[one];
+      contribution[one] = contributions_share(&contributions, contribution[other]);
+      contributions_drop(&contributions, old);
       memcpy(sums[one], sums[other], sizeof sums[one]);
     } else {
-      trail_add(&trails, &trail[one], key, 1);
+      contributions_add(&contributions, &contribution[one], key, 1);
       sums[one][key]++;
     }
   }
   for (int i = 0; i < TRAILS; i++) {
     memset(found, 0, sizeof found);
-    trail_sum(&trails, trail[i], found);
+    contributions_sum(&contributions, contribution[i], found);
     assert_memory_equal(found, sums[i], sizeof found);
-    trail_drop(&trails, trail[i]);
+    contributions_drop(&contributions, contribution[i]);
   }
-  assert_int_equal(trails.lost, 0);
-  assert_true(trails.links.used < 4096); /* they were folded */
-  trails_release(&trails);
+  assert_int_equal(contributions.lost, 0);
+  assert_true(contributions.links.used < 4096); /* they were folded */
+  contributions_release(&contributions);
 }
 
 int main(void)

@@ -12,14 +12,14 @@
 
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
-#include "hpcrun-lite/rt/span/child.h"
+#include "hpcrun-lite/rt/span/explicit_task.h"
 #include "hpcrun-lite/rt/span/depend.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/core/modules.h"
-#include "hpcrun-lite/rt/span/ospg.h"
-#include "hpcrun-lite/rt/span/path.h"
+#include "hpcrun-lite/rt/span/span.h"
+#include "hpcrun-lite/rt/span/critical_path.h"
 #include "hpcrun-lite/rt/sampling/region.h"
-#include "hpcrun-lite/rt/sampling/task.h"
+#include "hpcrun-lite/rt/sampling/task_context.h"
 
 void threads_adopt(void);
 void threads_adopt(void)
@@ -44,14 +44,14 @@ static int setup(void **state)
   region_start();
   blame_start();
   task_start();
-  ospg_start();
+  span_start();
   for (uint32_t i = 0; i < THREADS; i++) {
     struct thread_state *t = &states[i];
     memset(t, 0, sizeof *t);
     t->index = i + 1;
     t->record = &records[i];
     assert_true(cct_init(t) && region_register(t) && blame_join(t));
-    ospg_start_thread(t);
+    span_start_thread(t);
   }
   return 0;
 }
@@ -148,7 +148,7 @@ static uint64_t sum_of(const struct path *path)
 {
   struct path_place place = {.path = path};
   uint64_t sum = 0;
-  for (const struct path_item *item; (item = path_next(&place));)
+  for (const struct critical_path_item *item; (item = critical_path_next(&place));)
     sum += item->amount;
   return sum;
 }
@@ -158,7 +158,7 @@ static void *use_joins(void *state)
   struct thread_state *t = state;
   struct clock clock = {0};
   for (uint64_t round = 0; round < ROUNDS * 4; round++) {
-    path_add(t, &clock.path, PATH_KEY(round * t->index % 50, t->index, 0), 3);
+    critical_path_add(t, &clock.path, CRITICAL_PATH_KEY(round * t->index % 50, t->index, 0), 3);
     clock.base += 3;
     join_offer(t, &meeting, &clock);
     if (round % 3 == 0)
@@ -312,7 +312,8 @@ static void *use_interned(void *state)
   unsigned self = number(t);
   for (unsigned round = 0; round < ROUNDS; round++) {
     uint32_t index;
-    const struct format_module *module = modules_find(t, (uint64_t)(round % 2 ? (void *)malloc : (void *)use_interned), &index);
+    const struct format_module *module =
+        modules_find(t, (uint64_t)(round % 2 ? (void *)malloc : (void *)use_interned), &index);
     wrong += !module || module->start >= module->end;
     entered[self][round % 50] = task_enter(0, 0x100 + round % 50);
     strings[self][round % 50] = modules_string("text");
@@ -333,9 +334,9 @@ static void interned(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(pools, setup),   cmocka_unit_test_setup(chunks, setup),
-      cmocka_unit_test_setup(joins, setup),   cmocka_unit_test_setup(directives, setup),
-      cmocka_unit_test_setup(regions, setup), cmocka_unit_test_setup(blames, setup),
+      cmocka_unit_test_setup(pools, setup),    cmocka_unit_test_setup(chunks, setup),
+      cmocka_unit_test_setup(joins, setup),    cmocka_unit_test_setup(directives, setup),
+      cmocka_unit_test_setup(regions, setup),  cmocka_unit_test_setup(blames, setup),
       cmocka_unit_test_setup(interned, setup),
   };
   return cmocka_run_group_tests_name("threads", tests, NULL, NULL);

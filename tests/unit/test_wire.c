@@ -1,5 +1,5 @@
 /* Messages between ranks: parts of the golden measurements come together as one merge of all, and damage is noticed. */
-#include "hpcprof-lite/ranks/wire.h"
+#include "hpcprof-lite/ranks/serialisation.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -105,10 +105,11 @@ static void dump_processes(const struct profile *profile, struct lines *lines)
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
     const struct problems *problems = &profile->problems[i];
-    snprintf(line, LINE, "process %u %s %d%d%d%d %u %d %s %s %s %s %llu %u %llu %llu", i, process->path, process->usable,
-             process->unfinished, process->running, process->superseded, process->pid, process->rank, process->host, process->command,
-             process->runtime, process->notes, (unsigned long long)process->wall_ns, process->graph.directives_count,
-             (unsigned long long)process->graph.work, (unsigned long long)process->graph.span);
+    snprintf(line, LINE, "process %u %s %d%d%d%d %u %d %s %s %s %s %llu %u %llu %llu", i, process->path,
+             process->usable, process->unfinished, process->running, process->superseded, process->pid, process->rank,
+             process->host, process->command, process->runtime, process->notes, (unsigned long long)process->wall_ns,
+             process->graph.directives_count, (unsigned long long)process->graph.work,
+             (unsigned long long)process->graph.span);
     add_line(lines, line);
     for (uint32_t j = 0; j < process->threads_count; j++) {
       snprintf(line, LINE, "thread %u %u %u %llu %llu %llu", i, j, process->threads[j].index,
@@ -162,28 +163,28 @@ static void merge_one_part(uint32_t part, uint32_t parts, struct profile *profil
   assert_int_equal(merge_part(&request, profile), 0);
 }
 
-static void travel(const struct profile *from, bool bare, struct wire *arrived)
+static void travel(const struct profile *from, bool bare, struct serialisation *arrived)
 {
-  struct wire wire = {0};
+  struct serialisation message = {0};
   size_t size;
-  wire_put_profile(&wire, from, bare);
-  void *bytes = wire_pack(&wire, &size);
+  serialisation_put_profile(&message, from, bare);
+  void *bytes = serialisation_pack(&message, &size);
   assert_non_null(bytes);
-  wire_unpack(arrived, bytes, size);
+  serialisation_unpack(arrived, bytes, size);
   assert_int_equal(arrived->status, 0);
-  assert_true(arrived->size == wire.size && !memcmp(arrived->bytes, wire.bytes, wire.size));
+  assert_true(arrived->size == message.size && !memcmp(arrived->bytes, message.bytes, message.size));
   free(bytes);
-  wire_release(&wire);
+  serialisation_release(&message);
 }
 
 static void send(const struct profile *from, bool bare, struct profile *into)
 {
-  struct wire wire;
-  travel(from, bare, &wire);
-  wire_get_profile(&wire, into);
-  assert_int_equal(wire.status, 0);
-  assert_int_equal(wire.at, wire.size);
-  wire_release(&wire);
+  struct serialisation message;
+  travel(from, bare, &message);
+  serialisation_get_profile(&message, into);
+  assert_int_equal(message.status, 0);
+  assert_int_equal(message.at, message.size);
+  serialisation_release(&message);
 }
 
 static void test_parts_come_together(void **state)
@@ -238,55 +239,55 @@ static void test_damage_is_survived(void **state)
 {
   (void)state;
   struct profile part;
-  struct wire sound;
+  struct serialisation sound;
   uint32_t refused = 0;
   merge_one_part(1, 2, &part);
   travel(&part, false, &sound);
   srandom(1);
   for (int round = 0; round < DAMAGED; round++) {
     struct profile into;
-    struct wire wire = {.size = sound.size};
+    struct serialisation message = {.size = sound.size};
     if (round % 4 == 0)
-      wire.size = (size_t)random() % sound.size / 8 * 8;
-    wire.bytes = malloc(wire.size + 1);
-    memcpy(wire.bytes, sound.bytes, wire.size);
-    for (int i = 0; i < 1 + round % 5 && wire.size; i++) {
+      message.size = (size_t)random() % sound.size / 8 * 8;
+    message.bytes = malloc(message.size + 1);
+    memcpy(message.bytes, sound.bytes, message.size);
+    for (int i = 0; i < 1 + round % 5 && message.size; i++) {
       uint64_t word = random() % 2 ? (uint64_t)random() % 64 : (uint64_t)random() << 33 | (uint64_t)random();
-      size_t at = (size_t)random() % wire.size, bytes = 1 + (size_t)random() % 8;
-      memcpy(wire.bytes + at, &word, bytes < wire.size - at ? bytes : wire.size - at);
+      size_t at = (size_t)random() % message.size, bytes = 1 + (size_t)random() % 8;
+      memcpy(message.bytes + at, &word, bytes < message.size - at ? bytes : message.size - at);
     }
     merge_one_part(0, files, &into);
-    wire_get_profile(&wire, &into);
-    refused += wire.status != 0;
-    if (!wire.status)
+    serialisation_get_profile(&message, &into);
+    refused += message.status != 0;
+    if (!message.status)
       assert_int_equal(merge_finish(&into), 0);
     merge_release(&into);
-    wire_release(&wire);
+    serialisation_release(&message);
   }
   assert_true(refused > DAMAGED / 4); /* all that is cut, and more */
-  wire_release(&sound);
+  serialisation_release(&sound);
   merge_release(&part);
 }
 
 static void test_other_builds_are_refused(void **state)
 {
   (void)state;
-  struct wire wire = {0}, arrived;
+  struct serialisation message = {0}, arrived;
   size_t size;
-  wire_put_number(&wire, 7);
-  uint8_t *bytes = wire_pack(&wire, &size);
+  serialisation_put_number(&message, 7);
+  uint8_t *bytes = serialisation_pack(&message, &size);
   assert_non_null(bytes);
   for (size_t cut = 0; cut < size; cut++) {
-    wire_unpack(&arrived, bytes, cut);
+    serialisation_unpack(&arrived, bytes, cut);
     assert_int_equal(arrived.status, ERR_INPUT);
-    wire_release(&arrived);
+    serialisation_release(&arrived);
   }
   bytes[4]++; /* the size of a record */
-  wire_unpack(&arrived, bytes, size);
+  serialisation_unpack(&arrived, bytes, size);
   assert_int_equal(arrived.status, ERR_INPUT);
-  wire_release(&arrived);
+  serialisation_release(&arrived);
   free(bytes);
-  wire_release(&wire);
+  serialisation_release(&message);
 }
 
 int main(void)

@@ -26,7 +26,7 @@
 
 #include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/core/sys.h"
-#include "hpcrun-lite/rt/span/work.h"
+#include "hpcrun-lite/rt/span/work_clock.h"
 
 void threads_adopt(void);
 void threads_adopt(void)
@@ -64,7 +64,7 @@ static void calibrate(void)
 {
   uint64_t ticks = rt_ticks(), ns = sys_monotonic_ns();
   sys_sleep_ns(100000000);
-  work_calibrate(ticks, ns);
+  work_clock_calibrate(ticks, ns);
   ns_per_tick = (double)(sys_monotonic_ns() - ns) / (double)(rt_ticks() - ticks);
 }
 
@@ -74,21 +74,21 @@ enum { ROUNDS = 60 };
 static void all_cpu_time_is_found(void)
 {
   uint64_t work = 0, cpu = sys_thread_cpu_ns();
-  work_begin(&one, work_moment(&one));
+  work_clock_begin(&one, work_clock_moment(&one));
   for (int i = 0; i < ROUNDS; i++) {
     burn(1000000);
     if (i % 3 == 0)
       sys_sleep_ns(3000000);
     if (i % 3 == 1) {
-      work_wait(&one, rt_ticks());
+      work_clock_wait(&one, rt_ticks());
       sys_sleep_ns(3000000);
-      work += work_until(&one, one.work.wait_since);
+      work += work_clock_until(&one, one.work.wait_since);
     } else {
-      work += work_until(&one, work_moment(&one));
+      work += work_clock_until(&one, work_clock_moment(&one));
     }
     if (i % 3 == 2)
       sys_sleep_ns(3000000);
-    work_begin(&one, work_moment(&one));
+    work_clock_begin(&one, work_clock_moment(&one));
   }
   cpu = sys_thread_cpu_ns() - cpu;
   double share = (double)work * ns_per_tick / (double)cpu;
@@ -116,11 +116,11 @@ static void found_when_preempted(void)
 
 static void check_witness(enum work_how how)
 {
-  work_start(&one);
+  work_clock_start(&one);
   assert_int_equal(one.work.how, how);
   all_cpu_time_is_found();
   found_when_preempted();
-  work_stop(&one);
+  work_clock_stop(&one);
 }
 
 static void by_a_page(void **state)
@@ -163,8 +163,8 @@ static void by_asking(void **state)
 
 static bool rseq_is_there(void)
 {
-  work_probe();
-  work_start(&one);
+  work_clock_probe();
+  work_clock_start(&one);
   return one.work.how == WORK_RSEQ;
 }
 
@@ -173,10 +173,10 @@ static void by_the_rseq_area(void **state)
   (void)state;
   if (!rseq_is_there())
     skip();
-  for (int i = 0; i < 1000 && !work_stands(&one.work); i++) /* switched out since it was set up */
-    work_rebase(&one);
-  assert_true(work_stands(&one.work));
-  work_stop(&one);
+  for (int i = 0; i < 1000 && !work_clock_not_switched(&one.work); i++) /* switched out since it was set up */
+    work_clock_rebase(&one);
+  assert_true(work_clock_not_switched(&one.work));
+  work_clock_stop(&one);
   assert_int_equal(*own_pointer(), 0);
   check_witness(WORK_RSEQ);
 }
@@ -193,7 +193,7 @@ static void a_signal_moves_the_witness(void **state)
     skip();
   signal(SIGUSR2, handler);
   raise(SIGUSR2);
-  assert_false(work_stands(&one.work));
+  assert_false(work_clock_not_switched(&one.work));
 }
 
 /* The program may be in a sequence of its own, or has left its pointer there: until the kernel clears it, we ask. */
@@ -210,11 +210,11 @@ static void the_programs_own_sequence_is_left_alone(void **state)
   for (int i = 0; i < 50; i++) { /* the kernel may clear it between any two lines */
     *own_pointer() = (uint64_t)&theirs;
     burn(100000);
-    work_until(&one, work_moment(&one));
-    work_begin(&one, work_moment(&one));
+    work_clock_until(&one, work_clock_moment(&one));
+    work_clock_begin(&one, work_clock_moment(&one));
     uint64_t found = *own_pointer();
     if (found == (uint64_t)&theirs) {
-      assert_false(work_stands(&one.work));
+      assert_false(work_clock_not_switched(&one.work));
       return;
     }
   }
@@ -268,7 +268,7 @@ static uint64_t counted(void)
 {
   struct sigaction action = {.sa_sigaction = emulate, .sa_flags = SA_SIGINFO}, before;
   sigaction(SIGSEGV, &action, &before);
-  uint64_t count = work_moment(&one);
+  uint64_t count = work_clock_moment(&one);
   sigaction(SIGSEGV, &before, NULL);
   return count;
 }
@@ -393,18 +393,18 @@ static void without_a_register_the_kernel_is_asked(void **state)
     skip();
   char *memory = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   madvise(memory, (size_t)PAGES * PAGE, MADV_NOHUGEPAGE);
-  work_begin(&one, work_moment(&one));
+  work_clock_begin(&one, work_clock_moment(&one));
   for (int i = 0; i < PAGES; i++)
     ((volatile char *)memory)[i * PAGE] = 1;
-  assert_in_range(work_until(&one, work_moment(&one)), PAGES, PAGES + 8);
+  assert_in_range(work_clock_until(&one, work_clock_moment(&one)), PAGES, PAGES + 8);
   assert_int_equal(record.lost[FORMAT_LOST_WORK], 0);
-  uint64_t before = work_moment(&one);
+  uint64_t before = work_clock_moment(&one);
   int other = open("/dev/zero", O_RDONLY);
   dup2(other, one.work.own.fd); /* the program's now */
-  assert_int_equal(work_moment(&one), before);
+  assert_int_equal(work_clock_moment(&one), before);
   assert_int_equal(record.lost[FORMAT_LOST_WORK], 1);
   int kept = one.work.own.fd;
-  work_stop(&one);
+  work_clock_stop(&one);
   assert_int_not_equal(fcntl(kept, F_GETFD), -1);
 }
 
@@ -412,24 +412,24 @@ static void waits_and_fragments_of_a_counter(void **state)
 {
   (void)state;
   page.offset = 0;
-  work_begin(&one, count_of(1000, 0, 48));
+  work_clock_begin(&one, count_of(1000, 0, 48));
   one.work.page = NULL; /* it stands still then */
   one.work.units = 1300;
-  work_wait(&one, rt_ticks());
+  work_clock_wait(&one, rt_ticks());
   one.work.units = 9000;
-  assert_int_equal(work_until(&one, one.work.wait_since), 300);
+  assert_int_equal(work_clock_until(&one, one.work.wait_since), 300);
 }
 
 /* ---- the end of a thread ---- */
 
 /* A thread with one event, of a millisecond, whose last sample is so long ago. */
-static void sampled(uint64_t passed_ns, uint64_t rest_until)
+static void sampled(uint64_t passed_ns, uint64_t throttled_until)
 {
   setup(NULL);
   rt.event_count = 1;
   rt.driver = 0;
   rt.events[0].clock = EVENT_CPU_TIME;
-  one.sources[0] = (struct source){.how = SOURCE_TIMER, .period = 1000000, .rest_until = rest_until};
+  one.sources[0] = (struct source){.how = SOURCE_TIMER, .period = 1000000, .throttled_until = throttled_until};
   one.sources[0].last = sys_thread_cpu_ns() - passed_ns;
 }
 

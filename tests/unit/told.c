@@ -1,13 +1,13 @@
 #include "tests/unit/told.h"
 
-#include "hpcprof-lite/input/streams.h"
+#include "hpcprof-lite/input/log_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-struct compose_log streams_log;
+struct compose_log log_reader_log;
 struct compose compose;
 uint64_t now;
 static struct {
@@ -20,15 +20,15 @@ static char measurement[64];
 
 void begin(void)
 {
-  log_begin(&streams_log);
+  log_begin(&log_reader_log);
   memset(made, 0, sizeof made);
   now = 1000;
 }
 
 void u(uint32_t thread, uint64_t work)
 {
-  log_at(&streams_log, thread, now);
-  log_run(&streams_log, thread, work);
+  log_at(&log_reader_log, thread, now);
+  log_run(&log_reader_log, thread, work);
   now += work + 1;
 }
 
@@ -112,11 +112,11 @@ void join_team(uint32_t threads, const struct name *team)
 
 struct problems problems;
 static struct replay *replay;
-struct parts parts;
+struct attribution attribution;
 
 void save(enum compose_form form)
 {
-  log_compose(&streams_log, form, &compose);
+  log_compose(&log_reader_log, form, &compose);
   snprintf(measurement, sizeof measurement, "/tmp/hpcrun-lite-replay-%d.hpcrun", (int)getpid());
   snprintf(path, sizeof path, "/tmp/hpcrun-lite-replay-%d.graph", (int)getpid());
   assert_true(compose_write(&compose, path));
@@ -126,20 +126,20 @@ void save(enum compose_form form)
 bool replay_file(struct replay_request *request, struct replay_result *result)
 {
   struct streams *streams;
-  struct streams_record record;
+  struct log_reader_record record;
   replay_free(replay);
   replay = NULL;
   request->rows = ROWS;
-  request->parts = &parts;
-  int status = streams_open(measurement, &problems, &streams);
+  request->attribution = &attribution;
+  int status = log_reader_open(measurement, &problems, &streams);
   if (status || !streams)
     return false;
-  request->streams = streams_count(streams);
+  request->streams = log_reader_count(streams);
   assert_int_equal(replay_new(request, &replay), 0);
-  while (streams_next(streams, &record))
+  while (log_reader_next(streams, &record))
     replay_take(replay, &record);
   assert_int_equal(replay_end(replay, result), 0);
-  streams_close(streams);
+  log_reader_close(streams);
   return true;
 }
 
@@ -147,8 +147,8 @@ struct replay_result ask(struct replay_request request)
 {
   struct replay_result result;
   assert_true(replay_file(&request, &result));
-  assert_int_equal(result.strange, 0);
-  assert_int_equal(result.lost_joins + result.lost_tasks + result.lost_constructs + result.lost_trails, 0);
+  assert_int_equal(result.invalid, 0);
+  assert_int_equal(result.lost_joins + result.lost_tasks + result.lost_constructs + result.lost_contributions, 0);
   if (problems.count)
     fail_msg("%s", problems.lines[0]);
   return result;
@@ -164,7 +164,7 @@ int end(void **state)
   (void)state;
   replay_free(replay);
   replay = NULL;
-  parts_release(&parts);
+  attribution_release(&attribution);
   problems_release(&problems);
   unlink(path);
   return 0;

@@ -20,16 +20,17 @@ struct name {
   uint32_t thread, number;
 };
 
-extern struct compose_log streams_log;
+extern struct compose_log log_reader_log;
 extern struct compose compose; /* what save() wrote to path */
 extern uint64_t now;
 extern char path[64];
 extern struct problems problems;
-extern struct parts parts;
+extern struct attribution attribution;
 extern const struct name none;
 extern double by_row[REPLAY_SCENARIOS][ROWS], by_part[REPLAY_SCENARIOS][64];
 
-#define put(thread, ...) (log_at(&streams_log, thread, now), log_put(&streams_log, thread, __VA_ARGS__), (void)now++)
+#define put(thread, ...)                                                                                               \
+  (log_at(&log_reader_log, thread, now), log_put(&log_reader_log, thread, __VA_ARGS__), (void)now++)
 
 void begin(void);
 void u(uint32_t thread, uint64_t work);

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "hpcrun-lite/rt/core/mapped.h"
-#include "hpcrun-lite/rt/sampling/record.h"
+#include "hpcrun-lite/rt/sampling/times.h"
 #include "hpcrun-lite/rt/core/rt.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
@@ -58,7 +58,7 @@ static uint8_t *map_kept(size_t size)
     return NULL;
   uint8_t *base = mapped_part(&file, size);
   if (!base)
-    record_unkept();
+    times_unkept();
   return base;
 }
 
@@ -200,7 +200,7 @@ void arena_settle(void)
   for (unsigned i = 1; i < count; i++) {
     uint8_t *base = atomic_load(&blocks[i].base);
     if (base && blocks[i].keep && !mapped_adopt(&file, base, blocks[i].size))
-      record_unkept();
+      times_unkept();
   }
   atomic_store(&keeping, KEEP_SETTLED);
 }
@@ -210,7 +210,7 @@ void arena_waive(void)
   if (atomic_load(&keeping) != KEEP_WAITING)
     return;
   atomic_store(&keeping, KEEP_NOTHING);
-  record_unkept();
+  times_unkept();
 }
 
 bool arena_kept(void)

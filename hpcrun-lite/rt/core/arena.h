@@ -7,8 +7,8 @@
  * FORMAT_FREE, and is anonymous: it is of no use to a reader.  Freed chunks are kept by class and handed out again;
  * nothing goes back to the system before arena_reset().  Failure is NULL or 0: the caller counts the loss.
  */
-#ifndef HPCRUN_LITE_RT_ARENA_H
-#define HPCRUN_LITE_RT_ARENA_H
+#ifndef HPCRUN_LITE_RT_CORE_ARENA_H
+#define HPCRUN_LITE_RT_CORE_ARENA_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -6,8 +6,8 @@
  * at a number that programs do not use: they may close those that they do not know.  The file is opened by its path
  * each time, made by whoever comes first, and left alone where another is there already.
  */
-#ifndef HPCRUN_LITE_RT_MAPPED_H
-#define HPCRUN_LITE_RT_MAPPED_H
+#ifndef HPCRUN_LITE_RT_CORE_MAPPED_H
+#define HPCRUN_LITE_RT_CORE_MAPPED_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 
 #include "hpcrun-lite/rt/core/sys.h"
 
-enum { MODULES_FIRST = 32, STRINGS_FIRST = 4096, LOCK_TRIES = 100000, PATH_LONGEST = 4096, CACHE_SIZE = 16 };
+enum { MODULES_FIRST = 32, STRINGS_FIRST = 4096, LOCK_TRIES = 100000, CRITICAL_PATH_LONGEST = 4096, CACHE_SIZE = 16 };
 
 static struct table modules, strings; /* grow under the lock; see rt/arena.h */
 static atomic_flag lock = ATOMIC_FLAG_INIT;
@@ -35,7 +35,7 @@ static void lock_drop(void)
 
 static uint32_t string_add(const char *text)
 {
-  size_t size = strnlen(text, PATH_LONGEST - 1) + 1;
+  size_t size = strnlen(text, CRITICAL_PATH_LONGEST - 1) + 1;
   uint32_t offset;
   if (size == 1)
     return 0;
@@ -128,7 +128,8 @@ static const struct format_module *known(uint64_t start, uint64_t end, const cha
   uint32_t count = __atomic_load_n(&modules.count, __ATOMIC_ACQUIRE);
   for (uint32_t i = 1; i < count; i++) {
     const struct format_module *module = table_at(&modules, i);
-    if (module->start == start && module->end == end && !strncmp(modules_path(module), path, PATH_LONGEST - 1)) {
+    if (module->start == start && module->end == end &&
+        !strncmp(modules_path(module), path, CRITICAL_PATH_LONGEST - 1)) {
       *index = i;
       return module;
     }
@@ -181,7 +182,7 @@ static const struct format_module *look_up(uint64_t address, uint32_t *index)
   uint64_t start = (uint64_t)object.dlfo_map_start;
   const struct link_map *map = object.dlfo_link_map;
   bool main = map->l_name[0] == '\0';
-  char buffer[PATH_LONGEST / 4];
+  char buffer[CRITICAL_PATH_LONGEST / 4];
   uint32_t flags = main ? FORMAT_MODULE_MAIN : flags_of(map->l_name, start);
   const char *path = main || flags & FORMAT_MODULE_VDSO ? map->l_name : absolute(map->l_name, buffer, sizeof buffer);
   return enter(start, (uint64_t)object.dlfo_map_end, map->l_addr, main ? executable_path : path, flags, index);

@@ -5,8 +5,8 @@
  * removed: a record's index means the same file at the same place for the life of the process.  Shared by all threads;
  * new entries are serialised by a lock that is only taken inside rt_enter() and waited for a bounded time.
  */
-#ifndef HPCRUN_LITE_RT_MODULES_H
-#define HPCRUN_LITE_RT_MODULES_H
+#ifndef HPCRUN_LITE_RT_CORE_MODULES_H
+#define HPCRUN_LITE_RT_CORE_MODULES_H
 
 #include "hpcrun-lite/rt/core/rt.h"
 

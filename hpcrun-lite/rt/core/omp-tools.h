@@ -1,7 +1,7 @@
 /* The part of OpenMP 5.2's tool interface (OMPT, chapter 19) that is used here.  gcc has no omp-tools.h of its own, and
  * clang's directory must not be on gcc's path.  Names and values are the specification's. */
-#ifndef HPCRUN_LITE_RT_OMP_TOOLS_H
-#define HPCRUN_LITE_RT_OMP_TOOLS_H
+#ifndef HPCRUN_LITE_RT_CORE_OMP_TOOLS_H
+#define HPCRUN_LITE_RT_CORE_OMP_TOOLS_H
 
 #include <stdint.h>
 

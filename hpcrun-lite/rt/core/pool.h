@@ -4,8 +4,8 @@
  * gives to all in batches.  A record is named by its index, from 1; its first eight bytes are the pool's while it is
  * free.  Memory is never given back, so a stale index names some record of the pool, never anything else.
  */
-#ifndef HPCRUN_LITE_RT_POOL_H
-#define HPCRUN_LITE_RT_POOL_H
+#ifndef HPCRUN_LITE_RT_CORE_POOL_H
+#define HPCRUN_LITE_RT_CORE_POOL_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -8,8 +8,8 @@
  * the three apart: a handler that finds it set does not touch the tables.  Other threads read published records (see
  * common/format.h), regions (rt/region.h), and, once measuring has ended, everything.
  */
-#ifndef HPCRUN_LITE_RT_RT_H
-#define HPCRUN_LITE_RT_RT_H
+#ifndef HPCRUN_LITE_RT_CORE_RT_H
+#define HPCRUN_LITE_RT_CORE_RT_H
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -47,20 +47,20 @@ enum source_how { SOURCE_OFF, SOURCE_PERF, SOURCE_TIMER };
 /* One event of one thread. */
 struct source {
   enum source_how how;
-  uint8_t event;      /* index into rt.events                               */
-  bool first;         /* no sample yet: stands for one whole period         */
-  bool unsettled;     /* perf: has its random first period still            */
-  uint8_t restless;   /* perf: samples in a row with many switches        */
-  struct sys_own own; /* perf: its number as the signal names it; may be closed */
-  bool fd_open;       /* we keep it (count events)                          */
-  void *page;         /* perf: keeps the event alive                        */
-  uint32_t switches;  /* perf: the page's sequence at the last sample    */
+  uint8_t event;             /* index into rt.events                               */
+  bool first;                /* no sample yet: stands for one whole period         */
+  bool unsettled;            /* perf: has its random first period still            */
+  uint8_t frequent_switches; /* perf: samples in a row with many switches        */
+  struct sys_own own;        /* perf: its number as the signal names it; may be closed */
+  bool fd_open;              /* we keep it (count events)                          */
+  void *page;                /* perf: keeps the event alive                        */
+  uint32_t switches;         /* perf: the page's sequence at the last sample    */
   int timer;
-  bool rests;          /* its timer does, since the thread sleeps       */
-  uint64_t asked;      /* nominal period, ns or counts                       */
-  uint64_t period;     /* that it has now: longer where threads are many     */
-  uint64_t last;       /* clock or count at the last sample                  */
-  uint64_t rest_until; /* by the event's clock: no sample before, 0 = at once */
+  bool throttled;           /* its timer does, since the thread sleeps       */
+  uint64_t asked;           /* nominal period, ns or counts                       */
+  uint64_t period;          /* that it has now: longer where threads are many     */
+  uint64_t last;            /* clock or count at the last sample                  */
+  uint64_t throttled_until; /* by the event's clock: no sample before, 0 = at once */
 };
 
 struct module_cache {
@@ -85,12 +85,12 @@ enum work_unit { WORK_CPU_TIME, WORK_USER, WORK_INSTRUCTIONS, WORK_CYCLES };
 /* What tells whether a thread was switched out: nothing (ask the kernel), a perf_event page, or its rseq area. */
 enum work_how { WORK_ASK, WORK_PAGE, WORK_RSEQ };
 
-/* A thread's work until now: see rt/work.h. */
+/* A thread's work until now: see rt/span/work_clock.h. */
 struct work {
   uint64_t since;               /* moment from which the fragment's work counts     */
   uint64_t done;                /* work of the fragment before that moment          */
-  const uint64_t *witness;      /* CPU time: reads `standing` while the thread was  */
-  uint64_t standing;            /*   not switched out since base_ticks              */
+  const uint64_t *switch_mark;  /* CPU time: reads `standing` while the thread was  */
+  uint64_t switch_mark_set;     /*   not switched out since base_ticks              */
   uint64_t base_ns, base_ticks; /* CPU time of the thread at a moment               */
   uint64_t wait_since;          /* moment at which it began to wait for a lock      */
   uint64_t units;               /* reported by the program, or counted until now    */
@@ -100,8 +100,8 @@ struct work {
   enum work_how how;
 };
 
-/* A thread's stream of the graph's log: see rt/log.h. */
-struct log_stream {
+/* A thread's stream of the graph's log: see rt/span/graph_log.h. */
+struct graph_log_stream {
   uint8_t *at, *end;              /* the room that the window has left            */
   struct format_chunk *chunk;     /* the window, NULL = none                      */
   uint64_t now, moment;           /* ticks: as far as the stream tells; of what happens next */
@@ -118,7 +118,7 @@ struct user_region {
   bool followed; /* by the graph */
 };
 
-/* References of a thread's to a shared record that it has at hand: see rt/path.h. */
+/* References of a thread's to a shared record that it has at hand: see rt/span/critical_path.h. */
 struct credit {
   uint32_t index, refs;
 };
@@ -129,8 +129,8 @@ struct instance_hold {
   uint64_t work, end;
 };
 
-/* Children that the thread has ended and that nobody has been told of: see rt/child.h. */
-struct child_ends {
+/* Children that the thread has ended and that nobody has been told of: see rt/span/explicit_task.h. */
+struct reported_ends {
   uint32_t creation, refs;
   uint64_t count, work, span;
 };
@@ -142,8 +142,9 @@ struct row_cache {
 };
 
 /* A task's data word: a tag of the process, since a forked child inherits its parent's tasks; the index of the task's
- * record (rt/ospg.h), or of its creation's (rt/task.h); and whether it waits in a barrier, taskwait or taskgroup.  A
- * task that has not begun mostly has no record yet: then NEW is set, and the rest is rt/child.h's. */
+ * record (rt/span/span.h), or of its creation's (rt/sampling/task_context.h); and whether it waits in a barrier,
+ * taskwait or taskgroup.  A task that has not begun mostly has no record yet: then NEW is set, and the rest is
+ * rt/span/explicit_task.h's. */
 enum { RT_TASK_WAITING = 1, RT_TASK_NEW = 2, RT_TASK_INDEX_SHIFT = 2, RT_TASK_TAG_SHIFT = 34 };
 
 /* What the thread does, as the runtime's callbacks say.  Writer: the thread itself, byte by byte, by rt_flag();
@@ -194,27 +195,28 @@ struct thread_state {
   uint64_t top_sp;                /* an unwind is complete once it gets here        */
 
   struct format_thread *record;
-  uint64_t record_due; /* time-stamp counter: see rt/record.h */
+  uint64_t record_due; /* time-stamp counter: see rt/sampling/times.h */
   struct table nodes, links, values;
   uint32_t free_nodes;    /* list of freed nodes                            */
   uint32_t known_regions; /* ended regions of ours that wait for their link */
   struct pending pending[RT_PENDING_MAX];
   unsigned pending_count;
 
-  /* the graph: rt/ospg.h */
+  /* the graph: rt/span/span.h */
   uint32_t task;        /* that the thread runs, 0 = none: see graph_run() */
   struct task *running; /* its record */
   uint32_t outer_task;  /* that ran before the present one began */
   struct task *outer_running;
-  struct place *place; /* of rt/child.c */
-  ompt_data_t *begun;  /* the data word of that task, as long as it does not name the record: see rt/child.h */
-  uint32_t begun_by;   /* clock of who created it, until it has a task: see ospg_take_over() */
+  struct place *place; /* of rt/span/explicit_task.c */
+  ompt_data_t
+      *begun; /* the data word of that task, as long as it does not name the record: see rt/span/explicit_task.h */
+  uint32_t begun_by; /* clock of who created it, until it has a task: see span_take_over() */
   unsigned fragment_samples;
   uint64_t total_work;
   uint64_t waited_until, task_ended; /* moments: of the last wait, of the last task */
   uint64_t costs[3];                 /* enum graph_cost                             */
   struct work work;
-  struct log_stream log;
+  struct graph_log_stream log;
   struct {
     uint32_t node;
     uint64_t weight;
@@ -223,9 +225,9 @@ struct thread_state {
   struct user_region user_regions[RT_USER_REGIONS];
   unsigned user_depth; /* may be larger: those are not kept */
   struct table totals; /* by row */
-  struct credit path_credits[32];
+  struct credit critical_path_credits[32];
   struct instance_hold holds[8];
-  struct child_ends ends;
+  struct reported_ends ends;
   struct pool_hand free_tasks, free_groups, free_creations, free_segments, free_instances, free_cells, free_edges,
       free_addresses, free_buckets;
   struct format_chunk *fold_chunk;
@@ -243,7 +245,7 @@ struct thread_state {
 
 /* What RT knows of the process.  Written by CTL before the first sample (and in a forked child), read by all; what the
  * OpenMP runtime's start adds (ompt, unseen, runtime_apart, the entry points) before it has threads.  The atomics:
- * closed, quiet and graph_rests by CTL, sequentially consistent, against `inside` (rt_closed()); in_use, ticking,
+ * closed, quiet and graph_suspended by CTL, sequentially consistent, against `inside` (rt_closed()); in_use, ticking,
  * regions, lost by anyone, as sums that order nothing; paused and log by anyone, relaxed. */
 struct rt_process {
   struct event events[EVENTS_MAX];
@@ -265,7 +267,7 @@ struct rt_process {
   bool wall;                     /* elapsed time drives the four categories */
   atomic_bool quiet;             /* no samples for a moment: the process forks                                      */
   atomic_bool paused;            /* by the program: samples do not count                                           */
-  atomic_bool graph_rests;       /* the graph is not followed: its tables are looked at                             */
+  atomic_bool graph_suspended;   /* the graph is not followed: its tables are looked at                             */
   atomic_bool closed;            /* measuring has ended: handlers and callbacks return at once                     */
   atomic_uint module_generation; /* changes with every dlclose                                               */
   uint32_t epoch;                /* base of region generations, so that handles of a parent process do not fit     */

@@ -1,6 +1,6 @@
 /* Every system call of RT.  Context: RT.  Async-signal-safe; errno is left as it was (calls go past libc). */
-#ifndef HPCRUN_LITE_RT_SYS_H
-#define HPCRUN_LITE_RT_SYS_H
+#ifndef HPCRUN_LITE_RT_CORE_SYS_H
+#define HPCRUN_LITE_RT_CORE_SYS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,8 +11,8 @@
  * 64-bit id; whoever releases the lock takes the entry's content and frees it.  Entries are only ever waited for a
  * bounded time; a waiter who finds another lock's blame in its entry loses its own, which is counted.
  */
-#ifndef HPCRUN_LITE_RT_BLAME_H
-#define HPCRUN_LITE_RT_BLAME_H
+#ifndef HPCRUN_LITE_RT_SAMPLING_BLAME_H
+#define HPCRUN_LITE_RT_SAMPLING_BLAME_H
 
 #include "hpcrun-lite/rt/core/rt.h"
 

@@ -4,8 +4,8 @@
  * are tables of the measurement format; the links that make lookups fast are private to the running side.  Without
  * memory, functions return CCT_NONE and the caller counts the loss.
  */
-#ifndef HPCRUN_LITE_RT_CCT_H
-#define HPCRUN_LITE_RT_CCT_H
+#ifndef HPCRUN_LITE_RT_SAMPLING_CCT_H
+#define HPCRUN_LITE_RT_SAMPLING_CCT_H
 
 #include "hpcrun-lite/rt/core/rt.h"
 

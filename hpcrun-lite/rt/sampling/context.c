@@ -1,11 +1,11 @@
 #include "hpcrun-lite/rt/sampling/context.h"
 
 #include "hpcrun-lite/rt/sampling/cct.h"
-#include "hpcrun-lite/rt/span/child.h"
+#include "hpcrun-lite/rt/span/explicit_task.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/core/sys.h"
-#include "hpcrun-lite/rt/sampling/task.h"
+#include "hpcrun-lite/rt/sampling/task_context.h"
 #include "hpcrun-lite/rt/sampling/unwind.h"
 
 /* A stack is read from its outer end inwards.  It is a sequence of runs: user frames, then frames of the OpenMP
@@ -110,7 +110,7 @@ static bool left_in(const struct descent *path, int inner, int outer)
 }
 
 /* The explicit task that the runtime called from the run [inner, outer], NULL without. */
-static const struct task_level *task_called(const struct descent *path, int inner, int outer)
+static const struct task_level *task_context_called(const struct descent *path, int inner, int outer)
 {
   for (int i = 0; i < path->tasks_count && inner > 0; i++)
     if (within(path, path->tasks[i].exit_frame, inner, outer))
@@ -155,7 +155,7 @@ static void enter_region(struct descent *path, int inner, int outer)
 {
   path->entered = 0;
   path->node = path->region_node = child(path, FORMAT_KIND_PARALLEL, 0, 0);
-  const struct task_level *task = task_called(path, inner, outer);
+  const struct task_level *task = task_context_called(path, inner, outer);
   if (task)
     enter_task(path, task, inner);
 }
@@ -227,7 +227,7 @@ static void enter_run(struct descent *path, int inner, int outer)
   if (!path->t->activity.openmp)
     enter_region(path, inner, outer);
   else
-    enter_task(path, task_called(path, inner, outer), inner);
+    enter_task(path, task_context_called(path, inner, outer), inner);
 }
 
 /* Index of the outermost frame of the innermost run that has no run inside it, or -1. */
@@ -352,7 +352,7 @@ static void find_tasks(struct descent *path)
       path->exit_frame = exit_frame;
       path->implicit_task = flags & ompt_task_implicit;
     }
-    uint32_t created = rt.online ? child_created(word) : rt_task_index(word);
+    uint32_t created = rt.online ? explicit_task_created(word) : rt_task_index(word);
     if (!(flags & ompt_task_explicit))
       continue;
     path->tasks[path->tasks_count++] = (struct task_level){exit_frame, created};

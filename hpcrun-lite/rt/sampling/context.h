@@ -3,8 +3,8 @@
  *
  * Context: RT, inside rt_enter().
  */
-#ifndef HPCRUN_LITE_RT_CONTEXT_H
-#define HPCRUN_LITE_RT_CONTEXT_H
+#ifndef HPCRUN_LITE_RT_SAMPLING_CONTEXT_H
+#define HPCRUN_LITE_RT_SAMPLING_CONTEXT_H
 
 #include <ucontext.h>
 
@@ -16,9 +16,10 @@ uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bo
 
 /* Where a callback was called from. */
 struct context_place {
-  uint32_t node;    /* of the user's frame that called the runtime; CCT_NONE without memory                     */
-  uint32_t entered; /* as what the task there was entered (rt/task.h), 0: an implicit one, or not known        */
-  int first, end;   /* indices into the thread's frames: from that frame outwards to the next one of the runtime */
+  uint32_t node; /* of the user's frame that called the runtime; CCT_NONE without memory                     */
+  uint32_t
+      entered; /* as what the task there was entered (rt/sampling/task_context.h), 0: an implicit one, or not known */
+  int first, end; /* indices into the thread's frames: from that frame outwards to the next one of the runtime */
 };
 
 /* In a callback: the context of the user's frame that called the runtime, added to the thread's tree. */

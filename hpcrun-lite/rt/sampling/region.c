@@ -280,7 +280,8 @@ static bool see_to(struct format_region *region)
  * will not say by itself where the region was created, for as long as the region lasts, and would not if the program
  * was killed.  It is asked once.  It cannot end meanwhile, since we are in its region; and the runtime takes no notice
  * of an interrupted wait.  A master of which it is not known that it waits is asked after some samples: it may sleep in
- * a call that nobody announces.  Before calls that a signal would interrupt it has told by itself (region_tell()). */
+ * a call that nobody announces.  Before calls that a signal would interrupt it has told by itself
+ * (region_publish_open()). */
 static void ask_master(struct format_region *region, uint32_t samples)
 {
   const struct thread_state *master = region_thread(region->owner);
@@ -293,7 +294,7 @@ static void ask_master(struct format_region *region, uint32_t samples)
     sys_signal_thread(rt.pid, master->tid, RT_SIGNAL, (void *)&sample_publish);
 }
 
-bool region_tell(const struct thread_state *t)
+bool region_publish_open(const struct thread_state *t)
 {
   bool tell = false;
   for (uint32_t index = t->open_region; index; index = at(index)->next)

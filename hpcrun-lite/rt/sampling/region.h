@@ -10,8 +10,8 @@
  * samples. Whoever lets go last recycles the record; the generation grows then, so old handles no longer fit.  A region
  * that nobody was sampled in costs no unwind, no allocation that grows and no shared write but its own word.
  */
-#ifndef HPCRUN_LITE_RT_REGION_H
-#define HPCRUN_LITE_RT_REGION_H
+#ifndef HPCRUN_LITE_RT_SAMPLING_REGION_H
+#define HPCRUN_LITE_RT_SAMPLING_REGION_H
 
 #include "hpcrun-lite/rt/core/rt.h"
 
@@ -69,7 +69,7 @@ bool region_wanted(const struct thread_state *t);
 
 /* Before the thread sleeps: is it master of open regions with workers whose creation context nobody has been asked for?
  * Then the caller publishes them: asleep it would not come to it. */
-bool region_tell(const struct thread_state *t);
+bool region_publish_open(const struct thread_state *t);
 
 const struct table *region_table(void);
 

@@ -7,8 +7,8 @@
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
-#include "hpcrun-lite/rt/span/ospg.h"
-#include "hpcrun-lite/rt/sampling/record.h"
+#include "hpcrun-lite/rt/span/span.h"
+#include "hpcrun-lite/rt/sampling/times.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/core/sys.h"
@@ -92,7 +92,7 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
   region_fold(t);
   uint32_t node = context_interrupted(t, context->uc_mcontext.gregs, &overhead);
   if (driver && rt.online && node != CCT_NONE)
-    ospg_sample(t, node, weight);
+    span_sample(t, node, weight);
   if (driver)
     charge_time(t, node, overhead || share.nobody ? METRIC_OVERHEAD : METRIC_WORK, &share);
   else if (node == CCT_NONE || !cct_add(t, node, event_metric(event), weight) ||
@@ -111,10 +111,10 @@ void sample_end(struct thread_state *t, uint64_t cpu_ns)
 {
   for (unsigned i = 0; i < rt.event_count; i++) {
     struct source *source = &t->sources[i];
-    uint64_t owed = source_owed(source, cpu_ns);
-    if (owed > source->period && !atomic_load_explicit(&rt.paused, memory_order_relaxed))
-      refuse(t, source, owed);
-    source->rest_until = 0; /* it may be asked again at the process's end */
+    uint64_t unsampled = source_unsampled(source, cpu_ns);
+    if (unsampled > source->period && !atomic_load_explicit(&rt.paused, memory_order_relaxed))
+      refuse(t, source, unsampled);
+    source->throttled_until = 0; /* it may be asked again at the process's end */
   }
 }
 
@@ -146,7 +146,7 @@ bool sample_signal(const siginfo_t *info, void *context)
       else if (!rt_closed()) { /* the one who closes waits for those inside */
         arena_settle();
         charge(t, source->event, weight, context);
-        record_refresh(t);
+        times_refresh(t);
       }
       if (source)
         source_took(t, source, began);

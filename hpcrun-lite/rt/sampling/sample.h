@@ -1,6 +1,6 @@
 /* The signal handler: guard, weigh, unwind, charge.  Context: RT. */
-#ifndef HPCRUN_LITE_RT_SAMPLE_H
-#define HPCRUN_LITE_RT_SAMPLE_H
+#ifndef HPCRUN_LITE_RT_SAMPLING_SAMPLE_H
+#define HPCRUN_LITE_RT_SAMPLING_SAMPLE_H
 
 #include "hpcrun-lite/rt/core/rt.h"
 

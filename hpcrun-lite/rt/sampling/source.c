@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "hpcrun-lite/rt/core/sys.h"
-#include "hpcrun-lite/rt/span/work.h"
+#include "hpcrun-lite/rt/span/work_clock.h"
 
 enum { PAGE = 4096, PHASE_MIN_NS = 20000 };
 
@@ -117,7 +117,7 @@ static void adapt(struct source *source)
   took = took < LONGEST_NS ? took : LONGEST_NS;
   atomic_store_explicit(&mean_ns, mean - mean / SAMPLES + took / SAMPLES, memory_order_relaxed);
   uint64_t period = source_bearable(source->asked);
-  if (!source->rests && (period > source->period + source->period / 4 || period + period / 4 < source->period)) {
+  if (!source->throttled && (period > source->period + source->period / 4 || period + period / 4 < source->period)) {
     source->period = period;
     sys_timer_set(source->timer, period, period);
   }
@@ -157,10 +157,10 @@ static bool start_one(struct thread_state *t, struct source *source)
     source->last = sys_monotonic_ns();
     atomic_fetch_add(&rt.ticking, 1);
     source->period = source_bearable(source->asked);
-    source->rests = !timer_start(t, source, CLOCK_MONOTONIC);
-    if (source->rests)
+    source->throttled = !timer_start(t, source, CLOCK_MONOTONIC);
+    if (source->throttled)
       atomic_fetch_sub(&rt.ticking, 1);
-    return !source->rests;
+    return !source->throttled;
   case EVENT_CPU_TIME:
     source->unsettled = !rt.timers_for_cpu && perf_start(t, source, random_phase(t, source->period));
     /* Making an event takes long where others fork or map memory: that is not the program's time. */
@@ -192,12 +192,13 @@ void source_start(struct thread_state *t)
 }
 
 /* Of those that count, see source_bearable(). */
-static void set_rests(struct source *source, bool rests)
+static void set_throttled(struct source *source, bool throttled)
 {
-  if (source->how != SOURCE_TIMER || rt.events[source->event].clock != EVENT_WALL_TIME || source->rests == rests)
+  if (source->how != SOURCE_TIMER || rt.events[source->event].clock != EVENT_WALL_TIME ||
+      source->throttled == throttled)
     return;
-  source->rests = rests;
-  atomic_fetch_add(&rt.ticking, rests ? -1u : 1u); /* the handler sees the flag: nothing moves across */
+  source->throttled = throttled;
+  atomic_fetch_add(&rt.ticking, throttled ? -1u : 1u); /* the handler sees the flag: nothing moves across */
 }
 
 void source_stop(struct thread_state *t)
@@ -206,7 +207,7 @@ void source_stop(struct thread_state *t)
     struct source *source = &t->sources[i];
     if (source->how == SOURCE_TIMER)
       sys_timer_stop(source->timer);
-    set_rests(source, true);
+    set_throttled(source, true);
     if (source->how == SOURCE_PERF) {
       sys_unmap(source->page, PAGE);
       if (source->fd_open)
@@ -215,14 +216,14 @@ void source_stop(struct thread_state *t)
     *source = (struct source){.event = (uint8_t)i, .own.fd = -1};
   }
   if (rt.online)
-    work_stop(t);
+    work_clock_stop(t);
 }
 
-void source_rest(struct thread_state *t)
+void source_suspend(struct thread_state *t)
 {
   for (unsigned i = 0; i < rt.event_count; i++)
     if (t->sources[i].how == SOURCE_TIMER) {
-      set_rests(&t->sources[i], true); /* first: a sample that still comes does not set it going again */
+      set_throttled(&t->sources[i], true); /* first: a sample that still comes does not set it going again */
       sys_timer_set(t->sources[i].timer, 0, 0);
     }
 }
@@ -231,7 +232,7 @@ void source_go_on(struct thread_state *t)
 {
   for (unsigned i = 0; i < rt.event_count; i++)
     if (t->sources[i].how == SOURCE_TIMER) {
-      set_rests(&t->sources[i], false);
+      set_throttled(&t->sources[i], false);
       sys_timer_set(t->sources[i].timer, 1, t->sources[i].period);
     }
 }
@@ -245,29 +246,29 @@ static uint64_t clock_ns(const struct source *source)
 /* With samples that take longer than the period (deep stacks at high rates) the program would not get on at all. */
 bool source_too_early(const struct source *source)
 {
-  return source->rest_until && clock_ns(source) < source->rest_until;
+  return source->throttled_until && clock_ns(source) < source->throttled_until;
 }
 
-uint64_t source_owed(const struct source *source, uint64_t cpu_ns)
+uint64_t source_unsampled(const struct source *source, uint64_t cpu_ns)
 {
   uint64_t now = rt.events[source->event].clock == EVENT_CPU_TIME ? cpu_ns : sys_monotonic_ns();
-  return source->rest_until && !source->rests && now > source->last ? now - source->last : 0;
+  return source->throttled_until && !source->throttled && now > source->last ? now - source->last : 0;
 }
 
 /* Most samples are short, and the clock need not be asked: a tick is no longer than a nanosecond. */
-static void rest_after(struct source *source, uint64_t began)
+static void throttle_after(struct source *source, uint64_t began)
 {
-  enum { REST_SHARE = 3 };
-  source->rest_until = 0;
-  if ((rt_ticks() - began) * (REST_SHARE + 1) < source->period || rt.events[source->event].clock == EVENT_COUNT)
+  enum { THROTTLE_SHARE = 3 };
+  source->throttled_until = 0;
+  if ((rt_ticks() - began) * (THROTTLE_SHARE + 1) < source->period || rt.events[source->event].clock == EVENT_COUNT)
     return;
   uint64_t now = clock_ns(source);
-  source->rest_until = now + REST_SHARE * (now - source->last);
+  source->throttled_until = now + THROTTLE_SHARE * (now - source->last);
 }
 
 void source_took(struct thread_state *t, struct source *source, uint64_t began)
 {
-  rest_after(source, began);
+  throttle_after(source, began);
   if (rt.events[source->event].clock != EVENT_WALL_TIME)
     return;
   if (source->period > source->asked)
@@ -312,8 +313,8 @@ static bool switches_often(struct source *source, uint64_t weight_ns)
   uint32_t switches = (sequence - source->switches) / 2;
   source->switches = sequence;
   bool often = source->period >= TICK_MAX_NS && (uint64_t)switches * SWITCH_NS * SHARE_MAX > weight_ns;
-  source->restless = often ? source->restless + 1 : 0;
-  return source->restless >= IN_A_ROW;
+  source->frequent_switches = often ? source->frequent_switches + 1 : 0;
+  return source->frequent_switches >= IN_A_ROW;
 }
 
 static void change_to_timer(struct thread_state *t, struct source *source)
@@ -321,11 +322,11 @@ static void change_to_timer(struct thread_state *t, struct source *source)
   void *page = source->page;
   if (!timer_start(t, source, CLOCK_THREAD_CPUTIME_ID)) {
     source->how = SOURCE_PERF;
-    source->restless = 0;
+    source->frequent_switches = 0;
     return;
   }
   source->page = NULL;
-  work_follow(t);
+  work_clock_follow(t);
   sys_unmap(page, PAGE);
 }
 
@@ -339,7 +340,7 @@ static void settle_period(struct thread_state *t, struct source *source)
     if (!timer_start(t, source, CLOCK_THREAD_CPUTIME_ID))
       rt_lost(t, FORMAT_LOST_EVENTS);
   }
-  work_follow(t);
+  work_clock_follow(t);
 }
 
 /* That takes long where others fork or map memory.  Who closes waits for it. */
@@ -367,7 +368,7 @@ uint64_t source_weight(struct thread_state *t, struct source *source)
   case EVENT_WALL_TIME:
     return time_weight(source, sys_monotonic_ns());
   case EVENT_CPU_TIME: {
-    /* Code of ours that was interrupted may be reading the page (rt/work.c): then at the next sample. */
+    /* Code of ours that was interrupted may be reading the page (rt/span/work_clock.c): then at the next sample. */
     bool may_unmap = source->how == SOURCE_PERF && !t->inside;
     uint64_t weight = time_weight(source, sys_thread_cpu_ns());
     if (may_unmap && (source->unsettled || switches_often(source, weight)))

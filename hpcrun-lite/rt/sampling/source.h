@@ -9,8 +9,8 @@
  * Elapsed time passes for threads that sleep, too: to sample many of them would take the whole machine, and the program
  * would not get on.  Then periods are longer than asked for; weights stay true, and what is left out is counted.
  */
-#ifndef HPCRUN_LITE_RT_SOURCE_H
-#define HPCRUN_LITE_RT_SOURCE_H
+#ifndef HPCRUN_LITE_RT_SAMPLING_SOURCE_H
+#define HPCRUN_LITE_RT_SAMPLING_SOURCE_H
 
 #include "hpcrun-lite/rt/core/rt.h"
 
@@ -22,14 +22,14 @@ void source_start(struct thread_state *t);
 void source_stop(struct thread_state *t); /* also the source of its work */
 
 /* The timers of the calling thread rest while it sleeps, and signal at once when they go on. */
-void source_rest(struct thread_state *t);
+void source_suspend(struct thread_state *t);
 void source_go_on(struct thread_state *t);
 
 /* Is it too early for another sample, since the last took long?  Its time goes to the next one. */
 bool source_too_early(const struct source *source);
 
 /* What has passed since the last sample, if that took long and none has followed.  cpu_ns: the thread's clock. */
-uint64_t source_owed(const struct source *source, uint64_t cpu_ns);
+uint64_t source_unsampled(const struct source *source, uint64_t cpu_ns);
 
 /* A sample was taken, which began at that moment (rt_ticks). */
 void source_took(struct thread_state *t, struct source *source, uint64_t began);

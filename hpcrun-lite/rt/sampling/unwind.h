@@ -11,8 +11,8 @@
  * functions that do nothing. The one lock inside (its cache of unwind rows) is only ever held by threads inside
  * rt_enter().
  */
-#ifndef HPCRUN_LITE_RT_UNWIND_H
-#define HPCRUN_LITE_RT_UNWIND_H
+#ifndef HPCRUN_LITE_RT_SAMPLING_UNWIND_H
+#define HPCRUN_LITE_RT_SAMPLING_UNWIND_H
 
 #include <libunwind.h>
 #include <signal.h>

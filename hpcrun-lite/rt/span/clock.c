@@ -1,6 +1,6 @@
 #include "hpcrun-lite/rt/span/clock.h"
 
-#include "hpcrun-lite/rt/span/path.h"
+#include "hpcrun-lite/rt/span/critical_path.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
 enum { SPINS = 100, TRIES = 1000000 };
@@ -16,21 +16,21 @@ void clock_lock_slowly(uint32_t *lock)
 
 struct clock clock_copy(struct thread_state *t, const struct clock *clock)
 {
-  return (struct clock){clock->base, clock->burdened, path_copy(t, &clock->path)};
+  return (struct clock){clock->base, clock->burdened, critical_path_copy(t, &clock->path)};
 }
 
 void clock_set(struct thread_state *t, struct clock *clock, const struct clock *other)
 {
   struct clock copy = clock_copy(t, other);
-  path_drop(t, &clock->path);
+  critical_path_drop(t, &clock->path);
   *clock = copy;
 }
 
 void clock_raise(struct thread_state *t, struct clock *clock, const struct clock *other)
 {
   if (other->base > clock->base) {
-    struct path path = path_copy(t, &other->path);
-    path_drop(t, &clock->path);
+    struct path path = critical_path_copy(t, &other->path);
+    critical_path_drop(t, &clock->path);
     clock->path = path;
     __atomic_store_n(&clock->base, other->base, __ATOMIC_RELAXED);
   }
@@ -40,7 +40,7 @@ void clock_raise(struct thread_state *t, struct clock *clock, const struct clock
 
 void clock_clear(struct thread_state *t, struct clock *clock)
 {
-  path_drop(t, &clock->path);
+  critical_path_drop(t, &clock->path);
   *clock = (struct clock){0};
 }
 

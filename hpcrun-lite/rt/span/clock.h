@@ -1,8 +1,8 @@
 /* Logical clocks and where they meet.  Context: RT, in callbacks. */
-#ifndef HPCRUN_LITE_RT_CLOCK_H
-#define HPCRUN_LITE_RT_CLOCK_H
+#ifndef HPCRUN_LITE_RT_SPAN_CLOCK_H
+#define HPCRUN_LITE_RT_SPAN_CLOCK_H
 
-#include "hpcrun-lite/rt/span/path.h"
+#include "hpcrun-lite/rt/span/critical_path.h"
 
 /* The length of the longest chain of work that ends here, with its path; burdened: with the costs of scheduling. */
 struct clock {
@@ -51,7 +51,7 @@ static inline void clock_raise_by(struct thread_state *t, struct clock *clock, c
   }
   if (other->burdened > clock->burdened)
     clock->burdened = other->burdened;
-  path_drop(t, &dropped);
+  critical_path_drop(t, &dropped);
 }
 
 void join_offer(struct thread_state *t, struct join *join, const struct clock *clock);

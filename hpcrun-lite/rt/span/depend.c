@@ -1,6 +1,6 @@
 #include "hpcrun-lite/rt/span/depend.h"
 
-#include "hpcrun-lite/rt/span/log.h"
+#include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/core/pool.h"
 
 enum { BUCKETS = 510 };
@@ -222,7 +222,7 @@ void depend_wait(struct thread_state *t, const struct depend *task, struct clock
   for (uint32_t index = task->edges; index; index = edge_at(index)->more)
     if (!edge_at(index)->member) {
       join_take(t, clock, &cell_at(edge_at(index)->cell)->ends);
-      log_take(t, name, &cell_at(edge_at(index)->cell)->ends);
+      graph_log_take(t, name, &cell_at(edge_at(index)->cell)->ends);
     }
 }
 
@@ -233,7 +233,7 @@ void depend_end(struct thread_state *t, struct depend *task, const struct clock 
     struct edge *edge = edge_at(index);
     if (edge->member && clock) {
       join_offer(t, &cell_at(edge->cell)->ends, clock);
-      log_offer(t, name, &cell_at(edge->cell)->ends);
+      graph_log_offer(t, name, &cell_at(edge->cell)->ends);
     }
     cell_drop(t, edge->cell);
     task->edges = edge->more;

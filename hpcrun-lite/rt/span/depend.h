@@ -4,8 +4,8 @@
  * stand the last set of tasks that write, and those that read after it.  A set's end is a join; a task waits for joins,
  * and offers its own end to those that it belongs to.  Joins live as long as somebody refers to them.
  */
-#ifndef HPCRUN_LITE_RT_DEPEND_H
-#define HPCRUN_LITE_RT_DEPEND_H
+#ifndef HPCRUN_LITE_RT_SPAN_DEPEND_H
+#define HPCRUN_LITE_RT_SPAN_DEPEND_H
 
 #include "hpcrun-lite/rt/span/clock.h"
 #include "hpcrun-lite/rt/core/omp-tools.h"

@@ -6,8 +6,8 @@
  * construct inside an instance of its own row belongs to that instance.  Each thread sums up for its rows; the sums of
  * all threads meet in the shared table when a thread ends, and at the end.
  */
-#ifndef HPCRUN_LITE_RT_DIRECTIVE_H
-#define HPCRUN_LITE_RT_DIRECTIVE_H
+#ifndef HPCRUN_LITE_RT_SPAN_DIRECTIVE_H
+#define HPCRUN_LITE_RT_SPAN_DIRECTIVE_H
 
 #include "hpcrun-lite/rt/core/rt.h"
 

@@ -1,7 +1,7 @@
 #include "hpcrun-lite/rt/span/graph.h"
 
 #include "hpcrun-lite/rt/span/directive.h"
-#include "hpcrun-lite/rt/span/path.h"
+#include "hpcrun-lite/rt/span/critical_path.h"
 
 enum { TEAMS_FIRST = 64 };
 
@@ -50,10 +50,10 @@ void graph_attribute(struct thread_state *t, struct task *task, uint64_t work)
     uint64_t part = last ? left : rt_part(work, t->fragment[i].weight, weight);
     part = part > left ? left : part;
     left -= part;
-    path_add(t, &task->now.path, PATH_KEY(task->scope.row, t->index, t->fragment[i].node), part);
+    critical_path_add(t, &task->now.path, CRITICAL_PATH_KEY(task->scope.row, t->index, t->fragment[i].node), part);
   }
   if (!weight)
-    path_add(t, &task->now.path, PATH_KEY(task->scope.row, 0, 0), work);
+    critical_path_add(t, &task->now.path, CRITICAL_PATH_KEY(task->scope.row, 0, 0), work);
   t->fragment_samples = 0;
 }
 

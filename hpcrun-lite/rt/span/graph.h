@@ -1,13 +1,14 @@
 /* The graph's records: tasks, teams, taskgroups; fragments and constructs of the task that runs.  Context: RT, in
- * callbacks. Shared by rt/ospg.c (tasks, regions, waits) and rt/sharing.c (worksharing, exclusion, dependences). */
-#ifndef HPCRUN_LITE_RT_GRAPH_H
-#define HPCRUN_LITE_RT_GRAPH_H
+ * callbacks. Shared by rt/span/span.c (tasks, regions, waits) and rt/span/worksharing.c (worksharing, exclusion,
+ * dependences). */
+#ifndef HPCRUN_LITE_RT_SPAN_GRAPH_H
+#define HPCRUN_LITE_RT_SPAN_GRAPH_H
 
 #include "hpcrun-lite/rt/span/clock.h"
 #include "hpcrun-lite/rt/span/depend.h"
-#include "hpcrun-lite/rt/span/log.h"
+#include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/core/pool.h"
-#include "hpcrun-lite/rt/span/work.h"
+#include "hpcrun-lite/rt/span/work_clock.h"
 
 enum { SHARED_LOOPS = 8, ROWS_OPEN = 18 };
 
@@ -30,9 +31,10 @@ struct scope {
   uint64_t begin, pending; /* base clock; work that nobody knows yet */
 };
 
-/* What others have to tell a waiter: the latest of their clocks, and by bits who has not told yet (rt/child.h). */
+/* What others have to tell a waiter: the latest of their clocks, and by bits who has not told yet
+ * (rt/span/explicit_task.h). */
 struct meeting {
-  uint64_t untold;
+  uint64_t unreported;
   struct join ends;
 };
 
@@ -171,8 +173,8 @@ uint64_t graph_cost_mean(enum graph_cost cost);
 /* Splits a fragment's work over its samples by their weight. */
 void graph_attribute(struct thread_state *t, struct task *task, uint64_t work);
 
-/* Ends the fragment that runs, at a moment (rt/work.h): its work is the current task's.  The second one is for the
- * callbacks of small tasks. */
+/* Ends the fragment that runs, at a moment (rt/span/work_clock.h): its work is the current task's.  The second one is
+ * for the callbacks of small tasks. */
 void graph_fragment_end_at(struct thread_state *t, uint64_t moment);
 
 static inline __attribute__((always_inline)) void graph_fragment_end_inline(struct thread_state *t, uint64_t moment)
@@ -181,19 +183,19 @@ static inline __attribute__((always_inline)) void graph_fragment_end_inline(stru
   if (!task || task->flags & TASK_WAITING) {
     t->fragment_samples = 0;
     if (task)
-      log_time(t, moment);
+      graph_log_time(t, moment);
     return;
   }
-  uint64_t work = work_until(t, moment);
+  uint64_t work = work_clock_until(t, moment);
   if (!work || atomic_load_explicit(&rt.paused, memory_order_relaxed)) {
-    log_time(t, moment);
+    graph_log_time(t, moment);
     return;
   }
-  log_run(t, moment, work);
+  graph_log_run(t, moment, work);
   if (t->fragment_samples)
     graph_attribute(t, task, work);
   else /* the directive gets what has no sample */
-    path_add(t, &task->now.path, PATH_KEY(task->scope.row, 0, 0), work);
+    critical_path_add(t, &task->now.path, CRITICAL_PATH_KEY(task->scope.row, 0, 0), work);
   task->now.base += work;
   task->now.burdened += work;
   task->scope.pending += work;
@@ -202,26 +204,26 @@ static inline __attribute__((always_inline)) void graph_fragment_end_inline(stru
 
 static inline void graph_fragment_end(struct thread_state *t)
 {
-  graph_fragment_end_at(t, work_moment(t));
+  graph_fragment_end_at(t, work_clock_moment(t));
 }
 
 /* The next fragment begins a little after a moment: a short callback does not read the counter again. */
 static inline void graph_fragment_begin_after(struct thread_state *t, uint64_t moment)
 {
   enum { CALLBACK_TICKS = 60 };
-  work_begin(t, work_is_time() ? moment + CALLBACK_TICKS : work_moment(t));
+  work_clock_begin(t, work_clock_is_time() ? moment + CALLBACK_TICKS : work_clock_moment(t));
 }
 
 static inline void graph_fragment_begin(struct thread_state *t)
 {
   if (t->task) /* what it does until it has one is that one's */
-    work_begin(t, work_moment(t));
+    work_clock_begin(t, work_clock_moment(t));
 }
 
 /* The moment to take, if the time-stamp counter has been read already (0: not). */
 static inline uint64_t graph_moment(struct thread_state *t, uint64_t read)
 {
-  return read && work_is_time() ? read : work_moment(t);
+  return read && work_clock_is_time() ? read : work_clock_moment(t);
 }
 
 /* The innermost instance around what the task does now; made if there is none yet. */

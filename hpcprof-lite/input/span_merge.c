@@ -1,0 +1,299 @@
+#include "hpcprof-lite/input/span_merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void span_release(struct profile_workspan *graph)
+{
+  for (uint32_t i = 0; graph->directives && i < graph->directives_count; i++)
+    free(graph->directives[i].name);
+  free(graph->directives);
+  free(graph->unit);
+  *graph = (struct profile_workspan){0};
+}
+
+/* Whether a process's graph belongs to the run's, whose unit is that. */
+static bool counts(const struct profile_process *process, const char *unit)
+{
+  return process->usable && process->graph.known && !strcmp(process->graph.unit, unit);
+}
+
+/* The process with the largest span; time goes before counts.  PROFILE_NONE if none has one. */
+static uint32_t longest(const struct profile *profile)
+{
+  uint32_t best = PROFILE_NONE;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    if (!process->usable || !process->graph.known)
+      continue;
+    const struct profile_workspan *graph = &process->graph;
+    const struct profile_workspan *most = best == PROFILE_NONE ? NULL : &profile->processes[best].graph;
+    if (!most || graph->is_time > most->is_time || (graph->is_time == most->is_time && graph->span > most->span))
+      best = i;
+  }
+  return best;
+}
+
+void span_leaders(const struct profile *profile, bool *leads)
+{
+  uint32_t best = longest(profile);
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    const struct profile_workspan *graph = &process->graph;
+    if (process->usable && graph->known && process->number < profile->processes_count)
+      leads[process->number] = graph->is_time == profile->processes[best].graph.is_time &&
+                               graph->span == profile->processes[best].graph.span;
+  }
+}
+
+struct key {
+  const struct profile_directive *directive;
+  const uint32_t *rank;
+  uint32_t process, number;
+};
+
+static uint32_t module_rank(const struct key *key)
+{
+  return key->directive->module == PROFILE_NONE ? PROFILE_NONE : key->rank[key->directive->module];
+}
+
+/* The canonical order of directives: the program, then kind, module, offset, name. */
+static int by_identity(const struct key *x, const struct key *y)
+{
+  const struct profile_directive *a = x->directive, *b = y->directive;
+  if (a->kind != b->kind)
+    return a->kind < b->kind ? -1 : 1;
+  if (a->kind == DIRECTIVE_PROGRAM)
+    return 0;
+  if (a->module != b->module)
+    return module_rank(x) < module_rank(y) ? -1 : 1;
+  if (a->offset != b->offset)
+    return a->offset < b->offset ? -1 : 1;
+  return strcmp(a->name, b->name);
+}
+
+static int by_key(const void *a, const void *b)
+{
+  const struct key *x = a, *y = b;
+  int order = by_identity(x, y);
+  if (!order)
+    order = (x->process > y->process) - (x->process < y->process);
+  return order ? order : (x->number > y->number) - (x->number < y->number);
+}
+
+static void add(uint64_t *sum, uint64_t amount)
+{
+  *sum = contexts_sum(*sum, amount);
+}
+
+static int add_directive(struct profile_workspan *graph, const struct profile_directive *from, bool same)
+{
+  if (!same) {
+    char *name = strdup(from->name);
+    if (!name)
+      return ERR_NOMEM;
+    graph->directives[graph->directives_count++] =
+        (struct profile_directive){.kind = from->kind, .module = from->module, .offset = from->offset, .name = name};
+  }
+  struct profile_directive *into = &graph->directives[graph->directives_count - 1];
+  into->flags |= from->flags;
+  add(&into->instances, from->instances);
+  add(&into->work, from->work);
+  add(&into->span, from->span);
+  add(&into->iterations, from->iterations);
+  into->lock_bound = from->lock_bound > into->lock_bound ? from->lock_bound : into->lock_bound;
+  return 0;
+}
+
+/* All directives of the processes that count, in canonical order (free()). */
+static struct key *sort_directives(const struct profile *profile, const char *unit, const uint32_t *rank, size_t *count)
+{
+  *count = 0;
+  for (uint32_t i = 0; i < profile->processes_count; i++)
+    *count += counts(&profile->processes[i], unit) ? profile->processes[i].graph.directives_count : 0;
+  struct key *keys = calloc(*count + 1, sizeof *keys);
+  size_t at = 0;
+  for (uint32_t i = 0; keys && i < profile->processes_count; i++)
+    for (uint32_t j = 0; counts(&profile->processes[i], unit) && j < profile->processes[i].graph.directives_count; j++)
+      keys[at++] = (struct key){&profile->processes[i].graph.directives[j], rank, i, j};
+  if (keys)
+    qsort(keys, *count, sizeof *keys, by_key);
+  return keys;
+}
+
+/* Merges the directives; profile->span_rows says which the chosen process's are. */
+static int merge_directives(struct profile *profile)
+{
+  struct profile_workspan *graph = &profile->graph;
+  uint32_t *rank = calloc(profile->catalog.modules_count + 1, sizeof *rank);
+  uint32_t *map = calloc((size_t)profile->processes[profile->span_process].graph.directives_count + 1, sizeof *map);
+  profile->span_rows = map;
+  int status = rank && map ? catalog_module_rank(&profile->catalog, rank) : ERR_NOMEM;
+  size_t count = 0;
+  struct key *keys = status ? NULL : sort_directives(profile, graph->unit, rank, &count);
+  graph->directives = keys ? calloc(count + 1, sizeof *graph->directives) : NULL;
+  if (!graph->directives)
+    status = ERR_NOMEM;
+  for (size_t i = 0; i < count && !status; i++) {
+    bool same = i && !by_identity(&keys[i - 1], &keys[i]);
+    status = add_directive(graph, keys[i].directive, same);
+    if (keys[i].process == profile->span_process)
+      map[keys[i].number] = graph->directives_count - 1;
+  }
+  free(keys);
+  free(rank);
+  return status;
+}
+
+static int by_context(const void *a, const void *b)
+{
+  const struct profile_share *x = a, *y = b;
+  if (x->directive != y->directive)
+    return x->directive < y->directive ? -1 : 1;
+  if (x->context != y->context)
+    return x->context < y->context ? -1 : 1;
+  return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Those without a context last of their directive. */
+static int by_place(const void *a, const void *b)
+{
+  const struct profile_share *x = a, *y = b;
+  bool x_none = x->context == PROFILE_NONE, y_none = y->context == PROFILE_NONE;
+  if (x->directive != y->directive)
+    return x->directive < y->directive ? -1 : 1;
+  if (x_none != y_none)
+    return x_none ? 1 : -1;
+  return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Keeps the chosen process's parts, each directive and context once.  Numbers of contexts depend on how the files were
+ * dealt to threads: the order is that of the file. */
+static void keep_shares(struct contexts *contexts, uint32_t owner, const uint32_t *map)
+{
+  struct profile_share *shares = contexts->shares;
+  uint32_t kept = 0, count = 0;
+  for (uint32_t i = 0; i < contexts->shares_count; i++) {
+    struct profile_share share = shares[i];
+    if (share.owner != owner)
+      continue;
+    share.directive = map[share.directive];
+    shares[kept++] = share;
+  }
+  if (kept)
+    qsort(shares, kept, sizeof *shares, by_context);
+  for (uint32_t i = 0; i < kept; i++) {
+    bool same =
+        count && shares[count - 1].directive == shares[i].directive && shares[count - 1].context == shares[i].context;
+    if (same)
+      shares[count - 1].amount += shares[i].amount;
+    else
+      shares[count++] = shares[i];
+  }
+  if (count)
+    qsort(shares, count, sizeof *shares, by_place);
+  contexts->shares_count = count;
+}
+
+/* Spreads an amount over parts in proportion to theirs: each sum up to a part is rounded, so that the total is exact.
+ * False where the parts are too small for a proportion. */
+static bool spread(struct profile_share *shares, uint32_t count, uint64_t amount)
+{
+  uint64_t all = 0, before = 0, given = 0;
+  for (uint32_t i = 0; i < count; i++)
+    all += shares[i].amount;
+  if (!all)
+    return false;
+  for (uint32_t i = 0; i < count; i++) {
+    before += shares[i].amount;
+    uint64_t due = (uint64_t)((__uint128_t)amount * before / all);
+    shares[i].amount += due - given;
+    given = due;
+  }
+  return true;
+}
+
+void span_spread(struct profile_share *shares, uint32_t *count)
+{
+  uint32_t kept = 0, first = 0;
+  for (uint32_t i = 0; i < *count; i++) {
+    if (i && shares[i].directive != shares[i - 1].directive)
+      first = kept;
+    struct profile_share share = shares[i];
+    if (share.context != PROFILE_NONE || !spread(&shares[first], kept - first, share.amount))
+      shares[kept++] = share;
+  }
+  *count = kept;
+}
+
+/* The column of the critical path. */
+static int enter_shares(struct profile *profile)
+{
+  struct profile_column column = {
+      .name = "critical path", .unit = profile->graph.is_time ? "ns" : "", .role = COLUMN_CRITICAL};
+  struct contexts *contexts = &profile->contexts;
+  uint32_t number;
+  int status = catalog_column(&profile->catalog, &column, &number);
+  for (uint32_t i = 0; i < contexts->shares_count && !status; i++)
+    if (contexts->shares[i].context != PROFILE_NONE)
+      status = contexts_value(contexts, contexts->shares[i].context, number, contexts->shares[i].amount);
+  return status;
+}
+
+int span_merge(struct profile *profile)
+{
+  struct profile_workspan *graph = &profile->graph;
+  uint64_t begin = UINT64_MAX, end = 0;
+  profile->span_process = longest(profile);
+  if (profile->span_process == PROFILE_NONE)
+    return 0;
+  const struct profile_process *chosen = &profile->processes[profile->span_process];
+  *graph = (struct profile_workspan){.known = true,
+                                     .unit = strdup(chosen->graph.unit),
+                                     .is_time = chosen->graph.is_time,
+                                     .span = chosen->graph.span,
+                                     .burdened = chosen->graph.burdened};
+  if (!graph->unit)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    if (!counts(process, graph->unit))
+      continue;
+    uint64_t stop = contexts_sum(process->start_ns, process->wall_ns);
+    begin = process->start_ns < begin ? process->start_ns : begin;
+    end = stop > end ? stop : end;
+    profile->span_processes++;
+    profile->span_threads += process->threads_max > UINT32_MAX - profile->span_threads ? 0 : process->threads_max;
+    graph->unseen |= process->graph.unseen;
+    add(&graph->work, process->graph.work);
+  }
+  profile->span_elapsed_ns = end - begin;
+  int status = merge_directives(profile);
+  if (!status) {
+    keep_shares(&profile->contexts, chosen->number, profile->span_rows);
+    span_spread(profile->contexts.shares, &profile->contexts.shares_count);
+    status = enter_shares(profile);
+  }
+  return status;
+}
+
+const char *directive_name(enum directive_kind kind)
+{
+  static const char *const names[DIRECTIVE_KINDS] = {[DIRECTIVE_PROGRAM] = "program",
+                                                     [DIRECTIVE_PARALLEL] = "parallel",
+                                                     [DIRECTIVE_FOR] = "for",
+                                                     [DIRECTIVE_SECTIONS] = "sections",
+                                                     [DIRECTIVE_SINGLE] = "single",
+                                                     [DIRECTIVE_MASKED] = "masked",
+                                                     [DIRECTIVE_TASK] = "task",
+                                                     [DIRECTIVE_TASKLOOP] = "taskloop",
+                                                     [DIRECTIVE_TASKGROUP] = "taskgroup",
+                                                     [DIRECTIVE_TASKWAIT] = "taskwait",
+                                                     [DIRECTIVE_BARRIER] = "barrier",
+                                                     [DIRECTIVE_CRITICAL] = "critical",
+                                                     [DIRECTIVE_LOCK] = "lock",
+                                                     [DIRECTIVE_ORDERED] = "ordered",
+                                                     [DIRECTIVE_TEAMS] = "teams",
+                                                     [DIRECTIVE_USER_REGION] = "user-region"};
+  return names[kind];
+}

@@ -1,0 +1,545 @@
+#include "hpcprof-lite/ranks/serialisation.h"
+
+#include "hpcprof-lite/input/span_merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+enum { BLOCK = 8, LEVEL = 1 };
+
+/* Who adds a field looks here: numbers travel by themselves, what is a pointer, a bool or a module's number does not.
+ */
+_Static_assert(sizeof(struct profile_process) == 416 && sizeof(struct profile_thread) == 360, "see below");
+_Static_assert(sizeof(struct profile_directive) == 72 && sizeof(struct profile_share) == 24, "see below");
+_Static_assert(sizeof(struct context_node) == 16 && sizeof(struct profile_column) == 32, "see below");
+
+/* What must be alike at both ends. */
+struct mark {
+  uint32_t version, process, thread, directive, node, share, module, column;
+};
+
+static const struct mark our_mark = {1,
+                                     sizeof(struct profile_process),
+                                     sizeof(struct profile_thread),
+                                     sizeof(struct profile_directive),
+                                     sizeof(struct context_node),
+                                     sizeof(struct profile_share),
+                                     sizeof(struct profile_module),
+                                     sizeof(struct profile_column)};
+
+void serialisation_release(struct serialisation *message)
+{
+  free(message->bytes);
+  *message = (struct serialisation){0};
+}
+
+static void fail(struct serialisation *message, int status)
+{
+  if (!message->status)
+    message->status = status;
+}
+
+static size_t padded(size_t size)
+{
+  return (size + BLOCK - 1) / BLOCK * BLOCK;
+}
+
+void serialisation_put(struct serialisation *message, const void *block, size_t size)
+{
+  if (message->status)
+    return;
+  size_t needed = message->size + padded(size);
+  if (needed > message->room) {
+    size_t room = needed > message->room * 2 ? needed : message->room * 2;
+    uint8_t *bytes = realloc(message->bytes, room);
+    if (!bytes) {
+      fail(message, ERR_NOMEM);
+      return;
+    }
+    message->bytes = bytes;
+    message->room = room;
+  }
+  if (size)
+    memcpy(message->bytes + message->size, block, size);
+  memset(message->bytes + message->size + size, 0, padded(size) - size);
+  message->size = needed;
+}
+
+const void *serialisation_get(struct serialisation *message, size_t size)
+{
+  if (message->status || size > message->size - message->at || padded(size) > message->size - message->at) {
+    fail(message, ERR_INPUT);
+    return NULL;
+  }
+  const void *block = message->bytes + message->at;
+  message->at += padded(size);
+  return block;
+}
+
+void serialisation_put_number(struct serialisation *message, uint64_t number)
+{
+  serialisation_put(message, &number, sizeof number);
+}
+
+uint64_t serialisation_get_number(struct serialisation *message)
+{
+  const uint64_t *number = serialisation_get(message, sizeof *number);
+  return number ? *number : 0;
+}
+
+void serialisation_put_array(struct serialisation *message, const void *records, uint64_t count, size_t record_size)
+{
+  serialisation_put_number(message, count);
+  serialisation_put(message, records, count * record_size);
+}
+
+const void *serialisation_get_array(struct serialisation *message, uint32_t *count, size_t record_size)
+{
+  uint64_t number = serialisation_get_number(message);
+  const void *records = NULL;
+  if (number > UINT32_MAX)
+    fail(message, ERR_INPUT);
+  else
+    records = serialisation_get(message, number * record_size);
+  *count = records ? (uint32_t)number : 0;
+  return records;
+}
+
+static void put_string(struct serialisation *message, const char *text)
+{
+  serialisation_put_array(message, text, text ? strlen(text) + 1 : 0, 1);
+}
+
+/* NULL where there was none. */
+static const char *get_string(struct serialisation *message)
+{
+  uint32_t length;
+  const char *text = serialisation_get_array(message, &length, 1);
+  if (length && text[length - 1])
+    fail(message, ERR_INPUT);
+  return length && !message->status ? text : NULL;
+}
+
+/* The same, as memory of its own. */
+static char *own_string(struct serialisation *message)
+{
+  const char *text = get_string(message);
+  char *copy = text ? strdup(text) : NULL;
+  if (text && !copy)
+    fail(message, ERR_NOMEM);
+  return copy;
+}
+
+void *serialisation_own_array(struct serialisation *message, uint32_t *count, size_t record_size)
+{
+  const void *records = serialisation_get_array(message, count, record_size);
+  void *copy = records ? calloc((size_t)*count + 1, record_size) : NULL;
+  if (records && !copy)
+    fail(message, ERR_NOMEM);
+  if (copy)
+    memcpy(copy, records, *count * record_size);
+  else
+    *count = 0;
+  return copy;
+}
+
+void serialisation_put_problems(struct serialisation *message, const struct problems *problems)
+{
+  serialisation_put_number(message, problems->count);
+  for (size_t i = 0; i < PROBLEMS_MAX && i < problems->count; i++)
+    put_string(message, problems->lines[i]);
+}
+
+void serialisation_get_problems(struct serialisation *message, struct problems *problems)
+{
+  uint64_t count = serialisation_get_number(message);
+  for (size_t i = 0; i < count && !message->status; i++) {
+    const char *line = i < PROBLEMS_MAX ? get_string(message) : NULL;
+    if (line)
+      problems_add(problems, "%s", line);
+    else if (i >= PROBLEMS_MAX) { /* the rest has no lines */
+      problems->count += count - i;
+      break;
+    } else
+      problems->count++;
+  }
+}
+
+/* ---- processes ---- */
+
+static void put_graph(struct serialisation *message, const struct profile_workspan *graph)
+{
+  put_string(message, graph->unit);
+  serialisation_put_array(message, graph->directives, graph->directives ? graph->directives_count : 0,
+                          sizeof *graph->directives);
+  for (uint32_t i = 0; graph->directives && i < graph->directives_count; i++)
+    put_string(message, graph->directives[i].name);
+}
+
+static void put_process(struct serialisation *message, const struct profile_process *process, bool bare)
+{
+  serialisation_put(message, process, sizeof *process);
+  put_string(message, process->path);
+  put_string(message, process->host);
+  put_string(message, process->command);
+  put_string(message, process->runtime);
+  put_string(message, process->notes);
+  serialisation_put_array(message, process->threads, process->threads_count, sizeof *process->threads);
+  put_graph(message, bare ? &(struct profile_workspan){0} : &process->graph);
+}
+
+/* Numbers of the sender's catalog → ours. */
+struct numbers {
+  uint32_t *modules, modules_count;
+  uint32_t columns[CATALOG_COLUMNS_MAX], columns_count;
+};
+
+static void get_graph(struct serialisation *message, const struct numbers *numbers, struct profile_workspan *graph)
+{
+  graph->directives = NULL;
+  graph->unit = own_string(message);
+  graph->directives = serialisation_own_array(message, &graph->directives_count, sizeof *graph->directives);
+  for (uint32_t i = 0; i < graph->directives_count; i++) /* so that it can be released whatever comes */
+    graph->directives[i].name = NULL;
+  for (uint32_t i = 0; i < graph->directives_count && !message->status; i++) {
+    struct profile_directive *directive = &graph->directives[i];
+    directive->name = own_string(message);
+    if (directive->module != PROFILE_NONE && directive->module < numbers->modules_count)
+      directive->module = numbers->modules[directive->module];
+    else if (directive->module != PROFILE_NONE)
+      fail(message, ERR_INPUT);
+    if (!directive->name || directive->kind >= DIRECTIVE_KINDS)
+      fail(message, ERR_INPUT);
+  }
+  if (graph->known && !graph->unit)
+    graph->known = false; /* a bare one */
+}
+
+/* Bytes that are no bool must not be read as one. */
+static void get_flags(const void *record, struct profile_process *process)
+{
+  const uint8_t *bytes = record;
+  process->usable = bytes[offsetof(struct profile_process, usable)] == 1;
+  process->unfinished = bytes[offsetof(struct profile_process, unfinished)] == 1;
+  process->running = bytes[offsetof(struct profile_process, running)] == 1;
+  process->superseded = bytes[offsetof(struct profile_process, superseded)] == 1;
+  process->graph.known = bytes[offsetof(struct profile_process, graph.known)] == 1;
+  process->graph.is_time = bytes[offsetof(struct profile_process, graph.is_time)] == 1;
+}
+
+static void get_process(struct serialisation *message, const struct numbers *numbers, struct profile_process *process)
+{
+  const struct profile_process *record = serialisation_get(message, sizeof *record);
+  if (!record)
+    return;
+  memcpy(process, record, sizeof *process);
+  get_flags(record, process);
+  process->host = process->command = process->runtime = process->notes = NULL;
+  process->threads = NULL;
+  process->graph.unit = NULL;
+  process->path = own_string(message);
+  process->host = own_string(message);
+  process->command = own_string(message);
+  process->runtime = own_string(message);
+  process->notes = own_string(message);
+  process->threads = serialisation_own_array(message, &process->threads_count, sizeof *process->threads);
+  get_graph(message, numbers, &process->graph);
+}
+
+static void put_processes(struct serialisation *message, const struct profile *profile, bool bare)
+{
+  uint32_t here = 0;
+  for (uint32_t i = 0; i < profile->processes_count; i++)
+    here += profile->processes[i].path != NULL;
+  serialisation_put_number(message, profile->processes_count);
+  serialisation_put_number(message, here);
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    if (!profile->processes[i].path)
+      continue;
+    serialisation_put_number(message, i);
+    put_process(message, &profile->processes[i], bare);
+    serialisation_put_problems(message, bare ? &(struct problems){0} : &profile->problems[i]);
+  }
+}
+
+/* Room for all processes of the run, if there is none yet. */
+static void reserve_processes(struct serialisation *message, struct profile *profile, uint64_t count)
+{
+  if (count > UINT32_MAX - 1 || (profile->processes && profile->processes_count != count)) {
+    fail(message, ERR_INPUT);
+    return;
+  }
+  if (profile->processes)
+    return;
+  profile->processes = calloc(count + 1, sizeof *profile->processes);
+  profile->problems = calloc(count + 1, sizeof *profile->problems);
+  if (profile->processes && profile->problems)
+    profile->processes_count = (uint32_t)count;
+  else
+    fail(message, ERR_NOMEM);
+}
+
+/* What the rest of the program relies on. */
+static void check_process(struct serialisation *message, const struct profile_process *process, uint32_t processes)
+{
+  bool named = process->host && process->command && process->runtime && process->notes;
+  if (!message->status && (!process->path || process->number >= processes || (process->usable && !named)))
+    fail(message, ERR_INPUT);
+}
+
+static void get_processes(struct serialisation *message, const struct numbers *numbers, struct profile *profile)
+{
+  uint64_t count = serialisation_get_number(message), here = serialisation_get_number(message);
+  if (!message->status)
+    reserve_processes(message, profile, count);
+  for (uint64_t i = 0; i < here && !message->status; i++) {
+    uint64_t place = serialisation_get_number(message);
+    if (place >= profile->processes_count || profile->processes[place].path) {
+      fail(message, ERR_INPUT);
+      break;
+    }
+    get_process(message, numbers, &profile->processes[place]);
+    check_process(message, &profile->processes[place], profile->processes_count);
+    serialisation_get_problems(message, &profile->problems[place]);
+  }
+}
+
+/* ---- modules and columns ---- */
+
+static void put_catalog(struct serialisation *message, const struct catalog *catalog)
+{
+  serialisation_put_array(message, catalog->modules, catalog->modules_count, sizeof *catalog->modules);
+  for (uint32_t i = 0; i < catalog->modules_count; i++)
+    put_string(message, catalog->modules[i].path);
+  serialisation_put_array(message, catalog->columns, catalog->columns_count, sizeof *catalog->columns);
+  for (uint32_t i = 0; i < catalog->columns_count; i++) {
+    put_string(message, catalog->columns[i].name);
+    put_string(message, catalog->columns[i].unit);
+  }
+}
+
+static void get_modules(struct serialisation *message, struct catalog *catalog, struct numbers *numbers)
+{
+  const struct profile_module *modules = serialisation_get_array(message, &numbers->modules_count, sizeof *modules);
+  numbers->modules = calloc((size_t)numbers->modules_count + 1, sizeof *numbers->modules);
+  if (!numbers->modules)
+    fail(message, ERR_NOMEM);
+  for (uint32_t i = 0; i < numbers->modules_count && !message->status; i++) {
+    const char *path = get_string(message);
+    if (!path || modules[i].build_id_size > sizeof modules[i].build_id) {
+      fail(message, ERR_INPUT);
+      return;
+    }
+    numbers->modules[i] =
+        catalog_module(catalog, path, modules[i].build_id, modules[i].build_id_size, modules[i].flags);
+    if (numbers->modules[i] == PROFILE_NONE)
+      fail(message, ERR_NOMEM);
+  }
+}
+
+/* What one profile has too many columns for is left out, as it is where files have too many. */
+static void get_columns(struct serialisation *message, struct catalog *catalog, struct numbers *numbers)
+{
+  const struct profile_column *columns = serialisation_get_array(message, &numbers->columns_count, sizeof *columns);
+  if (numbers->columns_count > CATALOG_COLUMNS_MAX)
+    fail(message, ERR_INPUT);
+  for (uint32_t i = 0; i < numbers->columns_count && !message->status; i++) {
+    const char *name = get_string(message), *unit = get_string(message);
+    if (!name || !unit || columns[i].role > COLUMN_CRITICAL) {
+      fail(message, ERR_INPUT);
+      return;
+    }
+    struct profile_column column = columns[i];
+    column.name = (char *)name;
+    column.unit = (char *)unit;
+    if (catalog_column(catalog, &column, &numbers->columns[i]) == ERR_NOMEM)
+      fail(message, ERR_NOMEM);
+  }
+}
+
+/* ---- contexts ---- */
+
+static void put_contexts(struct serialisation *message, const struct profile *profile, bool bare)
+{
+  const struct contexts *contexts = &profile->contexts;
+  bool *leads = calloc((size_t)profile->processes_count + 1, sizeof *leads);
+  if (!leads) {
+    fail(message, ERR_NOMEM);
+    return;
+  }
+  uint32_t kept = 0;
+  if (!bare)
+    span_leaders(profile, leads);
+  for (uint32_t i = 0; i < contexts->shares_count; i++)
+    kept += leads[contexts->shares[i].owner];
+  serialisation_put_array(message, contexts->nodes, contexts->count, sizeof *contexts->nodes);
+  serialisation_put_number(message, contexts->stride);
+  serialisation_put_array(message, contexts->values, bare ? 0 : (uint64_t)contexts->values_count * contexts->stride,
+                          sizeof *contexts->values);
+  serialisation_put_number(message, kept);
+  for (uint32_t i = 0; i < contexts->shares_count; i++)
+    if (leads[contexts->shares[i].owner])
+      serialisation_put(message, &contexts->shares[i], sizeof contexts->shares[i]);
+  free(leads);
+}
+
+static bool has_module(const struct context_node *node)
+{
+  return node->kind == CONTEXT_FRAME || node->kind == CONTEXT_USER_REGION;
+}
+
+static bool sound_node(const struct context_node *nodes, uint32_t i, const struct numbers *numbers)
+{
+  const struct context_node *node = &nodes[i];
+  bool placed = !has_module(node) || node->module < numbers->modules_count;
+  return node->parent < i && node->kind < CONTEXT_KINDS && placed;
+}
+
+/* Adds the nodes; map[theirs] receives ours. */
+static void get_nodes(struct serialisation *message, const struct context_node *nodes, uint32_t count,
+                      const struct numbers *numbers, struct contexts *contexts, uint32_t *map)
+{
+  for (uint32_t i = 1; i < count && !message->status; i++) {
+    if (!sound_node(nodes, i, numbers)) {
+      fail(message, ERR_INPUT);
+      return;
+    }
+    uint32_t module = has_module(&nodes[i]) ? numbers->modules[nodes[i].module] : 0;
+    map[i] = contexts_add(contexts, map[nodes[i].parent], nodes[i].kind, module, nodes[i].offset);
+    if (map[i] == PROFILE_NONE)
+      fail(message, ERR_NOMEM);
+  }
+}
+
+static void get_values(struct serialisation *message, const struct context_node *nodes, uint32_t count,
+                       const struct numbers *numbers, struct contexts *contexts, const uint32_t *map)
+{
+  uint64_t stride = serialisation_get_number(message);
+  uint32_t cells;
+  const uint64_t *values = serialisation_get_array(message, &cells, sizeof *values);
+  for (uint32_t i = 0; i < count && cells && !message->status; i++) {
+    if (!nodes[i].value)
+      continue;
+    if (!stride || nodes[i].value >= cells / stride) {
+      fail(message, ERR_INPUT);
+      return;
+    }
+    for (uint32_t column = 0; column < numbers->columns_count && column < stride; column++)
+      if (numbers->columns[column] != PROFILE_NONE &&
+          contexts_value(contexts, map[i], numbers->columns[column], values[nodes[i].value * stride + column]))
+        fail(message, ERR_NOMEM);
+  }
+}
+
+static void get_shares(struct serialisation *message, const struct profile *profile, uint32_t count,
+                       struct contexts *contexts, const uint32_t *map)
+{
+  uint64_t shares = serialisation_get_number(message);
+  for (uint64_t i = 0; i < shares && !message->status; i++) {
+    const struct profile_share *record = serialisation_get(message, sizeof *record);
+    if (!record)
+      return;
+    struct profile_share share = *record;
+    bool sound = share.owner < profile->processes_count &&
+                 share.directive < profile->processes[share.owner].graph.directives_count &&
+                 (share.context == PROFILE_NONE || share.context < count);
+    if (!sound) {
+      fail(message, ERR_INPUT);
+      return;
+    }
+    if (share.context != PROFILE_NONE)
+      share.context = map[share.context];
+    if (contexts_share(contexts, &share))
+      fail(message, ERR_NOMEM);
+  }
+}
+
+static void get_contexts(struct serialisation *message, const struct numbers *numbers, struct profile *profile)
+{
+  struct contexts *contexts = &profile->contexts;
+  uint32_t count;
+  const struct context_node *nodes = serialisation_get_array(message, &count, sizeof *nodes);
+  if (!message->status && !contexts->nodes && contexts_init(contexts))
+    fail(message, ERR_NOMEM);
+  uint32_t *map = calloc((size_t)count + 1, sizeof *map);
+  if (!map)
+    fail(message, ERR_NOMEM);
+  if (!message->status)
+    get_nodes(message, nodes, count, numbers, contexts, map);
+  if (!message->status)
+    get_values(message, nodes, count, numbers, contexts, map);
+  if (!message->status)
+    get_shares(message, profile, count, contexts, map);
+  free(map);
+}
+
+/* ---- all ---- */
+
+void serialisation_put_profile(struct serialisation *message, const struct profile *profile, bool bare)
+{
+  put_catalog(message, &profile->catalog);
+  put_processes(message, profile, bare);
+  put_contexts(message, profile, bare);
+}
+
+void serialisation_get_profile(struct serialisation *message, struct profile *profile)
+{
+  struct numbers numbers = {0};
+  get_modules(message, &profile->catalog, &numbers);
+  if (!message->status)
+    get_columns(message, &profile->catalog, &numbers);
+  if (!message->status)
+    get_processes(message, &numbers, profile);
+  if (!message->status)
+    get_contexts(message, &numbers, profile);
+  free(numbers.modules);
+}
+
+/* What stands before the compressed blocks. */
+struct head {
+  struct mark mark;
+  uint64_t size;
+};
+
+void *serialisation_pack(struct serialisation *message, size_t *size)
+{
+  struct head head = {our_mark, message->size};
+  size_t room = ZSTD_compressBound(message->size);
+  uint8_t *packed = message->status ? NULL : malloc(sizeof head + room);
+  size_t length = packed ? ZSTD_compress(packed + sizeof head, room, message->bytes, message->size, LEVEL) : 0;
+  if (!packed || ZSTD_isError(length)) {
+    fail(message, ERR_NOMEM);
+    free(packed);
+    return NULL;
+  }
+  memcpy(packed, &head, sizeof head);
+  *size = sizeof head + length;
+  return packed;
+}
+
+void serialisation_unpack(struct serialisation *message, const void *bytes, size_t size)
+{
+  struct head head;
+  *message = (struct serialisation){0};
+  if (size < sizeof head) {
+    fail(message, ERR_INPUT);
+    return;
+  }
+  memcpy(&head, bytes, sizeof head);
+  if (memcmp(&head.mark, &our_mark, sizeof our_mark)) {
+    fail(message, ERR_INPUT);
+    return;
+  }
+  const uint8_t *packed = (const uint8_t *)bytes + sizeof head;
+  size_t claimed = ZSTD_getFrameContentSize(packed, size - sizeof head) == head.size ? head.size : SIZE_MAX;
+  message->bytes = claimed == SIZE_MAX ? NULL : malloc(claimed + 1);
+  if (!message->bytes) {
+    fail(message, claimed == SIZE_MAX ? ERR_INPUT : ERR_NOMEM);
+    return;
+  }
+  size_t length = ZSTD_decompress(message->bytes, claimed, packed, size - sizeof head);
+  if (ZSTD_isError(length) || length != claimed)
+    fail(message, ERR_INPUT);
+  message->size = message->room = claimed;
+}

@@ -1,0 +1,75 @@
+#include "hpcprof-lite/ranks/transport.h"
+
+#include <mpi.h>
+#include <time.h>
+
+/* A message is its size, the receiver's word whether it has room, and pieces: MPI counts in int. */
+enum { TAG_SIZE = 1, TAG_READY, TAG_PIECE, PIECE_BYTES = 1 << 28 };
+
+/* Waits without keeping a core busy, which is another rank's where there are more ranks than cores. */
+static void wait_for(MPI_Request *request)
+{
+  struct timespec pause = {.tv_nsec = 20 * 1000};
+  int done = 0;
+  MPI_Test(request, &done, MPI_STATUS_IGNORE);
+  while (!done) {
+    nanosleep(&pause, NULL);
+    if (pause.tv_nsec < 1000 * 1000)
+      pause.tv_nsec *= 2;
+    MPI_Test(request, &done, MPI_STATUS_IGNORE);
+  }
+}
+
+static void start(uint32_t *rank, uint32_t *size)
+{
+  int mine = 0, all = 1, provided;
+  MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &mine);
+  MPI_Comm_size(MPI_COMM_WORLD, &all);
+  *rank = (uint32_t)mine;
+  *size = (uint32_t)all;
+}
+
+static int piece(uint64_t left)
+{
+  return left < PIECE_BYTES ? (int)left : PIECE_BYTES;
+}
+
+static void send(uint32_t to, const void *bytes, uint64_t size)
+{
+  MPI_Request request;
+  const char *at = bytes;
+  int ready = 0;
+  MPI_Isend(&size, 1, MPI_UINT64_T, (int)to, TAG_SIZE, MPI_COMM_WORLD, &request);
+  wait_for(&request);
+  MPI_Irecv(&ready, 1, MPI_INT, (int)to, TAG_READY, MPI_COMM_WORLD, &request);
+  wait_for(&request);
+  for (uint64_t left = ready ? size : 0; left; left -= (uint64_t)piece(left), at += PIECE_BYTES)
+    MPI_Send(at, piece(left), MPI_BYTE, (int)to, TAG_PIECE, MPI_COMM_WORLD);
+}
+
+static uint64_t expect(uint32_t from)
+{
+  MPI_Request request;
+  uint64_t size = 0;
+  MPI_Irecv(&size, 1, MPI_UINT64_T, (int)from, TAG_SIZE, MPI_COMM_WORLD, &request);
+  wait_for(&request);
+  return size;
+}
+
+static void take(uint32_t from, void *bytes, uint64_t size)
+{
+  char *at = bytes;
+  int ready = bytes != NULL;
+  MPI_Send(&ready, 1, MPI_INT, (int)from, TAG_READY, MPI_COMM_WORLD);
+  for (uint64_t left = ready ? size : 0; left; left -= (uint64_t)piece(left), at += PIECE_BYTES)
+    MPI_Recv(at, piece(left), MPI_BYTE, (int)from, TAG_PIECE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void stop(void)
+{
+  MPI_Finalize();
+}
+
+extern const struct transport transport;
+const struct transport transport = {.start = start, .send = send, .expect = expect, .take = take, .stop = stop};

@@ -1,0 +1,375 @@
+#include "hpcprof-lite/replay/recorded_graph.h"
+
+#include "hpcprof-lite/input/span_merge.h"
+#include "hpcprof-lite/input/read.h"
+#include "hpcprof-lite/input/stitch.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct profile_process *process_of(const struct recorded_graph *recorded)
+{
+  return &recorded->profile->processes[recorded->profile->span_process];
+}
+
+static int replay_all(struct recorded_graph *recorded, const struct replay_request *request, struct replay **replay,
+                      struct replay_result *result)
+{
+  struct log_reader_record record;
+  int status = replay_new(request, replay);
+  while (!status && log_reader_next(recorded->streams, &record))
+    replay_take(*replay, &record);
+  if (!status && log_reader_overflow(recorded->streams))
+    status = ERR_NOMEM;
+  return status ? status : replay_end(*replay, result);
+}
+
+static struct replay_request request_of(struct recorded_graph *recorded)
+{
+  const struct profile_workspan *graph = &process_of(recorded)->graph;
+  return (struct replay_request){.rows = graph->directives_count,
+                                 .streams = log_reader_count(recorded->streams),
+                                 .attribution = &recorded->attribution,
+                                 .exact_samples = !graph->is_time};
+}
+
+/* ---- does it say what was measured? ---- */
+
+struct comparison {
+  struct recorded_graph *recorded;
+  uint64_t differences;
+  char first[256];
+};
+
+/* log: in its own unit. */
+static void compare(struct comparison *comparison, const char *what, const char *of, double log, uint64_t measured,
+                    bool is_amount)
+{
+  const struct profile_workspan *graph = &process_of(comparison->recorded)->graph;
+  double value = is_amount ? log * comparison->recorded->unit : log;
+  double most = value > (double)measured ? value : (double)measured;
+  enum { LAST_NS = 1000 }; /* a last fragment may have come too late for one of the two */
+  double allowed = is_amount && graph->is_time ? 1e-6 * most + LAST_NS : 0;
+  if (fabs(value - (double)measured) <= allowed || comparison->differences++)
+    return;
+  bool seconds = is_amount && graph->is_time;
+  snprintf(comparison->first, sizeof comparison->first, "%s of %s is %.9g in the log, %.9g by the measurement", what,
+           of, seconds ? value / 1e9 : value, seconds ? (double)measured / 1e9 : (double)measured);
+}
+
+static void compare_all(struct recorded_graph *recorded, const struct replay_result *result, struct problems *problems)
+{
+  const struct profile_process *process = process_of(recorded);
+  struct comparison comparison = {.recorded = recorded};
+  compare(&comparison, "span", "the program", result->span, process->graph.span, true);
+  compare(&comparison, "work", "the program", (double)result->work, process->graph.work, true);
+  for (uint32_t row = 1; row < process->graph.directives_count; row++) {
+    const struct profile_directive *directive = &process->graph.directives[row];
+    const struct instances_total *total = &result->rows[row];
+    char of[64];
+    snprintf(of, sizeof of, "construct %" PRIu32 " (%s)", row, directive_name(directive->kind));
+    compare(&comparison, "number", of, (double)total->instances, directive->instances, false);
+    compare(&comparison, "work", of, (double)total->work, directive->work, true);
+    compare(&comparison, "span", of, total->span.at[0], directive->span, true);
+  }
+  if (!comparison.differences)
+    return;
+  recorded->differs = true;
+  problems_add(problems, "%s: its log of the graph says something else: %s (%" PRIu64 " differences)", process->path,
+               comparison.first, comparison.differences);
+}
+
+/* What of the log could not be followed. */
+static void report_losses(struct recorded_graph *recorded, const struct replay_result *result,
+                          struct problems *problems)
+{
+  const struct {
+    uint64_t count;
+    const char *text;
+  } all[] = {{result->invalid, "records that make no sense where they stand: left out"},
+             {result->lost_tasks, "tasks, regions or waits for which there was no room: left out"},
+             {result->lost_constructs, "constructs or locks for which there was no room: not told apart"},
+             {result->lost_joins, "joins that are not known, or are known no longer: taken as they were at the start"},
+             {log_reader_forced(recorded->streams), "records that name what no thread has made"}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    if (!all[i].count)
+      continue;
+    recorded->differs = true;
+    problems_add(problems, "%s: in its log of the graph %" PRIu64 " %s", process_of(recorded)->path, all[i].count,
+                 all[i].text);
+  }
+  recorded->differs = recorded->differs || log_reader_damaged(recorded->streams);
+}
+
+/* ---- the first replay ---- */
+
+/* Where in the profile the samples fell: the file is read again, since nothing of it is kept. */
+static int find_contexts(struct recorded_graph *recorded)
+{
+  struct profile *profile = recorded->profile;
+  const struct profile_process *process = process_of(recorded);
+  struct profile_process again = *process;
+  struct problems known = {0};
+  struct read_file *file = NULL;
+  uint32_t count = recorded->attribution.count;
+  struct stitch_place *places = calloc((size_t)count + 1, sizeof *places);
+  uint32_t *found = malloc(((size_t)count + 1) * sizeof *found);
+  recorded->shares = calloc((size_t)count + 1, sizeof *recorded->shares);
+  int status = places && found && recorded->shares ? 0 : ERR_NOMEM;
+  for (uint32_t i = 1; i < count && !status; i++)
+    places[i] =
+        (struct stitch_place){recorded->attribution.attribution[i].thread, recorded->attribution.attribution[i].node};
+  if (!status)
+    memset(found, 0xff, ((size_t)count + 1) * sizeof *found);
+  if (!status)
+    status = read_open_again(process->path, &known, &file);
+  if (!status)
+    status = stitch_find(file, &again, &profile->catalog, &profile->contexts, places, count, found);
+  if (status == ERR_INPUT) {
+    problems_add(recorded->problems, "%s: cannot be read any more: where its log's samples fell is not known",
+                 process->path);
+    status = 0;
+  }
+  for (uint32_t i = 0; i < count && !status; i++) {
+    const struct attribution_entry *entry = &recorded->attribution.attribution[i];
+    recorded->shares[i] = (struct profile_share){.directive = profile->span_rows[entry->row],
+                                                 .context = entry->thread ? found[i] : PROFILE_NONE,
+                                                 .place = i,
+                                                 .amount = profile_rounded(entry->amount * recorded->unit)};
+  }
+  read_close(file);
+  problems_release(&known);
+  free(places);
+  free(found);
+  return status;
+}
+
+/* Work that a sample stands for: the period of what was sampled, or what there was for each record of one. */
+static double sample_period(const struct recorded_graph *recorded, const struct replay_result *result)
+{
+  const struct catalog *catalog = &recorded->profile->catalog;
+  for (uint32_t i = 0; i < catalog->columns_count && recorded->profile->graph.is_time; i++)
+    if (catalog->columns[i].role == COLUMN_WORK && catalog->columns[i].period)
+      return (double)catalog->columns[i].period;
+  return result->samples ? (double)result->work * recorded->unit / (double)result->samples : 0;
+}
+
+int recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t cores_count, struct problems *problems,
+                        struct recorded_graph *recorded)
+{
+  *recorded = (struct recorded_graph){.profile = profile, .problems = problems};
+  if (!profile->graph.known)
+    return 0;
+  const struct profile_process *process = process_of(recorded);
+  int status = log_reader_open(process->path, problems, &recorded->streams);
+  recorded->unit = process->graph.is_time ? process->graph.tick_ns : 1;
+  if (status == ERR_NOMEM || !recorded->streams)
+    return status == ERR_NOMEM ? status : 0;
+  if (!(recorded->unit > 0)) {
+    problems_add(problems, "%s: the length of a tick is not known: its log of the graph is not used", process->path);
+    return 0;
+  }
+  struct replay_request request = request_of(recorded);
+  struct replay_result result;
+  struct replay *replay = NULL;
+  request.burdened = true;
+  request.cost_fork = (double)process->graph.cost_fork / recorded->unit;
+  request.cost_task = (double)process->graph.cost_task / recorded->unit;
+  request.cost_join = (double)process->graph.cost_join / recorded->unit;
+  for (; request.cores_count < cores_count; request.cores_count++)
+    request.cores[request.cores_count] = cores[request.cores_count];
+  status = replay_all(recorded, &request, &replay, &result);
+  if (!status) {
+    recorded->known = true;
+    recorded->burdened = result.burdened * recorded->unit;
+    recorded->per_sample = sample_period(recorded, &result);
+    for (uint32_t i = 0; i < cores_count; i++)
+      recorded->makespans[i] = result.makespans[i] * recorded->unit;
+    report_losses(recorded, &result, problems);
+    compare_all(recorded, &result, problems);
+  }
+  replay_free(replay);
+  return status;
+}
+
+void recorded_graph_release(struct recorded_graph *recorded)
+{
+  log_reader_close(recorded->streams);
+  attribution_release(&recorded->attribution);
+  free(recorded->shares);
+  free(recorded->path);
+  free(recorded->spans);
+  free(recorded->bounds);
+  *recorded = (struct recorded_graph){0};
+}
+
+/* ---- scenarios ---- */
+
+/* What rows select, by the log's directives and parts. */
+struct selected {
+  double *factors, *rows, *directives;
+};
+
+static int select_rows(struct recorded_graph *recorded, const struct whatif_run *run, const struct whatif_row *rows,
+                       uint32_t count, struct selected *selected, struct replay_request *request)
+{
+  size_t attribution = (size_t)recorded->attribution.count + 1, width = request->rows;
+  if (!recorded->shares && find_contexts(recorded))
+    return ERR_NOMEM;
+  *selected = (struct selected){
+      .factors = calloc(attribution * count, sizeof(double)),
+      .rows = calloc(width * count, sizeof(double)),
+      .directives = calloc((size_t)recorded->profile->graph.directives_count + 1, sizeof(double)),
+  };
+  if (!selected->factors || !selected->rows || !selected->directives)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < count; i++) {
+    double *factors = selected->factors + attribution * i, *by_row = selected->rows + width * i;
+    if (whatif_select(run, &rows[i], recorded->shares, recorded->attribution.count, factors, selected->directives))
+      return ERR_NOMEM;
+    factors[0] = 1; /* parts that are not known */
+    for (uint32_t row = 0; row < width; row++)
+      by_row[row] = row ? selected->directives[recorded->profile->span_rows[row]] : 1;
+    request->scenarios[request->scenarios_count++] = (struct replay_scenario){by_row, factors};
+  }
+  return 0;
+}
+
+static void release_selected(struct selected *selected)
+{
+  free(selected->factors);
+  free(selected->rows);
+  free(selected->directives);
+}
+
+static void enter(const struct recorded_graph *recorded, const struct whatif_run *run,
+                  const struct replay_outcome *found, struct whatif_row *row)
+{
+  struct whatif_enter outcome = {.span = found->span * recorded->unit,
+                                 .removed = found->removed * recorded->unit,
+                                 .sampled = found->sampled * recorded->unit,
+                                 .by_sample = found->by_sample,
+                                 .differs = recorded->differs,
+                                 .per_sample = recorded->per_sample};
+  whatif_enter(run, &outcome, row);
+}
+
+int recorded_graph_parts(struct recorded_graph *recorded, const struct profile_share **attribution, uint32_t *count)
+{
+  *count = recorded->known ? recorded->attribution.count : 0;
+  int status = *count && !recorded->shares ? find_contexts(recorded) : 0;
+  *attribution = recorded->shares;
+  return status;
+}
+
+int recorded_graph_whatif(struct recorded_graph *recorded, const struct whatif_run *run, struct whatif *whatif)
+{
+  int status = 0;
+  whatif->replayed = recorded->known;
+  for (uint32_t first = 0; recorded->known && first < whatif->count && !status; first += REPLAY_SCENARIOS) {
+    struct replay_request request = request_of(recorded);
+    struct replay_result result;
+    struct replay *replay = NULL;
+    struct selected selected = {0};
+    uint32_t left = whatif->count - first, count = left < REPLAY_SCENARIOS ? left : REPLAY_SCENARIOS;
+    status = select_rows(recorded, run, whatif->rows + first, count, &selected, &request);
+    log_reader_rewind(recorded->streams);
+    if (!status)
+      status = replay_all(recorded, &request, &replay, &result);
+    for (uint32_t i = 0; i < count && !status; i++)
+      enter(recorded, run, &result.recorded[i], &whatif->rows[first + i]);
+    release_selected(&selected);
+    replay_free(replay);
+  }
+  return status;
+}
+
+static int by_directive(const void *a, const void *b)
+{
+  const struct profile_share *x = a, *y = b;
+  bool x_none = x->context == PROFILE_NONE, y_none = y->context == PROFILE_NONE;
+  if (x->directive != y->directive)
+    return x->directive < y->directive ? -1 : 1;
+  if (x_none != y_none)
+    return x_none ? 1 : -1;
+  return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Who contributes to the scenario's span.  Amounts are differences of rounded sums, so that they add up; what was not
+ * kept is the program's. */
+static uint32_t take_path(struct recorded_graph *recorded, const struct replay_result *result)
+{
+  double sum = 0;
+  uint64_t before = 0, all = profile_rounded(result->recorded[0].span * recorded->unit);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < recorded->attribution.count; i++) {
+    if (!(result->contribution[i] > 0))
+      continue;
+    struct profile_share share = recorded->shares[i];
+    sum += result->contribution[i] * recorded->unit;
+    uint64_t here = profile_rounded(sum);
+    share.amount = (here < all ? here : all) - before;
+    before += share.amount;
+    recorded->path[count++] = share;
+  }
+  if (before < all)
+    recorded->path[count++] =
+        (struct profile_share){.context = PROFILE_NONE, .place = PROFILE_NONE, .amount = all - before};
+  if (count)
+    qsort(recorded->path, count, sizeof *recorded->path, by_directive);
+  span_spread(recorded->path, &count);
+  return count;
+}
+
+/* The run's directives under the scenario: other processes are as measured. */
+static void take_rows(struct recorded_graph *recorded, const struct replay_result *result)
+{
+  const struct profile_workspan *graph = &recorded->profile->graph, *own = &process_of(recorded)->graph;
+  for (uint32_t i = 0; i < graph->directives_count; i++)
+    recorded->spans[i] = graph->directives[i].span;
+  for (uint32_t row = 1; row < own->directives_count; row++) {
+    uint32_t number = recorded->profile->span_rows[row];
+    uint64_t span = profile_rounded(result->rows[row].span.at[1] * recorded->unit);
+    uint64_t bound = profile_rounded(result->rows[row].lock_bound.at[1] * recorded->unit);
+    uint64_t measured = own->directives[row].span;
+    recorded->spans[number] -= measured < recorded->spans[number] ? measured : recorded->spans[number];
+    recorded->spans[number] += span;
+    recorded->bounds[number] = bound > recorded->bounds[number] ? bound : recorded->bounds[number];
+  }
+}
+
+int recorded_graph_scenario(struct recorded_graph *recorded, const struct whatif_run *run, struct whatif_row *row,
+                            struct workspan_scenario *scenario)
+{
+  struct replay_request request = request_of(recorded);
+  struct replay_result result;
+  struct replay *replay = NULL;
+  struct selected selected = {0};
+  size_t directives = (size_t)recorded->profile->graph.directives_count + 1;
+  int status = select_rows(recorded, run, row, 1, &selected, &request);
+  recorded->path = calloc((size_t)recorded->attribution.count + 1, sizeof *recorded->path);
+  recorded->spans = calloc(directives, sizeof *recorded->spans);
+  recorded->bounds = calloc(directives, sizeof *recorded->bounds);
+  if (!recorded->path || !recorded->spans || !recorded->bounds)
+    status = ERR_NOMEM;
+  request.detail = true;
+  log_reader_rewind(recorded->streams);
+  if (!status)
+    status = replay_all(recorded, &request, &replay, &result);
+  if (!status) {
+    enter(recorded, run, &result.recorded[0], row);
+    take_rows(recorded, &result);
+    *scenario = (struct workspan_scenario){.shares = recorded->path,
+                                           .shares_count = take_path(recorded, &result),
+                                           .spans = recorded->spans,
+                                           .lock_bounds = recorded->bounds,
+                                           .low = row->span_low,
+                                           .high = row->span_high,
+                                           .note = row->note};
+  }
+  release_selected(&selected);
+  replay_free(replay);
+  return status;
+}

@@ -1,0 +1,240 @@
+#include "hpcprof-lite/replay/task_graph.h"
+
+#include "hpcprof-lite/model/profile.h"
+
+enum {
+  SCOPES_OPEN = 6, /* as on the running side */
+  TASKS_MAX = 2 << 20,
+  SCOPES_MAX = 4 << 20,
+  REGIONS_MAX = 1 << 20
+};
+
+int task_graph_init(struct task_graph *graph)
+{
+  int status = object_pool_init(&graph->tasks, sizeof(struct task_graph_task), TASKS_MAX);
+  status = status ? status : object_pool_init(&graph->scopes, sizeof(struct task_graph_scope), SCOPES_MAX);
+  status = status ? status : object_pool_init(&graph->regions, sizeof(struct task_graph_region), REGIONS_MAX);
+  return status ? status : object_pool_init(&graph->groups, sizeof(struct task_graph_group), TASKS_MAX);
+}
+
+bool task_graph_starved(const struct task_graph *graph)
+{
+  return graph->tasks.overflow || graph->scopes.overflow || graph->regions.overflow || graph->groups.overflow ||
+         graph->instances.pool.overflow || graph->clocks.clocks.overflow ||
+         graph->clocks.contributions->links.overflow || graph->task_names.overflow || graph->region_names.overflow ||
+         graph->selection.within.overflow;
+}
+
+void task_graph_release(struct task_graph *graph)
+{
+  object_pool_release(&graph->tasks);
+  object_pool_release(&graph->scopes);
+  object_pool_release(&graph->regions);
+  object_pool_release(&graph->groups);
+  index_release(&graph->task_names);
+  index_release(&graph->region_names);
+  vector_clock_release(&graph->clocks);
+  instances_release(&graph->instances);
+  selection_release(&graph->selection);
+}
+
+struct moment task_graph_moment(const struct task_graph *graph, uint32_t clock)
+{
+  const struct vector_clock_element *element = vector_clock_at(&graph->clocks, clock)->element;
+  return (struct moment){{element[0].at, element[graph->second].at}};
+}
+
+struct moment task_graph_now(const struct task_graph *graph, const struct task_graph_task *task)
+{
+  return task_graph_moment(graph, task->now);
+}
+
+/* ---- tasks, regions and groups go when nobody refers to them ---- */
+
+void task_graph_group_release(struct task_graph *graph, uint32_t index)
+{
+  while (index && --task_graph_group(graph, index)->refs == 0) {
+    uint32_t outer = task_graph_group(graph, index)->outer;
+    vector_clock_free(&graph->clocks, &task_graph_group(graph, index)->ends);
+    object_pool_put(&graph->groups, index);
+    index = outer;
+  }
+}
+
+void task_graph_region_release(struct task_graph *graph, uint32_t index)
+{
+  struct task_graph_region *region = task_graph_region(graph, index);
+  if (!index || --region->refs > 0)
+    return;
+  vector_clock_free(&graph->clocks, &region->start);
+  vector_clock_free(&graph->clocks, &region->phases[0]);
+  vector_clock_free(&graph->clocks, &region->phases[1]);
+  index_remove(&graph->region_names, region->name);
+  object_pool_put(&graph->regions, index);
+}
+
+void task_graph_task_release(struct task_graph *graph, uint32_t index)
+{
+  while (index && --task_graph_task(graph, index)->refs == 0) {
+    struct task_graph_task *task = task_graph_task(graph, index);
+    uint32_t parent = task->parent;
+    vector_clock_free(&graph->clocks, &task->now);
+    vector_clock_free(&graph->clocks, &task->children);
+    vector_clock_free(&graph->clocks, &task->earlier);
+    vector_clock_free(&graph->clocks, &task->loop_entry);
+    vector_clock_free(&graph->clocks, &task->loop_end);
+    task_graph_group_release(graph, task->group);
+    task_graph_region_release(graph, task->region);
+    object_pool_put(&graph->tasks, index);
+    index = parent;
+  }
+}
+
+/* ---- scopes (hpcrun-lite/rt/graph.c) ---- */
+
+/* An implicit task's own scope has its region's instance, as long as that is open. */
+static uint32_t instance_of(const struct task_graph *graph, const struct task_graph_task *task,
+                            const struct task_graph_scope *scope)
+{
+  if (scope->around || !(task->flags & TASK_GRAPH_IMPLICIT))
+    return scope->instance;
+  const struct task_graph_region *region = task_graph_region(graph, task->region);
+  return region->open ? region->instance : 0;
+}
+
+/* The innermost instance around the innermost scope. */
+static uint32_t instance_around(const struct task_graph *graph, const struct task_graph_task *task)
+{
+  for (uint32_t i = task_graph_scope(graph, task->scope)->around; i; i = task_graph_scope(graph, i)->around) {
+    uint32_t instance = instance_of(graph, task, task_graph_scope(graph, i));
+    if (instance)
+      return instance;
+  }
+  return task->outer;
+}
+
+static bool push_scope(struct task_graph *graph, struct task_graph_task *task, uint32_t row, uint32_t instance,
+                       uint32_t chosen)
+{
+  uint32_t index = object_pool_get(&graph->scopes);
+  if (!index) {
+    graph->lost_constructs++;
+    return false;
+  }
+  *task_graph_scope(graph, index) =
+      (struct task_graph_scope){.around = task->scope,
+                                .row = row,
+                                .instance = instance,
+                                .chosen = selection_within(&graph->selection, chosen, row),
+                                .begin = task_graph_now(graph, task)};
+  task->scope = index;
+  return true;
+}
+
+void task_graph_settle(struct task_graph *graph, struct task_graph_task *task)
+{
+  struct task_graph_scope *scope = task_graph_scope(graph, task->scope);
+  uint32_t instance = task->scope ? instance_of(graph, task, scope) : 0;
+  struct moment now = task_graph_now(graph, task);
+  if (!instance)
+    return;
+  instances_work(&graph->instances, instance, scope->pending, &now);
+  scope->pending = 0;
+}
+
+uint32_t task_graph_make_instances(struct task_graph *graph, struct task_graph_task *task)
+{
+  uint32_t open[SCOPES_OPEN + 1], count = 0, outer = task->outer;
+  for (uint32_t i = task->scope; i; i = task_graph_scope(graph, i)->around)
+    open[count++] = i;
+  while (count) {
+    struct task_graph_scope *scope = task_graph_scope(graph, open[--count]);
+    bool own = scope->around || !(task->flags & TASK_GRAPH_IMPLICIT);
+    if (own && !scope->instance && scope->row)
+      scope->instance = instances_enter(&graph->instances, scope->row, outer, &scope->begin);
+    uint32_t instance = instance_of(graph, task, scope);
+    outer = instance ? instance : outer;
+  }
+  return outer;
+}
+
+/* The innermost scope ends.  Without an instance it counts here, if it is the outermost of its row, and its work goes
+ * on to what is around. */
+static void pop_scope(struct task_graph *graph, struct task_graph_task *task)
+{
+  uint32_t index = task->scope;
+  struct task_graph_scope *scope = task_graph_scope(graph, index);
+  struct moment now = task_graph_now(graph, task);
+  uint32_t around = scope->around;
+  if (scope->instance) {
+    task_graph_settle(graph, task);
+    instances_leave(&graph->instances, scope->instance);
+  } else {
+    bool nested = !scope->row || instances_contain(&graph->instances, instance_around(graph, task), scope->row);
+    for (uint32_t i = around; i; i = task_graph_scope(graph, i)->around)
+      nested |= task_graph_scope(graph, i)->row == scope->row;
+    struct moment span = moment_since(&now, &scope->begin);
+    if (!nested)
+      instances_ended(&graph->instances, scope->row, scope->pending, &span);
+    if (around)
+      task_graph_scope(graph, around)->pending += scope->pending;
+    else
+      instances_work(&graph->instances, task->outer, scope->pending, &now);
+  }
+  task->scope = around;
+  object_pool_put(&graph->scopes, index);
+}
+
+bool task_graph_construct_begin(struct task_graph *graph, struct task_graph_task *task, uint32_t row, uint32_t instance)
+{
+  if (task->scope && ++task->scopes_open <= SCOPES_OPEN) {
+    if (push_scope(graph, task, row, instance, task_graph_scope(graph, task->scope)->chosen))
+      return true;
+    task->scopes_open = SCOPES_OPEN + 1; /* else another one would be popped in its place */
+  }
+  instances_leave(&graph->instances, instance);
+  return false;
+}
+
+void task_graph_construct_end(struct task_graph *graph, struct task_graph_task *task)
+{
+  if (!task->scopes_open)
+    return;
+  if (task->scopes_open-- <= SCOPES_OPEN && task_graph_scope(graph, task->scope)->around)
+    pop_scope(graph, task);
+}
+
+uint32_t task_graph_task_new(struct task_graph *graph, uint64_t name)
+{
+  uint32_t index = name ? object_pool_get(&graph->tasks) : 0;
+  if (!index || !index_add(&graph->task_names, name, index)) {
+    graph->lost_tasks++;
+    return 0;
+  }
+  *task_graph_task(graph, index) = (struct task_graph_task){.refs = 1, .name = name};
+  return index;
+}
+
+void task_graph_task_scope(struct task_graph *graph, struct task_graph_task *task, uint32_t row, uint32_t chosen)
+{
+  push_scope(graph, task, row, 0, chosen);
+}
+
+void task_graph_task_end(struct task_graph *graph, uint32_t index)
+{
+  struct task_graph_task *task = task_graph_task(graph, index);
+  while (task->scope && task_graph_scope(graph, task->scope)->around)
+    pop_scope(graph, task);
+  if (task->scope && task->flags & TASK_GRAPH_IMPLICIT) {
+    task_graph_settle(graph, task);
+    object_pool_put(&graph->scopes, task->scope);
+    task->scope = 0;
+  } else if (task->scope) {
+    pop_scope(graph, task);
+  }
+  instances_leave(&graph->instances, task->outer);
+  task->outer = 0;
+  task->flags |= TASK_GRAPH_ENDED;
+  index_remove(&graph->task_names, task->name);
+  task_graph_task_release(graph, index);
+}

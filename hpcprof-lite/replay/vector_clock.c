@@ -1,0 +1,73 @@
+#include "hpcprof-lite/replay/vector_clock.h"
+
+#include <string.h>
+
+static const size_t clocks_bytes_max = (size_t)1 << 30;
+
+static size_t clock_size(uint32_t width)
+{
+  return sizeof(struct vector_clock) + width * sizeof(struct vector_clock_element);
+}
+
+int vector_clock_init(struct vector_clocks *clocks, uint32_t width, uint32_t traced,
+                      struct contributions *contributions)
+{
+  *clocks = (struct vector_clocks){.width = width, .traced = traced, .contributions = contributions};
+  return object_pool_init(&clocks->clocks, clock_size(width), (uint32_t)(clocks_bytes_max / clock_size(width)));
+}
+
+void vector_clock_release(struct vector_clocks *clocks)
+{
+  object_pool_release(&clocks->clocks);
+}
+
+uint32_t vector_clock_new(struct vector_clocks *clocks)
+{
+  return object_pool_get(&clocks->clocks);
+}
+
+uint32_t vector_clock_copy(struct vector_clocks *clocks, uint32_t clock)
+{
+  uint32_t made = vector_clock_new(clocks);
+  vector_clock_set(clocks, made, clock);
+  return made;
+}
+
+void vector_clock_free(struct vector_clocks *clocks, uint32_t *clock)
+{
+  if (!*clock)
+    return;
+  if (clocks->traced != VECTOR_CLOCK_UNTRACED)
+    contributions_drop(clocks->contributions, vector_clock_at(clocks, *clock)->contribution);
+  object_pool_put(&clocks->clocks, *clock);
+  *clock = 0;
+}
+
+static void take_contributions(struct vector_clocks *clocks, struct vector_clock *into, const struct vector_clock *from)
+{
+  uint32_t old = into->contribution;
+  into->contribution = contributions_share(clocks->contributions, from->contribution);
+  contributions_drop(clocks->contributions, old);
+}
+
+void vector_clock_set(struct vector_clocks *clocks, uint32_t clock, uint32_t other)
+{
+  if (!clock)
+    return;
+  struct vector_clock *into = vector_clock_at(clocks, clock), *from = vector_clock_at(clocks, other);
+  memcpy(into->element, from->element, clocks->width * sizeof *into->element);
+  if (clocks->traced != VECTOR_CLOCK_UNTRACED)
+    take_contributions(clocks, into, from);
+}
+
+void vector_clock_raise(struct vector_clocks *clocks, uint32_t clock, uint32_t other)
+{
+  if (!clock || !other)
+    return;
+  struct vector_clock *into = vector_clock_at(clocks, clock), *from = vector_clock_at(clocks, other);
+  if (clocks->traced != VECTOR_CLOCK_UNTRACED && from->element[clocks->traced].at > into->element[clocks->traced].at)
+    take_contributions(clocks, into, from);
+  for (uint32_t i = 0; i < clocks->width; i++)
+    if (from->element[i].at > into->element[i].at)
+      into->element[i] = from->element[i];
+}

@@ -1,0 +1,48 @@
+/* Rows of named cells as CSV (RFC 4180) or JSON.
+ *
+ * Context: BATCH.  Cells are given in the order of the columns, exactly as many; each row is written as it comes.  Text
+ * from measurements is hostile: what is no UTF-8 becomes U+FFFD, and in CSV control characters become '?', so that a
+ * row is a line.
+ */
+#ifndef HPCPROF_LITE_REPORT_ROW_WRITER_H
+#define HPCPROF_LITE_REPORT_ROW_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct row_writer {
+  FILE *stream;
+  bool json;
+  const char *const *columns;
+  size_t columns_count;
+  size_t column; /* next cell of the row, 0 = row not begun */
+  uint64_t rows;
+};
+
+/* Writes the CSV header.  In JSON: the columns, and the beginning of the array "rows" of an object that the caller
+ * opened. */
+void row_writer_begin(struct row_writer *row_writer, FILE *stream, bool json, const char *const *columns,
+                      size_t columns_count);
+
+void row_writer_text(struct row_writer *row_writer, const char *text); /* NULL or "": empty */
+void row_writer_uint(struct row_writer *row_writer, uint64_t value);
+void row_writer_int(struct row_writer *row_writer, int64_t value);
+void row_writer_ns(struct row_writer *row_writer, uint64_t ns); /* as seconds with 9 decimals */
+void row_writer_real(struct row_writer *row_writer, double value, int decimals);
+
+/* An amount of work in the unit of a graph: time as seconds, or a count. */
+void row_writer_work(struct row_writer *row_writer, uint64_t amount, bool is_time);
+
+/* part of whole in percent with 4 decimals, 0 of nothing */
+void row_writer_percent(struct row_writer *row_writer, uint64_t part, uint64_t whole);
+void row_writer_empty(struct row_writer *row_writer);
+
+/* Ends the array; the caller closes the object. */
+void row_writer_end(struct row_writer *row_writer);
+
+/* A JSON string with its quotes. */
+void row_writer_json_string(FILE *stream, const char *text);
+
+#endif

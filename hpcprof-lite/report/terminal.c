@@ -1,0 +1,323 @@
+#include "hpcprof-lite/report/terminal.h"
+
+#include <inttypes.h>
+#include <langinfo.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <wchar.h>
+
+enum { GLYPHS_MAX = 1900, WIDTH_LEAST = 40, WIDTH_MOST = 400, ELLIPSIS = 0x2026 };
+
+/* A text as code points, each with the columns that it takes. */
+struct glyphs {
+  uint32_t code[GLYPHS_MAX];
+  size_t count;
+  bool dots;
+};
+
+void terminal_init(struct terminal *terminal, FILE *stream)
+{
+  *terminal = (struct terminal){.width = 80, .utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8")};
+  int fd = fileno(stream);
+  struct winsize size;
+  if (fd < 0 || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) || !size.ws_col)
+    return; /* mpirun gives its ranks terminals without a size, wherever the output goes */
+  terminal->dots = terminal->utf8;
+  terminal->width = size.ws_col < WIDTH_LEAST ? WIDTH_LEAST : size.ws_col > WIDTH_MOST ? WIDTH_MOST : size.ws_col;
+  const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+  terminal->colour = !(no_colour && *no_colour) && term && strcmp(term, "dumb");
+}
+
+/* Decodes one code point; '?' for what is invalid or must not reach a terminal. */
+static uint32_t decode(const unsigned char **at)
+{
+  const unsigned char *s = *at;
+  unsigned length = s[0] < 0x80 ? 1 : s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc2 ? 2 : 0;
+  uint32_t code = length == 1 ? s[0] : length == 2 ? s[0] & 0x1f : length == 3 ? s[0] & 0x0f : s[0] & 0x07;
+  for (unsigned i = 1; i < length; i++) {
+    if ((s[i] & 0xc0) != 0x80) {
+      length = 0;
+      break;
+    }
+    code = code << 6 | (s[i] & 0x3f);
+  }
+  *at += length ? length : 1;
+  bool hidden = (code >= 0x200b && code <= 0x200f) || (code >= 0x202a && code <= 0x202e) ||
+                (code >= 0x2060 && code <= 0x206f) || code == 0xfeff;
+  bool invalid =
+      !length || code < ' ' || (code >= 127 && code < 160) || code > 0x10ffff || (code >= 0xd800 && code < 0xe000);
+  return hidden || invalid ? '?' : code;
+}
+
+static void read_glyphs(const struct terminal *terminal, const char *text, struct glyphs *glyphs)
+{
+  const unsigned char *at = (const unsigned char *)text;
+  glyphs->count = 0;
+  glyphs->dots = terminal->dots;
+  while (*at && glyphs->count < GLYPHS_MAX) {
+    uint32_t code = decode(&at);
+    bool shown = code < 127 || (terminal->utf8 && wcwidth((wchar_t)code) >= 1);
+    glyphs->code[glyphs->count++] = shown ? code : '?';
+  }
+  if (*at)
+    glyphs->code[GLYPHS_MAX - 1] = ELLIPSIS;
+}
+
+static unsigned glyph_width(const struct glyphs *glyphs, size_t i)
+{
+  uint32_t code = glyphs->code[i];
+  if (code == ELLIPSIS)
+    return glyphs->dots ? 1 : 2;
+  return code < 127 ? 1 : (unsigned)wcwidth((wchar_t)code);
+}
+
+static unsigned glyphs_width(const struct glyphs *glyphs)
+{
+  unsigned width = 0;
+  for (size_t i = 0; i < glyphs->count; i++)
+    width += glyph_width(glyphs, i);
+  return width;
+}
+
+/* Puts an ellipsis in place of [from, to). */
+static void replace(struct glyphs *glyphs, size_t from, size_t to)
+{
+  if (to <= from || (to == from + 1 && glyphs->code[from] == ELLIPSIS))
+    return;
+  glyphs->code[from] = ELLIPSIS;
+  memmove(&glyphs->code[from + 1], &glyphs->code[to], (glyphs->count - to) * sizeof *glyphs->code);
+  glyphs->count -= to - from - 1;
+}
+
+/* Drops " [raw name]" at the end, where a source line is left to name the construct. */
+static void drop_raw(struct glyphs *glyphs)
+{
+  if (!glyphs->count || glyphs->code[glyphs->count - 1] != ']')
+    return;
+  bool placed = false;
+  for (size_t i = 1; i + 1 < glyphs->count; i++) {
+    placed = placed || glyphs->code[i] == '@';
+    if (placed && glyphs->code[i] == '[' && glyphs->code[i - 1] == ' ') {
+      glyphs->count = i - 1;
+      return;
+    }
+  }
+}
+
+/* Shortens "(parameters)" at the end to "(...)". */
+static void drop_parameters(struct glyphs *glyphs)
+{
+  size_t end = glyphs->count;
+  while (end && glyphs->code[end - 1] != ')')
+    end--;
+  unsigned depth = 0;
+  for (size_t i = end; i-- > 0;) {
+    depth += glyphs->code[i] == ')';
+    depth -= glyphs->code[i] == '(';
+    if (!depth) {
+      if (i && end && end - i > 2)
+        replace(glyphs, i + 1, end - 1);
+      return;
+    }
+  }
+}
+
+/* Whether the glyph is an angle bracket of template arguments: not one of operator<, operator>>, operator->. */
+static bool is_angle(const struct glyphs *glyphs, size_t i)
+{
+  uint32_t code = glyphs->code[i];
+  if (code != '<' && code != '>')
+    return false;
+  size_t start = i;
+  while (start && strchr("<>-=", (int)(glyphs->code[start - 1] < 127 ? glyphs->code[start - 1] : ' ')) && i - start < 3)
+    start--;
+  static const char word[] = "operator";
+  size_t length = sizeof word - 1;
+  if (start < length)
+    return code != '>' || !i || glyphs->code[i - 1] != '-';
+  for (size_t j = 0; j < length; j++)
+    if (glyphs->code[start - length + j] != (uint32_t)word[j])
+      return code != '>' || glyphs->code[i - 1] != '-';
+  return false;
+}
+
+/* Shortens the first of the innermost template arguments that are not yet; false if there are none. */
+static bool drop_template(struct glyphs *glyphs)
+{
+  size_t best = 0, best_end = 0;
+  unsigned depth = 0, deepest = 0;
+  size_t open = 0;
+  bool pending = false;
+  for (size_t i = 0; i < glyphs->count; i++) {
+    if (!is_angle(glyphs, i))
+      continue;
+    if (glyphs->code[i] == '<') {
+      depth++;
+      open = i;
+      pending = true;
+      continue;
+    }
+    bool shortened = i == open + 2 && glyphs->code[open + 1] == ELLIPSIS;
+    if (pending && depth > deepest && !shortened && i > open + 1) {
+      deepest = depth;
+      best = open;
+      best_end = i;
+    }
+    pending = false;
+    depth -= depth > 0;
+  }
+  if (!deepest)
+    return false;
+  replace(glyphs, best + 1, best_end);
+  return true;
+}
+
+/* After the inner arguments are shortened the outer ones still stand: "a<b<...>, c>" becomes "a<...>". */
+static bool drop_outer(struct glyphs *glyphs)
+{
+  unsigned depth = 0;
+  size_t open = 0;
+  for (size_t i = 0; i < glyphs->count; i++) {
+    if (!is_angle(glyphs, i))
+      continue;
+    if (glyphs->code[i] == '<') {
+      if (!depth++)
+        open = i;
+      continue;
+    }
+    if (depth && !--depth && !(i == open + 2 && glyphs->code[open + 1] == ELLIPSIS) && i > open + 1) {
+      replace(glyphs, open + 1, i);
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Cuts out of the middle what is too much; the end, which tells names of one family apart, gets a little more room. */
+static void cut_middle(struct glyphs *glyphs, unsigned width)
+{
+  unsigned dots = glyphs->dots ? 1 : 2;
+  if (width <= dots) {
+    glyphs->count = width < glyphs->count ? width : glyphs->count;
+    return;
+  }
+  unsigned head_width = (width - dots) * 2 / 5, tail_width = width - dots - head_width, used = 0;
+  size_t head = 0, tail = glyphs->count;
+  while (head < glyphs->count && used + glyph_width(glyphs, head) <= head_width)
+    used += glyph_width(glyphs, head++);
+  used = 0;
+  while (tail > head && used + glyph_width(glyphs, tail - 1) <= tail_width)
+    used += glyph_width(glyphs, --tail);
+  replace(glyphs, head, tail);
+}
+
+static void write_glyphs(const struct glyphs *glyphs, char *out)
+{
+  for (size_t i = 0; i < glyphs->count; i++) {
+    uint32_t code = glyphs->code[i];
+    if (code < 128) {
+      *out++ = (char)code;
+    } else if (code == ELLIPSIS && !glyphs->dots) {
+      *out++ = '.';
+      *out++ = '.';
+    } else if (code < 0x800) {
+      *out++ = (char)(0xc0 | code >> 6);
+      *out++ = (char)(0x80 | (code & 0x3f));
+    } else if (code < 0x10000) {
+      *out++ = (char)(0xe0 | code >> 12);
+      *out++ = (char)(0x80 | (code >> 6 & 0x3f));
+      *out++ = (char)(0x80 | (code & 0x3f));
+    } else {
+      *out++ = (char)(0xf0 | code >> 18);
+      *out++ = (char)(0x80 | (code >> 12 & 0x3f));
+      *out++ = (char)(0x80 | (code >> 6 & 0x3f));
+      *out++ = (char)(0x80 | (code & 0x3f));
+    }
+  }
+  *out = 0;
+}
+
+unsigned terminal_fit(const struct terminal *terminal, const char *text, unsigned width, char *out)
+{
+  _Static_assert(GLYPHS_MAX * 4 < TERMINAL_TEXT_MAX, "room for the longest code points");
+  struct glyphs glyphs;
+  read_glyphs(terminal, text, &glyphs);
+  if (glyphs_width(&glyphs) > width)
+    drop_raw(&glyphs);
+  if (glyphs_width(&glyphs) > width)
+    drop_parameters(&glyphs);
+  bool more = true;
+  while (more && glyphs_width(&glyphs) > width)
+    more = drop_template(&glyphs) || drop_outer(&glyphs);
+  if (glyphs_width(&glyphs) > width)
+    cut_middle(&glyphs, width);
+  write_glyphs(&glyphs, out);
+  return glyphs_width(&glyphs);
+}
+
+unsigned terminal_decimals(uint64_t largest_ns)
+{
+  return largest_ns < 10000000000000 ? 3 : largest_ns < 1000000000000000 ? 1 : 0;
+}
+
+void terminal_seconds(uint64_t ns, unsigned decimals, char out[16])
+{
+  if (ns / 1000000000 > 99999999)
+    terminal_count(ns / 1000000000, out);
+  else
+    snprintf(out, 16, "%.*f", (int)decimals, (double)ns / 1e9);
+}
+
+void terminal_count(uint64_t value, char out[16])
+{
+  static const char units[] = " kMGTPE";
+  if (value < 1000000) {
+    snprintf(out, 16, "%" PRIu64, value);
+    return;
+  }
+  double scaled = (double)value;
+  size_t unit = 0;
+  while (scaled >= 999.95 && unit + 2 < sizeof units) {
+    scaled /= 1000;
+    unit++;
+  }
+  snprintf(out, 16, "%.2f%c", scaled, units[unit]);
+}
+
+void terminal_percent(uint64_t part, uint64_t whole, char out[16])
+{
+  if (!whole)
+    snprintf(out, 16, "-");
+  else
+    snprintf(out, 16, "%.1f", 100.0 * (double)part / (double)whole);
+}
+
+void terminal_short_count(uint64_t value, char out[16])
+{
+  static const char units[] = " kMGTPE";
+  uint64_t scaled = value;
+  size_t unit = 0;
+  for (; scaled >= 1000 && value >= 10000; scaled /= 1000)
+    unit++;
+  if (unit)
+    snprintf(out, 16, "%" PRIu64 "%c", scaled, units[unit]);
+  else
+    snprintf(out, 16, "%" PRIu64, value);
+}
+
+const char *terminal_bold(const struct terminal *terminal)
+{
+  return terminal->colour ? "\033[1m" : "";
+}
+
+const char *terminal_dim(const struct terminal *terminal)
+{
+  return terminal->colour ? "\033[2m" : "";
+}
+
+const char *terminal_plain(const struct terminal *terminal)
+{
+  return terminal->colour ? "\033[0m" : "";
+}

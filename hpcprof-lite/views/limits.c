@@ -1,0 +1,82 @@
+#include "hpcprof-lite/views/limits.h"
+
+#include <stdlib.h>
+
+struct candidate {
+  uint64_t weight;
+  uint32_t position, row;
+};
+
+static int heaviest_first(const void *a, const void *b)
+{
+  const struct candidate *x = a, *y = b;
+  if (x->weight != y->weight)
+    return x->weight < y->weight ? 1 : -1;
+  return (x->position > y->position) - (x->position < y->position);
+}
+
+/* What a row is judged by. */
+static uint64_t weigh(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits,
+                      uint32_t row)
+{
+  if (limits->critical_path)
+    return tree_incl(tree, row, columns->critical);
+  return tree_weight(tree, columns, row, !limits->by_excl);
+}
+
+/* Whether a row weighs less than the limit, and so does its part of the critical path. */
+static bool is_light(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits,
+                     uint32_t row)
+{
+  uint64_t (*cell)(const struct tree *, uint32_t, uint32_t) = limits->by_excl ? tree_excl : tree_incl;
+  uint64_t critical = cell(tree, row, columns->critical), span = tree_incl(tree, 0, columns->critical);
+  bool off_path = !critical || (double)critical < (double)span * limits->percent / 100;
+  if (limits->critical_path)
+    return off_path;
+  return off_path && (double)weigh(tree, columns, limits, row) <
+                         (double)tree_weight(tree, columns, 0, true) * limits->percent / 100;
+}
+
+/* Hides all but the first `rows` candidates, then what stands below a hidden row. */
+static int keep_heaviest(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits,
+                         bool *shown)
+{
+  struct candidate *candidates = calloc(tree->count, sizeof *candidates);
+  if (!candidates)
+    return ERR_NOMEM;
+  uint32_t count = 0;
+  for (uint32_t i = 1; i < tree->count; i++) {
+    uint32_t row = tree->order[i];
+    if (shown[row])
+      candidates[count++] = (struct candidate){
+          .weight = limits->in_order ? 0 : weigh(tree, columns, limits, row), .position = i, .row = row};
+  }
+  qsort(candidates, count, sizeof *candidates, heaviest_first);
+  for (uint32_t i = limits->rows; i < count; i++)
+    shown[candidates[i].row] = false;
+  for (uint32_t i = 1; i < tree->count; i++)
+    shown[tree->order[i]] = shown[tree->order[i]] && shown[tree->rows[tree->order[i]].parent];
+  free(candidates);
+  return 0;
+}
+
+int limits_apply(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits, bool **shown,
+                 uint32_t *left_out)
+{
+  *shown = calloc(tree->count, sizeof **shown);
+  if (!*shown)
+    return ERR_NOMEM;
+  (*shown)[0] = !limits->critical_path || tree_incl(tree, 0, columns->critical);
+  for (uint32_t i = 1; i < tree->count; i++) {
+    uint32_t row = tree->order[i];
+    const struct tree_row *here = &tree->rows[row];
+    bool deep = limits->depth && here->depth > limits->depth;
+    bool light = is_light(tree, columns, limits, row);
+    (*shown)[row] = (*shown)[here->parent] && !deep && !light;
+  }
+  int status = limits->rows ? keep_heaviest(tree, columns, limits, *shown) : 0;
+  *left_out = 0;
+  for (uint32_t i = 0; i < tree->count; i++)
+    *left_out += !(*shown)[i];
+  return status;
+}

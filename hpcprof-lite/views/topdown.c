@@ -1,0 +1,642 @@
+#include "hpcprof-lite/views/topdown.h"
+
+#include "hpcprof-lite/input/span_merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A context still to be placed, and what its ancestors say about it. */
+struct item {
+  uint32_t node;
+  uint32_t row;     /* the row below which it stands                                        */
+  uint32_t marker;  /* its parent is this entry into a region or task, PROFILE_NONE if not  */
+  uint32_t site;    /* address of the nearest frame above, PROFILE_NONE at the top          */
+  uint32_t outline; /* the outlined function that is its direct caller, PROFILE_NONE if not */
+  bool top;         /* only system frames above                                             */
+  bool own;         /* only the context's own values are still to be placed                 */
+};
+
+struct items {
+  struct item *items;
+  size_t count, room;
+};
+
+/* Beside row numbers + 1: what a marker knows of the row of its body. */
+enum { BODY_NONE = 0, BODY_SEVERAL = UINT32_MAX };
+
+/* An entry into a region or task, and the row of its body once that is found. */
+struct marker {
+  enum tree_kind kind;
+  uint32_t row, site;
+  uint32_t body; /* row number + 1, BODY_NONE or BODY_SEVERAL */
+};
+
+struct build {
+  const struct profile *profile;
+  const struct contexts *contexts;
+  struct names *names;
+  const struct tree_columns *columns;
+  struct tree *tree;
+  bool lines;
+  uint32_t *row_of;             /* the caller's, or NULL */
+  uint32_t *first_child, *next; /* contexts in canonical order */
+  uint32_t *system_rows; /* [context] row of a context that consists of system frames, 0 = not made yet; or NULL */
+  struct items stack, deferred;
+  struct marker *markers;
+  uint32_t markers_count, markers_room;
+  struct tree sites; /* a map: (row, kind, call site) → bodies[] */
+  uint32_t *bodies, bodies_room;
+};
+
+static int items_push(struct items *items, const struct item *item)
+{
+  if (items->count == items->room) {
+    size_t room = items->room ? items->room * 2 : 256;
+    struct item *grown = reallocarray(items->items, room, sizeof *grown);
+    if (!grown)
+      return ERR_NOMEM;
+    items->items = grown;
+    items->room = room;
+  }
+  items->items[items->count++] = *item;
+  return 0;
+}
+
+static int link_children(struct build *build)
+{
+  uint32_t count = build->contexts->count;
+  build->first_child = malloc(count * sizeof *build->first_child);
+  build->next = malloc(count * sizeof *build->next);
+  if (!build->first_child || !build->next)
+    return ERR_NOMEM;
+  memset(build->first_child, 0xff, count * sizeof *build->first_child);
+  for (uint32_t i = 0; i < build->names->order_count;
+       i++) { /* prepended twice, here and on the stack: canonical order */
+    uint32_t node = build->names->order[i];
+    uint32_t parent = build->contexts->nodes[node].parent;
+    build->next[node] = build->first_child[parent];
+    build->first_child[parent] = node;
+  }
+  return 0;
+}
+
+static int push_children(struct build *build, const struct item *below)
+{
+  struct item child = *below;
+  for (uint32_t node = build->first_child[below->node]; node != PROFILE_NONE; node = build->next[node]) {
+    child.node = node;
+    if (items_push(&build->stack, &child))
+      return ERR_NOMEM;
+  }
+  return 0;
+}
+
+static const struct names_step *address_steps(const struct build *build, uint32_t address, uint32_t *count)
+{
+  *count = build->names->addresses[address].count;
+  return &build->names->steps[build->names->addresses[address].first];
+}
+
+/* Source position of an address: that of its innermost function. */
+static void site_position(const struct build *build, uint32_t site, const char **file, uint32_t *line)
+{
+  *file = "";
+  *line = 0;
+  if (site == PROFILE_NONE)
+    return;
+  uint32_t count;
+  const struct names_step *steps = address_steps(build, site, &count);
+  *file = steps[count - 1].file;
+  *line = steps[count - 1].line;
+}
+
+static void add_values(struct build *build, uint32_t node, uint32_t row)
+{
+  if (build->row_of && build->contexts->nodes[node].value)
+    build->row_of[node] = row;
+  for (uint32_t i = 0; i < build->columns->count; i++)
+    tree_value(build->tree, row, i, contexts_get(build->contexts, node, build->columns->source[i]));
+}
+
+/* Places a context's own values: in the row, or in a row for the line of its address below it. */
+static int place_own(struct build *build, uint32_t node, uint32_t row)
+{
+  if (!build->contexts->nodes[node].value) {
+    if (build->row_of)
+      build->row_of[node] = row;
+    return 0;
+  }
+  const char *file;
+  uint32_t line;
+  site_position(build, build->names->address_of[node], &file, &line);
+  if (build->lines && *file && line) {
+    struct tree_row wanted = {.parent = row,
+                              .kind = ROW_LINE,
+                              .function = PROFILE_NONE,
+                              .module = build->contexts->nodes[node].module,
+                              .name = "",
+                              .file = file,
+                              .line = line};
+    bool added;
+    row = tree_add(build->tree, &wanted, &added);
+    if (row == PROFILE_NONE)
+      return ERR_NOMEM;
+    char *text;
+    if (added) {
+      if (asprintf(&text, "%s:%u", names_base(file), line) < 0)
+        return ERR_NOMEM;
+      build->tree->rows[row].name = names_own(build->names, text);
+      if (!build->tree->rows[row].name)
+        return ERR_NOMEM;
+    }
+  }
+  add_values(build, node, row);
+  return 0;
+}
+
+static uint32_t add_plain(struct build *build, uint32_t parent, enum tree_kind kind, const char *name)
+{
+  struct tree_row wanted = {
+      .parent = parent, .kind = kind, .function = PROFILE_NONE, .module = PROFILE_NONE, .name = name, .file = ""};
+  return tree_add(build->tree, &wanted, NULL);
+}
+
+static uint32_t add_function(struct build *build, uint32_t parent, const struct names_step *step)
+{
+  const struct names_function *function = &build->names->functions[step->function];
+  struct tree_row wanted = {.parent = parent,
+                            .kind = step->inlined ? ROW_INLINED : ROW_FUNCTION,
+                            .function = step->function,
+                            .module = function->module,
+                            .name = function->name,
+                            .file = function->file,
+                            .line = function->line};
+  return tree_add(build->tree, &wanted, NULL);
+}
+
+/* "parallel @ solve.c:42 [solve._omp_fn.0]", as much of it as is known. */
+static char *construct_name(enum tree_kind kind, const char *file, uint32_t line, const char *raw)
+{
+  char *text;
+  const char *what = tree_kind_name(kind);
+  const char *open = raw ? " [" : "", *close = raw ? "]" : "";
+  int length = *file && line
+                   ? asprintf(&text, "%s @ %s:%u%s%s%s", what, names_base(file), line, open, raw ? raw : "", close)
+                   : asprintf(&text, "%s%s%s%s", what, open, raw ? raw : "", close);
+  return length < 0 ? NULL : text;
+}
+
+static uint32_t function_named(const struct names *names, uint32_t module, const char *name)
+{
+  for (uint32_t i = 0; i < names->functions_count; i++)
+    if (names->functions[i].module == module && !strcmp(names->functions[i].name, name))
+      return i;
+  return PROFILE_NONE;
+}
+
+/* The row below which a region stands.  Where the function that the region is in made the call its last act, an
+ * optimised one has no frame any more: the outlined function's name tells which it was, and it gets its row back. */
+static uint32_t origin_row(struct build *build, uint32_t parent, uint32_t outlined)
+{
+  const struct tree_row *above = &build->tree->rows[parent];
+  const char *origin = names_origin(build->names, outlined);
+  if (!origin)
+    return PROFILE_NONE;
+  if (!*origin || !strcmp(above->name, origin))
+    return parent;
+  if (above->function != PROFILE_NONE && !strcmp(names_origin(build->names, above->function) ?: "", origin))
+    return parent; /* a region within a region of the same function */
+  uint32_t module = build->names->functions[outlined].module;
+  uint32_t function = function_named(build->names, module, origin);
+  if (function != PROFILE_NONE)
+    return add_function(build, parent, &(struct names_step){.function = function});
+  struct tree_row wanted = {
+      .parent = parent, .kind = ROW_FUNCTION, .function = PROFILE_NONE, .module = module, .name = origin, .file = ""};
+  return tree_add(build->tree, &wanted, NULL);
+}
+
+/* The row of a region or task, known by its outlined function or, without one, by its call site. */
+static uint32_t add_construct(struct build *build, uint32_t parent, enum tree_kind kind, uint32_t function,
+                              uint32_t site)
+{
+  const struct names_function *outlined = function == PROFILE_NONE ? NULL : &build->names->functions[function];
+  if (outlined && kind == ROW_PARALLEL && (parent = origin_row(build, parent, function)) == PROFILE_NONE)
+    return PROFILE_NONE;
+  struct tree_row wanted = {.parent = parent, .kind = kind, .function = function, .module = PROFILE_NONE, .name = ""};
+  site_position(build, site, &wanted.file, &wanted.line);
+  if (outlined) {
+    wanted.module = outlined->module;
+    if (outlined->line && *outlined->file) {
+      wanted.file = outlined->file;
+      wanted.line = outlined->line;
+    }
+  }
+  bool added;
+  uint32_t row = tree_add(build->tree, &wanted, &added);
+  if (row == PROFILE_NONE || !added)
+    return row;
+  char *text = construct_name(kind, wanted.file, wanted.line, outlined ? outlined->name : NULL);
+  build->tree->rows[row].name = names_own(build->names, text);
+  return build->tree->rows[row].name ? row : PROFILE_NONE;
+}
+
+/* Entry of `sites` for bodies entered from one call site; its bodies[] element follows. */
+static uint32_t *site_body(struct build *build, const struct marker *marker)
+{
+  struct tree_row key = {.parent = 0, .function = PROFILE_NONE, .name = ""};
+  site_position(build, marker->site, &key.file, &key.line);
+  key.kind = marker->kind;
+  struct tree_row above = {.parent = 0, .kind = ROW_ROOT, .function = marker->row, .name = "", .file = ""};
+  key.parent = tree_add(&build->sites, &above, NULL);
+  uint32_t entry = key.parent == PROFILE_NONE ? PROFILE_NONE : tree_add(&build->sites, &key, NULL);
+  if (entry == PROFILE_NONE)
+    return NULL;
+  if (entry >= build->bodies_room) {
+    uint32_t room = build->sites.room;
+    uint32_t *bodies = reallocarray(build->bodies, room, sizeof *bodies);
+    if (!bodies)
+      return NULL;
+    memset(bodies + build->bodies_room, 0, (room - build->bodies_room) * sizeof *bodies);
+    build->bodies = bodies;
+    build->bodies_room = room;
+  }
+  return &build->bodies[entry];
+}
+
+static void note_body(uint32_t *body, uint32_t row)
+{
+  *body = *body == BODY_NONE || *body == row + 1 ? row + 1 : BODY_SEVERAL;
+}
+
+/* Records that a marker's body has that row. */
+static int found_body(struct build *build, struct marker *marker, uint32_t row)
+{
+  uint32_t *body = site_body(build, marker);
+  if (!body)
+    return ERR_NOMEM;
+  note_body(body, row);
+  note_body(&marker->body, row);
+  return 0;
+}
+
+/* The row for what stands below a marker but not in a body. */
+static uint32_t marker_row(struct build *build, uint32_t number)
+{
+  struct marker *marker = &build->markers[number];
+  if (marker->body == BODY_NONE) {
+    const uint32_t *body = site_body(build, marker);
+    if (!body)
+      return PROFILE_NONE;
+    if (*body != BODY_NONE && *body != BODY_SEVERAL)
+      marker->body = *body;
+  }
+  if (marker->body == BODY_NONE || marker->body == BODY_SEVERAL) {
+    uint32_t row = add_construct(build, marker->row, marker->kind, PROFILE_NONE, marker->site);
+    if (row == PROFILE_NONE)
+      return PROFILE_NONE;
+    marker->body = row + 1;
+  }
+  return marker->body - 1;
+}
+
+static int defer(struct build *build, const struct item *item, bool own)
+{
+  struct item later = *item;
+  later.own = own;
+  return items_push(&build->deferred, &later);
+}
+
+/* Whether an outlined function is only the inner part of the one that calls it, as clang makes them: the debug
+ * variant's body, or a task's body below its entry. */
+static bool absorbed(const struct build *build, uint32_t caller, uint32_t callee)
+{
+  if (caller == PROFILE_NONE)
+    return false;
+  enum names_outline outer = build->names->functions[caller].outline, inner = build->names->functions[callee].outline;
+  if (inner == OUTLINE_BODY_DEBUG)
+    return outer != OUTLINE_BODY_DEBUG;
+  return inner == OUTLINE_BODY && outer == OUTLINE_TASK;
+}
+
+/* The row of one step of a frame's chain. */
+static uint32_t place_step(struct build *build, struct item *item, const struct names_step *step, uint32_t site)
+{
+  const struct names_function *function = &build->names->functions[step->function];
+  bool entered = item->marker != PROFILE_NONE;
+  if (function->outline == OUTLINE_NONE && !entered) {
+    item->outline = PROFILE_NONE;
+    return add_function(build, item->row, step);
+  }
+  if (absorbed(build, item->outline, step->function)) {
+    item->outline = step->function;
+    return item->row;
+  }
+  enum tree_kind kind = function->outline == OUTLINE_TASK ? ROW_TASK : ROW_PARALLEL;
+  if (entered)
+    kind = build->markers[item->marker].kind;
+  uint32_t row = add_construct(build, item->row, kind, step->function, site);
+  if (entered && row != PROFILE_NONE && found_body(build, &build->markers[item->marker], row))
+    return PROFILE_NONE;
+  item->marker = PROFILE_NONE;
+  item->outline = step->function;
+  return row;
+}
+
+static int visit_steps(struct build *build, const struct item *item, uint32_t address)
+{
+  uint32_t count, site = item->site;
+  const struct names_step *steps = address_steps(build, address, &count);
+  const struct names_function *first = &build->names->functions[steps[0].function];
+  if (item->marker != PROFILE_NONE && first->outline == OUTLINE_NONE && !first->unknown)
+    return defer(build, item, false);
+  struct item below = *item;
+  below.top = false;
+  for (uint32_t i = 0; i < count; i++) {
+    below.row = place_step(build, &below, &steps[i], site);
+    if (below.row == PROFILE_NONE)
+      return ERR_NOMEM;
+    site = PROFILE_NONE; /* of what is inlined the call site is not the frame above */
+  }
+  below.site = address;
+  int status = place_own(build, item->node, below.row);
+  return status ? status : push_children(build, &below);
+}
+
+/* Whether a stripped program's outermost frame is its _start: it has no name, no time and calls nothing but the system.
+ */
+static bool is_nameless_start(const struct build *build, uint32_t node)
+{
+  const struct context_node *nodes = build->contexts->nodes;
+  if (nodes[node].parent || nodes[node].value)
+    return false;
+  for (uint32_t child = build->first_child[node]; child != PROFILE_NONE; child = build->next[child])
+    if (nodes[child].kind != CONTEXT_FRAME ||
+        !(build->profile->catalog.modules[nodes[child].module].flags & MODULE_SYSTEM))
+      return false;
+  return build->first_child[node] != PROFILE_NONE;
+}
+
+/* Whether a frame is one of those that stand outside main and the threads' start functions. */
+static bool is_start(const struct build *build, uint32_t number, uint32_t address)
+{
+  const struct context_node *node = &build->contexts->nodes[number];
+  uint32_t flags = build->profile->catalog.modules[node->module].flags, count;
+  const struct names_step *steps = address_steps(build, address, &count);
+  const struct names_function *function = &build->names->functions[steps[0].function];
+  if (flags & MODULE_SYSTEM || !strcmp(function->name, "_start"))
+    return true;
+  return flags & MODULE_MAIN && function->unknown && is_nameless_start(build, number);
+}
+
+/* The row of a context that has nothing but system frames: these are shown then, having nobody else to stand for them.
+ */
+static uint32_t system_row(struct build *build, uint32_t node)
+{
+  if (!build->system_rows)
+    build->system_rows = calloc(build->contexts->count, sizeof *build->system_rows);
+  if (!build->system_rows)
+    return PROFILE_NONE;
+  struct items path = {0};
+  uint32_t row = 0;
+  for (uint32_t up = node; up && !row; up = build->contexts->nodes[up].parent) {
+    row = build->system_rows[up];
+    if (!row && items_push(&path, &(struct item){.node = up}))
+      row = PROFILE_NONE;
+  }
+  while (path.count && row != PROFILE_NONE) {
+    uint32_t here = path.items[--path.count].node, address = build->names->address_of[here], count = 0;
+    const struct context_node *frame = &build->contexts->nodes[here];
+    const struct names_step *steps = NULL;
+    if (frame->kind == CONTEXT_FRAME &&
+        !(build->profile->catalog.modules[frame->module].flags & (MODULE_TOOL | MODULE_RUNTIME)))
+      steps = address_steps(build, address, &count);
+    for (uint32_t i = 0; i < count && row != PROFILE_NONE; i++)
+      row = add_function(build, row, &steps[i]);
+    build->system_rows[here] = row == PROFILE_NONE ? 0 : row;
+  }
+  free(path.items);
+  return row;
+}
+
+static int visit_frame(struct build *build, const struct item *item)
+{
+  const struct context_node *node = &build->contexts->nodes[item->node];
+  uint32_t flags = build->profile->catalog.modules[node->module].flags, address = build->names->address_of[item->node];
+  struct item below = *item;
+  if (flags & (MODULE_TOOL | MODULE_RUNTIME)) {
+    uint32_t row = item->row;
+    if (node->value && flags & MODULE_RUNTIME)
+      row = add_plain(build, row, ROW_RUNTIME, "[OpenMP runtime]");
+    if (row == PROFILE_NONE)
+      return ERR_NOMEM;
+    add_values(build, item->node, row);
+    return push_children(build, &below);
+  }
+  if (item->top && item->marker == PROFILE_NONE && is_start(build, item->node, address)) {
+    below.site = address;
+    uint32_t row = node->value ? system_row(build, item->node) : 0;
+    if (row == PROFILE_NONE || place_own(build, item->node, row))
+      return ERR_NOMEM;
+    return push_children(build, &below);
+  }
+  return visit_steps(build, item, address);
+}
+
+static int visit_marker(struct build *build, const struct item *item, enum tree_kind kind)
+{
+  if (item->marker != PROFILE_NONE)
+    return defer(build, item, false);
+  if (build->markers_count == build->markers_room) {
+    uint32_t room = build->markers_room ? build->markers_room * 2 : 64;
+    struct marker *markers = reallocarray(build->markers, room, sizeof *markers);
+    if (!markers)
+      return ERR_NOMEM;
+    build->markers = markers;
+    build->markers_room = room;
+  }
+  build->markers[build->markers_count] = (struct marker){.kind = kind, .row = item->row, .site = item->site};
+  struct item below = *item;
+  below.marker = build->markers_count++;
+  below.outline = PROFILE_NONE;
+  below.top = false;
+  if (build->contexts->nodes[item->node].value && defer(build, &below, true))
+    return ERR_NOMEM;
+  return push_children(build, &below);
+}
+
+/* A row of its own kind below the parent's, for what has no function. */
+static int visit_plain(struct build *build, const struct item *item, uint32_t parent, enum tree_kind kind,
+                       const char *name)
+{
+  if (item->marker != PROFILE_NONE)
+    return defer(build, item, false);
+  struct item below = *item;
+  below.row = add_plain(build, parent, kind, name);
+  if (below.row == PROFILE_NONE)
+    return ERR_NOMEM;
+  add_values(build, item->node, below.row);
+  below.outline = PROFILE_NONE;
+  below.top = false;
+  below.site = PROFILE_NONE;
+  return push_children(build, &below);
+}
+
+/* A user region stands below the function that began it; calls that are inlined there, where the frame's address lies,
+ * are made within the region. */
+static int visit_user_region(struct build *build, const struct item *item)
+{
+  enum { INLINED_MOST = 64 };
+  if (item->marker != PROFILE_NONE)
+    return defer(build, item, false);
+  const char *name = build->profile->catalog.modules[build->contexts->nodes[item->node].module].path;
+  uint32_t inlined[INLINED_MOST], count = 0, above = item->row;
+  for (; build->tree->rows[above].kind == ROW_INLINED && count < INLINED_MOST; above = build->tree->rows[above].parent)
+    inlined[count++] = above;
+  struct tree_row wanted = {.parent = above,
+                            .kind = ROW_USER_REGION,
+                            .function = PROFILE_NONE,
+                            .module = PROFILE_NONE,
+                            .name = name,
+                            .file = name};
+  struct item below = *item;
+  below.row = tree_add(build->tree, &wanted, NULL);
+  while (count && below.row != PROFILE_NONE) {
+    wanted = build->tree->rows[inlined[--count]];
+    wanted.parent = below.row;
+    below.row = tree_add(build->tree, &wanted, NULL);
+  }
+  if (below.row == PROFILE_NONE)
+    return ERR_NOMEM;
+  add_values(build, item->node, below.row);
+  return push_children(build, &below);
+}
+
+static int visit(struct build *build, const struct item *item)
+{
+  if (item->own)
+    return place_own(build, item->node, item->row);
+  switch (build->contexts->nodes[item->node].kind) {
+  case CONTEXT_FRAME:
+    return visit_frame(build, item);
+  case CONTEXT_PARALLEL:
+    return visit_marker(build, item, ROW_PARALLEL);
+  case CONTEXT_TASK:
+    return visit_marker(build, item, ROW_TASK);
+  case CONTEXT_RUNTIME:
+    return visit_plain(build, item, item->row, ROW_RUNTIME, "[OpenMP runtime]");
+  case CONTEXT_USER_REGION:
+    return visit_user_region(build, item);
+  case CONTEXT_OUTSIDE:
+    return visit_plain(build, item, 0, ROW_RUNTIME, "[OpenMP runtime]");
+  default:
+    return visit_plain(build, item, item->row, ROW_PARTIAL, "[unwind cut short]");
+  }
+}
+
+/* Visits all contexts; then those below entries, for which it is known only now which bodies there are; until none is
+ * left. */
+static int visit_all(struct build *build)
+{
+  struct item root = {.marker = PROFILE_NONE, .site = PROFILE_NONE, .outline = PROFILE_NONE, .top = true};
+  int status = push_children(build, &root);
+  if (!status && build->contexts->nodes[0].value) {
+    uint32_t row = add_plain(build, 0, ROW_PARTIAL, "[unwind cut short]");
+    if (row == PROFILE_NONE)
+      return ERR_NOMEM;
+    add_values(build, 0, row);
+  }
+  size_t next = 0;
+  while (!status && (build->stack.count || next < build->deferred.count)) {
+    struct item item;
+    if (build->stack.count) {
+      item = build->stack.items[--build->stack.count];
+    } else {
+      item = build->deferred.items[next++];
+      item.row = marker_row(build, item.marker);
+      item.marker = PROFILE_NONE;
+      status = item.row == PROFILE_NONE ? ERR_NOMEM : 0;
+    }
+    if (!status)
+      status = visit(build, &item);
+  }
+  return status;
+}
+
+int topdown_build(const struct profile *profile, struct names *names, const struct tree_columns *columns,
+                  const char *root_name, bool lines, struct tree *tree, uint32_t *row_of)
+{
+  struct build build = {.profile = profile,
+                        .contexts = &profile->contexts,
+                        .names = names,
+                        .columns = columns,
+                        .tree = tree,
+                        .lines = lines,
+                        .row_of = row_of};
+  if (row_of)
+    memset(row_of, 0xff, profile->contexts.count * sizeof *row_of);
+  int status = tree_init(tree, columns->count, root_name);
+  if (!status)
+    status = tree_init(&build.sites, 0, "");
+  if (!status)
+    status = link_children(&build);
+  if (!status)
+    status = visit_all(&build);
+  free(build.first_child);
+  free(build.next);
+  free(build.system_rows);
+  free(build.stack.items);
+  free(build.deferred.items);
+  free(build.markers);
+  free(build.bodies);
+  tree_release(&build.sites);
+  return status;
+}
+
+/* "for @ solve.c:42, where no sample fell", of a construct whose part of the critical path has no context. */
+static int add_path_row(const struct profile *profile, struct names *names, const struct tree_columns *columns,
+                        const struct profile_share *share, struct tree *tree, uint32_t *rows)
+{
+  const struct profile_directive *directive = &profile->graph.directives[share->directive];
+  struct tree_row wanted = {.kind = ROW_PARTIAL, .function = PROFILE_NONE, .module = PROFILE_NONE, .file = ""};
+  uint32_t address = names->directive_at[share->directive];
+  const char *kind = directive_name(directive->kind);
+  char *text;
+  if (address != PROFILE_NONE) {
+    const struct names_step *step =
+        &names->steps[names->addresses[address].first + names->addresses[address].count - 1];
+    wanted.file = step->file;
+    wanted.line = step->line;
+    wanted.module = directive->module;
+  }
+  int length = *wanted.file && wanted.line
+                   ? asprintf(&text, "%s @ %s:%u [callers unknown]", kind, names_base(wanted.file), wanted.line)
+                   : asprintf(&text, "%s [callers unknown]", kind);
+  wanted.name = length < 0 ? NULL : names_own(names, text);
+  uint32_t row = wanted.name ? tree_add(tree, &wanted, NULL) : PROFILE_NONE;
+  if (row == PROFILE_NONE)
+    return ERR_NOMEM;
+  tree_value(tree, row, columns->critical, share->amount);
+  rows[share->directive] = row;
+  return 0;
+}
+
+int topdown_critical_path(const struct profile *profile, struct names *names, const struct tree_columns *columns,
+                          struct tree *tree, uint32_t *row_of)
+{
+  uint32_t *rows = row_of + profile->contexts.count;
+  int status = 0;
+  memset(rows, 0xff, (profile->graph.directives_count + 1) * sizeof *rows);
+  rows[0] = 0;
+  if (columns->critical == PROFILE_NONE)
+    return 0;
+  for (uint32_t i = 0; i < profile->contexts.shares_count && !status; i++) {
+    const struct profile_share *share = &profile->contexts.shares[i];
+    if (share->context != PROFILE_NONE)
+      continue;
+    if (!share->directive)
+      tree_value(tree, 0, columns->critical, share->amount);
+    else
+      status = add_path_row(profile, names, columns, share, tree, rows);
+  }
+  return status;
+}

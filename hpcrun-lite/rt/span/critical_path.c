@@ -1,0 +1,229 @@
+#include "hpcrun-lite/rt/span/critical_path.h"
+
+#include "hpcrun-lite/rt/core/pool.h"
+
+enum { LONG = 32, FOLD = 4096, BULK = 256 };
+
+struct segment {
+  struct pool_record pool;
+  uint32_t tail, refs;
+  uint32_t length; /* segments since it was folded            */
+  uint32_t folded; /* segments that the last folding has left */
+  struct critical_path_item items[CRITICAL_PATH_ITEMS];
+};
+
+static struct pool segments;
+
+/* Room for folding: open addressing, by key; key 0 cannot be free, so keys are kept plus one. */
+struct fold {
+  uint64_t keys[FOLD], amounts[FOLD];
+  uint32_t used[FOLD], count;
+};
+
+static struct segment *at(uint32_t index)
+{
+  return pool_at(&segments, index);
+}
+
+void critical_path_start(void)
+{
+  pool_init(&segments, sizeof(struct segment));
+}
+
+/* ---- references ---- */
+
+static struct credit *credit_of(struct thread_state *t, uint32_t index)
+{
+  return &t->critical_path_credits[index % (sizeof t->critical_path_credits / sizeof *t->critical_path_credits)];
+}
+
+/* Gives references back.  Returns the tail to be dropped, if they were the last. */
+static uint32_t give_back(struct thread_state *t, uint32_t index, uint32_t refs)
+{
+  if (!refs || __atomic_sub_fetch(&at(index)->refs, refs, __ATOMIC_ACQ_REL) > 0)
+    return 0;
+  uint32_t tail = at(index)->tail;
+  pool_put(&segments, &t->free_segments, index);
+  return tail;
+}
+
+void critical_path_drop_tail(struct thread_state *t, uint32_t index)
+{
+  while (index) {
+    if (__atomic_load_n(&at(index)->refs, __ATOMIC_ACQUIRE) == 1) {
+      index = give_back(t, index, 1);
+      continue;
+    }
+    struct credit *credit = credit_of(t, index);
+    if (credit->index != index) {
+      struct credit old = *credit;
+      *credit = (struct credit){index, 1};
+      index = give_back(t, old.index, old.refs);
+      continue;
+    }
+    if (++credit->refs >= 2 * BULK) {
+      credit->refs -= BULK;
+      __atomic_sub_fetch(&at(index)->refs, BULK, __ATOMIC_RELEASE);
+    }
+    return;
+  }
+}
+
+void critical_path_share_tail(struct thread_state *t, uint32_t index)
+{
+  struct credit *credit = credit_of(t, index);
+  while (credit->index != index && credit->refs) { /* what is dropped with it may take its place */
+    struct credit old = *credit;
+    *credit = (struct credit){0};
+    critical_path_drop_tail(t, give_back(t, old.index, old.refs));
+  }
+  if (!credit->refs) {
+    __atomic_fetch_add(&at(index)->refs, BULK, __ATOMIC_RELAXED);
+    *credit = (struct credit){index, BULK};
+  }
+  credit->refs--;
+}
+
+void critical_path_stop_thread(struct thread_state *t)
+{
+  for (unsigned i = 0; i < sizeof t->critical_path_credits / sizeof *t->critical_path_credits;) {
+    struct credit old = t->critical_path_credits[i];
+    t->critical_path_credits[i] = (struct credit){0};
+    critical_path_drop_tail(t, give_back(t, old.index, old.refs));
+    i += t->critical_path_credits[i].refs == 0; /* a tail may have taken its place */
+  }
+  pool_give(&segments, &t->free_segments);
+  if (t->fold_chunk)
+    arena_free(ARENA_FOLD, 0, t->fold_chunk);
+  t->fold_chunk = NULL;
+}
+
+/* ---- items ---- */
+
+const struct critical_path_item *critical_path_next(struct path_place *place)
+{
+  for (;;) {
+    const struct critical_path_item *items = place->path      ? place->path->items
+                                             : place->segment ? at(place->segment)->items
+                                                              : NULL;
+    if (!items)
+      return NULL;
+    while (place->index < CRITICAL_PATH_ITEMS)
+      if (items[place->index++].amount)
+        return &items[place->index - 1];
+    place->segment = place->path ? place->path->tail : at(place->segment)->tail;
+    place->path = NULL;
+    place->index = 0;
+  }
+}
+
+/* Moves the path's own items into a segment.  False without memory. */
+static bool spill(struct thread_state *t, struct path *path)
+{
+  uint32_t index = pool_get(&segments, &t->free_segments);
+  if (!index)
+    return false;
+  struct segment *segment = at(index);
+  if (path->tail && path->borrowed)
+    critical_path_share_tail(t, path->tail);
+  path->borrowed = false;
+  segment->tail = path->tail;
+  segment->refs = 1;
+  segment->length = path->tail ? at(path->tail)->length + 1 : 0;
+  segment->folded = path->tail ? at(path->tail)->folded : 0;
+  for (int i = 0; i < CRITICAL_PATH_ITEMS; i++) {
+    segment->items[i] = path->items[i];
+    path->items[i] = (struct critical_path_item){0};
+  }
+  path->tail = index;
+  return true;
+}
+
+/* Adds to a folding's sums.  Where it is half full, contexts are left out: their directive gets the amount; where it is
+ * nearly full, the program does. */
+static void fold_add(struct fold *fold, uint64_t key, uint64_t amount)
+{
+  bool full = fold->count > FOLD / 2, crowded = fold->count > FOLD / 8 * 7;
+  for (;;) {
+    uint64_t wanted = key + 1;
+    uint32_t slot = (uint32_t)((wanted * 0x9e3779b97f4a7c15ULL) >> 52) % FOLD;
+    while (fold->keys[slot] && fold->keys[slot] != wanted)
+      slot = (slot + 1) % FOLD;
+    if (!fold->keys[slot] && full && (key << 16 || (crowded && key))) {
+      key = key << 16 && !crowded ? key >> 48 << 48 : 0;
+      continue;
+    }
+    if (!fold->keys[slot])
+      fold->used[fold->count++] = slot;
+    fold->keys[slot] = wanted;
+    fold->amounts[slot] += amount;
+    return;
+  }
+}
+
+/* The sums as a path of its own; false without memory: then it has no more than a part of them. */
+static bool unfold(struct thread_state *t, const struct fold *fold, struct path *path)
+{
+  uint32_t made = 0;
+  for (uint32_t i = 0; i < fold->count; i++) {
+    uint32_t slot = fold->used[i];
+    if (i && i % CRITICAL_PATH_ITEMS == 0 && (++made, !spill(t, path)))
+      return false;
+    path->items[i % CRITICAL_PATH_ITEMS] = (struct critical_path_item){fold->keys[slot] - 1, fold->amounts[slot]};
+  }
+  if (path->tail) {
+    at(path->tail)->length = 0;
+    at(path->tail)->folded = made;
+  }
+  return true;
+}
+
+void critical_path_make_room(struct thread_state *t, struct path *path)
+{
+  struct critical_path_item first = path->items[0];
+  if (!path->items[1].amount)
+    return;
+  path->items[0] = (struct critical_path_item){0};
+  spill(t, path); /* without memory it stays */
+  path->items[0] = first;
+}
+
+static void critical_path_fold(struct thread_state *t, struct path *path)
+{
+  if (!t->fold_chunk)
+    t->fold_chunk = arena_new(ARENA_FOLD, 0, FORMAT_FREE, t->index, sizeof(struct fold), 1);
+  if (!t->fold_chunk)
+    return;
+  struct fold *fold = arena_data(t->fold_chunk);
+  struct path_place place = {.path = path};
+  struct path folded = {0};
+  const struct critical_path_item *item;
+  fold->count = 0;
+  while ((item = critical_path_next(&place)))
+    fold_add(fold, item->key, item->amount);
+  bool whole = unfold(t, fold, &folded);
+  for (uint32_t i = 0; i < fold->count; i++)
+    fold->keys[fold->used[i]] = fold->amounts[fold->used[i]] = 0;
+  critical_path_drop(t, whole ? path : &folded);
+  if (whole)
+    *path = folded;
+}
+
+/* What critical_path_add() does not do at once: the first item is free, or neither is, nor of that key. */
+void critical_path_add_other(struct thread_state *t, struct path *path, uint64_t key, uint64_t amount)
+{
+  const struct segment *tail = path->tail ? at(path->tail) : NULL;
+  if (!path->items[0].amount) {
+    path->items[0] = (struct critical_path_item){key, amount};
+    return;
+  }
+  if (tail && tail->length >= LONG && tail->length >= tail->folded)
+    critical_path_fold(t, path);
+  if (path->items[0].amount && path->items[1].amount && !spill(t, path)) {
+    rt_lost(t, FORMAT_LOST_PATHS);
+    return;
+  }
+  if (path->items[0].amount)
+    path->items[1] = path->items[0];
+  path->items[0] = (struct critical_path_item){key, amount};
+}

@@ -1,0 +1,662 @@
+#include "hpcrun-lite/rt/span/explicit_task.h"
+
+#include "hpcrun-lite/rt/span/directive.h"
+
+enum { BULK = 1024, PLACES_FIRST = 64, LAST_BIT = 63 };
+
+/* What children of one task that are created one after the other have in common.  Written by the parent's thread before
+ * a data word names it; read by those who run its tasks, which the runtime hands over.  refs: atomic, the last one
+ * acquires. */
+struct creation {
+  struct pool_record pool;
+  uint32_t refs; /* of children that have not been told of, and of the parent while it may create more */
+  uint32_t parent, group, phase, flags, row, chunk;
+  uint32_t outer, created; /* outer: the instance that they are created in, held */
+  uint32_t scope_row, scope_instance, depth;
+  bool nested; /* within an instance of their own row */
+  uint64_t region, code;
+  struct clock at; /* the parent's, at the first of them */
+};
+
+/* Of a data word with RT_TASK_NEW: the creation, and how far its parent's clock has moved since. */
+enum { INDEX_SHIFT = 2, INDEX_BITS = 18, MOVED_SHIFT = 20, MOVED_BITS = 36, TAG_SHIFT = 56 };
+
+/* Where a thread keeps the latest end; others read it under the lock. */
+struct place {
+  uint32_t lock;
+  bool reported; /* who waited has met it: it need not be offered any more */
+  uint32_t parent, group, phase, chunk;
+  uint64_t region;
+  struct clock latest;
+  uint64_t unused[5];
+};
+_Static_assert(sizeof(struct place) == 128, "cache lines of its own");
+
+static struct pool creations;
+static struct table places; /* by thread_state.live_slot */
+static atomic_flag places_lock = ATOMIC_FLAG_INIT;
+
+static struct creation *at(uint32_t index)
+{
+  return pool_at(&creations, index);
+}
+
+static struct place *place_at(uint32_t slot)
+{
+  return table_at(&places, slot);
+}
+
+void explicit_task_start(void)
+{
+  pool_init(&creations, sizeof(struct creation));
+  atomic_flag_clear(&places_lock);
+  table_init(&places, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct place), PLACES_FIRST);
+}
+
+bool explicit_task_start_thread(struct thread_state *t)
+{
+  bool room = table_reach(&places, &places_lock, t->live_slot);
+  t->place = room ? place_at(t->live_slot) : NULL;
+  return room;
+}
+
+void explicit_task_stop_thread(struct thread_state *t)
+{
+  explicit_task_report(t);
+  pool_give(&creations, &t->free_creations);
+}
+
+/* ---- records ---- */
+
+/* The clock is left as it is.  A free record is zero from `children` to `loop_entry`: what has been used there is
+ * cleared when it is released. */
+static inline uint32_t task_new(struct thread_state *t, struct task **made)
+{
+  void *record;
+  uint32_t index = pool_take(&graph_tasks, &t->free_tasks, &record);
+  if (!index) {
+    rt_lost(t, FORMAT_LOST_GRAPH);
+    return 0;
+  }
+  struct task *task = *made = record;
+  enum { NOW = offsetof(struct task, now), SCOPE = offsetof(struct task, scope), END = offsetof(struct task, depend) };
+  __builtin_memset((char *)task + sizeof task->pool, 0, NOW - sizeof task->pool);
+  __builtin_memset((char *)task + SCOPE, 0, END - SCOPE);
+  task->refs = 1;
+  return index;
+}
+
+uint32_t explicit_task_task_new(struct thread_state *t)
+{
+  struct task *task;
+  uint32_t index = task_new(t, &task);
+  if (index)
+    task->now = (struct clock){0};
+  return index;
+}
+
+/* Returns the parent, if that lost a reference by it. */
+static uint32_t creation_release(struct thread_state *t, uint32_t index, uint32_t refs)
+{
+  struct creation *creation = at(index);
+  if (__atomic_sub_fetch(&creation->refs, refs, __ATOMIC_ACQ_REL) > 0)
+    return 0;
+  uint32_t parent = creation->parent;
+  clock_clear(t, &creation->at);
+  directive_leave(t, creation->outer);
+  pool_put(&creations, &t->free_creations, index);
+  return parent;
+}
+
+static void clear(struct thread_state *t, struct task *task)
+{
+  critical_path_drop(t, &task->now.path);
+  join_clear(t, &task->children.ends);
+  task->children.unreported = 0;
+  clock_clear(t, &task->earlier);
+  join_clear(t, &task->fulfilled);
+  if (task->flags & TASK_LOOPS) {
+    clock_clear(t, &task->loop_entry);
+    clock_clear(t, &task->loop_end);
+  }
+  depend_end(t, &task->depend, NULL, 0);
+  depend_clear(t, &task->depend);
+}
+
+void explicit_task_task_release(struct thread_state *t, uint32_t index)
+{
+  while (index) {
+    struct task *task = graph_task(index);
+    if (__atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) > 1 && __atomic_sub_fetch(&task->refs, 1, __ATOMIC_ACQ_REL) > 0)
+      return;
+    clear(t, task);
+    uint32_t creation = task->creation;
+    pool_put(&graph_tasks, &t->free_tasks, index);
+    index = creation ? creation_release(t, creation, 1) : 0;
+  }
+}
+
+/* ---- creation ---- */
+
+/* Has the clock only moved on by work of one kind since? */
+static bool moved_on(const struct clock *from, const struct clock *to)
+{
+  const struct critical_path_item *before = from->path.items, *now = to->path.items;
+  return from->path.tail == to->path.tail && before[0].key == now[0].key && before[1].key == now[1].key &&
+         before[1].amount == now[1].amount && to->base - now[0].amount == from->base - before[0].amount &&
+         to->burdened - to->base == from->burdened - from->base && to->base - from->base < 1ull << MOVED_BITS;
+}
+
+static bool fits(const struct creation *creation, const struct task *parent, uint32_t flags, const void *code,
+                 uint32_t created)
+{
+  return creation->code == (uint64_t)code && creation->flags == flags && creation->created == created &&
+         creation->group == parent->group && creation->phase == parent->phase && creation->chunk == parent->chunk &&
+         creation->depth == parent->rows_open && creation->scope_row == parent->scope.row &&
+         creation->scope_instance == parent->scope.instance && moved_on(&creation->at, &parent->now);
+}
+
+void explicit_task_close(struct thread_state *t, struct task *parent)
+{
+  uint32_t index = parent->creates, released = index ? creation_release(t, index, parent->stock) : 0;
+  parent->creates = parent->stock = 0;
+  if (released)
+    explicit_task_task_release(t, released);
+}
+
+static uint32_t creation_new(struct thread_state *t, uint32_t parent_index, uint32_t flags, const void *code,
+                             uint32_t created)
+{
+  struct task *parent = graph_task(parent_index);
+  uint32_t index = pool_get(&creations, &t->free_creations);
+  explicit_task_close(t, parent);
+  if (!index)
+    return 0;
+  struct creation *creation = at(index);
+  critical_path_make_room(t, &parent->now.path);
+  uint32_t row = directive_row(t, FORMAT_DIRECTIVE_TASK, code);
+  uint32_t outer = directive_share(t, graph_instance(t, parent));
+  *creation = (struct creation){.refs = BULK,
+                                .parent = parent_index,
+                                .group = parent->group,
+                                .phase = parent->phase,
+                                .flags = flags,
+                                .row = row,
+                                .chunk = parent->chunk,
+                                .outer = outer,
+                                .created = created,
+                                .scope_row = parent->scope.row,
+                                .scope_instance = parent->scope.instance,
+                                .depth = parent->rows_open,
+                                .nested = !row || directive_contains(outer, row),
+                                .region = parent->region,
+                                .code = (uint64_t)code,
+                                .at = clock_copy(t, &parent->now)};
+  __atomic_fetch_add(&parent->refs, 1, __ATOMIC_RELAXED);
+  parent->creates = index;
+  parent->creation_made = creation;
+  parent->stock = BULK;
+  return index;
+}
+
+static uint32_t task_flags(const struct task *parent, int flags, bool serial)
+{
+  if (flags & ompt_task_undeferred) {
+    const struct team *team = graph_team(parent->region);
+    serial |= team && team->size > 1; /* a team of one thread flags every task */
+  }
+  bool final = flags & ompt_task_final || parent->flags & TASK_FINAL;
+  return (serial || parent->flags & TASK_FINAL ? TASK_SERIAL : 0) | (final ? TASK_FINAL : 0);
+}
+
+static inline uint32_t record_new(struct thread_state *t, uint32_t index, uint64_t moved, struct task **record)
+{
+  const struct creation *creation = at(index);
+  struct task *task;
+  uint32_t made = task_new(t, &task);
+  if (!made)
+    return 0;
+  *record = task;
+  task->flags = creation->flags;
+  task->creation = index;
+  task->parent = creation->parent;
+  task->group = creation->group;
+  task->phase = creation->phase;
+  task->region = creation->region;
+  task->outer = creation->outer;
+  task->created = creation->created;
+  task->now.base = creation->at.base + moved;
+  task->now.burdened = creation->at.burdened + moved;
+  task->now.path = critical_path_borrow(&creation->at.path); /* the task has a reference to the creation */
+  task->now.path.items[0].amount += moved;
+  task->scope.row = creation->row;
+  task->scope.begin = task->now.base;
+  return made;
+}
+
+static inline uint64_t word_of(struct thread_state *t, uint32_t index, uint64_t moved, int flags)
+{
+  if (!graph_log_on() && index >> INDEX_BITS == 0 && moved >> MOVED_BITS == 0)
+    return (uint64_t)(uint8_t)rt.epoch << TAG_SHIFT | moved << MOVED_SHIFT | index << INDEX_SHIFT | RT_TASK_NEW;
+  struct task *task;
+  uint32_t made = record_new(t, index, moved, &task);
+  if (made)
+    graph_log_task(t, task, flags);
+  else
+    creation_release(t, index, 1);
+  return rt_task_word(made);
+}
+
+/* A large taskloop is split by tasks that create others in the name of their own parent, which goes on meanwhile: what
+ * they create starts where they are. */
+static uint64_t create_for(struct thread_state *t, int flags)
+{
+  uint32_t index = t->running->creation;
+  if (!index)
+    return rt_task_word(0);
+  __atomic_fetch_add(&at(index)->refs, 1, __ATOMIC_RELAXED);
+  return word_of(t, index, t->running->now.base - at(index)->at.base, flags);
+}
+
+uint64_t explicit_task_create(struct thread_state *t, uint32_t parent_index, int flags, bool serial, const void *code,
+                              uint32_t created)
+{
+  uint64_t moment = work_clock_moment(t), word;
+  graph_fragment_end_inline(t, moment);
+  struct task *parent = t->running;
+  if (__builtin_expect(parent_index != t->task, 0) || !parent) {
+    word = parent ? create_for(t, flags) : rt_task_word(0);
+    graph_fragment_begin_after(t, moment);
+    return word;
+  }
+  uint32_t kind = task_flags(parent, flags, serial), index = parent->creates;
+  if (!index || !fits(parent->creation_made, parent, kind, code, created))
+    index = creation_new(t, parent_index, kind, code, created);
+  if (index) {
+    struct creation *creation = parent->creation_made;
+    if (parent->stock == 1) { /* the parent's own */
+      __atomic_fetch_add(&creation->refs, BULK, __ATOMIC_RELAXED);
+      parent->stock += BULK;
+    }
+    parent->stock--;
+    word = word_of(t, index, parent->now.base - creation->at.base, flags);
+  } else {
+    rt_lost(t, FORMAT_LOST_GRAPH);
+    word = rt_task_word(0);
+  }
+  graph_fragment_begin_after(t, moment);
+  return word;
+}
+
+/* The creation that a data word names, 0 if it is another process's. */
+static uint32_t creation_of(uint64_t word)
+{
+  uint32_t index = (uint32_t)(word >> INDEX_SHIFT) & ((1u << INDEX_BITS) - 1);
+  bool known =
+      word >> TAG_SHIFT == (uint8_t)rt.epoch && index < __atomic_load_n(&creations.table.count, __ATOMIC_ACQUIRE);
+  return known ? index : 0;
+}
+
+static uint64_t moved_of(uint64_t word)
+{
+  return word >> MOVED_SHIFT & ((1ull << MOVED_BITS) - 1);
+}
+
+/* Makes the word name the record.  False if it names another one: whoever fulfils a task needs a record, too. */
+static bool name(ompt_data_t *data, uint32_t index)
+{
+  uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
+  while (word & RT_TASK_NEW)
+    if (__atomic_compare_exchange_n(&data->value, &word, rt_task_word(index) | (word & RT_TASK_WAITING), false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+      return true;
+  return false;
+}
+
+static uint32_t discard(struct thread_state *t, uint32_t index, const ompt_data_t *data)
+{
+  graph_task(index)->creation = 0;
+  explicit_task_task_release(t, index);
+  return rt_task_index(data->value);
+}
+
+uint32_t explicit_task_record(struct thread_state *t, ompt_data_t *data)
+{
+  uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
+  uint32_t creation = word & RT_TASK_NEW ? creation_of(word) : 0;
+  struct task *task;
+  uint32_t made = creation ? record_new(t, creation, moved_of(word), &task) : rt_task_index(word);
+  return !creation || !made || name(data, made) ? made : discard(t, made, data);
+}
+
+static inline uint32_t begin(struct thread_state *t, ompt_data_t *data, struct task **task)
+{
+  uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
+  uint32_t creation = word & RT_TASK_NEW ? creation_of(word) : 0, made;
+  if (!creation) {
+    made = rt_task_index(word);
+    *task = made ? graph_task(made) : NULL;
+    return made;
+  }
+  made = record_new(t, creation, moved_of(word), task);
+  t->begun = made ? data : NULL;
+  return made;
+}
+
+uint32_t explicit_task_begin(struct thread_state *t, ompt_data_t *data)
+{
+  struct task *task;
+  return begin(t, data, &task);
+}
+
+void explicit_task_start_new(struct thread_state *t, ompt_data_t *data, uint64_t moment)
+{
+  graph_fragment_end_inline(t, moment);
+  struct task *task;
+  uint32_t made = begin(t, data, &task);
+  if (made) {
+    t->outer_task = t->task;
+    t->outer_running = t->running;
+    t->task = made;
+    t->running = task;
+    explicit_task_started(t, task, moment);
+    graph_log_task_op(t, GRAPHLOG_SWITCH, task->name);
+  }
+  graph_fragment_begin_after(t, moment);
+}
+
+/* Where the task was fulfilled meanwhile, the other record takes over: who fulfils writes to `fulfilled` alone.  The
+ * task has created nothing yet, so that nothing refers to its own. */
+void explicit_task_publish(struct thread_state *t)
+{
+  ompt_data_t *data = t->begun;
+  t->begun = NULL;
+  if (!data || name(data, t->task))
+    return;
+  uint32_t index = rt_task_index(data->value);
+  struct task *task = index ? graph_task(index) : NULL, *own = t->running;
+  if (!task)
+    return;
+  __builtin_memcpy(&task->flags, &own->flags, offsetof(struct task, fulfilled) - offsetof(struct task, flags));
+  __builtin_memcpy(&task->loop_entry, &own->loop_entry, sizeof *task - offsetof(struct task, loop_entry));
+  own->flags &= ~(uint32_t)TASK_LOOPS;
+  own->now = (struct clock){0};
+  own->depend = (struct depend){0};
+  discard(t, t->task, data);
+  graph_run(t, index);
+}
+
+uint32_t explicit_task_created(uint64_t word)
+{
+  uint32_t creation = word & RT_TASK_NEW ? creation_of(word) : 0, task = rt_task_index(word);
+  return creation ? at(creation)->created : task ? graph_task(task)->created : 0;
+}
+
+/* ---- ends ---- */
+
+static void raise_bit(uint64_t *unreported, uint64_t bit)
+{
+  if (!(__atomic_load_n(unreported, __ATOMIC_RELAXED) & bit))
+    __atomic_fetch_or(unreported, bit, __ATOMIC_SEQ_CST);
+}
+
+/* The last bit is shared: it stays. */
+static void lower_bit(uint64_t *unreported, uint64_t bit)
+{
+  if (bit != 1ull << LAST_BIT)
+    __atomic_fetch_and(unreported, ~bit, __ATOMIC_SEQ_CST);
+}
+
+static uint64_t bit_of(const struct thread_state *t)
+{
+  return 1ull << (t->live_slot < LAST_BIT ? t->live_slot : LAST_BIT);
+}
+
+/* The meeting at which children's ends are awaited besides their parent's taskwait; NULL if the region has ended. */
+static struct meeting *meeting_of(uint32_t group, uint64_t region, uint32_t phase)
+{
+  if (group)
+    return &graph_group(group)->meeting;
+  struct team *team = graph_open_team(region);
+  return team ? &team->phases[phase & 1].meeting : NULL;
+}
+
+/* The thread's next ends are those of that creation. */
+static void ends_open(struct thread_state *t, uint32_t index)
+{
+  const struct creation *creation = at(index);
+  struct place *place = t->place;
+  struct meeting *meeting = meeting_of(creation->group, creation->region, creation->phase);
+  t->ends = (struct reported_ends){.creation = index};
+  clock_lock(&place->lock);
+  place->reported = false;
+  place->parent = creation->parent;
+  place->group = creation->group;
+  place->region = creation->region;
+  place->phase = creation->phase;
+  place->chunk = creation->chunk;
+  clock_unlock(&place->lock);
+  raise_bit(&graph_task(creation->parent)->children.unreported, bit_of(t));
+  if (meeting)
+    raise_bit(&meeting->unreported, bit_of(t));
+}
+
+static void offer_to_parent(struct thread_state *t, struct task *parent, uint32_t chunk, const struct clock *latest)
+{
+  clock_lock(&parent->children.ends.lock);
+  clock_raise(t, chunk == parent->chunk ? &parent->children.ends.latest : &parent->earlier, latest);
+  clock_unlock(&parent->children.ends.lock);
+}
+
+void explicit_task_chunk(struct thread_state *t, struct task *parent)
+{
+  if (!parent->creates)
+    return;
+  explicit_task_close(t, parent);
+  struct join *ends = &parent->children.ends;
+  clock_lock(&ends->lock);
+  clock_raise_by(t, &parent->earlier, &ends->latest);
+  ends->latest = (struct clock){0};
+  parent->chunk++;
+  clock_unlock(&ends->lock);
+}
+
+void explicit_task_report(struct thread_state *t)
+{
+  struct reported_ends ends = t->ends;
+  if (!ends.creation)
+    return;
+  const struct creation *creation = at(ends.creation);
+  struct place *place = t->place;
+  struct task *parent = graph_task(creation->parent);
+  clock_lock(&place->lock);
+  struct meeting *meeting = place->reported ? NULL : meeting_of(creation->group, creation->region, creation->phase);
+  struct clock latest = place->latest;
+  if (!place->reported)
+    offer_to_parent(t, parent, creation->chunk, &latest);
+  if (meeting)
+    join_offer(t, &meeting->ends, &latest);
+  else if (!creation->region && !creation->group) /* nobody needs to wait for it */
+    join_offer(t, &graph_program, &latest);
+  place->latest = (struct clock){0};
+  place->parent = 0;
+  place->region = 0;
+  place->group = 0;
+  clock_unlock(&place->lock);
+  lower_bit(&parent->children.unreported, bit_of(t));
+  if (meeting)
+    lower_bit(&meeting->unreported, bit_of(t));
+  if (!creation->nested)
+    directive_ended(t, creation->row, ends.count, ends.work, ends.span);
+  directive_work(t, creation->outer, ends.work, latest.base);
+  t->ends = (struct reported_ends){0};
+  clock_clear(t, &latest);
+  explicit_task_task_release(t, creation_release(t, ends.creation, ends.refs));
+}
+
+/* Adds what the task has done to the thread's ends, or to its instance where it has one. */
+static void end_scopes(struct thread_state *t, struct task *task)
+{
+  while (task->rows_open)
+    graph_construct_end(t, task);
+  struct scope *scope = &task->scope;
+  if (scope->instance) {
+    directive_work(t, scope->instance, scope->pending, task->now.base);
+    directive_leave(t, scope->instance);
+    scope->instance = 0;
+    return;
+  }
+  t->ends.count++;
+  t->ends.work += scope->pending;
+  t->ends.span += task->now.base - scope->begin;
+}
+
+static void ends_of(struct thread_state *t, const struct task *task)
+{
+  if (t->ends.creation == task->creation)
+    return;
+  explicit_task_report(t);
+  ends_open(t, task->creation);
+}
+
+/* The reference of the task to its creation becomes the thread's. */
+static void end_record(struct thread_state *t, uint32_t index)
+{
+  explicit_task_close(t, graph_task(index));
+  graph_task(index)->creation = 0;
+  t->ends.refs++;
+  explicit_task_task_release(t, index);
+}
+
+/* Has the task done nothing but its work? */
+static bool is_plain(const struct task *task)
+{
+  return __atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) == 1 && !task->creates && !task->rows_open &&
+         !task->scope.instance && !task->depend.edges && !task->fulfilled.latest.burdened &&
+         !(task->flags & (TASK_SERIAL | TASK_LOOPS));
+}
+
+/* The task's clock is not needed any more. */
+static void keep_latest(struct thread_state *t, struct task *task)
+{
+  struct place *place = t->place;
+  clock_lock(&place->lock);
+  clock_raise_by(t, &place->latest, &task->now);
+  clock_unlock(&place->lock);
+  task->now.path.tail = 0;
+}
+
+static inline void end(struct thread_state *t, uint32_t index, struct task *task)
+{
+  if (is_plain(task)) {
+    graph_log_task_op(t, GRAPHLOG_TASK_END, task->name);
+    ends_of(t, task);
+    t->ends.refs++;
+    t->ends.count++;
+    t->ends.work += task->scope.pending;
+    t->ends.span += task->now.base - task->scope.begin;
+    keep_latest(t, task);
+    pool_return(&graph_tasks, &t->free_tasks, index, task);
+    return;
+  }
+  join_take(t, &task->now, &task->fulfilled);
+  graph_log_take(t, task->name, &task->fulfilled);
+  depend_end(t, &task->depend, &task->now, task->name);
+  graph_log_task_op(t, GRAPHLOG_TASK_END, task->name);
+  ends_of(t, task);
+  end_scopes(t, task);
+  if (task->flags & TASK_SERIAL)
+    clock_set(t, &graph_task(task->parent)->now, &task->now);
+  keep_latest(t, task);
+  end_record(t, index);
+}
+
+void explicit_task_end(struct thread_state *t, uint32_t index)
+{
+  end(t, index, graph_task(index));
+}
+
+void explicit_task_end_new(struct thread_state *t, const ompt_data_t *next, uint64_t moment)
+{
+  graph_fragment_end_inline(t, moment);
+  uint32_t index = next ? rt_task_index(next->value) : 0;
+  t->begun = NULL;
+  t->task_ended = moment;
+  end(t, t->task, t->running);
+  t->task = index;
+  t->running = index == t->outer_task ? t->outer_running : index ? graph_task(index) : NULL;
+  if (index)
+    graph_log_task_op(t, GRAPHLOG_SWITCH, t->running->name);
+  graph_fragment_begin_after(t, moment);
+}
+
+void explicit_task_drop(struct thread_state *t, uint32_t index)
+{
+  struct task *task = graph_task(index);
+  depend_end(t, &task->depend, NULL, 0);
+  graph_log_task_op(t, GRAPHLOG_TASK_DROP, task->name);
+  ends_of(t, task);
+  end_scopes(t, task);
+  end_record(t, index);
+}
+
+/* ---- waiting ---- */
+
+struct wanted {
+  uint32_t task, group, phase, chunk;
+  bool all_chunks;
+  uint64_t region;
+};
+
+static bool is_wanted(const struct place *place, const struct wanted *wanted)
+{
+  if (wanted->task)
+    return place->parent == wanted->task && (place->chunk == wanted->chunk || wanted->all_chunks);
+  if (wanted->group)
+    return place->group == wanted->group && !place->reported;
+  return place->region == wanted->region && place->phase == wanted->phase && !place->group;
+}
+
+static void collect_place(struct thread_state *t, struct clock *clock, uint32_t slot, const struct wanted *wanted)
+{
+  struct place *place = place_at(slot);
+  clock_lock(&place->lock);
+  if (is_wanted(place, wanted)) {
+    clock_raise(t, clock, &place->latest);
+    place->reported |= wanted->group != 0; /* the group's record is going to be used for another */
+  }
+  clock_unlock(&place->lock);
+}
+
+static void collect(struct thread_state *t, struct clock *clock, struct meeting *meeting, const struct wanted *wanted)
+{
+  uint64_t unreported = __atomic_load_n(&meeting->unreported, __ATOMIC_SEQ_CST);
+  for (; unreported; unreported &= unreported - 1) {
+    uint32_t slot = (uint32_t)__builtin_ctzll(unreported), all = __atomic_load_n(&places.count, __ATOMIC_ACQUIRE);
+    collect_place(t, clock, slot, wanted);
+    for (slot++; slot > LAST_BIT && slot < all; slot++)
+      collect_place(t, clock, slot, wanted);
+  }
+  join_take(t, clock, &meeting->ends); /* last: a thread tells before it clears its place */
+}
+
+void explicit_task_meet(struct thread_state *t, struct clock *clock, uint32_t task)
+{
+  struct task *parent = graph_task(task);
+  bool all = !(parent->flags & TASK_LOOP);
+  collect(t, clock, &parent->children, &(struct wanted){.task = task, .chunk = parent->chunk, .all_chunks = all});
+  clock_lock(&parent->children.ends.lock);
+  if (all)
+    clock_raise(t, clock, &parent->earlier);
+  clock_unlock(&parent->children.ends.lock);
+}
+
+void explicit_task_meet_group(struct thread_state *t, struct clock *clock, uint32_t group)
+{
+  collect(t, clock, &graph_group(group)->meeting, &(struct wanted){.group = group});
+}
+
+void explicit_task_meet_phase(struct thread_state *t, struct clock *clock, uint64_t region, uint32_t phase)
+{
+  collect(t, clock, &graph_team(region)->phases[phase & 1].meeting, &(struct wanted){.region = region, .phase = phase});
+}

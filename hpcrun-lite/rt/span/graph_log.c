@@ -1,0 +1,235 @@
+#include "hpcrun-lite/rt/span/graph_log.h"
+
+#include <stddef.h>
+#include <sys/rseq.h>
+
+#include "hpcrun-lite/rt/span/directive.h"
+#include "hpcrun-lite/rt/span/graph.h"
+#include "hpcrun-lite/rt/core/mapped.h"
+#include "hpcrun-lite/rt/core/sys.h"
+
+enum { NO_CPU = UINT32_MAX };
+
+static struct mapped_file file;
+static ptrdiff_t cpu_at; /* the kernel's number of a thread's CPU, from its thread pointer; 0 = not known */
+
+/* ---- the process ---- */
+
+/* glibc has the kernel keep it up to date (struct rseq, cpu_id). */
+static ptrdiff_t find_cpu_number(void)
+{
+  return __rseq_size ? __rseq_offset + (ptrdiff_t)offsetof(struct rseq, cpu_id) : 0;
+}
+
+void graph_log_start(const char *path)
+{
+  if (!mapped_start(&file, path))
+    return;
+  cpu_at = find_cpu_number();
+  atomic_store(&rt.log, true);
+}
+
+void graph_log_stop(void)
+{
+  atomic_store(&rt.log, false);
+}
+
+const char *graph_log_path(void)
+{
+  return file.path;
+}
+
+uint64_t graph_log_length(void)
+{
+  return atomic_load(&file.length);
+}
+
+/* ---- windows ---- */
+
+static uint8_t *payload(struct format_chunk *chunk)
+{
+  return (uint8_t *)(chunk + 1);
+}
+
+static void window_close(struct graph_log_stream *log)
+{
+  struct format_chunk *chunk = log->chunk;
+  log->at = log->end = NULL;
+  log->chunk = NULL; /* before it is unmapped: what a forked child finds is mapped in it */
+  if (chunk)
+    sys_unmap(chunk, sizeof *chunk + chunk->stored_size);
+}
+
+/* The stream goes on in a new window.  False: it has ended. */
+static bool window_next(struct thread_state *t) __attribute__((noinline));
+static bool window_next(struct thread_state *t)
+{
+  struct graph_log_stream *log = &t->log;
+  size_t size = GRAPH_LOG_WINDOW_FIRST;
+  for (uint32_t i = 0; i < log->chunks && size < GRAPH_LOG_WINDOW_MAX; i++)
+    size *= 2;
+  window_close(log);
+  struct format_chunk *chunk = log->ended ? NULL : mapped_part(&file, size);
+  if (!chunk) {
+    if (!log->ended)
+      rt_lost(t, FORMAT_LOST_LOG);
+    log->ended = true;
+    return false;
+  }
+  *chunk = (struct format_chunk){.version = FORMAT_VERSION,
+                                 .table = FORMAT_GRAPH_LOG,
+                                 .flags = FORMAT_LIVE,
+                                 .owner = t->index,
+                                 .first = log->chunks++,
+                                 .record_size = 1,
+                                 .stored_size = size - sizeof *chunk};
+  uint8_t *at = payload(chunk);
+  *at++ = GRAPHLOG_TIME;
+  log->at = graphlog_put(at, log->now);
+  log->end = (uint8_t *)chunk + size;
+  chunk->count = (uint32_t)(log->at - payload(chunk));
+  __atomic_store_n(&chunk->magic, FORMAT_MAGIC, __ATOMIC_RELEASE);
+  log->chunk = chunk;
+  return true;
+}
+
+void graph_log_start_thread(struct thread_state *t)
+{
+  uint64_t now = work_clock_is_time() ? t->work.since : rt_ticks();
+  t->log = (struct graph_log_stream){.now = now, .moment = now, .cpu = NO_CPU};
+}
+
+void graph_log_stop_thread(struct thread_state *t)
+{
+  window_close(&t->log);
+}
+
+void graph_log_forget(struct thread_state *t)
+{
+  window_close(&t->log);
+}
+
+/* ---- records ---- */
+
+static inline void publish(struct graph_log_stream *log, uint8_t *at)
+{
+  log->at = at;
+  __atomic_store_n(&log->chunk->count, (uint32_t)(at - payload(log->chunk)), __ATOMIC_RELEASE);
+}
+
+/* Appends a record, whatever the time. */
+static inline void append(struct thread_state *t, enum graphlog_op op, unsigned count, const uint64_t *operands)
+{
+  struct graph_log_stream *log = &t->log;
+  if (log->end - log->at < GRAPHLOG_RECORD_MAX && !window_next(t))
+    return;
+  uint8_t *at = log->at;
+  *at++ = (uint8_t)op;
+  for (unsigned i = 0; i < count; i++)
+    at = graphlog_put(at, operands[i]);
+  publish(log, at);
+}
+
+void graph_log_put(struct thread_state *t, enum graphlog_op op, unsigned count, const uint64_t *operands)
+{
+  struct graph_log_stream *log = &t->log;
+  if (log->moment > log->now) {
+    append(t, GRAPHLOG_MOVE, 1, (const uint64_t[]){log->moment - log->now});
+    log->now = log->moment;
+  }
+  append(t, op, count, operands);
+}
+
+static void put_cpu(struct thread_state *t)
+{
+  uint32_t cpu = cpu_at ? *(const volatile uint32_t *)((const char *)__builtin_thread_pointer() + cpu_at) : NO_CPU;
+  if (cpu == t->log.cpu || cpu >= (uint32_t)INT32_MIN) /* the kernel says by negative numbers that it does not */
+    return;
+  t->log.cpu = cpu;
+  append(t, GRAPHLOG_CPU, 1, (const uint64_t[]){cpu});
+}
+
+void graph_log_put_run(struct thread_state *t, uint64_t moment, uint64_t work)
+{
+  struct graph_log_stream *log = &t->log;
+  uint64_t begin = log->moment > log->now ? log->moment : log->now, end = work_clock_is_time() ? moment : rt_ticks();
+  if (work_clock_is_time() && t->work.since > begin)
+    begin = t->work.since;
+  if (end < begin)
+    end = begin;
+  put_cpu(t);
+  for (unsigned i = 0; i < t->fragment_samples; i++)
+    append(t, GRAPHLOG_SAMPLE, 2, (const uint64_t[]){t->fragment[i].node, t->fragment[i].weight});
+  uint64_t operands[] = {begin - log->now, end - begin, work};
+  bool plain = work == end - begin;
+  append(t, plain ? GRAPHLOG_RUN : GRAPHLOG_RUN_OTHER, plain ? 2 : 3, operands);
+  log->now = log->moment = end;
+}
+
+/* ---- names ---- */
+
+static uint64_t name_of(const struct thread_state *t, uint32_t number)
+{
+  return (uint64_t)t->index << 32 | number;
+}
+
+void graph_log_put_implicit(struct thread_state *t, struct task *task, const struct team *team)
+{
+  uint64_t region = team ? team->name : 0;
+  task->name = name_of(t, ++t->log.tasks);
+  graph_log_put(t, GRAPHLOG_IMPLICIT, 4, (const uint64_t[]){region >> 32, (uint32_t)region, team ? team->size : 1, 0});
+}
+
+/* Is the innermost construct of the task a taskloop? */
+static bool in_taskloop(const struct task *task)
+{
+  const struct table *rows = directive_table();
+  if (task->scope.row >= __atomic_load_n(&rows->count, __ATOMIC_ACQUIRE))
+    return false;
+  const struct format_directive *row = table_at(rows, task->scope.row);
+  return row->kind == FORMAT_DIRECTIVE_TASKLOOP;
+}
+
+void graph_log_put_task(struct thread_state *t, struct task *task, int flags)
+{
+  const struct task *parent = graph_task(task->parent);
+  uint64_t log_flags =
+      (task->flags & TASK_SERIAL ? GRAPHLOG_SERIAL : 0) | (task->flags & TASK_FINAL ? GRAPHLOG_FINAL : 0) |
+      (flags & ompt_task_untied ? GRAPHLOG_UNTIED : 0) | (flags & ompt_task_mergeable ? GRAPHLOG_MERGEABLE : 0) |
+      (in_taskloop(parent) ? GRAPHLOG_LOOP_TASK : 0) | (parent != t->running ? GRAPHLOG_BESIDE : 0);
+  task->name = name_of(t, ++t->log.tasks);
+  graph_log_put(t, GRAPHLOG_TASK, 4,
+                (const uint64_t[]){parent->name >> 32, (uint32_t)parent->name, task->scope.row, log_flags});
+}
+
+void graph_log_put_region(struct thread_state *t, struct team *team)
+{
+  team->name = name_of(t, ++t->log.regions);
+  graph_log_put(t, GRAPHLOG_REGION, 1, (const uint64_t[]){team->row});
+}
+
+/* Where two threads offer first, one of them names the join. */
+void graph_log_put_offer(struct thread_state *t, uint64_t name, struct join *join)
+{
+  uint64_t known = __atomic_load_n(&join->name, __ATOMIC_RELAXED), fresh = name_of(t, t->log.joins + 1);
+  if (!known && __atomic_compare_exchange_n(&join->name, &known, fresh, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    t->log.joins++;
+    known = fresh;
+  }
+  graph_log_put(t, GRAPHLOG_OFFER, 4, (const uint64_t[]){name >> 32, (uint32_t)name, known >> 32, (uint32_t)known});
+}
+
+void graph_log_put_take(struct thread_state *t, uint64_t name, const struct join *join)
+{
+  uint64_t known = __atomic_load_n(&join->name, __ATOMIC_RELAXED);
+  if (known) /* else nothing was offered */
+    graph_log_put(t, GRAPHLOG_TAKE, 4, (const uint64_t[]){name >> 32, (uint32_t)name, known >> 32, (uint32_t)known});
+}
+
+void graph_log_put_wait(struct thread_state *t, enum graphlog_op op, uint64_t name, int kind, uint32_t row)
+{
+  enum graphlog_wait wait = kind == ompt_sync_region_taskwait    ? GRAPHLOG_TASKWAIT
+                            : kind == ompt_sync_region_taskgroup ? GRAPHLOG_TASKGROUP
+                                                                 : GRAPHLOG_BARRIER;
+  graph_log_put(t, op, op == GRAPHLOG_WAIT ? 4 : 3, (const uint64_t[]){name >> 32, (uint32_t)name, wait, row});
+}

@@ -1,0 +1,522 @@
+#include "hpcrun-lite/rt/span/span.h"
+
+#include "hpcrun-lite/rt/span/explicit_task.h"
+#include "hpcrun-lite/rt/span/directive.h"
+#include "hpcrun-lite/rt/span/graph.h"
+#include "hpcrun-lite/rt/span/critical_path.h"
+#include "hpcrun-lite/rt/span/worksharing.h"
+#include "hpcrun-lite/rt/core/sys.h"
+
+void span_sample(struct thread_state *t, uint32_t node, uint64_t weight)
+{
+  if (node > CRITICAL_PATH_NODE_MAX || t->index > CRITICAL_PATH_THREAD_MAX || !t->task || rt.work_unit == WORK_USER)
+    return;
+  for (unsigned i = 0; i < t->fragment_samples; i++)
+    if (t->fragment[i].node == node) {
+      t->fragment[i].weight += weight;
+      return;
+    }
+  if (t->fragment_samples == RT_FRAGMENT_SAMPLES) { /* the fragment is long: it goes on as another one */
+    graph_fragment_end(t);
+    graph_fragment_begin(t);
+  }
+  if (t->fragment_samples == RT_FRAGMENT_SAMPLES)
+    return; /* it counts for nothing: the thread waits, or measuring rests */
+  t->fragment[t->fragment_samples].node = node;
+  t->fragment[t->fragment_samples++].weight = weight;
+}
+
+/* ---- tasks ---- */
+
+/* An implicit task ends.  What it has done itself was told at its last barrier, or is told now. */
+static void implicit_release(struct thread_state *t, uint32_t index)
+{
+  struct task *task = graph_task(index);
+  while (task->rows_open)
+    graph_construct_end(t, task);
+  explicit_task_close(t, task);
+  explicit_task_task_release(t, index);
+}
+
+/* The clock of an implicit task, and its work, for all who leave the barrier. */
+static void phase_offer(struct thread_state *t, struct task *task, struct team *team)
+{
+  struct phase *phase = &team->phases[task->phase & 1];
+  struct scope *own = task->rows_open ? &task->around[0] : &task->scope;
+  clock_lock(&phase->meeting.ends.lock);
+  phase->work += own->pending;
+  own->pending = 0;
+  clock_raise(t, &phase->meeting.ends.latest, &task->now);
+  clock_unlock(&phase->meeting.ends.lock);
+}
+
+/* ---- threads of the program's ---- */
+
+/* A join of its own serves as the record. */
+static uint32_t keep_clock(struct thread_state *t, const struct task *task)
+{
+  uint32_t made = pool_get(&graph_groups, &t->free_groups);
+  if (!made)
+    return 0;
+  struct group *group = graph_group(made);
+  group->meeting = (struct meeting){0};
+  join_offer(t, &group->meeting.ends, &task->now);
+  graph_log_offer(t, task->name, &group->meeting.ends);
+  return made;
+}
+
+void span_forget(struct thread_state *t, uint32_t handed)
+{
+  if (!handed)
+    return;
+  join_clear(t, &graph_group(handed)->meeting.ends);
+  pool_put(&graph_groups, &t->free_groups, handed);
+}
+
+static void take_kept(struct thread_state *t, struct task *task, uint32_t handed)
+{
+  if (handed) {
+    join_take(t, &task->now, &graph_group(handed)->meeting.ends);
+    graph_log_take(t, task->name, &graph_group(handed)->meeting.ends);
+  }
+  span_forget(t, handed);
+}
+
+uint32_t span_hand_over(struct thread_state *t)
+{
+  uint32_t made = t->begun_by;
+  if (!t->task) { /* it has no task any more, or has never had one */
+    t->begun_by = 0;
+    return made;
+  }
+  graph_fragment_end(t);
+  made = keep_clock(t, t->running);
+  graph_fragment_begin(t);
+  return made;
+}
+
+void span_take_over(struct thread_state *t, uint32_t handed)
+{
+  if (!t->task) { /* for the task that it may begin */
+    span_forget(t, t->begun_by);
+    t->begun_by = handed;
+    return;
+  }
+  graph_fragment_end(t);
+  take_kept(t, t->running, handed);
+  graph_fragment_begin(t);
+}
+
+void span_begin_early(struct thread_state *t)
+{
+  if (t->task || !t->place)
+    return;
+  uint32_t task = span_implicit_begin(t, 0);
+  if (task)
+    graph_task(task)->flags |= TASK_EARLY;
+}
+
+uint32_t span_implicit_begin(struct thread_state *t, uint64_t region)
+{
+  if (!region && t->task && t->running->flags & TASK_EARLY) {
+    t->running->flags &= ~(uint32_t)TASK_EARLY;
+    return t->task;
+  }
+  graph_fragment_end(t);
+  uint32_t index = explicit_task_task_new(t);
+  if (!index)
+    return 0;
+  struct task *task = graph_task(index);
+  struct team *team = graph_team(region);
+  task->flags = TASK_IMPLICIT | TASK_STARTED;
+  task->region = region;
+  if (team) {
+    task->now = clock_copy(t, &team->start);
+    task->scope.row = team->row;
+    if (t->open_region == (uint32_t)region)
+      graph_cost(t, GRAPH_FORK, work_clock_moment(t) - team->forked);
+    task->now.burdened += team->fork_cost;
+  }
+  bool first = !t->task && !region;
+  if (!first)
+    graph_log_now(t);
+  graph_log_implicit(t, task, team);
+  if (first) {
+    take_kept(t, task, t->begun_by);
+    t->begun_by = 0;
+  }
+  task->scope.begin = task->now.base;
+  graph_run(t, index);
+  if (!first) /* else what the thread did until now is this task's */
+    graph_fragment_begin(t);
+  return index;
+}
+
+void span_implicit_end(struct thread_state *t, uint32_t index)
+{
+  if (!index)
+    return;
+  if (t->task == index)
+    graph_fragment_end(t);
+  struct task *task = graph_task(index);
+  struct team *team = graph_open_team(task->region);
+  if (team) { /* else a worker's end, which comes late, with the next region's begin */
+    worksharing_close(t, task);
+    phase_offer(t, task, team);
+  }
+  if (!task->region)
+    join_offer(t, &graph_program, &task->now);
+  if (!task->region) { /* for who joins the thread, or its next task */
+    span_forget(t, t->begun_by);
+    t->begun_by = keep_clock(t, task);
+  }
+  graph_log_task_op(t, GRAPHLOG_IMPLICIT_END, task->name);
+  if (t->task == index)
+    graph_run(t, 0);
+  implicit_release(t, index);
+  graph_fragment_begin(t);
+}
+
+void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t region, int flags, const void *code,
+                         uint64_t moment)
+{
+  graph_fragment_end_at(t, moment);
+  if (!table_reach(&graph_teams, &graph_teams_lock, (uint32_t)region)) {
+    rt_lost(t, FORMAT_LOST_GRAPH);
+    return;
+  }
+  struct team *team = graph_team(region);
+  for (int i = 0; i < 2; i++) { /* of the region before, a late worker may have told */
+    team->phases[i].work = team->phases[i].meeting.unreported = 0;
+    join_clear(t, &team->phases[i].meeting.ends);
+  }
+  team->creator = creator; /* all else is as the end of the region before has left it: empty */
+  if (creator)
+    team->start = clock_copy(t, &graph_task(creator)->now);
+  team->row = directive_row(t, flags & ompt_parallel_league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL, code);
+  team->code = code;
+  team->fork_cost = t->costs[GRAPH_FORK];
+  team->forked = work_clock_moment(t);
+  graph_log_region(t, team);
+  __atomic_store_n(&team->handle, region, __ATOMIC_RELEASE);
+  graph_run(t, 0); /* until its implicit task begins, the thread works for the runtime */
+}
+
+void span_team_size(uint64_t region, uint32_t threads)
+{
+  struct team *team = graph_team(region);
+  if (team && __atomic_load_n(&team->size, __ATOMIC_RELAXED) != threads) /* all threads of the team say the same */
+    __atomic_store_n(&team->size, threads, __ATOMIC_RELAXED);
+}
+
+/* The region's work and span become known. */
+static void region_count(struct thread_state *t, struct team *team, uint64_t work)
+{
+  struct task *creator = graph_task(team->creator);
+  if (team->instance) {
+    directive_work(t, team->instance, work, creator->now.base);
+    directive_leave(t, team->instance);
+    return;
+  }
+  if (!graph_inside(creator, team->row))
+    directive_ended(t, team->row, 1, work, creator->now.base - team->start.base);
+  creator->scope.pending += work;
+}
+
+void span_parallel_end(struct thread_state *t, uint64_t region)
+{
+  uint64_t moment = work_clock_moment(t), work = 0;
+  graph_fragment_end_at(t, moment);
+  struct team *team = graph_open_team(region);
+  if (!team) { /* its begin found no room */
+    graph_fragment_begin_after(t, moment);
+    return;
+  }
+  struct task *creator = team->creator ? graph_task(team->creator) : NULL;
+  for (uint32_t i = 0; i < 2; i++) {
+    struct phase *phase = &team->phases[i];
+    if (creator)
+      explicit_task_meet_phase(t, &creator->now, region, i);
+    work += phase->work;
+    phase->work = phase->meeting.unreported = 0;
+    join_clear(t, &phase->meeting.ends);
+  }
+  for (int i = 0; team->loops_met && i < SHARED_LOOPS; i++) {
+    if (team->loops[i].number && creator)
+      graph_loop_end(t, creator, &team->loops[i]);
+    join_clear(t, &team->loops[i].ordered);
+    team->loops[i] = (struct loop){0};
+  }
+  graph_log_op(t, GRAPHLOG_REGION_END, team->row);
+  if (t->waited_until)
+    graph_cost(t, GRAPH_JOIN, moment - t->waited_until);
+  if (creator) {
+    creator->now.burdened += t->costs[GRAPH_JOIN];
+    region_count(t, team, work);
+  } else {
+    directive_leave(t, team->instance);
+  }
+  depend_clear(t, &team->doacross);
+  clock_clear(t, &team->start);
+  team->instance = 0;
+  team->loops_met = false;
+  __atomic_store_n(&team->handle, 0, __ATOMIC_RELAXED);
+  graph_run(t, team->creator);
+  graph_fragment_begin_after(t, moment);
+}
+
+static void fulfil(struct thread_state *t, struct task *task)
+{
+  join_offer(t, &task->fulfilled, &t->running->now);
+  graph_log_offer(t, t->running->name, &task->fulfilled);
+}
+
+/* Fulfilment, and waits for dependences.  Returns the task that runs next. */
+static uint32_t other_schedule(struct thread_state *t, uint32_t prior, int status, uint32_t next)
+{
+  struct task *task = graph_task(prior);
+  if (status == ompt_task_early_fulfill || status == ompt_task_late_fulfill) {
+    if (t->running)
+      fulfil(t, task);
+    if (status == ompt_task_late_fulfill)
+      explicit_task_end(t, prior);
+    return t->task;
+  }
+  if (status == ompt_taskwait_complete && next) {
+    graph_task(next)->dependent_wait = 0;
+    graph_task(next)->flags &= ~(uint32_t)TASK_WAITING;
+    depend_wait(t, &task->depend, &graph_task(next)->now, graph_task(next)->name);
+    explicit_task_drop(t, prior);
+  }
+  return next;
+}
+
+void span_task_schedule(struct thread_state *t, uint32_t prior, int status, uint32_t next, uint64_t moment)
+{
+  moment = graph_moment(t, moment);
+  graph_fragment_end_at(t, moment);
+  if (status == ompt_task_complete || status == ompt_task_cancel) {
+    t->task_ended = moment;
+    if (prior && !(graph_task(prior)->flags & TASK_IMPLICIT))
+      explicit_task_end(t, prior);
+  } else if (status != ompt_task_switch && prior) {
+    next = other_schedule(t, prior, status, next);
+  }
+  if (next) {
+    graph_run(t, next);
+    if (!(t->running->flags & TASK_STARTED))
+      explicit_task_started(t, t->running, moment);
+    graph_log_task_op(t, GRAPHLOG_SWITCH, t->running->name);
+  }
+  graph_fragment_begin_after(t, moment);
+}
+
+/* ---- waits ---- */
+
+static bool is_barrier(int kind)
+{
+  return kind != ompt_sync_region_taskwait && kind != ompt_sync_region_taskgroup;
+}
+
+void span_wait_begin(struct thread_state *t, uint32_t index, int kind, uint64_t moment, const void *code)
+{
+  if (!index)
+    return;
+  graph_fragment_end_at(t, graph_moment(t, moment));
+  struct task *task = graph_task(index);
+  struct team *team = graph_open_team(task->region);
+  if (is_barrier(kind))
+    worksharing_close(t, task);
+  graph_settle(t, task);
+  if (is_barrier(kind)) {
+    explicit_task_close(t, task); /* what it creates next belongs to another phase */
+    explicit_task_report(t);
+    if (team)
+      phase_offer(t, task, team);
+  }
+  uint32_t row = 0;
+  if (kind == ompt_sync_region_taskwait)
+    directive_count(t, row = directive_row(t, FORMAT_DIRECTIVE_TASKWAIT, code), 0);
+  else if (kind == ompt_sync_region_barrier_explicit && t->open_region == (uint32_t)task->region)
+    directive_count(t, row = directive_row(t, FORMAT_DIRECTIVE_BARRIER, code), 0);
+  graph_log_wait(t, GRAPHLOG_WAIT, task->name, kind, row);
+  task->flags |= TASK_WAITING;
+}
+
+void span_wait_end(struct thread_state *t, uint32_t index, int kind, bool known, uint64_t moment)
+{
+  if (!index)
+    return;
+  struct task *task = graph_task(index);
+  task->flags &= ~(uint32_t)TASK_WAITING;
+  struct team *team = known ? graph_open_team(task->region) : NULL;
+  graph_log_time(t, graph_moment(t, moment));
+  if (team || !is_barrier(kind)) /* else a worker has left it after its region's end, and takes nothing */
+    graph_log_wait(t, GRAPHLOG_WAIT_END, task->name, kind, 0);
+  if (kind == ompt_sync_region_taskwait)
+    explicit_task_meet(t, &task->now, index);
+  else if (kind == ompt_sync_region_taskgroup && task->group)
+    explicit_task_meet_group(t, &task->now, task->group);
+  else if (is_barrier(kind) && team) {
+    explicit_task_meet_phase(t, &task->now, task->region, task->phase);
+    task->phase++;
+  }
+  moment = graph_moment(t, moment);
+  t->waited_until = rt.work_unit == WORK_USER ? 0 : moment;
+  graph_fragment_begin_after(t, moment);
+}
+
+void span_taskgroup_begin(struct thread_state *t, uint32_t index, const void *code)
+{
+  if (!index)
+    return;
+  graph_fragment_end(t);
+  struct task *task = graph_task(index);
+  uint32_t row = directive_row(t, FORMAT_DIRECTIVE_TASKGROUP, code);
+  explicit_task_close(t, task); /* what it creates next is another group's */
+  graph_construct_begin(t, task, row);
+  graph_log_op(t, GRAPHLOG_GROUP, row);
+  uint32_t made = pool_get(&graph_groups, &t->free_groups);
+  if (made) {
+    struct group *group = graph_group(made);
+    group->outer = task->group;
+    group->meeting = (struct meeting){0};
+    task->group = made;
+  } else {
+    rt_lost(t, FORMAT_LOST_GRAPH);
+  }
+  graph_fragment_begin(t);
+}
+
+void span_taskgroup_end(struct thread_state *t, uint32_t index)
+{
+  if (!index || !graph_task(index)->group)
+    return;
+  graph_fragment_end(t);
+  struct task *task = graph_task(index);
+  struct group *group = graph_group(task->group);
+  uint32_t ended = task->group;
+  explicit_task_close(t, task);
+  explicit_task_meet_group(t, &task->now, ended);
+  join_clear(t, &group->meeting.ends);
+  task->group = group->outer;
+  pool_put(&graph_groups, &t->free_groups, ended);
+  graph_construct_end(t, task);
+  graph_log_op(t, GRAPHLOG_GROUP_END);
+  graph_fragment_begin(t);
+}
+
+void span_pause(struct thread_state *t, bool pause)
+{
+  if (pause)
+    graph_fragment_end(t);
+  atomic_store(&rt.paused, pause);
+  graph_fragment_begin(t);
+}
+
+/* ---- the end ---- */
+
+void span_start(void)
+{
+  graph_start();
+  worksharing_start();
+  critical_path_start();
+  directive_start();
+  depend_start();
+  explicit_task_start();
+}
+
+void span_start_thread(struct thread_state *t)
+{
+  if (!explicit_task_start_thread(t)) { /* it has no part in the graph */
+    rt_lost(t, FORMAT_LOST_GRAPH);
+    return;
+  }
+  directive_start_thread(t);
+  work_clock_start(t);
+  graph_log_start_thread(t);
+}
+
+void span_add_work(struct thread_state *t, uint32_t node, uint64_t units)
+{
+  if (rt.work_unit != WORK_USER)
+    return;
+  span_begin_early(t);
+  t->work.units += units;
+  if (node <= CRITICAL_PATH_NODE_MAX && t->index <= CRITICAL_PATH_THREAD_MAX) {
+    t->fragment[0].node = node;
+    t->fragment[0].weight = units;
+    t->fragment_samples = 1;
+  }
+  graph_fragment_end(t);
+  graph_fragment_begin(t);
+}
+
+void span_settle(struct thread_state *t)
+{
+  if (t->running)
+    explicit_task_close(t, t->running);
+  explicit_task_report(t);
+  graph_cost_settle(t);
+  directive_settle(t);
+}
+
+void span_stop_thread(struct thread_state *t)
+{
+  if (t->task) {
+    graph_fragment_end(t);
+    join_offer(t, &graph_program, &t->running->now);
+  }
+  graph_log_stop_thread(t);
+  if (t->task && t->running->flags & TASK_IMPLICIT && !t->running->region)
+    implicit_release(t, t->task); /* a thread that the runtime does not see end */
+  graph_run(t, 0);
+  explicit_task_stop_thread(t);
+  graph_cost_settle(t);
+  directive_stop_thread(t);
+  depend_stop_thread(t);
+  critical_path_stop_thread(t);
+  pool_give(&graph_tasks, &t->free_tasks);
+  pool_give(&graph_groups, &t->free_groups);
+}
+
+/* What ends have been offered to a task, its groups and its region, as long as nobody has met them. */
+static void reach_offered(struct thread_state *self, const struct task *task)
+{
+  join_offer(self, &graph_program, &task->now);
+  join_offer(self, &graph_program, &task->children.ends.latest);
+  join_offer(self, &graph_program, &task->earlier);
+  if (task->flags & TASK_LOOP)
+    join_offer(self, &graph_program, &task->loop_end);
+  for (uint32_t group = task->group; group; group = graph_group(group)->outer)
+    join_offer(self, &graph_program, &graph_group(group)->meeting.ends.latest);
+}
+
+void span_report(struct thread_state *t)
+{
+  explicit_task_report(t);
+}
+
+/* The chains that end in open tasks of a living thread, from the one that runs outwards. */
+void span_reach(struct thread_state *self, struct thread_state *t)
+{
+  enum { DEEPEST = 100000 };
+  if (t == self) {
+    graph_fragment_end(t);
+    graph_fragment_begin(t);
+  }
+  uint32_t index = t->task;
+  for (int i = 0; index && i < DEEPEST; i++) {
+    const struct task *task = graph_task(index);
+    struct team *team = task->flags & TASK_IMPLICIT ? graph_open_team(task->region) : NULL;
+    reach_offered(self, task);
+    for (int phase = 0; team && phase < 2; phase++)
+      join_offer(self, &graph_program, &team->phases[phase].meeting.ends.latest);
+    index = team ? team->creator : task->parent;
+  }
+}
+
+const struct clock *span_program(void)
+{
+  return &graph_program.latest;
+}

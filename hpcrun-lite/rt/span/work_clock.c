@@ -1,0 +1,262 @@
+#include "hpcrun-lite/rt/span/work_clock.h"
+
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <sys/rseq.h>
+
+#include "hpcrun-lite/rt/core/sys.h"
+
+enum { PAGE = 4096, RECENT_TICKS = 5000, TRIES = 100 };
+static const uint64_t moved = 1; /* a witness that never stands */
+
+/* Nanoseconds for a tick of the time-stamp counter, 32 bits of fraction; and the time that it was measured over.
+ * Written by CTL, and by a thread that needs it before, relaxed: either value is good. */
+static _Atomic uint64_t ns_per_tick, calibrated_ns;
+static uint64_t begun_ticks, begun_ns;
+
+void work_clock_calibrate(uint64_t start_ticks, uint64_t start_ns)
+{
+  uint64_t passed_ns = sys_monotonic_ns() - start_ns, passed_ticks = rt_ticks() - start_ticks;
+  if (passed_ticks == 0 || passed_ns < 2 * atomic_load_explicit(&calibrated_ns, memory_order_relaxed))
+    return;
+  atomic_store_explicit(&calibrated_ns, passed_ns, memory_order_relaxed);
+  atomic_store_explicit(&ns_per_tick, rt_part(passed_ns, 1ull << 32, passed_ticks), memory_order_relaxed);
+}
+
+static uint64_t to_ticks(uint64_t ns)
+{
+  uint64_t rate = atomic_load_explicit(&ns_per_tick, memory_order_relaxed);
+  if (!rate) {
+    work_clock_calibrate(begun_ticks, begun_ns);
+    rate = atomic_load_explicit(&ns_per_tick, memory_order_relaxed);
+  }
+  return rt_part(ns, 1ull << 32, rate);
+}
+
+/* ---- the rseq area ---- */
+
+/* A critical section that no thread ever runs.  The kernel looks at the descriptor that a thread's area points to when
+ * the thread was preempted, migrated or gets a signal, and clears the pointer if the thread is outside of the section.
+ * It insists on a signature before the place where an aborted section would go on; data will do, as nobody goes there.
+ */
+static const struct {
+  uint32_t signature, abort[3], section[4];
+} nowhere = {.signature = RSEQ_SIG};
+static struct rseq_cs descriptor;
+static bool rseq_works;
+
+/* The calling thread's pointer, as libc has registered it; NULL without. */
+static uint64_t *rseq_pointer(void)
+{
+  char *thread;
+  __asm__("mov %%fs:0, %0" : "=r"(thread));
+  const struct rseq *area = (const struct rseq *)(thread + __rseq_offset);
+  if (__rseq_size == 0 || (int32_t)__atomic_load_n(&area->cpu_id, __ATOMIC_RELAXED) < 0)
+    return NULL;
+  return (uint64_t *)(thread + __rseq_offset + offsetof(struct rseq, rseq_cs));
+}
+
+/* What the program itself has put there is left alone. */
+static bool rseq_set(uint64_t *pointer)
+{
+  if (__atomic_load_n(pointer, __ATOMIC_RELAXED) == 0)
+    __atomic_store_n(pointer, (uint64_t)&descriptor, __ATOMIC_SEQ_CST);
+  return __atomic_load_n(pointer, __ATOMIC_RELAXED) == (uint64_t)&descriptor;
+}
+
+/* The interface only promises it for threads that are switched out while user code runs; Linux up to 6.18 does so also
+ * for those that sleep in a system call, later ones only if they wake up on another processor.  So it is tried. */
+void work_clock_probe(void)
+{
+  enum { WANTED = 4, ROUNDS = 16 };
+  uint64_t *pointer = rseq_pointer();
+  begun_ticks = rt_ticks();
+  begun_ns = sys_monotonic_ns();
+  if (!pointer)
+    return;
+  descriptor.start_ip = (uint64_t)nowhere.section;
+  descriptor.post_commit_offset = sizeof nowhere.section;
+  descriptor.abort_ip = (uint64_t)nowhere.abort;
+  const struct rseq *area = (const struct rseq *)((char *)pointer - offsetof(struct rseq, rseq_cs));
+  int stayed = 0;
+  for (int i = 0; i < ROUNDS && stayed < WANTED; i++) {
+    uint32_t cpu = __atomic_load_n(&area->cpu_id, __ATOMIC_RELAXED);
+    if (!rseq_set(pointer))
+      return;
+    sys_sleep_ns(1);
+    if (__atomic_load_n(pointer, __ATOMIC_RELAXED) != 0) {
+      __atomic_store_n(pointer, 0, __ATOMIC_RELAXED);
+      return;
+    }
+    stayed += cpu == __atomic_load_n(&area->cpu_id, __ATOMIC_RELAXED);
+  }
+  rseq_works = stayed == WANTED;
+}
+
+/* ---- CPU time ---- */
+
+/* The kernel knows the thread's CPU time: a base from which ticks count again.  The witness is set up first: it shows
+ * if the thread is switched out from here on.  Returns when the kernel was asked: it likes to switch threads out at the
+ * end of this very call, where it looks at how long they have run. */
+static uint64_t ask_kernel(struct work *work)
+{
+  if (work->how == WORK_RSEQ)
+    rseq_set((uint64_t *)work->switch_mark);
+  if (work->how == WORK_PAGE)
+    work->switch_mark_set = __atomic_load_n(work->switch_mark, __ATOMIC_ACQUIRE);
+  uint64_t asked = rt_ticks();
+  work->base_ns = sys_thread_cpu_ns();
+  work->base_ticks = rt_ticks();
+  return asked;
+}
+
+/* Opens an event of the thread's in user mode, that takes no samples, and its page; either may fail. */
+static const void *open_page(struct thread_state *t, uint32_t type, uint64_t config, struct sys_own *own)
+{
+  struct perf_event_attr attr = {
+      .size = sizeof attr, .type = type, .config = config, .exclude_kernel = 1, .exclude_hv = 1};
+  attr.pinned = type == PERF_TYPE_HARDWARE; /* a share of its time would be of no use */
+  return sys_perf_event_open(own, &attr, t->tid) ? NULL : sys_perf_page(own, PAGE);
+}
+
+/* The page of an event that samples the thread's CPU time: the kernel updates it when it switches the thread in. */
+static const struct perf_event_mmap_page *sampled_page(const struct thread_state *t)
+{
+  for (unsigned i = 0; i < rt.event_count; i++)
+    if (t->sources[i].how == SOURCE_PERF && rt.events[i].clock == EVENT_CPU_TIME && t->sources[i].page)
+      return t->sources[i].page;
+  return NULL;
+}
+
+/* One of an event that is opened for that: it makes each switch slower (1 us). */
+static const struct perf_event_mmap_page *own_page(struct thread_state *t)
+{
+  struct sys_own own;
+  if (!t->work.page) {
+    t->work.page = open_page(t, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, &own);
+    sys_close_own(&own); /* the page keeps the event */
+  }
+  return t->work.page;
+}
+
+void work_clock_follow(struct thread_state *t)
+{
+  struct work *work = &t->work;
+  if (!rt.online || !work_clock_is_time())
+    return;
+  const struct perf_event_mmap_page *page = sampled_page(t);
+  uint64_t *pointer = !page && rseq_works ? rseq_pointer() : NULL;
+  if (!page && !pointer)
+    page = own_page(t);
+  work->how = page ? WORK_PAGE : pointer ? WORK_RSEQ : WORK_ASK;
+  work->switch_mark = page ? (const uint64_t *)(const void *)&page->lock : pointer ? pointer : &moved;
+  work->switch_mark_set = pointer ? (uint64_t)&descriptor : 0;
+}
+
+uint64_t work_clock_ask(struct thread_state *t, uint64_t moment)
+{
+  struct work *work = &t->work;
+  uint64_t before = work->base_ticks, before_ns = work->base_ns;
+  if (work->since >= before && moment - before < RECENT_TICKS) /* none is switched out for so short a time */
+    return work->done + (moment > work->since ? moment - work->since : 0);
+  uint64_t begin = work->since > before ? work->since - before : 0;
+  uint64_t asked = ask_kernel(work), late = asked > moment ? asked - moment : 0;
+  uint64_t used = to_ticks(work->base_ns - before_ns);
+  used = used > begin ? used - begin : 0;
+  work->done += used > late ? used - late : 0;
+  work->since = moment > work->since ? moment : work->since;
+  return work->done;
+}
+
+void work_clock_rebase(struct thread_state *t)
+{
+  struct work *work = &t->work;
+  if (work->since < work->base_ticks)
+    work->since = work->base_ticks;
+  if (work->since - work->base_ticks < RECENT_TICKS)
+    return;
+  ask_kernel(work);
+  work->since = work->base_ticks;
+}
+
+/* ---- counted by the hardware ---- */
+
+/* The kernel's protocol for reading a counter in user mode (linux/perf_event.h, struct perf_event_mmap_page): what the
+ * kernel has counted until the thread was switched in, and the register's count since, under a sequence lock; and how
+ * long the event has existed without being counted.  False where the register must not be read, or is not ours now. */
+static bool read_register(const struct perf_event_mmap_page *page, uint64_t *count, uint64_t *idle_ns)
+{
+  for (int i = 0; i < TRIES; i++) {
+    uint32_t sequence = __atomic_load_n(&page->lock, __ATOMIC_ACQUIRE);
+    uint32_t index = __atomic_load_n(&page->index, __ATOMIC_RELAXED);
+    if (!page->cap_user_rdpmc || !index)
+      return false;
+    unsigned unused = 64u - __atomic_load_n(&page->pmc_width, __ATOMIC_RELAXED);
+    int64_t offset = __atomic_load_n(&page->offset, __ATOMIC_RELAXED);
+    *idle_ns =
+        __atomic_load_n(&page->time_enabled, __ATOMIC_RELAXED) - __atomic_load_n(&page->time_running, __ATOMIC_RELAXED);
+    uint64_t now = (uint64_t)__builtin_ia32_rdpmc((int)index - 1);
+    *count = (uint64_t)(offset + ((int64_t)(now << (unused & 63)) >> (unused & 63)));
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (__atomic_load_n(&page->lock, __ATOMIC_RELAXED) == sequence && !(sequence & 1))
+      return true;
+  }
+  return false;
+}
+
+/* Where the hardware has counted for others meanwhile, or fails, there is no telling which fragment it was: it is
+ * counted as a loss, and the work is too small. */
+uint64_t work_count(struct thread_state *t)
+{
+  struct work *work = &t->work;
+  uint64_t count, idle_ns = work->idle_ns;
+  if (!work->page && work->own.fd < 0)
+    return work->units;
+  bool known = work->page && read_register(work->page, &count, &idle_ns);
+  if (!known)
+    known = sys_perf_read(&work->own, &count);
+  if (!known || idle_ns != work->idle_ns)
+    rt_lost(t, FORMAT_LOST_WORK);
+  work->idle_ns = idle_ns;
+  if (known && count > work->units)
+    work->units = count;
+  return work->units;
+}
+
+static void start_counter(struct thread_state *t)
+{
+  struct work *work = &t->work;
+  bool cycles = rt.work_unit == WORK_CYCLES;
+  work->page =
+      open_page(t, PERF_TYPE_HARDWARE, cycles ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_HW_INSTRUCTIONS, &work->own);
+  if (work->own.fd < 0)
+    rt_lost(t, FORMAT_LOST_EVENTS);
+  uint64_t count;
+  if (work->page)
+    read_register(work->page, &count, &work->idle_ns);
+}
+
+/* ---- threads ---- */
+
+void work_clock_start(struct thread_state *t)
+{
+  struct work *work = &t->work;
+  *work = (struct work){.own.fd = -1, .switch_mark = &moved};
+  work_clock_follow(t);
+  if (work_clock_is_time())
+    ask_kernel(work);
+  else if (rt.work_unit != WORK_USER)
+    start_counter(t);
+  work->since = work_clock_moment(t);
+}
+
+void work_clock_stop(struct thread_state *t)
+{
+  struct work *work = &t->work;
+  if (work->how == WORK_RSEQ && work_clock_not_switched(work))
+    __atomic_store_n((uint64_t *)work->switch_mark, 0, __ATOMIC_RELAXED);
+  if (work->page)
+    sys_unmap((void *)work->page, PAGE);
+  sys_close_own(&work->own);
+  *work = (struct work){.own.fd = -1, .switch_mark = &moved};
+}

@@ -1,0 +1,391 @@
+#include "hpcrun-lite/rt/span/worksharing.h"
+
+#include "hpcrun-lite/rt/span/explicit_task.h"
+#include "hpcrun-lite/rt/span/directive.h"
+#include "hpcrun-lite/rt/span/graph.h"
+#include "hpcrun-lite/rt/core/sys.h"
+
+/* The construct that the task enters, as the team shares it; NULL where so many are open that it has no place. */
+static struct loop *loop_enter(struct thread_state *t, struct task *task, struct team *team, uint32_t row,
+                               uint64_t iterations)
+{
+  uint32_t number = ++task->constructs;
+  if (!team)
+    return NULL;
+  struct loop *loop = &team->loops[number % SHARED_LOOPS];
+  if (!__atomic_load_n(&team->loops_met, __ATOMIC_RELAXED))
+    __atomic_store_n(&team->loops_met, true, __ATOMIC_RELAXED);
+  clock_lock(&loop->lock);
+  bool ours = loop->number == number;
+  if (!ours && !loop->number) {
+    loop->number = number;
+    loop->row = row;
+    loop->begin = task->now.base;
+    loop->ended = 0;
+    loop->work = loop->span = 0;
+    join_clear(t, &loop->ordered);
+    loop->ordered_begun = loop->ordered_ended = 0;
+    loop->ordered_missed = false;
+    if (iterations)
+      directive_count(t, row, iterations); /* once for the team */
+    ours = true;
+  }
+  clock_unlock(&loop->lock);
+  return ours ? loop : NULL;
+}
+
+static enum format_directive_kind work_kind(int kind)
+{
+  switch (kind) {
+  case ompt_work_sections:
+    return FORMAT_DIRECTIVE_SECTIONS;
+  case ompt_work_single_executor:
+    return FORMAT_DIRECTIVE_SINGLE;
+  case ompt_work_taskloop:
+    return FORMAT_DIRECTIVE_TASKLOOP;
+  default:
+    return FORMAT_DIRECTIVE_FOR;
+  }
+}
+
+static bool is_loop(int kind)
+{
+  return kind == ompt_work_loop || kind == ompt_work_sections || kind == ompt_work_workshare ||
+         kind == ompt_work_distribute || kind >= ompt_work_loop_static;
+}
+
+/* A construct that is nothing else: it begins and ends in the task. */
+static void scope_begin(struct thread_state *t, struct task *task, uint32_t row)
+{
+  graph_construct_begin(t, task, row);
+  graph_log_op(t, GRAPHLOG_SCOPE, row);
+}
+
+static void scope_end(struct thread_state *t, struct task *task)
+{
+  graph_construct_end(t, task);
+  graph_log_op(t, GRAPHLOG_SCOPE_END);
+}
+
+static void single_end(struct thread_state *t, struct task *task)
+{
+  if (!(task->flags & TASK_SINGLE))
+    return;
+  task->flags &= ~(uint32_t)TASK_SINGLE;
+  scope_end(t, task);
+}
+
+static void loop_end(struct thread_state *t, struct task *task)
+{
+  if (!(task->flags & TASK_LOOP))
+    return;
+  struct team *team = graph_open_team(task->region);
+  struct loop *loop = task->loop_slot && team ? &team->loops[task->loop_slot - 1] : NULL;
+  struct scope *scope = task->rows_open <= ROWS_OPEN ? &task->scope : NULL;
+  clock_raise(t, &task->now, &task->loop_end);
+  explicit_task_chunk(t, task);
+  task->flags &= ~(uint32_t)TASK_LOOP;
+  task->loop_slot = 0;
+  graph_log_op(t, GRAPHLOG_LOOP_END);
+  if (!loop || !scope) {
+    graph_construct_end(t, task);
+    return;
+  }
+  if (scope->instance) { /* a share of the loop's */
+    directive_work(t, scope->instance, scope->pending, task->now.base);
+    directive_leave(t, scope->instance);
+    scope->pending = 0;
+  }
+  uint64_t work = scope->pending;
+  task->scope = task->around[--task->rows_open];
+  if (graph_loop_leave(t, task, loop, work, task->now.base - task->loop_entry.base))
+    task->scope.pending += work;
+}
+
+void worksharing_close(struct thread_state *t, struct task *task)
+{
+  single_end(t, task);
+  loop_end(t, task);
+}
+
+void worksharing_work_begin(struct thread_state *t, uint32_t index, int kind, uint64_t count, const void *code)
+{
+  if (!index || kind == ompt_work_single_other || kind == ompt_work_scope)
+    return;
+  graph_fragment_end(t);
+  struct task *task = graph_task(index);
+  if (kind != ompt_work_taskloop)
+    worksharing_close(t, task);
+  struct team *team = task->flags & TASK_IMPLICIT ? graph_open_team(task->region) : NULL;
+  if (!code && team)
+    code = team->code; /* workers are not told */
+  uint32_t row = directive_row(t, work_kind(kind), code);
+  if (is_loop(kind)) {
+    struct loop *loop = loop_enter(t, task, team, row, count);
+    explicit_task_chunk(t, task);
+    row = loop ? loop->row : row;
+    graph_construct_begin(t, task, row);
+    graph_log_op(t, GRAPHLOG_LOOP, row, count);
+    task->loop_slot = loop ? (uint16_t)(loop - team->loops + 1) : 0;
+    task->loop_depth = (uint16_t)(task->rows_open < ROWS_OPEN ? task->rows_open : ROWS_OPEN + 1);
+    if (!(task->flags & TASK_LOOPS))
+      task->loop_entry = task->loop_end = (struct clock){0};
+    task->flags |= TASK_LOOP | TASK_LOOPS;
+    clock_set(t, &task->loop_entry, &task->now);
+    clock_set(t, &task->loop_end, &task->now);
+  } else {
+    scope_begin(t, task, row);
+    task->flags |= kind == ompt_work_single_executor ? TASK_SINGLE : 0;
+  }
+  graph_fragment_begin(t);
+}
+
+/* Ends a chunk: the next one begins where the loop did. */
+static void chunk_end(struct thread_state *t, struct task *task)
+{
+  clock_raise(t, &task->loop_end, &task->now);
+  clock_set(t, &task->now, &task->loop_entry);
+}
+
+void worksharing_chunk(struct thread_state *t, uint32_t index, int kind, uint64_t start, uint64_t iterations)
+{
+  if (!index || !(graph_task(index)->flags & TASK_LOOP) || kind == ompt_dispatch_taskloop_chunk)
+    return;
+  uint64_t moment = work_clock_moment(t);
+  graph_fragment_end_at(t, moment);
+  struct task *task = graph_task(index);
+  graph_settle(t, task);
+  explicit_task_chunk(t, task);
+  chunk_end(t, task);
+  graph_log_op(t, GRAPHLOG_CHUNK, start, iterations);
+  graph_fragment_begin_after(t, moment);
+}
+
+void worksharing_work_end(struct thread_state *t, uint32_t index, int kind)
+{
+  if (!index || kind == ompt_work_single_other || kind == ompt_work_scope)
+    return;
+  graph_fragment_end(t);
+  struct task *task = graph_task(index);
+  if (is_loop(kind))
+    loop_end(t, task);
+  else if (kind == ompt_work_single_executor)
+    single_end(t, task);
+  else
+    scope_end(t, task);
+  graph_fragment_begin(t);
+}
+
+void worksharing_masked(struct thread_state *t, uint32_t index, bool begin, const void *code)
+{
+  if (!index)
+    return;
+  graph_fragment_end(t);
+  if (begin)
+    scope_begin(t, graph_task(index), directive_row(t, FORMAT_DIRECTIVE_MASKED, code));
+  else
+    scope_end(t, graph_task(index));
+  graph_fragment_begin(t);
+}
+
+void worksharing_user_region(struct thread_state *t, uint32_t row)
+{
+  graph_fragment_end(t);
+  if (t->task)
+    scope_begin(t, t->running, row);
+  graph_fragment_begin(t);
+}
+
+void worksharing_user_end(struct thread_state *t)
+{
+  graph_fragment_end(t);
+  if (t->task)
+    scope_end(t, t->running);
+  graph_fragment_begin(t);
+}
+
+/* ---- mutual exclusion ---- */
+
+/* A lock's holders, one after the other: a lower bound of the span.  All under `lock`. */
+struct lock_chain {
+  uint64_t id, earliest, acquired, held;
+  uint32_t row, lock; /* two locks may share a place: then the later one has it */
+};
+
+enum { LOCKS = 4096 };
+static struct lock_chain locks[LOCKS];
+
+void worksharing_start(void)
+{
+  __builtin_memset(locks, 0, sizeof locks);
+}
+
+static struct lock_chain *chain_of(uint64_t id)
+{
+  return &locks[(id * 0x9e3779b97f4a7c15ULL) >> 52];
+}
+
+void worksharing_lock_ends(uint64_t wait_id)
+{
+  struct lock_chain *chain = chain_of(wait_id);
+  clock_lock(&chain->lock);
+  if (chain->id == wait_id)
+    chain->id = 0;
+  clock_unlock(&chain->lock);
+}
+
+static struct loop *ordered_loop(const struct task *task)
+{
+  struct team *team = task->loop_slot ? graph_open_team(task->region) : NULL;
+  return team ? &team->loops[task->loop_slot - 1] : NULL;
+}
+
+static void chain_acquire(struct lock_chain *chain, uint64_t id, uint32_t row, uint64_t now)
+{
+  clock_lock(&chain->lock);
+  if (chain->id != id) {
+    chain->id = id;
+    chain->earliest = now;
+    chain->held = 0;
+  }
+  chain->earliest = now < chain->earliest ? now : chain->earliest;
+  chain->row = row;
+  chain->acquired = now;
+  clock_unlock(&chain->lock);
+}
+
+static void chain_release(struct lock_chain *chain, uint64_t id, uint64_t now)
+{
+  clock_lock(&chain->lock);
+  if (chain->id == id && now >= chain->acquired) {
+    chain->held += now - chain->acquired;
+    directive_lock_bound(chain->row, chain->earliest + chain->held);
+  }
+  clock_unlock(&chain->lock);
+}
+
+/* The runtime tells that an ordered region has ended after it has let the next one go on, perhaps even later than that
+ * one tells that it has begun: who comes next waits for the clock that it follows.  That is short, unless the other one
+ * is switched out just there; an end that is never told is waited for once in a loop. */
+static void ordered_await(struct thread_state *t, struct loop *loop, uint32_t before)
+{
+  enum { SPINS = 100, TRIES = 200000 };
+  int i = 0, tries = __atomic_load_n(&loop->ordered_missed, __ATOMIC_RELAXED) ? SPINS : TRIES;
+  for (; i < tries && (int32_t)(__atomic_load_n(&loop->ordered_ended, __ATOMIC_ACQUIRE) - before) < 0; i++)
+    if (i < SPINS)
+      __builtin_ia32_pause();
+    else
+      sys_yield();
+  if (i < tries)
+    return;
+  __atomic_store_n(&loop->ordered_missed, true, __ATOMIC_RELAXED);
+  rt_lost(t, FORMAT_LOST_GRAPH);
+}
+
+static void ordered_begin(struct thread_state *t, struct task *task, struct loop *loop)
+{
+  task->ordered = __atomic_fetch_add(&loop->ordered_begun, 1, __ATOMIC_ACQ_REL);
+  ordered_await(t, loop, task->ordered);
+  graph_log_now(t);
+  join_take(t, &task->now, &loop->ordered);
+  graph_log_take(t, task->name, &loop->ordered);
+}
+
+static void ordered_end(struct thread_state *t, struct task *task, struct loop *loop)
+{
+  join_offer(t, &loop->ordered, &task->now);
+  graph_log_offer(t, task->name, &loop->ordered);
+  uint32_t ended = __atomic_load_n(&loop->ordered_ended, __ATOMIC_RELAXED);
+  while ((int32_t)(task->ordered + 1 - ended) > 0 &&
+         !__atomic_compare_exchange_n(&loop->ordered_ended, &ended, task->ordered + 1, true, __ATOMIC_RELEASE,
+                                      __ATOMIC_RELAXED))
+    ;
+}
+
+void worksharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, const void *code)
+{
+  struct task *task = t->running;
+  if (!task)
+    return;
+  bool waited = moment;
+  moment = graph_moment(t, moment);
+  graph_fragment_end_at(t, waited ? t->work.wait_since : moment);
+  graph_log_time(t, moment);
+  if (kind == ompt_mutex_ordered) {
+    struct loop *loop = ordered_loop(task);
+    scope_begin(t, task, directive_row(t, FORMAT_DIRECTIVE_ORDERED, code));
+    if (loop)
+      ordered_begin(t, task, loop);
+    graph_fragment_begin(t);
+    return;
+  }
+  bool lock = kind <= ompt_mutex_test_nest_lock;
+  uint32_t row = directive_row(t, lock ? FORMAT_DIRECTIVE_LOCK : FORMAT_DIRECTIVE_CRITICAL, code);
+  chain_acquire(chain_of(wait_id), wait_id, row, task->now.base);
+  if (!lock)
+    graph_construct_begin(t, task, row);
+  else
+    directive_count(t, row, 0);
+  graph_log_op(t, GRAPHLOG_ACQUIRE, row, wait_id, !lock);
+  graph_fragment_begin_after(t, moment);
+}
+
+void worksharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, bool later)
+{
+  struct task *task = t->running;
+  if (!task)
+    return;
+  graph_fragment_end_at(t, moment);
+  if (kind == ompt_mutex_ordered) {
+    struct loop *loop = ordered_loop(task);
+    if (loop)
+      ordered_end(t, task, loop);
+    scope_end(t, task);
+  } else {
+    chain_release(chain_of(wait_id), wait_id, task->now.base);
+    graph_log_op(t, GRAPHLOG_RELEASE, wait_id, kind > ompt_mutex_test_nest_lock);
+    if (kind > ompt_mutex_test_nest_lock)
+      graph_construct_end(t, task);
+  }
+  if (later)
+    graph_fragment_begin(t);
+  else
+    graph_fragment_begin_after(t, moment);
+}
+
+/* ---- dependences ---- */
+
+/* An iteration announces what others wait for (source), or waits for another one (sink). */
+static void doacross(struct thread_state *t, struct task *task, const ompt_dependence_t *vector, int count)
+{
+  struct team *team = graph_team(task->region);
+  uint64_t where = task->constructs;
+  for (int i = 0; i < count; i++)
+    where = (where ^ vector[i].variable.value) * 0x9e3779b97f4a7c15ULL + 1;
+  if (!team)
+    return;
+  clock_lock(&team->doacross_lock);
+  struct join *join = depend_place(t, &team->doacross, where);
+  clock_unlock(&team->doacross_lock);
+  if (join && vector[0].dependence_type == ompt_dependence_type_source) {
+    join_offer(t, join, &task->now);
+    graph_log_offer(t, task->name, join);
+  } else if (join) {
+    join_take(t, &task->now, join);
+    graph_log_take(t, task->name, join);
+  }
+}
+
+void worksharing_dependences(struct thread_state *t, uint32_t index, const ompt_dependence_t *dependences, int count)
+{
+  if (!index || count <= 0)
+    return;
+  graph_fragment_end(t);
+  struct task *task = graph_task(index);
+  int kind = dependences[0].dependence_type;
+  if (kind == ompt_dependence_type_source || kind == ompt_dependence_type_sink)
+    doacross(t, task, dependences, count);
+  else if (task->parent)
+    depend_add(t, &graph_task(task->parent)->depend, &task->depend, dependences, count);
+  graph_fragment_begin(t);
+}
