@@ -1,5 +1,7 @@
 #include "hpcprof-lite/options.h"
 
+#include "common/array.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
@@ -173,12 +175,10 @@ static int parse_what_if(const char *text, struct options *options, char *messag
 {
   const char *wrong;
   uint32_t count = options->scenarios_count;
-  struct scenario *scenarios = reallocarray(options->scenarios, count + 1, sizeof *scenarios);
-  if (!scenarios)
+  if (!array_reserve(&options->scenarios, &options->scenarios_room, (size_t)count + 1, sizeof *options->scenarios))
     return fail(message, size, "%s", "not enough memory");
-  options->scenarios = scenarios;
   options->scenarios_count++;
-  if (!scenario_parse(text, &scenarios[count], &wrong))
+  if (!scenario_parse(text, &options->scenarios[count], &wrong))
     return 0;
   snprintf(message, size, "cannot use '--what-if %s': %s", text, wrong ? wrong : "not enough memory");
   return ERR_INPUT;

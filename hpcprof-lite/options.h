@@ -34,6 +34,7 @@ struct options {
   struct selector root;
   struct scenario *scenarios; /* of --what-if, in order */
   uint32_t scenarios_count;
+  size_t scenarios_room;
   const char *sort;         /* column, NULL = the view's own order       */
   double percent_limit;     /* below 0: the default of view and format   */
   uint32_t max_rows, depth; /* 0 = no limit                          */

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/input/log_reader.h"
 
+#include "common/array.h"
 #include "common/format.h"
 #include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/input/read.h"
@@ -105,14 +106,8 @@ static const char *header_fault(const struct format_chunk *head, size_t rest)
 
 static int add_chunk(struct streams *streams, const struct format_chunk *head, size_t offset)
 {
-  if (streams->chunks_count == streams->chunks_room) {
-    size_t room = streams->chunks_room ? streams->chunks_room * 2 : 64;
-    struct chunk *chunks = reallocarray(streams->chunks, room, sizeof *chunks);
-    if (!chunks)
-      return ERR_NOMEM;
-    streams->chunks = chunks;
-    streams->chunks_room = room;
-  }
+  if (!array_reserve(&streams->chunks, &streams->chunks_room, streams->chunks_count + 1, sizeof *streams->chunks))
+    return ERR_NOMEM;
   streams->chunks[streams->chunks_count++] =
       (struct chunk){.owner = head->owner, .first = head->first, .offset = offset};
   return 0;

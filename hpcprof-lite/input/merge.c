@@ -1,8 +1,10 @@
 #include "hpcprof-lite/input/merge.h"
 
+#include "common/array.h"
 #include "hpcprof-lite/input/span_merge.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/input/stitch.h"
+#include "hpcprof-lite/model/workers.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,19 +18,14 @@
 
 struct path_list {
   char **paths;
-  uint32_t count, room;
+  uint32_t count;
+  size_t room;
 };
 
 static int list_add(struct path_list *list, const char *directory, const char *name)
 {
-  if (list->count == list->room) {
-    uint32_t room = list->room ? list->room * 2 : 64;
-    char **paths = reallocarray(list->paths, room, sizeof *paths);
-    if (!paths)
-      return ERR_NOMEM;
-    list->paths = paths;
-    list->room = room;
-  }
+  if (!array_reserve(&list->paths, &list->room, (size_t)list->count + 1, sizeof *list->paths))
+    return ERR_NOMEM;
   size_t length = strlen(directory);
   const char *slash = length && directory[length - 1] == '/' ? "" : "/";
   if (asprintf(&list->paths[list->count], "%s%s%s", directory, slash, name) < 0)
@@ -111,7 +108,6 @@ struct work {
   const struct merge_part *part;
   struct profile *profile;
   struct contexts *partial; /* one for each worker */
-  atomic_uint next, workers;
   uint32_t done, files; /* files: of the part */
   pthread_mutex_t lock; /* done, progress */
   atomic_bool failed;
@@ -181,65 +177,42 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
   return status;
 }
 
-static void *merge_worker(void *argument)
+static void merge_job(void *argument, uint32_t job, unsigned worker)
 {
   struct work *work = argument;
-  struct contexts *contexts = &work->partial[atomic_fetch_add(&work->workers, 1)];
-  for (;;) {
-    uint32_t number = atomic_fetch_add(&work->next, work->part->parts);
-    if (number >= work->profile->processes_count || atomic_load(&work->failed))
-      return NULL;
-    if (merge_file(work, number, contexts))
-      atomic_store(&work->failed, true);
-    count_done(work);
-  }
+  if (atomic_load(&work->failed))
+    return;
+  if (merge_file(work, work->part->part + job * work->part->parts, &work->partial[worker]))
+    atomic_store(&work->failed, true);
+  count_done(work);
 }
 
-struct pair {
-  struct contexts *into, *from;
-  int status;
+/* A step of the pairwise merge: tree 2 i step takes in tree (2 i + 1) step. */
+struct pairs {
+  struct contexts *partial;
+  unsigned step;
+  atomic_bool failed;
 };
 
-static void *merge_pair(void *argument)
+static void merge_pair(void *argument, uint32_t job, unsigned worker)
 {
-  struct pair *pair = argument;
-  pair->status = contexts_merge(pair->into, pair->from);
-  contexts_release(pair->from);
-  return NULL;
+  struct pairs *pairs = argument;
+  struct contexts *into = &pairs->partial[(size_t)job * pairs->step * 2], *from = into + pairs->step;
+  (void)worker;
+  if (contexts_merge(into, from))
+    atomic_store(&pairs->failed, true);
+  contexts_release(from);
 }
 
 /* Merges the partial trees into the first, pairs at the same time. */
-static int merge_pairs(struct contexts *partial, unsigned count, pthread_t *threads, struct pair *pairs)
+static int merge_pairs(struct contexts *partial, unsigned count)
 {
-  int status = 0;
-  for (unsigned step = 1; step < count && !status; step *= 2) {
-    unsigned started = 0;
-    for (unsigned i = 0; i + step < count; i += step * 2) {
-      pairs[started] = (struct pair){.into = &partial[i], .from = &partial[i + step]};
-      if (pthread_create(&threads[started], NULL, merge_pair, &pairs[started])) {
-        merge_pair(&pairs[started]);
-        status = status ? status : pairs[started].status;
-        continue;
-      }
-      started++;
-    }
-    for (unsigned i = 0; i < started; i++) {
-      pthread_join(threads[i], NULL);
-      status = status ? status : pairs[i].status;
-    }
+  struct pairs pairs = {.partial = partial};
+  for (pairs.step = 1; pairs.step < count && !atomic_load(&pairs.failed); pairs.step *= 2) {
+    uint32_t jobs = (count - pairs.step - 1) / (pairs.step * 2) + 1;
+    workers_run(jobs, jobs, merge_pair, &pairs);
   }
-  return status;
-}
-
-static int run_workers(struct work *work, unsigned count, pthread_t *threads)
-{
-  unsigned started = 0;
-  while (started + 1 < count && !pthread_create(&threads[started], NULL, merge_worker, work))
-    started++;
-  merge_worker(work);
-  for (unsigned i = 0; i < started; i++)
-    pthread_join(threads[i], NULL);
-  return atomic_load(&work->failed) ? ERR_NOMEM : 0;
+  return atomic_load(&pairs.failed) ? ERR_NOMEM : 0;
 }
 
 /* The order of processes that reports show.  Their problems need no order of their own: they move along. */
@@ -284,23 +257,21 @@ int merge_part(const struct merge_part *part, struct profile *profile)
   catalog_init(&profile->catalog);
   unsigned workers = part->threads > files ? (files ? files : 1) : part->threads;
   struct contexts *partial = calloc(workers, sizeof *partial);
-  pthread_t *ids = calloc(workers, sizeof *ids);
-  struct pair *pairs = calloc(workers, sizeof *pairs);
   profile->processes = calloc(count + 1, sizeof *profile->processes);
   profile->problems = calloc(count + 1, sizeof *profile->problems);
-  int status = partial && ids && pairs && profile->processes && profile->problems ? 0 : ERR_NOMEM;
+  int status = partial && profile->processes && profile->problems ? 0 : ERR_NOMEM;
   for (unsigned i = 0; i < workers && !status; i++)
     status = contexts_init(&partial[i]);
   if (!status) {
     struct work work = {.part = part, .profile = profile, .partial = partial, .files = files};
     profile->processes_count = count;
-    atomic_store(&work.next, part->part);
     pthread_mutex_init(&work.lock, NULL);
-    status = run_workers(&work, workers, ids);
+    workers_run(workers, files, merge_job, &work);
+    status = atomic_load(&work.failed) ? ERR_NOMEM : 0;
     pthread_mutex_destroy(&work.lock);
   }
   if (!status)
-    status = merge_pairs(partial, workers, ids, pairs);
+    status = merge_pairs(partial, workers);
   if (!status) {
     profile->contexts = partial[0];
     partial[0] = (struct contexts){0};
@@ -308,8 +279,6 @@ int merge_part(const struct merge_part *part, struct profile *profile)
   for (unsigned i = 0; partial && i < workers; i++)
     contexts_release(&partial[i]);
   free(partial);
-  free(ids);
-  free(pairs);
   return status;
 }
 

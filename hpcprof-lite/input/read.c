@@ -1,5 +1,6 @@
 #include "hpcprof-lite/input/read.h"
 
+#include "common/array.h"
 #include "common/format.h"
 #include "hpcprof-lite/input/load.h"
 
@@ -139,14 +140,8 @@ static const char *string_at(const struct read_file *file, uint32_t offset)
 
 static int add_ref(struct read_file *file, const struct format_chunk *head, size_t offset)
 {
-  if (file->refs_count == file->refs_room) {
-    size_t room = file->refs_room ? file->refs_room * 2 : 64;
-    struct chunk_ref *refs = reallocarray(file->refs, room, sizeof *refs);
-    if (!refs)
-      return ERR_NOMEM;
-    file->refs = refs;
-    file->refs_room = room;
-  }
+  if (!array_reserve(&file->refs, &file->refs_room, file->refs_count + 1, sizeof *file->refs))
+    return ERR_NOMEM;
   file->refs[file->refs_count++] = (struct chunk_ref){.owner = head->owner, .table = head->table, .offset = offset};
   return 0;
 }

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/input/stitch.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,14 +178,8 @@ static void unload_thread(struct stitch_thread *thread)
 
 static int push(struct stitch *stitch, uint32_t thread, uint32_t node)
 {
-  if (stitch->stack_count == stitch->stack_room) {
-    size_t room = stitch->stack_room ? stitch->stack_room * 2 : 256;
-    struct place *stack = reallocarray(stitch->stack, room, sizeof *stack);
-    if (!stack)
-      return ERR_NOMEM;
-    stitch->stack = stack;
-    stitch->stack_room = room;
-  }
+  if (!array_reserve(&stitch->stack, &stitch->stack_room, stitch->stack_count + 1, sizeof *stitch->stack))
+    return ERR_NOMEM;
   stitch->stack[stitch->stack_count++] = (struct place){.thread = thread, .node = node};
   return 0;
 }
@@ -605,14 +601,10 @@ void stitch_close(struct stitch *stitch)
 static int take_amounts(struct stitch *stitch, const struct stitch_thread *thread, const uint64_t *values,
                         uint32_t values_count, uint32_t column, struct stitch_amounts *amounts)
 {
-  uint32_t columns = read_columns_count(stitch->file), room = amounts->count + thread->count;
-  if (room > amounts->room) {
-    struct stitch_amount *grown = reallocarray(amounts->amounts, room, sizeof *grown);
-    if (!grown)
-      return ERR_NOMEM;
-    amounts->amounts = grown;
-    amounts->room = room;
-  }
+  uint32_t columns = read_columns_count(stitch->file);
+  size_t needed = (size_t)amounts->count + thread->count;
+  if (!array_reserve(&amounts->amounts, &amounts->room, needed, sizeof *amounts->amounts))
+    return ERR_NOMEM;
   for (uint32_t i = 0; i < thread->count; i++) {
     uint32_t value = thread->nodes[i].value;
     uint64_t amount = value && value < values_count ? values[(size_t)value * columns + column] : 0;

@@ -48,7 +48,8 @@ struct stitch_amount {
 
 struct stitch_amounts {
   struct stitch_amount *amounts;
-  uint32_t count, room;
+  uint32_t count;
+  size_t room;
 };
 
 int stitch_amounts(struct stitch *stitch, uint32_t position, uint32_t column, struct stitch_amounts *amounts);

@@ -8,6 +8,7 @@
 #ifndef HPCPROF_LITE_MODEL_CATALOG_H
 #define HPCPROF_LITE_MODEL_CATALOG_H
 
+#include "hpcprof-lite/model/index.h"
 #include "hpcprof-lite/model/profile.h"
 
 #include <pthread.h>
@@ -21,11 +22,12 @@ enum {
 struct catalog {
   pthread_mutex_t lock;
   struct profile_module *modules;
-  uint32_t modules_count, modules_room;
-  uint32_t *module_slots; /* hash table of module numbers + 1 */
-  uint32_t module_slots_count;
+  uint32_t modules_count;
+  size_t modules_room;
+  struct index module_index; /* module numbers + 1 */
   struct profile_column *columns;
   uint32_t columns_count;
+  size_t columns_room;
 };
 
 void catalog_init(struct catalog *catalog);

@@ -7,6 +7,7 @@
 #ifndef HPCPROF_LITE_MODEL_CONTEXTS_H
 #define HPCPROF_LITE_MODEL_CONTEXTS_H
 
+#include "hpcprof-lite/model/index.h"
 #include "hpcprof-lite/model/profile.h"
 
 struct context_node {
@@ -18,13 +19,15 @@ struct context_node {
 
 struct contexts {
   struct context_node *nodes;
-  uint32_t count, room;
-  uint32_t *slots; /* hash table of node numbers, 0 = free (the root is never looked up) */
-  uint32_t slots_count;
+  uint32_t count;
+  size_t room;
+  struct index index; /* nodes by the hash of their identity; the root is not in it */
   uint64_t *values; /* records of `stride` columns */
-  uint32_t values_count, values_room, stride;
+  uint32_t values_count, stride;
+  size_t values_room;
   struct profile_share *shares; /* parts of the spans of processes, in no order */
-  uint32_t shares_count, shares_room;
+  uint32_t shares_count;
+  size_t shares_room;
 };
 
 int contexts_init(struct contexts *contexts);

@@ -1,9 +1,9 @@
 #include "hpcprof-lite/model/tree.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-enum { ROWS_START = 512 };
 
 void tree_columns_init(const struct catalog *catalog, struct tree_columns *columns)
 {
@@ -35,15 +35,28 @@ void tree_columns_init(const struct catalog *catalog, struct tree_columns *colum
   }
 }
 
+static size_t width(const struct tree *tree)
+{
+  return tree->columns ? tree->columns : 1;
+}
+
+/* Makes room for one more row; its values are zero. */
+static bool reserve_row(struct tree *tree)
+{
+  size_t needed = (size_t)tree->count + 1, size = width(tree) * sizeof *tree->excl;
+  if (!array_reserve(&tree->rows, &tree->room, needed, sizeof *tree->rows) ||
+      !array_reserve(&tree->excl, &tree->excl_room, needed, size) ||
+      !array_reserve(&tree->incl, &tree->incl_room, needed, size))
+    return false;
+  memset(tree->excl + tree->count * width(tree), 0, size);
+  memset(tree->incl + tree->count * width(tree), 0, size);
+  return true;
+}
+
 int tree_init(struct tree *tree, uint32_t columns, const char *name)
 {
-  *tree = (struct tree){.columns = columns, .room = ROWS_START, .slots_count = ROWS_START * 2};
-  size_t cells = (size_t)ROWS_START * (columns ? columns : 1);
-  tree->rows = calloc(ROWS_START, sizeof *tree->rows);
-  tree->slots = calloc(tree->slots_count, sizeof *tree->slots);
-  tree->excl = calloc(cells, sizeof *tree->excl);
-  tree->incl = calloc(cells, sizeof *tree->incl);
-  if (!tree->rows || !tree->slots || !tree->excl || !tree->incl)
+  *tree = (struct tree){.columns = columns};
+  if (!reserve_row(tree))
     return ERR_NOMEM;
   tree->rows[0] = (struct tree_row){.parent = PROFILE_NONE,
                                     .first_child = PROFILE_NONE,
@@ -60,7 +73,7 @@ int tree_init(struct tree *tree, uint32_t columns, const char *name)
 void tree_release(struct tree *tree)
 {
   free(tree->rows);
-  free(tree->slots);
+  index_release(&tree->index);
   free(tree->excl);
   free(tree->incl);
   free(tree->order);
@@ -77,73 +90,33 @@ static bool same_key(const struct tree_row *a, const struct tree_row *b)
   return a->function != PROFILE_NONE || (a->line == b->line && a->file == b->file);
 }
 
-static uint32_t row_slot(const struct tree *tree, const struct tree_row *row)
+static uint64_t row_hash(const struct tree_row *row)
 {
-  uint64_t hash = ((uint64_t)row->parent << 32 | row->function) * 0x9e3779b97f4a7c15ULL;
-  hash ^= (uint64_t)row->kind * 0x165667b19e3779f9ULL;
+  uint64_t hash = index_hash((uint64_t)row->parent << 32 | row->function, row->kind);
   if (row->function == PROFILE_NONE)
-    hash ^= ((uint64_t)(uintptr_t)row->file ^ (uint64_t)row->line << 48) * 0xc2b2ae3d27d4eb4fULL;
-  hash = (hash ^ hash >> 31) * 0xbf58476d1ce4e5b9ULL;
-  uint32_t mask = tree->slots_count - 1, slot = (uint32_t)(hash >> 32) & mask;
-  while (tree->slots[slot] && !same_key(&tree->rows[tree->slots[slot]], row))
-    slot = (slot + 1) & mask;
-  return slot;
-}
-
-static int grow_values(uint64_t **values, uint32_t count, uint32_t room, uint32_t columns)
-{
-  size_t width = columns ? columns : 1;
-  uint64_t *grown = reallocarray(*values, (size_t)room * width, sizeof *grown);
-  if (!grown)
-    return ERR_NOMEM;
-  memset(grown + (size_t)count * width, 0, (size_t)(room - count) * width * sizeof *grown);
-  *values = grown;
-  return 0;
-}
-
-static int grow(struct tree *tree)
-{
-  if (tree->room > UINT32_MAX / 8)
-    return ERR_NOMEM;
-  uint32_t room = tree->room * 2;
-  struct tree_row *rows = reallocarray(tree->rows, room, sizeof *rows);
-  if (!rows)
-    return ERR_NOMEM;
-  tree->rows = rows;
-  if (grow_values(&tree->excl, tree->count, room, tree->columns) ||
-      grow_values(&tree->incl, tree->count, room, tree->columns))
-    return ERR_NOMEM;
-  uint32_t *slots = calloc((size_t)room * 2, sizeof *slots);
-  if (!slots)
-    return ERR_NOMEM;
-  free(tree->slots);
-  tree->slots = slots;
-  tree->slots_count = room * 2;
-  tree->room = room;
-  for (uint32_t i = 1; i < tree->count; i++)
-    slots[row_slot(tree, &rows[i])] = i;
-  return 0;
+    hash = index_hash(hash ^ row->line, (uint64_t)(uintptr_t)row->file);
+  return hash;
 }
 
 uint32_t tree_add(struct tree *tree, const struct tree_row *wanted, bool *added)
 {
-  uint32_t slot = row_slot(tree, wanted);
+  uint64_t hash = row_hash(wanted);
+  uint32_t slot, number = index_first(&tree->index, hash, &slot);
+  while (number && !same_key(&tree->rows[number], wanted))
+    number = index_next(&tree->index, hash, &slot);
   if (added)
-    *added = !tree->slots[slot];
-  if (tree->slots[slot])
-    return tree->slots[slot];
-  if (tree->count == tree->room) {
-    if (grow(tree))
-      return PROFILE_NONE;
-    slot = row_slot(tree, wanted);
-  }
-  uint32_t number = tree->count++;
+    *added = !number;
+  if (number)
+    return number;
+  number = tree->count;
+  if (!reserve_row(tree) || !index_add(&tree->index, hash, number))
+    return PROFILE_NONE;
   struct tree_row *row = &tree->rows[number];
   *row = *wanted;
   row->first_child = PROFILE_NONE;
   row->next = tree->rows[row->parent].first_child;
   tree->rows[row->parent].first_child = number;
-  tree->slots[slot] = number;
+  tree->count++;
   return number;
 }
 

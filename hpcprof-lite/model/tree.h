@@ -37,9 +37,11 @@ struct tree_row {
 
 struct tree {
   struct tree_row *rows;
-  uint32_t count, room;
-  uint32_t *slots, slots_count;
+  uint32_t count;
+  size_t room;
+  struct index index;    /* rows by the hash of their key; the root is not in it */
   uint64_t *excl, *incl; /* [row × columns + column] */
+  size_t excl_room, incl_room;
   uint32_t columns;
   uint32_t *order; /* rows in depth-first order, after tree_finish() */
   uint32_t *end;   /* [position in order] position behind the row's last descendant */

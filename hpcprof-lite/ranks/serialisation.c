@@ -1,5 +1,6 @@
 #include "hpcprof-lite/ranks/serialisation.h"
 
+#include "common/array.h"
 #include "hpcprof-lite/input/span_merge.h"
 
 #include <stdlib.h>
@@ -50,15 +51,9 @@ void serialisation_put(struct serialisation *message, const void *block, size_t 
   if (message->status)
     return;
   size_t needed = message->size + padded(size);
-  if (needed > message->room) {
-    size_t room = needed > message->room * 2 ? needed : message->room * 2;
-    uint8_t *bytes = realloc(message->bytes, room);
-    if (!bytes) {
-      fail(message, ERR_NOMEM);
-      return;
-    }
-    message->bytes = bytes;
-    message->room = room;
+  if (!array_reserve(&message->bytes, &message->room, needed, 1)) {
+    fail(message, ERR_NOMEM);
+    return;
   }
   if (size)
     memcpy(message->bytes + message->size, block, size);

@@ -6,7 +6,7 @@
 #ifndef HPCPROF_LITE_REPLAY_ATTRIBUTION_H
 #define HPCPROF_LITE_REPLAY_ATTRIBUTION_H
 
-#include "hpcprof-lite/replay/object_pool.h"
+#include "hpcprof-lite/model/index.h"
 
 enum { ATTRIBUTION_MAX = 1 << 18 };
 
@@ -16,9 +16,10 @@ struct attribution_entry {
 };
 
 struct attribution {
-  struct index map;
-  struct attribution_entry *attribution; /* from 1 */
-  uint32_t count, room;
+  struct index index;
+  struct attribution_entry *entries; /* from 1 */
+  uint32_t count;
+  size_t room;
   bool overflow; /* one was refused for want of memory */
 };
 

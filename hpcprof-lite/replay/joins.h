@@ -8,6 +8,8 @@
 
 #include "hpcprof-lite/replay/vector_clock.h"
 
+#include "hpcprof-lite/model/index.h"
+
 struct joins {
   struct object_pool pool;
   struct index names;

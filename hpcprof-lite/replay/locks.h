@@ -7,6 +7,8 @@
 #define HPCPROF_LITE_REPLAY_LOCKS_H
 
 #include "hpcprof-lite/replay/instances.h"
+
+#include "hpcprof-lite/model/index.h"
 #include "hpcprof-lite/replay/object_pool.h"
 
 struct lock {

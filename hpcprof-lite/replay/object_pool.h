@@ -14,6 +14,7 @@ enum { OBJECT_POOL_SHIFT = 8 };
 
 struct object_pool {
   uint8_t **blocks;
+  size_t blocks_room;
   uint32_t blocks_count, used, free, max;
   size_t size;
   bool overflow; /* a record was refused for want of memory */
@@ -31,22 +32,5 @@ static inline void *object_pool_at(const struct object_pool *pool, uint32_t inde
 {
   return pool->blocks[index >> OBJECT_POOL_SHIFT] + (size_t)(index & ((1u << OBJECT_POOL_SHIFT) - 1)) * pool->size;
 }
-
-/* Open addressing; keys are not 0. */
-struct index {
-  uint64_t *keys;
-  uint32_t *values;
-  uint32_t count, room;
-  bool overflow; /* as above */
-};
-
-void index_release(struct index *map);
-
-/* 0 where there is none. */
-uint32_t index_find(const struct index *map, uint64_t key);
-
-/* The key must not be there.  False without memory. */
-bool index_add(struct index *map, uint64_t key, uint32_t value);
-void index_remove(struct index *map, uint64_t key);
 
 #endif

@@ -120,7 +120,7 @@ static int find_contexts(struct recorded_graph *recorded)
   int status = places && found && recorded->shares ? 0 : ERR_NOMEM;
   for (uint32_t i = 1; i < count && !status; i++)
     places[i] =
-        (struct stitch_place){recorded->attribution.attribution[i].thread, recorded->attribution.attribution[i].node};
+        (struct stitch_place){recorded->attribution.entries[i].thread, recorded->attribution.entries[i].node};
   if (!status)
     memset(found, 0xff, ((size_t)count + 1) * sizeof *found);
   if (!status)
@@ -133,7 +133,7 @@ static int find_contexts(struct recorded_graph *recorded)
     status = 0;
   }
   for (uint32_t i = 0; i < count && !status; i++) {
-    const struct attribution_entry *entry = &recorded->attribution.attribution[i];
+    const struct attribution_entry *entry = &recorded->attribution.entries[i];
     recorded->shares[i] = (struct profile_share){.directive = profile->span_rows[entry->row],
                                                  .context = entry->thread ? found[i] : PROFILE_NONE,
                                                  .place = i,

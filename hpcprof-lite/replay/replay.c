@@ -171,7 +171,7 @@ static void collect(struct replay *replay, const struct stream *stream, uint32_t
   for (uint32_t i = 0; i < stream->samples_count && weight > 0; i++) {
     uint32_t entry = attribution_add(replay->request->attribution, row, thread, stream->samples[i].node);
     if (entry)
-      replay->request->attribution->attribution[entry].amount += work * stream->samples[i].weight / weight;
+      replay->request->attribution->entries[entry].amount += work * stream->samples[i].weight / weight;
   }
 }
 

@@ -31,7 +31,7 @@ static int mix(struct selection *selection, const struct attribution *attributio
     return ERR_NOMEM;
   }
   for (uint32_t i = 1; i < attribution->count; i++) {
-    const struct attribution_entry *entry = &attribution->attribution[i];
+    const struct attribution_entry *entry = &attribution->entries[i];
     sums[entry->row] += entry->amount;
     for (uint32_t j = 0; j < scenarios; j++)
       selection->mixes[(size_t)entry->row * scenarios + j] += entry->amount / selection->attribution[j][i];

@@ -9,6 +9,8 @@
 
 #include "hpcprof-lite/replay/attribution.h"
 
+#include "hpcprof-lite/model/index.h"
+
 enum { SELECTION_MAX = 64 }; /* scenarios */
 
 struct selection {

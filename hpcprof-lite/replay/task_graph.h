@@ -8,6 +8,8 @@
 #define HPCPROF_LITE_REPLAY_TASK_GRAPH_H
 
 #include "hpcprof-lite/replay/instances.h"
+
+#include "hpcprof-lite/model/index.h"
 #include "hpcprof-lite/replay/vector_clock.h"
 #include "hpcprof-lite/replay/selection.h"
 

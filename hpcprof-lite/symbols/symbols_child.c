@@ -1,5 +1,7 @@
 #include "hpcprof-lite/symbols/symbols_child.h"
 
+#include "common/array.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FIRST_ROOM = 64 << 10, PIPE_SIZE = 1 << 20, CHILD_FAILED = 1 };
+enum { PIPE_SIZE = 1 << 20, CHILD_FAILED = 1 };
 
 /* Held from a pipe's creation until its write end is closed here again: a child that another thread starts meanwhile
  * would keep the pipe open, and its end would not be seen. */
@@ -136,22 +138,6 @@ static pid_t start(void (*work)(void *, int), void *argument, const struct symbo
   return child;
 }
 
-/* Makes room for more output; false beyond the limit or without memory. */
-static bool make_room(struct output *output, uint64_t limit)
-{
-  if (output->size < output->room)
-    return true;
-  size_t room = output->room ? 2 * output->room : FIRST_ROOM;
-  if (room > limit)
-    room = limit;
-  uint8_t *grown = room > output->size ? realloc(output->bytes, room) : NULL;
-  if (!grown)
-    return false;
-  output->bytes = grown;
-  output->room = room;
-  return true;
-}
-
 /* Reads until the child ends.  NULL, or why it must be ended. */
 static const char *collect(int in, const struct symbols_child_limits *limits, struct output *output)
 {
@@ -166,9 +152,10 @@ static const char *collect(int in, const struct symbols_child_limits *limits, st
       return "they cannot be waited for";
     if (ready < 0)
       continue;
-    if (!make_room(output, limits->output_bytes))
+    if (output->size >= limits->output_bytes || !array_reserve(&output->bytes, &output->room, output->size + 1, 1))
       return "they unfold without end";
-    ssize_t got = read(in, output->bytes + output->size, output->room - output->size);
+    size_t end = output->room < limits->output_bytes ? output->room : limits->output_bytes;
+    ssize_t got = read(in, output->bytes + output->size, end - output->size);
     if (!got)
       return NULL;
     if (got > 0)

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/symbols/symbols_dwarf.h"
 
+#include "common/array.h"
+
 #include <libdwarf/dwarf.h>
 #include <libdwarf/libdwarf.h>
 #include <search.h>
@@ -507,10 +509,8 @@ static bool finish_scope(struct reader *r, const struct sink *sink, const struct
                                 .call_line = short_number(f->call_line)};
   if (scope.call_line)
     scope.call_file = file_number(r, r->table, f->call_file);
-  uint32_t *grown = symbols_grow(r->depths, r->draft.scope_count, &r->depth_room, sizeof *grown);
-  if (!grown)
+  if (!array_reserve(&r->depths, &r->depth_room, r->draft.scope_count + 1, sizeof *r->depths))
     return false;
-  r->depths = grown;
   r->depths[r->draft.scope_count] = sink->depth;
   return symbols_draft_scope(&r->draft, scope) != SYMBOLS_NONE;
 }

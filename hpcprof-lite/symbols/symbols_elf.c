@@ -1,5 +1,7 @@
 #include "hpcprof-lite/symbols/symbols_elf.h"
 
+#include "common/array.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -268,10 +270,8 @@ bool symbols_elf_code(struct symbols_elf *file, struct symbols_ranges *code)
 
 static bool add_symbol(struct symbols_symbols *out, const struct symbols_symbol *symbol)
 {
-  struct symbols_symbol *grown = symbols_grow(out->symbols, out->count, &out->room, sizeof *grown);
-  if (!grown)
+  if (!array_reserve(&out->symbols, &out->room, out->count + 1, sizeof *symbol))
     return false;
-  out->symbols = grown;
   out->symbols[out->count++] = *symbol;
   return true;
 }
@@ -379,10 +379,8 @@ static bool collect_slots(struct symbols_elf *file, Elf_Scn *section, const GElf
       continue;
     memcpy(&symbol, symbols.data + index * sizeof symbol, sizeof symbol);
     const char *name = symbols_bytes_string(names, symbol.st_name);
-    struct slot *grown = symbols_grow(out->slots, out->count, &out->room, sizeof *grown);
-    if (!grown)
+    if (!array_reserve(&out->slots, &out->room, out->count + 1, sizeof *out->slots))
       return false;
-    out->slots = grown;
     if (name && *name)
       out->slots[out->count++] = (struct slot){relocation.r_offset, name};
   }

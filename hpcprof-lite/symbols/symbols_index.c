@@ -1,5 +1,7 @@
 #include "hpcprof-lite/symbols/symbols_index.h"
 
+#include "common/array.h"
+
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +23,12 @@ struct file_number {
   uint32_t number;
 };
 
-/* Room for one more of what is counted by 32-bit numbers; the array as it was where there is none. */
-static void *more(struct symbols_draft *draft, void *array, size_t count, size_t *room, size_t size)
+/* Makes room for one more element of an array whose elements are numbered by 32 bits; false where there is none. */
+static bool reserve(struct symbols_draft *draft, void *array, size_t count, size_t *room, size_t size)
 {
-  void *grown = count < SYMBOLS_NONE - 1 ? symbols_grow(array, count, room, size) : NULL;
-  if (!grown)
+  if (count >= SYMBOLS_NONE - 1 || !array_reserve(array, room, count + 1, size))
     draft->failed = true;
-  return grown ? grown : array;
+  return !draft->failed;
 }
 
 uint32_t symbols_draft_text(struct symbols_draft *d, const char *text)
@@ -35,15 +36,9 @@ uint32_t symbols_draft_text(struct symbols_draft *d, const char *text)
   size_t length = text ? strnlen(text, SYMBOLS_NAME_MAX) : 0, offset = d->text_size ? d->text_size : 1;
   if (!length || length >= SYMBOLS_NAME_MAX || d->failed)
     return 0;
-  if (offset + length + 1 > d->text_room) {
-    size_t room = 2 * d->text_room + length + SYMBOLS_NAME_MAX;
-    char *grown = room < SYMBOLS_NONE ? realloc(d->text, room) : NULL;
-    if (!grown) {
-      d->failed = true;
-      return 0;
-    }
-    d->text = grown;
-    d->text_room = room;
+  if (offset + length + 1 >= SYMBOLS_NONE || !array_reserve(&d->text, &d->text_room, offset + length + 1, 1)) {
+    d->failed = true;
+    return 0;
   }
   d->text[0] = 0;
   memcpy(d->text + offset, text, length + 1);
@@ -69,8 +64,7 @@ uint32_t symbols_draft_file(struct symbols_draft *d, const char *first, const ch
     free(wanted);
     return slot ? (*slot)->number : SYMBOLS_NONE;
   }
-  d->files = more(d, d->files, d->file_count, &d->file_room, sizeof *d->files);
-  if (d->failed)
+  if (!reserve(d, &d->files, d->file_count, &d->file_room, sizeof *d->files))
     return SYMBOLS_NONE;
   d->files[d->file_count++] = symbols_draft_text(d, path);
   return wanted->number;
@@ -78,8 +72,7 @@ uint32_t symbols_draft_file(struct symbols_draft *d, const char *first, const ch
 
 uint32_t symbols_draft_function(struct symbols_draft *d, struct symbols_function function)
 {
-  d->functions = more(d, d->functions, d->function_count, &d->function_room, sizeof *d->functions);
-  if (d->failed)
+  if (!reserve(d, &d->functions, d->function_count, &d->function_room, sizeof *d->functions))
     return SYMBOLS_NONE;
   d->functions[d->function_count] = function;
   return (uint32_t)d->function_count++;
@@ -87,8 +80,7 @@ uint32_t symbols_draft_function(struct symbols_draft *d, struct symbols_function
 
 uint32_t symbols_draft_scope(struct symbols_draft *d, struct symbols_scope scope)
 {
-  d->scopes = more(d, d->scopes, d->scope_count, &d->scope_room, sizeof *d->scopes);
-  if (d->failed)
+  if (!reserve(d, &d->scopes, d->scope_count, &d->scope_room, sizeof *d->scopes))
     return SYMBOLS_NONE;
   d->scopes[d->scope_count] = scope;
   return (uint32_t)d->scope_count++;
@@ -101,8 +93,7 @@ void symbols_draft_row(struct symbols_draft *d, size_t first, struct symbols_row
     *last = row;
     return;
   }
-  d->rows = more(d, d->rows, d->row_count, &d->row_room, sizeof *d->rows);
-  if (!d->failed)
+  if (reserve(d, &d->rows, d->row_count, &d->row_room, sizeof *d->rows))
     d->rows[d->row_count++] = row;
 }
 
@@ -127,8 +118,7 @@ void symbols_draft_sequence(struct symbols_draft *d, size_t first, uint64_t end,
     d->row_count = first;
     return;
   }
-  d->sequences = more(d, d->sequences, d->sequence_count, &d->sequence_room, sizeof *d->sequences);
-  if (!d->failed)
+  if (reserve(d, &d->sequences, d->sequence_count, &d->sequence_room, sizeof *d->sequences))
     d->sequences[d->sequence_count++] = (struct symbols_sequence){d->rows[first].low, end, first, count};
 }
 

@@ -1,28 +1,15 @@
 #include "hpcprof-lite/symbols/symbols_ranges.h"
 
-#include <stdlib.h>
+#include "common/array.h"
 
-void *symbols_grow(void *array, size_t count, size_t *room, size_t size)
-{
-  if (count < *room)
-    return array;
-  size_t wanted = *room ? *room + *room / 2 + 1 : 16;
-  if (wanted > SIZE_MAX / 2 / size)
-    return NULL;
-  void *grown = realloc(array, wanted * size);
-  if (grown)
-    *room = wanted;
-  return grown;
-}
+#include <stdlib.h>
 
 bool symbols_ranges_add(struct symbols_ranges *r, struct symbols_range range)
 {
   if (range.low >= range.high)
     return true;
-  struct symbols_range *grown = symbols_grow(r->ranges, r->count, &r->room, sizeof *grown);
-  if (!grown)
+  if (!array_reserve(&r->ranges, &r->room, r->count + 1, sizeof range))
     return false;
-  r->ranges = grown;
   r->ranges[r->count++] = range;
   return true;
 }

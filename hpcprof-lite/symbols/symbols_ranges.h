@@ -40,8 +40,4 @@ uint32_t symbols_ranges_find(const struct symbols_ranges *r, uint64_t address);
 
 void symbols_ranges_release(struct symbols_ranges *r);
 
-/* Room for one more element of `size` bytes in an array that grows by half.  Returns the array, NULL without memory
- * (the old one then is still valid). */
-void *symbols_grow(void *array, size_t count, size_t *room, size_t size);
-
 #endif

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/symbols/symbols_table.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,10 +60,8 @@ static bool collect_bases(const struct symbols_symbols *all, struct bases *out)
     const char *name = all->symbols[i].raw, *mark = strstr(name, ".cold");
     if (!mark || mark == name || (mark[5] && mark[5] != '.'))
       continue;
-    struct base *grown = symbols_grow(out->bases, out->count, &out->room, sizeof *grown);
-    if (!grown)
+    if (!array_reserve(&out->bases, &out->room, out->count + 1, sizeof *out->bases))
       return false;
-    out->bases = grown;
     out->bases[out->count++] = (struct base){.name = name, .length = (size_t)(mark - name), .part = i};
   }
   if (out->count)

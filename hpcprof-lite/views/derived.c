@@ -1,5 +1,7 @@
 #include "hpcprof-lite/views/derived.h"
 
+#include "common/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,14 +174,8 @@ void derived_release_links(struct derived_links *links)
 /* All links of a row are added before those of the next one. */
 static int add_link(struct derived_links *links, uint32_t row, uint32_t target)
 {
-  if (links->into_count == links->into_room) {
-    uint32_t room = links->into_room ? links->into_room * 2 : 1024;
-    uint32_t *into = room < links->into_room ? NULL : reallocarray(links->into, room, sizeof *into);
-    if (!into)
-      return ERR_NOMEM;
-    links->into = into;
-    links->into_room = room;
-  }
+  if (!array_reserve(&links->into, &links->into_room, (size_t)links->into_count + 1, sizeof *links->into))
+    return ERR_NOMEM;
   if (!links->count[row]++)
     links->first[row] = links->into_count;
   links->into[links->into_count++] = target;
@@ -203,31 +199,18 @@ static int accumulate(const struct tree *tree, uint32_t row, uint32_t position, 
   return outermost && links ? add_link(links, row, target) : 0;
 }
 
-/* Grows an array that runs along with a tree's rows; new elements are zero. */
-static int follow(uint32_t **array, uint32_t *room, const struct tree *tree)
-{
-  if (*room >= tree->room)
-    return 0;
-  uint32_t *grown = reallocarray(*array, tree->room, sizeof *grown);
-  if (!grown)
-    return ERR_NOMEM;
-  memset(grown + *room, 0, (tree->room - *room) * sizeof *grown);
-  *array = grown;
-  *room = tree->room;
-  return 0;
-}
-
 /* The flat row of every row of the tree in map[], values added up. */
 static int fill_flat(const struct tree *tree, struct tree *flat, uint32_t *map, struct derived_links *links)
 {
-  uint32_t *counted = NULL, room = 0;
+  uint32_t *counted = NULL;
+  size_t room = 0;
   int status = 0;
   for (uint32_t i = 0; i < tree->count && !status; i++) {
     uint32_t row = tree->order[i];
     const struct tree_row *here = &tree->rows[row];
     uint32_t above = row && here->kind == ROW_LINE ? map[here->parent] : 0;
     map[row] = row ? flat_row(tree, row, above, flat) : 0;
-    status = map[row] == PROFILE_NONE ? ERR_NOMEM : follow(&counted, &room, flat);
+    status = map[row] != PROFILE_NONE && array_reserve_zero(&counted, &room, flat->count, sizeof *counted) ? 0 : ERR_NOMEM;
     if (!status)
       status = accumulate(tree, row, i, flat, map[row], &counted[map[row]], links);
   }
@@ -252,7 +235,8 @@ struct climb {
   const struct tree *tree;
   struct tree *into;
   struct derived_links *links;
-  uint32_t *counted, counted_room;
+  uint32_t *counted;
+  size_t counted_room;
 };
 
 /* Adds one instance of a function on the path of its callers. */
@@ -266,7 +250,7 @@ static int climb(struct climb *climb, uint32_t row, uint32_t position)
       return 0;
     }
     above = flat_row(tree, up, above, climb->into);
-    if (above == PROFILE_NONE || follow(&climb->counted, &climb->counted_room, climb->into))
+    if (above == PROFILE_NONE || !array_reserve_zero(&climb->counted, &climb->counted_room, climb->into->count, sizeof *climb->counted))
       return ERR_NOMEM;
     if (accumulate(tree, row, position, climb->into, above, &climb->counted[above], climb->links))
       return ERR_NOMEM;

@@ -15,7 +15,8 @@ enum {
 /* Which rows of a view have the inclusive values of a row in theirs: into[first[row]], count[row] of them. */
 struct derived_links {
   uint32_t *first, *count;
-  uint32_t *into, into_count, into_room;
+  uint32_t *into, into_count;
+  size_t into_room;
 };
 
 /* What --root and --what-if name. */

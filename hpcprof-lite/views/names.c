@@ -1,10 +1,11 @@
 #include "hpcprof-lite/views/names.h"
 
+#include "hpcprof-lite/model/workers.h"
+#include "common/array.h"
 #include "hpcprof-lite/symbols/bounds.h"
 #include "hpcprof-lite/symbols/symbols.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,6 @@ struct resolver {
   uint32_t *offsets; /* [address] */
   struct module_job *jobs;
   uint32_t jobs_count;
-  atomic_uint next;
 };
 
 struct order_key {
@@ -123,16 +123,8 @@ static int number_addresses(struct resolver *resolver)
 
 static int add_places(struct module_job *job, const struct symbols_place *places, size_t count)
 {
-  if (job->places_count + count > job->places_room) {
-    size_t room = job->places_room ? job->places_room * 2 : 256;
-    if (room < job->places_count + count)
-      room = job->places_count + count;
-    struct symbols_place *grown = reallocarray(job->places, room, sizeof *grown);
-    if (!grown)
-      return ERR_NOMEM;
-    job->places = grown;
-    job->places_room = room;
-  }
+  if (!array_reserve(&job->places, &job->places_room, job->places_count + count, sizeof *places))
+    return ERR_NOMEM;
   memcpy(job->places + job->places_count, places, count * sizeof *places);
   job->places_count += count;
   return 0;
@@ -203,15 +195,11 @@ static int resolve_job(struct resolver *resolver, struct module_job *job)
   return status;
 }
 
-static void *resolve_worker(void *argument)
+static void run_job(void *argument, uint32_t number, unsigned worker)
 {
   struct resolver *resolver = argument;
-  for (;;) {
-    uint32_t number = atomic_fetch_add(&resolver->next, 1);
-    if (number >= resolver->jobs_count)
-      return NULL;
-    resolver->jobs[number].failed = resolve_job(resolver, &resolver->jobs[number]) != 0;
-  }
+  (void)worker;
+  resolver->jobs[number].failed = resolve_job(resolver, &resolver->jobs[number]) != 0;
 }
 
 static int by_size(const void *a, const void *b)
@@ -232,18 +220,8 @@ static int by_begin(const void *a, const void *b)
 /* Looks up all addresses, the largest modules first. */
 static int resolve_jobs(struct resolver *resolver, unsigned threads)
 {
-  unsigned started = 0;
-  pthread_t *ids = calloc(threads, sizeof *ids);
-  if (!ids)
-    return ERR_NOMEM;
   qsort(resolver->jobs, resolver->jobs_count, sizeof *resolver->jobs, by_size);
-  while (started + 1 < threads && started + 1 < resolver->jobs_count &&
-         !pthread_create(&ids[started], NULL, resolve_worker, resolver))
-    started++;
-  resolve_worker(resolver);
-  for (unsigned i = 0; i < started; i++)
-    pthread_join(ids[i], NULL);
-  free(ids);
+  workers_run(threads, resolver->jobs_count, run_job, resolver);
   qsort(resolver->jobs, resolver->jobs_count, sizeof *resolver->jobs, by_begin);
   for (uint32_t i = 0; i < resolver->jobs_count; i++)
     if (resolver->jobs[i].failed)
@@ -255,15 +233,9 @@ const char *names_own(struct names *names, char *text)
 {
   if (!text)
     return NULL;
-  if (names->owned_count == names->owned_room) {
-    size_t room = names->owned_room ? names->owned_room * 2 : 64;
-    char **owned = reallocarray(names->owned, room, sizeof *owned);
-    if (!owned) {
-      free(text);
-      return NULL;
-    }
-    names->owned = owned;
-    names->owned_room = room;
+  if (!array_reserve(&names->owned, &names->owned_room, names->owned_count + 1, sizeof *names->owned)) {
+    free(text);
+    return NULL;
   }
   return names->owned[names->owned_count++] = text;
 }
@@ -274,51 +246,31 @@ const char *names_base(const char *path)
   return slash && slash[1] ? slash + 1 : path;
 }
 
-static uint32_t hash_text(uint32_t hash, const char *text)
-{
-  for (; *text; text++)
-    hash = (hash ^ (uint8_t)*text) * 16777619u;
-  return hash * 2654435761u;
-}
-
 /* The one pointer that stands for a path; "" for NULL.  NULL without memory. */
 static const char *intern_file(struct names *names, const char *file)
 {
   if (!file || !*file)
     return "";
-  if (names->files_count * 2 >= names->files_slots) {
-    uint32_t slots = names->files_slots ? names->files_slots * 2 : 256;
-    const char **grown = calloc(slots, sizeof *grown);
-    if (!grown)
-      return NULL;
-    for (uint32_t i = 0; i < names->files_slots; i++) {
-      if (!names->files[i])
-        continue;
-      uint32_t slot = hash_text(0, names->files[i]) & (slots - 1);
-      while (grown[slot])
-        slot = (slot + 1) & (slots - 1);
-      grown[slot] = names->files[i];
-    }
-    free(names->files);
-    names->files = grown;
-    names->files_slots = slots;
-  }
-  uint32_t slot = hash_text(0, file) & (names->files_slots - 1);
-  while (names->files[slot] && strcmp(names->files[slot], file))
-    slot = (slot + 1) & (names->files_slots - 1);
-  if (!names->files[slot]) {
-    names->files[slot] = file;
-    names->files_count++;
-  }
-  return names->files[slot];
+  uint64_t hash = index_hash_bytes(0, file, strlen(file));
+  uint32_t slot, found = index_first(&names->file_index, hash, &slot);
+  while (found && strcmp(names->files[found - 1], file) != 0)
+    found = index_next(&names->file_index, hash, &slot);
+  if (found)
+    return names->files[found - 1];
+  if (!array_reserve(&names->files, &names->files_room, (size_t)names->files_count + 1, sizeof *names->files) ||
+      !index_add(&names->file_index, hash, names->files_count + 1))
+    return NULL;
+  return names->files[names->files_count++] = file;
 }
 
 /* What makes two functions the same: beside module and name the declaration, or the linkage name where there is none.
  * So the clones that a compiler makes of a function are one with it. */
-static uint32_t function_hash(const struct names_function *function)
+static uint64_t function_hash(const struct names_function *function)
 {
-  uint32_t hash = hash_text(function->module * 31 + function->line, function->name);
-  return hash_text(hash, *function->file ? function->file : function->raw);
+  const char *place = *function->file ? function->file : function->raw;
+  uint64_t hash = index_hash(function->module, function->line);
+  hash = index_hash_bytes(hash, function->name, strlen(function->name));
+  return index_hash_bytes(hash, place, strlen(place));
 }
 
 static bool same_function(const struct names_function *a, const struct names_function *b)
@@ -327,46 +279,20 @@ static bool same_function(const struct names_function *a, const struct names_fun
          (*a->file || !strcmp(a->raw, b->raw));
 }
 
-static uint32_t function_slot(const struct names *names, const struct names_function *function)
-{
-  uint32_t mask = names->function_slots_count - 1;
-  uint32_t slot = function_hash(function) & mask;
-  while (names->function_slots[slot] && !same_function(&names->functions[names->function_slots[slot] - 1], function))
-    slot = (slot + 1) & mask;
-  return slot;
-}
-
-static int reserve_function(struct names *names)
-{
-  if (names->functions_count < names->functions_room)
-    return 0;
-  uint32_t room = names->functions_room ? names->functions_room * 2 : 256;
-  struct names_function *functions = reallocarray(names->functions, room, sizeof *functions);
-  if (!functions)
-    return ERR_NOMEM;
-  names->functions = functions;
-  uint32_t *slots = calloc((size_t)room * 2, sizeof *slots);
-  if (!slots)
-    return ERR_NOMEM;
-  free(names->function_slots);
-  names->function_slots = slots;
-  names->function_slots_count = room * 2;
-  names->functions_room = room;
-  for (uint32_t i = 0; i < names->functions_count; i++)
-    slots[function_slot(names, &functions[i])] = i + 1;
-  return 0;
-}
-
 static uint32_t intern_function(struct names *names, const struct names_function *function)
 {
-  if (reserve_function(names))
+  uint64_t hash = function_hash(function);
+  uint32_t slot, found = index_first(&names->function_index, hash, &slot);
+  while (found && !same_function(&names->functions[found - 1], function))
+    found = index_next(&names->function_index, hash, &slot);
+  if (found)
+    return found - 1;
+  size_t needed = (size_t)names->functions_count + 1;
+  if (!array_reserve(&names->functions, &names->functions_room, needed, sizeof *function) ||
+      !index_add(&names->function_index, hash, names->functions_count + 1))
     return PROFILE_NONE;
-  uint32_t slot = function_slot(names, function);
-  if (!names->function_slots[slot]) {
-    names->functions[names->functions_count++] = *function;
-    names->function_slots[slot] = names->functions_count;
-  }
-  return names->function_slots[slot] - 1;
+  names->functions[names->functions_count] = *function;
+  return names->functions_count++;
 }
 
 static enum names_outline outline_of(const char *raw)
@@ -417,14 +343,8 @@ static uint32_t place_function(struct names *names, const struct profile_module 
 
 static int add_step(struct names *names, const struct names_step *step)
 {
-  if (names->steps_count == names->steps_room) {
-    uint32_t room = names->steps_room ? names->steps_room * 2 : 1024;
-    struct names_step *steps = reallocarray(names->steps, room, sizeof *steps);
-    if (!steps)
-      return ERR_NOMEM;
-    names->steps = steps;
-    names->steps_room = room;
-  }
+  if (!array_reserve(&names->steps, &names->steps_room, (size_t)names->steps_count + 1, sizeof *step))
+    return ERR_NOMEM;
   names->steps[names->steps_count++] = *step;
   return 0;
 }
@@ -496,7 +416,7 @@ void names_release(struct names *names)
     free(names->owned[i]);
   free(names->owned);
   free(names->functions);
-  free(names->function_slots);
+  index_release(&names->function_index);
   free(names->steps);
   free(names->addresses);
   free(names->address_of);
@@ -504,5 +424,6 @@ void names_release(struct names *names)
   free(names->order);
   free(names->modules);
   free(names->files);
+  index_release(&names->file_index);
   *names = (struct names){0};
 }

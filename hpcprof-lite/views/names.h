@@ -45,10 +45,12 @@ struct names_module {
 
 struct names {
   struct names_function *functions;
-  uint32_t functions_count, functions_room;
-  uint32_t *function_slots, function_slots_count;
+  uint32_t functions_count;
+  size_t functions_room;
+  struct index function_index; /* function numbers + 1 */
   struct names_step *steps;
-  uint32_t steps_count, steps_room;
+  uint32_t steps_count;
+  size_t steps_room;
   struct names_address *addresses;
   uint32_t addresses_count;
   uint32_t *address_of;   /* [context] of a FRAME, else PROFILE_NONE */
@@ -59,8 +61,10 @@ struct names {
   uint32_t modules_count;
   char **owned; /* names made here */
   size_t owned_count, owned_room;
-  const char **files; /* interned paths: a hash table */
-  uint32_t files_count, files_slots;
+  const char **files; /* interned paths */
+  uint32_t files_count;
+  size_t files_room;
+  struct index file_index; /* file numbers + 1 */
 };
 
 /* Resolves all addresses of the profile on that many threads.  0, or ERR_NOMEM; names_release() in any case. */

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/views/statistics.h"
 
+#include "hpcprof-lite/model/workers.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/input/stitch.h"
 
@@ -46,10 +47,11 @@ struct run {
   uint32_t *first_owner; /* [place in order] the process's first thread */
   uint32_t order_count;
   struct unit *units;
-  uint32_t units_count, step;
-  atomic_uint next;
+  uint32_t units_count;
+  uint32_t part, parts; /* every `parts`-th unit, from `part` on, is counted here */
+  struct worker *workers;
   atomic_bool failed;
-  pthread_mutex_t lock; /* problems, statistics */
+  pthread_mutex_t lock; /* problems */
   struct problems *problems;
 };
 
@@ -323,31 +325,39 @@ static int hand_in(struct worker *worker)
 {
   struct run *run = worker->run;
   struct statistics *statistics = run->statistics;
-  pthread_mutex_lock(&run->lock);
   int status = hand_over(run, &worker->threads, &statistics->threads);
   if (!status && statistics->ranked)
     status = hand_over(run, &worker->ranks, &statistics->ranks);
-  pthread_mutex_unlock(&run->lock);
   return status;
 }
 
-static void *work(void *argument)
+static void count_job(void *argument, uint32_t job, unsigned worker)
 {
   struct run *run = argument;
-  struct worker worker;
-  int status = worker_init(&worker, run);
-  while (!status && !atomic_load(&run->failed)) {
-    uint32_t number = atomic_fetch_add(&run->next, run->step);
-    if (number >= run->units_count)
-      break;
-    status = count_unit(&worker, &run->units[number]);
-  }
-  if (!status)
-    status = hand_in(&worker);
-  if (status)
+  if (!atomic_load(&run->failed) && count_unit(&run->workers[worker], &run->units[run->part + job * run->parts]))
     atomic_store(&run->failed, true);
-  worker_release(&worker);
-  return NULL;
+}
+
+/* Counts the units of this part on that many threads. */
+static int count_units(struct run *run, unsigned threads)
+{
+  uint32_t jobs = run->units_count > run->part ? (run->units_count - run->part - 1) / run->parts + 1 : 0;
+  unsigned count = threads < jobs ? threads : jobs ? jobs : 1;
+  int status = 0;
+  run->workers = calloc(count, sizeof *run->workers);
+  for (unsigned i = 0; run->workers && i < count && !status; i++)
+    status = worker_init(&run->workers[i], run);
+  if (!run->workers || status)
+    atomic_store(&run->failed, true);
+  else
+    workers_run(count, jobs, count_job, run);
+  for (unsigned i = 0; run->workers && i < count; i++) {
+    if (!atomic_load(&run->failed) && hand_in(&run->workers[i]))
+      atomic_store(&run->failed, true);
+    worker_release(&run->workers[i]);
+  }
+  free(run->workers);
+  return atomic_load(&run->failed) ? ERR_NOMEM : 0;
 }
 
 static int by_first(const void *a, const void *b, void *argument)
@@ -485,28 +495,18 @@ static int plan(struct run *run)
 int statistics_count_part(const struct statistics_view *view, uint32_t part, uint32_t parts, unsigned threads,
                           struct problems *problems, struct statistics *statistics)
 {
-  struct run run = {.view = view, .statistics = statistics, .step = parts, .problems = problems};
-  pthread_t *ids = calloc(threads, sizeof *ids);
+  struct run run = {.view = view, .statistics = statistics, .part = part, .parts = parts, .problems = problems};
   *statistics = (struct statistics){.rows = view->rows};
-  int status = ids ? plan(&run) : ERR_NOMEM;
+  int status = plan(&run);
   if (!status)
     status = number_rows(view, &run.numbering);
   if (!status) {
-    unsigned started = 0;
-    atomic_store(&run.next, part);
     pthread_mutex_init(&run.lock, NULL);
-    while (started + 1 < threads && started + 1 < run.units_count / parts + 1 &&
-           !pthread_create(&ids[started], NULL, work, &run))
-      started++;
-    work(&run);
-    for (unsigned i = 0; i < started; i++)
-      pthread_join(ids[i], NULL);
+    status = count_units(&run, threads);
     pthread_mutex_destroy(&run.lock);
-    status = atomic_load(&run.failed) ? ERR_NOMEM : 0;
   }
   statistics->known = !status;
   release_numbering(&run.numbering);
-  free(ids);
   free(run.order);
   free(run.first_owner);
   free(run.units);

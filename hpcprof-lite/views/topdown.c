@@ -1,5 +1,6 @@
 #include "hpcprof-lite/views/topdown.h"
 
+#include "common/array.h"
 #include "hpcprof-lite/input/span_merge.h"
 
 #include <stdlib.h>
@@ -43,21 +44,17 @@ struct build {
   uint32_t *system_rows; /* [context] row of a context that consists of system frames, 0 = not made yet; or NULL */
   struct items stack, deferred;
   struct marker *markers;
-  uint32_t markers_count, markers_room;
+  uint32_t markers_count;
+  size_t markers_room;
   struct tree sites; /* a map: (row, kind, call site) → bodies[] */
-  uint32_t *bodies, bodies_room;
+  uint32_t *bodies;
+  size_t bodies_room;
 };
 
 static int items_push(struct items *items, const struct item *item)
 {
-  if (items->count == items->room) {
-    size_t room = items->room ? items->room * 2 : 256;
-    struct item *grown = reallocarray(items->items, room, sizeof *grown);
-    if (!grown)
-      return ERR_NOMEM;
-    items->items = grown;
-    items->room = room;
-  }
+  if (!array_reserve(&items->items, &items->room, items->count + 1, sizeof *item))
+    return ERR_NOMEM;
   items->items[items->count++] = *item;
   return 0;
 }
@@ -251,16 +248,8 @@ static uint32_t *site_body(struct build *build, const struct marker *marker)
   uint32_t entry = key.parent == PROFILE_NONE ? PROFILE_NONE : tree_add(&build->sites, &key, NULL);
   if (entry == PROFILE_NONE)
     return NULL;
-  if (entry >= build->bodies_room) {
-    uint32_t room = build->sites.room;
-    uint32_t *bodies = reallocarray(build->bodies, room, sizeof *bodies);
-    if (!bodies)
-      return NULL;
-    memset(bodies + build->bodies_room, 0, (room - build->bodies_room) * sizeof *bodies);
-    build->bodies = bodies;
-    build->bodies_room = room;
-  }
-  return &build->bodies[entry];
+  bool made = array_reserve_zero(&build->bodies, &build->bodies_room, build->sites.count, sizeof *build->bodies);
+  return made ? &build->bodies[entry] : NULL;
 }
 
 static void note_body(uint32_t *body, uint32_t row)
@@ -446,14 +435,9 @@ static int visit_marker(struct build *build, const struct item *item, enum tree_
 {
   if (item->marker != PROFILE_NONE)
     return defer(build, item, false);
-  if (build->markers_count == build->markers_room) {
-    uint32_t room = build->markers_room ? build->markers_room * 2 : 64;
-    struct marker *markers = reallocarray(build->markers, room, sizeof *markers);
-    if (!markers)
-      return ERR_NOMEM;
-    build->markers = markers;
-    build->markers_room = room;
-  }
+  size_t needed = (size_t)build->markers_count + 1;
+  if (!array_reserve(&build->markers, &build->markers_room, needed, sizeof *build->markers))
+    return ERR_NOMEM;
   build->markers[build->markers_count] = (struct marker){.kind = kind, .row = item->row, .site = item->site};
   struct item below = *item;
   below.marker = build->markers_count++;

@@ -20,7 +20,7 @@ LAYERS = {
     **{folder: {"common"} | RT | CTL for folder in CTL},
     "hpcrun-lite/launch": {"common", "hpcrun-lite/launch"},
     **{folder: {"common", "hpcprof-lite/analysis"} | STAGES for folder in STAGES},
-    "hpcprof-lite": {"hpcprof-lite", "hpcprof-lite/analysis", "hpcprof-lite/report"} | STAGES,
+    "hpcprof-lite": {"common", "hpcprof-lite", "hpcprof-lite/analysis", "hpcprof-lite/report"} | STAGES,
     "hpcprof-lite/analysis": STAGES | {"hpcprof-lite/report"},  # not one another
     "hpcprof-lite/report": {"hpcprof-lite/analysis", "hpcprof-lite/report"} | STAGES,
 }

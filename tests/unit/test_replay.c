@@ -375,8 +375,8 @@ static void test_useless_until_the_other_is_faster_too(void **state)
   double sum = 0;
   for (uint32_t i = 0; i < attribution.count; i++) {
     sum += result.contribution[i];
-    assert_true(result.contribution[i] == 0 || attribution.attribution[i].row == PROGRAM ||
-                attribution.attribution[i].row == REGION_B);
+    assert_true(result.contribution[i] == 0 || attribution.entries[i].row == PROGRAM ||
+                attribution.entries[i].row == REGION_B);
   }
   assert_true(sum == 47);
 }
@@ -425,8 +425,8 @@ static void test_samples_share_a_fragment(void **state)
   attribution_release(&attribution);
   measured();
   uint32_t seven = attribution_find(&attribution, PROGRAM, 1, 7), eight = attribution_find(&attribution, PROGRAM, 1, 8);
-  assert_true(seven && eight && attribution.attribution[seven].amount == 75 &&
-              attribution.attribution[eight].amount == 85);
+  assert_true(seven && eight && attribution.entries[seven].amount == 75 &&
+              attribution.entries[eight].amount == 85);
   struct replay_request request = scenarios(2);
   by_part[0][seven] = 5;
   by_part[1][eight] = 2;
