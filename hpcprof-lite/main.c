@@ -2,7 +2,8 @@
 #include "hpcprof-lite/views/topdown.h"
 #include "hpcprof-lite/views/limits.h"
 #include "hpcprof-lite/input/merge.h"
-#include "hpcprof-lite/analysis/metrics.h"
+#include "hpcprof-lite/views/symbolize.h"
+#include "hpcprof-lite/views/thread_order.h"
 #include "hpcprof-lite/options.h"
 #include "hpcprof-lite/ranks/ranks.h"
 #include "hpcprof-lite/report/parallelism.h"
@@ -41,7 +42,7 @@ struct job {
   struct profile profile;
   struct names names;
   struct tree_columns columns;
-  struct report_run run;
+  struct totals totals;
   struct tree tree, part, view; /* part: below --root; view: derived from it */
   struct derived_links links;   /* from part or tree to view, where statistics need them */
   struct statistics statistics;
@@ -244,7 +245,7 @@ static void move_rows(struct job *job, const uint32_t *copy_of)
 static int take_part(struct job *job, const struct tree_order *order)
 {
   char *name;
-  if (asprintf(&name, "%s, below %s", job->run.command, job->options.root.text) < 0)
+  if (asprintf(&name, "%s, below %s", job->totals.command, job->options.root.text) < 0)
     return no_memory();
   const char *owned = names_own(&job->names, name);
   uint32_t matches, *copy_of = calloc(job->tree.count, sizeof *copy_of);
@@ -386,10 +387,10 @@ static int report_tree(struct job *job, struct report *report)
 
 /* What the summary holds beside the trees. */
 struct highlights {
-  struct report_hot hot[METRICS_HOT];
-  struct report_module modules[METRICS_MODULES];
+  struct hotspot hot[HOTSPOTS_MAX];
+  struct unnamed_module modules[UNNAMED_MODULES_MAX];
   struct causes_finding idle[CAUSES_WORST], locks[CAUSES_WORST];
-  uint32_t path[METRICS_PATH];
+  uint32_t path[HOTSPOTS_CRITICAL_MAX];
 };
 
 /* Makes the summary's report. */
@@ -401,7 +402,7 @@ static int report_summary(struct job *job, struct report *report, struct highlig
   if (!status)
     status = tree_finish(&job->view, &order, false);
   if (!status)
-    status = metrics_modules(&job->tree, &job->columns, &job->names, found->modules, &report->modules_count);
+    status = unnamed_modules(&job->tree, &job->columns, &job->names, found->modules, &report->modules_count);
   if (!status)
     status = workspan_compute(&job->profile, &job->names, &job->tree, NULL, NULL, &report->workspan);
   if (!status)
@@ -409,11 +410,11 @@ static int report_summary(struct job *job, struct report *report, struct highlig
   if (status)
     return no_memory();
   report->path = found->path;
-  report->path_count = metrics_path(&job->view, &job->columns, found->path);
+  report->path_count = hotspots_critical(&job->view, &job->columns, found->path);
   report->tree = &job->tree;
   report->flat = &job->view;
   report->hot = found->hot;
-  report->hot_count = metrics_hot(&job->tree, &job->view, &job->columns, found->hot);
+  report->hot_count = hotspots_find(&job->tree, &job->view, &job->columns, found->hot);
   report->modules = found->modules;
   report->idle = found->idle;
   report->idle_count = causes_worst(&job->tree, &job->view, &job->columns, job->columns.idleness, found->idle);
@@ -424,7 +425,7 @@ static int report_summary(struct job *job, struct report *report, struct highlig
 
 static int report_threads(struct job *job, struct report *report)
 {
-  int status = metrics_threads(&job->profile, job->options.sort, &job->thread_order, &report->thread_count);
+  int status = thread_order(&job->profile, job->options.sort, &job->thread_order, &report->thread_count);
   if (status == ERR_INPUT)
     return bad_sort(job);
   if (status)
@@ -564,19 +565,19 @@ static int report_parallelism(struct job *job, struct report *report)
 static int build(struct job *job)
 {
   tree_columns_init(&job->profile.catalog, &job->columns);
-  if (metrics_run(&job->profile, &job->columns, job->options.baseline, &job->run))
+  if (totals_compute(&job->profile, &job->columns, job->options.baseline, &job->totals))
     return no_memory();
   if (job->options.view == OPTIONS_THREADS || job->options.view == OPTIONS_EFFICIENCY ||
       job->options.view == OPTIONS_SPEEDUP)
     return 0;
-  if (names_resolve(&job->profile, job->options.threads, &job->names))
+  if (symbolize(&job->profile, job->options.threads, &job->names))
     return no_memory();
   if (report_modules(job))
     return no_memory();
   struct tree_order order = default_order(job, false);
   size_t places = (size_t)job->profile.contexts.count + job->profile.graph.directives_count + 1;
   job->row_of = malloc(places * sizeof *job->row_of);
-  if (!job->row_of || topdown_build(&job->profile, &job->names, &job->columns, job->run.command, job->options.lines,
+  if (!job->row_of || topdown_build(&job->profile, &job->names, &job->columns, job->totals.command, job->options.lines,
                                     &job->tree, job->row_of))
     return no_memory();
   if (topdown_critical_path(&job->profile, &job->names, &job->columns, &job->tree, job->row_of))
@@ -660,12 +661,12 @@ static int report_view(struct job *job)
                           .profile = &job->profile,
                           .names = &job->names,
                           .columns = &job->columns,
-                          .run = &job->run,
+                          .totals = &job->totals,
                           .directory = job->options.directories[0],
                           .baseline = job->options.baseline};
   struct highlights found;
   int status = 0;
-  if (efficiency_compute(&job->profile, job->run.elapsed_ns, &report.efficiency))
+  if (efficiency_compute(&job->profile, job->totals.elapsed_ns, &report.efficiency))
     status = no_memory();
   else if (job->options.view == OPTIONS_SUMMARY)
     status = report_summary(job, &report, &found);
@@ -696,8 +697,8 @@ static void release(struct job *job)
   tree_release(&job->view);
   tree_release(&job->part);
   tree_release(&job->tree);
-  names_release(&job->names);
-  metrics_run_release(&job->run);
+  symbolize_release(&job->names);
+  totals_release(&job->totals);
   free(job->shown);
   free(job->thread_order);
   free(job->row_of);
@@ -706,7 +707,7 @@ static void release(struct job *job)
   problems_release(&job->log_problems);
   options_release(&job->options);
   if (job->profile.processes)
-    merge_release(&job->profile);
+    profile_release(&job->profile);
 }
 
 /* What a rank does that is not the first. */
@@ -715,7 +716,7 @@ static int help(struct job *job, enum ranks_role role)
   if (role == RANKS_HELPER) {
     merge(job, false);
     if (job->profile.processes)
-      merge_release(&job->profile);
+      profile_release(&job->profile);
     job->profile = (struct profile){0};
     ranks_serve(&job->ranks, job->options.threads);
   }

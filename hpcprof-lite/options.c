@@ -163,7 +163,7 @@ static int parse_percent(const char *text, double *percent, char *message, size_
 
 static int parse_root(const char *text, struct options *options, char *message, size_t size)
 {
-  const char *wrong = selector(text, &options->root);
+  const char *wrong = selector_parse(text, &options->root);
   options->has_root = true;
   if (!wrong)
     return 0;

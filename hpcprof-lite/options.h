@@ -5,6 +5,7 @@
 #ifndef HPCPROF_LITE_OPTIONS_H
 #define HPCPROF_LITE_OPTIONS_H
 
+#include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/model/scenario.h"
 
 #include <stddef.h>

@@ -39,7 +39,7 @@ static enum causes_verdict judge_region(const struct tree *tree, const struct tr
 {
   uint64_t work = tree_incl(tree, region, columns->work), overhead = tree_incl(tree, region, columns->overhead);
   uint64_t idle = tree_incl(tree, region, columns->idleness), all = tree_weight(tree, columns, region, true);
-  bool much_overhead = overhead && overhead >= contexts_sum(work, overhead) / HIGH, much_idle = idle >= all / HIGH;
+  bool much_overhead = overhead && overhead >= profile_sum(work, overhead) / HIGH, much_idle = idle >= all / HIGH;
   if (much_overhead)
     return much_idle ? CAUSES_RETHINK : CAUSES_COARSER;
   if (!much_idle)

@@ -23,7 +23,7 @@ uint64_t distribution_value(const struct profile_thread *thread, enum distributi
   case DISTRIBUTION_SAMPLES:
     return thread->samples;
   case DISTRIBUTION_DROPPED:
-    return contexts_sum(thread->lost[LOSS_MEMORY], thread->lost[LOSS_REFUSED]);
+    return profile_sum(thread->lost[LOSS_MEMORY], thread->lost[LOSS_REFUSED]);
   case DISTRIBUTION_PARTIAL:
     return thread->lost[LOSS_PARTIAL];
   case DISTRIBUTION_FIGURES:
@@ -77,7 +77,7 @@ static void take_places(const struct attribution_entry *entries, uint32_t count,
     places[i] = entries[rank ? rank - 1 : 0].value;
   }
   for (uint32_t i = 0; i < count; i++)
-    sum = contexts_sum(sum, entries[i].value);
+    sum = profile_sum(sum, entries[i].value);
   *mean = sum / count;
 }
 

@@ -7,6 +7,7 @@
 #define HPCPROF_LITE_ANALYSIS_DISTRIBUTION_H
 
 #include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/model/profile.h"
 
 enum {
   DISTRIBUTION_FROM = 64,

@@ -29,6 +29,7 @@
 #define HPCPROF_LITE_ANALYSIS_EFFICIENCY_H
 
 #include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/model/profile.h"
 
 enum efficiency_metric {
   EFFICIENCY_PARALLEL, /* all losses together */

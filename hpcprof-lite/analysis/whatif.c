@@ -470,8 +470,7 @@ static bool is_called(uint32_t kind)
 static bool selects_function(const struct whatif_run *run, const struct faster *faster, uint32_t number)
 {
   const struct names_function *function = &run->names->functions[number];
-  const char *origin = names_origin(run->names, number);
-  origin = origin ? origin : "";
+  const char *origin = run->names->functions[number].origin;
   if (faster->flat) {
     const struct tree_row *flat = faster->flat;
     bool inside = flat->kind == ROW_FUNCTION && *origin && flat->module == function->module;

@@ -115,9 +115,7 @@ static int name_row(const struct profile_directive *directive, struct names *nam
   row->line = step->line;
   if (*row->name)
     return 0;
-  const char *origin = names_origin(names, step->function);
-  if (!origin)
-    return ERR_NOMEM;
+  const char *origin = names->functions[step->function].origin;
   const struct names_function *function = &names->functions[step->function];
   const char *caller = !*origin && function->outline != OUTLINE_NONE ? caller_name(tree, function) : NULL;
   row->name = *origin ? origin : caller ? caller : function->name;
@@ -150,7 +148,7 @@ static int fill_row(const struct profile *profile, struct names *names, const st
 {
   const struct profile_directive *directive = &profile->graph.directives[row->directive];
   char note[NOTE_MAX] = "";
-  row->kind = directive_name(directive->kind);
+  row->kind = profile_directive_name(directive->kind);
   if (directive->kind == DIRECTIVE_PROGRAM) {
     row->name = tree->rows[0].name;
     row->file = "";

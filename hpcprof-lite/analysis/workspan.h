@@ -12,6 +12,8 @@
 #define HPCPROF_LITE_ANALYSIS_WORKSPAN_H
 
 #include "hpcprof-lite/model/tree.h"
+#include "hpcprof-lite/model/names.h"
+#include "hpcprof-lite/model/profile.h"
 
 /* Columns of the parallelism view, in their order: what it can be sorted by. */
 #define WORKSPAN_COLUMNS 14

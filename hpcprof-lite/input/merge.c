@@ -108,8 +108,8 @@ struct work {
   const struct merge_part *part;
   struct profile *profile;
   struct contexts *partial; /* one for each worker */
-  uint32_t done, files; /* files: of the part */
-  pthread_mutex_t lock; /* done, progress */
+  uint32_t done, files;     /* files: of the part */
+  pthread_mutex_t lock;     /* done, progress */
   atomic_bool failed;
 };
 
@@ -295,29 +295,4 @@ int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profi
       .paths = paths, .count = count, .parts = 1, .threads = threads, .baseline = baseline, .progress = progress};
   int status = merge_part(&all, profile);
   return status ? status : merge_finish(profile);
-}
-
-static void release_process(struct profile_process *process)
-{
-  free(process->path);
-  free(process->host);
-  free(process->command);
-  free(process->runtime);
-  free(process->notes);
-  free(process->threads);
-  span_release(&process->graph);
-}
-
-void merge_release(struct profile *profile)
-{
-  for (uint32_t i = 0; i < profile->processes_count; i++) {
-    release_process(&profile->processes[i]);
-    problems_release(&profile->problems[i]);
-  }
-  free(profile->processes);
-  free(profile->problems);
-  free(profile->span_rows);
-  span_release(&profile->graph);
-  contexts_release(&profile->contexts);
-  catalog_release(&profile->catalog);
 }

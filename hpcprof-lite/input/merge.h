@@ -8,24 +8,7 @@
 #ifndef HPCPROF_LITE_INPUT_MERGE_H
 #define HPCPROF_LITE_INPUT_MERGE_H
 
-#include "hpcprof-lite/model/catalog.h"
-#include "hpcprof-lite/model/contexts.h"
-#include "hpcprof-lite/model/problems.h"
 #include "hpcprof-lite/model/profile.h"
-
-struct profile {
-  struct catalog catalog;
-  struct contexts contexts;
-  struct profile_process *processes; /* in the order of start, pid, path; unusable ones last */
-  struct problems *problems;         /* of each process */
-  uint32_t processes_count, processes_usable;
-  struct profile_workspan graph; /* of the run, see span_merge.h; its parts of the span are contexts.shares */
-  uint32_t span_process;         /* whose span it is */
-  uint32_t *span_rows;           /* [its directive] the run's */
-  uint32_t span_processes;       /* that have one, in the same unit */
-  uint32_t span_threads;         /* most OpenMP threads of these at once, all together */
-  uint64_t span_elapsed_ns;
-};
 
 /* Names of the measurement files in directories, sorted (free() each and the array).  A directory that cannot be read,
  * or that holds no measurements, is named in problems.  0, or ERR_NOMEM. */
@@ -51,7 +34,5 @@ struct merge_part {
 
 int merge_part(const struct merge_part *part, struct profile *profile);
 int merge_finish(struct profile *profile);
-
-void merge_release(struct profile *profile);
 
 #endif

@@ -11,7 +11,6 @@
 
 _Static_assert((int)CONTEXT_KINDS == FORMAT_KINDS && (int)CONTEXT_USER_REGION == FORMAT_KIND_USER_REGION, "same kinds");
 _Static_assert((int)CONTEXT_LINK == FORMAT_KIND_LINK && (int)CONTEXT_RUNTIME == FORMAT_KIND_RUNTIME, "same kinds");
-_Static_assert((int)LOSS_MAX == FORMAT_LOST_MAX && (int)LOSS_RATE == FORMAT_LOST_RATE, "same losses");
 _Static_assert((int)DIRECTIVE_KINDS == FORMAT_DIRECTIVE_KINDS, "same directives");
 _Static_assert((int)DIRECTIVE_ORDERED == FORMAT_DIRECTIVE_ORDERED, "same directives");
 _Static_assert((int)COLUMN_EVENT == FORMAT_ROLE_EVENT && (int)COLUMN_IN_USE == FORMAT_ROLE_IN_USE, "same roles");
@@ -741,14 +740,4 @@ int read_values(struct read_file *file, uint32_t thread, struct problems *proble
   *values = (uint64_t *)table.data;
   *count = table.count;
   return 0;
-}
-
-const char *read_loss_name(enum profile_loss loss)
-{
-  return format_loss_name(loss);
-}
-
-const char *read_loss_remedy(enum profile_loss loss)
-{
-  return format_loss_remedy(loss);
 }

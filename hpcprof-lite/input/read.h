@@ -89,8 +89,4 @@ int read_nodes(struct read_file *file, uint32_t thread, struct problems *problem
 /* Decodes a thread's values: *count records of read_columns_count() columns (free()).  0, or ERR_NOMEM. */
 int read_values(struct read_file *file, uint32_t thread, struct problems *problems, uint64_t **values, uint32_t *count);
 
-/* Name of a loss counter, and what to do about it; NULL past the last one in use. */
-const char *read_loss_name(enum profile_loss loss);
-const char *read_loss_remedy(enum profile_loss loss);
-
 #endif

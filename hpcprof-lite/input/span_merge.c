@@ -3,15 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void span_release(struct profile_workspan *graph)
-{
-  for (uint32_t i = 0; graph->directives && i < graph->directives_count; i++)
-    free(graph->directives[i].name);
-  free(graph->directives);
-  free(graph->unit);
-  *graph = (struct profile_workspan){0};
-}
-
 /* Whether a process's graph belongs to the run's, whose unit is that. */
 static bool counts(const struct profile_process *process, const char *unit)
 {
@@ -83,7 +74,7 @@ static int by_key(const void *a, const void *b)
 
 static void add(uint64_t *sum, uint64_t amount)
 {
-  *sum = contexts_sum(*sum, amount);
+  *sum = profile_sum(*sum, amount);
 }
 
 static int add_directive(struct profile_workspan *graph, const struct profile_directive *from, bool same)
@@ -259,7 +250,7 @@ int span_merge(struct profile *profile)
     const struct profile_process *process = &profile->processes[i];
     if (!counts(process, graph->unit))
       continue;
-    uint64_t stop = contexts_sum(process->start_ns, process->wall_ns);
+    uint64_t stop = profile_sum(process->start_ns, process->wall_ns);
     begin = process->start_ns < begin ? process->start_ns : begin;
     end = stop > end ? stop : end;
     profile->span_processes++;
@@ -275,25 +266,4 @@ int span_merge(struct profile *profile)
     status = enter_shares(profile);
   }
   return status;
-}
-
-const char *directive_name(enum directive_kind kind)
-{
-  static const char *const names[DIRECTIVE_KINDS] = {[DIRECTIVE_PROGRAM] = "program",
-                                                     [DIRECTIVE_PARALLEL] = "parallel",
-                                                     [DIRECTIVE_FOR] = "for",
-                                                     [DIRECTIVE_SECTIONS] = "sections",
-                                                     [DIRECTIVE_SINGLE] = "single",
-                                                     [DIRECTIVE_MASKED] = "masked",
-                                                     [DIRECTIVE_TASK] = "task",
-                                                     [DIRECTIVE_TASKLOOP] = "taskloop",
-                                                     [DIRECTIVE_TASKGROUP] = "taskgroup",
-                                                     [DIRECTIVE_TASKWAIT] = "taskwait",
-                                                     [DIRECTIVE_BARRIER] = "barrier",
-                                                     [DIRECTIVE_CRITICAL] = "critical",
-                                                     [DIRECTIVE_LOCK] = "lock",
-                                                     [DIRECTIVE_ORDERED] = "ordered",
-                                                     [DIRECTIVE_TEAMS] = "teams",
-                                                     [DIRECTIVE_USER_REGION] = "user-region"};
-  return names[kind];
 }

@@ -12,6 +12,7 @@
 #define HPCPROF_LITE_INPUT_SPAN_MERGE_H
 
 #include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/model/profile.h"
 
 /* Fills profile->graph, replaces contexts.shares by the run's parts (each directive and context once, by directive),
  * and enters them into the contexts as a column of role COLUMN_CRITICAL.  0, or ERR_NOMEM. */
@@ -24,10 +25,5 @@ void span_leaders(const struct profile *profile, bool *leads);
 /* Spreads parts of the span without a context over the others of their directive, in proportion.  Parts stand by
  * directive, those without a context last; fewer are left. */
 void span_spread(struct profile_share *shares, uint32_t *count);
-
-void span_release(struct profile_workspan *graph);
-
-/* "parallel", "for", … */
-const char *directive_name(enum directive_kind kind);
 
 #endif

@@ -333,7 +333,7 @@ struct blame {
 
 static void add(uint64_t *sum, uint64_t amount)
 {
-  *sum = contexts_sum(*sum, amount);
+  *sum = profile_sum(*sum, amount);
 }
 
 /* Adds one cell to the sums of its thread and node. */

@@ -12,6 +12,7 @@
 #include "hpcprof-lite/model/catalog.h"
 #include "hpcprof-lite/model/contexts.h"
 #include "hpcprof-lite/input/read.h"
+#include "hpcprof-lite/model/profile.h"
 
 /* Adds all threads of the file to contexts, and what they hold in total to process->threads; the parts of the process's
  * span to contexts, its constructs to process->graph.  0, or ERR_NOMEM.

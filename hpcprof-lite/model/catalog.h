@@ -9,7 +9,7 @@
 #define HPCPROF_LITE_MODEL_CATALOG_H
 
 #include "hpcprof-lite/model/index.h"
-#include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/model/model.h"
 
 #include <pthread.h>
 
@@ -17,6 +17,46 @@ enum {
   CATALOG_COLUMNS_MAX = 64,           /* bounds the memory of a context, whatever the files say */
   CATALOG_COLUMNS_OWN = 2,            /* of them, for what no file has but is made of it        */
   CATALOG_MODULES_MAX = (1 << 24) - 1 /* what a context node has room for                       */
+};
+
+/* What a column holds.  PER_BUSY and IN_USE occur in a file only: stitching makes IDLENESS of them. */
+enum column_role {
+  COLUMN_SAMPLES,
+  COLUMN_WORK,
+  COLUMN_OVERHEAD,
+  COLUMN_EVENT,
+  COLUMN_LOCKWAIT,
+  COLUMN_PER_BUSY,
+  COLUMN_IN_USE,
+  COLUMN_STORED, /* roles of a file are below */
+  COLUMN_IDLENESS = COLUMN_STORED,
+  COLUMN_CRITICAL /* what a context contributes to the span of the run: made by span_merge.c */
+};
+
+/* What one column of the contexts' values means.  Equal name, unit and role make the same column in all processes. */
+struct profile_column {
+  char *name, *unit;
+  uint32_t role;
+  uint64_t period;
+};
+
+enum module_flag {
+  MODULE_MAIN = 1,
+  MODULE_TOOL = 2,
+  MODULE_RUNTIME = 4,
+  MODULE_SYSTEM = 8,
+  MODULE_VDSO = 16,
+  MODULE_ANON = 32,
+  MODULE_USER_REGION = 1 << 16 /* no module: the name of a user region */
+};
+
+/* One loaded file, the same for all processes: path and build id are its identity. */
+struct profile_module {
+  char *path;
+  const char *name; /* last part of path */
+  uint8_t build_id[20];
+  uint32_t build_id_size;
+  uint32_t flags;
 };
 
 struct catalog {

@@ -114,7 +114,7 @@ int contexts_value(struct contexts *contexts, uint32_t node, uint32_t column, ui
   if (!contexts->nodes[node].value && new_value(contexts, node))
     return ERR_NOMEM;
   uint64_t *cell = &contexts->values[(size_t)contexts->nodes[node].value * contexts->stride + column];
-  *cell = contexts_sum(*cell, amount);
+  *cell = profile_sum(*cell, amount);
   return 0;
 }
 

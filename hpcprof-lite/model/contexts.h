@@ -8,7 +8,31 @@
 #define HPCPROF_LITE_MODEL_CONTEXTS_H
 
 #include "hpcprof-lite/model/index.h"
-#include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/model/model.h"
+
+/* Kinds of raw contexts.  LINK and PLACEHOLDER occur in a file only: stitching replaces them by what they stand for. */
+enum context_kind {
+  CONTEXT_FREE,
+  CONTEXT_ROOT,
+  CONTEXT_FRAME,
+  CONTEXT_PARALLEL,
+  CONTEXT_TASK,
+  CONTEXT_RUNTIME,
+  CONTEXT_PARTIAL,
+  CONTEXT_LINK,
+  CONTEXT_PLACEHOLDER,
+  CONTEXT_OUTSIDE,
+  CONTEXT_USER_REGION, /* its name is the path of a module with MODULE_USER_REGION */
+  CONTEXT_KINDS
+};
+
+/* A part of the span: an amount of a directive's work, in a merged context, PROFILE_NONE where none is known. */
+struct profile_share {
+  uint32_t owner; /* the process's number */
+  uint32_t directive, context;
+  uint32_t place; /* in the file: an order that does not depend on how files were dealt to threads */
+  uint64_t amount;
+};
 
 struct context_node {
   uint32_t parent;
@@ -22,7 +46,7 @@ struct contexts {
   uint32_t count;
   size_t room;
   struct index index; /* nodes by the hash of their identity; the root is not in it */
-  uint64_t *values; /* records of `stride` columns */
+  uint64_t *values;   /* records of `stride` columns */
   uint32_t values_count, stride;
   size_t values_room;
   struct profile_share *shares; /* parts of the spans of processes, in no order */
@@ -56,11 +80,5 @@ int contexts_share(struct contexts *contexts, const struct profile_share *share)
 
 /* Adds all of `from` to `into`.  0, or ERR_NOMEM. */
 int contexts_merge(struct contexts *into, const struct contexts *from);
-
-/* a + b, UINT64_MAX where that overflows. */
-static inline uint64_t contexts_sum(uint64_t a, uint64_t b)
-{
-  return a + b < a ? UINT64_MAX : a + b;
-}
 
 #endif

@@ -2,8 +2,8 @@
  *
  * Context: BATCH.  One thread writes an index at a time.  Keys are 64 bits and not 0; numbers are 32 bits and not 0.  A
  * key is either the identity itself (an address, a number in a file) or a hash of it: then several elements may have
- * the same key, and the caller compares those that index_first() and index_next() return.  At most three quarters of the
- * slots are in use.  An index of zeros is empty; its memory belongs to its owner, who calls index_release().
+ * the same key, and the caller compares those that index_first() and index_next() return.  At most three quarters of
+ * the slots are in use.  An index of zeros is empty; its memory belongs to its owner, who calls index_release().
  */
 #ifndef HPCPROF_LITE_MODEL_INDEX_H
 #define HPCPROF_LITE_MODEL_INDEX_H

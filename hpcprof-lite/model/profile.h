@@ -1,104 +1,19 @@
-/* The data model between the stages of hpcprof-lite: what was measured, independent of how it is stored.
+/* The data model of hpcprof-lite: what was measured, independent of how it is stored.
  *
- * Context: BATCH.  read.c and stitch.c fill it, merge.c owns it, tree.c and the reports only read it.  All strings and
- * arrays belong to the structure that names them.
+ * Context: BATCH.  input/ fills it, ranks/ sends it between ranks, all later stages only read it.  All strings and
+ * arrays belong to the structure that names them; profile_release() frees everything.
  */
 #ifndef HPCPROF_LITE_MODEL_PROFILE_H
 #define HPCPROF_LITE_MODEL_PROFILE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#define PROFILE_NONE UINT32_MAX
-#define PROFILE_FEW_SAMPLES 20 /* figures that rest on fewer are marked: relative error 1/sqrt(n) > 22 % */
-
-/* Failures of BATCH functions; the reason stands in the caller's list of problems. */
-enum err { ERR_INPUT = -1, ERR_NOMEM = -2, ERR_OUTPUT = -3 };
-
-/* Kinds of raw contexts.  LINK and PLACEHOLDER occur in a file only: stitching replaces them by what they stand for. */
-enum context_kind {
-  CONTEXT_FREE,
-  CONTEXT_ROOT,
-  CONTEXT_FRAME,
-  CONTEXT_PARALLEL,
-  CONTEXT_TASK,
-  CONTEXT_RUNTIME,
-  CONTEXT_PARTIAL,
-  CONTEXT_LINK,
-  CONTEXT_PLACEHOLDER,
-  CONTEXT_OUTSIDE,
-  CONTEXT_USER_REGION, /* its name is the path of a module with MODULE_USER_REGION */
-  CONTEXT_KINDS
-};
-
-/* What a column holds.  PER_BUSY and IN_USE occur in a file only: stitching makes IDLENESS of them. */
-enum column_role {
-  COLUMN_SAMPLES,
-  COLUMN_WORK,
-  COLUMN_OVERHEAD,
-  COLUMN_EVENT,
-  COLUMN_LOCKWAIT,
-  COLUMN_PER_BUSY,
-  COLUMN_IN_USE,
-  COLUMN_STORED, /* roles of a file are below */
-  COLUMN_IDLENESS = COLUMN_STORED,
-  COLUMN_CRITICAL /* what a context contributes to the span of the run: made by span_merge.c */
-};
+#include "hpcprof-lite/model/catalog.h"
+#include "hpcprof-lite/model/contexts.h"
+#include "hpcprof-lite/model/loss_names.h"
+#include "hpcprof-lite/model/problems.h"
 
 /* What idleness is counted against: the most threads ever in use in the process, the cores that it may run on, or the
  * threads in use at each sample. */
 enum profile_baseline { BASELINE_THREAD, BASELINE_CORE, BASELINE_SHARED };
-
-/* What one column of the contexts' values means.  Equal name, unit and role make the same column in all processes. */
-struct profile_column {
-  char *name, *unit;
-  uint32_t role;
-  uint64_t period;
-};
-
-enum module_flag {
-  MODULE_MAIN = 1,
-  MODULE_TOOL = 2,
-  MODULE_RUNTIME = 4,
-  MODULE_SYSTEM = 8,
-  MODULE_VDSO = 16,
-  MODULE_ANON = 32,
-  MODULE_USER_REGION = 1 << 16 /* no module: the name of a user region */
-};
-
-/* One loaded file, the same for all processes: path and build id are its identity. */
-struct profile_module {
-  char *path;
-  const char *name; /* last part of path */
-  uint8_t build_id[20];
-  uint32_t build_id_size;
-  uint32_t flags;
-};
-
-/* Losses in the order in which the measurement counts them. */
-enum profile_loss {
-  LOSS_MEMORY,
-  LOSS_REFUSED,
-  LOSS_UNKNOWN,
-  LOSS_PARTIAL,
-  LOSS_UNRESOLVED,
-  LOSS_MODULES,
-  LOSS_EVENTS,
-  LOSS_THREADS,
-  LOSS_WRITES,
-  LOSS_BLAME,
-  LOSS_STATES,
-  LOSS_TASKS,
-  LOSS_PATHS,
-  LOSS_DIRECTIVES,
-  LOSS_GRAPH,
-  LOSS_WORK,
-  LOSS_LOG,
-  LOSS_UNKEPT,
-  LOSS_RATE,
-  LOSS_MAX = 24
-};
 
 enum thread_flag { THREAD_OPENMP = 1 };
 
@@ -146,22 +61,6 @@ struct profile_directive {
   uint32_t flags;
   uint64_t instances, work, span, iterations, lock_bound;
 };
-
-/* A part of the span: an amount of a directive's work, in a merged context, PROFILE_NONE where none is known. */
-struct profile_share {
-  uint32_t owner; /* the process's number */
-  uint32_t directive, context;
-  uint32_t place; /* in the file: an order that does not depend on how files were dealt to threads */
-  uint64_t amount;
-};
-
-/* The whole number nearest to an amount that a log or scenario makes: hostile ones may have any size. */
-static inline uint64_t profile_rounded(double amount)
-{
-  if (amount >= 0x1p64)
-    return UINT64_MAX;
-  return amount > 0 ? (uint64_t)(amount + 0.5) : 0;
-}
 
 /* Callbacks that the runtime does not have, as bits. */
 enum workspan_unseen {
@@ -211,5 +110,26 @@ struct profile_process {
   uint32_t number; /* of the file, before processes are put in order */
   struct profile_workspan graph;
 };
+
+/* All measurement files of some directories, merged. */
+struct profile {
+  struct catalog catalog;
+  struct contexts contexts;
+  struct profile_process *processes; /* in the order of start, pid, path; unusable ones last */
+  struct problems *problems;         /* of each process */
+  uint32_t processes_count, processes_usable;
+  struct profile_workspan graph; /* of the run, see span_merge.h; its parts of the span are contexts.shares */
+  uint32_t span_process;         /* whose span it is */
+  uint32_t *span_rows;           /* [its directive] the run's */
+  uint32_t span_processes;       /* that have one, in the same unit */
+  uint32_t span_threads;         /* most OpenMP threads of these at once, all together */
+  uint64_t span_elapsed_ns;
+};
+
+void profile_release(struct profile *profile);
+void profile_release_workspan(struct profile_workspan *workspan);
+
+/* "parallel", "for", … */
+const char *profile_directive_name(enum directive_kind kind);
 
 #endif

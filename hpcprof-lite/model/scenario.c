@@ -41,7 +41,7 @@ int scenario_parse(const char *text, struct scenario *scenario, const char **wro
       return ERR_NOMEM;
     scenario->count++;
     term->factor = factor;
-    *wrong = selector(term->text, &term->selector);
+    *wrong = selector_parse(term->text, &term->selector);
     if (*wrong)
       return ERR_INPUT;
     if (!*end)

@@ -6,7 +6,7 @@
 #ifndef HPCPROF_LITE_MODEL_SCENARIO_H
 #define HPCPROF_LITE_MODEL_SCENARIO_H
 
-#include "hpcprof-lite/views/derived.h"
+#include "hpcprof-lite/model/selector.h"
 
 enum { SCENARIO_TERMS = 16 };
 

@@ -123,7 +123,7 @@ uint32_t tree_add(struct tree *tree, const struct tree_row *wanted, bool *added)
 void tree_value(struct tree *tree, uint32_t row, uint32_t column, uint64_t amount)
 {
   uint64_t *cell = &tree->excl[(size_t)row * tree->columns + column];
-  *cell = contexts_sum(*cell, amount);
+  *cell = profile_sum(*cell, amount);
 }
 
 void tree_inclusive(struct tree *tree)
@@ -134,7 +134,7 @@ void tree_inclusive(struct tree *tree)
     const uint64_t *from = &tree->incl[(size_t)row * tree->columns];
     uint64_t *into = &tree->incl[(size_t)tree->rows[row].parent * tree->columns];
     for (uint32_t column = 0; column < tree->columns; column++)
-      into[column] = contexts_sum(into[column], from[column]);
+      into[column] = profile_sum(into[column], from[column]);
   }
 }
 
@@ -157,7 +157,7 @@ uint64_t tree_spent(const struct tree *tree, const struct tree_columns *columns,
 {
   uint64_t (*cell)(const struct tree *, uint32_t, uint32_t) = inclusive ? tree_incl : tree_excl;
   if (tree_has_time(columns))
-    return contexts_sum(cell(tree, row, columns->work), cell(tree, row, columns->overhead));
+    return profile_sum(cell(tree, row, columns->work), cell(tree, row, columns->overhead));
   return cell(tree, row, columns->events_count ? columns->events[0] : columns->samples);
 }
 
@@ -167,7 +167,7 @@ uint64_t tree_weight(const struct tree *tree, const struct tree_columns *columns
   uint64_t spent = tree_spent(tree, columns, row, inclusive);
   if (!tree_has_time(columns))
     return spent;
-  return contexts_sum(spent, contexts_sum(cell(tree, row, columns->lockwait), cell(tree, row, columns->idleness)));
+  return profile_sum(spent, profile_sum(cell(tree, row, columns->lockwait), cell(tree, row, columns->idleness)));
 }
 
 struct sorter {
@@ -249,9 +249,9 @@ static void weigh_own(const struct tree *tree, const struct tree_columns *column
 {
   for (uint32_t row = tree->count; row-- > 0;) {
     uint64_t weight = tree_weight(tree, columns, row, false);
-    own[row] = contexts_sum(own[row], weight);
+    own[row] = profile_sum(own[row], weight);
     if (tree->rows[row].kind == ROW_LINE)
-      own[tree->rows[row].parent] = contexts_sum(own[tree->rows[row].parent], weight);
+      own[tree->rows[row].parent] = profile_sum(own[tree->rows[row].parent], weight);
   }
 }
 
@@ -322,4 +322,12 @@ const char *tree_kind_name(enum tree_kind kind)
       [ROW_LINE] = "line",       [ROW_PARALLEL] = "parallel", [ROW_TASK] = "task",
       [ROW_PARTIAL] = "partial", [ROW_RUNTIME] = "runtime",   [ROW_USER_REGION] = "user-region"};
   return names[kind];
+}
+
+bool tree_same_function(const struct tree_row *row, const struct tree_row *flat)
+{
+  bool kinds = row->kind == flat->kind || (row->kind == ROW_INLINED && flat->kind == ROW_FUNCTION);
+  if (!kinds || row->function != flat->function)
+    return false;
+  return row->function != PROFILE_NONE || (row->line == flat->line && row->file == flat->file);
 }

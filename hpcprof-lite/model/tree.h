@@ -9,7 +9,7 @@
 #ifndef HPCPROF_LITE_MODEL_TREE_H
 #define HPCPROF_LITE_MODEL_TREE_H
 
-#include "hpcprof-lite/views/names.h"
+#include "hpcprof-lite/model/catalog.h"
 
 enum tree_kind {
   ROW_ROOT,
@@ -111,5 +111,8 @@ uint64_t tree_incl(const struct tree *tree, uint32_t row, uint32_t column);
 uint64_t tree_excl(const struct tree *tree, uint32_t row, uint32_t column);
 
 const char *tree_kind_name(enum tree_kind kind);
+
+/* Whether a row of the top-down tree belongs to that row of the flat view. */
+bool tree_same_function(const struct tree_row *row, const struct tree_row *flat);
 
 #endif

@@ -288,7 +288,7 @@ static void put_request(struct serialisation *message, const struct statistics_v
 static void release_request(struct request *request)
 {
   if (request->profile.processes)
-    merge_release(&request->profile);
+    profile_release(&request->profile);
   free(request->tree.rows);
   free(request->row_of);
   derived_release_links(&request->links);

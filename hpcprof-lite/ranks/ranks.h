@@ -12,6 +12,7 @@
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/ranks/transport.h"
 #include "hpcprof-lite/views/statistics.h"
+#include "hpcprof-lite/model/profile.h"
 
 struct ranks {
   const struct transport *link; /* NULL: alone, or no more than one is at work */

@@ -9,6 +9,7 @@
 #define HPCPROF_LITE_RANKS_SERIALISATION_H
 
 #include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/model/profile.h"
 
 struct serialisation {
   uint8_t *bytes;

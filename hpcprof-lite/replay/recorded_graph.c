@@ -69,7 +69,7 @@ static void compare_all(struct recorded_graph *recorded, const struct replay_res
     const struct profile_directive *directive = &process->graph.directives[row];
     const struct instances_total *total = &result->rows[row];
     char of[64];
-    snprintf(of, sizeof of, "construct %" PRIu32 " (%s)", row, directive_name(directive->kind));
+    snprintf(of, sizeof of, "construct %" PRIu32 " (%s)", row, profile_directive_name(directive->kind));
     compare(&comparison, "number", of, (double)total->instances, directive->instances, false);
     compare(&comparison, "work", of, (double)total->work, directive->work, true);
     compare(&comparison, "span", of, total->span.at[0], directive->span, true);
@@ -119,8 +119,7 @@ static int find_contexts(struct recorded_graph *recorded)
   recorded->shares = calloc((size_t)count + 1, sizeof *recorded->shares);
   int status = places && found && recorded->shares ? 0 : ERR_NOMEM;
   for (uint32_t i = 1; i < count && !status; i++)
-    places[i] =
-        (struct stitch_place){recorded->attribution.entries[i].thread, recorded->attribution.entries[i].node};
+    places[i] = (struct stitch_place){recorded->attribution.entries[i].thread, recorded->attribution.entries[i].node};
   if (!status)
     memset(found, 0xff, ((size_t)count + 1) * sizeof *found);
   if (!status)

@@ -13,6 +13,7 @@
 #include "hpcprof-lite/analysis/workspan.h"
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/input/log_reader.h"
+#include "hpcprof-lite/model/profile.h"
 
 struct recorded_graph {
   bool known;   /* there is a log */

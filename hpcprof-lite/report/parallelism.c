@@ -23,7 +23,7 @@ bool parallelism_cut(const struct report *report)
 void parallelism_missing(const struct report *report)
 {
   if (parallelism_cut(report)) {
-    fprintf(report->stream, report->run->running
+    fprintf(report->stream, report->totals->running
                                 ? "The process still runs: work and span are known at its end.\n"
                                 : "The process was killed: it ended before work and span were known.\n");
     return;

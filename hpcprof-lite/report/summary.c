@@ -1,6 +1,5 @@
 #include "hpcprof-lite/report/summary.h"
 
-#include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/call_path.h"
 #include "hpcprof-lite/report/terminal.h"
@@ -53,7 +52,7 @@ static void seconds_text(uint64_t ns, char out[CELL])
 /* What drove the samples, as far as it is known: time by its period. */
 static void print_sampling(const struct summary *summary)
 {
-  const struct report_run *run = summary->report->run;
+  const struct totals *run = summary->report->totals;
   const struct tree_columns *columns = summary->report->columns;
   char how[128] = "";
   uint64_t period = columns->work == PROFILE_NONE ? 0 : columns->columns[columns->work].period;
@@ -124,7 +123,7 @@ static void print_runtime(const struct summary *summary)
 
 static void print_run(const struct summary *summary)
 {
-  const struct report_run *run = summary->report->run;
+  const struct totals *run = summary->report->totals;
   char elapsed[CELL], cpu[CELL], fitted[TERMINAL_TEXT_MAX];
   seconds_text(run->elapsed_ns, elapsed);
   seconds_text(run->cpu_ns, cpu);
@@ -161,7 +160,7 @@ static void print_category(const struct summary *summary, const char *name, uint
 /* The four together, beside what they should be. */
 static void print_sum(const struct summary *summary, uint64_t all)
 {
-  const struct report_run *run = summary->report->run;
+  const struct totals *run = summary->report->totals;
   char seconds[CELL], percent[CELL], elapsed[CELL], whole[CELL], of[LINE_MAX];
   if (!run->openmp_processes || !all || summary->report->columns->idleness == PROFILE_NONE)
     return;
@@ -180,18 +179,18 @@ static void print_sum(const struct summary *summary, uint64_t all)
 /* Time in the four categories: as charged to contexts, or where nothing is, as timed. */
 static uint64_t lock_ns(const struct report *report)
 {
-  return report->columns->lockwait == PROFILE_NONE ? report->run->lockwait_ns : report->run->caused_lock_ns;
+  return report->columns->lockwait == PROFILE_NONE ? report->totals->lockwait_ns : report->totals->caused_lock_ns;
 }
 
 static uint64_t idle_ns(const struct report *report)
 {
-  return report->columns->idleness == PROFILE_NONE ? report->run->idle_ns : report->run->caused_idle_ns;
+  return report->columns->idleness == PROFILE_NONE ? report->totals->idle_ns : report->totals->caused_idle_ns;
 }
 
 static uint64_t all_ns(const struct report *report)
 {
-  uint64_t spent = contexts_sum(report->run->work_ns, report->run->overhead_ns);
-  return contexts_sum(spent, contexts_sum(lock_ns(report), idle_ns(report)));
+  uint64_t spent = profile_sum(report->totals->work_ns, report->totals->overhead_ns);
+  return profile_sum(spent, profile_sum(lock_ns(report), idle_ns(report)));
 }
 
 static void print_categories(const struct summary *summary)
@@ -200,7 +199,7 @@ static void print_categories(const struct summary *summary)
                                         [BASELINE_CORE] = "the cores",
                                         [BASELINE_SHARED] = "the threads in use at the time"};
   const struct report *report = summary->report;
-  const struct report_run *run = report->run;
+  const struct totals *run = report->totals;
   bool charged = report->columns->idleness != PROFILE_NONE && run->openmp_processes;
   uint64_t all = all_ns(report);
   char title[LINE_MAX];
@@ -299,7 +298,7 @@ static void print_hot(const struct summary *summary)
   print_title(summary, "Hottest functions (%: of work and overhead), and the path of most of it");
   print_line(summary, "  %8s %6s", time ? "own s" : "own", "%");
   for (uint32_t i = 0; i < report->hot_count && i < most; i++) {
-    const struct report_hot *hot = &report->hot[i];
+    const struct hotspot *hot = &report->hot[i];
     uint64_t weight = tree_spent(report->flat, report->columns, hot->flat, false);
     uint64_t samples = tree_excl(report->flat, hot->flat, report->columns->samples);
     bool few = report->columns->samples != PROFILE_NONE && samples < PROFILE_FEW_SAMPLES;
@@ -333,12 +332,12 @@ static void print_hint(const struct summary *summary, const char *format, ...)
 /* What was lost, each with what to do about it. */
 static unsigned print_losses(const struct summary *summary)
 {
-  const struct report_run *run = summary->report->run;
+  const struct totals *run = summary->report->totals;
   unsigned lines = 0;
   for (unsigned i = 0; i < LOSS_MAX; i++) {
     if (!run->lost[i])
       continue;
-    const char *name = read_loss_name(i), *remedy = read_loss_remedy(i);
+    const char *name = loss_name(i), *remedy = loss_remedy(i);
     char share[CELL] = "", text[CELL + 8] = "";
     terminal_percent(run->lost[i], run->samples, share);
     if (run->samples && (i == LOSS_PARTIAL || i == LOSS_UNRESOLVED || i == LOSS_MEMORY || i == LOSS_REFUSED ||
@@ -356,7 +355,7 @@ static unsigned print_modules(const struct summary *summary)
   const struct report *report = summary->report;
   uint64_t whole = tree_spent(report->tree, report->columns, 0, true);
   for (uint32_t i = 0; i < report->modules_count; i++) {
-    const struct report_module *module = &report->modules[i];
+    const struct unnamed_module *module = &report->modules[i];
     const struct profile_module *file = &report->profile->catalog.modules[module->module];
     char percent[CELL];
     terminal_percent(module->weight, whole, percent);
@@ -383,7 +382,7 @@ static bool differs(const struct report *report, uint64_t more, uint64_t less)
 /* Time that samples of CPU time cannot show, and where it would show. */
 static unsigned print_unsampled(const struct summary *summary)
 {
-  const struct report_run *run = summary->report->run;
+  const struct totals *run = summary->report->totals;
   const char *where = run->by_wall ? "" : "; -e wall shows where";
   char one[CELL], other[CELL];
   unsigned hints = 0;
@@ -421,7 +420,7 @@ static unsigned print_unsampled(const struct summary *summary)
 static unsigned print_unfinished(const struct summary *summary)
 {
   const struct report *report = summary->report;
-  uint32_t killed = report->run->unfinished, running = report->run->running;
+  uint32_t killed = report->totals->unfinished, running = report->totals->running;
   if (killed)
     print_hint(summary, "%" PRIu32 " process%s did not end orderly: reported up to %s last sample", killed,
                killed == 1 ? "" : "es", killed == 1 ? "its" : "their");
@@ -450,7 +449,7 @@ static void print_health(const struct summary *summary)
 /* The view that says most about what stands out. */
 static const char *next_view(const struct report *report, const char **why)
 {
-  const struct report_run *run = report->run;
+  const struct totals *run = report->totals;
   uint64_t all = all_ns(report), locks = report->locks_count ? report->locks[0].cost_ns : 0;
   uint64_t idle = report->idle_count ? report->idle[0].cost_ns : 0;
   if (locks > idle) {
@@ -484,7 +483,7 @@ static void print_next(const struct summary *summary)
   int length = snprintf(command, sizeof command, "  hpcprof-lite --view %s%s %s", view, baseline, directory);
   if (length < 0 || (unsigned)length > summary->terminal.width)
     snprintf(command, sizeof command, "  hpcprof-lite --view %s%s DIR", view, baseline);
-  if (!summary->report->run->samples) {
+  if (!summary->report->totals->samples) {
     print_title(summary, "Nothing was sampled: the program ran too briefly");
     print_line(summary, "  measure again with more samples: hpcrun-lite -e task-clock@f1000 COMMAND");
     return;

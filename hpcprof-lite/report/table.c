@@ -1,6 +1,5 @@
 #include "hpcprof-lite/report/table.h"
 
-#include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/verdict.h"
@@ -58,7 +57,7 @@ void table_open(const struct report *report, bool json)
 {
   static const char *const baselines[] = {
       [BASELINE_THREAD] = "thread", [BASELINE_CORE] = "core", [BASELINE_SHARED] = "shared"};
-  const struct report_run *run = report->run;
+  const struct totals *run = report->totals;
   FILE *stream = report->stream;
   if (!json)
     return;
@@ -366,7 +365,7 @@ static void summary_run(const struct report *report, struct row_writer *row_writ
   static const char *const against[] = {[BASELINE_THREAD] = "sampled, against the most threads ever in use",
                                         [BASELINE_CORE] = "sampled, against the cores",
                                         [BASELINE_SHARED] = "sampled, against the threads in use at the time"};
-  const struct report_run *run = report->run;
+  const struct totals *run = report->totals;
   fact_text(row_writer, "run", "command", run->command, NULL);
   fact_text(row_writer, "run", "hosts", run->hosts, NULL);
   fact_uint(row_writer, "run", "processes", run->processes, NULL);
@@ -443,17 +442,18 @@ static void summary_worst(const struct report *report, struct row_writer *row_wr
 static void summary_health(const struct report *report, struct row_writer *row_writer)
 {
   bool time = tree_has_time(report->columns);
-  if (report->run->unfinished)
-    fact_uint(row_writer, "health", "processes that did not end orderly", report->run->unfinished,
+  if (report->totals->unfinished)
+    fact_uint(row_writer, "health", "processes that did not end orderly", report->totals->unfinished,
               parallelism_cut(report) ? "ended before work and span were known" : "reported up to the last sample");
-  if (report->run->running)
-    fact_uint(row_writer, "health", "processes that still run", report->run->running, "reported up to the last sample");
+  if (report->totals->running)
+    fact_uint(row_writer, "health", "processes that still run", report->totals->running,
+              "reported up to the last sample");
   for (unsigned i = 0; i < LOSS_MAX; i++)
-    if (read_loss_name(i))
-      fact_uint(row_writer, "health", read_loss_name(i), report->run->lost[i],
-                report->run->lost[i] ? read_loss_remedy(i) : NULL);
+    if (loss_name(i))
+      fact_uint(row_writer, "health", loss_name(i), report->totals->lost[i],
+                report->totals->lost[i] ? loss_remedy(i) : NULL);
   for (uint32_t i = 0; i < report->modules_count; i++) {
-    const struct report_module *module = &report->modules[i];
+    const struct unnamed_module *module = &report->modules[i];
     (time ? fact_ns : fact_uint)(row_writer, "modules", report->profile->catalog.modules[module->module].path,
                                  module->weight,
                                  module->unnamed ? "own work and overhead in code without symbols"

@@ -134,10 +134,10 @@ static void print_bins(const struct report *report, const struct terminal *termi
   for (int i = 0; i < DISTRIBUTION_BINS; i++) {
     char from[CELL], to[CELL];
     uint64_t start =
-        contexts_sum(distribution->places[distribution->by][DISTRIBUTION_LEAST], distribution->bin_width * (uint64_t)i);
+        profile_sum(distribution->places[distribution->by][DISTRIBUTION_LEAST], distribution->bin_width * (uint64_t)i);
     uint64_t length = (uint64_t)distribution->bins[i] * BAR_MAX / most;
     short_seconds(start, from);
-    short_seconds(contexts_sum(start, distribution->bin_width), to);
+    short_seconds(profile_sum(start, distribution->bin_width), to);
     fprintf(report->stream, "%9s to %8s %7" PRIu32 " ", from, to, distribution->bins[i]);
     for (uint64_t j = 0; j < length || (j == 0 && distribution->bins[i]); j++)
       putc('#', report->stream);

@@ -5,7 +5,7 @@
 /* Serial code: who waits for it. */
 static void serial_text(const struct report *report, char out[VERDICT_TEXT_MAX])
 {
-  uint32_t all = report->run->baseline;
+  uint32_t all = report->totals->baseline;
   if (report->baseline == BASELINE_CORE && all > 1)
     snprintf(out, VERDICT_TEXT_MAX, "serial: %" PRIu32 " core%s idle; parallelise it or overlap it with other work",
              all - 1, all == 2 ? "" : "s");

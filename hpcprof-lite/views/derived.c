@@ -2,94 +2,10 @@
 
 #include "common/array.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const uint32_t bottomup_rows_max = 4u << 20;
-
-static bool number(const char **text, uint32_t *value)
-{
-  char *end;
-  if (**text < '0' || **text > '9')
-    return false;
-  errno = 0;
-  unsigned long parsed = strtoul(*text, &end, 10);
-  if (errno || parsed > UINT32_MAX)
-    return false;
-  *text = end;
-  *value = (uint32_t)parsed;
-  return true;
-}
-
-const char *selector(const char *text, struct selector *selector)
-{
-  *selector = (struct selector){.text = text};
-  if (!*text)
-    return "it is empty";
-  if (*text == '@') {
-    selector->is_region = text[1] != 0;
-    return selector->is_region ? NULL : "after '@' the name of a user region is expected";
-  }
-  if (*text == '#') {
-    const char *rest = text + 1;
-    selector->is_id = number(&rest, &selector->id) && !*rest;
-    return selector->is_id ? NULL : "after '#' a number is expected: the id of a row of the topdown view";
-  }
-  const char *colon = strrchr(text, ':');
-  if (!colon || colon == text || colon[-1] == ':' || colon[1] < '0' || colon[1] > '9')
-    return NULL;
-  const char *rest = colon + 1;
-  selector->is_lines = number(&rest, &selector->from);
-  selector->to = selector->from;
-  if (selector->is_lines && *rest == '-') {
-    rest++;
-    selector->is_lines = number(&rest, &selector->to);
-  }
-  selector->file = text;
-  selector->file_length = (size_t)(colon - text);
-  if (!selector->is_lines || *rest || selector->to < selector->from)
-    return "lines are given as file.c:12 or file.c:12-30";
-  return NULL;
-}
-
-/* Whether a path is the selector's, or ends in it behind a slash. */
-static bool same_file(const struct selector *selector, const char *path)
-{
-  size_t length = strlen(path);
-  if (length < selector->file_length)
-    return false;
-  const char *tail = path + length - selector->file_length;
-  return !memcmp(tail, selector->file, selector->file_length) && (tail == path || tail[-1] == '/');
-}
-
-/* Whether a readable name is the selected one, with or without its parameters. */
-static bool same_name(const char *name, const char *wanted)
-{
-  size_t length = strlen(wanted);
-  return !strncmp(name, wanted, length) && (!name[length] || name[length] == '(');
-}
-
-bool selector_matches_line(const struct selector *selector, const char *file, uint32_t line)
-{
-  return selector->is_lines && line >= selector->from && line <= selector->to && same_file(selector, file);
-}
-
-bool selector_matches(const struct names *names, const struct selector *selector, const struct tree_row *row)
-{
-  if (selector->is_region)
-    return row->kind == ROW_USER_REGION && !strcmp(row->name, selector->text + 1);
-  if (selector->is_id)
-    return row->id == selector->id;
-  if (selector->is_lines)
-    return selector_matches_line(selector, row->file, row->line);
-  if (same_name(row->name, selector->text))
-    return true;
-  if (row->function == PROFILE_NONE)
-    return false;
-  const struct names_function *function = &names->functions[row->function];
-  return same_name(function->name, selector->text) || !strcmp(function->raw, selector->text);
-}
 
 static int append_copy(struct tree *into, const struct tree *from, uint32_t row, uint32_t parent, uint32_t *copy)
 {
@@ -138,14 +54,6 @@ static uint32_t flat_row(const struct tree *tree, uint32_t row, uint32_t above, 
   return tree_add(flat, &wanted, NULL);
 }
 
-bool tree_same_function(const struct tree_row *row, const struct tree_row *flat)
-{
-  bool kinds = row->kind == flat->kind || (row->kind == ROW_INLINED && flat->kind == ROW_FUNCTION);
-  if (!kinds || row->function != flat->function)
-    return false;
-  return row->function != PROFILE_NONE || (row->line == flat->line && row->file == flat->file);
-}
-
 static bool any_value(const struct tree *tree, uint32_t row)
 {
   for (uint32_t column = 0; column < tree->columns; column++)
@@ -192,9 +100,9 @@ static int accumulate(const struct tree *tree, uint32_t row, uint32_t position, 
     *counted_end = tree->end[position];
   uint64_t *excl = &into->excl[(size_t)target * into->columns], *incl = &into->incl[(size_t)target * into->columns];
   for (uint32_t column = 0; column < tree->columns; column++) {
-    excl[column] = contexts_sum(excl[column], tree_excl(tree, row, column));
+    excl[column] = profile_sum(excl[column], tree_excl(tree, row, column));
     if (outermost)
-      incl[column] = contexts_sum(incl[column], tree_incl(tree, row, column));
+      incl[column] = profile_sum(incl[column], tree_incl(tree, row, column));
   }
   return outermost && links ? add_link(links, row, target) : 0;
 }
@@ -210,7 +118,8 @@ static int fill_flat(const struct tree *tree, struct tree *flat, uint32_t *map, 
     const struct tree_row *here = &tree->rows[row];
     uint32_t above = row && here->kind == ROW_LINE ? map[here->parent] : 0;
     map[row] = row ? flat_row(tree, row, above, flat) : 0;
-    status = map[row] != PROFILE_NONE && array_reserve_zero(&counted, &room, flat->count, sizeof *counted) ? 0 : ERR_NOMEM;
+    status =
+        map[row] != PROFILE_NONE && array_reserve_zero(&counted, &room, flat->count, sizeof *counted) ? 0 : ERR_NOMEM;
     if (!status)
       status = accumulate(tree, row, i, flat, map[row], &counted[map[row]], links);
   }
@@ -250,7 +159,8 @@ static int climb(struct climb *climb, uint32_t row, uint32_t position)
       return 0;
     }
     above = flat_row(tree, up, above, climb->into);
-    if (above == PROFILE_NONE || !array_reserve_zero(&climb->counted, &climb->counted_room, climb->into->count, sizeof *climb->counted))
+    if (above == PROFILE_NONE ||
+        !array_reserve_zero(&climb->counted, &climb->counted_room, climb->into->count, sizeof *climb->counted))
       return ERR_NOMEM;
     if (accumulate(tree, row, position, climb->into, above, &climb->counted[above], climb->links))
       return ERR_NOMEM;

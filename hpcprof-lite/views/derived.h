@@ -6,7 +6,9 @@
 #ifndef HPCPROF_LITE_VIEWS_DERIVED_H
 #define HPCPROF_LITE_VIEWS_DERIVED_H
 
+#include "hpcprof-lite/model/selector.h"
 #include "hpcprof-lite/model/tree.h"
+#include "hpcprof-lite/model/names.h"
 
 enum {
   DERIVED_CALLERS_MAX = 400
@@ -19,31 +21,10 @@ struct derived_links {
   size_t into_room;
 };
 
-/* What --root and --what-if name. */
-struct selector {
-  const char *text;
-  bool is_id, is_lines, is_region;
-  uint32_t id;
-  const char *file; /* is_lines: last part of a path, or more of it */
-  size_t file_length;
-  uint32_t from, to;
-};
-
-/* Understands function, file.c:12, file.c:12-30, #ID and @NAME (a user region, which is no row).  Returns NULL, or what
- * is wrong with it. */
-const char *selector(const char *text, struct selector *selector);
-
-/* Whether a row of the top-down tree is selected, or a line of a file. */
-bool selector_matches(const struct names *names, const struct selector *selector, const struct tree_row *row);
-bool selector_matches_line(const struct selector *selector, const char *file, uint32_t line);
-
 /* The outermost rows that match and all below them, with their ids.  *matches counts them; copy_of[row] is the row of
  * the part, PROFILE_NONE where there is none.  0, or ERR_NOMEM. */
 int derived_part(const struct tree *tree, const struct names *names, const struct selector *selector,
                  const char *root_name, struct tree *part, uint32_t *matches, uint32_t *copy_of);
-
-/* Whether a row of the top-down tree belongs to that row of the flat view. */
-bool tree_same_function(const struct tree_row *row, const struct tree_row *flat);
 
 /* One row for each function; lines stand below their function.  *links, unless NULL, is filled from zero; then
  * derived_release_links(), in any case. */

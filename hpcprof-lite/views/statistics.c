@@ -78,7 +78,7 @@ static void amounts_release(struct amounts *amounts)
 
 static void amounts_add(struct amounts *amounts, uint32_t row, uint64_t amount)
 {
-  amounts->values[row] = contexts_sum(amounts->values[row], amount);
+  amounts->values[row] = profile_sum(amounts->values[row], amount);
   amounts->used[row / 64] |= UINT64_C(1) << row % 64;
 }
 
@@ -134,7 +134,7 @@ static void tally_add(struct tally *tally, uint32_t row, uint64_t amount)
     sums->most = amount;
     sums->most_owner = owner;
   }
-  sums->sum = contexts_sum(sums->sum, amount);
+  sums->sum = profile_sum(sums->sum, amount);
   add_squares(&sums->squares, (unsigned __int128)amount * amount);
 }
 
@@ -161,7 +161,7 @@ static void merge_sums(struct statistics_sums *into, const struct statistics_sum
     into->most_owner = from->most_owner;
   }
   into->owners += from->owners;
-  into->sum = contexts_sum(into->sum, from->sum);
+  into->sum = profile_sum(into->sum, from->sum);
   add_squares(&into->squares, from->squares);
 }
 

@@ -11,6 +11,8 @@
 
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/views/derived.h"
+#include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/model/tree.h"
 
 /* What is to be counted: the profile's files, by the rows of a view. */
 struct statistics_view {

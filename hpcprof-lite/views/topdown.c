@@ -196,12 +196,10 @@ static uint32_t function_named(const struct names *names, uint32_t module, const
 static uint32_t origin_row(struct build *build, uint32_t parent, uint32_t outlined)
 {
   const struct tree_row *above = &build->tree->rows[parent];
-  const char *origin = names_origin(build->names, outlined);
-  if (!origin)
-    return PROFILE_NONE;
+  const char *origin = build->names->functions[outlined].origin;
   if (!*origin || !strcmp(above->name, origin))
     return parent;
-  if (above->function != PROFILE_NONE && !strcmp(names_origin(build->names, above->function) ?: "", origin))
+  if (above->function != PROFILE_NONE && !strcmp(build->names->functions[above->function].origin, origin))
     return parent; /* a region within a region of the same function */
   uint32_t module = build->names->functions[outlined].module;
   uint32_t function = function_named(build->names, module, origin);
@@ -583,7 +581,7 @@ static int add_path_row(const struct profile *profile, struct names *names, cons
   const struct profile_directive *directive = &profile->graph.directives[share->directive];
   struct tree_row wanted = {.kind = ROW_PARTIAL, .function = PROFILE_NONE, .module = PROFILE_NONE, .file = ""};
   uint32_t address = names->directive_at[share->directive];
-  const char *kind = directive_name(directive->kind);
+  const char *kind = profile_directive_name(directive->kind);
   char *text;
   if (address != PROFILE_NONE) {
     const struct names_step *step =

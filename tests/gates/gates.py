@@ -102,7 +102,7 @@ def needed(library):
 
 
 RUN_LIBRARY = os.environ["HPCRUN_LITE_TEST_LIBRARY"]
-FORMAT_READERS = {"hpcprof-lite/input/read.c", "hpcprof-lite/input/read.h", "hpcprof-lite/input/log_reader.c", "hpcprof-lite/model/profile.h"}
+FORMAT_READERS = {"hpcprof-lite/input/read.c", "hpcprof-lite/input/read.h", "hpcprof-lite/input/log_reader.c", "hpcprof-lite/model/loss_names.c"}
 
 
 @tap.case

@@ -1,6 +1,7 @@
 /* Measurement files and logs that somebody has made to do harm: whatever they claim, reading them ends soon, takes
  * little memory, and what is sound is kept. */
 #include "common/graphlog.h"
+#include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/views/topdown.h"
 #include "hpcprof-lite/input/span_merge.h"
 #include "hpcprof-lite/input/merge.h"
@@ -70,7 +71,7 @@ static uint32_t merge(size_t *problems)
   char *paths[] = {path};
   assert_int_equal(merge_files(paths, 1, 1, BASELINE_THREAD, NULL, &profile), 0);
   tree_columns_init(&profile.catalog, &columns);
-  assert_int_equal(names_resolve(&profile, 1, &names), 0);
+  assert_int_equal(symbolize(&profile, 1, &names), 0);
   uint32_t *row_of = calloc((size_t)profile.contexts.count + profile.graph.directives_count + 1, sizeof *row_of);
   struct tree_order order = {.columns = &columns, .modules = profile.catalog.modules};
   assert_non_null(row_of);
@@ -82,8 +83,8 @@ static uint32_t merge(size_t *problems)
   *problems = profile.problems[0].count;
   free(row_of);
   tree_release(&tree);
-  names_release(&names);
-  merge_release(&profile);
+  symbolize_release(&names);
+  profile_release(&profile);
   return contexts;
 }
 

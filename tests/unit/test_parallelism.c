@@ -1,4 +1,6 @@
 /* Work, span, critical path, scenarios and speedup against their closed forms. */
+#include "hpcprof-lite/views/symbolize.h"
+#include "hpcprof-lite/views/derived.h"
 #include "hpcprof-lite/analysis/speedup.h"
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
@@ -65,7 +67,7 @@ static void analyse(void)
   row_of = calloc((size_t)profile.contexts.count + profile.graph.directives_count + 1, sizeof *row_of);
   run.row_of = row_of;
   struct tree_order order = {.columns = &columns, .modules = profile.catalog.modules};
-  assert_int_equal(names_resolve(&profile, 1, &names), 0);
+  assert_int_equal(symbolize(&profile, 1, &names), 0);
   assert_int_equal(topdown_build(&profile, &names, &columns, "run", false, &tree, row_of), 0);
   assert_int_equal(topdown_critical_path(&profile, &names, &columns, &tree, row_of), 0);
   tree_inclusive(&tree);
@@ -82,8 +84,8 @@ static int end(void **state)
   files = 0;
   tree_release(&flat);
   tree_release(&tree);
-  names_release(&names);
-  merge_release(&profile);
+  symbolize_release(&names);
+  profile_release(&profile);
   free(row_of);
   row_of = NULL;
   return 0;

@@ -100,7 +100,7 @@ static void start(uint32_t size, int fails)
     ranks.rank = i;
     merge(fails, NULL, 0, &profile);
     if (profile.processes)
-      merge_release(&profile);
+      profile_release(&profile);
     ranks_serve(&ranks, 1);
     _exit(0);
   }
@@ -213,9 +213,9 @@ static void test_together_as_alone(void **state)
     statistics_release(&alone);
     release_rows(&rows);
     stop(size);
-    merge_release(&profile);
+    profile_release(&profile);
   }
-  merge_release(&all);
+  profile_release(&all);
 }
 
 static void test_a_failure_anywhere_reaches_the_first(void **state)
@@ -227,7 +227,7 @@ static void test_a_failure_anywhere_reaches_the_first(void **state)
       start(size, (int)victim);
       assert_int_equal(merge((int)victim, paths, files, &profile), ERR_NOMEM);
       stop(size);
-      merge_release(&profile);
+      profile_release(&profile);
     }
 }
 
@@ -247,7 +247,7 @@ static void test_nothing_to_do(void **state)
     assert_int_equal(ranks_reduce(&ranks, lacks ? ERR_NOMEM : 0, &profile), lacks ? ERR_NOMEM : 0);
     stop(4);
     if (profile.processes)
-      merge_release(&profile);
+      profile_release(&profile);
   }
 }
 

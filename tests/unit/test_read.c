@@ -1,5 +1,6 @@
 /* Damaged measurement files: whatever bytes a file holds, reading it ends, and what it yields is consistent.  Run under
  * the address and undefined-behaviour sanitizers this is a short fuzzer; the seed is fixed. */
+#include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/analysis/speedup.h"
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
@@ -144,7 +145,7 @@ static void check(void)
   for (uint32_t i = 1; i < profile.contexts.count; i++)
     assert_true(profile.contexts.nodes[i].parent < i);
   tree_columns_init(&profile.catalog, &columns);
-  assert_int_equal(names_resolve(&profile, 1, &names), 0);
+  assert_int_equal(symbolize(&profile, 1, &names), 0);
   uint32_t *row_of = calloc((size_t)profile.contexts.count + profile.graph.directives_count + 1, sizeof *row_of);
   assert_non_null(row_of);
   assert_int_equal(topdown_build(&profile, &names, &columns, "run", chance(2), &tree, row_of), 0);
@@ -154,9 +155,9 @@ static void check(void)
   for (uint32_t column = 0; column < columns.count; column++) {
     uint64_t rows = 0, contexts = 0;
     for (uint32_t row = 0; row < tree.count; row++)
-      rows = contexts_sum(rows, tree_excl(&tree, row, column));
+      rows = profile_sum(rows, tree_excl(&tree, row, column));
     for (uint32_t node = 0; node < profile.contexts.count; node++)
-      contexts = contexts_sum(contexts, contexts_get(&profile.contexts, node, columns.source[column]));
+      contexts = profile_sum(contexts, contexts_get(&profile.contexts, node, columns.source[column]));
     assert_true(rows == tree_incl(&tree, 0, column));
     assert_true(rows == contexts);
   }
@@ -166,8 +167,8 @@ static void check(void)
   check_graph(&profile, &names, &columns, &tree, row_of);
   free(row_of);
   tree_release(&tree);
-  names_release(&names);
-  merge_release(&profile);
+  symbolize_release(&names);
+  profile_release(&profile);
 }
 
 static void test_mutations(void **state)
@@ -205,7 +206,7 @@ static void test_sound_file_has_no_problems(void **state)
   assert_int_equal(profile.processes[0].threads[1].caused_idle_ns, 0);
   assert_int_equal(profile.graph.span, 100);
   assert_int_equal(profile.graph.directives_count, 3);
-  merge_release(&profile);
+  profile_release(&profile);
 }
 
 static int make_file(void **state)

@@ -200,15 +200,15 @@ static void test_parts_come_together(void **state)
       merge_one_part(i, parts, &profiles[i]);
     for (uint32_t i = parts - 1; i; i--) { /* in a chain: what was put together is sent on */
       send(&profiles[i], false, &profiles[i - 1]);
-      merge_release(&profiles[i]);
+      profile_release(&profiles[i]);
     }
     assert_int_equal(merge_finish(&profiles[0]), 0);
     char *text = dump(&profiles[0]);
     assert_string_equal(text, expected);
     free(text);
-    merge_release(&profiles[0]);
+    profile_release(&profiles[0]);
   }
-  merge_release(&all);
+  profile_release(&all);
 }
 
 static void test_a_bare_profile_keeps_its_numbers(void **state)
@@ -230,8 +230,8 @@ static void test_a_bare_profile_keeps_its_numbers(void **state)
     assert_string_equal(copy.catalog.modules[i].path, all.catalog.modules[i].path);
   for (uint32_t i = 0; i < all.processes_count; i++)
     assert_string_equal(copy.processes[i].path, all.processes[i].path);
-  merge_release(&all);
-  merge_release(&copy);
+  profile_release(&all);
+  profile_release(&copy);
 }
 
 /* Whatever comes, nothing is read or written where it must not be, and what is taken can be merged and released. */
@@ -261,12 +261,12 @@ static void test_damage_is_survived(void **state)
     refused += message.status != 0;
     if (!message.status)
       assert_int_equal(merge_finish(&into), 0);
-    merge_release(&into);
+    profile_release(&into);
     serialisation_release(&message);
   }
   assert_true(refused > DAMAGED / 4); /* all that is cut, and more */
   serialisation_release(&sound);
-  merge_release(&part);
+  profile_release(&part);
 }
 
 static void test_other_builds_are_refused(void **state)

@@ -1,13 +1,15 @@
-/* Joins contexts with symbols: each distinct address of the profile becomes a chain of named functions, once.
+/* Names of the profile's addresses: each distinct address is a chain of named functions.
  *
- * Context: BATCH.  Modules are resolved on several threads at once, one thread to a module; what follows is in one
- * canonical order, so that the numbers of functions do not depend on the number of threads.  Names and paths live as
- * long as the structure (those of symbols.h belong to the open modules, which it keeps).
+ * Context: BATCH.  views/symbolize fills it; later stages read it and add texts that they make.  Names and paths live
+ * as long as the structure.
  */
-#ifndef HPCPROF_LITE_VIEWS_NAMES_H
-#define HPCPROF_LITE_VIEWS_NAMES_H
+#ifndef HPCPROF_LITE_MODEL_NAMES_H
+#define HPCPROF_LITE_MODEL_NAMES_H
 
-#include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/model.h"
+
+struct symbols;
 
 /* What the compiler made out of an OpenMP construct. */
 enum names_outline { OUTLINE_NONE, OUTLINE_BODY, OUTLINE_BODY_DEBUG, OUTLINE_TASK };
@@ -19,7 +21,8 @@ struct names_function {
   uint32_t line;
   uint32_t module;
   enum names_outline outline;
-  const char *origin; /* see names_origin(), NULL before */
+  const char *origin; /* readable name of the function in which the construct stands that this one was made out of; ""
+                         where its name does not tell, and for functions that were not made out of one */
   bool unknown;
 };
 
@@ -37,10 +40,10 @@ struct names_address {
 
 /* What could be found out about a module. */
 struct names_module {
-  struct symbols *symbols;
-  char *message;     /* why it could not be read, or NULL */
-  bool looked_up;    /* some address of it is in the profile and is shown */
-  bool named, lined; /* some address has a function name, a source line */
+  struct symbols *symbols; /* owner of names and paths; released by symbolize_release() */
+  char *message;           /* why it could not be read, or NULL */
+  bool looked_up;          /* some address of it is in the profile and is shown */
+  bool named, lined;       /* some address has a function name, a source line */
 };
 
 struct names {
@@ -67,18 +70,13 @@ struct names {
   struct index file_index; /* file numbers + 1 */
 };
 
-/* Resolves all addresses of the profile on that many threads.  0, or ERR_NOMEM; names_release() in any case. */
-int names_resolve(const struct profile *profile, unsigned threads, struct names *names);
-void names_release(struct names *names);
-
 /* Takes ownership of an allocated string; NULL without memory. */
 const char *names_own(struct names *names, char *text);
 
-/* Readable name of the function in which the construct stands that this function was made out of; "" where its name
- * does not say, and for functions that were not made out of one.  NULL without memory. */
-const char *names_origin(struct names *names, uint32_t function);
-
 /* Last part of a path. */
 const char *names_base(const char *path);
+
+/* Releases all but the modules' symbols. */
+void names_release(struct names *names);
 
 #endif

@@ -1,4 +1,4 @@
-#include "hpcprof-lite/views/names.h"
+#include "hpcprof-lite/views/symbolize.h"
 
 #include "hpcprof-lite/model/workers.h"
 #include "common/array.h"
@@ -229,23 +229,6 @@ static int resolve_jobs(struct resolver *resolver, unsigned threads)
   return 0;
 }
 
-const char *names_own(struct names *names, char *text)
-{
-  if (!text)
-    return NULL;
-  if (!array_reserve(&names->owned, &names->owned_room, names->owned_count + 1, sizeof *names->owned)) {
-    free(text);
-    return NULL;
-  }
-  return names->owned[names->owned_count++] = text;
-}
-
-const char *names_base(const char *path)
-{
-  const char *slash = strrchr(path, '/');
-  return slash && slash[1] ? slash + 1 : path;
-}
-
 /* The one pointer that stands for a path; "" for NULL.  NULL without memory. */
 static const char *intern_file(struct names *names, const char *file)
 {
@@ -279,6 +262,17 @@ static bool same_function(const struct names_function *a, const struct names_fun
          (*a->file || !strcmp(a->raw, b->raw));
 }
 
+/* The function in which the construct stands that this one was made out of, see struct names_function.  NULL without
+ * memory. */
+static const char *origin_of(struct names *names, const struct names_function *function)
+{
+  enum { BASE_MAX = 4096 };
+  char base[BASE_MAX] = "";
+  if (function->outline != OUTLINE_NONE)
+    symbols_outlined(function->raw, base, sizeof base);
+  return *base ? names_own(names, strdup(base)) : "";
+}
+
 static uint32_t intern_function(struct names *names, const struct names_function *function)
 {
   uint64_t hash = function_hash(function);
@@ -288,10 +282,12 @@ static uint32_t intern_function(struct names *names, const struct names_function
   if (found)
     return found - 1;
   size_t needed = (size_t)names->functions_count + 1;
-  if (!array_reserve(&names->functions, &names->functions_room, needed, sizeof *function) ||
+  const char *origin = origin_of(names, function);
+  if (!origin || !array_reserve(&names->functions, &names->functions_room, needed, sizeof *function) ||
       !index_add(&names->function_index, hash, names->functions_count + 1))
     return PROFILE_NONE;
   names->functions[names->functions_count] = *function;
+  names->functions[names->functions_count].origin = origin;
   return names->functions_count++;
 }
 
@@ -305,19 +301,6 @@ static enum names_outline outline_of(const char *raw)
   default:
     return OUTLINE_NONE;
   }
-}
-
-const char *names_origin(struct names *names, uint32_t function)
-{
-  enum { BASE_MAX = 4096 };
-  char base[BASE_MAX] = "";
-  struct names_function *outlined = &names->functions[function];
-  if (outlined->origin)
-    return outlined->origin;
-  symbols_outlined(outlined->raw, base, sizeof base);
-  const char *origin = *base ? names_own(names, strdup(base)) : "";
-  outlined->origin = origin;
-  return origin;
 }
 
 /* The function of a place; module+0xaddress where it has no name.  PROFILE_NONE without memory. */
@@ -373,7 +356,7 @@ static int name_job(struct resolver *resolver, const struct module_job *job)
   return 0;
 }
 
-int names_resolve(const struct profile *profile, unsigned threads, struct names *names)
+int symbolize(const struct profile *profile, unsigned threads, struct names *names)
 {
   uint32_t count = profile->contexts.count, modules = profile->catalog.modules_count;
   *names = (struct names){.modules_count = modules};
@@ -406,24 +389,9 @@ out:
   return status;
 }
 
-void names_release(struct names *names)
+void symbolize_release(struct names *names)
 {
-  for (uint32_t i = 0; names->modules && i < names->modules_count; i++) {
+  for (uint32_t i = 0; names->modules && i < names->modules_count; i++)
     symbols_free(names->modules[i].symbols);
-    free(names->modules[i].message);
-  }
-  for (size_t i = 0; i < names->owned_count; i++)
-    free(names->owned[i]);
-  free(names->owned);
-  free(names->functions);
-  index_release(&names->function_index);
-  free(names->steps);
-  free(names->addresses);
-  free(names->address_of);
-  free(names->directive_at);
-  free(names->order);
-  free(names->modules);
-  free(names->files);
-  index_release(&names->file_index);
-  *names = (struct names){0};
+  names_release(names);
 }
