@@ -26,33 +26,33 @@ static void fill(struct speedup_row *row, uint64_t cores, double work, double sp
 
 void speedup_enter(const struct profile *profile, double burdened, const double *makespans, struct speedup *speedup)
 {
-  double span = (double)profile->graph.span, work = most((double)profile->graph.work, span);
+  double span = (double)profile->workspan.span, work = most((double)profile->workspan.work, span);
   for (uint32_t i = 0; i < speedup->count; i++) {
     struct speedup_row *row = &speedup->rows[i];
     fill(row, row->cores, work, span, most(burdened, span));
-    row->simulated = makespans[i] > 0 ? (double)profile->graph.work / makespans[i] : 0;
+    row->simulated = makespans[i] > 0 ? (double)profile->workspan.work / makespans[i] : 0;
   }
 }
 
 void speedup_compute(const struct profile *profile, struct speedup *speedup)
 {
-  const struct profile_workspan *graph = &profile->graph;
-  double span = (double)graph->span, work = most((double)graph->work, span);
+  const struct profile_workspan *workspan = &profile->workspan;
+  double span = (double)workspan->span, work = most((double)workspan->work, span);
   uint64_t own = profile->span_threads ? profile->span_threads : 1;
   *speedup = (struct speedup){0};
-  if (!graph->known || !graph->span)
+  if (!workspan->known || !workspan->span)
     return;
   bool placed = false;
   for (uint64_t cores = 1; cores <= CORES_MAX || !placed; cores *= 2) {
     bool here = !placed && own <= cores, beyond = !placed && cores > CORES_MAX;
     if (here || beyond) {
       struct speedup_row *row = &speedup->rows[speedup->count++];
-      fill(row, own, work, span, most((double)graph->burdened, span));
-      if (graph->is_time && profile->span_elapsed_ns)
-        row->measured = (double)graph->work / (double)profile->span_elapsed_ns;
+      fill(row, own, work, span, most((double)workspan->burdened, span));
+      if (workspan->is_time && profile->span_elapsed_ns)
+        row->measured = (double)workspan->work / (double)profile->span_elapsed_ns;
       placed = true;
     }
     if (cores <= CORES_MAX && cores != own)
-      fill(&speedup->rows[speedup->count++], cores, work, span, most((double)graph->burdened, span));
+      fill(&speedup->rows[speedup->count++], cores, work, span, most((double)workspan->burdened, span));
   }
 }

@@ -82,7 +82,7 @@ static void find_lines(const struct whatif_run *run, struct faster *faster, uint
 /* Whether a directive is a user region of that name. */
 static bool selects_region(const struct whatif_run *run, const struct faster *faster, uint32_t directive)
 {
-  const struct profile_directive *region = &run->profile->graph.directives[directive];
+  const struct profile_directive *region = &run->profile->workspan.directives[directive];
   return region->kind == DIRECTIVE_USER_REGION && faster->selector && faster->selector->is_region &&
          !strcmp(faster->selector->text + 1, region->name);
 }
@@ -99,7 +99,7 @@ static double region_factor(const struct whatif_run *run, const struct faster *f
 
 static void match_regions(const struct whatif_run *run, struct faster *faster, uint32_t count)
 {
-  for (uint32_t i = 0; i < run->profile->graph.directives_count; i++)
+  for (uint32_t i = 0; i < run->profile->workspan.directives_count; i++)
     for (uint32_t j = 0; j < count; j++)
       faster[j].matched = faster[j].matched || selects_region(run, &faster[j], i);
 }
@@ -174,7 +174,7 @@ int whatif_factors(const struct whatif_run *run, const struct scenario *scenario
 static void set_bounds(const struct whatif_run *run, double span, struct whatif_row *row)
 {
   row->span = row->span_low = span;
-  row->span_high = (double)run->profile->graph.span;
+  row->span_high = (double)run->profile->workspan.span;
 }
 
 static double *new_factors(const struct whatif_run *run)
@@ -312,7 +312,7 @@ static int add_workers(const struct whatif_run *run, const struct tree *flat, co
     uint32_t best = 0;
     for (uint32_t row = 1; row < flat->count; row++)
       best = own[row] > own[best] ? row : best;
-    if (own[best] <= (double)run->profile->graph.work / 100)
+    if (own[best] <= (double)run->profile->workspan.work / 100)
       break;
     if (own[best] >= work_below(run, &flat->rows[best], work, covered) / 2)
       found[(*count)++] = &flat->rows[best];
@@ -423,7 +423,7 @@ static void drop_useless(struct whatif *whatif, double span)
 
 void whatif_choose(const struct whatif_run *run, struct whatif *whatif)
 {
-  drop_useless(whatif, (double)run->profile->graph.span);
+  drop_useless(whatif, (double)run->profile->workspan.span);
   uint32_t singles = whatif->singles, pairs = whatif->count - singles;
   if (!whatif->count)
     return;
@@ -486,7 +486,7 @@ static bool selects_function(const struct whatif_run *run, const struct faster *
  * function, or its call in those lines. */
 static bool selects_directive(const struct whatif_run *run, const struct faster *faster, uint32_t number)
 {
-  const struct profile_directive *directive = &run->profile->graph.directives[number];
+  const struct profile_directive *directive = &run->profile->workspan.directives[number];
   uint32_t address = run->names->directive_at[number];
   bool lines = faster->selector && faster->selector->is_lines;
   if (selects_region(run, faster, number))
@@ -510,7 +510,7 @@ int whatif_select(const struct whatif_run *run, const struct whatif_row *row, co
   uint32_t terms = row->asked ? row->asked->count : take_functions(row->one, row->other, faster);
   if (row->asked)
     take_terms(row->asked, faster);
-  for (uint32_t i = 0; i < run->profile->graph.directives_count; i++) {
+  for (uint32_t i = 0; i < run->profile->workspan.directives_count; i++) {
     directives[i] = 1;
     for (uint32_t j = 0; j < terms; j++)
       if (selects_directive(run, &faster[j], i))
@@ -527,21 +527,21 @@ static double largest_factor(const struct whatif_row *row)
   return factor;
 }
 
-void whatif_enter(const struct whatif_run *run, const struct whatif_enter *outcome, struct whatif_row *row)
+void whatif_enter(const struct whatif_run *run, const struct whatif_replayed *replayed, struct whatif_row *row)
 {
-  double share = 1 - 1 / largest_factor(row), error = 0, span = (double)run->profile->graph.span;
-  double selected = share > 0 ? outcome->removed / share : 0;
-  if (selected > 0 && selected < outcome->sampled) {
-    double samples = outcome->per_sample > 0 ? selected / outcome->per_sample : 1;
-    error = 2 * outcome->removed * sqrt((1 - selected / outcome->sampled) / (samples > 1 ? samples : 1));
+  double share = 1 - 1 / largest_factor(row), error = 0, span = (double)run->profile->workspan.span;
+  double selected = share > 0 ? replayed->removed / share : 0;
+  if (selected > 0 && selected < replayed->sampled) {
+    double samples = replayed->per_sample > 0 ? selected / replayed->per_sample : 1;
+    error = 2 * replayed->removed * sqrt((1 - selected / replayed->sampled) / (samples > 1 ? samples : 1));
   }
-  row->span = outcome->span > span && !outcome->differs ? span : outcome->span; /* the measured one is rounded */
+  row->span = replayed->span > span && !replayed->differs ? span : replayed->span; /* the measured one is rounded */
   row->span_low = row->span > error ? row->span - error : 0;
   row->span_high = row->span + error;
   if (row->span_high > span && span >= row->span)
     row->span_high = span;
-  row->exact = !outcome->by_sample;
-  row->note = outcome->differs ? doubtful : outcome->by_sample ? estimate : exact;
+  row->exact = !replayed->by_sample;
+  row->note = replayed->differs ? doubtful : replayed->by_sample ? estimate : exact;
 }
 
 void whatif_release(struct whatif *whatif)

@@ -30,7 +30,7 @@ struct whatif_run {
 };
 
 /* What a recorded graph answers: the span itself, in the unit of the graph, and how sure it is. */
-struct whatif_enter {
+struct whatif_replayed {
   double span;
   double removed, sampled; /* what samples say was taken off the path, out of so much of it      */
   bool by_sample;          /* the answer rests on samples                                        */
@@ -69,7 +69,7 @@ int whatif_select(const struct whatif_run *run, const struct whatif_row *row, co
  *
  * within 0 and the span as measured.  Constructs, user regions and counted work are exact: g = 0.  That another path,
  * shortened by the word of samples, is in truth the longest, is not in it. */
-void whatif_enter(const struct whatif_run *run, const struct whatif_enter *outcome, struct whatif_row *row);
+void whatif_enter(const struct whatif_run *run, const struct whatif_replayed *replayed, struct whatif_row *row);
 
 /* Puts suggestions in order and keeps the best; a pair must gain more than each of the two. */
 void whatif_choose(const struct whatif_run *run, struct whatif *whatif);

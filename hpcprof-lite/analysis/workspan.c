@@ -25,7 +25,7 @@ static void say(char note[NOTE_MAX], const char *text)
 static void note_program(const struct profile *profile, char note[NOTE_MAX])
 {
   const struct profile_process *process = &profile->processes[profile->span_process];
-  uint32_t unseen = profile->graph.unseen;
+  uint32_t unseen = profile->workspan.unseen;
   char text[128];
   if (profile->span_processes > 1) {
     snprintf(text, sizeof text, "work of %" PRIu32 " processes, span of process %" PRIu32, profile->span_processes,
@@ -34,7 +34,7 @@ static void note_program(const struct profile *profile, char note[NOTE_MAX])
   }
   uint32_t others = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++)
-    others += profile->processes[i].usable && profile->processes[i].graph.known;
+    others += profile->processes[i].usable && profile->processes[i].workspan.known;
   if (others > profile->span_processes)
     say(note, "processes that count in another unit are left out");
   if (process->threads_max <= 1)
@@ -57,7 +57,7 @@ static void note_program(const struct profile *profile, char note[NOTE_MAX])
 static void note_directive(const struct profile *profile, const struct profile_directive *directive,
                            char note[NOTE_MAX])
 {
-  bool chunks = !(profile->graph.unseen & UNSEEN_CHUNKS);
+  bool chunks = !(profile->workspan.unseen & UNSEEN_CHUNKS);
   switch (directive->kind) {
   case DIRECTIVE_FOR:
   case DIRECTIVE_TASKLOOP:
@@ -126,12 +126,12 @@ static int name_row(const struct profile_directive *directive, struct names *nam
 static void note_scenario(const struct profile *profile, const struct workspan_scenario *scenario, uint64_t span,
                           char note[NOTE_MAX])
 {
-  double unit = profile->graph.is_time ? 1e9 : 1;
+  double unit = profile->workspan.is_time ? 1e9 : 1;
   char text[160];
   if (!scenario)
     return;
   if (!scenario->shares) {
-    if (span != profile->graph.span)
+    if (span != profile->workspan.span)
       say(note, "under the scenario, best case: another path may become critical; rows' work and span as measured");
     return;
   }
@@ -146,14 +146,14 @@ static void note_scenario(const struct profile *profile, const struct workspan_s
 static int fill_row(const struct profile *profile, struct names *names, const struct tree *tree,
                     const struct workspan_scenario *scenario, uint64_t span, struct workspan_row *row)
 {
-  const struct profile_directive *directive = &profile->graph.directives[row->directive];
+  const struct profile_directive *directive = &profile->workspan.directives[row->directive];
   char note[NOTE_MAX] = "";
   row->kind = profile_directive_name(directive->kind);
   if (directive->kind == DIRECTIVE_PROGRAM) {
     row->name = tree->rows[0].name;
     row->file = "";
     row->instances = 1;
-    row->work = profile->graph.work;
+    row->work = profile->workspan.work;
     row->span = span;
     note_scenario(profile, scenario, span, note);
     note_program(profile, note);
@@ -288,11 +288,11 @@ static uint64_t add_shares(const struct workspan *result, const double *factors)
 int workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree, const char *sort,
                      const struct workspan_scenario *scenario, struct workspan *result)
 {
-  const struct profile_workspan *graph = &profile->graph;
+  const struct profile_workspan *workspan = &profile->workspan;
   enum column column = sort ? BY_KIND : BY_CRITICAL;
   bool recorded = scenario && scenario->shares;
-  *result = (struct workspan){.work = graph->work,
-                              .span = graph->span,
+  *result = (struct workspan){.work = workspan->work,
+                              .span = workspan->span,
                               .lead = PROFILE_NONE,
                               .shares = recorded ? scenario->shares : profile->contexts.shares,
                               .shares_count = recorded ? scenario->shares_count : profile->contexts.shares_count};
@@ -300,13 +300,13 @@ int workspan_compute(const struct profile *profile, struct names *names, const s
     column++;
   if (column == WORKSPAN_COLUMNS)
     return ERR_INPUT;
-  if (!graph->known)
+  if (!workspan->known)
     return 0;
-  result->rows = calloc((size_t)graph->directives_count + 1, sizeof *result->rows);
+  result->rows = calloc((size_t)workspan->directives_count + 1, sizeof *result->rows);
   if (!result->rows)
     return ERR_NOMEM;
   result->span = add_shares(result, scenario ? scenario->factors : NULL);
-  for (; result->count < graph->directives_count; result->count++) {
+  for (; result->count < workspan->directives_count; result->count++) {
     result->rows[result->count].directive = result->count;
     if (fill_row(profile, names, tree, scenario, result->span, &result->rows[result->count]))
       return ERR_NOMEM;

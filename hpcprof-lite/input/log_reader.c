@@ -39,7 +39,7 @@ struct stream {
   uint64_t needs_number;
 };
 
-struct streams {
+struct log_reader {
   char *path;
   int fd;
   size_t size;
@@ -58,7 +58,7 @@ struct streams {
 
 /* ---- chunks ---- */
 
-static bool read_at(const struct streams *streams, void *into, size_t size, size_t offset)
+static bool read_at(const struct log_reader *streams, void *into, size_t size, size_t offset)
 {
   uint8_t *at = into;
   while (size) {
@@ -75,7 +75,7 @@ static bool read_at(const struct streams *streams, void *into, size_t size, size
 }
 
 /* The next place from which a chunk may start: mostly not far.  Where there are many, little is read again. */
-static size_t next_magic(const struct streams *streams, size_t from)
+static size_t next_magic(const struct log_reader *streams, size_t from)
 {
   static const uint64_t magic = FORMAT_MAGIC;
   uint8_t window[WINDOW];
@@ -104,7 +104,7 @@ static const char *header_fault(const struct format_chunk *head, size_t rest)
   return NULL;
 }
 
-static int add_chunk(struct streams *streams, const struct format_chunk *head, size_t offset)
+static int add_chunk(struct log_reader *streams, const struct format_chunk *head, size_t offset)
 {
   if (!array_reserve(&streams->chunks, &streams->chunks_room, streams->chunks_count + 1, sizeof *streams->chunks))
     return ERR_NOMEM;
@@ -124,7 +124,7 @@ static int by_owner(const void *a, const void *b)
 }
 
 /* Lists the chunks by their headers. */
-static int find_chunks(struct streams *streams)
+static int find_chunks(struct log_reader *streams)
 {
   size_t offset = 0;
   int status = 0;
@@ -152,7 +152,7 @@ static int find_chunks(struct streams *streams)
   return status;
 }
 
-static void drop_bytes(struct streams *streams, struct stream *stream)
+static void drop_bytes(struct log_reader *streams, struct stream *stream)
 {
   free(stream->bytes);
   streams->bytes -= stream->size;
@@ -161,7 +161,7 @@ static void drop_bytes(struct streams *streams, struct stream *stream)
 }
 
 /* The stream ends here, for a reason that is no orderly end. */
-static void damage(struct streams *streams, struct stream *stream, size_t offset, const char *reason)
+static void damage(struct log_reader *streams, struct stream *stream, size_t offset, const char *reason)
 {
   if (++streams->damaged > streams->told) {
     streams->told = streams->damaged;
@@ -174,7 +174,7 @@ static void damage(struct streams *streams, struct stream *stream, size_t offset
 }
 
 /* Decodes a chunk's payload into the stream.  NULL, or what is wrong with it. */
-static const char *decode(struct streams *streams, struct stream *stream, size_t offset, char message[256])
+static const char *decode(struct log_reader *streams, struct stream *stream, size_t offset, char message[256])
 {
   struct format_chunk head;
   struct format_view view;
@@ -206,7 +206,7 @@ static const char *decode(struct streams *streams, struct stream *stream, size_t
 }
 
 /* The stream's next chunk.  False at its end. */
-static bool next_chunk(struct streams *streams, struct stream *stream)
+static bool next_chunk(struct log_reader *streams, struct stream *stream)
 {
   char message[256];
   drop_bytes(streams, stream);
@@ -234,7 +234,7 @@ static uint64_t later(uint64_t time, uint64_t ticks)
 }
 
 /* The stream's next record that is not about time alone.  False at its end. */
-static bool advance(struct streams *streams, struct stream *stream)
+static bool advance(struct log_reader *streams, struct stream *stream)
 {
   for (;;) {
     bool damaged;
@@ -265,14 +265,14 @@ static bool advance(struct streams *streams, struct stream *stream)
   return true;
 }
 
-static bool before(const struct streams *streams, uint32_t a, uint32_t b)
+static bool before(const struct log_reader *streams, uint32_t a, uint32_t b)
 {
   uint64_t x = streams->streams[a].key, y = streams->streams[b].key;
   return x < y || (x == y && a < b);
 }
 
 /* The heap's root may be later than what is below it. */
-static void sift_down(struct streams *streams)
+static void sift_down(struct log_reader *streams)
 {
   uint32_t *heap = streams->heap, at = 0, moved = heap[0];
   for (;;) {
@@ -289,7 +289,7 @@ static void sift_down(struct streams *streams)
   heap[at] = moved;
 }
 
-static void push(struct streams *streams, uint32_t number)
+static void push(struct log_reader *streams, uint32_t number)
 {
   uint32_t *heap = streams->heap, at = streams->heap_count++;
   while (at && before(streams, number, heap[(at - 1) / 2])) {
@@ -299,7 +299,7 @@ static void push(struct streams *streams, uint32_t number)
   heap[at] = number;
 }
 
-static void pop(struct streams *streams)
+static void pop(struct log_reader *streams)
 {
   streams->heap[0] = streams->heap[--streams->heap_count];
   if (streams->heap_count)
@@ -308,7 +308,7 @@ static void pop(struct streams *streams)
 
 /* ---- holding back ---- */
 
-static uint32_t find_stream(const struct streams *streams, uint64_t owner)
+static uint32_t find_stream(const struct log_reader *streams, uint64_t owner)
 {
   uint32_t low = 0, high = streams->count;
   while (low < high) {
@@ -322,7 +322,7 @@ static uint32_t find_stream(const struct streams *streams, uint64_t owner)
 }
 
 /* The thread that has yet to make what is named; NOBODY if it has, or never will. */
-static uint32_t maker(const struct streams *streams, const struct stream *stream, enum named kind,
+static uint32_t maker(const struct log_reader *streams, const struct stream *stream, enum named kind,
                       const uint64_t *operands)
 {
   if (operands[0] == stream->owner || !operands[1])
@@ -334,7 +334,7 @@ static uint32_t maker(const struct streams *streams, const struct stream *stream
 }
 
 /* Whom the stream's record must wait for, and for what. */
-static uint32_t waits_for(const struct streams *streams, struct stream *stream)
+static uint32_t waits_for(const struct log_reader *streams, struct stream *stream)
 {
   const uint64_t *operands = stream->record.operand;
   uint32_t found = NOBODY;
@@ -365,7 +365,7 @@ static uint32_t waits_for(const struct streams *streams, struct stream *stream)
   }
 }
 
-static void hold(struct streams *streams, uint32_t number, uint32_t by)
+static void hold(struct log_reader *streams, uint32_t number, uint32_t by)
 {
   struct stream *stream = &streams->streams[number], *maker = &streams->streams[by];
   pop(streams);
@@ -376,7 +376,7 @@ static void hold(struct streams *streams, uint32_t number, uint32_t by)
 }
 
 /* Lets those go on whom the stream holds back no longer. */
-static void let_go(struct streams *streams, struct stream *maker)
+static void let_go(struct log_reader *streams, struct stream *maker)
 {
   uint32_t *link = &maker->first_held;
   while (*link != NOBODY) {
@@ -395,7 +395,7 @@ static void let_go(struct streams *streams, struct stream *maker)
 }
 
 /* All wait: the earliest goes on without what it waits for. */
-static void force(struct streams *streams)
+static void force(struct log_reader *streams)
 {
   uint32_t first = NOBODY;
   for (uint32_t i = 0; i < streams->count; i++, streams->visits++)
@@ -430,7 +430,7 @@ static bool makes(struct stream *stream)
 }
 
 /* Moves the stream whose record was taken, the heap's root, to its next one. */
-static void go_on(struct streams *streams)
+static void go_on(struct log_reader *streams)
 {
   struct stream *stream = &streams->streams[streams->taken];
   bool news = makes(stream);
@@ -445,7 +445,7 @@ static void go_on(struct streams *streams)
     let_go(streams, stream);
 }
 
-bool log_reader_next(struct streams *streams, struct log_reader_record *record)
+bool log_reader_next(struct log_reader *streams, struct log_reader_record *record)
 {
   if (streams->taken != NOBODY)
     go_on(streams);
@@ -471,7 +471,7 @@ bool log_reader_next(struct streams *streams, struct log_reader_record *record)
 
 /* ---- begin and end ---- */
 
-void log_reader_rewind(struct streams *streams)
+void log_reader_rewind(struct log_reader *streams)
 {
   size_t at = 0;
   streams->heap_count = streams->held = 0;
@@ -493,7 +493,7 @@ void log_reader_rewind(struct streams *streams)
   }
 }
 
-static int init(struct streams *streams)
+static int init(struct log_reader *streams)
 {
   for (size_t i = 0; i < streams->chunks_count; i++)
     streams->count += !i || streams->chunks[i].owner != streams->chunks[i - 1].owner;
@@ -502,14 +502,14 @@ static int init(struct streams *streams)
   return streams->streams && streams->heap ? 0 : ERR_NOMEM;
 }
 
-int log_reader_open(const char *measurement, struct problems *problems, struct streams **out)
+int log_reader_open(const char *measurement, struct problems *problems, struct log_reader **out)
 {
-  struct streams *streams = calloc(1, sizeof *streams);
+  struct log_reader *streams = calloc(1, sizeof *streams);
   struct stat stat;
   *out = NULL;
   if (!streams)
     return ERR_NOMEM;
-  *streams = (struct streams){.fd = -1, .problems = problems, .taken = NOBODY};
+  *streams = (struct log_reader){.fd = -1, .problems = problems, .taken = NOBODY};
   int status = ERR_NOMEM;
   if (asprintf(&streams->path, "%.*s%s", (int)read_stem(measurement), measurement, LOG_READER_SUFFIX) < 0) {
     streams->path = NULL;
@@ -543,7 +543,7 @@ out:
   return status;
 }
 
-void log_reader_close(struct streams *streams)
+void log_reader_close(struct log_reader *streams)
 {
   if (!streams)
     return;
@@ -558,22 +558,22 @@ void log_reader_close(struct streams *streams)
   free(streams);
 }
 
-uint32_t log_reader_count(const struct streams *streams)
+uint32_t log_reader_count(const struct log_reader *streams)
 {
   return streams->count;
 }
 
-bool log_reader_overflow(const struct streams *streams)
+bool log_reader_overflow(const struct log_reader *streams)
 {
   return streams->overflow;
 }
 
-uint64_t log_reader_forced(const struct streams *streams)
+uint64_t log_reader_forced(const struct log_reader *streams)
 {
   return streams->forced;
 }
 
-uint64_t log_reader_damaged(const struct streams *streams)
+uint64_t log_reader_damaged(const struct log_reader *streams)
 {
   return streams->damaged;
 }

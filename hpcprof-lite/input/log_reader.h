@@ -18,7 +18,7 @@
 
 enum { LOG_READER_CHUNK_MAX = 16 << 20, LOG_READER_BYTES_MAX = 1 << 30 };
 
-struct streams;
+struct log_reader;
 
 struct log_reader_record {
   struct graphlog_record record;
@@ -27,22 +27,22 @@ struct log_reader_record {
 
 /* Opens the log of a measurement file; *out NULL where it has none.  Problems are named here and by passes over the
  * records, each once: the list must live as long.  0, ERR_INPUT where nothing of it can be used, or ERR_NOMEM. */
-int log_reader_open(const char *measurement, struct problems *problems, struct streams **out);
-void log_reader_close(struct streams *streams);
+int log_reader_open(const char *measurement, struct problems *problems, struct log_reader **out);
+void log_reader_close(struct log_reader *streams);
 
-uint32_t log_reader_count(const struct streams *streams);
+uint32_t log_reader_count(const struct log_reader *streams);
 
 /* The next record of all, until there is none. */
-bool log_reader_next(struct streams *streams, struct log_reader_record *record);
+bool log_reader_next(struct log_reader *streams, struct log_reader_record *record);
 
 /* From the beginning. */
-void log_reader_rewind(struct streams *streams);
+void log_reader_rewind(struct log_reader *streams);
 
 /* Whether anything was left out for want of memory: then the records are not those of the log. */
-bool log_reader_overflow(const struct streams *streams);
+bool log_reader_overflow(const struct log_reader *streams);
 
 /* Threads that had to be let on without what they waited for, and streams that are not complete, in this pass. */
-uint64_t log_reader_forced(const struct streams *streams);
-uint64_t log_reader_damaged(const struct streams *streams);
+uint64_t log_reader_forced(const struct log_reader *streams);
+uint64_t log_reader_damaged(const struct log_reader *streams);
 
 #endif

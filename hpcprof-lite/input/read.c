@@ -340,20 +340,20 @@ static int load(struct read_file *file, struct problems *problems)
 static int take_threads(const struct read_file *file, struct profile_process *process, struct problems *problems);
 
 /* What the record says of work and span; the unit tells whether they were computed. */
-static int take_graph(const struct read_file *file, const struct format_process *record, struct profile_workspan *graph)
+static int take_graph(const struct read_file *file, const struct format_process *record, struct profile_workspan *workspan)
 {
   const char *unit = string_at(file, record->work_unit);
-  graph->known = *unit != 0;
-  graph->unit = strdup(unit);
-  graph->is_time = !strcmp(unit, "s");
-  graph->span = record->span;
-  graph->burdened = record->span_burdened;
-  graph->unseen = record->unseen;
-  graph->tick_ns = (double)record->tick_scale / 4294967296.0;
-  graph->cost_fork = record->cost_fork;
-  graph->cost_task = record->cost_task;
-  graph->cost_join = record->cost_join;
-  return graph->unit ? 0 : ERR_NOMEM;
+  workspan->known = *unit != 0;
+  workspan->unit = strdup(unit);
+  workspan->is_time = !strcmp(unit, "s");
+  workspan->span = record->span;
+  workspan->burdened = record->span_burdened;
+  workspan->unseen = record->unseen;
+  workspan->tick_ns = (double)record->tick_scale / 4294967296.0;
+  workspan->cost_fork = record->cost_fork;
+  workspan->cost_task = record->cost_task;
+  workspan->cost_join = record->cost_join;
+  return workspan->unit ? 0 : ERR_NOMEM;
 }
 
 /* What a process would have said of itself at its end, from what its threads say: up to their last samples. */
@@ -413,7 +413,7 @@ static int take_process(struct read_file *file, struct profile_process *process,
   process->notes = strdup(string_at(file, record.notes));
   if (!process->host || !process->command || !process->runtime || !process->notes)
     return ERR_NOMEM;
-  if (take_graph(file, &record, &process->graph))
+  if (take_graph(file, &record, &process->workspan))
     return ERR_NOMEM;
   int status = take_threads(file, process, problems);
   if (!status && file->live_size)

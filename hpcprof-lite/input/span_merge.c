@@ -6,7 +6,7 @@
 /* Whether a process's graph belongs to the run's, whose unit is that. */
 static bool counts(const struct profile_process *process, const char *unit)
 {
-  return process->usable && process->graph.known && !strcmp(process->graph.unit, unit);
+  return process->usable && process->workspan.known && !strcmp(process->workspan.unit, unit);
 }
 
 /* The process with the largest span; time goes before counts.  PROFILE_NONE if none has one. */
@@ -15,11 +15,11 @@ static uint32_t longest(const struct profile *profile)
   uint32_t best = PROFILE_NONE;
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
-    if (!process->usable || !process->graph.known)
+    if (!process->usable || !process->workspan.known)
       continue;
-    const struct profile_workspan *graph = &process->graph;
-    const struct profile_workspan *most = best == PROFILE_NONE ? NULL : &profile->processes[best].graph;
-    if (!most || graph->is_time > most->is_time || (graph->is_time == most->is_time && graph->span > most->span))
+    const struct profile_workspan *workspan = &process->workspan;
+    const struct profile_workspan *most = best == PROFILE_NONE ? NULL : &profile->processes[best].workspan;
+    if (!most || workspan->is_time > most->is_time || (workspan->is_time == most->is_time && workspan->span > most->span))
       best = i;
   }
   return best;
@@ -30,10 +30,10 @@ void span_leaders(const struct profile *profile, bool *leads)
   uint32_t best = longest(profile);
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
-    const struct profile_workspan *graph = &process->graph;
-    if (process->usable && graph->known && process->number < profile->processes_count)
-      leads[process->number] = graph->is_time == profile->processes[best].graph.is_time &&
-                               graph->span == profile->processes[best].graph.span;
+    const struct profile_workspan *workspan = &process->workspan;
+    if (process->usable && workspan->known && process->number < profile->processes_count)
+      leads[process->number] = workspan->is_time == profile->processes[best].workspan.is_time &&
+                               workspan->span == profile->processes[best].workspan.span;
   }
 }
 
@@ -77,16 +77,16 @@ static void add(uint64_t *sum, uint64_t amount)
   *sum = profile_sum(*sum, amount);
 }
 
-static int add_directive(struct profile_workspan *graph, const struct profile_directive *from, bool same)
+static int add_directive(struct profile_workspan *workspan, const struct profile_directive *from, bool same)
 {
   if (!same) {
     char *name = strdup(from->name);
     if (!name)
       return ERR_NOMEM;
-    graph->directives[graph->directives_count++] =
+    workspan->directives[workspan->directives_count++] =
         (struct profile_directive){.kind = from->kind, .module = from->module, .offset = from->offset, .name = name};
   }
-  struct profile_directive *into = &graph->directives[graph->directives_count - 1];
+  struct profile_directive *into = &workspan->directives[workspan->directives_count - 1];
   into->flags |= from->flags;
   add(&into->instances, from->instances);
   add(&into->work, from->work);
@@ -101,12 +101,12 @@ static struct key *sort_directives(const struct profile *profile, const char *un
 {
   *count = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++)
-    *count += counts(&profile->processes[i], unit) ? profile->processes[i].graph.directives_count : 0;
+    *count += counts(&profile->processes[i], unit) ? profile->processes[i].workspan.directives_count : 0;
   struct key *keys = calloc(*count + 1, sizeof *keys);
   size_t at = 0;
   for (uint32_t i = 0; keys && i < profile->processes_count; i++)
-    for (uint32_t j = 0; counts(&profile->processes[i], unit) && j < profile->processes[i].graph.directives_count; j++)
-      keys[at++] = (struct key){&profile->processes[i].graph.directives[j], rank, i, j};
+    for (uint32_t j = 0; counts(&profile->processes[i], unit) && j < profile->processes[i].workspan.directives_count; j++)
+      keys[at++] = (struct key){&profile->processes[i].workspan.directives[j], rank, i, j};
   if (keys)
     qsort(keys, *count, sizeof *keys, by_key);
   return keys;
@@ -115,21 +115,21 @@ static struct key *sort_directives(const struct profile *profile, const char *un
 /* Merges the directives; profile->span_rows says which the chosen process's are. */
 static int merge_directives(struct profile *profile)
 {
-  struct profile_workspan *graph = &profile->graph;
+  struct profile_workspan *workspan = &profile->workspan;
   uint32_t *rank = calloc(profile->catalog.modules_count + 1, sizeof *rank);
-  uint32_t *map = calloc((size_t)profile->processes[profile->span_process].graph.directives_count + 1, sizeof *map);
+  uint32_t *map = calloc((size_t)profile->processes[profile->span_process].workspan.directives_count + 1, sizeof *map);
   profile->span_rows = map;
   int status = rank && map ? catalog_module_rank(&profile->catalog, rank) : ERR_NOMEM;
   size_t count = 0;
-  struct key *keys = status ? NULL : sort_directives(profile, graph->unit, rank, &count);
-  graph->directives = keys ? calloc(count + 1, sizeof *graph->directives) : NULL;
-  if (!graph->directives)
+  struct key *keys = status ? NULL : sort_directives(profile, workspan->unit, rank, &count);
+  workspan->directives = keys ? calloc(count + 1, sizeof *workspan->directives) : NULL;
+  if (!workspan->directives)
     status = ERR_NOMEM;
   for (size_t i = 0; i < count && !status; i++) {
     bool same = i && !by_identity(&keys[i - 1], &keys[i]);
-    status = add_directive(graph, keys[i].directive, same);
+    status = add_directive(workspan, keys[i].directive, same);
     if (keys[i].process == profile->span_process)
-      map[keys[i].number] = graph->directives_count - 1;
+      map[keys[i].number] = workspan->directives_count - 1;
   }
   free(keys);
   free(rank);
@@ -221,7 +221,7 @@ void span_spread(struct profile_share *shares, uint32_t *count)
 static int enter_shares(struct profile *profile)
 {
   struct profile_column column = {
-      .name = "critical path", .unit = profile->graph.is_time ? "ns" : "", .role = COLUMN_CRITICAL};
+      .name = "critical path", .unit = profile->workspan.is_time ? "ns" : "", .role = COLUMN_CRITICAL};
   struct contexts *contexts = &profile->contexts;
   uint32_t number;
   int status = catalog_column(&profile->catalog, &column, &number);
@@ -233,30 +233,30 @@ static int enter_shares(struct profile *profile)
 
 int span_merge(struct profile *profile)
 {
-  struct profile_workspan *graph = &profile->graph;
+  struct profile_workspan *workspan = &profile->workspan;
   uint64_t begin = UINT64_MAX, end = 0;
   profile->span_process = longest(profile);
   if (profile->span_process == PROFILE_NONE)
     return 0;
   const struct profile_process *chosen = &profile->processes[profile->span_process];
-  *graph = (struct profile_workspan){.known = true,
-                                     .unit = strdup(chosen->graph.unit),
-                                     .is_time = chosen->graph.is_time,
-                                     .span = chosen->graph.span,
-                                     .burdened = chosen->graph.burdened};
-  if (!graph->unit)
+  *workspan = (struct profile_workspan){.known = true,
+                                     .unit = strdup(chosen->workspan.unit),
+                                     .is_time = chosen->workspan.is_time,
+                                     .span = chosen->workspan.span,
+                                     .burdened = chosen->workspan.burdened};
+  if (!workspan->unit)
     return ERR_NOMEM;
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
-    if (!counts(process, graph->unit))
+    if (!counts(process, workspan->unit))
       continue;
     uint64_t stop = profile_sum(process->start_ns, process->wall_ns);
     begin = process->start_ns < begin ? process->start_ns : begin;
     end = stop > end ? stop : end;
     profile->span_processes++;
     profile->span_threads += process->threads_max > UINT32_MAX - profile->span_threads ? 0 : process->threads_max;
-    graph->unseen |= process->graph.unseen;
-    add(&graph->work, process->graph.work);
+    workspan->unseen |= process->workspan.unseen;
+    add(&workspan->work, process->workspan.work);
   }
   profile->span_elapsed_ns = end - begin;
   int status = merge_directives(profile);

@@ -440,20 +440,20 @@ struct graph_faults {
 /* Copies the file's directives.  Records that are unsound keep their place, as constructs of the program. */
 static int take_directives(struct stitch *stitch, struct graph_faults *faults)
 {
-  struct profile_workspan *graph = &stitch->process->graph;
+  struct profile_workspan *workspan = &stitch->process->workspan;
   uint32_t count = read_directives_count(stitch->file);
-  graph->directives = calloc((size_t)count + 1, sizeof *graph->directives);
-  if (!graph->directives)
+  workspan->directives = calloc((size_t)count + 1, sizeof *workspan->directives);
+  if (!workspan->directives)
     return ERR_NOMEM;
-  graph->directives_count = count ? count : 1;
-  for (uint32_t i = 0; i < graph->directives_count; i++) {
+  workspan->directives_count = count ? count : 1;
+  for (uint32_t i = 0; i < workspan->directives_count; i++) {
     struct read_directive from = {.name = ""};
     if (i)
       from = read_directive(stitch->file, i);
     bool sound = i && from.kind > DIRECTIVE_PROGRAM && from.kind < DIRECTIVE_KINDS;
     bool placed = from.module && from.module < read_modules_count(stitch->file);
     faults->kinds += i && (!sound || (from.module && !placed));
-    graph->directives[i] = (struct profile_directive){.kind = sound ? from.kind : DIRECTIVE_PROGRAM,
+    workspan->directives[i] = (struct profile_directive){.kind = sound ? from.kind : DIRECTIVE_PROGRAM,
                                                       .module = placed ? stitch->modules[from.module] : PROFILE_NONE,
                                                       .offset = from.offset,
                                                       .name = strdup(sound ? from.name : ""),
@@ -463,7 +463,7 @@ static int take_directives(struct stitch *stitch, struct graph_faults *faults)
                                                       .span = from.span,
                                                       .iterations = from.iterations,
                                                       .lock_bound = from.lock_bound};
-    if (!graph->directives[i].name)
+    if (!workspan->directives[i].name)
       return ERR_NOMEM;
   }
   return 0;
@@ -486,13 +486,13 @@ static uint32_t contribution_context(struct stitch *stitch, const struct read_co
 /* Keeps who contributes to the span, in all never more than the span; what is missing is the program's. */
 static int take_contributions(struct stitch *stitch, struct graph_faults *faults)
 {
-  const struct profile_workspan *graph = &stitch->process->graph;
-  uint64_t left = graph->span;
+  const struct profile_workspan *workspan = &stitch->process->workspan;
+  uint64_t left = workspan->span;
   int status = 0;
   for (uint32_t i = 0; i < read_contributions_count(stitch->file) && !status; i++) {
     struct read_contribution from = read_contribution(stitch->file, i);
-    bool known = from.directive < graph->directives_count &&
-                 (!from.directive || graph->directives[from.directive].kind != DIRECTIVE_PROGRAM);
+    bool known = from.directive < workspan->directives_count &&
+                 (!from.directive || workspan->directives[from.directive].kind != DIRECTIVE_PROGRAM);
     faults->directives += !known;
     faults->excess += from.amount > left;
     struct profile_share share = {.owner = stitch->process->number,
@@ -526,12 +526,12 @@ static void report_graph_faults(const struct stitch *stitch, const struct graph_
 /* Work and span, once all threads' maps are complete. */
 static int stitch_graph(struct stitch *stitch)
 {
-  struct profile_workspan *graph = &stitch->process->graph;
+  struct profile_workspan *workspan = &stitch->process->workspan;
   struct graph_faults faults = {0};
-  if (!graph->known)
+  if (!workspan->known)
     return 0;
   for (uint32_t i = 0; i < stitch->process->threads_count; i++)
-    add(&graph->work, stitch->process->threads[i].work);
+    add(&workspan->work, stitch->process->threads[i].work);
   int status = take_directives(stitch, &faults);
   if (!status)
     status = take_contributions(stitch, &faults);

@@ -2,13 +2,13 @@
 
 #include <stdlib.h>
 
-void profile_release_workspan(struct profile_workspan *graph)
+void profile_release_workspan(struct profile_workspan *workspan)
 {
-  for (uint32_t i = 0; graph->directives && i < graph->directives_count; i++)
-    free(graph->directives[i].name);
-  free(graph->directives);
-  free(graph->unit);
-  *graph = (struct profile_workspan){0};
+  for (uint32_t i = 0; workspan->directives && i < workspan->directives_count; i++)
+    free(workspan->directives[i].name);
+  free(workspan->directives);
+  free(workspan->unit);
+  *workspan = (struct profile_workspan){0};
 }
 
 static void release_process(struct profile_process *process)
@@ -19,7 +19,7 @@ static void release_process(struct profile_process *process)
   free(process->runtime);
   free(process->notes);
   free(process->threads);
-  profile_release_workspan(&process->graph);
+  profile_release_workspan(&process->workspan);
 }
 
 void profile_release(struct profile *profile)
@@ -31,7 +31,7 @@ void profile_release(struct profile *profile)
   free(profile->processes);
   free(profile->problems);
   free(profile->span_rows);
-  profile_release_workspan(&profile->graph);
+  profile_release_workspan(&profile->workspan);
   contexts_release(&profile->contexts);
   catalog_release(&profile->catalog);
 }

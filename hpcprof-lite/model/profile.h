@@ -108,7 +108,7 @@ struct profile_process {
   struct profile_thread *threads;
   uint32_t threads_count;
   uint32_t number; /* of the file, before processes are put in order */
-  struct profile_workspan graph;
+  struct profile_workspan workspan;
 };
 
 /* All measurement files of some directories, merged. */
@@ -118,7 +118,7 @@ struct profile {
   struct profile_process *processes; /* in the order of start, pid, path; unusable ones last */
   struct problems *problems;         /* of each process */
   uint32_t processes_count, processes_usable;
-  struct profile_workspan graph; /* of the run, see span_merge.h; its parts of the span are contexts.shares */
+  struct profile_workspan workspan; /* of the run, see span_merge.h; its parts of the span are contexts.shares */
   uint32_t span_process;         /* whose span it is */
   uint32_t *span_rows;           /* [its directive] the run's */
   uint32_t span_processes;       /* that have one, in the same unit */

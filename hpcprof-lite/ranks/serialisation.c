@@ -163,13 +163,13 @@ void serialisation_get_problems(struct serialisation *message, struct problems *
 
 /* ---- processes ---- */
 
-static void put_graph(struct serialisation *message, const struct profile_workspan *graph)
+static void put_graph(struct serialisation *message, const struct profile_workspan *workspan)
 {
-  put_string(message, graph->unit);
-  serialisation_put_array(message, graph->directives, graph->directives ? graph->directives_count : 0,
-                          sizeof *graph->directives);
-  for (uint32_t i = 0; graph->directives && i < graph->directives_count; i++)
-    put_string(message, graph->directives[i].name);
+  put_string(message, workspan->unit);
+  serialisation_put_array(message, workspan->directives, workspan->directives ? workspan->directives_count : 0,
+                          sizeof *workspan->directives);
+  for (uint32_t i = 0; workspan->directives && i < workspan->directives_count; i++)
+    put_string(message, workspan->directives[i].name);
 }
 
 static void put_process(struct serialisation *message, const struct profile_process *process, bool bare)
@@ -181,7 +181,7 @@ static void put_process(struct serialisation *message, const struct profile_proc
   put_string(message, process->runtime);
   put_string(message, process->notes);
   serialisation_put_array(message, process->threads, process->threads_count, sizeof *process->threads);
-  put_graph(message, bare ? &(struct profile_workspan){0} : &process->graph);
+  put_graph(message, bare ? &(struct profile_workspan){0} : &process->workspan);
 }
 
 /* Numbers of the sender's catalog → ours. */
@@ -190,15 +190,15 @@ struct numbers {
   uint32_t columns[CATALOG_COLUMNS_MAX], columns_count;
 };
 
-static void get_graph(struct serialisation *message, const struct numbers *numbers, struct profile_workspan *graph)
+static void get_graph(struct serialisation *message, const struct numbers *numbers, struct profile_workspan *workspan)
 {
-  graph->directives = NULL;
-  graph->unit = own_string(message);
-  graph->directives = serialisation_own_array(message, &graph->directives_count, sizeof *graph->directives);
-  for (uint32_t i = 0; i < graph->directives_count; i++) /* so that it can be released whatever comes */
-    graph->directives[i].name = NULL;
-  for (uint32_t i = 0; i < graph->directives_count && !message->status; i++) {
-    struct profile_directive *directive = &graph->directives[i];
+  workspan->directives = NULL;
+  workspan->unit = own_string(message);
+  workspan->directives = serialisation_own_array(message, &workspan->directives_count, sizeof *workspan->directives);
+  for (uint32_t i = 0; i < workspan->directives_count; i++) /* so that it can be released whatever comes */
+    workspan->directives[i].name = NULL;
+  for (uint32_t i = 0; i < workspan->directives_count && !message->status; i++) {
+    struct profile_directive *directive = &workspan->directives[i];
     directive->name = own_string(message);
     if (directive->module != PROFILE_NONE && directive->module < numbers->modules_count)
       directive->module = numbers->modules[directive->module];
@@ -207,8 +207,8 @@ static void get_graph(struct serialisation *message, const struct numbers *numbe
     if (!directive->name || directive->kind >= DIRECTIVE_KINDS)
       fail(message, ERR_INPUT);
   }
-  if (graph->known && !graph->unit)
-    graph->known = false; /* a bare one */
+  if (workspan->known && !workspan->unit)
+    workspan->known = false; /* a bare one */
 }
 
 /* Bytes that are no bool must not be read as one. */
@@ -219,8 +219,8 @@ static void get_flags(const void *record, struct profile_process *process)
   process->unfinished = bytes[offsetof(struct profile_process, unfinished)] == 1;
   process->running = bytes[offsetof(struct profile_process, running)] == 1;
   process->superseded = bytes[offsetof(struct profile_process, superseded)] == 1;
-  process->graph.known = bytes[offsetof(struct profile_process, graph.known)] == 1;
-  process->graph.is_time = bytes[offsetof(struct profile_process, graph.is_time)] == 1;
+  process->workspan.known = bytes[offsetof(struct profile_process, workspan.known)] == 1;
+  process->workspan.is_time = bytes[offsetof(struct profile_process, workspan.is_time)] == 1;
 }
 
 static void get_process(struct serialisation *message, const struct numbers *numbers, struct profile_process *process)
@@ -232,14 +232,14 @@ static void get_process(struct serialisation *message, const struct numbers *num
   get_flags(record, process);
   process->host = process->command = process->runtime = process->notes = NULL;
   process->threads = NULL;
-  process->graph.unit = NULL;
+  process->workspan.unit = NULL;
   process->path = own_string(message);
   process->host = own_string(message);
   process->command = own_string(message);
   process->runtime = own_string(message);
   process->notes = own_string(message);
   process->threads = serialisation_own_array(message, &process->threads_count, sizeof *process->threads);
-  get_graph(message, numbers, &process->graph);
+  get_graph(message, numbers, &process->workspan);
 }
 
 static void put_processes(struct serialisation *message, const struct profile *profile, bool bare)
@@ -437,7 +437,7 @@ static void get_shares(struct serialisation *message, const struct profile *prof
       return;
     struct profile_share share = *record;
     bool sound = share.owner < profile->processes_count &&
-                 share.directive < profile->processes[share.owner].graph.directives_count &&
+                 share.directive < profile->processes[share.owner].workspan.directives_count &&
                  (share.context == PROFILE_NONE || share.context < count);
     if (!sound) {
       fail(message, ERR_INPUT);

@@ -28,11 +28,11 @@ static int replay_all(struct recorded_graph *recorded, const struct replay_reque
 
 static struct replay_request request_of(struct recorded_graph *recorded)
 {
-  const struct profile_workspan *graph = &process_of(recorded)->graph;
-  return (struct replay_request){.rows = graph->directives_count,
+  const struct profile_workspan *workspan = &process_of(recorded)->workspan;
+  return (struct replay_request){.rows = workspan->directives_count,
                                  .streams = log_reader_count(recorded->streams),
                                  .attribution = &recorded->attribution,
-                                 .exact_samples = !graph->is_time};
+                                 .exact_samples = !workspan->is_time};
 }
 
 /* ---- does it say what was measured? ---- */
@@ -47,14 +47,14 @@ struct comparison {
 static void compare(struct comparison *comparison, const char *what, const char *of, double log, uint64_t measured,
                     bool is_amount)
 {
-  const struct profile_workspan *graph = &process_of(comparison->recorded)->graph;
+  const struct profile_workspan *workspan = &process_of(comparison->recorded)->workspan;
   double value = is_amount ? log * comparison->recorded->unit : log;
   double most = value > (double)measured ? value : (double)measured;
   enum { LAST_NS = 1000 }; /* a last fragment may have come too late for one of the two */
-  double allowed = is_amount && graph->is_time ? 1e-6 * most + LAST_NS : 0;
+  double allowed = is_amount && workspan->is_time ? 1e-6 * most + LAST_NS : 0;
   if (fabs(value - (double)measured) <= allowed || comparison->differences++)
     return;
-  bool seconds = is_amount && graph->is_time;
+  bool seconds = is_amount && workspan->is_time;
   snprintf(comparison->first, sizeof comparison->first, "%s of %s is %.9g in the log, %.9g by the measurement", what,
            of, seconds ? value / 1e9 : value, seconds ? (double)measured / 1e9 : (double)measured);
 }
@@ -63,10 +63,10 @@ static void compare_all(struct recorded_graph *recorded, const struct replay_res
 {
   const struct profile_process *process = process_of(recorded);
   struct comparison comparison = {.recorded = recorded};
-  compare(&comparison, "span", "the program", result->span, process->graph.span, true);
-  compare(&comparison, "work", "the program", (double)result->work, process->graph.work, true);
-  for (uint32_t row = 1; row < process->graph.directives_count; row++) {
-    const struct profile_directive *directive = &process->graph.directives[row];
+  compare(&comparison, "span", "the program", result->span, process->workspan.span, true);
+  compare(&comparison, "work", "the program", (double)result->work, process->workspan.work, true);
+  for (uint32_t row = 1; row < process->workspan.directives_count; row++) {
+    const struct profile_directive *directive = &process->workspan.directives[row];
     const struct instances_total *total = &result->rows[row];
     char of[64];
     snprintf(of, sizeof of, "construct %" PRIu32 " (%s)", row, profile_directive_name(directive->kind));
@@ -149,7 +149,7 @@ static int find_contexts(struct recorded_graph *recorded)
 static double sample_period(const struct recorded_graph *recorded, const struct replay_result *result)
 {
   const struct catalog *catalog = &recorded->profile->catalog;
-  for (uint32_t i = 0; i < catalog->columns_count && recorded->profile->graph.is_time; i++)
+  for (uint32_t i = 0; i < catalog->columns_count && recorded->profile->workspan.is_time; i++)
     if (catalog->columns[i].role == COLUMN_WORK && catalog->columns[i].period)
       return (double)catalog->columns[i].period;
   return result->samples ? (double)result->work * recorded->unit / (double)result->samples : 0;
@@ -159,11 +159,11 @@ int recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t
                         struct recorded_graph *recorded)
 {
   *recorded = (struct recorded_graph){.profile = profile, .problems = problems};
-  if (!profile->graph.known)
+  if (!profile->workspan.known)
     return 0;
   const struct profile_process *process = process_of(recorded);
   int status = log_reader_open(process->path, problems, &recorded->streams);
-  recorded->unit = process->graph.is_time ? process->graph.tick_ns : 1;
+  recorded->unit = process->workspan.is_time ? process->workspan.tick_ns : 1;
   if (status == ERR_NOMEM || !recorded->streams)
     return status == ERR_NOMEM ? status : 0;
   if (!(recorded->unit > 0)) {
@@ -174,9 +174,9 @@ int recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t
   struct replay_result result;
   struct replay *replay = NULL;
   request.burdened = true;
-  request.cost_fork = (double)process->graph.cost_fork / recorded->unit;
-  request.cost_task = (double)process->graph.cost_task / recorded->unit;
-  request.cost_join = (double)process->graph.cost_join / recorded->unit;
+  request.cost_fork = (double)process->workspan.cost_fork / recorded->unit;
+  request.cost_task = (double)process->workspan.cost_task / recorded->unit;
+  request.cost_join = (double)process->workspan.cost_join / recorded->unit;
   for (; request.cores_count < cores_count; request.cores_count++)
     request.cores[request.cores_count] = cores[request.cores_count];
   status = replay_all(recorded, &request, &replay, &result);
@@ -206,82 +206,55 @@ void recorded_graph_release(struct recorded_graph *recorded)
 
 /* ---- scenarios ---- */
 
-/* What rows select, by the log's directives and parts. */
-struct selected {
-  double *factors, *rows, *directives;
-};
-
-static int select_rows(struct recorded_graph *recorded, const struct whatif_run *run, const struct whatif_row *rows,
-                       uint32_t count, struct selected *selected, struct replay_request *request)
+/* Factors of scenarios by the log's own directives: rows[scenario][row]. */
+static int translate(const struct recorded_graph *recorded, const struct recorded_scenario *scenarios, uint32_t count,
+                     struct replay_request *request, double **rows)
 {
-  size_t attribution = (size_t)recorded->attribution.count + 1, width = request->rows;
-  if (!recorded->shares && find_contexts(recorded))
-    return ERR_NOMEM;
-  *selected = (struct selected){
-      .factors = calloc(attribution * count, sizeof(double)),
-      .rows = calloc(width * count, sizeof(double)),
-      .directives = calloc((size_t)recorded->profile->graph.directives_count + 1, sizeof(double)),
-  };
-  if (!selected->factors || !selected->rows || !selected->directives)
+  size_t width = request->rows;
+  *rows = calloc(width * count + 1, sizeof **rows);
+  if (!*rows)
     return ERR_NOMEM;
   for (uint32_t i = 0; i < count; i++) {
-    double *factors = selected->factors + attribution * i, *by_row = selected->rows + width * i;
-    if (whatif_select(run, &rows[i], recorded->shares, recorded->attribution.count, factors, selected->directives))
-      return ERR_NOMEM;
-    factors[0] = 1; /* parts that are not known */
+    double *by_row = *rows + width * i;
     for (uint32_t row = 0; row < width; row++)
-      by_row[row] = row ? selected->directives[recorded->profile->span_rows[row]] : 1;
-    request->scenarios[request->scenarios_count++] = (struct replay_scenario){by_row, factors};
+      by_row[row] = row ? scenarios[i].directives[recorded->profile->span_rows[row]] : 1;
+    request->scenarios[request->scenarios_count++] = (struct replay_scenario){by_row, scenarios[i].shares};
   }
   return 0;
 }
 
-static void release_selected(struct selected *selected)
+/* An outcome in the unit of the profile. */
+static struct replay_outcome scaled(const struct recorded_graph *recorded, const struct replay_outcome *outcome)
 {
-  free(selected->factors);
-  free(selected->rows);
-  free(selected->directives);
+  return (struct replay_outcome){.span = outcome->span * recorded->unit,
+                                 .removed = outcome->removed * recorded->unit,
+                                 .sampled = outcome->sampled * recorded->unit,
+                                 .by_sample = outcome->by_sample};
 }
 
-static void enter(const struct recorded_graph *recorded, const struct whatif_run *run,
-                  const struct replay_outcome *found, struct whatif_row *row)
-{
-  struct whatif_enter outcome = {.span = found->span * recorded->unit,
-                                 .removed = found->removed * recorded->unit,
-                                 .sampled = found->sampled * recorded->unit,
-                                 .by_sample = found->by_sample,
-                                 .differs = recorded->differs,
-                                 .per_sample = recorded->per_sample};
-  whatif_enter(run, &outcome, row);
-}
-
-int recorded_graph_parts(struct recorded_graph *recorded, const struct profile_share **attribution, uint32_t *count)
+int recorded_graph_shares(struct recorded_graph *recorded, const struct profile_share **shares, uint32_t *count)
 {
   *count = recorded->known ? recorded->attribution.count : 0;
   int status = *count && !recorded->shares ? find_contexts(recorded) : 0;
-  *attribution = recorded->shares;
+  *shares = recorded->shares;
   return status;
 }
 
-int recorded_graph_whatif(struct recorded_graph *recorded, const struct whatif_run *run, struct whatif *whatif)
+int recorded_graph_replay(struct recorded_graph *recorded, const struct recorded_scenario *scenarios, uint32_t count,
+                          struct replay_outcome *outcomes)
 {
-  int status = 0;
-  whatif->replayed = recorded->known;
-  for (uint32_t first = 0; recorded->known && first < whatif->count && !status; first += REPLAY_SCENARIOS) {
-    struct replay_request request = request_of(recorded);
-    struct replay_result result;
-    struct replay *replay = NULL;
-    struct selected selected = {0};
-    uint32_t left = whatif->count - first, count = left < REPLAY_SCENARIOS ? left : REPLAY_SCENARIOS;
-    status = select_rows(recorded, run, whatif->rows + first, count, &selected, &request);
-    log_reader_rewind(recorded->streams);
-    if (!status)
-      status = replay_all(recorded, &request, &replay, &result);
-    for (uint32_t i = 0; i < count && !status; i++)
-      enter(recorded, run, &result.recorded[i], &whatif->rows[first + i]);
-    release_selected(&selected);
-    replay_free(replay);
-  }
+  struct replay_request request = request_of(recorded);
+  struct replay_result result;
+  struct replay *replay = NULL;
+  double *rows;
+  int status = translate(recorded, scenarios, count, &request, &rows);
+  log_reader_rewind(recorded->streams);
+  if (!status)
+    status = replay_all(recorded, &request, &replay, &result);
+  for (uint32_t i = 0; i < count && !status; i++)
+    outcomes[i] = scaled(recorded, &result.outcomes[i]);
+  free(rows);
+  replay_free(replay);
   return status;
 }
 
@@ -301,7 +274,7 @@ static int by_directive(const void *a, const void *b)
 static uint32_t take_path(struct recorded_graph *recorded, const struct replay_result *result)
 {
   double sum = 0;
-  uint64_t before = 0, all = profile_rounded(result->recorded[0].span * recorded->unit);
+  uint64_t before = 0, all = profile_rounded(result->outcomes[0].span * recorded->unit);
   uint32_t count = 0;
   for (uint32_t i = 0; i < recorded->attribution.count; i++) {
     if (!(result->contribution[i] > 0))
@@ -325,9 +298,9 @@ static uint32_t take_path(struct recorded_graph *recorded, const struct replay_r
 /* The run's directives under the scenario: other processes are as measured. */
 static void take_rows(struct recorded_graph *recorded, const struct replay_result *result)
 {
-  const struct profile_workspan *graph = &recorded->profile->graph, *own = &process_of(recorded)->graph;
-  for (uint32_t i = 0; i < graph->directives_count; i++)
-    recorded->spans[i] = graph->directives[i].span;
+  const struct profile_workspan *workspan = &recorded->profile->workspan, *own = &process_of(recorded)->workspan;
+  for (uint32_t i = 0; i < workspan->directives_count; i++)
+    recorded->spans[i] = workspan->directives[i].span;
   for (uint32_t row = 1; row < own->directives_count; row++) {
     uint32_t number = recorded->profile->span_rows[row];
     uint64_t span = profile_rounded(result->rows[row].span.at[1] * recorded->unit);
@@ -339,15 +312,15 @@ static void take_rows(struct recorded_graph *recorded, const struct replay_resul
   }
 }
 
-int recorded_graph_scenario(struct recorded_graph *recorded, const struct whatif_run *run, struct whatif_row *row,
-                            struct workspan_scenario *scenario)
+int recorded_graph_detail(struct recorded_graph *recorded, const struct recorded_scenario *scenario,
+                          struct replay_outcome *outcome)
 {
   struct replay_request request = request_of(recorded);
   struct replay_result result;
   struct replay *replay = NULL;
-  struct selected selected = {0};
-  size_t directives = (size_t)recorded->profile->graph.directives_count + 1;
-  int status = select_rows(recorded, run, row, 1, &selected, &request);
+  double *rows;
+  size_t directives = (size_t)recorded->profile->workspan.directives_count + 1;
+  int status = translate(recorded, scenario, 1, &request, &rows);
   recorded->path = calloc((size_t)recorded->attribution.count + 1, sizeof *recorded->path);
   recorded->spans = calloc(directives, sizeof *recorded->spans);
   recorded->bounds = calloc(directives, sizeof *recorded->bounds);
@@ -358,17 +331,11 @@ int recorded_graph_scenario(struct recorded_graph *recorded, const struct whatif
   if (!status)
     status = replay_all(recorded, &request, &replay, &result);
   if (!status) {
-    enter(recorded, run, &result.recorded[0], row);
+    *outcome = scaled(recorded, &result.outcomes[0]);
     take_rows(recorded, &result);
-    *scenario = (struct workspan_scenario){.shares = recorded->path,
-                                           .shares_count = take_path(recorded, &result),
-                                           .spans = recorded->spans,
-                                           .lock_bounds = recorded->bounds,
-                                           .low = row->span_low,
-                                           .high = row->span_high,
-                                           .note = row->note};
+    recorded->path_count = take_path(recorded, &result);
   }
-  release_selected(&selected);
+  free(rows);
   replay_free(replay);
   return status;
 }

@@ -770,7 +770,7 @@ int replay_end(struct replay *replay, struct replay_result *result)
   found->span = end->element[0].at;
   found->burdened = end->element[replay->burdened].at;
   for (uint32_t i = 0; i < replay->scenarios; i++)
-    found->recorded[i] = (struct replay_outcome){.span = end->element[1 + i].at,
+    found->outcomes[i] = (struct replay_outcome){.span = end->element[1 + i].at,
                                                  .removed = end->element[1 + i].removed,
                                                  .sampled = end->element[1 + i].sampled,
                                                  .by_sample = replay->removed[i] > 0};

@@ -56,7 +56,7 @@ struct replay_outcome {
 struct replay_result {
   uint64_t work, fragments, samples;
   double span, burdened;
-  struct replay_outcome recorded[REPLAY_SCENARIOS];
+  struct replay_outcome outcomes[REPLAY_SCENARIOS];
   double makespans[REPLAY_SCHEDULES];
   const struct instances_total *rows; /* [directive]; lane 1: the first scenario's, if in detail */
   const double *contribution;         /* [part] of the first scenario's span, if in detail; 0: what is not known */

@@ -14,7 +14,7 @@ bool parallelism_cut(const struct report *report)
 {
   for (uint32_t i = 0; i < report->profile->processes_count; i++) {
     const struct profile_process *process = &report->profile->processes[i];
-    if (process->usable && process->unfinished && process->flags & PROCESS_ONLINE && !process->graph.known)
+    if (process->usable && process->unfinished && process->flags & PROCESS_ONLINE && !process->workspan.known)
       return true;
   }
   return false;
@@ -73,7 +73,7 @@ static void parallelism_cell(struct row_writer *row_writer, uint64_t work, uint6
 
 static void row_cells(const struct report *report, struct row_writer *row_writer, const struct workspan_row *row)
 {
-  const struct profile_workspan *graph = &report->profile->graph;
+  const struct profile_workspan *workspan = &report->profile->workspan;
   row_writer_text(row_writer, row->kind);
   row_writer_text(row_writer, row->name);
   row_writer_text(row_writer, row->file);
@@ -82,24 +82,24 @@ static void row_cells(const struct report *report, struct row_writer *row_writer
   else
     row_writer_empty(row_writer);
   row_writer_uint(row_writer, row->instances);
-  row_writer_work(row_writer, row->work, graph->is_time);
-  row_writer_work(row_writer, row->span, graph->is_time);
+  row_writer_work(row_writer, row->work, workspan->is_time);
+  row_writer_work(row_writer, row->span, workspan->is_time);
   parallelism_cell(row_writer, row->work, row->span);
-  row_writer_work(row_writer, row->critical, graph->is_time);
+  row_writer_work(row_writer, row->critical, workspan->is_time);
   row_writer_percent(row_writer, row->critical, report->workspan.span);
   if (row->iteration_parallelism > 0)
     row_writer_real(row_writer, row->iteration_parallelism, 4);
   else
     row_writer_empty(row_writer);
   if (row->lock_bound)
-    row_writer_work(row_writer, row->lock_bound, graph->is_time);
+    row_writer_work(row_writer, row->lock_bound, workspan->is_time);
   else
     row_writer_empty(row_writer);
-  row_writer_text(row_writer, graph->unit);
+  row_writer_text(row_writer, workspan->unit);
   row_writer_text(row_writer, row->note);
 }
 
-void parallelism_table(const struct report *report, bool json)
+int parallelism_table(const struct report *report, bool json)
 {
   struct row_writer row_writer;
   table_open(report, json);
@@ -108,6 +108,7 @@ void parallelism_table(const struct report *report, bool json)
     row_cells(report, &row_writer, &report->workspan.rows[i]);
   row_writer_end(&row_writer);
   table_close(report, json);
+  return 0;
 }
 
 /* Prints a text of any length, broken at spaces. */
@@ -134,7 +135,7 @@ static void print_wrapped(const struct report *report, const struct terminal *te
 /* An amount in 9 columns. */
 static void amount_text(const struct report *report, uint64_t amount, char out[CELL])
 {
-  if (report->profile->graph.is_time)
+  if (report->profile->workspan.is_time)
     terminal_seconds(amount, terminal_decimals(report->workspan.work), out);
   else
     terminal_count(amount, out);
@@ -206,7 +207,7 @@ void parallelism_text(const struct report *report)
   struct terminal terminal;
   char sentence[PARALLELISM_SENTENCE_MAX], unit[TERMINAL_TEXT_MAX];
   terminal_init(&terminal, report->stream);
-  if (!report->profile->graph.known) {
+  if (!report->profile->workspan.known) {
     parallelism_missing(report);
     return;
   }
@@ -216,7 +217,7 @@ void parallelism_text(const struct report *report)
           "construct", terminal_plain(&terminal));
   for (uint32_t i = 0; i < report->workspan.count; i++)
     print_row(report, &terminal, &report->workspan.rows[i]);
-  terminal_fit(&terminal, report->profile->graph.is_time ? "seconds" : report->profile->graph.unit, 20, unit);
+  terminal_fit(&terminal, report->profile->workspan.is_time ? "seconds" : report->profile->workspan.unit, 20, unit);
   fprintf(report->stream,
           "work, span in %s: all that is done, and the longest chain of it;\n"
           "parallel: work / span; path%%: share of the program's span that is the\n"
@@ -237,11 +238,11 @@ static void real_work(struct row_writer *row_writer, double amount, bool is_time
     row_writer_real(row_writer, amount, 4);
 }
 
-void parallelism_whatif(const struct report *report, bool json)
+int parallelism_whatif(const struct report *report, bool json)
 {
   static const char *const columns[] = {"scenario",    "selector",           "factor",   "work",      "span",
                                         "parallelism", "span_reduction_pct", "span_low", "span_high", "note"};
-  const struct profile_workspan *graph = &report->profile->graph;
+  const struct profile_workspan *workspan = &report->profile->workspan;
   struct row_writer row_writer;
   table_open(report, json);
   row_writer_begin(&row_writer, report->stream, json, columns, sizeof columns / sizeof *columns);
@@ -253,25 +254,26 @@ void parallelism_whatif(const struct report *report, bool json)
       row_writer_real(&row_writer, row->factor, fmod(row->factor, 1) < 1e-9 ? 0 : 4);
     else
       row_writer_empty(&row_writer);
-    row_writer_work(&row_writer, graph->work, graph->is_time);
-    real_work(&row_writer, row->span, graph->is_time);
+    row_writer_work(&row_writer, workspan->work, workspan->is_time);
+    real_work(&row_writer, row->span, workspan->is_time);
     if (row->span > 0)
-      row_writer_real(&row_writer, (double)graph->work / row->span, 4);
+      row_writer_real(&row_writer, (double)workspan->work / row->span, 4);
     else
       row_writer_empty(&row_writer);
-    row_writer_real(&row_writer, graph->span ? 100 - 100 * row->span / (double)graph->span : 0, 4);
-    real_work(&row_writer, row->span_low, graph->is_time);
-    real_work(&row_writer, row->span_high, graph->is_time);
+    row_writer_real(&row_writer, workspan->span ? 100 - 100 * row->span / (double)workspan->span : 0, 4);
+    real_work(&row_writer, row->span_low, workspan->is_time);
+    real_work(&row_writer, row->span_high, workspan->is_time);
     row_writer_text(&row_writer, row->note);
   }
   row_writer_end(&row_writer);
   table_close(report, json);
+  return 0;
 }
 
-static void span_text(const struct profile_workspan *graph, double span, char out[CELL])
+static void span_text(const struct profile_workspan *workspan, double span, char out[CELL])
 {
-  if (graph->is_time)
-    terminal_seconds(profile_rounded(span), terminal_decimals(graph->span), out);
+  if (workspan->is_time)
+    terminal_seconds(profile_rounded(span), terminal_decimals(workspan->span), out);
   else
     snprintf(out, CELL, "%.5g", span);
 }
@@ -286,39 +288,39 @@ static void print_doubt(const struct report *report)
 
 static void print_scenario(const struct report *report, const struct terminal *terminal, const struct whatif_row *row)
 {
-  const struct profile_workspan *graph = &report->profile->graph;
+  const struct profile_workspan *workspan = &report->profile->workspan;
   char span[CELL], factor[CELL] = "", parallelism[CELL] = "-", what[TERMINAL_TEXT_MAX], sure[CELL] = "";
-  span_text(graph, row->span, span);
+  span_text(workspan, row->span, span);
   if (report->whatif.replayed && !row->exact)
-    span_text(graph, (row->span_high - row->span_low) / 2, sure);
+    span_text(workspan, (row->span_high - row->span_low) / 2, sure);
   else if (report->whatif.replayed)
     snprintf(sure, sizeof sure, "exact");
   if (row->factor > 0)
     snprintf(factor, sizeof factor, "%.6g", row->factor);
   if (row->span > 0)
-    snprintf(parallelism, sizeof parallelism, "%.5g", (double)graph->work / row->span);
+    snprintf(parallelism, sizeof parallelism, "%.5g", (double)workspan->work / row->span);
   unsigned sure_width = report->whatif.replayed ? SURE_WIDTH : 0;
   terminal_fit(terminal, row->selector, terminal->width - 37 - sure_width, what);
   fprintf(report->stream, "%9s%*s %9.1f %8s %6s  %s\n", span, (int)sure_width, sure,
-          graph->span ? 100 - 100 * row->span / (double)graph->span : 0, parallelism, factor, what);
+          workspan->span ? 100 - 100 * row->span / (double)workspan->span : 0, parallelism, factor, what);
 }
 
 void parallelism_whatif_text(const struct report *report)
 {
-  const struct profile_workspan *graph = &report->profile->graph;
+  const struct profile_workspan *workspan = &report->profile->workspan;
   struct terminal terminal;
   char span[CELL], text[256];
   terminal_init(&terminal, report->stream);
-  if (!graph->known) {
+  if (!workspan->known) {
     parallelism_missing(report);
     return;
   }
-  if (graph->is_time)
-    terminal_seconds(graph->span, terminal_decimals(graph->span), span);
+  if (workspan->is_time)
+    terminal_seconds(workspan->span, terminal_decimals(workspan->span), span);
   else
-    terminal_count(graph->span, span);
-  snprintf(text, sizeof text, "Span now: %s %.20s, parallelism %.5g. %s", span, graph->unit,
-           graph->span ? (double)graph->work / (double)graph->span : 0,
+    terminal_count(workspan->span, span);
+  snprintf(text, sizeof text, "Span now: %s %.20s, parallelism %.5g. %s", span, workspan->unit,
+           workspan->span ? (double)workspan->work / (double)workspan->span : 0,
            report->whatif.automatic ? "What would shorten it most, and what pays in pairs:" : "Under each scenario:");
   print_wrapped(report, &terminal, "", text);
   bool replayed = report->whatif.replayed;
@@ -346,7 +348,7 @@ static void speedup_cell(struct row_writer *row_writer, double value)
     row_writer_empty(row_writer);
 }
 
-void parallelism_speedup(const struct report *report, bool json)
+int parallelism_speedup(const struct report *report, bool json)
 {
   static const char *const columns[] = {
       "cores",           "speedup_lower", "speedup_upper", "speedup_estimate", "speedup_burdened", "speedup_simulated",
@@ -366,13 +368,14 @@ void parallelism_speedup(const struct report *report, bool json)
   }
   row_writer_end(&row_writer);
   table_close(report, json);
+  return 0;
 }
 
 void parallelism_speedup_text(const struct report *report)
 {
   struct terminal terminal;
   terminal_init(&terminal, report->stream);
-  if (!report->profile->graph.known) {
+  if (!report->profile->workspan.known) {
     parallelism_missing(report);
     return;
   }

@@ -5,11 +5,11 @@
 #include "hpcprof-lite/report/report.h"
 #include "hpcprof-lite/report/terminal.h"
 
-void parallelism_table(const struct report *report, bool json);
+int parallelism_table(const struct report *report, bool json);
 void parallelism_text(const struct report *report);
-void parallelism_whatif(const struct report *report, bool json);
+int parallelism_whatif(const struct report *report, bool json);
 void parallelism_whatif_text(const struct report *report);
-void parallelism_speedup(const struct report *report, bool json);
+int parallelism_speedup(const struct report *report, bool json);
 void parallelism_speedup_text(const struct report *report);
 
 /* What a person should know first: how parallel the run is, and what its critical path consists of.  "" where nothing

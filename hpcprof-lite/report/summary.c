@@ -236,27 +236,27 @@ static void print_efficiency(const struct summary *summary)
 static void print_parallelism(const struct summary *summary)
 {
   const struct report *report = summary->report;
-  const struct profile_workspan *graph = &report->profile->graph;
+  const struct profile_workspan *workspan = &report->profile->workspan;
   char sentence[PARALLELISM_SENTENCE_MAX], work[CELL], span[CELL], text[LINE_MAX];
   parallelism_sentence(report, &summary->terminal, sentence);
   if (!*sentence)
     return;
   print_title(summary, "Parallelism");
   print_wrapped(summary, "  ", sentence, strlen(sentence));
-  if (graph->is_time) {
-    seconds_text(graph->work, work);
-    seconds_text(graph->span, span);
+  if (workspan->is_time) {
+    seconds_text(workspan->work, work);
+    seconds_text(workspan->span, span);
   } else {
-    terminal_count(graph->work, work);
-    terminal_count(graph->span, span);
+    terminal_count(workspan->work, work);
+    terminal_count(workspan->span, span);
   }
-  int length = snprintf(text, sizeof text, "Work %s %.20s, span %s; most of the path:", work, graph->unit, span);
+  int length = snprintf(text, sizeof text, "Work %s %.20s, span %s; most of the path:", work, workspan->unit, span);
   for (uint32_t i = 0; i < report->path_count && i < 2; i++) {
     char name[TERMINAL_TEXT_MAX];
     terminal_fit(&summary->terminal, report->flat->rows[report->path[i]].name, 24, name);
     length += snprintf(text + length, sizeof text - (size_t)length, "%s %.200s %.0f %%", i ? "," : "", name,
                        100 * (double)tree_excl(report->flat, report->path[i], report->columns->critical) /
-                           (double)graph->span);
+                           (double)workspan->span);
   }
   if (report->path_count)
     print_wrapped(summary, "  ", text, (size_t)length);

@@ -160,7 +160,7 @@ static void critical_cell(const struct report *report, struct row_writer *row_wr
   if (report->columns->critical == PROFILE_NONE)
     row_writer_empty(row_writer);
   else
-    row_writer_work(row_writer, amount, report->profile->graph.is_time);
+    row_writer_work(row_writer, amount, report->profile->workspan.is_time);
 }
 
 static void rank_cell(const struct report *report, struct row_writer *row_writer, const struct statistics_owner *owner)
@@ -257,7 +257,7 @@ int table_tree(const struct report *report, bool json)
   return 0;
 }
 
-void table_threads(const struct report *report, bool json)
+int table_threads(const struct report *report, bool json)
 {
   static const char *const columns[] = {"process", "rank",    "thread", "host",       "samples",
                                         "dropped", "partial", "work_s", "overhead_s", "lockwait_s",
@@ -289,6 +289,7 @@ void table_threads(const struct report *report, bool json)
   }
   row_writer_end(&row_writer);
   table_close(report, json);
+  return 0;
 }
 
 static bool needs_comparison(int part)
@@ -312,7 +313,7 @@ static void split_cells(struct row_writer *row_writer, const struct efficiency_s
   row_writer_text(row_writer, known ? part == EFFICIENCY_LOCKWAIT ? "of idleness_time" : NULL : split->note);
 }
 
-void table_efficiency(const struct report *report, bool json)
+int table_efficiency(const struct report *report, bool json)
 {
   static const char *const columns[] = {"metric", "value", "unit", "gain_s", "note"};
   struct row_writer row_writer;
@@ -329,6 +330,7 @@ void table_efficiency(const struct report *report, bool json)
     split_cells(&row_writer, &report->efficiency.split, i);
   row_writer_end(&row_writer);
   table_close(report, json);
+  return 0;
 }
 
 static void fact_text(struct row_writer *row_writer, const char *section, const char *item, const char *value,
@@ -400,25 +402,25 @@ static void summary_run(const struct report *report, struct row_writer *row_writ
 static void fact_work(const struct report *report, struct row_writer *row_writer, const char *item, uint64_t amount,
                       const char *note)
 {
-  const struct profile_workspan *graph = &report->profile->graph;
+  const struct profile_workspan *workspan = &report->profile->workspan;
   row_writer_text(row_writer, "parallelism");
   row_writer_text(row_writer, item);
-  row_writer_work(row_writer, amount, graph->is_time);
-  row_writer_text(row_writer, graph->unit);
+  row_writer_work(row_writer, amount, workspan->is_time);
+  row_writer_text(row_writer, workspan->unit);
   row_writer_text(row_writer, note);
 }
 
 static void summary_parallelism(const struct report *report, struct row_writer *row_writer)
 {
-  const struct profile_workspan *graph = &report->profile->graph;
-  if (!graph->known)
+  const struct profile_workspan *workspan = &report->profile->workspan;
+  if (!workspan->known)
     return;
-  fact_work(report, row_writer, "work", graph->work, NULL);
-  fact_work(report, row_writer, "span", graph->span, "longest chain of work");
-  fact_work(report, row_writer, "burdened span", graph->burdened, "with the cost of forks, tasks and joins");
+  fact_work(report, row_writer, "work", workspan->work, NULL);
+  fact_work(report, row_writer, "span", workspan->span, "longest chain of work");
+  fact_work(report, row_writer, "burdened span", workspan->burdened, "with the cost of forks, tasks and joins");
   row_writer_text(row_writer, "parallelism");
   row_writer_text(row_writer, "parallelism");
-  row_writer_real(row_writer, workspan_parallelism(graph->work, graph->span), 4);
+  row_writer_real(row_writer, workspan_parallelism(workspan->work, workspan->span), 4);
   row_writer_text(row_writer, "ratio");
   row_writer_text(row_writer, report->workspan.count ? report->workspan.rows[0].note : NULL);
   for (uint32_t i = 0; i < report->path_count; i++)
@@ -461,7 +463,7 @@ static void summary_health(const struct report *report, struct row_writer *row_w
   }
 }
 
-void table_summary(const struct report *report, bool json)
+int table_summary(const struct report *report, bool json)
 {
   static const char *const columns[] = {"section", "item", "value", "unit", "note"};
   struct row_writer row_writer;
@@ -479,4 +481,5 @@ void table_summary(const struct report *report, bool json)
   }
   row_writer_end(&row_writer);
   table_close(report, json);
+  return 0;
 }

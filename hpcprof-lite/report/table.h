@@ -9,8 +9,8 @@ void table_open(const struct report *report, bool json);
 void table_close(const struct report *report, bool json);
 
 int table_tree(const struct report *report, bool json);
-void table_threads(const struct report *report, bool json);
-void table_efficiency(const struct report *report, bool json);
-void table_summary(const struct report *report, bool json);
+int table_threads(const struct report *report, bool json);
+int table_efficiency(const struct report *report, bool json);
+int table_summary(const struct report *report, bool json);
 
 #endif

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/text.h"
 
+#include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/terminal.h"
 
 #include <inttypes.h>
@@ -240,7 +241,7 @@ static void print_footnotes(const struct report *report, const struct layout *la
 /* An amount of work in the unit of the graph. */
 static void path_figure(const struct report *report, const struct layout *layout, uint64_t amount, char out[CELL])
 {
-  if (report->profile->graph.is_time)
+  if (report->profile->workspan.is_time)
     terminal_seconds(amount, layout->decimals, out);
   else
     terminal_count(amount, out);
@@ -265,7 +266,11 @@ void text_critical_path(const struct report *report)
 {
   struct layout layout;
   char span[CELL];
-  const char *unit = report->profile->graph.is_time ? "s" : "units";
+  if (!report->profile->workspan.known) {
+    parallelism_missing(report);
+    return;
+  }
+  const char *unit = report->profile->workspan.is_time ? "s" : "units";
   layout_init(report, &layout);
   layout.name_at = 33;
   layout.name_width = layout.terminal.width - layout.name_at;
@@ -283,7 +288,7 @@ void text_critical_path(const struct report *report)
   fprintf(report->stream,
           "The longest chain of work that one thing after another had to wait for:\n"
           "%%: share of all that is shown, %s %.20s\n",
-          span, report->profile->graph.is_time ? "s" : report->profile->graph.unit);
+          span, report->profile->workspan.is_time ? "s" : report->profile->workspan.unit);
   if (report->left_out)
     fprintf(report->stream, "rows off the path or below %g %% of it are left out\n", report->percent_limit);
 }

@@ -86,8 +86,8 @@ static uint32_t gather_addresses(const struct resolver *resolver, const uint32_t
       wanted[count++] =
           (struct wanted){node->module, node->offset, rank[node->module], &resolver->names->address_of[i]};
   }
-  for (uint32_t i = 0; i < profile->graph.directives_count; i++) {
-    const struct profile_directive *directive = &profile->graph.directives[i];
+  for (uint32_t i = 0; i < profile->workspan.directives_count; i++) {
+    const struct profile_directive *directive = &profile->workspan.directives[i];
     if (directive->module != PROFILE_NONE && directive->offset <= UINT32_MAX)
       wanted[count++] = (struct wanted){directive->module, (uint32_t)directive->offset, rank[directive->module],
                                         &resolver->names->directive_at[i]};
@@ -101,7 +101,7 @@ static int number_addresses(struct resolver *resolver)
   struct names *names = resolver->names;
   const struct profile *profile = resolver->profile;
   uint32_t *rank = calloc(profile->catalog.modules_count + 1, sizeof *rank);
-  struct wanted *wanted = calloc((size_t)profile->contexts.count + profile->graph.directives_count + 1, sizeof *wanted);
+  struct wanted *wanted = calloc((size_t)profile->contexts.count + profile->workspan.directives_count + 1, sizeof *wanted);
   int status = rank && wanted ? catalog_module_rank(&profile->catalog, rank) : ERR_NOMEM;
   uint32_t count = status ? 0 : gather_addresses(resolver, rank, wanted);
   if (count)
@@ -361,18 +361,18 @@ int symbolize(const struct profile *profile, unsigned threads, struct names *nam
   uint32_t count = profile->contexts.count, modules = profile->catalog.modules_count;
   *names = (struct names){.modules_count = modules};
   struct resolver resolver = {.profile = profile, .names = names};
-  size_t addresses = (size_t)count + profile->graph.directives_count;
+  size_t addresses = (size_t)count + profile->workspan.directives_count;
   resolver.offsets = calloc(addresses, sizeof *resolver.offsets);
   resolver.jobs = calloc(modules + 1, sizeof *resolver.jobs);
   names->address_of = malloc(count * sizeof *names->address_of);
-  names->directive_at = malloc((profile->graph.directives_count + 1) * sizeof *names->directive_at);
+  names->directive_at = malloc((profile->workspan.directives_count + 1) * sizeof *names->directive_at);
   names->addresses = calloc(addresses, sizeof *names->addresses);
   names->modules = calloc(modules + 1, sizeof *names->modules);
   int status = ERR_NOMEM;
   if (!resolver.offsets || !resolver.jobs || !names->address_of || !names->directive_at || !names->addresses ||
       !names->modules)
     goto out;
-  memset(names->directive_at, 0xff, (profile->graph.directives_count + 1) * sizeof *names->directive_at);
+  memset(names->directive_at, 0xff, (profile->workspan.directives_count + 1) * sizeof *names->directive_at);
   memset(names->address_of, 0xff, count * sizeof *names->address_of);
   status = order_contexts(profile, names);
   if (!status)

@@ -578,7 +578,7 @@ int topdown_build(const struct profile *profile, struct names *names, const stru
 static int add_path_row(const struct profile *profile, struct names *names, const struct tree_columns *columns,
                         const struct profile_share *share, struct tree *tree, uint32_t *rows)
 {
-  const struct profile_directive *directive = &profile->graph.directives[share->directive];
+  const struct profile_directive *directive = &profile->workspan.directives[share->directive];
   struct tree_row wanted = {.kind = ROW_PARTIAL, .function = PROFILE_NONE, .module = PROFILE_NONE, .file = ""};
   uint32_t address = names->directive_at[share->directive];
   const char *kind = profile_directive_name(directive->kind);
@@ -607,7 +607,7 @@ int topdown_critical_path(const struct profile *profile, struct names *names, co
 {
   uint32_t *rows = row_of + profile->contexts.count;
   int status = 0;
-  memset(rows, 0xff, (profile->graph.directives_count + 1) * sizeof *rows);
+  memset(rows, 0xff, (profile->workspan.directives_count + 1) * sizeof *rows);
   rows[0] = 0;
   if (columns->critical == PROFILE_NONE)
     return 0;

@@ -72,7 +72,7 @@ static uint32_t merge(size_t *problems)
   assert_int_equal(merge_files(paths, 1, 1, BASELINE_THREAD, NULL, &profile), 0);
   tree_columns_init(&profile.catalog, &columns);
   assert_int_equal(symbolize(&profile, 1, &names), 0);
-  uint32_t *row_of = calloc((size_t)profile.contexts.count + profile.graph.directives_count + 1, sizeof *row_of);
+  uint32_t *row_of = calloc((size_t)profile.contexts.count + profile.workspan.directives_count + 1, sizeof *row_of);
   struct tree_order order = {.columns = &columns, .modules = profile.catalog.modules};
   assert_non_null(row_of);
   assert_int_equal(topdown_build(&profile, &names, &columns, "run", false, &tree, row_of), 0);
@@ -137,7 +137,7 @@ static void test_cut_at_every_byte(void **state)
 static uint64_t read_log(void)
 {
   struct problems problems = {0};
-  struct streams *streams;
+  struct log_reader *streams;
   struct log_reader_record record;
   uint64_t records = 0;
   int status = log_reader_open(path, &problems, &streams);

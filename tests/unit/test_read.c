@@ -106,7 +106,7 @@ static void mutate(void)
 static void check_graph(const struct profile *profile, struct names *names, const struct tree_columns *columns,
                         struct tree *tree, uint32_t *row_of)
 {
-  const struct profile_workspan *graph = &profile->graph;
+  const struct profile_workspan *graph = &profile->workspan;
   struct whatif_run run = {profile, names, tree, row_of};
   struct workspan workspan;
   struct whatif whatif;
@@ -146,7 +146,7 @@ static void check(void)
     assert_true(profile.contexts.nodes[i].parent < i);
   tree_columns_init(&profile.catalog, &columns);
   assert_int_equal(symbolize(&profile, 1, &names), 0);
-  uint32_t *row_of = calloc((size_t)profile.contexts.count + profile.graph.directives_count + 1, sizeof *row_of);
+  uint32_t *row_of = calloc((size_t)profile.contexts.count + profile.workspan.directives_count + 1, sizeof *row_of);
   assert_non_null(row_of);
   assert_int_equal(topdown_build(&profile, &names, &columns, "run", chance(2), &tree, row_of), 0);
   tree_inclusive(&tree);
@@ -204,8 +204,8 @@ static void test_sound_file_has_no_problems(void **state)
   assert_int_equal(profile.processes[0].threads[0].caused_lock_ns, 2 * 20);
   assert_int_equal(profile.processes[0].threads[0].caused_idle_ns, 2 * (2 * 30 - 30));
   assert_int_equal(profile.processes[0].threads[1].caused_idle_ns, 0);
-  assert_int_equal(profile.graph.span, 100);
-  assert_int_equal(profile.graph.directives_count, 3);
+  assert_int_equal(profile.workspan.span, 100);
+  assert_int_equal(profile.workspan.directives_count, 3);
   profile_release(&profile);
 }
 

@@ -137,7 +137,7 @@ static void test_nonsense_is_survived(void **state)
     request.cores[request.cores_count++] = 3;
     assert_true(replay_file(&(struct replay_request){0}, &result));
     assert_true(replay_file(&request, &result));
-    assert_true(result.span <= (double)result.work + 1e-6 && result.recorded[0].span <= result.span + 1e-6);
+    assert_true(result.span <= (double)result.work + 1e-6 && result.outcomes[0].span <= result.span + 1e-6);
     assert_true(result.makespans[0] * 3 >= (double)result.work - 1e-6);
     problems_release(&problems);
     attribution_release(&attribution);
@@ -147,7 +147,7 @@ static void test_nonsense_is_survived(void **state)
 static void test_there_may_be_no_log(void **state)
 {
   (void)state;
-  struct streams *streams;
+  struct log_reader *streams;
   assert_int_equal(log_reader_open("/tmp/nowhere/x.hpcrun", &problems, &streams), 0);
   assert_null(streams);
   assert_int_equal(problems.count, 0);

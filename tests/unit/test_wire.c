@@ -108,8 +108,8 @@ static void dump_processes(const struct profile *profile, struct lines *lines)
     snprintf(line, LINE, "process %u %s %d%d%d%d %u %d %s %s %s %s %llu %u %llu %llu", i, process->path,
              process->usable, process->unfinished, process->running, process->superseded, process->pid, process->rank,
              process->host, process->command, process->runtime, process->notes, (unsigned long long)process->wall_ns,
-             process->graph.directives_count, (unsigned long long)process->graph.work,
-             (unsigned long long)process->graph.span);
+             process->workspan.directives_count, (unsigned long long)process->workspan.work,
+             (unsigned long long)process->workspan.span);
     add_line(lines, line);
     for (uint32_t j = 0; j < process->threads_count; j++) {
       snprintf(line, LINE, "thread %u %u %u %llu %llu %llu", i, j, process->threads[j].index,
@@ -122,8 +122,8 @@ static void dump_processes(const struct profile *profile, struct lines *lines)
       add_line(lines, line);
     }
   }
-  for (uint32_t i = 0; i < profile->graph.directives_count; i++) {
-    const struct profile_directive *directive = &profile->graph.directives[i];
+  for (uint32_t i = 0; i < profile->workspan.directives_count; i++) {
+    const struct profile_directive *directive = &profile->workspan.directives[i];
     snprintf(line, LINE, "directive %u %u %s %s %llx %llu %llu %llu", i, directive->kind, directive->name,
              directive->module == PROFILE_NONE ? "" : profile->catalog.modules[directive->module].path,
              (unsigned long long)directive->offset, (unsigned long long)directive->instances,
