@@ -1,5 +1,6 @@
 #include "hpcprof-lite/job.h"
 
+#include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/input/merge.h"
 
 #include <inttypes.h>
@@ -59,7 +60,7 @@ static int find(struct job *job, char ***paths, uint32_t *count)
 {
   struct options *options = &job->options;
   struct problems problems = {0};
-  int status = merge_find(options->directories, options->directories_count, &problems, paths, count);
+  int status = find_measurements(options->directories, options->directories_count, &problems, paths, count);
   if (problems_print(&problems, stderr))
     job->status = EXIT_INPUT;
   problems_release(&problems);

@@ -1,6 +1,5 @@
 #include "hpcprof-lite/analysis/causes.h"
 
-#include "hpcprof-lite/views/derived.h"
 
 enum { HIGH = 10 }; /* a figure is high from one part in so many */
 

@@ -6,7 +6,6 @@
 #ifndef HPCPROF_LITE_ANALYSIS_DISTRIBUTION_H
 #define HPCPROF_LITE_ANALYSIS_DISTRIBUTION_H
 
-#include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/model/profile.h"
 
 enum {

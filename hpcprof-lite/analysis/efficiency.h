@@ -28,7 +28,6 @@
 #ifndef HPCPROF_LITE_ANALYSIS_EFFICIENCY_H
 #define HPCPROF_LITE_ANALYSIS_EFFICIENCY_H
 
-#include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/model/profile.h"
 
 enum efficiency_metric {

@@ -9,7 +9,6 @@
 #ifndef HPCPROF_LITE_ANALYSIS_SPEEDUP_H
 #define HPCPROF_LITE_ANALYSIS_SPEEDUP_H
 
-#include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/model/profile.h"
 
 enum { SPEEDUP_ROWS = 9 };

@@ -13,9 +13,9 @@
 #ifndef HPCPROF_LITE_ANALYSIS_WHATIF_H
 #define HPCPROF_LITE_ANALYSIS_WHATIF_H
 
-#include "hpcprof-lite/model/scenario.h"
 #include "hpcprof-lite/model/names.h"
 #include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/model/scenario.h"
 #include "hpcprof-lite/model/tree.h"
 
 enum { WHATIF_FACTOR = 16, WHATIF_SINGLES = 5, WHATIF_PAIRS = 3 };

@@ -1,6 +1,5 @@
 #include "hpcprof-lite/analysis/workspan.h"
 
-#include "hpcprof-lite/input/span_merge.h"
 
 #include <inttypes.h>
 #include <stdio.h>

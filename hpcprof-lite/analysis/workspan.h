@@ -11,9 +11,9 @@
 #ifndef HPCPROF_LITE_ANALYSIS_WORKSPAN_H
 #define HPCPROF_LITE_ANALYSIS_WORKSPAN_H
 
-#include "hpcprof-lite/model/tree.h"
 #include "hpcprof-lite/model/names.h"
 #include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/model/tree.h"
 
 /* Columns of the parallelism view, in their order: what it can be sorted by. */
 #define WORKSPAN_COLUMNS 14

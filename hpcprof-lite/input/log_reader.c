@@ -2,8 +2,8 @@
 
 #include "common/array.h"
 #include "common/format.h"
-#include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/input/read.h"
+#include "hpcprof-lite/model/profile.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,11 +10,6 @@
 
 #include "hpcprof-lite/model/profile.h"
 
-/* Names of the measurement files in directories, sorted (free() each and the array).  A directory that cannot be read,
- * or that holds no measurements, is named in problems.  0, or ERR_NOMEM. */
-int merge_find(char *const *directories, size_t directories_count, struct problems *problems, char ***paths,
-               uint32_t *count);
-
 /* Reads and merges the files on that many threads, idleness counted against the baseline; `progress` is called now and
  * then with the number of files done, from one thread at a time, and may be NULL.  0, or ERR_NOMEM.  The caller
  * releases *profile in any case. */

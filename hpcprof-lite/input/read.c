@@ -340,7 +340,8 @@ static int load(struct read_file *file, struct problems *problems)
 static int take_threads(const struct read_file *file, struct profile_process *process, struct problems *problems);
 
 /* What the record says of work and span; the unit tells whether they were computed. */
-static int take_graph(const struct read_file *file, const struct format_process *record, struct profile_workspan *workspan)
+static int take_graph(const struct read_file *file, const struct format_process *record,
+                      struct profile_workspan *workspan)
 {
   const char *unit = string_at(file, record->work_unit);
   workspan->known = *unit != 0;

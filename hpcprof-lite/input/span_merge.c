@@ -19,7 +19,8 @@ static uint32_t longest(const struct profile *profile)
       continue;
     const struct profile_workspan *workspan = &process->workspan;
     const struct profile_workspan *most = best == PROFILE_NONE ? NULL : &profile->processes[best].workspan;
-    if (!most || workspan->is_time > most->is_time || (workspan->is_time == most->is_time && workspan->span > most->span))
+    if (!most || workspan->is_time > most->is_time ||
+        (workspan->is_time == most->is_time && workspan->span > most->span))
       best = i;
   }
   return best;
@@ -105,7 +106,8 @@ static struct key *sort_directives(const struct profile *profile, const char *un
   struct key *keys = calloc(*count + 1, sizeof *keys);
   size_t at = 0;
   for (uint32_t i = 0; keys && i < profile->processes_count; i++)
-    for (uint32_t j = 0; counts(&profile->processes[i], unit) && j < profile->processes[i].workspan.directives_count; j++)
+    for (uint32_t j = 0; counts(&profile->processes[i], unit) && j < profile->processes[i].workspan.directives_count;
+         j++)
       keys[at++] = (struct key){&profile->processes[i].workspan.directives[j], rank, i, j};
   if (keys)
     qsort(keys, *count, sizeof *keys, by_key);
@@ -240,10 +242,10 @@ int span_merge(struct profile *profile)
     return 0;
   const struct profile_process *chosen = &profile->processes[profile->span_process];
   *workspan = (struct profile_workspan){.known = true,
-                                     .unit = strdup(chosen->workspan.unit),
-                                     .is_time = chosen->workspan.is_time,
-                                     .span = chosen->workspan.span,
-                                     .burdened = chosen->workspan.burdened};
+                                        .unit = strdup(chosen->workspan.unit),
+                                        .is_time = chosen->workspan.is_time,
+                                        .span = chosen->workspan.span,
+                                        .burdened = chosen->workspan.burdened};
   if (!workspan->unit)
     return ERR_NOMEM;
   for (uint32_t i = 0; i < profile->processes_count; i++) {

@@ -11,7 +11,6 @@
 #ifndef HPCPROF_LITE_INPUT_SPAN_MERGE_H
 #define HPCPROF_LITE_INPUT_SPAN_MERGE_H
 
-#include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/model/profile.h"
 
 /* Fills profile->graph, replaces contexts.shares by the run's parts (each directive and context once, by directive),

@@ -454,15 +454,15 @@ static int take_directives(struct stitch *stitch, struct graph_faults *faults)
     bool placed = from.module && from.module < read_modules_count(stitch->file);
     faults->kinds += i && (!sound || (from.module && !placed));
     workspan->directives[i] = (struct profile_directive){.kind = sound ? from.kind : DIRECTIVE_PROGRAM,
-                                                      .module = placed ? stitch->modules[from.module] : PROFILE_NONE,
-                                                      .offset = from.offset,
-                                                      .name = strdup(sound ? from.name : ""),
-                                                      .flags = from.flags,
-                                                      .instances = from.instances,
-                                                      .work = from.work,
-                                                      .span = from.span,
-                                                      .iterations = from.iterations,
-                                                      .lock_bound = from.lock_bound};
+                                                         .module = placed ? stitch->modules[from.module] : PROFILE_NONE,
+                                                         .offset = from.offset,
+                                                         .name = strdup(sound ? from.name : ""),
+                                                         .flags = from.flags,
+                                                         .instances = from.instances,
+                                                         .work = from.work,
+                                                         .span = from.span,
+                                                         .iterations = from.iterations,
+                                                         .lock_bound = from.lock_bound};
     if (!workspan->directives[i].name)
       return ERR_NOMEM;
   }

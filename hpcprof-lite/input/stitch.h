@@ -9,9 +9,9 @@
 #ifndef HPCPROF_LITE_INPUT_STITCH_H
 #define HPCPROF_LITE_INPUT_STITCH_H
 
+#include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/model/catalog.h"
 #include "hpcprof-lite/model/contexts.h"
-#include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/model/profile.h"
 
 /* Adds all threads of the file to contexts, and what they hold in total to process->threads; the parts of the process's

@@ -10,9 +10,9 @@
 #define HPCPROF_LITE_RANKS_RANKS_H
 
 #include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/ranks/transport.h"
 #include "hpcprof-lite/views/statistics.h"
-#include "hpcprof-lite/model/profile.h"
 
 struct ranks {
   const struct transport *link; /* NULL: alone, or no more than one is at work */

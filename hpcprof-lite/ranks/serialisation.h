@@ -8,7 +8,6 @@
 #ifndef HPCPROF_LITE_RANKS_SERIALISATION_H
 #define HPCPROF_LITE_RANKS_SERIALISATION_H
 
-#include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/model/profile.h"
 
 struct serialisation {

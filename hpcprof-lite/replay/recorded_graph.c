@@ -1,7 +1,7 @@
 #include "hpcprof-lite/replay/recorded_graph.h"
 
-#include "hpcprof-lite/input/span_merge.h"
 #include "hpcprof-lite/input/read.h"
+#include "hpcprof-lite/input/span_merge.h"
 #include "hpcprof-lite/input/stitch.h"
 
 #include <inttypes.h>

@@ -8,9 +8,9 @@
 #ifndef HPCPROF_LITE_REPLAY_RECORDED_GRAPH_H
 #define HPCPROF_LITE_REPLAY_RECORDED_GRAPH_H
 
-#include "hpcprof-lite/replay/replay.h"
 #include "hpcprof-lite/input/log_reader.h"
 #include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/replay/replay.h"
 
 struct recorded_graph {
   bool known;   /* there is a log */

@@ -1,9 +1,9 @@
 #include "hpcprof-lite/replay/replay.h"
 
-#include "hpcprof-lite/replay/joins.h"
-#include "hpcprof-lite/replay/locks.h"
 #include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/replay/joins.h"
 #include "hpcprof-lite/replay/list_schedule.h"
+#include "hpcprof-lite/replay/locks.h"
 #include "hpcprof-lite/replay/task_graph.h"
 
 #include <stdlib.h>

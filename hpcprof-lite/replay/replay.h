@@ -21,10 +21,10 @@
 #ifndef HPCPROF_LITE_REPLAY_REPLAY_H
 #define HPCPROF_LITE_REPLAY_REPLAY_H
 
+#include "hpcprof-lite/input/log_reader.h"
+#include "hpcprof-lite/replay/attribution.h"
 #include "hpcprof-lite/replay/instances.h"
 #include "hpcprof-lite/replay/vector_clock.h"
-#include "hpcprof-lite/replay/attribution.h"
-#include "hpcprof-lite/input/log_reader.h"
 
 enum { REPLAY_SCENARIOS = 48, REPLAY_SCHEDULES = 12 };
 

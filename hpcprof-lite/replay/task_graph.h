@@ -10,8 +10,8 @@
 #include "hpcprof-lite/replay/instances.h"
 
 #include "hpcprof-lite/model/index.h"
-#include "hpcprof-lite/replay/vector_clock.h"
 #include "hpcprof-lite/replay/selection.h"
+#include "hpcprof-lite/replay/vector_clock.h"
 
 enum { TASK_GRAPH_LOOPS = 8 }; /* as on the running side, which gives up on threads that are further ahead, too */
 

@@ -5,8 +5,8 @@
 #ifndef HPCPROF_LITE_REPORT_CALL_PATH_H
 #define HPCPROF_LITE_REPORT_CALL_PATH_H
 
-#include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/model/tree.h"
+#include "hpcprof-lite/report/terminal.h"
 
 enum { CALL_PATH_TEXT_MAX = 4096 + 16 };
 

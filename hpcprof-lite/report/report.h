@@ -7,6 +7,7 @@
 #define HPCPROF_LITE_REPORT_REPORT_H
 
 #include "hpcprof-lite/analysis/causes.h"
+#include "hpcprof-lite/analysis/distribution.h"
 #include "hpcprof-lite/analysis/efficiency.h"
 #include "hpcprof-lite/analysis/hotspots.h"
 #include "hpcprof-lite/analysis/speedup.h"
@@ -14,11 +15,10 @@
 #include "hpcprof-lite/analysis/unnamed_modules.h"
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
-#include "hpcprof-lite/analysis/distribution.h"
-#include "hpcprof-lite/views/statistics.h"
-#include "hpcprof-lite/model/tree.h"
 #include "hpcprof-lite/model/names.h"
 #include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/model/tree.h"
+#include "hpcprof-lite/views/statistics.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 #include "hpcprof-lite/report/summary.h"
 
-#include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/call_path.h"
+#include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/report/verdict.h"
 

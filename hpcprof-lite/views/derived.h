@@ -6,9 +6,9 @@
 #ifndef HPCPROF_LITE_VIEWS_DERIVED_H
 #define HPCPROF_LITE_VIEWS_DERIVED_H
 
+#include "hpcprof-lite/model/names.h"
 #include "hpcprof-lite/model/selector.h"
 #include "hpcprof-lite/model/tree.h"
-#include "hpcprof-lite/model/names.h"
 
 enum {
   DERIVED_CALLERS_MAX = 400

@@ -1,8 +1,8 @@
 #include "hpcprof-lite/views/statistics.h"
 
-#include "hpcprof-lite/model/workers.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/input/stitch.h"
+#include "hpcprof-lite/model/workers.h"
 
 #include <math.h>
 #include <stdatomic.h>

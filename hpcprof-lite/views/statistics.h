@@ -9,10 +9,9 @@
 #ifndef HPCPROF_LITE_VIEWS_STATISTICS_H
 #define HPCPROF_LITE_VIEWS_STATISTICS_H
 
-#include "hpcprof-lite/input/merge.h"
-#include "hpcprof-lite/views/derived.h"
 #include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/model/tree.h"
+#include "hpcprof-lite/views/derived.h"
 
 /* What is to be counted: the profile's files, by the rows of a view. */
 struct statistics_view {

@@ -1,7 +1,7 @@
 #include "hpcprof-lite/views/symbolize.h"
 
-#include "hpcprof-lite/model/workers.h"
 #include "common/array.h"
+#include "hpcprof-lite/model/workers.h"
 #include "hpcprof-lite/symbols/bounds.h"
 #include "hpcprof-lite/symbols/symbols.h"
 

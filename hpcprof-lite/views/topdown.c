@@ -1,7 +1,6 @@
 #include "hpcprof-lite/views/topdown.h"
 
 #include "common/array.h"
-#include "hpcprof-lite/input/span_merge.h"
 
 #include <stdlib.h>
 #include <string.h>

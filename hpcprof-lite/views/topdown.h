@@ -12,9 +12,9 @@
 #ifndef HPCPROF_LITE_VIEWS_TOPDOWN_H
 #define HPCPROF_LITE_VIEWS_TOPDOWN_H
 
-#include "hpcprof-lite/model/tree.h"
 #include "hpcprof-lite/model/names.h"
 #include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/model/tree.h"
 
 /* Fills *tree (not yet sorted).  With `lines`, a function's own values stand in rows of kind line below it.  row_of, if
  * not NULL, receives the row that every context's own values are in, or would be; PROFILE_NONE where there is none.  0,

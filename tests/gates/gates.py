@@ -13,16 +13,23 @@ BUILD = os.environ["HPCRUN_LITE_TEST_BUILD"]
 # Folder → folders of the project that its files may include from.
 RT = {"hpcrun-lite/rt", "hpcrun-lite/rt/core", "hpcrun-lite/rt/sampling", "hpcrun-lite/rt/span"}
 CTL = {"hpcrun-lite", "hpcrun-lite/process", "hpcrun-lite/output", "hpcrun-lite/interpose"}
-STAGES = {"hpcprof-lite/" + name for name in ("model", "input", "symbols", "ranks", "views", "replay")}
 LAYERS = {
     "common": {"common"},
     **{folder: {"common"} | RT for folder in RT},
     **{folder: {"common"} | RT | CTL for folder in CTL},
     "hpcrun-lite/launch": {"common", "hpcrun-lite/launch"},
-    **{folder: {"common", "hpcprof-lite/analysis"} | STAGES for folder in STAGES},
-    "hpcprof-lite": {"common", "hpcprof-lite", "hpcprof-lite/analysis", "hpcprof-lite/report"} | STAGES,
-    "hpcprof-lite/analysis": STAGES | {"hpcprof-lite/report"},  # not one another
-    "hpcprof-lite/report": {"hpcprof-lite/analysis", "hpcprof-lite/report"} | STAGES,
+    **{"hpcprof-lite/" + folder: {"common"} | {"hpcprof-lite/" + below for below in stages.split()} for folder, stages in {
+        "model": "model",
+        "input": "model input",
+        "symbols": "symbols",
+        "views": "model input symbols views",
+        "replay": "model input replay",
+        "ranks": "model input views ranks",
+        "analysis": "model",  # not one another
+        "report": "model views analysis report",
+    }.items()},
+    "hpcprof-lite": {"common", "hpcprof-lite", *("hpcprof-lite/" + stage for stage in
+                     "model input symbols views replay ranks analysis report".split())},
 }
 
 # Everything RT calls outside itself: all of it is async-signal-safe.

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
+#include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
-#include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 
 void threads_adopt(void);

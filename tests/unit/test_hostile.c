@@ -1,11 +1,11 @@
 /* Measurement files and logs that somebody has made to do harm: whatever they claim, reading them ends soon, takes
  * little memory, and what is sound is kept. */
 #include "common/graphlog.h"
+#include "hpcprof-lite/input/log_reader.h"
+#include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/input/span_merge.h"
 #include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/views/topdown.h"
-#include "hpcprof-lite/input/span_merge.h"
-#include "hpcprof-lite/input/merge.h"
-#include "hpcprof-lite/input/log_reader.h"
 #include "tests/golden/compose_log.h"
 
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* Stitching and merging: links, placeholders, hostile trees, many files, one result whatever the number of threads. */
-#include "hpcprof-lite/views/symbolize.h"
-#include "hpcprof-lite/views/topdown.h"
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/views/derived.h"
+#include "hpcprof-lite/views/symbolize.h"
+#include "hpcprof-lite/views/topdown.h"
 #include "tests/golden/compose.h"
 
 #include <setjmp.h>

@@ -1,11 +1,11 @@
 /* Work, span, critical path, scenarios and speedup against their closed forms. */
-#include "hpcprof-lite/views/symbolize.h"
-#include "hpcprof-lite/views/derived.h"
 #include "hpcprof-lite/analysis/speedup.h"
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
-#include "hpcprof-lite/views/topdown.h"
 #include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/views/derived.h"
+#include "hpcprof-lite/views/symbolize.h"
+#include "hpcprof-lite/views/topdown.h"
 #include "tests/golden/compose.h"
 
 #include <setjmp.h>

@@ -1,5 +1,7 @@
 /* Ranks without MPI: processes joined by pipes.  What they find together is what one finds alone, and a failure in any
  * of them reaches the first one, with nobody left waiting. */
+#include "hpcprof-lite/input/find.h"
+#include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/ranks/ranks.h"
 
 #include <setjmp.h>
@@ -132,7 +134,7 @@ static int find_files(void **state)
   struct problems problems = {0};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     assert_true(asprintf(&directories[i], "%s/tests/golden/%s", source ? source : ".", names[i]) > 0);
-  assert_int_equal(merge_find(directories, sizeof names / sizeof *names, &problems, &paths, &files), 0);
+  assert_int_equal(find_measurements(directories, sizeof names / sizeof *names, &problems, &paths, &files), 0);
   assert_true(files > RANKS_MAX && !problems.count);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     free(directories[i]);

@@ -1,11 +1,11 @@
 /* Damaged measurement files: whatever bytes a file holds, reading it ends, and what it yields is consistent.  Run under
  * the address and undefined-behaviour sanitizers this is a short fuzzer; the seed is fixed. */
-#include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/analysis/speedup.h"
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
-#include "hpcprof-lite/views/topdown.h"
 #include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/views/symbolize.h"
+#include "hpcprof-lite/views/topdown.h"
 #include "tests/golden/compose.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* The log of the graph as it is read: its chunks, damage and nonsense; and the parts that its replay is made of. */
-#include "hpcprof-lite/replay/joins.h"
 #include "hpcprof-lite/input/log_reader.h"
+#include "hpcprof-lite/replay/joins.h"
 #include "tests/unit/told.h"
 
 #include <stdio.h>

@@ -10,16 +10,16 @@
 
 #include <pthread.h>
 
+#include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
-#include "hpcrun-lite/rt/span/explicit_task.h"
-#include "hpcrun-lite/rt/span/depend.h"
-#include "hpcrun-lite/rt/span/directive.h"
-#include "hpcrun-lite/rt/core/modules.h"
-#include "hpcrun-lite/rt/span/span.h"
-#include "hpcrun-lite/rt/span/critical_path.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/task_context.h"
+#include "hpcrun-lite/rt/span/critical_path.h"
+#include "hpcrun-lite/rt/span/depend.h"
+#include "hpcrun-lite/rt/span/directive.h"
+#include "hpcrun-lite/rt/span/explicit_task.h"
+#include "hpcrun-lite/rt/span/span.h"
 
 void threads_adopt(void);
 void threads_adopt(void)

@@ -1,4 +1,6 @@
 /* Messages between ranks: parts of the golden measurements come together as one merge of all, and damage is noticed. */
+#include "hpcprof-lite/input/find.h"
+#include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/ranks/serialisation.h"
 
 #include <setjmp.h>
@@ -30,7 +32,7 @@ static int find_files(void **state)
     if (entry->d_name[0] != '.' && !strchr(entry->d_name, '.') && count < FILES_MAX)
       assert_true(asprintf(&directories[count++], "%s/%s", golden, entry->d_name) > 0);
   closedir(stream);
-  assert_int_equal(merge_find(directories, count, &problems, &found, &files), 0);
+  assert_int_equal(find_measurements(directories, count, &problems, &found, &files), 0);
   assert_true(files > 20 && files < FILES_MAX);
   memcpy(paths, found, files * sizeof *paths);
   free(found);

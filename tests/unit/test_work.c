@@ -24,8 +24,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
 void threads_adopt(void);
