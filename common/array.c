@@ -37,3 +37,8 @@ bool array_reserve_zero(void *array, size_t *room, size_t needed, size_t size)
   memset(items + old * size, 0, (*room - old) * size);
   return true;
 }
+
+int array_by_text(const void *a, const void *b)
+{
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}

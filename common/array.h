@@ -17,4 +17,7 @@ bool array_reserve(void *array, size_t *room, size_t needed, size_t size);
 /* The same; new elements are zero. */
 bool array_reserve_zero(void *array, size_t *room, size_t needed, size_t size);
 
+/* The order of an array of strings, for qsort(). */
+int array_by_text(const void *a, const void *b);
+
 #endif

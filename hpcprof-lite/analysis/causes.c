@@ -1,6 +1,5 @@
 #include "hpcprof-lite/analysis/causes.h"
 
-
 enum { HIGH = 10 }; /* a figure is high from one part in so many */
 
 /* Keeps a row if it is among the largest so far; equal ones stay in the order of the flat tree. */

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/analysis/distribution.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,11 +109,6 @@ static uint32_t take_most(const struct attribution_entry *entries, uint32_t coun
   return taken;
 }
 
-static int by_text(const void *a, const void *b)
-{
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static int count_places(const struct profile *profile, struct distribution *distribution)
 {
   const char **hosts = calloc((size_t)profile->processes_count + 1, sizeof *hosts);
@@ -120,7 +117,7 @@ static int count_places(const struct profile *profile, struct distribution *dist
   for (uint32_t i = 0; i < profile->processes_count; i++)
     if (profile->processes[i].usable)
       hosts[distribution->processes++] = profile->processes[i].host;
-  qsort(hosts, distribution->processes, sizeof *hosts, by_text);
+  qsort(hosts, distribution->processes, sizeof *hosts, array_by_text);
   for (uint32_t i = 0; i < distribution->processes; i++)
     distribution->hosts += !i || strcmp(hosts[i], hosts[i - 1]) != 0;
   free(hosts);

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/analysis/totals.h"
 
+#include "common/array.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +13,6 @@ struct distinct {
   const char *first[SHOWN_NAMES];
   uint32_t count;
 };
-
-static int by_text(const void *a, const void *b)
-{
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
 
 /* Counts the distinct ones of the usable processes' hosts or commands. */
 static int find_distinct(const struct profile *profile, bool hosts, struct distinct *distinct)
@@ -39,7 +36,7 @@ static int find_distinct(const struct profile *profile, bool hosts, struct disti
     if (!seen)
       distinct->first[distinct->count++] = all[i];
   }
-  qsort(all, count, sizeof *all, by_text);
+  qsort(all, count, sizeof *all, array_by_text);
   distinct->count = 0;
   for (uint32_t i = 0; i < count; i++)
     distinct->count += !i || strcmp(all[i - 1], all[i]);

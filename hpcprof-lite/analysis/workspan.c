@@ -1,6 +1,5 @@
 #include "hpcprof-lite/analysis/workspan.h"
 
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -72,11 +72,6 @@ static int list_directory(const char *directory, struct path_list *list, struct 
   return status;
 }
 
-static int by_text(const void *a, const void *b)
-{
-  return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 int find_measurements(char *const *directories, size_t directories_count, struct problems *problems, char ***paths,
                       uint32_t *count)
 {
@@ -90,7 +85,7 @@ int find_measurements(char *const *directories, size_t directories_count, struct
       status = list_directory(directories[i], &list, problems);
   }
   if (list.count)
-    qsort(list.paths, list.count, sizeof *list.paths, by_text);
+    qsort(list.paths, list.count, sizeof *list.paths, array_by_text);
   keep_one(&list);
   *paths = list.paths;
   *count = list.count;

@@ -148,18 +148,6 @@ static int by_context(const void *a, const void *b)
   return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Those without a context last of their directive. */
-static int by_place(const void *a, const void *b)
-{
-  const struct profile_share *x = a, *y = b;
-  bool x_none = x->context == PROFILE_NONE, y_none = y->context == PROFILE_NONE;
-  if (x->directive != y->directive)
-    return x->directive < y->directive ? -1 : 1;
-  if (x_none != y_none)
-    return x_none ? 1 : -1;
-  return (x->place > y->place) - (x->place < y->place);
-}
-
 /* Keeps the chosen process's parts, each directive and context once.  Numbers of contexts depend on how the files were
  * dealt to threads: the order is that of the file. */
 static void keep_shares(struct contexts *contexts, uint32_t owner, const uint32_t *map)
@@ -183,8 +171,6 @@ static void keep_shares(struct contexts *contexts, uint32_t owner, const uint32_
     else
       shares[count++] = shares[i];
   }
-  if (count)
-    qsort(shares, count, sizeof *shares, by_place);
   contexts->shares_count = count;
 }
 
@@ -206,9 +192,23 @@ static bool spread(struct profile_share *shares, uint32_t count, uint64_t amount
   return true;
 }
 
+/* Those without a context last of their directive. */
+static int by_place(const void *a, const void *b)
+{
+  const struct profile_share *x = a, *y = b;
+  bool x_none = x->context == PROFILE_NONE, y_none = y->context == PROFILE_NONE;
+  if (x->directive != y->directive)
+    return x->directive < y->directive ? -1 : 1;
+  if (x_none != y_none)
+    return x_none ? 1 : -1;
+  return (x->place > y->place) - (x->place < y->place);
+}
+
 void span_spread(struct profile_share *shares, uint32_t *count)
 {
   uint32_t kept = 0, first = 0;
+  if (*count)
+    qsort(shares, *count, sizeof *shares, by_place);
   for (uint32_t i = 0; i < *count; i++) {
     if (i && shares[i].directive != shares[i - 1].directive)
       first = kept;

@@ -21,8 +21,8 @@ int span_merge(struct profile *profile);
  * for any more, whatever other processes there are. */
 void span_leaders(const struct profile *profile, bool *leads);
 
-/* Spreads parts of the span without a context over the others of their directive, in proportion.  Parts stand by
- * directive, those without a context last; fewer are left. */
+/* Sorts parts of the span by directive, and spreads those without a context over the others of their directive, in
+ * proportion; fewer are left. */
 void span_spread(struct profile_share *shares, uint32_t *count);
 
 #endif

@@ -119,10 +119,10 @@ struct profile {
   struct problems *problems;         /* of each process */
   uint32_t processes_count, processes_usable;
   struct profile_workspan workspan; /* of the run, see span_merge.h; its parts of the span are contexts.shares */
-  uint32_t span_process;         /* whose span it is */
-  uint32_t *span_rows;           /* [its directive] the run's */
-  uint32_t span_processes;       /* that have one, in the same unit */
-  uint32_t span_threads;         /* most OpenMP threads of these at once, all together */
+  uint32_t span_process;            /* whose span it is */
+  uint32_t *span_rows;              /* [its directive] the run's */
+  uint32_t span_processes;          /* that have one, in the same unit */
+  uint32_t span_threads;            /* most OpenMP threads of these at once, all together */
   uint64_t span_elapsed_ns;
 };
 

@@ -258,17 +258,6 @@ int recorded_graph_replay(struct recorded_graph *recorded, const struct recorded
   return status;
 }
 
-static int by_directive(const void *a, const void *b)
-{
-  const struct profile_share *x = a, *y = b;
-  bool x_none = x->context == PROFILE_NONE, y_none = y->context == PROFILE_NONE;
-  if (x->directive != y->directive)
-    return x->directive < y->directive ? -1 : 1;
-  if (x_none != y_none)
-    return x_none ? 1 : -1;
-  return (x->place > y->place) - (x->place < y->place);
-}
-
 /* Who contributes to the scenario's span.  Amounts are differences of rounded sums, so that they add up; what was not
  * kept is the program's. */
 static uint32_t take_path(struct recorded_graph *recorded, const struct replay_result *result)
@@ -289,8 +278,6 @@ static uint32_t take_path(struct recorded_graph *recorded, const struct replay_r
   if (before < all)
     recorded->path[count++] =
         (struct profile_share){.context = PROFILE_NONE, .place = PROFILE_NONE, .amount = all - before};
-  if (count)
-    qsort(recorded->path, count, sizeof *recorded->path, by_directive);
   span_spread(recorded->path, &count);
   return count;
 }

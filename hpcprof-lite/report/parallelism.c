@@ -2,7 +2,7 @@
 
 #include "hpcprof-lite/report/call_path.h"
 #include "hpcprof-lite/report/row_writer.h"
-#include "hpcprof-lite/report/table.h"
+#include "hpcprof-lite/report/document.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -102,12 +102,12 @@ static void row_cells(const struct report *report, struct row_writer *row_writer
 int parallelism_table(const struct report *report, bool json)
 {
   struct row_writer row_writer;
-  table_open(report, json);
+  document_open(report, json);
   row_writer_begin(&row_writer, report->stream, json, workspan_columns, WORKSPAN_COLUMNS);
   for (uint32_t i = 0; i < report->workspan.count; i++)
     row_cells(report, &row_writer, &report->workspan.rows[i]);
   row_writer_end(&row_writer);
-  table_close(report, json);
+  document_close(report, json);
   return 0;
 }
 
@@ -244,7 +244,7 @@ int parallelism_whatif(const struct report *report, bool json)
                                         "parallelism", "span_reduction_pct", "span_low", "span_high", "note"};
   const struct profile_workspan *workspan = &report->profile->workspan;
   struct row_writer row_writer;
-  table_open(report, json);
+  document_open(report, json);
   row_writer_begin(&row_writer, report->stream, json, columns, sizeof columns / sizeof *columns);
   for (uint32_t i = 0; i < report->whatif.count; i++) {
     const struct whatif_row *row = &report->whatif.rows[i];
@@ -266,7 +266,7 @@ int parallelism_whatif(const struct report *report, bool json)
     row_writer_text(&row_writer, row->note);
   }
   row_writer_end(&row_writer);
-  table_close(report, json);
+  document_close(report, json);
   return 0;
 }
 
@@ -354,7 +354,7 @@ int parallelism_speedup(const struct report *report, bool json)
       "cores",           "speedup_lower", "speedup_upper", "speedup_estimate", "speedup_burdened", "speedup_simulated",
       "speedup_measured"};
   struct row_writer row_writer;
-  table_open(report, json);
+  document_open(report, json);
   row_writer_begin(&row_writer, report->stream, json, columns, sizeof columns / sizeof *columns);
   for (uint32_t i = 0; i < report->speedup.count; i++) {
     const struct speedup_row *row = &report->speedup.rows[i];
@@ -367,7 +367,7 @@ int parallelism_speedup(const struct report *report, bool json)
     speedup_cell(&row_writer, row->measured);
   }
   row_writer_end(&row_writer);
-  table_close(report, json);
+  document_close(report, json);
   return 0;
 }
 

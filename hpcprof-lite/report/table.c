@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/table.h"
 
+#include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/verdict.h"
@@ -41,49 +42,6 @@ enum {
   STATISTICS_THREAD = 10, /* the first of them are of threads */
   STATISTICS_HEADERS = sizeof statistics_headers / sizeof *statistics_headers
 };
-
-static void named_uint(FILE *stream, const char *name, uint64_t value)
-{
-  fprintf(stream, ",\"%s\":%" PRIu64, name, value);
-}
-
-static void named_seconds(FILE *stream, const char *name, uint64_t ns)
-{
-  fprintf(stream, ",\"%s\":%" PRIu64 ".%09" PRIu64, name, ns / 1000000000, ns % 1000000000);
-}
-
-/* Opens the JSON object: the view, and the run that it is about. */
-void table_open(const struct report *report, bool json)
-{
-  static const char *const baselines[] = {
-      [BASELINE_THREAD] = "thread", [BASELINE_CORE] = "core", [BASELINE_SHARED] = "shared"};
-  const struct totals *run = report->totals;
-  FILE *stream = report->stream;
-  if (!json)
-    return;
-  fputs("{\"view\":", stream);
-  row_writer_json_string(stream, report->view);
-  fputs(",\n\"run\":{\"command\":", stream);
-  row_writer_json_string(stream, run->command);
-  fputs(",\"hosts\":", stream);
-  row_writer_json_string(stream, run->hosts);
-  named_uint(stream, "processes", run->processes);
-  named_uint(stream, "threads", run->threads);
-  named_uint(stream, "threads_max", run->threads_max);
-  named_seconds(stream, "elapsed_s", run->elapsed_ns);
-  named_seconds(stream, "cpu_s", run->cpu_ns);
-  named_uint(stream, "samples", run->samples);
-  fprintf(stream, ",\"idleness\":\"%s\"", baselines[report->baseline]);
-  fputs(",\"rows_left_out\":", stream);
-  fprintf(stream, "%u},\n", report->left_out);
-}
-
-void table_close(const struct report *report, bool json)
-{
-  if (!json)
-    return;
-  fputs("}\n", report->stream);
-}
 
 /* Frees the headers of that many events. */
 static void free_headers(char **all, size_t events)
@@ -246,13 +204,13 @@ int table_tree(const struct report *report, bool json)
   char **all = headers(report, &count);
   if (!all)
     return ERR_NOMEM;
-  table_open(report, json);
+  document_open(report, json);
   row_writer_begin(&row_writer, report->stream, json, (const char *const *)all, count);
   for (uint32_t i = 0; i < report->tree->count; i++)
     if (report->shown[report->tree->order[i]])
       tree_cells(report, &row_writer, report->tree->order[i]);
   row_writer_end(&row_writer);
-  table_close(report, json);
+  document_close(report, json);
   free_headers(all, report->columns->events_count);
   return 0;
 }
@@ -263,7 +221,7 @@ int table_threads(const struct report *report, bool json)
                                         "dropped", "partial", "work_s", "overhead_s", "lockwait_s",
                                         "idle_s",  "cpu_s",   "wall_s", "blocked_s"};
   struct row_writer row_writer;
-  table_open(report, json);
+  document_open(report, json);
   row_writer_begin(&row_writer, report->stream, json, columns, sizeof columns / sizeof *columns);
   bool time = tree_has_time(report->columns);
   for (uint32_t i = 0; i < report->thread_count; i++) {
@@ -288,7 +246,7 @@ int table_threads(const struct report *report, bool json)
     row_writer_ns(&row_writer, thread->blocked_ns);
   }
   row_writer_end(&row_writer);
-  table_close(report, json);
+  document_close(report, json);
   return 0;
 }
 
@@ -317,7 +275,7 @@ int table_efficiency(const struct report *report, bool json)
 {
   static const char *const columns[] = {"metric", "value", "unit", "gain_s", "note"};
   struct row_writer row_writer;
-  table_open(report, json);
+  document_open(report, json);
   row_writer_begin(&row_writer, report->stream, json, columns, sizeof columns / sizeof *columns);
   for (unsigned i = 0; i < EFFICIENCY_COUNT && report->efficiency.known; i++) {
     row_writer_text(&row_writer, efficiency_name(i));
@@ -329,7 +287,7 @@ int table_efficiency(const struct report *report, bool json)
   for (int i = 0; i < EFFICIENCY_PARTS && report->efficiency.split.known; i++)
     split_cells(&row_writer, &report->efficiency.split, i);
   row_writer_end(&row_writer);
-  table_close(report, json);
+  document_close(report, json);
   return 0;
 }
 
@@ -467,7 +425,7 @@ int table_summary(const struct report *report, bool json)
 {
   static const char *const columns[] = {"section", "item", "value", "unit", "note"};
   struct row_writer row_writer;
-  table_open(report, json);
+  document_open(report, json);
   row_writer_begin(&row_writer, report->stream, json, columns, sizeof columns / sizeof *columns);
   summary_run(report, &row_writer);
   summary_parallelism(report, &row_writer);
@@ -480,6 +438,6 @@ int table_summary(const struct report *report, bool json)
             row->file);
   }
   row_writer_end(&row_writer);
-  table_close(report, json);
+  document_close(report, json);
   return 0;
 }

@@ -101,7 +101,8 @@ static int number_addresses(struct resolver *resolver)
   struct names *names = resolver->names;
   const struct profile *profile = resolver->profile;
   uint32_t *rank = calloc(profile->catalog.modules_count + 1, sizeof *rank);
-  struct wanted *wanted = calloc((size_t)profile->contexts.count + profile->workspan.directives_count + 1, sizeof *wanted);
+  struct wanted *wanted =
+      calloc((size_t)profile->contexts.count + profile->workspan.directives_count + 1, sizeof *wanted);
   int status = rank && wanted ? catalog_module_rank(&profile->catalog, rank) : ERR_NOMEM;
   uint32_t count = status ? 0 : gather_addresses(resolver, rank, wanted);
   if (count)
