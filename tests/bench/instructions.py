@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "cli"))
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import tap  # noqa: E402
 
 TOP = os.path.dirname(os.path.dirname(HERE))

@@ -6,9 +6,11 @@ import io
 import math
 import os
 import re
-import subprocess
 import shutil
+import subprocess
+import sys
 
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from tap import REPORT, case, environment, main
 
 SYNTHESIZE = os.path.join(os.environ["HPCRUN_LITE_TEST_BUILD"], "tests", "synthesize")

@@ -28,7 +28,7 @@ def main():
         return 0
     with tempfile.TemporaryDirectory(prefix="hpcrun-lite-test-") as directory:
         program = os.path.join(directory, "test_threads")
-        subprocess.run([name, *FLAGS, *sorted(glob.glob(os.path.join(RT, "*.c"))), TEST, "-o", program, "-lcmocka", "-lpthread"],
+        subprocess.run([name, *FLAGS, *sorted(glob.glob(os.path.join(RT, "**", "*.c"), recursive=True)), TEST, "-o", program, "-lcmocka", "-lpthread"],
                        check=True)
         done = subprocess.run([program], env={**os.environ, "CMOCKA_MESSAGE_OUTPUT": "TAP"}, check=False, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

@@ -5,7 +5,7 @@
 #include "hpcprof-lite/input/span_merge.h"
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/input/log_reader.h"
-#include "tests/golden/compose_log.h"
+#include "tests/support/compose_log.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #include "hpcprof-lite/analysis/workspan.h"
 #include "hpcprof-lite/views/topdown.h"
 #include "hpcprof-lite/input/merge.h"
-#include "tests/golden/compose.h"
+#include "tests/support/compose.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

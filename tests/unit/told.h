@@ -4,7 +4,7 @@
 
 #include "hpcprof-lite/replay/replay.h"
 #include "hpcprof-lite/model/profile.h"
-#include "tests/golden/compose_log.h"
+#include "tests/support/compose_log.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
