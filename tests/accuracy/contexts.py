@@ -13,7 +13,7 @@ SHARE = 0.12
 
 
 def check_paths(directory, compiler, threads):
-    run = Measurement(directory, build(directory, "paths.c", compiler), OMP_NUM_THREADS=str(threads))
+    run = Measurement(directory, build(directory, "known_paths.c", compiler), OMP_NUM_THREADS=str(threads))
     assert run.done.returncode == 0 and run.done.stdout == f"{threads} threads, done\n", run.done
     nodes = run.tree()
     sums_hold(nodes)
@@ -26,7 +26,7 @@ def check_paths(directory, compiler, threads):
     for node in nodes:
         if node.name in ("kernel", "other"):
             assert node.parent.kind == "parallel" and node.path()[0] == "main", node.path()
-            assert "paths.c:" in node.parent.name, node.parent.name
+            assert "known_paths.c:" in node.parent.name, node.parent.name
     assert len(run.threads()) == threads
 
 
@@ -56,7 +56,7 @@ def paths_of_many_threads(directory):
 
 
 def check_nested(directory, compiler):
-    run = Measurement(directory, build(directory, "nested.c", compiler))
+    run = Measurement(directory, build(directory, "nested_regions.c", compiler))
     assert run.done.stdout == "done\n", run.done
     nodes = run.tree()
     sums_hold(nodes)
@@ -82,7 +82,7 @@ def nested_regions_by_gcc(directory):
 
 
 def check_tasks(directory, compiler):
-    run = Measurement(directory, build(directory, "tasks.c", compiler), OMP_NUM_THREADS="3")
+    run = Measurement(directory, build(directory, "created_tasks.c", compiler), OMP_NUM_THREADS="3")
     nodes = run.tree()
     sums_hold(nodes)
     no_runtime(nodes)
@@ -92,7 +92,7 @@ def check_tasks(directory, compiler):
         path = node.path()
         if node.name == "task_work":
             assert node.parent.kind == "task" and node.parent.parent.kind == "parallel", path
-            assert "tasks.c:" in node.parent.name, path
+            assert "created_tasks.c:" in node.parent.name, path
             assert path[0:2] == ["main", "creator"] and len(path) == 5, path
         if node.name == "waiting_work":
             assert node.parent.kind == "parallel", path
@@ -112,7 +112,7 @@ def tasks_by_gcc(directory):
 
 def check_creation(directory, compiler):
     """Tasks stand below what created them, through tasks, and a recursive task once."""
-    program = build(directory, "creation.c", compiler)
+    program = build(directory, "task_creation.c", compiler)
     run = Measurement(directory, program, options=("-e", "task-clock@f1000", "--task-context", "creation"))
     assert run.done.stdout == "256 leaves\n" and "unknown origin" not in run.done.stderr, run.done
     nodes = run.tree()
@@ -128,7 +128,7 @@ def check_creation(directory, compiler):
             kinds.append(above.kind)
             above = above.parent
         if node.name == "leaf" and "make_through_task" in path:
-            assert path[0] == "main" and path[1].startswith("parallel @ creation.c:57") and kinds.count("task") == 2, path
+            assert path[0] == "main" and path[1].startswith("parallel @ task_creation.c:57") and kinds.count("task") == 2, path
             assert path.index("create_all") < path.index("make_through_task") < path.index("make_leaf"), path
         elif node.name == "leaf" and "make_leaf" in path:
             assert kinds.count("task") == 1 and "create_all" in path, path
@@ -149,7 +149,7 @@ def task_creation_by_gcc(directory):
 
 def check_creator(directory, compiler):
     # Optimised, creator() jumps into the runtime and has no frame: the call instruction in main() tells of it.
-    program = build(directory, "tasks.c", compiler, flags=("-O2", "-g", "-fopenmp"))
+    program = build(directory, "created_tasks.c", compiler, flags=("-O2", "-g", "-fopenmp"))
     nodes = Measurement(directory, program, OMP_NUM_THREADS="2").tree()
     sums_hold(nodes)
     paths = [node.path() for node in nodes if node.name == "task_work"]
@@ -168,7 +168,7 @@ def creators_that_end_in_their_region_by_clang(directory):
 
 @tap.case
 def wall_sampling_sees_both_times(directory):
-    run = Measurement(directory, build(directory, "paths.c", "clang"), options=("-e", "wall@f500"), OMP_NUM_THREADS="2")
+    run = Measurement(directory, build(directory, "known_paths.c", "clang"), options=("-e", "wall@f500"), OMP_NUM_THREADS="2")
     nodes = run.tree()
     sums_hold(nodes)
     # Elapsed time is at least the CPU time, and not more than the threads' lives.
@@ -178,7 +178,7 @@ def wall_sampling_sees_both_times(directory):
 
 @tap.case
 def nested_regions_on_every_libomp(directory):
-    program, tried = build(directory, "nested.c", "clang"), 0
+    program, tried = build(directory, "nested_regions.c", "clang"), 0
     for version in (14, 15, 16, 19):
         library = os.path.join(tap.DEPS, f"libomp-{version}", "libomp.so.5")
         if not os.path.exists(library):
@@ -265,7 +265,7 @@ int main(void)
 
 @tap.case
 def a_file_that_is_cut_off_keeps_what_stands_before(directory):
-    run = Measurement(directory, build(directory, "paths.c", "clang"), OMP_NUM_THREADS="4")
+    run = Measurement(directory, build(directory, "known_paths.c", "clang"), OMP_NUM_THREADS="4")
     whole = run.tree()[0].value("work_incl_s")
     name = next(name for name in os.listdir(run.output) if name.endswith(".hpcrun"))
     path = os.path.join(run.output, name)
@@ -322,7 +322,7 @@ int main(void)
 
 @tap.case
 def several_events_at_once(directory):
-    run = Measurement(directory, build(directory, "paths.c", "clang"),
+    run = Measurement(directory, build(directory, "known_paths.c", "clang"),
                       options=("-e", "task-clock@f500", "-e", "cpu-clock@f500", "-e", "page-faults@10", "-e", "wall@f200"), OMP_NUM_THREADS="2")
     nodes = run.tree()
     near(work_of(nodes, "kernel"), 3.2, SHARE, "kernel")

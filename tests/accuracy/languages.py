@@ -7,7 +7,7 @@ from measured import Measurement, build, near, no_runtime, tap, work_of
 
 
 def check_templates(directory, compiler):
-    program = build(directory, "templates.cc", compiler, flags=("-O2", "-g", "-fopenmp"))
+    program = build(directory, "template_blocks.cc", compiler, flags=("-O2", "-g", "-fopenmp"))
     run = Measurement(directory, program)
     assert run.done.stdout == "1\n", run.done
     nodes = run.tree()

@@ -1,5 +1,5 @@
-"""More programs whose answer follows from their text (taskforms.c, loopforms.c, regionforms.c, fortranforms.f90), and
-programs made up at random with a model of OpenMP's rules beside them (anyform.c)."""
+"""More programs whose answer follows from their text (task_forms.c, loop_forms.c, region_forms.c, fortran_forms.f90), and
+programs made up at random with a model of OpenMP's rules beside them (random_form.c)."""
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -58,16 +58,16 @@ FORTRAN = {"do": (56, 11), "tree": (127, 7), "workshare": (lambda t: 3 * t, 3), 
            "sections": (18, 6), "critical": (54, 6)}
 # Rows, with 3 threads: instances, work, span, lock bound.
 ROWS = {
-    ("loopforms", "own_locks", "lock", None): (10, 0, 0, 10), ("loopforms", "nest_lock", "for", None): (1, 40, 5, None),
-    ("taskforms", "critical_in_tasks", "critical", None): (8, 40, 40, 41), ("loopforms", "singles", "single", None): (10, 70, 70, None),
-    ("regionforms", "user_recursive", "user-region", "recursive"): (1, 31, 5, None),
-    ("regionforms", "user_single", "user-region", "after"): (3, 9, 9, None),
-    ("regionforms", "user_deep", "user-region", "r9"): (1, 11, 6, None),
-    ("regionforms", "user_loop", "user-region", "chunk"): (6, 24, 24, None),
-    ("regionforms", "user_loop", "user-region", "around"): (3, 24, None, None),  # span: by who had chunks
-    ("regionforms", "user_cancel", "user-region", "around"): (3, 4, 12, None),
+    ("loop_forms", "own_locks", "lock", None): (10, 0, 0, 10), ("loop_forms", "nest_lock", "for", None): (1, 40, 5, None),
+    ("task_forms", "critical_in_tasks", "critical", None): (8, 40, 40, 41), ("loop_forms", "singles", "single", None): (10, 70, 70, None),
+    ("region_forms", "user_recursive", "user-region", "recursive"): (1, 31, 5, None),
+    ("region_forms", "user_single", "user-region", "after"): (3, 9, 9, None),
+    ("region_forms", "user_deep", "user-region", "r9"): (1, 11, 6, None),
+    ("region_forms", "user_loop", "user-region", "chunk"): (6, 24, 24, None),
+    ("region_forms", "user_loop", "user-region", "around"): (3, 24, None, None),  # span: by who had chunks
+    ("region_forms", "user_cancel", "user-region", "around"): (3, 4, 12, None),
 }
-FORMS = {"taskforms": TASKS, "loopforms": LOOPS, "regionforms": REGIONS}
+FORMS = {"task_forms": TASKS, "loop_forms": LOOPS, "region_forms": REGIONS}
 # Teams get as many threads as they ask for, whatever the machine has.
 SETTINGS = {"OMP_CANCELLATION": "true", "KMP_TEAMS_THREAD_LIMIT": "32"}
 
@@ -116,12 +116,12 @@ def check_forms(directory, compiler, threads, *options):
 
 
 def check_any(directory, compiler, seeds, threads):
-    binary = program(directory, "anyform", compiler)
+    binary = program(directory, "random_form", compiler)
 
     def check(number, seed):
         output, got, _ = measure(directory, binary, (str(seed), str(threads), str(KNOWN_KINDS)), (), f"{number}")
         work, span = map(float, output.split())
-        return "" if got == (work, span, span) else f"anyform {seed} {threads} {KNOWN_KINDS}: {got}, expected {work}, {span}"
+        return "" if got == (work, span, span) else f"random_form {seed} {threads} {KNOWN_KINDS}: {got}, expected {work}, {span}"
     check_all(seeds, check)
 
 
@@ -143,9 +143,9 @@ def forms_by_clang_19(directory):
 @tap.case
 def forms_by_gfortran(directory):
     units = os.path.join(directory, "units.o")
-    done = tap.run("gcc", "-c", "-g", "-I", tap.INCLUDE, os.path.join(HERE, "units.c"), "-o", units, cwd=directory)
+    done = tap.run("gcc", "-c", "-g", "-I", tap.INCLUDE, os.path.join(HERE, "fortran_units.c"), "-o", units, cwd=directory)
     assert done.returncode == 0, done.stderr
-    binary = build(directory, "fortranforms.f90", "gfortran", flags=("-O1", "-g", "-fopenmp", units, "-ldl"))
+    binary = build(directory, "fortran_forms.f90", "gfortran", flags=("-O1", "-g", "-fopenmp", units, "-ldl"))
     check_jobs(directory, [(binary, form, wanted) for form, wanted in FORTRAN.items()], 3)
 
 

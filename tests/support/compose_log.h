@@ -7,7 +7,7 @@
 #define TESTS_GOLDEN_COMPOSE_LOG_H
 
 #include "common/graphlog.h"
-#include "tests/support/compose.h"
+#include "tests/support/compose_measurement.h"
 
 enum { COMPOSE_THREADS = 8, COMPOSE_STREAM = 32768, COMPOSE_CHUNKS = 16 };
 

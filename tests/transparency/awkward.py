@@ -26,7 +26,7 @@ def no_malloc_in_the_handler(directory):
     trap = os.path.join(directory, "trap.so")
     done = tap.run("gcc", "-shared", "-fPIC", os.path.join(HERE, "trap_malloc.c"), "-o", trap)
     assert done.returncode == 0, done.stderr
-    run = Measurement(directory, build(directory, "nested.c", "clang"), options=("-e", "task-clock@f5000"), LD_PRELOAD=trap)
+    run = Measurement(directory, build(directory, "nested_regions.c", "clang"), options=("-e", "task-clock@f5000"), LD_PRELOAD=trap)
     assert run.done.returncode == 0 and run.done.stdout == "done\n", run.done
     assert len(run.tree()) > 5
 
@@ -153,7 +153,7 @@ def children_of_every_sort(directory):
 
 
 def check_end(directory, how, status):
-    program = build(directory, "ends.c", "clang")
+    program = build(directory, "end_in_region.c", "clang")
     run = alone_and_measured(directory, program, how, OMP_WAIT_POLICY="passive")
     assert run.done.returncode == status
     nodes = run.tree()

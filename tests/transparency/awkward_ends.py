@@ -5,7 +5,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from alone import built, cases
+from alone_and_measured import built, cases
 from measured import build, tap
 
 program = built(build, "awkward_ends.c", "clang", name="awkward_ends")

@@ -6,13 +6,13 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from alone import LONG, built, check
+from alone_and_measured import LONG, built, check
 from measured import build, tap
 
 ends = built(build, "awkward_ends.c", "clang", name="awkward_ends")
 throws = {compiler: built(build, "awkward_throws.cc", compiler, name=f"awkward_throws-{compiler}")
           for compiler in ("g++", "clang++")}
-nested = built(build, "nested.c", "clang", name="guests-nested")
+nested = built(build, "nested_regions.c", "clang", name="guests-nested")
 own_malloc = {compiler: built(build, "awkward_malloc.c", compiler, name=f"awkward_malloc-{compiler}",
                               flags=("-O1", "-g", "-fopenmp", "-fno-builtin"))
               for compiler in ("gcc", "clang")}

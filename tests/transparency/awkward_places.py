@@ -6,12 +6,12 @@ import signal
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from alone import LONG, built, cases, check
+from alone_and_measured import LONG, built, cases, check
 from measured import Measurement, build, tap, work_of
 
 program = built(build, "awkward_places.c", name="awkward_places", flags=("-O1", "-g"))
 ends = built(build, "awkward_ends.c", "clang", name="awkward_ends")
-deny = built(build, "deny.c", name="deny", flags=("-O1", "-g"))
+deny = built(build, "deny_perf_event.c", name="deny", flags=("-O1", "-g"))
 
 
 def needs_root():

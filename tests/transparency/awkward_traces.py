@@ -6,7 +6,7 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from alone import LONG, built, cases, check
+from alone_and_measured import LONG, built, cases, check
 from measured import HERE, Measurement, build, tap
 
 program = built(build, "awkward_traces.c", "gcc", name="awkward_traces", flags=("-O1", "-g"))

@@ -5,7 +5,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from alone import built, check
+from alone_and_measured import built, check
 from measured import build, tap
 
 plain = built(build, "awkward_waits.c", name="awkward_waits", flags=("-O1", "-g"))

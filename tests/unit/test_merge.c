@@ -2,7 +2,7 @@
 #include "hpcprof-lite/views/topdown.h"
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/views/derived.h"
-#include "tests/support/compose.h"
+#include "tests/support/compose_measurement.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

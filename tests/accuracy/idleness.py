@@ -16,9 +16,9 @@ KINDS = ("barrier", "region_end", "for", "dynamic", "sections", "single", "copyp
 
 
 class Blamed:
-    """A run of one of blame.c's modes: its own clocks, and the tree and threads of the report."""
+    """A run of one of idleness.c's modes: its own clocks, and the tree and threads of the report."""
 
-    def __init__(self, directory, mode, compiler, threads, policy="passive", options=(), source="blame.c", **settings):
+    def __init__(self, directory, mode, compiler, threads, policy="passive", options=(), source="idleness.c", **settings):
         program = build(directory, source, compiler, flags=openmp_flags(compiler))
         self.run = Measurement(directory, program, mode, options=(*EVENT, *options), OMP_NUM_THREADS=str(threads),
                                OMP_WAIT_POLICY=policy, **settings)

@@ -15,7 +15,7 @@ PERIOD = 0.5e-3
 
 def measure(directory, mode, compiler="gcc", threads=2, optimised="-O2", options=(), event="task-clock@f2000", **settings):
     flags = (*openmp_flags(compiler), optimised)
-    program = build(directory, "locks.c", compiler, name=f"locks-{compiler}{optimised}", flags=flags)
+    program = build(directory, "lock_waiting.c", compiler, name=f"locks-{compiler}{optimised}", flags=flags)
     settings = {"OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": str(threads), **settings}
     run = Measurement(directory, program, mode, options=("-e", event, *options), **settings)
     assert run.done.returncode == 0, run.done

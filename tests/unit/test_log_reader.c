@@ -1,7 +1,7 @@
 /* The log of the graph as it is read: its chunks, damage and nonsense; and the parts that its replay is made of. */
 #include "hpcprof-lite/replay/joins.h"
 #include "hpcprof-lite/input/log_reader.h"
-#include "tests/unit/told.h"
+#include "tests/unit/replay_log_builder.h"
 
 #include <stdio.h>
 #include <stdlib.h>

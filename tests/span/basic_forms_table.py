@@ -1,4 +1,4 @@
-"""What is known of the programs in forms.c."""
+"""What is known of the programs in basic_forms.c."""
 from measured import build, tap
 
 INCLUDE = tap.INCLUDE
@@ -14,4 +14,4 @@ FORMS = {
 
 
 def program(directory, compiler, name=None):
-    return build(directory, "forms.c", compiler, name=name, flags=("-O1", "-g", "-fopenmp", "-I", INCLUDE, "-ldl"))
+    return build(directory, "basic_forms.c", compiler, name=name, flags=("-O1", "-g", "-fopenmp", "-I", INCLUDE, "-ldl"))

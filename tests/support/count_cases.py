@@ -1,6 +1,6 @@
 """Counts the single cases of a test run, shows what failed and prints "N passed, M failed" at the end.
 
-Usage: count.py TESTLOG.JSON MESON-STATUS
+Usage: count_cases.py TESTLOG.JSON MESON-STATUS
 
 A test that fails without naming a failed case (it crashed, or ran out of time) counts as one failed case.  Exits
 non-zero where anything failed, nothing ran, or meson itself failed.

@@ -1,4 +1,4 @@
-/* A program made up at random, by seed, and the work and span that the rules of OpenMP give it: anyform SEED THREADS
+/* A program made up at random, by seed, and the work and span that the rules of OpenMP give it: random_form SEED THREADS
  * prints both and runs it. */
 #include <omp.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #include "hpcprof-lite/analysis/workspan.h"
 #include "hpcprof-lite/views/topdown.h"
 #include "hpcprof-lite/input/merge.h"
-#include "tests/support/compose.h"
+#include "tests/support/compose_measurement.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-"""Installs the build below the stage directory, where the other tests run it.  Usage: stage.py BUILD STAGE"""
+"""Installs the build below the stage directory, where the other tests run it.  Usage: install_stage.py BUILD STAGE"""
 import os
 import subprocess
 import sys

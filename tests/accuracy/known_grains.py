@@ -10,7 +10,7 @@ SHARE = 0.05
 
 
 def rows_of(directory, compiler, mode, serial, *options, threads="2", event="task-clock@f1000", **how):
-    run = Measurement(directory, build(directory, "grains.c", compiler), mode, str(serial),
+    run = Measurement(directory, build(directory, "known_grains.c", compiler), mode, str(serial),
                       options=("-p", "online", "-e", event), OMP_NUM_THREADS=threads, **how)
     assert run.done.returncode == 0, run.done
     return run, run.view("parallelism", *options)
@@ -69,7 +69,7 @@ def samples_of_elapsed_time(directory):
 
 @tap.case
 def without_perf_event(directory):
-    deny = (build(directory, "deny.c"),)
+    deny = (build(directory, "deny_perf_event.c"),)
     check_all(directory, prefix=deny)
     check_all(directory, prefix=deny, GLIBC_TUNABLES="glibc.pthread.rseq=0")
 

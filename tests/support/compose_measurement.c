@@ -1,4 +1,4 @@
-#include "tests/support/compose.h"
+#include "tests/support/compose_measurement.h"
 
 #include <assert.h>
 #include <string.h>

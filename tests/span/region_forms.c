@@ -1,6 +1,6 @@
 /* Regions, exits, cancellation, teams, user regions: programs whose work and span follow from their text, see
- * closed_forms.py: regionforms NAME THREADS runs one. */
-#include "moreforms.h"
+ * closed_forms.py: region_forms NAME THREADS runs one. */
+#include "forms.h"
 
 /* ---- regions ---- */
 

@@ -1,4 +1,4 @@
-! Programs whose work and span follow from their text, see closed_forms.py: fortranforms NAME THREADS runs one.
+! Programs whose work and span follow from their text, see closed_forms.py: fortran_forms NAME THREADS runs one.
 module reporting
   use iso_c_binding
   interface

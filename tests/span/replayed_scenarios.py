@@ -3,7 +3,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from forms import FORMS, INCLUDE, program
+from basic_forms_table import FORMS, INCLUDE, program
 from measured import Measurement, build, tap
 
 
@@ -52,7 +52,7 @@ def user_regions_under_a_scenario(directory):
 
 @tap.case
 def time_is_replayed_as_measured(directory):
-    for source in ("tasks.c", "nested.c"):
+    for source in ("created_tasks.c", "nested_regions.c"):
         run = measure(directory, build(directory, source, "clang"), work="cpu-time")
         row, = run.view("whatif", "--what-if", "#0=2")
         program_row = run.view("parallelism")[0]

@@ -12,7 +12,7 @@ COLUMNS = ("work", "overhead", "lockwait", "idleness")
 
 class Case:
     def __init__(self, directory, mode, compiler, event="task-clock@f2000", **settings):
-        program = build(directory, "cases.c", compiler, flags=openmp_flags(compiler))
+        program = build(directory, "case_studies.c", compiler, flags=openmp_flags(compiler))
         with Others() as others:
             self.run = Measurement(directory, program, mode, options=("-e", event), OMP_NUM_THREADS="2", **settings)
         assert self.run.done.returncode == 0, self.run.done
@@ -127,7 +127,7 @@ def a_lock_of_the_program_as_in_health(directory):
 @tap.case
 def time_of_all_threads_is_split(directory):
     """With and without a run on one thread: the four parts add up to the time of all threads."""
-    program = build(directory, "cases.c", "gcc")
+    program = build(directory, "case_studies.c", "gcc")
     runs = []
     for threads in ("2", "1"):
         place = os.path.join(directory, threads)

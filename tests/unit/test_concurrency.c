@@ -1,4 +1,4 @@
-/* RT: what threads share, used by several at once.  Also built with the thread sanitizer: tests/fuzz/threads.py. */
+/* RT: what threads share, used by several at once.  Also built with the thread sanitizer: tests/fuzz/races.py. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-"""What the benchmark runs: programs of Debian's, programs built here, and the extremes of work.c."""
+"""What the benchmark runs: programs of Debian's, programs built here, and the extremes of workloads.c."""
 import os
 import random
 import shutil
@@ -50,14 +50,14 @@ def _debian(directory):
 
 
 def _built(directory):
-    for name, compiler, source, flags in (("C++ templates, g++", "g++", "templates.cc", ("-O2",)),
-                                          ("C++ templates, clang++", "clang++", "templates.cc", ("-O2",)),
+    for name, compiler, source, flags in (("C++ templates, g++", "g++", "template_mixers.cc", ("-O2",)),
+                                          ("C++ templates, clang++", "clang++", "template_mixers.cc", ("-O2",)),
                                           ("Fortran stencil, gfortran", "gfortran", "stencil.f90", ("-O2",)),
-                                          ("C mini-app, gcc", "gcc", "work.c", ("-O2",)),
-                                          ("C mini-app, clang", "clang", "work.c", ("-O2",))):
+                                          ("C mini-app, gcc", "gcc", "workloads.c", ("-O2",)),
+                                          ("C mini-app, clang", "clang", "workloads.c", ("-O2",))):
         program = _build(directory, compiler, source, name.translate({ord(" "): "-", ord(","): None, ord("+"): "p"}), *flags)
         if program:
-            yield name, [program] + (["mini_app"] if source == "work.c" else []), not compiler.startswith("clang")
+            yield name, [program] + (["mini_app"] if source == "workloads.c" else []), not compiler.startswith("clang")
 
 
 def real(directory):
@@ -67,7 +67,7 @@ def real(directory):
 
 
 def extremes(directory):
-    program = _build(directory, "clang", "work.c", "work", "-O1")
+    program = _build(directory, "clang", "workloads.c", "work", "-O1")
     for name, what, threads, bars in (
             ("100,000 empty regions", "empty_regions", 2, {"off": EMPTY_REGIONS}),
             ("2,000,000 tasks of 0.5 us", "small_tasks", 2, {"off": SMALL_TASKS}),
@@ -92,5 +92,5 @@ def scaled(directory):
     """A small run, and the mini-app once and four times as long."""
     program = os.path.join(directory, "work")
     if not os.path.exists(program):
-        program = _build(directory, "clang", "work.c", "work", "-O1")
+        program = _build(directory, "clang", "workloads.c", "work", "-O1")
     return {name: [program, *command] for name, command in (("small", ["small"]), ("once", ["mini_app", "1"]), ("longer", ["mini_app", "4"]))}

@@ -22,8 +22,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, HERE)
 import costs  # noqa: E402
 import details  # noqa: E402
-import works  # noqa: E402
-from table import Table  # noqa: E402
+import workloads  # noqa: E402
+from figures_table import Table  # noqa: E402
 
 MODES, RATES = ("off", "online", "log"), (200, 1000, 5000)
 LOGGED = ("2,000,000 tasks of 0.5 us", "100,000 empty regions", "tasks of 10 us", "1,000 contexts")
@@ -109,7 +109,7 @@ def print_works(table, bench, options, kind, title, made):
                    if row[0] == title and row[2] == f"200/s -p {mode}" and row[3] == "CPU ratio"]
         if kind == "real" and len(medians) > 2:
             table.line("median over these programs", f"200/s -p {mode}", "CPU ratio", costs.quartiles(medians), "",
-                       works.REAL_MEDIAN if mode == "off" else None)
+                       workloads.REAL_MEDIAN if mode == "off" else None)
 
 
 def wanted(name, options):
@@ -155,10 +155,10 @@ def main():
         if options.program:
             command = [shutil.which(options.program[0]) or options.program[0], *options.program[1:]]
             options.only = None
-            print_works(table, bench, options, "given", "Given", [works.Work(" ".join(options.program)[:26], command, "given")])
+            print_works(table, bench, options, "given", "Given", [workloads.Work(" ".join(options.program)[:26], command, "given")])
         else:
-            print_works(table, bench, options, "real", "Programs", works.real(directory))
-            print_works(table, bench, options, "extreme", "Extremes", works.extremes(directory))
+            print_works(table, bench, options, "real", "Programs", workloads.real(directory))
+            print_works(table, bench, options, "extreme", "Extremes", workloads.extremes(directory))
             for name, section in details.SECTIONS:
                 if wanted(name, options):
                     section(table, bench, options)

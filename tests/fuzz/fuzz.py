@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs the fuzz targets, built by clang with the address and undefined-behaviour sanitizers.
 
-Usage: tests/fuzz/run [TARGET]...                all targets, a short run that is the same each time
-       tests/fuzz/run --long SECONDS [TARGET]... each target for so long, its corpus kept for the next time
-       tests/fuzz/run TARGET FILE...             these inputs once
+Usage: tests/fuzz/fuzz.py [TARGET]...                all targets, a short run that is the same each time
+       tests/fuzz/fuzz.py --long SECONDS [TARGET]... each target for so long, its corpus kept for the next time
+       tests/fuzz/fuzz.py TARGET FILE...             these inputs once
 
 Seeds are the golden measurements, and programs that are built now.  An input that fails is kept below the build
 directory, in sanitized/found: make it small (-minimize_crash=1), and a case of the unit tests or of tests/golden."""
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-import sanitized
+import sanitized_build as sanitized
 
 GOLDEN = os.path.join(sanitized.SOURCE, "tests", "golden")
 MARK = b"---file-"  # between the files of a directory, see fuzz_directory.c

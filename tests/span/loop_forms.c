@@ -1,6 +1,6 @@
-/* Loops, sections, single, locks: programs whose work and span follow from their text, see closed_forms.py: loopforms
+/* Loops, sections, single, locks: programs whose work and span follow from their text, see closed_forms.py: loop_forms
  * NAME THREADS runs one. */
-#include "moreforms.h"
+#include "forms.h"
 
 /* ---- loops ---- */
 

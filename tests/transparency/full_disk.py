@@ -29,7 +29,7 @@ class Small:
 
 
 def program(directory):
-    return build(directory, "full.c", flags=openmp_flags("gcc"))
+    return build(directory, "full_disk.c", flags=openmp_flags("gcc"))
 
 
 def measure(small, made, stage, mode="off"):

@@ -1,10 +1,10 @@
-"""Work and span of programs whose answer follows from their text (forms.c), exactly, for every runtime and number of threads."""
+"""Work and span of programs whose answer follows from their text (basic_forms.c), exactly, for every runtime and number of threads."""
 import glob
 import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from forms import FORMS, INCLUDE, program
+from basic_forms_table import FORMS, INCLUDE, program
 from measured import Measurement, build, tap
 
 # Rows of the report that have a closed form of their own, by form: kind, instances, work, span.
@@ -118,7 +118,7 @@ def user_regions(directory):
 
 @tap.case
 def rest_is_no_work(directory):
-    binary = build(directory, "rest.c", "clang", flags=("-O1", "-g", "-fopenmp", "-I", INCLUDE, "-ldl"))
+    binary = build(directory, "paused_measuring.c", "clang", flags=("-O1", "-g", "-fopenmp", "-I", INCLUDE, "-ldl"))
     for options, work, span in ((("--paused",), 43, 38), ((), 44, 39)):
         rows = Measurement(directory, binary, options=("-p", "online", "--work", "user", *options)).view("parallelism")
         assert (float(rows[0]["work"]), float(rows[0]["span"])) == (work, span), (options, rows[0])
@@ -126,7 +126,7 @@ def rest_is_no_work(directory):
 
 @tap.case
 def a_detached_task_ends_when_it_is_fulfilled(directory):
-    binary = build(directory, "detach.c", "clang", flags=("-O1", "-g", "-fopenmp", "-I", INCLUDE, "-ldl"))
+    binary = build(directory, "detached_task.c", "clang", flags=("-O1", "-g", "-fopenmp", "-I", INCLUDE, "-ldl"))
     for _ in range(3):
         rows = Measurement(directory, binary, options=("-p", "online", "--work", "user")).view("parallelism")
         assert (float(rows[0]["work"]), float(rows[0]["span"])) == (32, 27), rows[0]

@@ -1,5 +1,5 @@
-/* Tasks: programs whose work and span follow from their text, see closed_forms.py: taskforms NAME THREADS runs one. */
-#include "moreforms.h"
+/* Tasks: programs whose work and span follow from their text, see closed_forms.py: task_forms NAME THREADS runs one. */
+#include "forms.h"
 
 /* ---- tasks and their waits ---- */
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tests/unit/test_threads.c, what threads share in RT, built with the thread sanitizer: no data race."""
+"""tests/unit/test_concurrency.c, what threads share in RT, built with the thread sanitizer: no data race."""
 import glob
 import os
 import re
@@ -7,11 +7,11 @@ import subprocess
 import sys
 import tempfile
 
-import sanitized
+import sanitized_build as sanitized
 
 FLAGS = ("-std=gnu11", "-g", "-O1", "-w", "-fsanitize=thread", "-ftls-model=initial-exec", "-I", sanitized.SOURCE)
 RT = os.path.join(sanitized.SOURCE, "hpcrun-lite", "rt")
-TEST = os.path.join(sanitized.SOURCE, "tests", "unit", "test_threads.c")
+TEST = os.path.join(sanitized.SOURCE, "tests", "unit", "test_concurrency.c")
 
 
 def compiler():
