@@ -55,7 +55,7 @@ def small(directory):
         return None
     program = os.path.join(directory, "templates")
     here = os.path.dirname(os.path.abspath(__file__))
-    subprocess.run(["g++", "-O2", "-g", "-fopenmp", os.path.join(here, "templates.cc"), "-o", program], check=True)
+    subprocess.run(["g++", "-O2", "-g", "-fopenmp", os.path.join(here, "template_mixers.cc"), "-o", program], check=True)
     return program
 
 

@@ -70,7 +70,7 @@ class Bench:
         self.directory = directory
         self.cost = os.path.join(directory, "cost")
         self.out = os.path.join(directory, "out")
-        subprocess.run(["gcc", "-O2", os.path.join(HERE, "cost.c"), "-o", self.cost], check=True)
+        subprocess.run(["gcc", "-O2", os.path.join(HERE, "run_cost.c"), "-o", self.cost], check=True)
 
     def run(self, command, way, settings=None, stdin=subprocess.DEVNULL, keep=False):
         """One run; what the last one left in self.out goes first, unless it is to be kept."""

@@ -5,7 +5,7 @@ import subprocess
 
 import addresses
 import costs
-import works
+import workloads
 
 SAMPLE_US, TASK_NS, SMALL_KB, REPORT_S = 10, 60, 30, 0.3
 
@@ -29,7 +29,7 @@ def output(command, environment=None):
 
 def samples(table, bench, options):
     """The time in the handler, from samples that a program gives itself; with delivery, from two rates."""
-    program = built(bench, "gcc", "samples.c", "-O1")
+    program = built(bench, "gcc", "self_samples.c", "-O1")
     table.begin("One sample", "CPU time beyond that of an empty handler; cold: the program touches 4 MB before each")
     launch = [options.launcher, "-q", "--overwrite", "-o", bench.out, "-e", costs.NEVER]
     for depth in (10, 30, 200, 1000):
@@ -41,7 +41,7 @@ def samples(table, bench, options):
                 table.line(f"{depth} frames, {name}", f"-p {mode}", "handler, median", median, "us")
                 table.line(f"{depth} frames, {name}", f"-p {mode}", "handler, 95th percentile", most, "us",
                            SAMPLE_US if depth == 30 else None)
-    work = built(bench, "clang", "work.c", "-O1", "-fopenmp")
+    work = built(bench, "clang", "workloads.c", "-O1", "-fopenmp")
     slow, fast = costs.lite(200, "off", launcher=options.launcher), costs.lite(5000, "off", launcher=options.launcher)
     for name in ("deep_30", "deep_200", "contexts_1000"):
         done = bench.rounds([work, name], [slow, fast], options.runs)
@@ -51,7 +51,7 @@ def samples(table, bench, options):
 
 def events(table, bench, options):
     """What one construct costs beyond a tool whose callbacks are empty."""
-    program = built(bench, "clang", "events.c", "-O1", "-fopenmp")
+    program = built(bench, "clang", "construct_costs.c", "-O1", "-fopenmp")
     tool = os.path.join(bench.directory, "empty_tool.so")
     subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-I", costs.TOP, os.path.join(costs.HERE, "empty_tool.c"), "-o", tool], check=True)
     table.begin("One event", "all callbacks of one construct together; beyond: what a tool with empty callbacks costs is taken off")
@@ -74,7 +74,7 @@ def events(table, bench, options):
 
 def memory(table, bench, options):
     """Is memory constant over time, and how small can a measurement be."""
-    commands = works.scaled(bench.directory)
+    commands = workloads.scaled(bench.directory)
     if not shutil.which("clang"):
         return
     table.begin("Memory and files", "the mini-app, and four times as long; a small run of two threads for a second")

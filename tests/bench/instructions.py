@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "cli"))
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import tap  # noqa: E402
 
 TOP = os.path.dirname(os.path.dirname(HERE))
@@ -31,12 +31,12 @@ HARDLY_EVER = "task-clock@3600000000"  # mostly no sample but those that a progr
 TRIES = 3
 
 # Name: program and arguments, with {} for how many; few and many of them; -p; the objects that count.
-EVENTS = {name: ("events.c", [construct, "{}", str(ROUNDS)], (FEW, MANY), mode, (OURS,))
+EVENTS = {name: ("construct_costs.c", [construct, "{}", str(ROUNDS)], (FEW, MANY), mode, (OURS,))
           for construct in ("task1", "region", "region2", "barrier2", "critical", "lock", "dynamic1")
           for mode in ("off", "online")
           for name in (f"{construct} {mode}",)
           if name != "dynamic1 off"}  # then nothing of ours is called
-SAMPLES = {f"sample, {depth} frames": ("samples.c", [str(depth), "{}", "spin"], (24, 72), "off", (OURS, UNWINDER))
+SAMPLES = {f"sample, {depth} frames": ("self_samples.c", [str(depth), "{}", "spin"], (24, 72), "off", (OURS, UNWINDER))
            for depth in (10, 30, 200)}
 ALL = {**EVENTS, **SAMPLES}
 
@@ -96,7 +96,7 @@ def run(directory, program, arguments, mode, objects, samples):
 def measure(directory, name):
     source, arguments, amounts, mode, objects = ALL[name]
     program = build(directory, source)
-    is_sample = source == "samples.c"
+    is_sample = source == "self_samples.c"
     few, many = (run(directory, program, [argument.format(amount) for argument in arguments], mode, objects, amount * is_sample)
                  for amount in amounts)
     return (many[0] - few[0]) / (many[1] - few[1] if is_sample else amounts[1] - amounts[0])

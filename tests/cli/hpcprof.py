@@ -4,15 +4,16 @@
 Run with --update it writes the expected files anew from what the program prints: look at the difference before
 keeping it."""
 import csv
+import glob
 import io
 import json
 import os
 import subprocess
 import sys
 
-from tap import REPORT, case, environment, main
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from tap import GOLDEN, REPORT, case, environment, main
 
-GOLDEN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden")
 SOUND = ("basic", "zstd", "live", "two", "events", "blame", "blames", "huge", "plain", "waits", "graph", "graphs",
          "units", "recorded", "recorded-time")
 BAD = ("hostile", "truncated", "flipped", "version", "empty", "foreign", "lies")
@@ -48,7 +49,7 @@ def refused(*arguments):
 
 
 def expected():
-    """What is compared with the files in tests/golden: file name → (arguments, exit status, stream)."""
+    """What is compared with the files below tests/golden: file name → (arguments, exit status, stream)."""
     table = {}
     for view in VIEWS:
         table[f"basic.{view}.txt"] = (("-q", "--view", view, "basic"), 0, "stdout")
@@ -82,12 +83,17 @@ def expected():
     return table
 
 
+def golden_file(name):
+    """An expected file stands beside the measurement that it begins with."""
+    return os.path.join(GOLDEN, name.split(".")[0], name)
+
+
 @case
 def output_is_as_expected(_):
     for name, (arguments, status, stream) in expected().items():
         done = report(*arguments)
         assert done.returncode == status, (name, done)
-        with open(os.path.join(GOLDEN, name), "rb") as file:
+        with open(golden_file(name), "rb") as file:
             assert getattr(done, stream) == file.read(), (name, getattr(done, stream).decode(errors="replace"))
 
 
@@ -722,8 +728,8 @@ def directories_without_measurements(directory):
 @case
 def sound_files_beside_damaged_ones(directory):
     for name in ("basic", "foreign", "truncated"):
-        for file in os.listdir(os.path.join(GOLDEN, name)):
-            os.symlink(os.path.join(GOLDEN, name, file), os.path.join(directory, name + ".hpcrun"))
+        for file in glob.glob(os.path.join(GOLDEN, name, "*.hpcrun")):
+            os.symlink(file, os.path.join(directory, name + ".hpcrun"))
     done = report("-q", "--view", "threads", "-f", "csv", directory)
     assert done.returncode == 1
     assert b"foreign.hpcrun" in done.stderr and b"truncated.hpcrun" in done.stderr
@@ -768,7 +774,7 @@ def the_command_line_is_checked(_):
 def update():
     """Writes the expected files."""
     for name, (arguments, _, stream) in expected().items():
-        with open(os.path.join(GOLDEN, name), "wb") as file:
+        with open(golden_file(name), "wb") as file:
             file.write(getattr(report(*arguments), stream))
 
 

@@ -8,8 +8,8 @@ import stat
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from tap import DEPS, LAUNCHER, LIBRARY, Skip, case, compile_c, environment, main, run  # noqa: E402
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from tap import DEPS, LAUNCHER, LIBRARY, SUPPORT, Skip, case, compile_c, environment, main, run  # noqa: E402
 
 PRIVATE_LIBOMP = os.path.join(os.path.dirname(LIBRARY), "omp", "libomp.so.5")
 
@@ -132,7 +132,7 @@ def work_without_a_counter_fails_before_the_program_runs(directory):
 @case
 def forbidden_counters_are_told_from_missing_ones(directory):
     deny = os.path.join(directory, "deny")
-    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "programs", "deny.c")
+    source = os.path.join(SUPPORT, "deny_perf_event.c")
     assert run("gcc", source, "-o", deny).returncode == 0
     result = run(deny, LAUNCHER, "-q", "--work", "instructions", "true", cwd=directory)
     fails(result, 125, "--work instructions is forbidden", "use --work cpu-time")
@@ -690,7 +690,7 @@ def diagnose_finds_sanitizers(directory):
 @case
 def diagnose_finds_what_forbids_perf(directory):
     deny = os.path.join(directory, "deny")
-    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "programs", "deny.c")
+    source = os.path.join(SUPPORT, "deny_perf_event.c")
     assert run("gcc", source, "-o", deny).returncode == 0
     finds(run(deny, LAUNCHER, "--diagnose", "true", cwd=directory), "!! events task-clock: CPU-time timers",
           "perf_event" if os.geteuid() else "denied by a container's seccomp")

@@ -3,12 +3,13 @@
 that is not whole is never presented as one."""
 import os
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from tap import REPORT, Skip, case, compile_c, environment, main, run
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from tap import GOLDEN, REPORT, Skip, case, compile_c, environment, main, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-GOLDEN = os.path.join(os.path.dirname(HERE), "golden")
 # View, its options, the measurements.
 REPORTS = [("summary", (), "recorded"), ("topdown", ("-f", "csv"), "events"), ("topdown", ("--root", "#2"), "blame"),
            ("bottomup", ("-f", "csv"), "blame"), ("flat", ("-f", "json"), "blame"), ("threads", (), "two"),

@@ -15,7 +15,7 @@ enum { FILES_MAX = 4 };
 static const char *const views[] = {"summary",    "topdown",     "bottomup",      "flat",   "threads",
                                     "efficiency", "parallelism", "critical-path", "whatif", "speedup"};
 static const char *const formats[] = {"text", "csv", "json"};
-static const uint64_t mark = 0x2d656c69662d2d2d; /* "---file-": written between files by tests/fuzz/run */
+static const uint64_t mark = 0x2d656c69662d2d2d; /* "---file-": written between files by tests/fuzz/fuzz.py */
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsigned seed)
 {

@@ -17,7 +17,7 @@ import tempfile
 import time
 import zlib
 
-import sanitized
+import sanitized_build as sanitized
 
 GOLDEN = os.path.join(sanitized.SOURCE, "tests", "golden")
 VIEWS = ("summary", "topdown", "bottomup", "flat", "threads", "efficiency", "parallelism", "critical-path", "whatif",

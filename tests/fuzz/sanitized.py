@@ -1,65 +1,53 @@
-"""The build with the address and undefined-behaviour sanitizers, in the directory `sanitized` of the build: by clang,
-with the fuzz targets, where clang has its fuzzer's library; else by the compiler that there is, without them."""
+#!/usr/bin/env python3
+"""The unit tests and the command-line tests of hpcprof-lite once more, on a build with the address and
+undefined-behaviour sanitizers."""
 import os
+import re
 import subprocess
 import sys
-import tempfile
 
-SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BUILD = os.environ.get("HPCRUN_LITE_TEST_BUILD", os.path.join(SOURCE, "build"))
-PLACE = os.path.join(BUILD, "sanitized")
-FLAGS = "-fsanitize=float-cast-overflow -fno-sanitize-recover=undefined,float-cast-overflow"
-SETTINGS = {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:max_allocation_size_mb=4096",
-            "UBSAN_OPTIONS": "print_stacktrace=1"}
-# Where children die of libdwarf as a matter of course, naming the functions of each takes most of the time.
-TERSE = ":symbolize=0"
+import sanitized_build as sanitized
+
+UNITS = ("read", "merge", "ranks", "serialisation", "hostile_files", "replay", "log_reader", "workspan", "symbols", "symbols_damage",
+         "format", "causes", "efficiency")
+REPORT = "hpcprof-lite/hpcprof-lite"
 
 
-def links(*command):
-    """Whether a compiler makes a program with these options."""
-    with tempfile.TemporaryDirectory(prefix="hpcrun-lite-test-") as directory:
-        source = os.path.join(directory, "a.c")
-        with open(source, "w", encoding="utf-8") as file:
-            file.write("#include <stddef.h>\nint LLVMFuzzerTestOneInput(const unsigned char *d, size_t n)\n"
-                       "{ return n > 1 && d[0] == d[1]; }\n")
-        try:
-            return subprocess.run([*command, source, "-o", os.path.join(directory, "a.so")], check=False,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
-        except FileNotFoundError:
-            return False
+def cases():
+    """What is run: its name and command."""
+    for name in UNITS:
+        yield name, [os.path.join(sanitized.PLACE, "tests", "test_" + name)]
+    yield "hpcprof", [sys.executable, os.path.join(sanitized.SOURCE, "tests", "cli", "hpcprof.py")]
 
 
-def fuzzer():
-    """Whether clang has all that the fuzz targets need."""
-    return links("clang", "-fsanitize=fuzzer,address,undefined")
+def main():
+    if not sanitized.compiler():
+        print("1..0 # SKIP no compiler here has the address and undefined-behaviour sanitizers")
+        return 0
+    # What is not for the report is not built: the sanitizers do not suit a preloaded library.
+    sanitized.build(REPORT, *(f"tests/test_{name}" for name in UNITS))
+    environment = {**os.environ, **sanitized.SETTINGS, "CMOCKA_MESSAGE_OUTPUT": "TAP",
+                   "HPCRUN_LITE_TEST_REPORT": os.path.join(sanitized.PLACE, REPORT)}
+    number = failed = 0
+    for name, command in cases():
+        own = dict(environment)
+        if name.startswith("symbols"):
+            own["ASAN_OPTIONS"] += sanitized.TERSE
+        done = subprocess.run(command, env=own, check=False, text=True, errors="replace",
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        lines = re.findall(r"^(ok|not ok) \d+ -? ?(.*)", done.stdout, re.M)
+        bad = done.returncode != 0 or not lines or any(word == "not ok" for word, _ in lines)
+        for word, text in lines:
+            number += 1
+            print(f"{word} {number} - {name}: {text}", flush=True)
+        if bad:
+            failed += 1
+            number += 1
+            print(f"not ok {number} - {name}: exit status {done.returncode}")
+            print("# " + done.stdout[-4000:].replace("\n", "\n# "), flush=True)
+    print(f"1..{number}")
+    return 1 if failed else 0
 
 
-def compiler():
-    """What to build with, and the options; None where nothing has the sanitizers."""
-    if fuzzer():
-        return "clang", ["-Dfuzz=true", f"-Dc_args=-fsanitize=fuzzer-no-link {FLAGS}"]
-    for name in (os.environ.get("CC", "cc"), "clang"):
-        if links(name, "-shared", "-fPIC", "-fsanitize=address,undefined"):
-            return name, [f"-Dc_args={FLAGS}"]
-    return None
-
-
-def checked(*command, **settings):
-    """Runs a step of the build; what it says is shown where it fails."""
-    done = subprocess.run(command, cwd=SOURCE, env={**os.environ, **settings}, text=True, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if done.returncode:
-        sys.stderr.write(done.stdout)
-        raise RuntimeError(f"{command[0]} failed")
-
-
-def build(*targets):
-    """Builds targets, named by their paths below the build directory."""
-    found = compiler()
-    if not found:
-        raise RuntimeError("no compiler here has the address and undefined-behaviour sanitizers")
-    if not os.path.exists(os.path.join(PLACE, "build.ninja")):
-        checked(os.environ.get("MESON", "meson"), "setup", PLACE, "-Db_sanitize=address,undefined", "-Db_lundef=false",
-                "-Doptimization=1", "-Ddebug=true", *found[1], CC=found[0])
-    checked("ninja", "-C", PLACE, *targets)
-    return PLACE
+if __name__ == "__main__":
+    sys.exit(main())

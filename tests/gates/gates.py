@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import tap  # noqa: E402
 
 SOURCE = os.environ["HPCRUN_LITE_TEST_SOURCE"]

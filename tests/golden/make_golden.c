@@ -3,7 +3,7 @@
  * Each becomes DIRECTORY/NAME/node1-PID-1.hpcrun.  The files are kept in the repository, so that a change of the format
  * shows; this program says what is in them, and makes new ones where the format changes on purpose.
  */
-#include "tests/golden/compose_log.h"
+#include "tests/support/compose_log.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Every loss is seen: in the summary and its table with what to do about it, in the line at exit, in
  * doc/reliability.md, and, where samples of a thread are concerned, in the threads' view. */
 #include "hpcrun-lite/process/losses.h"
-#include "tests/golden/compose.h"
+#include "tests/support/compose_measurement.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

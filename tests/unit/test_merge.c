@@ -3,7 +3,7 @@
 #include "hpcprof-lite/views/derived.h"
 #include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/views/topdown.h"
-#include "tests/golden/compose.h"
+#include "tests/support/compose_measurement.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

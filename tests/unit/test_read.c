@@ -6,7 +6,7 @@
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/views/topdown.h"
-#include "tests/golden/compose.h"
+#include "tests/support/compose_measurement.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

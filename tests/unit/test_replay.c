@@ -1,6 +1,6 @@
 /* The log of the graph replayed: closed forms, scenarios and schedules derived by hand. */
 #include "hpcprof-lite/replay/list_schedule.h"
-#include "tests/unit/told.h"
+#include "tests/unit/replay_log_builder.h"
 
 #include <math.h>
 #include <stdlib.h>

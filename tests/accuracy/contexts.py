@@ -1,0 +1,335 @@
+"""Work on known paths: compiled by GCC and clang, 2 to 64 threads, nested regions, tasks."""
+import csv
+import io
+import os
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from measured import Measurement, build, near, no_runtime, sums_hold, tap, work_of
+
+# Samples are 1 ms of CPU time, the shortest part is 0.3 s: a relative standard error of at most 1/√300 = 6 %, and 10 % is asked for.
+# The noise of one sample more or less in 300 comes on top: 12 %.
+SHARE = 0.12
+
+
+def check_paths(directory, compiler, threads):
+    run = Measurement(directory, build(directory, "known_paths.c", compiler), OMP_NUM_THREADS=str(threads))
+    assert run.done.returncode == 0 and run.done.stdout == f"{threads} threads, done\n", run.done
+    nodes = run.tree()
+    sums_hold(nodes)
+    no_runtime(nodes)
+    near(work_of(nodes, "serial_part"), 0.4, SHARE, "serial_part")
+    near(work_of(nodes, "kernel", "heavy_caller"), 2.4, SHARE, "kernel of heavy_caller")
+    near(work_of(nodes, "kernel", "light_caller"), 0.8, SHARE, "kernel of light_caller")
+    near(work_of(nodes, "other", "light_caller"), 0.3, SHARE, "other")
+    assert abs(work_of(nodes, "kernel") - work_of(nodes, "kernel", "heavy_caller") - work_of(nodes, "kernel", "light_caller")) < 1e-9
+    for node in nodes:
+        if node.name in ("kernel", "other"):
+            assert node.parent.kind == "parallel" and node.path()[0] == "main", node.path()
+            assert "known_paths.c:" in node.parent.name, node.parent.name
+    assert len(run.threads()) == threads
+
+
+@tap.case
+def paths_by_clang_with_2_threads(directory):
+    check_paths(directory, "clang", 2)
+
+
+@tap.case
+def paths_by_clang_with_8_threads(directory):
+    check_paths(directory, "clang", 8)
+
+
+@tap.case
+def paths_by_gcc_with_2_threads(directory):
+    check_paths(directory, "gcc", 2)
+
+
+@tap.case
+def paths_by_gcc_with_5_threads(directory):
+    check_paths(directory, "gcc", 5)
+
+
+@tap.case
+def paths_of_many_threads(directory):
+    check_paths(directory, "clang", 64)
+
+
+def check_nested(directory, compiler):
+    run = Measurement(directory, build(directory, "nested_regions.c", compiler))
+    assert run.done.stdout == "done\n", run.done
+    nodes = run.tree()
+    sums_hold(nodes)
+    no_runtime(nodes)
+    near(work_of(nodes, "leaf_work"), 1.6, SHARE, "leaf_work")
+    near(work_of(nodes, "middle_work"), 0.8, SHARE, "middle_work")
+    for node in nodes:
+        if node.name == "leaf_work":
+            path = node.path()
+            kinds = [above.kind for above in (node.parent, node.parent.parent.parent)]
+            assert path[0:2] == ["main", "outer_caller"] and path[3] == "middle_caller", path
+            assert kinds == ["parallel", "parallel"] and len(path) == 6, path
+
+
+@tap.case
+def nested_regions_by_clang(directory):
+    check_nested(directory, "clang")
+
+
+@tap.case
+def nested_regions_by_gcc(directory):
+    check_nested(directory, "gcc")
+
+
+def check_tasks(directory, compiler):
+    run = Measurement(directory, build(directory, "created_tasks.c", compiler), OMP_NUM_THREADS="3")
+    nodes = run.tree()
+    sums_hold(nodes)
+    no_runtime(nodes)
+    near(work_of(nodes, "task_work"), 0.8, SHARE, "task_work")
+    near(work_of(nodes, "waiting_work"), 0.2, 2 * SHARE, "waiting_work")  # 200 samples
+    for node in nodes:
+        path = node.path()
+        if node.name == "task_work":
+            assert node.parent.kind == "task" and node.parent.parent.kind == "parallel", path
+            assert "created_tasks.c:" in node.parent.name, path
+            assert path[0:2] == ["main", "creator"] and len(path) == 5, path
+        if node.name == "waiting_work":
+            assert node.parent.kind == "parallel", path
+    idle = sum(float(row["idle_s"]) for row in run.threads())
+    tap.timed(idle >= 0.3, f"two of three threads wait 0.2 s for waiting_work: {idle}")
+
+
+@tap.case
+def tasks_by_clang(directory):
+    check_tasks(directory, "clang")
+
+
+@tap.case
+def tasks_by_gcc(directory):
+    check_tasks(directory, "gcc")
+
+
+def check_creation(directory, compiler):
+    """Tasks stand below what created them, through tasks, and a recursive task once."""
+    program = build(directory, "task_creation.c", compiler)
+    run = Measurement(directory, program, options=("-e", "task-clock@f1000", "--task-context", "creation"))
+    assert run.done.stdout == "256 leaves\n" and "unknown origin" not in run.done.stderr, run.done
+    nodes = run.tree()
+    sums_hold(nodes)
+    no_runtime(nodes)
+    near(work_of(nodes, "leaf", "make_through_task"), 0.2, 2 * SHARE, "leaf made by a task")  # 200 samples
+    near(work_of(nodes, "leaf", "make_leaf"), 0.6, SHARE, "leaf made in all")
+    near(work_of(nodes, "leaf", "recurse"), 0.256, 2 * SHARE, "leaf at the end of the recursion")
+    for node in nodes:
+        path, kinds = node.path(), []
+        above = node
+        while above:
+            kinds.append(above.kind)
+            above = above.parent
+        if node.name == "leaf" and "make_through_task" in path:
+            assert path[0] == "main" and path[1].startswith("parallel @ task_creation.c:57") and kinds.count("task") == 2, path
+            assert path.index("create_all") < path.index("make_through_task") < path.index("make_leaf"), path
+        elif node.name == "leaf" and "make_leaf" in path:
+            assert kinds.count("task") == 1 and "create_all" in path, path
+        elif node.name == "leaf":
+            # recurse() calls itself 8 deep at most; of its tasks, each created by another, one is left; one prints the sum.
+            assert kinds.count("task") <= 2 and path.count("recurse") <= 2 * 9 and "create_all" in path, path
+
+
+@tap.case
+def task_creation_by_clang(directory):
+    check_creation(directory, "clang")
+
+
+@tap.case
+def task_creation_by_gcc(directory):
+    check_creation(directory, "gcc")
+
+
+def check_creator(directory, compiler):
+    # Optimised, creator() jumps into the runtime and has no frame: the call instruction in main() tells of it.
+    program = build(directory, "created_tasks.c", compiler, flags=("-O2", "-g", "-fopenmp"))
+    nodes = Measurement(directory, program, OMP_NUM_THREADS="2").tree()
+    sums_hold(nodes)
+    paths = [node.path() for node in nodes if node.name == "task_work"]
+    assert paths and all(path[0:2] == ["main", "creator"] for path in paths), paths
+
+
+@tap.case
+def creators_that_end_in_their_region_by_gcc(directory):
+    check_creator(directory, "gcc")
+
+
+@tap.case
+def creators_that_end_in_their_region_by_clang(directory):
+    check_creator(directory, "clang")
+
+
+@tap.case
+def wall_sampling_sees_both_times(directory):
+    run = Measurement(directory, build(directory, "known_paths.c", "clang"), options=("-e", "wall@f500"), OMP_NUM_THREADS="2")
+    nodes = run.tree()
+    sums_hold(nodes)
+    # Elapsed time is at least the CPU time, and not more than the threads' lives.
+    wall = sum(float(row["wall_s"]) for row in run.threads())
+    assert 3.2 * (1 - SHARE) < work_of(nodes, "kernel") < wall, (work_of(nodes, "kernel"), wall)
+
+
+@tap.case
+def nested_regions_on_every_libomp(directory):
+    program, tried = build(directory, "nested_regions.c", "clang"), 0
+    for version in (14, 15, 16, 19):
+        library = os.path.join(tap.DEPS, f"libomp-{version}", "libomp.so.5")
+        if not os.path.exists(library):
+            continue
+        run = Measurement(directory, program, options=("-e", "task-clock@f1000", "--omp-runtime", library))
+        nodes = run.tree()
+        near(work_of(nodes, "leaf_work", "middle_caller"), 1.6, SHARE, f"leaf_work on libomp {version}")
+        assert work_of(nodes, "leaf_work") == work_of(nodes, "leaf_work", "outer_caller")
+        tried += 1
+    assert tried >= 2, "scripts/setup unpacks four"
+
+
+def check_direct_calls(directory, compiler):
+    # Code that libomp has the compiler call, so that the task's exit frame does not lie in the runtime's frames.
+    source = """
+#include <omp.h>
+#include "burn.h"
+__attribute__((noinline)) double in_loop(void) { return burn(0.02) + 1; }
+__attribute__((noinline)) double in_task(void) { return burn(0.02) + 2; }
+void loops(void)
+{
+#pragma omp parallel for schedule(dynamic) num_threads(2)
+  for (int i = 0; i < 30; i++)
+    in_loop();
+#pragma omp parallel for schedule(guided) num_threads(2)
+  for (int i = 0; i < 30; i++)
+    in_loop();
+}
+void tasks(void)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  for (int i = 0; i < 30; i++) {
+#pragma omp task if (0)
+    in_task();
+  }
+}
+int main(void) { loops(); tasks(); return 0; }
+"""
+    for level in ("-O0", "-O2"):
+        program = tap.compile_c(directory, "direct" + level, source, "-fopenmp", level, f"-I{tap.SUPPORT}", compiler=compiler)
+        nodes = Measurement(directory, program).tree()
+        sums_hold(nodes)
+        no_runtime(nodes)
+        near(work_of(nodes, "in_loop", "loops"), 1.2, SHARE, f"in_loop {level}")
+        near(work_of(nodes, "in_task", "tasks"), 0.6, SHARE, f"in_task {level}")
+        tap.timed(nodes[0].value("overhead_incl_s") < 0.1, nodes[0].row)
+
+
+@tap.case
+def code_called_directly_by_gcc(directory):
+    check_direct_calls(directory, "gcc")
+
+
+@tap.case
+def code_called_directly_by_clang(directory):
+    check_direct_calls(directory, "clang")
+
+
+@tap.case
+def a_program_in_step_with_the_sampling(directory):
+    # 2 ms here, 3 ms there, for ever: sampled at exactly every 5 ms it would seem to be in one place only.
+    source = """
+#include "burn.h"
+static double now;
+__attribute__((noinline)) double until(double end) { return burn(end - now) + 1; }
+__attribute__((noinline)) void part_a(double end) { until(end); now = burn_clock(); __asm__ volatile(""); }
+__attribute__((noinline)) void part_b(double end) { until(end); now = burn_clock(); __asm__ volatile("" ::: "memory"); }
+int main(void)
+{
+  double start = now = burn_clock();
+  for (int i = 0; i < 600; i++) {
+    part_a(start + i * 5e-3 + 2e-3);
+    part_b(start + i * 5e-3 + 5e-3);
+  }
+  return 0;
+}
+"""
+    program = tap.compile_c(directory, "steps", source, f"-I{tap.SUPPORT}")
+    nodes = Measurement(directory, program, options=("-e", "task-clock@f200")).tree()
+    near(work_of(nodes, "part_a"), 1.2, 0.25, "part_a")  # 240 samples, 6 %: four times
+    near(work_of(nodes, "part_b"), 1.8, 0.25, "part_b")
+
+
+@tap.case
+def a_file_that_is_cut_off_keeps_what_stands_before(directory):
+    run = Measurement(directory, build(directory, "known_paths.c", "clang"), OMP_NUM_THREADS="4")
+    whole = run.tree()[0].value("work_incl_s")
+    name = next(name for name in os.listdir(run.output) if name.endswith(".hpcrun"))
+    path = os.path.join(run.output, name)
+    os.truncate(path, os.path.getsize(path) * 9 // 10)
+    done = tap.run(tap.REPORT, "--view", "topdown", "-f", "csv", run.output)
+    assert done.returncode == 1 and "cut off" in done.stderr, done
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert 0.4 * whole < float(rows[0]["work_incl_s"]) < whole, (rows[0], whole)
+    assert any(row["name"] == "kernel" for row in rows)
+
+
+@tap.case
+def locks_taken_again_are_not_waits(directory):
+    source = """
+#include <omp.h>
+#include "burn.h"
+int main(void)
+{
+  omp_nest_lock_t lock;
+  omp_init_nest_lock(&lock);
+  omp_set_nest_lock(&lock);
+  omp_set_nest_lock(&lock);
+  burn(0.5);
+  return 0;
+}
+"""
+    program = tap.compile_c(directory, "again", source, "-fopenmp", f"-I{tap.SUPPORT}", compiler="clang")
+    run = Measurement(directory, program)
+    near(work_of(run.tree(), "main"), 0.5, SHARE, "main")
+    tap.timed(float(run.threads()[0]["lockwait_s"]) < 0.01, run.threads())
+
+
+@tap.case
+def contended_locks_are_waits(directory):
+    source = """
+#include <omp.h>
+#include "burn.h"
+int main(void)
+{
+#pragma omp parallel num_threads(2)
+  for (int i = 0; i < 10; i++) {
+#pragma omp critical
+    burn(0.03);
+  }
+  return 0;
+}
+"""
+    program = tap.compile_c(directory, "contended", source, "-fopenmp", f"-I{tap.SUPPORT}", compiler="clang")
+    run = Measurement(directory, program)
+    waited = sum(float(row["lockwait_s"]) for row in run.threads())
+    elapsed = max(float(row["wall_s"]) for row in run.threads())
+    tap.timed(0.3 * elapsed < waited < 1.1 * elapsed, (waited, elapsed))  # one of two always waits, but for the last turns
+
+
+@tap.case
+def several_events_at_once(directory):
+    run = Measurement(directory, build(directory, "known_paths.c", "clang"),
+                      options=("-e", "task-clock@f500", "-e", "cpu-clock@f500", "-e", "page-faults@10", "-e", "wall@f200"), OMP_NUM_THREADS="2")
+    nodes = run.tree()
+    near(work_of(nodes, "kernel"), 3.2, SHARE, "kernel")
+    # The other clock of CPU time also counts what threads that wait spin away.
+    cpu = sum(float(row["cpu_s"]) for row in run.threads())
+    tap.timed(0.95 * nodes[0].value("work_incl_s") < nodes[0].value("cpu-clock_incl") < 1.05 * cpu, (nodes[0].row, cpu))
+    assert nodes[0].value("page-faults_incl") > 0 and nodes[0].value("wall_incl") > 1.5, nodes[0].row
+
+
+tap.main()

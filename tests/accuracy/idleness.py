@@ -1,0 +1,239 @@
+"""Who causes idleness: serial code, heavy threads and lone workers carry what the others wait, by closed forms.
+
+A program's parts burn known CPU time.  Samples come every 0.5 ms of it, evenly: a part of 60 ms has 120 of them, and
+one more or less at either end is 2 %.  Where one thread of T works, each of its samples carries T - 1 times itself:
+the ratio of idleness to work has no sampling error but that of the moments at which the others come and go.
+"""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from measured import Measurement, build, clocks, idleness_of, libomps, near, openmp_flags, sums_hold, tap, work_of
+
+EVENT = ("-e", "task-clock@f2000")
+KINDS = ("barrier", "region_end", "for", "dynamic", "sections", "single", "copyprivate", "reduction", "taskwait",
+         "taskgroup", "taskwait_depend", "helping_taskwait", "helping_taskgroup", "taskloop")
+
+
+class Blamed:
+    """A run of one of idleness.c's modes: its own clocks, and the tree and threads of the report."""
+
+    def __init__(self, directory, mode, compiler, threads, policy="passive", options=(), source="idleness.c", **settings):
+        program = build(directory, source, compiler, flags=openmp_flags(compiler))
+        self.run = Measurement(directory, program, mode, options=(*EVENT, *options), OMP_NUM_THREADS=str(threads),
+                               OMP_WAIT_POLICY=policy, **settings)
+        assert self.run.done.returncode == 0, self.run.done
+        self.clocks = clocks(self.run.done.stdout)
+        self.nodes, self.rows = self.run.tree(), self.run.threads()
+        self.threads, self.what = threads, f"{mode} by {compiler}, {threads} threads, {policy}"
+        sums_hold(self.nodes)
+        for loss in ("states repaired", "not charged", "for want of memory", "unknown"):
+            assert loss not in self.run.done.stderr, self.run.done.stderr.splitlines()[-1]
+
+    def exact(self, column="idle_s"):
+        return sum(float(row[column]) for row in self.rows)
+
+    def idle_as_its_own_clocks_say(self, share=0.03):
+        """The exact idleness is from callbacks; threads come to life a little before their first region."""
+        waited = self.clocks["waited"]
+        tap.timed(abs(self.exact() - waited) < share * waited + 0.005 * self.threads,
+                  f"{self.what}: {self.exact()}, own clocks {waited}")
+
+    def relative(self, function, threads_waiting, threads, share=0.05, below=None):
+        """The relative idleness of a function: what it causes, of all that it stands for."""
+        idle, work = idleness_of(self.nodes, function, below), work_of(self.nodes, function, below)
+        near(idle / (idle + work), threads_waiting / threads, share, f"{self.what}: relative idleness of {function} below {below}")
+
+
+# ---- sequential code ----
+
+def check_serial(directory, compiler, threads, policy="passive", **settings):
+    run = Blamed(directory, "serial", compiler, threads, policy, **settings)
+    for function, burnt in (("before_regions", 0.2), ("between_regions", 0.3), ("after_regions", 0.1)):
+        near(idleness_of(run.nodes, function), (threads - 1) * burnt, 0.05, f"{run.what}: {function}")
+        run.relative(function, threads - 1, threads, 0.01)
+    # Before its first region nobody waits, and the workers do so until they end.
+    waited = run.clocks["waited"]
+    tap.timed(abs(run.exact() - waited) < 0.03 * waited + 0.005 * threads, (run.what, run.exact(), waited))
+    return run
+
+
+@tap.case
+def serial_code_by_gcc_with_2_threads(directory):
+    check_serial(directory, "gcc", 2)
+
+
+@tap.case
+def serial_code_by_clang_with_4_threads(directory):
+    check_serial(directory, "clang", 4)
+
+
+@tap.case
+def serial_code_by_clang_19_with_8_threads(directory):
+    check_serial(directory, "clang-19", 8)
+
+
+@tap.case
+def serial_code_by_gcc_with_16_threads(directory):
+    check_serial(directory, "gcc", 16)
+
+
+@tap.case
+def serial_code_beside_threads_that_spin(directory):
+    check_serial(directory, "clang", 2, "active")
+
+
+@tap.case
+def serial_code_against_other_baselines(directory):
+    run = check_serial(directory, "clang", 2)
+    shared, core = run.run.tree("--idleness", "shared"), run.run.tree("--idleness", "core")
+    cores = float(len(os.sched_getaffinity(0)))
+    for function, burnt in (("before_regions", 0.2), ("between_regions", 0.3), ("after_regions", 0.1)):
+        assert idleness_of(shared, function) < 0.001, f"{function} is sequential"
+        near(idleness_of(core, function), (cores - 1) * burnt, 0.05, f"{function} against {cores} cores")
+    against_threads = {tuple(node.path()): node.value("idleness_incl_s") for node in run.nodes}
+    for node in shared:
+        assert node.value("idleness_incl_s") <= against_threads[tuple(node.path())] + 1e-6, node.path()
+
+
+# ---- imbalance ----
+
+def check_imbalance(directory, compiler, threads, policy="passive", mode="imbalance", **settings):
+    run = Blamed(directory, mode, compiler, threads, policy, **settings)
+    near(idleness_of(run.nodes, "heavy"), (threads - 1) * 0.8, 0.05, f"{run.what}: heavy")
+    run.relative("heavy", threads - 1, threads)
+    tap.timed(idleness_of(run.nodes, "light") < 0.05 * idleness_of(run.nodes, "heavy"), run.what)
+    return run
+
+
+@tap.case
+def imbalance_by_gcc(directory):
+    check_imbalance(directory, "gcc", 2).idle_as_its_own_clocks_say()
+
+
+@tap.case
+def imbalance_by_clang_19_with_4_threads(directory):
+    check_imbalance(directory, "clang-19", 4).idle_as_its_own_clocks_say()
+
+
+@tap.case
+def imbalance_by_gcc_with_16_threads(directory):
+    check_imbalance(directory, "gcc", 16).idle_as_its_own_clocks_say()
+
+
+@tap.case
+def imbalance_among_threads_that_spin(directory):
+    check_imbalance(directory, "gcc", 2, "active").idle_as_its_own_clocks_say()
+
+
+@tap.case
+def imbalance_by_clang_on_every_libomp(directory):
+    for _, library in libomps():
+        check_imbalance(directory, "clang", 3, options=("--omp-runtime", library)).idle_as_its_own_clocks_say()
+
+
+@tap.case
+def the_four_categories_are_all_of_the_time(directory):
+    for threads in (2, 4):  # one works alone all the time: it fits any machine
+        run = check_imbalance(directory, "clang", threads)
+        root = run.nodes[0]
+        total = sum(root.value(f"{column}_incl_s") for column in ("work", "overhead", "lockwait", "idleness"))
+        # Elapsed time as far as the program was let run: the thread that works has had that much CPU time.
+        near(total, threads * 0.8, 0.05, run.what)
+
+
+# ---- kinds of waits ----
+
+def check_kinds(directory, compiler, threads, policy="passive", **settings):
+    run = Blamed(directory, "kinds", compiler, threads, policy, **settings)
+    for kind in KINDS:
+        below = f"kind_{kind}"
+        near(work_of(run.nodes, "lone_work", below), 0.06, 0.1, f"{run.what}: work in {below}")
+        run.relative("lone_work", threads - 1, threads, below=below)
+    run.idle_as_its_own_clocks_say()
+    idle, work = idleness_of(run.nodes, "barrier_task"), work_of(run.nodes, "barrier_task")
+    near(work, 0.12, 0.05, f"{run.what}: tasks in a barrier")
+    return run
+
+
+@tap.case
+def all_kinds_of_waits_by_gcc(directory):
+    check_kinds(directory, "gcc", 2)
+
+
+@tap.case
+def all_kinds_of_waits_by_clang(directory):
+    check_kinds(directory, "clang", 2)
+
+
+@tap.case
+def all_kinds_of_waits_by_clang_19(directory):
+    check_kinds(directory, "clang-19", 4)
+
+
+@tap.case
+def all_kinds_of_waits_of_8_threads(directory):
+    check_kinds(directory, "gcc", 8)
+
+
+@tap.case
+def all_kinds_of_waits_that_spin(directory):
+    for compiler in ("gcc", "clang", "clang-19"):
+        check_kinds(directory, compiler, 2, "active")
+
+
+@tap.case
+def all_kinds_of_waits_on_every_libomp(directory):
+    for _, library in libomps():
+        check_kinds(directory, "clang", 3, options=("--omp-runtime", library))
+
+
+# ---- teams ----
+
+@tap.case
+def nested_teams(directory):
+    for compiler in ("gcc", "clang"):
+        run = Blamed(directory, "nested", compiler, 2)
+        run.relative("heavy_together", 1, 2)  # two of four
+        run.idle_as_its_own_clocks_say()
+
+
+@tap.case
+def teams_that_change_size(directory):
+    for compiler in ("gcc", "clang"):
+        run = Blamed(directory, "teams", compiler, 2)
+        run.idle_as_its_own_clocks_say()
+        shared = run.run.tree("--idleness", "shared")
+        for caller, threads, times in (("team_of_two", 2, 2), ("team_of_four", 4, 1), ("set_team", 3, 1)):
+            near(idleness_of(shared, "heavy", caller), (threads - 1) * times * 0.2, 0.05, f"{run.what}: {caller}, shared")
+            near(idleness_of(run.nodes, "heavy", caller), 3 * times * 0.2, 0.05, f"{run.what}: {caller}")
+        assert idleness_of(shared, "between_regions") < 0.001
+        near(idleness_of(run.nodes, "between_regions"), 3 * 0.3, 0.05, run.what)
+
+
+# ---- who enters OpenMP ----
+
+@tap.case
+def regions_of_foreign_threads(directory):
+    for compiler in ("gcc", "clang"):
+        run = Blamed(directory, "foreign", compiler, 2)
+        shared = run.run.tree("--idleness", "shared")
+        near(work_of(shared, "heavy"), 1.0, 0.05, run.what)
+        near(idleness_of(shared, "heavy"), 1.0, 0.05, run.what)
+
+
+@tap.case
+def regions_of_a_forked_child(directory):
+    for mode in ("forked", "forked-after"):
+        for compiler in ("gcc", "clang"):
+            run = Blamed(directory, mode, compiler, 4)
+            parents = 1 if mode == "forked-after" else 0
+            pids = {row["process"] for row in run.rows}
+            assert len(pids) == 2, pids
+            near(work_of(run.nodes, "heavy"), 0.8 + parents * 0.2, 0.05, run.what)
+            near(idleness_of(run.nodes, "heavy"), 3 * 0.8 + parents * 0.2, 0.05, run.what)
+            child = [sum(float(row["idle_s"]) for row in run.rows if row["process"] == pid) for pid in sorted(pids, key=int)][1]
+            near(child, run.clocks["child_waited"], 0.03, run.what)
+
+
+tap.main()

@@ -1,0 +1,45 @@
+"""Readable names: C++ templates and inlined code, Fortran modules."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from measured import Measurement, build, near, no_runtime, tap, work_of
+
+
+def check_templates(directory, compiler):
+    program = build(directory, "template_blocks.cc", compiler, flags=("-O2", "-g", "-fopenmp"))
+    run = Measurement(directory, program)
+    assert run.done.stdout == "1\n", run.done
+    nodes = run.tree()
+    no_runtime(nodes)
+    names = {node.name for node in nodes}
+    for kind, seconds in (("float", 0.4), ("double", 0.8)):
+        near(sum(node.value("work_incl_s") for node in nodes if node.name.startswith(f"grid::Block<{kind}>::reduce(")), seconds, 0.12,
+             f"reduce of {kind}: {names}")
+        inlined = [node for node in nodes if node.kind == "inlined" and f"Block<{kind}>::hot_inlined" in node.name]
+        assert inlined and all(node.path()[0] == "main" for node in inlined), names
+        assert any(node.kind == "parallel" and node.parent.name.startswith(f"grid::Block<{kind}>::reduce(") for node in nodes)
+
+
+@tap.case
+def templates_by_gcc(directory):
+    check_templates(directory, "g++")
+
+
+@tap.case
+def templates_by_clang(directory):
+    check_templates(directory, "clang++")
+
+
+@tap.case
+def fortran(directory):
+    program = build(directory, "heat.f90", "gfortran", flags=("-O2", "-fno-inline", "-g", "-fopenmp"))
+    run = Measurement(directory, program)
+    assert run.done.stdout.strip() == "T", run.done
+    nodes = run.tree()
+    no_runtime(nodes)
+    assert any(node.name.endswith("smooth") and "relax" in " ".join(node.path()) for node in nodes), [n.path() for n in nodes]
+    assert not any("_MOD_" in node.name and node.kind == "function" for node in nodes), [n.name for n in nodes]
+
+
+tap.main()

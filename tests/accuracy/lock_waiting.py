@@ -1,0 +1,161 @@
+"""Who causes lock waiting: what others wait for a lock stands where its holder releases it.
+
+The waiters measure the CPU time that their waiting takes, which is what the samples see: a thread that gives way to its
+lock's holder on the same core takes less of it than passes.  Samples come every 0.5 ms of a thread's CPU time.
+"""
+import math
+import os
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from measured import Measurement, Others, build, clocks, idleness_of, libomps, lockwait_of, near, openmp_flags, sums_hold, tap, work_of
+
+PERIOD = 0.5e-3
+
+
+def measure(directory, mode, compiler="gcc", threads=2, optimised="-O2", options=(), event="task-clock@f2000", **settings):
+    flags = (*openmp_flags(compiler), optimised)
+    program = build(directory, "lock_waiting.c", compiler, name=f"locks-{compiler}{optimised}", flags=flags)
+    settings = {"OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": str(threads), **settings}
+    run = Measurement(directory, program, mode, options=("-e", event, *options), **settings)
+    assert run.done.returncode == 0, run.done
+    for loss in ("not charged", "states repaired", "not released"):
+        assert loss not in run.done.stderr, run.done.stderr.splitlines()[-1]
+    nodes = run.tree()
+    sums_hold(nodes)
+    return run, nodes, clocks(run.done.stdout)
+
+
+def charged(value, waited, what, period=PERIOD, late=0.0):
+    """Within 10 %, as far as single samples allow (a wait shorter than a period has one by chance), and but for samples
+    of elapsed time that come late: to a thread that others keep from running when the lock has been released already."""
+    allowed = 0.1 * waited + 4 * math.sqrt(waited * period) + 4 * period + late
+    tap.timed(abs(value - waited) < allowed, f"{what}: {value:.4f}, the waiters' own clocks {waited:.4f} ± {allowed:.4f}")
+
+
+def charged_both(nodes, own, long, short, what, clock="cpu", period=PERIOD, late=True):
+    for which, function in (("long", long), ("short", short)):
+        charged(lockwait_of(nodes, function), own[f"{which}_{clock}"], f"{what}: {function}", period, late * own[f"{which}_delay"])
+    charged(nodes[0].value("lockwait_incl_s"), own[f"long_{clock}"] + own[f"short_{clock}"], f"{what}: all", period)
+
+
+def check(directory, mode, long, short, compiler="gcc", threads=2, **more):
+    _, nodes, own = measure(directory, mode, compiler, threads, **more)
+    # By CPU time a sample comes at once.  Of several waiters each keeps the next one waiting a little longer.
+    charged_both(nodes, own, long, short, f"{mode} by {compiler}, {threads} threads, {more}", late=threads > 2)
+    return nodes
+
+
+@tap.case
+def locks_by_gcc(directory):
+    nodes = check(directory, "lock", "release_long", "release_short")
+    assert lockwait_of(nodes, "lonely") < 8 * PERIOD, "nobody waits for that lock, but taking it takes a moment"
+
+
+@tap.case
+def locks_by_clang(directory):
+    check(directory, "lock", "release_long", "release_short", "clang")
+
+
+@tap.case
+def locks_by_clang_19(directory):
+    check(directory, "lock", "release_long", "release_short", "clang-19", OMP_WAIT_POLICY="active")
+
+
+@tap.case
+def locks_that_four_threads_want(directory):
+    check(directory, "lock", "release_long", "release_short", threads=4)
+
+
+@tap.case
+def locks_of_every_kind(directory):
+    for hint in "1248":  # uncontended, contended, not speculative, speculative
+        check(directory, "lock", "release_long", "release_short", "clang", LOCK_HINT=hint)
+
+
+@tap.case
+def locks_on_every_libomp(directory):
+    for _, library in libomps():
+        for mode in ("lock", "nest", "critical", "ordered"):
+            functions = ("release_long", "release_short") if mode == "lock" else (f"hold_{mode}_long", f"hold_{mode}_short")
+            check(directory, mode, *functions, "clang", options=("--omp-runtime", library))
+
+
+@tap.case
+def releases_that_are_jumps(directory):
+    for compiler in ("gcc", "clang"):
+        for optimised in ("-O0", "-O2"):
+            check(directory, "jump", "jump_long", "jump_short", compiler, optimised=optimised)
+
+
+@tap.case
+def nested_locks(directory):
+    for compiler in ("gcc", "clang"):
+        check(directory, "nest", "hold_nest_long", "hold_nest_short", compiler)
+
+
+@tap.case
+def named_and_unnamed_critical_sections(directory):
+    for compiler in ("gcc", "clang"):
+        check(directory, "critical", "hold_critical_long", "hold_critical_short", compiler)
+
+
+@tap.case
+def ordered_loops(directory):
+    for compiler in ("gcc", "clang"):
+        check(directory, "ordered", "hold_ordered_long", "hold_ordered_short", compiler)
+
+
+@tap.case
+def atomics_of_the_runtime(directory):
+    for options in ((), *(("--omp-runtime", library) for _, library in libomps())):
+        for event, clock, period in (("task-clock@f2000", "cpu", PERIOD), ("wall@f1000", "wall", 1e-3)):
+            _, nodes, own = measure(directory, "atomic", event=event, options=options)
+            charged_both(nodes, own, "hold_atomic_long", "hold_atomic_short", f"{options} {event}", clock, period, late=clock == "wall")
+
+
+@tap.case
+def locks_that_are_tried_are_not_waited_for(directory):
+    for compiler in ("gcc", "clang"):
+        run, nodes, own = measure(directory, "tried", compiler)
+        busy = sum(nodes[0].value(f"{column}_incl_s") for column in ("work", "overhead"))
+        charged(nodes[0].value("lockwait_incl_s"), 0.0, "tried")
+        assert busy > own["long_cpu"], (busy, own)
+        tap.timed(sum(float(row["lockwait_s"]) for row in run.threads()) < 0.005)
+
+
+@tap.case
+def idleness_that_waiters_hand_on(directory):
+    # Of three threads one holds, one waits, one idles: b = 2, so that each sample of p carries p / 2 of idleness, the
+    # holder's where it works and the waiter's where the lock is released.
+    for compiler in ("gcc", "clang"):
+        _, nodes, own = measure(directory, "inherited", compiler, 3)
+        waited, inherited = lockwait_of(nodes, "release_long"), idleness_of(nodes, "release_long")
+        charged(waited, own["long_cpu"], "inherited")
+        if waited > 0.05:  # 100 samples
+            near(inherited / waited, 0.5, 0.05, "idleness with the lock wait")
+        work, caused = work_of(nodes, "hold_lock_long"), idleness_of(nodes, "hold_lock_long") - inherited
+        near(work, 0.24, 0.05, "held")
+        near(caused / work, 0.5, 0.05, "idleness of the holder itself")
+
+
+@tap.case
+def locks_that_are_slept_on(directory):
+    # Threads that sleep on a futex are sampled by elapsed time only.
+    for compiler in ("gcc", "clang"):
+        with Others() as others:
+            _, nodes, own = measure(directory, "lock", compiler, event="wall@f1000", KMP_LOCK_KIND="futex")
+        charged(nodes[0].value("lockwait_incl_s"), own["long_wall"] + own["short_wall"], "all", 1e-3)
+        if others.cores < 0.3:  # else a sleeper's signals wait for a processor, beyond the release
+            charged_both(nodes, own, "release_long", "release_short", "futex", "wall", 1e-3)
+
+
+@tap.case
+def elapsed_time_at_locks(directory):
+    for mode in ("lock", "critical", "ordered", "nest"):
+        functions = ("release_long", "release_short") if mode == "lock" else (f"hold_{mode}_long", f"hold_{mode}_short")
+        _, nodes, own = measure(directory, mode, "clang", event="wall@f1000")
+        charged_both(nodes, own, *functions, mode, "wall", 1e-3)
+
+
+tap.main()

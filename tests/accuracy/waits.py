@@ -1,0 +1,148 @@
+"""Threads that sleep, as elapsed time sees them, and threads that come and go at high sampling rates."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from measured import Measurement, build, clocks, idleness_of, libomps, near, openmp_flags, sums_hold, tap, work_of
+
+WALL = ("-e", "wall@f1000")
+CALLS = ("in_mutex", "in_read", "in_condition", "in_semaphore", "in_rwlock", "in_pthread_barrier", "in_nanosleep", "in_usleep",
+         "in_poll", "in_select")
+
+
+def measure(directory, mode, compiler, threads, options=WALL, policy="passive"):
+    program = build(directory, "waits.c", compiler, flags=openmp_flags(compiler))
+    run = Measurement(directory, program, mode, options=options, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY=policy)
+    assert run.done.returncode == 0, run.done  # the program checks what its calls return
+    for loss in ("states repaired", "not charged", "for want of memory", "unknown"):
+        assert loss not in run.done.stderr, run.done.stderr.splitlines()[-1]
+    nodes = run.tree()
+    if nodes[0].value("samples"):
+        sums_hold(nodes)
+    return run, nodes, clocks(run.done.stdout)
+
+
+def all_times(node):
+    return sum(node.value(f"{column}_incl_s") for column in ("work", "overhead", "lockwait", "idleness"))
+
+
+@tap.case
+def sleeping_threads_are_seen_by_elapsed_time(directory):
+    run, nodes, own = measure(directory, "sleepers", "gcc", 2)
+    assert set(own) == set(CALLS), own
+    for call in CALLS:
+        near(work_of(nodes, call), own[call], 0.05, call)  # 150 samples, or one on return
+    near(work_of(nodes, "waker"), 6 * 0.15, 0.05, "the thread that wakes it sleeps itself")
+    assert nodes[0].value("idleness_incl_s") == 0, "nobody has asked for OpenMP"
+
+
+@tap.case
+def sleeping_threads_are_not_seen_by_cpu_time(directory):
+    run, nodes, own = measure(directory, "sleepers", "gcc", 2, options=("-e", "task-clock@f1000"))
+    tap.timed(all(own[call] > 0.14 for call in CALLS) and nodes[0].value("work_incl_s") < 0.1, (own, nodes[0].row))
+
+
+@tap.case
+def a_sleeping_main_thread_leaves_the_others_idle(directory):
+    for compiler, threads in (("gcc", 2), ("clang", 4), ("gcc", 8)):
+        _, nodes, _ = measure(directory, "between", compiler, threads)
+        near(work_of(nodes, "in_sleep_between"), 0.3, 0.05, "asleep")
+        near(idleness_of(nodes, "in_sleep_between"), (threads - 1) * 0.3, 0.05, "who wait for it")
+
+
+@tap.case
+def a_thread_that_sleeps_in_a_region_is_waited_for(directory):
+    for compiler, threads in (("gcc", 2), ("clang", 4)):
+        _, nodes, _ = measure(directory, "inside", compiler, threads)
+        near(work_of(nodes, "in_sleep_inside"), 0.4, 0.05, "asleep")
+        near(idleness_of(nodes, "in_sleep_inside"), (threads - 1) * 0.4, 0.05, "who wait for it")
+
+
+@tap.case
+def a_thread_that_sleeps_beside_cpu_time_causes_nothing(directory):
+    # Out of reach of CPU time: nobody runs whom the waiting could be charged to.  Nor is the sleeper taken for busy.
+    _, nodes, _ = measure(directory, "inside", "gcc", 4, options=("-e", "task-clock@f1000"))
+    near(work_of(nodes, "work_of_each"), 0.2, 0.05, "the work")
+    tap.timed(nodes[0].value("idleness_incl_s") < 0.4, nodes[0].row)  # by elapsed time: 1.2 s
+
+
+@tap.case
+def a_sleeping_thread_is_not_busy(directory):
+    # Of four threads one works, one sleeps in a call, two wait.
+    for compiler in ("gcc", "clang"):
+        run, nodes, _ = measure(directory, "beside", compiler, 4, options=("-e", "task-clock@f1000"))
+        shared = run.tree("--idleness", "shared")
+        near(idleness_of(nodes, "in_work_beside"), 3 * 0.2, 0.05, "all but one")
+        near(idleness_of(shared, "in_work_beside"), 2 * 0.2, 0.05, "those in use but one")
+
+
+@tap.case
+def a_thread_asleep_counts_as_busy_by_elapsed_time(directory):
+    for compiler in ("gcc", "clang"):
+        _, nodes, _ = measure(directory, "beside", compiler, 4)
+        # While both are busy each carries one of the two that wait; then the sleeper carries three.
+        near(idleness_of(nodes, "in_work_beside") / work_of(nodes, "in_work_beside"), 1, 0.1, "of two that are busy")
+        slept, worked = work_of(nodes, "in_sleep_beside"), work_of(nodes, "in_work_beside")
+        near(idleness_of(nodes, "in_sleep_beside"), worked + 3 * (slept - worked), 0.1, "both phases")
+
+
+@tap.case
+def elapsed_times_add_up_on_any_machine(directory):
+    # By elapsed time every moment is charged T times its length, whoever runs: also with more threads than cores.
+    for mode in ("between", "inside"):
+        for compiler, threads in (("gcc", 2), ("clang", 4), ("gcc", 8), ("clang", 16)):
+            _, nodes, own = measure(directory, mode, compiler, threads)
+            near(all_times(nodes[0]), threads * own["elapsed"], 0.05, f"{mode}, {threads} threads")
+
+
+def check_coming_and_going(directory, mode, compiler, options, policy="passive"):
+    run, nodes, own = measure(directory, mode, compiler, 4, options, policy)
+    shared, core = run.tree("--idleness", "shared"), run.tree("--idleness", "core")
+    against = {tuple(node.path()): node.value("idleness_incl_s") for node in nodes}
+    for node in shared:
+        assert 0 <= node.value("idleness_incl_s") <= against[tuple(node.path())] + 1e-6, (mode, node.row)
+    for tree in (nodes, shared, core):
+        for node in tree:
+            parts = node.value("idleness_excl_s") + sum(child.value("idleness_incl_s") for child in node.children)
+            assert abs(parts - node.value("idleness_incl_s")) < 1e-6 * (1 + len(node.children)), node.row
+    # The program's last act is sequential: by then all others must be known as out of use.
+    assert idleness_of(shared, "alone_at_last") < 0.01 * work_of(nodes, "alone_at_last"), f"{mode} by {compiler}: a count went wrong"
+    cores = len(os.sched_getaffinity(0))
+    work = work_of(nodes, "alone_at_last")
+    near(work, own["alone"] if "wall" in options[1] else 0.2, 0.05, "alone_at_last")
+    near(idleness_of(core, "alone_at_last"), (cores - 1) * work, 0.02, f"{mode} by {compiler}: against {cores} cores")
+    most = 1 + idleness_of(nodes, "alone_at_last") / work
+    assert abs(most - round(most)) < 0.1 and most > 3.9, f"{mode} by {compiler}: {most} threads at most"
+    for row in run.threads():
+        assert 0 <= float(row["idle_s"]) <= float(row["wall_s"]) * 1.01 + 0.001, row
+    return round(most)
+
+
+@tap.case
+def threads_that_come_and_go_at_5000_samples_a_second(directory):
+    for compiler in ("gcc", "clang"):
+        most = check_coming_and_going(directory, "churn", compiler, ("-e", "task-clock@f5000"))
+        assert 4 <= most <= 4 * 6 + 4, most  # four visitors and the main thread, with teams of pairs
+
+
+@tap.case
+def many_small_regions_at_5000_samples_a_second(directory):
+    for compiler in ("gcc", "clang"):
+        for policy in ("passive", "active"):
+            most = check_coming_and_going(directory, "many", compiler, ("-e", "task-clock@f5000"), policy)
+            assert 4 <= most <= 8, most  # a team of four, each with a team of two
+
+
+@tap.case
+def many_small_regions_at_the_full_rate_of_elapsed_time(directory):
+    check_coming_and_going(directory, "many", "clang", ("-e", "wall@f2000"))
+
+
+@tap.case
+def threads_that_come_and_go_on_every_libomp(directory):
+    for _, library in libomps():
+        for mode in ("churn", "many"):
+            check_coming_and_going(directory, mode, "clang", ("-e", "task-clock@f5000", "--omp-runtime", library))
+
+
+tap.main()

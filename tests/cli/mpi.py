@@ -1,0 +1,297 @@
+"""MPI: the ranks of a real mpirun measured into one directory, and the report by many ranks, byte for byte."""
+import concurrent.futures
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from measured import HERE, Measurement, near, tap, work_of
+
+MPIRUN = shutil.which("mpirun.openmpi")
+OPENMP = {"OMP_WAIT_POLICY": "passive"}
+UNIT = 0.04  # of mpi.c
+# As root too, with more ranks than cores, and no search for other machines.
+OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm": "isolated",
+            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+            "OMPI_MCA_hwloc_base_binding_policy": "none"}
+
+
+def need_mpi():
+    if not MPIRUN:
+        raise tap.Skip("no Open MPI: run scripts/setup")
+
+
+def mpirun(ranks, *command, cwd, **settings):
+    need_mpi()
+    return tap.run(MPIRUN, "-n", str(ranks), *command, cwd=cwd, **{**OPEN_MPI, **OPENMP, **settings})
+
+
+def program(directory, compiler="gcc"):
+    need_mpi()
+    out = os.path.join(directory, "mpi-" + compiler)
+    if not shutil.which(compiler) or not shutil.which("mpicc.openmpi"):
+        raise tap.Skip(f"no mpicc for {compiler}")
+    done = tap.run("mpicc.openmpi", "-O1", "-g", "-fopenmp", "-I", tap.SUPPORT, os.path.join(HERE, "mpi.c"), "-o", out, cwd=directory,
+                   OMPI_CC=compiler)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+class Job(Measurement):
+    """One mpirun whose ranks are measured."""
+
+    def __init__(self, directory, ranks, *command, options=(), output="job", **settings):
+        self.output = os.path.join(directory, output)
+        self.done = mpirun(ranks, tap.LAUNCHER, "-o", self.output, *options, *command, cwd=directory, **settings)
+
+    def files(self):
+        return sorted(glob.glob(os.path.join(self.output, "*.hpcrun")) +
+                      glob.glob(os.path.join(self.output, "*.live")))
+
+    def ranks(self):
+        """The threads view by rank; killed ranks are said on standard error."""
+        done = tap.run(tap.REPORT, "--view", "threads", "-f", "csv", self.output)
+        assert done.returncode == 0, done.stderr
+        lines = [line.split(",") for line in done.stdout.splitlines()]
+        found = {}
+        for line in lines[1:]:
+            row = dict(zip(lines[0], line))
+            found.setdefault(int(row["rank"]), []).append(row)
+        return found
+
+
+def said(text):
+    """What was said, without what differs from run to run: process ids, addresses, job numbers."""
+    return sorted(re.sub(r"0x[0-9a-f]+|\d+", "#", line) for line in text.splitlines())
+
+
+# ---- measuring ----
+
+@tap.case
+def every_rank_is_measured(directory):
+    for compiler in ("gcc", "clang"):
+        job = Job(directory, 4, program(directory, compiler), output=compiler)
+        assert job.done.returncode == 0 and job.done.stdout == "4 ranks, sum 6\n", (job.done.stdout, job.done.stderr)
+        assert len(job.files()) == 4, job.files()
+        ranks = job.ranks()
+        assert sorted(ranks) == [0, 1, 2, 3], ranks
+        tap.timed(all(sum(int(row["samples"]) > 0 for row in rows) >= 2 for rows in ranks.values()), ranks)
+        near(work_of(job.tree(), "rank_work"), 2 * (1 + 2 + 3 + 4) * UNIT, 0.25, compiler)
+        # one line for all ranks, of the first; and one for the runtime that was exchanged
+        lines = [line for line in job.done.stderr.splitlines() if "samples of" in line]
+        assert len(lines) == 1 and ": rank 0: " in lines[0], job.done.stderr
+        assert job.done.stderr.count("OpenMP runtime exchanged") <= 1, job.done.stderr
+
+
+@tap.case
+def all_ranks_speak_when_asked_to(directory):
+    job = Job(directory, 2, program(directory), options=("-v",))
+    assert all(f": rank {rank}: " in job.done.stderr for rank in range(2)), job.done.stderr
+    quiet = Job(directory, 2, program(directory), options=("-q",), output="quiet")
+    assert quiet.done.stderr == "", quiet.done.stderr
+
+
+@tap.case
+def ranks_that_die(directory):
+    binary = program(directory)
+    ways = ("kill", "abort", "fault", "mpi-abort", "exit", "unfinished")
+    with concurrent.futures.ThreadPoolExecutor(2 * len(ways)) as pool:  # they wait most of the time
+        plains = [pool.submit(mpirun, 3, binary, how, cwd=directory) for how in ways]
+        jobs = [pool.submit(Job, directory, 3, binary, how, options=("-q",), output=how) for how in ways]
+    for how, plain, job in zip(ways, (future.result() for future in plains), (future.result() for future in jobs)):
+        assert job.done.returncode == plain.returncode, (how, plain.returncode, job.done.returncode, job.done.stderr)
+        assert job.done.stdout == plain.stdout == "3 ranks, sum 3\n", (how, job.done.stdout)
+        assert said(job.done.stderr) == said(plain.stderr), (how, job.done.stderr, plain.stderr)
+        ranks = job.ranks()
+        assert sorted(ranks) == [0, 1, 2], (how, ranks)
+        for rank, rows in ranks.items():
+            worked = [float(row["work_s"]) for row in rows]
+            tap.timed(sum(worked) >= 2 * (rank + 1) * UNIT * 0.75, (how, rank, worked))
+
+
+@tap.case
+def many_ranks_take_one_directory(directory):
+    show = ("sh", "-c", "echo $HPCRUN_LITE_DIR")
+    launch = (tap.LAUNCHER, "-q")
+    for number in ("", "-2", "-3"):  # a later mpirun takes one of its own
+        done = mpirun(16, *launch, *show, cwd=directory)
+        used = set(done.stdout.split())
+        wanted = os.path.join(directory, f"hpcrun-lite-sh-measurements{number}")
+        assert done.returncode == 0 and used == {wanted}, (done.stdout, done.stderr)
+    binary = program(directory)
+    again = ("-q", "--overwrite")
+    first, second = (Job(directory, 8, binary, options=again, OMP_NUM_THREADS="1") for _ in range(2))
+    for job in (first, second):
+        assert job.done.returncode == 0 and job.done.stderr == "", job.done.stderr
+    assert len(second.files()) == 8 and sorted(second.ranks()) == list(range(8)), second.files()
+    refused = Job(directory, 2, binary)
+    assert refused.done.returncode == 125 and "holds measurements already" in refused.done.stderr, refused.done.stderr
+
+
+@tap.case
+def jobs_at_the_same_time_do_not_mix(directory):
+    need_mpi()
+    jobs = [subprocess.Popen([MPIRUN, "-n", "4", tap.LAUNCHER, "-q", "sh", "-c", "echo $HPCRUN_LITE_DIR"],
+                             cwd=directory, env=tap.environment(**OPEN_MPI), stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    used = []
+    for job in jobs:
+        output, errors = job.communicate(timeout=120)
+        assert job.returncode == 0 and len(set(output.split())) == 1, (output, errors)
+        used.append(output.split()[0])
+    assert len(set(used)) == 3, used
+
+
+@tap.case
+def a_job_number_that_comes_again_is_another_job(directory):
+    def launch(key):
+        done = tap.run(tap.LAUNCHER, "-q", "sh", "-c", "echo $HPCRUN_LITE_DIR", cwd=directory, PMIX_NAMESPACE="1907032065",
+                       OMPI_MCA_orte_precondition_transports=key)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    first, second = launch("07ae-7ad7"), launch("07ae-7ad8")
+    assert first != second and launch("07ae-7ad7") == first and launch("07ae-7ad8") == second
+
+
+@tap.case
+def mpirun_itself_is_measured(directory):
+    need_mpi()
+    output = os.path.join(directory, "outer")
+    done = tap.run(tap.LAUNCHER, "-o", output, MPIRUN, "-n", "2", program(directory, "clang"), cwd=directory,
+                   **OPEN_MPI, **OPENMP)
+    assert done.returncode == 0 and done.stdout == "2 ranks, sum 1\n", (done.stdout, done.stderr)
+    assert done.stderr.count("samples of") == 1 and ": rank" not in done.stderr, done.stderr
+    job = Job.__new__(Job)
+    job.output = output
+    rows = job.threads()
+    assert {row["rank"] for row in rows} == {"", "0", "1"}, rows
+    near(work_of(job.tree(), "rank_work"), 2 * (1 + 2) * UNIT, 0.25)
+
+
+# ---- the report by many ranks ----
+
+VIEWS = ("summary", "topdown", "bottomup", "flat", "threads", "efficiency", "parallelism", "critical-path", "whatif",
+         "speedup")
+
+
+def has_ranks():
+    """Whether the report was built with MPI."""
+    place = os.path.dirname(os.path.dirname(tap.REPORT))
+    return bool(glob.glob(os.path.join(place, "lib*", "**", "hpcprof-lite-mpi.so"), recursive=True))
+
+
+def need_ranks():
+    need_mpi()
+    if not has_ranks():
+        raise tap.Skip("hpcprof-lite was built without MPI")
+
+
+def same(ranks, *arguments, cwd=tap.GOLDEN, **settings):
+    """Compares a report by ranks with that of one process; mpirun adds words of its own where ranks fail."""
+    alone = tap.run(tap.REPORT, *arguments, cwd=cwd, **settings)
+    done = mpirun(ranks, tap.REPORT, *arguments, cwd=cwd, **settings)
+    what = (ranks, arguments, alone.returncode, done.returncode, alone.stderr, done.stderr)
+    assert done.stdout == alone.stdout, what
+    assert done.returncode == alone.returncode, what
+    assert done.stderr == alone.stderr or alone.returncode and done.stderr.startswith(alone.stderr), what
+    return alone
+
+
+def same_all(jobs, **settings):
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        return [future.result() for future in [pool.submit(same, *job, **settings) for job in jobs]]
+
+
+@tap.case
+def golden_measurements_by_ranks(_):
+    need_ranks()
+    everything = sorted(name for name in os.listdir(tap.GOLDEN) if os.path.isdir(os.path.join(tap.GOLDEN, name)))
+    # all at once, damaged ones too; several units, many columns
+    jobs = [(1 + number % 5, "--view", view, "-f", ("text", "csv")[number % 2], *everything)
+            for number, view in enumerate(VIEWS)]
+    jobs += [(5, "--view", "topdown", "-f", "json", *everything), (4, "-f", "csv", "foreign"), (2, "two"),
+             (3, "--view", "parallelism", "-f", "csv", "graphs"), (2, "--view", "critical-path", "graphs"),
+             (4, "--view", "topdown", "-f", "csv", "two", "blames")]
+    done = same_all(jobs)
+    assert all(one.stdout for one in done if "foreign" not in one.args[-1:])
+
+
+@tap.case
+def hybrid_measurements_by_ranks(directory):
+    need_ranks()
+    binary = program(directory, "clang")
+    job = Job(directory, 5, binary, options=("-q", "-p", "log"))
+    killed = Job(directory, 3, binary, "kill", options=("-q",), output="killed")
+    both = (job.output, killed.output)
+    jobs = [(2 + number % 4, "-j", str(1 + number % 2), "--view", view, "-f", ("json", "text")[number % 2], *both)
+            for number, view in enumerate(VIEWS)]
+    jobs += [(8, "--view", "topdown", "-f", "csv", "--root", "rank_work", *both),
+             (4, "--view", "flat", "-f", "csv", "--lines", *both),
+             (3, "--view", "whatif", "--what-if", "rank_work=2", job.output),
+             (2, "--view", "threads", "-f", "csv", "--sort", "work_s", *both)]
+    for done in same_all(jobs):
+        assert done.returncode == 0 and done.stdout, done.stderr
+    # the statistics' second reading: what ranks and threads differ by is in the report, and not all alike
+    rows = job.view("topdown")
+    assert any(row["rank_work_max_rank"] == "4" and row["rank_work_min_rank"] == "0" for row in rows)
+
+
+@tap.case
+def failures_are_said_once(directory):
+    need_ranks()
+    for arguments in (("nowhere",), ("--view", "nonsense", "basic"), ("basic", "nowhere"),
+                      ("--root", "nobody", "-f", "csv", "--view", "topdown", "basic"), ("--sort", "colour", "basic"),
+                      ("--help",), ("-o", os.path.join(directory, "no", "report"), "basic")):
+        same(3, *arguments)
+    output = os.path.join(directory, "report.csv")
+    alone = same(1, "--view", "topdown", "-f", "csv", "basic").stdout
+    done = mpirun(3, tap.REPORT, "--view", "topdown", "-f", "csv", "-o", output, "basic", cwd=tap.GOLDEN)
+    with open(output, encoding="utf-8") as file:
+        assert done.stdout == "" and file.read() == alone, done.stderr
+
+
+def killed_rank(directory, victim):
+    """Kills a rank while the first one cannot go on, as nobody reads its report: mpirun's exit status."""
+    pipe = os.path.join(directory, f"report-{victim}")
+    os.mkfifo(pipe)
+    script = f"echo $$ >{pipe}.$OMPI_COMM_WORLD_RANK.new; mv {pipe}.$OMPI_COMM_WORLD_RANK.new " \
+             f"{pipe}.$OMPI_COMM_WORLD_RANK; exec \"$@\""
+    job = subprocess.Popen([MPIRUN, "-n", "3", "sh", "-c", script, "sh", tap.REPORT, "--view", "topdown", "-f", "csv",
+                            "-o", pipe, "basic"], cwd=tap.GOLDEN, env=tap.environment(**OPEN_MPI),
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not os.path.exists(f"{pipe}.{victim}"):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    with open(f"{pipe}.{victim}", encoding="ascii") as file:
+        os.kill(int(file.read()), signal.SIGKILL)
+    return job.wait(timeout=60)
+
+
+@tap.case
+def a_rank_that_dies_ends_the_job(directory):
+    need_ranks()
+    for victim in range(3):
+        assert killed_rank(directory, victim) == 128 + signal.SIGKILL, victim
+
+
+@tap.case
+def ranks_without_mpi_leave_it_to_the_first(_):
+    alone = tap.run(tap.REPORT, "--view", "topdown", "-f", "csv", "basic", cwd=tap.GOLDEN)
+    # a launcher that MPI does not know, as it were: Open MPI is not told of a job at all
+    for rank in range(2):
+        done = tap.run(tap.REPORT, "--view", "topdown", "-f", "csv", "basic", cwd=tap.GOLDEN, PMI_SIZE="2",
+                       PMI_RANK=str(rank), **OPEN_MPI)
+        assert done.returncode == alone.returncode == 0, done.stderr
+        assert done.stdout == ("" if rank else alone.stdout), (rank, done.stdout)
+        assert ("the first rank does all the work" in done.stderr) == (rank == 0), (rank, done.stderr)
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,143 @@
+"""Work and span of programs whose answer follows from their text (basic_forms.c), exactly, for every runtime and number of threads."""
+import glob
+import os
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from basic_forms_table import FORMS, INCLUDE, program
+from measured import Measurement, build, tap
+
+# Rows of the report that have a closed form of their own, by form: kind, instances, work, span.
+ROWS = {
+    "loops": [("for", 10, 400, 100), ("parallel", 1, 400, 100)],
+    "critical": [("for", 1, 100, 10), ("critical", 10, 70, 70)],
+    "loop": [("for", 1, 136, 16), ("parallel", 1, 136, 16)],
+    "taskgroup": [("taskgroup", 1, 23, 21), ("single", 1, 82, 75)],
+    "phases": [("single", 5, 45, 45)],
+    "fib": [("task", 5, 457, 45), ("task", 9, 451, 71)],  # tasks of the left and of the right call, within one another
+}
+
+
+def measure(directory, binary, form, threads, *options):
+    run = Measurement(directory, binary, form, str(threads), options=("-p", "online", "--work", "user", *options))
+    assert run.done.returncode == 0 and run.done.stdout == "done\n" and "not followed" not in run.done.stderr, run.done
+    rows = run.view("parallelism")
+    return run, rows
+
+
+def check(directory, binary, form, threads, *options):
+    _, rows = measure(directory, binary, form, threads, *options)
+    work, span = FORMS[form]
+    got = (float(rows[0]["work"]), float(rows[0]["span"]), sum(float(row["critical_path"]) for row in rows))
+    assert rows[0]["kind"] == "program" and rows[0]["unit"] == "units", rows[0]
+    assert got == (work, span, span), (form, threads, options, got, (work, span))
+    assert abs(float(rows[0]["parallelism"]) - work / span) < 1e-3, rows[0]
+    return rows
+
+
+def check_all(directory, compiler, threads, *options):
+    binary = program(directory, compiler)
+    for form in FORMS:
+        check(directory, binary, form, threads, *options)
+
+
+@tap.case
+def closed_forms_by_clang_with_2_threads(directory):
+    check_all(directory, "clang", 2)
+
+
+@tap.case
+def closed_forms_by_clang_with_3_threads(directory):
+    check_all(directory, "clang", 3)
+
+
+@tap.case
+def closed_forms_by_gcc_with_2_threads(directory):
+    check_all(directory, "gcc", 2)
+
+
+@tap.case
+def closed_forms_by_gcc_with_4_threads(directory):
+    check_all(directory, "gcc", 4)
+
+
+@tap.case
+def closed_forms_with_8_threads(directory):
+    check_all(directory, "clang", 8)
+
+
+@tap.case
+def closed_forms_on_every_runtime_that_announces_chunks(directory):
+    binary = program(directory, "clang")
+    for version in (15, 16):
+        for library in glob.glob(os.path.join(os.environ["HPCRUN_LITE_TEST_DEPS"], f"libomp-{version}", "libomp.so.5")):
+            for form in FORMS:
+                check(directory, binary, form, 3, "--omp-runtime", library)
+
+
+@tap.case
+def an_old_runtime_is_exchanged_or_says_what_is_not_seen(directory):
+    for library in glob.glob(os.path.join(os.environ["HPCRUN_LITE_TEST_DEPS"], "libomp-14", "libomp.so.5")):
+        binary = program(directory, "clang")
+        _, rows = measure(directory, binary, "loops", 2, "--omp-runtime", library)
+        assert float(rows[0]["work"]) == 400 and float(rows[0]["span"]) >= 200, rows[0]
+        assert any("chunks" in row["note"] for row in rows if row["kind"] == "for"), rows
+
+
+@tap.case
+def rows_of_directives(directory):
+    for compiler in ("clang", "gcc"):
+        binary = program(directory, compiler)
+        for form, wanted in ROWS.items():
+            rows = check(directory, binary, form, 3)
+            for kind, instances, work, span in wanted:
+                found = [row for row in rows if row["kind"] == kind]
+                assert any(int(row["instances"]) == instances and (work is None or float(row["work"]) == work) and
+                           (span is None or float(row["span"]) == span) for row in found), (compiler, form, kind, found)
+        bound = [float(row["lock_bound"]) for row in check(directory, binary, "critical", 2) if row["kind"] == "critical"]
+        assert bound == [73.0], bound
+
+
+@tap.case
+def user_regions(directory):
+    """solve(): 2, 7, two threads 7 each, 30 in a region within; called twice, with 1 before and 4 after each."""
+    for compiler in ("clang", "gcc"):
+        for level in ("-O0", "-O2"):
+            binary = build(directory, "user_regions.c", compiler, flags=(level, "-g", "-fopenmp", "-I", INCLUDE, "-ldl"))
+            run = Measurement(directory, binary, options=("-p", "online", "--work", "user"))
+            rows = run.view("parallelism")
+            assert (float(rows[0]["work"]), float(rows[0]["span"])) == (115, 101), rows[0]
+            regions = {row["name"]: (int(row["instances"]), float(row["work"]), float(row["span"]))
+                       for row in rows if row["kind"] == "user-region"}
+            assert regions == {"solve phase": (2, 106, 92), "deep": (2, 60, 60)}, regions
+            nodes = Measurement(directory, binary, options=("-e", "task-clock@f1000")).tree()
+            named = [node for node in nodes if node.kind == "user-region"]
+            assert [(node.name, node.parent.name) for node in named] == [("solve phase", "solve"), ("deep", "solve phase")], [node.path() for node in named]
+            assert all("solve phase" in node.path() for node in nodes if node.name == "inner"), [node.path() for node in nodes]
+
+
+@tap.case
+def rest_is_no_work(directory):
+    binary = build(directory, "paused_measuring.c", "clang", flags=("-O1", "-g", "-fopenmp", "-I", INCLUDE, "-ldl"))
+    for options, work, span in ((("--paused",), 43, 38), ((), 44, 39)):
+        rows = Measurement(directory, binary, options=("-p", "online", "--work", "user", *options)).view("parallelism")
+        assert (float(rows[0]["work"]), float(rows[0]["span"])) == (work, span), (options, rows[0])
+
+
+@tap.case
+def a_detached_task_ends_when_it_is_fulfilled(directory):
+    binary = build(directory, "detached_task.c", "clang", flags=("-O1", "-g", "-fopenmp", "-I", INCLUDE, "-ldl"))
+    for _ in range(3):
+        rows = Measurement(directory, binary, options=("-p", "online", "--work", "user")).view("parallelism")
+        assert (float(rows[0]["work"]), float(rows[0]["span"])) == (32, 27), rows[0]
+
+
+@tap.case
+def measured_again_and_again(directory):
+    binary = program(directory, "clang")
+    for _ in range(5):
+        for form in ("fib", "inout", "ordered", "doacross", "phases"):
+            check(directory, binary, form, 4)
+
+
+tap.main()

@@ -1,0 +1,116 @@
+"""The disk is full, or the directory gone, at every stage of a program: it takes no notice, the loss is said, and what was
+measured before can be read."""
+import csv
+import io
+import os
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from measured import Measurement, build, openmp_flags, tap
+
+ROOM = 700  # KB
+
+
+class Small:
+    """A file system of its own, with little room."""
+
+    def __init__(self, directory):
+        self.path = os.path.join(directory, "small")
+        os.mkdir(self.path)
+
+    def __enter__(self):
+        mounted = os.geteuid() == 0 and tap.run("mount", "-t", "tmpfs", "-o", f"size={ROOM}k", "none", self.path)
+        if not mounted or mounted.returncode != 0:
+            raise tap.Skip("may not mount a file system")
+        return self.path
+
+    def __exit__(self, *unused):
+        tap.run("umount", "-l", self.path)
+
+
+def program(directory):
+    return build(directory, "full_disk.c", flags=openmp_flags("gcc"))
+
+
+def measure(small, made, stage, mode="off"):
+    run = Measurement(small, made, stage, os.path.join(small, "measured-" + os.path.basename(made)),
+                      options=("-e", "task-clock@f1000", "-p", mode), OMP_NUM_THREADS="2")
+    assert run.done.returncode == 7 and run.done.stdout == "done\n", (stage, run.done)
+    return run
+
+
+def check(directory, stage, *said, early=0.4, broken=0, mode="off"):
+    """early: seconds of it that are kept; broken: the report's status where tables stand in the file in part."""
+    with Small(directory) as small:
+        run = measure(small, program(directory), stage, mode)
+        for part in said:
+            assert part in run.done.stderr, (stage, part, run.done.stderr)
+        done = tap.run(tap.REPORT, "--view", "flat", "-f", "csv", run.output)
+        found = sum(float(row["work_incl_s"]) for row in csv.DictReader(io.StringIO(done.stdout)) if row["name"] == "early")
+        assert done.returncode in (0, broken), (stage, done)
+        unkept = "not kept on disk" in run.done.stderr and "did not end orderly" in done.stderr
+        assert ("but for what was not kept on the disk" in done.stderr) == unkept, (stage, done.stderr, run.done.stderr)
+        tap.timed(0.85 * early <= found <= 0.44, (stage, found, done, run.done.stderr, os.listdir(run.output)))
+        return os.listdir(run.output), run
+
+
+@tap.case
+def room_enough(directory):
+    check(directory, "none", "nothing lost")
+
+
+@tap.case
+def full_before_a_thread_starts(directory):
+    check(directory, "thread", "not written", "make room on the disk", early=0.2, broken=1)
+
+
+@tap.case
+def full_before_a_thread_ends(directory):
+    """Its tables stay where they are."""
+    names, _ = check(directory, "thread's end", "not written", "make room on the disk", broken=1)
+    assert any(name.endswith(".live") for name in names), names
+
+
+@tap.case
+def full_as_tables_grow(directory):
+    check(directory, "growth", "not kept on disk", "make room on the disk")
+
+
+@tap.case
+def full_at_the_end(directory):
+    names, run = check(directory, "end", "not written", "stay as they are")
+    assert any(name.endswith(".live") for name in names) and "nothing lost" not in run.done.stderr, names
+
+
+@tap.case
+def full_as_the_log_grows(directory):
+    check(directory, "log", "parts of the graph's log", "make room on the disk", mode="log")
+
+
+@tap.case
+def full_from_the_start(directory):
+    with Small(directory) as small:
+        made = program(directory)
+        with open(os.path.join(small, "filler"), "wb") as file:
+            file.write(bytes((ROOM - 8) << 10))
+        run = measure(small, made, "none")
+        assert "not kept on disk" in run.done.stderr, run.done.stderr
+
+
+@tap.case
+def read_only_from_the_start(directory):
+    with Small(directory) as small:
+        made = program(directory)
+        script = 'settings=$("$1" --env -o "$2/m" "$3") && mount -o remount,ro "$2" && eval "$settings" && exec "$3" none "$2/m"'
+        done = tap.run("sh", "-c", script, "sh", tap.LAUNCHER, small, made)
+        assert done.returncode == 7 and done.stdout == "done\n", done
+        assert "Read-only file system" in done.stderr and "are lost" in done.stderr, done.stderr
+
+
+@tap.case
+def the_directory_vanishes(directory):
+    run = measure(directory, program(directory), "vanished")
+    assert "not written" in run.done.stderr and not os.path.exists(run.output), run.done.stderr
+
+
+tap.main()

@@ -1,0 +1,343 @@
+/* RT: what threads share, used by several at once.  Also built with the thread sanitizer: tests/fuzz/races.py. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+
+#include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/cct.h"
+#include "hpcrun-lite/rt/sampling/region.h"
+#include "hpcrun-lite/rt/sampling/task_context.h"
+#include "hpcrun-lite/rt/span/critical_path.h"
+#include "hpcrun-lite/rt/span/depend.h"
+#include "hpcrun-lite/rt/span/directive.h"
+#include "hpcrun-lite/rt/span/explicit_task.h"
+#include "hpcrun-lite/rt/span/span.h"
+
+void threads_adopt(void);
+void threads_adopt(void)
+{
+}
+
+enum { THREADS = 4, ROUNDS = 400 };
+static struct thread_state states[THREADS];
+static struct format_thread records[THREADS];
+static pthread_barrier_t all;
+
+static int setup(void **state)
+{
+  (void)state;
+  arena_reset();
+  rt.metric_count = 6;
+  rt.epoch = 7;
+  rt.online = rt.task_creation = true;
+  rt.work_unit = WORK_USER;
+  memset(records, 0, sizeof records);
+  modules_start("");
+  region_start();
+  blame_start();
+  task_start();
+  span_start();
+  for (uint32_t i = 0; i < THREADS; i++) {
+    struct thread_state *t = &states[i];
+    memset(t, 0, sizeof *t);
+    t->index = i + 1;
+    t->record = &records[i];
+    assert_true(cct_init(t) && region_register(t) && blame_join(t));
+    span_start_thread(t);
+  }
+  return 0;
+}
+
+/* Each thread runs it with its own state. */
+static void run(void *(*body)(void *))
+{
+  pthread_t thread[THREADS];
+  pthread_barrier_init(&all, NULL, THREADS);
+  for (int i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&thread[i], NULL, body, &states[i]), 0);
+  for (int i = 0; i < THREADS; i++)
+    pthread_join(thread[i], NULL);
+  pthread_barrier_destroy(&all);
+}
+
+static unsigned number(const struct thread_state *t)
+{
+  return (unsigned)(t - states);
+}
+
+/* ---- memory ---- */
+
+struct item {
+  struct pool_record pool;
+  uint64_t owner;
+};
+
+static struct pool pool;
+static struct pool_hand hands[THREADS];
+enum { HELD = 300 };
+static uint32_t held[THREADS][HELD];
+static atomic_int wrong;
+
+static void *use_pool(void *state)
+{
+  unsigned self = number(state), other = (self + 1) % THREADS;
+  for (int round = 0; round < ROUNDS / 10; round++) {
+    for (int i = 0; i < HELD; i++) {
+      held[self][i] = pool_get(&pool, &hands[self]);
+      ((struct item *)pool_at(&pool, held[self][i]))->owner = self;
+    }
+    pthread_barrier_wait(&all);
+    for (int i = 0; i < HELD; i++) { /* what another one has taken, this one gives back */
+      wrong += ((struct item *)pool_at(&pool, held[other][i]))->owner != other;
+      pool_put(&pool, &hands[self], held[other][i]);
+    }
+    pthread_barrier_wait(&all);
+  }
+  return NULL;
+}
+
+static void pools(void **state)
+{
+  (void)state;
+  memset(hands, 0, sizeof hands);
+  pool_init(&pool, sizeof(struct item));
+  atomic_store(&wrong, 0);
+  run(use_pool);
+  assert_int_equal(wrong, 0);
+}
+
+static void *use_arena(void *state)
+{
+  const struct thread_state *t = state;
+  for (int round = 0; round < ROUNDS; round++) {
+    struct format_chunk *chunk[4];
+    for (unsigned i = 0; i < 4; i++) {
+      chunk[i] = arena_new(ARENA_WALK, 0, FORMAT_FREE, t->index, 64, 16);
+      memset(arena_data(chunk[i]), (int)t->index, 1024);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+      const uint8_t *bytes = arena_data(chunk[i]);
+      wrong += bytes[0] != t->index || bytes[1023] != t->index;
+      arena_free(ARENA_WALK, 0, chunk[i]);
+    }
+  }
+  return NULL;
+}
+
+static void chunks(void **state)
+{
+  (void)state;
+  atomic_store(&wrong, 0);
+  run(use_arena);
+  assert_int_equal(wrong, 0);
+}
+
+/* ---- clocks ---- */
+
+static struct join meeting;
+
+static uint64_t sum_of(const struct path *path)
+{
+  struct path_place place = {.path = path};
+  uint64_t sum = 0;
+  for (const struct critical_path_item *item; (item = critical_path_next(&place));)
+    sum += item->amount;
+  return sum;
+}
+
+static void *use_joins(void *state)
+{
+  struct thread_state *t = state;
+  struct clock clock = {0};
+  for (uint64_t round = 0; round < ROUNDS * 4; round++) {
+    critical_path_add(t, &clock.path, CRITICAL_PATH_KEY(round * t->index % 50, t->index, 0), 3);
+    clock.base += 3;
+    join_offer(t, &meeting, &clock);
+    if (round % 3 == 0)
+      join_take(t, &clock, &meeting);
+    wrong += sum_of(&clock.path) != clock.base;
+  }
+  clock_clear(t, &clock);
+  return NULL;
+}
+
+static void joins(void **state)
+{
+  (void)state;
+  atomic_store(&wrong, 0);
+  run(use_joins);
+  assert_int_equal(wrong, 0);
+  assert_int_equal(sum_of(&meeting.latest.path), meeting.latest.base);
+  join_clear(&states[0], &meeting);
+}
+
+/* ---- directives ---- */
+
+static uint32_t shared_instance;
+
+static void *use_directives(void *state)
+{
+  struct thread_state *t = state;
+  for (uint64_t round = 0; round < ROUNDS; round++) {
+    uint32_t row = directive_row(t, FORMAT_DIRECTIVE_TASK, (const void *)(0x1000 + round % 40));
+    directive_ended(t, row, 1, 5, 2);
+    if (t == &states[0])
+      shared_instance = directive_enter(t, directive_row(t, FORMAT_DIRECTIVE_PARALLEL, (const void *)0x10), 0, 0);
+    pthread_barrier_wait(&all);
+    uint32_t own = directive_share(t, shared_instance);
+    directive_work(t, own, 7, 7);
+    directive_leave(t, own);
+    pthread_barrier_wait(&all);
+    if (t == &states[0])
+      directive_leave(t, shared_instance);
+  }
+  return NULL;
+}
+
+static void directives(void **state)
+{
+  (void)state;
+  run(use_directives);
+  uint64_t tasks = 0, regions = 0, work = 0;
+  for (int i = 0; i < THREADS; i++)
+    directive_settle(&states[i]);
+  const struct table *rows = directive_table();
+  for (uint32_t i = 1; i < rows->count; i++) {
+    const struct format_directive *row = table_at(rows, i);
+    tasks += row->kind == FORMAT_DIRECTIVE_TASK ? row->instances : 0;
+    regions += row->kind == FORMAT_DIRECTIVE_PARALLEL ? row->instances : 0;
+    work += row->work;
+  }
+  assert_int_equal(rows->count, 42);
+  assert_int_equal(tasks, THREADS * ROUNDS);
+  assert_int_equal(regions, ROUNDS);
+  assert_int_equal(work, (uint64_t)ROUNDS * THREADS * (5 + 7));
+}
+
+/* ---- regions ---- */
+
+static _Atomic uint64_t handle;
+
+static void *use_regions(void *state)
+{
+  struct thread_state *t = state;
+  bool master = t == &states[0];
+  for (int round = 0; round < ROUNDS; round++) {
+    if (master)
+      atomic_store(&handle, region_begin(t, 0x1000));
+    pthread_barrier_wait(&all);
+    uint64_t region = atomic_load(&handle);
+    if (master) {
+      uint32_t node = cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_FRAME, 1, (uint32_t)round});
+      if (round % 2) /* sampled in it, or asked at its end */
+        region_publish(t, region_innermost(t), node);
+      struct format_region *open = region_end(t);
+      if (open) {
+        region_publish(t, open, node);
+        region_close(t);
+      }
+      region_fold(t);
+    } else if (region_open(region) && region_base(t, region) != CCT_NONE) {
+      region_fold(t);
+    }
+    pthread_barrier_wait(&all);
+    region_fold(t);
+    wrong += t->pending_count != 0;
+  }
+  return NULL;
+}
+
+static void regions(void **state)
+{
+  (void)state;
+  atomic_store(&wrong, 0);
+  run(use_regions);
+  assert_int_equal(wrong, 0);
+  assert_in_range(region_table()->count, 2, 20);
+}
+
+/* ---- blame ---- */
+
+static _Atomic uint64_t left, lost, taken;
+
+static void *use_blame(void *state)
+{
+  struct thread_state *t = state;
+  const struct blame one = {1000, 500, 750, 1, false};
+  blame_openmp_begin(t, false);
+  for (uint64_t round = 0; round < ROUNDS * 4; round++) {
+    uint64_t id = 0x1000 + 16 * (round % 3);
+    rt_set_lockwait(t, true);
+    atomic_fetch_add(blame_wait(id, &one) ? &left : &lost, 1);
+    rt_set_lockwait(t, false);
+    if (blame_waits(id))
+      atomic_fetch_add(&taken, blame_take(id).samples);
+    rt_set_idle(t, true);
+    struct blame share = blame_share(t, 1000);
+    wrong += share.per_busy_ns > 1000 || share.in_use_ns < share.per_busy_ns;
+    rt_set_idle(t, false);
+    if (blame_block(t))
+      blame_unblock(t);
+  }
+  blame_openmp_end(t);
+  return NULL;
+}
+
+static void blames(void **state)
+{
+  (void)state;
+  atomic_store(&wrong, 0);
+  run(use_blame);
+  assert_int_equal(wrong, 0);
+  assert_int_equal(left, taken + blame_left());
+  assert_int_equal(left + lost, THREADS * ROUNDS * 4);
+  assert_int_equal(atomic_load(&rt.in_use), 0);
+}
+
+/* ---- what is entered once ---- */
+
+static uint32_t strings[THREADS][50], entered[THREADS][50];
+
+static void *use_interned(void *state)
+{
+  struct thread_state *t = state;
+  unsigned self = number(t);
+  for (unsigned round = 0; round < ROUNDS; round++) {
+    uint32_t index;
+    const struct format_module *module =
+        modules_find(t, (uint64_t)(round % 2 ? (void *)malloc : (void *)use_interned), &index);
+    wrong += !module || module->start >= module->end;
+    entered[self][round % 50] = task_enter(0, 0x100 + round % 50);
+    strings[self][round % 50] = modules_string("text");
+  }
+  return NULL;
+}
+
+static void interned(void **state)
+{
+  (void)state;
+  atomic_store(&wrong, 0);
+  run(use_interned);
+  assert_int_equal(wrong, 0);
+  for (int i = 1; i < THREADS; i++)
+    assert_memory_equal(entered[i], entered[0], sizeof entered[0]);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(pools, setup),    cmocka_unit_test_setup(chunks, setup),
+      cmocka_unit_test_setup(joins, setup),    cmocka_unit_test_setup(directives, setup),
+      cmocka_unit_test_setup(regions, setup),  cmocka_unit_test_setup(blames, setup),
+      cmocka_unit_test_setup(interned, setup),
+  };
+  return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
+}
