@@ -16,7 +16,7 @@ static void show_progress(uint32_t done, uint32_t all)
     fprintf(stderr, "\rreading %u of %u files%s", done, all, done == all ? "\r\033[K" : "");
 }
 
-/* Says what was wrong with the files; beyond so many of them, only how much. */
+/* Reports the problems of the files; beyond FILES_REPORTED files, only their number. */
 static void report_files(struct job *job)
 {
   uint32_t files = 0;
@@ -35,27 +35,26 @@ static void report_files(struct job *job)
     fprintf(stderr, "hpcprof-lite: and %zu more problems in %" PRIu32 " more files\n", more, files - FILES_REPORTED);
 }
 
-/* Says of each process that was killed or still runs what there is of it: no damage. */
+/* Reports which processes were killed or still run, so that their measurements are incomplete. */
 static void report_unfinished(const struct profile *profile)
 {
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
     if (process->superseded)
-      fprintf(stderr,
-              "hpcprof-lite: %s is whole; the .live file beside it, left as the process was killed, is not read\n",
+      fprintf(stderr, "hpcprof-lite: %s is complete; the .live file beside it, left over from a kill, is not read\n",
               process->path);
     if (process->unfinished && process->usable)
       fprintf(stderr, "hpcprof-lite: %s: process %u %s: reported up to its last sample, after %.3f s%s\n",
-              process->path, process->pid, process->running ? "still runs" : "did not end orderly",
+              process->path, process->pid, process->running ? "is still running" : "was killed",
               (double)process->wall_ns / 1e9,
-              process->lost[LOSS_UNKEPT] ? ", but for what was not kept on the disk" : "");
+              process->lost[LOSS_UNKEPT] ? ", except for tables that could not be kept on disk" : "");
     else if (process->unfinished)
-      fprintf(stderr, "hpcprof-lite: %s: the process was killed as it started: nothing of it was measured\n",
+      fprintf(stderr, "hpcprof-lite: %s: the process was killed when it started: nothing was measured\n",
               process->path);
   }
 }
 
-/* Finds the files, says what is wrong with the directories. */
+/* Finds the files; reports problems with the directories. */
 static int find(struct job *job, char ***paths, uint32_t *count)
 {
   struct options *options = &job->options;
@@ -103,12 +102,12 @@ int gather(struct job *job)
   const struct options *options = &job->options;
   int status = merge(job, true);
   if (status == ERR_INPUT) {
-    job_complain("the ranks run different versions of hpcprof-lite: start the same on all machines");
+    job_complain("the ranks run different versions of hpcprof-lite: start the same one on all machines");
     return EXIT_INPUT;
   }
   if (status)
     return job_no_memory();
-  if (options->format == OPTIONS_TEXT) /* no statistics, which need a second reading */
+  if (options->format == OPTIONS_TEXT) /* statistics would need a second reading */
     ranks_dismiss(&job->ranks);
   report_files(job);
   if (!options->quiet)

@@ -16,19 +16,18 @@ static void shorten(struct job *job, uint32_t *count)
   *count = most;
 }
 
-/* Opens the log of the graph, if there is one, with schedules on so many cores. */
+/* Opens the graph log, if there is one, and computes list schedules on these numbers of cores. */
 static int open_log(struct job *job, const uint32_t *cores, uint32_t count)
 {
   return recorded_graph_open(&job->profile, cores, count, &job->log_problems, &job->recorded);
 }
 
-/* What --what-if is computed from. */
 static struct whatif_run whatif_run(struct job *job)
 {
   return (struct whatif_run){.profile = &job->profile, .names = &job->names, .tree = &job->tree, .row_of = job->row_of};
 }
 
-/* Factors that the rows of a what-if select in the recorded graph, one set after the other. */
+/* Factors by which scenarios divide the work in the recorded graph. */
 struct factors {
   double *shares, *directives;
   struct recorded_scenario scenarios[REPLAY_SCENARIOS];
@@ -75,7 +74,7 @@ static void enter(const struct job *job, const struct whatif_run *run, const str
   whatif_enter(run, &replayed, row);
 }
 
-/* Replays the log under the scenarios of all rows; without a log they stay as they are. */
+/* Replays the log in the scenarios of all rows; without a log the rows stay as they are. */
 static int replay_rows(struct job *job, const struct whatif_run *run, struct whatif *whatif)
 {
   int status = 0;
@@ -94,7 +93,7 @@ static int replay_rows(struct job *job, const struct whatif_run *run, struct wha
   return status;
 }
 
-/* Replays the log under one scenario, for all constructs. */
+/* Replays the log in one scenario, with the figures of all constructs. */
 static int replay_scenario(struct job *job, const struct whatif_run *run, struct whatif_row *row)
 {
   struct recorded_graph *recorded = &job->recorded;
@@ -117,7 +116,7 @@ static int replay_scenario(struct job *job, const struct whatif_run *run, struct
   return 0;
 }
 
-/* The scenario, if the parallelism view is to show one. */
+/* Computes the scenario that the parallelism view shows, if one was given. */
 static int apply_scenario(struct job *job)
 {
   if (!job->options.scenarios_count || !job->profile.workspan.known)
@@ -137,7 +136,7 @@ static int apply_scenario(struct job *job)
   return status ? job_no_memory() : 0;
 }
 
-/* Suggestions; a log, if there is one, is open. */
+/* Finds scenarios without --what-if; the log, if there is one, is open. */
 static int rank_functions(struct job *job, const struct whatif_run *run, struct whatif *whatif)
 {
   struct tree_order order = tree_default_order(job, true);
@@ -181,14 +180,14 @@ int speedup_pipeline(struct job *job)
   uint32_t cores[SPEEDUP_ROWS], count = 0;
   double makespans[SPEEDUP_ROWS] = {0};
   speedup_compute(&job->profile, speedup);
-  bool one = job->profile.span_processes == 1; /* else a schedule of one process says nothing of all */
+  bool one = job->profile.span_processes == 1; /* the schedule of one process would not be that of several */
   for (uint32_t i = 0; one && i < speedup->count; i++)
     if (speedup->rows[i].cores <= LIST_SCHEDULE_CORES_MAX)
       cores[count++] = (uint32_t)speedup->rows[i].cores;
   int status = one ? open_log(job, cores, count) : 0;
   if (status || !job->recorded.known)
     return status ? job_no_memory() : 0;
-  for (uint32_t i = 0; i < count; i++) /* cores beyond stand in the last row alone */
+  for (uint32_t i = 0; i < count; i++) /* rows beyond have too many cores for a list schedule */
     makespans[i] = job->recorded.makespans[i];
   speedup_enter(&job->profile, job->recorded.burdened, makespans, speedup);
   job->report.log_differs = job->recorded.differs;

@@ -33,12 +33,12 @@ struct job {
   uint32_t hot_critical[HOTSPOTS_CRITICAL_MAX];
   struct unnamed_module unnamed[UNNAMED_MODULES_MAX];
   struct causes_finding idle[CAUSES_WORST], locks[CAUSES_WORST];
-  struct workspan_scenario scenario; /* of --what-if, and the factors of the parts of the span */
+  struct workspan_scenario scenario; /* of --what-if, with factors of the parts of the span */
   double *factors;
   struct recorded_graph recorded;
   struct problems log_problems; /* of the graph log */
   struct report report;
-  enum exit_status status; /* where nothing worse happens */
+  enum exit_status status; /* unless a later step fails */
 };
 
 void job_release(struct job *job);
@@ -55,7 +55,7 @@ int job_nothing_matches(const char *option, const char *text);
  * report. */
 int gather(struct job *job);
 
-/* The part of a rank that is not the first. */
+/* What a rank other than the first does. */
 void gather_help(struct job *job);
 
 /* Resolves symbols and makes the top-down tree.  0, or the exit status. */

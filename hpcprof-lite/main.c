@@ -54,7 +54,8 @@ static int report_view(struct job *job)
                                 .columns = &job->columns,
                                 .totals = &job->totals,
                                 .directory = options->directories[0],
-                                .baseline = options->baseline};
+                                .baseline = options->baseline,
+                                .legend = options->legend};
   tree_columns_init(&job->profile.catalog, &job->columns);
   if (totals_compute(&job->profile, &job->columns, options->baseline, &job->totals))
     return job_no_memory();

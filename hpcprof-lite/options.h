@@ -29,7 +29,7 @@ struct options {
   const char *view_name;
   enum options_format format;
   const char *output;
-  bool lines, quiet, verbose, help, version;
+  bool lines, legend, quiet, verbose, help, version;
   enum profile_baseline baseline;
   bool has_root;
   struct selector root;

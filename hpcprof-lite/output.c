@@ -18,7 +18,7 @@ int output_finish(FILE *stream, const char *name)
   return EXIT_INPUT;
 }
 
-/* Writes the report to a new file that takes the name only when it is complete. */
+/* Writes the report to a temporary file, which is renamed when it is complete. */
 static int print_file(struct job *job, int (*print)(const struct job *job))
 {
   const char *name = job->options.output;
@@ -52,7 +52,7 @@ out:
   return status;
 }
 
-/* Whether the output is a file of its own, not a device or pipe such as /dev/stdout. */
+/* Whether the output is a regular file or does not exist yet, unlike /dev/stdout. */
 static bool is_plain_output(const char *name)
 {
   struct stat stat;

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Says which modules could not be read: their rows have addresses instead of names.  Their numbers depend on who read
- * which file when, so that they have an order of their own.  0, or ERR_NOMEM. */
+/* Reports which modules could not be read, so that their rows have addresses instead of names, in the order of their
+ * paths: their numbers depend on scheduling.  0, or ERR_NOMEM. */
 static int report_modules(const struct job *job)
 {
   if (job->options.quiet)
@@ -57,13 +57,13 @@ int tree_prepare(struct job *job)
   return tree_finish(&job->tree, &order, false) ? job_no_memory() : 0;
 }
 
-/* Whether to tell how rows are spread over threads: where there is room for it. */
+/* Whether the format has columns for statistics of threads and ranks. */
 static bool wants_statistics(const struct job *job)
 {
   return job->options.format != OPTIONS_TEXT && job->columns.work != PROFILE_NONE;
 }
 
-/* From here on the contexts' rows are those of the part. */
+/* Replaces rows of the tree by rows of the part. */
 static void move_rows(struct job *job, const uint32_t *copy_of)
 {
   for (uint32_t i = 0; i < job->profile.contexts.count; i++)
@@ -93,7 +93,7 @@ static int take_part(struct job *job, const struct tree_order *order)
   return tree_finish(&job->part, order, true) ? job_no_memory() : 0;
 }
 
-/* Makes the tree that is shown.  *tree is one of the job's. */
+/* Makes the tree that is shown; *tree belongs to the job. */
 static int derive(struct job *job, const struct tree **tree)
 {
   bool callers = job->options.view == OPTIONS_BOTTOMUP, flat = job->options.view == OPTIONS_FLAT;
@@ -117,7 +117,7 @@ static int derive(struct job *job, const struct tree **tree)
     status = (callers ? derived_bottomup : derived_flat)(from, &job->columns, &job->view,
                                                          wants_statistics(job) ? &job->links : NULL);
     if (!status)
-      status = tree_finish(&job->view, &order, false); /* ids follow the view's own order, whatever --sort says */
+      status = tree_finish(&job->view, &order, false); /* ids follow the view's default order, whatever --sort is */
     *tree = &job->view;
   }
   if (status)
@@ -127,17 +127,17 @@ static int derive(struct job *job, const struct tree **tree)
   if (job->options.sort && tree_finish(*tree == &job->view ? &job->view : from, &order, true))
     return job_no_memory();
   if ((*tree)->cut)
-    job_complain("the bottomup view was cut: some callers are left out; use --root to look at a part");
+    job_complain("the bottomup view is too large: some callers are omitted; use --root to show a part");
   return 0;
 }
 
-/* Reads the measurements once more, now that the view's rows are known. */
+/* Reads the measurements a second time, because statistics need the view's rows. */
 static int add_statistics(struct job *job)
 {
   struct problems problems = {0};
   for (uint32_t i = 0; i < job->profile.processes_count; i++)
-    if (job->profile.processes[i].running) { /* a second reading would find more than the first */
-      fprintf(stderr, "hpcprof-lite: a process still runs: no statistics of threads and ranks until it ends\n");
+    if (job->profile.processes[i].running) { /* a second reading would find more samples than the first */
+      fprintf(stderr, "hpcprof-lite: a process is still running: statistics of threads and ranks are omitted\n");
       return 0;
     }
   struct statistics_view view = {.profile = &job->profile,

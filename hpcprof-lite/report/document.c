@@ -14,7 +14,6 @@ static void named_seconds(FILE *stream, const char *name, uint64_t ns)
   fprintf(stream, ",\"%s\":%" PRIu64 ".%09" PRIu64, name, ns / 1000000000, ns % 1000000000);
 }
 
-/* Opens the JSON object: the view, and the run that it is about. */
 void document_open(const struct report *report, bool json)
 {
   static const char *const baselines[] = {

@@ -18,10 +18,10 @@ enum { PARALLELISM_SENTENCE_MAX = 8192 };
 void parallelism_sentence(const struct report *report, const struct terminal *terminal,
                           char out[PARALLELISM_SENTENCE_MAX]);
 
-/* Was a process killed while they were computed? */
+/* Whether a process was killed, or still runs, before its work and span were known. */
 bool parallelism_cut(const struct report *report);
 
-/* Why work and span are not known, or how to get them. */
+/* Prints why work and span are not known, and how to measure them. */
 void parallelism_missing(const struct report *report);
 
 #endif

@@ -1,4 +1,4 @@
-/* What every report gets: results to turn into bytes.
+/* The results that a report prints.
  *
  * Context: BATCH.  Reports compute nothing but widths and percentages; all they show is read from here.  A failed write
  * shows in ferror(stream), which main.c checks.
@@ -29,16 +29,16 @@ struct report {
   const struct names *names;
   const struct tree_columns *columns;
   const struct totals *totals;
-  const struct tree *tree;             /* of the view; of the summary: the top-down one */
-  const struct tree *flat;             /* of the summary */
-  const bool *shown;                   /* [row of tree] */
-  const struct statistics *statistics; /* of the rows of tree; NULL: none */
+  const struct tree *tree;             /* the view's; the top-down tree in the summary */
+  const struct tree *flat;             /* flat view, in the summary */
+  const bool *shown;                   /* [row of tree] whether it is printed */
+  const struct statistics *statistics; /* of the rows of tree; NULL without */
   uint32_t left_out;
   double percent_limit;
-  bool weigh_excl; /* the view is about exclusive values */
+  bool weigh_excl; /* rows are weighed by their exclusive values */
   const struct hotspot *hot;
   uint32_t hot_count;
-  const struct causes_finding *idle, *locks; /* worst contexts */
+  const struct causes_finding *idle, *locks; /* contexts that cause most waiting */
   uint32_t idle_count, locks_count;
   struct efficiency efficiency;
   struct workspan workspan;
@@ -46,14 +46,15 @@ struct report {
   uint32_t path_count;
   struct whatif whatif;
   struct speedup speedup;
-  bool log_differs; /* the log of the graph says something else than the measurement, or is not complete */
+  bool log_differs; /* the graph log disagrees with the measurement, or is incomplete */
   const struct unnamed_module *modules;
   uint32_t modules_count;
-  const uint64_t *thread_order; /* process << 32 | thread, in the order to be shown */
+  const uint64_t *thread_order; /* process << 32 | thread, in the order in which they are printed */
   uint32_t thread_count;
-  const struct distribution *distribution; /* of so many threads that they are not shown one by one; else NULL */
-  const char *directory;                   /* first one, for hints */
+  const struct distribution *distribution; /* printed instead of single threads where there are many; else NULL */
+  const char *directory;                   /* the first one, for commands in hints */
   enum profile_baseline baseline;
+  bool legend; /* explain the columns in full */
 };
 
 static inline const struct profile_thread *report_thread(const struct report *report, uint32_t i,

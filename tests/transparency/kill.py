@@ -108,7 +108,7 @@ def check(output, cpu, what):
     tap.timed(found + waits >= 0.98 * cpu - 0.01, f"{what}: {found:.3f} s + {waits:.3f} s of {cpu:.3f} s, seed {SEED}")
     tap.timed(found <= 1.05 * cpu + 0.05, f"{what}: {found:.3f} s of {cpu:.3f} s: too much, seed {SEED}")
     assert whole >= 0.98 * found, f"{what}: {whole:.3f} s of {found:.3f} s below main, seed {SEED}"
-    assert "did not end orderly" in said, said
+    assert "was killed" in said, said
     assert not files(output, ".hpcrun") and files(output, ".live"), os.listdir(output)
 
 
@@ -144,7 +144,7 @@ def a_killed_program_has_no_span(directory):
     for view in ("parallelism", "critical-path"):
         assert "ended before work and span were known" in report(victim.output, view, form="text").stdout
     said = report(victim.output, "summary", form="text").stdout
-    assert "1 process did not end orderly" in said and "before work and span were known" in said, said
+    assert "1 process was killed" in said and "because the process was killed" in said, said
 
 
 @tap.case
@@ -154,8 +154,8 @@ def a_program_that_still_runs_is_said_to(directory):
     wait_for(victim.output, ".live")
     said = report(victim.output, "summary", form="text")
     victim.kill()
-    assert "still runs" in said.stderr and "1 process still runs" in said.stdout, said
-    assert "did not end orderly" in report(victim.output, "summary", form="text").stderr
+    assert "is still running" in said.stderr and "1 process is still running" in said.stdout, said
+    assert "was killed" in report(victim.output, "summary", form="text").stderr
 
 
 @tap.case
@@ -169,7 +169,7 @@ def killed_as_it_starts(directory):
             continue
         done = report(victim.output, "summary")
         assert done.returncode in (0, 1), (done, SEED)
-        assert "did not end orderly" in done.stderr or "killed as it started" in done.stderr, (done.stderr, SEED)
+        assert "was killed" in done.stderr or "killed when it started" in done.stderr, (done.stderr, SEED)
 
 
 def works(output):
@@ -320,7 +320,7 @@ def a_forked_child_has_files_of_its_own(directory):
     child = sum(cpu_of(pid) for pid in children)
     check(victim.output, victim.kill() + child, "forks")
     assert len(files(victim.output, ".live")) == 2, os.listdir(victim.output)
-    assert "2 processes did not end orderly" in report(victim.output, "summary", form="text").stdout
+    assert "2 processes were killed" in report(victim.output, "summary", form="text").stdout
 
 
 def runs_unkept(directory, output, program, **settings):

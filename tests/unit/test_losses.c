@@ -87,7 +87,7 @@ static void the_summary_tells_each(void **state)
   for (unsigned i = 0; format_loss_name(i); i++) {
     measure(i);
     print("--view summary");
-    expect(printed, "Health of the measurement %d %s", OF_PROCESS + OF_THREAD, format_loss_name(i));
+    expect(printed, "Measurement quality %d %s", OF_PROCESS + OF_THREAD, format_loss_name(i));
     expect(printed, ": %s ", format_loss_remedy(i));
     print("--view summary -f csv");
     expect(printed, "%s,%d,,", format_loss_name(i), OF_PROCESS + OF_THREAD);
