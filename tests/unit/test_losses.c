@@ -103,7 +103,7 @@ static void a_loss_of_a_later_version_is_told_too(void **state)
 {
   (void)state;
   measure(FORMAT_LOST_MAX - 1);
-  expect(print("--view summary"), "%d losses of another kind", OF_PROCESS + OF_THREAD);
+  expect(print("--view summary"), "%d losses of an unknown kind", OF_PROCESS + OF_THREAD);
 }
 
 /* Samples that the thread lacks are dropped, those below no start partial. */
