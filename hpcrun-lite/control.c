@@ -33,7 +33,7 @@
 #include "hpcrun-lite/rt/sampling/task_context.h"
 #include "hpcrun-lite/rt/sampling/unwind.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
-#include "hpcrun-lite/unwinder.h"
+#include "hpcrun-lite/load_libunwind.h"
 #include "hpcrun-lite/output/writer.h"
 
 enum { SETTLE_NS = 100000000, MAIN_STACK_MAX = 1 << 30, START_SLACK = 128 };
@@ -208,7 +208,7 @@ bool control_start(void)
   children_at_start_us = children_us();
   read_command();
   reset_process();
-  unwind_fault = unwinder_start();
+  unwind_fault = load_libunwind();
   source_probe();
   if (rt.online && work_clock_is_time())
     work_clock_probe();

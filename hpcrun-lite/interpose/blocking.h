@@ -18,6 +18,6 @@ void blocking_release(unsigned held);
 int blocking_await(const sigset_t *set, siginfo_t *info, const struct timespec *timeout);
 
 /* May a signal end a write of that size with less?  errno stays as it is. */
-bool transfers_may_be_cut(int fd, size_t size);
+bool partial_io_possible(int fd, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "hpcrun-lite/unwinder.h"
+#include "hpcrun-lite/load_libunwind.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -58,7 +58,7 @@ static int deep_binding(void)
   return dlsym(RTLD_DEFAULT, "__asan_init") || dlsym(RTLD_DEFAULT, "__tsan_init") ? 0 : RTLD_DEEPBIND;
 }
 
-const char *unwinder_start(void)
+const char *load_libunwind(void)
 {
   struct unwind_entries entries;
   void *handle = dlopen("libunwind-x86_64.so.8", RTLD_NOW | RTLD_LOCAL | deep_binding());

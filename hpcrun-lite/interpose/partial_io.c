@@ -40,7 +40,7 @@ static unsigned hold_for_reading(void)
 
 /* Files take all, whatever comes, and pipes a little of it.  What has no position is no file, and to ask costs a third
  * of holding the signal. */
-bool transfers_may_be_cut(int fd, size_t size)
+bool partial_io_possible(int fd, size_t size)
 {
   struct stat facts;
   if (size <= 1 || !rt_thread() || !control.active)
@@ -56,7 +56,7 @@ bool transfers_may_be_cut(int fd, size_t size)
 static unsigned hold_for_writing(int fd, size_t size)
 {
   unsigned held = hold_for_reading();
-  return held ? held : blocking_hold_signal(transfers_may_be_cut(fd, size));
+  return held ? held : blocking_hold_signal(partial_io_possible(fd, size));
 }
 
 /* /dev/urandom, /dev/zero and their like look for signals after each page. */

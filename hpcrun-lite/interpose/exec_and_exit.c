@@ -245,7 +245,7 @@ static enum raw raw_kind(long number, const long *arguments)
   case SYS_sendmmsg:
     return RAW_WAITS;
   case SYS_write:
-    return transfers_may_be_cut((int)arguments[0], (size_t)arguments[2]) ? RAW_WORKS : RAW_OTHER;
+    return partial_io_possible((int)arguments[0], (size_t)arguments[2]) ? RAW_WORKS : RAW_OTHER;
   case SYS_writev:
   case SYS_sendfile:
   case SYS_copy_file_range:
