@@ -3,21 +3,17 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "hpcrun-lite/interpose/hooks.h"
-#include "hpcrun-lite/process/losses.h"
+#include "hpcrun-lite/process/exit_line.h"
+#include "hpcrun-lite/process/config.h"
+#include "hpcrun-lite/process/message.h"
 #include "hpcrun-lite/output/packer.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
@@ -38,13 +34,7 @@
 
 enum { SETTLE_NS = 100000000, MAIN_STACK_MAX = 1 << 30, START_SLACK = 128 };
 
-struct control control;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct stat stderr_at_start;
-static bool stderr_known, finished;
-static const char *unwind_fault;
-static uint64_t children_at_start_us;
-static uint64_t children_us(void);
 
 /* What its holder had before.  A handler of the program's that runs on top of an exec may take the lock once more: then
  * the innermost is the last. */
@@ -100,77 +90,19 @@ static void lock_drop(void)
   hooks_sigmask(SIG_SETMASK, &had.mask, NULL);
 }
 
-void control_say(const char *format, ...)
-{
-  static char line[5000]; /* not on the stack, which may be a small one */
-  strcpy(line, "hpcrun-lite: ");
-  struct stat now;
-  size_t at = strlen(line);
-  va_list arguments;
-  va_start(arguments, format);
-  int length = vsnprintf(line + at, sizeof line - at - 1, format, arguments);
-  va_end(arguments);
-  at += length < 0 ? 0 : (size_t)length < sizeof line - at - 1 ? (size_t)length : sizeof line - at - 2;
-  line[at++] = '\n';
-  if (stderr_known &&
-      (fstat(STDERR_FILENO, &now) != 0 || now.st_ino != stderr_at_start.st_ino || now.st_dev != stderr_at_start.st_dev))
-    return; /* the program has closed it: the number may be a file of its own */
-  ssize_t written = write(STDERR_FILENO, line, at);
-  (void)written;
-}
-
-static void read_command(void)
-{
-  ssize_t size = readlink("/proc/self/exe", control.executable, sizeof control.executable - 1);
-  control.executable[size < 0 ? 0 : size] = '\0';
-  int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-  size = fd < 0 ? 0 : read(fd, control.command, sizeof control.command - 1);
-  if (fd >= 0)
-    close(fd);
-  for (ssize_t i = 0; i + 1 < size; i++)
-    if (!control.command[i])
-      control.command[i] = ' ';
-}
-
 /* Everything that a process image, new or forked, starts with. */
 static void reset_process(void)
 {
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  rt.pid = sys_own_pid();
-  rt_begin();
-  control.start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-  control.start_ns = sys_monotonic_ns();
-  control.start_ticks = rt_ticks();
-  control.start_cpu_ns = sys_process_cpu_ns();
-  control.threads = NULL;
-  control.thread_count = 0;
-  memset(control.finished_lost, 0, sizeof control.finished_lost);
-  control.finished_samples = control.finished_regions = 0;
-  for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
-    atomic_store(&rt.lost[i], 0);
-  static uint8_t generation; /* a forked child's differs from its parent's also in what is left of it in a word */
-  rt.epoch = (uint32_t)(control.start_ns ^ (uint64_t)rt.pid << 16) << 8 | ++generation;
+  process_reset();
   sys_barrier_prepare();
-  times_start(control.start_ns, control.start_ticks, control.start_cpu_ns);
+  times_start(process.start_ns, process.start_ticks, process.start_cpu_ns);
   writer_start();
-  modules_start(control.executable);
+  modules_start(process.executable);
   region_start();
   blame_start();
   task_start();
   span_start();
   writer_begin();
-}
-
-/* Before the OpenMP runtime may bind the thread to a core. */
-static uint32_t core_count(void)
-{
-  enum { CPUS_MOST = 65536 };
-  size_t size = CPU_ALLOC_SIZE(CPUS_MOST);
-  cpu_set_t *set = CPU_ALLOC(CPUS_MOST);
-  int count = set && sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 1;
-  CPU_FREE(set);
-  return (uint32_t)count;
 }
 
 static void choose_metrics(void)
@@ -187,36 +119,35 @@ bool control_start(void)
 {
   static bool tried;
   if (tried)
-    return control.active;
+    return process.active;
   tried = true;
-  stderr_known = fstat(STDERR_FILENO, &stderr_at_start) == 0;
-  config_read(&control.config);
-  if (!control.config.directory)
+  message_start();
+  config_read();
+  if (!config.directory)
     return false;
   if (dlsym(RTLD_DEFAULT, "__tsan_init")) { /* it delivers signals when it likes, and its threads are not ours to see */
-    control_say("built with -fsanitize=thread: nothing is measured; build it without");
+    message_say("built with -fsanitize=thread: nothing is measured; build it without");
     return false;
   }
-  memcpy(rt.events, control.config.events, sizeof rt.events);
-  rt.event_count = control.config.event_count;
-  control.cpus = rt.cpus = core_count();
-  rt.task_creation = control.config.task_creation;
-  rt.online = control.config.online;
-  rt.work_unit = control.config.work_unit;
-  atomic_store(&rt.paused, control.config.paused);
+  memcpy(rt.events, config.events, sizeof rt.events);
+  rt.event_count = config.event_count;
+  process_examine();
+  rt.task_creation = config.task_creation;
+  rt.online = config.online;
+  rt.work_unit = config.work_unit;
+  atomic_store(&rt.paused, config.paused);
   choose_metrics();
-  children_at_start_us = children_us();
-  read_command();
+  exit_line_start();
   reset_process();
-  unwind_fault = load_libunwind();
+  process.unwind_fault = load_libunwind();
   source_probe();
   if (rt.online && work_clock_is_time())
     work_clock_probe();
   if (!hooks_start()) {
-    control_say("cannot install its signal handler: nothing is measured");
+    message_say("cannot install its signal handler: nothing is measured");
     return false;
   }
-  control.active = true;
+  process.active = true;
   extern void *__libc_stack_end;
   thread_start((uint64_t)__libc_stack_end - START_SLACK, 0);
   return true;
@@ -280,7 +211,7 @@ static bool record_new(struct thread_state *t)
   t->record = arena_data(t->record_chunk);
   t->record->index = t->index;
   t->record->tid = (uint32_t)t->tid;
-  t->record->start_ns = sys_monotonic_ns() - control.start_ns;
+  t->record->start_ns = sys_monotonic_ns() - process.start_ns;
   __atomic_store_n(&t->record_chunk->count, 1, __ATOMIC_RELEASE);
   return true;
 }
@@ -314,11 +245,11 @@ static struct thread_state *state_new(uint32_t index)
 
 static void list_add(struct thread_state *t)
 {
-  t->next = control.threads;
-  t->link = &control.threads;
+  t->next = process.threads;
+  t->link = &process.threads;
   if (t->next)
     t->next->link = &t->next;
-  control.threads = t;
+  process.threads = t;
 }
 
 static void list_remove(struct thread_state *t)
@@ -330,15 +261,15 @@ static void list_remove(struct thread_state *t)
 
 void thread_start(uint64_t top_sp, uint32_t handed)
 {
-  if (rt_self || !control.active || !rt_home.ours)
+  if (rt_self || !process.active || !rt_home.ours)
     return;
   lock_take();
-  if (control.threads)
+  if (process.threads)
     arena_waive();
-  struct thread_state *t = finished ? NULL : state_new(++control.thread_count);
+  struct thread_state *t = process.finished ? NULL : state_new(++process.thread_count);
   if (t)
     list_add(t);
-  else if (!finished)
+  else if (!process.finished)
     rt_lost(NULL, FORMAT_LOST_THREADS);
   lock_drop();
   if (!t)
@@ -442,7 +373,7 @@ static bool left_in_live_file(void)
 void thread_stop(void)
 {
   struct thread_state *t = rt_thread();
-  if (!t || !control.active)
+  if (!t || !process.active)
     return;
   hooks_block_signal();                  /* as in thread_start() */
   uint64_t cpu_ns = sys_thread_cpu_ns(); /* what follows is not sampled, nor is it the program's */
@@ -460,15 +391,15 @@ void thread_stop(void)
   blame_openmp_end(t);
   rt_leave(t); /* no handler will come: who waits for those inside need not wait for us */
   lock_take();
-  if (!finished) {
+  if (!process.finished) {
     region_fold(t);
     settle_record(t, cpu_ns, true);
     bool written = writer_thread_ended(t);
     list_remove(t);
-    control.finished_samples += t->record->samples;
-    control.finished_regions += t->record->regions;
+    process.finished_samples += t->record->samples;
+    process.finished_regions += t->record->regions;
     for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
-      control.finished_lost[i] += t->record->lost[i];
+      process.finished_lost[i] += t->record->lost[i];
     blame_leave(t);
     region_unregister(t);
     if (written || !left_in_live_file())
@@ -483,7 +414,7 @@ void thread_stop(void)
 static void wait_until(bool (*done)(const struct thread_state *t))
 {
   uint64_t deadline = sys_monotonic_ns() + SETTLE_NS;
-  for (const struct thread_state *t = control.threads; t; t = t->next)
+  for (const struct thread_state *t = process.threads; t; t = t->next)
     while (t != rt_self && !done(t) && sys_monotonic_ns() < deadline)
       sys_yield();
 }
@@ -507,21 +438,13 @@ static void publish_open_regions(void)
     context_publish_open(self);
     rt_leave(self);
   }
-  for (struct thread_state *t = control.threads; t; t = t->next)
+  for (struct thread_state *t = process.threads; t; t = t->next)
     if (t != self && region_wanted(t)) {
       sys_signal_thread(rt.pid, t->tid, RT_SIGNAL, (void *)&sample_publish);
       asked = true;
     }
   if (asked)
     wait_until(nothing_wanted);
-}
-
-static uint64_t total_samples(void)
-{
-  uint64_t sum = control.finished_samples;
-  for (const struct thread_state *t = control.threads; t; t = t->next)
-    sum += t->record->samples;
-  return sum;
 }
 
 /* No thread is in a handler, or follows the graph any more. */
@@ -537,17 +460,17 @@ static void rest(void)
  * others of their kind.  last: nothing comes after it.  False: no file was needed. */
 static bool write_all(bool last)
 {
-  if (rt.pid != control.config.first_pid && !rt.ompt && !total_samples())
+  if (rt.pid != config.first_pid && !rt.ompt && !process_samples())
     return false;
-  for (struct thread_state *t = control.threads; t && rt.online; t = t->next)
+  for (struct thread_state *t = process.threads; t && rt.online; t = t->next)
     span_report(t);
-  for (struct thread_state *t = control.threads; t && rt.online && rt_self; t = t->next) {
+  for (struct thread_state *t = process.threads; t && rt.online && rt_self; t = t->next) {
     span_reach(rt_self, t);
     span_settle(t);
   }
   if (last)
     graph_log_stop();
-  for (struct thread_state *t = control.threads; t; t = t->next) {
+  for (struct thread_state *t = process.threads; t; t = t->next) {
     uint64_t cpu_ns = sys_cpu_ns_of(t->tid);
     if (last)
       sample_end(t, cpu_ns);
@@ -557,63 +480,6 @@ static bool write_all(bool last)
   writer_process();
   writer_commit();
   return true;
-}
-
-static uint64_t total_lost(enum format_loss loss)
-{
-  uint64_t sum = control.finished_lost[loss] + atomic_load(&rt.lost[loss]);
-  for (const struct thread_state *t = control.threads; t; t = t->next)
-    sum += t->record->lost[loss];
-  return sum + (loss == FORMAT_LOST_BLAME ? blame_left() : 0);
-}
-
-/* CPU time of children that have ended. */
-static uint64_t children_us(void)
-{
-  struct rusage children = {0};
-  getrusage(RUSAGE_CHILDREN, &children);
-  return (uint64_t)children.ru_utime.tv_sec * 1000000u + (uint64_t)children.ru_utime.tv_usec;
-}
-
-const char control_no_openmp[] = "no OpenMP";
-
-const char *control_openmp_missing(void)
-{
-  if (rt.ompt)
-    return NULL;
-  if (control.config.tool_disabled)
-    return "OpenMP tool interface off (OMP_TOOL=disabled)";
-  const char *runtime = modules_runtime();
-  if (runtime && strstr(runtime, "libgomp"))
-    return "libgomp has no tool interface: regions not stitched; try --omp-runtime auto or FILE";
-  return runtime ? "the OpenMP runtime did not attach the tool" : control_no_openmp;
-}
-
-static void say_end(void)
-{
-  bool first = rt.pid == control.config.first_pid;
-  bool speaks = first && control.config.rank <= 0; /* for all ranks of its job */
-  if (control.config.log == 0 || (!speaks && control.config.log < 2))
-    return;
-  char rank[24] = "";
-  if (control.config.rank >= 0)
-    snprintf(rank, sizeof rank, "rank %d: ", control.config.rank);
-  static char losses[LOSSES_TEXT_MAX];
-  uint64_t lost[FORMAT_LOST_MAX];
-  for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
-    lost[i] = total_lost(i);
-  losses_text(lost, losses);
-  const char *missing = control_openmp_missing();
-  bool apart = children_us() > children_at_start_us; /* the launcher's own were before */
-  control_say("%s: %s%llu samples of %u thread%s; %s; %s%s", control.config.directory, rank,
-              (unsigned long long)total_samples(), control.thread_count, control.thread_count == 1 ? "" : "s",
-              missing ? missing : "OpenMP attached", losses,
-              apart && first ? "; child processes are measured apart (-v)" : "");
-  if (rt.timers_for_cpu && rt.driver >= 0 && rt.events[rt.driver].clock == EVENT_CPU_TIME)
-    control_say("CPU time was sampled by timers (perf_event may not sample the kernel here: sysctl "
-                "kernel.perf_event_paranoid=1 allows it)");
-  if (unwind_fault)
-    control_say("%s", unwind_fault);
 }
 
 static pid_t exec_pid; /* of the process that is in an exec, under the lock; 0 = none */
@@ -648,13 +514,13 @@ static void write_last(void)
 
 void control_finish(void)
 {
-  if (!control.active || rt.pid != sys_pid()) /* a vfork child lives in its parent's memory */
+  if (!process.active || rt.pid != sys_pid()) /* a vfork child lives in its parent's memory */
     return;
   lock_take();
-  if (!finished) {
-    finished = true;
+  if (!process.finished) {
+    process.finished = true;
     write_files(write_last);
-    say_end();
+    exit_line_say();
   }
   lock_drop();
 }
@@ -662,22 +528,22 @@ void control_finish(void)
 /* From now on nothing of ours calls the system. */
 void control_seal(void)
 {
-  if (!control.active || rt.pid != sys_pid())
+  if (!process.active || rt.pid != sys_pid())
     return;
   control_finish();
   lock_take();
-  if (control.config.log)
-    control_say("the program restricts its system calls (seccomp): measuring has ended there");
-  for (struct thread_state *t = control.threads; t; t = t->next)
+  if (config.log)
+    message_say("the program restricts its system calls (seccomp): measuring has ended there");
+  for (struct thread_state *t = process.threads; t; t = t->next)
     source_stop(t);
-  control.active = false;
+  process.active = false;
   lock_drop();
   rt_self = NULL;
 }
 
 static bool may_exec(void)
 {
-  return control.active && rt.pid == sys_pid();
+  return process.active && rt.pid == sys_pid();
 }
 
 static void write_for_exec(void)
@@ -688,7 +554,7 @@ static void write_for_exec(void)
   if (!write_all(false)) { /* else the log stays as it is, since the exec may fail: it can be read */
     packer_discard();
     writer_discard();
-    if (control.config.graph_log)
+    if (config.graph_log)
       rt_lost(NULL, FORMAT_LOST_LOG);
   }
 }
@@ -698,7 +564,7 @@ void control_before_exec(void)
   if (!may_exec())
     return;
   lock_take();
-  if (!finished && !exec_pid) {
+  if (!process.finished && !exec_pid) {
     write_files(write_for_exec);
     exec_pid = rt.pid;
   }
@@ -713,11 +579,11 @@ void control_exec_failed(void)
   if (!may_exec())
     return;
   if (exec_pid && taken_count == 1) {
-    if (!finished && exec_pid == rt.pid) /* else a child, forked by a handler meanwhile */
+    if (!process.finished && exec_pid == rt.pid) /* else a child, forked by a handler meanwhile */
       writer_rewind();
     exec_pid = 0;
-    if (!finished) {
-      if (control.threads && !control.threads->next)
+    if (!process.finished) {
+      if (process.threads && !process.threads->next)
         atomic_store(&rt.graph_suspended, false);
       else if (rt.online) /* the others have gone on meanwhile, and what they did is not known */
         rt_lost(NULL, FORMAT_LOST_GRAPH);
@@ -733,12 +599,12 @@ static bool fork_locked;
 /* No thread is in a handler, where it could hold libunwind's locks, while the process is copied. */
 void control_fork_prepare(void)
 {
-  fork_locked = control.active && rt_home.ours;
+  fork_locked = process.active && rt_home.ours;
   if (!fork_locked)
     return;
   lock_take();
   atomic_store(&rt.quiet, true);
-  if (!finished)
+  if (!process.finished)
     wait_until(outside_handler);
 }
 
@@ -757,8 +623,8 @@ void control_fork_child(void)
   if (!fork_locked)
     return;
   static struct thread_state old;
-  bool measured = control.active && !finished, known = measured && rt_self;
-  for (struct thread_state *t = control.threads; t; t = t->next)
+  bool measured = process.active && !process.finished, known = measured && rt_self;
+  for (struct thread_state *t = process.threads; t; t = t->next)
     graph_log_forget(t);
   if (known)
     old = *rt_self;
@@ -773,7 +639,7 @@ void control_fork_child(void)
     return;
   __builtin_ia32_ldmxcsr(MXCSR_DEFAULT);
   unwind_restart();
-  control.forked = rt.forked = true;
+  process.forked = rt.forked = true;
   memset(ended, 0, sizeof ended);
   reset_process();
   thread_start(known ? old.top_sp : 0, 0);

@@ -1,4 +1,4 @@
-/* CTL: start and end of measuring, of threads and of the process; what is said on standard error.
+/* CTL: start and end of measuring, of threads and of the process.
  *
  * Everything here runs in the program's threads, outside handlers, and may allocate.  One lock orders it; it is never
  * taken in RT.
@@ -10,27 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hpcrun-lite/process/config.h"
-#include "hpcrun-lite/rt/core/rt.h"
-
-/* What CTL knows of the process; written under the lock or before there are threads. */
-struct control {
-  struct config config;
-  bool active; /* measuring was started in this process image         */
-  bool forked;
-  uint32_t cpus;     /* that the process may run on                         */
-  uint64_t start_ns; /* CLOCK_MONOTONIC                                     */
-  uint64_t start_realtime_ns;
-  uint64_t start_ticks, start_cpu_ns;
-  struct thread_state *threads; /* live ones                                           */
-  uint32_t thread_count;        /* ever registered                                     */
-  char runtime[128];            /* what the OpenMP runtime says of itself, "" = none   */
-  char executable[4096];
-  char command[1024];
-  uint64_t finished_samples, finished_lost[FORMAT_LOST_MAX], finished_regions; /* of threads that have ended */
-};
-
-extern struct control control;
+#include "hpcrun-lite/process/process.h"
 
 /* Starts measuring, once; also safe before the library's constructor ran.  False: inert. */
 bool control_start(void);
@@ -61,12 +41,5 @@ void control_exec_failed(void);
 void control_fork_prepare(void);
 void control_fork_parent(void);
 void control_fork_child(void);
-
-/* Why the report will know nothing of OpenMP, or NULL if it will. */
-const char *control_openmp_missing(void);
-extern const char control_no_openmp[]; /* what it returns where the program has none, as far as was seen */
-
-/* One line on standard error, "hpcrun-lite: ...", if that is still the file it was at the start. */
-void control_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

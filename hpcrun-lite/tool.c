@@ -3,6 +3,9 @@
 #include <stdio.h>
 
 #include "hpcrun-lite/control.h"
+#include "hpcrun-lite/process/config.h"
+#include "hpcrun-lite/process/message.h"
+#include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/span/directive.h"
@@ -34,13 +37,13 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *da
     rt_leave(rt_thread());
   }
   rt.runtime_apart = separate;
-  work_clock_calibrate(control.start_ticks, control.start_ns);
+  work_clock_calibrate(process.start_ticks, process.start_ns);
   int missing = ompt_register();
-  if (missing && control.config.log)
-    control_say("the OpenMP runtime lacks %d of the callbacks that are needed: its threads' states are incomplete",
+  if (missing && config.log)
+    message_say("the OpenMP runtime lacks %d of the callbacks that are needed: its threads' states are incomplete",
                 missing);
-  if (!separate && control.config.log)
-    control_say(
+  if (!separate && config.log)
+    message_say(
         "the OpenMP runtime is linked into the executable: its frames show in the contexts; link it dynamically");
   rt.ompt = true;
   return 1;
@@ -57,7 +60,7 @@ __attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool
   static ompt_start_tool_result_t result = {initialize, finalize, {0}};
   if (!control_start())
     return NULL;
-  snprintf(control.runtime, sizeof control.runtime, "%s (OpenMP %u)", runtime, omp_version);
+  snprintf(process.runtime, sizeof process.runtime, "%s (OpenMP %u)", runtime, omp_version);
   writer_runtime();
   return &result;
 }

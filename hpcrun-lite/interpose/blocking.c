@@ -74,7 +74,7 @@ static unsigned hold(void)
 
 unsigned blocking_hold(bool may_wait)
 {
-  if (!may_wait || !rt_thread() || !control.active)
+  if (!may_wait || !rt_thread() || !process.active)
     return 0;
   unsigned held = hold();
   held |= blame_block(rt_thread()) ? HELD_STATE : 0;
@@ -84,7 +84,7 @@ unsigned blocking_hold(bool may_wait)
 
 unsigned blocking_hold_signal(bool may_be_cut)
 {
-  if (!may_be_cut || !rt_thread() || !control.active)
+  if (!may_be_cut || !rt_thread() || !process.active)
     return 0;
   unsigned held = hold();
   now_held |= held;

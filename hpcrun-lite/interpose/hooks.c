@@ -305,7 +305,7 @@ static void *trampoline(void *argument)
 
 static struct start *start_new(struct start start)
 {
-  struct start *copy = control.active ? malloc(sizeof *copy) : NULL;
+  struct start *copy = process.active ? malloc(sizeof *copy) : NULL;
   if (copy) {
     *copy = start;
     copy->handed = thread_hand_over();
@@ -345,7 +345,7 @@ INTERPOSED int dlclose(void *handle)
 {
   int (*real)(void *) = hooks_next(HOOKS_dlclose);
   int result = real(handle);
-  if (control.active && rt_thread() && rt_enter(rt_thread())) {
+  if (process.active && rt_thread() && rt_enter(rt_thread())) {
     atomic_fetch_add(&rt.module_generation, 1);
     unwind_flush();
     rt_leave(rt_thread());

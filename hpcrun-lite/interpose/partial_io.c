@@ -43,7 +43,7 @@ static unsigned hold_for_reading(void)
 bool partial_io_possible(int fd, size_t size)
 {
   struct stat facts;
-  if (size <= 1 || !rt_thread() || !control.active)
+  if (size <= 1 || !rt_thread() || !process.active)
     return false;
   int saved_errno = errno;
   bool cut = lseek(fd, 0, SEEK_CUR) < 0;
@@ -64,7 +64,7 @@ static bool ended_at_page(int fd, ssize_t done, size_t size)
 {
   enum { PAGE = 4096, MEMORY_DEVICES = 1 };
   struct stat facts;
-  if (done <= 0 || (size_t)done >= size || done % PAGE || !rt_thread() || !control.active)
+  if (done <= 0 || (size_t)done >= size || done % PAGE || !rt_thread() || !process.active)
     return false;
   int saved_errno = errno;
   bool memory = fstat(fd, &facts) == 0 && S_ISCHR(facts.st_mode) && major(facts.st_rdev) == MEMORY_DEVICES;

@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hpcrun-lite/control.h"
+#include "hpcrun-lite/process/config.h"
+#include "hpcrun-lite/process/message.h"
 #include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/output/writer.h"
@@ -98,8 +99,8 @@ void packer_run(void)
   int stem = (int)(strlen(graph_log_path()) - strlen(FORMAT_GRAPH_SUFFIX));
   snprintf(packed_path, sizeof packed_path, "%.*s.packing" FORMAT_GRAPH_SUFFIX, stem, graph_log_path());
   int error = pack();
-  if (error && control.config.log)
-    control_say("cannot pack %s: %s; it stays as it is", graph_log_path(), strerror(error));
+  if (error && config.log)
+    message_say("cannot pack %s: %s; it stays as it is", graph_log_path(), strerror(error));
 }
 
 void packer_discard(void)

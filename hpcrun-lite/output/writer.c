@@ -9,7 +9,9 @@
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
-#include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/process/config.h"
+#include "hpcrun-lite/process/message.h"
+#include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/graph.h"
 #include "hpcrun-lite/rt/span/graph_log.h"
@@ -50,8 +52,8 @@ static struct {
 
 static void name_file(char *path, size_t size, const char *suffix)
 {
-  snprintf(path, size, "%s/%s-%d-%llx%s", control.config.directory, writer.host, rt.pid,
-           (unsigned long long)control.start_realtime_ns, suffix);
+  snprintf(path, size, "%s/%s-%d-%llx%s", config.directory, writer.host, rt.pid,
+           (unsigned long long)process.start_realtime_ns, suffix);
 }
 
 void writer_start(void)
@@ -66,7 +68,7 @@ void writer_start(void)
   if (gethostname(writer.host, sizeof writer.host - 1) != 0 || !writer.host[0])
     strcpy(writer.host, "localhost");
   name_file(writer.path, sizeof writer.path, FORMAT_GRAPH_SUFFIX);
-  if (control.config.graph_log)
+  if (config.graph_log)
     graph_log_start(writer.path);
   name_file(writer.path, sizeof writer.path, FORMAT_LIVE_SUFFIX);
   arena_keep(writer.path);
@@ -85,8 +87,8 @@ static void fail(const char *what, size_t lost)
 {
   int error = errno;
   atomic_fetch_add(&rt.lost[FORMAT_LOST_WRITES], lost);
-  if (!writer.failed && control.config.log)
-    control_say("cannot %s %s: %s; measurements of process %d %s", what, writer.path, strerror(error), rt.pid,
+  if (!writer.failed && config.log)
+    message_say("cannot %s %s: %s; measurements of process %d %s", what, writer.path, strerror(error), rt.pid,
                 live_file_stays() ? "stay as they are, in its " FORMAT_LIVE_SUFFIX " file" : "are lost");
   writer.failed = true;
 }
@@ -299,11 +301,11 @@ static uint32_t process_notes(uint32_t before)
   else
     at += snprintf(notes + at, sizeof notes - (size_t)at, "one sample every %llu%s", (unsigned long long)lead->period,
                    lead->clock == EVENT_COUNT ? "" : " ns");
-  const char *missing = control_openmp_missing();
-  if (missing && missing != control_no_openmp && !*control.config.note)
+  const char *missing = process_openmp_missing();
+  if (missing && missing != process_no_openmp && !*config.note)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", missing);
-  if (*control.config.note && (size_t)at < sizeof notes)
-    snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", control.config.note);
+  if (*config.note && (size_t)at < sizeof notes)
+    snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", config.note);
   return string_at(before, notes);
 }
 
@@ -351,19 +353,19 @@ static void put_contributions(const struct path *path)
   } while (item);
 }
 
-static void put_graph(struct format_process *process)
+static void put_graph(struct format_process *record)
 {
   static const char *const units[] = {
       [WORK_CPU_TIME] = "s", [WORK_USER] = "units", [WORK_INSTRUCTIONS] = "instructions", [WORK_CYCLES] = "cycles"};
   const struct clock *program = span_program();
-  process->span = in_unit(program->base);
-  process->span_burdened = in_unit(program->burdened);
-  process->work_unit = modules_string(units[rt.work_unit]);
-  process->unseen = rt.unseen;
-  process->tick_scale = (uint64_t)(writer.ns_per_tick * 4294967296.0 + 0.5); /* of the figures here, to the last bit */
-  process->cost_fork = in_unit(graph_cost_mean(GRAPH_FORK));
-  process->cost_task = in_unit(graph_cost_mean(GRAPH_TASK));
-  process->cost_join = in_unit(graph_cost_mean(GRAPH_JOIN));
+  record->span = in_unit(program->base);
+  record->span_burdened = in_unit(program->burdened);
+  record->work_unit = modules_string(units[rt.work_unit]);
+  record->unseen = rt.unseen;
+  record->tick_scale = (uint64_t)(writer.ns_per_tick * 4294967296.0 + 0.5); /* of the figures here, to the last bit */
+  record->cost_fork = in_unit(graph_cost_mean(GRAPH_FORK));
+  record->cost_task = in_unit(graph_cost_mean(GRAPH_TASK));
+  record->cost_join = in_unit(graph_cost_mean(GRAPH_JOIN));
   put_directives();
   put_contributions(&program->path);
 }
@@ -374,18 +376,17 @@ static struct format_process process_facts(void)
   return (struct format_process){
       .pid = (uint32_t)rt.pid,
       .parent_pid = (uint32_t)getppid(),
-      .rank = control.config.rank,
-      .flags = (control.config.exchanged ? FORMAT_PROCESS_EXCHANGED : 0) | (rt.online ? FORMAT_PROCESS_ONLINE : 0) |
-               (rt.pid == control.config.first_pid ? FORMAT_PROCESS_FIRST : 0) |
-               (control.forked ? FORMAT_PROCESS_FORKED : 0),
-      .start_ns = control.start_realtime_ns,
-      .cpus = control.cpus,
+      .rank = config.rank,
+      .flags = (config.exchanged ? FORMAT_PROCESS_EXCHANGED : 0) | (rt.online ? FORMAT_PROCESS_ONLINE : 0) |
+               (rt.pid == config.first_pid ? FORMAT_PROCESS_FIRST : 0) | (process.forked ? FORMAT_PROCESS_FORKED : 0),
+      .start_ns = process.start_realtime_ns,
+      .cpus = process.cpus,
       .threads_max = 1,
       .host = modules_string(writer.host),
-      .command = modules_string(control.command),
-      .runtime = modules_string(control.runtime),
+      .command = modules_string(process.command),
+      .runtime = modules_string(process.runtime),
       .notes = process_notes(0),
-      .start_ticks = control.start_ticks,
+      .start_ticks = process.start_ticks,
   };
 }
 
@@ -394,34 +395,34 @@ void writer_begin(void)
   uint32_t index;
   describe_metrics();
   table_init(&writer.processes, FORMAT_PROCESS, ARENA_SHARED, 0, sizeof(struct format_process), 1);
-  struct format_process *process = table_next(&writer.processes, &index);
-  if (!process)
+  struct format_process *record = table_next(&writer.processes, &index);
+  if (!record)
     return;
-  *process = process_facts();
+  *record = process_facts();
   table_publish(&writer.processes);
-  writer.process = process;
-  times_keep(process);
+  writer.process = record;
+  times_keep(record);
 }
 
 void writer_runtime(void)
 {
   if (writer.process)
-    writer.process->runtime = modules_string(control.runtime);
+    writer.process->runtime = modules_string(process.runtime);
 }
 
 void writer_process(void)
 {
-  struct format_process process = writer.process ? *writer.process : process_facts();
-  process.runtime = string_at(process.runtime, control.runtime);
-  process.notes = process_notes(process.notes);
-  process.threads = control.thread_count;
-  process.regions = control.finished_regions;
-  for (const struct thread_state *t = control.threads; t; t = t->next)
-    process.regions += t->record->regions;
-  times_process(&process);
+  struct format_process record = writer.process ? *writer.process : process_facts();
+  record.runtime = string_at(record.runtime, process.runtime);
+  record.notes = process_notes(record.notes);
+  record.threads = process.thread_count;
+  record.regions = process.finished_regions;
+  for (const struct thread_state *t = process.threads; t; t = t->next)
+    record.regions += t->record->regions;
+  times_process(&record);
   if (rt.online)
-    put_graph(&process);
-  put(&writer.common, FORMAT_PROCESS, 0, 0, 1, sizeof process, &process);
+    put_graph(&record);
+  put(&writer.common, FORMAT_PROCESS, 0, 0, 1, sizeof record, &record);
   put_table(&writer.common, region_table());
   flush(true);
 }

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "hpcrun-lite/control.h"
+#include "hpcrun-lite/rt/core/rt.h"
 
 void writer_start(void);                          /* names the files: tables may be made                             */
 void writer_begin(void);                          /* what is known of the process at its start goes to the live file */

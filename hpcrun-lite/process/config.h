@@ -24,7 +24,9 @@ struct config {
   bool tool_disabled;       /* OMP_TOOL=disabled                                */
 };
 
-/* Reads the settings once.  A fault is said on standard error and leaves directory NULL. */
-void config_read(struct config *config);
+extern struct config config;
+
+/* Reads the settings once.  A fault is reported on standard error and leaves directory NULL. */
+void config_read(void);
 
 #endif
