@@ -13,7 +13,9 @@
 #include "hpcrun-lite/interpose/hooks.h"
 #include "hpcrun-lite/process/exit_line.h"
 #include "hpcrun-lite/process/config.h"
+#include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/process/message.h"
+#include "hpcrun-lite/process/own_signal.h"
 #include "hpcrun-lite/output/packer.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
@@ -56,7 +58,7 @@ static void lock_take(void)
   sigset_t all, pending;
   struct saved_state had = {.mxcsr = __builtin_ia32_stmxcsr()};
   sigfillset(&all);
-  hooks_sigmask(SIG_SETMASK, &all, &had.mask);
+  libc_sigmask(SIG_SETMASK, &all, &had.mask);
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &had.cancel);
   if (atomic_load(&owner) != pthread_self()) {
     pthread_mutex_lock(&mutex);
@@ -87,7 +89,7 @@ static void lock_drop(void)
     ;
   __builtin_ia32_ldmxcsr(had.mxcsr);
   pthread_setcancelstate(had.cancel, NULL);
-  hooks_sigmask(SIG_SETMASK, &had.mask, NULL);
+  libc_sigmask(SIG_SETMASK, &had.mask, NULL);
 }
 
 /* Everything that a process image, new or forked, starts with. */
@@ -278,7 +280,7 @@ void thread_start(uint64_t top_sp, uint32_t handed)
   t->inside = 1;
   rt_self = t;
   hooks_watch_thread_end();
-  hooks_block_signal(); /* a first period may be shorter than a signal's way (under a debugger): see settle_period() */
+  own_signal_block(); /* a first period may be shorter than a signal's way (under a debugger): see settle_period() */
   source_start(t);
   unsigned mxcsr = __builtin_ia32_stmxcsr(); /* our arithmetic leaves no flags behind */
   __builtin_ia32_ldmxcsr(MXCSR_DEFAULT);
@@ -290,7 +292,7 @@ void thread_start(uint64_t top_sp, uint32_t handed)
   }
   __builtin_ia32_ldmxcsr(mxcsr);
   rt_leave(t);
-  hooks_unblock_signal();
+  own_signal_unblock();
 }
 
 /* Brings the record up to date.  The clock of a thread that the system has removed already reads 0. */
@@ -375,7 +377,7 @@ void thread_stop(void)
   struct thread_state *t = rt_thread();
   if (!t || !process.active)
     return;
-  hooks_block_signal();                  /* as in thread_start() */
+  own_signal_block();                    /* as in thread_start() */
   uint64_t cpu_ns = sys_thread_cpu_ns(); /* what follows is not sampled, nor is it the program's */
   unsigned mxcsr = __builtin_ia32_stmxcsr();
   __builtin_ia32_ldmxcsr(MXCSR_DEFAULT);
@@ -407,7 +409,7 @@ void thread_stop(void)
   }
   lock_drop();
   __builtin_ia32_ldmxcsr(mxcsr);
-  hooks_unblock_signal();
+  own_signal_unblock();
 }
 
 /* Waits, for a bounded time, until a condition on every live thread holds. */
@@ -570,7 +572,7 @@ void control_before_exec(void)
   }
   unsigned own = (taken_count - 1) % TAKEN_MAX;
   __builtin_ia32_ldmxcsr(taken[own].mxcsr);
-  hooks_sigmask(SIG_SETMASK, &taken[own].mask, NULL); /* the mask is the new program's too */
+  libc_sigmask(SIG_SETMASK, &taken[own].mask, NULL); /* the mask is the new program's too */
 }
 
 void control_exec_failed(void)

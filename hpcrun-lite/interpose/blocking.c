@@ -29,7 +29,8 @@
 
 #include "hpcrun-lite/interpose/blocking.h"
 #include "hpcrun-lite/control.h"
-#include "hpcrun-lite/interpose/hooks.h"
+#include "hpcrun-lite/process/libc.h"
+#include "hpcrun-lite/process/own_signal.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/sampling/region.h"
@@ -59,15 +60,15 @@ static unsigned hold(void)
   sigset_t ours, before;
   unsigned held = 0;
   publish_regions(rt_thread());
-  if (hooks_signal_in_use()) { /* it may be what the program waits for */
+  if (own_signal_in_use()) { /* it may be what the program waits for */
     source_suspend(rt_thread());
     held = HELD_TIMERS;
   } else {
     sigemptyset(&ours);
     sigaddset(&ours, RT_SIGNAL);
-    hooks_sigmask(SIG_BLOCK, &ours, &before);
+    libc_sigmask(SIG_BLOCK, &ours, &before);
     held = sigismember(&before, RT_SIGNAL) ? 0 : HELD_SIGNAL;
-    hooks_view_held(held || now_held & HELD_SIGNAL);
+    own_signal_view.held = held || now_held & HELD_SIGNAL;
   }
   return held;
 }
@@ -100,8 +101,8 @@ void blocking_release(unsigned held)
   if (held & HELD_TIMERS && rt_thread())
     source_go_on(rt_thread());
   if (held & HELD_SIGNAL) {
-    hooks_view_held(false);
-    hooks_unblock_signal();
+    own_signal_view.held = false;
+    own_signal_unblock();
   }
   errno = saved_errno;
 }
@@ -131,7 +132,7 @@ static void sleep_end(bool slept)
 /* A mask that a call puts in place of the thread's own, with our signal held back too. */
 static const sigset_t *with_ours(const sigset_t *mask, sigset_t *copy)
 {
-  if (!mask || !rt_thread() || hooks_signal_in_use())
+  if (!mask || !rt_thread() || own_signal_in_use())
     return mask;
   *copy = *mask;
   sigaddset(copy, RT_SIGNAL);
@@ -141,15 +142,15 @@ static const sigset_t *with_ours(const sigset_t *mask, sigset_t *copy)
 /* Such a mask is also what the program sees meanwhile.  Returns what it saw before. */
 static bool see_mask(const sigset_t *mask)
 {
-  bool before = hooks_view_blocked();
+  bool before = own_signal_view.blocked;
   if (mask)
-    hooks_view_set(sigismember(mask, RT_SIGNAL) == 1);
+    own_signal_view.blocked = sigismember(mask, RT_SIGNAL) == 1;
   return before;
 }
 
 INTERPOSED int nanosleep(const struct timespec *time, struct timespec *rest)
 {
-  int (*real)(const struct timespec *, struct timespec *) = hooks_next(HOOKS_nanosleep);
+  int (*real)(const struct timespec *, struct timespec *) = libc_real(LIBC_nanosleep);
   unsigned held = blocking_hold(true);
   int result = real(time, rest);
   blocking_release(held);
@@ -158,7 +159,7 @@ INTERPOSED int nanosleep(const struct timespec *time, struct timespec *rest)
 
 INTERPOSED int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *rest)
 {
-  int (*real)(clockid_t, int, const struct timespec *, struct timespec *) = hooks_next(HOOKS_clock_nanosleep);
+  int (*real)(clockid_t, int, const struct timespec *, struct timespec *) = libc_real(LIBC_clock_nanosleep);
   unsigned held = blocking_hold(true);
   int result = real(clock, flags, time, rest);
   blocking_release(held);
@@ -167,7 +168,7 @@ INTERPOSED int clock_nanosleep(clockid_t clock, int flags, const struct timespec
 
 INTERPOSED unsigned sleep(unsigned seconds)
 {
-  unsigned (*real)(unsigned) = hooks_next(HOOKS_sleep);
+  unsigned (*real)(unsigned) = libc_real(LIBC_sleep);
   unsigned held = blocking_hold(true);
   unsigned result = real(seconds);
   blocking_release(held);
@@ -176,7 +177,7 @@ INTERPOSED unsigned sleep(unsigned seconds)
 
 INTERPOSED int thrd_sleep(const struct timespec *time, struct timespec *rest)
 {
-  int (*real)(const struct timespec *, struct timespec *) = hooks_next(HOOKS_thrd_sleep);
+  int (*real)(const struct timespec *, struct timespec *) = libc_real(LIBC_thrd_sleep);
   unsigned held = blocking_hold(true);
   int result = real(time, rest);
   blocking_release(held);
@@ -185,7 +186,7 @@ INTERPOSED int thrd_sleep(const struct timespec *time, struct timespec *rest)
 
 INTERPOSED int usleep(useconds_t useconds)
 {
-  int (*real)(useconds_t) = hooks_next(HOOKS_usleep);
+  int (*real)(useconds_t) = libc_real(LIBC_usleep);
   unsigned held = blocking_hold(true);
   int result = real(useconds);
   blocking_release(held);
@@ -194,7 +195,7 @@ INTERPOSED int usleep(useconds_t useconds)
 
 INTERPOSED int poll(struct pollfd *fds, nfds_t count, int timeout)
 {
-  int (*real)(struct pollfd *, nfds_t, int) = hooks_next(HOOKS_poll);
+  int (*real)(struct pollfd *, nfds_t, int) = libc_real(LIBC_poll);
   unsigned held = blocking_hold(timeout != 0);
   int result = real(fds, count, timeout);
   blocking_release(held);
@@ -204,7 +205,7 @@ INTERPOSED int poll(struct pollfd *fds, nfds_t count, int timeout)
 INTERPOSED int select(int count, fd_set *restrict in, fd_set *restrict out, fd_set *restrict other,
                       struct timeval *restrict timeout)
 {
-  int (*real)(int, fd_set *, fd_set *, fd_set *, struct timeval *) = hooks_next(HOOKS_select);
+  int (*real)(int, fd_set *, fd_set *, fd_set *, struct timeval *) = libc_real(LIBC_select);
   unsigned held = blocking_hold(!timeout || timeout->tv_sec || timeout->tv_usec);
   int result = real(count, in, out, other, timeout);
   blocking_release(held);
@@ -213,7 +214,7 @@ INTERPOSED int select(int count, fd_set *restrict in, fd_set *restrict out, fd_s
 
 INTERPOSED int epoll_wait(int epoll, struct epoll_event *events, int count, int timeout)
 {
-  int (*real)(int, struct epoll_event *, int, int) = hooks_next(HOOKS_epoll_wait);
+  int (*real)(int, struct epoll_event *, int, int) = libc_real(LIBC_epoll_wait);
   unsigned held = blocking_hold(timeout != 0);
   int result = real(epoll, events, count, timeout);
   blocking_release(held);
@@ -222,7 +223,7 @@ INTERPOSED int epoll_wait(int epoll, struct epoll_event *events, int count, int 
 
 INTERPOSED int sem_wait(sem_t *semaphore)
 {
-  int (*real)(sem_t *) = hooks_next(HOOKS_sem_wait);
+  int (*real)(sem_t *) = libc_real(LIBC_sem_wait);
   unsigned held = blocking_hold(true);
   int result = real(semaphore);
   blocking_release(held);
@@ -231,7 +232,7 @@ INTERPOSED int sem_wait(sem_t *semaphore)
 
 INTERPOSED int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict until)
 {
-  int (*real)(sem_t *, const struct timespec *) = hooks_next(HOOKS_sem_timedwait);
+  int (*real)(sem_t *, const struct timespec *) = libc_real(LIBC_sem_timedwait);
   unsigned held = blocking_hold(true);
   int result = real(semaphore, until);
   blocking_release(held);
@@ -240,7 +241,7 @@ INTERPOSED int sem_timedwait(sem_t *restrict semaphore, const struct timespec *r
 
 INTERPOSED int sem_clockwait(sem_t *restrict semaphore, clockid_t clock, const struct timespec *restrict until)
 {
-  int (*real)(sem_t *, clockid_t, const struct timespec *) = hooks_next(HOOKS_sem_clockwait);
+  int (*real)(sem_t *, clockid_t, const struct timespec *) = libc_real(LIBC_sem_clockwait);
   unsigned held = blocking_hold(true);
   int result = real(semaphore, clock, until);
   blocking_release(held);
@@ -249,7 +250,7 @@ INTERPOSED int sem_clockwait(sem_t *restrict semaphore, clockid_t clock, const s
 
 INTERPOSED int pause(void)
 {
-  int (*real)(void) = hooks_next(HOOKS_pause);
+  int (*real)(void) = libc_real(LIBC_pause);
   unsigned held = blocking_hold(true);
   int result = real();
   blocking_release(held);
@@ -258,7 +259,7 @@ INTERPOSED int pause(void)
 
 INTERPOSED ssize_t msgrcv(int queue, void *message, size_t size, long type, int flags)
 {
-  ssize_t (*real)(int, void *, size_t, long, int) = hooks_next(HOOKS_msgrcv);
+  ssize_t (*real)(int, void *, size_t, long, int) = libc_real(LIBC_msgrcv);
   unsigned held = blocking_hold(!(flags & IPC_NOWAIT));
   ssize_t result = real(queue, message, size, type, flags);
   blocking_release(held);
@@ -267,7 +268,7 @@ INTERPOSED ssize_t msgrcv(int queue, void *message, size_t size, long type, int 
 
 INTERPOSED int msgsnd(int queue, const void *message, size_t size, int flags)
 {
-  int (*real)(int, const void *, size_t, int) = hooks_next(HOOKS_msgsnd);
+  int (*real)(int, const void *, size_t, int) = libc_real(LIBC_msgsnd);
   unsigned held = blocking_hold(!(flags & IPC_NOWAIT));
   int result = real(queue, message, size, flags);
   blocking_release(held);
@@ -276,7 +277,7 @@ INTERPOSED int msgsnd(int queue, const void *message, size_t size, int flags)
 
 INTERPOSED int semop(int set, struct sembuf *operations, size_t count)
 {
-  int (*real)(int, struct sembuf *, size_t) = hooks_next(HOOKS_semop);
+  int (*real)(int, struct sembuf *, size_t) = libc_real(LIBC_semop);
   unsigned held = blocking_hold(true);
   int result = real(set, operations, count);
   blocking_release(held);
@@ -285,7 +286,7 @@ INTERPOSED int semop(int set, struct sembuf *operations, size_t count)
 
 INTERPOSED int semtimedop(int set, struct sembuf *operations, size_t count, const struct timespec *timeout)
 {
-  int (*real)(int, struct sembuf *, size_t, const struct timespec *) = hooks_next(HOOKS_semtimedop);
+  int (*real)(int, struct sembuf *, size_t, const struct timespec *) = libc_real(LIBC_semtimedop);
   unsigned held = blocking_hold(true);
   int result = real(set, operations, count, timeout);
   blocking_release(held);
@@ -294,7 +295,7 @@ INTERPOSED int semtimedop(int set, struct sembuf *operations, size_t count, cons
 
 INTERPOSED int accept(int fd, struct sockaddr *restrict address, socklen_t *restrict size)
 {
-  int (*real)(int, struct sockaddr *, socklen_t *) = hooks_next(HOOKS_accept);
+  int (*real)(int, struct sockaddr *, socklen_t *) = libc_real(LIBC_accept);
   unsigned held = blocking_hold(true);
   int result = real(fd, address, size);
   blocking_release(held);
@@ -303,7 +304,7 @@ INTERPOSED int accept(int fd, struct sockaddr *restrict address, socklen_t *rest
 
 INTERPOSED int accept4(int fd, struct sockaddr *restrict address, socklen_t *restrict size, int flags)
 {
-  int (*real)(int, struct sockaddr *, socklen_t *, int) = hooks_next(HOOKS_accept4);
+  int (*real)(int, struct sockaddr *, socklen_t *, int) = libc_real(LIBC_accept4);
   unsigned held = blocking_hold(true);
   int result = real(fd, address, size, flags);
   blocking_release(held);
@@ -312,7 +313,7 @@ INTERPOSED int accept4(int fd, struct sockaddr *restrict address, socklen_t *res
 
 INTERPOSED int connect(int fd, const struct sockaddr *address, socklen_t size)
 {
-  int (*real)(int, const struct sockaddr *, socklen_t) = hooks_next(HOOKS_connect);
+  int (*real)(int, const struct sockaddr *, socklen_t) = libc_real(LIBC_connect);
   unsigned held = blocking_hold(true);
   int result = real(fd, address, size);
   blocking_release(held);
@@ -321,7 +322,7 @@ INTERPOSED int connect(int fd, const struct sockaddr *address, socklen_t size)
 
 INTERPOSED ssize_t recv(int fd, void *buffer, size_t size, int flags)
 {
-  ssize_t (*real)(int, void *, size_t, int) = hooks_next(HOOKS_recv);
+  ssize_t (*real)(int, void *, size_t, int) = libc_real(LIBC_recv);
   unsigned held = blocking_hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, flags);
   blocking_release(held);
@@ -331,7 +332,7 @@ INTERPOSED ssize_t recv(int fd, void *buffer, size_t size, int flags)
 INTERPOSED ssize_t recvfrom(int fd, void *restrict buffer, size_t size, int flags, struct sockaddr *restrict from,
                             socklen_t *restrict from_size)
 {
-  ssize_t (*real)(int, void *, size_t, int, struct sockaddr *, socklen_t *) = hooks_next(HOOKS_recvfrom);
+  ssize_t (*real)(int, void *, size_t, int, struct sockaddr *, socklen_t *) = libc_real(LIBC_recvfrom);
   unsigned held = blocking_hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, flags, from, from_size);
   blocking_release(held);
@@ -340,7 +341,7 @@ INTERPOSED ssize_t recvfrom(int fd, void *restrict buffer, size_t size, int flag
 
 INTERPOSED ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
-  ssize_t (*real)(int, struct msghdr *, int) = hooks_next(HOOKS_recvmsg);
+  ssize_t (*real)(int, struct msghdr *, int) = libc_real(LIBC_recvmsg);
   unsigned held = blocking_hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, message, flags);
   blocking_release(held);
@@ -349,7 +350,7 @@ INTERPOSED ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 
 INTERPOSED ssize_t send(int fd, const void *buffer, size_t size, int flags)
 {
-  ssize_t (*real)(int, const void *, size_t, int) = hooks_next(HOOKS_send);
+  ssize_t (*real)(int, const void *, size_t, int) = libc_real(LIBC_send);
   unsigned held = blocking_hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, flags);
   blocking_release(held);
@@ -359,7 +360,7 @@ INTERPOSED ssize_t send(int fd, const void *buffer, size_t size, int flags)
 INTERPOSED ssize_t sendto(int fd, const void *buffer, size_t size, int flags, const struct sockaddr *to,
                           socklen_t to_size)
 {
-  ssize_t (*real)(int, const void *, size_t, int, const struct sockaddr *, socklen_t) = hooks_next(HOOKS_sendto);
+  ssize_t (*real)(int, const void *, size_t, int, const struct sockaddr *, socklen_t) = libc_real(LIBC_sendto);
   unsigned held = blocking_hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, flags, to, to_size);
   blocking_release(held);
@@ -368,7 +369,7 @@ INTERPOSED ssize_t sendto(int fd, const void *buffer, size_t size, int flags, co
 
 INTERPOSED ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
-  ssize_t (*real)(int, const struct msghdr *, int) = hooks_next(HOOKS_sendmsg);
+  ssize_t (*real)(int, const struct msghdr *, int) = libc_real(LIBC_sendmsg);
   unsigned held = blocking_hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, message, flags);
   blocking_release(held);
@@ -378,11 +379,11 @@ INTERPOSED ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 INTERPOSED int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask)
 {
   sigset_t copy;
-  int (*real)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *) = hooks_next(HOOKS_ppoll);
+  int (*real)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *) = libc_real(LIBC_ppoll);
   unsigned held = blocking_hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
   bool seen = see_mask(mask);
   int result = real(fds, count, timeout, with_ours(mask, &copy));
-  hooks_view_set(seen);
+  own_signal_view.blocked = seen;
   blocking_release(held);
   return result;
 }
@@ -391,11 +392,11 @@ INTERPOSED int pselect(int count, fd_set *restrict in, fd_set *restrict out, fd_
                        const struct timespec *restrict timeout, const sigset_t *restrict mask)
 {
   sigset_t copy;
-  int (*real)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *) = hooks_next(HOOKS_pselect);
+  int (*real)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *) = libc_real(LIBC_pselect);
   unsigned held = blocking_hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
   bool seen = see_mask(mask);
   int result = real(count, in, out, other, timeout, with_ours(mask, &copy));
-  hooks_view_set(seen);
+  own_signal_view.blocked = seen;
   blocking_release(held);
   return result;
 }
@@ -403,11 +404,11 @@ INTERPOSED int pselect(int count, fd_set *restrict in, fd_set *restrict out, fd_
 INTERPOSED int epoll_pwait(int epoll, struct epoll_event *events, int count, int timeout, const sigset_t *mask)
 {
   sigset_t copy;
-  int (*real)(int, struct epoll_event *, int, int, const sigset_t *) = hooks_next(HOOKS_epoll_pwait);
+  int (*real)(int, struct epoll_event *, int, int, const sigset_t *) = libc_real(LIBC_epoll_pwait);
   unsigned held = blocking_hold(timeout != 0);
   bool seen = see_mask(mask);
   int result = real(epoll, events, count, timeout, with_ours(mask, &copy));
-  hooks_view_set(seen);
+  own_signal_view.blocked = seen;
   blocking_release(held);
   return result;
 }
@@ -415,11 +416,11 @@ INTERPOSED int epoll_pwait(int epoll, struct epoll_event *events, int count, int
 INTERPOSED int sigsuspend(const sigset_t *mask)
 {
   sigset_t copy;
-  int (*real)(const sigset_t *) = hooks_next(HOOKS_sigsuspend);
+  int (*real)(const sigset_t *) = libc_real(LIBC_sigsuspend);
   unsigned held = blocking_hold(true);
   bool seen = see_mask(mask);
   int result = real(with_ours(mask, &copy));
-  hooks_view_set(seen);
+  own_signal_view.blocked = seen;
   blocking_release(held);
   return result;
 }
@@ -427,12 +428,12 @@ INTERPOSED int sigsuspend(const sigset_t *mask)
 /* Waits for signals of which ours is one: samples are not what is meant. */
 static int wait_past_samples(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
-  int (*real)(const sigset_t *, siginfo_t *, const struct timespec *) = hooks_next(HOOKS_sigtimedwait);
+  int (*real)(const sigset_t *, siginfo_t *, const struct timespec *) = libc_real(LIBC_sigtimedwait);
   struct timespec left = timeout ? *timeout : (struct timespec){0};
   uint64_t end = sys_monotonic_ns() + (uint64_t)left.tv_sec * 1000000000u + (uint64_t)left.tv_nsec;
   for (;;) {
     int number = real(set, info, timeout ? &left : NULL);
-    if (number < 0 || !hooks_is_sample(info))
+    if (number < 0 || !own_signal_is_sample(info))
       return number;
     uint64_t now = sys_monotonic_ns(), rest_ns = now < end ? end - now : 0;
     left = (struct timespec){(time_t)(rest_ns / 1000000000u), (long)(rest_ns % 1000000000u)};
@@ -450,10 +451,10 @@ int blocking_await(const sigset_t *set, siginfo_t *info, const struct timespec *
 
 INTERPOSED int sigwait(const sigset_t *restrict set, int *restrict number)
 {
-  int (*real)(const sigset_t *, int *) = hooks_next(HOOKS_sigwait);
+  int (*real)(const sigset_t *, int *) = libc_real(LIBC_sigwait);
   siginfo_t info;
   int got, saved_errno = errno;
-  bool ours = hooks_awaits_signal(set);
+  bool ours = own_signal_awaited(set);
   unsigned held = blocking_hold(true);
   if (!ours) {
     got = real(set, number);
@@ -472,9 +473,9 @@ INTERPOSED int sigwait(const sigset_t *restrict set, int *restrict number)
 
 INTERPOSED int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
 {
-  int (*real)(const sigset_t *, siginfo_t *) = hooks_next(HOOKS_sigwaitinfo);
+  int (*real)(const sigset_t *, siginfo_t *) = libc_real(LIBC_sigwaitinfo);
   siginfo_t own;
-  bool ours = hooks_awaits_signal(set);
+  bool ours = own_signal_awaited(set);
   unsigned held = blocking_hold(true);
   int result = ours ? wait_past_samples(set, info ? info : &own, NULL) : real(set, info);
   blocking_release(held);
@@ -484,9 +485,9 @@ INTERPOSED int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict inf
 INTERPOSED int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
                             const struct timespec *restrict timeout)
 {
-  int (*real)(const sigset_t *, siginfo_t *, const struct timespec *) = hooks_next(HOOKS_sigtimedwait);
+  int (*real)(const sigset_t *, siginfo_t *, const struct timespec *) = libc_real(LIBC_sigtimedwait);
   siginfo_t own;
-  bool ours = hooks_awaits_signal(set);
+  bool ours = own_signal_awaited(set);
   unsigned held = blocking_hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
   int result = ours ? wait_past_samples(set, info ? info : &own, timeout) : real(set, info, timeout);
   blocking_release(held);
@@ -496,7 +497,7 @@ INTERPOSED int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict in
 int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t size);
 INTERPOSED int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t size)
 {
-  int (*real)(struct pollfd *, nfds_t, int, size_t) = hooks_next(HOOKS___poll_chk);
+  int (*real)(struct pollfd *, nfds_t, int, size_t) = libc_real(LIBC___poll_chk);
   unsigned held = blocking_hold(timeout != 0);
   int result = real(fds, count, timeout, size);
   blocking_release(held);
@@ -508,12 +509,11 @@ INTERPOSED int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timesp
                            size_t size)
 {
   sigset_t copy;
-  int (*real)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t) =
-      hooks_next(HOOKS___ppoll_chk);
+  int (*real)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t) = libc_real(LIBC___ppoll_chk);
   unsigned held = blocking_hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
   bool seen = see_mask(mask);
   int result = real(fds, count, timeout, with_ours(mask, &copy), size);
-  hooks_view_set(seen);
+  own_signal_view.blocked = seen;
   blocking_release(held);
   return result;
 }
@@ -522,12 +522,11 @@ INTERPOSED int epoll_pwait2(int epoll, struct epoll_event *events, int count, co
                             const sigset_t *mask)
 {
   sigset_t copy;
-  int (*real)(int, struct epoll_event *, int, const struct timespec *, const sigset_t *) =
-      hooks_next(HOOKS_epoll_pwait2);
+  int (*real)(int, struct epoll_event *, int, const struct timespec *, const sigset_t *) = libc_real(LIBC_epoll_pwait2);
   unsigned held = blocking_hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
   bool seen = see_mask(mask);
   int result = real(epoll, events, count, timeout, with_ours(mask, &copy));
-  hooks_view_set(seen);
+  own_signal_view.blocked = seen;
   blocking_release(held);
   return result;
 }
@@ -535,7 +534,7 @@ INTERPOSED int epoll_pwait2(int epoll, struct epoll_event *events, int count, co
 ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags);
 INTERPOSED ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags)
 {
-  ssize_t (*real)(int, void *, size_t, size_t, int) = hooks_next(HOOKS___recv_chk);
+  ssize_t (*real)(int, void *, size_t, size_t, int) = libc_real(LIBC___recv_chk);
   unsigned held = blocking_hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, room, flags);
   blocking_release(held);
@@ -547,7 +546,7 @@ ssize_t __recvfrom_chk(int fd, void *restrict buffer, size_t size, size_t room, 
 INTERPOSED ssize_t __recvfrom_chk(int fd, void *restrict buffer, size_t size, size_t room, int flags,
                                   struct sockaddr *restrict from, socklen_t *restrict from_size)
 {
-  ssize_t (*real)(int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *) = hooks_next(HOOKS___recvfrom_chk);
+  ssize_t (*real)(int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *) = libc_real(LIBC___recvfrom_chk);
   unsigned held = blocking_hold(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, room, flags, from, from_size);
   blocking_release(held);
@@ -556,7 +555,7 @@ INTERPOSED ssize_t __recvfrom_chk(int fd, void *restrict buffer, size_t size, si
 
 INTERPOSED int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout)
 {
-  int (*real)(int, struct mmsghdr *, unsigned, int, struct timespec *) = hooks_next(HOOKS_recvmmsg);
+  int (*real)(int, struct mmsghdr *, unsigned, int, struct timespec *) = libc_real(LIBC_recvmmsg);
   unsigned held = blocking_hold(!(flags & MSG_DONTWAIT));
   int result = real(fd, messages, count, flags, timeout);
   blocking_release(held);
@@ -565,7 +564,7 @@ INTERPOSED int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int fl
 
 INTERPOSED int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
 {
-  int (*real)(int, struct mmsghdr *, unsigned, int) = hooks_next(HOOKS_sendmmsg);
+  int (*real)(int, struct mmsghdr *, unsigned, int) = libc_real(LIBC_sendmmsg);
   unsigned held = blocking_hold(!(flags & MSG_DONTWAIT));
   int result = real(fd, messages, count, flags);
   blocking_release(held);
@@ -574,7 +573,7 @@ INTERPOSED int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int fl
 
 INTERPOSED int aio_suspend(const struct aiocb *const list[], int count, const struct timespec *restrict timeout)
 {
-  int (*real)(const struct aiocb *const[], int, const struct timespec *) = hooks_next(HOOKS_aio_suspend);
+  int (*real)(const struct aiocb *const[], int, const struct timespec *) = libc_real(LIBC_aio_suspend);
   unsigned held = blocking_hold(!timeout || timeout->tv_sec || timeout->tv_nsec);
   int result = real(list, count, timeout);
   blocking_release(held);
@@ -588,7 +587,7 @@ INTERPOSED int aio_suspend64(const struct aiocb64 *const list[], int count, cons
 
 INTERPOSED int pthread_join(pthread_t thread, void **value)
 {
-  int (*real)(pthread_t, void **) = hooks_next(HOOKS_pthread_join);
+  int (*real)(pthread_t, void **) = libc_real(LIBC_pthread_join);
   bool slept = sleep_begin(true);
   int result = real(thread, value);
   sleep_end(slept);
@@ -599,7 +598,7 @@ INTERPOSED int pthread_join(pthread_t thread, void **value)
 
 INTERPOSED int thrd_join(thrd_t thread, int *value)
 {
-  int (*real)(thrd_t, int *) = hooks_next(HOOKS_thrd_join);
+  int (*real)(thrd_t, int *) = libc_real(LIBC_thrd_join);
   bool slept = sleep_begin(true);
   int result = real(thread, value);
   sleep_end(slept);
@@ -608,7 +607,7 @@ INTERPOSED int thrd_join(thrd_t thread, int *value)
 
 INTERPOSED pid_t waitpid(pid_t pid, int *status, int options)
 {
-  pid_t (*real)(pid_t, int *, int) = hooks_next(HOOKS_waitpid);
+  pid_t (*real)(pid_t, int *, int) = libc_real(LIBC_waitpid);
   bool slept = sleep_begin(!(options & WNOHANG));
   pid_t result = real(pid, status, options);
   sleep_end(slept);
@@ -617,7 +616,7 @@ INTERPOSED pid_t waitpid(pid_t pid, int *status, int options)
 
 INTERPOSED int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
-  int (*real)(idtype_t, id_t, siginfo_t *, int) = hooks_next(HOOKS_waitid);
+  int (*real)(idtype_t, id_t, siginfo_t *, int) = libc_real(LIBC_waitid);
   bool slept = sleep_begin(!(options & WNOHANG));
   int result = real(type, id, info, options);
   sleep_end(slept);
@@ -626,7 +625,7 @@ INTERPOSED int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 
 INTERPOSED int pthread_cond_wait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex)
 {
-  int (*real)(pthread_cond_t *, pthread_mutex_t *) = hooks_next(HOOKS_pthread_cond_wait);
+  int (*real)(pthread_cond_t *, pthread_mutex_t *) = libc_real(LIBC_pthread_cond_wait);
   bool slept = sleep_begin(true);
   int result = real(condition, mutex);
   sleep_end(slept);
@@ -636,7 +635,7 @@ INTERPOSED int pthread_cond_wait(pthread_cond_t *restrict condition, pthread_mut
 INTERPOSED int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
                                       const struct timespec *restrict until)
 {
-  int (*real)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *) = hooks_next(HOOKS_pthread_cond_timedwait);
+  int (*real)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *) = libc_real(LIBC_pthread_cond_timedwait);
   bool slept = sleep_begin(true);
   int result = real(condition, mutex, until);
   sleep_end(slept);
@@ -647,7 +646,7 @@ INTERPOSED int pthread_cond_clockwait(pthread_cond_t *restrict condition, pthrea
                                       clockid_t clock, const struct timespec *restrict until)
 {
   int (*real)(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *) =
-      hooks_next(HOOKS_pthread_cond_clockwait);
+      libc_real(LIBC_pthread_cond_clockwait);
   bool slept = sleep_begin(true);
   int result = real(condition, mutex, clock, until);
   sleep_end(slept);
@@ -656,9 +655,9 @@ INTERPOSED int pthread_cond_clockwait(pthread_cond_t *restrict condition, pthrea
 
 /* ---- jumps, which may lead out of a call ---- */
 
-static _Noreturn void jump(enum hooks_call call, void *place, int value)
+static _Noreturn void jump(enum libc_call call, void *place, int value)
 {
-  void (*real)(void *, int) = hooks_next(call);
+  void (*real)(void *, int) = libc_real(call);
   leave_by_jump();
   real(place, value);
   __builtin_unreachable();
@@ -666,21 +665,21 @@ static _Noreturn void jump(enum hooks_call call, void *place, int value)
 
 INTERPOSED void longjmp(jmp_buf place, int value)
 {
-  jump(HOOKS_longjmp, place, value);
+  jump(LIBC_longjmp, place, value);
 }
 
 INTERPOSED void _longjmp(jmp_buf place, int value)
 {
-  jump(HOOKS__longjmp, place, value);
+  jump(LIBC__longjmp, place, value);
 }
 
 INTERPOSED void siglongjmp(sigjmp_buf place, int value)
 {
-  jump(HOOKS_siglongjmp, place, value);
+  jump(LIBC_siglongjmp, place, value);
 }
 
 _Noreturn void __longjmp_chk(jmp_buf place, int value);
 INTERPOSED void __longjmp_chk(jmp_buf place, int value)
 {
-  jump(HOOKS___longjmp_chk, place, value);
+  jump(LIBC___longjmp_chk, place, value);
 }

@@ -15,7 +15,8 @@
 
 #include "hpcrun-lite/interpose/blocking.h"
 #include "hpcrun-lite/control.h"
-#include "hpcrun-lite/interpose/hooks.h"
+#include "hpcrun-lite/process/libc.h"
+#include "hpcrun-lite/process/own_signal.h"
 #include "hpcrun-lite/rt/core/rt.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
@@ -37,22 +38,22 @@ INTERPOSED void _Exit(int status)
 static void exec_begin(void)
 {
   control_before_exec();
-  if (hooks_view_blocked())
-    hooks_block_signal();
+  if (own_signal_view.blocked)
+    own_signal_block();
 }
 
 static void exec_failed(void)
 {
   int saved_errno = errno;
   control_exec_failed();
-  if (hooks_view_blocked())
-    hooks_unblock_signal();
+  if (own_signal_view.blocked)
+    own_signal_unblock();
   errno = saved_errno;
 }
 
 INTERPOSED int execve(const char *path, char *const argv[], char *const envp[])
 {
-  int (*real)(const char *, char *const[], char *const[]) = hooks_next(HOOKS_execve);
+  int (*real)(const char *, char *const[], char *const[]) = libc_real(LIBC_execve);
   exec_begin();
   int result = real(path, argv, envp);
   exec_failed();
@@ -66,7 +67,7 @@ INTERPOSED int execv(const char *path, char *const argv[])
 
 INTERPOSED int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-  int (*real)(const char *, char *const[], char *const[]) = hooks_next(HOOKS_execvpe);
+  int (*real)(const char *, char *const[], char *const[]) = libc_real(LIBC_execvpe);
   exec_begin();
   int result = real(file, argv, envp);
   exec_failed();
@@ -80,7 +81,7 @@ INTERPOSED int execvp(const char *file, char *const argv[])
 
 INTERPOSED int fexecve(int fd, char *const argv[], char *const envp[])
 {
-  int (*real)(int, char *const[], char *const[]) = hooks_next(HOOKS_fexecve);
+  int (*real)(int, char *const[], char *const[]) = libc_real(LIBC_fexecve);
   exec_begin();
   int result = real(fd, argv, envp);
   exec_failed();
@@ -89,7 +90,7 @@ INTERPOSED int fexecve(int fd, char *const argv[], char *const envp[])
 
 INTERPOSED int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
 {
-  int (*real)(int, const char *, char *const[], char *const[], int) = hooks_next(HOOKS_execveat);
+  int (*real)(int, const char *, char *const[], char *const[], int) = libc_real(LIBC_execveat);
   exec_begin();
   int result = real(fd, path, argv, envp, flags);
   exec_failed();
@@ -159,15 +160,15 @@ INTERPOSED int execle(const char *path, const char *first, ...)
 typedef int spawn_function(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
                            char *const[], char *const[]);
 
-static int spawn(enum hooks_call call, pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+static int spawn(enum libc_call call, pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
                  const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-  spawn_function *real = (spawn_function *)hooks_next(call);
-  if (hooks_view_blocked())
-    hooks_block_signal();
+  spawn_function *real = (spawn_function *)libc_real(call);
+  if (own_signal_view.blocked)
+    own_signal_block();
   int error = real(pid, file, actions, attributes, argv, envp);
-  if (hooks_view_blocked())
-    hooks_unblock_signal();
+  if (own_signal_view.blocked)
+    own_signal_unblock();
   return error;
 }
 
@@ -176,7 +177,7 @@ INTERPOSED int posix_spawn(pid_t *restrict pid, const char *restrict path,
                            const posix_spawnattr_t *restrict attributes, char *const argv[restrict],
                            char *const envp[restrict])
 {
-  return spawn(HOOKS_posix_spawn, pid, path, actions, attributes, argv, envp);
+  return spawn(LIBC_posix_spawn, pid, path, actions, attributes, argv, envp);
 }
 
 INTERPOSED int posix_spawnp(pid_t *restrict pid, const char *restrict file,
@@ -184,7 +185,7 @@ INTERPOSED int posix_spawnp(pid_t *restrict pid, const char *restrict file,
                             const posix_spawnattr_t *restrict attributes, char *const argv[restrict],
                             char *const envp[restrict])
 {
-  return spawn(HOOKS_posix_spawnp, pid, file, actions, attributes, argv, envp);
+  return spawn(LIBC_posix_spawnp, pid, file, actions, attributes, argv, envp);
 }
 
 /* ---- sandboxes: a system call of ours could be the program's death ---- */
@@ -198,7 +199,7 @@ static void seccomp_begins(unsigned long mode, const void *filter)
 
 INTERPOSED int prctl(int option, ...)
 {
-  int (*real)(int, unsigned long, unsigned long, unsigned long, unsigned long) = hooks_next(HOOKS_prctl);
+  int (*real)(int, unsigned long, unsigned long, unsigned long, unsigned long) = libc_real(LIBC_prctl);
   unsigned long arguments[4];
   va_list list;
   va_start(list, option);
@@ -269,7 +270,7 @@ struct raw_mask {
 /* The program's pointers may be bad, which is the kernel's to find. */
 static const uint64_t *raw_mask_copy(struct raw_mask *copy, const uint64_t *mask)
 {
-  if (!mask || hooks_signal_in_use() || !sys_peek((uint64_t)mask, &copy->bits, sizeof copy->bits))
+  if (!mask || own_signal_in_use() || !sys_peek((uint64_t)mask, &copy->bits, sizeof copy->bits))
     return mask;
   copy->bits |= RAW_OURS;
   return &copy->bits;
@@ -313,7 +314,7 @@ static bool runtime_waits(void)
 /* Calls past libc. */
 INTERPOSED long syscall(long number, ...)
 {
-  long (*real)(long, long, long, long, long, long, long) = hooks_next(HOOKS_syscall);
+  long (*real)(long, long, long, long, long, long, long) = libc_real(LIBC_syscall);
   long arguments[6];
   va_list list;
   va_start(list, number);

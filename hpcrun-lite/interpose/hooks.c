@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "hpcrun-lite/control.h"
+#include "hpcrun-lite/process/libc.h"
+#include "hpcrun-lite/process/own_signal.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/core/sys.h"
@@ -19,29 +21,7 @@
 
 #define INTERPOSED __attribute__((visibility("default")))
 
-#define NAME(name) #name,
-static const char *const names[] = {HOOKS_CALLS(NAME)};
-static void *known[sizeof names / sizeof *names];
-
-/* libc has the condition variables in two versions, of which the older takes another structure. */
-static void *look_up(enum hooks_call call)
-{
-  static const char condition[] = "pthread_cond_";
-  void *found =
-      strncmp(names[call], condition, sizeof condition - 1) ? NULL : dlvsym(RTLD_NEXT, names[call], "GLIBC_2.3.2");
-  known[call] = found ? found : dlsym(RTLD_NEXT, names[call]);
-  return known[call];
-}
-
-void *hooks_next(enum hooks_call call)
-{
-  return known[call] ? known[call] : look_up(call);
-}
-
 /* ---- signals: ours is taken before the program's handler, if it has one, and cannot be blocked ---- */
-
-static struct sigaction program_action; /* what the program believes to be installed for RT_SIGNAL */
-static bool installed;
 
 /* A signal of an event or timer that was stopped or armed anew meanwhile.  It stands for nothing: what a thread uses
  * after its last sample is in no sample, and the next one of a thread that goes on makes up for it. */
@@ -50,54 +30,19 @@ static bool late_sample(const siginfo_t *info)
   return info->si_code == SI_TIMER || (info->si_code >= POLL_IN && info->si_code <= POLL_HUP);
 }
 
-/* What the calling thread's mask says of RT_SIGNAL in the program's eyes, that it is so in truth, and that it is held
- * back by us for a call. */
-static __thread struct {
-  bool blocked, truly, held;
-} view __attribute__((tls_model("initial-exec")));
-
-/* The program counts on RT_SIGNAL: it has a handler, or waits for it. */
-static atomic_bool in_use;
-
-bool hooks_signal_in_use(void)
-{
-  return atomic_load_explicit(&in_use, memory_order_relaxed);
-}
-
-bool hooks_view_blocked(void)
-{
-  return view.blocked;
-}
-
-void hooks_view_set(bool blocked)
-{
-  view.blocked = blocked;
-}
-
-void hooks_view_held(bool held)
-{
-  view.held = held;
-}
-
-static void only_ours(sigset_t *set)
-{
-  sigemptyset(set);
-  sigaddset(set, RT_SIGNAL);
-}
-
 /* The program's handler, with the mask that it would have. */
 static void call_program(int number, siginfo_t *info, ucontext_t *context)
 {
-  struct sigaction action = program_action;
+  struct sigaction action = own_signal_program_action();
   sigset_t mask;
   if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
     return;
   if (action.sa_flags & (int)SA_RESETHAND)
-    program_action = (struct sigaction){.sa_handler = SIG_DFL};
+    own_signal_set_program_action(&(struct sigaction){.sa_handler = SIG_DFL});
   sigorset(&mask, &context->uc_sigmask, &action.sa_mask);
   if (!(action.sa_flags & SA_NODEFER))
     sigaddset(&mask, RT_SIGNAL);
-  hooks_sigmask(SIG_SETMASK, &mask, NULL);
+  libc_sigmask(SIG_SETMASK, &mask, NULL);
   if (action.sa_flags & SA_SIGINFO)
     action.sa_sigaction(number, info, context);
   else
@@ -109,13 +54,13 @@ static void on_signal(int number, siginfo_t *info, void *context)
   ucontext_t *interrupted = context;
   if (sample_signal(info, context))
     return;
-  bool of_program = rt_self && info->si_code == SI_TIMER && hooks_signal_in_use(); /* it has such a timer */
+  bool of_program = rt_self && info->si_code == SI_TIMER && own_signal_in_use(); /* it has such a timer */
   if (late_sample(info) && !of_program) {
     if (!rt_self && !thread_stopped())
       rt_lost(NULL, FORMAT_LOST_UNKNOWN);
-  } else if (view.blocked && !sigismember(&interrupted->uc_sigmask, RT_SIGNAL)) {
+  } else if (own_signal_view.blocked && !sigismember(&interrupted->uc_sigmask, RT_SIGNAL)) {
     /* not for this thread now: it goes back to the kernel, and from here on the thread's mask is what it seems */
-    view.truly = true;
+    own_signal_view.truly = true;
     sigaddset(&interrupted->uc_sigmask, RT_SIGNAL);
     sys_signal_again(sys_pid(), info->si_code == SI_TKILL ? sys_tid() : 0, RT_SIGNAL, info);
   } else {
@@ -126,7 +71,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 /* A handler on a stack of its own may have no room left for ours. */
 static const struct sigaction *with_room(const struct sigaction *action, struct sigaction *copy)
 {
-  if (!action || !installed || !(action->sa_flags & SA_ONSTACK))
+  if (!action || !own_signal_installed() || !(action->sa_flags & SA_ONSTACK))
     return action;
   *copy = *action;
   sigaddset(&copy->sa_mask, RT_SIGNAL);
@@ -138,7 +83,7 @@ static bool mask_added[_NSIG];
 
 static int set_action(int number, const struct sigaction *action, struct sigaction *old)
 {
-  int (*real)(int, const struct sigaction *, struct sigaction *) = hooks_next(HOOKS_sigaction);
+  int (*real)(int, const struct sigaction *, struct sigaction *) = libc_real(LIBC_sigaction);
   struct sigaction copy;
   int result = real(number, with_room(action, &copy), old);
   if (result != 0 || number < 1 || number >= _NSIG)
@@ -146,24 +91,18 @@ static int set_action(int number, const struct sigaction *action, struct sigacti
   if (old && mask_added[number])
     sigdelset(&old->sa_mask, RT_SIGNAL);
   if (action)
-    mask_added[number] = installed && action->sa_flags & SA_ONSTACK && !sigismember(&action->sa_mask, RT_SIGNAL);
+    mask_added[number] =
+        own_signal_installed() && action->sa_flags & SA_ONSTACK && !sigismember(&action->sa_mask, RT_SIGNAL);
   return result;
-}
-
-static void set_program_action(const struct sigaction *action)
-{
-  program_action = *action;
-  if (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN)
-    atomic_store(&in_use, true);
 }
 
 INTERPOSED int sigaction(int number, const struct sigaction *restrict action, struct sigaction *restrict old)
 {
-  if (number != RT_SIGNAL || !installed)
+  if (number != RT_SIGNAL || !own_signal_installed())
     return set_action(number, action, old);
-  struct sigaction before = program_action;
+  struct sigaction before = own_signal_program_action();
   if (action)
-    set_program_action(action);
+    own_signal_set_program_action(action);
   if (old)
     *old = before;
   return 0;
@@ -171,17 +110,17 @@ INTERPOSED int sigaction(int number, const struct sigaction *restrict action, st
 
 INTERPOSED sighandler_t signal(int number, sighandler_t handler)
 {
-  sighandler_t (*real)(int, sighandler_t) = hooks_next(HOOKS_signal);
-  if (number != RT_SIGNAL || !installed)
+  sighandler_t (*real)(int, sighandler_t) = libc_real(LIBC_signal);
+  if (number != RT_SIGNAL || !own_signal_installed())
     return real(number, handler);
-  sighandler_t before = program_action.sa_handler;
-  set_program_action(&(struct sigaction){.sa_handler = handler, .sa_flags = SA_RESTART});
+  sighandler_t before = own_signal_program_action().sa_handler;
+  own_signal_set_program_action(&(struct sigaction){.sa_handler = handler, .sa_flags = SA_RESTART});
   return before;
 }
 
 static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
 {
-  if (!set || !installed || !sigismember(set, RT_SIGNAL))
+  if (!set || !own_signal_installed() || !sigismember(set, RT_SIGNAL))
     return set;
   *copy = *set;
   sigdelset(copy, RT_SIGNAL);
@@ -190,76 +129,42 @@ static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
 
 /* A mask as the program sets and sees it: RT_SIGNAL is not blocked in truth, so that samples come, until one comes that
  * is the program's. */
-static int set_mask(enum hooks_call call, int how, const sigset_t *set, sigset_t *old)
+static int set_mask(enum libc_call call, int how, const sigset_t *set, sigset_t *old)
 {
-  int (*real)(int, const sigset_t *, sigset_t *) = hooks_next(call);
+  int (*real)(int, const sigset_t *, sigset_t *) = libc_real(call);
   sigset_t copy;
-  bool before = view.blocked;
-  bool strip = how != SIG_UNBLOCK && !view.truly;
-  if (set && installed && (how == SIG_SETMASK || sigismember(set, RT_SIGNAL) == 1))
-    view.blocked =
+  bool before = own_signal_view.blocked;
+  bool strip = how != SIG_UNBLOCK && !own_signal_view.truly;
+  if (set && own_signal_installed() && (how == SIG_SETMASK || sigismember(set, RT_SIGNAL) == 1))
+    own_signal_view.blocked =
         how != SIG_UNBLOCK && sigismember(set, RT_SIGNAL) == 1; /* before the call: what is pending comes in it */
   int result = real(how, strip ? without_ours(set, &copy) : set, old);
   if (result != 0)
-    view.blocked = before;
+    own_signal_view.blocked = before;
   else if (old && before)
     sigaddset(old, RT_SIGNAL);
-  else if (old && view.held)
+  else if (old && own_signal_view.held)
     sigdelset(old, RT_SIGNAL);
-  view.truly &= view.blocked;
+  own_signal_view.truly &= own_signal_view.blocked;
   return result;
 }
 
 INTERPOSED int pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
 {
-  return set_mask(HOOKS_pthread_sigmask, how, set, old);
+  return set_mask(LIBC_pthread_sigmask, how, set, old);
 }
 
 INTERPOSED int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
 {
-  return set_mask(HOOKS_sigprocmask, how, set, old);
+  return set_mask(LIBC_sigprocmask, how, set, old);
 }
 
 /* Readers of the descriptor would meet samples. */
 INTERPOSED int signalfd(int fd, const sigset_t *set, int flags)
 {
-  int (*real)(int, const sigset_t *, int) = hooks_next(HOOKS_signalfd);
+  int (*real)(int, const sigset_t *, int) = libc_real(LIBC_signalfd);
   sigset_t copy;
   return real(fd, without_ours(set, &copy), flags);
-}
-
-bool hooks_awaits_signal(const sigset_t *set)
-{
-  if (!set || !installed || sigismember(set, RT_SIGNAL) != 1)
-    return false;
-  atomic_store(&in_use, true);
-  return true;
-}
-
-bool hooks_is_sample(const siginfo_t *info)
-{
-  return info->si_signo == RT_SIGNAL && rt_thread() && source_of(rt_thread(), info);
-}
-
-void hooks_sigmask(int how, const sigset_t *set, sigset_t *old)
-{
-  int (*real)(int, const sigset_t *, sigset_t *) = hooks_next(HOOKS_pthread_sigmask);
-  real(how, set, old);
-}
-
-void hooks_block_signal(void)
-{
-  sigset_t ours;
-  only_ours(&ours);
-  hooks_sigmask(SIG_BLOCK, &ours, NULL);
-}
-
-void hooks_unblock_signal(void)
-{
-  sigset_t ours;
-  only_ours(&ours);
-  if (!view.truly)
-    hooks_sigmask(SIG_UNBLOCK, &ours, NULL);
 }
 
 /* ---- threads ---- */
@@ -296,7 +201,7 @@ static void *trampoline(void *argument)
   uint64_t sp;
   free(argument);
   __asm__ volatile("movq %%rsp, %0" : "=r"(sp));
-  hooks_view_set(start.blocked);
+  own_signal_view.blocked = start.blocked;
   thread_start(sp, start.handed);
   void *result = start.run ? start.run(start.argument) : (void *)(intptr_t)start.run_c11(start.argument);
   __asm__ volatile("" ::: "memory"); /* not a tail call: this frame marks the end of the thread's stack */
@@ -309,7 +214,7 @@ static struct start *start_new(struct start start)
   if (copy) {
     *copy = start;
     copy->handed = thread_hand_over();
-    copy->blocked = view.blocked;
+    copy->blocked = own_signal_view.blocked;
   }
   return copy;
 }
@@ -317,7 +222,7 @@ static struct start *start_new(struct start start)
 INTERPOSED int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attr, void *(*run)(void *),
                               void *restrict argument)
 {
-  int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = hooks_next(HOOKS_pthread_create);
+  int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = libc_real(LIBC_pthread_create);
   struct start *start = start_new((struct start){.run = run, .argument = argument});
   if (!start)
     return real(thread, attr, run, argument);
@@ -329,7 +234,7 @@ INTERPOSED int pthread_create(pthread_t *restrict thread, const pthread_attr_t *
 
 INTERPOSED int thrd_create(thrd_t *thread, thrd_start_t run, void *argument)
 {
-  int (*real)(thrd_t *, thrd_start_t, void *) = hooks_next(HOOKS_thrd_create);
+  int (*real)(thrd_t *, thrd_start_t, void *) = libc_real(LIBC_thrd_create);
   struct start *start = start_new((struct start){.run_c11 = run, .argument = argument});
   if (!start)
     return real(thread, run, argument);
@@ -343,7 +248,7 @@ INTERPOSED int thrd_create(thrd_t *thread, thrd_start_t run, void *argument)
 
 INTERPOSED int dlclose(void *handle)
 {
-  int (*real)(void *) = hooks_next(HOOKS_dlclose);
+  int (*real)(void *) = libc_real(LIBC_dlclose);
   int result = real(handle);
   if (process.active && rt_thread() && rt_enter(rt_thread())) {
     atomic_fetch_add(&rt.module_generation, 1);
@@ -367,21 +272,9 @@ static __attribute__((constructor)) void on_load(void)
 
 bool hooks_start(void)
 {
-  for (unsigned i = 0; i < sizeof names / sizeof *names; i++) /* later it could meet the loader's lock */
-    look_up(i);
-  struct sigaction ours = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
-  memset(&ours.sa_mask, 0xff,
-         sizeof ours.sa_mask); /* also what glibc keeps for cancellation: not in a handler of ours */
-  sigdelset(&ours.sa_mask, SIGSEGV);
-  sigdelset(&ours.sa_mask, SIGBUS);
-  sigdelset(&ours.sa_mask, SIGFPE);
-  sigdelset(&ours.sa_mask, SIGILL);
-  if (pthread_key_create(&end_key, on_thread_end) != 0 || set_action(RT_SIGNAL, &ours, &program_action) != 0)
+  libc_start();
+  if (pthread_key_create(&end_key, on_thread_end) != 0 || !own_signal_install(on_signal))
     return false;
-  installed = true;
-  sigset_t inherited;
-  hooks_sigmask(SIG_BLOCK, NULL, &inherited);
-  view.blocked = sigismember(&inherited, RT_SIGNAL) == 1;
   pthread_atfork(control_fork_prepare, control_fork_parent, control_fork_child);
   at_quick_exit(control_finish);
   return true;

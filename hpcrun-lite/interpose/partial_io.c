@@ -17,7 +17,8 @@
 
 #include "hpcrun-lite/interpose/blocking.h"
 #include "hpcrun-lite/control.h"
-#include "hpcrun-lite/interpose/hooks.h"
+#include "hpcrun-lite/process/libc.h"
+#include "hpcrun-lite/process/own_signal.h"
 #include "hpcrun-lite/rt/core/rt.h"
 
 #define INTERPOSED __attribute__((visibility("default")))
@@ -27,7 +28,7 @@ static atomic_bool timeouts;
 
 INTERPOSED int setsockopt(int fd, int level, int option, const void *value, socklen_t size)
 {
-  int (*real)(int, int, int, const void *, socklen_t) = hooks_next(HOOKS_setsockopt);
+  int (*real)(int, int, int, const void *, socklen_t) = libc_real(LIBC_setsockopt);
   if (level == SOL_SOCKET && (option == SO_RCVTIMEO || option == SO_SNDTIMEO))
     atomic_store(&timeouts, true);
   return real(fd, level, option, value, size);
@@ -74,7 +75,7 @@ static bool ended_at_page(int fd, ssize_t done, size_t size)
 
 INTERPOSED ssize_t read(int fd, void *buffer, size_t size)
 {
-  ssize_t (*real)(int, void *, size_t) = hooks_next(HOOKS_read);
+  ssize_t (*real)(int, void *, size_t) = libc_real(LIBC_read);
   unsigned held = hold_for_reading();
   ssize_t result = real(fd, buffer, size);
   blocking_release(held);
@@ -91,13 +92,13 @@ INTERPOSED ssize_t read(int fd, void *buffer, size_t size)
 ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room);
 INTERPOSED ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room)
 {
-  ssize_t (*real)(int, void *, size_t, size_t) = hooks_next(HOOKS___read_chk);
+  ssize_t (*real)(int, void *, size_t, size_t) = libc_real(LIBC___read_chk);
   return size > room ? real(fd, buffer, size, room) : read(fd, buffer, size);
 }
 
 INTERPOSED ssize_t readv(int fd, const struct iovec *parts, int count)
 {
-  ssize_t (*real)(int, const struct iovec *, int) = hooks_next(HOOKS_readv);
+  ssize_t (*real)(int, const struct iovec *, int) = libc_real(LIBC_readv);
   unsigned held = hold_for_reading();
   ssize_t result = real(fd, parts, count);
   blocking_release(held);
@@ -106,7 +107,7 @@ INTERPOSED ssize_t readv(int fd, const struct iovec *parts, int count)
 
 INTERPOSED ssize_t write(int fd, const void *buffer, size_t size)
 {
-  ssize_t (*real)(int, const void *, size_t) = hooks_next(HOOKS_write);
+  ssize_t (*real)(int, const void *, size_t) = libc_real(LIBC_write);
   unsigned held = hold_for_writing(fd, size);
   ssize_t result = real(fd, buffer, size);
   blocking_release(held);
@@ -116,7 +117,7 @@ INTERPOSED ssize_t write(int fd, const void *buffer, size_t size)
 /* What the parts are is the kernel's to look at: they may be nowhere. */
 INTERPOSED ssize_t writev(int fd, const struct iovec *parts, int count)
 {
-  ssize_t (*real)(int, const struct iovec *, int) = hooks_next(HOOKS_writev);
+  ssize_t (*real)(int, const struct iovec *, int) = libc_real(LIBC_writev);
   unsigned held = hold_for_writing(fd, SIZE_MAX);
   ssize_t result = real(fd, parts, count);
   blocking_release(held);
@@ -125,7 +126,7 @@ INTERPOSED ssize_t writev(int fd, const struct iovec *parts, int count)
 
 INTERPOSED ssize_t sendfile(int to, int from, off_t *at, size_t size)
 {
-  ssize_t (*real)(int, int, off_t *, size_t) = hooks_next(HOOKS_sendfile);
+  ssize_t (*real)(int, int, off_t *, size_t) = libc_real(LIBC_sendfile);
   unsigned held = hold_for_reading();
   held = held ? held : blocking_hold_signal(true);
   ssize_t result = real(to, from, at, size);
@@ -140,7 +141,7 @@ INTERPOSED ssize_t sendfile64(int to, int from, off64_t *at, size_t size)
 
 INTERPOSED ssize_t copy_file_range(int from, off64_t *from_at, int to, off64_t *to_at, size_t size, unsigned flags)
 {
-  ssize_t (*real)(int, off64_t *, int, off64_t *, size_t, unsigned) = hooks_next(HOOKS_copy_file_range);
+  ssize_t (*real)(int, off64_t *, int, off64_t *, size_t, unsigned) = libc_real(LIBC_copy_file_range);
   unsigned held = blocking_hold_signal(true);
   ssize_t result = real(from, from_at, to, to_at, size, flags);
   blocking_release(held);
@@ -150,7 +151,7 @@ INTERPOSED ssize_t copy_file_range(int from, off64_t *from_at, int to, off64_t *
 INTERPOSED ssize_t getrandom(void *buffer, size_t size, unsigned flags)
 {
   enum { WHOLE = 256 }; /* so many come in one piece (getrandom(2)) */
-  ssize_t (*real)(void *, size_t, unsigned) = hooks_next(HOOKS_getrandom);
+  ssize_t (*real)(void *, size_t, unsigned) = libc_real(LIBC_getrandom);
   unsigned held = blocking_hold_signal(size > WHOLE);
   ssize_t result = real(buffer, size, flags);
   blocking_release(held);
