@@ -15,6 +15,7 @@
 #include "hpcrun-lite/rt/span/worksharing.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 #include "hpcrun-lite/output/writer.h"
+#include "hpcrun-lite/thread.h"
 
 void threads_adopt(void)
 {

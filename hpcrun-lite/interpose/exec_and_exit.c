@@ -15,6 +15,8 @@
 
 #include "hpcrun-lite/interpose/blocking.h"
 #include "hpcrun-lite/control.h"
+#include "hpcrun-lite/exec.h"
+#include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/process/own_signal.h"
 #include "hpcrun-lite/rt/core/rt.h"
@@ -35,17 +37,17 @@ INTERPOSED void _Exit(int status)
 }
 
 /* The new program inherits the mask, as the program set it. */
-static void exec_begin(void)
+static void begin_exec(void)
 {
-  control_before_exec();
+  exec_begin();
   if (own_signal_view.blocked)
     own_signal_block();
 }
 
-static void exec_failed(void)
+static void end_exec(void)
 {
   int saved_errno = errno;
-  control_exec_failed();
+  exec_failed();
   if (own_signal_view.blocked)
     own_signal_unblock();
   errno = saved_errno;
@@ -54,9 +56,9 @@ static void exec_failed(void)
 INTERPOSED int execve(const char *path, char *const argv[], char *const envp[])
 {
   int (*real)(const char *, char *const[], char *const[]) = libc_real(LIBC_execve);
-  exec_begin();
+  begin_exec();
   int result = real(path, argv, envp);
-  exec_failed();
+  end_exec();
   return result;
 }
 
@@ -68,9 +70,9 @@ INTERPOSED int execv(const char *path, char *const argv[])
 INTERPOSED int execvpe(const char *file, char *const argv[], char *const envp[])
 {
   int (*real)(const char *, char *const[], char *const[]) = libc_real(LIBC_execvpe);
-  exec_begin();
+  begin_exec();
   int result = real(file, argv, envp);
-  exec_failed();
+  end_exec();
   return result;
 }
 
@@ -82,18 +84,18 @@ INTERPOSED int execvp(const char *file, char *const argv[])
 INTERPOSED int fexecve(int fd, char *const argv[], char *const envp[])
 {
   int (*real)(int, char *const[], char *const[]) = libc_real(LIBC_fexecve);
-  exec_begin();
+  begin_exec();
   int result = real(fd, argv, envp);
-  exec_failed();
+  end_exec();
   return result;
 }
 
 INTERPOSED int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
 {
   int (*real)(int, const char *, char *const[], char *const[], int) = libc_real(LIBC_execveat);
-  exec_begin();
+  begin_exec();
   int result = real(fd, path, argv, envp, flags);
-  exec_failed();
+  end_exec();
   return result;
 }
 

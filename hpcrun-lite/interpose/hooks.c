@@ -1,5 +1,4 @@
 #define _GNU_SOURCE
-#include "hpcrun-lite/interpose/hooks.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -11,7 +10,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "hpcrun-lite/control.h"
+#include "hpcrun-lite/process/process.h"
+#include "hpcrun-lite/thread.h"
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/process/own_signal.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
@@ -22,51 +22,6 @@
 #define INTERPOSED __attribute__((visibility("default")))
 
 /* ---- signals: ours is taken before the program's handler, if it has one, and cannot be blocked ---- */
-
-/* A signal of an event or timer that was stopped or armed anew meanwhile.  It stands for nothing: what a thread uses
- * after its last sample is in no sample, and the next one of a thread that goes on makes up for it. */
-static bool late_sample(const siginfo_t *info)
-{
-  return info->si_code == SI_TIMER || (info->si_code >= POLL_IN && info->si_code <= POLL_HUP);
-}
-
-/* The program's handler, with the mask that it would have. */
-static void call_program(int number, siginfo_t *info, ucontext_t *context)
-{
-  struct sigaction action = own_signal_program_action();
-  sigset_t mask;
-  if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
-    return;
-  if (action.sa_flags & (int)SA_RESETHAND)
-    own_signal_set_program_action(&(struct sigaction){.sa_handler = SIG_DFL});
-  sigorset(&mask, &context->uc_sigmask, &action.sa_mask);
-  if (!(action.sa_flags & SA_NODEFER))
-    sigaddset(&mask, RT_SIGNAL);
-  libc_sigmask(SIG_SETMASK, &mask, NULL);
-  if (action.sa_flags & SA_SIGINFO)
-    action.sa_sigaction(number, info, context);
-  else
-    action.sa_handler(number);
-}
-
-static void on_signal(int number, siginfo_t *info, void *context)
-{
-  ucontext_t *interrupted = context;
-  if (sample_signal(info, context))
-    return;
-  bool of_program = rt_self && info->si_code == SI_TIMER && own_signal_in_use(); /* it has such a timer */
-  if (late_sample(info) && !of_program) {
-    if (!rt_self && !thread_stopped())
-      rt_lost(NULL, FORMAT_LOST_UNKNOWN);
-  } else if (own_signal_view.blocked && !sigismember(&interrupted->uc_sigmask, RT_SIGNAL)) {
-    /* not for this thread now: it goes back to the kernel, and from here on the thread's mask is what it seems */
-    own_signal_view.truly = true;
-    sigaddset(&interrupted->uc_sigmask, RT_SIGNAL);
-    sys_signal_again(sys_pid(), info->si_code == SI_TKILL ? sys_tid() : 0, RT_SIGNAL, info);
-  } else {
-    call_program(number, info, interrupted);
-  }
-}
 
 /* A handler on a stack of its own may have no room left for ours. */
 static const struct sigaction *with_room(const struct sigaction *action, struct sigaction *copy)
@@ -169,24 +124,6 @@ INTERPOSED int signalfd(int fd, const sigset_t *set, int flags)
 
 /* ---- threads ---- */
 
-static pthread_key_t end_key;
-
-/* Destructors of the program's keys may run code: they come in rounds, and the last is ours. */
-static void on_thread_end(void *unused)
-{
-  static __thread unsigned char round __attribute__((tls_model("initial-exec")));
-  (void)unused;
-  if (rt_self && ++round < PTHREAD_DESTRUCTOR_ITERATIONS)
-    hooks_watch_thread_end();
-  else
-    thread_stop();
-}
-
-void hooks_watch_thread_end(void)
-{
-  pthread_setspecific(end_key, &end_key);
-}
-
 struct start {
   void *(*run)(void *);
   thrd_start_t run_c11;
@@ -258,24 +195,4 @@ INTERPOSED int dlclose(void *handle)
     atomic_fetch_add(&rt.module_generation, 1);
   }
   return result;
-}
-
-static __attribute__((destructor)) void on_unload(void)
-{
-  control_finish();
-}
-
-static __attribute__((constructor)) void on_load(void)
-{
-  control_start();
-}
-
-bool hooks_start(void)
-{
-  libc_start();
-  if (pthread_key_create(&end_key, on_thread_end) != 0 || !own_signal_install(on_signal))
-    return false;
-  pthread_atfork(control_fork_prepare, control_fork_parent, control_fork_child);
-  at_quick_exit(control_finish);
-  return true;
 }

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "hpcrun-lite/interpose/blocking.h"
-#include "hpcrun-lite/control.h"
+#include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/process/own_signal.h"
 #include "hpcrun-lite/rt/core/rt.h"

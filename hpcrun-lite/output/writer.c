@@ -261,8 +261,10 @@ static uint64_t in_unit(uint64_t work)
 }
 
 /* A thread that was never sampled and never waited has a record and nothing else. */
-void writer_thread(struct thread_state *t)
+static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
 {
+  times_thread(t, cpu_ns);
+  t->record->end_ns = ended ? t->record->start_ns + t->record->wall_ns : 0;
   if (rt.online) {
     writer.ns_per_tick = (double)times_ticks_to_ns(1u << 30) / (1u << 30);
     t->record->work = in_unit(t->total_work);
@@ -276,10 +278,15 @@ void writer_thread(struct thread_state *t)
     flush(false);
 }
 
-bool writer_thread_ended(struct thread_state *t)
+void writer_thread(struct thread_state *t, uint64_t cpu_ns)
+{
+  put_thread(t, cpu_ns, false);
+}
+
+bool writer_thread_ended(struct thread_state *t, uint64_t cpu_ns)
 {
   bool sampled = t->nodes.count > 1 || t->record->samples; /* samples of idle threads are in no node */
-  writer_thread(t);
+  put_thread(t, cpu_ns, true);
   if (sampled)
     flush(false);
   return !sampled || (!writer.failed && !writer.threads.used);
