@@ -1,12 +1,11 @@
-/* Calls that move data: a signal, in spite of SA_RESTART, ends them with less than all, or on a socket with a time
- * limit with EINTR.  Context: CTL.  Programs that write to a pipe or ask for random numbers seldom look how many. Where
- * that can happen our signal is held back, as in blocking.c.
- */
 #undef _FILE_OFFSET_BITS /* on x86-64 it only renames functions, and these need both names */
 #define _GNU_SOURCE
+#include "hpcrun-lite/interpose/partial_io.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <sys/random.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -15,13 +14,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "hpcrun-lite/interpose/blocking.h"
-#include "hpcrun-lite/process/process.h"
+#include "hpcrun-lite/interpose/hold.h"
+#include "hpcrun-lite/interpose/interposed.h"
 #include "hpcrun-lite/process/libc.h"
-#include "hpcrun-lite/process/own_signal.h"
+#include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/core/rt.h"
-
-#define INTERPOSED __attribute__((visibility("default")))
 
 /* The program has set a time limit for a socket. */
 static atomic_bool timeouts;
@@ -36,7 +33,7 @@ INTERPOSED int setsockopt(int fd, int level, int option, const void *value, sock
 
 static unsigned hold_for_reading(void)
 {
-  return blocking_hold(atomic_load_explicit(&timeouts, memory_order_relaxed));
+  return hold_wait(atomic_load_explicit(&timeouts, memory_order_relaxed));
 }
 
 /* Files take all, whatever comes, and pipes a little of it.  What has no position is no file, and to ask costs a third
@@ -57,7 +54,7 @@ bool partial_io_possible(int fd, size_t size)
 static unsigned hold_for_writing(int fd, size_t size)
 {
   unsigned held = hold_for_reading();
-  return held ? held : blocking_hold_signal(partial_io_possible(fd, size));
+  return held ? held : hold_transfer(partial_io_possible(fd, size));
 }
 
 /* /dev/urandom, /dev/zero and their like look for signals after each page. */
@@ -78,7 +75,7 @@ INTERPOSED ssize_t read(int fd, void *buffer, size_t size)
   ssize_t (*real)(int, void *, size_t) = libc_real(LIBC_read);
   unsigned held = hold_for_reading();
   ssize_t result = real(fd, buffer, size);
-  blocking_release(held);
+  hold_release(held);
   while (ended_at_page(fd, result, size)) {
     ssize_t more = real(fd, (char *)buffer + result, size - (size_t)result);
     if (more <= 0)
@@ -101,7 +98,7 @@ INTERPOSED ssize_t readv(int fd, const struct iovec *parts, int count)
   ssize_t (*real)(int, const struct iovec *, int) = libc_real(LIBC_readv);
   unsigned held = hold_for_reading();
   ssize_t result = real(fd, parts, count);
-  blocking_release(held);
+  hold_release(held);
   return result;
 }
 
@@ -110,7 +107,7 @@ INTERPOSED ssize_t write(int fd, const void *buffer, size_t size)
   ssize_t (*real)(int, const void *, size_t) = libc_real(LIBC_write);
   unsigned held = hold_for_writing(fd, size);
   ssize_t result = real(fd, buffer, size);
-  blocking_release(held);
+  hold_release(held);
   return result;
 }
 
@@ -120,7 +117,7 @@ INTERPOSED ssize_t writev(int fd, const struct iovec *parts, int count)
   ssize_t (*real)(int, const struct iovec *, int) = libc_real(LIBC_writev);
   unsigned held = hold_for_writing(fd, SIZE_MAX);
   ssize_t result = real(fd, parts, count);
-  blocking_release(held);
+  hold_release(held);
   return result;
 }
 
@@ -128,9 +125,9 @@ INTERPOSED ssize_t sendfile(int to, int from, off_t *at, size_t size)
 {
   ssize_t (*real)(int, int, off_t *, size_t) = libc_real(LIBC_sendfile);
   unsigned held = hold_for_reading();
-  held = held ? held : blocking_hold_signal(true);
+  held = held ? held : hold_transfer(true);
   ssize_t result = real(to, from, at, size);
-  blocking_release(held);
+  hold_release(held);
   return result;
 }
 
@@ -142,9 +139,9 @@ INTERPOSED ssize_t sendfile64(int to, int from, off64_t *at, size_t size)
 INTERPOSED ssize_t copy_file_range(int from, off64_t *from_at, int to, off64_t *to_at, size_t size, unsigned flags)
 {
   ssize_t (*real)(int, off64_t *, int, off64_t *, size_t, unsigned) = libc_real(LIBC_copy_file_range);
-  unsigned held = blocking_hold_signal(true);
+  unsigned held = hold_transfer(true);
   ssize_t result = real(from, from_at, to, to_at, size, flags);
-  blocking_release(held);
+  hold_release(held);
   return result;
 }
 
@@ -152,8 +149,8 @@ INTERPOSED ssize_t getrandom(void *buffer, size_t size, unsigned flags)
 {
   enum { WHOLE = 256 }; /* so many come in one piece (getrandom(2)) */
   ssize_t (*real)(void *, size_t, unsigned) = libc_real(LIBC_getrandom);
-  unsigned held = blocking_hold_signal(size > WHOLE);
+  unsigned held = hold_transfer(size > WHOLE);
   ssize_t result = real(buffer, size, flags);
-  blocking_release(held);
+  hold_release(held);
   return result;
 }

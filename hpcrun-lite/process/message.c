@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hpcrun-lite/process/libc.h"
+
 static struct stat stderr_at_start;
 static bool stderr_known;
 
@@ -36,6 +38,6 @@ void message_say(const char *format, ...)
   line[at++] = '\n';
   if (stderr_replaced())
     return;
-  ssize_t written = write(STDERR_FILENO, line, at);
-  (void)written;
+  ssize_t (*real_write)(int, const void *, size_t) = libc_real(LIBC_write);
+  real_write(STDERR_FILENO, line, at);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "hpcrun-lite/process/config.h"
+#include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
@@ -16,10 +17,11 @@ struct process process;
 
 static void read_command(void)
 {
+  ssize_t (*real_read)(int, void *, size_t) = libc_real(LIBC_read);
   ssize_t size = readlink("/proc/self/exe", process.executable, sizeof process.executable - 1);
   process.executable[size < 0 ? 0 : size] = '\0';
   int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-  size = fd < 0 ? 0 : read(fd, process.command, sizeof process.command - 1);
+  size = fd < 0 ? 0 : real_read(fd, process.command, sizeof process.command - 1);
   if (fd >= 0)
     close(fd);
   for (ssize_t i = 0; i + 1 < size; i++)

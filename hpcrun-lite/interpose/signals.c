@@ -1,27 +1,13 @@
+/* The program's handlers and signal masks: RT_SIGNAL is delivered to the tool first and is not blocked, while the
+ * program sees its own settings.  Context: CTL. */
 #define _GNU_SOURCE
-
-#include <dlfcn.h>
-#include <limits.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <threads.h>
-#include <ucontext.h>
-#include <unistd.h>
+#include <stdbool.h>
 
-#include "hpcrun-lite/process/process.h"
-#include "hpcrun-lite/thread.h"
+#include "hpcrun-lite/interpose/interposed.h"
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/process/own_signal.h"
-#include "hpcrun-lite/rt/sampling/sample.h"
-#include "hpcrun-lite/rt/sampling/source.h"
-#include "hpcrun-lite/rt/core/sys.h"
-#include "hpcrun-lite/rt/sampling/unwind.h"
-
-#define INTERPOSED __attribute__((visibility("default")))
-
-/* ---- signals: ours is taken before the program's handler, if it has one, and cannot be blocked ---- */
+#include "hpcrun-lite/rt/core/rt.h"
 
 /* A handler on a stack of its own may have no room left for ours. */
 static const struct sigaction *with_room(const struct sigaction *action, struct sigaction *copy)
@@ -120,79 +106,4 @@ INTERPOSED int signalfd(int fd, const sigset_t *set, int flags)
   int (*real)(int, const sigset_t *, int) = libc_real(LIBC_signalfd);
   sigset_t copy;
   return real(fd, without_ours(set, &copy), flags);
-}
-
-/* ---- threads ---- */
-
-struct start {
-  void *(*run)(void *);
-  thrd_start_t run_c11;
-  void *argument;
-  uint32_t handed;
-  bool blocked; /* the creator's mask */
-};
-
-static void *trampoline(void *argument)
-{
-  struct start start = *(struct start *)argument;
-  uint64_t sp;
-  free(argument);
-  __asm__ volatile("movq %%rsp, %0" : "=r"(sp));
-  own_signal_view.blocked = start.blocked;
-  thread_start(sp, start.handed);
-  void *result = start.run ? start.run(start.argument) : (void *)(intptr_t)start.run_c11(start.argument);
-  __asm__ volatile("" ::: "memory"); /* not a tail call: this frame marks the end of the thread's stack */
-  return result;
-}
-
-static struct start *start_new(struct start start)
-{
-  struct start *copy = process.active ? malloc(sizeof *copy) : NULL;
-  if (copy) {
-    *copy = start;
-    copy->handed = thread_hand_over();
-    copy->blocked = own_signal_view.blocked;
-  }
-  return copy;
-}
-
-INTERPOSED int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attr, void *(*run)(void *),
-                              void *restrict argument)
-{
-  int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = libc_real(LIBC_pthread_create);
-  struct start *start = start_new((struct start){.run = run, .argument = argument});
-  if (!start)
-    return real(thread, attr, run, argument);
-  int error = real(thread, attr, trampoline, start);
-  if (error)
-    free(start);
-  return error;
-}
-
-INTERPOSED int thrd_create(thrd_t *thread, thrd_start_t run, void *argument)
-{
-  int (*real)(thrd_t *, thrd_start_t, void *) = libc_real(LIBC_thrd_create);
-  struct start *start = start_new((struct start){.run_c11 = run, .argument = argument});
-  if (!start)
-    return real(thread, run, argument);
-  int error = real(thread, (thrd_start_t)(void (*)(void))trampoline, start);
-  if (error != thrd_success)
-    free(start);
-  return error;
-}
-
-/* ---- code that goes away ---- */
-
-INTERPOSED int dlclose(void *handle)
-{
-  int (*real)(void *) = libc_real(LIBC_dlclose);
-  int result = real(handle);
-  if (process.active && rt_thread() && rt_enter(rt_thread())) {
-    atomic_fetch_add(&rt.module_generation, 1);
-    unwind_flush();
-    rt_leave(rt_thread());
-  } else {
-    atomic_fetch_add(&rt.module_generation, 1);
-  }
-  return result;
 }

@@ -1,0 +1,103 @@
+#define _GNU_SOURCE
+#include "hpcrun-lite/interpose/hold.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#include "hpcrun-lite/process/libc.h"
+#include "hpcrun-lite/process/own_signal.h"
+#include "hpcrun-lite/process/process.h"
+#include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/context.h"
+#include "hpcrun-lite/rt/sampling/region.h"
+#include "hpcrun-lite/rt/sampling/source.h"
+
+/* What was done before a call, to be undone after it. */
+enum held { HELD_SIGNAL = 1, HELD_STATE = 2, HELD_TIMERS = 4 };
+
+/* Of the call that the thread is in: a handler may leave it by a jump. */
+static __thread unsigned now_held __attribute__((tls_model("initial-exec")));
+
+/* The workers of its regions may be sampled while it sleeps, and the program be killed. */
+static void publish_regions(struct thread_state *t)
+{
+  if (!t->open_region || !rt_enter(t))
+    return;
+  if (!rt_closed() && region_publish_open(t)) /* who closes waits for those inside */
+    context_publish_open(t);
+  rt_leave(t);
+}
+
+static unsigned hold(void)
+{
+  sigset_t ours, before;
+  unsigned held = 0;
+  publish_regions(rt_thread());
+  if (own_signal_in_use()) { /* it may be what the program waits for */
+    source_suspend(rt_thread());
+    held = HELD_TIMERS;
+  } else {
+    sigemptyset(&ours);
+    sigaddset(&ours, RT_SIGNAL);
+    libc_sigmask(SIG_BLOCK, &ours, &before);
+    held = sigismember(&before, RT_SIGNAL) ? 0 : HELD_SIGNAL;
+    own_signal_view.held = held || now_held & HELD_SIGNAL;
+  }
+  return held;
+}
+
+unsigned hold_wait(bool may_wait)
+{
+  if (!may_wait || !rt_thread() || !process.active)
+    return 0;
+  unsigned held = hold();
+  held |= blame_block(rt_thread()) ? HELD_STATE : 0;
+  now_held |= held;
+  return held;
+}
+
+unsigned hold_transfer(bool may_be_cut)
+{
+  if (!may_be_cut || !rt_thread() || !process.active)
+    return 0;
+  unsigned held = hold();
+  now_held |= held;
+  return held;
+}
+
+void hold_release(unsigned held)
+{
+  int saved_errno = errno;
+  now_held &= ~held;
+  if (held & HELD_STATE && rt_thread())
+    blame_unblock(rt_thread());
+  if (held & HELD_TIMERS && rt_thread())
+    source_go_on(rt_thread());
+  if (held & HELD_SIGNAL) {
+    own_signal_view.held = false;
+    own_signal_unblock();
+  }
+  errno = saved_errno;
+}
+
+/* A handler of the program's that ran on top of such a call does not return to it. */
+void hold_leave(void)
+{
+  if (now_held)
+    hold_release(now_held);
+}
+
+/* Around calls that signals do not interrupt: `wall` samples in them as elsewhere. */
+bool hold_sleep_begin(bool may_wait)
+{
+  if (!may_wait || !rt_thread())
+    return false;
+  publish_regions(rt_thread());
+  return !rt.wall && blame_block(rt_thread());
+}
+
+void hold_sleep_end(bool slept)
+{
+  if (slept && rt_thread())
+    blame_unblock(rt_thread());
+}
