@@ -1,4 +1,5 @@
-/* hpcrun-lite --diagnose: one line for each thing that decides how well COMMAND can be measured, with its remedy. */
+#include "hpcrun-lite/launch/diagnose.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -13,7 +14,6 @@
 
 #include "hpcrun-lite/launch/finding.h"
 #include "hpcrun-lite/launch/perf_check.h"
-#include "hpcrun-lite/launch/plan.h"
 #include "hpcrun-lite/launch/surroundings.h"
 
 #define ATTACHED "using the OMPT interface" /* what libomp prints with OMP_TOOL_VERBOSE_INIT once a tool is active */
@@ -282,7 +282,7 @@ static void diagnose_modules(const struct program *program)
             nameless.count, program->module_count - 1, nameless.names);
 }
 
-int diagnose(struct plan *plan, enum launch_status status, const char *message)
+int diagnose(const struct plan *plan, enum launch_status status, const char *message)
 {
   const struct program *program = &plan->program;
   if (program->path[0] == '\0' || (status != LAUNCH_OK && !program->is_readable)) {

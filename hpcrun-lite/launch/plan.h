@@ -1,6 +1,7 @@
 /* A launch, as the helper works it out for the launcher: what was asked for, and what follows from it.
  *
- * Context: BATCH (the launcher's helper).  inspect.c fills it; diagnose.c and inspect.c read it.
+ * Context: BATCH (the launcher's helper).  inspect.c fills in what was asked for, plan_work_out() the rest; settings.c
+ * and diagnose.c read it.  The caller owns it; program_release() frees what hangs below `program`.
  */
 #ifndef HPCRUN_LITE_LAUNCH_PLAN_H
 #define HPCRUN_LITE_LAUNCH_PLAN_H
@@ -30,12 +31,16 @@ struct plan {
   char directory[PATH_MAX];
 };
 
-/* Writes LD_PRELOAD's and OMP_TOOL_LIBRARIES' values of the plan. */
+enum { PLAN_VALUE_BYTES = 65536 }; /* room for the value of a list variable */
+
+/* Works out everything but the directory.  Returns LAUNCH_OK, or what the launch ends in, with a message. */
+enum launch_status plan_work_out(struct plan *plan, char *message, size_t message_size);
+
+/* Writes the values of LD_PRELOAD and OMP_TOOL_LIBRARIES. */
 void plan_preload_value(const struct plan *plan, char *value, size_t size);
 void plan_tools_value(const struct plan *plan, char *value, size_t size);
 
-/* Prints what stands in the way of measuring COMMAND well, each with its remedy.  status is what a launch would have
- * ended in so far, message its reason.  Returns 0 where the program would be measured, else 1. */
-int diagnose(struct plan *plan, enum launch_status status, const char *message);
+/* Writes the helper's own path, in PATH_MAX bytes; "" where it cannot be found. */
+void plan_helper_path(char *path);
 
 #endif
