@@ -1,17 +1,15 @@
 #include "hpcrun-lite/launch/diagnose.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "hpcrun-lite/launch/child.h"
 #include "hpcrun-lite/launch/finding.h"
 #include "hpcrun-lite/launch/perf_check.h"
 #include "hpcrun-lite/launch/surroundings.h"
@@ -19,6 +17,7 @@
 #define ATTACHED "using the OMPT interface" /* what libomp prints with OMP_TOOL_VERBOSE_INIT once a tool is active */
 #define NAMED_MAX 3                         /* modules named before "and N more"                                  */
 #define DEBUG_ROOT "/usr/lib/debug"
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
 /* ---- events ---- */
 
@@ -35,7 +34,7 @@ static long kernel_hz(void)
 static bool diagnose_cpu_time(const struct event *event)
 {
   int error = perf_check_open(event, false), paranoid = perf_check_paranoid();
-  bool denied = error == EACCES || error == EPERM;
+  bool denied = perf_check_obstacle(error) == PERF_DENIED;
   if (error == 0)
     finding(true, "events", "%s: perf_event, time in the kernel included", event->name);
   else if (denied && (paranoid <= 1 || geteuid() == 0))
@@ -105,34 +104,24 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 /* Our environment with the settings of a launch into directory, for the probe. */
 static char **probe_environment(const struct plan *plan, const char *directory)
 {
-  static char preload[65536 + 16], tools[65536 + 32], place[PATH_MAX + 32];
-  static char *const fixed[] = {(char *)"OMP_TOOL_VERBOSE_INIT=stdout", (char *)"HPCRUN_LITE_LOG=0",
-                                (char *)"HPCRUN_LITE_EVENTS=task-clock"};
-  static const char *const replaced[] = {"LD_PRELOAD=", "OMP_TOOL_LIBRARIES=", "HPCRUN_LITE_",
-                                         "OMP_TOOL_VERBOSE_INIT="};
-  size_t count = 0, kept = 0, names = sizeof replaced / sizeof replaced[0];
-  while (environ[count])
-    count++;
-  char **list = calloc(count + 8, sizeof *list);
+  static char preload[PLAN_VALUE_BYTES + 16], tools[PLAN_VALUE_BYTES + 32], place[PATH_MAX + 32];
+  static const char *const without[] = {"LD_PRELOAD=", "OMP_TOOL_LIBRARIES=", "HPCRUN_LITE_", "OMP_TOOL_VERBOSE_INIT="};
+  char *const settings[] = {preload,
+                            tools,
+                            place,
+                            (char *)"OMP_TOOL_VERBOSE_INIT=stdout",
+                            (char *)"HPCRUN_LITE_LOG=0",
+                            (char *)"HPCRUN_LITE_EVENTS=task-clock"};
+  size_t count;
+  char **list = child_environment(without, LENGTH(without), LENGTH(settings), &count);
   if (!list)
     return NULL;
-  for (size_t i = 0; i < count; i++) {
-    size_t k = 0;
-    while (k < names && strncmp(environ[i], replaced[k], strlen(replaced[k])) != 0)
-      k++;
-    if (k == names)
-      list[kept++] = environ[i];
-  }
   strcpy(preload, "LD_PRELOAD=");
   plan_preload_value(plan, preload + strlen(preload), sizeof preload - strlen(preload));
   strcpy(tools, "OMP_TOOL_LIBRARIES=");
   plan_tools_value(plan, tools + strlen(tools), sizeof tools - strlen(tools));
   snprintf(place, sizeof place, "HPCRUN_LITE_DIR=%s", directory);
-  list[kept++] = preload;
-  list[kept++] = tools;
-  list[kept++] = place;
-  for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
-    list[kept++] = fixed[i];
+  memcpy(list + count, settings, sizeof settings);
   return list;
 }
 
@@ -142,42 +131,31 @@ static bool probe_attaches(const struct plan *plan, const char *runtime, const c
   static char output[65536];
   char *arguments[] = {(char *)"/proc/self/exe", (char *)"probe", (char *)runtime, NULL};
   char **environment = probe_environment(plan, directory);
-  posix_spawn_file_actions_t actions;
-  int ends[2];
-  pid_t pid = -1;
   size_t used = 0;
   ssize_t got;
-  if (!environment || pipe2(ends, O_CLOEXEC) != 0) {
-    free(environment);
+  int fd;
+  pid_t pid = environment ? child_start(arguments, environment, &fd) : -1;
+  free(environment);
+  if (pid < 0)
     return false;
-  }
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  if (posix_spawn(&pid, arguments[0], &actions, NULL, arguments, environment) != 0)
-    pid = -1;
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  while (used < sizeof output - 1 && (got = read(ends[0], output + used, sizeof output - 1 - used)) > 0)
+  while (used < sizeof output - 1 && (got = read(fd, output + used, sizeof output - 1 - used)) > 0)
     used += (size_t)got;
   output[used] = '\0';
-  close(ends[0]);
-  free(environment);
-  if (pid > 0)
-    waitpid(pid, NULL, 0);
-  return pid > 0 && strstr(output, ATTACHED) && strstr(output, plan->library);
+  close(fd);
+  waitpid(pid, NULL, 0);
+  return strstr(output, ATTACHED) && strstr(output, plan->library);
 }
 
 static void diagnose_attach(const struct plan *plan)
 {
   char directory[PATH_MAX];
-  const char *temporary = getenv("TMPDIR"), *tool = getenv("OMP_TOOL");
+  const char *temporary = getenv("TMPDIR");
   const char *runtime = plan->choice.preload[0] ? plan->choice.preload : plan->choice.own_path;
   if (runtime[0] == '\0') {
     finding(true, "attach", "nothing to attach to: samples and call paths only");
     return;
   }
-  bool disabled = tool && strcasecmp(tool, "disabled") == 0;
+  bool disabled = runtime_tool_disabled();
   if (disabled || (plan->choice.own == RUNTIME_GOMP && plan->choice.preload[0] == '\0')) {
     finding(false, "attach", "the tool cannot attach to %s: workers' paths are not joined to their region's%s", runtime,
             disabled ? "; unset OMP_TOOL (it is disabled)" : "; --omp-runtime auto, or FILE");

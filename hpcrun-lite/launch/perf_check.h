@@ -10,6 +10,11 @@
 
 #include "common/events.h"
 
+/* Why an event cannot be opened. */
+enum perf_obstacle { PERF_NONE, PERF_DENIED, PERF_NO_EVENT, PERF_NO_CALL, PERF_BAD_RATE, PERF_OTHER };
+
+enum perf_obstacle perf_check_obstacle(int error);
+
 /* Opens the event.  Returns 0, or errno. */
 int perf_check_open(const struct event *event, bool exclude_kernel);
 

@@ -158,7 +158,7 @@ static bool can_serve(const struct program *program, const char *path, char *rea
   return serves;
 }
 
-static bool tool_disabled(void)
+bool runtime_tool_disabled(void)
 {
   const char *setting = getenv("OMP_TOOL");
   return setting && strcasecmp(setting, "disabled") == 0;
@@ -213,9 +213,9 @@ enum launch_status runtime_choose(const struct program *program, const char *whi
 {
   memset(choice, 0, sizeof *choice);
   find_own(program, choice);
-  if (strcmp(which, "auto") != 0 && strcmp(which, "keep") != 0 && !tool_disabled())
+  if (strcmp(which, "auto") != 0 && strcmp(which, "keep") != 0 && !runtime_tool_disabled())
     return choose_file(program, which, choice, message, message_size);
-  if (tool_disabled()) {
+  if (runtime_tool_disabled()) {
     snprintf(choice->note, sizeof choice->note,
              "OMP_TOOL=disabled: nothing is learnt from the OpenMP runtime; unset it");
     choice->say_note = true;

@@ -33,4 +33,7 @@ enum launch_status runtime_choose(const struct program *program, const char *whi
                                   const char *private_version, struct runtime_choice *choice, char *message,
                                   size_t message_size);
 
+/* Does OMP_TOOL=disabled keep all tools from the runtime? */
+bool runtime_tool_disabled(void);
+
 #endif
