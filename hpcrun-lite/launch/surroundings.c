@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/cpus.h"
 #include "hpcrun-lite/launch/finding.h"
 #include "hpcrun-lite/launch/perf_check.h"
 
@@ -26,19 +26,9 @@ enum {
   TIMERS_TRIED = 64,        /* one for each thread and event */
   PERF_THREADS_LEAST = 512, /* threads with a page of perf_event each */
   PART_BYTES = 64 << 10,    /* as the live file grows */
-  CORES_MOST = 65536,
 };
 
 /* ---- cores ---- */
-
-static int core_count(void)
-{
-  size_t size = CPU_ALLOC_SIZE(CORES_MOST);
-  cpu_set_t *set = CPU_ALLOC(CORES_MOST);
-  int count = set && sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 1;
-  CPU_FREE(set);
-  return count;
-}
 
 /* Two numbers from a file, the first may be "max".  Returns their ratio, 0 without. */
 static double ratio_in(const char *path)
@@ -115,7 +105,7 @@ static double core_quota(void)
 
 void surroundings_cores(void)
 {
-  int cores = core_count();
+  int cores = cpus_allowed();
   double quota = core_quota();
   const char *asked = getenv("OMP_NUM_THREADS");
   long threads = asked ? strtol(asked, NULL, 10) : 0;

@@ -2,11 +2,11 @@
 #include "hpcrun-lite/process/process.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "common/cpus.h"
 #include "hpcrun-lite/process/config.h"
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/rt/core/modules.h"
@@ -29,19 +29,9 @@ static void read_command(void)
       process.command[i] = ' ';
 }
 
-static uint32_t cpu_count(void)
-{
-  enum { CPUS_MOST = 65536 };
-  size_t size = CPU_ALLOC_SIZE(CPUS_MOST);
-  cpu_set_t *set = CPU_ALLOC(CPUS_MOST);
-  int count = set && sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 1;
-  CPU_FREE(set);
-  return (uint32_t)count;
-}
-
 void process_examine(void)
 {
-  process.cpus = rt.cpus = cpu_count();
+  process.cpus = rt.cpus = (uint32_t)cpus_allowed();
   read_command();
 }
 
