@@ -1,12 +1,11 @@
 #define _GNU_SOURCE
 #include "common/format.h"
 
-#include "common/crc.h"
-
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <libdeflate.h>
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
@@ -20,7 +19,7 @@ static uint32_t chunk_crc(const struct format_chunk *head, const void *payload)
 {
   struct format_chunk copy = *head;
   copy.crc = 0;
-  return crc_update(crc_update(0, &copy, sizeof copy), payload, head->stored_size);
+  return libdeflate_crc32(libdeflate_crc32(0, &copy, sizeof copy), payload, head->stored_size);
 }
 
 size_t format_pack_bound(size_t payload_size)
