@@ -1,7 +1,7 @@
 /* Calls in which a thread sleeps.
  *
- * Context: CTL.  Most of them a signal would interrupt for good, in spite of SA_RESTART (signal(7)): RT_SIGNAL is held
- * back during these (hold.h).  The others, at the end, are only here so that a sleeping thread does not count as busy.
+ * Context: CTL.  A signal ends most of them in spite of SA_RESTART (signal(7)): RT_SIGNAL is held back (hold.h).  The
+ * others, at the end, are interposed only so that a sleeping thread does not count as busy.
  * Functions whose names begin with __ are the variants that fortified programs call.
  */
 #undef _FILE_OFFSET_BITS /* on x86-64 it only renames functions, and these need both names */

@@ -1,4 +1,4 @@
-/* Ends of the process image: exit and exec; and children that are created past fork().  Context: CTL. */
+/* Ends of the process image: _exit() and exec; and posix_spawn().  Context: CTL. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <spawn.h>
@@ -24,7 +24,7 @@ INTERPOSED void _Exit(int status)
   sys_exit_group(status);
 }
 
-/* The new program inherits the mask, as the program set it. */
+/* The new program inherits the signal mask that the program has set. */
 static void begin_exec(void)
 {
   exec_begin();
@@ -87,7 +87,7 @@ INTERPOSED int execveat(int fd, const char *path, char *const argv[], char *cons
   return result;
 }
 
-/* The list forms: their arguments become an array.  envp, if asked for, follows the terminating null pointer. */
+/* The list forms: their arguments become an array.  In execle(), envp follows the terminating null pointer. */
 static int arguments_count(va_list list)
 {
   int count = 1;
@@ -145,7 +145,7 @@ INTERPOSED int execle(const char *path, const char *first, ...)
   return execve(path, argv, envp);
 }
 
-/* ---- children that are made without us: they inherit the mask too ---- */
+/* ---- children that do not call the fork handlers: they inherit the mask, too ---- */
 
 typedef int spawn_function(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
                            char *const[], char *const[]);

@@ -12,34 +12,35 @@
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 
-/* What was done before a call, to be undone after it. */
+/* What is undone after the call. */
 enum held { HELD_SIGNAL = 1, HELD_STATE = 2, HELD_TIMERS = 4 };
 
-/* Of the call that the thread is in: a handler may leave it by a jump. */
+/* Of the call that the thread is in: a handler may jump out of it. */
 static __thread unsigned now_held __attribute__((tls_model("initial-exec")));
 
-/* The workers of its regions may be sampled while it sleeps, and the program be killed. */
+/* While the thread sleeps, workers of its regions may be sampled and the program may be killed: publishes the regions'
+ * contexts before that. */
 static void publish_regions(struct thread_state *t)
 {
   if (!t->open_region || !rt_enter(t))
     return;
-  if (!rt_closed() && region_publish_open(t)) /* who closes waits for those inside */
+  if (!rt_closed() && region_publish_open(t)) /* tested inside: see rt_closed() */
     context_publish_open(t);
   rt_leave(t);
 }
 
-static unsigned hold(void)
+static unsigned hold_back(void)
 {
-  sigset_t ours, before;
+  sigset_t own, before;
   unsigned held = 0;
   publish_regions(rt_thread());
-  if (own_signal_in_use()) { /* it may be what the program waits for */
+  if (own_signal_in_use()) { /* the program may wait for it */
     source_suspend(rt_thread());
     held = HELD_TIMERS;
   } else {
-    sigemptyset(&ours);
-    sigaddset(&ours, RT_SIGNAL);
-    libc_sigmask(SIG_BLOCK, &ours, &before);
+    sigemptyset(&own);
+    sigaddset(&own, RT_SIGNAL);
+    libc_sigmask(SIG_BLOCK, &own, &before);
     held = sigismember(&before, RT_SIGNAL) ? 0 : HELD_SIGNAL;
     own_signal_view.held = held || now_held & HELD_SIGNAL;
   }
@@ -50,7 +51,7 @@ unsigned hold_wait(bool may_wait)
 {
   if (!may_wait || !rt_thread() || !process.active)
     return 0;
-  unsigned held = hold();
+  unsigned held = hold_back();
   held |= blame_block(rt_thread()) ? HELD_STATE : 0;
   now_held |= held;
   return held;
@@ -60,7 +61,7 @@ unsigned hold_transfer(bool may_be_cut)
 {
   if (!may_be_cut || !rt_thread() || !process.active)
     return 0;
-  unsigned held = hold();
+  unsigned held = hold_back();
   now_held |= held;
   return held;
 }
@@ -80,14 +81,12 @@ void hold_release(unsigned held)
   errno = saved_errno;
 }
 
-/* A handler of the program's that ran on top of such a call does not return to it. */
 void hold_leave(void)
 {
   if (now_held)
     hold_release(now_held);
 }
 
-/* Around calls that signals do not interrupt: `wall` samples in them as elsewhere. */
 bool hold_sleep_begin(bool may_wait)
 {
   if (!may_wait || !rt_thread())

@@ -20,7 +20,7 @@
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/core/rt.h"
 
-/* The program has set a time limit for a socket. */
+/* Has the program set a time limit for a socket? */
 static atomic_bool timeouts;
 
 INTERPOSED int setsockopt(int fd, int level, int option, const void *value, socklen_t size)
@@ -36,8 +36,8 @@ static unsigned hold_for_reading(void)
   return hold_wait(atomic_load_explicit(&timeouts, memory_order_relaxed));
 }
 
-/* Files take all, whatever comes, and pipes a little of it.  What has no position is no file, and to ask costs a third
- * of holding the signal. */
+/* A write to a file is always complete, one to a pipe up to PIPE_BUF.  A descriptor without a position is not a file;
+ * that test costs a third of what holding the signal back costs. */
 bool partial_io_possible(int fd, size_t size)
 {
   struct stat facts;
@@ -57,7 +57,7 @@ static unsigned hold_for_writing(int fd, size_t size)
   return held ? held : hold_transfer(partial_io_possible(fd, size));
 }
 
-/* /dev/urandom, /dev/zero and their like look for signals after each page. */
+/* /dev/urandom, /dev/zero and similar devices test for signals after each page. */
 static bool ended_at_page(int fd, ssize_t done, size_t size)
 {
   enum { PAGE = 4096, MEMORY_DEVICES = 1 };
@@ -85,7 +85,7 @@ INTERPOSED ssize_t read(int fd, void *buffer, size_t size)
   return result;
 }
 
-/* What fortified programs call; `room` is what the buffer holds. */
+/* Called by fortified programs; `room` is the size of the buffer. */
 ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room);
 INTERPOSED ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room)
 {
@@ -111,7 +111,7 @@ INTERPOSED ssize_t write(int fd, const void *buffer, size_t size)
   return result;
 }
 
-/* What the parts are is the kernel's to look at: they may be nowhere. */
+/* The parts are not looked at: the pointer may be invalid, which the kernel reports. */
 INTERPOSED ssize_t writev(int fd, const struct iovec *parts, int count)
 {
   ssize_t (*real)(int, const struct iovec *, int) = libc_real(LIBC_writev);
@@ -147,7 +147,7 @@ INTERPOSED ssize_t copy_file_range(int from, off64_t *from_at, int to, off64_t *
 
 INTERPOSED ssize_t getrandom(void *buffer, size_t size, unsigned flags)
 {
-  enum { WHOLE = 256 }; /* so many come in one piece (getrandom(2)) */
+  enum { WHOLE = 256 }; /* bytes that always arrive whole (getrandom(2)) */
   ssize_t (*real)(void *, size_t, unsigned) = libc_real(LIBC_getrandom);
   unsigned held = hold_transfer(size > WHOLE);
   ssize_t result = real(buffer, size, flags);

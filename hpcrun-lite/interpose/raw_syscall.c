@@ -20,9 +20,9 @@
 #include "hpcrun-lite/rt/core/rt.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
-enum raw { RAW_OTHER, RAW_WAITS, RAW_WORKS };
+enum raw { RAW_OTHER, RAW_WAIT, RAW_TRANSFER };
 
-/* What a signal does to a system call: nothing, it ends a wait, or a piece of work before all is done. */
+/* What a signal does to a system call: nothing, ends its wait, or ends its transfer with a part. */
 static enum raw raw_kind(long number, const long *arguments)
 {
   switch (number) {
@@ -53,35 +53,35 @@ static enum raw raw_kind(long number, const long *arguments)
   case SYS_sendto:
   case SYS_sendmsg:
   case SYS_sendmmsg:
-    return RAW_WAITS;
+    return RAW_WAIT;
   case SYS_write:
-    return partial_io_possible((int)arguments[0], (size_t)arguments[2]) ? RAW_WORKS : RAW_OTHER;
+    return partial_io_possible((int)arguments[0], (size_t)arguments[2]) ? RAW_TRANSFER : RAW_OTHER;
   case SYS_writev:
   case SYS_sendfile:
   case SYS_copy_file_range:
   case SYS_getrandom:
-    return RAW_WORKS;
+    return RAW_TRANSFER;
   }
   return RAW_OTHER;
 }
 
-#define RAW_OURS (1ull << (RT_SIGNAL - 1))
+#define RAW_OWN (1ull << (RT_SIGNAL - 1))
 
-/* A mask among the arguments, as the kernel has it, with our signal held back. */
+/* A signal mask among the arguments, in the kernel's layout, with RT_SIGNAL held back. */
 struct raw_mask {
   uint64_t bits;
   struct {
     const uint64_t *bits;
     size_t size;
-  } indirect; /* how pselect6 is given it */
+  } indirect; /* pselect6 gets a pointer to this */
 };
 
-/* The program's pointers may be bad, which is the kernel's to find. */
+/* The program's pointers may be invalid: then they are passed on, and the kernel reports them. */
 static const uint64_t *raw_mask_copy(struct raw_mask *copy, const uint64_t *mask)
 {
   if (!mask || own_signal_in_use() || !sys_peek((uint64_t)mask, &copy->bits, sizeof copy->bits))
     return mask;
-  copy->bits |= RAW_OURS;
+  copy->bits |= RAW_OWN;
   return &copy->bits;
 }
 
@@ -102,7 +102,7 @@ static void raw_mask(long number, long *arguments, struct raw_mask *copy)
   }
 }
 
-/* Does the program take our signal by a call past libc?  Then samples have to be told apart. */
+/* Does the call wait for RT_SIGNAL?  Then it must not return for samples. */
 static bool raw_awaits(long number, const long *arguments, sigset_t *set)
 {
   uint64_t bits;
@@ -110,17 +110,16 @@ static bool raw_awaits(long number, const long *arguments, sigset_t *set)
     return false;
   sigemptyset(set);
   memcpy(set, &bits, sizeof bits);
-  return bits & RAW_OURS;
+  return bits & RAW_OWN;
 }
 
-/* The runtime's own waiting, by futex, is sampled like other waiting of its: who makes it wait is charged. */
+/* Does an OpenMP runtime wait by futex?  It is sampled there as in its other waits, so that the wait is charged. */
 static bool runtime_waits(void)
 {
   const struct thread_state *t = rt_thread();
   return t && (t->activity.lockwait || t->activity.idle);
 }
 
-/* Calls past libc. */
 INTERPOSED long syscall(long number, ...)
 {
   long (*real)(long, long, long, long, long, long, long) = libc_real(LIBC_syscall);
@@ -142,9 +141,9 @@ INTERPOSED long syscall(long number, ...)
     return signal_waits_await(&awaited, (siginfo_t *)arguments[1], (const struct timespec *)arguments[2]);
   struct raw_mask copy;
   enum raw kind = raw_kind(number, arguments);
-  if (kind == RAW_WAITS)
+  if (kind == RAW_WAIT)
     raw_mask(number, arguments, &copy);
-  unsigned held = kind == RAW_WORKS ? hold_transfer(true) : hold_wait(kind == RAW_WAITS && !runtime_waits());
+  unsigned held = kind == RAW_TRANSFER ? hold_transfer(true) : hold_wait(kind == RAW_WAIT && !runtime_waits());
   long result = real(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
   hold_release(held);
   return result;

@@ -9,7 +9,6 @@
 #include "hpcrun-lite/interpose/interposed.h"
 #include "hpcrun-lite/process/libc.h"
 
-/* A filter that is not there is a question whether the kernel has them. */
 void sandbox_begins(unsigned long mode, const void *filter)
 {
   if (mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && filter))

@@ -15,8 +15,8 @@
 #include "hpcrun-lite/rt/core/rt.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
-/* A mask that a call puts in place of the thread's own, with our signal held back too. */
-static const sigset_t *with_ours(const sigset_t *mask, sigset_t *copy)
+/* The mask that a call sets while it waits, with RT_SIGNAL held back. */
+static const sigset_t *with_own(const sigset_t *mask, sigset_t *copy)
 {
   if (!mask || !rt_thread() || own_signal_in_use())
     return mask;
@@ -25,8 +25,8 @@ static const sigset_t *with_ours(const sigset_t *mask, sigset_t *copy)
   return copy;
 }
 
-/* Such a mask is also what the program sees meanwhile.  Returns what it saw before. */
-static bool see_mask(const sigset_t *mask)
+/* The program sees that mask during the call.  Returns its view before. */
+static bool show_mask(const sigset_t *mask)
 {
   bool before = own_signal_view.blocked;
   if (mask)
@@ -39,9 +39,9 @@ INTERPOSED int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *ti
   sigset_t copy;
   int (*real)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *) = libc_real(LIBC_ppoll);
   unsigned held = hold_wait(!timeout || timeout->tv_sec || timeout->tv_nsec);
-  bool seen = see_mask(mask);
-  int result = real(fds, count, timeout, with_ours(mask, &copy));
-  own_signal_view.blocked = seen;
+  bool before = show_mask(mask);
+  int result = real(fds, count, timeout, with_own(mask, &copy));
+  own_signal_view.blocked = before;
   hold_release(held);
   return result;
 }
@@ -53,9 +53,9 @@ INTERPOSED int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timesp
   sigset_t copy;
   int (*real)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t) = libc_real(LIBC___ppoll_chk);
   unsigned held = hold_wait(!timeout || timeout->tv_sec || timeout->tv_nsec);
-  bool seen = see_mask(mask);
-  int result = real(fds, count, timeout, with_ours(mask, &copy), size);
-  own_signal_view.blocked = seen;
+  bool before = show_mask(mask);
+  int result = real(fds, count, timeout, with_own(mask, &copy), size);
+  own_signal_view.blocked = before;
   hold_release(held);
   return result;
 }
@@ -66,9 +66,9 @@ INTERPOSED int pselect(int count, fd_set *restrict in, fd_set *restrict out, fd_
   sigset_t copy;
   int (*real)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *) = libc_real(LIBC_pselect);
   unsigned held = hold_wait(!timeout || timeout->tv_sec || timeout->tv_nsec);
-  bool seen = see_mask(mask);
-  int result = real(count, in, out, other, timeout, with_ours(mask, &copy));
-  own_signal_view.blocked = seen;
+  bool before = show_mask(mask);
+  int result = real(count, in, out, other, timeout, with_own(mask, &copy));
+  own_signal_view.blocked = before;
   hold_release(held);
   return result;
 }
@@ -78,9 +78,9 @@ INTERPOSED int epoll_pwait(int epoll, struct epoll_event *events, int count, int
   sigset_t copy;
   int (*real)(int, struct epoll_event *, int, int, const sigset_t *) = libc_real(LIBC_epoll_pwait);
   unsigned held = hold_wait(timeout != 0);
-  bool seen = see_mask(mask);
-  int result = real(epoll, events, count, timeout, with_ours(mask, &copy));
-  own_signal_view.blocked = seen;
+  bool before = show_mask(mask);
+  int result = real(epoll, events, count, timeout, with_own(mask, &copy));
+  own_signal_view.blocked = before;
   hold_release(held);
   return result;
 }
@@ -91,9 +91,9 @@ INTERPOSED int epoll_pwait2(int epoll, struct epoll_event *events, int count, co
   sigset_t copy;
   int (*real)(int, struct epoll_event *, int, const struct timespec *, const sigset_t *) = libc_real(LIBC_epoll_pwait2);
   unsigned held = hold_wait(!timeout || timeout->tv_sec || timeout->tv_nsec);
-  bool seen = see_mask(mask);
-  int result = real(epoll, events, count, timeout, with_ours(mask, &copy));
-  own_signal_view.blocked = seen;
+  bool before = show_mask(mask);
+  int result = real(epoll, events, count, timeout, with_own(mask, &copy));
+  own_signal_view.blocked = before;
   hold_release(held);
   return result;
 }
@@ -103,14 +103,14 @@ INTERPOSED int sigsuspend(const sigset_t *mask)
   sigset_t copy;
   int (*real)(const sigset_t *) = libc_real(LIBC_sigsuspend);
   unsigned held = hold_wait(true);
-  bool seen = see_mask(mask);
-  int result = real(with_ours(mask, &copy));
-  own_signal_view.blocked = seen;
+  bool before = show_mask(mask);
+  int result = real(with_own(mask, &copy));
+  own_signal_view.blocked = before;
   hold_release(held);
   return result;
 }
 
-/* Waits for signals of which ours is one: samples are not what is meant. */
+/* Waits for signals that include RT_SIGNAL; does not return for samples. */
 static int wait_past_samples(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
   int (*real)(const sigset_t *, siginfo_t *, const struct timespec *) = libc_real(LIBC_sigtimedwait);
@@ -127,9 +127,9 @@ static int wait_past_samples(const sigset_t *set, siginfo_t *info, const struct 
 
 int signal_waits_await(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
-  siginfo_t own;
+  siginfo_t unused;
   unsigned held = hold_wait(true);
-  int result = wait_past_samples(set, info ? info : &own, timeout);
+  int result = wait_past_samples(set, info ? info : &unused, timeout);
   hold_release(held);
   return result;
 }
@@ -139,9 +139,9 @@ INTERPOSED int sigwait(const sigset_t *restrict set, int *restrict number)
   int (*real)(const sigset_t *, int *) = libc_real(LIBC_sigwait);
   siginfo_t info;
   int got, saved_errno = errno;
-  bool ours = own_signal_awaited(set);
+  bool own = own_signal_awaited(set);
   unsigned held = hold_wait(true);
-  if (!ours) {
+  if (!own) {
     got = real(set, number);
     hold_release(held);
     return got;
@@ -159,10 +159,10 @@ INTERPOSED int sigwait(const sigset_t *restrict set, int *restrict number)
 INTERPOSED int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
 {
   int (*real)(const sigset_t *, siginfo_t *) = libc_real(LIBC_sigwaitinfo);
-  siginfo_t own;
-  bool ours = own_signal_awaited(set);
+  siginfo_t unused;
+  bool own = own_signal_awaited(set);
   unsigned held = hold_wait(true);
-  int result = ours ? wait_past_samples(set, info ? info : &own, NULL) : real(set, info);
+  int result = own ? wait_past_samples(set, info ? info : &unused, NULL) : real(set, info);
   hold_release(held);
   return result;
 }
@@ -171,10 +171,10 @@ INTERPOSED int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict in
                             const struct timespec *restrict timeout)
 {
   int (*real)(const sigset_t *, siginfo_t *, const struct timespec *) = libc_real(LIBC_sigtimedwait);
-  siginfo_t own;
-  bool ours = own_signal_awaited(set);
+  siginfo_t unused;
+  bool own = own_signal_awaited(set);
   unsigned held = hold_wait(!timeout || timeout->tv_sec || timeout->tv_nsec);
-  int result = ours ? wait_past_samples(set, info ? info : &own, timeout) : real(set, info, timeout);
+  int result = own ? wait_past_samples(set, info ? info : &unused, timeout) : real(set, info, timeout);
   hold_release(held);
   return result;
 }

@@ -9,7 +9,7 @@
 #include "hpcrun-lite/process/own_signal.h"
 #include "hpcrun-lite/rt/core/rt.h"
 
-/* A handler on a stack of its own may have no room left for ours. */
+/* The alternate stack of a handler may have no room for a sample on top: the handler runs with RT_SIGNAL blocked. */
 static const struct sigaction *with_room(const struct sigaction *action, struct sigaction *copy)
 {
   if (!action || !own_signal_installed() || !(action->sa_flags & SA_ONSTACK))
@@ -19,7 +19,7 @@ static const struct sigaction *with_room(const struct sigaction *action, struct 
   return copy;
 }
 
-/* For which signals the mask of the program's handler does not have ours by its own will. */
+/* Signals whose handler's mask has RT_SIGNAL only because with_room() added it. */
 static bool mask_added[_NSIG];
 
 static int set_action(int number, const struct sigaction *action, struct sigaction *old)
@@ -59,7 +59,7 @@ INTERPOSED sighandler_t signal(int number, sighandler_t handler)
   return before;
 }
 
-static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
+static const sigset_t *without_own(const sigset_t *set, sigset_t *copy)
 {
   if (!set || !own_signal_installed() || !sigismember(set, RT_SIGNAL))
     return set;
@@ -68,25 +68,25 @@ static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
   return copy;
 }
 
-/* A mask as the program sets and sees it: RT_SIGNAL is not blocked in truth, so that samples come, until one comes that
- * is the program's. */
+/* Sets and shows the mask as the program means it.  The kernel does not block RT_SIGNAL, so that samples arrive, until
+ * a signal of the program arrives. */
 static int set_mask(enum libc_call call, int how, const sigset_t *set, sigset_t *old)
 {
   int (*real)(int, const sigset_t *, sigset_t *) = libc_real(call);
   sigset_t copy;
   bool before = own_signal_view.blocked;
-  bool strip = how != SIG_UNBLOCK && !own_signal_view.truly;
+  bool strip = how != SIG_UNBLOCK && !own_signal_view.in_kernel;
   if (set && own_signal_installed() && (how == SIG_SETMASK || sigismember(set, RT_SIGNAL) == 1))
     own_signal_view.blocked =
-        how != SIG_UNBLOCK && sigismember(set, RT_SIGNAL) == 1; /* before the call: what is pending comes in it */
-  int result = real(how, strip ? without_ours(set, &copy) : set, old);
+        how != SIG_UNBLOCK && sigismember(set, RT_SIGNAL) == 1; /* before the call: it delivers what is pending */
+  int result = real(how, strip ? without_own(set, &copy) : set, old);
   if (result != 0)
     own_signal_view.blocked = before;
   else if (old && before)
     sigaddset(old, RT_SIGNAL);
   else if (old && own_signal_view.held)
     sigdelset(old, RT_SIGNAL);
-  own_signal_view.truly &= own_signal_view.blocked;
+  own_signal_view.in_kernel &= own_signal_view.blocked;
   return result;
 }
 
@@ -100,10 +100,10 @@ INTERPOSED int sigprocmask(int how, const sigset_t *restrict set, sigset_t *rest
   return set_mask(LIBC_sigprocmask, how, set, old);
 }
 
-/* Readers of the descriptor would meet samples. */
+/* Readers of the descriptor would receive samples. */
 INTERPOSED int signalfd(int fd, const sigset_t *set, int flags)
 {
   int (*real)(int, const sigset_t *, int) = libc_real(LIBC_signalfd);
   sigset_t copy;
-  return real(fd, without_ours(set, &copy), flags);
+  return real(fd, without_own(set, &copy), flags);
 }

@@ -41,7 +41,7 @@ void config_read(void)
   char message[256];
   config = (struct config){.rank = -1, .note = ""};
   const char *directory = text("HPCRUN_LITE_DIR", NULL);
-  if (!directory || getauxval(AT_SECURE)) /* a setuid program is none of our business */
+  if (!directory || getauxval(AT_SECURE)) /* not in a setuid program */
     return;
   config.log = atoi(text("HPCRUN_LITE_LOG", "1"));
   config.first_pid = atoi(text("HPCRUN_LITE_PID", "0"));

@@ -80,6 +80,6 @@ void own_signal_block(void)
 
 void own_signal_unblock(void)
 {
-  if (!own_signal_view.truly)
+  if (!own_signal_view.in_kernel)
     mask_own(SIG_UNBLOCK);
 }

@@ -14,9 +14,9 @@
 
 /* RT_SIGNAL in the calling thread's mask. */
 struct own_signal_view {
-  bool blocked; /* as the program sees it; a new thread has its creator's                                       */
-  bool truly;   /* in the kernel's mask, too: one that is the program's is pending                              */
-  bool held;    /* blocked by the tool for the duration of a call, which the program does not see               */
+  bool blocked;   /* as the program sees it; a new thread has its creator's                                       */
+  bool in_kernel; /* blocked in the kernel's mask, too: a signal of the program is pending */
+  bool held;      /* blocked by the tool for the duration of a call, which the program does not see               */
 };
 
 extern __thread struct own_signal_view own_signal_view __attribute__((tls_model("initial-exec")));
@@ -41,7 +41,7 @@ bool own_signal_is_sample(const siginfo_t *info);
 /* Blocks RT_SIGNAL for the calling thread. */
 void own_signal_block(void);
 
-/* Lets the calling thread receive RT_SIGNAL, unless the program blocks it and one of the program's is pending. */
+/* Lets the calling thread receive RT_SIGNAL, unless a signal of the program is pending that the program blocks. */
 void own_signal_unblock(void);
 
 #endif
