@@ -49,7 +49,7 @@ static bool wanted(void)
   if (!dlsym(RTLD_DEFAULT, "__tsan_init"))
     return true;
   /* ThreadSanitizer's runtime delays signals, and creates threads that are not seen here. */
-  message_say("built with -fsanitize=thread: nothing is measured; build it without");
+  message_say("built with -fsanitize=thread: nothing is measured; build it without that option");
   return false;
 }
 
@@ -82,7 +82,7 @@ bool control_start(void)
   if (rt.online && work_clock_is_time())
     work_clock_probe();
   if (!install()) {
-    message_say("cannot install its signal handler: nothing is measured");
+    message_say("cannot install the signal handler: nothing is measured");
     return false;
   }
   process.active = true;
@@ -111,7 +111,7 @@ void control_seal(void)
   control_finish();
   lock_take();
   if (config.log)
-    message_say("the program restricts its system calls (seccomp): measuring has ended there");
+    message_say("the program restricts its system calls (seccomp): measuring ended at that point");
   for (struct thread_state *t = process.threads; t; t = t->next)
     source_stop(t);
   process.active = false;

@@ -1,4 +1,4 @@
-/* OMPT: the tool's start and end; what a program may say (include/hpcrun-lite.h).  Context: CTL. */
+/* The tool's entry points: OMPT's start and end, and the functions of include/hpcrun-lite.h.  Context: CTL. */
 #include <stddef.h>
 #include <stdio.h>
 
@@ -42,18 +42,17 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *da
   work_clock_calibrate(process.start_ticks, process.start_ns);
   int missing = ompt_register();
   if (missing && config.log)
-    message_say("the OpenMP runtime lacks %d of the callbacks that are needed: its threads' states are incomplete",
-                missing);
+    message_say("the OpenMP runtime lacks %d callbacks that are needed: its threads' states are incomplete", missing);
   if (!separate && config.log)
     message_say(
-        "the OpenMP runtime is linked into the executable: its frames show in the contexts; link it dynamically");
+        "the OpenMP runtime is linked into the executable: its frames appear in the contexts; link it dynamically");
   rt.ompt = true;
   return 1;
 }
 
 static void finalize(ompt_data_t *data)
 {
-  (void)data; /* measuring ended before, in the library's destructor */
+  (void)data; /* measuring ends in the library's destructor, which runs earlier */
 }
 
 __attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool(unsigned omp_version,
@@ -85,7 +84,7 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_add_work(const void
   struct thread_state *t = rt_thread();
   if (!t || !rt.online || rt.work_unit != WORK_USER || atomic_load(&rt.paused) || !rt_enter(t))
     return;
-  bool quiet = rt_closed(); /* while the process forks nothing is unwound, but work counts */
+  bool quiet = rt_closed(); /* while the process forks nothing is unwound; the work counts */
   if (!atomic_load(&rt.closed))
     span_add_work(t, quiet ? CCT_NONE : context_call(t), units);
   rt_leave(t);
@@ -97,7 +96,7 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_region_begin(const 
   struct thread_state *t = rt_thread();
   if (!t || !name || !rt_enter(t))
     return;
-  bool quiet = rt_closed(); /* while the process forks nothing is unwound: it is no part of contexts */
+  bool quiet = rt_closed(); /* while the process forks nothing is unwound: the region is not part of contexts */
   if (t->user_depth++ < RT_USER_REGIONS) {
     struct user_region *region = &t->user_regions[t->user_depth - 1];
     *region = (struct user_region){.followed = rt.online && !atomic_load(&rt.closed)};

@@ -1,14 +1,14 @@
 /* hpcrun-lite-inspect: the launcher's helper, run once for each launch.
  *
  *   hpcrun-lite-inspect plan KEY=VALUE... -- [COMMAND ARG...]   print the settings as lines for the shell to evaluate
- *   hpcrun-lite-inspect diagnose KEY=VALUE... -- COMMAND ...    print what stands in the way of measuring, run nothing
- *   hpcrun-lite-inspect exec NAME=VALUE... -- COMMAND ...       run COMMAND with settings that a shell cannot make
- *   hpcrun-lite-inspect probe LIBRARY                           start that OpenMP runtime, so that it looks for tools
+ *   hpcrun-lite-inspect diagnose KEY=VALUE... -- COMMAND ...    print what prevents measuring COMMAND well
+ *   hpcrun-lite-inspect exec NAME=VALUE... -- COMMAND ...       run COMMAND with variables that a shell cannot set
+ *   hpcrun-lite-inspect probe LIBRARY                           start that OpenMP runtime, which then looks for tools
  *
  * Keys: output, overwrite, events, tasks, parallelism, work, paused, runtime,
  * log, env, launcher (its process id), preload (the user's LD_PRELOAD).
- * Everything on standard output is meant for the launcher or the user of --env and --diagnose; failures are one line on
- * standard error, and the exit status is the launcher's.
+ * Standard output is for the launcher or the user of --env and --diagnose; a failure prints one line on standard
+ * error, and its exit status becomes the launcher's.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -41,8 +41,8 @@ static int run_plan(struct plan *plan)
   status = directory_take(&request, plan->directory, sizeof plan->directory, &joined, message, sizeof message);
   if (status != LAUNCH_OK)
     return fail(status, message);
-  bool speaks = plan->log_level > (joined ? 1 : 0); /* once for all ranks of a job */
-  if (plan->choice.say_note && speaks)
+  bool prints = plan->log_level > (joined ? 1 : 0); /* one rank of a job prints it */
+  if (plan->choice.say_note && prints)
     fprintf(stderr, "hpcrun-lite: %s\n", plan->choice.note);
   settings_print(plan);
   return fflush(stdout) == 0 ? 0 : fail(LAUNCH_FAILED, "cannot write the settings");
@@ -64,7 +64,7 @@ static int run_exec(char **arguments)
 {
   for (; arguments[0] && strcmp(arguments[0], "--") != 0; arguments++)
     if (putenv(arguments[0]) != 0)
-      return fail(LAUNCH_FAILED, "no memory for the environment");
+      return fail(LAUNCH_FAILED, "not enough memory for the environment");
   if (!arguments[0] || !arguments[1])
     return fail(LAUNCH_FAILED, "no COMMAND");
   execvp(arguments[1], arguments + 1);
@@ -73,7 +73,8 @@ static int run_exec(char **arguments)
   return error == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;
 }
 
-/* Prints which tool comes first, then starts the OpenMP runtime (by any call), which makes it look for one. */
+/* Prints which tool would be found first, then starts the OpenMP runtime by a call: it looks for tools when it starts.
+ */
 static int run_probe(const char *path)
 {
   void *runtime = path ? dlopen(path, RTLD_NOW | RTLD_GLOBAL) : NULL;
@@ -148,7 +149,7 @@ int main(int argc, char **argv)
   while (arguments[0] && take_key(&plan, arguments[0]))
     arguments++;
   if (!arguments[0] || strcmp(arguments[0], "--") != 0)
-    return fail(LAUNCH_FAILED, "hpcrun-lite-inspect is run by hpcrun-lite, not by hand");
+    return fail(LAUNCH_FAILED, "hpcrun-lite-inspect is run by hpcrun-lite, not directly");
   plan.command = arguments + 1;
   int status = strcmp(mode, "plan") == 0       ? run_plan(&plan)
                : strcmp(mode, "diagnose") == 0 ? run_diagnose(&plan)

@@ -64,7 +64,7 @@ enum perf_obstacle perf_check_obstacle(int error)
   }
 }
 
-/* These are counted inside the kernel, so that leaving the kernel out leaves nothing. */
+/* Such an event happens in the kernel only: without the kernel the count would be 0. */
 static bool happens_in_kernel(const struct event *event)
 {
   return event->perf_type == PERF_TYPE_SOFTWARE &&

@@ -8,22 +8,21 @@
 #include "hpcrun-lite/launch/perf_check.h"
 
 #ifndef LIBRARY_FROM_HELPER
-#error "LIBRARY_FROM_HELPER: where the library's directory is, seen from the helper's"
+#error "LIBRARY_FROM_HELPER: path of the library's directory relative to the helper's"
 #endif
 #ifndef PRIVATE_LIBOMP_VERSION
 #define PRIVATE_LIBOMP_VERSION ""
 #endif
 
-/* ---- where things are ---- */
+/* ---- the installation ---- */
 
-/* Where the helper stands, in PATH_MAX bytes.  Not by /proc/self/exe: a container may lack /proc. */
 void plan_helper_path(char *path)
 {
   if (!realpath((const char *)getauxval(AT_EXECFN), path))
     path[0] = '\0';
 }
 
-/* The library and the private libomp, found from the helper's own place, so that an installation may be moved. */
+/* Finds the library and the private libomp relative to the helper, so that an installation can be moved. */
 static enum launch_status find_installation(struct plan *plan, char *message, size_t message_size)
 {
   char self[PATH_MAX], path[2 * PATH_MAX];
@@ -62,7 +61,7 @@ static bool equals(const char *item, size_t length, const char *path)
   return path && strlen(path) == length && strncmp(item, path, length) == 0;
 }
 
-/* Appends the items of a list that an outer launch has not put there. */
+/* Appends the items of a list that were not added by an outer launch. */
 static void append_foreign_items(char *value, size_t size, const char *list, const char *separators,
                                  const char *library)
 {
@@ -104,7 +103,6 @@ static enum launch_status check_events(struct plan *plan, char *message, size_t 
   return perf_check_work(plan->work, message, message_size) == 0 ? LAUNCH_OK : LAUNCH_FAILED;
 }
 
-/* Everything but the directory. */
 enum launch_status plan_work_out(struct plan *plan, char *message, size_t message_size)
 {
   static char user_preload[PLAN_VALUE_BYTES];

@@ -12,8 +12,8 @@
 
 #include "hpcrun-lite/launch/child.h"
 
-#define SCRIPT_DEPTH_MAX 5      /* nested interpreters, as many as the kernel follows */
-#define HEADER_BYTES 256        /* what the kernel reads of a '#!' line               */
+#define SCRIPT_DEPTH_MAX 5      /* nested interpreters: the kernel's limit */
+#define HEADER_BYTES 256        /* bytes that the kernel reads of a '#!' line */
 #define CAPABILITY_BYTES_MAX 64 /* more than any version of the attribute needs       */
 
 const char *path_base(const char *path)
@@ -22,7 +22,7 @@ const char *path_base(const char *path)
   return slash ? slash + 1 : path;
 }
 
-/* 0 where path is a file that may be executed, else errno. */
+/* Returns 0 if path is a file that may be executed, else errno. */
 static int check_executable(const char *path)
 {
   struct stat status;
@@ -35,8 +35,8 @@ static int check_executable(const char *path)
   return 0;
 }
 
-/* Looks in the directories of PATH.  Returns 0, EACCES where only files that may not be executed were found, or
- * ENOENT. */
+/* Searches the directories of PATH.  Returns 0, EACCES if only files that must not be executed were found, or ENOENT.
+ */
 static int search_path(const char *command, char *found, size_t found_size)
 {
   const char *directory = getenv("PATH");
@@ -78,7 +78,7 @@ static enum launch_status locate(const char *command, char *path, size_t path_si
   return is_missing ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;
 }
 
-/* The first word behind "#!", or the second one where the first is env: what it will look up in PATH. */
+/* The first word after "#!", or if that is env, the command that env will search for in PATH. */
 static void parse_interpreter(char *line, char *interpreter, size_t size)
 {
   char *rest = NULL;
@@ -125,7 +125,7 @@ static enum launch_status follow_scripts(struct program *program, char *message,
     if (length >= 2 && memcmp(header, "#!", 2) == 0) {
       parse_interpreter(header, interpreter, sizeof interpreter);
     } else if (strlen(header) == (size_t)length) {
-      snprintf(interpreter, sizeof interpreter, "/bin/sh"); /* as every shell and execvp do for a text without '#!' */
+      snprintf(interpreter, sizeof interpreter, "/bin/sh"); /* as shells and execvp() do for a text without '#!' */
     } else {
       snprintf(message, message_size, "cannot run '%.400s': neither an ELF program nor a script", program->image);
       return LAUNCH_NOT_EXECUTABLE;
@@ -151,7 +151,7 @@ enum launch_status program_find(const char *command, struct program *program, ch
   return status;
 }
 
-/* Would the kernel start the image in secure-execution mode, in which the loader ignores LD_PRELOAD? */
+/* Would the kernel start the image in secure-execution mode?  Then the loader ignores LD_PRELOAD. */
 static bool changes_privileges(const char *image)
 {
   struct stat status;
@@ -241,7 +241,7 @@ static void read_list(struct program *program, int fd)
   fclose(list);
 }
 
-/* Starts "LOADER --list IMAGE", without what would make it print more or load auditors. */
+/* Starts "LOADER --list IMAGE", without variables that would make it print more or load auditors. */
 static pid_t start_loader(const struct program *program, const char *preload, int *output)
 {
   static const char *const without[] = {"LD_PRELOAD=", "LD_DEBUG=", "LD_AUDIT="};

@@ -32,7 +32,7 @@ static bool is_shell_name(const char *assignment)
   return true;
 }
 
-/* The environment that the launcher was started with: NUL-separated assignments.  NULL where it cannot be read. */
+/* Returns the environment that the launcher was started with, NUL-separated assignments; NULL if it cannot be read. */
 static char *read_environment(long pid, size_t *size)
 {
   char path[64];
@@ -54,7 +54,7 @@ static char *read_environment(long pid, size_t *size)
   return text;
 }
 
-/* The variables whose names are none for a shell (such as exported functions of bash): some shells drop them. */
+/* Variables whose names are invalid in a shell (such as exported functions of bash): some shells drop them. */
 struct unusual_variables {
   const char **list;
   size_t count, capacity;
@@ -73,8 +73,9 @@ static void add_unusual(struct unusual_variables *unusual, const char *assignmen
   unusual->list[unusual->count++] = assignment;
 }
 
-/* The launcher runs the helper with another LD_PRELOAD, and '_' changes with every command. */
-static bool is_passing(const char *assignment)
+/* Is it expected to differ?  The launcher runs the helper with another LD_PRELOAD, and '_' changes with every command.
+ */
+static bool is_transient(const char *assignment)
 {
   return strncmp(assignment, "LD_PRELOAD=", 11) == 0 || strncmp(assignment, "_=", 2) == 0;
 }
@@ -120,11 +121,11 @@ static void print_settings(const struct plan *plan, bool as_words)
   }
   print_optional(as_words, "HPCRUN_LITE_RUNTIME", plan->choice.preload);
   if (plan->choice.own == RUNTIME_GOMP && plan->choice.preload[0] != '\0' && !getenv("KMP_WARNINGS"))
-    print_setting(as_words, "KMP_WARNINGS", "0"); /* libomp says of deprecated routines what libgomp does not */
+    print_setting(as_words, "KMP_WARNINGS", "0"); /* libomp warns of deprecated routines, libgomp does not */
   print_optional(as_words, "HPCRUN_LITE_NOTE", plan->choice.note);
 }
 
-/* What an outer launch has set and this one does not set. */
+/* Unsets what an outer launch has set and this one does not set. */
 static void print_unset(const struct plan *plan)
 {
   if (getenv("HPCRUN_LITE_PID") && plan->for_script)
@@ -135,12 +136,12 @@ static void print_unset(const struct plan *plan)
     puts("unset HPCRUN_LITE_NOTE");
 }
 
-/* Gives one variable back the value that the launcher was started with, where its shell has changed it. */
+/* Restores the value of a variable that the launcher's shell has changed. */
 static void print_restored(const char *assignment)
 {
   char name[256];
   const char *equal = strchr(assignment, '=');
-  if ((size_t)(equal - assignment) >= sizeof name || is_passing(assignment))
+  if ((size_t)(equal - assignment) >= sizeof name || is_transient(assignment))
     return;
   snprintf(name, sizeof name, "%.*s", (int)(equal - assignment), assignment);
   const char *now = getenv(name);
@@ -157,7 +158,7 @@ static bool is_in(const char *text, size_t size, const char *assignment)
   return false;
 }
 
-/* A shell makes up variables (PWD) and changes some: undoes that, and collects those that it may have dropped. */
+/* A shell adds variables (PWD) and changes some: undoes that, and collects those that it may have dropped. */
 static void print_environment_repairs(const char *text, size_t size, struct unusual_variables *unusual)
 {
   for (const char *at = text; at < text + size; at += strlen(at) + 1) {
@@ -167,11 +168,11 @@ static void print_environment_repairs(const char *text, size_t size, struct unus
       add_unusual(unusual, at);
   }
   for (char **variable = environ; *variable; variable++)
-    if (is_shell_name(*variable) && !is_passing(*variable) && !is_in(text, size, *variable))
+    if (is_shell_name(*variable) && !is_transient(*variable) && !is_in(text, size, *variable))
       printf("unset %.*s\n", (int)strcspn(*variable, "="), *variable);
 }
 
-/* Settings and strange variables as a command of ours that makes them and then runs COMMAND. */
+/* Settings and unusual variables as a command of the helper, which sets them and then runs COMMAND. */
 static void print_as_command(const struct plan *plan, const struct unusual_variables *unusual)
 {
   char self[PATH_MAX];
@@ -195,7 +196,7 @@ void settings_print(const struct plan *plan)
   if (text)
     print_environment_repairs(text, size, &unusual);
   print_unset(plan);
-  /* Some shells' exec takes a leading '-' for an option. */
+  /* In some shells exec takes a leading '-' as an option. */
   if (unusual.count > 0 || (plan->command[0] && plan->command[0][0] == '-'))
     print_as_command(plan, &unusual);
   else

@@ -1,4 +1,4 @@
-/* The plan as lines for the shell: what the launcher evaluates, and what --env prints.
+/* Prints the plan as lines for the shell: the launcher evaluates them, --env shows them.
  *
  * Context: BATCH (the launcher's helper).  Prints to standard output; keeps no state.
  */
@@ -7,7 +7,7 @@
 
 #include "hpcrun-lite/launch/plan.h"
 
-/* Prints the variables to export and to unset, or a command that sets them where the shell cannot. */
+/* Prints the variables to export and to unset, or a command that sets them if the shell cannot. */
 void settings_print(const struct plan *plan);
 
 #endif

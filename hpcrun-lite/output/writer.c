@@ -25,16 +25,16 @@
 
 enum { FLUSH_SIZE = 256 << 10, METRICS_FIRST = 16 };
 
-/* How much of the shared tables is in the file or on its way there. */
+/* How much of the shared tables is in the file or in the buffers. */
 struct shared {
   bool metrics;
   uint32_t modules, strings; /* records */
 };
 
-/* Packed chunks that are not in the file yet; mapped, since this may run in a program whose heap is locked. */
+/* Packed chunks that are not in the file yet. */
 struct buffer {
   uint8_t *bytes;
-  size_t used, capacity, done; /* done: they are in the file already */
+  size_t used, capacity, done; /* done: bytes that are in the file already */
 };
 
 static struct {
@@ -42,11 +42,11 @@ static struct {
   char host[256];
   struct table metrics, processes;
   struct format_process *process; /* the record in the live file, NULL = none */
-  struct buffer common, threads;  /* what threads refer to goes to the file before them */
+  struct buffer common, threads;  /* common is written first: threads refer to it */
   off_t written, mark;
   struct shared shared, shared_mark;
   bool exists, whole, failed;
-  double ns_per_tick; /* of work that is counted in ticks */
+  double ns_per_tick; /* converts work that is counted in ticks */
   ZSTD_CCtx *zstd;
 } writer;
 
@@ -93,7 +93,7 @@ static void fail(const char *what, size_t lost)
   writer.failed = true;
 }
 
-/* What is left of a buffer.  0 or errno. */
+/* Writes the rest of a buffer.  Returns 0 or errno. */
 static int write_buffer(const struct sys_own *file, struct buffer *buffer)
 {
   int error;
@@ -106,7 +106,7 @@ static int write_buffer(const struct sys_own *file, struct buffer *buffer)
   return error;
 }
 
-/* Appends both buffers to the file.  last: there is no later time. */
+/* Appends both buffers to the file.  last: there is no later attempt. */
 static void append(bool last)
 {
   struct sys_own file;
@@ -126,7 +126,7 @@ static void append(bool last)
     sys_close_own(&file);
   }
   if (!last && (error == EMFILE || error == ENFILE || error == EBADF))
-    return; /* the program has all descriptors in use, or uses ours: what is not written is kept for later */
+    return; /* the program uses all descriptors, or has closed ours: the rest is kept for later */
   if (error) {
     errno = error;
     fail(what, writer.common.used - writer.common.done + writer.threads.used - writer.threads.done);
@@ -150,7 +150,7 @@ static bool reserve(struct buffer *buffer, size_t size)
   return true;
 }
 
-/* zstd in memory of ours.  NULL without: then chunks are stored as they are. */
+/* zstd in mapped memory.  NULL without: then chunks are not compressed. */
 static ZSTD_CCtx *new_compressor(void)
 {
   size_t size = format_pack_memory();
@@ -222,7 +222,7 @@ static void describe_metrics(void)
       add_metric(rt.events[i].name, rt.events[i].clock == EVENT_COUNT ? 0 : ns, FORMAT_ROLE_EVENT, rt.events[i].period);
 }
 
-/* The records of a table that came since the last time. */
+/* The records of a table that are new since the last call. */
 static void put_new(const struct table *table, uint32_t *done)
 {
   for (unsigned step = 0; step < TABLE_STEPS && table->chunks[step]; step++) {
@@ -238,7 +238,7 @@ static void put_new(const struct table *table, uint32_t *done)
   }
 }
 
-/* Brings the file up to date, with what the threads in it refer to: then any part of it from its start can be read. */
+/* Writes the buffers, after what the threads in them refer to: so the file can be read up to any point. */
 static void flush(bool last)
 {
   if (!writer.shared.metrics)
@@ -254,13 +254,13 @@ static uint64_t ticks_ns(uint64_t ticks)
   return (uint64_t)((double)ticks * writer.ns_per_tick + 0.5);
 }
 
-/* Work as it is counted while the program runs, in the unit that is written. */
+/* Work in the unit that is written. */
 static uint64_t in_unit(uint64_t work)
 {
   return work_clock_is_time() ? ticks_ns(work) : work;
 }
 
-/* A thread that was never sampled and never waited has a record and nothing else. */
+/* A thread that was never sampled and never waited has only a record. */
 static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
 {
   times_thread(t, cpu_ns);
@@ -285,14 +285,14 @@ void writer_thread(struct thread_state *t, uint64_t cpu_ns)
 
 bool writer_thread_ended(struct thread_state *t, uint64_t cpu_ns)
 {
-  bool sampled = t->nodes.count > 1 || t->record->samples; /* samples of idle threads are in no node */
+  bool sampled = t->nodes.count > 1 || t->record->samples; /* a sample of an idle thread is in no node */
   put_thread(t, cpu_ns, true);
   if (sampled)
     flush(false);
   return !sampled || (!writer.failed && !writer.threads.used);
 }
 
-/* A string that may stand in the table already, at that offset. */
+/* The offset of a string that may be in the table already, at `known`. */
 static uint32_t string_at(uint32_t known, const char *text)
 {
   return known && !strcmp(table_at(modules_strings(), known), text) ? known : modules_string(text);
@@ -334,7 +334,7 @@ static void put_directives(void)
   }
 }
 
-/* Who contributes to the span.  Each amount is the difference of two rounded sums, so that they add up. */
+/* The contributions to the span.  Each amount is the difference of two rounded sums, so that the amounts add up. */
 static void put_contributions(const struct path *path)
 {
   struct path_place place = {.path = path};
@@ -369,7 +369,8 @@ static void put_graph(struct format_process *record)
   record->span_burdened = in_unit(program->burdened);
   record->work_unit = modules_string(units[rt.work_unit]);
   record->unseen = rt.unseen;
-  record->tick_scale = (uint64_t)(writer.ns_per_tick * 4294967296.0 + 0.5); /* of the figures here, to the last bit */
+  record->tick_scale =
+      (uint64_t)(writer.ns_per_tick * 4294967296.0 + 0.5); /* the factor of the figures here, exactly */
   record->cost_fork = in_unit(graph_cost_mean(GRAPH_FORK));
   record->cost_task = in_unit(graph_cost_mean(GRAPH_TASK));
   record->cost_join = in_unit(graph_cost_mean(GRAPH_JOIN));
@@ -377,7 +378,7 @@ static void put_graph(struct format_process *record)
   put_contributions(&program->path);
 }
 
-/* What is known of the process from its start on. */
+/* The facts of the process that are known at its start. */
 static struct format_process process_facts(void)
 {
   return (struct format_process){

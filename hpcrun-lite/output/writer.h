@@ -1,9 +1,12 @@
-/* Finished tables → measurement file.  Context: CTL, under the control lock.
+/* Writes finished tables to the measurement file.
  *
- * While a process runs, what it measures stands in DIR/HOST-PID-START.live (rt/arena.h), and in .part beside it,
- * packed, once a thread has ended; at the end everything goes to .part, which then becomes .hpcrun, and .live is
- * removed.  So at every moment either .hpcrun is there and whole, or .live with .part says all.  No descriptor stays
- * open.  What cannot be written is counted, said once, and never ends the program.
+ * While a process runs, its tables are in DIR/HOST-PID-START.live (rt/core/arena.h), and those of ended threads,
+ * packed, in .part beside it.  At the end everything is written to .part, which is then renamed to .hpcrun, and .live
+ * is removed. So at every moment either .hpcrun exists and is complete, or .live and .part together are.
+ *
+ * Context: CTL, under the control lock, but for writer_start() and writer_begin(), which run before the process has
+ * threads.  Memory is mapped, since the program's heap may be locked.  No descriptor stays open.  Bytes that cannot be
+ * written are counted and reported once; the program runs on.
  */
 #ifndef HPCRUN_LITE_OUTPUT_WRITER_H
 #define HPCRUN_LITE_OUTPUT_WRITER_H
@@ -22,8 +25,8 @@ void writer_begin(void);
 /* Adds the description of an OpenMP runtime that has started. */
 void writer_runtime(void);
 
-/* Brings the record of a live thread up to date and writes it with its tables.  cpu_ns: the thread's clock, which is
- * given since it reads 0 once the system has removed the thread. */
+/* Brings the record of a live thread up to date and writes it with its tables.  cpu_ns: the thread's clock, which the
+ * caller reads while the thread exists: later it reads 0. */
 void writer_thread(struct thread_state *t, uint64_t cpu_ns);
 
 /* The same for a thread that ends.  Returns false where nothing of it is in the file yet. */
@@ -42,7 +45,7 @@ void writer_discard(void);
 void writer_mark(void);
 void writer_rewind(void);
 
-/* For format_pack(); NULL without memory. */
+/* The compression context for format_pack(); NULL without memory. */
 struct ZSTD_CCtx_s *writer_compressor(void);
 
 #endif

@@ -37,7 +37,8 @@ static void say_counts(void)
   bool apart = rt.pid == config.first_pid && children_us() > children_at_start_us;
   message_say("%s: %s%llu samples of %u thread%s; %s; %s%s", config.directory, rank,
               (unsigned long long)process_samples(), process.thread_count, process.thread_count == 1 ? "" : "s",
-              missing ? missing : "OpenMP attached", losses, apart ? "; child processes are measured apart (-v)" : "");
+              missing ? missing : "OpenMP attached", losses,
+              apart ? "; child processes are measured separately (-v)" : "");
 }
 
 void exit_line_say(void)
@@ -47,7 +48,7 @@ void exit_line_say(void)
     return;
   say_counts();
   if (rt.timers_for_cpu && rt.driver >= 0 && rt.events[rt.driver].clock == EVENT_CPU_TIME)
-    message_say("CPU time was sampled by timers (perf_event may not sample the kernel here: sysctl "
+    message_say("CPU time was sampled by timers, since perf_event may not sample the kernel here (sysctl "
                 "kernel.perf_event_paranoid=1 allows it)");
   if (process.unwind_fault)
     message_say("%s", process.unwind_fault);

@@ -82,6 +82,7 @@ const char *process_openmp_missing(void)
     return "OpenMP tool interface off (OMP_TOOL=disabled)";
   const char *runtime = modules_runtime();
   if (runtime && strstr(runtime, "libgomp"))
-    return "libgomp has no tool interface: regions not stitched; try --omp-runtime auto or FILE";
+    return "libgomp has no tool interface: workers' call paths lack the caller of their region; try --omp-runtime auto "
+           "or FILE";
   return runtime ? "the OpenMP runtime did not attach the tool" : process_no_openmp;
 }
