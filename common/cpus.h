@@ -2,7 +2,7 @@
 #ifndef COMMON_CPUS_H
 #define COMMON_CPUS_H
 
-/* CPUs that the calling thread may run on; 1 where the kernel does not tell.  Uses the heap. */
+/* Returns how many CPUs the calling thread may run on; 1 if the kernel does not report it.  Uses the heap. */
 int cpus_allowed(void);
 
 #endif

@@ -33,7 +33,7 @@ void exec_begin(void)
   lock_lend();
 }
 
-/* Measures again.  What the other threads have done meanwhile is missing from the graph. */
+/* Measures again.  The graph lacks what the other threads have done meanwhile. */
 static void go_on(void)
 {
   bool alone = process.threads && !process.threads->next;

@@ -1,4 +1,4 @@
-/* The signal handler: samples go to RT, a signal of the program's goes to the program's handler.
+/* The signal handler: passes samples to RT, and the program's own signals to the program's handler.
  *
  * Context: CTL installs it; it runs in every thread of the program.
  */

@@ -18,7 +18,7 @@ struct saved_state {
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic pthread_t owner; /* 0 = nobody */
+static _Atomic pthread_t owner; /* 0 = none */
 
 /* One for each time that the owner has taken the lock, the innermost last. */
 static struct saved_state taken[TAKEN_MAX];

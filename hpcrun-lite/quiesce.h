@@ -1,4 +1,4 @@
-/* Brings RT in the other threads to rest, so that their tables can be read or copied.
+/* Quiesces RT in the other threads, so that their tables can be read or copied.
  *
  * Context: CTL, under the control lock.  Writes rt.closed and rt.graph_suspended (rt.h); reads the threads' `inside`.
  * Each wait is bounded: a thread that does not leave its handler in time (it may be stopped) is not waited for longer.

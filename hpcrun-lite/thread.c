@@ -21,7 +21,7 @@
 
 static pthread_key_t end_key;
 
-/* Destructors of the program's keys may run code: they come in rounds, and the last round is the tool's. */
+/* Destructors of the program's keys may run code.  They run in rounds; the tool's waits for the last round. */
 static void on_thread_end(void *unused)
 {
   static __thread unsigned char round __attribute__((tls_model("initial-exec")));

@@ -1,4 +1,4 @@
-/* Code that is unloaded: what is known of its addresses becomes invalid.  Context: CTL. */
+/* Unloading of code: what was looked up by address becomes invalid.  Context: CTL. */
 #include <dlfcn.h>
 
 #include "hpcrun-lite/interpose/interposed.h"

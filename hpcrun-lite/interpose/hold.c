@@ -12,10 +12,10 @@
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 
-/* What is undone after the call. */
+/* To be undone after the call. */
 enum held { HELD_SIGNAL = 1, HELD_STATE = 2, HELD_TIMERS = 4 };
 
-/* Of the call that the thread is in: a handler may jump out of it. */
+/* For the call that the thread is in: a handler may jump out of it. */
 static __thread unsigned now_held __attribute__((tls_model("initial-exec")));
 
 /* While the thread sleeps, workers of its regions may be sampled and the program may be killed: publishes the regions'

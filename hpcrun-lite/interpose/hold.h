@@ -1,4 +1,4 @@
-/* Around a call in which the thread sleeps, or that a signal would cut short: RT_SIGNAL is held back until it returns.
+/* Holds RT_SIGNAL back during a call that sleeps, or that a signal would cut short.
  *
  * The sample then stands for the time that has passed, in the context of the call.  `wall` events signal threads that
  * sleep; but an event of CPU time or counts, too, can fall into the kernel's part of a call just before it sleeps.  If

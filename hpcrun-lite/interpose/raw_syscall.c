@@ -22,7 +22,7 @@
 
 enum raw { RAW_OTHER, RAW_WAIT, RAW_TRANSFER };
 
-/* What a signal does to a system call: nothing, ends its wait, or ends its transfer with a part. */
+/* The effect of a signal on a system call: none, it ends a wait, or it ends a transfer with a part. */
 static enum raw raw_kind(long number, const long *arguments)
 {
   switch (number) {

@@ -1,6 +1,6 @@
 /* Waits for signals, and waits that set a signal mask: the mask includes RT_SIGNAL unless the program relies on it.
  *
- * Context: CTL.  No state of its own.
+ * Context: CTL.  No state.
  */
 #ifndef HPCRUN_LITE_INTERPOSE_SIGNAL_WAITS_H
 #define HPCRUN_LITE_INTERPOSE_SIGNAL_WAITS_H

@@ -92,7 +92,7 @@ static void diagnose_runtime(const struct plan *plan)
             "no OpenMP runtime among its libraries; LLVM's is measured also if it is loaded later, libgomp only with "
             "--omp-runtime FILE");
   else
-    finding(true, "runtime", "%s is kept: it offers what is needed", choice->own_path);
+    finding(true, "runtime", "%s is kept: it supports what is measured", choice->own_path);
 }
 
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)

@@ -12,14 +12,14 @@
 
 struct elf_facts {
   bool is_elf;
-  bool is_x86_64; /* 64-bit code for this machine                                 */
+  bool is_x86_64; /* 64-bit code for this machine */
   bool is_32_bit;
   bool is_dynamic;            /* has a dynamic section */
   bool has_sections;          /* has section headers, and so perhaps symbols */
   bool has_code;              /* .text holds more than the C library's start-up code */
-  bool has_unwind_index;      /* .eh_frame_hdr                                                */
-  bool has_symbols;           /* .symtab                                                      */
-  bool has_lines;             /* .debug_line                                                  */
+  bool has_unwind_index;      /* .eh_frame_hdr */
+  bool has_symbols;           /* .symtab */
+  bool has_lines;             /* .debug_line */
   char interpreter[PATH_MAX]; /* path of the dynamic loader, or "" */
   char debug_link[256];       /* name of the separate debug file, or "" */
   uint32_t build_id_size;

@@ -24,7 +24,7 @@ struct plan {
   /* found */
   struct event events[EVENTS_MAX];
   int event_count;
-  char library[PATH_MAX];        /* the preloaded library               */
+  char library[PATH_MAX];        /* the preloaded library */
   char private_libomp[PATH_MAX]; /* "": none is installed */
   struct program program;
   struct runtime_choice choice;

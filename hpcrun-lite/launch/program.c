@@ -14,7 +14,7 @@
 
 #define SCRIPT_DEPTH_MAX 5      /* nested interpreters: the kernel's limit */
 #define HEADER_BYTES 256        /* bytes that the kernel reads of a '#!' line */
-#define CAPABILITY_BYTES_MAX 64 /* more than any version of the attribute needs       */
+#define CAPABILITY_BYTES_MAX 64 /* more than any version of the attribute needs */
 
 const char *path_base(const char *path)
 {

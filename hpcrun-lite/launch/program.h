@@ -21,10 +21,10 @@ struct program {
   char image[PATH_MAX]; /* the file that the kernel loads: path or its interpreter */
   bool is_script;
   bool is_readable;       /* false: an execute-only file, which cannot be examined */
-  struct elf_facts facts; /* of the image                                        */
+  struct elf_facts facts; /* of the image */
   char **modules;         /* paths in the loader's order, beginning with the image */
   size_t module_count;
-  bool is_complete; /* every needed library was found                      */
+  bool is_complete; /* every needed library was found */
 };
 
 /* Finds COMMAND as execvp does and follows '#!' lines to the image.  Returns LAUNCH_OK, or another status with a

@@ -126,7 +126,7 @@ static void append(bool last)
     sys_close_own(&file);
   }
   if (!last && (error == EMFILE || error == ENFILE || error == EBADF))
-    return; /* the program uses all descriptors, or has closed ours: the rest is kept for later */
+    return; /* the program uses all descriptors, or has closed this one: the rest is kept for later */
   if (error) {
     errno = error;
     fail(what, writer.common.used - writer.common.done + writer.threads.used - writer.threads.done);

@@ -4,7 +4,7 @@
  * packed, in .part beside it.  At the end everything is written to .part, which is then renamed to .hpcrun, and .live
  * is removed. So at every moment either .hpcrun exists and is complete, or .live and .part together are.
  *
- * Context: CTL, under the control lock, but for writer_start() and writer_begin(), which run before the process has
+ * Context: CTL, under the control lock, except writer_start() and writer_begin(), which run before the process has
  * threads.  Memory is mapped, since the program's heap may be locked.  No descriptor stays open.  Bytes that cannot be
  * written are counted and reported once; the program runs on.
  */
@@ -29,7 +29,7 @@ void writer_runtime(void);
  * caller reads while the thread exists: later it reads 0. */
 void writer_thread(struct thread_state *t, uint64_t cpu_ns);
 
-/* The same for a thread that ends.  Returns false where nothing of it is in the file yet. */
+/* The same for a thread that ends.  Returns false if its data are not in the file yet. */
 bool writer_thread_ended(struct thread_state *t, uint64_t cpu_ns);
 
 /* Writes the tables of the process: then everything is in .part. */

@@ -1,7 +1,7 @@
 /* The launcher's settings, from the environment.
  *
  * Context: CTL.  Written once by config_read(), before the program has threads; read by all of CTL.  The texts belong
- * to the environment.  config.c holds the only calls of getenv() in the preloaded library.
+ * to the environment.  In the preloaded library only config.c calls getenv.
  */
 #ifndef HPCRUN_LITE_PROCESS_CONFIG_H
 #define HPCRUN_LITE_PROCESS_CONFIG_H
@@ -12,20 +12,20 @@
 #include "hpcrun-lite/rt/core/rt.h"
 
 struct config {
-  const char *directory; /* NULL: not launched by hpcrun-lite, do nothing   */
+  const char *directory; /* NULL: not launched by hpcrun-lite, do nothing */
   struct event events[EVENTS_MAX];
   unsigned event_count;
-  int log;                  /* 0 quiet, 1 normal, 2 verbose                     */
-  int first_pid;            /* the process that the launcher became              */
-  int rank;                 /* MPI rank, -1 without                             */
-  bool online;              /* -p online, -p log                               */
-  bool graph_log;           /* -p log                                          */
-  enum work_unit work_unit; /* --work                                          */
-  bool paused;              /* --paused                                        */
-  bool task_creation;       /* --task-context creation                          */
+  int log;                  /* 0 quiet, 1 normal, 2 verbose */
+  int first_pid;            /* the process that the launcher became */
+  int rank;                 /* MPI rank, -1 without */
+  bool online;              /* -p online, -p log */
+  bool graph_log;           /* -p log */
+  enum work_unit work_unit; /* --work */
+  bool paused;              /* --paused */
+  bool task_creation;       /* --task-context creation */
   const char *note;         /* the launcher's note on the OpenMP runtime, or "" */
-  bool exchanged;           /* the launcher preloaded another OpenMP runtime  */
-  bool tool_disabled;       /* OMP_TOOL=disabled                                */
+  bool exchanged;           /* the launcher preloaded another OpenMP runtime */
+  bool tool_disabled;       /* OMP_TOOL=disabled */
 };
 
 extern struct config config;

@@ -43,8 +43,8 @@ static void say_counts(void)
 
 void exit_line_say(void)
 {
-  bool speaks = rt.pid == config.first_pid && config.rank <= 0; /* rank 0 speaks for its job */
-  if (config.log == 0 || (!speaks && config.log < 2))
+  bool prints = rt.pid == config.first_pid && config.rank <= 0; /* rank 0 prints for its job */
+  if (config.log == 0 || (!prints && config.log < 2))
     return;
   say_counts();
   if (rt.timers_for_cpu && rt.driver >= 0 && rt.events[rt.driver].clock == EVENT_CPU_TIME)

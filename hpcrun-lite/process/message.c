@@ -17,7 +17,7 @@ void message_start(void)
   stderr_known = fstat(STDERR_FILENO, &stderr_at_start) == 0;
 }
 
-/* Has the program closed standard error?  Then the descriptor may be a file of the program's. */
+/* Has the program closed standard error?  Then the descriptor may be another file of the program. */
 static bool stderr_replaced(void)
 {
   struct stat now;

@@ -17,11 +17,11 @@ bool own_signal_install(void (*handler)(int, siginfo_t *, void *))
 {
   static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
   int (*real)(int, const struct sigaction *, struct sigaction *) = libc_real(LIBC_sigaction);
-  struct sigaction ours = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
-  memset(&ours.sa_mask, 0xff, sizeof ours.sa_mask); /* glibc's own signal, too: no cancellation in the handler */
+  struct sigaction own = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
+  memset(&own.sa_mask, 0xff, sizeof own.sa_mask); /* includes glibc's signal for cancellation */
   for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++)
-    sigdelset(&ours.sa_mask, faults[i]);
-  if (real(RT_SIGNAL, &ours, &program_action) != 0)
+    sigdelset(&own.sa_mask, faults[i]);
+  if (real(RT_SIGNAL, &own, &program_action) != 0)
     return false;
   installed = true;
   sigset_t inherited;

@@ -14,9 +14,9 @@
 
 /* RT_SIGNAL in the calling thread's mask. */
 struct own_signal_view {
-  bool blocked;   /* as the program sees it; a new thread has its creator's                                       */
+  bool blocked;   /* as the program sees it; a new thread has its creator's */
   bool in_kernel; /* blocked in the kernel's mask, too: a signal of the program is pending */
-  bool held;      /* blocked by the tool for the duration of a call, which the program does not see               */
+  bool held;      /* blocked by the tool for the duration of a call, which the program does not see */
 };
 
 extern __thread struct own_signal_view own_signal_view __attribute__((tls_model("initial-exec")));
@@ -25,7 +25,7 @@ extern __thread struct own_signal_view own_signal_view __attribute__((tls_model(
 bool own_signal_install(void (*handler)(int, siginfo_t *, void *));
 bool own_signal_installed(void);
 
-/* What the program has installed, or believes to have. */
+/* The action that the program has installed, as the program sees it. */
 struct sigaction own_signal_program_action(void);
 void own_signal_set_program_action(const struct sigaction *action);
 
