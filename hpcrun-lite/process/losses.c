@@ -5,7 +5,7 @@
 
 #include "common/format.h"
 
-/* Of these the report may know nothing, since they concern the files that it is made from. */
+/* The report may not show these losses: they concern the files that it is made from. */
 static bool remedy_here(unsigned loss)
 {
   return loss == FORMAT_LOST_WRITES || loss == FORMAT_LOST_LOG || loss == FORMAT_LOST_UNKEPT;

@@ -11,7 +11,8 @@ int ompt_register(void);
 /* The program, or OpenMP's own omp_control_tool(), has measuring rest or go on. */
 void ompt_pause(bool pause);
 
-/* Provided by CTL (tool.c): a thread of the runtime's that was not created through pthread_create as we see it. */
+/* The one call from RT up to CTL, defined in tool.c: the calling thread begins to be measured.  Needed for a thread that
+ * the runtime has created past the interposed pthread_create(): only its first callback shows it. */
 void threads_adopt(void);
 
 #endif

@@ -12,11 +12,11 @@ BUILD = os.environ["HPCRUN_LITE_TEST_BUILD"]
 
 # Folder → folders of the project that its files may include from.
 RT = {"hpcrun-lite/rt", "hpcrun-lite/rt/core", "hpcrun-lite/rt/sampling", "hpcrun-lite/rt/span"}
-CTL = {"hpcrun-lite", "hpcrun-lite/process", "hpcrun-lite/output", "hpcrun-lite/interpose"}
+CTL = ("hpcrun-lite/process", "hpcrun-lite/output", "hpcrun-lite", "hpcrun-lite/interpose")  # from the bottom
 LAYERS = {
     "common": {"common"},
     **{folder: {"common"} | RT for folder in RT},
-    **{folder: {"common"} | RT | CTL for folder in CTL},
+    **{folder: {"common"} | RT | set(CTL[:i + 1]) for i, folder in enumerate(CTL)},
     "hpcrun-lite/launch": {"common", "hpcrun-lite/launch"},
     **{"hpcprof-lite/" + folder: {"common"} | {"hpcprof-lite/" + below for below in stages.split()} for folder, stages in {
         "model": "model",

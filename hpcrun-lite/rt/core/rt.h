@@ -24,7 +24,7 @@
 #include "hpcrun-lite/rt/core/sys.h"
 
 /* SIGURG: ignored by default, so that a sample during exec is harmless; at most one is pending; hardly any program uses
- * it, and those that do get theirs (hooks.c). */
+ * it, and those that do get theirs (handler.c). */
 #define RT_SIGNAL SIGURG
 
 enum {

@@ -6,7 +6,7 @@
  * dlopen);
  *  - memory is read directly only within the thread's own stack; every other load goes through the kernel, so that a
  * bad address or code that is just being unmapped is an error, not a fault;
- *  - the library is loaded privately (unwinder.c), its pipe2 (it would take descriptors of the program's) and its
+ *  - the library is loaded privately (load_libunwind.c), its pipe2 (it would take descriptors of the program's) and its
  * sigprocmask (two system calls a frame; our signal cannot interfere while rt_enter() holds) are redirected to
  * functions that do nothing. The one lock inside (its cache of unwind rows) is only ever held by threads inside
  * rt_enter().

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "hpcrun-lite/unwinder.h"
+#include "hpcrun-lite/load_libunwind.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -10,7 +10,7 @@
 
 #include "hpcrun-lite/rt/sampling/unwind.h"
 
-/* Makes calls of `name` inside that library go elsewhere: its slot of the procedure linkage table is rewritten. */
+/* Redirects the library's calls of `name` to target: rewrites the entry of its procedure linkage table. */
 static bool redirect(void *handle, const char *name, void *target)
 {
   struct link_map *map;
@@ -52,13 +52,13 @@ static bool load(void *handle, const char *name, void *entry)
   return found != NULL;
 }
 
-/* The sanitizers' runtimes end a program in which something is bound so. */
+/* The sanitizers' runtimes abort a program that loads a library with RTLD_DEEPBIND. */
 static int deep_binding(void)
 {
   return dlsym(RTLD_DEFAULT, "__asan_init") || dlsym(RTLD_DEFAULT, "__tsan_init") ? 0 : RTLD_DEEPBIND;
 }
 
-const char *unwinder_start(void)
+const char *load_libunwind(void)
 {
   struct unwind_entries entries;
   void *handle = dlopen("libunwind-x86_64.so.8", RTLD_NOW | RTLD_LOCAL | deep_binding());
@@ -72,6 +72,6 @@ const char *unwinder_start(void)
                load(handle, "_Ux86_64_step", &entries.step) & load(handle, "_Ux86_64_get_reg", &entries.get_reg) &
                load(handle, "_Ux86_64_dwarf_search_unwind_table", &entries.search);
   if (!sound || !redirect(handle, "pipe2", unwind_no_pipe) || !redirect(handle, "sigprocmask", unwind_no_sigprocmask))
-    return "libunwind-x86_64.so.8 is not of a version that is known (1.6): contexts are single functions";
-  return unwind_start(&entries) ? NULL : "libunwind got no memory: contexts are single functions";
+    return "libunwind-x86_64.so.8 is not a supported version (1.6): contexts are single functions";
+  return unwind_start(&entries) ? NULL : "libunwind could not allocate memory: contexts are single functions";
 }

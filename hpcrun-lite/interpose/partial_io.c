@@ -1,12 +1,11 @@
-/* Calls that move data: a signal, in spite of SA_RESTART, ends them with less than all, or on a socket with a time
- * limit with EINTR.  Context: CTL.  Programs that write to a pipe or ask for random numbers seldom look how many. Where
- * that can happen our signal is held back, as in blocking.c.
- */
 #undef _FILE_OFFSET_BITS /* on x86-64 it only renames functions, and these need both names */
 #define _GNU_SOURCE
+#include "hpcrun-lite/interpose/partial_io.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <sys/random.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -15,19 +14,18 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "hpcrun-lite/interpose/blocking.h"
-#include "hpcrun-lite/control.h"
-#include "hpcrun-lite/interpose/hooks.h"
+#include "hpcrun-lite/interpose/hold.h"
+#include "hpcrun-lite/interpose/interposed.h"
+#include "hpcrun-lite/process/libc.h"
+#include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/core/rt.h"
 
-#define INTERPOSED __attribute__((visibility("default")))
-
-/* The program has set a time limit for a socket. */
+/* Has the program set a time limit for a socket? */
 static atomic_bool timeouts;
 
 INTERPOSED int setsockopt(int fd, int level, int option, const void *value, socklen_t size)
 {
-  int (*real)(int, int, int, const void *, socklen_t) = hooks_next(HOOKS_setsockopt);
+  int (*real)(int, int, int, const void *, socklen_t) = libc_real(LIBC_setsockopt);
   if (level == SOL_SOCKET && (option == SO_RCVTIMEO || option == SO_SNDTIMEO))
     atomic_store(&timeouts, true);
   return real(fd, level, option, value, size);
@@ -35,15 +33,15 @@ INTERPOSED int setsockopt(int fd, int level, int option, const void *value, sock
 
 static unsigned hold_for_reading(void)
 {
-  return blocking_hold(atomic_load_explicit(&timeouts, memory_order_relaxed));
+  return hold_wait(atomic_load_explicit(&timeouts, memory_order_relaxed));
 }
 
-/* Files take all, whatever comes, and pipes a little of it.  What has no position is no file, and to ask costs a third
- * of holding the signal. */
-bool transfers_may_be_cut(int fd, size_t size)
+/* A write to a file is always complete, one to a pipe up to PIPE_BUF.  A descriptor without a position is not a file;
+ * that test costs a third of what holding the signal back costs. */
+bool partial_io_possible(int fd, size_t size)
 {
   struct stat facts;
-  if (size <= 1 || !rt_thread() || !control.active)
+  if (size <= 1 || !rt_thread() || !process.active)
     return false;
   int saved_errno = errno;
   bool cut = lseek(fd, 0, SEEK_CUR) < 0;
@@ -56,15 +54,15 @@ bool transfers_may_be_cut(int fd, size_t size)
 static unsigned hold_for_writing(int fd, size_t size)
 {
   unsigned held = hold_for_reading();
-  return held ? held : blocking_hold_signal(transfers_may_be_cut(fd, size));
+  return held ? held : hold_transfer(partial_io_possible(fd, size));
 }
 
-/* /dev/urandom, /dev/zero and their like look for signals after each page. */
+/* /dev/urandom, /dev/zero and similar devices test for signals after each page. */
 static bool ended_at_page(int fd, ssize_t done, size_t size)
 {
   enum { PAGE = 4096, MEMORY_DEVICES = 1 };
   struct stat facts;
-  if (done <= 0 || (size_t)done >= size || done % PAGE || !rt_thread() || !control.active)
+  if (done <= 0 || (size_t)done >= size || done % PAGE || !rt_thread() || !process.active)
     return false;
   int saved_errno = errno;
   bool memory = fstat(fd, &facts) == 0 && S_ISCHR(facts.st_mode) && major(facts.st_rdev) == MEMORY_DEVICES;
@@ -74,10 +72,10 @@ static bool ended_at_page(int fd, ssize_t done, size_t size)
 
 INTERPOSED ssize_t read(int fd, void *buffer, size_t size)
 {
-  ssize_t (*real)(int, void *, size_t) = hooks_next(HOOKS_read);
+  ssize_t (*real)(int, void *, size_t) = libc_real(LIBC_read);
   unsigned held = hold_for_reading();
   ssize_t result = real(fd, buffer, size);
-  blocking_release(held);
+  hold_release(held);
   while (ended_at_page(fd, result, size)) {
     ssize_t more = real(fd, (char *)buffer + result, size - (size_t)result);
     if (more <= 0)
@@ -87,49 +85,49 @@ INTERPOSED ssize_t read(int fd, void *buffer, size_t size)
   return result;
 }
 
-/* What fortified programs call; `room` is what the buffer holds. */
+/* Called by fortified programs; `room` is the size of the buffer. */
 ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room);
 INTERPOSED ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room)
 {
-  ssize_t (*real)(int, void *, size_t, size_t) = hooks_next(HOOKS___read_chk);
+  ssize_t (*real)(int, void *, size_t, size_t) = libc_real(LIBC___read_chk);
   return size > room ? real(fd, buffer, size, room) : read(fd, buffer, size);
 }
 
 INTERPOSED ssize_t readv(int fd, const struct iovec *parts, int count)
 {
-  ssize_t (*real)(int, const struct iovec *, int) = hooks_next(HOOKS_readv);
+  ssize_t (*real)(int, const struct iovec *, int) = libc_real(LIBC_readv);
   unsigned held = hold_for_reading();
   ssize_t result = real(fd, parts, count);
-  blocking_release(held);
+  hold_release(held);
   return result;
 }
 
 INTERPOSED ssize_t write(int fd, const void *buffer, size_t size)
 {
-  ssize_t (*real)(int, const void *, size_t) = hooks_next(HOOKS_write);
+  ssize_t (*real)(int, const void *, size_t) = libc_real(LIBC_write);
   unsigned held = hold_for_writing(fd, size);
   ssize_t result = real(fd, buffer, size);
-  blocking_release(held);
+  hold_release(held);
   return result;
 }
 
-/* What the parts are is the kernel's to look at: they may be nowhere. */
+/* The parts are not looked at: the pointer may be invalid, which the kernel reports. */
 INTERPOSED ssize_t writev(int fd, const struct iovec *parts, int count)
 {
-  ssize_t (*real)(int, const struct iovec *, int) = hooks_next(HOOKS_writev);
+  ssize_t (*real)(int, const struct iovec *, int) = libc_real(LIBC_writev);
   unsigned held = hold_for_writing(fd, SIZE_MAX);
   ssize_t result = real(fd, parts, count);
-  blocking_release(held);
+  hold_release(held);
   return result;
 }
 
 INTERPOSED ssize_t sendfile(int to, int from, off_t *at, size_t size)
 {
-  ssize_t (*real)(int, int, off_t *, size_t) = hooks_next(HOOKS_sendfile);
+  ssize_t (*real)(int, int, off_t *, size_t) = libc_real(LIBC_sendfile);
   unsigned held = hold_for_reading();
-  held = held ? held : blocking_hold_signal(true);
+  held = held ? held : hold_transfer(true);
   ssize_t result = real(to, from, at, size);
-  blocking_release(held);
+  hold_release(held);
   return result;
 }
 
@@ -140,19 +138,19 @@ INTERPOSED ssize_t sendfile64(int to, int from, off64_t *at, size_t size)
 
 INTERPOSED ssize_t copy_file_range(int from, off64_t *from_at, int to, off64_t *to_at, size_t size, unsigned flags)
 {
-  ssize_t (*real)(int, off64_t *, int, off64_t *, size_t, unsigned) = hooks_next(HOOKS_copy_file_range);
-  unsigned held = blocking_hold_signal(true);
+  ssize_t (*real)(int, off64_t *, int, off64_t *, size_t, unsigned) = libc_real(LIBC_copy_file_range);
+  unsigned held = hold_transfer(true);
   ssize_t result = real(from, from_at, to, to_at, size, flags);
-  blocking_release(held);
+  hold_release(held);
   return result;
 }
 
 INTERPOSED ssize_t getrandom(void *buffer, size_t size, unsigned flags)
 {
-  enum { WHOLE = 256 }; /* so many come in one piece (getrandom(2)) */
-  ssize_t (*real)(void *, size_t, unsigned) = hooks_next(HOOKS_getrandom);
-  unsigned held = blocking_hold_signal(size > WHOLE);
+  enum { WHOLE = 256 }; /* bytes that always arrive whole (getrandom(2)) */
+  ssize_t (*real)(void *, size_t, unsigned) = libc_real(LIBC_getrandom);
+  unsigned held = hold_transfer(size > WHOLE);
   ssize_t result = real(buffer, size, flags);
-  blocking_release(held);
+  hold_release(held);
   return result;
 }
