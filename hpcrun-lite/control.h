@@ -1,8 +1,8 @@
 /* Start and end of measuring in this process.
  *
  * Context: CTL, in the program's threads, outside handlers.  The library's constructor and destructor, defined here,
- * call control_start() and control_finish(); the start of an OpenMP runtime and the interposed functions may be
- * earlier.
+ * call control_start() and control_finish(); the start of an OpenMP runtime and the interposed functions may call
+ * them earlier.
  */
 #ifndef HPCRUN_LITE_CONTROL_H
 #define HPCRUN_LITE_CONTROL_H

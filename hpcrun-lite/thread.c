@@ -137,7 +137,8 @@ void thread_start(uint64_t top_sp, uint32_t handed)
   t->inside = 1;
   rt_self = t;
   pthread_setspecific(end_key, &end_key);
-  own_signal_block(); /* a first period may be shorter than the delivery of a signal (under a debugger), see source.c */
+  own_signal_block(); /* a first period may be shorter than the delivery of a signal (under a debugger): see
+                         settle_period() */
   source_start(t);
   if (rt.online)
     start_graph(t, handed);
@@ -152,7 +153,7 @@ bool thread_stopped(void)
   return stopped;
 }
 
-/* The measurement of an ended thread could not be written: may it stay in memory?  Only that of so many threads. */
+/* The data of an ended thread could not be written: may they stay in the live file?  Those of a limited number may. */
 static bool left_in_live_file(void)
 {
   enum { LEFT_MAX = 200 };

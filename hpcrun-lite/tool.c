@@ -17,7 +17,7 @@
 #include "hpcrun-lite/output/writer.h"
 #include "hpcrun-lite/thread.h"
 
-/* The one call from RT up to CTL (rt/ompt.h): to measure a thread takes memory and the control lock. */
+/* The one call from RT up to CTL (rt/ompt.h): measuring a thread needs memory and the control lock. */
 void threads_adopt(void)
 {
   thread_start(0, 0);
