@@ -294,7 +294,8 @@ enum format_error format_next(const uint8_t *file, size_t size, size_t *offset, 
 void format_record(const struct format_view *view, uint32_t i, void *record, size_t record_size);
 
 const char *format_table_name(unsigned table);
-const char *format_loss_name(unsigned loss);   /* NULL after the last one in use */
-const char *format_loss_remedy(unsigned loss); /* likewise */
+const char *format_loss_name(unsigned loss);                 /* NULL after the last one in use */
+const char *format_loss_text(unsigned loss, uint64_t count); /* the name as it reads after that count */
+const char *format_loss_remedy(unsigned loss);               /* likewise */
 
 #endif

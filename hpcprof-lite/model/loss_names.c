@@ -9,6 +9,11 @@ const char *loss_name(enum profile_loss loss)
   return format_loss_name(loss);
 }
 
+const char *loss_text(enum profile_loss loss, uint64_t count)
+{
+  return format_loss_text(loss, count);
+}
+
 const char *loss_remedy(enum profile_loss loss)
 {
   return format_loss_remedy(loss);

@@ -5,6 +5,8 @@
 #ifndef HPCPROF_LITE_MODEL_LOSS_NAMES_H
 #define HPCPROF_LITE_MODEL_LOSS_NAMES_H
 
+#include <stdint.h>
+
 /* Losses in the order in which the measurement counts them. */
 enum profile_loss {
   LOSS_MEMORY,
@@ -31,6 +33,7 @@ enum profile_loss {
 
 /* Name of a loss, and what to do about it; NULL beyond the last one in use. */
 const char *loss_name(enum profile_loss loss);
+const char *loss_text(enum profile_loss loss, uint64_t count); /* the name as it reads after that count */
 const char *loss_remedy(enum profile_loss loss);
 
 #endif

@@ -328,14 +328,17 @@ static unsigned print_losses(const struct summary *summary)
   for (unsigned i = 0; i < LOSS_MAX; i++) {
     if (!run->lost[i])
       continue;
-    const char *name = loss_name(i), *remedy = loss_remedy(i);
+    const char *name = loss_text(i, run->lost[i]), *remedy = loss_remedy(i);
     char share[CELL] = "", text[CELL + 8] = "";
     terminal_percent(run->lost[i], run->samples, share);
     if (run->samples && (i == LOSS_PARTIAL || i == LOSS_UNRESOLVED || i == LOSS_MEMORY || i == LOSS_REFUSED ||
                          i == LOSS_BLAME || i == LOSS_TASKS))
       snprintf(text, sizeof text, " (%s %%)", share);
-    print_hint(summary, "%" PRIu64 " %s%s%s%s", run->lost[i], name ? name : "losses of an unknown kind", text,
-               remedy ? ": " : "", remedy ? remedy : "");
+    print_hint(summary, "%" PRIu64 " %s%s%s%s", run->lost[i],
+               name                ? name
+               : run->lost[i] == 1 ? "loss of an unknown kind"
+                                   : "losses of an unknown kind",
+               text, remedy ? ": " : "", remedy ? remedy : "");
     lines++;
   }
   return lines;

@@ -1,5 +1,7 @@
 #include "hpcrun-lite/launch/runtime.h"
 
+#include "common/array.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +19,7 @@ struct wanted_symbol {
 
 struct wanted_list {
   struct wanted_symbol *symbols;
-  size_t count, capacity;
+  size_t count, room;
   bool failed; /* out of memory, or a name does not fit: the list is incomplete */
 };
 
@@ -57,15 +59,9 @@ static void add_wanted(struct wanted_list *list, const struct elf_symbol *symbol
   for (size_t i = 0; i < list->count; i++)
     if (strcmp(list->symbols[i].name, symbol->name) == 0 && strcmp(list->symbols[i].version, symbol->version) == 0)
       return;
-  if (list->count == list->capacity) {
-    size_t capacity = list->capacity ? list->capacity * 2 : 64;
-    void *grown = realloc(list->symbols, capacity * sizeof *list->symbols);
-    if (!grown) {
-      list->failed = true;
-      return;
-    }
-    list->symbols = grown;
-    list->capacity = capacity;
+  if (!array_reserve(&list->symbols, &list->room, list->count + 1, sizeof *list->symbols)) {
+    list->failed = true;
+    return;
   }
   struct wanted_symbol *wanted = &list->symbols[list->count];
   if (strlen(symbol->name) >= sizeof wanted->name || strlen(symbol->version) >= sizeof wanted->version) {

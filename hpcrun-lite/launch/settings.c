@@ -1,5 +1,7 @@
 #include "hpcrun-lite/launch/settings.h"
 
+#include "common/array.h"
+
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -57,20 +59,13 @@ static char *read_environment(long pid, size_t *size)
 /* Variables whose names are invalid in a shell (such as exported functions of bash): some shells drop them. */
 struct unusual_variables {
   const char **list;
-  size_t count, capacity;
+  size_t count, room;
 };
 
 static void add_unusual(struct unusual_variables *unusual, const char *assignment)
 {
-  if (unusual->count == unusual->capacity) {
-    size_t capacity = unusual->capacity ? 2 * unusual->capacity : 16;
-    const char **grown = realloc(unusual->list, capacity * sizeof *grown);
-    if (!grown)
-      return;
-    unusual->list = grown;
-    unusual->capacity = capacity;
-  }
-  unusual->list[unusual->count++] = assignment;
+  if (array_reserve(&unusual->list, &unusual->room, unusual->count + 1, sizeof *unusual->list))
+    unusual->list[unusual->count++] = assignment;
 }
 
 /* Is it expected to differ?  The launcher runs the helper with another LD_PRELOAD, and '_' changes with every command.

@@ -299,7 +299,7 @@ def waiting_that_was_not_sampled_is_said(_):
     assert "blocked for 0.300 s in I/O or waiting calls outside OpenMP (-e wall shows where)" in said
     assert "0.500 s of the OpenMP threads' time is unaccounted for" in said
     assert "3 samples of lock waits not charged (4.2 %): missing from lock wait" in said
-    assert "1 thread states repaired: idleness may be slightly off" in said
+    assert "1 thread state repaired: idleness may be slightly off" in said
     assert "2 samples in tasks of unknown origin (2.8 %): shown below their region" in said
     said = " ".join(report("-q", "waits-wall").stdout.decode().split())
     assert "but only 0.020 s sampled" in said and "0.500 s of the OpenMP" in said

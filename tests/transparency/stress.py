@@ -28,7 +28,7 @@ STRICT_ROWS = {"parallel": 1, "for": 1, "critical": 2, "lock": 2, "single": 1}
 # long for another one that is switched out while it leaves its own blame with that lock; nor does one that meets a new
 # library, for another one that enters it.
 EXPLAINED = {"samples inside the tool": (1, ""), "thread states repaired": (0.1, "s"),
-             "samples left out at a lower rate": (math.inf, ""), "samples of lock waits not charged": (0.01, ""),
+             "samples omitted at a lower rate": (math.inf, ""), "samples of lock waits not charged": (0.01, ""),
              "frames outside any module": (0.01, "d"), "unwinds cut short": (0.001, "d")}
 
 HEAD = struct.Struct("<QHHIIIIIQI20x")
@@ -232,7 +232,7 @@ def hundreds_of_sleeping_threads_leave_the_machine_to_others(directory):
     """A second of CPU time beside them: at 5,000 signals a second for each it would take minutes."""
     run = measure(directory, program(directory), "many", "400", "1", options=("-e", "wall@f5000"))
     items = {row["item"]: float(row["value"]) for row in run.view("summary") if row["section"] == "health"}
-    assert items["samples left out at a lower rate"] > 0 and items["events not armed"] == 0, items
+    assert items["samples omitted at a lower rate"] > 0 and items["events not armed"] == 0, items
     sums_are_right(run, "wall")
 
 

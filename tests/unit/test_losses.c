@@ -130,7 +130,7 @@ static void the_line_at_exit_tells_each(void **state)
     lost[i] = 12;
     losses_text(lost, text);
     expect(text, "12 %s", format_loss_name(i));
-    expect(text, "%s", of_files ? format_loss_remedy(i) : "remedies: Health in hpcprof-lite's summary");
+    expect(text, "%s", of_files ? format_loss_remedy(i) : "remedies: see 'Measurement quality' in hpcprof-lite's summary");
   }
 }
 
