@@ -33,16 +33,16 @@ static bool is_measurement(const char *name)
   return stem && name[stem];
 }
 
-/* Of a process's files, one is read: what it wrote at its end, else its live file, else what ended threads have left.
- * In the order of their names they stand in that order. */
-static void keep_one(struct path_list *list)
+/* Keeps one file of each process: the one written at its end, else the live one, else that of its ended threads.  Their
+ * suffixes sort in this order. */
+static void keep_one_per_process(struct path_list *list)
 {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < list->count; i++) {
     size_t stem = read_stem(list->paths[i]);
-    bool again =
+    bool same_process =
         kept && read_stem(list->paths[kept - 1]) == stem && !strncmp(list->paths[kept - 1], list->paths[i], stem);
-    if (again)
+    if (same_process)
       free(list->paths[i]);
     else
       list->paths[kept++] = list->paths[i];
@@ -52,15 +52,15 @@ static void keep_one(struct path_list *list)
 
 static int list_directory(const char *directory, struct path_list *list, struct problems *problems)
 {
-  DIR *stream = opendir(directory);
-  if (!stream) {
+  DIR *open_directory = opendir(directory);
+  if (!open_directory) {
     problems_add(problems, "cannot read directory '%s': %s", directory, strerror(errno));
     return 0;
   }
   uint32_t before = list->count;
   int status = 0;
   errno = 0;
-  for (struct dirent *entry; !status && (entry = readdir(stream)); errno = 0)
+  for (struct dirent *entry; !status && (entry = readdir(open_directory)); errno = 0)
     if (is_measurement(entry->d_name))
       status = list_add(list, directory, entry->d_name);
   if (!status && errno)
@@ -68,7 +68,7 @@ static int list_directory(const char *directory, struct path_list *list, struct 
   if (!status && list->count == before)
     problems_add(problems, "no measurements in '%s': it holds no file *%s; measure with: hpcrun-lite COMMAND",
                  directory, READ_SUFFIX);
-  closedir(stream);
+  closedir(open_directory);
   return status;
 }
 
@@ -78,15 +78,15 @@ int find_measurements(char *const *directories, size_t directories_count, struct
   struct path_list list = {0};
   int status = 0;
   for (size_t i = 0; i < directories_count && !status; i++) {
-    bool again = false; /* the same directory named twice is read once */
+    bool repeated = false; /* a directory that is given twice is read once */
     for (size_t j = 0; j < i; j++)
-      again = again || !strcmp(directories[i], directories[j]);
-    if (!again)
+      repeated = repeated || !strcmp(directories[i], directories[j]);
+    if (!repeated)
       status = list_directory(directories[i], &list, problems);
   }
   if (list.count)
     qsort(list.paths, list.count, sizeof *list.paths, array_by_text);
-  keep_one(&list);
+  keep_one_per_process(&list);
   *paths = list.paths;
   *count = list.count;
   return status;

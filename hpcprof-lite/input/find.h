@@ -1,6 +1,7 @@
-/* The measurement files of directories.
+/* Finds the measurement files in directories.
  *
- * Context: BATCH.
+ * Context: BATCH.  The caller owns the list of paths.  A directory that cannot be read is reported in `problems` and
+ * skipped; only lack of memory makes the search fail.
  */
 #ifndef HPCPROF_LITE_INPUT_FIND_H
 #define HPCPROF_LITE_INPUT_FIND_H
@@ -9,8 +10,9 @@
 
 #include <stdint.h>
 
-/* Names of the measurement files in directories, sorted (free() each and the array).  A directory that cannot be read,
- * or that holds no measurements, is named in problems.  0, or ERR_NOMEM. */
+/* Lists the measurement files in the directories, sorted by path, one file for each process.  A directory that cannot
+ * be read, or that holds no measurements, is reported in problems.  Returns 0 or ERR_NOMEM; in both cases the caller
+ * frees each path and the array. */
 int find_measurements(char *const *directories, size_t directories_count, struct problems *problems, char ***paths,
                       uint32_t *count);
 

@@ -14,13 +14,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* What the workers share. */
 struct work {
   const struct merge_part *part;
   struct profile *profile;
   struct contexts *partial; /* one for each worker */
-  uint32_t done, files;     /* files: of the part */
-  pthread_mutex_t lock;     /* done, progress */
-  atomic_bool failed;
+  uint32_t done, files;     /* files of the part: read, all      */
+  pthread_mutex_t lock;     /* guards done and calls of progress */
+  atomic_bool failed;       /* out of memory                     */
 };
 
 static void count_done(struct work *work)
@@ -32,19 +33,19 @@ static void count_done(struct work *work)
   pthread_mutex_unlock(&work->lock);
 }
 
-/* Is there a live file beside one that is whole? */
-static bool left_behind(const char *path)
+/* Whether a live file was left beside a complete one. */
+static bool has_stale_live_file(const char *path)
 {
   size_t stem = read_stem(path);
   char *live;
   if (strcmp(path + stem, READ_SUFFIX) != 0 || asprintf(&live, "%.*s" READ_LIVE_SUFFIX, (int)stem, path) < 0)
     return false;
-  bool there = access(live, F_OK) == 0;
+  bool exists = access(live, F_OK) == 0;
   free(live);
-  return there;
+  return exists;
 }
 
-/* Does the process still run, on this machine?  Then it has its file mapped; or has just removed it, at its end. */
+/* Whether the process still runs on this machine: then it has its file mapped, or has just removed it at its end. */
 static bool still_runs(const char *path, uint32_t pid)
 {
   char name[32], line[512];
@@ -81,7 +82,7 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
     return 0;
   process->usable = true;
   process->running = process->unfinished && still_runs(process->path, process->pid);
-  process->superseded = left_behind(process->path);
+  process->superseded = has_stale_live_file(process->path);
   status = stitch_file(file, process, &profile->catalog, work->part->baseline, contexts, problems);
   read_close(file);
   return status;
@@ -97,8 +98,8 @@ static void merge_job(void *argument, uint32_t job, unsigned worker)
   count_done(work);
 }
 
-/* A step of the pairwise merge: tree 2 i step takes in tree (2 i + 1) step. */
-struct pairs {
+/* A round of the merge in pairs: tree (2 i + 1) step is merged into tree 2 i step. */
+struct merge_round {
   struct contexts *partial;
   unsigned step;
   atomic_bool failed;
@@ -106,34 +107,36 @@ struct pairs {
 
 static void merge_pair(void *argument, uint32_t job, unsigned worker)
 {
-  struct pairs *pairs = argument;
-  struct contexts *into = &pairs->partial[(size_t)job * pairs->step * 2], *from = into + pairs->step;
+  struct merge_round *round = argument;
+  struct contexts *into = &round->partial[(size_t)job * round->step * 2], *from = into + round->step;
   (void)worker;
   if (contexts_merge(into, from))
-    atomic_store(&pairs->failed, true);
+    atomic_store(&round->failed, true);
   contexts_release(from);
 }
 
-/* Merges the partial trees into the first, pairs at the same time. */
+/* Merges the partial trees into the first one; the pairs of a round are merged in parallel. */
 static int merge_pairs(struct contexts *partial, unsigned count)
 {
-  struct pairs pairs = {.partial = partial};
-  for (pairs.step = 1; pairs.step < count && !atomic_load(&pairs.failed); pairs.step *= 2) {
-    uint32_t jobs = (count - pairs.step - 1) / (pairs.step * 2) + 1;
-    workers_run(jobs, jobs, merge_pair, &pairs);
+  struct merge_round round = {.partial = partial};
+  for (round.step = 1; round.step < count && !atomic_load(&round.failed); round.step *= 2) {
+    uint32_t jobs = (count - round.step - 1) / (round.step * 2) + 1;
+    workers_run(jobs, jobs, merge_pair, &round);
   }
-  return atomic_load(&pairs.failed) ? ERR_NOMEM : 0;
+  return atomic_load(&round.failed) ? ERR_NOMEM : 0;
 }
 
-/* The order of processes that reports show.  Their problems need no order of their own: they move along. */
-struct slot {
+/* A process with its problems, which are sorted together. */
+struct process_entry {
   struct profile_process process;
   struct problems problems;
 };
 
+/* The order of processes in reports. */
 static int by_start(const void *a, const void *b)
 {
-  const struct profile_process *x = &((const struct slot *)a)->process, *y = &((const struct slot *)b)->process;
+  const struct profile_process *x = &((const struct process_entry *)a)->process,
+                               *y = &((const struct process_entry *)b)->process;
   if (x->usable != y->usable)
     return x->usable ? -1 : 1;
   if (x->start_ns != y->start_ns)
@@ -145,18 +148,18 @@ static int by_start(const void *a, const void *b)
 
 static int sort_processes(struct profile *profile)
 {
-  struct slot *slots = calloc(profile->processes_count + 1, sizeof *slots);
-  if (!slots)
+  struct process_entry *entries = calloc(profile->processes_count + 1, sizeof *entries);
+  if (!entries)
     return ERR_NOMEM;
   for (uint32_t i = 0; i < profile->processes_count; i++)
-    slots[i] = (struct slot){.process = profile->processes[i], .problems = profile->problems[i]};
-  qsort(slots, profile->processes_count, sizeof *slots, by_start);
+    entries[i] = (struct process_entry){.process = profile->processes[i], .problems = profile->problems[i]};
+  qsort(entries, profile->processes_count, sizeof *entries, by_start);
   for (uint32_t i = 0; i < profile->processes_count; i++) {
-    profile->processes[i] = slots[i].process;
-    profile->problems[i] = slots[i].problems;
-    profile->processes_usable += slots[i].process.usable;
+    profile->processes[i] = entries[i].process;
+    profile->problems[i] = entries[i].problems;
+    profile->processes_usable += entries[i].process.usable;
   }
-  free(slots);
+  free(entries);
   return 0;
 }
 

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether a process's graph belongs to the run's, whose unit is that. */
-static bool counts(const struct profile_process *process, const char *unit)
+/* Whether the process counts towards the work and span of the run, which are in `unit`. */
+static bool has_unit(const struct profile_process *process, const char *unit)
 {
   return process->usable && process->workspan.known && !strcmp(process->workspan.unit, unit);
 }
 
-/* The process with the largest span; time goes before counts.  PROFILE_NONE if none has one. */
-static uint32_t longest(const struct profile *profile)
+/* The process with the largest span, PROFILE_NONE if none has one.  A span in time precedes one in another unit. */
+static uint32_t find_leader(const struct profile *profile)
 {
   uint32_t best = PROFILE_NONE;
   for (uint32_t i = 0; i < profile->processes_count; i++) {
@@ -28,7 +28,7 @@ static uint32_t longest(const struct profile *profile)
 
 void span_leaders(const struct profile *profile, bool *leads)
 {
-  uint32_t best = longest(profile);
+  uint32_t best = find_leader(profile);
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
     const struct profile_workspan *workspan = &process->workspan;
@@ -38,10 +38,11 @@ void span_leaders(const struct profile *profile, bool *leads)
   }
 }
 
+/* A directive of a process, for sorting. */
 struct key {
   const struct profile_directive *directive;
-  const uint32_t *rank;
-  uint32_t process, number;
+  const uint32_t *rank;     /* of modules */
+  uint32_t process, number; /* where it is: the process, the number there */
 };
 
 static uint32_t module_rank(const struct key *key)
@@ -49,7 +50,7 @@ static uint32_t module_rank(const struct key *key)
   return key->directive->module == PROFILE_NONE ? PROFILE_NONE : key->rank[key->directive->module];
 }
 
-/* The canonical order of directives: the program, then kind, module, offset, name. */
+/* Orders directives by what identifies them: kind (the program first), module, offset, name. */
 static int by_identity(const struct key *x, const struct key *y)
 {
   const struct profile_directive *a = x->directive, *b = y->directive;
@@ -78,6 +79,7 @@ static void add(uint64_t *sum, uint64_t amount)
   *sum = profile_sum(*sum, amount);
 }
 
+/* Adds a directive to the last one of workspan, if it is the same, or appends it. */
 static int add_directive(struct profile_workspan *workspan, const struct profile_directive *from, bool same)
 {
   if (!same) {
@@ -97,24 +99,24 @@ static int add_directive(struct profile_workspan *workspan, const struct profile
   return 0;
 }
 
-/* All directives of the processes that count, in canonical order (free()). */
+/* Lists the directives of all processes with that unit, sorted.  The caller frees the array; NULL without memory. */
 static struct key *sort_directives(const struct profile *profile, const char *unit, const uint32_t *rank, size_t *count)
 {
   *count = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++)
-    *count += counts(&profile->processes[i], unit) ? profile->processes[i].workspan.directives_count : 0;
+    *count += has_unit(&profile->processes[i], unit) ? profile->processes[i].workspan.directives_count : 0;
   struct key *keys = calloc(*count + 1, sizeof *keys);
-  size_t at = 0;
+  size_t filled = 0;
   for (uint32_t i = 0; keys && i < profile->processes_count; i++)
-    for (uint32_t j = 0; counts(&profile->processes[i], unit) && j < profile->processes[i].workspan.directives_count;
+    for (uint32_t j = 0; has_unit(&profile->processes[i], unit) && j < profile->processes[i].workspan.directives_count;
          j++)
-      keys[at++] = (struct key){&profile->processes[i].workspan.directives[j], rank, i, j};
+      keys[filled++] = (struct key){&profile->processes[i].workspan.directives[j], rank, i, j};
   if (keys)
     qsort(keys, *count, sizeof *keys, by_key);
   return keys;
 }
 
-/* Merges the directives; profile->span_rows says which the chosen process's are. */
+/* Merges the directives; profile->span_rows maps those of the chosen process to the merged ones. */
 static int merge_directives(struct profile *profile)
 {
   struct profile_workspan *workspan = &profile->workspan;
@@ -148,8 +150,8 @@ static int by_context(const void *a, const void *b)
   return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Keeps the chosen process's parts, each directive and context once.  Numbers of contexts depend on how the files were
- * dealt to threads: the order is that of the file. */
+/* Keeps the shares of the chosen process, each directive and context once.  The shares of a directive are sorted by
+ * context, whose numbers vary from one reading to the next; span_spread() sorts by place in the file. */
 static void keep_shares(struct contexts *contexts, uint32_t owner, const uint32_t *map)
 {
   struct profile_share *shares = contexts->shares;
@@ -174,25 +176,25 @@ static void keep_shares(struct contexts *contexts, uint32_t owner, const uint32_
   contexts->shares_count = count;
 }
 
-/* Spreads an amount over parts in proportion to theirs: each sum up to a part is rounded, so that the total is exact.
- * False where the parts are too small for a proportion. */
-static bool spread(struct profile_share *shares, uint32_t count, uint64_t amount)
+/* Distributes an amount over shares in proportion to them.  The sum up to each share is rounded, so that the total is
+ * exact.  False if all shares are 0. */
+static bool distribute(struct profile_share *shares, uint32_t count, uint64_t amount)
 {
-  uint64_t all = 0, before = 0, given = 0;
+  uint64_t total = 0, sum = 0, given = 0;
   for (uint32_t i = 0; i < count; i++)
-    all += shares[i].amount;
-  if (!all)
+    total += shares[i].amount;
+  if (!total)
     return false;
   for (uint32_t i = 0; i < count; i++) {
-    before += shares[i].amount;
-    uint64_t due = (uint64_t)((__uint128_t)amount * before / all);
+    sum += shares[i].amount;
+    uint64_t due = (uint64_t)((__uint128_t)amount * sum / total);
     shares[i].amount += due - given;
     given = due;
   }
   return true;
 }
 
-/* Those without a context last of their directive. */
+/* By directive and place in the file, shares without a context last. */
 static int by_place(const void *a, const void *b)
 {
   const struct profile_share *x = a, *y = b;
@@ -213,13 +215,13 @@ void span_spread(struct profile_share *shares, uint32_t *count)
     if (i && shares[i].directive != shares[i - 1].directive)
       first = kept;
     struct profile_share share = shares[i];
-    if (share.context != PROFILE_NONE || !spread(&shares[first], kept - first, share.amount))
+    if (share.context != PROFILE_NONE || !distribute(&shares[first], kept - first, share.amount))
       shares[kept++] = share;
   }
   *count = kept;
 }
 
-/* The column of the critical path. */
+/* Adds the shares to their contexts as the column of the critical path. */
 static int enter_shares(struct profile *profile)
 {
   struct profile_column column = {
@@ -237,7 +239,7 @@ int span_merge(struct profile *profile)
 {
   struct profile_workspan *workspan = &profile->workspan;
   uint64_t begin = UINT64_MAX, end = 0;
-  profile->span_process = longest(profile);
+  profile->span_process = find_leader(profile);
   if (profile->span_process == PROFILE_NONE)
     return 0;
   const struct profile_process *chosen = &profile->processes[profile->span_process];
@@ -250,7 +252,7 @@ int span_merge(struct profile *profile)
     return ERR_NOMEM;
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
-    if (!counts(process, workspan->unit))
+    if (!has_unit(process, workspan->unit))
       continue;
     uint64_t stop = profile_sum(process->start_ns, process->wall_ns);
     begin = process->start_ns < begin ? process->start_ns : begin;
