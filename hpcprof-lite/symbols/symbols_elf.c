@@ -1,6 +1,7 @@
 #include "hpcprof-lite/symbols/symbols_elf.h"
 
 #include "common/array.h"
+#include "common/crc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -448,28 +449,15 @@ bool symbols_elf_stubs(struct symbols_elf *file, struct symbols_pool *pool, stru
   return fine;
 }
 
-static void crc_table(uint32_t table[256])
-{
-  for (uint32_t i = 0; i < 256; i++) {
-    uint32_t value = i;
-    for (int bit = 0; bit < 8; bit++)
-      value = value & 1 ? 0xedb88320u ^ (value >> 1) : value >> 1;
-    table[i] = value;
-  }
-}
-
 bool symbols_elf_crc(const struct symbols_elf *file, uint32_t *crc)
 {
-  uint32_t table[256], value = ~0u;
   uint8_t block[16384];
   ssize_t got;
   struct stat status;
   if (fstat(file->fd, &status) || status.st_size > checksum_bytes_max)
     return false;
-  crc_table(table);
+  *crc = 0;
   for (off_t at = 0; (got = pread(file->fd, block, sizeof block, at)) > 0; at += got)
-    for (ssize_t i = 0; i < got; i++)
-      value = table[(value ^ block[i]) & 0xff] ^ (value >> 8);
-  *crc = ~value;
+    *crc = crc_update(*crc, block, (size_t)got);
   return got == 0;
 }
