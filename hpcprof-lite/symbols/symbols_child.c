@@ -178,7 +178,7 @@ static const char *finish(pid_t child)
     return NULL;
   if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGXCPU))
     return "reading them takes too long";
-  return WIFSIGNALED(status) ? "the process that reads them crashed" : "there is not enough memory for them";
+  return WIFSIGNALED(status) ? "reading them fails" : "there is not enough memory for them";
 }
 
 bool symbols_child_run(void (*work)(void *argument, int out), void *argument, const struct symbols_child_limits *limits,
