@@ -1,6 +1,6 @@
 /* Names of the code addresses of a profile.  Functions inlined at an address make it a chain of several functions.
  *
- * Context: BATCH, the main thread.  views/symbolize.h fills the structure; later stages read it and add strings with
+ * Context: BATCH.  views/symbolize.h fills the structure; later stages read it and add strings with
  * names_own().  Names and paths live until symbolize_release(): strings of symbol tables belong to the modules'
  * `symbols`, all others to the structure.
  */
