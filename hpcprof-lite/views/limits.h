@@ -8,7 +8,7 @@
 #include "hpcprof-lite/model/tree.h"
 
 struct limits {
-  double percent;     /* hide rows that weigh less, in percent of the root's inclusive weight */
+  double percent;     /* hide rows below this percentage of both the root's weight and the critical path */
   uint32_t depth;     /* levels below the root, 0 = all */
   uint32_t rows;      /* show only the heaviest rows, 0 = all; the root is not counted */
   bool by_excl;       /* weigh rows by exclusive values: in a bottom-up view, these are the function's */

@@ -26,9 +26,7 @@ struct statistics_view {
   uint32_t rows;                    /* of the view */
 };
 
-/* Sums of one row over its owners.  An owner is a thread or rank, named by its position in thread_owners or
- * rank_owners.
- */
+/* Sums of one row over its owners.  An owner is a thread or a rank: a position in thread_owners or rank_owners. */
 struct statistics_sums {
   unsigned __int128 squares;
   uint64_t sum, least, most;
