@@ -533,10 +533,10 @@ void statistics_release(struct statistics *statistics)
 /* Standard deviation over the owners.  squares - sum^2 / owners is computed in whole numbers to avoid cancellation. */
 static uint64_t deviation(const struct statistics_sums *sums, uint32_t owners)
 {
-  unsigned __int128 square = (unsigned __int128)sums->sum * sums->sum, part = square / owners;
-  unsigned __int128 above = sums->squares > part ? sums->squares - part : 0;
+  unsigned __int128 square = (unsigned __int128)sums->sum * sums->sum, base = square / owners;
+  unsigned __int128 excess = sums->squares > base ? sums->squares - base : 0;
   long double fraction = (long double)(uint32_t)(square % owners) / owners;
-  long double variance = ((long double)above - fraction) / owners;
+  long double variance = ((long double)excess - fraction) / owners;
   return variance > 0 ? (uint64_t)(sqrtl(variance) + 0.5L) : 0;
 }
 
