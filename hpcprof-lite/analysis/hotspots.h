@@ -1,6 +1,6 @@
-/* The functions with most time of their own, and with most of the critical path.
+/* The functions with the most exclusive time, and those with the most exclusive part of the critical path.
  *
- * Context: BATCH.  Pure: the trees are only read.
+ * Context: BATCH.  Pure: the trees are only read, the caller owns the results.
  */
 #ifndef HPCPROF_LITE_ANALYSIS_HOTSPOTS_H
 #define HPCPROF_LITE_ANALYSIS_HOTSPOTS_H
@@ -9,18 +9,18 @@
 
 enum { HOTSPOTS_MAX = 6, HOTSPOTS_CRITICAL_MAX = 3 };
 
-/* A function with much time of its own, and the calling path on which most of it was spent. */
 struct hotspot {
-  uint32_t flat;    /* row of the flat tree     */
-  uint32_t context; /* row of the top-down tree */
+  uint32_t flat;    /* row of the flat tree */
+  uint32_t context; /* row of the top-down tree: the heaviest context of the function */
 };
 
-/* The functions with most time of their own, and for each its heaviest context.  Returns their number. */
+/* Fills hot[] with the functions at the top of the flat tree, which must be sorted by exclusive time, that have at
+ * least 0.5 % of all time.  Returns their number. */
 uint32_t hotspots_find(const struct tree *tree, const struct tree *flat, const struct tree_columns *columns,
                        struct hotspot hot[HOTSPOTS_MAX]);
 
-/* The functions with most of the critical path of their own, 1 % at least: rows of the flat tree.  Returns their
- * number. */
+/* Fills path[] with the rows of the flat tree that have the most of the critical path exclusively, at least 1 % of it,
+ * the largest first.  Returns their number. */
 uint32_t hotspots_critical(const struct tree *flat, const struct tree_columns *columns,
                            uint32_t path[HOTSPOTS_CRITICAL_MAX]);
 

@@ -8,13 +8,13 @@
 
 enum { SHOWN_NAMES = 3 };
 
-/* Distinct texts in the order in which they occur: how many, and the first few. */
+/* Distinct texts: their number, and the first few in the order in which they occur. */
 struct distinct {
   const char *first[SHOWN_NAMES];
   uint32_t count;
 };
 
-/* Counts the distinct ones of the usable processes' hosts or commands. */
+/* Finds the distinct hosts, or commands, of the usable processes. */
 static int find_distinct(const struct profile *profile, bool hosts, struct distinct *distinct)
 {
   const char **all = calloc(profile->processes_count + 1, sizeof *all);
@@ -44,7 +44,7 @@ static int find_distinct(const struct profile *profile, bool hosts, struct disti
   return 0;
 }
 
-/* "a, b, c and 5 more" */
+/* Returns an allocated "a, b, c and 5 more". */
 static char *distinct_text(const struct distinct *distinct, const char *separator)
 {
   char *text = NULL;
@@ -87,10 +87,10 @@ static void add_thread(struct totals *totals, const struct profile_thread *threa
     add(&totals->lost[i], thread->lost[i]);
 }
 
-/* Adds what only a process with OpenMP has: the time that its threads could have worked, and the part of their life
- * that no category holds.  *seen sums up the other part; errors of sampling in single threads balance each other. */
+/* Adds the times of a process with OpenMP: the time for which its threads could have worked, and their life time.  Adds
+ * the known part of the life time to *seen_ns: in the sum over all threads, sampling errors balance each other. */
 static void add_openmp(struct totals *totals, const struct profile_process *process, enum profile_baseline baseline,
-                       uint64_t *seen)
+                       uint64_t *seen_ns)
 {
   uint32_t most = baseline == BASELINE_CORE ? process->cpus : process->threads_max;
   uint64_t product;
@@ -103,16 +103,16 @@ static void add_openmp(struct totals *totals, const struct profile_process *proc
     const struct profile_thread *thread = &process->threads[i];
     if (!(thread->flags & THREAD_OPENMP))
       continue;
-    const uint64_t known[] = {thread->work_ns,     thread->overhead_ns, thread->idle_ns,
-                              thread->lockwait_ns, thread->blocked_ns,  thread->tool_ns};
-    for (size_t j = 0; j < sizeof known / sizeof *known; j++)
-      add(seen, known[j]);
+    const uint64_t known_ns[] = {thread->work_ns,     thread->overhead_ns, thread->idle_ns,
+                                 thread->lockwait_ns, thread->blocked_ns,  thread->tool_ns};
+    for (size_t j = 0; j < sizeof known_ns / sizeof *known_ns; j++)
+      add(seen_ns, known_ns[j]);
     add(&totals->openmp_wall_ns, thread->wall_ns);
     add(&totals->blocked_ns, thread->blocked_ns);
   }
 }
 
-/* Whether the process's notes say that elapsed time drove its samples. */
+/* Whether the process's notes say that samples were taken by elapsed time. */
 static bool is_by_wall(const struct profile_process *process)
 {
   static const char wall[] = "event: wall,";
@@ -123,7 +123,7 @@ static bool is_by_wall(const struct profile_process *process)
 int totals_compute(const struct profile *profile, const struct tree_columns *columns, enum profile_baseline baseline,
                    struct totals *totals)
 {
-  uint64_t begin = UINT64_MAX, end = 0, seen = 0;
+  uint64_t begin_ns = UINT64_MAX, end_ns = 0, seen_ns = 0;
   struct distinct hosts;
   *totals = (struct totals){0};
   for (uint32_t i = 0; i < profile->processes_count; i++) {
@@ -133,9 +133,9 @@ int totals_compute(const struct profile *profile, const struct tree_columns *col
     totals->processes++;
     totals->running += process->running;
     totals->unfinished += process->unfinished && !process->running;
-    uint64_t stop = profile_sum(process->start_ns, process->wall_ns);
-    begin = process->start_ns < begin ? process->start_ns : begin;
-    end = stop > end ? stop : end;
+    uint64_t stop_ns = profile_sum(process->start_ns, process->wall_ns);
+    begin_ns = process->start_ns < begin_ns ? process->start_ns : begin_ns;
+    end_ns = stop_ns > end_ns ? stop_ns : end_ns;
     totals->threads_max = process->threads_max > totals->threads_max ? process->threads_max : totals->threads_max;
     add(&totals->cpu_ns, process->cpu_ns);
     add(&totals->regions, process->regions);
@@ -143,11 +143,11 @@ int totals_compute(const struct profile *profile, const struct tree_columns *col
       add(&totals->lost[j], process->lost[j]);
     for (uint32_t j = 0; j < process->threads_count; j++)
       add_thread(totals, &process->threads[j]);
-    add_openmp(totals, process, baseline, &seen);
+    add_openmp(totals, process, baseline, &seen_ns);
     totals->by_wall = totals->by_wall || is_by_wall(process);
   }
-  totals->unseen_ns = totals->openmp_wall_ns > seen ? totals->openmp_wall_ns - seen : 0;
-  totals->elapsed_ns = end > begin ? end - begin : 0;
+  totals->unseen_ns = totals->openmp_wall_ns > seen_ns ? totals->openmp_wall_ns - seen_ns : 0;
+  totals->elapsed_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
   if (columns->work == PROFILE_NONE && columns->overhead == PROFILE_NONE)
     totals->work_ns = totals->overhead_ns = 0;
   totals->command = totals_command(profile);

@@ -1,6 +1,6 @@
-/* Modules whose functions or source lines could not be named.
+/* Modules without symbols or source lines that take much time.
  *
- * Context: BATCH.  Pure: the tree is only read.
+ * Context: BATCH.  Pure: the tree is only read, the caller owns the result.
  */
 #ifndef HPCPROF_LITE_ANALYSIS_UNNAMED_MODULES_H
 #define HPCPROF_LITE_ANALYSIS_UNNAMED_MODULES_H
@@ -12,11 +12,12 @@ enum { UNNAMED_MODULES_MAX = 4 };
 
 struct unnamed_module {
   uint32_t module;
-  uint64_t weight; /* of the module's own rows             */
-  bool unnamed;    /* no symbols; else no source lines     */
+  uint64_t weight; /* sum of the exclusive values of its rows */
+  bool unnamed;    /* it has no symbols; otherwise, it has no source lines */
 };
 
-/* The modules without symbols or source lines that weigh more than one percent.  *count of them.  0, or ERR_NOMEM. */
+/* Fills modules[] with the modules that have at least 1 % of all time, the largest first, and sets *count.  Returns 0
+ * or ERR_NOMEM. */
 int unnamed_modules(const struct tree *tree, const struct tree_columns *columns, const struct names *names,
                     struct unnamed_module modules[UNNAMED_MODULES_MAX], uint32_t *count);
 

@@ -97,9 +97,9 @@ static int column_compare(const struct profile_column *a, const struct profile_c
   return order ? order : strcmp(a->unit, b->unit);
 }
 
-static int column_intern(struct catalog *catalog, const struct profile_column *column, uint32_t *number)
+static int intern_column(struct catalog *catalog, const struct profile_column *column, uint32_t *number)
 {
-  uint32_t own = column->role < COLUMN_STORED ? CATALOG_COLUMNS_OWN : 0;
+  uint32_t reserved = column->role < COLUMN_STORED ? CATALOG_COLUMNS_OWN : 0;
   for (*number = 0; *number < catalog->columns_count; ++*number) {
     if (column_compare(&catalog->columns[*number], column))
       continue;
@@ -107,7 +107,7 @@ static int column_intern(struct catalog *catalog, const struct profile_column *c
       catalog->columns[*number].period = column->period;
     return 0;
   }
-  if (catalog->columns_count >= CATALOG_COLUMNS_MAX - own)
+  if (catalog->columns_count >= CATALOG_COLUMNS_MAX - reserved)
     return ERR_INPUT;
   if (!array_reserve(&catalog->columns, &catalog->columns_room, (size_t)catalog->columns_count + 1, sizeof *column))
     return ERR_NOMEM;
@@ -126,7 +126,7 @@ static int column_intern(struct catalog *catalog, const struct profile_column *c
 int catalog_column(struct catalog *catalog, const struct profile_column *column, uint32_t *number)
 {
   pthread_mutex_lock(&catalog->lock);
-  int status = column_intern(catalog, column, number);
+  int status = intern_column(catalog, column, number);
   pthread_mutex_unlock(&catalog->lock);
   if (status)
     *number = PROFILE_NONE;

@@ -36,7 +36,7 @@ static bool same_node(const struct context_node *a, const struct context_node *b
   return a->parent == b->parent && a->offset == b->offset && a->kind == b->kind && a->module == b->module;
 }
 
-/* The node with that identity, 0 without: the root is never looked for. */
+/* Returns the node with that identity, 0 if there is none: the root is never searched for. */
 static uint32_t find_node(const struct contexts *contexts, const struct context_node *wanted, uint64_t hash)
 {
   uint32_t slot, found = index_first(&contexts->index, hash, &slot);
@@ -75,7 +75,7 @@ bool contexts_is(const struct contexts *contexts, uint32_t node, uint32_t parent
   return node && node < contexts->count && same_node(&contexts->nodes[node], &wanted);
 }
 
-/* Widens every value record to at least `columns`. */
+/* Widens every value record to at least `columns` columns. */
 static int grow_stride(struct contexts *contexts, uint32_t columns)
 {
   uint32_t stride = (columns + STRIDE_STEP - 1) / STRIDE_STEP * STRIDE_STEP;
@@ -134,7 +134,7 @@ int contexts_share(struct contexts *contexts, const struct profile_share *share)
 
 int contexts_merge(struct contexts *into, const struct contexts *from)
 {
-  uint32_t *map = calloc(from->count, sizeof *map);
+  uint32_t *map = calloc(from->count, sizeof *map); /* [node of `from`] node of `into` */
   if (!map)
     return ERR_NOMEM;
   int status = 0;

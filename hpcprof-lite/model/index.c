@@ -12,12 +12,12 @@ void index_release(struct index *index)
   *index = (struct index){0};
 }
 
-static uint32_t home(const struct index *index, uint64_t key)
+static uint32_t home_slot(const struct index *index, uint64_t key)
 {
   return (uint32_t)((key * 0x9e3779b97f4a7c15ULL) >> 32) & (index->slots - 1);
 }
 
-/* The number in the first slot with that key, from *slot on. */
+/* Returns the number in the first slot with that key, from *slot on, or 0. */
 static uint32_t seek(const struct index *index, uint64_t key, uint32_t *slot)
 {
   while (index->keys[*slot] && index->keys[*slot] != key)
@@ -29,7 +29,7 @@ uint32_t index_first(const struct index *index, uint64_t key, uint32_t *slot)
 {
   if (!index->slots)
     return 0;
-  *slot = home(index, key);
+  *slot = home_slot(index, key);
   return seek(index, key, slot);
 }
 
@@ -47,7 +47,7 @@ uint32_t index_find(const struct index *index, uint64_t key)
 
 static void put(struct index *index, uint64_t key, uint32_t number)
 {
-  uint32_t slot = home(index, key);
+  uint32_t slot = home_slot(index, key);
   while (index->keys[slot])
     slot = (slot + 1) & (index->slots - 1);
   index->keys[slot] = key;
@@ -85,14 +85,14 @@ bool index_add(struct index *index, uint64_t key, uint32_t number)
   return true;
 }
 
-/* Elements behind the gap move up where their home lies before it (Knuth, volume 3, 6.4, algorithm R). */
+/* Moves elements whose home slot is not after the gap into it (Knuth, volume 3, 6.4, algorithm R). */
 void index_remove(struct index *index, uint64_t key)
 {
   uint32_t gap, mask = index->slots - 1;
   if (!index_first(index, key, &gap))
     return;
   for (uint32_t slot = (gap + 1) & mask; index->keys[slot]; slot = (slot + 1) & mask) {
-    if (((slot - home(index, index->keys[slot])) & mask) < ((slot - gap) & mask))
+    if (((slot - home_slot(index, index->keys[slot])) & mask) < ((slot - gap) & mask))
       continue;
     index->keys[gap] = index->keys[slot];
     index->numbers[gap] = index->numbers[slot];

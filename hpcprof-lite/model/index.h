@@ -1,9 +1,11 @@
-/* Keys → numbers, by open addressing.
+/* A hash index: 64-bit keys to 32-bit numbers, by open addressing with linear probing.
  *
- * Context: BATCH.  One thread writes an index at a time.  Keys are 64 bits and not 0; numbers are 32 bits and not 0.  A
- * key is either the identity itself (an address, a number in a file) or a hash of it: then several elements may have
- * the same key, and the caller compares those that index_first() and index_next() return.  At most three quarters of
- * the slots are in use.  An index of zeros is empty; its memory belongs to its owner, who calls index_release().
+ * Context: BATCH.  One thread at a time may change an index.  Neither keys nor numbers may be 0.  A key is either the
+ * identity itself (an address, a number in a file) or a hash of it.  Several elements may share a hash: the caller then
+ * compares the elements that index_first() and index_next() return.  At most three quarters of the slots are in use.
+ *
+ * An index of zeros is empty and needs no initialisation.  It owns its memory, which index_release() frees.  Where
+ * memory runs out, index_add() returns false and sets `overflow`; the elements stay as they were.
  */
 #ifndef HPCPROF_LITE_MODEL_INDEX_H
 #define HPCPROF_LITE_MODEL_INDEX_H
@@ -16,26 +18,25 @@ struct index {
   uint64_t *keys;    /* 0 = free slot */
   uint32_t *numbers; /* [slot]        */
   uint32_t count, slots;
-  bool overflow; /* an element was refused without memory */
+  bool overflow; /* an element was refused because memory ran out */
 };
 
 void index_release(struct index *index);
 
-/* The number of a key, 0 without. */
+/* Returns the number stored under a key, 0 if there is none. */
 uint32_t index_find(const struct index *index, uint64_t key);
 
-/* The same where elements may share a key: the first one's number, then the next one's, 0 at the end.  *slot is the
- * position of the search. */
+/* Iterate over the elements that share a key.  Each returns a number, or 0 at the end; *slot holds the position. */
 uint32_t index_first(const struct index *index, uint64_t key, uint32_t *slot);
 uint32_t index_next(const struct index *index, uint64_t key, uint32_t *slot);
 
-/* Adds an element; one with the same key may be there already.  False without memory: the index is unchanged. */
+/* Adds an element, even if the key is present already.  Returns false if memory runs out. */
 bool index_add(struct index *index, uint64_t key, uint32_t number);
 
-/* Removes the element that index_find() returns; nothing happens without one. */
+/* Removes the element that index_find() returns.  Does nothing if the key is not present. */
 void index_remove(struct index *index, uint64_t key);
 
-/* Hashes for identities of several parts: index_hash() takes one more part in, index_hash_bytes() takes bytes.  The
+/* Hashes for identities of several parts: index_hash() adds one part to a hash, index_hash_bytes() adds bytes.  The
  * result is never 0. */
 static inline uint64_t index_hash(uint64_t hash, uint64_t part)
 {

@@ -1,13 +1,14 @@
-/* Losses of a measurement, and what they are called.
+/* The loss counters of a measurement and their names.
  *
- * Context: BATCH.  Names and remedies are those of common/format.h, which the running side shares.
+ * Context: BATCH.  Counters, names and remedies are those of common/format.h: input/ and this module are the only ones
+ * of hpcprof-lite that know the stored format.
  */
 #ifndef HPCPROF_LITE_MODEL_LOSS_NAMES_H
 #define HPCPROF_LITE_MODEL_LOSS_NAMES_H
 
 #include <stdint.h>
 
-/* Losses in the order in which the measurement counts them. */
+/* Index into the `lost` counters of a process or thread.  Causes: enum format_loss. */
 enum profile_loss {
   LOSS_MEMORY,
   LOSS_REFUSED,
@@ -31,9 +32,10 @@ enum profile_loss {
   LOSS_MAX = 24
 };
 
-/* Name of a loss, and what to do about it; NULL beyond the last one in use. */
+/* Return the name of a loss, the name as it reads after a count ("1 sample ..."), and what to do about it, all static;
+ * NULL for counters that are not in use. */
 const char *loss_name(enum profile_loss loss);
-const char *loss_text(enum profile_loss loss, uint64_t count); /* the name as it reads after that count */
+const char *loss_text(enum profile_loss loss, uint64_t count);
 const char *loss_remedy(enum profile_loss loss);
 
 #endif

@@ -1,4 +1,7 @@
-/* What all of the data model shares: failures, and the number that stands for none.  Context: BATCH. */
+/* Definitions that the whole data model shares: error codes, PROFILE_NONE, rounding and addition.
+ *
+ * Context: BATCH.
+ */
 #ifndef HPCPROF_LITE_MODEL_MODEL_H
 #define HPCPROF_LITE_MODEL_MODEL_H
 
@@ -6,13 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PROFILE_NONE UINT32_MAX
-#define PROFILE_FEW_SAMPLES 20 /* figures that rest on fewer are marked: relative error 1/sqrt(n) > 22 % */
+#define PROFILE_NONE UINT32_MAX /* a number that refers to nothing */
+#define PROFILE_FEW_SAMPLES 20  /* figures with fewer samples are marked: relative error 1/sqrt(n) > 22 % */
 
-/* Failures of BATCH functions; the reason stands in the caller's list of problems. */
+/* Error codes of BATCH functions.  The reason is added to the caller's list of problems. */
 enum err { ERR_INPUT = -1, ERR_NOMEM = -2, ERR_OUTPUT = -3 };
 
-/* The whole number nearest to an amount that a log or scenario makes: hostile ones may have any size. */
+/* Rounds to the nearest whole number, limited to 0 … UINT64_MAX: amounts from a hostile log may have any size. */
 static inline uint64_t profile_rounded(double amount)
 {
   if (amount >= 0x1p64)
@@ -20,7 +23,7 @@ static inline uint64_t profile_rounded(double amount)
   return amount > 0 ? (uint64_t)(amount + 0.5) : 0;
 }
 
-/* a + b, UINT64_MAX where that overflows. */
+/* Returns a + b, or UINT64_MAX on overflow. */
 static inline uint64_t profile_sum(uint64_t a, uint64_t b)
 {
   return a + b < a ? UINT64_MAX : a + b;

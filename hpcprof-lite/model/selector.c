@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool number(const char **text, uint32_t *value)
+static bool parse_number(const char **text, uint32_t *value)
 {
   char *end;
   if (**text < '0' || **text > '9')
@@ -25,31 +25,31 @@ const char *selector_parse(const char *text, struct selector *selector)
     return "it is empty";
   if (*text == '@') {
     selector->is_region = text[1] != 0;
-    return selector->is_region ? NULL : "after '@' the name of a user region is expected";
+    return selector->is_region ? NULL : "'@' must be followed by the name of a user region";
   }
   if (*text == '#') {
-    const char *rest = text + 1;
-    selector->is_id = number(&rest, &selector->id) && !*rest;
-    return selector->is_id ? NULL : "after '#' a number is expected: the id of a row of the topdown view";
+    const char *at = text + 1;
+    selector->is_id = parse_number(&at, &selector->id) && !*at;
+    return selector->is_id ? NULL : "'#' must be followed by a number: the id of a row of the topdown view";
   }
   const char *colon = strrchr(text, ':');
   if (!colon || colon == text || colon[-1] == ':' || colon[1] < '0' || colon[1] > '9')
     return NULL;
-  const char *rest = colon + 1;
-  selector->is_lines = number(&rest, &selector->from);
+  const char *at = colon + 1;
+  selector->is_lines = parse_number(&at, &selector->from);
   selector->to = selector->from;
-  if (selector->is_lines && *rest == '-') {
-    rest++;
-    selector->is_lines = number(&rest, &selector->to);
+  if (selector->is_lines && *at == '-') {
+    at++;
+    selector->is_lines = parse_number(&at, &selector->to);
   }
   selector->file = text;
   selector->file_length = (size_t)(colon - text);
-  if (!selector->is_lines || *rest || selector->to < selector->from)
-    return "lines are given as file.c:12 or file.c:12-30";
+  if (!selector->is_lines || *at || selector->to < selector->from)
+    return "lines must be given as file.c:12 or file.c:12-30";
   return NULL;
 }
 
-/* Whether a path is the selector's, or ends in it behind a slash. */
+/* Whether a path equals the selector's, or ends in '/' and the selector's. */
 static bool same_file(const struct selector *selector, const char *path)
 {
   size_t length = strlen(path);
@@ -59,7 +59,7 @@ static bool same_file(const struct selector *selector, const char *path)
   return !memcmp(tail, selector->file, selector->file_length) && (tail == path || tail[-1] == '/');
 }
 
-/* Whether a readable name is the selected one, with or without its parameters. */
+/* Whether a readable name is `wanted`, with or without its parameters. */
 static bool same_name(const char *name, const char *wanted)
 {
   size_t length = strlen(wanted);

@@ -35,21 +35,21 @@ void tree_columns_init(const struct catalog *catalog, struct tree_columns *colum
   }
 }
 
-static size_t width(const struct tree *tree)
+static size_t row_width(const struct tree *tree)
 {
   return tree->columns ? tree->columns : 1;
 }
 
-/* Makes room for one more row; its values are zero. */
+/* Makes room for one more row, whose values are zero. */
 static bool reserve_row(struct tree *tree)
 {
-  size_t needed = (size_t)tree->count + 1, size = width(tree) * sizeof *tree->excl;
+  size_t needed = (size_t)tree->count + 1, size = row_width(tree) * sizeof *tree->excl;
   if (!array_reserve(&tree->rows, &tree->room, needed, sizeof *tree->rows) ||
       !array_reserve(&tree->excl, &tree->excl_room, needed, size) ||
       !array_reserve(&tree->incl, &tree->incl_room, needed, size))
     return false;
-  memset(tree->excl + tree->count * width(tree), 0, size);
-  memset(tree->incl + tree->count * width(tree), 0, size);
+  memset(tree->excl + tree->count * row_width(tree), 0, size);
+  memset(tree->incl + tree->count * row_width(tree), 0, size);
   return true;
 }
 
@@ -81,9 +81,9 @@ void tree_release(struct tree *tree)
   *tree = (struct tree){0};
 }
 
-/* Whether two rows have the same key: a function row is known by its function, what is shown as its file and line is
- * not part of the key; rows of no function are known by file and line. */
-static bool same_key(const struct tree_row *a, const struct tree_row *b)
+/* Whether two rows have the same identity.  File and line of a row with a function are not part of it: they are only
+ * shown. */
+static bool same_identity(const struct tree_row *a, const struct tree_row *b)
 {
   if (a->parent != b->parent || a->kind != b->kind || a->function != b->function)
     return false;
@@ -102,7 +102,7 @@ uint32_t tree_add(struct tree *tree, const struct tree_row *wanted, bool *added)
 {
   uint64_t hash = row_hash(wanted);
   uint32_t slot, number = index_first(&tree->index, hash, &slot);
-  while (number && !same_key(&tree->rows[number], wanted))
+  while (number && !same_identity(&tree->rows[number], wanted))
     number = index_next(&tree->index, hash, &slot);
   if (added)
     *added = !number;
@@ -173,7 +173,7 @@ uint64_t tree_weight(const struct tree *tree, const struct tree_columns *columns
 struct sorter {
   const struct tree *tree;
   const struct tree_order *order;
-  const uint64_t *own; /* [row] exclusive weight, with that of the row's lines */
+  const uint64_t *own; /* [row] exclusive weight, including that of the row's lines */
 };
 
 static int descending(uint64_t a, uint64_t b)
@@ -181,7 +181,7 @@ static int descending(uint64_t a, uint64_t b)
   return (a < b) - (a > b);
 }
 
-/* Orders by the idle part of the rows' time.  Ratios of any 64-bit sums: exact enough as floating point. */
+/* Compares idleness / weight.  Sums may use all 64 bits, therefore the quotients are floating-point numbers. */
 static int by_relative(const struct tree *tree, const struct tree_columns *columns, uint32_t a, uint32_t b)
 {
   uint64_t x_all = tree_weight(tree, columns, a, true), y_all = tree_weight(tree, columns, b, true);
@@ -227,8 +227,8 @@ static int by_column(const struct sorter *sorter, uint32_t a, uint32_t b)
   return 0;
 }
 
-/* A total order: what is asked for, then weight, then what names a row; rows are made in canonical order, so their
- * number decides last. */
+/* A total order: by the requested column, then weight, name and file.  Rows are added in a reproducible order, so that
+ * their number can decide last. */
 static int by_order(const void *a, const void *b, void *argument)
 {
   const struct sorter *sorter = argument;
@@ -255,7 +255,7 @@ static void weigh_own(const struct tree *tree, const struct tree_columns *column
   }
 }
 
-/* Links the children of every row in sorted order. */
+/* Sorts the list of children of every row. */
 static void sort_children(struct tree *tree, const struct tree_order *order, const uint64_t *own, uint32_t *scratch)
 {
   struct sorter sorter = {.tree = tree, .order = order, .own = own};
@@ -272,8 +272,8 @@ static void sort_children(struct tree *tree, const struct tree_order *order, con
   }
 }
 
-/* Walks depth-first without a stack: down to the first child, else on to the next sibling of the nearest row that has
- * one. */
+/* Walks the tree depth-first without a stack: to the first child or, without one, to the next sibling of the row or of
+ * its nearest ancestor that has one. */
 static void number_rows(struct tree *tree, uint32_t *position, bool keep_ids)
 {
   uint32_t count = 0, row = 0;

@@ -1,14 +1,16 @@
-/* Jobs divided among threads.
+/* Divides jobs among threads.
  *
- * Context: BATCH.  The calling thread works, too; where fewer threads can be started than asked for, the others do all.
+ * Context: BATCH.  The calling thread works as well.  If fewer threads can be started than requested, those that run do
+ * all jobs.
  */
 #ifndef HPCPROF_LITE_MODEL_WORKERS_H
 #define HPCPROF_LITE_MODEL_WORKERS_H
 
 #include <stdint.h>
 
-/* Calls work(argument, job, worker) once for each job below `jobs`, in ascending order, on at most `threads` threads at
- * once; returns when all are done.  worker: number of the thread, below `threads`, 0 = the calling one. */
+/* Calls work(argument, job, worker) once for each job from 0 to jobs - 1, on at most `threads` threads, and returns
+ * when all calls have returned.  Jobs are started in ascending order.  worker: number of the thread, below `threads`.
+ */
 void workers_run(unsigned threads, uint32_t jobs, void (*work)(void *argument, uint32_t job, unsigned worker),
                  void *argument);
 

@@ -6,12 +6,12 @@
 
 enum { ROW_BITS = 16, THREAD_BITS = 20, NODE_BITS = 28 };
 
-/* 0 where no measurement has such threads or nodes. */
+/* Returns the key of an entry, 0 if no measurement can contain such a thread or node. */
 static uint64_t key_of(uint32_t row, uint64_t thread, uint64_t node)
 {
   if (row >> ROW_BITS || thread >> THREAD_BITS || node >> NODE_BITS)
     return 0;
-  return ((uint64_t)row << (THREAD_BITS + NODE_BITS) | thread << NODE_BITS | node) + 1; /* 0: the last of all */
+  return ((uint64_t)row << (THREAD_BITS + NODE_BITS) | thread << NODE_BITS | node) + 1; /* the largest one wraps to 0 */
 }
 
 uint32_t attribution_find(const struct attribution *attribution, uint32_t row, uint64_t thread, uint64_t node)
@@ -26,7 +26,7 @@ uint32_t attribution_add(struct attribution *attribution, uint32_t row, uint64_t
   uint32_t index = key ? index_find(&attribution->index, key) : 0;
   if (index || !key || attribution->count > ATTRIBUTION_MAX)
     return index;
-  if (!attribution->count) /* entry 0 */
+  if (!attribution->count) /* reserves entry 0 */
     attribution->count = array_reserve_zero(&attribution->entries, &attribution->room, 1, sizeof *attribution->entries);
   size_t needed = (size_t)attribution->count + 1;
   if (!attribution->count ||

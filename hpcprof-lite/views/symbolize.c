@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHAIN_MAX = 64 }; /* functions inlined into one another at one address */
+enum { CHAIN_MAX = 64 }; /* functions at one address, inlined into one another */
 
-/* Addresses of one module, begin to end of `addresses`, and what was found for them. */
+/* The addresses of one module, from `begin` to before `end`, and the symbols found for them. */
 struct module_job {
   uint32_t module, begin, end;
-  struct symbols_place *places;
+  struct symbols_place *places; /* of all addresses, one after the other */
   size_t places_count, places_room;
   bool failed;
 };
@@ -29,7 +29,7 @@ struct resolver {
 
 struct order_key {
   const struct contexts *contexts;
-  const uint32_t *rank;
+  const uint32_t *rank; /* [module] catalog_module_rank() */
 };
 
 static int by_identity(const void *a, const void *b, void *argument)
@@ -61,10 +61,10 @@ static int order_contexts(const struct profile *profile, struct names *names)
   return status;
 }
 
-/* An address that is wanted, and where its number is to stand. */
+/* An address to be resolved. */
 struct wanted {
   uint32_t module, offset, rank;
-  uint32_t *number;
+  uint32_t *number; /* receives the address's number */
 };
 
 static int by_address(const void *a, const void *b)
@@ -75,7 +75,7 @@ static int by_address(const void *a, const void *b)
   return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* The addresses of contexts and directives. */
+/* Fills wanted[] with the addresses of contexts and directives and returns their number. */
 static uint32_t gather_addresses(const struct resolver *resolver, const uint32_t *rank, struct wanted *wanted)
 {
   const struct profile *profile = resolver->profile;
@@ -95,7 +95,7 @@ static uint32_t gather_addresses(const struct resolver *resolver, const uint32_t
   return count;
 }
 
-/* Numbers the distinct addresses in canonical order and makes one job of each module's. */
+/* Numbers the distinct addresses by module rank and offset, and makes one job for each module. */
 static int number_addresses(struct resolver *resolver)
 {
   struct names *names = resolver->names;
@@ -108,11 +108,11 @@ static int number_addresses(struct resolver *resolver)
   if (count)
     qsort(wanted, count, sizeof *wanted, by_address);
   for (uint32_t i = 0; i < count; i++) {
-    bool module_new = !i || wanted[i - 1].module != wanted[i].module;
-    if (module_new)
+    bool new_module = !i || wanted[i - 1].module != wanted[i].module;
+    if (new_module)
       resolver->jobs[resolver->jobs_count++] =
           (struct module_job){.module = wanted[i].module, .begin = names->addresses_count};
-    if (module_new || wanted[i - 1].offset != wanted[i].offset)
+    if (new_module || wanted[i - 1].offset != wanted[i].offset)
       resolver->offsets[names->addresses_count++] = wanted[i].offset;
     resolver->jobs[resolver->jobs_count - 1].end = names->addresses_count;
     *wanted[i].number = names->addresses_count - 1;
@@ -131,8 +131,7 @@ static int add_places(struct module_job *job, const struct symbols_place *places
   return 0;
 }
 
-/* Compilers give outlined functions no declaration of their own: there the line at which the code begins stands for it.
- */
+/* Uses the line at which the code of an outlined function begins as its declaration: compilers do not give it one. */
 static void declare_outlined(const struct symbols *symbols, struct symbols_place *place)
 {
   const char *raw = place->raw ? place->raw : place->function;
@@ -145,7 +144,8 @@ static void declare_outlined(const struct symbols *symbols, struct symbols_place
   place->decl_line = entry[0].line;
 }
 
-/* Looks up one address; without a name, where its function begins.  Returns the number of places. */
+/* Looks up one address.  If it has no name, finds where its function begins.  Returns the number of places, 1 or more.
+ */
 static int look_up(struct names_module *found, const struct bounds *bounds, uint64_t offset,
                    struct symbols_place places[CHAIN_MAX])
 {
@@ -183,8 +183,8 @@ static int resolve_job(struct resolver *resolver, struct module_job *job)
   found->message = *message ? strdup(message) : NULL;
   if (!found->symbols || opened == SYMBOLS_NOMEM || (*message && !found->message))
     return ERR_NOMEM;
-  bool other = opened == SYMBOLS_MISMATCH || opened == SYMBOLS_UNREADABLE;
-  struct bounds *bounds = other ? NULL : bounds_open(module->path);
+  bool unusable = opened == SYMBOLS_MISMATCH || opened == SYMBOLS_UNREADABLE;
+  struct bounds *bounds = unusable ? NULL : bounds_open(module->path);
   int status = 0;
   for (uint32_t i = job->begin; i < job->end && !status; i++) {
     struct symbols_place places[CHAIN_MAX];
@@ -218,7 +218,7 @@ static int by_begin(const void *a, const void *b)
   return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* Looks up all addresses, the largest modules first. */
+/* Looks up all addresses.  The largest modules come first, so that the threads finish at about the same time. */
 static int resolve_jobs(struct resolver *resolver, unsigned threads)
 {
   qsort(resolver->jobs, resolver->jobs_count, sizeof *resolver->jobs, by_size);
@@ -230,7 +230,7 @@ static int resolve_jobs(struct resolver *resolver, unsigned threads)
   return 0;
 }
 
-/* The one pointer that stands for a path; "" for NULL.  NULL without memory. */
+/* Returns the one pointer that represents a path, "" for NULL.  Returns NULL if memory runs out. */
 static const char *intern_file(struct names *names, const char *file)
 {
   if (!file || !*file)
@@ -247,8 +247,8 @@ static const char *intern_file(struct names *names, const char *file)
   return names->files[names->files_count++] = file;
 }
 
-/* What makes two functions the same: beside module and name the declaration, or the linkage name where there is none.
- * So the clones that a compiler makes of a function are one with it. */
+/* Functions are the same if module, name and declaration are equal; without a declaration, the linkage names must be
+ * equal.  Thus the clones that a compiler makes of a function are the same function. */
 static uint64_t function_hash(const struct names_function *function)
 {
   const char *place = *function->file ? function->file : function->raw;
@@ -263,8 +263,7 @@ static bool same_function(const struct names_function *a, const struct names_fun
          (*a->file || !strcmp(a->raw, b->raw));
 }
 
-/* The function in which the construct stands that this one was made out of, see struct names_function.  NULL without
- * memory. */
+/* Returns the origin of an outlined function, see struct names_function; NULL if memory runs out. */
 static const char *origin_of(struct names *names, const struct names_function *function)
 {
   enum { BASE_MAX = 4096 };
@@ -304,7 +303,8 @@ static enum names_outline outline_of(const char *raw)
   }
 }
 
-/* The function of a place; module+0xaddress where it has no name.  PROFILE_NONE without memory. */
+/* Returns the number of a place's function, which is named module+0xaddress if it has no name.  Returns PROFILE_NONE if
+ * memory runs out. */
 static uint32_t place_function(struct names *names, const struct profile_module *module, uint32_t number,
                                const struct symbols_place *place, uint64_t offset)
 {
@@ -333,20 +333,20 @@ static int add_step(struct names *names, const struct names_step *step)
   return 0;
 }
 
-/* Turns a job's places into steps, in the order of its addresses. */
+/* Makes the chains of a job's addresses from its places. */
 static int name_job(struct resolver *resolver, const struct module_job *job)
 {
   struct names *names = resolver->names;
   const struct profile_module *module = &resolver->profile->catalog.modules[job->module];
   const struct symbols_place *place = job->places;
   for (uint32_t i = job->begin; i < job->end; i++) {
-    static const struct symbols_place nothing;
+    static const struct symbols_place no_symbol;
     struct names_address *address = &names->addresses[i];
     uint32_t known = address->count;
     address->first = names->steps_count;
     address->count = known ? known : 1;
     for (uint32_t j = 0; j < address->count; j++) {
-      const struct symbols_place *here = known ? place++ : &nothing;
+      const struct symbols_place *here = known ? place++ : &no_symbol;
       struct names_step step = {.inlined = here->inlined && j, .line = here->line};
       step.function = place_function(names, module, job->module, here, resolver->offsets[i]);
       step.file = intern_file(names, here->file);

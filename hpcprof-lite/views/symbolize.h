@@ -1,7 +1,7 @@
-/* Joins contexts with symbols: each distinct address of the profile becomes a chain of named functions, once.
+/* Finds the names of all code addresses of a profile.
  *
- * Context: BATCH.  Modules are resolved on several threads at once, one thread to a module; everything else is done in
- * one canonical order, so that the numbers of functions do not depend on the number of threads.
+ * Context: BATCH.  Several threads resolve modules, one thread for each module at a time.  Everything else happens in
+ * one reproducible order, so that the numbers of functions do not depend on the number of threads.
  */
 #ifndef HPCPROF_LITE_VIEWS_SYMBOLIZE_H
 #define HPCPROF_LITE_VIEWS_SYMBOLIZE_H
@@ -9,8 +9,12 @@
 #include "hpcprof-lite/model/names.h"
 #include "hpcprof-lite/model/profile.h"
 
-/* Resolves all addresses of the profile on that many threads.  0, or ERR_NOMEM; symbolize_release() in any case. */
+/* Resolves the addresses of all contexts and directives on that many threads and fills *names.  A module that cannot be
+ * read is not a failure: its functions are named by their addresses.  Returns 0 or ERR_NOMEM; symbolize_release() in
+ * either case. */
 int symbolize(const struct profile *profile, unsigned threads, struct names *names);
+
+/* Frees the names and the modules' symbols. */
 void symbolize_release(struct names *names);
 
 #endif

@@ -7,8 +7,9 @@
 
 #include "hpcprof-lite/model/profile.h"
 
-/* All threads of usable processes (free()), sorted by a column of the threads view, NULL = process and thread.
- * ERR_INPUT where there is no such column. */
+/* Sets *order to a new array of the threads of all usable processes, which the caller frees; an element is process <<
+ * 32 | thread, both positions in the profile.  sort: a column of the threads view, NULL = by process and thread.
+ * Returns 0, ERR_INPUT if there is no such column, or ERR_NOMEM. */
 int thread_order(const struct profile *profile, const char *sort, uint64_t **order, uint32_t *count);
 
 #endif
