@@ -13,21 +13,11 @@
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
-struct rt_process rt;
-__thread struct thread_state *rt_self;
-union rt_home rt_home __attribute__((aligned(sizeof rt_home)));
 const char sample_publish;
 
 /* Columns of a value record: samples, what the event that drives the categories gives, then the other events in their
  * order. */
 enum { METRIC_SAMPLES, METRIC_WORK, METRIC_OVERHEAD, METRIC_LOCKWAIT, METRIC_PER_BUSY, METRIC_IN_USE, METRIC_OTHERS };
-
-void rt_begin(void)
-{
-  sys_wipe_on_fork(&rt_home, sizeof rt_home);
-  rt_home.ours = true;
-  atomic_store(&rt.ticking, 0);
-}
 
 static unsigned event_metric(unsigned event)
 {
