@@ -4,8 +4,7 @@
 #include <stddef.h>
 
 #include "hpcrun-lite/rt/core/mapped.h"
-#include "hpcrun-lite/rt/sampling/times.h"
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/core/rt_process.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
 /* A handle names a chunk in 32 bits: mapping << 16 | offset in units of 64 bytes.  0 names nothing. */
@@ -51,6 +50,15 @@ static size_t block_size(size_t least, bool keep)
   return least > usual ? (least + PAGE - 1) / PAGE * PAGE : usual;
 }
 
+/* A block of tables is not on the disk: the process's record says so at once, for who finds parts of tables missing. */
+static void count_unkept(void)
+{
+  atomic_fetch_add_explicit(&rt.lost[FORMAT_LOST_UNKEPT], 1, memory_order_relaxed);
+  struct format_process *process = atomic_load(&rt.record);
+  if (process)
+    __atomic_store_n(&process->lost[FORMAT_LOST_UNKEPT], atomic_load(&rt.lost[FORMAT_LOST_UNKEPT]), __ATOMIC_RELEASE);
+}
+
 /* Memory of the file's for a block.  NULL if it cannot be had. */
 static uint8_t *map_kept(size_t size)
 {
@@ -58,7 +66,7 @@ static uint8_t *map_kept(size_t size)
     return NULL;
   uint8_t *base = mapped_part(&file, size);
   if (!base)
-    times_unkept();
+    count_unkept();
   return base;
 }
 
@@ -200,7 +208,7 @@ void arena_settle(void)
   for (unsigned i = 1; i < count; i++) {
     uint8_t *base = atomic_load(&blocks[i].base);
     if (base && blocks[i].keep && !mapped_adopt(&file, base, blocks[i].size))
-      times_unkept();
+      count_unkept();
   }
   atomic_store(&keeping, KEEP_SETTLED);
 }
@@ -210,7 +218,7 @@ void arena_waive(void)
   if (atomic_load(&keeping) != KEEP_WAITING)
     return;
   atomic_store(&keeping, KEEP_NOTHING);
-  times_unkept();
+  count_unkept();
 }
 
 bool arena_kept(void)

@@ -9,8 +9,7 @@ enum { THREAD_TICKS = 1 << 25, PROCESS_TICKS = 1 << 30 };
 static struct {
   uint64_t ns, ticks, cpu_ns;
 } start;
-static struct format_process *_Atomic kept; /* written by CTL */
-static _Atomic uint64_t process_due;        /* time-stamp counter; who moves it on writes the record */
+static _Atomic uint64_t process_due; /* time-stamp counter; who moves it on writes the record */
 
 void times_start(uint64_t start_ns, uint64_t start_ticks, uint64_t start_cpu_ns)
 {
@@ -22,7 +21,7 @@ void times_start(uint64_t start_ns, uint64_t start_ticks, uint64_t start_cpu_ns)
 
 void times_keep(struct format_process *process)
 {
-  atomic_store(&kept, process);
+  atomic_store(&rt.record, process);
 }
 
 /* The time-stamp counter against elapsed time, until now. */
@@ -76,18 +75,10 @@ void times_process(struct format_process *process)
   process->flags |= (rt.ompt ? FORMAT_PROCESS_OMPT : 0) | (rt.timers_for_cpu ? FORMAT_PROCESS_TIMERS : 0);
   for (unsigned i = 0; i < FORMAT_LOST_MAX; i++) {
     uint64_t lost = atomic_load(&rt.lost[i]);
-    if (i != FORMAT_LOST_UNKEPT || lost > process->lost[i]) /* times_unkept() may have said more */
+    if (i != FORMAT_LOST_UNKEPT || lost > process->lost[i]) /* the arena may have said more */
       process->lost[i] = lost;
   }
   process->lost[FORMAT_LOST_BLAME] += blame_left();
-}
-
-void times_unkept(void)
-{
-  rt_lost(NULL, FORMAT_LOST_UNKEPT);
-  struct format_process *process = atomic_load(&kept);
-  if (process)
-    __atomic_store_n(&process->lost[FORMAT_LOST_UNKEPT], atomic_load(&rt.lost[FORMAT_LOST_UNKEPT]), __ATOMIC_RELEASE);
 }
 
 void times_refresh(struct thread_state *t)
@@ -99,7 +90,7 @@ void times_refresh(struct thread_state *t)
   times_thread(t, sys_thread_cpu_ns());
   if (now < due || !atomic_compare_exchange_strong(&process_due, &due, now + PROCESS_TICKS))
     return;
-  struct format_process *process = atomic_load(&kept);
+  struct format_process *process = atomic_load(&rt.record);
   if (process)
     times_process(process);
 }

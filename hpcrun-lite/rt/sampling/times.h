@@ -22,9 +22,6 @@ void times_thread(struct thread_state *t, uint64_t cpu_ns);
 /* Times and losses of the process until now. */
 void times_process(struct format_process *process);
 
-/* A block of tables is not on the disk: the process's record says so at once, for who finds parts of tables missing. */
-void times_unkept(void);
-
 /* A sample of the thread's own: its record, and that of the process, from time to time. */
 void times_refresh(struct thread_state *t);
 
