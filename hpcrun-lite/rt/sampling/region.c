@@ -1,7 +1,7 @@
 #include "hpcrun-lite/rt/sampling/region.h"
 
 #include "hpcrun-lite/rt/sampling/cct.h"
-#include "hpcrun-lite/rt/sampling/sample.h"
+#include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
 enum { REGIONS_FIRST = 256, LOCK_TRIES = 10000, PATIENCE = 8 };

@@ -13,8 +13,6 @@
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
-const char sample_publish;
-
 /* Columns of a value record: samples, what the event that drives the categories gives, then the other events in their
  * order. */
 enum { METRIC_SAMPLES, METRIC_WORK, METRIC_OVERHEAD, METRIC_LOCKWAIT, METRIC_PER_BUSY, METRIC_IN_USE, METRIC_OTHERS };

@@ -3,6 +3,7 @@
 #define HPCRUN_LITE_RT_SAMPLING_SAMPLE_H
 
 #include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/sampling/source.h"
 
 /* Handles a signal if it is one of ours; returns false if it is the program's.  errno is kept. */
 bool sample_signal(const siginfo_t *info, void *context);
@@ -13,8 +14,5 @@ void sample_end(struct thread_state *t, uint64_t cpu_ns);
 
 /* Charges what waited at a lock to the context that releases it. */
 void sample_charge_blame(struct thread_state *t, uint32_t node, const struct blame *blame);
-
-/* Sent to a thread to make it publish the creation contexts of its open regions: value of such a signal. */
-extern const char sample_publish;
 
 #endif

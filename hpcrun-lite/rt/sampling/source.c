@@ -9,6 +9,8 @@
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
+const char sample_publish;
+
 enum { PAGE = 4096, PHASE_MIN_NS = 20000 };
 
 /* Where in its period a thread starts: a number up to the period, from the thread's id and the time.  Not much below

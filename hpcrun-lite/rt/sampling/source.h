@@ -40,6 +40,9 @@ uint64_t source_bearable(uint64_t asked_ns);
 /* The source that sent this signal, NULL if it is none of ours. */
 struct source *source_of(struct thread_state *t, const siginfo_t *info);
 
+/* Sent to a thread to make it publish the creation contexts of its open regions: value of such a signal. */
+extern const char sample_publish;
+
 /* What the sample stands for, in the event's unit; starts the next interval.  May set up the thread's event anew, which
  * is the tool's time. */
 uint64_t source_weight(struct thread_state *t, struct source *source);
