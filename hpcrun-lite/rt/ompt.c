@@ -8,7 +8,7 @@
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
-#include "hpcrun-lite/rt/sampling/task_context.h"
+#include "hpcrun-lite/rt/sampling/task_creation.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
 /* What a thread does follows from the task that it runs, whose data word says whether it waits: tasks scheduled inside
@@ -91,7 +91,7 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
   uint64_t moment = rt.online ? work_clock_moment(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
   uint32_t place = CCT_NONE;
   if ((rt.task_creation || rt.online) && !rt_closed())
-    place = task_place(t, created_of(task_data), enter_frame, (uint64_t)codeptr);
+    place = task_creation_node(t, created_of(task_data), enter_frame, (uint64_t)codeptr);
   uint64_t handle = region_begin(t, enter_frame);
   if (handle && place != CCT_NONE)
     region_publish(t, region_innermost(t), place);
@@ -204,7 +204,7 @@ static uint64_t creation(struct thread_state *t, const ompt_data_t *creator, con
   uint64_t word = 0;
   if (rt.task_creation && !rt_closed()) {
     rt_raise(t);
-    created = task_create(t, created_of(creator), frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
+    created = task_creation_context(t, created_of(creator), frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
     rt_lower(t);
   }
   if (!rt.online)

@@ -315,7 +315,7 @@ static void *use_interned(void *state)
     const struct format_module *module =
         modules_find(t, (uint64_t)(round % 2 ? (void *)malloc : (void *)use_interned), &index);
     wrong += !module || module->start >= module->end;
-    entered[self][round % 50] = task_enter(0, 0x100 + round % 50);
+    entered[self][round % 50] = task_context_enter(0, 0x100 + round % 50);
     strings[self][round % 50] = modules_string("text");
   }
   return NULL;

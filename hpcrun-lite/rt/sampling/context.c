@@ -136,9 +136,9 @@ static void enter_task(struct descent *path, const struct task_level *task, int 
   path->entered = 0;
   if (rt.task_creation && task) {
     if (task->created && inner > 0)
-      path->entered = task_enter(task->created, function_of(path, &path->frames[inner - 1]));
+      path->entered = task_context_enter(task->created, function_of(path, &path->frames[inner - 1]));
     if (path->entered)
-      base = task_base(path->t, path->entered);
+      base = task_context_node(path->t, path->entered);
     if (base == CCT_NONE)
       rt_lost(path->t, FORMAT_LOST_TASKS);
   }

@@ -17,18 +17,15 @@
 
 void task_start(void);
 
-/* A task is created by the calling thread, from a task that was created as `creator` (0: an implicit one), in the
- * runtime entered at enter_frame from code.  Returns its record, 0 without memory. */
-uint32_t task_create(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code);
-
-/* The context from which the runtime was entered so, in this thread's tree.  CCT_NONE without memory. */
-uint32_t task_place(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code);
+/* A task is created in the context of that node of the thread's tree, by a task that was entered as `creator` (0: an
+ * implicit one).  Returns its record, 0 without memory. */
+uint32_t task_context_create(uint32_t thread, uint32_t node, uint32_t creator);
 
 /* As what a task is entered that was created so and whose outermost function is root (module << 32 | offset).  0
  * without memory. */
-uint32_t task_enter(uint32_t created, uint64_t root);
+uint32_t task_context_enter(uint32_t created, uint64_t root);
 
 /* The node of this thread's tree below which the frames of a task entered so belong. */
-uint32_t task_base(struct thread_state *t, uint32_t entered);
+uint32_t task_context_node(struct thread_state *t, uint32_t entered);
 
 #endif
