@@ -234,16 +234,37 @@ static inline uint32_t record_new(struct thread_state *t, uint32_t index, uint64
   return made;
 }
 
+/* Is the innermost construct of the task a taskloop? */
+static bool in_taskloop(const struct task *task)
+{
+  const struct table *rows = directive_table();
+  if (task->scope.row >= __atomic_load_n(&rows->count, __ATOMIC_ACQUIRE))
+    return false;
+  const struct format_directive *row = table_at(rows, task->scope.row);
+  return row->kind == FORMAT_DIRECTIVE_TASKLOOP;
+}
+
+/* flags: OMPT's. */
+static void log_creation(struct thread_state *t, struct task *task, int flags)
+{
+  const struct task *parent = graph_task(task->parent);
+  uint64_t log_flags =
+      (task->flags & TASK_SERIAL ? GRAPHLOG_SERIAL : 0) | (task->flags & TASK_FINAL ? GRAPHLOG_FINAL : 0) |
+      (flags & ompt_task_untied ? GRAPHLOG_UNTIED : 0) | (flags & ompt_task_mergeable ? GRAPHLOG_MERGEABLE : 0) |
+      (in_taskloop(parent) ? GRAPHLOG_LOOP_TASK : 0) | (parent != t->running ? GRAPHLOG_BESIDE : 0);
+  task->name = graph_log_put_task(t, parent->name, task->scope.row, log_flags);
+}
+
 static inline uint64_t word_of(struct thread_state *t, uint32_t index, uint64_t moved, int flags)
 {
   if (!graph_log_on() && index >> INDEX_BITS == 0 && moved >> MOVED_BITS == 0)
     return (uint64_t)(uint8_t)rt.epoch << TAG_SHIFT | moved << MOVED_SHIFT | index << INDEX_SHIFT | RT_TASK_NEW;
   struct task *task;
   uint32_t made = record_new(t, index, moved, &task);
-  if (made)
-    graph_log_task(t, task, flags);
-  else
+  if (!made)
     creation_release(t, index, 1);
+  else if (graph_log_on())
+    log_creation(t, task, flags);
   return rt_task_word(made);
 }
 

@@ -3,8 +3,6 @@
 #include <stddef.h>
 #include <sys/rseq.h>
 
-#include "hpcrun-lite/rt/span/directive.h"
-#include "hpcrun-lite/rt/span/graph.h"
 #include "hpcrun-lite/rt/core/mapped.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
@@ -173,39 +171,25 @@ static uint64_t name_of(const struct thread_state *t, uint32_t number)
   return (uint64_t)t->index << 32 | number;
 }
 
-void graph_log_put_implicit(struct thread_state *t, struct task *task, const struct team *team)
+uint64_t graph_log_put_implicit(struct thread_state *t, uint64_t region, uint32_t team_size)
 {
-  uint64_t region = team ? team->name : 0;
-  task->name = name_of(t, ++t->log.tasks);
-  graph_log_put(t, GRAPHLOG_IMPLICIT, 4, (const uint64_t[]){region >> 32, (uint32_t)region, team ? team->size : 1, 0});
+  uint64_t name = name_of(t, ++t->log.tasks);
+  graph_log_put(t, GRAPHLOG_IMPLICIT, 4, (const uint64_t[]){region >> 32, (uint32_t)region, team_size, 0});
+  return name;
 }
 
-/* Is the innermost construct of the task a taskloop? */
-static bool in_taskloop(const struct task *task)
+uint64_t graph_log_put_task(struct thread_state *t, uint64_t parent, uint32_t row, uint64_t flags)
 {
-  const struct table *rows = directive_table();
-  if (task->scope.row >= __atomic_load_n(&rows->count, __ATOMIC_ACQUIRE))
-    return false;
-  const struct format_directive *row = table_at(rows, task->scope.row);
-  return row->kind == FORMAT_DIRECTIVE_TASKLOOP;
+  uint64_t name = name_of(t, ++t->log.tasks);
+  graph_log_put(t, GRAPHLOG_TASK, 4, (const uint64_t[]){parent >> 32, (uint32_t)parent, row, flags});
+  return name;
 }
 
-void graph_log_put_task(struct thread_state *t, struct task *task, int flags)
+uint64_t graph_log_put_region(struct thread_state *t, uint32_t row)
 {
-  const struct task *parent = graph_task(task->parent);
-  uint64_t log_flags =
-      (task->flags & TASK_SERIAL ? GRAPHLOG_SERIAL : 0) | (task->flags & TASK_FINAL ? GRAPHLOG_FINAL : 0) |
-      (flags & ompt_task_untied ? GRAPHLOG_UNTIED : 0) | (flags & ompt_task_mergeable ? GRAPHLOG_MERGEABLE : 0) |
-      (in_taskloop(parent) ? GRAPHLOG_LOOP_TASK : 0) | (parent != t->running ? GRAPHLOG_BESIDE : 0);
-  task->name = name_of(t, ++t->log.tasks);
-  graph_log_put(t, GRAPHLOG_TASK, 4,
-                (const uint64_t[]){parent->name >> 32, (uint32_t)parent->name, task->scope.row, log_flags});
-}
-
-void graph_log_put_region(struct thread_state *t, struct team *team)
-{
-  team->name = name_of(t, ++t->log.regions);
-  graph_log_put(t, GRAPHLOG_REGION, 1, (const uint64_t[]){team->row});
+  uint64_t name = name_of(t, ++t->log.regions);
+  graph_log_put(t, GRAPHLOG_REGION, 1, (const uint64_t[]){row});
+  return name;
 }
 
 /* Where two threads offer first, one of them names the join. */

@@ -14,9 +14,6 @@
 #include "hpcrun-lite/rt/span/clock.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
-struct task;
-struct team;
-
 enum { GRAPH_LOG_WINDOW_FIRST = 16 << 10, GRAPH_LOG_WINDOW_MAX = 256 << 10, GRAPH_LOG_PAGE = 4096 };
 
 /* CTL: a process begins to log, to a file of that name, which is made when it is needed. */
@@ -34,9 +31,9 @@ uint64_t graph_log_length(void);
 
 void graph_log_put(struct thread_state *t, enum graphlog_op op, unsigned count, const uint64_t *operands);
 void graph_log_put_run(struct thread_state *t, uint64_t moment, uint64_t work);
-void graph_log_put_implicit(struct thread_state *t, struct task *task, const struct team *team);
-void graph_log_put_task(struct thread_state *t, struct task *task, int flags);
-void graph_log_put_region(struct thread_state *t, struct team *team);
+uint64_t graph_log_put_implicit(struct thread_state *t, uint64_t region, uint32_t team_size);
+uint64_t graph_log_put_task(struct thread_state *t, uint64_t parent, uint32_t row, uint64_t flags);
+uint64_t graph_log_put_region(struct thread_state *t, uint32_t row);
 void graph_log_put_offer(struct thread_state *t, uint64_t name, struct join *join);
 void graph_log_put_take(struct thread_state *t, uint64_t name, const struct join *join);
 void graph_log_put_wait(struct thread_state *t, enum graphlog_op op, uint64_t name, int kind, uint32_t row);
@@ -86,25 +83,6 @@ static inline void graph_log_wait(struct thread_state *t, enum graphlog_op op, u
 {
   if (graph_log_on())
     graph_log_put_wait(t, op, name, kind, row);
-}
-
-/* An implicit task (team: NULL outside of any), a task and a region are made, and named.  flags: OMPT's. */
-static inline void graph_log_implicit(struct thread_state *t, struct task *task, const struct team *team)
-{
-  if (graph_log_on())
-    graph_log_put_implicit(t, task, team);
-}
-
-static inline void graph_log_task(struct thread_state *t, struct task *task, int flags)
-{
-  if (graph_log_on())
-    graph_log_put_task(t, task, flags);
-}
-
-static inline void graph_log_region(struct thread_state *t, struct team *team)
-{
-  if (graph_log_on())
-    graph_log_put_region(t, team);
 }
 
 /* The clock of the task of that name is offered to a join, and takes from one. */

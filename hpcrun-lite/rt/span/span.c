@@ -116,6 +116,12 @@ void span_begin_early(struct thread_state *t)
     graph_task(task)->flags |= TASK_EARLY;
 }
 
+static void log_implicit(struct thread_state *t, struct task *task, const struct team *team) __attribute__((noinline));
+static void log_implicit(struct thread_state *t, struct task *task, const struct team *team)
+{
+  task->name = graph_log_put_implicit(t, team ? team->name : 0, team ? team->size : 1);
+}
+
 uint32_t span_implicit_begin(struct thread_state *t, uint64_t region)
 {
   if (!region && t->task && t->running->flags & TASK_EARLY) {
@@ -140,7 +146,8 @@ uint32_t span_implicit_begin(struct thread_state *t, uint64_t region)
   bool first = !t->task && !region;
   if (!first)
     graph_log_now(t);
-  graph_log_implicit(t, task, team);
+  if (graph_log_on())
+    log_implicit(t, task, team);
   if (first) {
     take_kept(t, task, t->begun_by);
     t->begun_by = 0;
@@ -197,7 +204,8 @@ void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
   team->code = code;
   team->fork_cost = t->costs[GRAPH_FORK];
   team->forked = work_clock_moment(t);
-  graph_log_region(t, team);
+  if (graph_log_on())
+    team->name = graph_log_put_region(t, team->row);
   __atomic_store_n(&team->handle, region, __ATOMIC_RELEASE);
   graph_run(t, 0); /* until its implicit task begins, the thread works for the runtime */
 }
