@@ -76,12 +76,12 @@ static unsigned number(const struct thread_state *t)
 /* ---- memory ---- */
 
 struct item {
-  struct pool_record pool;
+  struct pool_item pool;
   uint64_t owner;
 };
 
 static struct pool pool;
-static struct pool_hand hands[THREADS];
+static struct pool_cache hands[THREADS];
 enum { HELD = 300 };
 static uint32_t held[THREADS][HELD];
 static atomic_int wrong;

@@ -8,5 +8,5 @@ void rt_begin(void)
 {
   sys_wipe_on_fork(&rt_home, sizeof rt_home);
   rt_home.ours = true;
-  atomic_store(&rt.ticking, 0);
+  atomic_store(&rt.running_timers, 0);
 }

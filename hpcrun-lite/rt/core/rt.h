@@ -48,16 +48,16 @@ enum source_how { SOURCE_OFF, SOURCE_PERF, SOURCE_TIMER };
 /* One event of one thread. */
 struct source {
   enum source_how how;
-  uint8_t event;             /* index into rt.events                               */
-  bool first;                /* no sample yet: stands for one whole period         */
-  bool unsettled;            /* perf: has its random first period still            */
-  uint8_t frequent_switches; /* perf: samples in a row with many switches        */
-  struct sys_own own;        /* perf: its number as the signal names it; may be closed */
-  bool fd_open;              /* we keep it (count events)                          */
-  void *page;                /* perf: keeps the event alive                        */
-  uint32_t switches;         /* perf: the page's sequence at the last sample    */
+  uint8_t event;               /* index into rt.events                               */
+  bool first;                  /* no sample yet: stands for one whole period         */
+  bool initial_period;         /* perf: has its random first period still            */
+  uint8_t high_switch_samples; /* perf: samples in a row with many switches        */
+  struct sys_own own;          /* perf: its number as the signal names it; may be closed */
+  bool fd_open;                /* we keep it (count events)                          */
+  void *page;                  /* perf: keeps the event alive                        */
+  uint32_t switches;           /* perf: the page's sequence at the last sample    */
   int timer;
-  bool throttled;           /* its timer does, since the thread sleeps       */
+  bool suspended;           /* its timer does, since the thread sleeps       */
   uint64_t asked;           /* nominal period, ns or counts                       */
   uint64_t period;          /* that it has now: longer where threads are many     */
   uint64_t last;            /* clock or count at the last sample                  */
@@ -75,7 +75,7 @@ struct call_cache {
 };
 
 /* A subtree of this thread's that hangs below a region whose origin is not known yet. */
-struct pending {
+struct pending_region {
   uint32_t region, node;
   uint32_t samples; /* since it was met first */
 };
@@ -85,16 +85,16 @@ enum work_how { WORK_ASK, WORK_PAGE, WORK_RSEQ };
 
 /* A thread's work until now: see rt/span/work_clock.h. */
 struct work {
-  uint64_t since;               /* moment from which the fragment's work counts     */
-  uint64_t done;                /* work of the fragment before that moment          */
-  const uint64_t *switch_mark;  /* CPU time: reads `standing` while the thread was  */
-  uint64_t switch_mark_set;     /*   not switched out since base_ticks              */
-  uint64_t base_ns, base_ticks; /* CPU time of the thread at a moment               */
-  uint64_t wait_since;          /* moment at which it began to wait for a lock      */
-  uint64_t units;               /* reported by the program, or counted until now    */
-  uint64_t idle_ns;             /* time that the counter did not count              */
-  const void *page;             /* an event of our own, NULL = none                 */
-  struct sys_own own;           /* the counter, fd -1 = none                        */
+  uint64_t since;                   /* moment from which the fragment's work counts     */
+  uint64_t done;                    /* work of the fragment before that moment          */
+  const uint64_t *switch_indicator; /* CPU time: reads `standing` while the thread was  */
+  uint64_t unswitched_value;        /*   not switched out since base_ticks              */
+  uint64_t base_ns, base_ticks;     /* CPU time of the thread at a moment               */
+  uint64_t wait_since;              /* moment at which it began to wait for a lock      */
+  uint64_t units;                   /* reported by the program, or counted until now    */
+  uint64_t idle_ns;                 /* time that the counter did not count              */
+  const void *page;                 /* an event of our own, NULL = none                 */
+  struct sys_own own;               /* the counter, fd -1 = none                        */
   enum work_how how;
 };
 
@@ -128,7 +128,7 @@ struct instance_hold {
 };
 
 /* Children that the thread has ended and that nobody has been told of: see rt/span/explicit_task.h. */
-struct reported_ends {
+struct held_ends {
   uint32_t creation, refs;
   uint64_t count, work, span;
 };
@@ -159,7 +159,7 @@ struct activity {
 struct blame {
   uint64_t time_ns, per_busy_ns, in_use_ns;
   uint64_t samples;
-  bool nobody; /* all threads wait, and nobody sleeps: it is the runtime that keeps them waiting */
+  bool all_wait; /* all threads wait, and nobody sleeps: it is the runtime that keeps them waiting */
 };
 
 struct thread_state {
@@ -176,15 +176,15 @@ struct thread_state {
   uint64_t changes;                /* of the state, by callbacks                               */
   uint64_t idle_ticks, lockwait_ticks;
 
-  uint32_t unrecorded;                   /* regions begun without a record that have not ended */
+  uint32_t unrecorded_regions;           /* regions begun without a record that have not ended */
   uint32_t region_depth;                 /* regions of ours that are open                      */
   uint32_t live_slot;                    /* of rt/blame.c                                      */
   bool worker;                           /* made by the OpenMP runtime                                       */
   bool slept;                            /* blocked since the last sample                      */
   uint64_t region_since, region_ticks;   /* as master of outermost regions          */
   uint64_t blocked_since, blocked_ticks; /* in calls of the program's               */
-  uint64_t doubt;                        /* changes + 1 at a sample that contradicted the state */
-  struct blame before;                   /* sums over all samples when it was blocked           */
+  uint64_t contradicted_at;              /* changes + 1 at a sample that contradicted the state */
+  struct blame sums_at_block;            /* sums over all samples when it was blocked           */
 
   uint32_t index;
   int tid;
@@ -197,7 +197,7 @@ struct thread_state {
   struct table nodes, links, values;
   uint32_t free_nodes;    /* list of freed nodes                            */
   uint32_t known_regions; /* ended regions of ours that wait for their link */
-  struct pending pending[RT_PENDING_MAX];
+  struct pending_region pending[RT_PENDING_MAX];
   unsigned pending_count;
 
   /* the graph: rt/span/span.h */
@@ -205,14 +205,14 @@ struct thread_state {
   struct task *running; /* its record */
   uint32_t outer_task;  /* that ran before the present one began */
   struct task *outer_running;
-  struct place *place; /* of rt/span/explicit_task.c */
-  ompt_data_t
-      *begun; /* the data word of that task, as long as it does not name the record: see rt/span/explicit_task.h */
-  uint32_t begun_by; /* clock of who created it, until it has a task: see span_take_over() */
+  struct end_slot *end_slot; /* of rt/span/explicit_task.c */
+  ompt_data_t *running_data; /* the data word of that task, as long as it does not name the record: see
+                                rt/span/explicit_task.h */
+  uint32_t inherited_clock;  /* clock of who created it, until it has a task: see span_take_over() */
   unsigned fragment_samples;
   uint64_t total_work;
-  uint64_t waited_until, task_ended; /* moments: of the last wait, of the last task */
-  uint64_t costs[3];                 /* enum graph_cost                             */
+  uint64_t wait_ended, task_ended; /* moments: of the last wait, of the last task */
+  uint64_t costs[3];               /* enum graph_cost                             */
   struct work work;
   struct graph_log_stream log;
   struct {
@@ -225,8 +225,8 @@ struct thread_state {
   struct table totals; /* by row */
   struct credit critical_path_credits[32];
   struct instance_hold holds[8];
-  struct reported_ends ends;
-  struct pool_hand free_tasks, free_groups, free_creations, free_segments, free_instances, free_cells, free_edges,
+  struct held_ends held;
+  struct pool_cache free_tasks, free_groups, free_creations, free_segments, free_instances, free_sets, free_edges,
       free_addresses, free_buckets;
   struct format_chunk *fold_chunk;
 
@@ -267,12 +267,12 @@ static inline void rt_flag(bool *flag, bool value)
 /* Changes of `inside` by its own thread: by one instruction, a plain one, which the compiler moves nothing across.  So
  * a handler on this thread sees what it says; and who reads 0, with acquire, sees what the thread has written before,
  * as every store of the machine's is a release.  For the other direction see rt_closed(). */
-static inline void rt_raise(struct thread_state *t)
+static inline void rt_inside_inc(struct thread_state *t)
 {
   __asm__ volatile("incl %0" : "+m"(t->inside) : : "memory", "cc");
 }
 
-static inline void rt_lower(struct thread_state *t)
+static inline void rt_inside_dec(struct thread_state *t)
 {
   __asm__ volatile("decl %0" : "+m"(t->inside) : : "memory", "cc");
 }
@@ -281,7 +281,7 @@ static inline bool rt_enter(struct thread_state *t)
 {
   if (t->inside)
     return false;
-  rt_raise(t);
+  rt_inside_inc(t);
   return true;
 }
 
@@ -322,7 +322,7 @@ static inline uint32_t rt_task_index(uint64_t word)
 
 /* amount * share / all, rounded down, by integers: the program's rounding mode would change what floating point gives,
  * its traps would end it there, and its flags would show.  Beyond 64 bits the largest number, for all = 0 nothing. */
-static inline uint64_t rt_part(uint64_t amount, uint64_t share, uint64_t all)
+static inline uint64_t rt_scale(uint64_t amount, uint64_t share, uint64_t all)
 {
   unsigned __int128 product = (unsigned __int128)amount * share;
   uint64_t quotient = (uint64_t)product, above = (uint64_t)(product >> 64);

@@ -48,7 +48,7 @@ struct rt_process {
    */
   _Alignas(64) atomic_int in_use; /* OpenMP threads, see rt/blame.h */
   atomic_int in_use_max;
-  atomic_uint ticking; /* timers of elapsed time that go, see rt/source.c */
+  atomic_uint running_timers; /* timers of elapsed time that go, see rt/source.c */
 
   _Alignas(64) ompt_get_state_t get_state;
   ompt_get_task_info_t get_task_info;

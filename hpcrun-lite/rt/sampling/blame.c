@@ -89,9 +89,9 @@ bool blame_block(struct thread_state *t)
   t->blocked_since = rt_ticks();
   rt_flag(&activity->blocked, true);
   if (rt.wall)
-    t->before = (struct blame){.time_ns = atomic_load(&sampled_ns),
-                               .per_busy_ns = atomic_load(&sampled_per_busy_ns),
-                               .in_use_ns = atomic_load(&sampled_in_use_ns)};
+    t->sums_at_block = (struct blame){.time_ns = atomic_load(&sampled_ns),
+                                      .per_busy_ns = atomic_load(&sampled_per_busy_ns),
+                                      .in_use_ns = atomic_load(&sampled_in_use_ns)};
   else if (activity->openmp)
     blame_in_use(-1);
   t->changes++;
@@ -119,7 +119,7 @@ static bool in_region(const struct thread_state *t)
 }
 
 /* Returns whether all threads wait. */
-static bool count(const struct thread_state *self, uint32_t *busy, uint32_t *in_use)
+static bool count_threads(const struct thread_state *self, uint32_t *busy, uint32_t *in_use)
 {
   uint32_t all = __atomic_load_n(&live.count, __ATOMIC_ACQUIRE), waiting = 0, blocked = 0;
   bool known = self->activity.openmp; /* else it has not met the runtime yet, and nor have others */
@@ -138,20 +138,20 @@ static bool count(const struct thread_state *self, uint32_t *busy, uint32_t *in_
     else
       waiting += in_region(t);
   }
-  bool nobody = *busy == 0 && blocked == 0 && waiting && in_region(self);
-  if (nobody) { /* who waits is charged as overhead, and shares with all who wait */
+  bool all_wait = *busy == 0 && blocked == 0 && waiting && in_region(self);
+  if (all_wait) { /* who waits is charged as overhead, and shares with all who wait */
     *busy = waiting;
     waiting = 0;
   }
   *busy += *busy == 0;
   *in_use = *busy + waiting;
-  return nobody;
+  return all_wait;
 }
 
 /* amount * share / all, rounded: half a unit more, before the rest is cut off. */
 static uint64_t part(uint64_t amount, uint64_t share, uint64_t all)
 {
-  return (rt_part(2 * amount, share, all) + 1) / 2;
+  return (rt_scale(2 * amount, share, all) + 1) / 2;
 }
 
 struct blame blame_share(struct thread_state *t, uint64_t time_ns)
@@ -159,15 +159,15 @@ struct blame blame_share(struct thread_state *t, uint64_t time_ns)
   struct blame share = {.time_ns = time_ns, .samples = 1};
   if (t->slept) {
     t->slept = false;
-    uint64_t passed = atomic_load(&sampled_ns) - t->before.time_ns;
+    uint64_t passed = atomic_load(&sampled_ns) - t->sums_at_block.time_ns;
     if (passed) {
-      share.per_busy_ns = part(time_ns, atomic_load(&sampled_per_busy_ns) - t->before.per_busy_ns, passed);
-      share.in_use_ns = part(time_ns, atomic_load(&sampled_in_use_ns) - t->before.in_use_ns, passed);
+      share.per_busy_ns = part(time_ns, atomic_load(&sampled_per_busy_ns) - t->sums_at_block.per_busy_ns, passed);
+      share.in_use_ns = part(time_ns, atomic_load(&sampled_in_use_ns) - t->sums_at_block.in_use_ns, passed);
       return share;
     }
   }
   uint32_t busy, in_use;
-  share.nobody = count(t, &busy, &in_use);
+  share.all_wait = count_threads(t, &busy, &in_use);
   share.per_busy_ns = part(time_ns, 1, busy);
   share.in_use_ns = part(time_ns, in_use, busy);
   if (rt.wall) {
@@ -205,8 +205,8 @@ void blame_check(struct thread_state *t, uint64_t pc)
     wrong = in_program(t, pc);
   else if (rt.get_state)
     wrong = runtime_waits(rt.get_state(&wait_id));
-  bool again = wrong && t->doubt == t->changes + 1;
-  t->doubt = wrong ? t->changes + 1 : 0;
+  bool again = wrong && t->contradicted_at == t->changes + 1;
+  t->contradicted_at = wrong ? t->changes + 1 : 0;
   if (!again)
     return;
   if (blocked) { /* it left the call by longjmp: nobody's fault */

@@ -68,7 +68,7 @@ void cct_release(struct thread_state *t)
   table_release(&t->values);
 }
 
-static uint32_t explicit_task_find(struct thread_state *t, uint32_t parent, struct cct_key key)
+static uint32_t child_find(struct thread_state *t, uint32_t parent, struct cct_key key)
 {
   uint32_t wanted = kind_what(key), before = 0;
   struct cct_link *top = link_of(t, parent);
@@ -87,13 +87,13 @@ static uint32_t explicit_task_find(struct thread_state *t, uint32_t parent, stru
   return 0;
 }
 
-static void explicit_task_attach(struct thread_state *t, uint32_t parent, uint32_t child)
+static void child_attach(struct thread_state *t, uint32_t parent, uint32_t child)
 {
   link_of(t, child)->next = link_of(t, parent)->child;
   link_of(t, parent)->child = child;
 }
 
-static void explicit_task_detach(struct thread_state *t, uint32_t parent, uint32_t child)
+static void child_detach(struct thread_state *t, uint32_t parent, uint32_t child)
 {
   uint32_t *at = &link_of(t, parent)->child;
   while (*at && *at != child)
@@ -105,12 +105,12 @@ static void explicit_task_detach(struct thread_state *t, uint32_t parent, uint32
 
 uint32_t cct_child(struct thread_state *t, uint32_t parent, struct cct_key key)
 {
-  uint32_t child = explicit_task_find(t, parent, key);
+  uint32_t child = child_find(t, parent, key);
   if (child)
     return child;
   child = node_new(t, parent, key);
   if (child != CCT_NONE)
-    explicit_task_attach(t, parent, child);
+    child_attach(t, parent, child);
   return child;
 }
 
@@ -177,15 +177,15 @@ static void subtree_merge(struct thread_state *t, uint32_t from, uint32_t to,
     if (child) {
       const struct format_node *node = cct_node(t, child);
       struct cct_key key = {(enum format_kind)(node->kind_what >> 24), node->kind_what & FORMAT_WHAT_MAX, node->offset};
-      uint32_t twin = explicit_task_find(t, to, key);
+      uint32_t twin = child_find(t, to, key);
       if (twin) {
         from = child;
         to = twin;
         continue;
       }
-      explicit_task_detach(t, from, child);
+      child_detach(t, from, child);
       cct_node(t, child)->parent = to;
-      explicit_task_attach(t, to, child);
+      child_attach(t, to, child);
       continue;
     }
     uint32_t parent = cct_node(t, from)->parent, done = from, other = to;
@@ -194,7 +194,7 @@ static void subtree_merge(struct thread_state *t, uint32_t from, uint32_t to,
     moved(t, from, to);
     bool last = from == top;
     if (!last)
-      explicit_task_detach(t, parent, from);
+      child_detach(t, parent, from);
     from = parent;
     to = cct_node(t, to)->parent;
     node_merged(t, done, other, named);
@@ -207,9 +207,9 @@ void cct_rekey(struct thread_state *t, uint32_t node, struct cct_key key,
                void (*moved)(struct thread_state *t, uint32_t from, uint32_t to))
 {
   struct format_node *at = cct_node(t, node);
-  uint32_t parent = at->parent, twin = explicit_task_find(t, parent, key);
+  uint32_t parent = at->parent, twin = child_find(t, parent, key);
   if (twin && twin != node) {
-    explicit_task_detach(t, parent, node);
+    child_detach(t, parent, node);
     subtree_merge(t, node, twin, moved);
     return;
   }

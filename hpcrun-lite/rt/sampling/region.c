@@ -4,7 +4,7 @@
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
-enum { REGIONS_FIRST = 256, LOCK_TRIES = 10000, PATIENCE = 8 };
+enum { REGIONS_FIRST = 256, LOCK_TRIES = 10000, ASK_AFTER = 8 };
 
 /* Of a record's word: the instance has not ended.  The lower bits count its users. */
 #define OPEN (1u << 31)
@@ -163,7 +163,7 @@ uint64_t region_begin(struct thread_state *t, uint64_t enter_frame)
 }
 
 /* One user less; the last one makes the record reusable. */
-static void let_go(uint32_t index)
+static void drop_user(uint32_t index)
 {
   struct format_region *region = at(index);
   uint64_t word = __atomic_sub_fetch(&region->word, 1, __ATOMIC_ACQ_REL);
@@ -209,7 +209,7 @@ void region_close(struct thread_state *t)
     t->known_regions = index;
     return;
   }
-  let_go(index);
+  drop_user(index);
 }
 
 uint64_t region_current(const struct thread_state *t)
@@ -258,7 +258,7 @@ static uint32_t link_node(struct thread_state *t, const struct format_region *re
 }
 
 /* Becomes a user of the instance, if it is not over. */
-static bool take(struct format_region *region, uint64_t handle)
+static bool add_user(struct format_region *region, uint64_t handle)
 {
   uint64_t word = __atomic_load_n(&region->word, __ATOMIC_ACQUIRE);
   do {
@@ -269,7 +269,7 @@ static bool take(struct format_region *region, uint64_t handle)
 }
 
 /* Takes it upon the caller to see to it that the region's creation context is told: once, whatever comes of it. */
-static bool see_to(struct format_region *region)
+static bool claim_request(struct format_region *region)
 {
   uint32_t unknown = FORMAT_REGION_UNKNOWN;
   return __atomic_compare_exchange_n(&region->state, &unknown, FORMAT_REGION_ASKED, false, __ATOMIC_ACQ_REL,
@@ -290,16 +290,16 @@ static void ask_master(struct format_region *region, uint32_t samples)
   const struct activity *is = &master->activity;
   bool waits = __atomic_load_n(&is->idle, __ATOMIC_RELAXED) || __atomic_load_n(&is->lockwait, __ATOMIC_RELAXED);
   bool held = __atomic_load_n(&is->blocked, __ATOMIC_RELAXED);
-  if ((waits || (samples > PATIENCE && !held)) && see_to(region))
+  if ((waits || (samples > ASK_AFTER && !held)) && claim_request(region))
     sys_signal_thread(rt.pid, master->tid, RT_SIGNAL, (void *)&sample_publish);
 }
 
 bool region_publish_open(const struct thread_state *t)
 {
-  bool tell = false;
+  bool publish = false;
   for (uint32_t index = t->open_region; index; index = at(index)->next)
-    tell |= at(index)->team > 1 && state_of(at(index)) == FORMAT_REGION_UNKNOWN && see_to(at(index));
-  return tell;
+    publish |= at(index)->team > 1 && state_of(at(index)) == FORMAT_REGION_UNKNOWN && claim_request(at(index));
+  return publish;
 }
 
 /* Where frames go whose region's origin is not known and will not be. */
@@ -321,7 +321,7 @@ uint32_t region_base(struct thread_state *t, uint64_t handle)
       ask_master(region, ++t->pending[i].samples);
       return t->pending[i].node;
     }
-  if (!take(region, handle))
+  if (!add_user(region, handle))
     return CCT_NONE;
   bool linked = __atomic_load_n(&region->state, __ATOMIC_ACQUIRE) == FORMAT_REGION_LINKED;
   bool room = t->pending_count < RT_PENDING_MAX;
@@ -331,14 +331,14 @@ uint32_t region_base(struct thread_state *t, uint64_t handle)
   else if (room)
     node = cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_PLACEHOLDER, 0, (uint32_t)handle});
   if (linked || node == CCT_NONE)
-    let_go((uint32_t)handle);
+    drop_user((uint32_t)handle);
   else
-    t->pending[t->pending_count++] = (struct pending){.region = (uint32_t)handle, .node = node};
+    t->pending[t->pending_count++] = (struct pending_region){.region = (uint32_t)handle, .node = node};
   return linked || room ? node : partial_node(t);
 }
 
 /* Links of our own regions follow a node that was merged into another. */
-static void follow(struct thread_state *t, uint32_t from, uint32_t to)
+static void follow_merge(struct thread_state *t, uint32_t from, uint32_t to)
 {
   for (uint32_t index = t->open_region; index; index = at(index)->next)
     if (region_known(at(index)) && at(index)->link_node == from)
@@ -366,7 +366,7 @@ static void promote(struct thread_state *t)
     }
     __atomic_store_n(&at(index)->state, FORMAT_REGION_LINKED, __ATOMIC_RELEASE);
     *place = at(index)->next;
-    let_go(index);
+    drop_user(index);
   }
 }
 
@@ -374,14 +374,14 @@ void region_fold(struct thread_state *t)
 {
   unsigned kept = 0, count = t->pending_count;
   for (unsigned i = 0; i < count; i++) {
-    struct pending pending = t->pending[i];
+    struct pending_region pending = t->pending[i];
     const struct format_region *region = at(pending.region);
     if (__atomic_load_n(&region->state, __ATOMIC_ACQUIRE) != FORMAT_REGION_LINKED) {
       t->pending[kept++] = pending;
       continue;
     }
-    cct_rekey(t, pending.node, (struct cct_key){FORMAT_KIND_LINK, region->owner, region->link_node}, follow);
-    let_go(pending.region);
+    cct_rekey(t, pending.node, (struct cct_key){FORMAT_KIND_LINK, region->owner, region->link_node}, follow_merge);
+    drop_user(pending.region);
   }
   t->pending_count = kept;
   if (kept < count)

@@ -36,7 +36,7 @@ static bool charge_waiting(struct thread_state *t, const struct blame *share)
     if (!blame_wait(t->wait_id, share))
       rt_lost(t, FORMAT_LOST_BLAME);
   } else if (t->activity.idle) {
-    if (share->nobody)
+    if (share->all_wait)
       return false;
     record->samples_idle++;
     record->idle_sampled_ns += share->time_ns;
@@ -82,7 +82,7 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
   if (driver && rt.online && node != CCT_NONE)
     span_sample(t, node, weight);
   if (driver)
-    charge_time(t, node, overhead || share.nobody ? METRIC_OVERHEAD : METRIC_WORK, &share);
+    charge_time(t, node, overhead || share.all_wait ? METRIC_OVERHEAD : METRIC_WORK, &share);
   else if (node == CCT_NONE || !cct_add(t, node, event_metric(event), weight) ||
            (counted && !cct_add(t, node, METRIC_SAMPLES, 1)))
     rt_lost(t, FORMAT_LOST_MEMORY);
@@ -99,7 +99,7 @@ void sample_end(struct thread_state *t, uint64_t cpu_ns)
 {
   for (unsigned i = 0; i < rt.event_count; i++) {
     struct source *source = &t->sources[i];
-    uint64_t unsampled = source_unsampled(source, cpu_ns);
+    uint64_t unsampled = source_throttled_ns(source, cpu_ns);
     if (unsampled > source->period && !atomic_load_explicit(&rt.paused, memory_order_relaxed))
       refuse(t, source, unsampled);
     source->throttled_until = 0; /* it may be asked again at the process's end */
@@ -137,7 +137,7 @@ bool sample_signal(const siginfo_t *info, void *context)
         times_refresh(t);
       }
       if (source)
-        source_took(t, source, began);
+        source_sample_taken(t, source, began);
       rt_leave(t);
     } else if (source) {
       refuse(t, source, weight);

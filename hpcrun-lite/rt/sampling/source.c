@@ -98,28 +98,28 @@ static bool perf_start(struct thread_state *t, struct source *source, uint64_t p
  * an update that is lost is one sample less in a mean. */
 static _Atomic uint64_t mean_ns;
 
-/* Threads for which there is a core are awake, and rest between samples anyway (source_took()); all others together
- * may take a quarter of the machine. */
-uint64_t source_bearable(uint64_t asked_ns)
+/* Threads for which there is a core are awake, and rest between samples anyway (source_sample_taken()); all others
+ * together may take a quarter of the machine. */
+uint64_t source_min_period(uint64_t asked_ns)
 {
   enum { DELIVERY_NS = 20000, SHARE = 4 };
-  uint64_t ticking = atomic_load_explicit(&rt.ticking, memory_order_relaxed), cpus = rt.cpus ? rt.cpus : 1;
-  if (ticking <= cpus)
+  uint64_t running = atomic_load_explicit(&rt.running_timers, memory_order_relaxed), cpus = rt.cpus ? rt.cpus : 1;
+  if (running <= cpus)
     return asked_ns;
   uint64_t each = DELIVERY_NS + atomic_load_explicit(&mean_ns, memory_order_relaxed);
-  uint64_t least = (ticking - cpus) * each * SHARE / cpus;
+  uint64_t least = (running - cpus) * each * SHARE / cpus;
   return least > asked_ns ? least : asked_ns;
 }
 
 /* A sample of elapsed time has been taken, which began when it was weighed. */
-static void adapt(struct source *source)
+static void adapt_period(struct source *source)
 {
   enum { SAMPLES = 64, LONGEST_NS = 1000000 }; /* longer: it was switched out */
   uint64_t took = sys_monotonic_ns() - source->last, mean = atomic_load_explicit(&mean_ns, memory_order_relaxed);
   took = took < LONGEST_NS ? took : LONGEST_NS;
   atomic_store_explicit(&mean_ns, mean - mean / SAMPLES + took / SAMPLES, memory_order_relaxed);
-  uint64_t period = source_bearable(source->asked);
-  if (!source->throttled && (period > source->period + source->period / 4 || period + period / 4 < source->period)) {
+  uint64_t period = source_min_period(source->asked);
+  if (!source->suspended && (period > source->period + source->period / 4 || period + period / 4 < source->period)) {
     source->period = period;
     sys_timer_set(source->timer, period, period);
   }
@@ -157,19 +157,19 @@ static bool start_one(struct thread_state *t, struct source *source)
   switch (event->clock) {
   case EVENT_WALL_TIME:
     source->last = sys_monotonic_ns();
-    atomic_fetch_add(&rt.ticking, 1);
-    source->period = source_bearable(source->asked);
-    source->throttled = !timer_start(t, source, CLOCK_MONOTONIC);
-    if (source->throttled)
-      atomic_fetch_sub(&rt.ticking, 1);
-    return !source->throttled;
+    atomic_fetch_add(&rt.running_timers, 1);
+    source->period = source_min_period(source->asked);
+    source->suspended = !timer_start(t, source, CLOCK_MONOTONIC);
+    if (source->suspended)
+      atomic_fetch_sub(&rt.running_timers, 1);
+    return !source->suspended;
   case EVENT_CPU_TIME:
-    source->unsettled = !rt.timers_for_cpu && perf_start(t, source, random_phase(t, source->period));
+    source->initial_period = !rt.timers_for_cpu && perf_start(t, source, random_phase(t, source->period));
     /* Making an event takes long where others fork or map memory: that is not the program's time. */
     source->last = sys_thread_cpu_ns();
     if ((int)source->event == rt.driver)
       t->cpu_start_ns = source->last;
-    if (!source->unsettled)
+    if (!source->initial_period)
       return timer_start(t, source, CLOCK_THREAD_CPUTIME_ID);
     perf_armed(source);
     return true;
@@ -193,14 +193,14 @@ void source_start(struct thread_state *t)
   }
 }
 
-/* Of those that count, see source_bearable(). */
-static void set_throttled(struct source *source, bool throttled)
+/* Of those that count, see source_min_period(). */
+static void set_suspended(struct source *source, bool suspended)
 {
   if (source->how != SOURCE_TIMER || rt.events[source->event].clock != EVENT_WALL_TIME ||
-      source->throttled == throttled)
+      source->suspended == suspended)
     return;
-  source->throttled = throttled;
-  atomic_fetch_add(&rt.ticking, throttled ? -1u : 1u); /* the handler sees the flag: nothing moves across */
+  source->suspended = suspended;
+  atomic_fetch_add(&rt.running_timers, suspended ? -1u : 1u); /* the handler sees the flag: nothing moves across */
 }
 
 void source_stop(struct thread_state *t)
@@ -209,7 +209,7 @@ void source_stop(struct thread_state *t)
     struct source *source = &t->sources[i];
     if (source->how == SOURCE_TIMER)
       sys_timer_stop(source->timer);
-    set_throttled(source, true);
+    set_suspended(source, true);
     if (source->how == SOURCE_PERF) {
       sys_unmap(source->page, PAGE);
       if (source->fd_open)
@@ -225,7 +225,7 @@ void source_suspend(struct thread_state *t)
 {
   for (unsigned i = 0; i < rt.event_count; i++)
     if (t->sources[i].how == SOURCE_TIMER) {
-      set_throttled(&t->sources[i], true); /* first: a sample that still comes does not set it going again */
+      set_suspended(&t->sources[i], true); /* first: a sample that still comes does not set it going again */
       sys_timer_set(t->sources[i].timer, 0, 0);
     }
 }
@@ -234,7 +234,7 @@ void source_go_on(struct thread_state *t)
 {
   for (unsigned i = 0; i < rt.event_count; i++)
     if (t->sources[i].how == SOURCE_TIMER) {
-      set_throttled(&t->sources[i], false);
+      set_suspended(&t->sources[i], false);
       sys_timer_set(t->sources[i].timer, 1, t->sources[i].period);
     }
 }
@@ -251,10 +251,10 @@ bool source_too_early(const struct source *source)
   return source->throttled_until && clock_ns(source) < source->throttled_until;
 }
 
-uint64_t source_unsampled(const struct source *source, uint64_t cpu_ns)
+uint64_t source_throttled_ns(const struct source *source, uint64_t cpu_ns)
 {
   uint64_t now = rt.events[source->event].clock == EVENT_CPU_TIME ? cpu_ns : sys_monotonic_ns();
-  return source->throttled_until && !source->throttled && now > source->last ? now - source->last : 0;
+  return source->throttled_until && !source->suspended && now > source->last ? now - source->last : 0;
 }
 
 /* Most samples are short, and the clock need not be asked: a tick is no longer than a nanosecond. */
@@ -268,14 +268,14 @@ static void throttle_after(struct source *source, uint64_t began)
   source->throttled_until = now + THROTTLE_SHARE * (now - source->last);
 }
 
-void source_took(struct thread_state *t, struct source *source, uint64_t began)
+void source_sample_taken(struct thread_state *t, struct source *source, uint64_t began)
 {
   throttle_after(source, began);
   if (rt.events[source->event].clock != EVENT_WALL_TIME)
     return;
   if (source->period > source->asked)
     t->record->lost[FORMAT_LOST_RATE] += source->period / source->asked - 1;
-  adapt(source);
+  adapt_period(source);
 }
 
 struct source *source_of(struct thread_state *t, const siginfo_t *info)
@@ -315,8 +315,8 @@ static bool switches_often(struct source *source, uint64_t weight_ns)
   uint32_t switches = (sequence - source->switches) / 2;
   source->switches = sequence;
   bool often = source->period >= TICK_MAX_NS && (uint64_t)switches * SWITCH_NS * SHARE_MAX > weight_ns;
-  source->frequent_switches = often ? source->frequent_switches + 1 : 0;
-  return source->frequent_switches >= IN_A_ROW;
+  source->high_switch_samples = often ? source->high_switch_samples + 1 : 0;
+  return source->high_switch_samples >= IN_A_ROW;
 }
 
 static void change_to_timer(struct thread_state *t, struct source *source)
@@ -324,35 +324,35 @@ static void change_to_timer(struct thread_state *t, struct source *source)
   void *page = source->page;
   if (!timer_start(t, source, CLOCK_THREAD_CPUTIME_ID)) {
     source->how = SOURCE_PERF;
-    source->frequent_switches = 0;
+    source->high_switch_samples = 0;
     return;
   }
   source->page = NULL;
-  work_clock_follow(t);
+  work_clock_choose_indicator(t);
   sys_unmap(page, PAGE);
 }
 
 /* The random first period is over. */
 static void settle_period(struct thread_state *t, struct source *source)
 {
-  source->unsettled = false;
+  source->initial_period = false;
   if (!perf_start(t, source, source->period)) {
     sys_unmap(source->page, PAGE); /* it would go on with its random first period */
     source->page = NULL;
     if (!timer_start(t, source, CLOCK_THREAD_CPUTIME_ID))
       rt_lost(t, FORMAT_LOST_EVENTS);
   }
-  work_clock_follow(t);
+  work_clock_choose_indicator(t);
 }
 
 /* That takes long where others fork or map memory.  Who closes waits for it. */
-static void set_up_anew(struct thread_state *t, struct source *source)
+static void rearm(struct thread_state *t, struct source *source)
 {
   uint64_t began = source->last;
   if (!rt_enter(t))
     return;
   if (!rt_closed()) {
-    if (source->unsettled)
+    if (source->initial_period)
       settle_period(t, source);
     else
       change_to_timer(t, source);
@@ -373,8 +373,8 @@ uint64_t source_weight(struct thread_state *t, struct source *source)
     /* Code of ours that was interrupted may be reading the page (rt/span/work_clock.c): then at the next sample. */
     bool may_unmap = source->how == SOURCE_PERF && !t->inside;
     uint64_t weight = time_weight(source, sys_thread_cpu_ns());
-    if (may_unmap && (source->unsettled || switches_often(source, weight)))
-      set_up_anew(t, source);
+    if (may_unmap && (source->initial_period || switches_often(source, weight)))
+      rearm(t, source);
     return weight;
   }
   case EVENT_COUNT:

@@ -29,13 +29,13 @@ void source_go_on(struct thread_state *t);
 bool source_too_early(const struct source *source);
 
 /* What has passed since the last sample, if that took long and none has followed.  cpu_ns: the thread's clock. */
-uint64_t source_unsampled(const struct source *source, uint64_t cpu_ns);
+uint64_t source_throttled_ns(const struct source *source, uint64_t cpu_ns);
 
 /* A sample was taken, which began at that moment (rt_ticks). */
-void source_took(struct thread_state *t, struct source *source, uint64_t began);
+void source_sample_taken(struct thread_state *t, struct source *source, uint64_t began);
 
 /* The period of samples of elapsed time that is bearable, where so long a one was asked for. */
-uint64_t source_bearable(uint64_t asked_ns);
+uint64_t source_min_period(uint64_t asked_ns);
 
 /* The source that sent this signal, NULL if it is none of ours. */
 struct source *source_of(struct thread_state *t, const siginfo_t *info);

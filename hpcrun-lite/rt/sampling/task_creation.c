@@ -38,7 +38,7 @@ static bool same_stack(const struct stack *stack, const struct stack *wanted)
 }
 
 /* Keeps the words of the stack that was just walked, if they are not too many and lie on the thread's own stack. */
-static void remember(const struct thread_state *t, struct stack *stack, const struct context_place *place)
+static void keep_words(const struct thread_state *t, struct stack *stack, const struct context_place *place)
 {
   stack->count = 0;
   for (int i = place->first; i < place->end; i++) {
@@ -63,7 +63,7 @@ static struct stack *find_stack(struct thread_state *t, uint32_t creator, uint64
   stack->entered = place.entered;
   if (place.node != CCT_NONE && cct_kind(t, cct_top(t, place.node)) == FORMAT_KIND_PLACEHOLDER)
     stack->node = CCT_NONE; /* it may be moved: the region's begin could not be looked at */
-  remember(t, stack, &place);
+  keep_words(t, stack, &place);
   stack->known = stack->node != CCT_NONE && stack->count == (uint32_t)(place.end - place.first);
   return stack;
 }

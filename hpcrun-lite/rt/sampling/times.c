@@ -37,7 +37,7 @@ static struct rate rate_at(uint64_t now_ns)
 uint64_t times_ticks_to_ns(uint64_t ticks)
 {
   struct rate rate = rate_at(sys_monotonic_ns());
-  return rt_part(ticks, rate.ns, rate.ticks);
+  return rt_scale(ticks, rate.ns, rate.ticks);
 }
 
 /* Ticks in a state, with what has passed since it began if it still lasts. */
@@ -58,10 +58,10 @@ void times_thread(struct thread_state *t, uint64_t cpu_ns)
   record->wall_ns = now_ns - start.ns - record->start_ns;
   if (cpu_ns > t->cpu_start_ns)
     record->cpu_ns = cpu_ns - t->cpu_start_ns;
-  record->idle_ns = rt_part(state_ticks(&t->idle_ticks, &t->idle_since, &is->idle), rate.ns, rate.ticks);
-  record->lockwait_ns = rt_part(state_ticks(&t->lockwait_ticks, &t->lock_since, &is->lockwait), rate.ns, rate.ticks);
-  record->blocked_ns = rt_part(state_ticks(&t->blocked_ticks, &t->blocked_since, &is->blocked), rate.ns, rate.ticks);
-  record->region_ns = rt_part(state_ticks(&t->region_ticks, &t->region_since, &open), rate.ns, rate.ticks);
+  record->idle_ns = rt_scale(state_ticks(&t->idle_ticks, &t->idle_since, &is->idle), rate.ns, rate.ticks);
+  record->lockwait_ns = rt_scale(state_ticks(&t->lockwait_ticks, &t->lock_since, &is->lockwait), rate.ns, rate.ticks);
+  record->blocked_ns = rt_scale(state_ticks(&t->blocked_ticks, &t->blocked_since, &is->blocked), rate.ns, rate.ticks);
+  record->region_ns = rt_scale(state_ticks(&t->region_ticks, &t->region_since, &open), rate.ns, rate.ticks);
 }
 
 void times_process(struct format_process *process)

@@ -192,7 +192,7 @@ static void set_direct_range(struct walk *walk, const struct thread_state *t, ui
 }
 
 /* Can this number be a return address: does it lie in a module, behind a call instruction? */
-static bool returns(struct walk *walk, uint64_t address)
+static bool is_return_address(struct walk *walk, uint64_t address)
 {
   static const uint8_t lengths[] = {2, 3, 4, 6, 7}; /* of indirect calls: ff /2 */
   struct dl_find_object object;
@@ -219,14 +219,15 @@ static bool step_by_guess(struct walk *walk, unw_cursor_t *cursor, uint64_t sp, 
   enum { WORDS = 512 };
   unw_word_t word, saved = rbp;
   uint64_t at = 0;
-  if (access_mem(space, sp, &word, 0, walk) == 0 && returns(walk, word)) {
+  if (access_mem(space, sp, &word, 0, walk) == 0 && is_return_address(walk, word)) {
     at = sp;
-  } else if (rbp >= sp && rbp < walk->high && access_mem(space, rbp + 8, &word, 0, walk) == 0 && returns(walk, word)) {
+  } else if (rbp >= sp && rbp < walk->high && access_mem(space, rbp + 8, &word, 0, walk) == 0 &&
+             is_return_address(walk, word)) {
     at = rbp + 8;
     access_mem(space, rbp, &saved, 0, walk);
   }
   for (uint64_t next = sp + 8; !at && next < sp + 8 * WORDS && access_mem(space, next, &word, 0, walk) == 0; next += 8)
-    if (returns(walk, word))
+    if (is_return_address(walk, word))
       at = next;
   if (!at)
     return false;

@@ -41,7 +41,7 @@ void clock_raise(struct thread_state *t, struct clock *clock, const struct clock
 void clock_clear(struct thread_state *t, struct clock *clock);
 
 /* The same where the other one is no longer needed: what it holds is moved or dropped. */
-static inline void clock_raise_by(struct thread_state *t, struct clock *clock, const struct clock *other)
+static inline void clock_raise_move(struct thread_state *t, struct clock *clock, const struct clock *other)
 {
   struct path dropped = other->path;
   if (other->base > clock->base) {

@@ -2,10 +2,10 @@
 
 #include "hpcrun-lite/rt/core/pool.h"
 
-enum { LONG = 32, FOLD = 4096, BULK = 256 };
+enum { LONG_LIST = 32, FOLD = 4096, BULK = 256 };
 
 struct segment {
-  struct pool_record pool;
+  struct pool_item pool;
   uint32_t tail, refs;
   uint32_t length; /* segments since it was folded            */
   uint32_t folded; /* segments that the last folding has left */
@@ -92,7 +92,7 @@ void critical_path_stop_thread(struct thread_state *t)
     critical_path_drop_tail(t, give_back(t, old.index, old.refs));
     i += t->critical_path_credits[i].refs == 0; /* a tail may have taken its place */
   }
-  pool_give(&segments, &t->free_segments);
+  pool_flush(&segments, &t->free_segments);
   if (t->fold_chunk)
     arena_free(ARENA_FOLD, 0, t->fold_chunk);
   t->fold_chunk = NULL;
@@ -143,14 +143,14 @@ static bool spill(struct thread_state *t, struct path *path)
  * nearly full, the program does. */
 static void fold_add(struct fold *fold, uint64_t key, uint64_t amount)
 {
-  bool full = fold->count > FOLD / 2, crowded = fold->count > FOLD / 8 * 7;
+  bool full = fold->count > FOLD / 2, nearly_full = fold->count > FOLD / 8 * 7;
   for (;;) {
     uint64_t wanted = key + 1;
     uint32_t slot = (uint32_t)((wanted * 0x9e3779b97f4a7c15ULL) >> 52) % FOLD;
     while (fold->keys[slot] && fold->keys[slot] != wanted)
       slot = (slot + 1) % FOLD;
-    if (!fold->keys[slot] && full && (key << 16 || (crowded && key))) {
-      key = key << 16 && !crowded ? key >> 48 << 48 : 0;
+    if (!fold->keys[slot] && full && (key << 16 || (nearly_full && key))) {
+      key = key << 16 && !nearly_full ? key >> 48 << 48 : 0;
       continue;
     }
     if (!fold->keys[slot])
@@ -217,7 +217,7 @@ void critical_path_add_other(struct thread_state *t, struct path *path, uint64_t
     path->items[0] = (struct critical_path_item){key, amount};
     return;
   }
-  if (tail && tail->length >= LONG && tail->length >= tail->folded)
+  if (tail && tail->length >= LONG_LIST && tail->length >= tail->folded)
     critical_path_fold(t, path);
   if (path->items[0].amount && path->items[1].amount && !spill(t, path)) {
     rt_lost(t, FORMAT_LOST_PATHS);

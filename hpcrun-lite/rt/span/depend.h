@@ -30,7 +30,7 @@ void depend_end(struct thread_state *t, struct depend *task, const struct clock 
 
 /* The join that stands at a place of a map of its own (a doacross loop's iterations).  The caller holds a lock.  NULL
  * without memory. */
-struct join *depend_place(struct thread_state *t, struct depend *map, uint64_t where);
+struct join *depend_join_at(struct thread_state *t, struct depend *map, uint64_t where);
 
 /* No further children. */
 void depend_clear(struct thread_state *t, struct depend *parent);

@@ -9,7 +9,7 @@ enum { ROWS_FIRST = 256, HEADS = 1024, TRIES = 100000, TOTALS_FIRST = 64, BULK =
 /* Written by its maker before anybody else has a reference.  Then: refs, work, end, span by any holder, atomically; who
  * lets go last has acquired all of them. */
 struct instance {
-  struct pool_record pool;
+  struct pool_item pool;
   uint32_t refs, row, outer, unused;
   uint64_t start, end, span, work;
 };
@@ -165,7 +165,7 @@ void directive_ended(struct thread_state *t, uint32_t row, uint64_t instances, u
   total->span += span;
 }
 
-static void lift(uint64_t *place, uint64_t value)
+static void atomic_raise(uint64_t *place, uint64_t value)
 {
   uint64_t now = __atomic_load_n(place, __ATOMIC_RELAXED);
   while (value > now && !__atomic_compare_exchange_n(place, &now, value, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
@@ -178,13 +178,13 @@ static struct instance_hold *hold_of(struct thread_state *t, uint32_t index)
 }
 
 /* Gives what was held to the instance, and references back; the last one ends it. */
-static void let_go(struct thread_state *t, struct instance_hold hold)
+static void release_hold(struct thread_state *t, struct instance_hold hold)
 {
   while (hold.instance) {
     struct instance *instance = at(hold.instance);
     if (hold.work)
       __atomic_fetch_add(&instance->work, hold.work, __ATOMIC_RELAXED);
-    lift(&instance->end, hold.end);
+    atomic_raise(&instance->end, hold.end);
     if (__atomic_sub_fetch(&instance->refs, hold.refs, __ATOMIC_ACQ_REL) > 0)
       return;
     directive_ended(t, instance->row, 1, instance->work,
@@ -200,25 +200,25 @@ static struct instance_hold *hold(struct thread_state *t, uint32_t index)
 {
   struct instance_hold *held = hold_of(t, index);
   if (held->instance != index) {
-    let_go(t, *held);
+    release_hold(t, *held);
     __atomic_fetch_add(&at(index)->refs, BULK, __ATOMIC_RELAXED);
     *held = (struct instance_hold){index, BULK, 0, 0};
   }
   return held;
 }
 
-static void let_go_all(struct thread_state *t)
+static void release_holds(struct thread_state *t)
 {
   for (unsigned i = 0; i < sizeof t->holds / sizeof *t->holds; i++) {
     struct instance_hold held = t->holds[i];
     t->holds[i] = (struct instance_hold){0};
-    let_go(t, held);
+    release_hold(t, held);
   }
 }
 
 void directive_settle(struct thread_state *t)
 {
-  let_go_all(t);
+  release_holds(t);
   for (uint32_t row = 0; row < t->totals.count; row++) {
     struct total *total = table_at(&t->totals, row);
     struct format_directive *to = row_at(row);
@@ -233,7 +233,7 @@ void directive_settle(struct thread_state *t)
 void directive_stop_thread(struct thread_state *t)
 {
   directive_settle(t);
-  pool_give(&instances, &t->free_instances);
+  pool_flush(&instances, &t->free_instances);
   table_release(&t->totals);
 }
 
@@ -265,7 +265,7 @@ void directive_leave(struct thread_state *t, uint32_t index)
     return;
   struct instance_hold *held = hold_of(t, index), one = {index, 1, 0, 0};
   if (held->instance != index) {
-    let_go(t, one);
+    release_hold(t, one);
     return;
   }
   held->refs++;
@@ -274,7 +274,7 @@ void directive_leave(struct thread_state *t, uint32_t index)
     return;
   one = *held;
   *held = (struct instance_hold){0};
-  let_go(t, one);
+  release_hold(t, one);
 }
 
 uint32_t directive_enter(struct thread_state *t, uint32_t row, uint32_t outer, uint64_t start)
@@ -299,13 +299,13 @@ uint32_t directive_enter(struct thread_state *t, uint32_t row, uint32_t outer, u
 void directive_span(uint32_t index, uint64_t span)
 {
   if (index)
-    lift(&at(index)->span, span);
+    atomic_raise(&at(index)->span, span);
 }
 
 void directive_lock_bound(uint32_t row, uint64_t bound)
 {
   if (row)
-    lift(&row_at(row)->lock_bound, bound);
+    atomic_raise(&row_at(row)->lock_bound, bound);
 }
 
 void directive_count(struct thread_state *t, uint32_t row, uint64_t iterations)

@@ -28,13 +28,13 @@ uint64_t explicit_task_create(struct thread_state *t, uint32_t parent, int flags
                               uint32_t created);
 
 /* The record of a task by its data word, made if there is none yet; 0 without. */
-uint32_t explicit_task_record(struct thread_state *t, ompt_data_t *data);
+uint32_t explicit_task_index(struct thread_state *t, ompt_data_t *data);
 
 /* The thread is going to run the task: its record.  The word of a new task goes without it, since most tasks end before
- * anybody asks: t->begun keeps the two together until explicit_task_publish(). */
+ * anybody asks: t->running_data keeps the two together until explicit_task_publish(). */
 uint32_t explicit_task_begin(struct thread_state *t, ompt_data_t *data);
 
-/* What schedules most tasks: a new one begins, and one that t->begun stands for ends. */
+/* What schedules most tasks: a new one begins, and one that t->running_data stands for ends. */
 void explicit_task_start_new(struct thread_state *t, ompt_data_t *data, uint64_t moment);
 void explicit_task_end_new(struct thread_state *t, const ompt_data_t *next, uint64_t moment);
 
@@ -74,12 +74,12 @@ void explicit_task_drop(struct thread_state *t, uint32_t index);
 void explicit_task_report(struct thread_state *t);
 
 /* The clock after a wait: for the children of a task, the members of a group, or a region's phase. */
-void explicit_task_meet(struct thread_state *t, struct clock *clock, uint32_t task);
-void explicit_task_meet_group(struct thread_state *t, struct clock *clock, uint32_t group);
-void explicit_task_meet_phase(struct thread_state *t, struct clock *clock, uint64_t region, uint32_t phase);
+void explicit_task_join_children(struct thread_state *t, struct clock *clock, uint32_t task);
+void explicit_task_join_group(struct thread_state *t, struct clock *clock, uint32_t group);
+void explicit_task_join_phase(struct thread_state *t, struct clock *clock, uint64_t region, uint32_t phase);
 
 /* A task record, all zero but for what the pool needs; and one reference less. */
-uint32_t explicit_task_task_new(struct thread_state *t);
-void explicit_task_task_release(struct thread_state *t, uint32_t index);
+uint32_t explicit_task_new(struct thread_state *t);
+void explicit_task_unref(struct thread_state *t, uint32_t index);
 
 #endif

@@ -47,7 +47,7 @@ void graph_attribute(struct thread_state *t, struct task *task, uint64_t work)
     weight += t->fragment[i].weight;
   for (unsigned i = 0; i < t->fragment_samples && weight; i++) {
     bool last = i + 1 == t->fragment_samples;
-    uint64_t part = last ? left : rt_part(work, t->fragment[i].weight, weight);
+    uint64_t part = last ? left : rt_scale(work, t->fragment[i].weight, weight);
     part = part > left ? left : part;
     left -= part;
     critical_path_add(t, &task->now.path, CRITICAL_PATH_KEY(task->scope.row, t->index, t->fragment[i].node), part);

@@ -33,9 +33,9 @@ struct scope {
 
 /* What others have to tell a waiter: the latest of their clocks, and by bits who has not told yet
  * (rt/span/explicit_task.h). */
-struct meeting {
-  uint64_t unreported;
-  struct join ends;
+struct lazy_join {
+  uint64_t holders;
+  struct join join;
 };
 
 /* Writer: the thread that runs the task, and before it the one that made the record; the runtime hands tasks from
@@ -43,7 +43,7 @@ struct meeting {
  * `children` and `earlier` (under the meeting's lock), `fulfilled` (a join), and, of a task that waits for them, what
  * does not change. */
 struct task {
-  struct pool_record pool;
+  struct pool_item pool;
   uint32_t refs; /* itself until it ends, and its creations */
   uint32_t flags;
   uint32_t creation, parent, group, phase;
@@ -51,18 +51,19 @@ struct task {
   uint64_t name;           /* in the log                       */
   uint32_t outer, created; /* outer: instance that the task was created in, held by the creation */
   struct clock now;
-  struct scope scope;             /* the innermost */
-  uint32_t creates, stock;        /* the creation that its next child may belong to; references at hand to it */
-  struct creation *creation_made; /* the same, by address */
-  uint32_t constructs;            /* worksharing constructs met          */
-  uint32_t chunk;                 /* chunks that have created children */
-  uint32_t ordered;               /* number of its last ordered region in the loop */
-  uint32_t dependent_wait;        /* the task that stands for its taskwait with dependences */
+  struct scope scope;                /* the innermost */
+  uint32_t open_creation;            /* the creation that its next child may belong to */
+  uint32_t open_creation_refs;       /* references at hand to it */
+  struct creation *open_creation_at; /* the same, by address */
+  uint32_t constructs;               /* worksharing constructs met          */
+  uint32_t chunk;                    /* chunks that have created children */
+  uint32_t ordered;                  /* number of its last ordered region in the loop */
+  uint32_t dependent_wait;           /* the task that stands for its taskwait with dependences */
   uint32_t rows_open;
   uint16_t loop_slot, loop_depth; /* of the construct that is open: where the team has it, and its scope here */
   /* zero in free records */
   struct depend depend;
-  struct meeting children;
+  struct lazy_join children;
   struct clock earlier;  /* children of the chunks before, under the meeting's lock */
   struct join fulfilled; /* by whom, of a detached task */
 
@@ -82,7 +83,7 @@ struct loop {
 
 /* The time between two barriers of a region. */
 struct phase {
-  struct meeting meeting;
+  struct lazy_join ends;
   uint64_t work; /* that implicit tasks have done, under the meeting's lock */
 };
 
@@ -107,9 +108,9 @@ struct team {
 
 /* A taskgroup: the ends of all descendants. */
 struct group {
-  struct pool_record pool;
+  struct pool_item pool;
   uint32_t outer, unused;
-  struct meeting meeting;
+  struct lazy_join ends;
 };
 
 extern struct pool graph_tasks, graph_groups;

@@ -35,7 +35,7 @@ static void implicit_release(struct thread_state *t, uint32_t index)
   while (task->rows_open)
     graph_construct_end(t, task);
   explicit_task_close(t, task);
-  explicit_task_task_release(t, index);
+  explicit_task_unref(t, index);
 }
 
 /* The clock of an implicit task, and its work, for all who leave the barrier. */
@@ -43,11 +43,11 @@ static void phase_offer(struct thread_state *t, struct task *task, struct team *
 {
   struct phase *phase = &team->phases[task->phase & 1];
   struct scope *own = task->rows_open ? &task->around[0] : &task->scope;
-  clock_lock(&phase->meeting.ends.lock);
+  clock_lock(&phase->ends.join.lock);
   phase->work += own->pending;
   own->pending = 0;
-  clock_raise(t, &phase->meeting.ends.latest, &task->now);
-  clock_unlock(&phase->meeting.ends.lock);
+  clock_raise(t, &phase->ends.join.latest, &task->now);
+  clock_unlock(&phase->ends.join.lock);
 }
 
 /* ---- threads of the program's ---- */
@@ -59,9 +59,9 @@ static uint32_t keep_clock(struct thread_state *t, const struct task *task)
   if (!made)
     return 0;
   struct group *group = graph_group(made);
-  group->meeting = (struct meeting){0};
-  join_offer(t, &group->meeting.ends, &task->now);
-  graph_log_offer(t, task->name, &group->meeting.ends);
+  group->ends = (struct lazy_join){0};
+  join_offer(t, &group->ends.join, &task->now);
+  graph_log_offer(t, task->name, &group->ends.join);
   return made;
 }
 
@@ -69,24 +69,24 @@ void span_forget(struct thread_state *t, uint32_t handed)
 {
   if (!handed)
     return;
-  join_clear(t, &graph_group(handed)->meeting.ends);
+  join_clear(t, &graph_group(handed)->ends.join);
   pool_put(&graph_groups, &t->free_groups, handed);
 }
 
 static void take_kept(struct thread_state *t, struct task *task, uint32_t handed)
 {
   if (handed) {
-    join_take(t, &task->now, &graph_group(handed)->meeting.ends);
-    graph_log_take(t, task->name, &graph_group(handed)->meeting.ends);
+    join_take(t, &task->now, &graph_group(handed)->ends.join);
+    graph_log_take(t, task->name, &graph_group(handed)->ends.join);
   }
   span_forget(t, handed);
 }
 
 uint32_t span_hand_over(struct thread_state *t)
 {
-  uint32_t made = t->begun_by;
+  uint32_t made = t->inherited_clock;
   if (!t->task) { /* it has no task any more, or has never had one */
-    t->begun_by = 0;
+    t->inherited_clock = 0;
     return made;
   }
   graph_fragment_end(t);
@@ -98,8 +98,8 @@ uint32_t span_hand_over(struct thread_state *t)
 void span_take_over(struct thread_state *t, uint32_t handed)
 {
   if (!t->task) { /* for the task that it may begin */
-    span_forget(t, t->begun_by);
-    t->begun_by = handed;
+    span_forget(t, t->inherited_clock);
+    t->inherited_clock = handed;
     return;
   }
   graph_fragment_end(t);
@@ -109,7 +109,7 @@ void span_take_over(struct thread_state *t, uint32_t handed)
 
 void span_begin_early(struct thread_state *t)
 {
-  if (t->task || !t->place)
+  if (t->task || !t->end_slot)
     return;
   uint32_t task = span_implicit_begin(t, 0);
   if (task)
@@ -129,7 +129,7 @@ uint32_t span_implicit_begin(struct thread_state *t, uint64_t region)
     return t->task;
   }
   graph_fragment_end(t);
-  uint32_t index = explicit_task_task_new(t);
+  uint32_t index = explicit_task_new(t);
   if (!index)
     return 0;
   struct task *task = graph_task(index);
@@ -149,8 +149,8 @@ uint32_t span_implicit_begin(struct thread_state *t, uint64_t region)
   if (graph_log_on())
     log_implicit(t, task, team);
   if (first) {
-    take_kept(t, task, t->begun_by);
-    t->begun_by = 0;
+    take_kept(t, task, t->inherited_clock);
+    t->inherited_clock = 0;
   }
   task->scope.begin = task->now.base;
   graph_run(t, index);
@@ -174,8 +174,8 @@ void span_implicit_end(struct thread_state *t, uint32_t index)
   if (!task->region)
     join_offer(t, &graph_program, &task->now);
   if (!task->region) { /* for who joins the thread, or its next task */
-    span_forget(t, t->begun_by);
-    t->begun_by = keep_clock(t, task);
+    span_forget(t, t->inherited_clock);
+    t->inherited_clock = keep_clock(t, task);
   }
   graph_log_task_op(t, GRAPHLOG_IMPLICIT_END, task->name);
   if (t->task == index)
@@ -194,8 +194,8 @@ void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
   }
   struct team *team = graph_team(region);
   for (int i = 0; i < 2; i++) { /* of the region before, a late worker may have told */
-    team->phases[i].work = team->phases[i].meeting.unreported = 0;
-    join_clear(t, &team->phases[i].meeting.ends);
+    team->phases[i].work = team->phases[i].ends.holders = 0;
+    join_clear(t, &team->phases[i].ends.join);
   }
   team->creator = creator; /* all else is as the end of the region before has left it: empty */
   if (creator)
@@ -244,10 +244,10 @@ void span_parallel_end(struct thread_state *t, uint64_t region)
   for (uint32_t i = 0; i < 2; i++) {
     struct phase *phase = &team->phases[i];
     if (creator)
-      explicit_task_meet_phase(t, &creator->now, region, i);
+      explicit_task_join_phase(t, &creator->now, region, i);
     work += phase->work;
-    phase->work = phase->meeting.unreported = 0;
-    join_clear(t, &phase->meeting.ends);
+    phase->work = phase->ends.holders = 0;
+    join_clear(t, &phase->ends.join);
   }
   for (int i = 0; team->loops_met && i < SHARED_LOOPS; i++) {
     if (team->loops[i].number && creator)
@@ -256,8 +256,8 @@ void span_parallel_end(struct thread_state *t, uint64_t region)
     team->loops[i] = (struct loop){0};
   }
   graph_log_op(t, GRAPHLOG_REGION_END, team->row);
-  if (t->waited_until)
-    graph_cost(t, GRAPH_JOIN, moment - t->waited_until);
+  if (t->wait_ended)
+    graph_cost(t, GRAPH_JOIN, moment - t->wait_ended);
   if (creator) {
     creator->now.burdened += t->costs[GRAPH_JOIN];
     region_count(t, team, work);
@@ -362,15 +362,15 @@ void span_wait_end(struct thread_state *t, uint32_t index, int kind, bool known,
   if (team || !is_barrier(kind)) /* else a worker has left it after its region's end, and takes nothing */
     graph_log_wait(t, GRAPHLOG_WAIT_END, task->name, kind, 0);
   if (kind == ompt_sync_region_taskwait)
-    explicit_task_meet(t, &task->now, index);
+    explicit_task_join_children(t, &task->now, index);
   else if (kind == ompt_sync_region_taskgroup && task->group)
-    explicit_task_meet_group(t, &task->now, task->group);
+    explicit_task_join_group(t, &task->now, task->group);
   else if (is_barrier(kind) && team) {
-    explicit_task_meet_phase(t, &task->now, task->region, task->phase);
+    explicit_task_join_phase(t, &task->now, task->region, task->phase);
     task->phase++;
   }
   moment = graph_moment(t, moment);
-  t->waited_until = rt.work_unit == WORK_USER ? 0 : moment;
+  t->wait_ended = rt.work_unit == WORK_USER ? 0 : moment;
   graph_fragment_begin_after(t, moment);
 }
 
@@ -388,7 +388,7 @@ void span_taskgroup_begin(struct thread_state *t, uint32_t index, const void *co
   if (made) {
     struct group *group = graph_group(made);
     group->outer = task->group;
-    group->meeting = (struct meeting){0};
+    group->ends = (struct lazy_join){0};
     task->group = made;
   } else {
     rt_lost(t, FORMAT_LOST_GRAPH);
@@ -405,8 +405,8 @@ void span_taskgroup_end(struct thread_state *t, uint32_t index)
   struct group *group = graph_group(task->group);
   uint32_t ended = task->group;
   explicit_task_close(t, task);
-  explicit_task_meet_group(t, &task->now, ended);
-  join_clear(t, &group->meeting.ends);
+  explicit_task_join_group(t, &task->now, ended);
+  join_clear(t, &group->ends.join);
   task->group = group->outer;
   pool_put(&graph_groups, &t->free_groups, ended);
   graph_construct_end(t, task);
@@ -484,20 +484,20 @@ void span_stop_thread(struct thread_state *t)
   directive_stop_thread(t);
   depend_stop_thread(t);
   critical_path_stop_thread(t);
-  pool_give(&graph_tasks, &t->free_tasks);
-  pool_give(&graph_groups, &t->free_groups);
+  pool_flush(&graph_tasks, &t->free_tasks);
+  pool_flush(&graph_groups, &t->free_groups);
 }
 
 /* What ends have been offered to a task, its groups and its region, as long as nobody has met them. */
 static void reach_offered(struct thread_state *self, const struct task *task)
 {
   join_offer(self, &graph_program, &task->now);
-  join_offer(self, &graph_program, &task->children.ends.latest);
+  join_offer(self, &graph_program, &task->children.join.latest);
   join_offer(self, &graph_program, &task->earlier);
   if (task->flags & TASK_LOOP)
     join_offer(self, &graph_program, &task->loop_end);
   for (uint32_t group = task->group; group; group = graph_group(group)->outer)
-    join_offer(self, &graph_program, &graph_group(group)->meeting.ends.latest);
+    join_offer(self, &graph_program, &graph_group(group)->ends.join.latest);
 }
 
 void span_report(struct thread_state *t)
@@ -519,7 +519,7 @@ void span_reach(struct thread_state *self, struct thread_state *t)
     struct team *team = task->flags & TASK_IMPLICIT ? graph_open_team(task->region) : NULL;
     reach_offered(self, task);
     for (int phase = 0; team && phase < 2; phase++)
-      join_offer(self, &graph_program, &team->phases[phase].meeting.ends.latest);
+      join_offer(self, &graph_program, &team->phases[phase].ends.join.latest);
     index = team ? team->creator : task->parent;
   }
 }

@@ -7,7 +7,7 @@
 #include "hpcrun-lite/rt/core/sys.h"
 
 enum { PAGE = 4096, RECENT_TICKS = 5000, TRIES = 100 };
-static const uint64_t moved = 1; /* a witness that never stands */
+static const uint64_t always_switched = 1; /* a witness that never stands */
 
 /* Nanoseconds for a tick of the time-stamp counter, 32 bits of fraction; and the time that it was measured over.
  * Written by CTL, and by a thread that needs it before, relaxed: either value is good. */
@@ -20,7 +20,7 @@ void work_clock_calibrate(uint64_t start_ticks, uint64_t start_ns)
   if (passed_ticks == 0 || passed_ns < 2 * atomic_load_explicit(&calibrated_ns, memory_order_relaxed))
     return;
   atomic_store_explicit(&calibrated_ns, passed_ns, memory_order_relaxed);
-  atomic_store_explicit(&ns_per_tick, rt_part(passed_ns, 1ull << 32, passed_ticks), memory_order_relaxed);
+  atomic_store_explicit(&ns_per_tick, rt_scale(passed_ns, 1ull << 32, passed_ticks), memory_order_relaxed);
 }
 
 static uint64_t to_ticks(uint64_t ns)
@@ -30,7 +30,7 @@ static uint64_t to_ticks(uint64_t ns)
     work_clock_calibrate(begun_ticks, begun_ns);
     rate = atomic_load_explicit(&ns_per_tick, memory_order_relaxed);
   }
-  return rt_part(ns, 1ull << 32, rate);
+  return rt_scale(ns, 1ull << 32, rate);
 }
 
 /* ---- the rseq area ---- */
@@ -41,7 +41,7 @@ static uint64_t to_ticks(uint64_t ns)
  */
 static const struct {
   uint32_t signature, abort[3], section[4];
-} nowhere = {.signature = RSEQ_SIG};
+} empty_section = {.signature = RSEQ_SIG};
 static struct rseq_cs descriptor;
 static bool rseq_works;
 
@@ -74,9 +74,9 @@ void work_clock_probe(void)
   begun_ns = sys_monotonic_ns();
   if (!pointer)
     return;
-  descriptor.start_ip = (uint64_t)nowhere.section;
-  descriptor.post_commit_offset = sizeof nowhere.section;
-  descriptor.abort_ip = (uint64_t)nowhere.abort;
+  descriptor.start_ip = (uint64_t)empty_section.section;
+  descriptor.post_commit_offset = sizeof empty_section.section;
+  descriptor.abort_ip = (uint64_t)empty_section.abort;
   const struct rseq *area = (const struct rseq *)((char *)pointer - offsetof(struct rseq, rseq_cs));
   int stayed = 0;
   for (int i = 0; i < ROUNDS && stayed < WANTED; i++) {
@@ -98,12 +98,12 @@ void work_clock_probe(void)
 /* The kernel knows the thread's CPU time: a base from which ticks count again.  The witness is set up first: it shows
  * if the thread is switched out from here on.  Returns when the kernel was asked: it likes to switch threads out at the
  * end of this very call, where it looks at how long they have run. */
-static uint64_t ask_kernel(struct work *work)
+static uint64_t query_kernel(struct work *work)
 {
   if (work->how == WORK_RSEQ)
-    rseq_set((uint64_t *)work->switch_mark);
+    rseq_set((uint64_t *)work->switch_indicator);
   if (work->how == WORK_PAGE)
-    work->switch_mark_set = __atomic_load_n(work->switch_mark, __ATOMIC_ACQUIRE);
+    work->unswitched_value = __atomic_load_n(work->switch_indicator, __ATOMIC_ACQUIRE);
   uint64_t asked = rt_ticks();
   work->base_ns = sys_thread_cpu_ns();
   work->base_ticks = rt_ticks();
@@ -139,7 +139,7 @@ static const struct perf_event_mmap_page *own_page(struct thread_state *t)
   return t->work.page;
 }
 
-void work_clock_follow(struct thread_state *t)
+void work_clock_choose_indicator(struct thread_state *t)
 {
   struct work *work = &t->work;
   if (!rt.online || !work_clock_is_time())
@@ -149,18 +149,18 @@ void work_clock_follow(struct thread_state *t)
   if (!page && !pointer)
     page = own_page(t);
   work->how = page ? WORK_PAGE : pointer ? WORK_RSEQ : WORK_ASK;
-  work->switch_mark = page ? (const uint64_t *)(const void *)&page->lock : pointer ? pointer : &moved;
-  work->switch_mark_set = pointer ? (uint64_t)&descriptor : 0;
+  work->switch_indicator = page ? (const uint64_t *)(const void *)&page->lock : pointer ? pointer : &always_switched;
+  work->unswitched_value = pointer ? (uint64_t)&descriptor : 0;
 }
 
-uint64_t work_clock_ask(struct thread_state *t, uint64_t moment)
+uint64_t work_clock_query(struct thread_state *t, uint64_t moment)
 {
   struct work *work = &t->work;
   uint64_t before = work->base_ticks, before_ns = work->base_ns;
   if (work->since >= before && moment - before < RECENT_TICKS) /* none is switched out for so short a time */
     return work->done + (moment > work->since ? moment - work->since : 0);
   uint64_t begin = work->since > before ? work->since - before : 0;
-  uint64_t asked = ask_kernel(work), late = asked > moment ? asked - moment : 0;
+  uint64_t asked = query_kernel(work), late = asked > moment ? asked - moment : 0;
   uint64_t used = to_ticks(work->base_ns - before_ns);
   used = used > begin ? used - begin : 0;
   work->done += used > late ? used - late : 0;
@@ -175,7 +175,7 @@ void work_clock_rebase(struct thread_state *t)
     work->since = work->base_ticks;
   if (work->since - work->base_ticks < RECENT_TICKS)
     return;
-  ask_kernel(work);
+  query_kernel(work);
   work->since = work->base_ticks;
 }
 
@@ -206,7 +206,7 @@ static bool read_register(const struct perf_event_mmap_page *page, uint64_t *cou
 
 /* Where the hardware has counted for others meanwhile, or fails, there is no telling which fragment it was: it is
  * counted as a loss, and the work is too small. */
-uint64_t work_count(struct thread_state *t)
+uint64_t work_clock_count(struct thread_state *t)
 {
   struct work *work = &t->work;
   uint64_t count, idle_ns = work->idle_ns;
@@ -241,10 +241,10 @@ static void start_counter(struct thread_state *t)
 void work_clock_start(struct thread_state *t)
 {
   struct work *work = &t->work;
-  *work = (struct work){.own.fd = -1, .switch_mark = &moved};
-  work_clock_follow(t);
+  *work = (struct work){.own.fd = -1, .switch_indicator = &always_switched};
+  work_clock_choose_indicator(t);
   if (work_clock_is_time())
-    ask_kernel(work);
+    query_kernel(work);
   else if (rt.work_unit != WORK_USER)
     start_counter(t);
   work->since = work_clock_moment(t);
@@ -254,9 +254,9 @@ void work_clock_stop(struct thread_state *t)
 {
   struct work *work = &t->work;
   if (work->how == WORK_RSEQ && work_clock_not_switched(work))
-    __atomic_store_n((uint64_t *)work->switch_mark, 0, __ATOMIC_RELAXED);
+    __atomic_store_n((uint64_t *)work->switch_indicator, 0, __ATOMIC_RELAXED);
   if (work->page)
     sys_unmap((void *)work->page, PAGE);
   sys_close_own(&work->own);
-  *work = (struct work){.own.fd = -1, .switch_mark = &moved};
+  *work = (struct work){.own.fd = -1, .switch_indicator = &always_switched};
 }

@@ -25,11 +25,11 @@ void work_clock_start(struct thread_state *t);
 void work_clock_stop(struct thread_state *t);
 
 /* Chooses the witness anew: the pages of the thread's events have changed. */
-void work_clock_follow(struct thread_state *t);
+void work_clock_choose_indicator(struct thread_state *t);
 
 /* Slow parts of the functions below. */
-uint64_t work_count(struct thread_state *t);
-uint64_t work_clock_ask(struct thread_state *t, uint64_t moment);
+uint64_t work_clock_count(struct thread_state *t);
+uint64_t work_clock_query(struct thread_state *t, uint64_t moment);
 void work_clock_rebase(struct thread_state *t);
 
 static inline bool work_clock_is_time(void)
@@ -41,12 +41,12 @@ static inline uint64_t work_clock_moment(struct thread_state *t)
 {
   if (work_clock_is_time())
     return rt_ticks();
-  return rt.work_unit == WORK_USER ? t->work.units : work_count(t);
+  return rt.work_unit == WORK_USER ? t->work.units : work_clock_count(t);
 }
 
 static inline bool work_clock_not_switched(const struct work *work)
 {
-  return __atomic_load_n(work->switch_mark, __ATOMIC_ACQUIRE) == work->switch_mark_set;
+  return __atomic_load_n(work->switch_indicator, __ATOMIC_ACQUIRE) == work->unswitched_value;
 }
 
 enum { WORK_LONG_TICKS = 1 << 21 }; /* about 1 ms */
@@ -57,7 +57,7 @@ static inline uint64_t work_clock_until(struct thread_state *t, uint64_t moment)
   const struct work *work = &t->work;
   uint64_t passed = moment > work->since ? moment - work->since : 0;
   if (work_clock_is_time() && (passed > WORK_LONG_TICKS || !work_clock_not_switched(work)))
-    return work_clock_ask(t, moment);
+    return work_clock_query(t, moment);
   return work->done + passed;
 }
 

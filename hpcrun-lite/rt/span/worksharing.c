@@ -365,7 +365,7 @@ static void doacross(struct thread_state *t, struct task *task, const ompt_depen
   if (!team)
     return;
   clock_lock(&team->doacross_lock);
-  struct join *join = depend_place(t, &team->doacross, where);
+  struct join *join = depend_join_at(t, &team->doacross, where);
   clock_unlock(&team->doacross_lock);
   if (join && vector[0].dependence_type == ompt_dependence_type_source) {
     join_offer(t, join, &task->now);
