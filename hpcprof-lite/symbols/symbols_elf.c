@@ -1,11 +1,11 @@
 #include "hpcprof-lite/symbols/symbols_elf.h"
 
 #include "common/array.h"
-#include "common/crc.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <libdeflate.h>
 #include <libelf.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -458,6 +458,6 @@ bool symbols_elf_crc(const struct symbols_elf *file, uint32_t *crc)
     return false;
   *crc = 0;
   for (off_t at = 0; (got = pread(file->fd, block, sizeof block, at)) > 0; at += got)
-    *crc = crc_update(*crc, block, (size_t)got);
+    *crc = libdeflate_crc32(*crc, block, (size_t)got);
   return got == 0;
 }
