@@ -518,14 +518,14 @@ static void report_workspan_faults(const struct stitch *stitch, const struct wor
   const struct {
     uint64_t count;
     const char *text;
-  } all[] = {{faults->kinds, "constructs of a kind or module that does not exist: kept as unknown"},
-             {faults->directives, "parts of the critical path in constructs that do not exist: kept as the program's"},
-             {faults->contexts, "parts of the critical path in contexts that do not exist: kept without a context"},
-             {faults->excess, "parts of the critical path that exceed the span: left out"}};
+  } all[] = {{faults->kinds, "constructs of a kind or module that does not exist, kept as unknown"},
+             {faults->directives, "parts of the critical path in constructs that do not exist, kept as the program's"},
+             {faults->contexts, "parts of the critical path in contexts that do not exist, kept without a context"},
+             {faults->excess, "parts of the critical path that exceed the span, left out"}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     if (all[i].count)
-      problems_add(stitch->problems, "%s: %llu %s", stitch->process->path, (unsigned long long)all[i].count,
-                   all[i].text);
+      problems_add(stitch->problems, "%s: %s: %llu", stitch->process->path, all[i].text,
+                   (unsigned long long)all[i].count);
 }
 
 /* Takes over work and span, once the maps of all threads are complete. */

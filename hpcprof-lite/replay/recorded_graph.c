@@ -78,8 +78,8 @@ static void compare_all(struct recorded_graph *recorded, const struct replay_res
   if (!comparison.differences)
     return;
   recorded->differs = true;
-  problems_add(problems, "%s: its log of the graph differs from the measurement: %s (%" PRIu64 " differences)",
-               process->path, comparison.first, comparison.differences);
+  problems_add(problems, "%s: its graph log differs from the measurement: %s (differences: %" PRIu64 ")", process->path,
+               comparison.first, comparison.differences);
 }
 
 /* Reports the parts of the log that the replay could not follow. */
@@ -89,17 +89,16 @@ static void report_losses(struct recorded_graph *recorded, const struct replay_r
   const struct {
     uint64_t count;
     const char *text;
-  } all[] = {{result->invalid, "records contradict the graph and were left out"},
-             {result->lost_tasks, "tasks, regions or waits were left out because there were too many"},
-             {result->lost_constructs, "constructs or locks were not distinguished because there were too many"},
-             {result->lost_joins, "joins were not known or no longer kept and count as time 0"},
-             {log_reader_forced(recorded->log), "records refer to what no thread has created"}};
+  } all[] = {{result->invalid, "records that contradict the graph, left out"},
+             {result->lost_tasks, "tasks, regions or waits beyond the limit, left out"},
+             {result->lost_constructs, "constructs or locks beyond the limit, not distinguished"},
+             {result->lost_joins, "joins that are unknown or no longer kept, taken as time 0"},
+             {log_reader_forced(recorded->log), "records that refer to what no thread has created"}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     if (!all[i].count)
       continue;
     recorded->differs = true;
-    problems_add(problems, "%s: in its log of the graph %" PRIu64 " %s", span_process(recorded)->path, all[i].count,
-                 all[i].text);
+    problems_add(problems, "%s: graph log: %s: %" PRIu64, span_process(recorded)->path, all[i].text, all[i].count);
   }
   recorded->differs = recorded->differs || log_reader_damaged(recorded->log);
 }
@@ -170,7 +169,7 @@ int recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t
   if (status == ERR_NOMEM || !recorded->log)
     return status == ERR_NOMEM ? status : 0;
   if (!(recorded->scale > 0)) {
-    problems_add(problems, "%s: the length of a tick is not known: its log of the graph is not used", process->path);
+    problems_add(problems, "%s: the length of a tick is not known: its graph log is not used", process->path);
     return 0;
   }
   struct replay_request request = new_request(recorded);

@@ -1,7 +1,7 @@
 /* Replays a recorded task graph: computes its work and span as measured, in scenarios, with costs and on some cores.
  *
  * Context: BATCH.  Pure: the caller passes the records in the order of time, as input/log_reader.h returns them
- * (doc/format.md, "The log of the graph").  Source: OMP-WHIP.  The rules are those of the running side
+ * (doc/format.md, "The graph log").  Source: OMP-WHIP.  The rules are those of the running side
  * (hpcrun-lite/rt/span/span.h, directive.h), so that element 0 of the clocks must find the span that the process
  * computed.  Departure: clocks are vectors, and one replay answers all questions of a request.  Their elements are:
  *

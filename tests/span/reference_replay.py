@@ -1,4 +1,4 @@
-"""The log of the graph, read and replayed as doc/format.md says: written apart from hpcprof-lite, so that each checks the other."""
+"""The graph log, read and replayed as doc/format.md says: written apart from hpcprof-lite, so that each checks the other."""
 import ctypes
 import struct
 

@@ -1,4 +1,4 @@
-/* The log of the graph as it is read: its chunks, damage and nonsense; and the parts that its replay is made of. */
+/* The graph log as it is read: its chunks, damage and nonsense; and the parts that its replay is made of. */
 #include "hpcprof-lite/input/log_reader.h"
 #include "hpcprof-lite/replay/joins.h"
 #include "tests/unit/replay_log_builder.h"

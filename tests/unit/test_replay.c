@@ -1,4 +1,4 @@
-/* The log of the graph replayed: closed forms, scenarios and schedules derived by hand. */
+/* The graph log replayed: closed forms, scenarios and schedules derived by hand. */
 #include "hpcprof-lite/replay/list_schedule.h"
 #include "tests/unit/replay_log_builder.h"
 

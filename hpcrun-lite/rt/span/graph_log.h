@@ -1,5 +1,5 @@
 /* The graph log: the operations of span.c, worksharing.c, explicit_task.c and depend.c, written to a file of the
- * process as they happen (doc/format.md, "The log of the graph").
+ * process as they happen (doc/format.md, "The graph log").
  *
  * Context: RT, in callbacks and handlers, inside rt_enter() or with `inside` raised; functions marked CTL are called by
  * CTL only.  Each thread writes its own stream, through a window of the file that only it has mapped and only it
