@@ -17,9 +17,8 @@ import sys
 import tempfile
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
-sys.path.insert(0, HERE)
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import costs  # noqa: E402
 import details  # noqa: E402
 import workloads  # noqa: E402

@@ -1,8 +1,9 @@
 """What the benchmark runs: programs of Debian's, programs built here, and the extremes of workloads.c."""
 import os
-import random
 import shutil
 import subprocess
+
+from sequences import write_sequences
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 KIB, MIB = 1024, 1024 * 1024
@@ -19,15 +20,6 @@ class Work:
         self.bars, self.settings = bars or {}, settings or {}
 
 
-def _sequences(path, letters, count, length, changed, seed):
-    chance = random.Random(seed)
-    base = [chance.choice(letters) for _ in range(length)]
-    with open(path, "w", encoding="ascii") as file:
-        for number in range(count):
-            sequence = (chance.choice(letters) if chance.random() < changed else letter for letter in base)
-            file.write(f">s{number}\n{''.join(sequence)}\n")
-
-
 def _build(directory, compiler, source, name, *flags):
     """Builds a program of this folder; None without the compiler."""
     if not shutil.which(compiler):
@@ -38,8 +30,8 @@ def _build(directory, compiler, source, name, *flags):
 
 
 def _debian(directory):
-    _sequences(os.path.join(directory, "proteins.fa"), "ACDEFGHIKLMNPQRSTVWY", 100, 200, 0.2, 1)
-    _sequences(os.path.join(directory, "genes.fa"), "ACGT", 100, 400, 0.3, 2)
+    write_sequences(os.path.join(directory, "proteins.fa"), "ACDEFGHIKLMNPQRSTVWY", 100, 200, 0.2, 1)
+    write_sequences(os.path.join(directory, "genes.fa"), "ACGT", 100, 400, 0.3, 2)
     for name, command in (
             ("gm convert -blur", ["gm", "convert", "-size", "2500x2500", "gradient:red-blue", "-blur", "0x9", "out.ppm"]),
             ("primecount 1e15", ["primecount", "1e15"]),
