@@ -7,8 +7,10 @@ A script marks its cases with @case and ends in main().  It runs under meson, or
 Whatever a case starts is killed when the case ends, fails, or is ended by a signal: the script adopts its orphaned
 descendants, finds them in /proc, and kills them.
 """
+import atexit
 import contextlib
 import ctypes
+import functools
 import glob
 import os
 import re
@@ -265,16 +267,13 @@ def small_disk(directory, size, name="small"):
 
 # ---- the run ----
 
-_shared = None
-
-
+@functools.lru_cache(maxsize=None)
 def shared_directory():
-    """A directory for the whole script, removed at its end.  Others may read it."""
-    global _shared
-    if not _shared:
-        _shared = tempfile.mkdtemp(prefix="hpcrun-lite-test-")
-        os.chmod(_shared, 0o755)
-    return _shared
+    """A directory for the whole script, removed at its end.  Other users may read it."""
+    directory = tempfile.mkdtemp(prefix="hpcrun-lite-test-")
+    os.chmod(directory, 0o755)
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    return directory
 
 
 def take(function):
@@ -367,9 +366,8 @@ def main():
         tap.failed += 1
     finally:
         end_processes()
-        if _shared:
-            shutil.rmtree(_shared, ignore_errors=True)
-        sys.stdout.flush()
-        if _ending.is_set():
-            os._exit(1)  # threads may still wait for what was killed
+        if _ending.is_set():  # do not wait for threads whose programs were killed
+            shutil.rmtree(shared_directory(), ignore_errors=True)
+            sys.stdout.flush()
+            os._exit(1)
     sys.exit(1 if tap.failed else 0)
