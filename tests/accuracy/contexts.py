@@ -3,7 +3,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, build, libomps, near, no_runtime, sums_hold, tap, work_of
+from measured import Measurement, build, libomps, line_of, near, no_runtime, sums_hold, tap, work_of
 from report import report, table
 
 # A sample is 1 ms of CPU time, the shortest part is 0.3 s: two standard errors are at most 2/√300 = 12 %.
@@ -110,6 +110,7 @@ def tasks_by_gcc(directory):
 
 def check_creation(directory, compiler):
     """A task is shown below the code that created it, also through other tasks; a recursive task is shown once."""
+    region = f"parallel @ task_creation.c:{line_of('task_creation.c', '#pragma omp parallel')}"
     run = Measurement(directory, build("task_creation.c", compiler), options=("-e", "task-clock@f1000", "--task-context", "creation"))
     assert run.done.stdout == "256 leaves\n" and "unknown origin" not in run.done.stderr, run.done
     nodes = run.tree()
@@ -125,7 +126,7 @@ def check_creation(directory, compiler):
             kinds.append(above.kind)
             above = above.parent
         if node.name == "leaf" and "make_through_task" in path:
-            assert path[0] == "main" and path[1].startswith("parallel @ task_creation.c:57") and kinds.count("task") == 2, path
+            assert path[0] == "main" and path[1].startswith(region) and kinds.count("task") == 2, path
             assert path.index("create_all") < path.index("make_through_task") < path.index("make_leaf"), path
         elif node.name == "leaf" and "make_leaf" in path:
             assert kinds.count("task") == 1 and "create_all" in path, path

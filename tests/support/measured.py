@@ -16,6 +16,12 @@ def source_file(name):
     return next(path for path in (os.path.join(folder, name) for folder in (tap.SCRIPT, tap.SUPPORT)) if os.path.exists(path))
 
 
+def line_of(source, text):
+    """The number of the first line of a program's source that has the text."""
+    with open(source_file(source), encoding="utf-8") as file:
+        return next(number for number, line in enumerate(file, 1) if text in line)
+
+
 def build(source, compiler="gcc", *flags, name=None, openmp=True):
     """Compiles a program, once for the whole script, and returns its path; Skip if the compiler is missing."""
     with _building:

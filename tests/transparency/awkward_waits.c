@@ -38,7 +38,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "burn.h"
+#include "leaf_work.h"
 
 enum { ROUNDS = 3, BIG = 1 << 20, NAP_US = 2000 };
 
@@ -48,11 +48,6 @@ static char big[BIG], got[BIG];
 static const struct timespec little = {0, 3000000};
 static struct timeval little_left;
 static volatile sig_atomic_t came, over;
-
-__attribute__((noinline)) double leaf_work(double seconds)
-{
-  return burn(seconds) + 1;
-}
 
 static struct timespec soon(clockid_t clock)
 {

@@ -1,17 +1,9 @@
 /* Stitching and merging: links, placeholders, hostile trees, many files, one result whatever the number of threads. */
-#include "hpcprof-lite/views/topdown.h"
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/views/derived.h"
+#include "hpcprof-lite/views/topdown.h"
 #include "tests/support/compose_measurement.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "tests/support/unit.h"
 
 static char directory[] = "/tmp/hpcrun-lite-merge-XXXXXX";
 static struct compose compose;
@@ -454,7 +446,7 @@ static int remove_directory(void **state)
   return rmdir(directory);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_link_joins_the_creator),
@@ -471,5 +463,5 @@ int main(void)
       cmocka_unit_test(test_idleness_saturates),
       cmocka_unit_test(test_no_idleness_without_its_sums),
   };
-  return cmocka_run_group_tests_name("merge", tests, make_directory, remove_directory);
+  return UNIT_RUN(argc, argv, "merge", tests, make_directory, remove_directory);
 }

@@ -3,19 +3,12 @@
 #include "hpcprof-lite/analysis/speedup.h"
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
-#include "hpcprof-lite/views/topdown.h"
 #include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/views/topdown.h"
 #include "tests/support/compose_measurement.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/support/unit.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { ROUNDS = 1500 };
 
@@ -221,7 +214,7 @@ static int remove_file(void **state)
   return unlink(path);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   static enum compose_form packed = COMPOSE_PACKED, zstd = COMPOSE_ZSTD, live = COMPOSE_LIVE;
   const struct CMUnitTest tests[] = {
@@ -234,5 +227,5 @@ int main(void)
       cmocka_unit_test_prestate(test_every_length, &packed),
       cmocka_unit_test_prestate(test_every_length, &live),
   };
-  return cmocka_run_group_tests_name("read", tests, make_file, remove_file);
+  return UNIT_RUN(argc, argv, "read", tests, make_file, remove_file);
 }
