@@ -2,16 +2,9 @@
  * without. */
 #include <omp.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "burn.h"
-
-#define NOINLINE __attribute__((noinline))
-
-static void say(const char *name, double value)
-{
-  printf("%s %.9f\n", name, value);
-}
+#include "modes.h"
 
 /* ---- AMG: a serial setup; a solver whose static blocks of equal size take unequal times ---- */
 
@@ -190,10 +183,7 @@ static void health_locked_cutoff(void) { villages(6, 4, 1); }
 
 int main(int argc, char **argv)
 {
-  static const struct {
-    const char *name;
-    void (*run)(void);
-  } modes[] = {{"amg", amg},
+  static const struct mode modes[] = {{"amg", amg},
                {"lulesh", lulesh},
                {"btmz", btmz},
                {"btmz-flat", btmz_flat},
@@ -203,11 +193,8 @@ int main(int argc, char **argv)
                {"health-locked-cutoff", health_locked_cutoff}};
   double began = wall_clock();
   omp_init_lock(&list);
-  for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-    if (argc == 2 && !strcmp(argv[1], modes[i].name)) {
-      modes[i].run();
-      say("elapsed", wall_clock() - began);
-      return 0;
-    }
-  return 2;
+  if (!RUN_MODE(modes, argc, argv))
+    return 2;
+  say("elapsed", wall_clock() - began);
+  return 0;
 }

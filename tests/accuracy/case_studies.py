@@ -1,18 +1,20 @@
-"""The four findings of Liu, Mellor-Crummey and Fagan (ICS'13, section 5), on programs written after their descriptions:
-each fault shows in the figures that found it there, and is gone without it.  Ratios, on two threads."""
+"""The four case studies of Liu, Mellor-Crummey and Fagan (ICS'13, section 5), on programs written after their descriptions.
+
+Each fault shows in the figures by which the authors found it, and no longer shows once it is repaired.  All are ratios,
+on two threads."""
 import glob
 import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, Others, build, clocks, idleness_of, lockwait_of, near, openmp_flags, sum_of, sums_hold, tap, work_of
+from measured import Measurement, Others, build, clocks, idleness_of, lockwait_of, near, sum_of, sums_hold, tap, work_of
 
 COLUMNS = ("work", "overhead", "lockwait", "idleness")
 
 
 class Case:
     def __init__(self, directory, mode, compiler, event="task-clock@f2000", **settings):
-        program = build(directory, "case_studies.c", compiler, flags=openmp_flags(compiler))
+        program = build("case_studies.c", compiler)
         with Others() as others:
             self.run = Measurement(directory, program, mode, options=("-e", event), OMP_NUM_THREADS="2", **settings)
         assert self.run.done.returncode == 0, self.run.done
@@ -38,7 +40,8 @@ def amg(directory, compiler):
     case = Case(directory, "amg", compiler, OMP_WAIT_POLICY="passive")
     near(case.relative_idleness("coarsen"), 0.5, 0.05, f"{case.what}: one of two is idle in the serial setup")
     near(idleness_of(case.nodes, "coarsen"), 0.3, 0.05, case.what)
-    # Of blocks that take three parts and one, the heavier thread works alone for two of four: a third of all is idleness.
+    # The blocks of the two threads take three parts and one: the first works alone for two of three, so a third of all
+    # time is idleness.
     fixed, dynamic = case.relative_idleness("relax_static"), case.relative_idleness("relax_dynamic")
     if case.others < 0.3:
         near(fixed, 1 / 3, 0.1, f"{case.what}: static blocks")
@@ -71,7 +74,7 @@ def freeing_memory_as_in_lulesh(directory):
             other = Case(directory, "lulesh", compiler, **settings)
             left = idleness_of(other.nodes, "release")
             tap.timed(left < 0.3 * blamed, (settings, left, blamed))
-            # Zeroing pages had passed for work in the region.
+            # The kernel's zeroing of new pages had counted as work of the region.
             again = work_of(other.nodes, "fill_element")
             tap.timed(again < 0.7 * filled, (settings, filled, again))
 
@@ -91,7 +94,7 @@ def needless_inner_regions_as_in_bt_mz(directory):
 
 @tap.case
 def tiny_tasks_as_in_health(directory):
-    # The queue's lock is the runtime's own: it shows as overhead.
+    # Waiting for the lock of the runtime's task queue shows as overhead.
     for compiler in ("gcc", "clang"):
         tiny, coarse = Case(directory, "health", compiler), Case(directory, "health-cutoff", compiler)
         shares = [case.overhead("sim_village") / (case.overhead("sim_village") + work_of(case.nodes, "sim_village"))
@@ -102,24 +105,24 @@ def tiny_tasks_as_in_health(directory):
 
 @tap.case
 def time_in_tiny_tasks_is_accounted_for(directory):
-    # Both threads often wait for each other's tasks at the same time: nobody works, and the runtime is all that runs.
+    # Both threads often wait for each other's tasks at the same time.  Then only the runtime's own code runs.
     for compiler in ("gcc", "clang"):
         case = Case(directory, "health", compiler)
         cpu = sum(float(row["cpu_s"]) for row in case.threads)
         taken, dropped = (sum(int(row[column]) for row in case.threads) for column in ("samples", "dropped"))
-        cpu *= taken / (taken + dropped)  # the rest is the tool's own time
+        cpu *= taken / (taken + dropped)  # without the tool's own time
         tap.timed(case.all() > 0.85 * cpu, f"{case.what}: {case.all()} s of the {cpu} s that both threads have run")
         tap.timed(case.overhead("sim_village") > 0.4 * case.all(), f"{case.what}: {case.nodes[0].row}")
 
 
 @tap.case
 def a_lock_of_the_program_as_in_health(directory):
-    # By elapsed time: two threads on one core, of which one gives way to the lock's holder, are no rare case.
+    # By elapsed time, because the two threads may share a core: then the one that waits uses little CPU time.
     for compiler in ("gcc", "clang"):
         locked, coarse = (Case(directory, mode, compiler, "wall@f1000") for mode in ("health-locked", "health-locked-cutoff"))
         waited, root = lockwait_of(locked.nodes, "check_patients"), locked.nodes[0].value("lockwait_incl_s")
         assert waited >= 0.98 * root, f"{locked.what}: {waited} of {root}"
-        if locked.others < 0.3:  # else the two threads have hardly run at the same time
+        if locked.others < 0.3:  # otherwise the two threads hardly ran at the same time
             tap.timed(waited > 0.08 * locked.all(), f"{locked.what}: {waited} of {locked.all()}")
         tap.timed(coarse.nodes[0].value("lockwait_incl_s") < 0.02 * coarse.all(), coarse.what)
 
@@ -127,7 +130,7 @@ def a_lock_of_the_program_as_in_health(directory):
 @tap.case
 def time_of_all_threads_is_split(directory):
     """With and without a run on one thread: the four parts add up to the time of all threads."""
-    program = build(directory, "case_studies.c", "gcc")
+    program = build("case_studies.c")
     runs = []
     for threads in ("2", "1"):
         place = os.path.join(directory, threads)

@@ -1,19 +1,17 @@
-"""Work on known paths: compiled by GCC and clang, 2 to 64 threads, nested regions, tasks."""
-import csv
-import io
+"""Work is charged to full calling contexts: known paths, nested regions, tasks; GCC and clang, 2 to 64 threads."""
 import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, build, near, no_runtime, sums_hold, tap, work_of
+from measured import Measurement, build, libomps, line_of, near, no_runtime, sums_hold, tap, work_of
+from report import report, table
 
-# Samples are 1 ms of CPU time, the shortest part is 0.3 s: a relative standard error of at most 1/√300 = 6 %, and 10 % is asked for.
-# The noise of one sample more or less in 300 comes on top: 12 %.
+# A sample is 1 ms of CPU time, the shortest part is 0.3 s: two standard errors are at most 2/√300 = 12 %.
 SHARE = 0.12
 
 
 def check_paths(directory, compiler, threads):
-    run = Measurement(directory, build(directory, "known_paths.c", compiler), OMP_NUM_THREADS=str(threads))
+    run = Measurement(directory, build("known_paths.c", compiler), OMP_NUM_THREADS=str(threads))
     assert run.done.returncode == 0 and run.done.stdout == f"{threads} threads, done\n", run.done
     nodes = run.tree()
     sums_hold(nodes)
@@ -56,7 +54,7 @@ def paths_of_many_threads(directory):
 
 
 def check_nested(directory, compiler):
-    run = Measurement(directory, build(directory, "nested_regions.c", compiler))
+    run = Measurement(directory, build("nested_regions.c", compiler))
     assert run.done.stdout == "done\n", run.done
     nodes = run.tree()
     sums_hold(nodes)
@@ -82,7 +80,7 @@ def nested_regions_by_gcc(directory):
 
 
 def check_tasks(directory, compiler):
-    run = Measurement(directory, build(directory, "created_tasks.c", compiler), OMP_NUM_THREADS="3")
+    run = Measurement(directory, build("created_tasks.c", compiler), OMP_NUM_THREADS="3")
     nodes = run.tree()
     sums_hold(nodes)
     no_runtime(nodes)
@@ -111,15 +109,15 @@ def tasks_by_gcc(directory):
 
 
 def check_creation(directory, compiler):
-    """Tasks stand below what created them, through tasks, and a recursive task once."""
-    program = build(directory, "task_creation.c", compiler)
-    run = Measurement(directory, program, options=("-e", "task-clock@f1000", "--task-context", "creation"))
+    """A task is shown below the code that created it, also through other tasks; a recursive task is shown once."""
+    region = f"parallel @ creation_contexts.c:{line_of('creation_contexts.c', '#pragma omp parallel')}"
+    run = Measurement(directory, build("creation_contexts.c", compiler), options=("-e", "task-clock@f1000", "--task-context", "creation"))
     assert run.done.stdout == "256 leaves\n" and "unknown origin" not in run.done.stderr, run.done
     nodes = run.tree()
     sums_hold(nodes)
     no_runtime(nodes)
-    near(work_of(nodes, "leaf", "make_through_task"), 0.2, 2 * SHARE, "leaf made by a task")  # 200 samples
-    near(work_of(nodes, "leaf", "make_leaf"), 0.6, SHARE, "leaf made in all")
+    near(work_of(nodes, "leaf", "make_through_task"), 0.2, 2 * SHARE, "leaf created by a task")  # 200 samples
+    near(work_of(nodes, "leaf", "make_leaf"), 0.6, SHARE, "leaf created by all")
     near(work_of(nodes, "leaf", "recurse"), 0.256, 2 * SHARE, "leaf at the end of the recursion")
     for node in nodes:
         path, kinds = node.path(), []
@@ -128,12 +126,13 @@ def check_creation(directory, compiler):
             kinds.append(above.kind)
             above = above.parent
         if node.name == "leaf" and "make_through_task" in path:
-            assert path[0] == "main" and path[1].startswith("parallel @ task_creation.c:57") and kinds.count("task") == 2, path
+            assert path[0] == "main" and path[1].startswith(region) and kinds.count("task") == 2, path
             assert path.index("create_all") < path.index("make_through_task") < path.index("make_leaf"), path
         elif node.name == "leaf" and "make_leaf" in path:
             assert kinds.count("task") == 1 and "create_all" in path, path
         elif node.name == "leaf":
-            # recurse() calls itself 8 deep at most; of its tasks, each created by another, one is left; one prints the sum.
+            # recurse() calls itself 8 deep at most.  Of its tasks, each created by another, one is shown; another task
+            # prints the sum.
             assert kinds.count("task") <= 2 and path.count("recurse") <= 2 * 9 and "create_all" in path, path
 
 
@@ -148,51 +147,47 @@ def task_creation_by_gcc(directory):
 
 
 def check_creator(directory, compiler):
-    # Optimised, creator() jumps into the runtime and has no frame: the call instruction in main() tells of it.
-    program = build(directory, "created_tasks.c", compiler, flags=("-O2", "-g", "-fopenmp"))
-    nodes = Measurement(directory, program, OMP_NUM_THREADS="2").tree()
+    # Optimised, creator() jumps into the runtime and has no frame: only the call instruction in main() shows it.
+    nodes = Measurement(directory, build("created_tasks.c", compiler, "-O2"), OMP_NUM_THREADS="2").tree()
     sums_hold(nodes)
     paths = [node.path() for node in nodes if node.name == "task_work"]
     assert paths and all(path[0:2] == ["main", "creator"] for path in paths), paths
 
 
 @tap.case
-def creators_that_end_in_their_region_by_gcc(directory):
+def creators_without_a_frame_by_gcc(directory):
     check_creator(directory, "gcc")
 
 
 @tap.case
-def creators_that_end_in_their_region_by_clang(directory):
+def creators_without_a_frame_by_clang(directory):
     check_creator(directory, "clang")
 
 
 @tap.case
 def wall_sampling_sees_both_times(directory):
-    run = Measurement(directory, build(directory, "known_paths.c", "clang"), options=("-e", "wall@f500"), OMP_NUM_THREADS="2")
+    run = Measurement(directory, build("known_paths.c", "clang"), options=("-e", "wall@f500"), OMP_NUM_THREADS="2")
     nodes = run.tree()
     sums_hold(nodes)
-    # Elapsed time is at least the CPU time, and not more than the threads' lives.
+    # Elapsed time is at least the CPU time, and at most the lifetime of all threads.
     wall = sum(float(row["wall_s"]) for row in run.threads())
     assert 3.2 * (1 - SHARE) < work_of(nodes, "kernel") < wall, (work_of(nodes, "kernel"), wall)
 
 
 @tap.case
 def nested_regions_on_every_libomp(directory):
-    program, tried = build(directory, "nested_regions.c", "clang"), 0
-    for version in (14, 15, 16, 19):
-        library = os.path.join(tap.DEPS, f"libomp-{version}", "libomp.so.5")
-        if not os.path.exists(library):
-            continue
+    program, found = build("nested_regions.c", "clang"), libomps()
+    assert len(found) >= 2, "scripts/setup unpacks four"
+    for library in found:
         run = Measurement(directory, program, options=("-e", "task-clock@f1000", "--omp-runtime", library))
         nodes = run.tree()
-        near(work_of(nodes, "leaf_work", "middle_caller"), 1.6, SHARE, f"leaf_work on libomp {version}")
+        near(work_of(nodes, "leaf_work", "middle_caller"), 1.6, SHARE, f"leaf_work on {library}")
         assert work_of(nodes, "leaf_work") == work_of(nodes, "leaf_work", "outer_caller")
-        tried += 1
-    assert tried >= 2, "scripts/setup unpacks four"
 
 
 def check_direct_calls(directory, compiler):
-    # Code that libomp has the compiler call, so that the task's exit frame does not lie in the runtime's frames.
+    # For these constructs the compiler's code, not the runtime, calls the body: the exit frame of the task is not among the
+    # frames of the runtime.
     source = """
 #include <omp.h>
 #include "burn.h"
@@ -219,7 +214,7 @@ void tasks(void)
 int main(void) { loops(); tasks(); return 0; }
 """
     for level in ("-O0", "-O2"):
-        program = tap.compile_c(directory, "direct" + level, source, "-fopenmp", level, f"-I{tap.SUPPORT}", compiler=compiler)
+        program = tap.compile_c(directory, "direct" + level, source, "-fopenmp", level, compiler=compiler)
         nodes = Measurement(directory, program).tree()
         sums_hold(nodes)
         no_runtime(nodes)
@@ -239,8 +234,8 @@ def code_called_directly_by_clang(directory):
 
 
 @tap.case
-def a_program_in_step_with_the_sampling(directory):
-    # 2 ms here, 3 ms there, for ever: sampled at exactly every 5 ms it would seem to be in one place only.
+def a_program_as_periodic_as_the_sampling(directory):
+    # It alternates 2 ms in one part and 3 ms in another.  Samples at exactly every 5 ms would find it always in one part.
     source = """
 #include "burn.h"
 static double now;
@@ -257,28 +252,28 @@ int main(void)
   return 0;
 }
 """
-    program = tap.compile_c(directory, "steps", source, f"-I{tap.SUPPORT}")
+    program = tap.compile_c(directory, "steps", source)
     nodes = Measurement(directory, program, options=("-e", "task-clock@f200")).tree()
     near(work_of(nodes, "part_a"), 1.2, 0.25, "part_a")  # 240 samples, 6 %: four times
     near(work_of(nodes, "part_b"), 1.8, 0.25, "part_b")
 
 
 @tap.case
-def a_file_that_is_cut_off_keeps_what_stands_before(directory):
-    run = Measurement(directory, build(directory, "known_paths.c", "clang"), OMP_NUM_THREADS="4")
+def a_truncated_file_is_read_up_to_its_end(directory):
+    run = Measurement(directory, build("known_paths.c", "clang"), OMP_NUM_THREADS="4")
     whole = run.tree()[0].value("work_incl_s")
     name = next(name for name in os.listdir(run.output) if name.endswith(".hpcrun"))
     path = os.path.join(run.output, name)
     os.truncate(path, os.path.getsize(path) * 9 // 10)
-    done = tap.run(tap.REPORT, "--view", "topdown", "-f", "csv", run.output)
+    done = report("--view", "topdown", "-f", "csv", run.output)
     assert done.returncode == 1 and "cut off" in done.stderr, done
-    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    rows = table(done.stdout)
     assert 0.4 * whole < float(rows[0]["work_incl_s"]) < whole, (rows[0], whole)
     assert any(row["name"] == "kernel" for row in rows)
 
 
 @tap.case
-def locks_taken_again_are_not_waits(directory):
+def taking_a_nested_lock_again_is_not_waiting(directory):
     source = """
 #include <omp.h>
 #include "burn.h"
@@ -292,14 +287,14 @@ int main(void)
   return 0;
 }
 """
-    program = tap.compile_c(directory, "again", source, "-fopenmp", f"-I{tap.SUPPORT}", compiler="clang")
+    program = tap.compile_c(directory, "again", source, "-fopenmp", compiler="clang")
     run = Measurement(directory, program)
     near(work_of(run.tree(), "main"), 0.5, SHARE, "main")
     tap.timed(float(run.threads()[0]["lockwait_s"]) < 0.01, run.threads())
 
 
 @tap.case
-def contended_locks_are_waits(directory):
+def a_contended_lock_is_waited_for(directory):
     source = """
 #include <omp.h>
 #include "burn.h"
@@ -313,20 +308,20 @@ int main(void)
   return 0;
 }
 """
-    program = tap.compile_c(directory, "contended", source, "-fopenmp", f"-I{tap.SUPPORT}", compiler="clang")
+    program = tap.compile_c(directory, "contended", source, "-fopenmp", compiler="clang")
     run = Measurement(directory, program)
     waited = sum(float(row["lockwait_s"]) for row in run.threads())
     elapsed = max(float(row["wall_s"]) for row in run.threads())
-    tap.timed(0.3 * elapsed < waited < 1.1 * elapsed, (waited, elapsed))  # one of two always waits, but for the last turns
+    tap.timed(0.3 * elapsed < waited < 1.1 * elapsed, (waited, elapsed))  # one of two always waits, except at the end
 
 
 @tap.case
 def several_events_at_once(directory):
-    run = Measurement(directory, build(directory, "known_paths.c", "clang"),
+    run = Measurement(directory, build("known_paths.c", "clang"),
                       options=("-e", "task-clock@f500", "-e", "cpu-clock@f500", "-e", "page-faults@10", "-e", "wall@f200"), OMP_NUM_THREADS="2")
     nodes = run.tree()
     near(work_of(nodes, "kernel"), 3.2, SHARE, "kernel")
-    # The other clock of CPU time also counts what threads that wait spin away.
+    # The other clock of CPU time also counts the time that waiting threads spin.
     cpu = sum(float(row["cpu_s"]) for row in run.threads())
     tap.timed(0.95 * nodes[0].value("work_incl_s") < nodes[0].value("cpu-clock_incl") < 1.05 * cpu, (nodes[0].row, cpu))
     assert nodes[0].value("page-faults_incl") > 0 and nodes[0].value("wall_incl") > 1.5, nodes[0].row

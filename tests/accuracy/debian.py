@@ -1,17 +1,15 @@
-"""Programs of Debian's, unmodified, built by GCC: same output as alone, and a report that makes sense."""
+"""Unmodified programs from Debian, built by GCC: the same output as without the tool, and a plausible report."""
 import os
-import random
-import shutil
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Measurement, no_runtime, sums_hold, tap
+from sequences import write_sequences
 
 
 def measured(directory, *command, result=None, **settings):
-    """Runs a program alone and measured; both must give the same output (and the same file, where it writes one)."""
-    if not shutil.which(command[0]):
-        raise tap.Skip(f"no {command[0]}")
+    """Runs a program alone and measured; both must print the same, and write the same file `result`."""
+    tap.need_program(command[0])
     outcomes = []
     for run in (lambda: tap.run(*command, cwd=directory, **settings), lambda: Measurement(directory, *command, **settings)):
         done = run()
@@ -34,7 +32,7 @@ def measured(directory, *command, result=None, **settings):
 
 
 def parallel_below_main(nodes):
-    """All parallel regions hang below a frame, and workers did something in them."""
+    """All parallel regions are below a frame of the program, and work was done in them."""
     regions = [node for node in nodes if node.kind == "parallel"]
     assert regions and all(node.parent.kind != "root" for node in regions), [node.path() for node in regions]
     assert sum(node.value("work_incl_s") for node in regions) > 0
@@ -57,25 +55,14 @@ def primecount(directory):
 
 @tap.case
 def clustal_omega(directory):
-    random.seed(1)
-    letters = "ACDEFGHIKLMNPQRSTVWY"
-    base = [random.choice(letters) for _ in range(200)]
-    with open(os.path.join(directory, "in.fa"), "w", encoding="utf-8") as file:
-        for number in range(100):
-            sequence = [random.choice(letters) if random.random() < 0.2 else letter for letter in base]
-            file.write(f">s{number}\n{''.join(sequence)}\n")
+    write_sequences(os.path.join(directory, "in.fa"), "ACDEFGHIKLMNPQRSTVWY", 100, 200, 0.2)
     _, nodes = measured(directory, "clustalo", "-i", "in.fa", "-o", "out.aln", "--force", "--threads=2", result="out.aln")
     parallel_below_main(nodes)
 
 
 @tap.case
 def fasttree(directory):
-    random.seed(2)
-    base = [random.choice("ACGT") for _ in range(400)]
-    with open(os.path.join(directory, "in.fa"), "w", encoding="utf-8") as file:
-        for number in range(300):
-            sequence = [random.choice("ACGT") if random.random() < 0.3 else letter for letter in base]
-            file.write(f">s{number}\n{''.join(sequence)}\n")
+    write_sequences(os.path.join(directory, "in.fa"), "ACGT", 300, 400, 0.3)
     _, nodes = measured(directory, "fasttreeMP", "-nt", "-gtr", "-seed", "1", "in.fa", OMP_NUM_THREADS="1")
     assert nodes
 

@@ -2,21 +2,13 @@
 #include <omp.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "burn.h"
-
-#define NOINLINE __attribute__((noinline))
+#include "modes.h"
 
 static double start;
-
-static void say(const char *name, double value)
-{
-  printf("%s %.9f\n", name, value);
-  fflush(stdout);
-}
 
 static double seconds(double asked)
 {
@@ -524,19 +516,13 @@ static void forked_after(void)
 
 int main(int argc, char **argv)
 {
-  static const struct {
-    const char *name;
-    void (*run)(void);
-  } modes[] = {{"serial", serial}, {"imbalance", imbalance}, {"kinds", kinds},   {"nested", nested},
+  static const struct mode modes[] = {{"serial", serial}, {"imbalance", imbalance}, {"kinds", kinds},   {"nested", nested},
                {"teams", teams},   {"foreign", foreigners},  {"forked", forked}, {"forked-after", forked_after}};
   start = wall_clock();
-  for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-    if (argc == 2 && !strcmp(argv[1], modes[i].name)) {
-      modes[i].run();
-      say("waited", waited_by_all());
-      say("cpu", burn_clock());
-      say("elapsed", wall_clock() - start);
-      return 0;
-    }
-  return 2;
+  if (!RUN_MODE(modes, argc, argv))
+    return 2;
+  say("waited", waited_by_all());
+  say("cpu", burn_clock());
+  say("elapsed", wall_clock() - start);
+  return 0;
 }

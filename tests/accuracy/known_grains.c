@@ -8,8 +8,6 @@
 
 #include "burn.h"
 
-#define NOINLINE __attribute__((noinline))
-
 static uint64_t work_ns, longest_ns;
 
 static double take(double seconds)

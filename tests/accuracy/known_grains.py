@@ -1,4 +1,4 @@
-"""Work, span and what-if in CPU time: programs with known grains."""
+"""Work, span and what-if in CPU time, of programs whose pieces of work have known lengths."""
 import os
 import sys
 
@@ -10,14 +10,14 @@ SHARE = 0.05
 
 
 def rows_of(directory, compiler, mode, serial, *options, threads="2", event="task-clock@f1000", **how):
-    run = Measurement(directory, build(directory, "known_grains.c", compiler), mode, str(serial),
+    run = Measurement(directory, build("known_grains.c", compiler), mode, str(serial),
                       options=("-p", "online", "-e", event), OMP_NUM_THREADS=threads, **how)
     assert run.done.returncode == 0, run.done
     return run, run.view("parallelism", *options)
 
 
 def check(directory, compiler, mode, serial, work, longest, threads="2", created=0.0, **how):
-    """Against the program's own clocks, which are near what it was asked for.  created: what creating tasks takes."""
+    """Compares with the program's own clocks.  created: the time that creating the tasks takes."""
     run, rows = rows_of(directory, compiler, mode, serial, threads=threads, **how)
     own = clocks(run.done.stdout)
     assert own["serial"] >= serial and own["work"] >= work and own["longest"] >= longest, own
@@ -49,7 +49,7 @@ def the_heavy_thread_is_the_critical_path(directory):
 
 
 def check_all(directory, **how):
-    """Every kind of program, also with more threads than processors, where all are switched out again and again."""
+    """All modes, also with more threads than processors, where each is preempted again and again."""
     for threads in ("2", "8"):
         check(directory, "clang", "loop", 0.1, 0.5, 0.001, threads=threads, **how)
         check(directory, "clang", "locked", 0.1, 0.5, 0.001, threads=threads, **how)
@@ -69,7 +69,7 @@ def samples_of_elapsed_time(directory):
 
 @tap.case
 def without_perf_event(directory):
-    deny = (build(directory, "deny_perf_event.c"),)
+    deny = (build("deny_perf_event.c"),)
     check_all(directory, prefix=deny)
     check_all(directory, prefix=deny, GLIBC_TUNABLES="glibc.pthread.rseq=0")
 

@@ -9,8 +9,6 @@
 
 #include "burn.h"
 
-#define NOINLINE __attribute__((noinline))
-
 NOINLINE double serial_part(void)
 {
   return burn(0.4) + 1;

@@ -1,13 +1,13 @@
-"""Readable names: C++ templates and inlined code, Fortran modules."""
+"""Names are readable: C++ templates and inlined functions, Fortran modules."""
 import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, build, near, no_runtime, tap, work_of
+from measured import Measurement, build, near, no_runtime, tap
 
 
 def check_templates(directory, compiler):
-    program = build(directory, "template_blocks.cc", compiler, flags=("-O2", "-g", "-fopenmp"))
+    program = build("template_blocks.cc", compiler, "-O2")
     run = Measurement(directory, program)
     assert run.done.stdout == "1\n", run.done
     nodes = run.tree()
@@ -33,7 +33,7 @@ def templates_by_clang(directory):
 
 @tap.case
 def fortran(directory):
-    program = build(directory, "heat.f90", "gfortran", flags=("-O2", "-fno-inline", "-g", "-fopenmp"))
+    program = build("heat.f90", "gfortran", "-O2", "-fno-inline")
     run = Measurement(directory, program)
     assert run.done.stdout.strip() == "T", run.done
     nodes = run.tree()

@@ -4,12 +4,11 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "burn.h"
+#include "modes.h"
 
-#define NOINLINE __attribute__((noinline))
 #define AFTERWARDS() __asm__ volatile("" ::: "memory") /* not a tail call */
 
 enum { ROUNDS = 8, PAGE = 4096 };
@@ -18,11 +17,6 @@ static const double LONG = 0.03, SHORT = 0.01;
 static double waited_cpu[2], waited_wall[2], delayed[2]; /* for the long and the short one */
 static volatile int held;
 static int ready;
-
-static void say(const char *name, double value)
-{
-  printf("%s %.9f\n", name, value);
-}
 
 /* A waiter's clocks, begun when the lock is held. */
 struct wait {
@@ -373,22 +367,16 @@ static void init_locks(void)
 
 int main(int argc, char **argv)
 {
-  static const struct {
-    const char *name;
-    void (*run)(void);
-  } modes[] = {{"lock", locks},       {"jump", jumps},     {"nest", nest_locks},     {"critical", criticals},
+  static const struct mode modes[] = {{"lock", locks},       {"jump", jumps},     {"nest", nest_locks},     {"critical", criticals},
                {"ordered", ordered}, {"atomic", atomics}, {"inherited", inherited}, {"tried", tried}};
   init_locks();
-  for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-    if (argc == 2 && !strcmp(argv[1], modes[i].name)) {
-      modes[i].run();
-      say("long_cpu", waited_cpu[0]);
-      say("long_wall", waited_wall[0]);
-      say("short_cpu", waited_cpu[1]);
-      say("short_wall", waited_wall[1]);
-      say("long_delay", delayed[0]);
-      say("short_delay", delayed[1]);
-      return 0;
-    }
-  return 2;
+  if (!RUN_MODE(modes, argc, argv))
+    return 2;
+  say("long_cpu", waited_cpu[0]);
+  say("long_wall", waited_wall[0]);
+  say("short_cpu", waited_cpu[1]);
+  say("short_wall", waited_wall[1]);
+  say("long_delay", delayed[0]);
+  say("short_delay", delayed[1]);
+  return 0;
 }

@@ -1,34 +1,31 @@
-"""Who causes lock waiting: what others wait for a lock stands where its holder releases it.
+"""Lock waiting is charged to the code that causes it: the place where the holder releases the lock.
 
-The waiters measure the CPU time that their waiting takes, which is what the samples see: a thread that gives way to its
-lock's holder on the same core takes less of it than passes.  Samples come every 0.5 ms of a thread's CPU time.
+The waiting threads measure the CPU time that their waiting takes, since that is what the samples see.  It is less than
+the elapsed time where a thread shares a core with the holder.  A sample is taken every 0.5 ms of a thread's CPU time.
 """
 import math
 import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, Others, build, clocks, idleness_of, libomps, lockwait_of, near, openmp_flags, sums_hold, tap, work_of
+from measured import Measurement, Others, build, clocks, idleness_of, libomps, lockwait_of, near, no_losses, sums_hold, tap, work_of
 
 PERIOD = 0.5e-3
 
 
 def measure(directory, mode, compiler="gcc", threads=2, optimised="-O2", options=(), event="task-clock@f2000", **settings):
-    flags = (*openmp_flags(compiler), optimised)
-    program = build(directory, "lock_waiting.c", compiler, name=f"locks-{compiler}{optimised}", flags=flags)
     settings = {"OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": str(threads), **settings}
-    run = Measurement(directory, program, mode, options=("-e", event, *options), **settings)
+    run = Measurement(directory, build("lock_waiting.c", compiler, optimised), mode, options=("-e", event, *options), **settings)
     assert run.done.returncode == 0, run.done
-    for loss in ("not charged", "states repaired", "not released"):
-        assert loss not in run.done.stderr, run.done.stderr.splitlines()[-1]
+    no_losses(run)
     nodes = run.tree()
     sums_hold(nodes)
     return run, nodes, clocks(run.done.stdout)
 
 
 def charged(value, waited, what, period=PERIOD, late=0.0):
-    """Within 10 %, as far as single samples allow (a wait shorter than a period has one by chance), and but for samples
-    of elapsed time that come late: to a thread that others keep from running when the lock has been released already."""
+    """Within 10 %, plus what single samples allow: a wait shorter than a period has a sample by chance.  Samples of elapsed
+    time may also be late: a thread that was kept from running takes its sample after the lock was released."""
     allowed = 0.1 * waited + 4 * math.sqrt(waited * period) + 4 * period + late
     tap.timed(abs(value - waited) < allowed, f"{what}: {value:.4f}, the waiters' own clocks {waited:.4f} ± {allowed:.4f}")
 
@@ -41,7 +38,7 @@ def charged_both(nodes, own, long, short, what, clock="cpu", period=PERIOD, late
 
 def check(directory, mode, long, short, compiler="gcc", threads=2, **more):
     _, nodes, own = measure(directory, mode, compiler, threads, **more)
-    # By CPU time a sample comes at once.  Of several waiters each keeps the next one waiting a little longer.
+    # A sample of CPU time is never late.  Each of several waiting threads delays the next one a little.
     charged_both(nodes, own, long, short, f"{mode} by {compiler}, {threads} threads, {more}", late=threads > 2)
     return nodes
 
@@ -49,7 +46,7 @@ def check(directory, mode, long, short, compiler="gcc", threads=2, **more):
 @tap.case
 def locks_by_gcc(directory):
     nodes = check(directory, "lock", "release_long", "release_short")
-    assert lockwait_of(nodes, "lonely") < 8 * PERIOD, "nobody waits for that lock, but taking it takes a moment"
+    assert lockwait_of(nodes, "lonely") < 8 * PERIOD, "no thread waits for that lock, but acquiring it takes a moment"
 
 
 @tap.case
@@ -63,26 +60,26 @@ def locks_by_clang_19(directory):
 
 
 @tap.case
-def locks_that_four_threads_want(directory):
+def locks_of_four_threads(directory):
     check(directory, "lock", "release_long", "release_short", threads=4)
 
 
 @tap.case
 def locks_of_every_kind(directory):
-    for hint in "1248":  # uncontended, contended, not speculative, speculative
+    for hint in "1248":  # uncontended, contended, nonspeculative, speculative
         check(directory, "lock", "release_long", "release_short", "clang", LOCK_HINT=hint)
 
 
 @tap.case
 def locks_on_every_libomp(directory):
-    for _, library in libomps():
+    for library in libomps():
         for mode in ("lock", "nest", "critical", "ordered"):
             functions = ("release_long", "release_short") if mode == "lock" else (f"hold_{mode}_long", f"hold_{mode}_short")
             check(directory, mode, *functions, "clang", options=("--omp-runtime", library))
 
 
 @tap.case
-def releases_that_are_jumps(directory):
+def releases_by_a_tail_call(directory):
     for compiler in ("gcc", "clang"):
         for optimised in ("-O0", "-O2"):
             check(directory, "jump", "jump_long", "jump_short", compiler, optimised=optimised)
@@ -107,15 +104,15 @@ def ordered_loops(directory):
 
 
 @tap.case
-def atomics_of_the_runtime(directory):
-    for options in ((), *(("--omp-runtime", library) for _, library in libomps())):
+def atomics_that_the_runtime_implements(directory):
+    for options in ((), *(("--omp-runtime", library) for library in libomps())):
         for event, clock, period in (("task-clock@f2000", "cpu", PERIOD), ("wall@f1000", "wall", 1e-3)):
             _, nodes, own = measure(directory, "atomic", event=event, options=options)
             charged_both(nodes, own, "hold_atomic_long", "hold_atomic_short", f"{options} {event}", clock, period, late=clock == "wall")
 
 
 @tap.case
-def locks_that_are_tried_are_not_waited_for(directory):
+def test_lock_is_not_waiting(directory):
     for compiler in ("gcc", "clang"):
         run, nodes, own = measure(directory, "tried", compiler)
         busy = sum(nodes[0].value(f"{column}_incl_s") for column in ("work", "overhead"))
@@ -125,28 +122,28 @@ def locks_that_are_tried_are_not_waited_for(directory):
 
 
 @tap.case
-def idleness_that_waiters_hand_on(directory):
-    # Of three threads one holds, one waits, one idles: b = 2, so that each sample of p carries p / 2 of idleness, the
-    # holder's where it works and the waiter's where the lock is released.
+def idleness_of_waiting_threads_is_charged_to_the_holder(directory):
+    # Of three threads one holds the lock, one waits for it, one is idle: b = 2, so each sample of p carries p / 2 of
+    # idleness.  The holder's is charged where it works, that of the waiting thread where the lock is released.
     for compiler in ("gcc", "clang"):
         _, nodes, own = measure(directory, "inherited", compiler, 3)
         waited, inherited = lockwait_of(nodes, "release_long"), idleness_of(nodes, "release_long")
         charged(waited, own["long_cpu"], "inherited")
         if waited > 0.05:  # 100 samples
-            near(inherited / waited, 0.5, 0.05, "idleness with the lock wait")
+            near(inherited / waited, 0.5, 0.05, "idleness charged with the lock wait")
         work, caused = work_of(nodes, "hold_lock_long"), idleness_of(nodes, "hold_lock_long") - inherited
         near(work, 0.24, 0.05, "held")
         near(caused / work, 0.5, 0.05, "idleness of the holder itself")
 
 
 @tap.case
-def locks_that_are_slept_on(directory):
-    # Threads that sleep on a futex are sampled by elapsed time only.
+def locks_on_which_threads_sleep(directory):
+    # Only samples of elapsed time see threads that sleep on a futex.
     for compiler in ("gcc", "clang"):
         with Others() as others:
             _, nodes, own = measure(directory, "lock", compiler, event="wall@f1000", KMP_LOCK_KIND="futex")
         charged(nodes[0].value("lockwait_incl_s"), own["long_wall"] + own["short_wall"], "all", 1e-3)
-        if others.cores < 0.3:  # else a sleeper's signals wait for a processor, beyond the release
+        if others.cores < 0.3:  # otherwise signals to a sleeping thread are delivered after the release
             charged_both(nodes, own, "release_long", "release_short", "futex", "wall", 1e-3)
 
 

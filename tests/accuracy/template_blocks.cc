@@ -18,7 +18,7 @@ template <typename T> struct Block {
     return static_cast<T>(burn(seconds));
   }
 
-  __attribute__((noinline)) T reduce(double seconds)
+  NOINLINE T reduce(double seconds)
   {
     T total = 0;
 #pragma omp parallel for reduction(+ : total) num_threads(2)

@@ -6,24 +6,18 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/select.h>
 #include <unistd.h>
 
 #include "burn.h"
+#include "modes.h"
 
-#define NOINLINE __attribute__((noinline))
 #define CHECK(condition) ((condition) ? (void)0 : fail(#condition))
 
 static void fail(const char *what)
 {
   printf("%s -1\n", what);
   exit(1);
-}
-
-static void say(const char *name, double value)
-{
-  printf("%s %.9f\n", name, value);
 }
 
 /* ---- calls that sleep ---- */
@@ -274,15 +268,7 @@ static void many(void)
 
 int main(int argc, char **argv)
 {
-  static const struct {
-    const char *name;
-    void (*run)(void);
-  } modes[] = {{"sleepers", sleepers}, {"between", between}, {"inside", inside},
+  static const struct mode modes[] = {{"sleepers", sleepers}, {"between", between}, {"inside", inside},
                {"beside", beside},     {"churn", churn},     {"many", many}};
-  for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-    if (argc == 2 && !strcmp(argv[1], modes[i].name)) {
-      modes[i].run();
-      return 0;
-    }
-  return 2;
+  return RUN_MODE(modes, argc, argv) ? 0 : 2;
 }

@@ -1,9 +1,9 @@
-"""Threads that sleep, as elapsed time sees them, and threads that come and go at high sampling rates."""
+"""Threads that sleep, sampled by elapsed time, and threads that begin and end at high sampling rates."""
 import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, build, clocks, idleness_of, libomps, near, openmp_flags, sums_hold, tap, work_of
+from measured import Measurement, build, clocks, idleness_of, libomps, near, no_losses, sums_hold, tap, work_of
 
 WALL = ("-e", "wall@f1000")
 CALLS = ("in_mutex", "in_read", "in_condition", "in_semaphore", "in_rwlock", "in_pthread_barrier", "in_nanosleep", "in_usleep",
@@ -11,11 +11,9 @@ CALLS = ("in_mutex", "in_read", "in_condition", "in_semaphore", "in_rwlock", "in
 
 
 def measure(directory, mode, compiler, threads, options=WALL, policy="passive"):
-    program = build(directory, "waits.c", compiler, flags=openmp_flags(compiler))
-    run = Measurement(directory, program, mode, options=options, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY=policy)
+    run = Measurement(directory, build("waits.c", compiler), mode, options=options, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY=policy)
     assert run.done.returncode == 0, run.done  # the program checks what its calls return
-    for loss in ("states repaired", "not charged", "for want of memory", "unknown"):
-        assert loss not in run.done.stderr, run.done.stderr.splitlines()[-1]
+    no_losses(run)
     nodes = run.tree()
     if nodes[0].value("samples"):
         sums_hold(nodes)
@@ -31,9 +29,9 @@ def sleeping_threads_are_seen_by_elapsed_time(directory):
     run, nodes, own = measure(directory, "sleepers", "gcc", 2)
     assert set(own) == set(CALLS), own
     for call in CALLS:
-        near(work_of(nodes, call), own[call], 0.05, call)  # 150 samples, or one on return
+        near(work_of(nodes, call), own[call], 0.05, call)  # 150 samples, or a single one on return
     near(work_of(nodes, "waker"), 6 * 0.15, 0.05, "the thread that wakes it sleeps itself")
-    assert nodes[0].value("idleness_incl_s") == 0, "nobody has asked for OpenMP"
+    assert nodes[0].value("idleness_incl_s") == 0, "the program does not use OpenMP"
 
 
 @tap.case
@@ -47,7 +45,7 @@ def a_sleeping_main_thread_leaves_the_others_idle(directory):
     for compiler, threads in (("gcc", 2), ("clang", 4), ("gcc", 8)):
         _, nodes, _ = measure(directory, "between", compiler, threads)
         near(work_of(nodes, "in_sleep_between"), 0.3, 0.05, "asleep")
-        near(idleness_of(nodes, "in_sleep_between"), (threads - 1) * 0.3, 0.05, "who wait for it")
+        near(idleness_of(nodes, "in_sleep_between"), (threads - 1) * 0.3, 0.05, "the threads that wait for it")
 
 
 @tap.case
@@ -55,12 +53,13 @@ def a_thread_that_sleeps_in_a_region_is_waited_for(directory):
     for compiler, threads in (("gcc", 2), ("clang", 4)):
         _, nodes, _ = measure(directory, "inside", compiler, threads)
         near(work_of(nodes, "in_sleep_inside"), 0.4, 0.05, "asleep")
-        near(idleness_of(nodes, "in_sleep_inside"), (threads - 1) * 0.4, 0.05, "who wait for it")
+        near(idleness_of(nodes, "in_sleep_inside"), (threads - 1) * 0.4, 0.05, "the threads that wait for it")
 
 
 @tap.case
-def a_thread_that_sleeps_beside_cpu_time_causes_nothing(directory):
-    # Out of reach of CPU time: nobody runs whom the waiting could be charged to.  Nor is the sleeper taken for busy.
+def a_sleeping_thread_causes_no_idleness_by_cpu_time(directory):
+    # While all sleep or wait, no thread takes samples of CPU time, so the waiting is not charged.  The thread that sleeps
+    # does not count as busy.
     _, nodes, _ = measure(directory, "inside", "gcc", 4, options=("-e", "task-clock@f1000"))
     near(work_of(nodes, "work_of_each"), 0.2, 0.05, "the work")
     tap.timed(nodes[0].value("idleness_incl_s") < 0.4, nodes[0].row)  # by elapsed time: 1.2 s
@@ -72,23 +71,23 @@ def a_sleeping_thread_is_not_busy(directory):
     for compiler in ("gcc", "clang"):
         run, nodes, _ = measure(directory, "beside", compiler, 4, options=("-e", "task-clock@f1000"))
         shared = run.tree("--idleness", "shared")
-        near(idleness_of(nodes, "in_work_beside"), 3 * 0.2, 0.05, "all but one")
-        near(idleness_of(shared, "in_work_beside"), 2 * 0.2, 0.05, "those in use but one")
+        near(idleness_of(nodes, "in_work_beside"), 3 * 0.2, 0.05, "all other threads")
+        near(idleness_of(shared, "in_work_beside"), 2 * 0.2, 0.05, "the other threads in use")
 
 
 @tap.case
 def a_thread_asleep_counts_as_busy_by_elapsed_time(directory):
     for compiler in ("gcc", "clang"):
         _, nodes, _ = measure(directory, "beside", compiler, 4)
-        # While both are busy each carries one of the two that wait; then the sleeper carries three.
-        near(idleness_of(nodes, "in_work_beside") / work_of(nodes, "in_work_beside"), 1, 0.1, "of two that are busy")
+        # While both are busy, each carries one of the two waiting threads; then the sleeping thread carries three.
+        near(idleness_of(nodes, "in_work_beside") / work_of(nodes, "in_work_beside"), 1, 0.1, "one of two busy threads")
         slept, worked = work_of(nodes, "in_sleep_beside"), work_of(nodes, "in_work_beside")
         near(idleness_of(nodes, "in_sleep_beside"), worked + 3 * (slept - worked), 0.1, "both phases")
 
 
 @tap.case
 def elapsed_times_add_up_on_any_machine(directory):
-    # By elapsed time every moment is charged T times its length, whoever runs: also with more threads than cores.
+    # By elapsed time every moment is charged T times, whichever thread runs: also with more threads than cores.
     for mode in ("between", "inside"):
         for compiler, threads in (("gcc", 2), ("clang", 4), ("gcc", 8), ("clang", 16)):
             _, nodes, own = measure(directory, mode, compiler, threads)
@@ -105,7 +104,7 @@ def check_coming_and_going(directory, mode, compiler, options, policy="passive")
         for node in tree:
             parts = node.value("idleness_excl_s") + sum(child.value("idleness_incl_s") for child in node.children)
             assert abs(parts - node.value("idleness_incl_s")) < 1e-6 * (1 + len(node.children)), node.row
-    # The program's last act is sequential: by then all others must be known as out of use.
+    # The program ends with sequential code: by then no other thread may count as in use.
     assert idleness_of(shared, "alone_at_last") < 0.01 * work_of(nodes, "alone_at_last"), f"{mode} by {compiler}: a count went wrong"
     cores = len(os.sched_getaffinity(0))
     work = work_of(nodes, "alone_at_last")
@@ -122,7 +121,7 @@ def check_coming_and_going(directory, mode, compiler, options, policy="passive")
 def threads_that_come_and_go_at_5000_samples_a_second(directory):
     for compiler in ("gcc", "clang"):
         most = check_coming_and_going(directory, "churn", compiler, ("-e", "task-clock@f5000"))
-        assert 4 <= most <= 4 * 6 + 4, most  # four visitors and the main thread, with teams of pairs
+        assert 4 <= most <= 4 * 6 + 4, most  # four threads that come and go and the main thread, each with teams of two
 
 
 @tap.case
@@ -140,7 +139,7 @@ def many_small_regions_at_the_full_rate_of_elapsed_time(directory):
 
 @tap.case
 def threads_that_come_and_go_on_every_libomp(directory):
-    for _, library in libomps():
+    for library in libomps():
         for mode in ("churn", "many"):
             check_coming_and_going(directory, mode, "clang", ("-e", "task-clock@f5000", "--omp-runtime", library))
 

@@ -3,11 +3,12 @@ import os
 import re
 import shutil
 import struct
-import subprocess
-import zlib
+
+import measurement_file as form
+import tap
+from measured import build
 
 WANTED, CLASSES = 20000, 150
-TABLES = {"process": 1, "strings": 2, "metrics": 3, "modules": 4, "thread": 6, "nodes": 7, "values": 8}
 ROOT, FRAME, SAMPLES_ROLE, WORK_ROLE = 1, 2, 0, 1
 
 HEAD = """
@@ -38,32 +39,20 @@ def _source(path):
 
 
 def binary(directory):
-    """Builds the binary; returns it and WANTED addresses, evenly spread over its code; None without g++."""
+    """Builds the binary; returns it and WANTED addresses, evenly distributed over its code; None without g++."""
     if not shutil.which("g++"):
         return None, []
     source, program = os.path.join(directory, "shapes.cc"), os.path.join(directory, "shapes")
     _source(source)
-    subprocess.run(["g++", "-O2", "-g", "-Wl,--build-id", source, "-o", program], check=True)
-    shown = subprocess.run(["readelf", "-SW", program], check=True, capture_output=True, text=True).stdout
+    tap.must("g++", "-O2", "-g", "-Wl,--build-id", source, "-o", program, timeout=600)
+    shown = tap.must("readelf", "-SW", program)
     start, size = (int(part, 16) for part in re.search(r" \.text\s+PROGBITS\s+(\S+) \S+ (\S+)", shown).groups())
     return program, [start + size * number // WANTED for number in range(WANTED)]
 
 
-def small(directory):
-    """A small C++ program with debug data, that runs for a moment; None without g++."""
-    if not shutil.which("g++"):
-        return None
-    program = os.path.join(directory, "templates")
-    here = os.path.dirname(os.path.abspath(__file__))
-    subprocess.run(["g++", "-O2", "-g", "-fopenmp", os.path.join(here, "template_mixers.cc"), "-o", program], check=True)
-    return program
-
-
-def _chunk(table, owner, count, payload):
-    """doc/format.md, packed form, not compressed."""
-    def head(crc):
-        return struct.pack("<8sHHIIIIIQI20x", b"hpcrlite", 1, TABLES[table], 0, owner, 0, count, len(payload) // count, len(payload), crc)
-    return head(zlib.crc32(head(0) + payload)) + payload
+def small():
+    """A small C++ program with debug data that runs for a moment; None without g++."""
+    return build("template_mixers.cc", "g++", "-O2") if shutil.which("g++") else None
 
 
 def _process(text, program):
@@ -78,7 +67,7 @@ def _thread(samples):
 
 
 def measurement(directory, program, addresses):
-    """A measurement directory of one thread with one sample at each address, all below one root."""
+    """Writes a measurement of one thread with one sample at each address, all directly below the root."""
     texts = ["", "host", program, "samples", "work", "ns", "LLVM"]
     places = [sum(len(text) + 1 for text in texts[:number]) for number in range(len(texts))]
     text = dict(zip(texts, places))
@@ -86,8 +75,7 @@ def measurement(directory, program, addresses):
     metrics = b"".join(struct.pack("<IIIIQ", text[name], text[unit], role, 0, 5000000)
                        for name, unit, role in (("samples", "", SAMPLES_ROLE), ("work", "ns", WORK_ROLE)))
     size = os.path.getsize(program)
-    shown = subprocess.run(["readelf", "-n", program], check=True, capture_output=True, text=True).stdout
-    build_id = bytes.fromhex(re.search(r"Build ID: (\w+)", shown)[1])
+    build_id = bytes.fromhex(re.search(r"Build ID: (\w+)", tap.must("readelf", "-n", program))[1])
     modules = bytes(struct.calcsize("<QQQIII20s4x")) + struct.pack("<QQQIII20s4x", 0, size, 0, text[program], 1, len(build_id), build_id)
     nodes = struct.pack("<IIII", ROOT << 24, 0, 0, 0) + b"".join(struct.pack("<IIII", FRAME << 24 | 1, address, 0, number + 1)
                                                                 for number, address in enumerate(addresses))
@@ -95,7 +83,7 @@ def measurement(directory, program, addresses):
     process, thread = _process(text, program), _thread(len(addresses))
     os.makedirs(directory, exist_ok=True)
     with open(os.path.join(directory, "host-1-1.hpcrun"), "wb") as file:
-        for name, owner, count, payload in (("process", 0, 1, process), ("strings", 0, len(strings), strings), ("metrics", 0, 2, metrics),
-                                            ("modules", 0, 2, modules), ("thread", 1, 1, thread),
-                                            ("nodes", 1, len(addresses) + 1, nodes), ("values", 1, len(addresses) + 1, values)):
-            file.write(_chunk(name, owner, count, payload))
+        for table, owner, count, payload in ((form.PROCESS, 0, 1, process), (form.STRINGS, 0, len(strings), strings),
+                                             (form.METRICS, 0, 2, metrics), (form.MODULES, 0, 2, modules), (form.THREAD, 1, 1, thread),
+                                             (form.NODES, 1, len(addresses) + 1, nodes), (form.VALUES, 1, len(addresses) + 1, values)):
+            file.write(form.chunk(table, len(payload) // count, payload, owner))

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Prints what hpcrun-lite and hpcprof-lite cost, as ratios with their spread, beside what is promised (the bars).
+"""Prints the costs of hpcrun-lite and hpcprof-lite, as ratios with their spread, and the promised limits (the bars).
 
-Everything is measured in interleaved runs: each round runs a program alone and in every other way, and the ratio is that of
-neighbours.  Medians, with the quartiles.  Without options: all programs, at 200 samples/s with -p off and online; other
-rates, -p log and other profilers where they say most.  It takes about half an hour; --quick a few minutes, --all hours.
+All runs are interleaved: each round runs a program alone and in every other way, and a ratio compares runs of one round.
+Medians and quartiles are printed.  Without options it runs all programs at 200 samples/s with -p off and online, and some
+of them at other rates, with -p log and under other profilers.  It takes about half an hour; --quick a few minutes, --all
+hours.
 
-What to look at on a busy machine: CPU ratios, and whether the quartiles are near; a bar that lies between them is marked
-with a tilde.  The load is printed at the begin and the end.
+On a busy machine, look at CPU ratios, and at how near the quartiles are.  A bar between the quartiles is marked with a
+tilde.  The load is printed at the beginning and at the end.
 """
 import argparse
 import os
@@ -17,13 +18,13 @@ import sys
 import tempfile
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
-sys.path.insert(0, HERE)
-import costs  # noqa: E402
-import details  # noqa: E402
-import workloads  # noqa: E402
-from figures_table import Table  # noqa: E402
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+import costs
+import details
+import tap
+import workloads
+from figures_table import Table
 
 MODES, RATES = ("off", "online", "log"), (200, 1000, 5000)
 LOGGED = ("2,000,000 tasks of 0.5 us", "100,000 empty regions", "tasks of 10 us", "1,000 contexts")
@@ -129,7 +130,7 @@ def arguments():
     parser.add_argument("--no-peers", action="store_true", help="without perf and gprofng")
     parser.add_argument("--csv", metavar="FILE", help="also write all figures there")
     parser.add_argument("--program", nargs=argparse.REMAINDER, help="measure this command instead (the last option)")
-    parser.add_argument("-l", dest="launcher", default=costs.LAUNCHER, help="another hpcrun-lite")
+    parser.add_argument("-l", dest="launcher", default=tap.LAUNCHER, help="another hpcrun-lite")
     options = parser.parse_args()
     options.runs = options.runs or (3 if options.quick else 7)
     if options.modes and set(options.modes) - set(MODES):
@@ -158,7 +159,7 @@ def main():
             print_works(table, bench, options, "given", "Given", [workloads.Work(" ".join(options.program)[:26], command, "given")])
         else:
             print_works(table, bench, options, "real", "Programs", workloads.real(directory))
-            print_works(table, bench, options, "extreme", "Extremes", workloads.extremes(directory))
+            print_works(table, bench, options, "extreme", "Extremes", workloads.extremes())
             for name, section in details.SECTIONS:
                 if wanted(name, options):
                     section(table, bench, options)

@@ -1,21 +1,19 @@
-"""Runs commands and says what they cost: alone, under hpcrun-lite, under other profilers; always interleaved."""
+"""Runs commands and measures what they cost: alone, under hpcrun-lite, under other profilers; always interleaved."""
 import os
 import re
 import shutil
 import statistics
 import subprocess
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-TOP = os.path.dirname(os.path.dirname(HERE))
-STAGE = os.path.join(TOP, "build", "stage", "usr", "local")
-LAUNCHER = os.path.join(STAGE, "bin", "hpcrun-lite")
-REPORT = os.path.join(STAGE, "bin", "hpcprof-lite")
-LIBOMP = os.path.join(STAGE, "lib", "x86_64-linux-gnu", "hpcrun-lite", "omp", "libomp.so.5")
+from measured import build
+from tap import LAUNCHER, LIBRARY
+
+LIBOMP = os.path.join(os.path.dirname(LIBRARY), "omp", "libomp.so.5")
 NEVER = "task-clock@3600000000"  # one sample an hour
 
 
 class Cost:
-    """Of one run: seconds, KiB, page faults; what a profiler left behind: files and bytes; samples that it says it took."""
+    """The cost of one run: seconds, KiB, page faults; files and bytes that a profiler has written; samples that it reports."""
 
     def __init__(self, line, said):
         wall, cpu, self.rss_kib, self.faults, self.status = (int(field) for field in line.split())
@@ -26,19 +24,19 @@ class Cost:
 
 
 class Way:
-    """One way to run a program.  prefix: what stands before the command; {out} in it is where the files go."""
+    """One way to run a program.  prefix: what precedes the command; {out} in it is the directory for files."""
 
     def __init__(self, name, prefix=(), settings=None, rate=0, mode=None):
         self.name, self.prefix, self.settings, self.rate, self.mode = name, prefix, settings or {}, rate, mode
 
 
 def alone(own_runtime=False):
-    """Without a profiler; on the runtime that hpcrun-lite puts under programs, so that the exchange is not counted."""
+    """Without a profiler, on the OpenMP runtime that hpcrun-lite gives to programs, so that the exchange does not count."""
     return Way("alone, own runtime" if own_runtime else "alone", settings={} if own_runtime else {"LD_PRELOAD": LIBOMP})
 
 
 def lite(rate, mode, own_runtime=False, launcher=LAUNCHER):
-    """Under hpcrun-lite; own_runtime: without being told which runtime, as a user would."""
+    """Under hpcrun-lite.  own_runtime: without naming the runtime, as a user would run it."""
     event = f"task-clock@f{rate}" if rate else NEVER
     runtime = () if own_runtime else ("--omp-runtime", LIBOMP)
     return Way(f"{rate}/s -p {mode}" + (", libgomp alone" if own_runtime else ""),
@@ -46,7 +44,7 @@ def lite(rate, mode, own_runtime=False, launcher=LAUNCHER):
 
 
 def peers(rate):
-    """Other profilers that are installed, on the same runtime."""
+    """The other profilers that are installed, on the same runtime."""
     same = {"LD_PRELOAD": LIBOMP}
     if shutil.which("perf"):
         for graph in ("fp", "dwarf"):
@@ -68,12 +66,11 @@ class Bench:
 
     def __init__(self, directory):
         self.directory = directory
-        self.cost = os.path.join(directory, "cost")
+        self.cost = build("run_cost.c", "gcc", "-O2", openmp=False)
         self.out = os.path.join(directory, "out")
-        subprocess.run(["gcc", "-O2", os.path.join(HERE, "run_cost.c"), "-o", self.cost], check=True)
 
     def run(self, command, way, settings=None, stdin=subprocess.DEVNULL, keep=False):
-        """One run; what the last one left in self.out goes first, unless it is to be kept."""
+        """One run.  Before it, the files of the last one in self.out are removed, unless keep is set."""
         if not keep:
             shutil.rmtree(self.out, ignore_errors=True)
             os.mkdir(self.out, 0o700)
@@ -82,8 +79,8 @@ class Bench:
         environment.update(settings or {})
         preload = way.settings.get("LD_PRELOAD")
         setting = [f"LD_PRELOAD={preload}"] if preload and not prefix else []
-        if preload and prefix:  # the program is to have it, not the profiler
-            prefix += [shutil.which("env"), f"LD_PRELOAD={preload}"]  # gprofng wants its path
+        if preload and prefix:  # for the program, not for the profiler
+            prefix += [shutil.which("env"), f"LD_PRELOAD={preload}"]  # gprofng needs its path
         done = subprocess.run([self.cost, *prefix, *(["env", *setting] if setting else []), *command], cwd=self.directory,
                               env=environment, stdin=stdin, capture_output=True, text=True, errors="replace", check=False)
         if done.returncode:
@@ -95,7 +92,7 @@ class Bench:
         return cost
 
     def rounds(self, command, ways, runs, settings=None):
-        """Runs all ways in turn, each round beginning with another one: {way: [Cost of each round]}."""
+        """Runs all ways in turn, each round beginning with another way: {way: [Cost of each round]}."""
         costs = {way: [] for way in ways}
         for number in range(runs):
             at = number % len(ways)

@@ -1,11 +1,12 @@
-"""Figures beside programs' ratios: one sample, one event, memory over time, the post-processor."""
+"""Single figures: the cost of one sample and one event, memory over time, the post-processor."""
 import os
 import shutil
-import subprocess
 
 import addresses
 import costs
+import tap
 import workloads
+from measured import build
 
 SAMPLE_US, TASK_NS, SMALL_KB, REPORT_S = 10, 60, 30, 0.3
 
@@ -16,32 +17,21 @@ EVENT_NAMES = {"task": "task, 2 threads", "task1": "task, 1 thread", "region": "
                "barrier2": "barrier, 2 threads", "critical": "critical", "lock": "lock", "dynamic": "chunk, 2 threads", "dynamic1": "chunk, 1 thread"}
 
 
-def built(bench, compiler, source, *flags):
-    program = os.path.join(bench.directory, os.path.splitext(source)[0])
-    if not os.path.exists(program):
-        subprocess.run([compiler, *flags, os.path.join(costs.HERE, source), "-o", program], check=True)
-    return program
-
-
-def output(command, environment=None):
-    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
-
-
 def samples(table, bench, options):
-    """The time in the handler, from samples that a program gives itself; with delivery, from two rates."""
-    program = built(bench, "gcc", "self_samples.c", "-O1")
+    """The time in the handler, from samples that a program sends to itself; with delivery, from two rates."""
+    program = build("self_samples.c", openmp=False)
     table.begin("One sample", "CPU time beyond that of an empty handler; cold: the program touches 4 MB before each")
     launch = [options.launcher, "-q", "--overwrite", "-o", bench.out, "-e", costs.NEVER]
     for depth in (10, 30, 200, 1000):
         for name, size in (("warm", 0), ("cold", 4000000)):
             for mode in ("off", "online") if depth == 30 else ("off",):
-                found = [[float(part) / 1000 for part in output([*launch, "-p", mode, "--", program, str(depth), "1000", "time", str(size)]).split()]
+                found = [[float(part) / 1000 for part in tap.must(*launch, "-p", mode, "--", program, str(depth), "1000", "time", str(size)).split()]
                          for _ in range(options.runs)]
                 _, median, most = (costs.quartiles(column) for column in zip(*found))
                 table.line(f"{depth} frames, {name}", f"-p {mode}", "handler, median", median, "us")
                 table.line(f"{depth} frames, {name}", f"-p {mode}", "handler, 95th percentile", most, "us",
                            SAMPLE_US if depth == 30 else None)
-    work = built(bench, "clang", "workloads.c", "-O1", "-fopenmp")
+    work = build("workloads.c", "clang")
     slow, fast = costs.lite(200, "off", launcher=options.launcher), costs.lite(5000, "off", launcher=options.launcher)
     for name in ("deep_30", "deep_200", "contexts_1000"):
         done = bench.rounds([work, name], [slow, fast], options.runs)
@@ -50,20 +40,19 @@ def samples(table, bench, options):
 
 
 def events(table, bench, options):
-    """What one construct costs beyond a tool whose callbacks are empty."""
-    program = built(bench, "clang", "construct_costs.c", "-O1", "-fopenmp")
-    tool = os.path.join(bench.directory, "empty_tool.so")
-    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-I", costs.TOP, os.path.join(costs.HERE, "empty_tool.c"), "-o", tool], check=True)
+    """The cost of one construct, beyond that under a tool with empty callbacks."""
+    program = build("construct_costs.c", "clang")
+    tool = build("empty_tool.c", "gcc", "-shared", "-fPIC", "-I", tap.SOURCE, name="empty_tool.so", openmp=False)
     table.begin("One event", "all callbacks of one construct together; beyond: what a tool with empty callbacks costs is taken off")
-    plain = dict(os.environ, LD_PRELOAD=costs.LIBOMP, OMP_TOOL="disabled")
-    empty = dict(os.environ, LD_PRELOAD=costs.LIBOMP, OMP_TOOL_LIBRARIES=tool)
+    plain = {"LD_PRELOAD": costs.LIBOMP, "OMP_TOOL": "disabled"}
+    empty = {"LD_PRELOAD": costs.LIBOMP, "OMP_TOOL_LIBRARIES": tool}
     modes = [mode for mode in ("off", "online", "log") if mode != "log" or not options.quick]
     launch = [options.launcher, "-q", "--overwrite", "-o", bench.out, "--omp-runtime", costs.LIBOMP]
     for name, count in EVENTS.items():
         command, found = [program, name, str(count), "3"], []
         for _ in range(options.runs):
-            found.append([float(output(line, environment)) for line, environment in
-                          ((command, plain), (command, empty), *(([*launch, "-p", mode, "--", *command], dict(os.environ)) for mode in modes))])
+            found.append([float(tap.must(*line, **settings)) for line, settings in
+                          ((command, plain), (command, empty), *(([*launch, "-p", mode, "--", *command], {}) for mode in modes))])
         columns = list(zip(*found))
         table.line(EVENT_NAMES[name], "alone", "time", costs.quartiles(columns[0]), "ns")
         table.line(EVENT_NAMES[name], "empty callbacks", "beyond alone", costs.quartiles([b - a for a, b in zip(*columns[:2])]), "ns")
@@ -73,12 +62,12 @@ def events(table, bench, options):
 
 
 def memory(table, bench, options):
-    """Is memory constant over time, and how small can a measurement be."""
-    commands = workloads.scaled(bench.directory)
+    """Whether memory is constant over time, and the size of a small measurement."""
+    commands = workloads.scaled()
     if not shutil.which("clang"):
         return
     table.begin("Memory and files", "the mini-app, and four times as long; a small run of two threads for a second")
-    plain, settings = costs.alone(), {"KMP_BLOCKTIME": "0"}  # memory is measured: no need to spin in between
+    plain, settings = costs.alone(), {"KMP_BLOCKTIME": "0"}  # only memory is measured: waiting threads need not spin
     for mode in ("off", "online"):
         way = costs.lite(200, mode, launcher=options.launcher)
         found = {name: bench.rounds(commands[name], [plain, way], options.runs, settings) for name in ("once", "longer")}
@@ -110,11 +99,11 @@ def reports(table, bench, options):
     """hpcprof-lite on a small run, and on 20,000 addresses; other tools that find names and lines, on the same."""
     table.begin("Reports", "of a small measurement; and of 20,000 addresses of one binary, beside other tools that find names and lines")
     way = costs.lite(200, "online", launcher=options.launcher)
-    for name, command in (("small run of C++, g++", [addresses.small(bench.directory)]),
+    for name, command in (("small run of C++, g++", [addresses.small()]),
                           ("small run of gm", ["gm", "convert", "-size", "900x900", "gradient:red-blue", "-blur", "0x5", "out.ppm"])):
         if command[0] and shutil.which(command[0]):
             bench.run(command, way)
-            report_times(table, bench, options, name, "hpcprof-lite", [costs.REPORT, bench.out], REPORT_S)
+            report_times(table, bench, options, name, "hpcprof-lite", [tap.REPORT, bench.out], REPORT_S)
     binary, found = addresses.binary(bench.directory)
     if not binary:
         return
@@ -123,7 +112,7 @@ def reports(table, bench, options):
         file.writelines(f"{address:#x}\n" for address in found)
     addresses.measurement(measurement, binary, found)
     what = f"{len(found):,} addresses, {os.path.getsize(binary) / 1e6:.1f} MB"
-    report_times(table, bench, options, what, "hpcprof-lite", [costs.REPORT, "--view", "topdown", "-f", "csv", measurement], REPORT_S)
+    report_times(table, bench, options, what, "hpcprof-lite", [tap.REPORT, "--view", "topdown", "-f", "csv", measurement], REPORT_S)
     for tool, command in (("addr2line -fi", ["addr2line", "-f", "-i", "-e", binary]),
                           ("llvm-symbolizer", ["llvm-symbolizer", "--inlines", f"--obj={binary}"])):
         if shutil.which(command[0]):

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Instructions that the running side takes for one construct or sample, against those in instructions.txt.
+"""Instructions that the running side executes for one construct or sample, compared with those in instructions.txt.
 
-Usage: instructions.py [--update | NAME...]     (a test, in TAP, of all or those with NAME in their name; --update writes
-                                                 the table anew)
+Usage: instructions.py [--update | -k CASE]     (--update: writes the table anew)
 
 Callgrind counts them, in this tool's code only (for samples also in libunwind), so the OpenMP runtime and the time that
 it spins do not count.  Each figure is the difference between a run with many constructs and a run with few, so the start
@@ -19,16 +18,14 @@ pass.  Compilers differ by more than TOLERANCE: the table names its compiler, an
 """
 import os
 import re
-import shutil
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-import tap  # noqa: E402
+import tap
+from measured import build
 
-TOP = os.path.dirname(os.path.dirname(HERE))
-TABLE = os.path.join(HERE, "instructions.txt")
+TABLE = os.path.join(tap.SCRIPT, "instructions.txt")
 TOLERANCE, OTHER_COMPILER, SLACK = 0.05, 0.30, 2  # shares, and instructions
 RUNTIME = "libomp-19"
 OURS, UNWINDER, RT = "libhpcrun-lite.so", "libunwind-x86_64.so", "hpcrun-lite/rt/"
@@ -37,7 +34,7 @@ BY_CLOCK_FUNCTIONS = ("blame_left", "sys_thread_cpu_ns")  # what these files cal
 QUERY = "sys_thread_cpu_ns"
 QUERIES_MAX = {1: 0.25, 2: 4}  # for each construct, by number of threads: two threads switch at each wait
 ROUNDS, FEW, MANY = 1, 200, 1700
-HARDLY_EVER = "task-clock@3600000000"  # mostly no sample but those that a program gives itself
+HARDLY_EVER = "task-clock@3600000000"  # practically only the samples that the program sends to itself
 TRIES = 3
 
 # Name: program and arguments, with {} for how many; few and many of them; -p; the objects that count.
@@ -53,17 +50,8 @@ ALL = {**EVENTS, **SAMPLES}
 
 
 def compiler():
-    """What the library was built with, as its own section says."""
-    done = tap.run("readelf", "-p", ".comment", tap.LIBRARY)
-    return re.findall(r"\]\s+(.+)", done.stdout)[0].strip()
-
-
-def build(directory, source):
-    program = os.path.join(directory, os.path.splitext(source)[0])
-    if not os.path.exists(program):
-        done = tap.run("clang", "-O1", "-g", "-fopenmp", os.path.join(HERE, source), "-o", program)
-        assert done.returncode == 0, done.stderr
-    return program
+    """The compiler that built the library, as its section .comment says."""
+    return re.findall(r"\]\s+(.+)", tap.must("readelf", "-p", ".comment", tap.LIBRARY))[0].strip()
 
 
 def instructions(path, objects):
@@ -100,7 +88,7 @@ def instructions(path, objects):
 def run(directory, program, arguments, mode, objects, samples):
     """Returns the objects' instructions in a run with about that many samples, the queries, and the samples."""
     out, measurement = os.path.join(directory, "callgrind.out"), os.path.join(directory, "measurement")
-    for _ in range(TRIES):  # the thread's own first sample may fall into a run
+    for _ in range(TRIES):  # the regular first sample of a thread may fall into a run
         done = tap.run(tap.LAUNCHER, "--overwrite", "-o", measurement, "-e", HARDLY_EVER, "-p", mode, "--", "valgrind", "-q", "--fair-sched=yes",
                        "--tool=callgrind", f"--callgrind-out-file={out}", program, *arguments, cwd=directory,
                        OMP_NUM_THREADS="1", LD_LIBRARY_PATH=os.path.join(tap.DEPS, RUNTIME), timeout=300)
@@ -114,7 +102,7 @@ def run(directory, program, arguments, mode, objects, samples):
 def measure(directory, name):
     """Returns the instructions and the queries of one construct or sample."""
     source, arguments, amounts, mode, objects = ALL[name]
-    program = build(directory, source)
+    program = build(source, "clang")
     is_sample = source == "self_samples.c"
     few, many = (run(directory, program, [argument.format(amount) for argument in arguments], mode, objects, amount * is_sample)
                  for amount in amounts)
@@ -123,9 +111,7 @@ def measure(directory, name):
 
 
 def needed():
-    for program in ("valgrind", "clang", "readelf"):
-        if not shutil.which(program):
-            raise tap.Skip(f"no {program}")
+    tap.need_program("valgrind", "clang", "readelf")
     if not os.path.exists(os.path.join(tap.DEPS, RUNTIME, "libomp.so.5")):
         raise tap.Skip(f"no {RUNTIME}")
 
@@ -175,6 +161,6 @@ def as_case(name):
 if "--update" in sys.argv:
     update()
 else:
-    for each in (each for each in ALL if not sys.argv[1:] or any(part in each for part in sys.argv[1:])):
+    for each in ALL:
         tap.case(as_case(each))
     tap.main()

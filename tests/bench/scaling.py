@@ -8,7 +8,6 @@ each context of each thread.  The text report reads the files once; csv reads th
 """
 import argparse
 import os
-import shutil
 import subprocess
 import sys
 import tempfile

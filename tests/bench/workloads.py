@@ -1,45 +1,32 @@
-"""What the benchmark runs: programs of Debian's, programs built here, and the extremes of workloads.c."""
+"""The programs of the benchmark: from Debian, built here, and the extremes of workloads.c."""
 import os
-import random
 import shutil
-import subprocess
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+from measured import build
+from sequences import write_sequences
+
 KIB, MIB = 1024, 1024 * 1024
 
-# What quality asks for, as ratios of CPU time.
+# The promised ratios of CPU time.
 REAL, REAL_MEDIAN, COARSE, EMPTY_REGIONS, SMALL_TASKS = 1.03, 1.01, 1.03, 1.15, 1.10
 
 
 class Work:
-    """A command with a name; threads: how many it has at most; bars: mode of -p → the CPU ratio that is promised at 200/s."""
+    """A command with a name.  threads: their largest number; bars: mode of -p → the CPU ratio that is promised at 200/s."""
 
     def __init__(self, name, command, kind, threads=2, bars=None, gcc=False, settings=None):
         self.name, self.command, self.kind, self.threads, self.gcc = name, command, kind, threads, gcc
         self.bars, self.settings = bars or {}, settings or {}
 
 
-def _sequences(path, letters, count, length, changed, seed):
-    chance = random.Random(seed)
-    base = [chance.choice(letters) for _ in range(length)]
-    with open(path, "w", encoding="ascii") as file:
-        for number in range(count):
-            sequence = (chance.choice(letters) if chance.random() < changed else letter for letter in base)
-            file.write(f">s{number}\n{''.join(sequence)}\n")
-
-
-def _build(directory, compiler, source, name, *flags):
+def _build(compiler, source, *flags, name=None):
     """Builds a program of this folder; None without the compiler."""
-    if not shutil.which(compiler):
-        return None
-    program = os.path.join(directory, name)
-    subprocess.run([compiler, *flags, "-g", "-fopenmp", os.path.join(HERE, source), "-o", program], check=True, cwd=directory)
-    return program
+    return build(source, compiler, *flags, name=name) if shutil.which(compiler) else None
 
 
 def _debian(directory):
-    _sequences(os.path.join(directory, "proteins.fa"), "ACDEFGHIKLMNPQRSTVWY", 100, 200, 0.2, 1)
-    _sequences(os.path.join(directory, "genes.fa"), "ACGT", 100, 400, 0.3, 2)
+    write_sequences(os.path.join(directory, "proteins.fa"), "ACDEFGHIKLMNPQRSTVWY", 100, 200, 0.2, 1)
+    write_sequences(os.path.join(directory, "genes.fa"), "ACGT", 100, 400, 0.3, 2)
     for name, command in (
             ("gm convert -blur", ["gm", "convert", "-size", "2500x2500", "gradient:red-blue", "-blur", "0x9", "out.ppm"]),
             ("primecount 1e15", ["primecount", "1e15"]),
@@ -49,25 +36,25 @@ def _debian(directory):
             yield name, command, True
 
 
-def _built(directory):
+def _built():
     for name, compiler, source, flags in (("C++ templates, g++", "g++", "template_mixers.cc", ("-O2",)),
                                           ("C++ templates, clang++", "clang++", "template_mixers.cc", ("-O2",)),
                                           ("Fortran stencil, gfortran", "gfortran", "stencil.f90", ("-O2",)),
                                           ("C mini-app, gcc", "gcc", "workloads.c", ("-O2",)),
                                           ("C mini-app, clang", "clang", "workloads.c", ("-O2",))):
-        program = _build(directory, compiler, source, name.translate({ord(" "): "-", ord(","): None, ord("+"): "p"}), *flags)
+        program = _build(compiler, source, *flags, name=name.translate({ord(" "): "-", ord(","): None, ord("+"): "p"}))
         if program:
             yield name, [program] + (["mini_app"] if source == "workloads.c" else []), not compiler.startswith("clang")
 
 
 def real(directory):
-    """Programs as people have them; the promise is on sampling, blame and contexts (-p off)."""
-    for name, command, gcc in (*_debian(directory), *_built(directory)):
+    """Programs as users have them; the promise is for sampling, blame and contexts (-p off)."""
+    for name, command, gcc in (*_debian(directory), *_built()):
         yield Work(name, command, "real", bars={"off": REAL}, gcc=gcc, settings={"OMP_NUM_THREADS": "2"})
 
 
-def extremes(directory):
-    program = _build(directory, "clang", "workloads.c", "work", "-O1")
+def extremes():
+    program = _build("clang", "workloads.c")
     for name, what, threads, bars in (
             ("100,000 empty regions", "empty_regions", 2, {"off": EMPTY_REGIONS}),
             ("2,000,000 tasks of 0.5 us", "small_tasks", 2, {"off": SMALL_TASKS}),
@@ -88,9 +75,7 @@ def extremes(directory):
             yield Work(name, [program, what], "extreme", threads, bars)
 
 
-def scaled(directory):
+def scaled():
     """A small run, and the mini-app once and four times as long."""
-    program = os.path.join(directory, "work")
-    if not os.path.exists(program):
-        program = _build(directory, "clang", "workloads.c", "work", "-O1")
+    program = _build("clang", "workloads.c")
     return {name: [program, *command] for name, command in (("small", ["small"]), ("once", ["mini_app", "1"]), ("longer", ["mini_app", "4"]))}

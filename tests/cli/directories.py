@@ -1,38 +1,27 @@
 #!/usr/bin/env python3
-"""hpcprof-lite on directories that somebody has made to do harm: with 1 GB of address space and a minute it reports
-what is sound, exits 1, and says what is wrong in few lines."""
-import glob
+"""hpcprof-lite on hostile directories: within 1 GB of address space and a minute it reports what is sound, exits 1, and
+names what is wrong in few lines."""
 import os
-import resource
 import shutil
 import socket
 import struct
-import subprocess
 import sys
 import threading
 import zlib
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from tap import GOLDEN, REPORT, Skip, case, compile_c, environment, main
+from measurement_file import METRICS, MODULES, NODES, STRINGS, THREAD, VALUES, chunk
+from report import MEASUREMENTS, VIEWS, contents, golden_files
+from report import report as run_report
+from tap import GOLDEN, Skip, case, compile_c, main, must
 
-VIEWS = ("summary", "topdown", "bottomup", "flat", "threads", "efficiency", "parallelism", "critical-path", "whatif",
-         "speedup")
 GB = 1 << 30
-PROCESS, STRINGS, METRICS, MODULES, THREAD, NODES, VALUES = 1, 2, 3, 4, 6, 7, 8  # common/format.h
-LIVE = 1
-
-
-def bounded():
-    """In the child: no run needs more than this."""
-    resource.setrlimit(resource.RLIMIT_AS, (GB, GB))
-    resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+LIMITS = {"AS": GB, "CPU": 60, "CORE": 0}  # no report needs more
 
 
 def report(*arguments, status=1, lines=40):
-    """Runs the report; checks that it ends as it should and says little."""
-    done = subprocess.run([REPORT, *arguments], env=environment(LC_ALL="C.UTF-8"), timeout=300, check=False,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=bounded)
+    """Runs the report; checks its exit status and that it prints few lines."""
+    done = run_report(*arguments, timeout=300, text=False, limits=LIMITS, LC_ALL="C.UTF-8")
     said = done.stderr.decode().splitlines()
     assert done.returncode == status, (arguments, done.returncode, said)
     assert all(line.startswith("hpcprof-lite: ") for line in said), said
@@ -45,15 +34,9 @@ def golden(directory, name="basic", as_name="sound.hpcrun"):
     """Puts a sound measurement into a directory."""
     os.makedirs(directory, exist_ok=True)
     where = os.path.join(GOLDEN, name)
-    for file in glob.glob(os.path.join(where, "*.hpcrun")):
+    for file in golden_files(".hpcrun", name)[name]:
         shutil.copy(file, os.path.join(directory, as_name))
     return report("-q", "--view", "topdown", "-f", "csv", where, status=0)[0]
-
-
-def chunk(table, record_size, records, owner=0):
-    """A chunk in live form."""
-    return struct.pack("<8sHHIIIIIQI20x", b"hpcrlite", 1, table, LIVE, owner, 0, len(records) // record_size, record_size,
-                       len(records), 0) + records
 
 
 def node(kind, what, offset, parent, value=0):
@@ -61,20 +44,23 @@ def node(kind, what, offset, parent, value=0):
 
 
 def measurement(path, trees, module="/nowhere/app"):
-    """Writes a measurement of one metric, a sample in each value record 1; trees: nodes of each thread."""
+    """Writes a live measurement of one metric, with a sample in each value record 1.  trees: the nodes of each thread."""
+    def live(table, size, records, owner=0):
+        file.write(chunk(table, size, records, owner, live=True))
+
     strings = b"\0samples\0" + module.encode() + b"\0"
     with open(path, "wb") as file:
-        file.write(chunk(STRINGS, 1, strings))
-        file.write(chunk(METRICS, 24, struct.pack("<IIIIQ", 1, 0, 0, 0, 1) + struct.pack("<IIIIQ", 0, 0, 1, 0, 1)))
-        file.write(chunk(MODULES, 56, bytes(56) + struct.pack("<QQQIII20x", 0, 0, 0, 9, 1, 0)))
+        live(STRINGS, 1, strings)
+        live(METRICS, 24, struct.pack("<IIIIQ", 1, 0, 0, 0, 1) + struct.pack("<IIIIQ", 0, 0, 1, 0, 1))
+        live(MODULES, 56, bytes(56) + struct.pack("<QQQIII20x", 0, 0, 0, 9, 1, 0))
         for number, nodes in enumerate(trees, 1):
-            file.write(chunk(THREAD, 16, struct.pack("<IIII", number, number, 0, 0)))
-            file.write(chunk(NODES, 16, b"".join(nodes), number))
-            file.write(chunk(VALUES, 16, struct.pack("<QQQQ", 0, 0, 1, 1000), number))
+            live(THREAD, 16, struct.pack("<IIII", number, number, 0, 0))
+            live(NODES, 16, b"".join(nodes), number)
+            live(VALUES, 16, struct.pack("<QQQQ", 0, 0, 1, 1000), number)
 
 
 @case
-def what_is_no_regular_file_is_never_waited_for(directory):
+def files_that_are_not_regular_are_skipped(directory):
     whole = golden(directory)
     os.mkfifo(os.path.join(directory, "a.hpcrun"))
     os.mkdir(os.path.join(directory, "b.hpcrun"))
@@ -102,7 +88,7 @@ def unreadable_files_are_named(directory):
 
 
 @case
-def a_log_that_is_no_regular_file_is_never_waited_for(directory):
+def a_log_that_is_not_a_regular_file_is_skipped(directory):
     golden(directory, "units", "a.hpcrun")
     os.mkfifo(os.path.join(directory, "a.graph"))
     _, said = report("-q", "--view", "speedup", directory)
@@ -110,7 +96,7 @@ def a_log_that_is_no_regular_file_is_never_waited_for(directory):
 
 
 @case
-def ten_thousand_files_are_not_ten_thousand_lines(directory):
+def ten_thousand_problems_are_summarised(directory):
     whole = golden(directory)
     for number in range(10000):
         with open(os.path.join(directory, f"{number}.hpcrun"), "wb"):
@@ -121,7 +107,7 @@ def ten_thousand_files_are_not_ten_thousand_lines(directory):
 
 
 @case
-def nothing_usable_is_no_report(directory):
+def without_sound_files_there_is_no_report(directory):
     for number in range(100):
         with open(os.path.join(directory, f"{number}.hpcrun"), "wb") as file:
             file.write(b"hpcrlite" * number)
@@ -141,10 +127,10 @@ def trees_may_be_deep(directory):
 
 
 @case
-def files_may_shrink_and_grow_meanwhile(directory):
+def files_may_change_while_they_are_read(directory):
     golden(directory, "recorded", "x")
     source = os.path.join(GOLDEN, "recorded")
-    files = {name: open(os.path.join(source, name), "rb").read() for name in os.listdir(source) if name.endswith((".hpcrun", ".graph"))}
+    files = {name: contents(os.path.join(source, name)) for name in os.listdir(source) if name.endswith(MEASUREMENTS)}
     ended = threading.Event()
 
     def change():
@@ -160,8 +146,7 @@ def files_may_shrink_and_grow_meanwhile(directory):
     changer.start()
     try:
         for number in range(60):
-            done = subprocess.run([REPORT, "-q", "--view", VIEWS[number % 10], directory], check=False, timeout=60,
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=bounded)
+            done = run_report("-q", "--view", VIEWS[number % len(VIEWS)], directory, timeout=60, limits=LIMITS)
             assert done.returncode in (0, 1) and (done.returncode == 0 or done.stderr), done
     finally:
         ended.set()
@@ -169,9 +154,9 @@ def files_may_shrink_and_grow_meanwhile(directory):
 
 
 @case
-def regions_and_tasks_may_nest_without_end(directory):
+def regions_and_tasks_may_nest_deeply(directory):
     kinds = (2, 3, 4, 2, 10, 9, 5, 6, 2)
-    for number, step in enumerate((1, 0)):  # a chain; and all side by side, each kind below one chain
+    for number, step in enumerate((1, 0)):  # a chain; then all kinds as siblings below a chain
         nodes = [node(1, 0, 0, 0)]
         for i in range(1, 300000):
             above = i - 1 if step or i % 9 else i // 9
@@ -184,11 +169,10 @@ def regions_and_tasks_may_nest_without_end(directory):
 
 
 def measured(directory, program):
-    """A measurement of a program's main(): its directory."""
+    """Makes a measurement with a sample in main() of a program; returns its directory."""
     out = os.path.join(directory, "measured")
     os.mkdir(out)
-    symbols = subprocess.run(["nm", program], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-    address = next(int(line.split()[0], 16) for line in symbols if line.endswith(" T main"))
+    address = next(int(line.split()[0], 16) for line in must("nm", program).splitlines() if line.endswith(" T main"))
     measurement(os.path.join(out, "a.hpcrun"), [[node(1, 0, 0, 0), node(2, 1, address, 0, 1)]], program)
     assert b"  main" in report("--view", "topdown", out)[0]
     return out
@@ -199,13 +183,13 @@ def sections(path, name, data, directory):
     file = os.path.join(directory, "section")
     with open(file, "wb") as out:
         out.write(data)
-    subprocess.run(["objcopy", "--remove-section", name, "--add-section", f"{name}={file}", path], check=True)
+    must("objcopy", "--remove-section", name, "--add-section", f"{name}={file}", path)
 
 
 @case
-def debug_files_of_any_kind_are_survived(directory):
+def debug_files_of_any_kind_do_no_harm(directory):
     program = compile_c(directory, "app", "int main(void) { return 0; }")
-    subprocess.run(["objcopy", "--strip-debug", "--remove-section=.note.gnu.build-id", program], check=True)
+    must("objcopy", "--strip-debug", "--remove-section=.note.gnu.build-id", program)
     out = measured(directory, program)
     huge, pipe = os.path.join(directory, "huge.debug"), os.path.join(directory, "pipe.debug")
     with open(huge, "wb") as file:
@@ -221,10 +205,9 @@ def debug_files_of_any_kind_are_survived(directory):
 
 
 @case
-def modules_of_any_kind_are_survived(directory):
+def modules_of_any_kind_do_no_harm(directory):
     program = compile_c(directory, "app", "int main(void) { return 0; }")
-    with open(program, "rb") as file:
-        image = bytearray(file.read())
+    image = bytearray(contents(program))
     out = measured(directory, program)
     headers = struct.unpack_from("<Q", image, 40)[0]
     count = struct.unpack_from("<H", image, 60)[0]
@@ -237,7 +220,7 @@ def modules_of_any_kind_are_survived(directory):
             with open(program, "wb") as file:
                 file.write(changed)
             report("--view", "topdown", out)
-    os.truncate(program, 1 << 42)  # full of holes
+    os.truncate(program, 1 << 42)  # a sparse file
     report("--view", "topdown", out)
     for replacement in (lambda: os.mkdir(program), lambda: os.mkfifo(program), lambda: os.symlink("app", program),
                         lambda: os.symlink("/dev/zero", program)):
@@ -248,10 +231,9 @@ def modules_of_any_kind_are_survived(directory):
 
 
 @case
-def compressed_sections_may_lie(directory):
+def compressed_sections_with_wrong_sizes_do_no_harm(directory):
     program = compile_c(directory, "app", "int main(void) { return 0; }", "-gz=zlib")
-    with open(program, "rb") as file:
-        image = bytearray(file.read())
+    image = bytearray(contents(program))
     out = measured(directory, program)
     headers = struct.unpack_from("<Q", image, 40)[0]
     packed = 0

@@ -1,658 +1,20 @@
 #!/usr/bin/env python3
-"""hpcprof-lite on the golden measurements: every view and format, limits, damage, and the command line.
-
-Run with --update it writes the expected files anew from what the program prints: look at the difference before
-keeping it."""
-import csv
-import glob
-import io
-import json
+"""hpcprof-lite's command line: selecting, limits, sorting, output, and what is refused."""
 import os
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from tap import GOLDEN, REPORT, case, environment, main
-
-SOUND = ("basic", "zstd", "live", "two", "events", "blame", "blames", "huge", "plain", "waits", "graph", "graphs",
-         "units", "recorded", "recorded-time")
-BAD = ("hostile", "truncated", "flipped", "version", "empty", "foreign", "lies")
-VIEWS = ("summary", "topdown", "bottomup", "flat", "threads", "efficiency", "parallelism", "critical-path", "whatif",
-         "speedup")
-TREES = ("topdown", "bottomup", "flat")
-PATHS = ("parallelism", "critical-path", "whatif", "speedup")
-FOUR = ("work", "overhead", "lockwait", "idleness")
-BASELINES = ("thread", "core", "shared")
-
-
-def report(*arguments, cwd=GOLDEN, stdin=None, **settings):
-    """Runs hpcprof-lite with bytes as output."""
-    settings.setdefault("LC_ALL", "C.UTF-8")
-    return subprocess.run([REPORT, *arguments], cwd=cwd, env=environment(**settings), timeout=60, input=stdin,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-
-
-def rows(*arguments, **settings):
-    """The rows of a CSV report as dictionaries."""
-    done = report("-q", "-f", "csv", *arguments, **settings)
-    assert done.returncode == 0, done
-    return list(csv.DictReader(io.StringIO(done.stdout.decode())))
+from report import contents, golden_files, golden_report, golden_rows as rows
+from tap import GOLDEN, REPORT, case, main, start
 
 
 def refused(*arguments):
-    """The one line with which a command line is refused."""
-    done = report(*arguments)
+    """The one line that refuses a command line."""
+    done = golden_report(*arguments)
     assert done.returncode == 2 and not done.stdout, done
     lines = done.stderr.decode().splitlines()
     assert len(lines) == 1 and lines[0].startswith("hpcprof-lite: "), lines
     return lines[0]
-
-
-def expected():
-    """What is compared with the files below tests/golden: file name → (arguments, exit status, stream)."""
-    table = {}
-    for view in VIEWS:
-        table[f"basic.{view}.txt"] = (("-q", "--view", view, "basic"), 0, "stdout")
-        table[f"two.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "two"), 0, "stdout")
-        table[f"blame.{view}.txt"] = (("-q", "--view", view, "blame"), 0, "stdout")
-        table[f"blame.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "blame"), 0, "stdout")
-        table[f"graph.{view}.txt"] = (("-q", "--view", view, "graph"), 0, "stdout")
-        table[f"graph.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "graph"), 0, "stdout")
-    table["alone.efficiency.txt"] = (("-q", "--view", "efficiency", "blame", "alone"), 0, "stdout")
-    table["alone.efficiency.csv"] = (("-q", "--view", "efficiency", "-f", "csv", "alone", "blame"), 0, "stdout")
-    for view in PATHS:
-        table[f"graphs.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "graphs"), 0, "stdout")
-        table[f"units.{view}.txt"] = (("-q", "--view", view, "units"), 0, "stdout")
-        table[f"lies.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "lies"), 1, "stdout")
-    table["events.topdown.csv"] = (("-q", "--view", "topdown", "-f", "csv", "events"), 0, "stdout")
-    table["events.topdown.json"] = (("-q", "--view", "topdown", "-f", "json", "events"), 0, "stdout")
-    under = ("-q", "--view", "parallelism", "--what-if", "@update=16")
-    for name, status in (("recorded", 0), ("recorded-time", 0), ("recorded-lies", 1)):
-        for form in ("txt", "csv"):
-            options = () if form == "txt" else ("-f", "csv")
-            for view in ("whatif", "speedup"):
-                table[f"{name}.{view}.{form}"] = (("-q", "--view", view, *options, name), status, "stdout")
-            table[f"{name}.scenario.{form}"] = ((*under, *options, name), status, "stdout")
-    table["recorded.whatif.json"] = (("-q", "--view", "whatif", "-f", "json", "recorded"), 0, "stdout")
-    table["recorded.speedup.json"] = (("-q", "--view", "speedup", "-f", "json", "recorded"), 0, "stdout")
-    table["recorded-lies.err"] = (("-q", "--view", "whatif", "recorded-lies"), 1, "stderr")
-    for name in BAD:
-        arguments = ("-q", "--view", "topdown", "-f", "csv", name)
-        table[f"{name}.topdown.csv"] = (arguments, 1, "stdout")
-        table[f"{name}.err"] = (arguments, 1, "stderr")
-    return table
-
-
-def golden_file(name):
-    """An expected file stands beside the measurement that it begins with."""
-    return os.path.join(GOLDEN, name.split(".")[0], name)
-
-
-@case
-def output_is_as_expected(_):
-    for name, (arguments, status, stream) in expected().items():
-        done = report(*arguments)
-        assert done.returncode == status, (name, done)
-        with open(golden_file(name), "rb") as file:
-            assert getattr(done, stream) == file.read(), (name, getattr(done, stream).decode(errors="replace"))
-
-
-@case
-def forms_of_one_measurement_read_alike(_):
-    for view in VIEWS:
-        plain = report("-q", "--view", view, "-f", "csv", "basic").stdout
-        assert plain
-        for form in ("zstd", "live"):
-            assert report("-q", "--view", view, "-f", "csv", form).stdout == plain, (view, form)
-
-
-@case
-def threads_and_order_do_not_matter(_):
-    for view in VIEWS:
-        one = report("-q", "-j", "1", "--view", view, "-f", "json", "two", "events")
-        many = report("-q", "-j", "4", "--view", view, "-f", "json", "events", "two", "two")
-        assert one.returncode == many.returncode == 0 and one.stdout
-        assert one.stdout == many.stdout, view
-        one = report("-q", "-j", "1", "--view", view, "-f", "json", "two", "blames", "graphs")
-        many = report("-q", "-j", "4", "--view", view, "-f", "json", "graphs", "blames", "two")
-        assert one.returncode == many.returncode == 0 and one.stdout == many.stdout, view
-
-
-@case
-def sums_are_right(_):
-    for name in SOUND[:4] + ("blame", "blames"):
-        for view in TREES:
-            for lines in ((), ("--lines",)):
-                table = rows("--view", view, *lines, name)
-                kinds = FOUR if name.startswith("blame") else ("work", "overhead")
-                for kind in kinds:
-                    level = table if view != "bottomup" else [row for row in table if row["depth"] in ("0", "1")]
-                    total = sum(round(float(row[f"{kind}_excl_s"]) * 1e9) for row in level)
-                    assert total == round(float(table[0][f"{kind}_incl_s"]) * 1e9), (name, view, kind)
-
-
-def figures(row, unit=1e9):
-    """The four categories of a row in ns, inclusive and exclusive."""
-    cells = [f"{kind}_{part}" for kind in FOUR for part in ("incl", "excl")]
-    return {cell: round(float(row[cell + "_s"]) * unit) for cell in cells}
-
-
-@case
-def each_row_is_its_own_and_its_children(_):
-    for name in ("blame", "blames"):
-        for lines in ((), ("--lines",)):
-            for which in BASELINES:
-                table = rows("--view", "topdown", "--idleness", which, *lines, name)
-                for row in table:
-                    own, below = figures(row), [figures(child) for child in table if child["parent_id"] == row["id"]]
-                    for kind in FOUR:
-                        assert own[f"{kind}_incl"] == own[f"{kind}_excl"] + sum(one[f"{kind}_incl"] for one in below)
-
-
-# For each context of the golden measurement `blame`, in ms: work, overhead, lock wait, then idleness of others against
-# four threads, eight cores and the threads in use, from P and the sums of P/b and P t/b that make_golden.c gives it.
-BLAME = {
-    "app+0x2000": (200, 0, 0, 4 * 200 - 200, 8 * 200 - 200, 0),  # serial: one thread of one
-    "app+0x2100": (1150, 0, 0, 0, 8 * 1150 // 4 - 1150, 0),  # balanced: four of four
-    "[OpenMP runtime]": (0, 50, 0, 0, 8 * 50 // 4 - 50, 0),
-    "parallel [app+0x1400]": (200, 0, 0, 4 * 200 - 200, 8 * 200 - 200, 4 * 200 - 200),  # imbalanced: one of four
-    "app+0x2200": (100, 0, 0, 4 * 50 - 100, 8 * 50 - 100, 4 * 50 - 100),  # below the lock: two of four
-    "app+0x2300": (0, 0, 100, 4 * 50 - 100, 8 * 50 - 100, 4 * 50 - 100),  # its release
-    "app+0x2400": (50, 0, 0, 0, 0, 0),  # not a thread of OpenMP's
-}
-
-
-@case
-def idleness_is_charged_against_each_baseline(_):
-    for position, which in enumerate(BASELINES):
-        table = rows("--view", "flat", "--idleness", which, "blame")
-        wanted = {name: (*ms[:3], ms[3 + position]) for name, ms in BLAME.items()}
-        found = {row["name"]: tuple(figures(row, 1e3)[f"{kind}_excl"] for kind in FOUR) for row in table}
-        assert {name: ms for name, ms in found.items() if any(ms)} == wanted, (which, found)
-        total = sum(sum(ms) for ms in wanted.values())
-        assert {"thread": 4 * 800, "core": 8 * 800}.get(which, total - 50) == total - 50
-        for row in table:
-            incl = [figures(row)[f"{kind}_incl"] for kind in FOUR]
-            assert row["abs_idleness_pct"] == f"{100 * incl[3] / (total * 1e6):.4f}", row
-            assert row["rel_idleness_pct"] == f"{100 * incl[3] / (sum(incl) or 1):.4f}", row
-    assert rows("--view", "flat", "blame") == rows("--view", "flat", "--idleness", "thread", "blame")
-
-
-@case
-def processes_have_their_own_baseline(_):
-    tables = (rows("--view", "flat", name) for name in ("blame", "blames"))
-    one, both = ({row["name"]: figures(row, 1e3) for row in table} for table in tables)
-    skewed = "parallel [app+0x1400]"
-    assert both[skewed]["work_excl"] == 200 + 300
-    assert both[skewed]["idleness_excl"] == (4 - 1) * 200 + (2 - 1) * 300
-    assert all(both[name] == one[name] for name in one if name.startswith("app+0x2"))
-
-
-@case
-def a_part_has_percentages_of_its_own(_):
-    table = rows("--view", "topdown", "--root", "app+0x1500", "blame")
-    incl = figures(table[0], 1e3)
-    assert [incl[f"{kind}_incl"] for kind in FOUR] == [100, 0, 100, 200]
-    assert table[0]["abs_idleness_pct"] == table[0]["rel_idleness_pct"] == "50.0000"
-    release = next(row for row in table if row["name"] == "app+0x2300")
-    assert (release["abs_idleness_pct"], release["rel_idleness_pct"]) == ("25.0000", "50.0000")
-
-
-@case
-def contexts_that_only_cost_others_are_shown(_):
-    names = [row["name"] for row in rows("--view", "topdown", "--percent-limit", "5", "blame")]
-    assert "app+0x2300" in names and "app+0x2400" not in names
-
-
-@case
-def blame_orders_siblings(_):
-    for column, part in (("idleness_excl_s", None), ("lockwait_excl_s", None), ("lockwait_incl_s", None),
-                         ("idleness_incl_s", None), ("abs_idleness_pct", None), ("rel_idleness_pct", None)):
-        found = [float(row[column]) for row in rows("--view", "flat", "--sort", column, "blame")[1:]]
-        assert found == sorted(found, reverse=True) and found[0] > found[-1], column
-
-
-@case
-def efficiencies_are_those_of_the_exact_times(_):
-    table = {row["metric"]: row for row in rows("--view", "efficiency", "blame")}
-    # T R = 3.2 s; idle 0.8 s and 0.6 s before threads 2 to 4 exist; 0.2 s of the 0.8 s are outside regions
-    losses = {"load_balance": (1.4 - 0.6) / 3.2, "serialisation": 0.2 * 3 / 3.2, "lock_waiting": 0.1 / 3.2,
-              "runtime_overhead": 0.05 / 3.2}
-    losses["parallel_efficiency"] = sum(losses.values())
-    parts = {"thread_time": (3.2, 0), "work": (1.65, 0), "overhead_time": (0.05, 0.05 / 4), "idleness_time": (1.5, 1.5 / 4),
-             "lock_waiting_time": (0.1, 0.1 / 4)}
-    assert set(table) == set(losses) | set(parts) | {"work_one_thread", "work_inflation"}
-    for metric, (seconds, gain) in parts.items():
-        assert (table[metric]["value"], table[metric]["unit"]) == (f"{seconds:.9f}", "s"), metric
-        assert table[metric]["gain_s"] == (f"{gain:.9f}" if gain else ""), metric
-    for metric in ("work_one_thread", "work_inflation"):
-        assert table[metric]["value"] == table[metric]["gain_s"] == "" and "OMP_NUM_THREADS=1" in table[metric]["note"]
-    for metric, loss in losses.items():
-        assert (table[metric]["value"], table[metric]["unit"]) == (f"{1 - loss:.6f}", "ratio"), metric
-        assert table[metric]["gain_s"] == f"{loss * 0.8:.9f}", metric
-    assert abs(float(table["parallel_efficiency"]["value"]) - 1.65 / 3.2) < 1e-6  # the work, over all
-    assert {row["item"]: row["value"] for row in rows("blame") if row["section"] == "efficiency"} == {
-        metric: row["value"] for metric, row in table.items() if row["unit"] == "ratio"}
-
-
-@case
-def work_of_a_run_on_one_thread_shows_inflation(_):
-    alone = {row["metric"]: row for row in rows("--view", "efficiency", "blame", "alone")}
-    single = {row["metric"]: row for row in rows("--view", "efficiency", "blame")}
-    for metric, row in single.items():
-        if metric not in ("work_one_thread", "work_inflation"):
-            assert alone[metric] == row, metric  # the run that is compared with does not count
-    assert (alone["work_one_thread"]["value"], alone["work_inflation"]["value"]) == ("1.500000000", "0.150000000")
-    assert alone["work_inflation"]["gain_s"] == f"{0.15 / 4:.9f}" and not alone["work_inflation"]["note"]
-    four = ("work_one_thread", "work_inflation", "overhead_time", "idleness_time")
-    assert abs(sum(float(alone[metric]["value"]) for metric in four) - 3.2) < 1e-9
-    assert "work_inflation" not in report("--view", "efficiency", "alone").stdout.decode()  # with itself: nothing
-
-
-@case
-def without_openmp_there_is_no_blame(_):
-    assert report("--view", "efficiency", "-f", "csv", "plain").stdout == b"metric,value,unit,gain_s,note\n"
-    text = report("--view", "efficiency", "plain").stdout.decode()
-    assert text.startswith("Efficiencies are not known") and "OMPT" in text
-    for row in rows("--view", "flat", "plain"):
-        assert row["idleness_incl_s"] == row["lockwait_incl_s"] == "0.000000000" and row["abs_idleness_pct"] == "0.0000"
-    assert b"Idle%" not in report("-q", "--view", "flat", "plain").stdout
-    summary = report("-q", "plain").stdout.decode()
-    assert "Causes" not in summary and "efficiency" not in summary and "not seen;" in summary
-
-
-@case
-def the_summary_leads_with_the_worst(_):
-    table = [row for row in rows("blame") if row["section"] in ("idleness", "lock wait")]
-    assert [(row["section"], row["item"], row["value"]) for row in table] == [
-        ("idleness", "app+0x2000", "0.600000000"), ("idleness", "parallel [app+0x1400]", "0.600000000"),
-        ("idleness", "app+0x2200", "0.100000000"), ("lock wait", "app+0x2300", "0.100000000")]
-    assert table[0]["note"].startswith("serial: 3 other threads wait")
-    assert table[3]["note"].startswith("contention")
-    core = [row["note"] for row in rows("--idleness", "core", "blame") if row["section"] == "idleness"]
-    assert any(note.startswith("serial: 7 cores are idle") for note in core), core
-    assert b"--sort idleness_incl_s --idleness core blame" in report("-q", "--idleness", "core", "blame").stdout
-    lines = report("-q", "blame").stdout.decode().splitlines()
-    assert len(lines) <= 45
-    heads = ("Where the time went", "Causes of idle threads", "Causes of lock waiting", "Functions with the most", "Measurement quality", "Look next")
-    places = [next(i for i, line in enumerate(lines) if line.startswith(head)) for head in heads]
-    assert places == sorted(places)
-    assert "= 101.6 % of 4 threads x 0.800 s" in "\n".join(lines)
-
-
-@case
-def legends_are_a_line_unless_asked_for(_):
-    for view in ("summary", "topdown", "bottomup", "flat", "threads", "efficiency", "parallelism", "critical-path", "whatif", "speedup"):
-        for name in ("blame", "graph", "recorded", "units", "basic", "plain"):
-            short, full = (report("-q", "--view", view, *more, name).stdout.decode().splitlines() for more in ((), ("--legend",)))
-            hints = [line for line in short if line.endswith(("; see --legend", "(--legend explains the columns)"))]
-            assert len(hints) <= 1 and not any("--legend" in line for line in full), (view, name)
-            assert (len(full) > len(short)) == bool(hints), (view, name)
-            assert max(map(len, short + full)) <= 80, (view, name)
-    assert report("-q", "-f", "csv", "--legend", "blame").stdout == report("-q", "-f", "csv", "blame").stdout
-
-
-@case
-def waiting_that_was_not_sampled_is_said(_):
-    said = " ".join(report("-q", "waits").stdout.decode().split())
-    assert "0.300 s of lock waiting were timed but only 0.020 s sampled: the threads slept in the rest; -e wall shows" in said
-    assert "blocked for 0.300 s in I/O or waiting calls outside OpenMP (-e wall shows where)" in said
-    assert "0.500 s of the OpenMP threads' time is unaccounted for" in said
-    assert "3 samples of lock waits not charged (4.2 %): missing from lock wait" in said
-    assert "1 thread state repaired: idleness may be slightly off" in said
-    assert "2 samples in tasks of unknown origin (2.8 %): shown below their region" in said
-    said = " ".join(report("-q", "waits-wall").stdout.decode().split())
-    assert "but only 0.020 s sampled" in said and "0.500 s of the OpenMP" in said
-    assert "-e wall shows" not in said
-    assert "With -e wall, time in blocking calls that cannot be interrupted is charged when they return" in said
-    assert "-e wall" not in report("-q", "blame").stdout.decode()
-
-
-@case
-def the_threads_view_tells_blocked_time(_):
-    assert [row["blocked_s"] for row in rows("--view", "threads", "waits")] == ["0.300000000", "0.000000000"]
-    table = rows("--view", "threads", "--sort", "blocked_s", "blame", "waits")
-    assert table[0]["blocked_s"] == "0.300000000"
-
-
-def amounts(table, column, unit=1e9):
-    """A column of work as whole numbers: nanoseconds, or the counted unit."""
-    return [round(float(row[column]) * unit) for row in table]
-
-
-@case
-def the_critical_path_sums_to_the_span(_):
-    for name, span, unit in (("graph", 400_000_000, 1e9), ("graphs", 400_000_000, 1e9), ("units", 10, 1)):
-        table = rows("--view", "parallelism", name)
-        assert table[0]["kind"] == "program" and amounts(table[:1], "span", unit) == [span]
-        assert sum(amounts(table, "critical_path", unit)) == span, name
-        assert abs(sum(float(row["critical_path_pct"]) for row in table) - 100) < 1e-3
-        for view in TREES + ("critical-path",):
-            for lines in ((), ("--lines",)):
-                tree = rows("--view", view, *lines, name)
-                level = tree if view != "bottomup" else [row for row in tree if row["depth"] in ("0", "1")]
-                assert sum(amounts(level, "critical_path_excl", unit)) == span, (name, view)
-                assert amounts(tree[:1], "critical_path_incl", unit) == [span]
-                if view == "critical-path":
-                    assert all(amounts(tree, "critical_path_incl", unit))
-    done = report("-q", "-f", "csv", "--view", "parallelism", "lies")
-    table = list(csv.DictReader(io.StringIO(done.stdout.decode())))
-    assert sum(amounts(table, "critical_path")) == 100_000_000 and len(done.stderr.decode().splitlines()) == 4
-
-
-# Contexts of the golden measurement `graph` with their own part of the critical path in ns.  10 ms of the program's
-# 200 ms have no sample: they are spread over its other contexts, 40 ms and 150 ms.
-GRAPH_PATH = {
-    "app+0x1010": 40_000_000 + 10_000_000 * 40 // 190,
-    "app+0x2000": 150_000_000 + 10_000_000 - 10_000_000 * 40 // 190,
-    "app+0x1100": 5_000_000,
-    "parallel [app+0x1200]": 15_000_000,
-    "app+0x2100": 100_000_000 + 60_000_000 + 8_000_000,  # two threads, and what had no sample in the loop
-    "single [callers unknown]": 12_000_000,
-}
-
-
-@case
-def the_critical_path_has_contexts(_):
-    for view in ("topdown", "critical-path", "flat"):
-        table = rows("--view", view, "graph")
-        own = dict(zip((row["name"] for row in table), amounts(table, "critical_path_excl")))
-        assert {name: ns for name, ns in own.items() if ns} == GRAPH_PATH, (view, own)
-    table = rows("--view", "critical-path", "--sort", "critical_path_excl", "graph")
-    assert [row["name"] for row in table[1:3]] == ["single [callers unknown]", "app+0x1000"]
-    own = [float(row["critical_path_excl"]) for row in rows("--view", "flat", "--sort", "critical_path_excl", "graph")[1:]]
-    assert own == sorted(own, reverse=True)
-    heavy = rows("--view", "critical-path", "--percent-limit", "11", "graph")
-    assert "app+0x1010" not in {row["name"] for row in heavy} and "app+0x2000" in {row["name"] for row in heavy}
-    part = rows("--view", "critical-path", "--root", "app+0x1100", "graph")
-    assert part[0]["critical_path_incl"] == "0.188000000"
-    assert rows("--view", "critical-path", "graphs") != [] == rows("--view", "critical-path", "blame")
-
-
-@case
-def constructs_have_work_and_span(_):
-    table = {(row["kind"], row["name"]): row for row in rows("--view", "parallelism", "graph")}
-    loop = table["for", "app+0x1200"]
-    assert (loop["work"], loop["span"], loop["parallelism"]) == ("0.700000000", "0.175000000", "4.0000")
-    assert (loop["critical_path"], loop["critical_path_pct"]) == ("0.168000000", "42.0000")
-    assert (loop["iteration_parallelism"], loop["instances"], loop["unit"]) == ("100.0000", "10", "s")
-    assert table["critical", "app+0x1210"]["lock_bound"] == "0.065000000"
-    assert table["program", "./graph"]["parallelism"] == "2.5000"
-    assert table["barrier", "app+0x1230"]["parallelism"] == ""
-    assert ("user-region", "phase 1") in table
-    both = {(row["kind"], row["name"]): row for row in rows("--view", "parallelism", "graphs")}
-    assert both["program", "./graph"]["work"] == "1.600000000" and both["program", "./graph"]["span"] == "0.400000000"
-    assert "span of process 1000" in both["program", "./graph"]["note"]
-    loop = both["for", "app+0x1200"]  # the same loop, in modules of other numbers
-    assert (loop["work"], loop["span"], loop["instances"]) == ("1.000000000", "0.300000000", "20")
-    assert loop["note"] == "chunks not announced by this runtime: one block per thread"
-    for column in loop:
-        found = [row[column] for row in rows("--view", "parallelism", "--sort", column, "graph")[1:]]
-        if column in ("kind", "name", "file", "unit", "note"):
-            assert found == sorted(found), column
-        else:
-            assert [float(cell or 0) for cell in found] == sorted((float(cell or 0) for cell in found), reverse=True)
-    assert len(rows("--view", "parallelism", "--max-rows", "3", "graph")) == 3
-    text = report("-q", "--view", "parallelism", "graph").stdout.decode()
-    assert text.startswith("On unlimited cores this run could be 2.5 times as fast as on one core; 50 % of\n"
-                           "the critical path is serial code outside any region: app+0x1000 > app+0x2000.\n")
-
-
-def scenario(*selected, name="graph"):
-    """The one row of the whatif view for a scenario."""
-    row, = rows("--view", "whatif", "--what-if", ",".join(f"{what}={factor}" for what, factor in selected), name)
-    return row
-
-
-@case
-def scenarios_bound_the_span(_):
-    names = {row["name"]: row for row in rows("--view", "topdown", "graph")}
-    own = GRAPH_PATH
-    inclusive = {"app+0x1000": sum(own.values()) - 12_000_000, "app+0x1100": 188_000_000, "app+0x2000": own["app+0x2000"],
-                 "parallel [app+0x1200]": 183_000_000, "single [callers unknown]": 12_000_000}
-    for name, selected in inclusive.items():
-        for selector in (name, "#" + names[name]["id"]):
-            for factor in (1, 2, 16, 1000000):
-                row = scenario((selector, factor))
-                low = 400_000_000 - selected * (1 - 1 / factor)
-                assert abs(float(row["span_low"]) * 1e9 - low) < 2, (selector, factor, row)
-                assert row["span"] == row["span_low"] and row["span_high"] == "0.400000000"
-                assert (row["work"], row["factor"]) == ("1.000000000", str(factor))
-                assert abs(float(row["parallelism"]) * low / 1e9 - 1) < 1e-3
-                assert abs(float(row["span_reduction_pct"]) - 100 * (1 - low / 4e8)) < 1e-3
-    assert scenario(("@phase 1", 5))["span_low"] == "0.396000000"
-    assert scenario(("#0", 2))["span_low"] == "0.200000000"
-    nested = scenario(("app+0x1100", 2), ("app+0x2100", 4))  # the larger factor holds for what both cover
-    assert nested["span_low"] == f"{(212 + 20 / 2 + 168 / 4) / 1000:.9f}" and nested["factor"] == ""
-    assert nested["selector"] == "app+0x1100=2,app+0x2100=4", nested
-    assert scenario(("app+0x1100", 4), ("app+0x2100", 4))["factor"] == "4"
-    both = rows("--view", "whatif", "--what-if", "app+0x2000=2", "--what-if", "app+0x2100=2", "graph")
-    assert [row["scenario"] for row in both] == ["1", "2"]
-    assert all("best case" in row["note"] for row in both)
-
-
-@case
-def suggestions_are_the_best_functions_and_pairs(_):
-    table = rows("--view", "whatif", "graph")
-    assert [row["selector"] for row in table[:3]] == ["app+0x2100", "app+0x2000", "app+0x1010"]
-    assert table[3]["selector"] == "app+0x2100,app+0x2000" and {row["factor"] for row in table} == {"16"}
-    for row in table:
-        asked = scenario(*((name, 16) for name in row["selector"].split(",")))
-        assert {key: row[key] for key in row if key != "scenario"} == {key: asked[key] for key in row if key != "scenario"}
-    for part in (table[:3], table[3:]):
-        spans = [float(row["span"]) for row in part]
-        assert spans == sorted(spans)
-
-
-@case
-def constructs_stand_under_a_scenario(_):
-    table = rows("--view", "parallelism", "--what-if", "app+0x2100=4,app+0x2000=2", "graph")
-    low = round((400 - 168 * 3 / 4) * 1e6 - GRAPH_PATH["app+0x2000"] / 2)
-    assert abs(amounts(table[:1], "span")[0] - low) <= 1 and "another path" in table[0]["note"]
-    assert sum(amounts(table, "critical_path")) == amounts(table[:1], "span")[0]
-    loop = next(row for row in table if row["kind"] == "for")
-    assert amounts([loop], "critical_path")[0] in range(42_000_000 - 1, 42_000_002)
-    assert (loop["work"], loop["span"]) == ("0.700000000", "0.175000000")
-
-
-@case
-def speedups_are_those_of_greedy_schedules(_):
-    for name, work, span, burdened, own in (("graph", 1.0, 0.4, 0.5, 3), ("graphs", 1.6, 0.4, 0.5, 5),
-                                            ("units", 100, 10, 10, 2)):
-        table = rows("--view", "speedup", name)
-        assert [int(row["cores"]) for row in table] == sorted({1, 2, 4, 8, 16, 32, 64, 128, own})
-        for row in table:
-            cores, lower, upper, estimate, loaded = (float(row[key]) for key in (
-                "cores", "speedup_lower", "speedup_upper", "speedup_estimate", "speedup_burdened"))
-            assert abs(lower - work / (work / cores + span)) < 1e-4
-            assert abs(upper - work / max(work / cores, span)) < 1e-4
-            assert abs(estimate - work / ((work - span) / cores + span)) < 1e-4
-            assert abs(loaded - work / ((work - burdened) / cores + burdened)) < 1e-4
-            assert lower <= estimate <= upper and loaded <= estimate and row["speedup_simulated"] == ""
-            measured = int(row["cores"]) == own and name != "units"
-            assert row["speedup_measured"] == (f"{work:.4f}" if measured else ""), row  # elapsed: 1 s
-
-
-@case
-def the_summary_tells_the_parallelism(_):
-    table = [(row["item"], row["value"], row["unit"]) for row in rows("graph") if row["section"] == "parallelism"]
-    assert table == [("work", "1.000000000", "s"), ("span", "0.400000000", "s"), ("burdened span", "0.500000000", "s"),
-                     ("parallelism", "2.5000", "ratio"), ("app+0x2100", "0.168000000", "s"),
-                     ("app+0x2000", "0.157894737", "s"), ("app+0x1010", "0.042105263", "s")]
-    lines = report("-q", "graph").stdout.decode().splitlines()
-    assert len(lines) <= 45 and lines[lines.index("Parallelism") + 1].startswith("  On unlimited cores")
-    assert not [row for row in rows("blame") if row["section"] == "parallelism"]
-    assert "Parallelism" not in report("-q", "blame").stdout.decode()
-
-
-@case
-def without_a_graph_there_is_a_hint(_):
-    for view in PATHS:
-        done = report("-q", "--view", view, "-f", "csv", "blame")
-        assert done.returncode == 0 and done.stdout.count(b"\n") == 1, view
-        done = report("-q", "--view", view, "blame")
-        assert done.returncode == 0 and b"hpcrun-lite -p online" in done.stdout
-
-
-@case
-def huge_sums_saturate(_):
-    most = "18446744073.709551615"
-    for which in BASELINES:
-        table = rows("--view", "flat", "--idleness", which, "huge")
-        assert [table[0][f"{kind}_incl_s"] for kind in FOUR] == ["0.000000105", most, most, most]
-        assert all(0 <= float(row[f"{kind}_idleness_pct"]) <= 100 for row in table for kind in ("abs", "rel"))
-        for view in VIEWS:
-            assert report("-q", "--view", view, "--idleness", which, "huge").returncode == 0
-
-
-# Of the golden measurement `recorded` (make_golden.c): thread 1 does 10, then 40 in @update while thread 2 does 32 in @check,
-# both then 8 chunks of 5, thread 1 at last 5.  Scenario: span; what is not on the path gains only with what is.
-RECORDED = {
-    "@update=16": 10 + 32 + 5 + 5, "@check=16": 60, "@update=16,@check=16": 10 + 2.5 + 5 + 5, "@update=16,@check=4": 10 + 8 + 5 + 5,
-    "app+0x2300=5": 10 + 40 + 1 + 5, "app+0x2100=2": 10 + 32 + 5 + 5, "app+0x1000=2": 30, "app+0x1200=2": 10 + 20 + 2.5 + 5,
-    "app+0x2000=10": 1 + 40 + 5 + 5, "app+0x2000=1": 60,
-}
-
-
-@case
-def a_recorded_graph_gives_the_span_itself(_):
-    for scenario_text, span in RECORDED.items():
-        row, = rows("--view", "whatif", "--what-if", scenario_text, "recorded")
-        assert [float(row[key]) for key in ("span", "span_low", "span_high")] == [span] * 3, (scenario_text, row)
-        assert row["work"] == "127" and abs(float(row["span_reduction_pct"]) - 100 * (1 - span / 60)) < 1e-3
-        assert abs(float(row["parallelism"]) - 127 / span) < 1e-3 and row["note"].startswith("from the log: exact")
-        timed, = rows("--view", "whatif", "--what-if", scenario_text, "recorded-time")
-        assert abs(float(timed["span"]) - span / 1000) < 1e-9, (scenario_text, timed)
-        exact = scenario_text.startswith("@")
-        assert ("2 sigma" in timed["note"]) == (not exact and not scenario_text.endswith("=1")), timed
-        assert not exact or timed["span_low"] == timed["span_high"] == timed["span"]
-    many = [option for text in list(RECORDED) * 8 for option in ("--what-if", text)]  # more than fit into one replay
-    assert [float(row["span"]) for row in rows("--view", "whatif", *many, "recorded")] == list(RECORDED.values()) * 8
-
-
-@case
-def samples_leave_an_error(_):
-    """Of 60 ms on the path, 5 ms (c) are selected; a sample stands for 10 ms: n = 1."""
-    row, = rows("--view", "whatif", "--what-if", "app+0x2300=5", "recorded-time")
-    error = 2 * 0.004 * (1 - 5 / 60) ** 0.5
-    assert abs(float(row["span_low"]) - (0.056 - error)) < 1e-9 and row["span_high"] == "0.060000000", row
-    row, = rows("--view", "whatif", "--what-if", "app+0x2000=10", "recorded-time")  # c = 10 ms, n = 1; 51 ms are left
-    assert abs(float(row["span_low"]) - (0.051 - 2 * 0.009 * (1 - 10 / 60) ** 0.5)) < 1e-9, row
-    row, = rows("--view", "whatif", "--what-if", "app+0x1000=2", "recorded-time")  # all that samples tell of
-    assert row["span_low"] == row["span_high"] == "0.030000000", row
-
-
-@case
-def what_is_in_the_way_of_others_is_suggested_in_pairs(_):
-    table = rows("--view", "whatif", "recorded")
-    found = [row["selector"] for row in table]
-    assert found[:3] == ["app+0x2000", "app+0x2100", "app+0x2300"] and found[3] == "app+0x2100,app+0x2200", found
-    assert float(table[3]["span"]) == 22.5 and all(float(row["span"]) < 60 for row in table)
-
-
-@case
-def constructs_are_replayed_under_a_scenario(_):
-    table = rows("--view", "parallelism", "--what-if", "@update=16", "recorded")
-    found = {(row["kind"], row["name"]): [float(row[key]) for key in ("work", "span", "critical_path")] for row in table}
-    assert found == {  # 2.5 units are rounded
-                     ("program", "./recorded"): [127, 52, 15], ("user-region", "check"): [32, 32, 32],
-                     ("user-region", "update"): [40, 3, 0], ("for", "app+0x1200"): [40, 5, 5],
-                     ("parallel", "app+0x1100"): [112, 37, 0]}, found
-    timed = {row["name"]: row for row in rows("--view", "parallelism", "--what-if", "@update=16", "recorded-time")}
-    assert timed["update"]["span"] == "0.002500000" and timed["check"]["critical_path"] == "0.032000000"
-
-
-@case
-def recorded_graphs_are_scheduled(_):
-    """On 2 cores: 10 + 40 + 4 chunks of 5 + 5; on 4 two chunks; on 8 and more one."""
-    spans = {1: 127, 2: 75, 4: 65}
-    for row in rows("--view", "speedup", "recorded"):
-        cores = int(row["cores"])
-        assert abs(float(row["speedup_simulated"]) - 127 / spans.get(cores, 60)) < 1e-4, row
-        assert float(row["speedup_lower"]) <= float(row["speedup_simulated"]) <= float(row["speedup_upper"]) + 1e-4
-    costs = {row["cores"]: row for row in rows("--view", "speedup", "recorded-time")}  # 0.5 ms each for fork and join
-    assert abs(float(costs["128"]["speedup_burdened"]) - 127 / ((127 - 61) / 128 + 61)) < 1e-4
-
-
-@case
-def a_log_that_differs_is_marked(_):
-    for view in ("whatif", "speedup"):
-        done = report("-q", "--view", view, "recorded-lies")
-        lines = [line for line in done.stderr.decode().splitlines() if "graph log" in line]
-        assert done.returncode == 1 and len(lines) == 1 and "60 in the log, 59 in the measurement" in lines[0], done
-        assert b"may be wrong" in done.stdout
-    done = report("-q", "--view", "whatif", "-f", "csv", "recorded-lies").stdout.decode()
-    assert all("differs" in row["note"] for row in csv.DictReader(io.StringIO(done)))
-
-
-@case
-def recorded_text_fits_80_columns(_):
-    for name in ("recorded", "recorded-time", "recorded-lies"):
-        for arguments in (("whatif",), ("speedup",), ("parallelism", "--what-if", "@update=16"),
-                          ("whatif", *(option for text in RECORDED for option in ("--what-if", text)))):
-            text = report("-q", "--view", *arguments, name).stdout.decode()
-            assert text and max(map(len, text.splitlines())) <= 80, (name, arguments, text)
-
-
-@case
-def rows_stand_below_their_parents(_):
-    for view in TREES:
-        depths = {}
-        for row in rows("--view", view, "two"):
-            assert row["id"] not in depths
-            if row["parent_id"]:
-                assert depths[row["parent_id"]] == int(row["depth"]) - 1
-            else:
-                assert row["kind"] == "root" and not depths
-            depths[row["id"]] = int(row["depth"])
-
-
-@case
-def columns_without_a_measurement_are_empty(_):
-    for row in rows("--view", "topdown", "two"):
-        for column in ("lockwait_incl_s", "idleness_excl_s", "abs_idleness_pct", "critical_path_incl"):
-            assert row[column] == "", row
-    for row in rows("--view", "topdown", "blame"):
-        assert row["critical_path_incl"] == "" != row["idleness_excl_s"], row
-    done = report("-q", "--view", "topdown", "-f", "json", "two")
-    assert json.loads(done.stdout)["rows"][0]["rel_idleness_pct"] is None
-
-
-@case
-def json_has_the_columns_of_csv(_):
-    for name in SOUND:
-        for view in VIEWS:
-            done = report("-q", "--view", view, "-f", "json", name)
-            data = json.loads(done.stdout.decode("utf-8"))
-            table = rows("--view", view, name)
-            header = report("-q", "--view", view, "-f", "csv", name).stdout.decode().splitlines()[0]
-            assert data["view"] == view and ",".join(data["columns"]) == header
-            assert len(data["rows"]) == len(table)
-            for line, record in zip(table, data["rows"]):
-                assert list(record) == data["columns"]
-                assert all(value is None or str(value).strip() or not line[key] for key, value in record.items())
-
-
-@case
-def text_fits_80_columns(_):
-    for name in SOUND + BAD[:3]:
-        for view in VIEWS:
-            for locale in ("C", "C.UTF-8"):
-                done = report("-q", "--view", view, name, LC_ALL=locale)
-                for line in done.stdout.decode("utf-8").splitlines():
-                    assert len(line) <= 80 and line == line.rstrip(), (view, line)
-                assert b"\x1b" not in done.stdout
-                assert locale != "C" or done.stdout.isascii()
-
-
-@case
-def names_keep_their_room(_):
-    for names in (("blame",), ("blame", "two"), ("two",)):
-        for view in TREES:
-            lines = report("-q", "--view", view, *names).stdout.decode().splitlines()
-            assert 0 < lines[0].index(" Name") < 50, lines[0]
-            assert ("Idle%  Rel%" in lines[0] and "Lock%" in lines[0]) == ("blame" in names)
-            assert any("too narrow for some columns" in line for line in lines) == (len(names) == 2)
 
 
 @case
@@ -667,13 +29,13 @@ def ids_select_a_context(_):
 
 
 @case
-def limits_leave_out_and_say_so(_):
+def limits_report_what_they_leave_out(_):
     whole = rows("--view", "topdown", "basic")
     assert len(rows("--view", "topdown", "--max-rows", "3", "basic")) == 4
     assert max(int(row["depth"]) for row in rows("--view", "topdown", "--depth", "2", "basic")) == 2
     some = rows("--view", "topdown", "--percent-limit", "10", "basic")
     assert 1 < len(some) < len(whole)
-    text = report("-q", "--view", "topdown", "--percent-limit", "10", "basic").stdout.decode()
+    text = golden_report("-q", "--view", "topdown", "--percent-limit", "10", "basic").stdout.decode()
     assert f"{len(whole) - len(some)} rows omitted" in text
     ids = {row["id"]: row["name"] for row in whole}
     assert all(ids[row["id"]] == row["name"] for row in some)
@@ -697,52 +59,50 @@ def sort_orders_siblings(_):
 def nothing_is_written_to_the_directory(directory):
     before = sorted(os.listdir(os.path.join(GOLDEN, "two")))
     output = os.path.join(directory, "out.csv")
-    assert report("-q", "--view", "flat", "-f", "csv", "-o", output, "two").returncode == 0
-    with open(output, "rb") as file:
-        assert file.read() == report("-q", "--view", "flat", "-f", "csv", "two").stdout
+    assert golden_report("-q", "--view", "flat", "-f", "csv", "-o", output, "two").returncode == 0
+    assert contents(output) == golden_report("-q", "--view", "flat", "-f", "csv", "two").stdout
     assert os.listdir(directory) == ["out.csv"]
     assert sorted(os.listdir(os.path.join(GOLDEN, "two"))) == before
 
 
 @case
-def output_that_cannot_be_written_is_said(directory):
+def output_that_cannot_be_written_is_reported(directory):
     missing = os.path.join(directory, "no", "file")
-    done = report("-q", "-o", missing, "basic")
+    done = golden_report("-q", "-o", missing, "basic")
     assert done.returncode == 1 and missing in done.stderr.decode()
-    done = report("-q", "-o", "/dev/full", "--view", "topdown", "basic")
+    done = golden_report("-q", "-o", "/dev/full", "--view", "topdown", "basic")
     assert done.returncode == 1 and b"cannot write" in done.stderr, done
 
 
 @case
 def a_closed_pipe_ends_quietly(_):
-    with subprocess.Popen([REPORT, "-q", "--view", "topdown", "-f", "json", "basic"], cwd=GOLDEN, env=environment(),
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as done:
-        done.stdout.close()
-        done.stdout = None
-        _, error = done.communicate(timeout=60)
-        assert error == b"" and done.returncode >= 0
+    done = start(REPORT, "-q", "--view", "topdown", "-f", "json", "basic", cwd=GOLDEN)
+    done.stdout.close()
+    done.stdout = None
+    _, error = done.communicate(timeout=60)
+    assert error == "" and done.returncode >= 0
 
 
 @case
 def directories_without_measurements(directory):
-    done = report(directory)
+    done = golden_report(directory)
     assert done.returncode == 1 and b"no measurements" in done.stderr and not done.stdout
-    done = report(os.path.join(directory, "none"))
+    done = golden_report(os.path.join(directory, "none"))
     assert done.returncode == 1 and b"cannot read directory" in done.stderr
-    done = report("-q", "--view", "flat", "-f", "csv", directory, "basic")
-    assert done.returncode == 1 and done.stdout == report("-q", "--view", "flat", "-f", "csv", "basic").stdout
+    done = golden_report("-q", "--view", "flat", "-f", "csv", directory, "basic")
+    assert done.returncode == 1 and done.stdout == golden_report("-q", "--view", "flat", "-f", "csv", "basic").stdout
     os.mkfifo(os.path.join(directory, "pipe.hpcrun"))
     os.mkdir(os.path.join(directory, "dir.hpcrun"))
-    done = report(directory)
+    done = golden_report(directory)
     assert done.returncode == 1 and done.stderr.decode().count("not a regular file") == 2
 
 
 @case
 def sound_files_beside_damaged_ones(directory):
     for name in ("basic", "foreign", "truncated"):
-        for file in glob.glob(os.path.join(GOLDEN, name, "*.hpcrun")):
+        for file in golden_files(".hpcrun", name)[name]:
             os.symlink(file, os.path.join(directory, name + ".hpcrun"))
-    done = report("-q", "--view", "threads", "-f", "csv", directory)
+    done = golden_report("-q", "--view", "threads", "-f", "csv", directory)
     assert done.returncode == 1
     assert b"foreign.hpcrun" in done.stderr and b"truncated.hpcrun" in done.stderr
     assert b"basic.hpcrun" not in done.stderr
@@ -778,19 +138,9 @@ def the_command_line_is_checked(_):
     assert "cannot be sorted" in refused("--view", "efficiency", "--sort", "value", "basic")
     for value in ("nobody", "@nobody"):
         assert "nothing matches" in refused("-q", "--view", "flat", "--root", value, "basic")
-    assert report("--", "basic").returncode == 0
-    assert report("--version").stdout.startswith(b"hpcprof-lite ")
-    assert report("--what-if", "main=2", "--help").stdout.startswith(b"Usage: ")
+    assert golden_report("--", "basic").returncode == 0
+    assert golden_report("--version").stdout.startswith(b"hpcprof-lite ")
+    assert golden_report("--what-if", "main=2", "--help").stdout.startswith(b"Usage: ")
 
 
-def update():
-    """Writes the expected files."""
-    for name, (arguments, _, stream) in expected().items():
-        with open(golden_file(name), "wb") as file:
-            file.write(getattr(report(*arguments), stream))
-
-
-if sys.argv[1:] == ["--update"]:
-    update()
-else:
-    main()
+main()

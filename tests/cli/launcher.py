@@ -1,15 +1,15 @@
-"""The launcher: options, exit statuses, environment, directory rules, scripts, refusals, exchange of the runtime."""
+"""The launcher: options, exit statuses, environment, directories, scripts, refusals, exchange of the runtime, --diagnose."""
 import os
-import resource
 import shlex
 import shutil
 import signal
 import stat
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from tap import DEPS, LAUNCHER, LIBRARY, SUPPORT, Skip, case, compile_c, environment, main, run  # noqa: E402
+from measured import build
+from tap import (DEPS, LAUNCHER, LIBRARY, OTHER_USER, Skip, case, compile_c, main, must, need_program, need_root, run,
+                 small_disk, start)
 
 PRIVATE_LIBOMP = os.path.join(os.path.dirname(LIBRARY), "omp", "libomp.so.5")
 
@@ -19,7 +19,7 @@ def launch(directory, *arguments, **settings):
 
 
 def fails(result, status, *parts):
-    """The launcher's own failure: its status, nothing on stdout, one line on stderr that has all the parts."""
+    """The launcher failed: its status, nothing on stdout, one line on stderr with all the parts."""
     assert result.returncode == status, (result.returncode, result.stderr)
     assert result.stdout == "", result.stdout
     lines = result.stderr.splitlines()
@@ -29,15 +29,14 @@ def fails(result, status, *parts):
 
 
 def settings_of(text):
-    """What the lines of --env set, as a shell sees it."""
-    script = text + "\nenv -0"
-    done = subprocess.run(["sh", "-c", script], env={"PATH": os.environ["PATH"]}, stdout=subprocess.PIPE, check=True)
-    pairs = [entry.split("=", 1) for entry in done.stdout.decode().split("\0") if "=" in entry]
+    """What the output of --env sets in a shell."""
+    output = must("sh", "-c", text + "\nenv -0", only_environment={"PATH": os.environ["PATH"]})
+    pairs = [entry.split("=", 1) for entry in output.split("\0") if "=" in entry]
     return dict(pairs)
 
 
 def found_in(result):
-    """What --diagnose has printed, in one line: no line is wider than the screen, unless it is one word."""
+    """The output of --diagnose in one line.  No line of it is wider than 80 columns, unless it is one word."""
     for line in result.stdout.splitlines():
         assert len(line) <= 80 or len(line[13:].split()) == 1, line
     return " ".join(result.stdout.split())
@@ -60,7 +59,7 @@ def help_names_every_option(directory):
 
 
 @case
-def version_is_said(directory):
+def version_is_printed(directory):
     result = launch(directory, "--version")
     assert result.returncode == 0 and result.stdout.startswith("hpcrun-lite "), result
 
@@ -130,31 +129,29 @@ def work_without_a_counter_fails_before_the_program_runs(directory):
 
 
 @case
-def forbidden_counters_are_told_from_missing_ones(directory):
-    deny = os.path.join(directory, "deny")
-    source = os.path.join(SUPPORT, "deny_perf_event.c")
-    assert run("gcc", source, "-o", deny).returncode == 0
+def forbidden_counters_are_distinguished_from_missing_ones(directory):
+    deny = build("deny_perf_event.c", openmp=False)
     result = run(deny, LAUNCHER, "-q", "--work", "instructions", "true", cwd=directory)
     fails(result, 125, "--work instructions is forbidden", "use --work cpu-time")
     assert run(deny, LAUNCHER, "-q", "-p", "online", "--work", "cpu-time", "true", cwd=directory).returncode == 0
 
 
-# ---- what the program returns and sees ----
+# ---- the program's status, arguments and environment ----
 
 @case
-def exit_status_is_the_programs(directory):
+def exit_status_is_that_of_the_program(directory):
     for status in (0, 1, 7, 125, 255):
         assert launch(directory, "-q", "sh", "-c", f"exit {status}").returncode == status
 
 
 @case
-def fatal_signal_is_the_programs(directory):
+def fatal_signal_is_that_of_the_program(directory):
     for number in (signal.SIGTERM, signal.SIGSEGV, signal.SIGKILL):
         assert launch(directory, "-q", "sh", "-c", f"kill -{int(number)} $$").returncode == -number
 
 
 @case
-def stdout_and_stdin_are_the_programs(directory):
+def stdout_and_stdin_are_left_to_the_program(directory):
     result = run(LAUNCHER, "-v", "cat", cwd=directory, stdin="through\n")
     assert result.stdout == "through\n" and result.returncode == 0, result
 
@@ -181,15 +178,13 @@ def environment_is_kept(directory):
 @case
 def environment_gets_no_pwd(directory):
     bare = {"PATH": os.environ["PATH"]}
-    done = subprocess.run([LAUNCHER, "-q", "env"], cwd=directory, env=bare, stdout=subprocess.PIPE, text=True,
-                          check=True)
-    assert not [line for line in done.stdout.splitlines() if line.startswith("PWD=")], done.stdout
+    output = must(LAUNCHER, "-q", "env", cwd=directory, only_environment=bare)
+    assert not [line for line in output.splitlines() if line.startswith("PWD=")], output
 
 
 @case
 def process_id_is_the_launchers(directory):
-    process = subprocess.Popen([LAUNCHER, "-q", "sh", "-c", "echo $$ $HPCRUN_LITE_PID"], cwd=directory,
-                               env=environment(), stdout=subprocess.PIPE, text=True)
+    process = start(LAUNCHER, "-q", "sh", "-c", "echo $$ $HPCRUN_LITE_PID", cwd=directory)
     output = process.communicate()[0].split()
     assert output == [str(process.pid)] * 2, (output, process.pid)
 
@@ -207,7 +202,7 @@ def settings_reach_the_program(directory):
 
 
 @case
-def nested_launches_do_not_pile_up(directory):
+def nested_launches_replace_each_other(directory):
     result = launch(directory, "-q", "-o", "outer", LAUNCHER, "-q", "-o", "inner", "env")
     seen = dict(line.split("=", 1) for line in result.stdout.splitlines() if "=" in line)
     assert seen["LD_PRELOAD"] == LIBRARY and seen["OMP_TOOL_LIBRARIES"] == LIBRARY
@@ -314,8 +309,7 @@ def programs_for_other_machines_are_refused(directory):
 
 @case
 def setuid_programs_are_refused(directory):
-    if os.geteuid() != 0:
-        raise Skip("needs root to make one")
+    need_root()
     program = shutil.copy("/bin/true", os.path.join(directory, "setuid"))
     os.chown(program, 65534, 65534)
     os.chmod(program, 0o4755)
@@ -355,7 +349,7 @@ def directories_are_private(directory):
 
 
 @case
-def measurements_are_not_replaced_unasked(directory):
+def measurements_are_replaced_only_on_request(directory):
     assert launch(directory, "-q", "-o", "m", "true").returncode == 0
     fails(launch(directory, "-o", "m", "true"), 125, "holds measurements already", "--overwrite")
     with open(os.path.join(directory, "m", "old.hpcrun"), "w", encoding="utf-8") as file:
@@ -382,8 +376,8 @@ def other_directories_are_never_touched(directory):
 
 
 @case
-def whatever_stands_in_the_markers_place(directory):
-    """What is no file is left alone, and not waited for; what is one, of any content, is no claim of ours."""
+def any_file_in_place_of_the_marker(directory):
+    """If `launch` is not a regular file, it is left alone and not read.  A file of any content does not match a job."""
     place = os.path.join(directory, "m")
     marker = os.path.join(place, "launch")
     made = (lambda: os.mkfifo(marker), lambda: os.symlink("/dev/zero", marker), lambda: os.symlink(marker, marker),
@@ -418,7 +412,7 @@ def links_and_files_in_the_way(directory):
     open(os.path.join(directory, "file"), "w", encoding="utf-8").close()
     fails(launch(directory, "-o", "file", "true"), 125)
     fails(launch(directory, "-o", "none/below", "true"), 125, "does not exist")
-    # a default name that is taken by something else is passed over
+    # a default name that something else has taken is skipped
     os.symlink("/nowhere", os.path.join(directory, "hpcrun-lite-true-measurements"))
     assert launch(directory, "-q", "true").returncode == 0
     assert "hpcrun-lite-true-measurements-2" in measurements(directory)
@@ -432,9 +426,8 @@ def refused_launches_leave_no_directory(directory):
 
 
 def start_many(directory, count, *arguments, **settings):
-    """Starts launches at the same time; returns the directories they used."""
-    started = [subprocess.Popen([LAUNCHER, "-q", *arguments, "sh", "-c", "echo $HPCRUN_LITE_DIR"], cwd=directory,
-                                env=environment(**settings), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    """Starts launches at the same time; returns the directories that they used."""
+    started = [start(LAUNCHER, "-q", *arguments, "sh", "-c", "echo $HPCRUN_LITE_DIR", cwd=directory, **settings)
                for _ in range(count)]
     ended = [process.communicate() + (process.returncode,) for process in started]
     assert all(entry[2] == 0 for entry in ended), ended
@@ -455,7 +448,7 @@ def ranks_of_a_job_share_a_directory(directory):
         assert len(set(start_many(directory, 8, **job))) == 1, job
     assert len(measurements(directory)) == len(jobs)
     assert len(set(start_many(directory, 8, "-o", "m", **jobs[0]))) == 1
-    # a later job replaces what an earlier one left, all ranks at once
+    # a later job replaces the measurements of an earlier one, all ranks at once
     assert len(set(start_many(directory, 8, "--overwrite", "-o", "m", **jobs[1]))) == 1
     fails(launch(directory, "-o", "m", "true", **jobs[0]), 125, "holds measurements already")
 
@@ -499,16 +492,16 @@ def gcc_programs_run_on_libomp(directory):
 
 
 @case
-def the_new_runtime_says_no_more_than_the_old(directory):
+def the_new_runtime_prints_no_more_than_the_old(directory):
     need_private_libomp()
-    source = GOMP_PROGRAM.replace("int sum = 0;", "int sum = 0; omp_set_nested(1);")  # deprecated, libomp says
+    source = GOMP_PROGRAM.replace("int sum = 0;", "int sum = 0; omp_set_nested(1);")  # libomp warns that it is deprecated
     program = compile_c(directory, "nested", source, "-fopenmp", "-w")
     assert launch(directory, "-q", program).stderr == ""
     assert "omp_set_nested" in launch(directory, "-q", program, KMP_WARNINGS="1").stderr
 
 
 @case
-def keep_leaves_the_runtime(directory):
+def the_runtime_is_kept_on_request(directory):
     program = compile_c(directory, "gomp", GOMP_PROGRAM, "-fopenmp")
     for settings in ({"OMP_TOOL": "disabled"}, {}):
         options = ["--env"] if settings else ["--env", "--omp-runtime=keep"]
@@ -559,7 +552,7 @@ int main(void) { printf("%d\\n", omp_get_max_threads() > 0); return 0; }
 
 
 @case
-def an_older_libomp_never_serves_a_newer_program(directory):
+def an_older_libomp_is_refused_for_a_newer_program(directory):
     source = """extern void __kmpc_dispatch_deinit(void *, int);
 int main(int c, char **v) { if (c > 9) __kmpc_dispatch_deinit(v, c); return 0; }
 """
@@ -573,7 +566,7 @@ int main(int c, char **v) { if (c > 9) __kmpc_dispatch_deinit(v, c); return 0; }
 # ---- diagnose and the installation ----
 
 @case
-def diagnose_names_what_matters(directory):
+def diagnose_names_every_topic(directory):
     program = compile_c(directory, "gomp", GOMP_PROGRAM, "-fopenmp")
     result = launch(directory, "--diagnose", program)
     assert result.returncode == 0 and result.stderr == "", result
@@ -595,12 +588,8 @@ def finds(result, *parts):
 
 
 def limited(directory, *arguments, **limits):
-    """--diagnose under limits, each for soft and hard."""
-    def set_limits():
-        for name, value in limits.items():
-            resource.setrlimit(getattr(resource, "RLIMIT_" + name), (value, value))
-    return subprocess.run([LAUNCHER, "--diagnose", *arguments], cwd=directory, env=environment(), preexec_fn=set_limits,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    """--diagnose under limits."""
+    return launch(directory, "--diagnose", *arguments, limits=limits)
 
 
 @case
@@ -615,15 +604,14 @@ def diagnose_finds_limits(directory):
 
 @case
 def diagnose_finds_little_memory_for_perf(directory):
-    if os.geteuid() != 0 or not shutil.which("setpriv"):
-        raise Skip("needs root to become somebody else")
+    need_root()
+    need_program("setpriv")
     os.chmod(directory, 0o777)
-    other = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
-    if run(*other, "test", "-x", LAUNCHER).returncode != 0:
-        raise Skip("others may not run what is built here")
-    result = run("sh", "-c", 'ulimit -l 0; exec "$@"', "sh", *other, LAUNCHER, "--diagnose", "true", cwd=directory)
+    if run(*OTHER_USER, "test", "-x", LAUNCHER).returncode != 0:
+        raise Skip("other users cannot run the installed launcher")
+    result = run("sh", "-c", 'ulimit -l 0; exec "$@"', "sh", *OTHER_USER, LAUNCHER, "--diagnose", "true", cwd=directory)
     if "perf_event, time" not in result.stdout or os.cpu_count() > 3:
-        raise Skip("others may not use perf_event here, or have enough of it")
+        raise Skip("other users may not use perf_event here, or have enough memory for it")
     finds(result, "!! limits perf_event for", "perf_event_mlock_kb")
 
 
@@ -651,18 +639,12 @@ def diagnose_tries_the_directory(directory):
     finds(launch(directory, "--diagnose", "true"), "ok directory tested: measurements in . survive a kill")
     finds(launch(directory, "--diagnose", "-o", "/proc/m", "true"), "!! directory cannot create a directory in /proc")
     finds(launch(directory, "--diagnose", "-o", "none/m", "true"), "!! directory cannot create a directory in none")
-    small = os.path.join(directory, "small")
-    os.mkdir(small)
-    if os.geteuid() != 0 or run("mount", "-t", "tmpfs", "-o", "size=200k", "none", small).returncode != 0:
-        raise Skip("may not mount a file system")
-    try:
+    with small_disk(directory, "200k") as small:
         finds(launch(directory, "--diagnose", "-o", "small/m", "true"), "!! directory 0 MB left")
         with open(os.path.join(small, "filler"), "wb") as file:
             file.write(bytes(180 << 10))
         finds(launch(directory, "--diagnose", "-o", "small/m", "true"), "a killed process would leave no measurement")
         assert os.listdir(small) == ["filler"]
-    finally:
-        run("umount", "-l", small)
 
 
 @case
@@ -688,16 +670,14 @@ def diagnose_finds_sanitizers(directory):
 
 
 @case
-def diagnose_finds_what_forbids_perf(directory):
-    deny = os.path.join(directory, "deny")
-    source = os.path.join(SUPPORT, "deny_perf_event.c")
-    assert run("gcc", source, "-o", deny).returncode == 0
+def diagnose_finds_that_perf_event_is_denied(directory):
+    deny = build("deny_perf_event.c", openmp=False)
     finds(run(deny, LAUNCHER, "--diagnose", "true", cwd=directory), "!! events task-clock: CPU-time timers",
           "perf_event" if os.geteuid() else "denied by a container's seccomp")
 
 
 @case
-def diagnose_finds_what_the_program_lacks(directory):
+def diagnose_finds_missing_unwind_tables_and_symbols(directory):
     source = "int f(int x) { return x; } int main(int c, char **v) { (void)v;" + " f(c);" * 100 + " return 0; }"
     bare = compile_c(directory, "bare", source, "-O0", "-s", "-fno-asynchronous-unwind-tables", "-Wl,--no-eh-frame-hdr")
     finds(launch(directory, "--diagnose", bare), "!! unwinding 1 of", "(bare)", "!! symbols bare is stripped")
@@ -725,7 +705,7 @@ def installation_can_be_moved(directory):
 
 
 @case
-def places_that_ld_preload_cannot_name_are_refused(directory):
+def a_prefix_that_ld_preload_cannot_name_is_refused(directory):
     moved = os.path.join(directory, "with space")
     shutil.copytree(os.path.dirname(os.path.dirname(LAUNCHER)), moved, symlinks=True)
     fails(run(os.path.join(moved, "bin", "hpcrun-lite"), "true", cwd=directory), 125, "move it")

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""hpcprof-lite where each of its allocations in turn finds no memory: it says so, exits 1 and never crashes; a report
-that is not whole is never presented as one."""
+"""hpcprof-lite when each of its allocations in turn fails: it reports that, exits 1 and never crashes, and never presents
+an incomplete report as a complete one."""
 import os
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from tap import GOLDEN, REPORT, Skip, case, compile_c, environment, main, run
+from measured import preload_library
+from report import report as run_report
+from tap import GOLDEN, LAUNCHER, Skip, case, compile_c, main, run
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-# View, its options, the measurements.
+# A view, its options, and the measurements.
 REPORTS = [("summary", (), "recorded"), ("topdown", ("-f", "csv"), "events"), ("topdown", ("--root", "#2"), "blame"),
            ("bottomup", ("-f", "csv"), "blame"), ("flat", ("-f", "json"), "blame"), ("threads", (), "two"),
            ("efficiency", (), "blame"), ("parallelism", ("--what-if", "#2=16"), "recorded"),
@@ -19,30 +19,22 @@ REPORTS = [("summary", (), "recorded"), ("topdown", ("-f", "csv"), "events"), ("
            ("speedup", ("-f", "csv"), "recorded")]
 
 
-def library(directory):
-    """Builds what makes allocations fail."""
-    with open(os.path.join(HERE, "fail_malloc.c"), encoding="utf-8") as file:
-        return compile_c(directory, "fail_malloc.so", file.read(), "-shared", "-fPIC", "-ldl")
-
-
-def report(preload, arguments, **settings):
-    return subprocess.run([REPORT, "-q", *arguments], cwd=GOLDEN, timeout=60, check=False, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, env=environment(LC_ALL="C.UTF-8", LD_PRELOAD=preload, **settings))
+def report(preload, arguments, **how):
+    return run_report("-q", *arguments, cwd=GOLDEN, timeout=60, text=False, LC_ALL="C.UTF-8", LD_PRELOAD=preload, **how)
 
 
 def allocations(preload, arguments):
-    """The sound report and how many allocations it takes."""
+    """The complete report, and the number of its allocations."""
     reader, writer = os.pipe()
-    done = subprocess.run([REPORT, "-q", *arguments], cwd=GOLDEN, timeout=60, check=True, stdout=subprocess.PIPE,
-                          pass_fds=[writer], env=environment(LC_ALL="C.UTF-8", LD_PRELOAD=preload,
-                                                             FAIL_COUNT=str(writer)))
+    done = report(preload, arguments, pass_fds=[writer], FAIL_COUNT=str(writer))
+    assert done.returncode == 0, done
     os.close(writer)
     with os.fdopen(reader) as file:
         return done.stdout, int(file.read())
 
 
 def attempt(preload, arguments, whole, number, settings):
-    """Fails one allocation, or all from one on."""
+    """Makes one allocation fail, or all from one on; returns whether the report said so."""
     done = report(preload, arguments, FAIL_AT=str(number), **settings)
     said = done.stderr.decode().splitlines()
     told = done.returncode in (1, 2) and said and all(line.startswith("hpcprof-lite: ") for line in said)
@@ -52,8 +44,8 @@ def attempt(preload, arguments, whole, number, settings):
 
 
 @case
-def want_of_memory_is_said(directory):
-    preload = library(directory)
+def missing_memory_is_reported(_):
+    preload = preload_library("fail_malloc.c")
     for view, options, where in REPORTS:
         for threads in ("1", "2") if view == "summary" else ("1",):
             arguments = ("-j", threads, "--view", view, *options, where)
@@ -67,16 +59,15 @@ def want_of_memory_is_said(directory):
 
 
 @case
-def want_of_memory_for_symbols_is_said(directory):
-    """The same with a real program's symbols: what is read in a child process fails there."""
-    preload = library(directory)
-    launcher = os.environ.get("HPCRUN_LITE_TEST_LAUNCHER", "hpcrun-lite")
+def missing_memory_for_symbols_is_reported(directory):
+    """The same with the symbols of a real program, which are read in a child process."""
+    preload = preload_library("fail_malloc.c")
     program = compile_c(directory, "busy", """
         #include <time.h>
         static volatile double x;
         int main(void) { while (clock() < CLOCKS_PER_SEC / 5) x += 1; return 0; }""")
     out = os.path.join(directory, "measured")
-    done = run(launcher, "-o", out, program, cwd=directory)
+    done = run(LAUNCHER, "-o", out, program, cwd=directory)
     if done.returncode:
         raise Skip(f"cannot measure here: {done.stderr}")
     arguments = ("-j", "1", "--view", "topdown", "-f", "csv", out)

@@ -10,7 +10,7 @@
 
 enum { UNIT_MS = 40 };
 
-static __attribute__((noinline)) void rank_work(int units)
+static NOINLINE void rank_work(int units)
 {
   burn(units * UNIT_MS / 1e3);
 }

@@ -1,4 +1,4 @@
-"""MPI: the ranks of a real mpirun measured into one directory, and the report by many ranks, byte for byte."""
+"""MPI: the ranks of a real mpirun are measured into one directory; a report by many ranks equals that of one process."""
 import concurrent.futures
 import glob
 import os
@@ -7,15 +7,15 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import HERE, Measurement, near, tap, work_of
+from measured import Measurement, near, source_file, tap, work_of
+from report import VIEWS, report, rows
 
 MPIRUN = shutil.which("mpirun.openmpi")
 OPENMP = {"OMP_WAIT_POLICY": "passive"}
-UNIT = 0.04  # of mpi.c
-# As root too, with more ranks than cores, and no search for other machines.
+UNIT = 0.04  # seconds, as in mpi.c
+# Open MPI also runs as root, with more ranks than cores, and does not look for other machines.
 OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm": "isolated",
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
             "OMPI_MCA_hwloc_base_binding_policy": "none"}
@@ -36,9 +36,7 @@ def program(directory, compiler="gcc"):
     out = os.path.join(directory, "mpi-" + compiler)
     if not shutil.which(compiler) or not shutil.which("mpicc.openmpi"):
         raise tap.Skip(f"no mpicc for {compiler}")
-    done = tap.run("mpicc.openmpi", "-O1", "-g", "-fopenmp", "-I", tap.SUPPORT, os.path.join(HERE, "mpi.c"), "-o", out, cwd=directory,
-                   OMPI_CC=compiler)
-    assert done.returncode == 0, done.stderr
+    tap.must("mpicc.openmpi", "-O1", "-g", "-fopenmp", "-I", tap.SUPPORT, source_file("mpi.c"), "-o", out, OMPI_CC=compiler)
     return out
 
 
@@ -54,19 +52,15 @@ class Job(Measurement):
                       glob.glob(os.path.join(self.output, "*.live")))
 
     def ranks(self):
-        """The threads view by rank; killed ranks are said on standard error."""
-        done = tap.run(tap.REPORT, "--view", "threads", "-f", "csv", self.output)
-        assert done.returncode == 0, done.stderr
-        lines = [line.split(",") for line in done.stdout.splitlines()]
+        """The rows of the threads view by rank."""
         found = {}
-        for line in lines[1:]:
-            row = dict(zip(lines[0], line))
+        for row in rows("threads", self.output):
             found.setdefault(int(row["rank"]), []).append(row)
         return found
 
 
 def said(text):
-    """What was said, without what differs from run to run: process ids, addresses, job numbers."""
+    """The messages, without process ids, addresses and job numbers, which differ from run to run."""
     return sorted(re.sub(r"0x[0-9a-f]+|\d+", "#", line) for line in text.splitlines())
 
 
@@ -80,16 +74,16 @@ def every_rank_is_measured(directory):
         assert len(job.files()) == 4, job.files()
         ranks = job.ranks()
         assert sorted(ranks) == [0, 1, 2, 3], ranks
-        tap.timed(all(sum(int(row["samples"]) > 0 for row in rows) >= 2 for rows in ranks.values()), ranks)
+        tap.timed(all(sum(int(row["samples"]) > 0 for row in threads) >= 2 for threads in ranks.values()), ranks)
         near(work_of(job.tree(), "rank_work"), 2 * (1 + 2 + 3 + 4) * UNIT, 0.25, compiler)
-        # one line for all ranks, of the first; and one for the runtime that was exchanged
+        # the first rank prints one line for all; another line reports that the runtime was exchanged
         lines = [line for line in job.done.stderr.splitlines() if "samples of" in line]
         assert len(lines) == 1 and ": rank 0: " in lines[0], job.done.stderr
         assert job.done.stderr.count("OpenMP runtime exchanged") <= 1, job.done.stderr
 
 
 @tap.case
-def all_ranks_speak_when_asked_to(directory):
+def all_ranks_print_with_v_and_none_with_q(directory):
     job = Job(directory, 2, program(directory), options=("-v",))
     assert all(f": rank {rank}: " in job.done.stderr for rank in range(2)), job.done.stderr
     quiet = Job(directory, 2, program(directory), options=("-q",), output="quiet")
@@ -100,7 +94,7 @@ def all_ranks_speak_when_asked_to(directory):
 def ranks_that_die(directory):
     binary = program(directory)
     ways = ("kill", "abort", "fault", "mpi-abort", "exit", "unfinished")
-    with concurrent.futures.ThreadPoolExecutor(2 * len(ways)) as pool:  # they wait most of the time
+    with concurrent.futures.ThreadPoolExecutor(2 * len(ways)) as pool:  # most of the time they wait
         plains = [pool.submit(mpirun, 3, binary, how, cwd=directory) for how in ways]
         jobs = [pool.submit(Job, directory, 3, binary, how, options=("-q",), output=how) for how in ways]
     for how, plain, job in zip(ways, (future.result() for future in plains), (future.result() for future in jobs)):
@@ -109,8 +103,8 @@ def ranks_that_die(directory):
         assert said(job.done.stderr) == said(plain.stderr), (how, job.done.stderr, plain.stderr)
         ranks = job.ranks()
         assert sorted(ranks) == [0, 1, 2], (how, ranks)
-        for rank, rows in ranks.items():
-            worked = [float(row["work_s"]) for row in rows]
+        for rank, threads in ranks.items():
+            worked = [float(row["work_s"]) for row in threads]
             tap.timed(sum(worked) >= 2 * (rank + 1) * UNIT * 0.75, (how, rank, worked))
 
 
@@ -118,7 +112,7 @@ def ranks_that_die(directory):
 def many_ranks_take_one_directory(directory):
     show = ("sh", "-c", "echo $HPCRUN_LITE_DIR")
     launch = (tap.LAUNCHER, "-q")
-    for number in ("", "-2", "-3"):  # a later mpirun takes one of its own
+    for number in ("", "-2", "-3"):  # a later mpirun makes another directory
         done = mpirun(16, *launch, *show, cwd=directory)
         used = set(done.stdout.split())
         wanted = os.path.join(directory, f"hpcrun-lite-sh-measurements{number}")
@@ -136,9 +130,8 @@ def many_ranks_take_one_directory(directory):
 @tap.case
 def jobs_at_the_same_time_do_not_mix(directory):
     need_mpi()
-    jobs = [subprocess.Popen([MPIRUN, "-n", "4", tap.LAUNCHER, "-q", "sh", "-c", "echo $HPCRUN_LITE_DIR"],
-                             cwd=directory, env=tap.environment(**OPEN_MPI), stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    jobs = [tap.start(MPIRUN, "-n", "4", tap.LAUNCHER, "-q", "sh", "-c", "echo $HPCRUN_LITE_DIR", cwd=directory, **OPEN_MPI)
+            for _ in range(3)]
     used = []
     for job in jobs:
         output, errors = job.communicate(timeout=120)
@@ -148,7 +141,7 @@ def jobs_at_the_same_time_do_not_mix(directory):
 
 
 @tap.case
-def a_job_number_that_comes_again_is_another_job(directory):
+def a_repeated_job_number_is_another_job(directory):
     def launch(key):
         done = tap.run(tap.LAUNCHER, "-q", "sh", "-c", "echo $HPCRUN_LITE_DIR", cwd=directory, PMIX_NAMESPACE="1907032065",
                        OMPI_MCA_orte_precondition_transports=key)
@@ -169,16 +162,12 @@ def mpirun_itself_is_measured(directory):
     assert done.stderr.count("samples of") == 1 and ": rank" not in done.stderr, done.stderr
     job = Job.__new__(Job)
     job.output = output
-    rows = job.threads()
-    assert {row["rank"] for row in rows} == {"", "0", "1"}, rows
+    threads = job.threads()
+    assert {row["rank"] for row in threads} == {"", "0", "1"}, threads
     near(work_of(job.tree(), "rank_work"), 2 * (1 + 2) * UNIT, 0.25)
 
 
 # ---- the report by many ranks ----
-
-VIEWS = ("summary", "topdown", "bottomup", "flat", "threads", "efficiency", "parallelism", "critical-path", "whatif",
-         "speedup")
-
 
 def has_ranks():
     """Whether the report was built with MPI."""
@@ -193,8 +182,8 @@ def need_ranks():
 
 
 def same(ranks, *arguments, cwd=tap.GOLDEN, **settings):
-    """Compares a report by ranks with that of one process; mpirun adds words of its own where ranks fail."""
-    alone = tap.run(tap.REPORT, *arguments, cwd=cwd, **settings)
+    """Compares a report by ranks with that of one process.  Where ranks fail, mpirun prints more."""
+    alone = report(*arguments, cwd=cwd, **settings)
     done = mpirun(ranks, tap.REPORT, *arguments, cwd=cwd, **settings)
     what = (ranks, arguments, alone.returncode, done.returncode, alone.stderr, done.stderr)
     assert done.stdout == alone.stdout, what
@@ -212,7 +201,7 @@ def same_all(jobs, **settings):
 def golden_measurements_by_ranks(_):
     need_ranks()
     everything = sorted(name for name in os.listdir(tap.GOLDEN) if os.path.isdir(os.path.join(tap.GOLDEN, name)))
-    # all at once, damaged ones too; several units, many columns
+    # all together, also the damaged ones: several units, many columns
     jobs = [(1 + number % 5, "--view", view, "-f", ("text", "csv")[number % 2], *everything)
             for number, view in enumerate(VIEWS)]
     jobs += [(5, "--view", "topdown", "-f", "json", *everything), (4, "-f", "csv", "foreign"), (2, "two"),
@@ -237,13 +226,12 @@ def hybrid_measurements_by_ranks(directory):
              (2, "--view", "threads", "-f", "csv", "--sort", "work_s", *both)]
     for done in same_all(jobs):
         assert done.returncode == 0 and done.stdout, done.stderr
-    # the statistics' second reading: what ranks and threads differ by is in the report, and not all alike
-    rows = job.view("topdown")
-    assert any(row["rank_work_max_rank"] == "4" and row["rank_work_min_rank"] == "0" for row in rows)
+    # the statistics need a second reading of the files: the report has the differences between ranks and threads
+    assert any(row["rank_work_max_rank"] == "4" and row["rank_work_min_rank"] == "0" for row in job.view("topdown"))
 
 
 @tap.case
-def failures_are_said_once(directory):
+def failures_are_reported_once(directory):
     need_ranks()
     for arguments in (("nowhere",), ("--view", "nonsense", "basic"), ("basic", "nowhere"),
                       ("--root", "nobody", "-f", "csv", "--view", "topdown", "basic"), ("--sort", "colour", "basic"),
@@ -257,18 +245,14 @@ def failures_are_said_once(directory):
 
 
 def killed_rank(directory, victim):
-    """Kills a rank while the first one cannot go on, as nobody reads its report: mpirun's exit status."""
+    """Kills a rank while the first one is blocked, because no process reads its report.  Returns mpirun's exit status."""
     pipe = os.path.join(directory, f"report-{victim}")
     os.mkfifo(pipe)
     script = f"echo $$ >{pipe}.$OMPI_COMM_WORLD_RANK.new; mv {pipe}.$OMPI_COMM_WORLD_RANK.new " \
              f"{pipe}.$OMPI_COMM_WORLD_RANK; exec \"$@\""
-    job = subprocess.Popen([MPIRUN, "-n", "3", "sh", "-c", script, "sh", tap.REPORT, "--view", "topdown", "-f", "csv",
-                            "-o", pipe, "basic"], cwd=tap.GOLDEN, env=tap.environment(**OPEN_MPI),
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while not os.path.exists(f"{pipe}.{victim}"):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    job = tap.start(MPIRUN, "-n", "3", "sh", "-c", script, "sh", tap.REPORT, "--view", "topdown", "-f", "csv", "-o", pipe, "basic",
+                    cwd=tap.GOLDEN, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **OPEN_MPI)
+    tap.wait_until(lambda: os.path.exists(f"{pipe}.{victim}"), f"rank {victim} begins")
     with open(f"{pipe}.{victim}", encoding="ascii") as file:
         os.kill(int(file.read()), signal.SIGKILL)
     return job.wait(timeout=60)
@@ -282,16 +266,14 @@ def a_rank_that_dies_ends_the_job(directory):
 
 
 @tap.case
-def ranks_without_mpi_leave_it_to_the_first(_):
-    alone = tap.run(tap.REPORT, "--view", "topdown", "-f", "csv", "basic", cwd=tap.GOLDEN)
-    # a launcher that MPI does not know, as it were: Open MPI is not told of a job at all
+def without_mpi_the_first_rank_does_all_the_work(_):
+    alone = report("--view", "topdown", "-f", "csv", "basic", cwd=tap.GOLDEN)
+    # like a launcher that this MPI does not know: Open MPI is not told of a job
     for rank in range(2):
-        done = tap.run(tap.REPORT, "--view", "topdown", "-f", "csv", "basic", cwd=tap.GOLDEN, PMI_SIZE="2",
-                       PMI_RANK=str(rank), **OPEN_MPI)
+        done = report("--view", "topdown", "-f", "csv", "basic", cwd=tap.GOLDEN, PMI_SIZE="2", PMI_RANK=str(rank), **OPEN_MPI)
         assert done.returncode == alone.returncode == 0, done.stderr
         assert done.stdout == ("" if rank else alone.stdout), (rank, done.stdout)
         assert ("the first rank does all the work" in done.stderr) == (rank == 0), (rank, done.stderr)
 
 
-if __name__ == "__main__":
-    tap.main()
+tap.main()

@@ -1,19 +1,17 @@
 #!/usr/bin/env python3
-"""The statistics of rows over threads and ranks, against a model in which each thread's every context is known."""
+"""The statistics of rows over threads and ranks, compared with a model that has the contexts of every thread."""
 import collections
-import csv
-import io
 import math
 import os
 import re
 import shutil
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from tap import REPORT, case, environment, main
+from report import table as table_of
+from tap import BUILD, GOLDEN, REPORT, case, main, must
 
-SYNTHESIZE = os.path.join(os.environ["HPCRUN_LITE_TEST_BUILD"], "tests", "synthesize")
+SYNTHESIZE = os.path.join(BUILD, "tests", "synthesize")
 SHAPES = {
     "ranks": ("--processes", "5", "--ranks", "--threads", "3", "--contexts", "200", "--common", "60", "--addresses", "12"),
     "processes": ("--processes", "7", "--threads", "2", "--contexts", "90", "--common", "30", "--addresses", "25"),
@@ -21,21 +19,18 @@ SHAPES = {
 }
 VIEWS = ("topdown", "flat", "bottomup", "critical-path")
 
-# What one thread has in one context, whose path is of addresses, outermost first.
+# The work of one thread in one context.  A path consists of addresses, the outermost first.
 Entry = collections.namedtuple("Entry", "owner work path")
 
 
 def run(*arguments):
-    done = subprocess.run([REPORT, "-q", "-f", "csv", *arguments], env=environment(), timeout=60, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert done.returncode == 0, done
-    return done.stdout.decode()
+    return must(REPORT, "-q", "-f", "csv", *arguments, timeout=60)
 
 
 def make(directory, shape):
-    """Makes a measurement; returns its entries and its threads, a thread being (rank, process, thread)."""
+    """Makes a measurement; returns its entries and its threads as (rank, process, thread)."""
     model = directory + ".model"
-    subprocess.run([SYNTHESIZE, *shape, "--directives", "4", "--model", model, directory], check=True)
+    must(SYNTHESIZE, *shape, "--directives", "4", "--model", model, directory)
     entries, threads = [], set()
     with open(model, encoding="ascii") as file:
         for line in file:
@@ -47,8 +42,8 @@ def make(directory, shape):
 
 
 def rows(text):
-    """Rows by id, each with the addresses from the root to it; None where one of them is no address."""
-    table = {row["id"]: row for row in csv.DictReader(io.StringIO(text))}
+    """The rows, each with its path of addresses from the root; rows below one without an address are left out."""
+    table = {row["id"]: row for row in table_of(text)}
     for row in table.values():
         above = table[row["parent_id"]]["path"] if row["parent_id"] else ()
         found = re.search(r"\+0x([0-9a-f]+)\]?$", row["name"])
@@ -60,7 +55,7 @@ def rows(text):
 
 
 def holds(view, row, path):
-    """Whether the work of a context is in the row's inclusive work."""
+    """Whether the row's inclusive work contains the work of a context."""
     wanted = row["path"]
     if view in ("topdown", "critical-path"):
         return path[:len(wanted)] == wanted
@@ -69,12 +64,12 @@ def holds(view, row, path):
 
 
 def figures(of, owners):
-    """What the columns should be, from the work of those that have any."""
+    """The expected columns, from the work of each owner; those that are not in `of` have none."""
     values = [(of.get(owner, 0), owner) for owner in owners]
     least, most = min(value for value, _ in values), max(value for value, _ in values)
     total, count = sum(value for value, _ in values), len(values)
     squares = count * sum(value * value for value, _ in values) - total * total
-    deviation = math.isqrt(4 * squares // (count * count))  # twice, to be rounded
+    deviation = math.isqrt(4 * squares // (count * count))  # doubled, for rounding
     return {"min": least, "mean": (2 * total + count) // (2 * count), "max": most, "stddev": (deviation + 1) // 2,
             "min_of": min(owner for value, owner in values if value == least),
             "max_of": min(owner for value, owner in values if value == most)}
@@ -151,7 +146,7 @@ def the_same_bytes_for_any_number_of_workers(directory):
 
 
 @case
-def of_equals_the_first_is_named(directory):
+def of_equal_threads_the_first_is_named(directory):
     measured = os.path.join(directory, "alike")
     make(measured, ("--processes", "200", "--ranks", "--threads", "3", "--contexts", "40", "--common", "100"))
     for row in rows(run("--view", "topdown", "-j", "7", measured)):
@@ -163,7 +158,7 @@ def of_equals_the_first_is_named(directory):
 
 @case
 def processes_of_one_rank_are_added_up(directory):
-    """Whatever order: a rank's second process may have been measured in another directory."""
+    """Also where the second process of a rank was measured in another directory."""
     first, again = os.path.join(directory, "a"), os.path.join(directory, "b")
     shape = ("--depth", "9", *SHAPES["ranks"])
     entries, _ = make(first, shape)
@@ -180,23 +175,22 @@ def processes_of_one_rank_are_added_up(directory):
 
 
 @case
-def no_time_no_statistics(_):
-    golden = os.path.join(os.environ["HPCRUN_LITE_TEST_SOURCE"], "tests", "golden", "events")
-    for row in csv.DictReader(io.StringIO(run("--view", "topdown", golden))):
+def without_time_there_are_no_statistics(_):
+    for row in table_of(run("--view", "topdown", os.path.join(GOLDEN, "events"))):
         assert not any(row[name] for name in row if "_work_" in name), row
 
 
 def seconds(ns_text):
-    """As the threads view shows it: two decimals, one from 1,000 s on."""
+    """A time as the threads view shows it: two decimals, or one from 1,000 s on."""
     value = float(ns_text)
     return f"{value:.2f}" if value < 999.995 else f"{value:.1f}"
 
 
 @case
-def many_threads_are_told_in_few_lines(directory):
+def many_threads_are_summarised_in_few_lines(directory):
     measured = os.path.join(directory, "many")
     make(measured, ("--processes", "12", "--ranks", "--threads", "17", "--contexts", "90"))
-    table = list(csv.DictReader(io.StringIO(run("--view", "threads", measured))))
+    table = table_of(run("--view", "threads", measured))
     assert len(table) == 12 * 17
     text = run("--view", "threads", "-f", "text", measured).splitlines()
     assert len(text) < 60 and all(len(line) <= 80 for line in text), text
@@ -219,8 +213,7 @@ def many_threads_are_told_in_few_lines(directory):
     bins = [int(line.split()[3]) for line in text if line[10:12] == "to"]
     assert len(bins) == 8 and sum(bins) == len(table) and bins[0] and bins[-1], bins
     rows_text = run("--view", "threads", "-f", "text", "--max-rows", "100", measured).splitlines()
-    assert sum(line.strip()[:1].isdigit() for line in rows_text) == 101, rows_text  # and what is left out
+    assert sum(line.strip()[:1].isdigit() for line in rows_text) == 101, rows_text  # 100 threads and the line about the others
 
 
-if __name__ == "__main__":
-    main()
+main()

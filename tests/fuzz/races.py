@@ -2,45 +2,29 @@
 """tests/unit/test_concurrency.c, what threads share in RT, built with the thread sanitizer: no data race."""
 import glob
 import os
-import re
-import subprocess
 import sys
-import tempfile
 
-import sanitized_build as sanitized
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+import sanitized_build
+import tap
 
-FLAGS = ("-std=gnu11", "-g", "-O1", "-w", "-fsanitize=thread", "-ftls-model=initial-exec", "-I", sanitized.SOURCE)
-RT = os.path.join(sanitized.SOURCE, "hpcrun-lite", "rt")
-TEST = os.path.join(sanitized.SOURCE, "tests", "unit", "test_concurrency.c")
+FLAGS = ("-std=gnu11", "-g", "-O1", "-w", "-fsanitize=thread", "-ftls-model=initial-exec", "-I", tap.SOURCE)
+SOURCES = sorted(glob.glob(os.path.join(tap.SOURCE, "hpcrun-lite", "rt", "**", "*.c"), recursive=True))
+TEST = os.path.join(tap.TESTS, "unit", "test_concurrency.c")
 
 
 def compiler():
     for name in ("clang", os.environ.get("CC", "cc")):
-        if sanitized.links(name, "-shared", "-fPIC", "-fsanitize=thread"):
+        if sanitized_build.links(name, "-shared", "-fPIC", "-fsanitize=thread"):
             return name
-    return None
+    raise tap.Skip("no compiler here has the thread sanitizer")
 
 
-def main():
-    name = compiler()
-    if not name:
-        print("1..0 # SKIP no compiler here has the thread sanitizer")
-        return 0
-    with tempfile.TemporaryDirectory(prefix="hpcrun-lite-test-") as directory:
-        program = os.path.join(directory, "test_threads")
-        subprocess.run([name, *FLAGS, *sorted(glob.glob(os.path.join(RT, "**", "*.c"), recursive=True)), TEST, "-o", program, "-lcmocka", "-lpthread"],
-                       check=True)
-        done = subprocess.run([program], env={**os.environ, "CMOCKA_MESSAGE_OUTPUT": "TAP"}, check=False, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    lines = re.findall(r"^(ok|not ok) \d+ -? ?(.*)", done.stdout, re.M)
-    races = done.stdout.count("WARNING: ThreadSanitizer")
-    for number, (word, text) in enumerate(lines, 1):
-        print(f"{word} {number} - {text}")
-    good = lines and not races and done.returncode == 0
-    print(f"{'ok' if good else 'not ok'} {len(lines) + 1} - no data race\n1..{len(lines) + 1}", flush=True)
-    if not good:
-        print("# " + done.stdout.replace("\n", "\n# "))
-    return 0 if good else 1
+@tap.group
+def concurrency(directory):
+    program = os.path.join(directory, "test_concurrency")
+    tap.must(compiler(), *FLAGS, *SOURCES, TEST, "-o", program, "-lcmocka", "-lpthread")
+    return tap.relay(program)  # it exits with another status than 0 where there was a race
 
 
-sys.exit(main())
+tap.main()

@@ -1,53 +1,37 @@
 #!/usr/bin/env python3
-"""The unit tests and the command-line tests of hpcprof-lite once more, on a build with the address and
+"""The unit tests of hpcprof-lite and the tests on the golden measurements once more, on a build with the address and
 undefined-behaviour sanitizers."""
 import os
-import re
-import subprocess
 import sys
 
-import sanitized_build as sanitized
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+import sanitized_build
+import tap
 
-UNITS = ("read", "merge", "ranks", "serialisation", "hostile_files", "replay", "log_reader", "workspan", "symbols", "symbols_damage",
-         "format", "causes", "efficiency")
+UNITS = ("read", "merge", "ranks", "serialisation", "hostile_files", "replay", "log_reader", "workspan", "symbols",
+         "symbols_damage", "format", "causes", "efficiency")
+SCRIPTS = (("golden", "golden.py"), ("golden", "golden_figures.py"), ("cli", "hpcprof.py"))
 REPORT = "hpcprof-lite/hpcprof-lite"
 
 
-def cases():
-    """What is run: its name and command."""
-    for name in UNITS:
-        yield name, [os.path.join(sanitized.PLACE, "tests", "test_" + name)]
-    yield "hpcprof", [sys.executable, os.path.join(sanitized.SOURCE, "tests", "cli", "hpcprof.py")]
+def build():
+    """The preloaded library is not built: it does not run with sanitizers."""
+    sanitized_build.build(REPORT, *(f"tests/test_{name}" for name in UNITS))
 
 
-def main():
-    if not sanitized.compiler():
-        print("1..0 # SKIP no compiler here has the address and undefined-behaviour sanitizers")
-        return 0
-    # What is not for the report is not built: the sanitizers do not suit a preloaded library.
-    sanitized.build(REPORT, *(f"tests/test_{name}" for name in UNITS))
-    environment = {**os.environ, **sanitized.SETTINGS, "CMOCKA_MESSAGE_OUTPUT": "TAP",
-                   "HPCRUN_LITE_TEST_REPORT": os.path.join(sanitized.PLACE, REPORT)}
-    number = failed = 0
-    for name, command in cases():
-        own = dict(environment)
-        if name.startswith("symbols"):
-            own["ASAN_OPTIONS"] += sanitized.TERSE
-        done = subprocess.run(command, env=own, check=False, text=True, errors="replace",
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        lines = re.findall(r"^(ok|not ok) \d+ -? ?(.*)", done.stdout, re.M)
-        bad = done.returncode != 0 or not lines or any(word == "not ok" for word, _ in lines)
-        for word, text in lines:
-            number += 1
-            print(f"{word} {number} - {name}: {text}", flush=True)
-        if bad:
-            failed += 1
-            number += 1
-            print(f"not ok {number} - {name}: exit status {done.returncode}")
-            print("# " + done.stdout[-4000:].replace("\n", "\n# "), flush=True)
-    print(f"1..{number}")
-    return 1 if failed else 0
+def add(name, *command, **settings):
+    def run(_):
+        build()
+        return tap.relay(*command, timeout=400, HPCRUN_LITE_TEST_BUILD=tap.BUILD, HPCRUN_LITE_TEST_SOURCE=tap.SOURCE,
+                         HPCRUN_LITE_TEST_REPORT=sanitized_build.program(REPORT), **settings)
+    run.__name__ = name
+    tap.group(run)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+for unit in UNITS:
+    add(unit, sanitized_build.program(f"tests/test_{unit}"),
+        **sanitized_build.TERSE if unit.startswith("symbols") else sanitized_build.SETTINGS)
+for folder, script in SCRIPTS:
+    add(script.removesuffix(".py"), sys.executable, os.path.join(tap.TESTS, folder, script), **sanitized_build.SETTINGS)
+
+tap.main()

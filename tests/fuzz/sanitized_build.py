@@ -1,18 +1,17 @@
 """The build with the address and undefined-behaviour sanitizers, in the directory `sanitized` of the build: by clang,
-with the fuzz targets, where clang has its fuzzer's library; else by the compiler that there is, without them."""
+with the fuzz targets, if clang has the library of its fuzzer; otherwise by another compiler, without them."""
+import fcntl
 import os
-import subprocess
-import sys
 import tempfile
 
-SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BUILD = os.environ.get("HPCRUN_LITE_TEST_BUILD", os.path.join(SOURCE, "build"))
-PLACE = os.path.join(BUILD, "sanitized")
+import tap
+
+PLACE = os.path.join(tap.BUILD, "sanitized")
 FLAGS = "-fsanitize=float-cast-overflow -fno-sanitize-recover=undefined,float-cast-overflow"
 SETTINGS = {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:max_allocation_size_mb=4096",
             "UBSAN_OPTIONS": "print_stacktrace=1"}
-# Where children die of libdwarf as a matter of course, naming the functions of each takes most of the time.
-TERSE = ":symbolize=0"
+# Child processes often crash in libdwarf; without symbols their traces take much less time.
+TERSE = {**SETTINGS, "ASAN_OPTIONS": SETTINGS["ASAN_OPTIONS"] + ":symbolize=0"}
 
 
 def links(*command):
@@ -23,43 +22,38 @@ def links(*command):
             file.write("#include <stddef.h>\nint LLVMFuzzerTestOneInput(const unsigned char *d, size_t n)\n"
                        "{ return n > 1 && d[0] == d[1]; }\n")
         try:
-            return subprocess.run([*command, source, "-o", os.path.join(directory, "a.so")], check=False,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+            return tap.run(*command, source, "-o", os.path.join(directory, "a.so")).returncode == 0
         except FileNotFoundError:
             return False
 
 
-def fuzzer():
-    """Whether clang has all that the fuzz targets need."""
-    return links("clang", "-fsanitize=fuzzer,address,undefined")
+def need_fuzzer():
+    """Skip unless clang has all that the fuzz targets need."""
+    if not links("clang", "-fsanitize=fuzzer,address,undefined"):
+        raise tap.Skip("the libraries of clang for -fsanitize=fuzzer,address,undefined are missing (libclang-rt)")
 
 
 def compiler():
-    """What to build with, and the options; None where nothing has the sanitizers."""
-    if fuzzer():
+    """The compiler, and the options of the build; Skip where no compiler has the sanitizers."""
+    if links("clang", "-fsanitize=fuzzer,address,undefined"):
         return "clang", ["-Dfuzz=true", f"-Dc_args=-fsanitize=fuzzer-no-link {FLAGS}"]
     for name in (os.environ.get("CC", "cc"), "clang"):
         if links(name, "-shared", "-fPIC", "-fsanitize=address,undefined"):
             return name, [f"-Dc_args={FLAGS}"]
-    return None
-
-
-def checked(*command, **settings):
-    """Runs a step of the build; what it says is shown where it fails."""
-    done = subprocess.run(command, cwd=SOURCE, env={**os.environ, **settings}, text=True, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if done.returncode:
-        sys.stderr.write(done.stdout)
-        raise RuntimeError(f"{command[0]} failed")
+    raise tap.Skip("no compiler here has the address and undefined-behaviour sanitizers")
 
 
 def build(*targets):
-    """Builds targets, named by their paths below the build directory."""
-    found = compiler()
-    if not found:
-        raise RuntimeError("no compiler here has the address and undefined-behaviour sanitizers")
-    if not os.path.exists(os.path.join(PLACE, "build.ninja")):
-        checked(os.environ.get("MESON", "meson"), "setup", PLACE, "-Db_sanitize=address,undefined", "-Db_lundef=false",
-                "-Doptimization=1", "-Ddebug=true", *found[1], CC=found[0])
-    checked("ninja", "-C", PLACE, *targets)
-    return PLACE
+    """Builds targets, named by their paths below the build directory.  Other tests that build wait meanwhile."""
+    with open(PLACE + ".lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(os.path.join(PLACE, "build.ninja")):
+            name, options = compiler()
+            tap.must(os.environ.get("MESON", "meson"), "setup", PLACE, "-Db_sanitize=address,undefined", "-Db_lundef=false",
+                     "-Doptimization=1", "-Ddebug=true", *options, cwd=tap.SOURCE, timeout=300, CC=name)
+        tap.must("ninja", "-C", PLACE, *targets, timeout=500)
+
+
+def program(target):
+    """The path of a target that was built."""
+    return os.path.join(PLACE, target)

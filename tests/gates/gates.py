@@ -1,16 +1,14 @@
-"""Gates on the structure: who may include whom, what RT may call, what the preloaded library shows to the program."""
+"""Gates on the structure: includes between folders, names of files, calls of RT, and the symbols of the preloaded library."""
+import collections
 import os
 import re
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-import tap  # noqa: E402
+import tap
+from tap import BUILD, SOURCE, must
 
-SOURCE = os.environ["HPCRUN_LITE_TEST_SOURCE"]
-BUILD = os.environ["HPCRUN_LITE_TEST_BUILD"]
-
-# Folder → folders of the project that its files may include from.
+# Folder → folders of the project that its files may include.
 RT = {"hpcrun-lite/rt", "hpcrun-lite/rt/core", "hpcrun-lite/rt/sampling", "hpcrun-lite/rt/span"}
 CTL = ("hpcrun-lite/process", "hpcrun-lite/output", "hpcrun-lite", "hpcrun-lite/interpose")  # from the bottom
 LAYERS = {
@@ -32,9 +30,9 @@ LAYERS = {
                      "model input symbols views replay ranks analysis report".split())},
 }
 
-# Everything RT calls outside itself: all of it is async-signal-safe.
+# Every function outside RT that RT calls.  All are async-signal-safe.
 RT_MAY_CALL = {
-    # memory and strings: no state
+    # memory and strings, without state
     "memcpy", "memset", "memcmp", "memmove", "strcmp", "strncmp", "strlen", "strnlen", "strcpy", "strrchr",
     "__strcpy_chk", "__memcpy_chk",
     # glibc: lock-free lookup of a module; reads of the auxiliary vector
@@ -46,7 +44,7 @@ RT_MAY_CALL = {
     "_GLOBAL_OFFSET_TABLE_",
 }
 
-# What the library defines for the program: interposed functions, the OMPT entry, what include/hpcrun-lite.h looks up.
+# The symbols that the library defines: interposed functions, the entry of OMPT, and what include/hpcrun-lite.h looks up.
 EXPORTS = {
     "ompt_start_tool", "hpcrun_lite_tool_start", "hpcrun_lite_tool_stop", "hpcrun_lite_tool_add_work",
     "hpcrun_lite_tool_region_begin", "hpcrun_lite_tool_region_end",
@@ -93,27 +91,57 @@ def only_in(pattern, allowed):
 
 
 def undefined(library):
-    shown = subprocess.run(["nm", library], capture_output=True, text=True, check=True).stdout
+    shown = must("nm", library)
     defined = set(re.findall(r" [A-TV-Za-tv-z] (\S+)$", shown, re.M))
     return {name for name in re.findall(r"^ +[Uw] (\S+)$", shown, re.M)} - defined
 
 
 def exported(library):
-    shown = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    shown = must("nm", "-D", "--defined-only", library)
     return {line.split()[2].split("@")[0] for line in shown.splitlines()}
 
 
 def needed(library):
-    shown = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
+    shown = must("readelf", "-d", library)
     return set(re.findall(r"NEEDED.*\[(.+)\]", shown))
 
 
-RUN_LIBRARY = os.environ["HPCRUN_LITE_TEST_LIBRARY"]
 FORMAT_READERS = {"hpcprof-lite/input/read.c", "hpcprof-lite/input/read.h", "hpcprof-lite/input/log_reader.c", "hpcprof-lite/model/loss_names.c"}
 
 
+# Files whose names a tool or a format prescribes, and what is not the project's own text.
+REPEATED = r"meson\.build|README\.md|.*\.(hpcrun|graph)"
+NOT_SOURCES = {".git", "build", "build-deps", "__pycache__"}
+FOLDER_MOST = 30
+
+
+def tree():
+    """All folders of the project with the names of their files."""
+    for folder, below, names in os.walk(SOURCE):
+        below[:] = [name for name in below if name not in NOT_SOURCES and not (folder == SOURCE and name.startswith("build"))]
+        if folder != SOURCE:
+            yield os.path.relpath(folder, SOURCE), names
+
+
 @tap.case
-def folders_include_only_from_where_they_may(_):
+def no_file_name_occurs_twice(_):
+    places = collections.defaultdict(list)
+    for folder, names in tree():
+        for name in names:
+            if not re.fullmatch(REPEATED, name):
+                places[name].append(folder)
+    repeated = {name: folders for name, folders in places.items() if len(folders) > 1}
+    assert not repeated, repeated
+
+
+@tap.case
+def no_folder_has_too_many_files(_):
+    large = {folder: len(names) for folder, names in tree() if len(names) > FOLDER_MOST}
+    assert not large, large
+
+
+@tap.case
+def folders_include_only_what_their_layer_allows(_):
     wrong = layers()
     assert not wrong, wrong
 
@@ -124,18 +152,18 @@ def only_config_reads_the_environment(_):
 
 
 @tap.case
-def only_the_reader_knows_the_format(_):
+def only_the_reader_includes_the_format(_):
     assert set(only_in(r'"common/format.h"', r"common/|hpcrun-lite/")) <= FORMAT_READERS
 
 
 @tap.case
-def only_symbols_reads_elf_and_dwarf(_):
+def only_symbols_and_launcher_read_elf_and_dwarf(_):
     assert only_in(r"<(libelf|gelf)", r"hpcprof-lite/symbols|hpcrun-lite/launch") == []
     assert only_in(r"<(dwarf|libdwarf)", r"hpcprof-lite/symbols/symbols_(dwarf|lines).c") == []
 
 
 @tap.case
-def only_a_module_of_its_own_knows_mpi(_):
+def only_the_transport_module_uses_mpi(_):
     assert only_in(r"#include <mpi\.h>", r"hpcprof-lite/ranks/transport_mpi\.c") == []
     assert not [name for name in needed(tap.REPORT) if "mpi" in name]
 
@@ -145,14 +173,14 @@ def rt_calls_only_what_is_on_the_list(_):
     assert undefined(os.path.join(BUILD, "hpcrun-lite", "librt.a")) <= RT_MAY_CALL
 
 
-# Arithmetic, comparisons and conversions that the program's control of floating point changes; moves do not count.
+# Arithmetic, comparisons and conversions, which depend on the program's floating-point control register; not moves.
 FLOATING = r"\t(v?(add|sub|mul|div|sqrt|min|max|round|u?comi|cmp)[sp][sd]|v?cvt\w+|vfn?m\w+|f(add|sub|mul|div|ild|istt?p?|ld|stp?)\w*)\s"
 
 
 @tap.case
 def rt_has_no_floating_point(_):
     library = os.path.join(BUILD, "hpcrun-lite", "librt.a")
-    code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", library], capture_output=True, text=True, check=True).stdout
+    code = must("objdump", "-d", "--no-show-raw-insn", library)
     assert "mul" in code
     found = [line for line in code.splitlines() if re.search(FLOATING, line)]
     assert not found, found
@@ -160,12 +188,12 @@ def rt_has_no_floating_point(_):
 
 @tap.case
 def the_library_defines_only_what_it_interposes(_):
-    assert exported(RUN_LIBRARY) == EXPORTS
+    assert exported(tap.LIBRARY) == EXPORTS
 
 
 @tap.case
 def the_library_needs_only_libc(_):
-    assert needed(RUN_LIBRARY) <= {"libc.so.6", "ld-linux-x86-64.so.2"}
+    assert needed(tap.LIBRARY) <= {"libc.so.6", "ld-linux-x86-64.so.2"}
 
 
 tap.main()

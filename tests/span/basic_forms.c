@@ -1,15 +1,5 @@
 /* Programs whose work and span follow from their text: basic_forms NAME THREADS runs one of them.  u(n) reports n units. */
-#include <omp.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "hpcrun-lite.h"
-
-#define u(n) hpcrun_lite_add_work(n)
-
-static int one = 1, none; /* the compiler does not know */
+#include "forms.h"
 
 /* ---- tasks ---- */
 
@@ -354,53 +344,11 @@ static void foreign(void)
   u(5);
 }
 
-int main(int argc, char **argv)
-{
-  static const struct {
-    const char *name;
-    void (*run)(void);
-    int single; /* within a region, by one thread */
-  } forms[] = {{"fib", fib, 1},
-               {"taskgroup", taskgroup, 1},
-               {"nested_groups", nested_groups, 1},
-               {"undeferred", undeferred, 1},
-               {"final", final, 1},
-               {"untied", untied, 1},
-               {"taskloop", taskloop, 1},
-               {"taskloop_nogroup", taskloop_nogroup, 1},
-               {"region_in_task", region_in_task, 1},
-               {"inout", inout, 1},
-               {"readers", readers, 1},
-               {"mutexinoutset", mutexinoutset, 1},
-               {"taskwait_depend", taskwait_depend, 1},
-               {"loop", loop, 0},
-               {"loops", loops, 0},
-               {"reduction", reduction, 0},
-               {"ordered", ordered, 0},
-               {"doacross", doacross, 0},
-               {"critical", critical, 0},
-               {"lock", lock, 0},
-               {"nested", nested, 0},
-               {"phases", phases, 0},
-               {"masked", masked, 0},
-               {"left_behind", left_behind, 0},
-               {"foreign", foreign, 0}};
-  if (argc < 3)
-    return 2;
-  omp_set_num_threads(atoi(argv[2]));
-  omp_set_max_active_levels(4);
-  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-    if (strcmp(forms[i].name, argv[1]))
-      continue;
-    if (forms[i].single) {
-#pragma omp parallel
-#pragma omp single
-      forms[i].run();
-    } else {
-      forms[i].run();
-    }
-    puts("done");
-    return 0;
-  }
-  return 2;
-}
+const struct form forms[] = {
+    FORM(fib, SINGLE), FORM(taskgroup, SINGLE), FORM(nested_groups, SINGLE), FORM(undeferred, SINGLE),
+    FORM(final, SINGLE), FORM(untied, SINGLE), FORM(taskloop, SINGLE), FORM(taskloop_nogroup, SINGLE),
+    FORM(region_in_task, SINGLE), FORM(inout, SINGLE), FORM(readers, SINGLE), FORM(mutexinoutset, SINGLE),
+    FORM(taskwait_depend, SINGLE), FORM(loop, PLAIN), FORM(loops, PLAIN), FORM(reduction, PLAIN),
+    FORM(ordered, PLAIN), FORM(doacross, PLAIN), FORM(critical, PLAIN), FORM(lock, PLAIN), FORM(nested, PLAIN),
+    FORM(phases, PLAIN), FORM(masked, PLAIN), FORM(left_behind, PLAIN), FORM(foreign, PLAIN), {NULL, NULL, PLAIN}
+};

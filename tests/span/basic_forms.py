@@ -1,26 +1,26 @@
-"""Work and span of programs whose answer follows from their text (basic_forms.c), exactly, for every runtime and number of threads."""
-import glob
+"""Work and span of programs whose result follows from their source (basic_forms.c): exact, for every runtime and number of
+threads."""
 import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from basic_forms_table import FORMS, INCLUDE, program
-from measured import Measurement, build, tap
+from basic_forms_table import FORMS, completed, program
+from measured import Measurement, build, libomps, tap
 
-# Rows of the report that have a closed form of their own, by form: kind, instances, work, span.
+# Rows of the report with a closed form, by program: kind, instances, work, span.
 ROWS = {
     "loops": [("for", 10, 400, 100), ("parallel", 1, 400, 100)],
     "critical": [("for", 1, 100, 10), ("critical", 10, 70, 70)],
     "loop": [("for", 1, 136, 16), ("parallel", 1, 136, 16)],
     "taskgroup": [("taskgroup", 1, 23, 21), ("single", 1, 82, 75)],
     "phases": [("single", 5, 45, 45)],
-    "fib": [("task", 5, 457, 45), ("task", 9, 451, 71)],  # tasks of the left and of the right call, within one another
+    "fib": [("task", 5, 457, 45), ("task", 9, 451, 71)],  # the tasks of the left and of the right call contain one another
 }
 
 
 def measure(directory, binary, form, threads, *options):
     run = Measurement(directory, binary, form, str(threads), options=("-p", "online", "--work", "user", *options))
-    assert run.done.returncode == 0 and run.done.stdout == "done\n" and "not followed" not in run.done.stderr, run.done
+    completed(run)
     rows = run.view("parallelism")
     return run, rows
 
@@ -36,7 +36,7 @@ def check(directory, binary, form, threads, *options):
 
 
 def check_all(directory, compiler, threads, *options):
-    binary = program(directory, compiler)
+    binary = program(compiler)
     for form in FORMS:
         check(directory, binary, form, threads, *options)
 
@@ -68,26 +68,25 @@ def closed_forms_with_8_threads(directory):
 
 @tap.case
 def closed_forms_on_every_runtime_that_announces_chunks(directory):
-    binary = program(directory, "clang")
-    for version in (15, 16):
-        for library in glob.glob(os.path.join(os.environ["HPCRUN_LITE_TEST_DEPS"], f"libomp-{version}", "libomp.so.5")):
-            for form in FORMS:
-                check(directory, binary, form, 3, "--omp-runtime", library)
+    binary = program("clang")
+    for library in libomps(15, 16):
+        for form in FORMS:
+            check(directory, binary, form, 3, "--omp-runtime", library)
 
 
 @tap.case
-def an_old_runtime_is_exchanged_or_says_what_is_not_seen(directory):
-    for library in glob.glob(os.path.join(os.environ["HPCRUN_LITE_TEST_DEPS"], "libomp-14", "libomp.so.5")):
-        binary = program(directory, "clang")
+def an_old_runtime_is_reported_not_to_announce_chunks(directory):
+    for library in libomps(14):
+        binary = program("clang")
         _, rows = measure(directory, binary, "loops", 2, "--omp-runtime", library)
         assert float(rows[0]["work"]) == 400 and float(rows[0]["span"]) >= 200, rows[0]
         assert any("chunks" in row["note"] for row in rows if row["kind"] == "for"), rows
 
 
 @tap.case
-def rows_of_directives(directory):
+def rows_of_constructs(directory):
     for compiler in ("clang", "gcc"):
-        binary = program(directory, compiler)
+        binary = program(compiler)
         for form, wanted in ROWS.items():
             rows = check(directory, binary, form, 3)
             for kind, instances, work, span in wanted:
@@ -100,10 +99,10 @@ def rows_of_directives(directory):
 
 @tap.case
 def user_regions(directory):
-    """solve(): 2, 7, two threads 7 each, 30 in a region within; called twice, with 1 before and 4 after each."""
+    """solve() has 2, 7, 7 on each of two threads, 30 in an inner region; it is called twice, with 1 before and 4 after each."""
     for compiler in ("clang", "gcc"):
         for level in ("-O0", "-O2"):
-            binary = build(directory, "user_regions.c", compiler, flags=(level, "-g", "-fopenmp", "-I", INCLUDE, "-ldl"))
+            binary = build("user_regions.c", compiler, level)
             run = Measurement(directory, binary, options=("-p", "online", "--work", "user"))
             rows = run.view("parallelism")
             assert (float(rows[0]["work"]), float(rows[0]["span"])) == (115, 101), rows[0]
@@ -117,8 +116,8 @@ def user_regions(directory):
 
 
 @tap.case
-def rest_is_no_work(directory):
-    binary = build(directory, "paused_measuring.c", "clang", flags=("-O1", "-g", "-fopenmp", "-I", INCLUDE, "-ldl"))
+def work_while_paused_does_not_count(directory):
+    binary = build("paused_measuring.c", "clang")
     for options, work, span in ((("--paused",), 43, 38), ((), 44, 39)):
         rows = Measurement(directory, binary, options=("-p", "online", "--work", "user", *options)).view("parallelism")
         assert (float(rows[0]["work"]), float(rows[0]["span"])) == (work, span), (options, rows[0])
@@ -126,15 +125,15 @@ def rest_is_no_work(directory):
 
 @tap.case
 def a_detached_task_ends_when_it_is_fulfilled(directory):
-    binary = build(directory, "detached_task.c", "clang", flags=("-O1", "-g", "-fopenmp", "-I", INCLUDE, "-ldl"))
+    binary = build("detached_task.c", "clang")
     for _ in range(3):
         rows = Measurement(directory, binary, options=("-p", "online", "--work", "user")).view("parallelism")
         assert (float(rows[0]["work"]), float(rows[0]["span"])) == (32, 27), rows[0]
 
 
 @tap.case
-def measured_again_and_again(directory):
-    binary = program(directory, "clang")
+def repeated_runs_agree(directory):
+    binary = program("clang")
     for _ in range(5):
         for form in ("fib", "inout", "ordered", "doacross", "phases"):
             check(directory, binary, form, 4)

@@ -1,7 +1,5 @@
-"""What is known of the programs in basic_forms.c."""
-from measured import build, tap
-
-INCLUDE = tap.INCLUDE
+"""The work and span of the programs in basic_forms.c."""
+from measured import build
 
 # Form: work, span.
 FORMS = {
@@ -13,5 +11,10 @@ FORMS = {
 }
 
 
-def program(directory, compiler, name=None):
-    return build(directory, "basic_forms.c", compiler, name=name, flags=("-O1", "-g", "-fopenmp", "-I", INCLUDE, "-ldl"))
+def program(compiler):
+    return build("basic_forms.c", compiler)
+
+
+def completed(run):
+    """The program ended well, and the tool followed all of it."""
+    assert run.done.returncode == 0 and run.done.stdout == "done\n" and "not followed" not in run.done.stderr, run.done

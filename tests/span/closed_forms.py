@@ -1,18 +1,18 @@
-"""More programs whose answer follows from their text (task_forms.c, loop_forms.c, region_forms.c, fortran_forms.f90), and
-programs made up at random with a model of OpenMP's rules beside them (random_form.c)."""
+"""More programs whose work and span follow from their source (task_forms.c, loop_forms.c, region_forms.c,
+fortran_forms.f90), and random programs, compared with a model of OpenMP's rules (random_form.c)."""
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import HERE, Measurement, build, openmp_flags, tap
+from measured import Measurement, build, source_file, tap
 
-# Forms that are wrong as yet.
+# Programs for which the report is still wrong.
 KNOWN = ("wait_nowait",)
-# Kinds of statements that random programs are made without: with mutexinoutset, libomp may wait for ever.
+# A mask of the kinds of statements that random programs leave out: with mutexinoutset, libomp may hang.
 KNOWN_KINDS = 1 << 6
 
-# Form: work and span; with t threads where they depend on it.
+# Program: work and span; functions of the number of threads if they depend on it.
 TASKS = {
     "grandchildren": (46, 31), "short_lived_parents": (40, 10), "group_task_group": (25, 20), "if_chain": (61, 20),
     "final_tree": (63, 7), "mergeable": (41, 20), "untied_children": (61, 12), "many_tasks": (6001, 3), "deep_chain": (202, 202),
@@ -64,16 +64,16 @@ ROWS = {
     ("region_forms", "user_single", "user-region", "after"): (3, 9, 9, None),
     ("region_forms", "user_deep", "user-region", "r9"): (1, 11, 6, None),
     ("region_forms", "user_loop", "user-region", "chunk"): (6, 24, 24, None),
-    ("region_forms", "user_loop", "user-region", "around"): (3, 24, None, None),  # span: by who had chunks
+    ("region_forms", "user_loop", "user-region", "around"): (3, 24, None, None),  # the span depends on which thread ran which chunk
     ("region_forms", "user_cancel", "user-region", "around"): (3, 4, 12, None),
 }
 FORMS = {"task_forms": TASKS, "loop_forms": LOOPS, "region_forms": REGIONS}
-# Teams get as many threads as they ask for, whatever the machine has.
+# Teams get as many threads as they request, whatever the machine has.
 SETTINGS = {"OMP_CANCELLATION": "true", "KMP_TEAMS_THREAD_LIMIT": "32"}
 
 
-def program(directory, source, compiler):
-    return build(directory, source + ".c", compiler, flags=(*openmp_flags(compiler), "-I", tap.INCLUDE, "-ldl"))
+def program(source, compiler):
+    return build(source + ".c", compiler)
 
 
 def measure(directory, binary, arguments, options, name):
@@ -86,14 +86,14 @@ def measure(directory, binary, arguments, options, name):
 
 
 def check_all(jobs, check):
-    """Runs the checks side by side: programs of a millisecond spend their time in being started."""
+    """Runs the checks in parallel: such short programs spend most of their time on starting."""
     with ThreadPoolExecutor(2) as pool:
         wrong = [text for text in pool.map(lambda job: check(*job), enumerate(jobs)) if text]
     assert not wrong, wrong
 
 
 def check_jobs(directory, jobs, threads, options=(), tied=()):
-    """Each job: program, form, and its work and span; `tied`: forms whose span depends on who ran what."""
+    """Each job is a program, its argument, and its work and span.  tied: those whose span depends on which thread ran what."""
     def check(number, job):
         binary, form, wanted = job
         output, got, _ = measure(directory, binary, (form, str(threads)), options, f"{number}")
@@ -107,16 +107,16 @@ def check_jobs(directory, jobs, threads, options=(), tied=()):
 def check_forms(directory, compiler, threads, *options):
     jobs = []
     for source, table in FORMS.items():
-        binary = program(directory, source, compiler)
+        binary = program(source, compiler)
         forms = tap.run(binary).stdout.split()
         assert set(forms) <= set(table) and len(forms) > 30, (source, set(forms) - set(table))
         jobs += [(binary, form, table[form]) for form in forms if form not in KNOWN]
-    # clang's sections are announced once for each thread
+    # the code of clang announces sections once for each thread
     check_jobs(directory, jobs, threads, options, tied=() if compiler == "gcc" else ("sections",))
 
 
 def check_any(directory, compiler, seeds, threads):
-    binary = program(directory, "random_form", compiler)
+    binary = program("random_form", compiler)
 
     def check(number, seed):
         output, got, _ = measure(directory, binary, (str(seed), str(threads), str(KNOWN_KINDS)), (), f"{number}")
@@ -143,9 +143,8 @@ def forms_by_clang_19(directory):
 @tap.case
 def forms_by_gfortran(directory):
     units = os.path.join(directory, "units.o")
-    done = tap.run("gcc", "-c", "-g", "-I", tap.INCLUDE, os.path.join(HERE, "fortran_units.c"), "-o", units, cwd=directory)
-    assert done.returncode == 0, done.stderr
-    binary = build(directory, "fortran_forms.f90", "gfortran", flags=("-O1", "-g", "-fopenmp", units, "-ldl"))
+    tap.must("gcc", "-c", "-g", "-I", tap.INCLUDE, source_file("fortran_units.c"), "-o", units)
+    binary = build("fortran_forms.f90", "gfortran", units, name="fortran_forms")
     check_jobs(directory, [(binary, form, wanted) for form, wanted in FORTRAN.items()], 3)
 
 
@@ -153,7 +152,7 @@ def forms_by_gfortran(directory):
 def rows_of_constructs(directory):
     for compiler in ("clang", "gcc"):
         for number, ((source, form, kind, name), wanted) in enumerate(ROWS.items()):
-            binary = program(directory, source, compiler)
+            binary = program(source, compiler)
             _, _, rows = measure(directory, binary, (form, "3"), (), f"{compiler}-{number}")
             found = [(int(row["instances"]), float(row["work"]), float(row["span"]), float(row["lock_bound"]) if row["lock_bound"] else None)
                      for row in rows if row["kind"] == kind and name in (None, row["name"])]

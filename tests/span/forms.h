@@ -1,4 +1,8 @@
-/* What the programs of closed forms share: u(n) reports n units; main runs the form that is named, or lists them. */
+/* Programs whose work and span follow from their source: PROGRAM FORM THREADS runs one form, PROGRAM lists them.
+ * u(n) reports n units of work. */
+#ifndef TESTS_SPAN_FORMS_H
+#define TESTS_SPAN_FORMS_H
+
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -10,12 +14,12 @@
 #define u(n) hpcrun_lite_add_work(n)
 #define FORM(name, how) {#name, name, how}
 
-static volatile int one = 1, none; /* the compiler does not know */
+static volatile int one = 1, none; /* values that the compiler does not know */
 
 struct form {
   const char *name;
   void (*run)(void);
-  enum { PLAIN, SINGLE } how; /* SINGLE: within a region, by one thread */
+  enum { PLAIN, SINGLE } how; /* SINGLE: by one thread inside a region */
 };
 
 extern const struct form forms[];
@@ -44,3 +48,5 @@ int main(int argc, char **argv)
   }
   return 2;
 }
+
+#endif

@@ -1,64 +1,36 @@
-"""The graph log, read and replayed as doc/format.md says: written apart from hpcprof-lite, so that each checks the other."""
-import ctypes
+"""The graph log, read and replayed as doc/format.md says.
+
+It is written independently of hpcprof-lite, so that each checks the other."""
 import struct
+
+from measurement_file import GRAPH_LOG, PROCESS, THREAD
+from measurement_file import chunks as chunks_of
 
 (END, TIME, CPU, MOVE, RUN, RUN_OTHER, SAMPLE, REGION, REGION_END, IMPLICIT, IMPLICIT_END, TASK, SWITCH, TASK_END, TASK_DROP, WAIT,
  WAIT_END, GROUP, GROUP_END, SCOPE, SCOPE_END, LOOP, LOOP_END, CHUNK, OFFER, TAKE, ACQUIRE, RELEASE) = range(28)
 OPERANDS = [0, 1, 1, 1, 2, 3, 2, 1, 1, 4, 2, 4, 2, 2, 2, 4, 3, 1, 0, 1, 0, 2, 0, 2, 4, 4, 3, 2]
 BARRIER, TASKWAIT, TASKGROUP = range(3)
 SERIAL, FINAL, BESIDE = 1, 2, 32
-LIVE, ZSTD = 1, 2
-PAGE = 4096
 SPAN_AT, WORK_AT = 272, 328  # in the records of the process and of a thread
-
-
-def unpacked(payload, size):
-    zstd = ctypes.CDLL("libzstd.so.1")
-    zstd.ZSTD_decompress.restype = ctypes.c_size_t
-    out = ctypes.create_string_buffer(size)
-    got = zstd.ZSTD_decompress(out, ctypes.c_size_t(size), payload, ctypes.c_size_t(len(payload)))
-    assert got == size, (got, size)
-    return out.raw
-
-
-def tables(path):
-    """(table, owner, first, bytes, live) of each chunk.  What is no chunk is a page that nobody has used."""
-    with open(path, "rb") as file:
-        data = file.read()
-    at = 0
-    while at < len(data):
-        head = data[at:at + 64]
-        if not any(head):
-            at += PAGE
-            continue
-        magic, version, table, flags, owner, first, count, size, stored = struct.unpack_from("<8sHHIIIIIQ", head)
-        assert magic == b"hpcrlite" and version == 1, (at, head)
-        payload = data[at + 64:at + 64 + stored]
-        assert len(payload) == stored, (at, stored, len(payload))
-        at += 64 + stored
-        if flags & ZSTD:
-            payload = unpacked(payload, count * size)
-        if table:
-            yield table, owner, first, payload[:count * size], bool(flags & LIVE)
 
 
 def chunks(path):
     """(thread, number, bytes, live) of each chunk of a log."""
-    for table, owner, first, data, live in tables(path):
-        assert table == 11, table
-        yield owner, first, data, live
+    for chunk in chunks_of(path):
+        assert chunk.table == GRAPH_LOG, chunk.table
+        yield chunk.owner, chunk.first, chunk.data, chunk.live
 
 
 def process(path):
-    """Figures of the process's file that the log is compared with."""
+    """Figures in the measurement of the process that the log is compared with."""
     found = {"work": 0}
-    for table, _, _, data, _ in tables(path):
-        if table == 1:
-            values = struct.unpack_from("<QQIIQQQQQ", data, SPAN_AT)
+    for chunk in chunks_of(path):
+        if chunk.table == PROCESS:
+            values = struct.unpack_from("<QQIIQQQQQ", chunk.data, SPAN_AT)
             names = ("span", "span_burdened", "work_unit", "unseen", "tick_scale", "start_ticks", "cost_fork", "cost_task", "cost_join")
             found.update(zip(names, values))
-        elif table == 6:
-            found["work"] += struct.unpack_from("<Q", data, WORK_AT)[0]
+        elif chunk.table == THREAD:
+            found["work"] += struct.unpack_from("<Q", chunk.data, WORK_AT)[0]
     return found
 
 
@@ -85,7 +57,7 @@ def records(data):
 
 
 def streams(path):
-    """Each thread's records as (time, operation, operands), up to the first chunk that is not there."""
+    """Each thread's records as (time, operation, operands), up to the first missing chunk."""
     parts = {}
     for thread, first, data, _ in chunks(path):
         assert first not in parts.setdefault(thread, {}), (thread, first)
@@ -117,7 +89,7 @@ class Task:
         self.earlier, self.chunk = 0, 0
 
     def next_chunk(self):
-        """Children until now are no business of the next chunk's taskwait."""
+        """The next chunk's taskwait does not wait for the children until now."""
         self.earlier, self.children, self.chunk = max(self.earlier, self.children), 0, self.chunk + 1
 
 
@@ -135,8 +107,8 @@ class Group:
 
 
 class Replay:
-    """Clocks, work and span of a log: strict, so it fails where a record names what nobody has made.  partly: streams may
-    have ended early; it stops where they say too little."""
+    """Clocks, work and span of a log.  It fails if a record names a task or a region that no thread has created.
+    partly: streams may have ended early; the replay stops where a record is missing."""
 
     def __init__(self, path, partly=False):
         self.streams, self.partly = streams(path), partly
@@ -165,7 +137,7 @@ class Replay:
             else:
                 if self.partly:
                     return
-                raise AssertionError(("nobody made it", [self.streams[thread][at[thread]] for _, thread in ready]))
+                raise AssertionError(("no thread has created it", [self.streams[thread][at[thread]] for _, thread in ready]))
 
     def known(self, op, operands):
         name = tuple(operands[:2])
@@ -281,5 +253,5 @@ class Replay:
             task.group = task.group.outer
 
     def bounds(self):
-        """Of each lock, what its holders set to the span."""
+        """For each lock, the bound that its holders set to the span."""
         return [lock["earliest"] + lock["held"] for lock in self.locks.values()]

@@ -1,9 +1,9 @@
-"""Logs of real programs (-p log), replayed by hpcprof-lite: the same as measured, and scenarios that follow from the text."""
+"""Logs of programs (-p log), replayed by hpcprof-lite: the same as measured, and scenarios that follow from the source."""
 import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from basic_forms_table import FORMS, INCLUDE, program
+from basic_forms_table import FORMS, program
 from measured import Measurement, build, tap
 
 
@@ -14,8 +14,8 @@ def measure(directory, binary, *arguments, work="user"):
 
 
 def check_forms(directory, compiler, threads):
-    """The view fails where the log says something else than the measurement, of the program or of any construct."""
-    binary = program(directory, compiler)
+    """The view fails if the log differs from the measurement, for the program or for any construct."""
+    binary = program(compiler)
     for form, (work, span) in FORMS.items():
         run = measure(directory, binary, form, str(threads))
         one, *_, many = run.view("speedup")
@@ -41,7 +41,7 @@ def forms_by_gcc_with_2_threads(directory):
 def user_regions_under_a_scenario(directory):
     """Span 101, of it 92 in the region "solve phase", of these 60 in "deep"."""
     for compiler in ("clang", "gcc"):
-        binary = build(directory, "user_regions.c", compiler, flags=("-O1", "-g", "-fopenmp", "-I", INCLUDE, "-ldl"))
+        binary = build("user_regions.c", compiler)
         run = measure(directory, binary)
         asked = {"@deep=3": 61, "@solve phase=2": 55, "@solve phase=2,@deep=4": 40}
         rows = run.view("whatif", *(option for text in asked for option in ("--what-if", text)))
@@ -53,7 +53,7 @@ def user_regions_under_a_scenario(directory):
 @tap.case
 def time_is_replayed_as_measured(directory):
     for source in ("created_tasks.c", "nested_regions.c"):
-        run = measure(directory, build(directory, source, "clang"), work="cpu-time")
+        run = measure(directory, build(source, "clang"), work="cpu-time")
         row, = run.view("whatif", "--what-if", "#0=2")
         program_row = run.view("parallelism")[0]
         assert abs(float(row["span"]) - float(program_row["span"]) / 2) <= 1e-6 * float(row["span"]), (source, row)

@@ -5,8 +5,6 @@
 #include "burn.h"
 #include "hpcrun-lite.h"
 
-#define NOINLINE __attribute__((noinline))
-
 NOINLINE void inner(void)
 {
   hpcrun_lite_add_work(7);

@@ -1,9 +1,11 @@
-/* Burns a known amount of the calling thread's CPU time; a thread's own clocks of what it waits for. */
-#ifndef TESTS_PROGRAMS_BURN_H
-#define TESTS_PROGRAMS_BURN_H
+/* Burns a known amount of the calling thread's CPU time, and measures how long threads wait, by their own clocks. */
+#ifndef TESTS_SUPPORT_BURN_H
+#define TESTS_SUPPORT_BURN_H
 
 #include <stdio.h>
 #include <time.h>
+
+#define NOINLINE __attribute__((noinline))
 
 static inline double burn_clock(void)
 {
@@ -28,7 +30,7 @@ static inline double wall_clock(void)
   return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* How long the calling thread has been ready to run while others had the processor. */
+/* How long the calling thread was ready to run while other threads had the processor. */
 static inline double delay_clock(void)
 {
   unsigned long long ran = 0, delayed = 0;
@@ -41,7 +43,14 @@ static inline double delay_clock(void)
   return (double)delayed * 1e-9;
 }
 
-/* What a thread waited for, by its own clock: from arrive() to leave(). */
+/* Prints a line that clocks() in measured.py reads. */
+static inline void say(const char *name, double value)
+{
+  printf("%s %.9f\n", name, value);
+  fflush(stdout);
+}
+
+/* How long a thread has waited, by its own clock: from arrive() to leave(). */
 struct own_clock {
   double waited, since; /* since: 0 while it does not wait */
 };
@@ -58,7 +67,7 @@ static inline struct own_clock *own_clock(void)
   return own;
 }
 
-/* Where it waits already, it still does. */
+/* The thread begins to wait; no effect if it waits already. */
 static inline void arrive(void)
 {
   if (own_clock()->since == 0)
@@ -73,7 +82,7 @@ static inline void leave(void)
   clock->since = 0;
 }
 
-/* What all threads waited until now, those that still wait included. */
+/* How long all threads have waited until now, including those that still wait. */
 static inline double waited_by_all(void)
 {
   double now = wall_clock(), sum = 0;

@@ -4,8 +4,6 @@
 
 #include "burn.h"
 
-#define NOINLINE __attribute__((noinline))
-
 NOINLINE double task_work(double seconds)
 {
   return burn(seconds) + 1;

@@ -1,25 +1,13 @@
-/* Runs a program that may not use perf_event: deny COMMAND [ARG]... */
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
+/* Runs a program that may not use perf_event: deny_perf_event COMMAND [ARGUMENT]... */
+#include "deny_perf_event.h"
+
 #include <stdio.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 int main(int argc, char **argv)
 {
-  struct sock_filter rules[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  struct sock_fprog filter = {sizeof rules / sizeof *rules, rules};
-  if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
-    perror("deny");
+  if (argc < 2 || deny_perf_event()) {
+    perror("deny_perf_event");
     return 3;
   }
   execvp(argv[1], argv + 1);

@@ -1,31 +1,50 @@
-"""What the tests on programs share: build, measure, read the report."""
-import csv
+"""What the tests on programs share: build a program, measure it, read the report, compare figures."""
+import functools
 import glob
-import io
 import os
-import sys
+import threading
 import time
 
 import tap
+from report import rows
 
-HERE = os.path.dirname(os.path.abspath(sys.argv[0]))
-os.environ["MALLOC_PERTURB_"] = "0"  # meson has libc fill what programs free, which takes them time
+_building = threading.Lock()
 
 
-def build(directory, source, compiler="gcc", name=None, flags=("-O1", "-g", "-fopenmp")):
-    """Compiles a program of the script's folder, or of tests/support, into directory; Skip if the compiler is not there."""
-    path = next(path for path in (os.path.join(folder, source) for folder in (HERE, tap.SUPPORT)) if os.path.exists(path))
-    out = os.path.join(directory, name or f"{os.path.splitext(source)[0]}-{compiler}")
-    try:
-        done = tap.run(compiler, *flags, "-I", tap.SUPPORT, path, "-o", out, "-lm", "-lpthread", cwd=directory)
-    except FileNotFoundError as error:
-        raise tap.Skip(f"no {compiler}") from error
-    assert done.returncode == 0, done.stderr
+def source_file(name):
+    """A program's source: in the directory of the script that runs, or in tests/support."""
+    return next(path for path in (os.path.join(folder, name) for folder in (tap.SCRIPT, tap.SUPPORT)) if os.path.exists(path))
+
+
+def line_of(source, text):
+    """The number of the first line of a program's source that has the text."""
+    with open(source_file(source), encoding="utf-8") as file:
+        return next(number for number, line in enumerate(file, 1) if text in line)
+
+
+def build(source, compiler="gcc", *flags, name=None, openmp=True):
+    """Compiles a program, once for the whole script, and returns its path; Skip if the compiler is missing."""
+    with _building:
+        return _build(source, compiler, flags, name or os.path.splitext(source)[0] + "-" + compiler + "".join(flags).replace("/", ""), openmp)
+
+
+@functools.lru_cache(maxsize=None)
+def _build(source, compiler, flags, name, openmp):
+    out = os.path.join(tap.shared_directory(), name)
+    assert not os.path.exists(out), f"two programs named {name}"
+    tap.need_program(compiler)
+    tap.must(compiler, "-O1", "-g", *(openmp_flags(compiler) if openmp else ()), "-I", tap.SUPPORT, "-I", tap.INCLUDE, *flags,
+             source_file(source), "-o", out, "-lm", "-lpthread", "-ldl", cwd=tap.shared_directory())
     return out
 
 
+def preload_library(source):
+    """Compiles a library that tests preload."""
+    return build(source, "gcc", "-shared", "-fPIC", name=os.path.splitext(source)[0] + ".so", openmp=False)
+
+
 class Others:
-    """What other processes took of the machine meanwhile, in cores."""
+    """Measures how much CPU time other processes take of the machine meanwhile, in cores."""
 
     def __enter__(self):
         self.began, self.all, self.own = time.monotonic(), self._all(), self._own()
@@ -77,9 +96,7 @@ class Measurement:
 
     def view(self, name, *options):
         """Rows of a view as dictionaries; fails unless the report was clean."""
-        done = tap.run(tap.REPORT, "--view", name, "-f", "csv", *options, self.output)
-        assert done.returncode == 0, done.stderr
-        return list(csv.DictReader(io.StringIO(done.stdout)))
+        return rows(name, *options, self.output)
 
     def tree(self, *options):
         """All rows of the topdown view as nodes, the root first."""
@@ -118,34 +135,41 @@ def lockwait_of(nodes, function, below=None):
 
 
 def clocks(output):
-    """What a program printed of its own clocks: lines of `name seconds`."""
+    """What a program measured with its own clocks and printed as lines of `name seconds`."""
     return {name: float(value) for name, value in (line.split() for line in output.splitlines())}
 
 
 def openmp_flags(compiler):
     """How a compiler builds OpenMP programs here: clang 19 comes without the library and its header."""
     if compiler != "clang-19":
-        return ("-O1", "-g", "-fopenmp")
+        return ("-fopenmp",)
     library, headers = os.path.join(tap.DEPS, "libomp-19"), glob.glob("/usr/lib/llvm-*/lib/clang/*/include/omp.h")
     own = os.path.join(library, "include")
     found = own if os.path.exists(os.path.join(own, "omp.h")) else os.path.dirname(headers[0]) if headers else None
     if not found or not os.path.exists(os.path.join(library, "libomp.so")):
         raise tap.Skip("no OpenMP for clang-19")
-    return ("-O1", "-g", "-fopenmp", "-idirafter", found, f"-L{library}", f"-Wl,-rpath,{library}")
+    return ("-fopenmp", "-idirafter", found, f"-L{library}", f"-Wl,-rpath,{library}")
 
 
-def libomps():
-    """The versions of LLVM's runtime that are here, with the library of each."""
-    found = [(version, os.path.join(tap.DEPS, f"libomp-{version}", "libomp.so.5")) for version in (14, 15, 16, 19)]
-    return [(version, library) for version, library in found if os.path.exists(library)]
+def libomps(*versions):
+    """The libraries of LLVM's OpenMP in build-deps: of these versions, or of all."""
+    found = [os.path.join(tap.DEPS, f"libomp-{version}", "libomp.so.5") for version in versions or (14, 15, 16, 19)]
+    return [library for library in found if os.path.exists(library)]
 
 
 def near(value, expected, share, what=""):
+    """The value is expected, give or take a share of it."""
     tap.timed(abs(value - expected) <= share * expected, f"{what}: {value:.4f}, expected {expected:.4f} ± {share:.0%}")
 
 
+def no_losses(run):
+    """The tool reports no loss that would make idleness or lock waiting wrong."""
+    for loss in ("states repaired", "not charged", "without memory", "unknown", "not released"):
+        assert loss not in run.done.stderr, run.done.stderr.splitlines()[-1]
+
+
 def sums_hold(nodes):
-    """Exclusive values add up to the root's inclusive ones, and every row's inclusive value to its own and its children's."""
+    """A row's inclusive value is its exclusive one plus the inclusive ones of its children; some work was sampled."""
     for column in ("work", "overhead"):
         for node in nodes:
             parts = node.value(f"{column}_excl_s") + sum(child.value(f"{column}_incl_s") for child in node.children)
@@ -154,10 +178,10 @@ def sums_hold(nodes):
 
 
 def no_runtime(nodes):
-    """No frame of the OpenMP runtime or of this tool is shown, and none of the start-up code above main."""
+    """No frame of the OpenMP runtime or of the tool is shown, and no start-up code above main."""
     for node in nodes:
-        linkage = node.name.endswith("@plt")  # the program's own jump to the runtime
+        linkage = node.name.endswith("@plt")  # the jump is the program's own code
         assert linkage or not node.name.startswith(("__kmp", "GOMP_", "gomp_")), node.path()
-        if node.name.startswith(("_start", "__libc_start")):  # a sample may hit libc's start or exit, but main is not below
+        if node.name.startswith(("_start", "__libc_start")):  # a sample may fall into libc's start or exit
             assert all(child.name != "main" for child in node.children), node.path()
         assert not os.path.basename(node.module).startswith(("libomp.", "libgomp.", "libhpcrun-lite.")), node.path()

@@ -5,8 +5,6 @@
 
 #include "burn.h"
 
-#define NOINLINE __attribute__((noinline))
-
 NOINLINE double leaf_work(double seconds)
 {
   return burn(seconds) + 1;

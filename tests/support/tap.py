@@ -1,23 +1,63 @@
-"""The little that the test scripts share: cases in TAP, and how the measured programs are run."""
+"""What every test script uses: cases in TAP, the processes that they start, and where things are.
+
+A script marks its cases with @case and ends in main().  It runs under meson, or by hand after one scripts/stage:
+
+    python3 tests/cli/launcher.py [-k CASE]...      (only cases with CASE in their names)
+
+Whatever a case starts is killed when the case ends, fails, or is ended by a signal: the script adopts its orphaned
+descendants, finds them in /proc, and kills them.
+"""
+import atexit
+import contextlib
+import ctypes
+import functools
+import glob
 import os
+import re
+import resource
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import traceback
 
-TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SUPPORT, GOLDEN, INCLUDE = (os.path.join(TESTS, *part) for part in (("support",), ("golden",), ("..", "include")))
-LAUNCHER = os.environ.get("HPCRUN_LITE_TEST_LAUNCHER", "hpcrun-lite")
-REPORT = os.environ.get("HPCRUN_LITE_TEST_REPORT", "hpcprof-lite")
-LIBRARY = os.environ.get("HPCRUN_LITE_TEST_LIBRARY", "")
-DEPS = os.environ.get("HPCRUN_LITE_TEST_DEPS", "")
+SUPPORT = os.path.dirname(os.path.abspath(__file__))
+TESTS = os.path.dirname(SUPPORT)
+SOURCE = os.path.dirname(TESTS)
+GOLDEN, INCLUDE, DEPS = (os.path.join(SOURCE, *part) for part in (("tests", "golden"), ("include",), ("build-deps",)))
+SCRIPT = os.path.dirname(os.path.abspath(sys.argv[0]))  # the directory of the script that runs
+
+# Another build directory, and the sanitized report, are named by the environment.
+BUILD = os.environ.get("HPCRUN_LITE_TEST_BUILD", os.path.join(SOURCE, "build"))
+
+
+def _programs():
+    """The directory of the installed programs, as scripts/stage prints it."""
+    try:
+        with open(os.path.join(BUILD, "stage-prefix"), encoding="utf-8") as file:
+            return file.read().strip()
+    except FileNotFoundError:
+        sys.exit(f"{sys.argv[0]}: nothing is built in {BUILD}: run scripts/stage first")
+
+
+BIN = _programs()
+LAUNCHER = os.path.join(BIN, "hpcrun-lite")
+REPORT = os.environ.get("HPCRUN_LITE_TEST_REPORT", os.path.join(BIN, "hpcprof-lite"))
+LIBRARY = next(iter(glob.glob(os.path.join(os.path.dirname(BIN), "lib*", "**", "libhpcrun-lite.so"), recursive=True)), "")
 
 # Settings of the machine that would change what is tested.
 CLEARED = ("OMP_TOOL", "OMP_TOOL_LIBRARIES", "LD_PRELOAD", "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_PROCID", "PBS_JOBID",
            "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid", "PMI_JOBID")
+os.environ["MALLOC_PERTURB_"] = "0"  # meson's own value makes libc overwrite freed memory, which takes time
 
+
+# ---- cases ----
 
 CASES = []
+TRIES = 3
 
 
 def case(function):
@@ -26,12 +66,19 @@ def case(function):
     return function
 
 
+def group(function):
+    """Marks a case that runs a test program and returns relay(): each of that program's cases is shown as one."""
+    function.group = True
+    return case(function)
+
+
+class Skip(Exception):
+    """Raised by a case that this machine cannot run; says why."""
+
+
 class Off(AssertionError):
-    """Raised by a case whose figure is further from what a clock says than it may be.  Neighbours on the machine do that now
-    and then: the case is taken again, TRIES times in all, and each time is shown."""
-
-
-TRIES = 3
+    """Raised where a figure differs from what a clock says by more than it may.  Other programs on the machine cause that
+    now and then, so the case is repeated, TRIES times in all; every attempt is shown."""
 
 
 def timed(holds, *what):
@@ -40,37 +87,8 @@ def timed(holds, *what):
         raise Off(*what)
 
 
-class Skip(Exception):
-    """Raised by a case that this machine cannot run; says why."""
-
-
-def environment(**settings):
-    """The test's environment without what would disturb, and with settings."""
-    kept = {name: value for name, value in os.environ.items()
-            if name not in CLEARED and not name.startswith("HPCRUN_LITE_")}
-    kept.update(settings)
-    return kept
-
-
-def run(*command, cwd=None, timeout=120, stdin=None, **settings):
-    """Runs a command and returns its CompletedProcess with text output."""
-    return subprocess.run(command, cwd=cwd, env=environment(**settings), timeout=timeout, input=stdin, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, errors="replace", check=False)
-
-
-def compile_c(directory, name, source, *arguments, compiler="gcc"):
-    """Builds a C program in directory and returns its path."""
-    path = os.path.join(directory, name)
-    text = path + ".c"
-    with open(text, "w", encoding="utf-8") as file:
-        file.write(source)
-    done = run(compiler, "-g", "-O1", text, "-o", path, *arguments)
-    assert done.returncode == 0, done.stderr
-    return path
-
-
 def again(function, *arguments):
-    """Calls it, and once more where it raises Off, TRIES times in all."""
+    """Calls the function, up to TRIES times while it raises Off."""
     for left in reversed(range(TRIES)):
         try:
             return function(*arguments)
@@ -80,25 +98,276 @@ def again(function, *arguments):
             print(f"# once more, {reason}", flush=True)
 
 
+def wait_until(holds, what, seconds=60):
+    """Returns what `holds` returns as soon as that is true; fails after so many seconds."""
+    deadline = time.monotonic() + seconds
+    while not (found := holds()):
+        assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
+        time.sleep(0.001)
+    return found
+
+
+# ---- processes ----
+
+class Ended(BaseException):
+    """The script was told to end: meson sends SIGTERM when the time is up."""
+
+
+_ending = threading.Event()
+
+
+def children(pid):
+    """The process ids of the children of a process."""
+    return _families().get(pid, [])
+
+
+def _families():
+    """Process id → ids of its children, zombies included."""
+    found = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError):
+                with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as file:
+                    parent = int(file.read().rsplit(")", 1)[1].split()[1])
+                found.setdefault(parent, []).append(int(name))
+    return found
+
+
+def _descendants():
+    """Everything that this process has started, and what that has started."""
+    families, found = _families(), []
+    level = families.get(os.getpid(), [])
+    while level:
+        found += level
+        level = [child for pid in level for child in families.get(pid, [])]
+    return found
+
+
+def _kill(pids):
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _reap():
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def end_processes():
+    """Kills all that is left of what this script has started.  Orphans become this process's children, so that killing
+    and looking again finds everything."""
+    deadline = time.monotonic() + 20
+    while left := _descendants():
+        _kill(left)
+        _reap()
+        if time.monotonic() > deadline:
+            print(f"# cannot end processes {left}", flush=True)
+            return
+        time.sleep(0.001)
+
+
+def _told_to_end(number, _):
+    _ending.set()
+    _kill(_descendants())  # at once: meson waits half a second
+    raise Ended(signal.Signals(number).name)
+
+
+def take_charge():
+    """From here on orphaned descendants are adopted, and SIGTERM ends them all."""
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _told_to_end)
+
+
+def environment(**settings):
+    """The environment of this script without what would disturb a test, and with settings."""
+    kept = {name: value for name, value in os.environ.items()
+            if name not in CLEARED and not name.startswith("HPCRUN_LITE_")}
+    kept.update(settings)
+    return kept
+
+
+def _limited(limits):
+    """Sets limits in a child: RLIMIT_* names without the prefix, each soft and hard."""
+    def set_limits():
+        for name, value in limits.items():
+            resource.setrlimit(getattr(resource, "RLIMIT_" + name), (value, value))
+    return set_limits if limits else None
+
+
+def start(*command, cwd=None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, limits=None, pass_fds=(),
+          only_environment=None, **settings):
+    """Starts a command in a session of its own and returns its Popen."""
+    if _ending.is_set():
+        raise Ended
+    return subprocess.Popen(command, cwd=cwd, env=only_environment or environment(**settings), stdin=stdin, stdout=stdout,
+                            stderr=stderr, text=text, errors="replace" if text else None, start_new_session=True,
+                            pass_fds=pass_fds, preexec_fn=_limited(limits))
+
+
+def run(*command, timeout=120, stdin=None, **how):
+    """Runs a command and returns its CompletedProcess; stdin is what the command reads.  See start() for the rest."""
+    process = start(*command, stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE, **how)
+    try:
+        output, errors = process.communicate(stdin, timeout)
+    except subprocess.TimeoutExpired:
+        _kill([process.pid])
+        process.wait()
+        raise
+    return subprocess.CompletedProcess(command, process.returncode, output, errors)
+
+
+def must(*command, **how):
+    """Runs a command that has to succeed and returns its output."""
+    done = run(*command, **how)
+    assert done.returncode == 0, done
+    return done.stdout
+
+
+def compile_c(directory, name, source, *arguments, compiler="gcc"):
+    """Builds a C program from its text in directory and returns its path."""
+    path = os.path.join(directory, name)
+    text = path + ".c"
+    with open(text, "w", encoding="utf-8") as file:
+        file.write(source)
+    must(compiler, "-g", "-O1", text, "-o", path, "-I", SUPPORT, *arguments)
+    return path
+
+
+# ---- what a machine may lack ----
+
+OTHER_USER = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+
+
+def need_root():
+    if os.geteuid() != 0:
+        raise Skip("needs root")
+
+
+def need_program(*names):
+    for name in names:
+        if not shutil.which(name):
+            raise Skip(f"no {name}")
+
+
+@contextlib.contextmanager
+def small_disk(directory, size, name="small"):
+    """A file system of its own below directory, of so much room (100k, 1m); Skip where it cannot be mounted."""
+    path = os.path.join(directory, name)
+    os.mkdir(path)
+    if os.geteuid() != 0 or run("mount", "-t", "tmpfs", "-o", f"size={size}", "none", path).returncode != 0:
+        raise Skip("may not mount a file system")
+    try:
+        yield path
+    finally:
+        subprocess.run(["umount", "-l", path], check=False)  # also while this script is being ended
+
+
+# ---- the run ----
+
+@functools.lru_cache(maxsize=None)
+def shared_directory():
+    """A directory for the whole script, removed at its end.  Other users may read it."""
+    directory = tempfile.mkdtemp(prefix="hpcrun-lite-test-")
+    os.chmod(directory, 0o755)
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    return directory
+
+
 def take(function):
-    """Runs a case in a directory of its own."""
+    """Runs a case in a directory of its own, and ends what it has started."""
     with tempfile.TemporaryDirectory(prefix="hpcrun-lite-test-") as directory:
-        function(directory)
+        try:
+            return function(directory)
+        finally:
+            end_processes()
+
+
+def chosen(names):
+    """Which of the names are asked for by -k: all without it.  Fails where it names none."""
+    asked = [value for option, value in zip(sys.argv, sys.argv[1:]) if option == "-k"]
+    found = [name for name in names if not asked or any(fold(part) in fold(name) for part in asked)]
+    if not found:
+        print("1..1\nnot ok 1 - no case has " + " or ".join(map(repr, asked)) + " in its name")
+        print("\n".join(["# The cases are:"] + [f"#   {name}" for name in names]), flush=True)
+        sys.exit(1)
+    return found
+
+
+def fold(name):
+    """A name as -k compares it: words may be joined by blanks or underscores."""
+    return name.lower().replace("_", " ")
+
+
+def shown(text):
+    """Text as a TAP comment."""
+    return "# " + text.rstrip().replace("\n", "\n# ")
+
+
+def relay(*command, **how):
+    """Runs a program that prints TAP; returns (fine, name) of each of its cases, and of itself where it fails otherwise."""
+    done = run(*command, stderr=subprocess.STDOUT, CMOCKA_MESSAGE_OUTPUT="TAP", **how)
+    results = [(word == "ok", text) for word, text in re.findall(r"^(ok|not ok) \d+ -? ?(.*)", done.stdout, re.M)]
+    if done.returncode and all(fine for fine, _ in results) or not results:
+        results.append((False, f"exit status {done.returncode}"))
+    if not all(fine for fine, _ in results):
+        print(shown(done.stdout[-4000:]), flush=True)
+    return results
+
+
+class Tap:
+    """The lines of TAP that the script has printed."""
+
+    def __init__(self):
+        self.count = self.failed = 0
+
+    def line(self, fine, name):
+        self.count += 1
+        self.failed += not fine
+        print(f"{'ok' if fine else 'not ok'} {self.count} - {name}", flush=True)
+
+    def attempt(self, function):
+        """Runs one case and prints its line, or those of its group."""
+        name = function.__name__
+        try:
+            results = again(take, function)
+            for fine, part in results if hasattr(function, "group") else ():
+                self.line(fine, f"{name}: {part}")
+            if not hasattr(function, "group"):
+                self.line(True, name)
+        except Skip as reason:
+            self.line(True, f"{name} # SKIP {reason}")
+        except BaseException as error:  # a case that breaks is a case that fails
+            self.line(False, name)
+            print(shown(traceback.format_exc()), flush=True)
+            if not isinstance(error, Exception):
+                raise
 
 
 def main():
-    """Runs every case of the script and prints TAP.  Exits 1 where one failed."""
-    failed = 0
-    print(f"1..{len(CASES)}", flush=True)
-    for number, function in enumerate(CASES, 1):
-        name = f"{number} - {function.__name__}"
-        try:
-            again(take, function)
-            print(f"ok {name}", flush=True)
-        except Skip as reason:
-            print(f"ok {name} # SKIP {reason}", flush=True)
-        except Exception:  # a case that breaks is a case that fails
-            failed += 1
-            print(f"not ok {name}")
-            print("# " + traceback.format_exc().rstrip().replace("\n", "\n# "), flush=True)
-    sys.exit(1 if failed else 0)
+    """Runs the cases of the script, or those that -k names, and prints TAP.  Exits 1 where one failed."""
+    functions = {function.__name__: function for function in CASES}
+    assert len(functions) == len(CASES), "two cases have the same name"
+    names = chosen(list(functions))
+    plan_first = not any(hasattr(functions[name], "group") for name in names)
+    take_charge()
+    if plan_first:
+        print(f"1..{len(names)}", flush=True)
+    tap = Tap()
+    try:
+        for name in names:
+            tap.attempt(functions[name])
+        if not plan_first:
+            print(f"1..{tap.count}", flush=True)
+    except (Ended, KeyboardInterrupt) as reason:
+        print(f"Bail out! {type(reason).__name__} {reason}", flush=True)
+        tap.failed += 1
+    finally:
+        end_processes()
+        if _ending.is_set():  # do not wait for threads whose programs were killed
+            shutil.rmtree(shared_directory(), ignore_errors=True)
+            sys.stdout.flush()
+            os._exit(1)
+    sys.exit(1 if tap.failed else 0)

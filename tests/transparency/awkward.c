@@ -18,20 +18,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "burn.h"
-
-#define NOINLINE __attribute__((noinline))
-
-NOINLINE double leaf_work(double seconds)
-{
-  return burn(seconds) + 1;
-}
-
-static void *thread_work(void *seconds)
-{
-  leaf_work(*(double *)seconds);
-  return NULL;
-}
+#include "leaf_work.h"
 
 /* Closes every descriptor it did not open and uses the numbers itself. */
 static void descriptors(const char *directory)
@@ -46,7 +33,7 @@ static void descriptors(const char *directory)
     fds[i] = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
     wrong += fds[i] != 3 + i || write(fds[i], "hello", 5) != 5;
   }
-  pthread_create(&thread, NULL, thread_work, &seconds);
+  pthread_create(&thread, NULL, leaf_thread, &seconds);
   leaf_work(0.3);
   pthread_join(thread, NULL);
   for (int i = 0; i < 40; i++)
@@ -59,8 +46,8 @@ static void threads(void)
   for (int i = 0; i < 500; i++) {
     pthread_t a, b;
     double seconds = 0.001;
-    pthread_create(&a, NULL, thread_work, &seconds);
-    pthread_create(&b, NULL, thread_work, &seconds);
+    pthread_create(&a, NULL, leaf_thread, &seconds);
+    pthread_create(&b, NULL, leaf_thread, &seconds);
     pthread_join(a, NULL);
     pthread_join(b, NULL);
   }
@@ -246,7 +233,7 @@ static void *short_threads(void *unused)
   for (;;) {
     pthread_t thread;
     double seconds = 0;
-    pthread_create(&thread, NULL, thread_work, &seconds);
+    pthread_create(&thread, NULL, leaf_thread, &seconds);
     pthread_join(thread, NULL);
   }
   return unused;

@@ -1,10 +1,10 @@
-"""Programs that do what profilers stumble over: same output and status as alone, and a sound report."""
+"""Programs that do what is hard for profilers: the same output and status as alone, and a sound report."""
 import os
 import shutil
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import HERE, Measurement, build, near, sums_hold, tap, work_of
+from measured import Measurement, build, near, preload_library, sums_hold, tap, work_of
 
 PLUGIN = "double plugin_work(int n) { volatile double s = 0; for (int i = 1; i < n; i++) s += %s / i; return s; }\n"
 
@@ -18,15 +18,13 @@ def alone_and_measured(directory, program, *arguments, options=("-e", "task-cloc
 
 
 def awkward(directory, *arguments, **settings):
-    return alone_and_measured(directory, build(directory, "awkward.c", flags=("-O1", "-g")), *arguments, **settings)
+    return alone_and_measured(directory, build("awkward.c", openmp=False), *arguments, **settings)
 
 
 @tap.case
 def no_malloc_in_the_handler(directory):
-    trap = os.path.join(directory, "trap.so")
-    done = tap.run("gcc", "-shared", "-fPIC", os.path.join(HERE, "trap_malloc.c"), "-o", trap)
-    assert done.returncode == 0, done.stderr
-    run = Measurement(directory, build(directory, "nested_regions.c", "clang"), options=("-e", "task-clock@f5000"), LD_PRELOAD=trap)
+    run = Measurement(directory, build("nested_regions.c", "clang"), options=("-e", "task-clock@f5000"),
+                      LD_PRELOAD=preload_library("trap_malloc.c"))
     assert run.done.returncode == 0 and run.done.stdout == "done\n", run.done
     assert len(run.tree()) > 5
 
@@ -56,48 +54,48 @@ def recursion_deeper_than_any_limit(directory):
 
 
 @tap.case
-def stacks_of_its_own(directory):
+def coroutines_on_their_own_stacks(directory):
     near(work_of(awkward(directory, "coroutines").tree(), "leaf_work"), 0.3, 0.15, "leaf_work")
 
 
 @tap.case
-def frames_that_lead_nowhere(directory):
+def stacks_that_cannot_be_unwound(directory):
     run = awkward(directory, "wrecked")
     near(work_of(run.tree(), "leaf_work"), 0.3, 0.15, "leaf_work")
 
 
 @tap.case
-def signals_of_its_own(directory):
+def signals_of_the_program(directory):
     run = awkward(directory, "signals")
     assert "urgent 1" in run.done.stdout
     near(work_of(run.tree(), "leaf_work"), 0.6, 0.12, "also while everything is blocked")
 
 
 @tap.case
-def sleeps_are_not_cut_short(directory):
+def sleeps_are_not_interrupted(directory):
     run = awkward(directory, "sleeps", options=("-e", "wall@f500"))
     assert run.done.stdout == "0 errors, in full\n"
     near(work_of(run.tree(), "sleeps"), 1.65, 0.15, "sleeping time is seen")
 
 
 @tap.case
-def short_sleeps_are_not_cut_short_by_cpu_time(directory):
-    program = build(directory, "awkward.c", flags=("-O2", "-g", "-D_FORTIFY_SOURCE=2"))
+def short_sleeps_are_not_interrupted(directory):
+    program = build("awkward.c", "gcc", "-O2", "-D_FORTIFY_SOURCE=2", openmp=False)
     for event in ("task-clock@f5000", "wall@f1000"):
         assert Measurement(directory, program, "naps", options=("-e", event)).done.stdout == "0 errors\n", event
 
 
 @tap.case
 def a_handler_that_ends_the_process(directory):
-    program = build(directory, "awkward.c", flags=("-O1", "-g"))
+    program = build("awkward.c", openmp=False)
     for _ in range(10):
         done = Measurement(directory, program, "exit_in_handler", timeout=20).done
         assert done.returncode == 13, done
 
 
 @tap.case
-def output_is_kept_when_standard_error_is_closed_off(directory):
-    # The tool's last line meets a pipe that nobody reads: SIGPIPE must not take the program's output with it.
+def output_is_kept_when_standard_error_is_closed(directory):
+    # The tool writes its last line into a pipe without a reader.  SIGPIPE must not lose the program's output.
     program = tap.compile_c(directory, "hello", '#include <stdio.h>\nint main(void) { puts("kept"); return 5; }\n')
     script = 'sleep 1 | true; { "$@" >out; echo $? >status; } 2> >(exec 0<&-)'
     tap.run("bash", "-c", script, "bash", tap.LAUNCHER, "--overwrite", "-o", "m", program, cwd=directory)
@@ -109,18 +107,13 @@ def output_is_kept_when_standard_error_is_closed_off(directory):
 
 @tap.case
 def plugins_that_come_and_go(directory):
-    paths = []
-    for number, expression in enumerate(("1.0", "2.0")):
-        source = os.path.join(directory, f"plugin{number}.c")
-        paths.append(os.path.join(directory, f"plugin{number}.so"))
-        with open(source, "w", encoding="utf-8") as file:
-            file.write(PLUGIN % expression)
-        assert tap.run("gcc", "-O1", "-shared", "-fPIC", source, "-o", paths[-1]).returncode == 0
+    paths = [tap.compile_c(directory, f"plugin{number}.so", PLUGIN % expression, "-shared", "-fPIC")
+             for number, expression in enumerate(("1.0", "2.0"))]
     awkward(directory, "plugins", *paths, options=("-e", "task-clock@f10000"))
 
 
 @tap.case
-def kernel_time_is_charged_to_its_caller(directory):
+def kernel_time_is_charged_to_the_calling_function(directory):
     nodes = awkward(directory, "kernel").tree()
     near(work_of(nodes, "kernel_part"), 1.0, 0.1, "kernel_part")
     near(work_of(nodes, "user_part"), 0.5, 0.12, "user_part")
@@ -128,16 +121,15 @@ def kernel_time_is_charged_to_its_caller(directory):
 
 @tap.case
 def kernel_time_of_an_unprivileged_user(directory):
-    if os.geteuid() != 0:
-        raise tap.Skip("needs root to become another user")
-    program = build(directory, "awkward.c", flags=("-O1", "-g"))
-    # That user may not be allowed to look into the checkout; and an installation can be moved.
+    tap.need_root()
+    program = build("awkward.c", openmp=False)
+    # Another user may not be able to read the checkout, so the installation is moved.
     moved = os.path.join(directory, "moved")
     shutil.copytree(os.path.dirname(os.path.dirname(tap.LAUNCHER)), moved)
     os.chmod(directory, 0o777)
     run = Measurement(directory, program, "kernel", options=("-e", "task-clock@f200"),
                       launcher=os.path.join(moved, "bin", "hpcrun-lite"),
-                      prefix=("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"))
+                      prefix=tap.OTHER_USER)
     assert run.done.stdout == "done\n", run.done
     nodes = run.tree()
     near(work_of(nodes, "kernel_part"), 1.0, 0.15, "kernel_part")  # timers: at most 250 samples a second
@@ -145,15 +137,15 @@ def kernel_time_of_an_unprivileged_user(directory):
 
 
 @tap.case
-def children_of_every_sort(directory):
+def children_of_every_kind(directory):
     run = awkward(directory, "children")
-    # Four children of 0.1 s, the last twice that; the first, third and fourth write at exit, exec and failed exec.
+    # Four children work 0.1 s, the last one 0.2 s.  The first, third and fourth write at exit, exec and a failed exec.
     near(work_of(run.tree(), "leaf_work"), 0.5, 0.15, "leaf_work of all processes")
     assert len(run.view("threads")) >= 5
 
 
 def check_end(directory, how, status):
-    program = build(directory, "end_in_region.c", "clang")
+    program = build("end_in_region.c", "clang")
     run = alone_and_measured(directory, program, how, OMP_WAIT_POLICY="passive")
     assert run.done.returncode == status
     nodes = run.tree()

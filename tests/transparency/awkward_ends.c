@@ -22,20 +22,13 @@
 #include <threads.h>
 #include <unistd.h>
 
-#include "burn.h"
-
-#define NOINLINE __attribute__((noinline))
+#include "leaf_work.h"
 
 extern char **environ;
 static char *self;
 static int times;
 
-NOINLINE double leaf_work(double seconds)
-{
-  return burn(seconds) + 1;
-}
-
-static void say(const char *text)
+static void print_now(const char *text)
 {
   ssize_t written = write(STDOUT_FILENO, text, strlen(text));
   (void)written;
@@ -72,7 +65,7 @@ static void jump_back(int number)
 
 static void raise_again(int number)
 {
-  say("caught\n");
+  print_now("caught\n");
   signal(number, SIG_DFL);
   raise(number);
 }
@@ -81,7 +74,7 @@ static void count_and_return(int number)
 {
   (void)number;
   came++;
-  say("once\n");
+  print_now("once\n");
 }
 
 static void exit_in_handler(int number)
@@ -492,7 +485,7 @@ static void late(void *unused)
 {
   (void)unused;
   leaf_work(0.05);
-  say("late destructor\n");
+  print_now("late destructor\n");
 }
 
 static pthread_key_t late_key;
@@ -518,7 +511,7 @@ static void *outlive(void *unused)
 {
   usleep(20000);
   leaf_work(0.05);
-  say("last\n");
+  print_now("last\n");
   return unused;
 }
 
@@ -568,7 +561,7 @@ __attribute__((destructor)) static void at_unload(void)
 {
   if (getenv("UNLOAD_WORK")) {
     leaf_work(0.03);
-    say("destructor\n");
+    print_now("destructor\n");
   }
 }
 
@@ -619,8 +612,7 @@ int main(int argc, char **argv)
   const char *which = argc > 1 ? argv[1] : "", *how = argc > 2 ? argv[2] : "";
   self = argv[0];
   times = atoi(how);
-  struct rlimit no_core = {0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
+  no_core_files();
   if (fatal(which))
     by_signal(fatal(which), how);
   else if (!strcmp(which, "region"))

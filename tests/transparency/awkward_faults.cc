@@ -6,18 +6,13 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-#include "burn.h"
+#include "leaf_work.h"
 
 static std::atomic<long> destroyed;
 
 struct Counted {
   ~Counted() { destroyed.fetch_add(1, std::memory_order_relaxed); }
 };
-
-extern "C" __attribute__((noinline)) double leaf_work(double seconds)
-{
-  return burn(seconds) + 1;
-}
 
 static void on_fault(int number)
 {
@@ -28,7 +23,7 @@ static void on_fault(int number)
   throw number;
 }
 
-__attribute__((noinline)) static int faults(volatile int *where)
+NOINLINE static int faults(volatile int *where)
 {
   Counted counted;
   return *where;

@@ -17,25 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "burn.h"
-
-#define NOINLINE __attribute__((noinline))
-
-NOINLINE double leaf_work(double seconds)
-{
-  return burn(seconds) + 1;
-}
-
-static void *thread_work(void *seconds)
-{
-  leaf_work(*(double *)seconds);
-  return NULL;
-}
+#include "leaf_work.h"
 
 static void run_thread(double seconds)
 {
   pthread_t thread;
-  if (pthread_create(&thread, NULL, thread_work, &seconds) == 0)
+  if (pthread_create(&thread, NULL, leaf_thread, &seconds) == 0)
     pthread_join(thread, NULL);
 }
 
@@ -224,7 +211,7 @@ static void small_threads(size_t size)
     void *memory = mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     mprotect(memory, 4096, PROT_NONE);
     int error = pthread_attr_setstack(&attributes, (char *)memory + 4096, size);
-    if (!error && !(error = pthread_create(&thread, &attributes, thread_work, &seconds)))
+    if (!error && !(error = pthread_create(&thread, &attributes, leaf_thread, &seconds)))
       ran += pthread_join(thread, NULL) == 0;
     munmap(memory, size + 4096);
   }
@@ -256,9 +243,8 @@ static void own_rseq(void)
 int main(int argc, char **argv)
 {
   const char *which = argc > 1 ? argv[1] : "";
-  struct rlimit no_core = {0, 0};
   setvbuf(stdout, NULL, _IOLBF, 0);
-  setrlimit(RLIMIT_CORE, &no_core);
+  no_core_files();
   if (!strcmp(which, "dies"))
     dies(argv[2]);
   else if (!strcmp(which, "root"))

@@ -1,27 +1,22 @@
-"""Deaths and what they leave; roots, directories, descriptors and limits that change while the program runs.
+"""Fatal signals and what they leave; roots, directories, descriptors and limits that change while the program runs.
 
-Usage: awkward_places.py [--long]     (--long: every case in all settings, ten times)"""
+Usage: awkward_places.py [--long] [-k CASE]     (--long: every case in all settings, ten times)"""
 import os
 import signal
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from alone_and_measured import LONG, built, cases, check
-from measured import Measurement, build, tap, work_of
+from measured import Measurement, tap, work_of
 
-program = built(build, "awkward_places.c", name="awkward_places", flags=("-O1", "-g"))
-ends = built(build, "awkward_ends.c", "clang", name="awkward_ends")
-deny = built(build, "deny_perf_event.c", name="deny", flags=("-O1", "-g"))
-
-
-def needs_root():
-    if os.geteuid() != 0:
-        raise tap.Skip("needs root")
+program = built("awkward_places.c", name="awkward_places", openmp=False)
+ends = built("awkward_ends.c", "clang", name="awkward_ends")
+deny = built("deny_perf_event.c", name="deny", openmp=False)
 
 
 @tap.case
-def what_the_dead_leave(directory):
-    """0.5 s of CPU time until the end: 500 samples of a millisecond."""
+def what_fatal_signals_leave(directory):
+    """The program uses 0.5 s of CPU time before it ends: 500 samples of a millisecond."""
     for how, number in (("abort", signal.SIGABRT), ("segv", signal.SIGSEGV), ("kill", signal.SIGKILL),
                         ("term", signal.SIGTERM), ("overflow", signal.SIGSEGV), ("xcpu", signal.SIGXCPU)):
         for options in (("-p", "off"), ("-p", "online"))[:None if LONG else 1]:
@@ -33,9 +28,9 @@ def what_the_dead_leave(directory):
 
 
 def rooted(directory, how, said=None):
-    """0.2 s before, 0.15 s after the program has left for another root, 0.05 s of them in a thread that ends there: all
-    that is mapped stays."""
-    needs_root()
+    """The program works 0.2 s before and 0.15 s after it changes its root, 0.05 s of them in a thread that ends there.
+    What is mapped by then remains."""
+    tap.need_root()
     place = os.path.join(directory, "elsewhere")
     os.mkdir(place)
     alone = tap.run(program(), "root", place, how, cwd=directory)
@@ -63,7 +58,7 @@ def another_root_and_a_fork(directory):
 
 
 def vanishing(directory, command, kept):
-    """The measurement's directory is taken away in the middle."""
+    """A command takes the measurement directory away while the program runs."""
     alone = tap.run(program(), "vanishes", cwd=directory, VANISH="true")
     run = Measurement(directory, program(), "vanishes", VANISH=command, options=("-e", "task-clock@f5000"))
     assert (run.done.returncode, run.done.stdout) == (alone.returncode, alone.stdout), (alone, run.done)
@@ -90,19 +85,13 @@ def a_directory_that_may_no_longer_be_written(directory):
 
 @tap.case
 def a_directory_that_is_read_only(directory):
-    needs_root()
-    place = os.path.join(directory, "small")
-    os.mkdir(place)
-    if tap.run("mount", "-t", "tmpfs", "-o", "size=1m", "none", place).returncode != 0:
-        raise tap.Skip("may not mount a file system")
-    try:
+    tap.need_root()
+    with tap.small_disk(directory, "1m") as place:
         script = f'LD_PRELOAD= mount -o remount,ro {place} 2>/dev/null || LD_PRELOAD= umount -l {place}'
         alone = tap.run(program(), "vanishes", cwd=directory, VANISH="true")
         done = tap.run(tap.LAUNCHER, "-o", os.path.join(place, "m"), "--", program(), "vanishes", cwd=directory, VANISH=script)
         assert (done.returncode, done.stdout) == (alone.returncode, alone.stdout), (alone, done)
         assert "not written" in done.stderr, done
-    finally:
-        tap.run("umount", "-l", place)
 
 
 @tap.case
@@ -113,10 +102,10 @@ def no_perf_event_in_a_container(directory):
 
 @tap.case
 def no_proc_in_a_container(directory):
-    needs_root()
+    tap.need_root()
     if tap.run("unshare", "-m", "umount", "-l", "/proc").returncode != 0:
         raise tap.Skip("may not unmount /proc")
-    # libomp looks into /proc, and dies without, where a dead process of that number has left a file in /dev/shm
+    # Without /proc, libomp aborts if an earlier process with the same id has left a file in /dev/shm
     script = 'mount -t tmpfs none /dev/shm && umount -l /proc && exec "$@"'
     for number, arguments in enumerate((("fork_storm", "5"), ("region", "wexit"), ("exec", "execv", "5"))):
         check(directory, number, "unshare", "-m", "sh", "-c", script, "sh", ends(), *arguments)
@@ -124,13 +113,13 @@ def no_proc_in_a_container(directory):
 
 def rows():
     yield "descriptors closed and reused at random", ("descriptors",), {"kept": 0.2}
-    yield "every descriptor closed and used for files", ("closed",), {"kept": 0.09}
+    yield "every descriptor closed and reused for files", ("closed",), {"kept": 0.09}
     for more in ("200", "2000", "20000"):
-        yield f"{more} KB more than it has", ("memory", more), {"kept": 0.09}
+        yield f"{more} KB more memory than it has", ("memory", more), {"kept": 0.09}
     for size in ("16384", "20480", "32768"):
         yield f"threads on {size} bytes", ("stacks", size), {}
-    yield "rseq of its own", ("rseq",), {"kept": 0.11, "GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
-    yield "rseq of nobody", ("closed",), {"kept": 0.09, "GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
+    yield "the program registers rseq", ("rseq",), {"kept": 0.11, "GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
+    yield "no rseq", ("closed",), {"kept": 0.09, "GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
 
 
 cases(rows(), program)

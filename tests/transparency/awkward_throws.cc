@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "burn.h"
+#include "leaf_work.h"
 
 static std::atomic<long> destroyed;
 
@@ -18,12 +18,7 @@ struct Counted {
   ~Counted() { destroyed.fetch_add(1, std::memory_order_relaxed); }
 };
 
-extern "C" __attribute__((noinline)) double leaf_work(double seconds)
-{
-  return burn(seconds) + 1;
-}
-
-__attribute__((noinline)) static void throws(int depth, int value)
+NOINLINE static void throws(int depth, int value)
 {
   Counted counted;
   if (depth)
@@ -34,7 +29,7 @@ __attribute__((noinline)) static void throws(int depth, int value)
     throw std::runtime_error("even");
 }
 
-__attribute__((noinline)) static long catches(int count, int depth)
+NOINLINE static long catches(int count, int depth)
 {
   long caught = 0;
   for (int i = 0; i < count; i++) {
@@ -104,7 +99,7 @@ struct Works {
   ~Works() { leaf_work(0.002); }
 };
 
-__attribute__((noinline)) static void exits(int depth)
+NOINLINE static void exits(int depth)
 {
   Counted counted;
   if (depth)
@@ -122,7 +117,7 @@ static void *exits_deep(void *depth)
 
 static std::atomic<bool> begun;
 
-__attribute__((noinline)) static void sleeps(int depth)
+NOINLINE static void sleeps(int depth)
 {
   Counted counted;
   if (depth) {

@@ -32,14 +32,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "burn.h"
-
-#define NOINLINE __attribute__((noinline))
-
-NOINLINE double leaf_work(double seconds)
-{
-  return burn(seconds) + 1;
-}
+#include "leaf_work.h"
 
 static void *thread_work(void *unused)
 {
@@ -653,8 +646,7 @@ int main(int argc, char **argv)
   const char *which = argc > 1 ? argv[1] : "";
   unsigned long number = argc > 2 ? strtoul(argv[2], NULL, 0) : 0;
   setvbuf(stdout, NULL, _IOLBF, 0);
-  struct rlimit no_core = {0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
+  no_core_files();
   if (!strcmp(which, "list"))
     list_descriptors();
   else if (!strcmp(which, "close"))

@@ -1,16 +1,15 @@
-"""What a program can see of its process and its threads: the same under measurement.
+"""What a program can see of its own process and threads: the same under measurement as alone.
 
-Usage: awkward_traces.py [--long]     (--long: every case in all settings, ten times)"""
+Usage: awkward_traces.py [--long] [-k CASE]     (--long: every case in all settings, ten times)"""
 import os
-import shutil
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from alone_and_measured import LONG, built, cases, check
-from measured import HERE, Measurement, build, tap
+from measured import Measurement, preload_library, tap
 
-program = built(build, "awkward_traces.c", "gcc", name="awkward_traces", flags=("-O1", "-g"))
-churn = built(build, "awkward_threads.c", "clang", name="awkward_threads")
+program = built("awkward_traces.c", "gcc", name="awkward_traces", openmp=False)
+churn = built("awkward_threads.c", "clang", name="awkward_threads")
 
 
 def limits():
@@ -28,10 +27,10 @@ def limits():
 
 def rows():
     yield "numbers of descriptors", ("list",), {"kept": 0.07}
-    yield "all descriptors closed, any number used", ("close",), {"kept": 0.15}
+    yield "all descriptors closed, any descriptor used", ("close",), {"kept": 0.15}
     yield from limits()
-    yield "masks as they were set", ("masks",), {}
-    yield "SIGURG of its own", ("urgents",), {}
+    yield "signal masks", ("masks",), {}
+    yield "SIGURG of the program", ("urgents",), {}
     yield "waits for all signals", ("all",), {}
     yield "jumps out of sleeps", ("jumping",), {"kept": 0.42}
     yield "100,000 signals", ("storm", "100000"), {}
@@ -41,7 +40,7 @@ def rows():
         yield f"coroutines on {size} bytes", ("coroutines", size), {"kept": 0.22}
     yield "stacks that overflow", ("overflows",), {}
     yield "floating-point flags and traps", ("floats",), {}
-    yield "made code, the red zone, gs", ("made_code",), {}
+    yield "generated code, the red zone, gs", ("made_code",), {}
     yield "seccomp, strict", ("strict",), {"kept": 0.05, "said": "seccomp"}
     yield "seccomp that denies", ("errno",), {"kept": 0.05, "said": "seccomp"}
     yield "seccomp that kills", ("kill",), {"kept": 0.05, "said": "seccomp"}
@@ -58,7 +57,7 @@ cases(rows(), program)
 def threads_by_the_thousand(directory):
     count = "100000" if LONG else "10000"
     for settings, arguments in ((0, ("churn", count)), (1, ("churn", count)), (0, ("nest", "17")), (5, ("nest", "17")), (2, ("many", "1000"))):
-        # 5,000 signals a second for each of 1,000 threads would be more than the machine can deliver
+        # 5,000 signals a second for each of 1,000 threads are more than the machine can deliver
         check(directory, settings, churn(), *arguments, always=arguments[0] == "many")
 
 
@@ -68,14 +67,15 @@ def memory_does_not_grow_with_threads(directory):
     for count in ("1000", "20000"):
         run = Measurement(directory, churn(), "churn", count, options=("-e", "task-clock@f5000", "-p", "online"), SHOW="1")
         grown.append(int([line for line in run.done.stderr.splitlines() if line.startswith("peak")][0].split()[1]))
-    assert grown[1] - grown[0] < 2000, grown  # KB: a leak of 100 bytes a thread would show
+    assert grown[1] - grown[0] < 2000, grown  # KB: a leak of 100 bytes per thread would show
 
 
 @tap.case
 def short_threads_under_a_tracer(directory):
-    """A signal takes longer there than a thread's first sample may take to come: at a random moment of its period."""
+    """A signal takes longer under a tracer than the time until a thread's first sample, which is random within a period."""
     tracer = ("strace", "-f", "-e", "trace=none", "-o", "/dev/null")
-    if not shutil.which("strace") or tap.run(*tracer, "true").returncode != 0:
+    tap.need_program("strace")
+    if tap.run(*tracer, "true").returncode != 0:
         raise tap.Skip("strace cannot trace here")
     for mode in ("off", "online"):
         run = Measurement(directory, churn(), "churn", "300", options=("-e", "task-clock@f1000", "-p", mode), prefix=tracer, timeout=60)
@@ -84,7 +84,7 @@ def short_threads_under_a_tracer(directory):
 
 
 @tap.case
-def two_events_and_one_high_number(directory):
+def two_events_and_one_high_descriptor(directory):
     run = Measurement(directory, churn(), "churn", "20", options=("-e", "task-clock@f1000", "-e", "page-faults@100"), timeout=60,
                       prefix=("sh", "-c", 'ulimit -n 901; exec "$@"', "sh"))
     assert (run.done.returncode, run.done.stdout) == (0, "done\n") and "not armed" in run.done.stderr, run.done
@@ -92,7 +92,7 @@ def two_events_and_one_high_number(directory):
 
 
 @tap.case
-def a_directory_that_is_gone(directory):
+def a_working_directory_that_was_removed(directory):
     gone = os.path.join(directory, "gone")
     os.mkdir(gone)
     script = f'cd {gone}; exec "$@"'
@@ -103,10 +103,8 @@ def a_directory_that_is_gone(directory):
 
 @tap.case
 def other_handlers_preloaded(directory):
-    # A library like libSegFault: handlers of its own from before main on, also on a stack of its own.
-    other = os.path.join(directory, "other.so")
-    source = os.path.join(HERE, "awkward_preload.c")
-    assert tap.run("gcc", "-shared", "-fPIC", source, "-o", other).returncode == 0
+    # A library like libSegFault: it installs handlers before main, also on an alternate stack.
+    other = preload_library("awkward_preload.c")
     check(directory, 0, program(), "masks", LD_PRELOAD=other)
     check(directory, 1, program(), "list", LD_PRELOAD=other)
 

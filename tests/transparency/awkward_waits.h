@@ -2,7 +2,7 @@
 
 /* ---- System V and POSIX queues and semaphores ---- */
 
-struct serialisation {
+struct message {
   long type;
   char text[1024];
 };
@@ -30,19 +30,19 @@ static void remove_ipc(void)
 
 static bool receive(void)
 {
-  struct serialisation message;
+  struct message message;
   return msgrcv(queue, &message, sizeof message.text, 0, 0) >= 0;
 }
 
 static bool send_until_full(void)
 {
-  struct serialisation message = {.type = 1};
+  struct message message = {.type = 1};
   while (msgsnd(queue, &message, sizeof message.text, IPC_NOWAIT) == 0)
     ;
   return msgsnd(queue, &message, sizeof message.text, 0) == 0;
 }
 
-static void send_message(void) { msgsnd(queue, &(struct serialisation){.type = 1}, 1, 0); }
+static void send_message(void) { msgsnd(queue, &(struct message){.type = 1}, 1, 0); }
 static void take_message(void) { receive(); }
 
 static void post(void)

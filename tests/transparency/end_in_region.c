@@ -8,12 +8,12 @@
 
 #include "burn.h"
 
-__attribute__((noinline)) double worker_work(double seconds)
+NOINLINE double worker_work(double seconds)
 {
   return burn(seconds) + 1;
 }
 
-__attribute__((noinline)) void creator(const char *how)
+NOINLINE void creator(const char *how)
 {
 #pragma omp parallel num_threads(2)
   {

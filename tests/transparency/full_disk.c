@@ -12,13 +12,13 @@
 
 static const char *directory;
 
-__attribute__((noinline)) static void early(void)
+NOINLINE static void early(void)
 {
   burn(0.2);
   __asm__ volatile("");
 }
 
-__attribute__((noinline)) static void late(double seconds)
+NOINLINE static void late(double seconds)
 {
   burn(seconds);
   __asm__ volatile("");
@@ -73,8 +73,8 @@ static void *early_thread(void *stage)
 }
 
 /* A context of its own for each path of a binary tree. */
-__attribute__((noinline)) static void left(unsigned depth);
-__attribute__((noinline)) static void right(unsigned depth)
+NOINLINE static void left(unsigned depth);
+NOINLINE static void right(unsigned depth)
 {
   if (depth) {
     left(depth - 1);

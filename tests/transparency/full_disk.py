@@ -1,35 +1,17 @@
-"""The disk is full, or the directory gone, at every stage of a program: it takes no notice, the loss is said, and what was
-measured before can be read."""
-import csv
-import io
+"""The disk becomes full, or the directory disappears, at every stage of a program: the program runs on, the tool reports the
+loss, and what was measured before can be read."""
 import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, build, openmp_flags, tap
+from measured import Measurement, build, tap
+from report import report, table
 
 ROOM = 700  # KB
 
 
-class Small:
-    """A file system of its own, with little room."""
-
-    def __init__(self, directory):
-        self.path = os.path.join(directory, "small")
-        os.mkdir(self.path)
-
-    def __enter__(self):
-        mounted = os.geteuid() == 0 and tap.run("mount", "-t", "tmpfs", "-o", f"size={ROOM}k", "none", self.path)
-        if not mounted or mounted.returncode != 0:
-            raise tap.Skip("may not mount a file system")
-        return self.path
-
-    def __exit__(self, *unused):
-        tap.run("umount", "-l", self.path)
-
-
-def program(directory):
-    return build(directory, "full_disk.c", flags=openmp_flags("gcc"))
+def small_disk(directory):
+    return tap.small_disk(directory, f"{ROOM}k")
 
 
 def measure(small, made, stage, mode="off"):
@@ -40,13 +22,13 @@ def measure(small, made, stage, mode="off"):
 
 
 def check(directory, stage, *said, early=0.4, broken=0, mode="off"):
-    """early: seconds of it that are kept; broken: the report's status where tables stand in the file in part."""
-    with Small(directory) as small:
-        run = measure(small, program(directory), stage, mode)
+    """early: the seconds of early() that are kept.  broken: the report's exit status if the file holds tables in part."""
+    with small_disk(directory) as small:
+        run = measure(small, build("full_disk.c"), stage, mode)
         for part in said:
             assert part in run.done.stderr, (stage, part, run.done.stderr)
-        done = tap.run(tap.REPORT, "--view", "flat", "-f", "csv", run.output)
-        found = sum(float(row["work_incl_s"]) for row in csv.DictReader(io.StringIO(done.stdout)) if row["name"] == "early")
+        done = report("--view", "flat", "-f", "csv", run.output)
+        found = sum(float(row["work_incl_s"]) for row in table(done.stdout) if row["name"] == "early")
         assert done.returncode in (0, broken), (stage, done)
         unkept = "not kept on disk" in run.done.stderr and "was killed" in done.stderr
         assert ("but for what was not kept on the disk" in done.stderr) == unkept, (stage, done.stderr, run.done.stderr)
@@ -66,7 +48,7 @@ def full_before_a_thread_starts(directory):
 
 @tap.case
 def full_before_a_thread_ends(directory):
-    """Its tables stay where they are."""
+    """The tables of the thread stay in the live file."""
     names, _ = check(directory, "thread's end", "not written", "make room on the disk", broken=1)
     assert any(name.endswith(".live") for name in names), names
 
@@ -89,8 +71,8 @@ def full_as_the_log_grows(directory):
 
 @tap.case
 def full_from_the_start(directory):
-    with Small(directory) as small:
-        made = program(directory)
+    with small_disk(directory) as small:
+        made = build("full_disk.c")
         with open(os.path.join(small, "filler"), "wb") as file:
             file.write(bytes((ROOM - 8) << 10))
         run = measure(small, made, "none")
@@ -99,8 +81,8 @@ def full_from_the_start(directory):
 
 @tap.case
 def read_only_from_the_start(directory):
-    with Small(directory) as small:
-        made = program(directory)
+    with small_disk(directory) as small:
+        made = build("full_disk.c")
         script = 'settings=$("$1" --env -o "$2/m" "$3") && mount -o remount,ro "$2" && eval "$settings" && exec "$3" none "$2/m"'
         done = tap.run("sh", "-c", script, "sh", tap.LAUNCHER, small, made)
         assert done.returncode == 7 and done.stdout == "done\n", done
@@ -108,8 +90,8 @@ def read_only_from_the_start(directory):
 
 
 @tap.case
-def the_directory_vanishes(directory):
-    run = measure(directory, program(directory), "vanished")
+def the_directory_disappears(directory):
+    run = measure(directory, build("full_disk.c"), "vanished")
     assert "not written" in run.done.stderr and not os.path.exists(run.output), run.done.stderr
 
 

@@ -11,7 +11,7 @@
 
 static double end;
 
-__attribute__((noinline)) static void work(double seconds)
+NOINLINE static void work(double seconds)
 {
   burn(seconds);
   __asm__ volatile("");
@@ -23,7 +23,7 @@ static int over(void)
 }
 
 /* A region for each step. */
-__attribute__((noinline)) static void iterations(void)
+NOINLINE static void iterations(void)
 {
   while (!over()) {
 #pragma omp parallel
@@ -31,14 +31,14 @@ __attribute__((noinline)) static void iterations(void)
   }
 }
 
-__attribute__((noinline)) static void endless(void)
+NOINLINE static void endless(void)
 {
 #pragma omp parallel
   while (!over())
     work(0.002);
 }
 
-__attribute__((noinline)) static void tasks(void)
+NOINLINE static void tasks(void)
 {
 #pragma omp parallel
 #pragma omp single
@@ -51,14 +51,14 @@ __attribute__((noinline)) static void tasks(void)
   }
 }
 
-__attribute__((noinline)) static void single(void)
+NOINLINE static void single(void)
 {
   while (!over())
     work(0.002);
 }
 
 /* The master sleeps within the region, before anybody has been sampled in it. */
-__attribute__((noinline)) static void asleep(void)
+NOINLINE static void asleep(void)
 {
 #pragma omp parallel
   {
@@ -71,7 +71,7 @@ __attribute__((noinline)) static void asleep(void)
 }
 
 /* The same, waiting for a lock that another thread holds for good, in a call that nobody announces. */
-__attribute__((noinline)) static void locked(void)
+NOINLINE static void locked(void)
 {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 #pragma omp parallel
@@ -95,7 +95,7 @@ static void *short_lived(void *unused)
 }
 
 /* Threads that have ended before the program is killed. */
-__attribute__((noinline)) static void threads(void)
+NOINLINE static void threads(void)
 {
   pthread_t thread;
   while (!over())
@@ -104,7 +104,7 @@ __attribute__((noinline)) static void threads(void)
 }
 
 /* A fixed amount of work, by threads that end and by the main one. */
-__attribute__((noinline)) static void fixed(void)
+NOINLINE static void fixed(void)
 {
   pthread_t thread;
   for (int i = 0; i < 5; i++)
@@ -114,7 +114,7 @@ __attribute__((noinline)) static void fixed(void)
 }
 
 /* An exec that fails must cost nothing. */
-__attribute__((noinline)) static void exec(void)
+NOINLINE static void exec(void)
 {
   work(0.5);
   execl("/nowhere/at/all", "all", NULL);
@@ -123,14 +123,14 @@ __attribute__((noinline)) static void exec(void)
 }
 
 /* A child that works beside its parent, which it must not disturb. */
-__attribute__((noinline)) static void forks(void)
+NOINLINE static void forks(void)
 {
   if (fork() >= 0)
     while (!over())
       work(0.002);
 }
 
-__attribute__((noinline)) static void go(const char *form)
+NOINLINE static void go(const char *form)
 {
   static const struct {
     const char *name;

@@ -1,10 +1,9 @@
-"""What a killed program leaves: all that was sampled, under full calling paths.  `--long N`: N rounds instead of 4."""
-import csv
+"""What a killed program leaves: everything that was sampled, with full calling contexts.
+
+Usage: kill.py [--long N] [-k CASE]     (--long: N rounds instead of 4)"""
 import glob
-import io
 import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -12,7 +11,8 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import build, openmp_flags, tap
+import report
+from measured import build, tap
 
 ROUNDS = int(sys.argv[sys.argv.index("--long") + 1]) if "--long" in sys.argv else 4
 SEED = random.SystemRandom().randrange(1 << 32)
@@ -23,7 +23,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_of(pid):
-    """CPU time of a process, its ended threads included."""
+    """CPU time of a process, including threads that have ended."""
     with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
         fields = file.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / TICK
@@ -34,38 +34,31 @@ def files(output, suffix):
 
 
 def wait_for(output, *suffixes):
-    """Until the process has one of these files."""
-    deadline = time.monotonic() + 60
-    while not any(files(output, suffix) for suffix in suffixes):
-        assert time.monotonic() < deadline, (suffixes, os.listdir(output))
-        time.sleep(0.001)
+    """Waits until the process has written one of these files."""
+    tap.wait_until(lambda: any(files(output, suffix) for suffix in suffixes), f"a file {suffixes} in {output}")
 
 
 class Victim:
-    """A program under measurement that is going to be killed; its CPU time counts from when it began."""
+    """A program under measurement that is going to be killed.  Its CPU time counts from its beginning."""
 
     def __init__(self, directory, *command, options=("-e", "task-clock@f1000"), **settings):
         self.output = os.path.join(directory, "victim")
         shutil.rmtree(self.output, ignore_errors=True)
-        self.process = subprocess.Popen([tap.LAUNCHER, "-o", self.output, *options, "--", *command],
-                                        env=tap.environment(**{**PASSIVE, **settings}), cwd=directory,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                                        start_new_session=True)
+        self.process = tap.start(tap.LAUNCHER, "-o", self.output, *options, "--", *command, cwd=directory,
+                                 stdout=subprocess.DEVNULL, **{**PASSIVE, **settings})
         self.name = os.path.basename(command[0])[:15]
         self.before = 0.0
 
     def wait_begin(self):
-        """Until the launcher has become the program."""
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
+        """Waits until the launcher has become the program."""
+        def begun():
             with open(f"/proc/{self.process.pid}/comm", encoding="utf-8") as file:
-                if file.read().strip() == self.name:
-                    self.before = cpu_of(self.process.pid)
-                    return
-        raise AssertionError("the program did not begin")
+                return file.read().strip() == self.name
+        tap.wait_until(begun, "the program begins")
+        self.before = cpu_of(self.process.pid)
 
     def kill(self):
-        """Returns the CPU time until then."""
+        """Kills the program; returns the CPU time that it has used."""
         cpu = cpu_of(self.process.pid) - self.before
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.communicate(timeout=30)
@@ -77,24 +70,25 @@ class Victim:
         return self.kill()
 
 
-def report(output, view, *options, form="csv"):
-    return tap.run(tap.REPORT, "--view", view, "-f", form, *options, output)
+def view(output, name, form="csv"):
+    return report.report("--view", name, "-f", form, output)
 
 
-def rows(output, view):
-    done = report(output, view)
+def rows(output, name):
+    """The rows of a view, and the messages."""
+    done = view(output, name)
     assert done.returncode == 0, done.stderr
     assert "damaged" not in done.stderr and "lacks" not in done.stderr, done.stderr
-    return list(csv.DictReader(io.StringIO(done.stdout))), done.stderr
+    return report.table(done.stdout), done.stderr
 
 
 def spent(row):
-    """All columns of a row that are CPU time of its own threads."""
+    """The CPU time of a row: work and overhead."""
     return float(row["work_incl_s"] or 0) + float(row["overhead_incl_s"] or 0)
 
 
 def all_of(output):
-    """(seconds in the report, of them below main or the start of a thread, samples of them, what was said)."""
+    """Seconds in the report, those below main or the start of a thread, samples, messages."""
     tree, said = rows(output, "topdown")
     root = next(row for row in tree if row["kind"] == "root")
     top = [row for row in tree if row["parent_id"] == root["id"]]
@@ -102,7 +96,7 @@ def all_of(output):
 
 
 def check(output, cpu, what):
-    """Samples of a thread that waits are in no context: each stands for a millisecond."""
+    """The report has the CPU time of the process.  Samples of a waiting thread are in no context: each is a millisecond."""
     found, whole, kept, said = all_of(output)
     waits = (sum(int(row["samples"]) for row in rows(output, "threads")[0]) - kept) * 0.001
     tap.timed(found + waits >= 0.98 * cpu - 0.01, f"{what}: {found:.3f} s + {waits:.3f} s of {cpu:.3f} s, seed {SEED}")
@@ -112,16 +106,16 @@ def check(output, cpu, what):
     assert not files(output, ".hpcrun") and files(output, ".live"), os.listdir(output)
 
 
-def programs(directory):
+def programs():
     for compiler in ("gcc", "clang-19"):
         try:
-            yield build(directory, "kill.c", compiler, flags=openmp_flags(compiler))
+            yield build("kill.c", compiler)
         except tap.Skip:
             print(f"# no {compiler}")
 
 
-def killed_in_the_midst(directory, program, form, mode):
-    """The CPU time of the process is also that of our own calls, which take long on a loaded machine."""
+def killed_at_a_random_moment(directory, program, form, mode):
+    """The CPU time of the process includes that of the tool, which takes long on a loaded machine."""
     victim = Victim(directory, program, form, options=("-e", "task-clock@f1000", "-p", mode))
     cpu = victim.kill_after(RANDOM.uniform(2, 3))
     check(victim.output, cpu, f"{os.path.basename(program)} {form} -p {mode}")
@@ -129,58 +123,58 @@ def killed_in_the_midst(directory, program, form, mode):
 
 @tap.case
 def nothing_sampled_is_lost(directory):
-    made = list(programs(directory))
+    made = list(programs())
     for number in range(ROUNDS):
         mode = ("off", "online")[number // 2 % 2]
         program = made[number % len(made)]
         for form in FORMS:
-            tap.again(killed_in_the_midst, directory, program, form, mode)
+            tap.again(killed_at_a_random_moment, directory, program, form, mode)
 
 
 @tap.case
 def a_killed_program_has_no_span(directory):
-    victim = Victim(directory, build(directory, "kill.c"), "endless", options=("-p", "online"))
+    victim = Victim(directory, build("kill.c"), "endless", options=("-p", "online"))
     victim.kill_after(1)
-    for view in ("parallelism", "critical-path"):
-        assert "ended before work and span were known" in report(victim.output, view, form="text").stdout
-    said = report(victim.output, "summary", form="text").stdout
+    for name in ("parallelism", "critical-path"):
+        assert "because the process was killed" in view(victim.output, name, "text").stdout
+    said = view(victim.output, "summary", "text").stdout
     assert "1 process was killed" in said and "because the process was killed" in said, said
 
 
 @tap.case
-def a_program_that_still_runs_is_said_to(directory):
-    victim = Victim(directory, build(directory, "kill.c"), "endless")
+def a_program_that_still_runs_is_reported_as_running(directory):
+    victim = Victim(directory, build("kill.c"), "endless")
     victim.wait_begin()
     wait_for(victim.output, ".live")
-    said = report(victim.output, "summary", form="text")
+    said = view(victim.output, "summary", "text")
     victim.kill()
     assert "is still running" in said.stderr and "1 process is still running" in said.stdout, said
-    assert "was killed" in report(victim.output, "summary", form="text").stderr
+    assert "was killed" in view(victim.output, "summary", "text").stderr
 
 
 @tap.case
 def killed_as_it_starts(directory):
-    program = build(directory, "kill.c")
+    program = build("kill.c")
     for _ in range(10 * ROUNDS):
         victim = Victim(directory, program, "endless")
         time.sleep(RANDOM.uniform(0, 0.08))
         victim.kill()
         if not os.path.isdir(victim.output) or not files(victim.output, ".live"):
             continue
-        done = report(victim.output, "summary")
+        done = view(victim.output, "summary")
         assert done.returncode in (0, 1), (done, SEED)
         assert "was killed" in done.stderr or "killed when it started" in done.stderr, (done.stderr, SEED)
 
 
 def works(output):
-    """CPU time of each thread."""
+    """The CPU time of each thread."""
     return [float(row["work_s"]) for row in rows(output, "threads")[0]]
 
 
 @tap.case
 def killed_as_it_ends(directory):
-    """Each of six threads has worked for 0.05 s, or less by then; none counts twice."""
-    program, seen = build(directory, "kill.c"), set()
+    """Each of six threads works for 0.05 s, or less if it is killed; none counts twice."""
+    program, seen = build("kill.c"), set()
     for _ in range(10 * ROUNDS):
         victim = Victim(directory, program, "fixed")
         wait_for(victim.output, ".live", ".hpcrun")
@@ -193,21 +187,20 @@ def killed_as_it_ends(directory):
     print("# left:", *seen)
 
 
-END_BEGINS = "NOFILE, {"  # the limit of descriptors is raised, then the files are written
+END_BEGINS = "NOFILE, {"  # before the files are written, the limit of descriptors is raised
 CALLS = ("openat", "newfstatat", "fcntl", "pwrite64", "close", "write", "rename", "unlink", "unlinkat", "exit_group")
 
 
 def settings_for(output, program, mode):
-    """What a launch would set, as options of strace: the launcher's own calls do not count then, nor those of threads."""
-    done = tap.run(tap.LAUNCHER, "--env", "-q", "-o", output, "-e", "task-clock@f200", "-p", mode, program)
-    assert done.returncode == 0, done
-    shown = tap.run("env", "-i", "sh", "-c", done.stdout + "PATH=/usr/bin:/bin env -0").stdout
+    """What a launch would set, as options of strace.  So strace does not count the launcher's own calls."""
+    exports = tap.must(tap.LAUNCHER, "--env", "-q", "-o", output, "-e", "task-clock@f200", "-p", mode, program)
+    shown = tap.run("env", "-i", "sh", "-c", exports + "PATH=/usr/bin:/bin env -0").stdout
     return [word for pair in shown.split("\0") if pair.startswith(("HPCRUN", "LD_", "OMP")) for word in ("-E", pair)]
 
 
 def traced(directory, program, mode, *inject):
-    """Runs the fixed work under strace; returns its result, the calls, each with its number among those of that name, that
-    the main thread made while the program ended, and the measurement directory."""
+    """Runs the fixed work under strace.  Returns its result; the system calls that the main thread made while the program
+    ended, each with its number among the calls of that name; and the measurement directory."""
     output, log = os.path.join(directory, "traced"), os.path.join(directory, "calls")
     shutil.rmtree(output, ignore_errors=True)
     settings = settings_for(output, program, mode)
@@ -227,10 +220,9 @@ def traced(directory, program, mode, *inject):
 @tap.case
 def killed_at_each_call_of_its_end(directory):
     """strace kills the program before a call is made.  Everything is in the files by then, and must be found once: 0.05 s
-    of each thread, less what follows its last sample (strace makes them slow)."""
-    if not shutil.which("strace"):
-        raise tap.Skip("no strace")
-    program, states = build(directory, "kill.c"), {}
+    of each thread, less what follows its last sample (strace makes that longer)."""
+    tap.need_program("strace")
+    program, states = build("kill.c"), {}
     for mode in ("off", "log"):
         done, calls, output = traced(directory, program, mode)
         if not calls:
@@ -241,7 +233,7 @@ def killed_at_each_call_of_its_end(directory):
             found = works(output)
             state = tuple(sorted(file.split(".", 1)[-1] for file in os.listdir(output)))
             where = f"-p {mode}, {name} {number}: {found}, {state}"
-            # the number of calls before the end differs a little from run to run: it may come too early, or never
+            # the number of calls before the end varies from run to run: the signal may come too early, or never
             if reached:
                 tap.timed(sum(0.03 < seconds < 0.08 for seconds in found) == 6, where)
             assert sum(found) < 0.36, where
@@ -258,13 +250,12 @@ def samples(output):
 
 
 def copy_in_middle(directory, program):
-    """A copy of what a program has in its files while it runs, and what it leaves at its end."""
+    """The measurement directory that a program leaves at its end, and a copy made while it ran."""
     output, copy = os.path.join(directory, "both"), os.path.join(directory, "copy")
-    running = subprocess.Popen([tap.LAUNCHER, "-o", output, "--", program, "threads", "1"], cwd=directory,
-                               env=tap.environment(**PASSIVE), stderr=subprocess.PIPE)
+    running = tap.start(tap.LAUNCHER, "-o", output, "--", program, "threads", "1", cwd=directory, **PASSIVE)
     wait_for(output, ".part", ".hpcrun")
     sizes = set()
-    while len(sizes - {0}) < 3 and files(output, ".part"):  # whole threads are in it, whatever is being written
+    while len(sizes - {0}) < 3 and files(output, ".part"):  # by then it holds whole threads
         sizes.add(os.path.getsize(files(output, ".part")[0]))
     shutil.copytree(output, copy)
     running.communicate(timeout=30)
@@ -274,7 +265,7 @@ def copy_in_middle(directory, program):
 
 @tap.case
 def nothing_counts_twice(directory):
-    output, copy = copy_in_middle(directory, build(directory, "kill.c"))
+    output, copy = copy_in_middle(directory, build("kill.c"))
     assert not files(output, ".live") and not files(output, ".part"), os.listdir(output)
     assert sum(os.path.getsize(os.path.join(output, name)) for name in os.listdir(output)) <= 30000
     whole, said = samples(output)
@@ -288,8 +279,8 @@ def nothing_counts_twice(directory):
 
 @tap.case
 def threads_that_ended_are_found_once(directory):
-    """The packed form of a thread beside its live tables, and a last chunk that is cut off."""
-    _, copy = copy_in_middle(directory, build(directory, "kill.c"))
+    """The packed form of a thread beside its live tables, and a truncated last chunk."""
+    _, copy = copy_in_middle(directory, build("kill.c"))
     before, said = samples(copy)
     live, part = files(copy, ".live")[0], files(copy, ".part")[0]
     with open(part, "rb") as file:
@@ -306,26 +297,24 @@ def threads_that_ended_are_found_once(directory):
 
 
 @tap.case
-def a_failed_exec_costs_nothing(directory):
-    victim = Victim(directory, build(directory, "kill.c"), "exec")
+def a_failed_exec_loses_nothing(directory):
+    victim = Victim(directory, build("kill.c"), "exec")
     check(victim.output, victim.kill_after(2), "exec")
 
 
 @tap.case
 def a_forked_child_has_files_of_its_own(directory):
-    victim = Victim(directory, build(directory, "kill.c"), "forks")
+    victim = Victim(directory, build("kill.c"), "forks")
     victim.wait_begin()
     time.sleep(2)
-    children = tap.run("pgrep", "-P", str(victim.process.pid)).stdout.split()
-    child = sum(cpu_of(pid) for pid in children)
+    child = sum(cpu_of(pid) for pid in tap.children(victim.process.pid))
     check(victim.output, victim.kill() + child, "forks")
     assert len(files(victim.output, ".live")) == 2, os.listdir(victim.output)
-    assert "2 processes were killed" in report(victim.output, "summary", form="text").stdout
+    assert "2 processes were killed" in view(victim.output, "summary", "text").stdout
 
 
-def runs_unkept(directory, output, program, **settings):
-    done = subprocess.run([tap.LAUNCHER, "-o", output, "--", program, "endless", "0.5"], cwd=directory, text=True,
-                          env=tap.environment(**PASSIVE), capture_output=True, check=False, **settings)
+def runs_unkept(directory, output, limits=None):
+    done = tap.run(tap.LAUNCHER, "-o", output, "--", build("kill.c"), "endless", "0.5", cwd=directory, limits=limits, **PASSIVE)
     assert done.returncode == 0, done
     assert "not kept on disk" in done.stderr, done.stderr
     return done
@@ -335,26 +324,19 @@ def runs_unkept(directory, output, program, **settings):
 def a_file_that_may_not_grow_is_not_kept(directory):
     """The limit is above the packed file's size, below that of a live one."""
     output = os.path.join(directory, "limited")
-    runs_unkept(directory, output, build(directory, "kill.c"),
-                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (50000, 50000)))
+    runs_unkept(directory, output, {"FSIZE": 50000})
     assert files(output, ".hpcrun") and not files(output, ".live"), os.listdir(output)
-    done = report(output, "summary", form="text")
+    done = view(output, "summary", "text")
     assert done.returncode == 0 and "not kept on disk: lost if the program is killed" in done.stdout, done
 
 
 @tap.case
 def a_full_disk_raises_no_signal(directory):
-    small = os.path.join(directory, "small")
-    os.mkdir(small)
-    if os.geteuid() != 0 or tap.run("mount", "-t", "tmpfs", "-o", "size=100k", "none", small).returncode != 0:
-        raise tap.Skip("may not mount a file system")
-    try:
-        runs_unkept(directory, os.path.join(small, "m"), build(directory, "kill.c"))
-        with open(os.path.join(small, "filler"), "wb") as file:  # not even the first part has room
+    with tap.small_disk(directory, "100k") as small:
+        runs_unkept(directory, os.path.join(small, "m"))
+        with open(os.path.join(small, "filler"), "wb") as file:  # leaves no room even for the first part
             file.write(bytes(80 << 10))
-        runs_unkept(directory, os.path.join(small, "n"), build(directory, "kill.c"))
-    finally:
-        tap.run("umount", "-l", small)
+        runs_unkept(directory, os.path.join(small, "n"))
 
 
 tap.main()

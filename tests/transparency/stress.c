@@ -24,8 +24,6 @@
 #include "burn.h"
 #include "hpcrun-lite.h"
 
-#define NOINLINE __attribute__((noinline))
-
 static volatile int ended;
 static uint64_t sum; /* of all that was reported */
 

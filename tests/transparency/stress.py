@@ -1,8 +1,7 @@
-"""Regions, tasks, locks, threads that come and go, dlopen, forks and storms of signals, all at once and at 10,000 samples a
-second: no deadlock, the program's own answers, and no count that drifts.
+"""Regions, tasks, locks, threads that come and go, dlopen, forks and many signals, all at once and at 10,000 samples a
+second: no deadlock, the program's own results, and exact counts.
 
-Usage: stress.py [--long SECONDS]     (--long: each mix for that long, and more of them)"""
-import ctypes
+Usage: stress.py [--long SECONDS] [-k CASE]     (--long: each mix for that long, and more mixes)"""
 import glob
 import math
 import os
@@ -12,6 +11,7 @@ import sys
 import threading
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+import measurement_file
 from measured import Measurement, build, tap
 
 LONG = float(sys.argv[sys.argv.index("--long") + 1]) if "--long" in sys.argv else 0
@@ -22,41 +22,22 @@ PLUGIN = "int plugin(int turns) { int n = 0; for (volatile int i = 0; i < turns;
 WORK, SPAN = 962, 181
 ROWS = {"parallel": 10, "for": 4, "critical": 10, "ordered": 10, "lock": 40, "single": 2}
 STRICT_ROWS = {"parallel": 1, "for": 1, "critical": 2, "lock": 2, "single": 1}
-# What may be lost, as a share of the samples: those within our own code, whose time is counted; and where signals storm,
-# handlers run in threads that wait in the runtime, which contradicts their state for as long as the handler runs.  Samples
-# of elapsed time are fewer than asked for where threads are more than cores.  A sample of who waits for a lock does not wait
-# long for another one that is switched out while it leaves its own blame with that lock; nor does one that meets a new
-# library, for another one that enters it.
+# What may be lost, as a share of the samples, and in which mix only ("" is any).  Samples inside the tool are lost, but their
+# time is counted.  Where many signals arrive, handlers run in threads that wait in the runtime; for that time the state of
+# such a thread is contradictory.  There are fewer samples of elapsed time than requested if threads outnumber the cores.
+# While another thread, which was preempted, records its waiting for a lock, a sample of waiting for that lock does not wait
+# for it long; the same holds for a sample in a new library that another thread is registering.
 EXPLAINED = {"samples inside the tool": (1, ""), "thread states repaired": (0.1, "s"),
              "samples omitted at a lower rate": (math.inf, ""), "samples of lock waits not charged": (0.01, ""),
              "frames outside any module": (0.01, "d"), "unwinds cut short": (0.001, "d")}
 
-HEAD = struct.Struct("<QHHIIIIIQI20x")
-METRICS, THREAD, VALUES, ZSTD = 3, 6, 8, 2
 WORK_ROLE, OVERHEAD_ROLE = 1, 2
 
 
-# ---- what the threads' records hold ----
-
-def chunks(path):
-    """(table, owner, records) of a measurement file; see doc/format.md."""
-    zstd = ctypes.CDLL("libzstd.so.1")
-    with open(path, "rb") as file:
-        data = file.read()
-    at = 0
-    while at < len(data):
-        _, _, table, flags, owner, _, count, size, stored, _ = HEAD.unpack_from(data, at)
-        payload = data[at + HEAD.size:at + HEAD.size + stored]
-        at += HEAD.size + stored
-        if flags & ZSTD:
-            out = ctypes.create_string_buffer(count * size)
-            zstd.ZSTD_decompress(out, ctypes.c_size_t(count * size), payload, ctypes.c_size_t(stored))
-            payload = out.raw
-        yield table, owner, [payload[i * size:(i + 1) * size] for i in range(count)]
-
+# ---- the records of threads ----
 
 class Thread:
-    """A thread's record: how many samples it took, and what they stand for in all categories."""
+    """A thread's record: its number of samples, and the time in all categories that they stand for."""
 
     def __init__(self, record, charged):
         index, = struct.unpack_from("<I", record)
@@ -67,12 +48,13 @@ class Thread:
 
 def threads_of(path):
     roles, records, charged = [], [], {}
-    for table, owner, rows in chunks(path):
-        if table == METRICS:
+    for chunk in measurement_file.chunks(path):
+        rows, owner = chunk.records(), chunk.owner
+        if chunk.table == measurement_file.METRICS:
             roles += [struct.unpack_from("<III", row)[2] for row in rows]
-        elif table == THREAD:
+        elif chunk.table == measurement_file.THREAD:
             records += rows
-        elif table == VALUES:
+        elif chunk.table == measurement_file.VALUES:
             values = [struct.unpack(f"<{len(row) // 8}Q", row) for row in rows]
             charged[owner] = charged.get(owner, 0) + sum(value for row in values for role, value in zip(roles, row)
                                                          if role in (WORK_ROLE, OVERHEAD_ROLE))
@@ -80,17 +62,17 @@ def threads_of(path):
 
 
 def sums_are_right(run, clock):
-    """All that a thread's samples stand for is its time, from when its sources are armed until it ends, but for what
-    follows its last sample.  The first process only: its children hardly live."""
+    """The samples of a thread stand for its time, from the arming of its sources until its last sample.  Checks the first
+    process only: its children live too short."""
     processes = [threads_of(path) for path in glob.glob(os.path.join(run.output, "*.hpcrun"))]
     threads = max(processes, key=len)
     for thread in threads:
         time = getattr(thread, clock)
-        # a thread's first sample stands for a whole period, which is long where many sleep
+        # a thread's first sample stands for a whole period, which is long if many threads sleep
         assert thread.sampled <= time + (2e9 / RATE if clock == "cpu" else 1e9), vars(thread)
-        # seen on loaded virtual machines: a thread stays in the kernel for long, where no sample is taken, and up to the end
+        # on a loaded virtual machine a thread may stay in the kernel, where no sample is taken, for long, even until its end
         tap.timed(time < 50e6 or thread.sampled >= 0.98 * time - (5e6 if clock == "cpu" else 200e6), vars(thread))
-        # periods are up to 4 % shorter than asked for, and a thread's first is much shorter until it is out of the tool
+        # periods are up to 4 % shorter than requested, and the first ones of a thread much shorter until it leaves the tool
         assert time < 10e6 or thread.taken <= 1.05 * time * RATE / 1e9 + 20, vars(thread)
     total, time = sum(thread.sampled for thread in threads), sum(getattr(thread, clock) for thread in threads)
     tap.timed(abs(total - time) <= (0.02 if clock == "cpu" else 0.05) * time + 1e6 * len(threads), (total, time, len(threads)))
@@ -99,7 +81,7 @@ def sums_are_right(run, clock):
 # ---- runs ----
 
 def stacks(name):
-    """The stacks of all processes of that program, as a debugger sees them."""
+    """The stacks of all processes of a program, as gdb shows them."""
     shown = []
     for entry in glob.glob("/proc/[0-9]*/exe"):
         try:
@@ -108,8 +90,7 @@ def stacks(name):
         except OSError:
             continue
         pid = entry.split("/")[2]
-        shown.append(subprocess.run(["gdb", "-p", pid, "-batch", "-ex", "thread apply all bt 20"], capture_output=True,
-                                    text=True, check=False).stdout)
+        shown.append(tap.run("gdb", "-p", pid, "-batch", "-ex", "thread apply all bt 20").stdout)
     return "\n".join(shown)
 
 
@@ -120,7 +101,7 @@ def measure(directory, program, *arguments, options=(), seconds=0.0):
     try:
         run = Measurement(directory, program, *arguments, options=options, timeout=patience)
     except subprocess.TimeoutExpired as error:
-        raise AssertionError("it hangs:\n" + "\n".join(shown)) from error
+        raise AssertionError("the program hangs:\n" + "\n".join(shown)) from error
     finally:
         watchdog.cancel()
     assert run.done.returncode == 0, run.done
@@ -128,8 +109,8 @@ def measure(directory, program, *arguments, options=(), seconds=0.0):
     return run
 
 
-def program(directory, compiler="clang"):
-    return build(directory, "stress.c", compiler, flags=("-O1", "-g", "-fopenmp", "-I", tap.INCLUDE))
+def program():
+    return build("stress.c", "clang")
 
 
 def rows_are(run, rows, extra=None):
@@ -159,7 +140,7 @@ def losses_are_explained(run, what):
 
 
 def busy_at_the_end(run):
-    """Nobody counts as waiting any more, nor any less as there."""
+    """At the end the counts of waiting threads and of threads in use are right again."""
     nodes = run.tree("--idleness", "shared")
     alone = [node for node in nodes if node.name == "alone"]
     assert sum(node.value("work_incl_s") for node in alone) > 0.28, [vars(node) for node in alone]
@@ -170,12 +151,8 @@ def busy_at_the_end(run):
 
 
 def mix(directory, what, event, options=(), user=True):
-    source = os.path.join(directory, "plugin.c")
-    with open(source, "w", encoding="ascii") as file:
-        file.write(PLUGIN)
-    library = os.path.join(directory, "plugin.so")
-    tap.run("gcc", "-O0", "-g", "-shared", "-fPIC", source, "-o", library)
-    run = measure(directory, program(directory), "mix", what, str(SECONDS), library, seconds=SECONDS,
+    library = tap.compile_c(directory, "plugin.so", PLUGIN, "-O0", "-shared", "-fPIC")
+    run = measure(directory, program(), "mix", what, str(SECONDS), library, seconds=SECONDS,
                   options=("-e", f"{event}@f{RATE}", *(("--work", "user") if user else ()), *options))
     said = run.said
     assert said["sum"] == WORK * said["rounds"] and said["queued"] == 0 and said["rounds"] > 0, said
@@ -201,8 +178,8 @@ def everything_at_once_by_elapsed_time(directory):
 
 
 @tap.case
-def children_made_past_libc_leave_the_measurement_alone(directory):
-    run = measure(directory, program(directory), "raw", "9", options=("-e", f"task-clock@f{RATE}", "--work", "user"))
+def children_made_without_libc_do_not_change_the_measurement(directory):
+    run = measure(directory, program(), "raw", "9", options=("-e", f"task-clock@f{RATE}", "--work", "user"))
     assert run.said["sum"] == WORK * run.said["rounds"]
     graph_is(run, WORK, SPAN)
     rows_are(run, ROWS)
@@ -211,15 +188,15 @@ def children_made_past_libc_leave_the_measurement_alone(directory):
 
 
 @tap.case
-def children_made_past_libc_live_where_cpu_time_is_work(directory):
-    run = measure(directory, program(directory), "raw", "6", options=("-e", f"task-clock@f{RATE}"))
+def children_made_without_libc_run_on(directory):
+    run = measure(directory, program(), "raw", "6", options=("-e", f"task-clock@f{RATE}"))
     rows_are(run, ROWS)
 
 
 @tap.case
-def floating_point_is_the_programs(directory):
+def floating_point_state_of_the_program_is_kept(directory):
     for options in (("--work", "user"), ()):
-        run = measure(directory, program(directory), "fp", "40", options=("-e", f"task-clock@f{RATE}", *options))
+        run = measure(directory, program(), "fp", "40", options=("-e", f"task-clock@f{RATE}", *options))
         rows_are(run, STRICT_ROWS)
         busy_at_its_end = [node for node in run.tree("--idleness", "shared") if node.name == "alone"]
         assert sum(node.value("idleness_incl_s") for node in busy_at_its_end) == 0
@@ -228,9 +205,9 @@ def floating_point_is_the_programs(directory):
 
 
 @tap.case
-def hundreds_of_sleeping_threads_leave_the_machine_to_others(directory):
-    """A second of CPU time beside them: at 5,000 signals a second for each it would take minutes."""
-    run = measure(directory, program(directory), "many", "400", "1", options=("-e", "wall@f5000"))
+def hundreds_of_sleeping_threads_do_not_slow_the_others(directory):
+    """The program uses a second of CPU time beside them.  With 5,000 signals a second for each, it would take minutes."""
+    run = measure(directory, program(), "many", "400", "1", options=("-e", "wall@f5000"))
     items = {row["item"]: float(row["value"]) for row in run.view("summary") if row["section"] == "health"}
     assert items["samples omitted at a lower rate"] > 0 and items["events not armed"] == 0, items
     sums_are_right(run, "wall")

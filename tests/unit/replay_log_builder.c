@@ -2,11 +2,6 @@
 
 #include "hpcprof-lite/input/log_reader.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 struct compose_log log_reader_log;
 struct compose compose;
 uint64_t now;
@@ -98,6 +93,13 @@ void fork_team(uint32_t first, uint32_t threads, struct name *team)
   struct name in = region(first, PARALLEL);
   for (uint32_t i = 0; i < threads; i++)
     team[i] = implicit(first + i, in, threads);
+}
+
+void begin_team(uint32_t threads, struct name *team)
+{
+  begin();
+  implicit(1, none, 1);
+  fork_team(1, threads, team);
 }
 
 void join_team(uint32_t threads, const struct name *team)

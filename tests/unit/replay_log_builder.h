@@ -2,17 +2,10 @@
 #ifndef TESTS_UNIT_TOLD_H
 #define TESTS_UNIT_TOLD_H
 
-#include "hpcprof-lite/replay/replay.h"
 #include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/replay/replay.h"
 #include "tests/support/compose_log.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/unit.h"
 
 enum row { PROGRAM, PARALLEL, LOOP, TASK, GROUP, CRITICAL, ORDERED, REGION_A, REGION_B, ROWS };
 
@@ -45,6 +38,8 @@ void on_join(uint32_t thread, enum graphlog_op op, struct name task, struct name
 void run_task(uint32_t thread, struct name task, uint64_t work, struct name next);
 void barrier(uint32_t threads, const struct name *team);
 void fork_team(uint32_t first, uint32_t threads, struct name *team);
+/* Begins a program whose first thread forks a team at once. */
+void begin_team(uint32_t threads, struct name *team);
 void join_team(uint32_t threads, const struct name *team);
 void save(enum compose_form form);
 bool replay_file(struct replay_request *request, struct replay_result *result);

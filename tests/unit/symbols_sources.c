@@ -1,9 +1,5 @@
 #include "tests/unit/symbols_sources.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 char directory[64];
 
 /* The line numbers matter: the tests below name them. */

@@ -3,14 +3,7 @@
 #define TESTS_UNIT_SYMBOLS_SOURCES_H
 
 #include "hpcprof-lite/symbols/symbols.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/support/unit.h"
 
 enum { PLACES = 32 };
 

@@ -1,22 +1,9 @@
 /* RT: counts of busy and idle threads, threads in use, blame left with locks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/region.h"
-
-void threads_adopt(void);
-void threads_adopt(void)
-{
-}
+#include "tests/unit/rt_threads.h"
 
 enum { THREADS = 6 };
 static struct thread_state threads[THREADS];
@@ -46,11 +33,8 @@ static int setup(void **state)
   blame_start();
   modules_start("");
   for (uint32_t i = 0; i < THREADS; i++) {
-    struct thread_state *t = &threads[i];
-    memset(t, 0, sizeof *t);
-    t->index = i + 1;
-    t->record = &records[i];
-    assert_true(cct_init(t) && region_register(t) && blame_join(t));
+    rt_thread_init(&threads[i], i + 1, &records[i]);
+    assert_true(blame_join(&threads[i]));
   }
   return 0;
 }
@@ -318,7 +302,7 @@ static void parts_are_exact(void **state)
   assert_int_equal(rt_scale(5, 3, 0), 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(parts_are_exact),
@@ -335,5 +319,5 @@ int main(void)
       cmocka_unit_test_setup(collisions_lose_and_do_not_mix, setup),
       cmocka_unit_test_setup(a_state_is_repaired_at_the_second_sample, setup),
   };
-  return cmocka_run_group_tests_name("blame", tests, NULL, NULL);
+  return UNIT_RUN(argc, argv, "blame", tests, NULL, NULL);
 }

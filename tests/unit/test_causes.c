@@ -1,11 +1,7 @@
 /* The worst contexts: which are found, and what their figures suggest. */
 #include "hpcprof-lite/analysis/causes.h"
 #include "hpcprof-lite/views/derived.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/support/unit.h"
 
 enum { WORK, OVERHEAD, LOCKWAIT, IDLENESS, COLUMNS };
 
@@ -140,7 +136,7 @@ static void test_the_worst_are_few(void **state)
   assert_int_equal(find(IDLENESS), 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_regions_are_judged_by_the_paper),
@@ -149,5 +145,5 @@ int main(void)
       cmocka_unit_test_setup_teardown(test_locks, begin, end),
       cmocka_unit_test_setup_teardown(test_the_worst_are_few, begin, end),
   };
-  return cmocka_run_group_tests_name("causes", tests, NULL, NULL);
+  return UNIT_RUN(argc, argv, "causes", tests, NULL, NULL);
 }

@@ -1,32 +1,10 @@
 /* RT: the arena, a thread's tree, and regions that are resolved late.*/
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/region.h"
-
-void threads_adopt(void);
-void threads_adopt(void)
-{
-}
+#include "tests/unit/rt_threads.h"
 
 static struct thread_state master, worker;
 static struct format_thread records[2];
-
-static void thread_reset(struct thread_state *t, uint32_t index)
-{
-  memset(t, 0, sizeof *t);
-  t->index = index;
-  t->record = &records[index - 1];
-  assert_true(cct_init(t));
-  assert_true(region_register(t));
-}
 
 static int setup(void **state)
 {
@@ -36,8 +14,8 @@ static int setup(void **state)
   rt.epoch = 41;
   memset(records, 0, sizeof records);
   region_start();
-  thread_reset(&master, 1);
-  thread_reset(&worker, 2);
+  rt_thread_init(&master, 1, &records[0]);
+  rt_thread_init(&worker, 2, &records[1]);
   return 0;
 }
 
@@ -219,7 +197,7 @@ static void known_paths_are_used_at_once(void **state)
   assert_null(region_end(&master));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(children_are_found_again, setup),
@@ -231,5 +209,5 @@ int main(void)
       cmocka_unit_test_setup(inner_regions_wait_for_outer_ones, setup),
       cmocka_unit_test_setup(known_paths_are_used_at_once, setup),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return UNIT_RUN(argc, argv, "cct", tests, NULL, NULL);
 }

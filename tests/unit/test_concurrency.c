@@ -1,15 +1,4 @@
 /* RT: what threads share, used by several at once.  Also built with the thread sanitizer: tests/fuzz/races.py. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <pthread.h>
-
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
@@ -20,11 +9,9 @@
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/explicit_task.h"
 #include "hpcrun-lite/rt/span/span.h"
+#include "tests/unit/rt_threads.h"
 
-void threads_adopt(void);
-void threads_adopt(void)
-{
-}
+#include <pthread.h>
 
 enum { THREADS = 4, ROUNDS = 400 };
 static struct thread_state states[THREADS];
@@ -46,12 +33,9 @@ static int setup(void **state)
   task_start();
   span_start();
   for (uint32_t i = 0; i < THREADS; i++) {
-    struct thread_state *t = &states[i];
-    memset(t, 0, sizeof *t);
-    t->index = i + 1;
-    t->record = &records[i];
-    assert_true(cct_init(t) && region_register(t) && blame_join(t));
-    span_start_thread(t);
+    rt_thread_init(&states[i], i + 1, &records[i]);
+    assert_true(blame_join(&states[i]));
+    span_start_thread(&states[i]);
   }
   return 0;
 }
@@ -331,7 +315,7 @@ static void interned(void **state)
     assert_memory_equal(entered[i], entered[0], sizeof entered[0]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(pools, setup),    cmocka_unit_test_setup(chunks, setup),
@@ -339,5 +323,5 @@ int main(void)
       cmocka_unit_test_setup(regions, setup),  cmocka_unit_test_setup(blames, setup),
       cmocka_unit_test_setup(interned, setup),
   };
-  return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
+  return UNIT_RUN(argc, argv, "concurrency", tests, NULL, NULL);
 }

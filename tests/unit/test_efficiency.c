@@ -1,10 +1,6 @@
 /* Efficiencies against their closed forms. */
 #include "hpcprof-lite/analysis/efficiency.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/support/unit.h"
 
 #include <math.h>
 
@@ -224,7 +220,7 @@ static void test_more_work_than_time(void **state)
   expect_part(&efficiency, EFFICIENCY_LOCKWAIT, 0, 1);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_losses_add_up),
@@ -237,5 +233,5 @@ int main(void)
       cmocka_unit_test(test_more_work_than_time),
       cmocka_unit_test(test_hostile_values_stay_in_range),
   };
-  return cmocka_run_group_tests_name("efficiency", tests, NULL, NULL);
+  return UNIT_RUN(argc, argv, "efficiency", tests, NULL, NULL);
 }

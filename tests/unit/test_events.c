@@ -1,13 +1,8 @@
 /* Event specifications: names, aliases, rates, periods, lists, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <linux/perf_event.h>
-#include <string.h>
-
 #include "common/events.h"
+#include "tests/support/unit.h"
+
+#include <linux/perf_event.h>
 
 static struct event parse(const char *text)
 {
@@ -119,7 +114,7 @@ static void lists(void **state)
   assert_non_null(strstr(message, "more than 8"));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(times_have_a_frequency_and_its_period),
@@ -129,5 +124,5 @@ int main(void)
       cmocka_unit_test(bad_ones_are_refused_with_a_reason),
       cmocka_unit_test(lists),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return UNIT_RUN(argc, argv, "events", tests, NULL, NULL);
 }

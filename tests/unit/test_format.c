@@ -1,16 +1,9 @@
 /* The measurement format: what is packed comes back, and nothing damaged does. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "common/format.h"
+#include "tests/support/unit.h"
 
-#include <cmocka.h>
 #include <libdeflate.h>
 #include <zstd.h>
-
-#include "common/format.h"
 
 enum { NODES = 300, OUT_SIZE = 1 << 16 };
 
@@ -177,7 +170,7 @@ static void checksums_are_those_of_the_catalogue(void **state)
   assert_int_equal(libdeflate_crc32(0, "123456789", 9), 0xcbf43926);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(checksums_are_those_of_the_catalogue), cmocka_unit_test(packed_chunks_come_back),
@@ -185,5 +178,5 @@ int main(void)
       cmocka_unit_test(every_flipped_bit_is_noticed),         cmocka_unit_test(reading_goes_on_behind_damage),
       cmocka_unit_test(impossible_sizes_are_refused),         cmocka_unit_test(records_of_other_lengths_are_adapted),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return UNIT_RUN(argc, argv, "format", tests, NULL, NULL);
 }

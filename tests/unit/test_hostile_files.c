@@ -7,17 +7,10 @@
 #include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/views/topdown.h"
 #include "tests/support/compose_log.h"
+#include "tests/support/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <zstd.h>
 
 /* Sanitizers take ten times as long: under them one in so many bits and lengths. */
@@ -461,7 +454,7 @@ static int remove_directory(void **state)
   return rmdir(directory);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   static enum compose_form packed = COMPOSE_PACKED, zstd = COMPOSE_ZSTD, live = COMPOSE_LIVE;
   static bool forwards = false, backwards = true;
@@ -489,5 +482,5 @@ int main(void)
       cmocka_unit_test(test_files_of_holes),
       cmocka_unit_test(test_parts_too_small_to_spread_over),
   };
-  return cmocka_run_group_tests_name("hostile", tests, make_directory, remove_directory);
+  return UNIT_RUN(argc, argv, "hostile_files", tests, make_directory, remove_directory);
 }

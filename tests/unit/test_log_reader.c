@@ -3,10 +3,6 @@
 #include "hpcprof-lite/replay/joins.h"
 #include "tests/unit/replay_log_builder.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void test_chunks_are_put_together(void **state)
 {
   (void)state;
@@ -223,7 +219,7 @@ static void test_trails_keep_their_sums(void **state)
   contributions_release(&contributions);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(test_chunks_are_put_together, end),
@@ -236,5 +232,5 @@ int main(void)
       cmocka_unit_test(test_a_map_forgets_what_is_removed),
       cmocka_unit_test(test_trails_keep_their_sums),
   };
-  return cmocka_run_group_tests_name("streams", tests, NULL, NULL);
+  return UNIT_RUN(argc, argv, "log_reader", tests, NULL, NULL);
 }

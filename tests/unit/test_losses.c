@@ -2,16 +2,9 @@
  * doc/reliability.md, and, where samples of a thread are concerned, in the threads' view. */
 #include "hpcrun-lite/process/losses.h"
 #include "tests/support/compose_measurement.h"
+#include "tests/support/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { OF_PROCESS = 3, OF_THREAD = 4 };
 
@@ -151,9 +144,8 @@ static void the_line_has_room_for_all(void **state)
 static void each_is_documented(void **state)
 {
   char path[4096];
-  const char *source = getenv("HPCRUN_LITE_TEST_SOURCE");
   (void)state;
-  snprintf(path, sizeof path, "%s/doc/reliability.md", source ? source : ".");
+  snprintf(path, sizeof path, "%s/doc/reliability.md", unit_source());
   FILE *file = fopen(path, "r");
   assert_non_null(file);
   printed[fread(printed, 1, sizeof printed - 1, file)] = 0;
@@ -178,7 +170,7 @@ static int remove_directory(void **state)
   return rmdir(directory);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_has_a_name_and_a_remedy),
@@ -189,5 +181,5 @@ int main(void)
       cmocka_unit_test(the_line_has_room_for_all),
       cmocka_unit_test(each_is_documented),
   };
-  return cmocka_run_group_tests_name("losses", tests, make_directory, remove_directory);
+  return UNIT_RUN(argc, argv, "losses", tests, make_directory, remove_directory);
 }

@@ -1,13 +1,10 @@
 /* RT: tables in the live file: when they move there, when not, and what becomes of places that cannot be used. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "hpcrun-lite/rt/core/arena.h"
+#include "hpcrun-lite/rt/core/mapped.h"
+#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/core/sys.h"
+#include "tests/unit/rt_threads.h"
 
-#include <cmocka.h>
 #include <dirent.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -17,17 +14,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include "hpcrun-lite/rt/core/arena.h"
-#include "hpcrun-lite/rt/core/mapped.h"
-#include "hpcrun-lite/rt/core/rt.h"
-#include "hpcrun-lite/rt/core/sys.h"
-
-void threads_adopt(void);
-void threads_adopt(void)
-{
-}
 
 enum { PART = 64 << 10, THREADS = 4, ROUNDS = 40000 };
 
@@ -384,7 +370,7 @@ static int remove_directory(void **state)
   return rmdir(directory);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_tables_move_into_the_file_once, setup),
@@ -398,5 +384,5 @@ int main(void)
       cmocka_unit_test_setup(test_a_number_that_is_the_programs_is_left_alone, setup),
       cmocka_unit_test_setup(test_numbers_are_taken_at_any_moment, setup),
   };
-  return cmocka_run_group_tests_name("mapped", tests, make_directory, remove_directory);
+  return UNIT_RUN(argc, argv, "mapped", tests, make_directory, remove_directory);
 }

@@ -4,15 +4,7 @@
 #include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/views/topdown.h"
 #include "tests/support/compose_measurement.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "tests/support/unit.h"
 
 static char directory[] = "/tmp/hpcrun-lite-merge-XXXXXX";
 static struct compose compose;
@@ -455,7 +447,7 @@ static int remove_directory(void **state)
   return rmdir(directory);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_link_joins_the_creator),
@@ -472,5 +464,5 @@ int main(void)
       cmocka_unit_test(test_idleness_saturates),
       cmocka_unit_test(test_no_idleness_without_its_sums),
   };
-  return cmocka_run_group_tests_name("merge", tests, make_directory, remove_directory);
+  return UNIT_RUN(argc, argv, "merge", tests, make_directory, remove_directory);
 }

@@ -3,16 +3,9 @@
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/ranks/ranks.h"
+#include "tests/support/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { RANKS_MAX = 7, HANG_S = 60 };
 
@@ -128,12 +121,11 @@ static uint32_t files;
 static int find_files(void **state)
 {
   (void)state;
-  const char *source = getenv("HPCRUN_LITE_TEST_SOURCE");
   static const char *const names[] = {"two", "blames", "graphs", "truncated", "recorded", "empty"};
   char *directories[sizeof names / sizeof *names];
   struct problems problems = {0};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    assert_true(asprintf(&directories[i], "%s/tests/golden/%s", source ? source : ".", names[i]) > 0);
+    assert_true(asprintf(&directories[i], "%s/tests/golden/%s", unit_source(), names[i]) > 0);
   assert_int_equal(find_measurements(directories, sizeof names / sizeof *names, &problems, &paths, &files), 0);
   assert_true(files > RANKS_MAX && !problems.count);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -253,10 +245,10 @@ static void test_nothing_to_do(void **state)
   }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_together_as_alone),
                                      cmocka_unit_test(test_a_failure_anywhere_reaches_the_first),
                                      cmocka_unit_test(test_nothing_to_do)};
-  return cmocka_run_group_tests(tests, find_files, forget_files);
+  return UNIT_RUN(argc, argv, "ranks", tests, find_files, forget_files);
 }

@@ -7,16 +7,9 @@
 #include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/views/topdown.h"
 #include "tests/support/compose_measurement.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/support/unit.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { ROUNDS = 1500 };
 
@@ -222,7 +215,7 @@ static int remove_file(void **state)
   return unlink(path);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   static enum compose_form packed = COMPOSE_PACKED, zstd = COMPOSE_ZSTD, live = COMPOSE_LIVE;
   const struct CMUnitTest tests[] = {
@@ -235,5 +228,5 @@ int main(void)
       cmocka_unit_test_prestate(test_every_length, &packed),
       cmocka_unit_test_prestate(test_every_length, &live),
   };
-  return cmocka_run_group_tests_name("read", tests, make_file, remove_file);
+  return UNIT_RUN(argc, argv, "read", tests, make_file, remove_file);
 }

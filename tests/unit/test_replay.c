@@ -3,8 +3,6 @@
 #include "tests/unit/replay_log_builder.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- closed forms: doc/parallelism.md ---- */
 
@@ -26,9 +24,7 @@ static void test_threads_enter_a_loop_at_different_times(void **state)
 {
   (void)state;
   struct name team[2];
-  begin();
-  implicit(1, none, 1);
-  fork_team(1, 2, team);
+  begin_team(2, team);
   u(2, 100);
   for (uint32_t thread = 1; thread <= 2; thread++) {
     put(thread, GRAPHLOG_LOOP, LOOP, 3);
@@ -49,9 +45,7 @@ static void test_a_thread_may_be_a_barrier_ahead(void **state)
 {
   (void)state;
   struct name team[2];
-  begin();
-  implicit(1, none, 1);
-  fork_team(1, 2, team);
+  begin_team(2, team);
   wait_begin(1, team[0], GRAPHLOG_BARRIER);
   wait_begin(2, team[1], GRAPHLOG_BARRIER);
   wait_end(1, team[0], GRAPHLOG_BARRIER);
@@ -70,9 +64,7 @@ static void test_the_same_loop_again_and_again(void **state)
 {
   (void)state;
   struct name team[2];
-  begin();
-  implicit(1, none, 1);
-  fork_team(1, 2, team);
+  begin_team(2, team);
   for (int i = 0; i < 10; i++) {
     chunks(2, team, 4, ten);
     barrier(2, team);
@@ -190,9 +182,7 @@ static void test_a_region_waits_for_all_its_tasks(void **state)
 {
   (void)state;
   struct name team[2];
-  begin();
-  implicit(1, none, 1);
-  fork_team(1, 2, team);
+  begin_team(2, team);
   u(1, 1);
   struct name outer = task(1, team[0], 0);
   on_task(1, GRAPHLOG_SWITCH, outer);
@@ -216,9 +206,7 @@ static void test_ordered(void **state)
 {
   (void)state;
   struct name team[2];
-  begin();
-  implicit(1, none, 1);
-  fork_team(1, 2, team);
+  begin_team(2, team);
   for (uint32_t i = 0; i < 2; i++)
     put(team[i].thread, GRAPHLOG_LOOP, LOOP, 10);
   struct name join = new_join(1);
@@ -275,9 +263,7 @@ static void test_regions_within_a_region(void **state)
   (void)state;
   static const uint32_t threads = 3;
   struct name team[3], inner[2];
-  begin();
-  implicit(1, none, 1);
-  fork_team(1, threads, team);
+  begin_team(threads, team);
   for (uint32_t k = 0; k < threads; k++) {
     uint32_t thread = k + 1;
     u(thread, 2);
@@ -298,9 +284,7 @@ static void test_who_is_waited_for_is_serial(void **state)
 {
   (void)state;
   struct name team[1];
-  begin();
-  implicit(1, none, 1);
-  fork_team(1, 1, team);
+  begin_team(1, team);
   u(1, 1);
   struct name waited = task(1, team[0], GRAPHLOG_SERIAL);
   run_task(1, waited, 10, team[0]);
@@ -315,9 +299,7 @@ static void test_costs_burden_the_span(void **state)
 {
   (void)state;
   struct name team[2];
-  begin();
-  implicit(1, none, 1);
-  fork_team(1, 2, team);
+  begin_team(2, team);
   struct name made_task = task(1, team[0], 0);
   run_task(1, made_task, 10, team[0]);
   run_task(1, task(1, team[0], GRAPHLOG_SERIAL), 15, team[0]); /* it costs nothing more */
@@ -386,9 +368,7 @@ static void test_a_selection_covers_what_is_created_in_it(void **state)
 {
   (void)state;
   struct name team[2];
-  begin();
-  implicit(1, none, 1);
-  fork_team(1, 2, team);
+  begin_team(2, team);
   put(1, GRAPHLOG_SCOPE, REGION_A);
   struct name made_task = task(1, team[0], 0);
   put(1, GRAPHLOG_SCOPE_END);
@@ -465,9 +445,7 @@ static void test_constructs_without_samples(void **state)
 static void fork_join(uint32_t count)
 {
   struct name team[2];
-  begin();
-  implicit(1, none, 1);
-  fork_team(1, 2, team);
+  begin_team(2, team);
   chunks(2, team, count, ten);
   join_team(2, team);
 }
@@ -588,7 +566,7 @@ static void test_who_waits_in_vain_goes_on(void **state)
   assert_int_equal(result.lost_joins, 2);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(test_a_loop, end),
@@ -615,5 +593,5 @@ int main(void)
       cmocka_unit_test_teardown(test_who_is_ahead_is_held_back, end),
       cmocka_unit_test_teardown(test_who_waits_in_vain_goes_on, end),
   };
-  return cmocka_run_group_tests_name("replay", tests, NULL, NULL);
+  return UNIT_RUN(argc, argv, "replay", tests, NULL, NULL);
 }

@@ -2,15 +2,9 @@
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/ranks/serialisation.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/support/unit.h"
 
 #include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { FILES_MAX = 128, PARTS_MAX = 6, LINE = 4096, DAMAGED = 3000 };
 
@@ -21,11 +15,10 @@ static char *expected;
 static int find_files(void **state)
 {
   (void)state;
-  const char *source = getenv("HPCRUN_LITE_TEST_SOURCE");
   char *golden, *directories[FILES_MAX] = {0}, **found;
   size_t count = 0;
   struct problems problems = {0};
-  assert_true(asprintf(&golden, "%s/tests/golden", source ? source : ".") > 0);
+  assert_true(asprintf(&golden, "%s/tests/golden", unit_source()) > 0);
   DIR *stream = opendir(golden);
   assert_non_null(stream);
   for (struct dirent *entry; (entry = readdir(stream));)
@@ -292,10 +285,10 @@ static void test_other_builds_are_refused(void **state)
   serialisation_release(&message);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_parts_come_together), cmocka_unit_test(test_a_bare_profile_keeps_its_numbers),
       cmocka_unit_test(test_damage_is_survived), cmocka_unit_test(test_other_builds_are_refused)};
-  return cmocka_run_group_tests(tests, find_files, forget_files);
+  return UNIT_RUN(argc, argv, "serialisation", tests, find_files, forget_files);
 }

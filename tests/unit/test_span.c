@@ -1,13 +1,4 @@
 /* RT: records that come and go, critical paths, joins, dependences, instances of constructs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/pool.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
@@ -17,22 +8,14 @@
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/explicit_task.h"
 #include "hpcrun-lite/rt/span/span.h"
-
-void threads_adopt(void);
-void threads_adopt(void)
-{
-}
+#include "tests/unit/rt_threads.h"
 
 static struct thread_state one, two;
 static struct format_thread records[2];
 
 static void thread_reset(struct thread_state *t, uint32_t index)
 {
-  memset(t, 0, sizeof *t);
-  t->index = index;
-  t->live_slot = index - 1;
-  t->record = &records[index - 1];
-  assert_true(cct_init(t) && region_register(t));
+  rt_thread_init(t, index, &records[index - 1]);
   span_start_thread(t);
 }
 
@@ -266,7 +249,7 @@ static void a_task_beside_its_parent(void **state)
   assert_int_equal(one.total_work + two.total_work, 16);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(records_are_handed_out_once, setup),
@@ -278,5 +261,5 @@ int main(void)
       cmocka_unit_test_setup(instances_nest_and_recursion_counts_once, setup),
       cmocka_unit_test_setup(a_task_beside_its_parent, setup),
   };
-  return cmocka_run_group_tests_name("graph", tests, NULL, NULL);
+  return UNIT_RUN(argc, argv, "span", tests, NULL, NULL);
 }

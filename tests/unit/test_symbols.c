@@ -4,9 +4,6 @@
 #include "hpcprof-lite/symbols/symbols_ranges.h"
 #include "tests/unit/symbols_sources.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 static void expect_place(const struct symbols_place *place, const char *function, uint32_t line, uint32_t decl_line,
@@ -495,7 +492,7 @@ static void what_is_no_program_is_refused(void **state)
   expect_refused(path_of("narrow"), "32-bit");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(inlined_chains_are_found),
@@ -521,5 +518,5 @@ int main(void)
       cmocka_unit_test(a_linked_debug_file_must_have_the_right_checksum),
       cmocka_unit_test(what_is_no_program_is_refused),
   };
-  return cmocka_run_group_tests(tests, make_directory, remove_directory);
+  return UNIT_RUN(argc, argv, "symbols", tests, make_directory, remove_directory);
 }

@@ -9,11 +9,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* Opens a damaged file and asks for many addresses: whatever it answers, it must not crash, and must not take its
  * time. */
@@ -337,7 +333,7 @@ static void threads_may_share_an_index(void **state)
   symbols_free(symbols);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(truncated_files_are_survived),
@@ -348,5 +344,5 @@ int main(void)
       cmocka_unit_test(damaged_indexes_are_survived),
       cmocka_unit_test(threads_may_share_an_index),
   };
-  return cmocka_run_group_tests(tests, make_directory, remove_directory);
+  return UNIT_RUN(argc, argv, "symbols_damage", tests, make_directory, remove_directory);
 }

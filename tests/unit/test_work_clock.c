@@ -1,11 +1,10 @@
 /* RT: work in CPU time by each kind of witness, also of a thread that sleeps or is preempted; counters. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/sampling/sample.h"
+#include "hpcrun-lite/rt/span/work_clock.h"
+#include "tests/support/deny_perf_event.h"
+#include "tests/unit/rt_threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +13,6 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/rseq.h>
@@ -22,16 +20,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
-#include <unistd.h>
-
-#include "hpcrun-lite/rt/core/sys.h"
-#include "hpcrun-lite/rt/sampling/sample.h"
-#include "hpcrun-lite/rt/span/work_clock.h"
-
-void threads_adopt(void);
-void threads_adopt(void)
-{
-}
 
 static struct thread_state one;
 static struct format_thread record;
@@ -138,15 +126,7 @@ static void by_a_page(void **state)
 /* From here on perf_event is forbidden. */
 static int forbid(void **state)
 {
-  struct sock_filter rules[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  struct sock_fprog filter = {sizeof rules / sizeof *rules, rules};
-  assert_int_equal(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-  assert_int_equal(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+  assert_int_equal(deny_perf_event(), 0);
   return setup(state);
 }
 
@@ -457,7 +437,7 @@ static void what_a_rest_owes_at_the_end_is_the_tools(void **state)
   rt.event_count = 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   calibrate();
   const struct CMUnitTest tests[] = {
@@ -475,5 +455,5 @@ int main(void)
       cmocka_unit_test_setup(a_signal_moves_the_witness, setup),
       cmocka_unit_test_setup(the_programs_own_sequence_is_left_alone, setup),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return UNIT_RUN(argc, argv, "work_clock", tests, NULL, NULL);
 }

@@ -7,16 +7,9 @@
 #include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/views/topdown.h"
 #include "tests/support/compose_measurement.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/support/unit.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { FILES_MAX = 3 };
 
@@ -302,7 +295,7 @@ static void test_speedup_is_bounded(void **state)
   assert_true(speedup_of(10, 100, 100, 4).rows[3].estimate == 1); /* work that was lost */
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_parts_without_a_context_are_spread_exactly),
@@ -313,5 +306,5 @@ int main(void)
       cmocka_unit_test(test_scenarios_are_parsed),
       cmocka_unit_test(test_speedup_is_bounded),
   };
-  return cmocka_run_group_tests_name("parallelism", tests, NULL, NULL);
+  return UNIT_RUN(argc, argv, "workspan", tests, NULL, NULL);
 }

@@ -3,8 +3,6 @@
 
 #include "burn.h"
 
-#define NOINLINE __attribute__((noinline))
-
 NOINLINE double leaf(double seconds)
 {
   return burn(seconds) + 1;

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""hpcprof-lite on the golden measurements: every view and format is as expected, to the byte.
+
+Usage: golden.py [--update] [-k CASE]     (--update: writes the expected files anew, from what the program prints; look at
+                                          the difference before you keep it)"""
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from report import VIEWS, contents, golden_report, golden_rows as rows
+from tap import GOLDEN, case, main
+
+SOUND = ("basic", "zstd", "live", "two", "events", "blame", "blames", "huge", "plain", "waits", "graph", "graphs",
+         "units", "recorded", "recorded-time")
+BAD = ("hostile", "truncated", "flipped", "version", "empty", "foreign", "lies")
+TREES = ("topdown", "bottomup", "flat")
+PATHS = ("parallelism", "critical-path", "whatif", "speedup")
+FOUR = ("work", "overhead", "lockwait", "idleness")
+
+
+def expected():
+    """The expected files: name → (arguments, exit status, stream)."""
+    table = {}
+    for view in VIEWS:
+        table[f"basic.{view}.txt"] = (("-q", "--view", view, "basic"), 0, "stdout")
+        table[f"two.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "two"), 0, "stdout")
+        table[f"blame.{view}.txt"] = (("-q", "--view", view, "blame"), 0, "stdout")
+        table[f"blame.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "blame"), 0, "stdout")
+        table[f"graph.{view}.txt"] = (("-q", "--view", view, "graph"), 0, "stdout")
+        table[f"graph.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "graph"), 0, "stdout")
+    table["alone.efficiency.txt"] = (("-q", "--view", "efficiency", "blame", "alone"), 0, "stdout")
+    table["alone.efficiency.csv"] = (("-q", "--view", "efficiency", "-f", "csv", "alone", "blame"), 0, "stdout")
+    for view in PATHS:
+        table[f"graphs.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "graphs"), 0, "stdout")
+        table[f"units.{view}.txt"] = (("-q", "--view", view, "units"), 0, "stdout")
+        table[f"lies.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "lies"), 1, "stdout")
+    table["events.topdown.csv"] = (("-q", "--view", "topdown", "-f", "csv", "events"), 0, "stdout")
+    table["events.topdown.json"] = (("-q", "--view", "topdown", "-f", "json", "events"), 0, "stdout")
+    under = ("-q", "--view", "parallelism", "--what-if", "@update=16")
+    for name, status in (("recorded", 0), ("recorded-time", 0), ("recorded-lies", 1)):
+        for form in ("txt", "csv"):
+            options = () if form == "txt" else ("-f", "csv")
+            for view in ("whatif", "speedup"):
+                table[f"{name}.{view}.{form}"] = (("-q", "--view", view, *options, name), status, "stdout")
+            table[f"{name}.scenario.{form}"] = ((*under, *options, name), status, "stdout")
+    table["recorded.whatif.json"] = (("-q", "--view", "whatif", "-f", "json", "recorded"), 0, "stdout")
+    table["recorded.speedup.json"] = (("-q", "--view", "speedup", "-f", "json", "recorded"), 0, "stdout")
+    table["recorded-lies.err"] = (("-q", "--view", "whatif", "recorded-lies"), 1, "stderr")
+    for name in BAD:
+        arguments = ("-q", "--view", "topdown", "-f", "csv", name)
+        table[f"{name}.topdown.csv"] = (arguments, 1, "stdout")
+        table[f"{name}.err"] = (arguments, 1, "stderr")
+    return table
+
+
+def golden_file(name):
+    """An expected file stands beside the measurement that it begins with."""
+    return os.path.join(GOLDEN, name.split(".")[0], name)
+
+
+@case
+def output_is_as_expected(_):
+    for name, (arguments, status, stream) in expected().items():
+        done = golden_report(*arguments)
+        assert done.returncode == status, (name, done)
+        assert getattr(done, stream) == contents(golden_file(name)), (name, getattr(done, stream).decode(errors="replace"))
+
+
+@case
+def all_forms_of_a_measurement_are_read_alike(_):
+    for view in VIEWS:
+        plain = golden_report("-q", "--view", view, "-f", "csv", "basic").stdout
+        assert plain
+        for form in ("zstd", "live"):
+            assert golden_report("-q", "--view", view, "-f", "csv", form).stdout == plain, (view, form)
+
+
+@case
+def threads_and_order_do_not_matter(_):
+    for view in VIEWS:
+        one = golden_report("-q", "-j", "1", "--view", view, "-f", "json", "two", "events")
+        many = golden_report("-q", "-j", "4", "--view", view, "-f", "json", "events", "two", "two")
+        assert one.returncode == many.returncode == 0 and one.stdout
+        assert one.stdout == many.stdout, view
+        one = golden_report("-q", "-j", "1", "--view", view, "-f", "json", "two", "blames", "graphs")
+        many = golden_report("-q", "-j", "4", "--view", view, "-f", "json", "graphs", "blames", "two")
+        assert one.returncode == many.returncode == 0 and one.stdout == many.stdout, view
+
+
+@case
+def exclusive_values_add_up(_):
+    for name in SOUND[:4] + ("blame", "blames"):
+        for view in TREES:
+            for lines in ((), ("--lines",)):
+                table = rows("--view", view, *lines, name)
+                kinds = FOUR if name.startswith("blame") else ("work", "overhead")
+                for kind in kinds:
+                    level = table if view != "bottomup" else [row for row in table if row["depth"] in ("0", "1")]
+                    total = sum(round(float(row[f"{kind}_excl_s"]) * 1e9) for row in level)
+                    assert total == round(float(table[0][f"{kind}_incl_s"]) * 1e9), (name, view, kind)
+
+
+@case
+def rows_stand_below_their_parents(_):
+    for view in TREES:
+        depths = {}
+        for row in rows("--view", view, "two"):
+            assert row["id"] not in depths
+            if row["parent_id"]:
+                assert depths[row["parent_id"]] == int(row["depth"]) - 1
+            else:
+                assert row["kind"] == "root" and not depths
+            depths[row["id"]] = int(row["depth"])
+
+
+@case
+def columns_without_a_measurement_are_empty(_):
+    for row in rows("--view", "topdown", "two"):
+        for column in ("lockwait_incl_s", "idleness_excl_s", "abs_idleness_pct", "critical_path_incl"):
+            assert row[column] == "", row
+    for row in rows("--view", "topdown", "blame"):
+        assert row["critical_path_incl"] == "" != row["idleness_excl_s"], row
+    done = golden_report("-q", "--view", "topdown", "-f", "json", "two")
+    assert json.loads(done.stdout)["rows"][0]["rel_idleness_pct"] is None
+
+
+@case
+def json_has_the_columns_of_csv(_):
+    for name in SOUND:
+        for view in VIEWS:
+            done = golden_report("-q", "--view", view, "-f", "json", name)
+            data = json.loads(done.stdout.decode("utf-8"))
+            table = rows("--view", view, name)
+            header = golden_report("-q", "--view", view, "-f", "csv", name).stdout.decode().splitlines()[0]
+            assert data["view"] == view and ",".join(data["columns"]) == header
+            assert len(data["rows"]) == len(table)
+            for line, record in zip(table, data["rows"]):
+                assert list(record) == data["columns"]
+                assert all(value is None or str(value).strip() or not line[key] for key, value in record.items())
+
+
+@case
+def a_legend_is_one_line_without_the_option(_):
+    for view in VIEWS:
+        for name in ("blame", "graph", "recorded", "units", "basic", "plain"):
+            short, full = (golden_report("-q", "--view", view, *more, name).stdout.decode().splitlines() for more in ((), ("--legend",)))
+            hints = [line for line in short if line.endswith(("; see --legend", "(--legend explains the columns)"))]
+            assert len(hints) <= 1 and not any("--legend" in line for line in full), (view, name)
+            assert (len(full) > len(short)) == bool(hints), (view, name)
+            assert max(map(len, short + full)) <= 80, (view, name)
+    csv = golden_report("-q", "-f", "csv", "blame").stdout
+    assert golden_report("-q", "-f", "csv", "--legend", "blame").stdout == csv
+
+
+@case
+def text_fits_80_columns(_):
+    for name in SOUND + BAD[:3]:
+        for view in VIEWS:
+            for locale in ("C", "C.UTF-8"):
+                done = golden_report("-q", "--view", view, name, LC_ALL=locale)
+                for line in done.stdout.decode("utf-8").splitlines():
+                    assert len(line) <= 80 and line == line.rstrip(), (view, line)
+                assert b"\x1b" not in done.stdout
+                assert locale != "C" or done.stdout.isascii()
+
+
+@case
+def names_have_enough_columns(_):
+    for names in (("blame",), ("blame", "two"), ("two",)):
+        for view in TREES:
+            lines = golden_report("-q", "--view", view, *names).stdout.decode().splitlines()
+            assert 0 < lines[0].index(" Name") < 50, lines[0]
+            assert ("Idle%  Rel%" in lines[0] and "Lock%" in lines[0]) == ("blame" in names)
+            assert any("too narrow for some columns" in line for line in lines) == (len(names) == 2)
+
+
+def update():
+    """Writes the expected files."""
+    for name, (arguments, _, stream) in expected().items():
+        with open(golden_file(name), "wb") as file:
+            file.write(getattr(golden_report(*arguments), stream))
+
+
+if "--update" in sys.argv:
+    update()
+else:
+    main()

@@ -1,0 +1,25 @@
+/* Threads of RT as its unit tests make them: states and records, without a program that runs. */
+#ifndef TESTS_UNIT_RT_THREADS_H
+#define TESTS_UNIT_RT_THREADS_H
+
+#include "hpcrun-lite/rt/sampling/cct.h"
+#include "hpcrun-lite/rt/sampling/region.h"
+#include "tests/support/unit.h"
+
+/* CTL defines it; RT calls it for threads that the runtime has made without pthread_create(). */
+void threads_adopt(void);
+void threads_adopt(void)
+{
+}
+
+/* Makes a thread with empty tables, whose record is at `record`. */
+static inline void rt_thread_init(struct thread_state *t, uint32_t index, struct format_thread *record)
+{
+  memset(t, 0, sizeof *t);
+  t->index = index;
+  t->live_slot = index - 1;
+  t->record = record;
+  assert_true(cct_init(t) && region_register(t));
+}
+
+#endif
