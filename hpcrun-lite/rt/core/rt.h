@@ -145,7 +145,7 @@ struct row_cache {
  * rt/span/explicit_task.h's. */
 enum { RT_TASK_WAITING = 1, RT_TASK_NEW = 2, RT_TASK_INDEX_SHIFT = 2, RT_TASK_TAG_SHIFT = 34 };
 
-/* What the thread does, as the runtime's callbacks say.  Writer: the thread itself, byte by byte, by rt_flag();
+/* What the thread does, as the runtime's callbacks say.  Writer: the thread itself, byte by byte, by rt_set_flag();
  * readers: all threads, the four bytes at once, relaxed: they are counted, and nothing else is read by what they say.
  */
 struct activity {
@@ -259,7 +259,7 @@ static inline struct thread_state *rt_thread(void)
   return __builtin_expect(rt_home.ours, 1) ? rt_self : NULL;
 }
 
-static inline void rt_flag(bool *flag, bool value)
+static inline void rt_set_flag(bool *flag, bool value)
 {
   __atomic_store_n(flag, value, __ATOMIC_RELAXED);
 }
@@ -347,7 +347,7 @@ static inline uint64_t rt_set_idle(struct thread_state *t, bool idle)
     t->idle_since = now;
   else
     t->idle_ticks += now - t->idle_since;
-  rt_flag(&t->activity.idle, idle);
+  rt_set_flag(&t->activity.idle, idle);
   t->changes++;
   return now;
 }
@@ -361,7 +361,7 @@ static inline uint64_t rt_set_lockwait(struct thread_state *t, bool lockwait)
     t->lock_since = now;
   else
     t->lockwait_ticks += now - t->lock_since;
-  rt_flag(&t->activity.lockwait, lockwait);
+  rt_set_flag(&t->activity.lockwait, lockwait);
   t->changes++;
   return now;
 }

@@ -251,10 +251,10 @@ size_t sys_write_at(const struct sys_own *own, uint64_t offset, const void *byte
   size_t done = 0;
   *error = 0;
   for (int i = 0; i < TRIES && done < size_bytes && (!*error || *error == EINTR); i++) {
-    const char *rest = (const char *)bytes + done;
+    const char *remaining = (const char *)bytes + done;
     long got = -EBADF;
     if (sys_is_own(own))
-      got = call6(SYS_pwrite64, own->fd, (long)rest, (long)(size_bytes - done), (long)(offset + done), 0, 0);
+      got = call6(SYS_pwrite64, own->fd, (long)remaining, (long)(size_bytes - done), (long)(offset + done), 0, 0);
     if (got > 0 && !sys_is_own(own))
       got = -EBADF;
     *error = got < 0 ? (int)-got : got == 0 ? EIO : 0;

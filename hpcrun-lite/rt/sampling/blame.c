@@ -69,7 +69,7 @@ void blame_openmp_begin(struct thread_state *t, bool worker)
   t->worker = worker;
   blame_unblock(t);
   blame_in_use(!worker);
-  rt_flag(&t->activity.openmp, true);
+  rt_set_flag(&t->activity.openmp, true);
 }
 
 void blame_openmp_end(struct thread_state *t)
@@ -78,7 +78,7 @@ void blame_openmp_end(struct thread_state *t)
     return;
   blame_unblock(t);
   blame_in_use(-!t->worker);
-  rt_flag(&t->activity.openmp, false);
+  rt_set_flag(&t->activity.openmp, false);
 }
 
 bool blame_block(struct thread_state *t)
@@ -87,7 +87,7 @@ bool blame_block(struct thread_state *t)
   if (activity->idle || activity->lockwait || activity->blocked)
     return false;
   t->blocked_since = rt_ticks();
-  rt_flag(&activity->blocked, true);
+  rt_set_flag(&activity->blocked, true);
   if (rt.wall)
     t->sums_at_block = (struct blame){.time_ns = atomic_load(&sampled_ns),
                                       .per_busy_ns = atomic_load(&sampled_per_busy_ns),
@@ -106,7 +106,7 @@ void blame_unblock(struct thread_state *t)
     t->slept = true;
   else if (t->activity.openmp)
     blame_in_use(1);
-  rt_flag(&t->activity.blocked, false);
+  rt_set_flag(&t->activity.blocked, false);
   t->blocked_ticks += rt_ticks() - t->blocked_since;
   t->changes++;
 }
