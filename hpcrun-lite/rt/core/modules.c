@@ -11,12 +11,12 @@
 
 enum { MODULES_FIRST = 32, STRINGS_FIRST = 4096, LOCK_TRIES = 100000, MODULE_PATH_MAX = 4096, CACHE_SIZE = 16 };
 
-static struct table modules, strings; /* grow under the lock; see rt/arena.h */
+static struct table modules, strings; /* grow under the lock: see struct table */
 static atomic_flag lock = ATOMIC_FLAG_INIT;
 static const char *executable_path;
 
-/* A holder is in RT or CTL code with all our signals refused, hence runs on and lets go soon, unless it is not
- * scheduled. */
+/* The holder is inside rt_enter(), so no handler of ours delays it: it releases the lock soon unless the system has
+ * switched it out. */
 static bool lock_take(void)
 {
   for (int i = 0; i < LOCK_TRIES; i++) {
@@ -71,7 +71,7 @@ const char *modules_path(const struct format_module *module)
   return table_at(&strings, module->path);
 }
 
-/* Takes the build id from the notes of a mapped module: the file may be gone when the report is made. */
+/* Reads the build id from the notes of the mapped module: the file may no longer exist when the report is made. */
 static void read_build_id(struct format_module *module)
 {
   Elf64_Ehdr head;
@@ -122,7 +122,7 @@ static uint32_t flags_of(const char *path, uint64_t start)
   return start == getauxval(AT_SYSINFO_EHDR) ? FORMAT_MODULE_VDSO : 0;
 }
 
-/* The record that fits, if there is one already. */
+/* Finds the entry of a module that is already in the table. */
 static const struct format_module *find_entry(uint64_t start, uint64_t end, const char *path, uint32_t *index)
 {
   uint32_t count = __atomic_load_n(&modules.count, __ATOMIC_ACQUIRE);
@@ -136,6 +136,7 @@ static const struct format_module *find_entry(uint64_t start, uint64_t end, cons
   return NULL;
 }
 
+/* Returns the module's entry, added if it is missing. */
 static const struct format_module *add_entry(uint64_t start, uint64_t end, uint64_t base, const char *path,
                                              uint32_t flags, uint32_t *index)
 {
@@ -156,7 +157,7 @@ static const struct format_module *add_entry(uint64_t start, uint64_t end, uint6
   return found;
 }
 
-/* A library that was opened by a relative path: made absolute while the working directory is likely still the same. */
+/* Makes a library's relative path absolute while the working directory is likely to be the one of the dlopen() call. */
 static const char *absolute(const char *path, char *buffer, size_t size)
 {
   if (path[0] == '/' || path[0] == '[')
@@ -171,6 +172,7 @@ static const char *absolute(const char *path, char *buffer, size_t size)
   return buffer;
 }
 
+/* Finds an address with the loader's lock-free lookup. */
 static const struct format_module *look_up(uint64_t address, uint32_t *index)
 {
   struct dl_find_object object;
@@ -240,7 +242,7 @@ void modules_start(const char *executable)
   if (table_next(&strings, &index))
     table_publish(&strings); /* offset 0: the empty string */
   if (table_next(&modules, &index))
-    table_publish(&modules); /* module 0 does not exist */
+    table_publish(&modules); /* index 0 means "none" */
   look_up((uint64_t)getauxval(AT_ENTRY), &index);
   look_up((uint64_t)modules_start, &index);
 }

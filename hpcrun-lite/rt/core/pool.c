@@ -40,7 +40,7 @@ static uint32_t pop_batch(struct pool *pool)
   }
 }
 
-/* New records, linked.  Returns the first. */
+/* Adds a batch of new items to the table, linked.  Returns the first, 0 without memory. */
 static uint32_t add_items(struct pool *pool, uint32_t *count)
 {
   uint32_t first = 0, index;

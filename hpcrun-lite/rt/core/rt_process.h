@@ -1,4 +1,6 @@
-/* What RT knows of the process.  Context: RT and CTL. */
+/* What RT knows of the process.
+ *
+ * Context: RT and CTL.  One static variable, `rt`, defined in rt.c; nothing here can fail. */
 #ifndef HPCRUN_LITE_RT_CORE_RT_PROCESS_H
 #define HPCRUN_LITE_RT_CORE_RT_PROCESS_H
 
@@ -10,45 +12,49 @@
 #include "common/format.h"
 #include "hpcrun-lite/rt/core/omp-tools.h"
 
-/* What work is counted in. */
+/* The unit in which work is counted. */
 enum work_unit { WORK_CPU_TIME, WORK_USER, WORK_INSTRUCTIONS, WORK_CYCLES };
 
-/* What RT knows of the process.  Written by CTL before the first sample (and in a forked child), read by all; what the
- * OpenMP runtime's start adds (ompt, unseen, runtime_apart, the entry points) before it has threads.  The atomics:
- * closed, quiet and graph_suspended by CTL, sequentially consistent, against `inside` (rt_closed()); in_use, ticking,
- * regions, lost by anyone, as sums that order nothing; paused and log by anyone, relaxed. */
+/* CTL writes the plain fields before the first sample, and again in a forked child; all threads read them. ompt,
+ * unseen, runtime_apart, ompt_module and the entry points are written when the OpenMP runtime starts, before it has
+ * threads.  The atomic fields:
+ *
+ * - closed, quiet, graph_suspended: written by CTL, sequentially consistent, and paired with thread_state.inside (see
+ *   rt_closed());
+ * - in_use, running_timers, lost: sums to which any thread adds; no other data depends on their order;
+ * - paused, log: written by any thread, relaxed; record: written by CTL. */
 struct rt_process {
   struct event events[EVENTS_MAX];
   unsigned event_count;
-  int driver; /* event that drives the four categories: the first time event, else -1           */
+  int driver; /* event that drives the four categories of time: the first time event; -1 without one */
   unsigned metric_count;
-  uint32_t cpus; /* that the process may run on */
+  uint32_t cpus; /* cores that the process may run on */
   int pid;
-  bool timers_for_cpu; /* CPU time is sampled by timers: kernel samples are not allowed                  */
+  bool timers_for_cpu; /* CPU time is sampled by timers, because perf_event may not sample the kernel */
   bool ompt;
-  uint32_t unseen; /* callbacks of the graph's that the runtime does not have */
+  uint32_t unseen; /* bits: callbacks of the graph that the runtime does not provide */
   bool online;     /* work and span are computed */
-  atomic_bool log; /* and what they are computed from is written to a file */
+  atomic_bool log; /* the operations that compute them are also logged to a file */
   enum work_unit work_unit;
-  bool task_creation;            /* tasks stand below the context that created them */
-  bool runtime_apart;            /* the OpenMP runtime is a module of its own, so its code is told from the program's */
-  uint32_t ompt_module;          /* of the runtime that calls us back; 0: none, or the executable */
-  bool forked;                   /* child made by fork: the runtime knows nothing of regions it began in */
-  bool wall;                     /* elapsed time drives the four categories */
-  atomic_bool quiet;             /* no samples for a moment: the process forks                                      */
-  atomic_bool paused;            /* by the program: samples do not count                                           */
-  atomic_bool graph_suspended;   /* the graph is not followed: its tables are looked at                             */
-  atomic_bool closed;            /* measuring has ended: handlers and callbacks return at once                     */
-  atomic_uint module_generation; /* changes with every dlclose                                               */
-  uint32_t epoch;                /* base of region generations, so that handles of a parent process do not fit     */
-  _Atomic uint64_t lost[FORMAT_LOST_MAX]; /* of the process; each thread has its own                         */
-  struct format_process *_Atomic record;  /* the process's record, which is kept up to date; NULL = none */
+  bool task_creation;   /* tasks stand below the context that created them */
+  bool runtime_apart;   /* the OpenMP runtime is a module of its own, so its code can be told from the program's */
+  uint32_t ompt_module; /* of the runtime that calls us; 0: none, or the executable */
+  bool forked;          /* child of fork(): the runtime does not know the regions that were open in the parent */
+  bool wall;            /* elapsed time drives the four categories */
+  atomic_bool quiet;    /* no samples while the process forks */
+  atomic_bool paused;   /* the program has paused measuring: samples do not count */
+  atomic_bool graph_suspended;   /* callbacks leave the graph alone: CTL reads its tables */
+  atomic_bool closed;            /* measuring has ended: handlers and callbacks return at once */
+  atomic_uint module_generation; /* incremented by every dlclose() */
+  uint32_t epoch;                /* base of region generations: handles of the parent process do not match in a child */
+  _Atomic uint64_t lost[FORMAT_LOST_MAX]; /* losses of the process; those of threads are in their records */
+  struct format_process *_Atomic record;  /* the process's record, which samples keep up to date; NULL: none */
 
-  /* in a cache line of their own: the first changes with each region, and callbacks of all threads read what is above
+  /* On cache lines of their own: in_use changes with each region, while callbacks of all threads read the fields above.
    */
-  _Alignas(64) atomic_int in_use; /* OpenMP threads, see rt/blame.h */
+  _Alignas(64) atomic_int in_use; /* OpenMP threads in use: see rt/sampling/blame.h */
   atomic_int in_use_max;
-  atomic_uint running_timers; /* timers of elapsed time that go, see rt/source.c */
+  atomic_uint running_timers; /* timers of elapsed time that are running: see rt/sampling/source.c */
 
   _Alignas(64) ompt_get_state_t get_state;
   ompt_get_task_info_t get_task_info;
