@@ -5,22 +5,22 @@
 
 enum { BUCKETS = 510 };
 
-/* A set of tasks that others wait for. */
+/* A set of tasks whose end others wait for. */
 struct task_set {
   struct pool_item pool;
   uint32_t refs, unused;
   struct join ends;
 };
 
-/* A task's part in a cell: it waits for it, or is a member. */
+/* A task's relation to a set: it is a member, or it waits for the set. */
 struct edge {
   struct pool_item pool;
   uint32_t set, more;
   bool member;
 };
 
-/* The last sets at an address.  Invariant: members of `writers` wait for before_writers and before_readers, `readers`
- * for `writers`. */
+/* The last sets at an address.  Invariant: members of `writers` wait for before_writers and before_readers; members of
+ * `readers` wait for `writers`. */
 struct address {
   struct pool_item pool;
   uint32_t more, kind;
@@ -122,7 +122,8 @@ static struct buckets *buckets_at(uint32_t index)
   return pool_at(&buckets, index);
 }
 
-/* The address's entry among a task's children; a new one follows all that omp_all_memory was named for. */
+/* Finds or adds the entry of an address among a task's children.  A new entry follows the last set of omp_all_memory.
+ */
 static struct address *address_of(struct thread_state *t, struct depend *parent, uint64_t where)
 {
   if (!parent->addresses && (parent->addresses = pool_get(&buckets, &t->free_buckets)))
@@ -152,6 +153,7 @@ struct join *depend_join_at(struct thread_state *t, struct depend *map, uint64_t
   return address && address->writers ? &set_at(address->writers)->ends : NULL;
 }
 
+/* Tasks of these kinds at one address, one after the other, form one set. */
 static bool joins_open_set(int kind)
 {
   return kind == ompt_dependence_type_mutexinoutset || kind == ompt_dependence_type_inoutset;
@@ -180,7 +182,7 @@ static void add_writer(struct thread_state *t, struct address *address, struct d
   edge_add(t, task, address->writers, true);
 }
 
-/* After everything that was named before, and before everything that will be. */
+/* omp_all_memory: the task waits for everything named before, and everything named later waits for it. */
 static void add_all(struct thread_state *t, struct depend *parent, struct depend *task)
 {
   uint32_t set = set_new(t);

@@ -4,27 +4,28 @@
 
 enum { CREATION_REFS = 1024, SLOTS_FIRST = 64, LAST_BIT = 63 };
 
-/* What children of one task that are created one after the other have in common.  Written by the parent's thread before
- * a data word names it; read by those who run its tasks, which the runtime hands over.  refs: atomic, the last one
- * acquires. */
+/* What children of one task, created one after the other by the same code, have in common.  Initialised by the parent's
+ * thread before a data word names it; then only read, by threads to which the runtime hands the tasks. refs is atomic;
+ * the release of the last reference acquires. */
 struct creation {
   struct pool_item pool;
-  uint32_t refs; /* of children that have not been told of, and of the parent while it may create more */
+  uint32_t refs; /* of children that are not reported, and of the parent while it is open */
   uint32_t parent, group, phase, flags, row, chunk;
-  uint32_t outer, created; /* outer: the instance that they are created in, held */
+  uint32_t outer, created; /* outer: the instance in which they are created, held */
   uint32_t scope_row, scope_instance, depth;
   bool nested; /* within an instance of their own row */
   uint64_t region, code;
-  struct clock at; /* the parent's, at the first of them */
+  struct clock at; /* the parent's clock at the first of them */
 };
 
-/* Of a data word with RT_TASK_NEW: the creation, and how far its parent's clock has moved since. */
+/* A data word with RT_TASK_NEW: the index of the creation, and how far the parent's clock has moved since. */
 enum { INDEX_SHIFT = 2, INDEX_BITS = 18, MOVED_SHIFT = 20, MOVED_BITS = 36, TAG_SHIFT = 56 };
 
-/* Where a thread keeps the latest end; others read it under the lock. */
+/* The latest end of the tasks that its thread has run, all of one creation, and the joins that wait for it.  Other
+ * threads read it under the lock. */
 struct end_slot {
   uint32_t lock;
-  bool collected; /* who waited has met it: it need not be offered any more */
+  bool collected; /* a waiting thread has collected it: it is not offered again */
   uint32_t parent, group, phase, chunk;
   uint64_t region;
   struct clock latest;
@@ -66,10 +67,10 @@ void explicit_task_stop_thread(struct thread_state *t)
   pool_flush(&creations, &t->free_creations);
 }
 
-/* ---- records ---- */
+/* ---- struct task ---- */
 
-/* The clock is left as it is.  A free record is zero from `children` to `loop_entry`: what has been used there is
- * cleared when it is released. */
+/* Leaves the clock uninitialised.  A free item is zero from `depend` to `fulfilled`, because task_clear() clears what
+ * was used there. */
 static inline uint32_t task_new(struct thread_state *t, struct task **made)
 {
   void *record;
@@ -95,7 +96,7 @@ uint32_t explicit_task_new(struct thread_state *t)
   return index;
 }
 
-/* Returns the parent, if that lost a reference by it. */
+/* Releases references to a creation.  If it was freed, returns its parent, which has lost a reference. */
 static uint32_t creation_release(struct thread_state *t, uint32_t index, uint32_t refs)
 {
   struct creation *creation = at(index);
@@ -108,6 +109,7 @@ static uint32_t creation_release(struct thread_state *t, uint32_t index, uint32_
   return parent;
 }
 
+/* Frees what the task holds, and zeroes the fields that must be zero in a free item. */
 static void task_clear(struct thread_state *t, struct task *task)
 {
   critical_path_drop(t, &task->now.path);
@@ -138,7 +140,7 @@ void explicit_task_unref(struct thread_state *t, uint32_t index)
 
 /* ---- creation ---- */
 
-/* Has the clock only moved on by work of one kind since? */
+/* Has the clock moved only by work under the key that was added to last? Then the distance alone describes it. */
 static bool moved_on(const struct clock *from, const struct clock *to)
 {
   const struct critical_path_item *before = from->path.items, *now = to->path.items;
@@ -147,6 +149,7 @@ static bool moved_on(const struct clock *from, const struct clock *to)
          to->burdened - to->base == from->burdened - from->base && to->base - from->base < 1ull << MOVED_BITS;
 }
 
+/* Can the next child belong to that creation? */
 static bool fits(const struct creation *creation, const struct task *parent, uint32_t flags, const void *code,
                  uint32_t created)
 {
@@ -203,12 +206,13 @@ static uint32_t task_flags(const struct task *parent, int flags, bool serial)
 {
   if (flags & ompt_task_undeferred) {
     const struct team *team = graph_team(parent->region);
-    serial |= team && team->size > 1; /* a team of one thread flags every task */
+    serial |= team && team->size > 1; /* in a team of one thread every task is flagged */
   }
   bool final = flags & ompt_task_final || parent->flags & TASK_FINAL;
   return (serial || parent->flags & TASK_FINAL ? TASK_SERIAL : 0) | (final ? TASK_FINAL : 0);
 }
 
+/* Makes the struct task of a new task; moved: from its data word.  0 without memory. */
 static inline uint32_t task_from_creation(struct thread_state *t, uint32_t index, uint64_t moved, struct task **result)
 {
   const struct creation *creation = at(index);
@@ -227,7 +231,7 @@ static inline uint32_t task_from_creation(struct thread_state *t, uint32_t index
   task->created = creation->created;
   task->now.base = creation->at.base + moved;
   task->now.burdened = creation->at.burdened + moved;
-  task->now.path = critical_path_borrow(&creation->at.path); /* the task has a reference to the creation */
+  task->now.path = critical_path_borrow(&creation->at.path); /* the task holds a reference to the creation */
   task->now.path.items[0].amount += moved;
   task->scope.row = creation->row;
   task->scope.begin = task->now.base;
@@ -255,6 +259,8 @@ static void log_creation(struct thread_state *t, struct task *task, int flags)
   task->name = graph_log_put_task(t, parent->name, task->scope.row, log_flags);
 }
 
+/* The data word of a new task.  Without room in the word, and with a log, which needs the task's name, its struct task
+ * is made at once. */
 static inline uint64_t word_of(struct thread_state *t, uint32_t index, uint64_t moved, int flags)
 {
   if (!graph_log_on() && index >> INDEX_BITS == 0 && moved >> MOVED_BITS == 0)
@@ -268,8 +274,8 @@ static inline uint64_t word_of(struct thread_state *t, uint32_t index, uint64_t 
   return rt_task_word(made);
 }
 
-/* A large taskloop is split by tasks that create others in the name of their own parent, which goes on meanwhile: what
- * they create starts where they are. */
+/* libomp splits a large taskloop by helper tasks, which create tasks in the name of their own parent while that one
+ * runs on.  Such a task starts at the clock of its helper. */
 static uint64_t create_beside(struct thread_state *t, int flags)
 {
   uint32_t index = t->running->creation;
@@ -295,7 +301,7 @@ uint64_t explicit_task_create(struct thread_state *t, uint32_t parent_index, int
     index = creation_new(t, parent_index, kind, code, created);
   if (index) {
     struct creation *creation = parent->open_creation_at;
-    if (parent->open_creation_refs == 1) { /* the parent's own */
+    if (parent->open_creation_refs == 1) { /* one reference stays with the parent */
       __atomic_fetch_add(&creation->refs, CREATION_REFS, __ATOMIC_RELAXED);
       parent->open_creation_refs += CREATION_REFS;
     }
@@ -309,7 +315,7 @@ uint64_t explicit_task_create(struct thread_state *t, uint32_t parent_index, int
   return word;
 }
 
-/* The creation that a data word names, 0 if it is another process's. */
+/* The creation that a data word names; 0 if the word is another process's. */
 static uint32_t creation_of(uint64_t word)
 {
   uint32_t index = (uint32_t)(word >> INDEX_SHIFT) & ((1u << INDEX_BITS) - 1);
@@ -323,7 +329,8 @@ static uint64_t moved_of(uint64_t word)
   return word >> MOVED_SHIFT & ((1ull << MOVED_BITS) - 1);
 }
 
-/* Makes the word name the record.  False if it names another one: whoever fulfils a task needs a record, too. */
+/* Makes the word name the task.  Returns false if it names another one already: the thread that fulfils a detached task
+ * makes a struct task, too. */
 static bool name_task(ompt_data_t *data, uint32_t index)
 {
   uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
@@ -334,6 +341,7 @@ static bool name_task(ompt_data_t *data, uint32_t index)
   return false;
 }
 
+/* Frees a struct task that is not needed; returns the index that the word names. */
 static uint32_t discard_task(struct thread_state *t, uint32_t index, const ompt_data_t *data)
 {
   graph_task(index)->creation = 0;
@@ -386,8 +394,9 @@ void explicit_task_start_new(struct thread_state *t, ompt_data_t *data, uint64_t
   graph_fragment_begin_after(t, moment);
 }
 
-/* Where the task was fulfilled meanwhile, the other record takes over: who fulfils writes to `fulfilled` alone.  The
- * task has created nothing yet, so that nothing refers to its own. */
+/* If another thread has fulfilled the task meanwhile, the data word names the struct that it has made; that thread
+ * writes to `fulfilled` only.  All other fields are moved there.  The task has no children yet, so nothing refers to
+ * its own struct. */
 void explicit_task_publish(struct thread_state *t)
 {
   ompt_data_t *data = t->running_data;
@@ -421,7 +430,7 @@ static void set_bit(uint64_t *holders, uint64_t bit)
     __atomic_fetch_or(holders, bit, __ATOMIC_SEQ_CST);
 }
 
-/* The last bit is shared: it stays. */
+/* The last bit is shared by many threads: it stays set. */
 static void clear_bit(uint64_t *holders, uint64_t bit)
 {
   if (bit != 1ull << LAST_BIT)
@@ -433,7 +442,8 @@ static uint64_t bit_of(const struct thread_state *t)
   return 1ull << (t->live_slot < LAST_BIT ? t->live_slot : LAST_BIT);
 }
 
-/* The meeting at which children's ends are awaited besides their parent's taskwait; NULL if the region has ended. */
+/* The lazy join, besides the parent's, that waits for a child's end: its taskgroup's, or its phase's.  NULL if the
+ * region has ended. */
 static struct lazy_join *pending_join(uint32_t group, uint64_t region, uint32_t phase)
 {
   if (group)
@@ -442,7 +452,7 @@ static struct lazy_join *pending_join(uint32_t group, uint64_t region, uint32_t 
   return team ? &team->phases[phase & 1].ends : NULL;
 }
 
-/* The thread's next ends are those of that creation. */
+/* The thread's next ends belong to that creation: prepares its slot and sets its bit in the joins. */
 static void held_begin(struct thread_state *t, uint32_t index)
 {
   const struct creation *creation = at(index);
@@ -497,7 +507,7 @@ void explicit_task_report(struct thread_state *t)
     offer_to_parent(t, parent, creation->chunk, &latest);
   if (ends)
     join_offer(t, &ends->join, &latest);
-  else if (!creation->region && !creation->group) /* nobody needs to wait for it */
+  else if (!creation->region && !creation->group) /* outside any region: it ends a chain of the program */
     join_offer(t, &graph_program, &latest);
   slot->latest = (struct clock){0};
   slot->parent = 0;
@@ -515,7 +525,7 @@ void explicit_task_report(struct thread_state *t)
   explicit_task_unref(t, creation_release(t, held.creation, held.refs));
 }
 
-/* Adds what the task has done to the thread's ends, or to its instance where it has one. */
+/* Adds what the task has done to the thread's held ends, or to its instance if it has one. */
 static void end_scopes(struct thread_state *t, struct task *task)
 {
   while (task->rows_open)
@@ -532,6 +542,7 @@ static void end_scopes(struct thread_state *t, struct task *task)
   t->held.span += task->now.base - scope->begin;
 }
 
+/* Reports the held ends if the task belongs to another creation. */
 static void held_switch(struct thread_state *t, const struct task *task)
 {
   if (t->held.creation == task->creation)
@@ -540,7 +551,7 @@ static void held_switch(struct thread_state *t, const struct task *task)
   held_begin(t, task->creation);
 }
 
-/* The reference of the task to its creation becomes the thread's. */
+/* The task's reference to its creation becomes the thread's. */
 static void end_task(struct thread_state *t, uint32_t index)
 {
   explicit_task_close(t, graph_task(index));
@@ -549,7 +560,7 @@ static void end_task(struct thread_state *t, uint32_t index)
   explicit_task_unref(t, index);
 }
 
-/* Has the task done nothing but its work? */
+/* Has the task done nothing but work? */
 static bool is_plain(const struct task *task)
 {
   return __atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) == 1 && !task->open_creation && !task->rows_open &&
@@ -557,7 +568,7 @@ static bool is_plain(const struct task *task)
          !(task->flags & (TASK_SERIAL | TASK_LOOPS));
 }
 
-/* The task's clock is not needed any more. */
+/* Raises the thread's slot to the task's clock, which is not used afterwards. */
 static void keep_latest(struct thread_state *t, struct task *task)
 {
   struct end_slot *slot = t->end_slot;
@@ -623,6 +634,7 @@ void explicit_task_drop(struct thread_state *t, uint32_t index)
 
 /* ---- waiting ---- */
 
+/* Which slots a waiting thread collects: by parent task, by taskgroup, or by phase of a region. */
 struct slot_filter {
   uint32_t task, group, phase, chunk;
   bool all_chunks;
@@ -644,11 +656,12 @@ static void collect_slot(struct thread_state *t, struct clock *clock, uint32_t i
   clock_lock(&slot->lock);
   if (slot_matches(slot, filter)) {
     clock_raise(t, clock, &slot->latest);
-    slot->collected |= filter->group != 0; /* the group's record is going to be used for another */
+    slot->collected |= filter->group != 0; /* the group's item may be used for another group afterwards */
   }
   clock_unlock(&slot->lock);
 }
 
+/* Raises the clock to all ends that the lazy join waits for. */
 static void collect(struct thread_state *t, struct clock *clock, struct lazy_join *ends,
                     const struct slot_filter *filter)
 {
@@ -659,7 +672,7 @@ static void collect(struct thread_state *t, struct clock *clock, struct lazy_joi
     for (slot++; slot > LAST_BIT && slot < all; slot++)
       collect_slot(t, clock, slot, filter);
   }
-  join_take(t, clock, &ends->join); /* last: a thread tells before it clears its place */
+  join_take(t, clock, &ends->join); /* last: a thread offers its end before it clears its slot */
 }
 
 void explicit_task_join_children(struct thread_state *t, struct clock *clock, uint32_t task)
