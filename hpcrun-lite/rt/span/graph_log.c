@@ -9,11 +9,11 @@
 enum { NO_CPU = UINT32_MAX };
 
 static struct mapped_file file;
-static ptrdiff_t cpu_at; /* the kernel's number of a thread's CPU, from its thread pointer; 0 = not known */
+static ptrdiff_t cpu_at; /* offset of the CPU's number from the thread pointer; 0: not known */
 
 /* ---- the process ---- */
 
-/* glibc has the kernel keep it up to date (struct rseq, cpu_id). */
+/* glibc registers struct rseq, in which the kernel keeps cpu_id up to date. */
 static ptrdiff_t find_cpu_number(void)
 {
   return __rseq_size ? __rseq_offset + (ptrdiff_t)offsetof(struct rseq, cpu_id) : 0;
@@ -53,12 +53,12 @@ static void window_close(struct graph_log_stream *log)
 {
   struct format_chunk *chunk = log->chunk;
   log->at = log->end = NULL;
-  log->chunk = NULL; /* before it is unmapped: what a forked child finds is mapped in it */
+  log->chunk = NULL; /* before it is unmapped: a forked child unmaps what it finds here */
   if (chunk)
     sys_unmap(chunk, sizeof *chunk + chunk->stored_size);
 }
 
-/* The stream goes on in a new window.  False: it has ended. */
+/* Continues the stream in a new window.  Returns false if the stream has ended. */
 static bool window_next(struct thread_state *t) __attribute__((noinline));
 static bool window_next(struct thread_state *t)
 {
@@ -115,7 +115,7 @@ static inline void publish(struct graph_log_stream *log, uint8_t *at)
   __atomic_store_n(&log->chunk->count, (uint32_t)(at - payload(log->chunk)), __ATOMIC_RELEASE);
 }
 
-/* Appends a record, whatever the time. */
+/* Appends a record without moving the stream's time. */
 static inline void append(struct thread_state *t, enum graphlog_op op, unsigned count, const uint64_t *operands)
 {
   struct graph_log_stream *log = &t->log;
@@ -138,10 +138,12 @@ void graph_log_put(struct thread_state *t, enum graphlog_op op, unsigned count, 
   append(t, op, count, operands);
 }
 
+/* Logs the CPU if it has changed. */
 static void put_cpu(struct thread_state *t)
 {
   uint32_t cpu = cpu_at ? *(const volatile uint32_t *)((const char *)__builtin_thread_pointer() + cpu_at) : NO_CPU;
-  if (cpu == t->log.cpu || cpu >= (uint32_t)INT32_MIN) /* the kernel says by negative numbers that it does not */
+  if (cpu == t->log.cpu ||
+      cpu >= (uint32_t)INT32_MIN) /* a negative number says that the kernel does not keep it up to date */
     return;
   t->log.cpu = cpu;
   append(t, GRAPHLOG_CPU, 1, (const uint64_t[]){cpu});
@@ -192,7 +194,7 @@ uint64_t graph_log_put_region(struct thread_state *t, uint32_t row)
   return name;
 }
 
-/* Where two threads offer first, one of them names the join. */
+/* If two threads offer to an unnamed join at the same time, one of them names it. */
 void graph_log_put_offer(struct thread_state *t, uint64_t name, struct join *join)
 {
   uint64_t known = __atomic_load_n(&join->name, __ATOMIC_RELAXED), fresh = name_of(t, t->log.joins + 1);
@@ -206,7 +208,7 @@ void graph_log_put_offer(struct thread_state *t, uint64_t name, struct join *joi
 void graph_log_put_take(struct thread_state *t, uint64_t name, const struct join *join)
 {
   uint64_t known = __atomic_load_n(&join->name, __ATOMIC_RELAXED);
-  if (known) /* else nothing was offered */
+  if (known) /* otherwise nothing was offered */
     graph_log_put(t, GRAPHLOG_TAKE, 4, (const uint64_t[]){name >> 32, (uint32_t)name, known >> 32, (uint32_t)known});
 }
 

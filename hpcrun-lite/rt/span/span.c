@@ -16,19 +16,19 @@ void span_sample(struct thread_state *t, uint32_t node, uint64_t weight)
       t->fragment[i].weight += weight;
       return;
     }
-  if (t->fragment_samples == RT_FRAGMENT_SAMPLES) { /* the fragment is long: it goes on as another one */
+  if (t->fragment_samples == RT_FRAGMENT_SAMPLES) { /* a long fragment: continue with a new one */
     graph_fragment_end(t);
     graph_fragment_begin(t);
   }
   if (t->fragment_samples == RT_FRAGMENT_SAMPLES)
-    return; /* it counts for nothing: the thread waits, or measuring rests */
+    return; /* the fragment does not count: the thread waits, or measuring is paused */
   t->fragment[t->fragment_samples].node = node;
   t->fragment[t->fragment_samples++].weight = weight;
 }
 
 /* ---- tasks ---- */
 
-/* An implicit task ends.  What it has done itself was told at its last barrier, or is told now. */
+/* Frees an implicit task, whose clock and work have been offered. */
 static void implicit_release(struct thread_state *t, uint32_t index)
 {
   struct task *task = graph_task(index);
@@ -38,7 +38,7 @@ static void implicit_release(struct thread_state *t, uint32_t index)
   explicit_task_unref(t, index);
 }
 
-/* The clock of an implicit task, and its work, for all who leave the barrier. */
+/* Offers the clock of an implicit task, and its work, to all threads that leave the barrier. */
 static void phase_offer(struct thread_state *t, struct task *task, struct team *team)
 {
   struct phase *phase = &team->phases[task->phase & 1];
@@ -50,9 +50,9 @@ static void phase_offer(struct thread_state *t, struct task *task, struct team *
   clock_unlock(&phase->ends.join.lock);
 }
 
-/* ---- threads of the program's ---- */
+/* ---- threads of the program ---- */
 
-/* A join of its own serves as the record. */
+/* The structure of a taskgroup keeps the clock in its join. */
 static uint32_t keep_clock(struct thread_state *t, const struct task *task)
 {
   uint32_t made = pool_get(&graph_groups, &t->free_groups);
@@ -73,6 +73,7 @@ void span_forget(struct thread_state *t, uint32_t handed)
   pool_put(&graph_groups, &t->free_groups, handed);
 }
 
+/* Raises the task's clock to a kept one, and frees that. */
 static void take_kept(struct thread_state *t, struct task *task, uint32_t handed)
 {
   if (handed) {
@@ -85,7 +86,7 @@ static void take_kept(struct thread_state *t, struct task *task, uint32_t handed
 uint32_t span_hand_over(struct thread_state *t)
 {
   uint32_t made = t->inherited_clock;
-  if (!t->task) { /* it has no task any more, or has never had one */
+  if (!t->task) { /* it has no task any more, or never had one */
     t->inherited_clock = 0;
     return made;
   }
@@ -116,6 +117,7 @@ void span_begin_early(struct thread_state *t)
     graph_task(task)->flags |= TASK_EARLY;
 }
 
+/* Out of line, since most runs have no log. */
 static void log_implicit(struct thread_state *t, struct task *task, const struct team *team) __attribute__((noinline));
 static void log_implicit(struct thread_state *t, struct task *task, const struct team *team)
 {
@@ -154,7 +156,7 @@ uint32_t span_implicit_begin(struct thread_state *t, uint64_t region)
   }
   task->scope.begin = task->now.base;
   graph_run(t, index);
-  if (!first) /* else what the thread did until now is this task's */
+  if (!first) /* otherwise what the thread has done so far belongs to this task */
     graph_fragment_begin(t);
   return index;
 }
@@ -167,13 +169,13 @@ void span_implicit_end(struct thread_state *t, uint32_t index)
     graph_fragment_end(t);
   struct task *task = graph_task(index);
   struct team *team = graph_open_team(task->region);
-  if (team) { /* else a worker's end, which comes late, with the next region's begin */
+  if (team) { /* otherwise it is a worker's end, which comes only with the next region */
     worksharing_close(t, task);
     phase_offer(t, task, team);
   }
   if (!task->region)
     join_offer(t, &graph_program, &task->now);
-  if (!task->region) { /* for who joins the thread, or its next task */
+  if (!task->region) { /* for the thread that joins this one, or for its next task */
     span_forget(t, t->inherited_clock);
     t->inherited_clock = keep_clock(t, task);
   }
@@ -193,11 +195,11 @@ void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
     return;
   }
   struct team *team = graph_team(region);
-  for (int i = 0; i < 2; i++) { /* of the region before, a late worker may have told */
+  for (int i = 0; i < 2; i++) { /* a late worker of the previous region may have reported */
     team->phases[i].work = team->phases[i].ends.holders = 0;
     join_clear(t, &team->phases[i].ends.join);
   }
-  team->creator = creator; /* all else is as the end of the region before has left it: empty */
+  team->creator = creator; /* all other fields are empty since the previous region has ended */
   if (creator)
     team->start = clock_copy(t, &graph_task(creator)->now);
   team->row = directive_row(t, flags & ompt_parallel_league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL, code);
@@ -207,17 +209,17 @@ void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
   if (graph_log_on())
     team->name = graph_log_put_region(t, team->row);
   __atomic_store_n(&team->handle, region, __ATOMIC_RELEASE);
-  graph_run(t, 0); /* until its implicit task begins, the thread works for the runtime */
+  graph_run(t, 0); /* the thread works for the runtime until its implicit task begins */
 }
 
 void span_team_size(uint64_t region, uint32_t threads)
 {
   struct team *team = graph_team(region);
-  if (team && __atomic_load_n(&team->size, __ATOMIC_RELAXED) != threads) /* all threads of the team say the same */
+  if (team && __atomic_load_n(&team->size, __ATOMIC_RELAXED) != threads) /* all threads of the team store the same */
     __atomic_store_n(&team->size, threads, __ATOMIC_RELAXED);
 }
 
-/* The region's work and span become known. */
+/* Adds the region's work and span to its row, or to its instance. */
 static void region_count(struct thread_state *t, struct team *team, uint64_t work)
 {
   struct task *creator = graph_task(team->creator);
@@ -236,7 +238,7 @@ void span_parallel_end(struct thread_state *t, uint64_t region)
   uint64_t moment = work_clock_moment(t), work = 0;
   graph_fragment_end_at(t, moment);
   struct team *team = graph_open_team(region);
-  if (!team) { /* its begin found no room */
+  if (!team) { /* there was no memory at its begin */
     graph_fragment_begin_after(t, moment);
     return;
   }
@@ -273,13 +275,14 @@ void span_parallel_end(struct thread_state *t, uint64_t region)
   graph_fragment_begin_after(t, moment);
 }
 
+/* The running task fulfils a detached one. */
 static void fulfil(struct thread_state *t, struct task *task)
 {
   join_offer(t, &task->fulfilled, &t->running->now);
   graph_log_offer(t, t->running->name, &task->fulfilled);
 }
 
-/* Fulfilment, and waits for dependences.  Returns the task that runs next. */
+/* Fulfilment, and the end of a taskwait with dependences.  Returns the task that runs next. */
 static uint32_t other_schedule(struct thread_state *t, uint32_t prior, int status, uint32_t next)
 {
   struct task *task = graph_task(prior);
@@ -359,7 +362,8 @@ void span_wait_end(struct thread_state *t, uint32_t index, int kind, bool known,
   task->flags &= ~(uint32_t)TASK_WAITING;
   struct team *team = known ? graph_open_team(task->region) : NULL;
   graph_log_time(t, graph_moment(t, moment));
-  if (team || !is_barrier(kind)) /* else a worker has left it after its region's end, and takes nothing */
+  if (team ||
+      !is_barrier(kind)) /* otherwise a worker leaves the barrier after its region has ended, and takes nothing */
     graph_log_wait(t, GRAPHLOG_WAIT_END, task->name, kind, 0);
   if (kind == ompt_sync_region_taskwait)
     explicit_task_join_children(t, &task->now, index);
@@ -381,7 +385,7 @@ void span_taskgroup_begin(struct thread_state *t, uint32_t index, const void *co
   graph_fragment_end(t);
   struct task *task = graph_task(index);
   uint32_t row = directive_row(t, FORMAT_DIRECTIVE_TASKGROUP, code);
-  explicit_task_close(t, task); /* what it creates next is another group's */
+  explicit_task_close(t, task); /* what it creates next belongs to another group */
   graph_construct_begin(t, task, row);
   graph_log_op(t, GRAPHLOG_GROUP, row);
   uint32_t made = pool_get(&graph_groups, &t->free_groups);
@@ -422,7 +426,7 @@ void span_pause(struct thread_state *t, bool pause)
   graph_fragment_begin(t);
 }
 
-/* ---- the end ---- */
+/* ---- start and end ---- */
 
 void span_start(void)
 {
@@ -436,7 +440,7 @@ void span_start(void)
 
 void span_start_thread(struct thread_state *t)
 {
-  if (!explicit_task_start_thread(t)) { /* it has no part in the graph */
+  if (!explicit_task_start_thread(t)) { /* the thread has no part in the graph */
     rt_lost(t, FORMAT_LOST_GRAPH);
     return;
   }
@@ -477,7 +481,7 @@ void span_stop_thread(struct thread_state *t)
   }
   graph_log_stop_thread(t);
   if (t->task && t->running->flags & TASK_IMPLICIT && !t->running->region)
-    implicit_release(t, t->task); /* a thread that the runtime does not see end */
+    implicit_release(t, t->task); /* the OpenMP runtime does not see this thread end */
   graph_run(t, 0);
   explicit_task_stop_thread(t);
   graph_cost_settle(t);
@@ -488,7 +492,8 @@ void span_stop_thread(struct thread_state *t)
   pool_flush(&graph_groups, &t->free_groups);
 }
 
-/* What ends have been offered to a task, its groups and its region, as long as nobody has met them. */
+/* Offers a task's clock to the program's longest chain, and the ends that were reported to the task and its groups and
+ * not joined yet. */
 static void reach_offered(struct thread_state *self, const struct task *task)
 {
   join_offer(self, &graph_program, &task->now);
@@ -505,7 +510,7 @@ void span_report(struct thread_state *t)
   explicit_task_report(t);
 }
 
-/* The chains that end in open tasks of a living thread, from the one that runs outwards. */
+/* From the running task of the thread outwards: parents, and the creators of regions. */
 void span_reach(struct thread_state *self, struct thread_state *t)
 {
   enum { DEEPEST = 100000 };
