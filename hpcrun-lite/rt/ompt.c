@@ -11,9 +11,10 @@
 #include "hpcrun-lite/rt/sampling/task_creation.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
-/* What a thread does follows from the task that it runs, whose data word says whether it waits: tasks scheduled inside
- * a wait make the thread busy until the waiting task is resumed. */
+/* What a thread does follows from the task that it runs: the task's data word says whether the task waits.  A task that
+ * is scheduled during a wait makes the thread busy until the waiting task continues. */
 
+/* The calling thread's state, if the OpenMP runtime has announced the thread. */
 static struct thread_state *self(void)
 {
   struct thread_state *t = rt_thread();
@@ -45,7 +46,8 @@ static void on_thread_end(ompt_data_t *thread_data)
   blame_openmp_end(t);
 }
 
-/* Into the graph, unless it rests (whoever looks at other threads' tables waits until they have left). */
+/* Begins to use the graph.  Returns false if the graph is off or suspended: CTL reads the threads' tables once they are
+ * not inside.  Otherwise the caller ends with rt_inside_dec(). */
 static bool graph_enter(struct thread_state *t)
 {
   if (!rt.online || !t->end_slot)
@@ -57,7 +59,7 @@ static bool graph_enter(struct thread_state *t)
   return false;
 }
 
-/* The record of the current task in the graph, from its data word: a new one is what the thread runs. */
+/* The index of the current task, from its data word; a new task is the one that the thread runs. */
 static uint32_t task_of(const struct thread_state *t, const ompt_data_t *data)
 {
   if (!rt.online || !data)
@@ -65,14 +67,15 @@ static uint32_t task_of(const struct thread_state *t, const ompt_data_t *data)
   return data->value & RT_TASK_NEW ? t->task : rt_task_index(data->value);
 }
 
-/* The same of who creates a region or task: a forked child's inherited task has none, but the thread has begun one. */
+/* The same for the task that creates a region or task.  A task that a forked child has inherited has no index; then it
+ * is the task that the thread has begun. */
 static uint32_t creator_of(const struct thread_state *t, const ompt_data_t *data)
 {
   uint32_t task = task_of(t, data);
   return task ? task : t->task;
 }
 
-/* The record of a task's creation, from its data word. */
+/* The creation (sampling/task_context.h) of a task, from its data word. */
 static uint32_t created_of(const ompt_data_t *data)
 {
   if (!data)
@@ -136,7 +139,7 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
   rt_inside_dec(t);
 }
 
-/* The team of the master's innermost region has that many threads, and takes as many in use. */
+/* The team of the master's innermost region has that many threads; they are in use. */
 static void set_team(struct thread_state *t, uint32_t threads)
 {
   struct format_region *region = region_innermost(t);
@@ -146,8 +149,8 @@ static void set_team(struct thread_state *t, uint32_t threads)
   region->team = threads;
 }
 
-/* A thread that enters a region of which another thread is master has a stack of its own there: its paths begin in that
- * region.  The region's record is not looked at: its cache line is the master's. */
+/* A thread that enters a region of another master has its own stack there: its paths begin in that region.  The
+ * region's record is not read here, because its cache line belongs to the master. */
 static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, unsigned team_size,
                              unsigned index, int flags)
 {
@@ -163,7 +166,7 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
     if (!t->open_region) {
       __atomic_store_n(&t->base_region, 0, __ATOMIC_RELAXED);
       if (t->worker)
-        rt_set_idle(t, true); /* until its next region; after one with pending tasks its wait has just ended */
+        rt_set_idle(t, true); /* until its next region; in a region with pending tasks its wait has just ended */
     }
     return;
   }
@@ -180,13 +183,13 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   if (!task_data || !graph_enter(t))
     return;
   if (!initial && handle != REGION_UNKNOWN)
-    span_team_size(handle, team_size); /* by whoever comes first */
+    span_team_size(handle, team_size); /* by the first thread */
   uint32_t task = span_implicit_begin(t, handle == REGION_UNKNOWN ? 0 : handle);
   task_data->value = rt_task_word(task);
   rt_inside_dec(t);
 }
 
-/* The current task's data word: for the end of a taskgroup, libomp (14 to 19) names a copy of it. */
+/* The current task's data word.  At the end of a taskgroup libomp (14 to 19) passes a copy of it. */
 static ompt_data_t *current_data(ompt_data_t *otherwise)
 {
   enum { LOWEST_POINTER = 65536, TASK_KNOWN = 2 };
@@ -196,7 +199,7 @@ static ompt_data_t *current_data(ompt_data_t *otherwise)
   return known && (uint64_t)data >= LOWEST_POINTER ? data : otherwise;
 }
 
-/* The data word of a new task: its record in the graph, or of where it was created. */
+/* The data word of a new task: its index in the graph, or its creation. */
 static uint64_t creation(struct thread_state *t, const ompt_data_t *creator, const ompt_frame_t *frame, int flags,
                          const void *codeptr)
 {
@@ -218,8 +221,8 @@ static uint64_t creation(struct thread_state *t, const ompt_data_t *creator, con
   return word;
 }
 
-/* A taskwait with dependences announces itself as a task that is created and completes.  The data word of that task is
- * the thread's and has to stay 0: taskwaits may nest. */
+/* A taskwait with dependences appears as a task that is created and completes.  The data word of that task belongs to
+ * the thread and has to stay 0, since taskwaits may nest. */
 static void dependent_wait(struct thread_state *t, ompt_data_t *task_data, uint64_t word, const void *codeptr)
 {
   task_data->value |= RT_TASK_WAITING;
@@ -249,7 +252,7 @@ static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, om
   }
 }
 
-/* The record of a task that may be another one than the thread's. */
+/* The index of a task that need not be the current one. */
 static uint32_t any_task_of(struct thread_state *t, ompt_data_t *data)
 {
   if (!data)
@@ -369,7 +372,7 @@ static void on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wa
   struct thread_state *t = self();
   if (!t)
     return;
-  if (kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock) /* those never wait */
+  if (kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock) /* these never wait */
     return;
   t->wait_id = wait_id;
   uint64_t moment = rt_set_lockwait(t, true);
@@ -392,7 +395,7 @@ static void on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
   rt_inside_dec(t);
 }
 
-/* A nested lock that the thread holds already is acquired anew without on_mutex_acquired(). */
+/* Acquiring a nested lock again that the thread already holds causes no on_mutex_acquired(). */
 static void on_nest_lock(int endpoint, uint64_t wait_id, const void *codeptr)
 {
   (void)wait_id, (void)codeptr;
@@ -417,6 +420,7 @@ static void on_lock_init(int kind, unsigned hint, unsigned impl, uint64_t wait_i
   on_lock_destroy(kind, wait_id, codeptr);
 }
 
+/* Charges the lock's blame to this context. */
 static void take_blame(struct thread_state *t, uint64_t wait_id) __attribute__((noinline));
 static void take_blame(struct thread_state *t, uint64_t wait_id)
 {
@@ -429,7 +433,7 @@ static void take_blame(struct thread_state *t, uint64_t wait_id)
   rt_inside_dec(t);
 }
 
-/* Blame first: who has waited may hold the lock by now, and be about to release it. */
+/* The blame is taken first: a thread that waited may already hold the lock and be about to release it. */
 static void on_mutex_released(int kind, uint64_t wait_id, const void *codeptr)
 {
   (void)codeptr;
@@ -457,7 +461,7 @@ void ompt_pause(bool pause)
   rt_inside_dec(t);
 }
 
-/* omp_control_tool(): there is nothing to flush, and the end is a pause for good. */
+/* omp_control_tool(): a flush has nothing to do; after an end, measuring does not start again. */
 static int on_control_tool(uint64_t command, uint64_t modifier, void *argument, const void *codeptr)
 {
   (void)modifier, (void)argument, (void)codeptr;

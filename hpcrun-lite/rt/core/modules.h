@@ -15,7 +15,8 @@
 void modules_start(const char *executable);
 
 /* Marks the module of that address as the OpenMP runtime.  Returns false if it is the executable itself, or not found:
- * then frames of the runtime cannot be told from the program's. */
+ * then the runtime's
+ * frames cannot be distinguished from the program's. */
 bool modules_mark_runtime(struct thread_state *t, const void *address);
 
 /* Returns the module of an address and sets its index (from 1).  An address outside all modules gets an anonymous

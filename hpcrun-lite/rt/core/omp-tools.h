@@ -1,5 +1,5 @@
 /* The part of OMPT, the tool interface of OpenMP 5.2 (chapter 19), that is used here.  Names and values are those of
- * the specification. gcc has no omp-tools.h, and clang's include directory must not be on gcc's path. */
+ * the specification.  gcc has no omp-tools.h, and clang's include directory must not be on gcc's path. */
 #ifndef HPCRUN_LITE_RT_CORE_OMP_TOOLS_H
 #define HPCRUN_LITE_RT_CORE_OMP_TOOLS_H
 

@@ -3,10 +3,10 @@
  *
  * Rules.  Allocate from core/arena only.  Take no lock that a handler could wait for.  Call no libc function that is
  * not async-signal-safe.  Never print, exit, retry without bound, or change errno as the program sees it.  On failure
- * return and increment a loss counter.  Function pointers are OMPT's entry points (rt_process.h) and libunwind's
- * (sampling/unwind.h), no others.
+ * return and increment a loss counter.  The only function pointers that RT stores are OMPT's entry points
+ * (rt_process.h) and libunwind's (sampling/unwind.h).
  *
- * Layers, from the bottom: core, span, sampling, ompt.  No file includes or calls a higher layer. struct thread_state
+ * Layers, from the bottom: core, span, sampling, ompt.  No file includes or calls a higher layer.  struct thread_state
  * also declares the fields of the higher layers, because one block of memory holds the state of a thread; core does not
  * use them.  The only call from RT up to CTL is threads_adopt() (ompt.h).
  *

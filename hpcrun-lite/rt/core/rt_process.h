@@ -15,7 +15,7 @@
 /* The unit in which work is counted. */
 enum work_unit { WORK_CPU_TIME, WORK_USER, WORK_INSTRUCTIONS, WORK_CYCLES };
 
-/* CTL writes the plain fields before the first sample, and again in a forked child; all threads read them. ompt,
+/* CTL writes the plain fields before the first sample, and again in a forked child; all threads read them.  ompt,
  * unseen, runtime_apart, ompt_module and the entry points are written when the OpenMP runtime starts, before it has
  * threads.  The atomic fields:
  *
@@ -36,15 +36,15 @@ struct rt_process {
   bool online;     /* work and span are computed */
   atomic_bool log; /* the operations that compute them are also logged to a file */
   enum work_unit work_unit;
-  bool task_creation;   /* tasks stand below the context that created them */
-  bool runtime_apart;   /* the OpenMP runtime is a module of its own, so its code can be told from the program's */
-  uint32_t ompt_module; /* of the runtime that calls us; 0: none, or the executable */
-  bool forked;          /* child of fork(): the runtime does not know the regions that were open in the parent */
-  bool wall;            /* elapsed time drives the four categories */
-  atomic_bool quiet;    /* no samples while the process forks */
-  atomic_bool paused;   /* the program has paused measuring: samples do not count */
-  atomic_bool graph_suspended;   /* callbacks leave the graph alone: CTL reads its tables */
-  atomic_bool closed;            /* measuring has ended: handlers and callbacks return at once */
+  bool task_creation;          /* tasks stand below the context that created them */
+  bool runtime_apart;          /* the OpenMP runtime is a separate module, so its code can be distinguished */
+  uint32_t ompt_module;        /* of the runtime that calls us; 0: none, or the executable */
+  bool forked;                 /* child of fork(): the runtime does not know the regions that were open in the parent */
+  bool wall;                   /* elapsed time drives the four categories */
+  atomic_bool quiet;           /* no samples while the process forks */
+  atomic_bool paused;          /* the program has paused measuring: samples do not count */
+  atomic_bool graph_suspended; /* callbacks leave the graph alone: CTL reads its tables */
+  atomic_bool closed;          /* measuring has ended: handlers and callbacks return at once */
   atomic_uint module_generation; /* incremented by every dlclose() */
   uint32_t epoch;                /* base of region generations: handles of the parent process do not match in a child */
   _Atomic uint64_t lost[FORMAT_LOST_MAX]; /* losses of the process; those of threads are in their records */

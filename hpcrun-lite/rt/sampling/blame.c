@@ -6,15 +6,15 @@
 enum { LIVE_FIRST = 256, WAIT_TRIES = 100, TAKE_TRIES = 2 };
 
 struct blame_entry blame_entries[1 << BLAME_ENTRIES_BITS];
-static atomic_bool entries_used; /* some thread has waited for a lock: set and read by any, relaxed */
-/* struct thread_state *, NULL = free.  Writer: CTL, under its lock, with release; readers: samples of all threads, with
- * acquire.  A state's memory is only ever used for another one, so that a stale pointer gives a count that is off by
- * one for one sample. */
+static atomic_bool entries_used; /* a thread has waited for a lock; any thread, relaxed */
+/* struct thread_state *, NULL: free.  Writer: CTL, under the control lock, with release; readers: samples of all
+ * threads, with acquire.  The memory of a thread's state is only reused for another thread's state, so a stale pointer
+ * makes one sample's count wrong by one at most. */
 static struct table live;
 
-/* Sums over all samples of elapsed time, for those who slept meanwhile.  Added to by samples of all threads; read as
- * they stand: a sample that another thread is just adding counts in some of them, which is one of thousands.  The time
- * is added last, so that what is divided by it is there. */
+/* Sums over all samples of elapsed time, for threads that slept meanwhile.  Samples of all threads add to them.  A
+ * reader may see a sample in some of the sums only, which does not matter among thousands.  The time is added last, so
+ * that the sums which are divided by it are complete. */
 static _Atomic uint64_t sampled_ns, sampled_per_busy_ns, sampled_in_use_ns;
 
 void blame_start(void)
@@ -111,7 +111,7 @@ void blame_unblock(struct thread_state *t)
   t->changes++;
 }
 
-/* A worker whose region is over waits for the next one: it is not in use. */
+/* A worker whose region has ended waits for the next one and is not in use. */
 static bool in_region(const struct thread_state *t)
 {
   return __atomic_load_n(&t->open_region, __ATOMIC_RELAXED) ||
@@ -122,7 +122,7 @@ static bool in_region(const struct thread_state *t)
 static bool count_threads(const struct thread_state *self, uint32_t *busy, uint32_t *in_use)
 {
   uint32_t all = __atomic_load_n(&live.count, __ATOMIC_ACQUIRE), waiting = 0, blocked = 0;
-  bool known = self->activity.openmp; /* else it has not met the runtime yet, and nor have others */
+  bool known = self->activity.openmp; /* otherwise no thread has met the runtime yet */
   *busy = 0;
   for (uint32_t i = 0; i < all; i++) {
     const struct thread_state *t = __atomic_load_n(live_at(i), __ATOMIC_ACQUIRE);
@@ -139,7 +139,7 @@ static bool count_threads(const struct thread_state *self, uint32_t *busy, uint3
       waiting += in_region(t);
   }
   bool all_wait = *busy == 0 && blocked == 0 && waiting && in_region(self);
-  if (all_wait) { /* who waits is charged as overhead, and shares with all who wait */
+  if (all_wait) { /* waiting threads are charged overhead, and share it */
     *busy = waiting;
     waiting = 0;
   }
@@ -148,7 +148,7 @@ static bool count_threads(const struct thread_state *self, uint32_t *busy, uint3
   return all_wait;
 }
 
-/* amount * share / all, rounded: half a unit more, before the rest is cut off. */
+/* amount * share / all, rounded to the nearest integer. */
 static uint64_t part(uint64_t amount, uint64_t share, uint64_t all)
 {
   return (rt_scale(2 * amount, share, all) + 1) / 2;
@@ -178,13 +178,13 @@ struct blame blame_share(struct thread_state *t, uint64_t time_ns)
   return share;
 }
 
-/* The runtime's states for threads that wait at a barrier or for work: 0x010 to 0x01f, and idle. */
+/* States of the runtime for a thread that waits at a barrier (0x010 to 0x01f) or for work. */
 static bool runtime_waits(int state)
 {
   return (state >= ompt_state_wait_barrier && state < ompt_state_wait_taskwait) || state == ompt_state_idle;
 }
 
-/* Code of the program's: what a waiting thread does not run. */
+/* Is the address in code of the program, which a waiting thread does not run? */
 static bool in_program(struct thread_state *t, uint64_t pc)
 {
   uint32_t index;
@@ -209,7 +209,7 @@ void blame_check(struct thread_state *t, uint64_t pc)
   t->contradicted_at = wrong ? t->changes + 1 : 0;
   if (!again)
     return;
-  if (blocked) { /* it left the call by longjmp: nobody's fault */
+  if (blocked) { /* it left the call by longjmp(): no error */
     blame_unblock(t);
     return;
   }
@@ -257,7 +257,7 @@ struct blame blame_take(uint64_t wait_id)
   struct blame_entry *entry = blame_entry(wait_id);
   struct blame taken = {0};
   if (!entry_take(entry, TAKE_TRIES))
-    return taken; /* the next release takes it */
+    return taken; /* left for the next release */
   if (entry->id == wait_id) {
     taken = entry->blame;
     entry->blame = (struct blame){0};
@@ -270,7 +270,7 @@ struct blame blame_take(uint64_t wait_id)
 uint64_t blame_left(void)
 {
   uint64_t samples = 0;
-  bool used = atomic_load_explicit(&entries_used, memory_order_relaxed); /* else the table has not been touched */
+  bool used = atomic_load_explicit(&entries_used, memory_order_relaxed); /* otherwise the table was never touched */
   for (unsigned i = 0; used && i < sizeof blame_entries / sizeof *blame_entries; i++)
     samples += blame_entries[i].blame.samples;
   return samples;

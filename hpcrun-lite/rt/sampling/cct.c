@@ -2,11 +2,11 @@
 
 enum { NODES_FIRST = 256, VALUES_FIRST = 128 };
 
-/* Children of a node form a list, the one found last at its front.  Invariant: every node in use but the root is in
- * exactly one list, that of its parent; a freed node is in the list of free ones, through `next`, and one that only
- * leads to another one (node_merged()) in none. */
+/* The children of a node form a list; the one found last is first.  Invariant: each node in use except the root is in
+ * exactly one list, its parent's.  A freed node is in the list of free nodes, by `next`; a node that has become a link
+ * (node_merged()) is in no list. */
 struct cct_link {
-  uint32_t child, next; /* 0 = none: the root is nobody's child */
+  uint32_t child, next; /* 0: none, since the root is not a child */
 };
 
 static struct cct_link *link_of(const struct thread_state *t, uint32_t node)
@@ -19,21 +19,21 @@ static uint32_t kind_what(struct cct_key key)
   return (uint32_t)key.kind << 24 | (key.what & FORMAT_WHAT_MAX);
 }
 
-/* Changes what a published node is, at once. */
+/* Changes the key of a published node with one store. */
 static void set_key(struct format_node *node, struct cct_key key)
 {
   uint64_t word = (uint64_t)key.offset << 32 | kind_what(key);
   __atomic_store_n((uint64_t *)(void *)node, word, __ATOMIC_RELEASE);
 }
 
-/* A fresh or recycled node; its key is set before anybody can see it. */
+/* A new or recycled node.  Its key is set before it becomes visible. */
 static uint32_t node_new(struct thread_state *t, uint32_t parent, struct cct_key key)
 {
   uint32_t node = t->free_nodes;
   if (node) {
     t->free_nodes = link_of(t, node)->next;
     *link_of(t, node) = (struct cct_link){0};
-    cct_node(t, node)->parent = parent; /* if it has metrics, they are zero since it was freed */
+    cct_node(t, node)->parent = parent; /* a recycled node may have metrics; they are zero */
     set_key(cct_node(t, node), key);
     return node;
   }
@@ -146,14 +146,14 @@ static void values_move(struct thread_state *t, uint32_t from, uint32_t to)
   }
 }
 
-/* Critical paths may name the node: it was sampled, or the program has reported work there. */
+/* Can a critical path name the node?  If it was sampled, or the program reports work. */
 static bool may_be_named(const struct thread_state *t, uint32_t node)
 {
   return rt.online && (cct_node(t, node)->value || rt.work_unit == WORK_USER);
 }
 
-/* The node has been merged into another.  Critical paths that name it cannot be looked through: then it leads to the
- * other, for the reader. */
+/* The node was merged into another one.  Critical paths that may name it cannot be searched, so it then becomes a link
+ * to the other node, which the reader follows. */
 static void node_merged(struct thread_state *t, uint32_t node, uint32_t other, bool named)
 {
   if (named) {
@@ -166,8 +166,8 @@ static void node_merged(struct thread_state *t, uint32_t node, uint32_t other, b
   t->free_nodes = node;
 }
 
-/* Merges the subtree of `from`, already detached, into `to`.  Walks without recursion: a child that `to` lacks is hung
- * over whole; one that it has is merged in its turn, which ends since every step detaches a node. */
+/* Merges the subtree of `from`, which is detached already, into `to`, without recursion.  A child that `to` lacks is
+ * moved as a whole; one that `to` has is merged in turn.  Each step detaches a node, so the loop ends. */
 static void subtree_merge(struct thread_state *t, uint32_t from, uint32_t to,
                           void (*moved)(struct thread_state *t, uint32_t from, uint32_t to))
 {

@@ -9,18 +9,20 @@
 #include "hpcrun-lite/rt/sampling/unwind.h"
 
 /* A stack is read from its outer end inwards.  It is a sequence of runs: user frames, then frames of the OpenMP
- * runtime, then user frames that the runtime called, and so on.  A run of runtime frames is one of
- *  - the entry into a region that this thread is master of: the region's enter_frame lies in it;
- *  - a worker's base: what lies outside it belongs to no user code, the path goes on in the region's creation context;
- *  - a task being run from within a wait: the task's frames follow, below their region;
- *  - the end of the path: the user frame outside it called the runtime, which is at work (overhead).
- * The last one is told from the others by the current task's exit frame: the runtime left for user code within that
- * run. */
+ * runtime, then user frames that the runtime has called, and so on.  A run of runtime frames is one of these:
+ * - the entry into a region of which this thread is the master: the region's enter_frame lies in it;
+ * - the base of a worker's stack: nothing outside it is user code, and the path continues in the region's creation
+ *   context;
+ * - a task that is run during a wait: the task's frames follow, below their region;
+ * - the end of the path: the user frame outside has called the runtime, which is working (overhead).
+ *
+ * The current task's exit frame tells the last case from the others: it lies in the run from which the runtime has
+ * called user code. */
 enum { TASK_LEVELS = 16 };
 
 struct task_level {
   uint64_t exit_frame;
-  uint32_t created; /* record of its creation, 0 = none */
+  uint32_t created; /* its creation (sampling/task_context.h), 0: none */
 };
 
 struct stack_reader {
@@ -28,19 +30,19 @@ struct stack_reader {
   struct frame *frames;
   int count;
   bool cut;
-  uint64_t exit_frame; /* of the current task, 0 = it has not been called by the runtime          */
+  uint64_t exit_frame; /* of the current task; 0: the runtime has not called it */
   bool implicit_task;
-  struct task_level tasks[TASK_LEVELS]; /* explicit ones, the innermost first; only the current one unless their
-                                           creation is wanted */
+  struct task_level tasks[TASK_LEVELS]; /* explicit tasks, the innermost first */
   int tasks_count;
-  uint64_t end_sp;              /* the stack is of interest up to here; UINT64_MAX = to its end */
-  uint32_t entered;             /* as what the innermost task read so far was entered */
-  bool caller;                  /* the path ends where the user called the runtime: the innermost run is a callback's */
-  struct format_region *target; /* only this region's creation context is wanted: the innermost run is its */
-  uint32_t node;                /* of what has been read so far                                            */
-  uint32_t region_node;         /* node of the innermost parallel region on the path, CCT_NONE outside any */
+  uint64_t end_sp;  /* the stack is needed up to here; UINT64_MAX: all */
+  uint32_t entered; /* entry of the innermost task read so far */
+  bool caller;      /* the path ends where user code called the runtime: the innermost run is that of a callback */
+  struct format_region *target; /* only the creation context of this region is needed: the innermost run is its entry */
+  uint32_t node;                /* of the frames read so far */
+  uint32_t region_node;         /* node of the innermost parallel region on the path; CCT_NONE outside any */
 };
 
+/* Adds a child to the path's node. */
 static uint32_t child(struct stack_reader *reader, enum format_kind kind, uint32_t what, uint32_t offset)
 {
   if (reader->node == CCT_NONE)
@@ -48,12 +50,12 @@ static uint32_t child(struct stack_reader *reader, enum format_kind kind, uint32
   return cct_child(reader->t, reader->node, (struct cct_key){kind, what, offset});
 }
 
-/* Finds what every frame's code belongs to. */
+/* Finds the module of each frame. */
 static void classify(struct stack_reader *reader)
 {
   struct thread_state *t = reader->t;
   uint32_t generation = atomic_load_explicit(&rt.module_generation, memory_order_relaxed);
-  if (t->code_generation != generation) { /* something was unloaded */
+  if (t->code_generation != generation) { /* a module was unloaded */
     t->code_generation = generation;
     __builtin_memset(t->calls, 0, sizeof t->calls);
     __builtin_memset(t->functions, 0, sizeof t->functions);
@@ -71,7 +73,8 @@ static void classify(struct stack_reader *reader)
   }
 }
 
-/* A function of libc's that we interpose, with what it calls there: the path ends in the user frame that called it. */
+/* Is everything inside the frame code of the tool or of libc?  Then it is an interposed function, and the path ends in
+ * the user frame that called it. */
 static bool only_tool_inside(const struct stack_reader *reader, int i)
 {
   for (; i >= 0; i--)
@@ -80,6 +83,7 @@ static bool only_tool_inside(const struct stack_reader *reader, int i)
   return true;
 }
 
+/* Adds a user frame, and the user regions that it has begun. */
 static void add_frame(struct stack_reader *reader, const struct frame *frame)
 {
   if (frame->tool)
@@ -92,13 +96,13 @@ static void add_frame(struct stack_reader *reader, const struct frame *frame)
       reader->node = child(reader, FORMAT_KIND_USER_REGION, 0, t->user_regions[i].name);
 }
 
-/* Stack pointers of a run's inner and outer boundary; the outer one is that of the user frame which called the runtime.
- */
+/* The stack pointer of the user frame outside a run, which called the runtime. */
 static uint64_t outer_sp(const struct stack_reader *reader, int outermost)
 {
   return outermost + 1 < reader->count ? reader->frames[outermost + 1].sp : UINT64_MAX;
 }
 
+/* Does an exit frame lie in the run? */
 static bool within(const struct stack_reader *reader, uint64_t exit_frame, int inner, int outer)
 {
   return exit_frame >= reader->frames[inner].sp && exit_frame < outer_sp(reader, outer);
@@ -109,7 +113,7 @@ static bool exit_in(const struct stack_reader *reader, int inner, int outer)
   return within(reader, reader->exit_frame, inner, outer);
 }
 
-/* The explicit task that the runtime called from the run [inner, outer], NULL without. */
+/* The explicit task that the runtime has called from the run [inner, outer]; NULL if there is none. */
 static const struct task_level *called_task(const struct stack_reader *reader, int inner, int outer)
 {
   for (int i = 0; i < reader->tasks_count && inner > 0; i++)
@@ -118,7 +122,7 @@ static const struct task_level *called_task(const struct stack_reader *reader, i
   return NULL;
 }
 
-/* The function that a frame lies in: module << 32 | offset of its start. */
+/* The function of a frame: module << 32 | offset of its start. */
 static uint64_t function_of(struct stack_reader *reader, const struct frame *frame)
 {
   struct call_cache *known =
@@ -129,7 +133,7 @@ static uint64_t function_of(struct stack_reader *reader, const struct frame *fra
   return (uint64_t)frame->module << 32 | (frame->offset - inside);
 }
 
-/* Steps into a task that is called by the frame before `inner`: below its creation if that is known, else below its
+/* Enters the task whose function is the frame inside `inner`: below its creation if that is known, else below its
  * region. */
 static void enter_task(struct stack_reader *reader, const struct task_level *task, int inner)
 {
@@ -150,8 +154,8 @@ static void enter_task(struct stack_reader *reader, const struct task_level *tas
   reader->node = child(reader, FORMAT_KIND_TASK, 0, 0);
 }
 
-/* Steps into a region; where the run of runtime frames leads on to an explicit task (run at the region's barrier), into
- * that. */
+/* Enters a region.  If the run of runtime frames continues to an explicit task (run at the region's barrier), enters
+ * that, too. */
 static void enter_region(struct stack_reader *reader, int inner, int outer)
 {
   reader->entered = 0;
@@ -161,29 +165,32 @@ static void enter_region(struct stack_reader *reader, int inner, int outer)
     enter_task(reader, task, inner);
 }
 
-/* Did the runtime call the user's code from the run [inner, outer], and not just a function that it needs?  Without
- * OMPT: if it called anything.  The task's exit frame says so where it lies in the run.  It can lie elsewhere, or be
- * lacking: libomp clears it before GCC's combined parallel loops, and takes it from a frame pointer that is none for
- * undeferred tasks, which compilers call directly.  Then code of the program's is the user's, unless the task is known
- * to have been called outside the run: what is called is then the runtime's helper, an allocator say. */
+/* Has the runtime called user code from the run [inner, outer], and not only a helper function?  Without OMPT: if it
+ * has called anything.  Otherwise the current task's exit frame proves it if it lies in the run.  It may lie elsewhere
+ * or be 0: libomp clears it before GCC's combined parallel loops; and for undeferred tasks, which compilers call
+ * directly, takes it from a register that is no frame pointer.  In these cases code of the program counts as user code,
+ * unless the exit frame shows that the task was called outside the run: then the code is a helper of the runtime, an
+ * allocator for example. */
 static bool leads_to_user(const struct stack_reader *reader, int inner, int outer)
 {
   if (inner == 0 || reader->caller)
     return false;
   const struct frame *called = &reader->frames[inner - 1];
-  if (rt.ompt_module && reader->frames[inner].module != rt.ompt_module) /* a plugin's: OMPT knows none of its tasks */
+  if (rt.ompt_module &&
+      reader->frames[inner].module != rt.ompt_module) /* a plugin of the runtime: OMPT does not know its tasks */
     return !called->system && !called->tool;
   if (!reader->t->activity.openmp)
-    return !rt.ompt; /* with OMPT: a thread that the runtime is just setting up */
+    return !rt.ompt; /* with OMPT: the runtime is still setting up the thread */
   if (exit_in(reader, inner, outer))
     return true;
-  if (rt.forked && !reader->exit_frame && !reader->implicit_task) /* inherited: no task is known any more */
+  if (rt.forked && !reader->exit_frame && !reader->implicit_task) /* a task inherited from the parent process */
     return !called->system && !called->tool;
   bool outside = reader->exit_frame >= outer_sp(reader, outer) && reader->exit_frame < reader->t->stack_high;
   return (reader->exit_frame || reader->implicit_task) && !outside && !called->system && !called->tool;
 }
 
-/* The function that a direct call instruction calls, 0 if it calls none, or a stub that leads to another module. */
+/* The function that a direct call instruction calls; 0 if it is no direct call, or if it calls a stub that leads to
+ * another module. */
 static uint64_t call_target(uint64_t ip)
 {
   uint8_t call[5], code[8];
@@ -197,13 +204,13 @@ static uint64_t call_target(uint64_t ip)
     return 0;
   static const uint8_t endbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
   const uint8_t *first = __builtin_memcmp(code, endbr64, sizeof endbr64) ? code : code + sizeof endbr64;
-  first += *first == 0xf2; /* bnd */
+  first += *first == 0xf2; /* bnd prefix */
   bool stub = first[0] == 0xff && first[1] == 0x25;
   return stub ? 0 : target;
 }
 
-/* Where a function made the call into the runtime its last act, an optimised one has jumped there and has no frame: its
- * caller's call instruction still tells which it was. */
+/* A function whose last act is to call the runtime may have jumped there and left no frame.  The call instruction of
+ * its caller still names it. */
 static void add_tail_caller(struct stack_reader *reader, const struct frame *caller)
 {
   struct call_cache *known = &reader->t->calls[caller->ip % (sizeof reader->t->calls / sizeof *reader->t->calls)];
@@ -215,12 +222,13 @@ static void add_tail_caller(struct stack_reader *reader, const struct frame *cal
     reader->node = child(reader, FORMAT_KIND_FRAME, index, (uint32_t)(known->target - module->base));
 }
 
+/* Enters what the run [inner, outer] has called. */
 static void enter_run(struct stack_reader *reader, int inner, int outer)
 {
   struct format_region *region = region_entered(reader->t, reader->frames[inner].sp, outer_sp(reader, outer));
   if (region) {
     if (reader->cut && region_known(region))
-      reader->node = region->link_node; /* what was cut off is known from an earlier sample */
+      reader->node = region->link_node; /* the part that was cut off is known from an earlier sample */
     region_publish(reader->t, region, reader->node);
     enter_region(reader, inner, outer);
     return;
@@ -231,7 +239,7 @@ static void enter_run(struct stack_reader *reader, int inner, int outer)
     enter_task(reader, called_task(reader, inner, outer), inner);
 }
 
-/* Index of the outermost frame of the innermost run that has no run inside it, or -1. */
+/* Index of the outermost frame of the innermost run; -1 without a run. */
 static int innermost_run(struct stack_reader *reader)
 {
   int i = 0;
@@ -244,8 +252,8 @@ static int innermost_run(struct stack_reader *reader)
   return i;
 }
 
-/* A worker's stack begins in the runtime: skips to the inner end of its outermost run.  Returns the index of the first
- * frame to be read, or -1 if that run is also the last one (nothing of the user's is on this stack). */
+/* A worker's stack begins in the runtime: enters its base region and skips its outermost run.  Returns the index of the
+ * first frame to be read; -1 if that run is also the innermost one, so that no user frame is on this stack. */
 static int enter_base(struct stack_reader *reader, int innermost)
 {
   int outer = reader->count - 1;
@@ -264,7 +272,7 @@ static int enter_base(struct stack_reader *reader, int innermost)
   enter_region(reader, reader->cut || outer < 0 ? 0 : inner, outer);
   if (reader->cut)
     reader->node = child(reader, FORMAT_KIND_PARTIAL, 0, 0);
-  if (reader->cut || outer < 0) /* no frame of the runtime at its outer end: taken whole */
+  if (reader->cut || outer < 0) /* no frame of the runtime at the outer end: read all */
     return reader->count - 1;
   if (ends)
     reader->node = child(reader, FORMAT_KIND_RUNTIME, 0, 0);
@@ -301,6 +309,7 @@ static bool read_frames(struct stack_reader *reader, int i, int innermost)
   return false;
 }
 
+/* Reads the whole stack.  Returns whether the path ends in the runtime. */
 static bool read_stack(struct stack_reader *reader)
 {
   struct thread_state *t = reader->t;
@@ -311,7 +320,7 @@ static bool read_stack(struct stack_reader *reader)
   while (called < reader->count && reader->frames[called].tool)
     called++;
   if (reader->caller && !reader->target && called < reader->count && !reader->frames[called].runtime)
-    reader->caller = false; /* the runtime has jumped into the callback: no frame of its is left */
+    reader->caller = false; /* the runtime has jumped into the callback and left no frame */
   int innermost = innermost_run(reader);
   if (t->activity.openmp && t->base_region) {
     int first = enter_base(reader, innermost);
@@ -324,8 +333,8 @@ static bool read_stack(struct stack_reader *reader)
   return read_frames(reader, reader->count - 1, innermost);
 }
 
-/* What the runtime knows of a task on this stack; level 0 is the current one.  False where there is none.  What it says
- * of outer ones can be stale pointers while it forks. */
+/* What the runtime knows of a task on this stack; level 0 is the current one.  Returns false if there is none.  At
+ * outer levels the runtime may return stale pointers while it forks. */
 static bool find_task(int level, int *flags, uint64_t *exit_frame, uint64_t *word)
 {
   enum { LOWEST_POINTER = 65536, TASK_KNOWN = 2 };
@@ -343,7 +352,8 @@ static bool find_task(int level, int *flags, uint64_t *exit_frame, uint64_t *wor
   return true;
 }
 
-/* The tasks on this stack. */
+/* Finds the tasks on this stack: the current one, and with rt.task_creation the explicit ones outside it, up to one
+ * whose creation is known. */
 static void find_tasks(struct stack_reader *reader)
 {
   int levels = !reader->t->activity.openmp || !rt.get_task_info ? 0 : rt.task_creation ? TASK_LEVELS : 1, flags = 0;
@@ -359,7 +369,7 @@ static void find_tasks(struct stack_reader *reader)
     reader->tasks[reader->tasks_count++] = (struct task_level){exit_frame, created};
     if (!rt.task_creation || !created)
       continue;
-    reader->end_sp = exit_frame; /* what lies outside it says nothing */
+    reader->end_sp = exit_frame; /* what lies outside the task is not needed */
     break;
   }
 }
@@ -420,7 +430,7 @@ void context_publish(struct thread_state *t, struct format_region *region)
     find_tasks(&reader);
   reader.count = unwind_here(t, reader.end_sp, t->frames, &reader.cut);
   read_stack(&reader);
-  if (!region_known(region)) /* no way into the runtime is on the stack: nobody will learn more */
+  if (!region_known(region)) /* no entry into the runtime was found: the context will stay unknown */
     region_publish(t, region, cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_PARTIAL, 0, 0}));
 }
 

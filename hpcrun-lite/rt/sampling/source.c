@@ -13,7 +13,7 @@ const char sample_publish;
 
 enum { PAGE = 4096, PHASE_MIN_NS = 20000 };
 
-/* Where in its period a thread starts: a number up to the period, from the thread's id and the time.  Not much below
+/* Where in its period a thread starts: a number up to the period, from the thread's id and the time, and not much below
  * what the kernel's timers can do. */
 static uint64_t random_phase(const struct thread_state *t, uint64_t period)
 {
@@ -50,8 +50,8 @@ void source_probe(void)
   sys_close_own(&own);
 }
 
-/* Descriptor numbers that tell a thread's events apart: a signal names its event by the number that it had when it was
- * armed, also after it was closed. */
+/* Moves the descriptor to a number that no other source of the thread has.  A signal names its event by the number that
+ * the descriptor had when it was armed, even after it was closed. */
 static int move_apart(const struct thread_state *t, const struct source *source, struct sys_own *own)
 {
   int error = 0;
@@ -63,14 +63,14 @@ static int move_apart(const struct thread_state *t, const struct source *source,
         sys_close_own(own);
         error = EMFILE;
       }
-      i = UINT32_MAX; /* compare with all of them anew */
+      i = UINT32_MAX; /* compare with all sources again */
     }
   return error;
 }
 
-/* Opens, directs the signal here, and keeps the event by mapping its page: the descriptor need not stay open for that,
- * and a program that closes descriptors it does not know cannot stop it.  Count events keep theirs, to read the
- * counter. */
+/* Opens the event, directs its signal to the thread, and maps its page, which keeps the event alive: then the
+ * descriptor can be closed, and a program that closes unknown descriptors cannot stop the event.  Count events keep the
+ * descriptor to read the counter. */
 static bool perf_start(struct thread_state *t, struct source *source, uint64_t period)
 {
   const struct event *event = &rt.events[source->event];
@@ -94,12 +94,12 @@ static bool perf_start(struct thread_state *t, struct source *source, uint64_t p
   return true;
 }
 
-/* What a sample of elapsed time takes in the handler: a running mean over all threads.  Written by any thread, relaxed:
- * an update that is lost is one sample less in a mean. */
+/* Mean time of a sample of elapsed time in the handler, over all threads.  Any thread writes it, relaxed: a lost update
+ * is one sample less in a mean. */
 static _Atomic uint64_t mean_ns;
 
-/* Threads for which there is a core are awake, and rest between samples anyway (source_sample_taken()); all others
- * together may take a quarter of the machine. */
+/* Threads that have a core are awake, and throttling limits them anyway (source_sample_taken()).  All others together
+ * may use a quarter of the machine. */
 uint64_t source_min_period(uint64_t asked_ns)
 {
   enum { DELIVERY_NS = 20000, SHARE = 4 };
@@ -111,10 +111,11 @@ uint64_t source_min_period(uint64_t asked_ns)
   return least > asked_ns ? least : asked_ns;
 }
 
-/* A sample of elapsed time has been taken, which began when it was weighed. */
+/* Takes the duration of a sample of elapsed time into the mean, and adapts the period.  The sample began when it was
+ * weighed. */
 static void adapt_period(struct source *source)
 {
-  enum { SAMPLES = 64, LONGEST_NS = 1000000 }; /* longer: it was switched out */
+  enum { SAMPLES = 64, LONGEST_NS = 1000000 }; /* longer: the thread was switched out */
   uint64_t took = sys_monotonic_ns() - source->last, mean = atomic_load_explicit(&mean_ns, memory_order_relaxed);
   took = took < LONGEST_NS ? took : LONGEST_NS;
   atomic_store_explicit(&mean_ns, mean - mean / SAMPLES + took / SAMPLES, memory_order_relaxed);
@@ -132,8 +133,8 @@ static bool timer_start(struct thread_state *t, struct source *source, int clock
   return source->timer >= 0;
 }
 
-/* Where a frequency was asked for, each thread has a period of its own, 1 to 4 % shorter: at exactly 5 ms, say, a
- * program that does something every 5 ms would be sampled at the same point for ever. */
+/* With a frequency each thread has its own period, 1 to 4 % shorter than the nominal one.  With exactly 5 ms, for
+ * example, a program that does something every 5 ms would always be sampled at the same point. */
 static uint64_t own_period(const struct thread_state *t, const struct event *event)
 {
   if (!event->frequency || event->clock == EVENT_COUNT)
@@ -142,7 +143,7 @@ static uint64_t own_period(const struct thread_state *t, const struct event *eve
   return event->period - thousandth * (10 + random_phase(t, event->period) % 31);
 }
 
-/* From now on the handler takes the event's signals: all else is set. */
+/* The handler accepts the event's signals from now on, since all other fields are set. */
 static void perf_armed(struct source *source)
 {
   atomic_signal_fence(memory_order_release);
@@ -165,7 +166,7 @@ static bool start_one(struct thread_state *t, struct source *source)
     return !source->suspended;
   case EVENT_CPU_TIME:
     source->initial_period = !rt.timers_for_cpu && perf_start(t, source, random_phase(t, source->period));
-    /* Making an event takes long where others fork or map memory: that is not the program's time. */
+    /* Opening an event takes long while other threads fork or map memory; that is not the program's time. */
     source->last = sys_thread_cpu_ns();
     if ((int)source->event == rt.driver)
       t->cpu_start_ns = source->last;
@@ -193,14 +194,14 @@ void source_start(struct thread_state *t)
   }
 }
 
-/* Of those that count, see source_min_period(). */
+/* Sets the flag of a timer of elapsed time, and counts the running ones (source_min_period()). */
 static void set_suspended(struct source *source, bool suspended)
 {
   if (source->how != SOURCE_TIMER || rt.events[source->event].clock != EVENT_WALL_TIME ||
       source->suspended == suspended)
     return;
   source->suspended = suspended;
-  atomic_fetch_add(&rt.running_timers, suspended ? -1u : 1u); /* the handler sees the flag: nothing moves across */
+  atomic_fetch_add(&rt.running_timers, suspended ? -1u : 1u); /* nothing moves across: the handler sees the flag */
 }
 
 void source_stop(struct thread_state *t)
@@ -225,7 +226,7 @@ void source_suspend(struct thread_state *t)
 {
   for (unsigned i = 0; i < rt.event_count; i++)
     if (t->sources[i].how == SOURCE_TIMER) {
-      set_suspended(&t->sources[i], true); /* first: a sample that still comes does not set it going again */
+      set_suspended(&t->sources[i], true); /* first: a sample that still arrives must not start the timer again */
       sys_timer_set(t->sources[i].timer, 0, 0);
     }
 }
@@ -239,13 +240,13 @@ void source_go_on(struct thread_state *t)
     }
 }
 
-/* The event's own clock: what a thread does not run does not count against its samples of CPU time. */
+/* The event's own clock: time in which a thread does not run does not count towards its samples of CPU time. */
 static uint64_t clock_ns(const struct source *source)
 {
   return rt.events[source->event].clock == EVENT_CPU_TIME ? sys_thread_cpu_ns() : sys_monotonic_ns();
 }
 
-/* With samples that take longer than the period (deep stacks at high rates) the program would not get on at all. */
+/* Samples that take longer than the period (deep stacks at high rates) would stop the program's progress. */
 bool source_too_early(const struct source *source)
 {
   return source->throttled_until && clock_ns(source) < source->throttled_until;
@@ -257,7 +258,7 @@ uint64_t source_throttled_ns(const struct source *source, uint64_t cpu_ns)
   return source->throttled_until && !source->suspended && now > source->last ? now - source->last : 0;
 }
 
-/* Most samples are short, and the clock need not be asked: a tick is no longer than a nanosecond. */
+/* Most samples are short, and then the clock need not be read: a tick is at most one nanosecond. */
 static void throttle_after(struct source *source, uint64_t began)
 {
   enum { THROTTLE_SHARE = 3 };
@@ -289,10 +290,11 @@ struct source *source_of(struct thread_state *t, const siginfo_t *info)
   bool stripped = info->si_code == SI_USER && info->si_pid == 0; /* the kernel had no memory for the details */
   for (struct source *source = first; source < end; source++)
     if (source->how != SOURCE_OFF && ((perf && info->si_fd == source->own.fd) || stripped))
-      return source; /* also the last signal of an event that a timer has replaced */
+      return source; /* including the last signal of an event that a timer has replaced */
   return NULL;
 }
 
+/* The time since the last sample; for the first sample at least a period. */
 static uint64_t time_weight(struct source *source, uint64_t now)
 {
   uint64_t passed = now > source->last ? now - source->last : 0;
@@ -303,11 +305,9 @@ static uint64_t time_weight(struct source *source, uint64_t now)
   return passed > source->period ? passed : source->period;
 }
 
-/* An event that samples makes each switch of its thread some 4 us slower, since the kernel programs the processor's
- * timer anew each time; a timer of the thread's CPU time costs a switch nothing, but comes at the ticks of the system's
- * clock only.  So a thread that is switched often gets a timer, for good.  The page's sequence moves by two with each
- * switch.
- */
+/* An event that samples makes each switch of its thread about 4 us slower, because the kernel programs the processor's
+ * timer again.  A timer of the thread's CPU time costs a switch nothing, but expires only at ticks of the system clock.
+ * So a thread that is switched often gets a timer for good.  The page's sequence advances by two with each switch. */
 static bool switches_often(struct source *source, uint64_t weight_ns)
 {
   enum { SWITCH_NS = 4000, SHARE_MAX = 100, IN_A_ROW = 3, TICK_MAX_NS = 4000000 };
@@ -337,7 +337,7 @@ static void settle_period(struct thread_state *t, struct source *source)
 {
   source->initial_period = false;
   if (!perf_start(t, source, source->period)) {
-    sys_unmap(source->page, PAGE); /* it would go on with its random first period */
+    sys_unmap(source->page, PAGE); /* it would continue with its random first period */
     source->page = NULL;
     if (!timer_start(t, source, CLOCK_THREAD_CPUTIME_ID))
       rt_lost(t, FORMAT_LOST_EVENTS);
@@ -345,7 +345,8 @@ static void settle_period(struct thread_state *t, struct source *source)
   work_clock_choose_indicator(t);
 }
 
-/* That takes long where others fork or map memory.  Who closes waits for it. */
+/* Re-arms the thread's event.  This takes long while other threads fork or map memory; it is done inside rt_enter(), so
+ * that CTL waits for it before it ends measuring. */
 static void rearm(struct thread_state *t, struct source *source)
 {
   uint64_t began = source->last;
@@ -370,7 +371,7 @@ uint64_t source_weight(struct thread_state *t, struct source *source)
   case EVENT_WALL_TIME:
     return time_weight(source, sys_monotonic_ns());
   case EVENT_CPU_TIME: {
-    /* Code of ours that was interrupted may be reading the page (rt/span/work_clock.c): then at the next sample. */
+    /* interrupted code of ours may be reading the page (span/work_clock.c): then at the next sample */
     bool may_unmap = source->how == SOURCE_PERF && !t->inside;
     uint64_t weight = time_weight(source, sys_thread_cpu_ns());
     if (may_unmap && (source->initial_period || switches_often(source, weight)))

@@ -5,8 +5,8 @@
 
 enum { CONTEXTS_FIRST = 1024, HEADS = 4096, LOCK_TRIES = 200, ANCESTORS_MAX = 256 };
 
-/* Of a task created: `origin` = thread << 32 | node, `detail` = as what its creator was entered.  Of a task entered:
- * `origin` = ENTERED | record of its creation, `detail` = its outermost function. */
+/* A creation: origin = thread << 32 | node, detail = the creator's entry.  An entry: origin = ENTERED | its creation,
+ * detail = its outermost function. */
 struct task_context {
   uint64_t origin, detail;
   uint32_t next, unused;
@@ -15,8 +15,8 @@ struct task_context {
 #define ENTERED (1ull << 63)
 
 static struct table contexts;
-static _Atomic uint32_t heads[HEADS]; /* stored with release under the lock, after the record; loaded with acquire */
-static atomic_flag lock = ATOMIC_FLAG_INIT; /* for adding */
+static _Atomic uint32_t heads[HEADS]; /* stored with release under the lock, after the element; loaded with acquire */
+static atomic_flag lock = ATOMIC_FLAG_INIT; /* for adding elements */
 
 void task_start(void)
 {
@@ -42,7 +42,7 @@ static uint32_t find(uint32_t head, uint64_t origin, uint64_t detail)
   return index;
 }
 
-/* The record with that content, added if there is none. */
+/* The element with that content, added if it is missing. */
 static uint32_t intern(uint64_t origin, uint64_t detail)
 {
   uint64_t hash = (origin * 0x9e3779b97f4a7c15ULL ^ detail) * 0xc2b2ae3d27d4eb4fULL;
@@ -73,7 +73,7 @@ uint32_t task_context_create(uint32_t thread, uint32_t node, uint32_t creator)
 uint32_t task_context_enter(uint32_t created, uint64_t root)
 {
   if (created >= __atomic_load_n(&contexts.count, __ATOMIC_ACQUIRE))
-    return 0; /* of the process that forked this one */
+    return 0; /* a creation of the process that forked this one */
   uint32_t ancestor = (uint32_t)at(created)->detail;
   for (int i = 0; ancestor && i < ANCESTORS_MAX; i++) {
     if (at(ancestor)->detail == root)

@@ -7,8 +7,8 @@
 
 enum { STACKS = 64, WORDS = 40 };
 
-/* Stacks at creations: return addresses at their places, from the runtime's caller outwards to the code's task or
- * region. */
+/* A stack at a creation: return addresses and where they lie, from the caller of the runtime outwards to the start of
+ * its task or region; and the context that was found for it. */
 struct stack {
   uint64_t enter_frame, code, region;
   uint32_t creator, created, node, entered, count;
@@ -26,6 +26,7 @@ static struct stack *stack_at(struct thread_state *t, uint64_t enter_frame, uint
   return t->stacks_chunk ? (struct stack *)arena_data(t->stacks_chunk) + (hash >> 32) % STACKS : NULL;
 }
 
+/* Is the present stack the one that was kept? */
 static bool same_stack(const struct stack *stack, const struct stack *wanted)
 {
   if (!stack->known || stack->enter_frame != wanted->enter_frame || stack->code != wanted->code ||
@@ -37,7 +38,7 @@ static bool same_stack(const struct stack *stack, const struct stack *wanted)
   return true;
 }
 
-/* Keeps the words of the stack that was just walked, if they are not too many and lie on the thread's own stack. */
+/* Keeps the return addresses of the stack just walked, unless they are too many or outside the thread's own stack. */
 static void keep_words(const struct thread_state *t, struct stack *stack, const struct context_place *place)
 {
   stack->count = 0;
@@ -50,7 +51,7 @@ static void keep_words(const struct thread_state *t, struct stack *stack, const 
   }
 }
 
-/* The stack that calls the runtime, walked if it was not seen before; NULL without memory. */
+/* The stack that enters the runtime, walked if it is not known.  NULL without memory. */
 static struct stack *find_stack(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code)
 {
   struct stack wanted = {.enter_frame = enter_frame, .code = code, .region = region_identity(t), .creator = creator};
@@ -62,7 +63,7 @@ static struct stack *find_stack(struct thread_state *t, uint32_t creator, uint64
   stack->node = place.node;
   stack->entered = place.entered;
   if (place.node != CCT_NONE && cct_kind(t, cct_top(t, place.node)) == FORMAT_KIND_PLACEHOLDER)
-    stack->node = CCT_NONE; /* it may be moved: the region's begin could not be looked at */
+    stack->node = CCT_NONE; /* the node may be moved, because the region's start could not be unwound */
   keep_words(t, stack, &place);
   stack->known = stack->node != CCT_NONE && stack->count == (uint32_t)(place.end - place.first);
   return stack;

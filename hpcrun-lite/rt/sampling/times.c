@@ -3,13 +3,13 @@
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
-/* Ticks between two refreshments: some 10 ms to 30 ms, and 0.5 s to 1 s, without knowing how long a tick is. */
+/* Ticks between two updates: 10 to 30 ms, and 0.3 to 1 s, depending on the length of a tick. */
 enum { THREAD_TICKS = 1 << 25, PROCESS_TICKS = 1 << 30 };
 
 static struct {
   uint64_t ns, ticks, cpu_ns;
 } start;
-static _Atomic uint64_t process_due; /* time-stamp counter; who moves it on writes the record */
+static _Atomic uint64_t process_due; /* time-stamp counter; the thread that advances it writes the record */
 
 void times_start(uint64_t start_ns, uint64_t start_ticks, uint64_t start_cpu_ns)
 {
@@ -24,7 +24,7 @@ void times_keep(struct format_process *process)
   atomic_store(&rt.record, process);
 }
 
-/* The time-stamp counter against elapsed time, until now. */
+/* Elapsed time and ticks since the start, to convert ticks. */
 struct rate {
   uint64_t ns, ticks;
 };
@@ -40,7 +40,7 @@ uint64_t times_ticks_to_ns(uint64_t ticks)
   return rt_scale(ticks, rate.ns, rate.ticks);
 }
 
-/* Ticks in a state, with what has passed since it began if it still lasts. */
+/* Ticks spent in a state, including the current interval if it lasts. */
 static uint64_t state_ticks(const uint64_t *sum, const uint64_t *since, const bool *lasts)
 {
   uint64_t began = __atomic_load_n(since, __ATOMIC_ACQUIRE), ticks = __atomic_load_n(sum, __ATOMIC_ACQUIRE);
@@ -75,7 +75,7 @@ void times_process(struct format_process *process)
   process->flags |= (rt.ompt ? FORMAT_PROCESS_OMPT : 0) | (rt.timers_for_cpu ? FORMAT_PROCESS_TIMERS : 0);
   for (unsigned i = 0; i < FORMAT_LOST_MAX; i++) {
     uint64_t lost = atomic_load(&rt.lost[i]);
-    if (i != FORMAT_LOST_UNKEPT || lost > process->lost[i]) /* the arena may have said more */
+    if (i != FORMAT_LOST_UNKEPT || lost > process->lost[i]) /* the arena may have stored a higher number */
       process->lost[i] = lost;
   }
   process->lost[FORMAT_LOST_BLAME] += blame_left();

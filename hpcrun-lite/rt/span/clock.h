@@ -1,4 +1,4 @@
-/* Logical clocks, and joins, at which they meet.
+/* Logical clocks, and the joins that take the latest of several clocks.
  *
  * Context: RT, in callbacks.  A clock belongs to the task or other structure that contains it and is changed by the
  * thread that runs the task; a join may be used by any thread.  Critical paths take memory from pools; without memory a

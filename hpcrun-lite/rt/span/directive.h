@@ -7,7 +7,7 @@
  *
  * Each thread adds up for itself; its sums are added to the shared table when the thread ends and when measuring ends.
  * Rows grow under a lock, instances come from a pool.  Without memory, or when the table is full, a construct is
- * counted as a loss, and its work belongs to what is around it. */
+ * counted as a loss, and its work belongs to the construct around it. */
 #ifndef HPCRUN_LITE_RT_SPAN_DIRECTIVE_H
 #define HPCRUN_LITE_RT_SPAN_DIRECTIVE_H
 

@@ -5,7 +5,7 @@
 enum { CREATION_REFS = 1024, SLOTS_FIRST = 64, LAST_BIT = 63 };
 
 /* What children of one task, created one after the other by the same code, have in common.  Initialised by the parent's
- * thread before a data word names it; then only read, by threads to which the runtime hands the tasks. refs is atomic;
+ * thread before a data word names it; then only read, by threads to which the runtime hands the tasks.  refs is atomic;
  * the release of the last reference acquires. */
 struct creation {
   struct pool_item pool;
@@ -140,7 +140,7 @@ void explicit_task_unref(struct thread_state *t, uint32_t index)
 
 /* ---- creation ---- */
 
-/* Has the clock moved only by work under the key that was added to last? Then the distance alone describes it. */
+/* Has the clock moved only by work under the key that was added to last?  Then the distance alone describes it. */
 static bool moved_on(const struct clock *from, const struct clock *to)
 {
   const struct critical_path_item *before = from->path.items, *now = to->path.items;

@@ -77,7 +77,7 @@ static uint32_t open_scopes(const struct task *task)
   return task->rows_open < ROWS_OPEN ? task->rows_open : ROWS_OPEN;
 }
 
-/* Is one of the task's scopes below that depth, or what is around the task, of that row? */
+/* Is one of the task's scopes below that depth, or a construct around the task, of that row? */
 static bool inside(const struct task *task, uint32_t depth, uint32_t row)
 {
   uint32_t open = open_scopes(task);

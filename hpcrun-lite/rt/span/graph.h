@@ -2,8 +2,8 @@
  *
  * Context: RT, in callbacks.  Used by span/span.c (tasks, regions, waits), span/worksharing.c (worksharing, mutual
  * exclusion, dependences) and span/explicit_task.c.  Tasks and taskgroups come from pools, teams from a table.
- * Functions do not fail; what finds no memory is counted as a loss.  The fragment's end and begin are inline, since
- * every callback pays for them. */
+ * Functions do not fail; what finds no memory is counted as a loss.  The functions that end and begin a fragment are
+ * inline, since every callback pays for them. */
 #ifndef HPCRUN_LITE_RT_SPAN_GRAPH_H
 #define HPCRUN_LITE_RT_SPAN_GRAPH_H
 
@@ -31,7 +31,7 @@ enum task_flag {
  * most do not. */
 struct scope {
   uint32_t row, instance;  /* 0: none yet */
-  uint64_t begin, pending; /* clock (base) at its begin; work that is not added to an instance yet */
+  uint64_t begin, pending; /* clock (base) at its start; work that is not added to an instance yet */
 };
 
 /* A join to which threads report lazily: `join` has the ends that are reported, and each set bit of `holders` stands
@@ -158,9 +158,9 @@ static inline struct team *graph_open_team(uint64_t region)
 
 /* The costs of scheduling in this run, in the unit of work: means of intervals between two callbacks of one thread. */
 enum graph_cost {
-  GRAPH_FORK, /* from a region's begin to the master's implicit task */
+  GRAPH_FORK, /* from a region's start to the master's implicit task */
   GRAPH_JOIN, /* from the end of the master's last wait to the end of the region */
-  GRAPH_TASK  /* from the end of a task to the begin of the next one on the thread */
+  GRAPH_TASK  /* from the end of a task to the start of the next one on the thread */
 };
 
 /* Adds an interval to the thread's running mean.  Long intervals are left out: they are waiting. */

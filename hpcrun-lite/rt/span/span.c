@@ -169,7 +169,7 @@ void span_implicit_end(struct thread_state *t, uint32_t index)
     graph_fragment_end(t);
   struct task *task = graph_task(index);
   struct team *team = graph_open_team(task->region);
-  if (team) { /* otherwise it is a worker's end, which comes only with the next region */
+  if (team) { /* otherwise a worker's end, announced only at its next region */
     worksharing_close(t, task);
     phase_offer(t, task, team);
   }
@@ -238,7 +238,7 @@ void span_parallel_end(struct thread_state *t, uint64_t region)
   uint64_t moment = work_clock_moment(t), work = 0;
   graph_fragment_end_at(t, moment);
   struct team *team = graph_open_team(region);
-  if (!team) { /* there was no memory at its begin */
+  if (!team) { /* there was no memory at its start */
     graph_fragment_begin_after(t, moment);
     return;
   }

@@ -38,7 +38,7 @@ void span_begin_early(struct thread_state *t);
 
 void span_implicit_end(struct thread_state *t, uint32_t task);
 
-/* moment (span/work_clock.h): begin of the callback. */
+/* moment (span/work_clock.h): the start of the callback. */
 void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t region, int flags, const void *code,
                          uint64_t moment);
 void span_parallel_end(struct thread_state *t, uint64_t region);

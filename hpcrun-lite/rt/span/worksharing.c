@@ -140,7 +140,7 @@ void worksharing_work_begin(struct thread_state *t, uint32_t index, int kind, ui
   graph_fragment_begin(t);
 }
 
-/* A chunk ends; the next one begins at the clock of the loop's begin. */
+/* A chunk ends; the next one begins at the clock of the loop's start. */
 static void chunk_end(struct thread_state *t, struct task *task)
 {
   clock_raise(t, &task->loop_end, &task->now);

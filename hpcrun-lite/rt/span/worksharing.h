@@ -16,7 +16,7 @@ void worksharing_start(void);
 /* Events of worksharing constructs in a task.  count: iterations. */
 void worksharing_work_begin(struct thread_state *t, uint32_t task, int kind, uint64_t count, const void *code);
 
-/* Ends the task's open single or loop: at a barrier, at the begin of another worksharing construct, and at the task's
+/* Ends the task's open single or loop: at a barrier, at the start of another worksharing construct, and at the task's
  * end, because GCC's code does not always announce the end. */
 void worksharing_close(struct thread_state *t, struct task *task);
 
