@@ -1,7 +1,8 @@
 /* Sample sources: the perf events and timers of a thread.
  *
  * Context: RT; source_probe() CTL.  A thread arms its own sources at its start and disarms them at its end; in between
- * its handler asks what a signal stands for.  Only the thread itself uses its sources.  A source that cannot be armed
+ * its handler asks what a signal stands for.  Only the thread itself uses its sources,
+ * except that CTL may disarm them at the end.  A source that cannot be armed
  * is counted as a loss, and the others work.
  *
  * Weights are unbiased: a thread's first sample comes after a random part of the period and stands for a whole period;
