@@ -3,18 +3,19 @@
 
 Usage: instructions.py [--update | -k CASE]     (--update: writes the table anew)
 
-Callgrind counts them, in this tool's code only (for samples also in libunwind), so the OpenMP runtime and the time that
-it spins do not count.  Each figure is the difference between a run with many constructs and a run with few, so the start
-and the end of a run do not count either.
+Callgrind counts them, in this tool's code only (for samples also in libunwind), so the OpenMP runtime and the time
+that it spins do not count.  Each figure is the difference between a run with many constructs and a run with few, so
+the start and the end of a run do not count either.
 
-Code that runs only because time has passed or because the system has switched a thread out is not counted: how often it
-runs depends on the machine and its load.  It is in the files BY_CLOCK_FILES and in the functions BY_CLOCK_FUNCTIONS.  The
-most frequent of it, the work clock's query of the kernel for the thread's CPU time, has a limit of its own
-(QUERIES_MAX), so that a change which queries the kernel for each construct still fails.
+Code that runs only because time has passed or because the system has switched a thread out is not counted: how often
+it runs depends on the machine and its load.  It is in the files BY_CLOCK_FILES and in the functions
+BY_CLOCK_FUNCTIONS.  The most frequent of it, the work clock's query of the kernel for the thread's CPU time, has a
+limit of its own (QUERIES_MAX), so that a change which queries the kernel for each construct still fails.
 
-What remains is the same in every run except for some tenths of a percent.  A count more than TOLERANCE above the table
-fails.  A count as much below the table fails too and asks for a new table, because the old one would let the next rise
-pass.  Compilers differ by more than TOLERANCE: the table names its compiler, and another compiler gets the wider limit.
+What remains is the same in every run except for some tenths of a percent.  A count more than TOLERANCE above the
+table fails.  A count as much below the table fails too and asks for a new table, because the old one would let the
+next rise pass.  Compilers differ by more than TOLERANCE: the table names its compiler, and another compiler gets the
+wider limit.
 """
 import os
 import re
@@ -55,8 +56,8 @@ def compiler():
 
 
 def instructions(path, objects):
-    """Reads callgrind's file.  Returns the instructions in the objects (of this tool's library only those in files of rt/,
-    without those that depend on the clock), and the number of queries.  A line behind `calls=` is the callee's cost."""
+    """Reads callgrind's file.  Returns the instructions in the objects (of this tool's library only those in files of
+    rt/, without those that depend on the clock), and the number of queries.  A line behind `calls=` is the callee's."""
     total, queries, names, current, callee, is_call = 0, 0, {}, {}, "", False
     with open(path, encoding="utf-8") as file:
         for line in file:
@@ -134,12 +135,12 @@ def check(directory, name):
         if count <= limit * (1 + tolerance) + SLACK:
             break
     assert count > 0 or limit == 0, f"{name}: nothing counted: built without -g?"
-    print(f"# {name}: {count:.1f} instructions, {limit:.0f} in the table; {queries:.2f} queries of the kernel", flush=True)
+    print(f"# {name}: {count:.1f} instructions, {limit:.0f} in the table; {queries:.2f} queries", flush=True)
     assert count <= limit * (1 + tolerance) + SLACK, f"{name}: {count:.1f} instructions, {limit:.0f} expected (+ {tolerance:.0%} at most)"
     assert count >= limit * (1 - tolerance) - SLACK, f"{name}: {count:.1f} instructions, {limit:.0f} expected: good; now run {__file__} --update"
     if name in EVENTS:
         allowed = QUERIES_MAX[2 if name.split()[0] in TWO_THREADS else 1]
-        assert queries <= allowed, f"{name}: {queries:.2f} queries of the kernel for the thread's CPU time, {allowed} at most"
+        assert queries <= allowed, f"{name}: {queries:.2f} queries of the kernel's clock, {allowed} at most"
 
 
 def update():
