@@ -1,6 +1,6 @@
-/* Event specifications: EVENT[@HOW], as given to -e.
+/* Event specifications: EVENT[@HOW], the argument of -e.
  *
- * Context: CTL (the library's start-up) and the launcher's helper.  Uses no heap and keeps no state.
+ * Context: CTL (the library's start) and the launcher's helper.  Uses no heap and keeps no state.
  */
 #ifndef COMMON_EVENTS_H
 #define COMMON_EVENTS_H
@@ -12,25 +12,25 @@
 
 enum event_clock {
   EVENT_COUNT,    /* counts something: hardware or software event */
-  EVENT_CPU_TIME, /* task-clock, cpu-clock, CPUTIME               */
-  EVENT_WALL_TIME /* wall, REALTIME                               */
+  EVENT_CPU_TIME, /* task-clock, cpu-clock, CPUTIME */
+  EVENT_WALL_TIME /* wall, REALTIME */
 };
 
 struct event {
-  char name[64]; /* canonical: aliases resolved, without @HOW                                       */
+  char name[64]; /* canonical: aliases resolved, without @HOW */
   enum event_clock clock;
-  uint32_t perf_type; /* for perf_event_open; not used for wall                                          */
+  uint32_t perf_type; /* for perf_event_open; not used for wall */
   uint64_t perf_config;
   uint64_t period;    /* ns for times, counts otherwise; for a time event also where a frequency was
-                         given; 0 for a count event given by frequency                                   */
-  uint32_t frequency; /* samples a second asked for; 0 where a period was given                          */
+                         given; 0 for a count event given by frequency */
+  uint32_t frequency; /* requested samples a second; 0 if a period was given */
 };
 
-/* Parses one EVENT[@HOW].  Returns 0, or -1 with a one-line message (what is wrong and what would be right). */
+/* Parses one EVENT[@HOW].  Returns 0, or -1 with a one-line message that says what is wrong and what is accepted. */
 int events_parse(const char *text, struct event *event, char *message, size_t message_size);
 
-/* Parses a ','-separated list into events[EVENTS_MAX].  Returns their number, or -1 with a message; the same event
- * twice is an error. */
+/* Parses a comma-separated list into events[EVENTS_MAX].  Returns the number of events, or -1 with a message; giving an
+ * event twice is an error. */
 int events_parse_list(const char *text, struct event *events, char *message, size_t message_size);
 
 #endif

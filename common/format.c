@@ -1,12 +1,11 @@
 #define _GNU_SOURCE
 #include "common/format.h"
 
-#include "common/crc.h"
-
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <libdeflate.h>
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
@@ -20,7 +19,7 @@ static uint32_t chunk_crc(const struct format_chunk *head, const void *payload)
 {
   struct format_chunk copy = *head;
   copy.crc = 0;
-  return crc_update(crc_update(0, &copy, sizeof copy), payload, head->stored_size);
+  return libdeflate_crc32(libdeflate_crc32(0, &copy, sizeof copy), payload, head->stored_size);
 }
 
 size_t format_pack_bound(size_t payload_size)
@@ -62,7 +61,7 @@ size_t format_pack(const struct format_chunk *head, const void *payload, struct 
   return sizeof packed + stored;
 }
 
-/* What is wrong with a header at that offset of the file; NULL if it is sound. */
+/* Returns what is wrong with a header, or NULL.  rest: bytes of the file after the header. */
 static const char *header_fault(const struct format_chunk *head, size_t rest)
 {
   if (head->magic != FORMAT_MAGIC)
@@ -80,7 +79,7 @@ static const char *header_fault(const struct format_chunk *head, size_t rest)
   return NULL;
 }
 
-/* Next offset from which a header may start: chunks need not be aligned, so every byte is tried. */
+/* The next offset at which a header may begin: chunks need not be aligned, so every byte is tried. */
 static size_t next_magic(const uint8_t *file, size_t size, size_t from)
 {
   static const uint64_t magic = FORMAT_MAGIC;
@@ -90,7 +89,7 @@ static size_t next_magic(const uint8_t *file, size_t size, size_t from)
   return at ? (size_t)(at - file) : size;
 }
 
-/* Decodes a sound header's payload into view->data. */
+/* Decodes the payload of a valid header into view->data. */
 static enum format_error decode_payload(const uint8_t *stored, struct format_view *view, const char **fault)
 {
   struct format_chunk *head = &view->head;
@@ -165,45 +164,58 @@ const char *format_table_name(unsigned table)
   return table < FORMAT_TABLES ? names[table] : "unknown";
 }
 
-/* What was lost, and what to do about it. */
+/* Names of losses, one of them, and remedies. */
 static const struct {
-  const char *name, *remedy;
+  const char *name, *one, *remedy;
 } losses[] = {
-    [FORMAT_LOST_MEMORY] = {"samples dropped for want of memory",
+    [FORMAT_LOST_MEMORY] = {"samples dropped without memory", "sample dropped without memory",
                             "raise the memory limit (ulimit -v), or sample less often (-e task-clock@f100)"},
-    [FORMAT_LOST_REFUSED] = {"samples inside the tool",
-                             "counted as the tool's own time; a lower rate has fewer (-e task-clock@f100)"},
-    [FORMAT_LOST_UNKNOWN] = {"samples of unknown threads",
-                             "threads made before the tool was ready, or not by pthread_create()"},
-    [FORMAT_LOST_PARTIAL] = {"unwinds cut short", "kept below '[unwind cut short]'; see --diagnose"},
-    [FORMAT_LOST_UNRESOLVED] = {"samples in regions of unknown origin",
-                                "kept below '[unwind cut short]'; more samples find more (-e task-clock@f1000)"},
-    [FORMAT_LOST_MODULES] = {"frames outside any module", "generated code, or too many libraries: without names"},
-    [FORMAT_LOST_EVENTS] = {"events not armed", "hpcrun-lite --diagnose COMMAND says why"},
-    [FORMAT_LOST_THREADS] = {"threads not registered", "not in the report: too many at once, or no memory (ulimit -v)"},
-    [FORMAT_LOST_WRITES] = {"bytes not written", "make room on the disk, or give another directory (-o)"},
-    [FORMAT_LOST_BLAME] = {"samples of lock waits not charged",
-                           "missing from lock wait by context; its exact sum has them"},
-    [FORMAT_LOST_STATES] = {"thread states repaired", "idleness may be slightly off; nothing to do"},
-    [FORMAT_LOST_TASKS] = {"samples in tasks of unknown origin",
+    [FORMAT_LOST_REFUSED] = {"samples inside the tool", "sample inside the tool",
+                             "counted as the tool's own time; a lower rate reduces them (-e task-clock@f100)"},
+    [FORMAT_LOST_UNKNOWN] = {"samples of unknown threads", "sample of an unknown thread",
+                             "threads created before the tool was ready, or not by pthread_create()"},
+    [FORMAT_LOST_PARTIAL] = {"unwinds cut short", "unwind cut short",
+                             "kept below '[unwind cut short]'; see --diagnose"},
+    [FORMAT_LOST_UNRESOLVED] = {"samples in regions of unknown origin", "sample in a region of unknown origin",
+                                "kept below '[unwind cut short]'; a higher rate resolves more (-e task-clock@f1000)"},
+    [FORMAT_LOST_MODULES] = {"frames outside any module", "frame outside any module",
+                             "generated code, or too many libraries: shown without names"},
+    [FORMAT_LOST_EVENTS] = {"events not armed", "event not armed", "hpcrun-lite --diagnose COMMAND reports why"},
+    [FORMAT_LOST_THREADS] = {"threads not registered", "thread not registered",
+                             "not in the report: too many at once, or no memory (ulimit -v)"},
+    [FORMAT_LOST_WRITES] = {"bytes not written", "byte not written",
+                            "make room on the disk, or give another directory (-o)"},
+    [FORMAT_LOST_BLAME] = {"samples of lock waits not charged", "sample of a lock wait not charged",
+                           "missing from lock wait by context, included in its exact sum"},
+    [FORMAT_LOST_STATES] = {"thread states repaired", "thread state repaired",
+                            "idleness may be slightly off; nothing to do"},
+    [FORMAT_LOST_TASKS] = {"samples in tasks of unknown origin", "sample in a task of unknown origin",
                            "shown below their region; raise the memory limit (ulimit -v)"},
-    [FORMAT_LOST_PATHS] = {"parts of critical paths",
+    [FORMAT_LOST_PATHS] = {"parts of critical paths not kept", "part of a critical path not kept",
                            "the critical path lacks contexts; raise the memory limit (ulimit -v)"},
-    [FORMAT_LOST_DIRECTIVES] = {"constructs not told apart",
+    [FORMAT_LOST_DIRECTIVES] = {"constructs not distinguished", "construct not distinguished",
                                 "too many, or no memory (ulimit -v): shown with the construct around them"},
-    [FORMAT_LOST_GRAPH] = {"tasks and joins not followed",
+    [FORMAT_LOST_GRAPH] = {"tasks and joins not followed", "task or join not followed",
                            "work and span are incomplete; raise the memory limit (ulimit -v)"},
-    [FORMAT_LOST_WORK] = {"gaps in counted work", "work and span are too small; use --work cpu-time"},
-    [FORMAT_LOST_LOG] = {"parts of the graph's log", "make room on the disk, or give another directory (-o)"},
-    [FORMAT_LOST_UNKEPT] = {"blocks of tables not kept on disk",
-                            "lost if the program is killed; hpcrun-lite --diagnose says why"},
-    [FORMAT_LOST_RATE] = {"samples left out at a lower rate",
-                          "many threads sleep: their time is in the samples after them; ask for fewer (-e wall@f50)"},
+    [FORMAT_LOST_WORK] = {"gaps in counted work", "gap in counted work",
+                          "work and span are too small; use --work cpu-time"},
+    [FORMAT_LOST_LOG] = {"parts of the graph log not written", "part of the graph log not written",
+                         "make room on the disk, or give another directory (-o)"},
+    [FORMAT_LOST_UNKEPT] = {"blocks of tables not kept on disk", "block of tables not kept on disk",
+                            "lost if the program is killed; hpcrun-lite --diagnose reports why"},
+    [FORMAT_LOST_RATE] = {"samples omitted at a lower rate", "sample omitted at a lower rate",
+                          "many threads sleep: later samples include their time; use a lower rate (-e wall@f50)"},
 };
 
 const char *format_loss_name(unsigned loss)
 {
   return loss < sizeof losses / sizeof *losses ? losses[loss].name : NULL;
+}
+
+const char *format_loss_text(unsigned loss, uint64_t count)
+{
+  const char *name = format_loss_name(loss);
+  return name && count == 1 ? losses[loss].one : name;
 }
 
 const char *format_loss_remedy(unsigned loss)

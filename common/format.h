@@ -1,15 +1,15 @@
-/* The measurement format: what hpcrun-lite writes and hpcprof-lite reads.  doc/format.md is normative.
+/* The measurement format, which hpcrun-lite writes and hpcprof-lite reads.  doc/format.md is normative.
  *
- * Context: the structures are used by RT (records are kept in memory in the very layout in which they are stored), the
- * encoder by CTL, the decoder by BATCH.  Nothing here keeps state; all memory is the caller's.
+ * Context: RT uses the structures (records have the same layout in memory and in the file), CTL the encoder, BATCH the
+ * decoder.  No state; all memory is the caller's.
  *
  * A file is a sequence of chunks, each a header of 64 bytes followed by its payload.  A chunk carries consecutive
- * records of one table of one owner.  The same chunk exists in two forms: live (in a mapping of the running program:
- * not compressed, no checksum, `count` published by a release store after the record is complete) and packed
- * (checksummed, payload compressed with zstd).  One decoder reads both.
+ * records of one table of one owner.  A chunk has one of two forms: live (in a mapping of the running program: not
+ * compressed, no checksum, `count` published by a release store after the record is complete) or packed (with a
+ * checksum, the payload compressed with zstd).  One decoder reads both.
  *
- * Byte order is little-endian, as the only machine that is supported.  Records may grow at their end: `record_size` of
- * the chunk says how long they are in this file, a reader takes what it knows and reads the rest as absent (zero).
+ * Byte order is little-endian.  Later versions may add fields at the end of a record: the chunk's `record_size` is the
+ * record's length in the file; a reader ignores fields that it does not know, and reads missing ones as 0.
  */
 #ifndef COMMON_FORMAT_H
 #define COMMON_FORMAT_H
@@ -20,209 +20,208 @@
 #define FORMAT_MAGIC 0x6574696c72637068ULL /* "hpcrlite" */
 #define FORMAT_VERSION 1
 #define FORMAT_SUFFIX ".hpcrun"
-#define FORMAT_LIVE_SUFFIX ".live"      /* of a process that runs, or was killed */
-#define FORMAT_PART_SUFFIX ".part"      /* packed, but not whole yet */
-#define FORMAT_GRAPH_SUFFIX ".graph"    /* of the graph's log */
-#define FORMAT_UNIT 64                  /* live chunks begin at multiples of it */
+#define FORMAT_LIVE_SUFFIX ".live"      /* of a process that runs or was killed */
+#define FORMAT_PART_SUFFIX ".part"      /* packed, but not complete yet */
+#define FORMAT_GRAPH_SUFFIX ".graph"    /* of the graph log */
+#define FORMAT_UNIT 64                  /* live chunks begin at multiples of this */
 #define FORMAT_PAYLOAD_MAX (256u << 20) /* bytes of one decoded chunk; larger ones are refused */
 
-/* Tables.  "process" tables have owner 0; the others belong to the thread whose index is the owner. */
+/* Tables.  The owner of a process's table is 0, that of a thread's table the thread's index. */
 enum format_table {
-  FORMAT_FREE = 0,           /* live files only: memory that is not a table; skipped          */
-  FORMAT_PROCESS = 1,        /* struct format_process: one record                             */
-  FORMAT_STRINGS = 2,        /* bytes: NUL-terminated strings, referred to by offset          */
-  FORMAT_METRICS = 3,        /* struct format_metric: what a value record's columns mean      */
-  FORMAT_MODULES = 4,        /* struct format_module: the load map                            */
-  FORMAT_REGIONS = 5,        /* struct format_region: instances of parallel regions           */
-  FORMAT_THREAD = 6,         /* struct format_thread: one record for each thread              */
-  FORMAT_NODES = 7,          /* struct format_node: a thread's calling-context tree           */
-  FORMAT_VALUES = 8,         /* uint64_t[number of metrics] a record                          */
+  FORMAT_FREE = 0,           /* live files only: memory that is not a table, skipped */
+  FORMAT_PROCESS = 1,        /* struct format_process: one record */
+  FORMAT_STRINGS = 2,        /* bytes: NUL-terminated strings, referred to by offset */
+  FORMAT_METRICS = 3,        /* struct format_metric: the meaning of a value record's columns */
+  FORMAT_MODULES = 4,        /* struct format_module: the load map */
+  FORMAT_REGIONS = 5,        /* struct format_region: instances of parallel regions */
+  FORMAT_THREAD = 6,         /* struct format_thread: one record for each thread */
+  FORMAT_NODES = 7,          /* struct format_node: a thread's calling-context tree */
+  FORMAT_VALUES = 8,         /* a record is uint64_t[number of metrics] */
   FORMAT_DIRECTIVES = 9,     /* struct format_directive: constructs at code addresses; record 0 is the program */
-  FORMAT_CONTRIBUTIONS = 10, /* struct format_contribution: who contributes to the span                       */
-  FORMAT_GRAPH_LOG = 11,     /* bytes: a part of a thread's stream, see common/graphlog.h              */
+  FORMAT_CONTRIBUTIONS = 10, /* struct format_contribution: contributions to the span */
+  FORMAT_GRAPH_LOG = 11,     /* bytes: a part of a thread's stream (common/graphlog.h) */
   FORMAT_TABLES
 };
 
 enum format_flag {
-  FORMAT_LIVE = 1, /* live form: payload raw, crc not used, count may be less than the payload has room for */
-  FORMAT_ZSTD = 2  /* payload is one zstd frame                                                             */
+  FORMAT_LIVE = 1, /* live form: payload not compressed, crc not used, room for more records than count */
+  FORMAT_ZSTD = 2  /* payload is one zstd frame */
 };
 
 struct format_chunk {
   uint64_t magic;
   uint16_t version;
-  uint16_t table;       /* enum format_table                                         */
-  uint32_t flags;       /* enum format_flag                                          */
-  uint32_t owner;       /* thread index, 0 for tables of the process                 */
-  uint32_t first;       /* index of the chunk's first record within its table        */
-  uint32_t count;       /* records; live: release-stored after the records are whole */
-  uint32_t record_size; /* bytes                                                     */
-  uint64_t stored_size; /* bytes of payload that follow this header                  */
-  uint32_t crc;         /* CRC-32 of this header with crc = 0, then of the payload   */
-  uint32_t reserved[5]; /* 0                                                         */
+  uint16_t table;       /* enum format_table */
+  uint32_t flags;       /* enum format_flag */
+  uint32_t owner;       /* thread index, 0 for tables of the process */
+  uint32_t first;       /* index of the chunk's first record within its table */
+  uint32_t count;       /* records; live: stored with release order after the records are complete */
+  uint32_t record_size; /* bytes */
+  uint64_t stored_size; /* bytes of payload that follow this header */
+  uint32_t crc;         /* CRC-32 of this header with crc = 0, then of the payload */
+  uint32_t reserved[5]; /* 0 */
 };
 
 /* Loss and health counters of a process or thread, by index into `lost`.  Causes and remedies: doc/reliability.md. */
 enum format_loss {
-  FORMAT_LOST_MEMORY,     /* samples dropped: no memory for a node or value                                      */
-  FORMAT_LOST_REFUSED,    /* samples that fell into the tool's own code: their time is tool time                 */
-  FORMAT_LOST_UNKNOWN,    /* samples of threads that were never measured                                          */
-  FORMAT_LOST_PARTIAL,    /* unwinds cut short (kept below a node of kind partial)                               */
-  FORMAT_LOST_UNRESOLVED, /* samples in regions whose creation path was never learnt (kept, under partial)       */
-  FORMAT_LOST_MODULES,    /* frames in code that belongs to no module, or for which the module table was full    */
-  FORMAT_LOST_EVENTS,     /* events that could not be armed for a thread                                         */
-  FORMAT_LOST_THREADS,    /* threads that could not be registered (no memory)                                    */
-  FORMAT_LOST_WRITES,     /* bytes that could not be written                                                     */
-  FORMAT_LOST_BLAME,  /* samples of lock waiting that reached no release: two locks in one slot, or never released */
-  FORMAT_LOST_STATES, /* thread states that contradicted the runtime's and were repaired                     */
-  FORMAT_LOST_TASKS,  /* samples in tasks whose creation context could not be kept (shown below their region) */
-  FORMAT_LOST_PATHS,  /* fragments whose place on a critical path could not be kept */
-  FORMAT_LOST_DIRECTIVES, /* constructs that are not told apart: too many, or no memory  */
+  FORMAT_LOST_MEMORY,     /* samples dropped: no memory for a node or value */
+  FORMAT_LOST_REFUSED,    /* samples taken in the tool's own code: their time is tool time */
+  FORMAT_LOST_UNKNOWN,    /* samples of threads that were never measured */
+  FORMAT_LOST_PARTIAL,    /* unwinds cut short (kept below a node of kind partial) */
+  FORMAT_LOST_UNRESOLVED, /* samples in regions whose creation path was never found (kept below partial) */
+  FORMAT_LOST_MODULES,    /* frames in code that belongs to no module, or for which the module table was full */
+  FORMAT_LOST_EVENTS,     /* events that could not be armed for a thread */
+  FORMAT_LOST_THREADS,    /* threads that could not be registered (no memory) */
+  FORMAT_LOST_WRITES,     /* bytes that could not be written */
+  FORMAT_LOST_BLAME, /* samples of lock waits that no release was charged with: two locks in one slot, or never released
+                      */
+  FORMAT_LOST_STATES,     /* thread states that contradicted the runtime's state and were repaired */
+  FORMAT_LOST_TASKS,      /* samples in tasks whose creation context could not be kept (shown below their region) */
+  FORMAT_LOST_PATHS,      /* fragments whose place on a critical path could not be kept */
+  FORMAT_LOST_DIRECTIVES, /* constructs counted with the one around them: too many, or no memory */
   FORMAT_LOST_GRAPH,      /* tasks, joins or regions without a record: work and span are incomplete */
-  FORMAT_LOST_WORK,       /* times that a hardware counter of work did not count all: work and span are too small   */
-  FORMAT_LOST_LOG,        /* streams of the graph's log that end early */
-  FORMAT_LOST_UNKEPT,     /* blocks of tables that were not on the disk while the program ran */
-  FORMAT_LOST_RATE,       /* samples of elapsed time left out, since threads are many: their time is in the next */
+  FORMAT_LOST_WORK,       /* intervals that a hardware counter did not count completely: work and span are too small */
+  FORMAT_LOST_LOG,        /* streams of the graph log that end early */
+  FORMAT_LOST_UNKEPT,     /* blocks of tables that were not in the live file while the program ran */
+  FORMAT_LOST_RATE, /* samples of elapsed time left out because of many threads: the next sample includes their time */
   FORMAT_LOST_MAX = 24
 };
 
 enum format_process_flag {
-  FORMAT_PROCESS_OMPT = 1,      /* an OpenMP runtime attached our tool                    */
-  FORMAT_PROCESS_EXCHANGED = 2, /* the launcher put another OpenMP runtime under it       */
+  FORMAT_PROCESS_OMPT = 1,      /* an OpenMP runtime attached the tool */
+  FORMAT_PROCESS_EXCHANGED = 2, /* the launcher preloaded another OpenMP runtime */
   FORMAT_PROCESS_TIMERS = 4,    /* CPU time sampled by timers: perf_event was not allowed */
-  FORMAT_PROCESS_FIRST = 8,     /* the process that the launcher became                   */
-  FORMAT_PROCESS_FORKED = 16,   /* child made by fork: starts with its parent's image     */
-  FORMAT_PROCESS_ONLINE = 32    /* work and span were being computed: known at its end    */
+  FORMAT_PROCESS_FIRST = 8,     /* the process that the launcher became */
+  FORMAT_PROCESS_FORKED = 16,   /* child created by fork */
+  FORMAT_PROCESS_ONLINE = 32    /* work and span were computed: known at its end */
 };
 
 struct format_process {
   uint32_t pid, parent_pid;
   int32_t rank; /* MPI rank, -1 without */
   uint32_t flags;
-  uint64_t start_ns;               /* CLOCK_REALTIME at the start                              */
-  uint64_t wall_ns;                /* elapsed until this record was written                    */
-  uint64_t cpu_ns;                 /* CPU time of the whole process, user + system             */
-  uint32_t cpus;                   /* cores that the process may run on                        */
-  uint32_t threads;                /* threads ever registered                                  */
+  uint64_t start_ns;               /* CLOCK_REALTIME at the start */
+  uint64_t wall_ns;                /* elapsed until the record was written */
+  uint64_t cpu_ns;                 /* CPU time of the whole process, user + system */
+  uint32_t cpus;                   /* CPUs that the process may run on */
+  uint32_t threads;                /* threads ever registered */
   uint32_t threads_max;            /* most OpenMP threads at once that were not blocked; 1 without OpenMP */
-  uint32_t host, command, runtime; /* strings: host name, command line, OpenMP runtime's description ("" without)  */
-  uint32_t notes;                  /* string: lines on how it was measured, '\n'-separated; "" without            */
+  uint32_t host, command, runtime; /* strings: host name, command line, OpenMP runtime's description ("" without) */
+  uint32_t notes;                  /* string: lines on how it was measured, separated by '\n'; may be "" */
   uint32_t reserved;
-  uint64_t regions; /* parallel regions begun                                   */
+  uint64_t regions; /* parallel regions begun */
   uint64_t lost[FORMAT_LOST_MAX];
-  uint64_t span, span_burdened; /* longest chain of work, in `work_unit`; 0 where it was not computed                */
-  uint32_t work_unit;           /* string: "s" (the numbers are nanoseconds) or the counted unit; "": not computed  */
-  uint32_t unseen;              /* bits: what the runtime did not announce */
+  uint64_t span, span_burdened; /* longest chain of work, in `work_unit`; 0: not computed */
+  uint32_t work_unit;           /* string: "s" (the numbers are nanoseconds) or the counted unit; "": not computed */
+  uint32_t unseen;              /* bits: kinds of events that the runtime does not report */
   uint64_t tick_scale;          /* nanoseconds of a tick of the time-stamp counter, times 2^32 */
-  uint64_t start_ticks;         /* the counter at the process's start                          */
-  uint64_t cost_fork, cost_task, cost_join; /* ns: what the burdened lane adds, see doc/format.md      */
+  uint64_t start_ticks;         /* the counter at the process's start */
+  uint64_t cost_fork, cost_task, cost_join; /* ns that the burdened clock adds, see doc/format.md */
 };
 
-/* What a column of the value table means; a column's `role` decides how it is reported. */
+/* The meaning of a column of the value table; its role decides how it is reported. */
 enum format_role {
-  FORMAT_ROLE_SAMPLES,  /* number of samples of the event that drives the categories        */
-  FORMAT_ROLE_WORK,     /* nanoseconds of work                                              */
-  FORMAT_ROLE_OVERHEAD, /* nanoseconds of overhead                                          */
-  FORMAT_ROLE_EVENT,    /* a further event: counts, or nanoseconds where unit is "ns"       */
-  FORMAT_ROLE_LOCKWAIT, /* nanoseconds that others waited for a lock until it was released here          */
-  FORMAT_ROLE_PER_BUSY, /* sum of p/b: p ns of a sample, b threads busy (working or waiting for a lock)  */
-  FORMAT_ROLE_IN_USE    /* sum of p t/b: t threads in use, that is busy or idle within a region          */
+  FORMAT_ROLE_SAMPLES,  /* number of samples of the event that drives the categories */
+  FORMAT_ROLE_WORK,     /* nanoseconds of work */
+  FORMAT_ROLE_OVERHEAD, /* nanoseconds of overhead */
+  FORMAT_ROLE_EVENT,    /* a further event: counts, or nanoseconds where unit is "ns" */
+  FORMAT_ROLE_LOCKWAIT, /* nanoseconds that other threads waited for a lock until it was released here */
+  FORMAT_ROLE_PER_BUSY, /* sum of p/b: a sample of p ns, b busy threads (working or waiting for a lock) */
+  FORMAT_ROLE_IN_USE    /* sum of p t/b: t threads in use (busy, or idle within a region) */
 };
 
 struct format_metric {
   uint32_t name; /* string: "samples", "work", "overhead", or the event's name */
-  uint32_t unit; /* string: "ns" or "" for counts                              */
-  uint32_t role; /* enum format_role                                           */
+  uint32_t unit; /* string: "ns" or "" for counts */
+  uint32_t role; /* enum format_role */
   uint32_t reserved;
-  uint64_t period; /* nominal period of the event, in its unit                   */
+  uint64_t period; /* nominal period of the event, in the event's unit */
 };
 
 enum format_module_flag {
-  FORMAT_MODULE_MAIN = 1,    /* the executable                                                     */
-  FORMAT_MODULE_TOOL = 2,    /* hpcrun-lite's own library: frames are not shown                    */
-  FORMAT_MODULE_RUNTIME = 4, /* the OpenMP runtime                                                 */
-  FORMAT_MODULE_SYSTEM = 8,  /* libc and the dynamic loader: their outermost frames are not shown  */
-  FORMAT_MODULE_VDSO = 16,   /* the kernel's vdso: no file                                         */
-  FORMAT_MODULE_ANON = 32    /* code outside any module (generated code): `base` is its window     */
+  FORMAT_MODULE_MAIN = 1,    /* the executable */
+  FORMAT_MODULE_TOOL = 2,    /* hpcrun-lite's own library: frames are not shown */
+  FORMAT_MODULE_RUNTIME = 4, /* the OpenMP runtime */
+  FORMAT_MODULE_SYSTEM = 8,  /* libc and the dynamic loader: their outermost frames are not shown */
+  FORMAT_MODULE_VDSO = 16,   /* the kernel's vdso: no file */
+  FORMAT_MODULE_ANON = 32    /* code outside all modules (generated code): `base` is the start of its window */
 };
 
 struct format_module {
-  uint64_t start, end;    /* addresses mapped                                                           */
-  uint64_t base;          /* load bias: address − base = address in the ELF file = a node's offset      */
-  uint32_t path;          /* string                                                                     */
-  uint32_t flags;         /* enum format_module_flag                                                    */
-  uint32_t build_id_size; /* bytes, 0 without                                                        */
+  uint64_t start, end;    /* addresses mapped */
+  uint64_t base;          /* load bias: address − base = address in the ELF file = a node's offset */
+  uint32_t path;          /* string */
+  uint32_t flags;         /* enum format_module_flag */
+  uint32_t build_id_size; /* bytes, 0 without */
   uint8_t build_id[20];
 };
 
-/* An instance of a parallel region.  word = generation << 32 | running << 31 | users; the record is
- * reused when users fall to 0.  The
- * link names the node of the context that created the region: `link_node` in the tree of thread `owner`. */
+/* An instance of a parallel region.  word = generation << 32 | running << 31 | users; the record is reused when users =
+ * 0. The context that created the region is node `link_node` of thread `owner`. */
 enum format_region_state {
-  FORMAT_REGION_UNKNOWN = 0, /* creation context not known (yet)                                            */
-  FORMAT_REGION_KNOWN = 1,   /* link valid, but its node lies below a region that is itself not resolved    */
-  FORMAT_REGION_LINKED = 2,  /* link valid for good                                                         */
-  FORMAT_REGION_ASKED = 3    /* not known, but its master has been asked to tell                            */
+  FORMAT_REGION_UNKNOWN = 0, /* creation context not known (yet) */
+  FORMAT_REGION_KNOWN = 1,   /* link valid, but its node is below a region that is not resolved */
+  FORMAT_REGION_LINKED = 2,  /* link valid for good */
+  FORMAT_REGION_ASKED = 3    /* not known; its master has been asked to publish it */
 };
 
 struct format_region {
   uint64_t word;
-  uint64_t enter_frame; /* stack address at which the owner entered the runtime          */
-  uint32_t owner;       /* thread index of the master                                    */
-  uint32_t state;       /* enum format_region_state                                      */
+  uint64_t enter_frame; /* stack address at which the owner entered the runtime */
+  uint32_t owner;       /* thread index of the master */
+  uint32_t state;       /* enum format_region_state */
   uint32_t link_node;
-  uint32_t next; /* running side: next open region of the owner, or next free one */
+  uint32_t next; /* while the program runs: next open region of the owner, or next free record */
   uint32_t team; /* threads */
   uint32_t reserved;
 };
 
-/* Kinds of nodes.  `what` of a node is a module index, or as said. */
+/* Kinds of nodes.  `what` is a module index unless stated otherwise. */
 enum format_kind {
-  FORMAT_KIND_FREE = 0,  /* not in use: skipped                                                                      */
-  FORMAT_KIND_ROOT = 1,  /* node 0                                                                                   */
-  FORMAT_KIND_FRAME = 2, /* code at module `what` + `offset`; offset of a caller lies inside its call instruction    */
-  FORMAT_KIND_PARALLEL = 3, /* entry into a parallel region: stands below the frame that created it */
-  FORMAT_KIND_TASK = 4, /* entry into an explicit task                                                              */
-  FORMAT_KIND_RUNTIME = 5, /* overhead: time in the OpenMP runtime entered from the parent */
-  FORMAT_KIND_PARTIAL = 6, /* below it, contexts whose unwind was cut short */
-  FORMAT_KIND_LINK = 7, /* same context as node `offset` of thread `what`                                           */
+  FORMAT_KIND_FREE = 0,  /* unused: skipped */
+  FORMAT_KIND_ROOT = 1,  /* node 0 */
+  FORMAT_KIND_FRAME = 2, /* code at module `what` + `offset`; in a caller the offset is inside the call instruction */
+  FORMAT_KIND_PARALLEL = 3, /* entry into a parallel region, below the frame that created it */
+  FORMAT_KIND_TASK = 4,     /* entry into an explicit task */
+  FORMAT_KIND_RUNTIME = 5,  /* overhead: time in the OpenMP runtime that the parent entered */
+  FORMAT_KIND_PARTIAL = 6,  /* the parent of contexts whose unwind was cut short */
+  FORMAT_KIND_LINK = 7,     /* the same context as node `offset` of thread `what` */
   FORMAT_KIND_PLACEHOLDER =
-      8, /* same context as the link of region `offset`, once that is known; otherwise as PARTIAL    */
-  FORMAT_KIND_OUTSIDE = 9, /* a worker between regions */
-  FORMAT_KIND_USER_REGION =
-      10, /* a region that the program has named (string `offset`), below the frame that began it */
+      8,                   /* the same context as the link of region `offset`, if that is known; otherwise as PARTIAL */
+  FORMAT_KIND_OUTSIDE = 9, /* a worker outside parallel regions */
+  FORMAT_KIND_USER_REGION = 10, /* a user region with the name in string `offset`, below the frame that began it */
   FORMAT_KINDS
 };
 
 #define FORMAT_WHAT_MAX 0xffffffu
 
 struct format_node {
-  uint32_t kind_what; /* enum format_kind << 24 | what; with offset one aligned 64-bit word  */
+  uint32_t kind_what; /* enum format_kind << 24 | what; together with offset one aligned 64-bit word */
   uint32_t offset;
-  uint32_t parent; /* node index, smaller or larger than the node's own; a tree: no cycle */
-  uint32_t value;  /* index of its record in the value table, 0 = none                    */
+  uint32_t parent; /* node index, smaller or larger than the node's own; without cycles */
+  uint32_t value;  /* index of the record in the value table, 0 = none */
 };
 
 struct format_thread {
   uint32_t index, tid; /* index: from 1, in order of start, never reused within the process */
   uint32_t flags;      /* enum format_thread_flag */
   uint32_t reserved;
-  uint64_t start_ns, end_ns;                     /* since the process's start; end 0 = still alive when written       */
-  uint64_t samples;                              /* taken, all categories, of the event that drives the categories    */
-  uint64_t samples_idle, samples_lockwait;       /* of them, those of an idle or lock-waiting thread    */
-  uint64_t idle_sampled_ns, lockwait_sampled_ns; /* the time those samples stand for              */
-  uint64_t idle_ns, lockwait_ns;                 /* exact, from the runtime's callbacks                           */
-  uint64_t tool_ns;                              /* of samples inside the tool, and what setting up events took       */
-  uint64_t cpu_ns, wall_ns;                      /* of the thread                                                     */
-  uint64_t regions;                              /* parallel regions begun                                            */
+  uint64_t start_ns, end_ns;                     /* since the process's start; end 0 = still alive when written */
+  uint64_t samples;                              /* taken, all categories, of the event that drives the categories */
+  uint64_t samples_idle, samples_lockwait;       /* of these, samples of an idle or lock-waiting thread */
+  uint64_t idle_sampled_ns, lockwait_sampled_ns; /* the time that those samples represent */
+  uint64_t idle_ns, lockwait_ns;                 /* exact, from the runtime's callbacks */
+  uint64_t tool_ns;                              /* of samples inside the tool, and for setting up events */
+  uint64_t cpu_ns, wall_ns;                      /* of the thread */
+  uint64_t regions;                              /* parallel regions begun */
   uint64_t lost[FORMAT_LOST_MAX];
-  uint64_t blocked_ns; /* exact: OpenMP thread inside blocking calls of the program's that are known as such    */
-  uint64_t region_ns;  /* exact: between begin and end of the outermost regions that the thread is master of    */
-  uint64_t work;       /* in the unit of the process; 0 where it was not computed */
+  uint64_t blocked_ns; /* exact: OpenMP thread in calls of the program that are known to block */
+  uint64_t region_ns;  /* exact: between begin and end of the outermost regions whose master the thread is */
+  uint64_t work;       /* in the unit of the process; 0: not computed */
 };
 
 enum format_thread_flag {
-  FORMAT_THREAD_OPENMP = 1 /* an OpenMP runtime has known this thread: its samples carry blame for idleness */
+  FORMAT_THREAD_OPENMP = 1 /* known to an OpenMP runtime: the thread's samples carry blame for idleness */
 };
 
 enum format_directive_kind {
@@ -245,15 +244,15 @@ enum format_directive_kind {
   FORMAT_DIRECTIVE_KINDS
 };
 
-/* A construct at a code address, its outermost instances summed up.  Work and span in the unit of the process. */
+/* A construct at a code address: sums over its outermost instances.  Work and span in the unit of the process. */
 struct format_directive {
   uint32_t kind, module; /* enum format_directive_kind; module 0: not known */
-  uint64_t offset;       /* in the module: in the call instruction that enters the runtime */
+  uint64_t offset;       /* of the call instruction that enters the runtime, in the module */
   uint32_t flags, name;  /* name: string, of a user region */
   uint64_t instances, work, span, iterations, lock_bound;
 };
 
-/* A part of the process's span: work of a directive, in the context of a sample where there is one. */
+/* A part of the process's span: work of a directive, with the context of a sample if it has one. */
 struct format_contribution {
   uint32_t directive, thread, node, reserved; /* thread 0: no context */
   uint64_t amount;
@@ -261,8 +260,8 @@ struct format_contribution {
 
 enum format_error {
   FORMAT_OK = 0,
-  FORMAT_END = 1,  /* no further chunk                                        */
-  FORMAT_BAD = -1, /* damaged or foreign: the message says what and where     */
+  FORMAT_END = 1,  /* no further chunk */
+  FORMAT_BAD = -1, /* damaged, or not a measurement: the message says what and where */
   FORMAT_NOMEM = -2
 };
 
@@ -274,30 +273,29 @@ struct format_view {
 
 struct ZSTD_CCtx_s;
 
-/* Bytes that format_pack needs at most for a payload of that size. */
+/* The most bytes that format_pack() needs for a payload of that size. */
 size_t format_pack_bound(size_t payload_size);
 
-/* Bytes of memory that a compression context for format_pack() takes. */
+/* Bytes of memory that a compression context for format_pack() needs. */
 size_t format_pack_memory(void);
 
-/* Writes one packed chunk to out: head gives table, owner, first, count and record_size, payload the records.  cctx may
- * be NULL: then the payload is stored as it is.  Returns the bytes written, 0 if out is too small or zstd failed.  CTL.
- */
+/* Writes one packed chunk to out.  head: table, owner, first, count and record_size; payload: the records.  cctx: NULL
+ * to store the payload without compression.  Returns the bytes written, 0 if out is too small or zstd failed.  CTL. */
 size_t format_pack(const struct format_chunk *head, const void *payload, struct ZSTD_CCtx_s *cctx, void *out,
                    size_t out_size);
 
-/* Decodes the chunk at *offset of a file's bytes, live or packed, checks everything, and moves *offset behind it.  A
- * chunk of a damaged payload is skipped over (FORMAT_BAD, *offset behind it) where its header is sound; where the
- * header is damaged, *offset is moved to the next place that looks like a header, or to size.  message receives the
- * reason.  BATCH. */
+/* Decodes the chunk at *offset, live or packed, checks everything, and moves *offset to its end.  On damage returns
+ * FORMAT_BAD with a message, and moves *offset: to the end of the chunk if its header is valid, else to the next place
+ * that looks like a header, or to size.  BATCH. */
 enum format_error format_next(const uint8_t *file, size_t size, size_t *offset, struct format_view *view, char *message,
                               size_t message_size);
 
-/* Copies record i of a view into a structure of our own size; what the file does not have reads as zero. */
+/* Copies record i of a view into a structure of record_size bytes; fields that the file lacks are 0. */
 void format_record(const struct format_view *view, uint32_t i, void *record, size_t record_size);
 
 const char *format_table_name(unsigned table);
-const char *format_loss_name(unsigned loss);   /* NULL past the last one in use */
-const char *format_loss_remedy(unsigned loss); /* what to do about it; the same */
+const char *format_loss_name(unsigned loss);                 /* NULL after the last one in use */
+const char *format_loss_text(unsigned loss, uint64_t count); /* the name as it reads after that count */
+const char *format_loss_remedy(unsigned loss);               /* likewise */
 
 #endif

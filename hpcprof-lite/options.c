@@ -1,5 +1,7 @@
 #include "hpcprof-lite/options.h"
 
+#include "common/array.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
@@ -21,6 +23,7 @@ enum long_only {
   OPT_PERCENT,
   OPT_ROWS,
   OPT_DEPTH,
+  OPT_LEGEND,
   OPT_VERSION
 };
 
@@ -36,6 +39,7 @@ static const struct option long_options[] = {
     {"percent-limit", required_argument, NULL, OPT_PERCENT},
     {"max-rows", required_argument, NULL, OPT_ROWS},
     {"depth", required_argument, NULL, OPT_DEPTH},
+    {"legend", no_argument, NULL, OPT_LEGEND},
     {"source-path", required_argument, NULL, 'I'},
     {"threads", required_argument, NULL, 'j'},
     {"quiet", no_argument, NULL, 'q'},
@@ -57,33 +61,34 @@ static const char *const later_views[] = {"regions", "overheads", "tasks", "grai
 const char *options_help(void)
 {
   return "Usage: hpcprof-lite [OPTION]... DIR...\n"
-         "Reports what hpcrun-lite measured into DIR.\n"
+         "Report what hpcrun-lite has measured into DIR.\n"
          "\n"
          "      --view VIEW         summary (default), topdown, bottomup, flat, threads,\n"
          "                          efficiency, parallelism, critical-path, whatif or\n"
          "                          speedup\n"
          "  -f, --format FORMAT     text (default), csv or json\n"
          "  -o, --output FILE       write the report to FILE\n"
-         "      --idleness WHICH    idleness against the most threads ever in use (thread, the\n"
-         "                          default), the cores (core), or the threads in use at the\n"
-         "                          time (shared)\n"
+         "      --idleness WHICH    count idleness against the most threads ever in use\n"
+         "                          (thread, the default), the cores (core), or the threads\n"
+         "                          in use at each sample (shared)\n"
          "      --what-if SELECTOR=FACTOR[,...]\n"
-         "                          a scenario of the whatif or parallelism view: what SELECTOR\n"
-         "                          names (as for --root, or @REGION) runs FACTOR times as fast;\n"
-         "                          repeatable in whatif\n"
-         "      --lines             rows for source lines below their function\n"
-         "      --root SELECTOR     only what lies below: FUNCTION, FILE:LINE, FILE:FROM-TO\n"
-         "                          or #ID (id of a row of the topdown view)\n"
-         "      --sort COLUMN       sort by that column, as named in the CSV output\n"
-         "      --percent-limit P   leave out rows below P percent of all threads' time\n"
-         "                          (default: 0.5 for text, 0 otherwise)\n"
-         "      --max-rows N        show the N heaviest rows only\n"
-         "      --depth N           show N levels below the root only\n"
-         "  -j, --threads N         threads to use (default: all cores)\n"
+         "                          scenario of the whatif or parallelism view: the code\n"
+         "                          that SELECTOR names (see --root; also @REGION) runs\n"
+         "                          FACTOR times as fast; repeatable in whatif\n"
+         "      --lines             show source lines as rows below their function\n"
+         "      --root SELECTOR     show only what is called from FUNCTION, FILE:LINE,\n"
+         "                          FILE:FROM-TO, or #ID (id of a topdown row)\n"
+         "      --sort COLUMN       sort by a column, named as in the CSV output\n"
+         "      --percent-limit P   omit rows below P percent of all threads' time\n"
+         "                          (default: 0.5 in text, 0 otherwise)\n"
+         "      --max-rows N        show only the N heaviest rows\n"
+         "      --depth N           show only N levels below the root\n"
+         "      --legend            explain the columns of a text report\n"
+         "  -j, --threads N         use N threads (default: all cores)\n"
          "  -q, --quiet             no warnings about symbols, no progress\n"
-         "  -v, --verbose           say what is read\n"
+         "  -v, --verbose           print what is being read\n"
          "      --version           print the version\n"
-         "  -h, --help              print this\n"
+         "  -h, --help              print this help\n"
          "\n"
          "Exit status: 0; 1 if some input was unusable; 2 for a wrong command line.\n";
 }
@@ -161,7 +166,7 @@ static int parse_percent(const char *text, double *percent, char *message, size_
 
 static int parse_root(const char *text, struct options *options, char *message, size_t size)
 {
-  const char *wrong = selector(text, &options->root);
+  const char *wrong = selector_parse(text, &options->root);
   options->has_root = true;
   if (!wrong)
     return 0;
@@ -173,12 +178,10 @@ static int parse_what_if(const char *text, struct options *options, char *messag
 {
   const char *wrong;
   uint32_t count = options->scenarios_count;
-  struct scenario *scenarios = reallocarray(options->scenarios, count + 1, sizeof *scenarios);
-  if (!scenarios)
+  if (!array_reserve(&options->scenarios, &options->scenarios_room, (size_t)count + 1, sizeof *options->scenarios))
     return fail(message, size, "%s", "not enough memory");
-  options->scenarios = scenarios;
   options->scenarios_count++;
-  if (!scenario_parse(text, &scenarios[count], &wrong))
+  if (!scenario_parse(text, &options->scenarios[count], &wrong))
     return 0;
   snprintf(message, size, "cannot use '--what-if %s': %s", text, wrong ? wrong : "not enough memory");
   return ERR_INPUT;
@@ -205,6 +208,9 @@ static int parse_option(int option, struct options *options, char *message, size
     return *optarg ? 0 : fail(message, size, "option '%s' needs the name of a file", "--output");
   case OPT_LINES:
     options->lines = true;
+    return 0;
+  case OPT_LEGEND:
+    options->legend = true;
     return 0;
   case OPT_ROOT:
     return parse_root(optarg, options, message, size);

@@ -5,6 +5,7 @@
 #ifndef HPCPROF_LITE_OPTIONS_H
 #define HPCPROF_LITE_OPTIONS_H
 
+#include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/model/scenario.h"
 
 #include <stddef.h>
@@ -28,12 +29,13 @@ struct options {
   const char *view_name;
   enum options_format format;
   const char *output;
-  bool lines, quiet, verbose, help, version;
+  bool lines, legend, quiet, verbose, help, version;
   enum profile_baseline baseline;
   bool has_root;
   struct selector root;
   struct scenario *scenarios; /* of --what-if, in order */
   uint32_t scenarios_count;
+  size_t scenarios_room;
   const char *sort;         /* column, NULL = the view's own order       */
   double percent_limit;     /* below 0: the default of view and format   */
   uint32_t max_rows, depth; /* 0 = no limit                          */

@@ -2,179 +2,36 @@
 #include "hpcrun-lite/control.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "hpcrun-lite/interpose/hooks.h"
-#include "hpcrun-lite/process/losses.h"
-#include "hpcrun-lite/output/packer.h"
-#include "hpcrun-lite/rt/sampling/blame.h"
-#include "hpcrun-lite/rt/sampling/cct.h"
-#include "hpcrun-lite/rt/sampling/context.h"
-#include "hpcrun-lite/rt/span/graph_log.h"
-#include "hpcrun-lite/rt/core/modules.h"
-#include "hpcrun-lite/rt/span/span.h"
-#include "hpcrun-lite/rt/sampling/times.h"
-#include "hpcrun-lite/rt/sampling/region.h"
-#include "hpcrun-lite/rt/sampling/sample.h"
-#include "hpcrun-lite/rt/sampling/source.h"
+#include "hpcrun-lite/exec.h"
+#include "hpcrun-lite/fork.h"
+#include "hpcrun-lite/handler.h"
+#include "hpcrun-lite/load_libunwind.h"
+#include "hpcrun-lite/lock.h"
+#include "hpcrun-lite/measurement.h"
+#include "hpcrun-lite/process/config.h"
+#include "hpcrun-lite/process/exit_line.h"
+#include "hpcrun-lite/process/libc.h"
+#include "hpcrun-lite/process/message.h"
+#include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/core/sys.h"
-#include "hpcrun-lite/rt/sampling/task_context.h"
-#include "hpcrun-lite/rt/sampling/unwind.h"
+#include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
-#include "hpcrun-lite/unwinder.h"
-#include "hpcrun-lite/output/writer.h"
+#include "hpcrun-lite/thread.h"
 
-enum { SETTLE_NS = 100000000, MAIN_STACK_MAX = 1 << 30, START_SLACK = 128 };
+enum { START_SLACK = 128 };
 
-struct control control;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct stat stderr_at_start;
-static bool stderr_known, finished;
-static const char *unwind_fault;
-static uint64_t children_at_start_us;
-static uint64_t children_us(void);
-
-/* What its holder had before.  A handler of the program's that runs on top of an exec may take the lock once more: then
- * the innermost is the last. */
-enum { TAKEN_MAX = 8, MXCSR_DEFAULT = 0x1f80 };
-static struct saved_state {
-  sigset_t mask;
-  int cancel;
-  unsigned mxcsr;
-  bool pipe_pending, size_pending;
-} taken[TAKEN_MAX];
-static unsigned taken_count;
-static _Atomic pthread_t owner; /* 0 = nobody */
-
-/* The lock, and with it peace: no signal handler of the program's runs on top (it might end the process, and so come
- * here), no cancellation, and what writing raises does not reach the program; nor do the flags of our arithmetic, which
- * it may have set to trap. */
-static void lock_take(void)
+/* Gives RT its settings. */
+static void configure_rt(void)
 {
-  sigset_t all, pending;
-  struct saved_state had = {.mxcsr = __builtin_ia32_stmxcsr()};
-  sigfillset(&all);
-  hooks_sigmask(SIG_SETMASK, &all, &had.mask);
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &had.cancel);
-  if (atomic_load(&owner) != pthread_self()) {
-    pthread_mutex_lock(&mutex);
-    atomic_store(&owner, pthread_self());
-  }
-  __builtin_ia32_ldmxcsr(MXCSR_DEFAULT);
-  sigpending(&pending);
-  had.pipe_pending = sigismember(&pending, SIGPIPE);
-  had.size_pending = sigismember(&pending, SIGXFSZ);
-  taken[taken_count++ % TAKEN_MAX] = had;
-}
-
-static void lock_drop(void)
-{
-  sigset_t raised;
-  struct saved_state had = taken[--taken_count % TAKEN_MAX];
-  struct timespec now = {0, 0};
-  sigemptyset(&raised);
-  if (!had.pipe_pending)
-    sigaddset(&raised, SIGPIPE);
-  if (!had.size_pending)
-    sigaddset(&raised, SIGXFSZ);
-  if (!taken_count) {
-    atomic_store(&owner, 0);
-    pthread_mutex_unlock(&mutex);
-  }
-  while (sigtimedwait(&raised, NULL, &now) > 0)
-    ;
-  __builtin_ia32_ldmxcsr(had.mxcsr);
-  pthread_setcancelstate(had.cancel, NULL);
-  hooks_sigmask(SIG_SETMASK, &had.mask, NULL);
-}
-
-void control_say(const char *format, ...)
-{
-  static char line[5000]; /* not on the stack, which may be a small one */
-  strcpy(line, "hpcrun-lite: ");
-  struct stat now;
-  size_t at = strlen(line);
-  va_list arguments;
-  va_start(arguments, format);
-  int length = vsnprintf(line + at, sizeof line - at - 1, format, arguments);
-  va_end(arguments);
-  at += length < 0 ? 0 : (size_t)length < sizeof line - at - 1 ? (size_t)length : sizeof line - at - 2;
-  line[at++] = '\n';
-  if (stderr_known &&
-      (fstat(STDERR_FILENO, &now) != 0 || now.st_ino != stderr_at_start.st_ino || now.st_dev != stderr_at_start.st_dev))
-    return; /* the program has closed it: the number may be a file of its own */
-  ssize_t written = write(STDERR_FILENO, line, at);
-  (void)written;
-}
-
-static void read_command(void)
-{
-  ssize_t size = readlink("/proc/self/exe", control.executable, sizeof control.executable - 1);
-  control.executable[size < 0 ? 0 : size] = '\0';
-  int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-  size = fd < 0 ? 0 : read(fd, control.command, sizeof control.command - 1);
-  if (fd >= 0)
-    close(fd);
-  for (ssize_t i = 0; i + 1 < size; i++)
-    if (!control.command[i])
-      control.command[i] = ' ';
-}
-
-/* Everything that a process image, new or forked, starts with. */
-static void reset_process(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  rt.pid = sys_own_pid();
-  rt_begin();
-  control.start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-  control.start_ns = sys_monotonic_ns();
-  control.start_ticks = rt_ticks();
-  control.start_cpu_ns = sys_process_cpu_ns();
-  control.threads = NULL;
-  control.thread_count = 0;
-  memset(control.finished_lost, 0, sizeof control.finished_lost);
-  control.finished_samples = control.finished_regions = 0;
-  for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
-    atomic_store(&rt.lost[i], 0);
-  static uint8_t generation; /* a forked child's differs from its parent's also in what is left of it in a word */
-  rt.epoch = (uint32_t)(control.start_ns ^ (uint64_t)rt.pid << 16) << 8 | ++generation;
-  sys_barrier_prepare();
-  times_start(control.start_ns, control.start_ticks, control.start_cpu_ns);
-  writer_start();
-  modules_start(control.executable);
-  region_start();
-  blame_start();
-  task_start();
-  span_start();
-  writer_begin();
-}
-
-/* Before the OpenMP runtime may bind the thread to a core. */
-static uint32_t core_count(void)
-{
-  enum { CPUS_MOST = 65536 };
-  size_t size = CPU_ALLOC_SIZE(CPUS_MOST);
-  cpu_set_t *set = CPU_ALLOC(CPUS_MOST);
-  int count = set && sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 1;
-  CPU_FREE(set);
-  return (uint32_t)count;
-}
-
-static void choose_metrics(void)
-{
+  memcpy(rt.events, config.events, sizeof rt.events);
+  rt.event_count = config.event_count;
+  rt.task_creation = config.task_creation;
+  rt.online = config.online;
+  rt.work_unit = config.work_unit;
+  atomic_store(&rt.paused, config.paused);
   rt.driver = -1;
   for (unsigned i = 0; i < rt.event_count && rt.driver < 0; i++)
     if (rt.events[i].clock != EVENT_COUNT)
@@ -183,605 +40,91 @@ static void choose_metrics(void)
   rt.metric_count = rt.driver < 0 ? 1 + rt.event_count : 6 + rt.event_count - 1;
 }
 
+/* False where the program cannot be measured, which is reported. */
+static bool wanted(void)
+{
+  config_read();
+  if (!config.directory)
+    return false;
+  if (!dlsym(RTLD_DEFAULT, "__tsan_init"))
+    return true;
+  /* ThreadSanitizer's runtime delays signals, and creates threads that are not seen here. */
+  message_say("built with -fsanitize=thread: nothing is measured; build it without that option");
+  return false;
+}
+
+/* Installs the handler, and what runs at the ends of threads and of the process. */
+static bool install(void)
+{
+  libc_start();
+  if (!thread_watch_ends() || !handler_install())
+    return false;
+  fork_start();
+  at_quick_exit(control_finish);
+  return true;
+}
+
 bool control_start(void)
 {
   static bool tried;
   if (tried)
-    return control.active;
+    return process.active;
   tried = true;
-  stderr_known = fstat(STDERR_FILENO, &stderr_at_start) == 0;
-  config_read(&control.config);
-  if (!control.config.directory)
+  message_start();
+  if (!wanted())
     return false;
-  if (dlsym(RTLD_DEFAULT, "__tsan_init")) { /* it delivers signals when it likes, and its threads are not ours to see */
-    control_say("built with -fsanitize=thread: nothing is measured; build it without");
-    return false;
-  }
-  memcpy(rt.events, control.config.events, sizeof rt.events);
-  rt.event_count = control.config.event_count;
-  control.cpus = rt.cpus = core_count();
-  rt.task_creation = control.config.task_creation;
-  rt.online = control.config.online;
-  rt.work_unit = control.config.work_unit;
-  atomic_store(&rt.paused, control.config.paused);
-  choose_metrics();
-  children_at_start_us = children_us();
-  read_command();
-  reset_process();
-  unwind_fault = unwinder_start();
+  configure_rt();
+  process_examine();
+  exit_line_start();
+  measurement_begin();
+  process.unwind_fault = load_libunwind();
   source_probe();
   if (rt.online && work_clock_is_time())
     work_clock_probe();
-  if (!hooks_start()) {
-    control_say("cannot install its signal handler: nothing is measured");
+  if (!install()) {
+    message_say("cannot install the signal handler: nothing is measured");
     return false;
   }
-  control.active = true;
+  process.active = true;
   extern void *__libc_stack_end;
   thread_start((uint64_t)__libc_stack_end - START_SLACK, 0);
   return true;
 }
 
-/* As the limit was at the start of the program: the space below it was kept free then. */
-static uint64_t main_stack_size(void)
-{
-  static uint64_t size;
-  struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
-  if (!size) {
-    getrlimit(RLIMIT_STACK, &limit);
-    size = limit.rlim_cur < MAIN_STACK_MAX ? limit.rlim_cur : MAIN_STACK_MAX;
-  }
-  return size;
-}
-
-/* The stack's bounds, within which an unwind may load directly.  The main thread's grows; below its limit lies nothing
- * else. */
-static void find_stack(struct thread_state *t, uint64_t top_sp)
-{
-  if (t->tid == rt.pid) {
-    extern void *__libc_stack_end;
-    t->stack_high = (uint64_t)__libc_stack_end;
-    t->stack_low = t->stack_high - main_stack_size();
-  } else {
-    pthread_attr_t attr;
-    void *low;
-    size_t size;
-    if (pthread_getattr_np(pthread_self(), &attr) != 0)
-      return;
-    if (pthread_attr_getstack(&attr, &low, &size) == 0) {
-      t->stack_low = (uint64_t)low;
-      t->stack_high = (uint64_t)low + size;
-    }
-    pthread_attr_destroy(&attr);
-  }
-  t->top_sp = top_sp;
-}
-
-static void state_release(struct thread_state *t)
-{
-  cct_release(t);
-  if (t->frames_chunk)
-    arena_free(ARENA_FRAMES, 0, t->frames_chunk);
-  if (t->walk_chunk)
-    arena_free(ARENA_WALK, 0, t->walk_chunk);
-  if (t->stacks_chunk)
-    arena_free(ARENA_STACKS, 0, t->stacks_chunk);
-  if (t->record_chunk)
-    arena_free(ARENA_RECORD, 0, t->record_chunk);
-  arena_free(ARENA_THREAD, 0, t->self_chunk);
-}
-
-/* The thread's record, published before anything that refers to it. */
-static bool record_new(struct thread_state *t)
-{
-  t->record_chunk = arena_new(ARENA_RECORD, 0, FORMAT_THREAD, t->index, sizeof(struct format_thread), 1);
-  if (!t->record_chunk)
-    return false;
-  t->record = arena_data(t->record_chunk);
-  t->record->index = t->index;
-  t->record->tid = (uint32_t)t->tid;
-  t->record->start_ns = sys_monotonic_ns() - control.start_ns;
-  __atomic_store_n(&t->record_chunk->count, 1, __ATOMIC_RELEASE);
-  return true;
-}
-
-/* The state of the calling thread, with all its memory; NULL without. */
-static struct thread_state *state_new(uint32_t index)
-{
-  struct format_chunk *chunk = arena_new(ARENA_THREAD, 0, FORMAT_FREE, index, sizeof(struct thread_state), 1);
-  if (!chunk)
-    return NULL;
-  struct thread_state *t = arena_data(chunk);
-  t->index = index;
-  t->tid = sys_tid();
-  t->self_chunk = chunk;
-  t->frames_chunk = arena_new(ARENA_FRAMES, 0, FORMAT_FREE, index, sizeof(struct frame), RT_FRAMES_MAX);
-  t->walk_chunk = arena_new(ARENA_WALK, 0, FORMAT_FREE, index, (uint32_t)unwind_size(), 1);
-  if (!record_new(t) || !cct_init(t) || !t->frames_chunk || !t->walk_chunk || !region_register(t)) {
-    state_release(t);
-    return NULL;
-  }
-  if (!blame_join(t)) {
-    region_unregister(t);
-    state_release(t);
-    return NULL;
-  }
-  t->frames = arena_data(t->frames_chunk);
-  t->walk = arena_data(t->walk_chunk);
-  t->cpu_start_ns = sys_thread_cpu_ns();
-  return t;
-}
-
-static void list_add(struct thread_state *t)
-{
-  t->next = control.threads;
-  t->link = &control.threads;
-  if (t->next)
-    t->next->link = &t->next;
-  control.threads = t;
-}
-
-static void list_remove(struct thread_state *t)
-{
-  *t->link = t->next;
-  if (t->next)
-    t->next->link = t->link;
-}
-
-void thread_start(uint64_t top_sp, uint32_t handed)
-{
-  if (rt_self || !control.active || !rt_home.ours)
-    return;
-  lock_take();
-  if (control.threads)
-    arena_waive();
-  struct thread_state *t = finished ? NULL : state_new(++control.thread_count);
-  if (t)
-    list_add(t);
-  else if (!finished)
-    rt_lost(NULL, FORMAT_LOST_THREADS);
-  lock_drop();
-  if (!t)
-    return;
-  find_stack(t, top_sp);
-  t->inside = 1;
-  rt_self = t;
-  hooks_watch_thread_end();
-  hooks_block_signal(); /* a first period may be shorter than a signal's way (under a debugger): see settle_period() */
-  source_start(t);
-  unsigned mxcsr = __builtin_ia32_stmxcsr(); /* our arithmetic leaves no flags behind */
-  __builtin_ia32_ldmxcsr(MXCSR_DEFAULT);
-  if (rt.online) {
-    span_start_thread(t);
-    span_take_over(t, handed);
-    if (t->tid == rt.pid)
-      span_begin_early(t); /* its serial code counts from the start */
-  }
-  __builtin_ia32_ldmxcsr(mxcsr);
-  rt_leave(t);
-  hooks_unblock_signal();
-}
-
-/* Brings the record up to date.  The clock of a thread that the system has removed already reads 0. */
-static void settle_record(struct thread_state *t, uint64_t cpu_ns, bool ended)
-{
-  times_thread(t, cpu_ns);
-  t->record->end_ns = ended ? t->record->start_ns + t->record->wall_ns : 0;
-}
-
-/* Clocks of threads that have ended and may be joined: the oldest make room. */
-static struct ended {
-  pthread_t thread;
-  uint32_t handed;
-} ended[1024];
-static unsigned ended_next;
-
-uint32_t thread_hand_over(void)
-{
-  struct thread_state *t = rt_thread();
-  if (!t || !rt_enter(t))
-    return 0;
-  arena_settle();
-  uint32_t handed = rt.online ? span_hand_over(t) : 0;
-  rt_leave(t);
-  return handed;
-}
-
-static void keep_ended(struct thread_state *t)
-{
-  uint32_t handed = t->worker ? 0 : span_hand_over(t);
-  if (!handed)
-    return;
-  lock_take();
-  struct ended *place = NULL;
-  for (unsigned i = 0; i < sizeof ended / sizeof *ended && !place; i++)
-    if (ended[i].handed && pthread_equal(ended[i].thread, pthread_self())) /* that one was never joined */
-      place = &ended[i];
-  if (!place)
-    place = &ended[ended_next++ % (sizeof ended / sizeof *ended)];
-  uint32_t old = place->handed;
-  *place = (struct ended){pthread_self(), handed};
-  lock_drop();
-  span_forget(t, old); /* nobody has joined that thread in time */
-}
-
-void thread_joined(pthread_t thread)
-{
-  struct thread_state *t = rt_thread();
-  uint32_t handed = 0;
-  if (!rt.online || !t)
-    return;
-  lock_take();
-  for (unsigned i = 0; i < sizeof ended / sizeof *ended; i++)
-    if (ended[i].handed && pthread_equal(ended[i].thread, thread)) {
-      handed = ended[i].handed;
-      ended[i].handed = 0;
-    }
-  lock_drop();
-  if (handed && rt_enter(t)) {
-    span_take_over(t, handed);
-    rt_leave(t);
-  }
-}
-
-static __thread bool stopped __attribute__((tls_model("initial-exec")));
-
-bool thread_stopped(void)
-{
-  return stopped;
-}
-
-/* What an ended thread has measured could not be written: it stays where it is, for a number of threads. */
-static bool left_in_live_file(void)
-{
-  enum { LEFT_MAX = 200 };
-  static unsigned left;
-  return arena_kept() && left++ < LEFT_MAX;
-}
-
-void thread_stop(void)
-{
-  struct thread_state *t = rt_thread();
-  if (!t || !control.active)
-    return;
-  hooks_block_signal();                  /* as in thread_start() */
-  uint64_t cpu_ns = sys_thread_cpu_ns(); /* what follows is not sampled, nor is it the program's */
-  unsigned mxcsr = __builtin_ia32_stmxcsr();
-  __builtin_ia32_ldmxcsr(MXCSR_DEFAULT);
-  t->inside = 1;
-  sample_end(t, cpu_ns);
-  if (rt.online) {
-    keep_ended(t);
-    span_stop_thread(t);
-  }
-  stopped = true;
-  rt_self = NULL;
-  source_stop(t);
-  blame_openmp_end(t);
-  rt_leave(t); /* no handler will come: who waits for those inside need not wait for us */
-  lock_take();
-  if (!finished) {
-    region_fold(t);
-    settle_record(t, cpu_ns, true);
-    bool written = writer_thread_ended(t);
-    list_remove(t);
-    control.finished_samples += t->record->samples;
-    control.finished_regions += t->record->regions;
-    for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
-      control.finished_lost[i] += t->record->lost[i];
-    blame_leave(t);
-    region_unregister(t);
-    if (written || !left_in_live_file())
-      state_release(t);
-  }
-  lock_drop();
-  __builtin_ia32_ldmxcsr(mxcsr);
-  hooks_unblock_signal();
-}
-
-/* Waits, for a bounded time, until a condition on every live thread holds. */
-static void wait_until(bool (*done)(const struct thread_state *t))
-{
-  uint64_t deadline = sys_monotonic_ns() + SETTLE_NS;
-  for (const struct thread_state *t = control.threads; t; t = t->next)
-    while (t != rt_self && !done(t) && sys_monotonic_ns() < deadline)
-      sys_yield();
-}
-
-static bool outside_handler(const struct thread_state *t)
-{
-  return !__atomic_load_n(&t->inside, __ATOMIC_ACQUIRE);
-}
-
-static bool nothing_wanted(const struct thread_state *t)
-{
-  return !region_wanted(t);
-}
-
-/* The process ends inside parallel regions: their masters tell where those were created, each from its own stack. */
-static void publish_open_regions(void)
-{
-  struct thread_state *self = rt_self;
-  bool asked = false;
-  if (self && self->open_region && rt_enter(self)) {
-    context_publish_open(self);
-    rt_leave(self);
-  }
-  for (struct thread_state *t = control.threads; t; t = t->next)
-    if (t != self && region_wanted(t)) {
-      sys_signal_thread(rt.pid, t->tid, RT_SIGNAL, (void *)&sample_publish);
-      asked = true;
-    }
-  if (asked)
-    wait_until(nothing_wanted);
-}
-
-static uint64_t total_samples(void)
-{
-  uint64_t sum = control.finished_samples;
-  for (const struct thread_state *t = control.threads; t; t = t->next)
-    sum += t->record->samples;
-  return sum;
-}
-
-/* No thread is in a handler, or follows the graph any more. */
-static void rest(void)
-{
-  atomic_store(&rt.closed, true);
-  atomic_store(&rt.graph_suspended, true);
-  sys_barrier_all();
-  wait_until(outside_handler);
-}
-
-/* Children that were too short to be sampled (a shell's, say) leave no file; what they took is in the samples of the
- * others of their kind.  last: nothing comes after it.  False: no file was needed. */
-static bool write_all(bool last)
-{
-  if (rt.pid != control.config.first_pid && !rt.ompt && !total_samples())
-    return false;
-  for (struct thread_state *t = control.threads; t && rt.online; t = t->next)
-    span_report(t);
-  for (struct thread_state *t = control.threads; t && rt.online && rt_self; t = t->next) {
-    span_reach(rt_self, t);
-    span_settle(t);
-  }
-  if (last)
-    graph_log_stop();
-  for (struct thread_state *t = control.threads; t; t = t->next) {
-    uint64_t cpu_ns = sys_cpu_ns_of(t->tid);
-    if (last)
-      sample_end(t, cpu_ns);
-    settle_record(t, cpu_ns, false);
-    writer_thread(t);
-  }
-  writer_process();
-  writer_commit();
-  return true;
-}
-
-static uint64_t total_lost(enum format_loss loss)
-{
-  uint64_t sum = control.finished_lost[loss] + atomic_load(&rt.lost[loss]);
-  for (const struct thread_state *t = control.threads; t; t = t->next)
-    sum += t->record->lost[loss];
-  return sum + (loss == FORMAT_LOST_BLAME ? blame_left() : 0);
-}
-
-/* CPU time of children that have ended. */
-static uint64_t children_us(void)
-{
-  struct rusage children = {0};
-  getrusage(RUSAGE_CHILDREN, &children);
-  return (uint64_t)children.ru_utime.tv_sec * 1000000u + (uint64_t)children.ru_utime.tv_usec;
-}
-
-const char control_no_openmp[] = "no OpenMP";
-
-const char *control_openmp_missing(void)
-{
-  if (rt.ompt)
-    return NULL;
-  if (control.config.tool_disabled)
-    return "OpenMP tool interface off (OMP_TOOL=disabled)";
-  const char *runtime = modules_runtime();
-  if (runtime && strstr(runtime, "libgomp"))
-    return "libgomp has no tool interface: regions not stitched; try --omp-runtime auto or FILE";
-  return runtime ? "the OpenMP runtime did not attach the tool" : control_no_openmp;
-}
-
-static void say_end(void)
-{
-  bool first = rt.pid == control.config.first_pid;
-  bool speaks = first && control.config.rank <= 0; /* for all ranks of its job */
-  if (control.config.log == 0 || (!speaks && control.config.log < 2))
-    return;
-  char rank[24] = "";
-  if (control.config.rank >= 0)
-    snprintf(rank, sizeof rank, "rank %d: ", control.config.rank);
-  static char losses[LOSSES_TEXT_MAX];
-  uint64_t lost[FORMAT_LOST_MAX];
-  for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
-    lost[i] = total_lost(i);
-  losses_text(lost, losses);
-  const char *missing = control_openmp_missing();
-  bool apart = children_us() > children_at_start_us; /* the launcher's own were before */
-  control_say("%s: %s%llu samples of %u thread%s; %s; %s%s", control.config.directory, rank,
-              (unsigned long long)total_samples(), control.thread_count, control.thread_count == 1 ? "" : "s",
-              missing ? missing : "OpenMP attached", losses,
-              apart && first ? "; child processes are measured apart (-v)" : "");
-  if (rt.timers_for_cpu && rt.driver >= 0 && rt.events[rt.driver].clock == EVENT_CPU_TIME)
-    control_say("CPU time was sampled by timers (perf_event may not sample the kernel here: sysctl "
-                "kernel.perf_event_paranoid=1 allows it)");
-  if (unwind_fault)
-    control_say("%s", unwind_fault);
-}
-
-static pid_t exec_pid; /* of the process that is in an exec, under the lock; 0 = none */
-
-/* The files take descriptors, of which the program may have used up its own. */
-static void write_files(void (*write)(void))
-{
-  enum { NEEDED = 8 };
-  struct rlimit limit, wider;
-  bool known = getrlimit(RLIMIT_NOFILE, &limit) == 0;
-  wider = limit;
-  wider.rlim_cur = limit.rlim_cur < limit.rlim_max - NEEDED ? limit.rlim_cur + NEEDED : limit.rlim_max;
-  bool widened = known && setrlimit(RLIMIT_NOFILE, &wider) == 0;
-  write();
-  if (widened)
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-static void write_last(void)
-{
-  if (exec_pid == rt.pid) /* a handler of the program's ends it in the midst of an exec */
-    writer_rewind();
-  publish_open_regions();
-  rest();
-  if (write_all(true)) {
-    packer_run();
-  } else {
-    packer_discard();
-    writer_discard();
-  }
-}
-
 void control_finish(void)
 {
-  if (!control.active || rt.pid != sys_pid()) /* a vfork child lives in its parent's memory */
+  if (!process.active || rt.pid != sys_pid()) /* a vfork child lives in its parent's memory */
     return;
   lock_take();
-  if (!finished) {
-    finished = true;
-    write_files(write_last);
-    say_end();
+  if (!process.finished) {
+    process.finished = true;
+    measurement_finish(exec_under_way()); /* a handler of the program may end it during an exec */
+    exit_line_say();
   }
   lock_drop();
 }
 
-/* From now on nothing of ours calls the system. */
 void control_seal(void)
 {
-  if (!control.active || rt.pid != sys_pid())
+  if (!process.active || rt.pid != sys_pid())
     return;
   control_finish();
   lock_take();
-  if (control.config.log)
-    control_say("the program restricts its system calls (seccomp): measuring has ended there");
-  for (struct thread_state *t = control.threads; t; t = t->next)
+  if (config.log)
+    message_say("the program restricts its system calls (seccomp): measuring ended at that point");
+  for (struct thread_state *t = process.threads; t; t = t->next)
     source_stop(t);
-  control.active = false;
+  process.active = false;
   lock_drop();
   rt_self = NULL;
 }
 
-static bool may_exec(void)
+static __attribute__((constructor)) void on_load(void)
 {
-  return control.active && rt.pid == sys_pid();
+  control_start();
 }
 
-static void write_for_exec(void)
+static __attribute__((destructor)) void on_unload(void)
 {
-  writer_mark();
-  publish_open_regions();
-  rest();
-  if (!write_all(false)) { /* else the log stays as it is, since the exec may fail: it can be read */
-    packer_discard();
-    writer_discard();
-    if (control.config.graph_log)
-      rt_lost(NULL, FORMAT_LOST_LOG);
-  }
-}
-
-void control_before_exec(void)
-{
-  if (!may_exec())
-    return;
-  lock_take();
-  if (!finished && !exec_pid) {
-    write_files(write_for_exec);
-    exec_pid = rt.pid;
-  }
-  unsigned own = (taken_count - 1) % TAKEN_MAX;
-  __builtin_ia32_ldmxcsr(taken[own].mxcsr);
-  hooks_sigmask(SIG_SETMASK, &taken[own].mask, NULL); /* the mask is the new program's too */
-}
-
-void control_exec_failed(void)
-{
-  int saved_errno = errno;
-  if (!may_exec())
-    return;
-  if (exec_pid && taken_count == 1) {
-    if (!finished && exec_pid == rt.pid) /* else a child, forked by a handler meanwhile */
-      writer_rewind();
-    exec_pid = 0;
-    if (!finished) {
-      if (control.threads && !control.threads->next)
-        atomic_store(&rt.graph_suspended, false);
-      else if (rt.online) /* the others have gone on meanwhile, and what they did is not known */
-        rt_lost(NULL, FORMAT_LOST_GRAPH);
-      atomic_store(&rt.closed, false);
-    }
-  }
-  lock_drop();
-  errno = saved_errno;
-}
-
-static bool fork_locked;
-
-/* No thread is in a handler, where it could hold libunwind's locks, while the process is copied. */
-void control_fork_prepare(void)
-{
-  fork_locked = control.active && rt_home.ours;
-  if (!fork_locked)
-    return;
-  lock_take();
-  atomic_store(&rt.quiet, true);
-  if (!finished)
-    wait_until(outside_handler);
-}
-
-void control_fork_parent(void)
-{
-  if (!fork_locked)
-    return;
-  atomic_store(&rt.quiet, false);
-  lock_drop();
-}
-
-/* Only the forking thread goes on.  Its sources stayed behind with the parent; so does what was measured until now. The
- * tables are the parent's own: they are let go before anything of ours runs. */
-void control_fork_child(void)
-{
-  if (!fork_locked)
-    return;
-  static struct thread_state old;
-  bool measured = control.active && !finished, known = measured && rt_self;
-  for (struct thread_state *t = control.threads; t; t = t->next)
-    graph_log_forget(t);
-  if (known)
-    old = *rt_self;
-  if (measured) {
-    rt_self = NULL;
-    arena_reset();
-  }
-  atomic_store(&rt.quiet, false);
-  unsigned mxcsr = taken[(taken_count - 1) % TAKEN_MAX].mxcsr;
-  lock_drop();
-  if (!measured)
-    return;
-  __builtin_ia32_ldmxcsr(MXCSR_DEFAULT);
-  unwind_restart();
-  control.forked = rt.forked = true;
-  memset(ended, 0, sizeof ended);
-  reset_process();
-  thread_start(known ? old.top_sp : 0, 0);
-  if (rt_self && known) {
-    if (old.activity.openmp)
-      blame_openmp_begin(rt_self, false);
-    rt_self->stack_low = old.stack_low;
-    rt_self->stack_high = old.stack_high;
-  }
-  __builtin_ia32_ldmxcsr(mxcsr);
+  control_finish();
 }

@@ -1,72 +1,21 @@
-/* CTL: start and end of measuring, of threads and of the process; what is said on standard error.
+/* Start and end of measuring in this process.
  *
- * Everything here runs in the program's threads, outside handlers, and may allocate.  One lock orders it; it is never
- * taken in RT.
+ * Context: CTL, in the program's threads, outside handlers.  The library's constructor and destructor, defined here,
+ * call control_start() and control_finish(); the start of an OpenMP runtime and the interposed functions may call
+ * them earlier.
  */
 #ifndef HPCRUN_LITE_CONTROL_H
 #define HPCRUN_LITE_CONTROL_H
 
-#include <pthread.h>
 #include <stdbool.h>
-#include <stdint.h>
 
-#include "hpcrun-lite/process/config.h"
-#include "hpcrun-lite/rt/core/rt.h"
-
-/* What CTL knows of the process; written under the lock or before there are threads. */
-struct control {
-  struct config config;
-  bool active; /* measuring was started in this process image         */
-  bool forked;
-  uint32_t cpus;     /* that the process may run on                         */
-  uint64_t start_ns; /* CLOCK_MONOTONIC                                     */
-  uint64_t start_realtime_ns;
-  uint64_t start_ticks, start_cpu_ns;
-  struct thread_state *threads; /* live ones                                           */
-  uint32_t thread_count;        /* ever registered                                     */
-  char runtime[128];            /* what the OpenMP runtime says of itself, "" = none   */
-  char executable[4096];
-  char command[1024];
-  uint64_t finished_samples, finished_lost[FORMAT_LOST_MAX], finished_regions; /* of threads that have ended */
-};
-
-extern struct control control;
-
-/* Starts measuring, once; also safe before the library's constructor ran.  False: inert. */
+/* Starts measuring, once; also before the library's constructor has run.  False: nothing is measured. */
 bool control_start(void);
-
-/* The calling thread begins and ends.  top_sp: the stack pointer of its outermost frame of interest, 0 if not known. */
-/* handed: see rt/span/span.h; 0 without. */
-void thread_start(uint64_t top_sp, uint32_t handed);
-void thread_stop(void);
-
-/* What a thread that is created now takes over from the calling one, and what the calling one takes over from a thread
- * that it has joined. */
-uint32_t thread_hand_over(void);
-void thread_joined(pthread_t thread);
-
-/* Has the calling thread been measured, to its end? */
-bool thread_stopped(void);
 
 /* Stops measuring and writes everything.  Idempotent. */
 void control_finish(void);
 
-/* The program enters a sandbox: ends measuring as control_finish() does, and leaves nothing of ours at work. */
+/* The program enters a sandbox: ends measuring as control_finish() does; afterwards the tool makes no system call. */
 void control_seal(void);
-
-/* exec: writes what there is; if the exec failed, control_exec_failed() takes it back and measuring goes on. */
-void control_before_exec(void);
-void control_exec_failed(void);
-
-void control_fork_prepare(void);
-void control_fork_parent(void);
-void control_fork_child(void);
-
-/* Why the report will know nothing of OpenMP, or NULL if it will. */
-const char *control_openmp_missing(void);
-extern const char control_no_openmp[]; /* what it returns where the program has none, as far as was seen */
-
-/* One line on standard error, "hpcrun-lite: ...", if that is still the file it was at the start. */
-void control_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

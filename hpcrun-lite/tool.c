@@ -1,8 +1,11 @@
-/* OMPT: the tool's start and end; what a program may say (include/hpcrun-lite.h).  Context: CTL. */
+/* The tool's entry points: OMPT's start and end, and the functions of include/hpcrun-lite.h.  Context: CTL. */
 #include <stddef.h>
 #include <stdio.h>
 
 #include "hpcrun-lite/control.h"
+#include "hpcrun-lite/process/config.h"
+#include "hpcrun-lite/process/message.h"
+#include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/span/directive.h"
@@ -12,7 +15,9 @@
 #include "hpcrun-lite/rt/span/worksharing.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 #include "hpcrun-lite/output/writer.h"
+#include "hpcrun-lite/thread.h"
 
+/* The one call from RT up to CTL (rt/ompt.h): measuring a thread needs memory and the control lock. */
 void threads_adopt(void)
 {
   thread_start(0, 0);
@@ -34,21 +39,20 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *da
     rt_leave(rt_thread());
   }
   rt.runtime_apart = separate;
-  work_clock_calibrate(control.start_ticks, control.start_ns);
+  work_clock_calibrate(process.start_ticks, process.start_ns);
   int missing = ompt_register();
-  if (missing && control.config.log)
-    control_say("the OpenMP runtime lacks %d of the callbacks that are needed: its threads' states are incomplete",
-                missing);
-  if (!separate && control.config.log)
-    control_say(
-        "the OpenMP runtime is linked into the executable: its frames show in the contexts; link it dynamically");
+  if (missing && config.log)
+    message_say("the OpenMP runtime lacks %d callbacks that are needed: its threads' states are incomplete", missing);
+  if (!separate && config.log)
+    message_say(
+        "the OpenMP runtime is linked into the executable: its frames appear in the contexts; link it dynamically");
   rt.ompt = true;
   return 1;
 }
 
 static void finalize(ompt_data_t *data)
 {
-  (void)data; /* measuring ended before, in the library's destructor */
+  (void)data; /* measuring ends in the library's destructor, which runs earlier */
 }
 
 __attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool(unsigned omp_version,
@@ -57,7 +61,7 @@ __attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool
   static ompt_start_tool_result_t result = {initialize, finalize, {0}};
   if (!control_start())
     return NULL;
-  snprintf(control.runtime, sizeof control.runtime, "%s (OpenMP %u)", runtime, omp_version);
+  snprintf(process.runtime, sizeof process.runtime, "%s (OpenMP %u)", runtime, omp_version);
   writer_runtime();
   return &result;
 }
@@ -80,7 +84,7 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_add_work(const void
   struct thread_state *t = rt_thread();
   if (!t || !rt.online || rt.work_unit != WORK_USER || atomic_load(&rt.paused) || !rt_enter(t))
     return;
-  bool quiet = rt_closed(); /* while the process forks nothing is unwound, but work counts */
+  bool quiet = rt_closed(); /* while the process forks nothing is unwound; the work counts */
   if (!atomic_load(&rt.closed))
     span_add_work(t, quiet ? CCT_NONE : context_call(t), units);
   rt_leave(t);
@@ -92,7 +96,7 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_region_begin(const 
   struct thread_state *t = rt_thread();
   if (!t || !name || !rt_enter(t))
     return;
-  bool quiet = rt_closed(); /* while the process forks nothing is unwound: it is no part of contexts */
+  bool quiet = rt_closed(); /* while the process forks nothing is unwound: the region is not part of contexts */
   if (t->user_depth++ < RT_USER_REGIONS) {
     struct user_region *region = &t->user_regions[t->user_depth - 1];
     *region = (struct user_region){.followed = rt.online && !atomic_load(&rt.closed)};

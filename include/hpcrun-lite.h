@@ -1,8 +1,8 @@
-/* hpcrun-lite.h: what a program may say to hpcrun-lite while it is measured.
+/* hpcrun-lite.h: functions by which a program controls and informs hpcrun-lite while it is measured.
  *
- * Header-only: nothing to link with (glibc before 2.34: -ldl).  Each function is looked up once; a program that is not
- * run under hpcrun-lite, or under a version that does not offer the function, runs unchanged, at the cost of a test for
- * each call.  All of them may be called from any thread.
+ * Header-only: no library to link with (glibc before 2.34: -ldl).  Each function is looked up once.  A program that
+ * runs without hpcrun-lite, or under a version that lacks the function, runs unchanged, at the cost of a test for each
+ * call. All functions may be called from any thread.
  */
 #ifndef HPCRUN_LITE_H
 #define HPCRUN_LITE_H
@@ -17,13 +17,14 @@ extern "C" {
 
 typedef void (*hpcrun_lite_function)(const void *, uint64_t);
 
-/* The tool's function of that name, or one that does nothing. */
+/* Called if the tool does not define the function. */
 static __inline__ void hpcrun_lite_nothing(const void *text, uint64_t number)
 {
   (void)text;
   (void)number;
 }
 
+/* The tool's function of that name, looked up at the first call. */
 static __inline__ hpcrun_lite_function hpcrun_lite_find(hpcrun_lite_function *found, const char *name)
 {
   hpcrun_lite_function function = __atomic_load_n(found, __ATOMIC_RELAXED);
@@ -37,36 +38,36 @@ static __inline__ hpcrun_lite_function hpcrun_lite_find(hpcrun_lite_function *fo
   return function;
 }
 
-/* Measure from now on.  Process-wide. */
+/* Start or resume measuring the process. */
 static __inline__ void hpcrun_lite_start(void)
 {
   static hpcrun_lite_function found;
   hpcrun_lite_find(&found, "hpcrun_lite_tool_start")((const void *)0, 0);
 }
 
-/* Do not measure from now on.  Process-wide. */
+/* Pause measuring the process. */
 static __inline__ void hpcrun_lite_stop(void)
 {
   static hpcrun_lite_function found;
   hpcrun_lite_find(&found, "hpcrun_lite_tool_stop")((const void *)0, 0);
 }
 
-/* Enter a named user region of the current task; regions nest.  Always inlined: the region stands below the function that
- * calls this. */
+/* Enter a named user region of the current task; regions nest.  Always inlined, so that the region appears below the
+ * function that calls this. */
 static __inline__ __attribute__((__always_inline__)) void hpcrun_lite_region_begin(const char *name)
 {
   static hpcrun_lite_function found;
   hpcrun_lite_find(&found, "hpcrun_lite_tool_region_begin")(name, 0);
 }
 
-/* Leave the user region entered last. */
+/* Leave the user region that was entered last. */
 static __inline__ void hpcrun_lite_region_end(void)
 {
   static hpcrun_lite_function found;
   hpcrun_lite_find(&found, "hpcrun_lite_tool_region_end")((const void *)0, 0);
 }
 
-/* Add to the work of the current task, in units of the program's choice. */
+/* Add to the work of the current task, in a unit of the program's choice. */
 static __inline__ __attribute__((__always_inline__)) void hpcrun_lite_add_work(uint64_t units)
 {
   static hpcrun_lite_function found;

@@ -1,11 +1,9 @@
 #include "hpcprof-lite/analysis/causes.h"
 
-#include "hpcprof-lite/views/derived.h"
+enum { HIGH = 10 }; /* a figure is high from 1 / HIGH on */
 
-enum { HIGH = 10 }; /* a figure is high from one part in so many */
-
-/* Keeps a row if it is among the largest so far; equal ones stay in the order of the flat tree. */
-static void keep(struct causes_finding worst[CAUSES_WORST], uint32_t *count, struct causes_finding found)
+/* Inserts a finding if it is among the largest so far.  Equal ones stay in the order of the flat tree. */
+static void insert(struct causes_finding worst[CAUSES_WORST], uint32_t *count, struct causes_finding found)
 {
   uint32_t place = *count;
   while (place && worst[place - 1].cost_ns < found.cost_ns)
@@ -18,8 +16,8 @@ static void keep(struct causes_finding worst[CAUSES_WORST], uint32_t *count, str
   worst[place] = found;
 }
 
-/* The top-down row of that function to which most of the column is charged. */
-static uint32_t heaviest(const struct tree *tree, const struct tree_row *function, uint32_t column)
+/* Returns the top-down row of a function to which most of the column is charged. */
+static uint32_t heaviest_context(const struct tree *tree, const struct tree_row *function, uint32_t column)
 {
   uint32_t best = 0;
   uint64_t most = 0;
@@ -34,15 +32,15 @@ static uint32_t heaviest(const struct tree *tree, const struct tree_row *functio
   return best;
 }
 
-/* What is high in a region, by its figures with all that it calls. */
+/* Judges a region by its inclusive figures. */
 static enum causes_verdict judge_region(const struct tree *tree, const struct tree_columns *columns, uint32_t region)
 {
   uint64_t work = tree_incl(tree, region, columns->work), overhead = tree_incl(tree, region, columns->overhead);
   uint64_t idle = tree_incl(tree, region, columns->idleness), all = tree_weight(tree, columns, region, true);
-  bool much_overhead = overhead && overhead >= contexts_sum(work, overhead) / HIGH, much_idle = idle >= all / HIGH;
-  if (much_overhead)
-    return much_idle ? CAUSES_RETHINK : CAUSES_COARSER;
-  if (!much_idle)
+  bool high_overhead = overhead && overhead >= profile_sum(work, overhead) / HIGH, high_idle = idle >= all / HIGH;
+  if (high_overhead)
+    return high_idle ? CAUSES_RETHINK : CAUSES_COARSER;
+  if (!high_idle)
     return CAUSES_MODERATE;
   return idle > work ? CAUSES_INSUFFICIENT : CAUSES_IMBALANCE;
 }
@@ -51,17 +49,18 @@ static enum causes_verdict judge(const struct tree *tree, const struct tree_colu
                                  bool locks)
 {
   bool partial = false;
-  uint32_t up = context;
-  for (; up && up != PROFILE_NONE && tree->rows[up].kind != ROW_PARALLEL; up = tree->rows[up].parent)
-    partial = partial || tree->rows[up].kind == ROW_PARTIAL;
-  bool region = up && up != PROFILE_NONE;
+  uint32_t region = context;
+  for (; region && region != PROFILE_NONE && tree->rows[region].kind != ROW_PARALLEL;
+       region = tree->rows[region].parent)
+    partial = partial || tree->rows[region].kind == ROW_PARTIAL;
+  bool in_region = region && region != PROFILE_NONE;
   if (locks) {
-    uint32_t around = region ? up : 0;
+    uint32_t around = in_region ? region : 0;
     return tree_incl(tree, around, columns->lockwait) > tree_incl(tree, around, columns->work) ? CAUSES_LOCKED
                                                                                                : CAUSES_CONTENTION;
   }
-  if (region)
-    return judge_region(tree, columns, up);
+  if (in_region)
+    return judge_region(tree, columns, region);
   if (partial)
     return CAUSES_UNKNOWN;
   return tree->rows[context].kind == ROW_RUNTIME ? CAUSES_RUNTIME : CAUSES_SERIAL;
@@ -75,10 +74,10 @@ uint32_t causes_worst(const struct tree *tree, const struct tree *flat, const st
   for (uint32_t row = flat->rows[0].first_child; row != PROFILE_NONE; row = flat->rows[row].next) {
     uint64_t cost = tree_excl(flat, row, column);
     if (cost && cost >= least)
-      keep(worst, &count, (struct causes_finding){.flat = row, .cost_ns = cost});
+      insert(worst, &count, (struct causes_finding){.flat = row, .cost_ns = cost});
   }
   for (uint32_t i = 0; i < count; i++) {
-    worst[i].context = heaviest(tree, &flat->rows[worst[i].flat], column);
+    worst[i].context = heaviest_context(tree, &flat->rows[worst[i].flat], column);
     worst[i].verdict = judge(tree, columns, worst[i].context, column == columns->lockwait);
   }
   return count;

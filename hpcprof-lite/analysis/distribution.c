@@ -1,5 +1,7 @@
 #include "hpcprof-lite/analysis/distribution.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +25,7 @@ uint64_t distribution_value(const struct profile_thread *thread, enum distributi
   case DISTRIBUTION_SAMPLES:
     return thread->samples;
   case DISTRIBUTION_DROPPED:
-    return contexts_sum(thread->lost[LOSS_MEMORY], thread->lost[LOSS_REFUSED]);
+    return profile_sum(thread->lost[LOSS_MEMORY], thread->lost[LOSS_REFUSED]);
   case DISTRIBUTION_PARTIAL:
     return thread->lost[LOSS_PARTIAL];
   case DISTRIBUTION_FIGURES:
@@ -42,31 +44,33 @@ const char *distribution_name(enum distribution_figure figure)
   return names[figure];
 }
 
-struct attribution_entry {
-  uint64_t value, who;
-  uint32_t place; /* in the order */
+struct thread_value {
+  uint64_t value;
+  uint64_t thread;   /* element of the order */
+  uint32_t position; /* in the order */
 };
 
 static int by_value(const void *a, const void *b)
 {
-  const struct attribution_entry *x = a, *y = b;
+  const struct thread_value *x = a, *y = b;
   if (x->value != y->value)
     return x->value < y->value ? -1 : 1;
-  return (x->place > y->place) - (x->place < y->place);
+  return (x->position > y->position) - (x->position < y->position);
 }
 
-static void fill(const struct profile *profile, const uint64_t *order, uint32_t count, enum distribution_figure figure,
-                 struct attribution_entry *entries)
+/* Fills values[] with a figure of each thread, in ascending order. */
+static void fill_values(const struct profile *profile, const uint64_t *order, uint32_t count,
+                        enum distribution_figure figure, struct thread_value *values)
 {
   for (uint32_t i = 0; i < count; i++) {
     const struct profile_thread *thread = &profile->processes[order[i] >> 32].threads[(uint32_t)order[i]];
-    entries[i] = (struct attribution_entry){.value = distribution_value(thread, figure), .who = order[i], .place = i};
+    values[i] = (struct thread_value){.value = distribution_value(thread, figure), .thread = order[i], .position = i};
   }
-  qsort(entries, count, sizeof *entries, by_value);
+  qsort(values, count, sizeof *values, by_value);
 }
 
-static void take_places(const struct attribution_entry *entries, uint32_t count, uint64_t places[DISTRIBUTION_PLACES],
-                        uint64_t *mean)
+static void take_quantiles(const struct thread_value *values, uint32_t count, uint64_t places[DISTRIBUTION_PLACES],
+                           uint64_t *mean)
 {
   static const uint64_t percent[DISTRIBUTION_PLACES] = {
       [DISTRIBUTION_P5] = 5,   [DISTRIBUTION_P25] = 25, [DISTRIBUTION_MEDIAN] = 50,
@@ -74,45 +78,41 @@ static void take_places(const struct attribution_entry *entries, uint32_t count,
   uint64_t sum = 0;
   for (int i = 0; i < DISTRIBUTION_PLACES; i++) {
     uint64_t rank = (percent[i] * count + 99) / 100;
-    places[i] = entries[rank ? rank - 1 : 0].value;
+    places[i] = values[rank ? rank - 1 : 0].value;
   }
   for (uint32_t i = 0; i < count; i++)
-    sum = contexts_sum(sum, entries[i].value);
+    sum = profile_sum(sum, values[i].value);
   *mean = sum / count;
 }
 
-static void take_bins(const struct attribution_entry *entries, uint32_t count, struct distribution *distribution)
+static void take_bins(const struct thread_value *values, uint32_t count, struct distribution *distribution)
 {
-  uint64_t least = entries[0].value, range = entries[count - 1].value - least;
+  uint64_t least = values[0].value, range = values[count - 1].value - least;
   distribution->bin_width = range ? range / DISTRIBUTION_BINS + 1 : 0;
   for (uint32_t i = 0; i < count; i++)
-    distribution->bins[range ? (entries[i].value - least) / distribution->bin_width : 0]++;
+    distribution->bins[range ? (values[i].value - least) / distribution->bin_width : 0]++;
 }
 
-/* The last of the sorted entries; of equals, the first of the order come first. */
-static uint32_t take_most(const struct attribution_entry *entries, uint32_t count, bool positive,
+/* Fills most[] with the threads of the largest values, of equal ones in the order of threads; with `positive`, only
+ * those above 0.  Returns their number. */
+static uint32_t take_most(const struct thread_value *values, uint32_t count, bool positive,
                           uint64_t most[DISTRIBUTION_SHOWN])
 {
   uint32_t taken = 0;
   for (uint32_t end = count; end && taken < DISTRIBUTION_SHOWN;) {
     uint32_t from = end - 1;
-    while (from && entries[from - 1].value == entries[end - 1].value)
+    while (from && values[from - 1].value == values[end - 1].value)
       from--;
-    if (positive && !entries[from].value)
+    if (positive && !values[from].value)
       break;
     for (uint32_t i = from; i < end && taken < DISTRIBUTION_SHOWN; i++)
-      most[taken++] = entries[i].who;
+      most[taken++] = values[i].thread;
     end = from;
   }
   return taken;
 }
 
-static int by_text(const void *a, const void *b)
-{
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static int count_places(const struct profile *profile, struct distribution *distribution)
+static int count_processes(const struct profile *profile, struct distribution *distribution)
 {
   const char **hosts = calloc((size_t)profile->processes_count + 1, sizeof *hosts);
   if (!hosts)
@@ -120,7 +120,7 @@ static int count_places(const struct profile *profile, struct distribution *dist
   for (uint32_t i = 0; i < profile->processes_count; i++)
     if (profile->processes[i].usable)
       hosts[distribution->processes++] = profile->processes[i].host;
-  qsort(hosts, distribution->processes, sizeof *hosts, by_text);
+  qsort(hosts, distribution->processes, sizeof *hosts, array_by_text);
   for (uint32_t i = 0; i < distribution->processes; i++)
     distribution->hosts += !i || strcmp(hosts[i], hosts[i - 1]) != 0;
   free(hosts);
@@ -131,23 +131,23 @@ int distribution_compute(const struct profile *profile, const uint64_t *order, u
                          struct distribution *distribution)
 {
   *distribution = (struct distribution){.threads = count, .by = has_time ? DISTRIBUTION_WORK : DISTRIBUTION_CPU};
-  struct attribution_entry *entries = calloc((size_t)count + 1, sizeof *entries);
-  if (!entries || count_places(profile, distribution)) {
-    free(entries);
+  struct thread_value *values = calloc((size_t)count + 1, sizeof *values);
+  if (!values || count_processes(profile, distribution)) {
+    free(values);
     return ERR_NOMEM;
   }
   for (enum distribution_figure figure = 0; figure < DISTRIBUTION_FIGURES; figure++) {
-    fill(profile, order, count, figure, entries);
-    take_places(entries, count, distribution->places[figure], &distribution->mean[figure]);
+    fill_values(profile, order, count, figure, values);
+    take_quantiles(values, count, distribution->places[figure], &distribution->mean[figure]);
     if (figure == DISTRIBUTION_DROPPED)
-      distribution->lossy_count = take_most(entries, count, true, distribution->lossy);
+      distribution->lossy_count = take_most(values, count, true, distribution->lossy);
     if (figure != distribution->by)
       continue;
-    take_bins(entries, count, distribution);
-    take_most(entries, count, false, distribution->most);
+    take_bins(values, count, distribution);
+    take_most(values, count, false, distribution->most);
     for (uint32_t i = 0; i < DISTRIBUTION_SHOWN; i++)
-      distribution->least[i] = entries[i].who;
+      distribution->least[i] = values[i].thread;
   }
-  free(entries);
+  free(values);
   return 0;
 }

@@ -1,18 +1,18 @@
-/* Many threads in few figures: how each figure is spread over them, and the threads that stand out.
+/* Summary of many threads: the distribution of each figure over them, and the threads with extreme figures.
  *
- * Context: BATCH.  Pure.  A quantile is the figure of a thread: the least one that so many percent of the threads do
- * not exceed.
+ * Context: BATCH.  Pure: the profile is only read, the caller owns the result.  The p % quantile is the smallest figure
+ * of a thread that p % of the threads do not exceed (nearest rank).
  */
 #ifndef HPCPROF_LITE_ANALYSIS_DISTRIBUTION_H
 #define HPCPROF_LITE_ANALYSIS_DISTRIBUTION_H
 
-#include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/model/profile.h"
 
 enum {
-  DISTRIBUTION_FROM = 64,
-  DISTRIBUTION_SHOWN = 4,
+  DISTRIBUTION_FROM = 64, /* more threads than these are shown as a distribution */
+  DISTRIBUTION_SHOWN = 4, /* threads in each list of extremes */
   DISTRIBUTION_BINS = 8
-}; /* more threads than DISTRIBUTION_FROM are a crowd */
+};
 
 enum distribution_figure {
   DISTRIBUTION_WORK,
@@ -21,13 +21,14 @@ enum distribution_figure {
   DISTRIBUTION_IDLE,
   DISTRIBUTION_BLOCKED,
   DISTRIBUTION_CPU,
-  DISTRIBUTION_WALL, /* the times are up to here */
+  DISTRIBUTION_WALL, /* the figures up to this one are times */
   DISTRIBUTION_SAMPLES,
   DISTRIBUTION_DROPPED,
   DISTRIBUTION_PARTIAL,
   DISTRIBUTION_FIGURES
 };
 
+/* Quantiles, the smallest first. */
 enum distribution_place {
   DISTRIBUTION_LEAST,
   DISTRIBUTION_P5,
@@ -43,21 +44,24 @@ struct distribution {
   uint32_t threads, processes, hosts;
   uint64_t places[DISTRIBUTION_FIGURES][DISTRIBUTION_PLACES];
   uint64_t mean[DISTRIBUTION_FIGURES];
-  enum distribution_figure by;      /* what threads are compared by: work, or CPU time where no time was sampled */
-  uint64_t bin_width;               /* of that figure, from its least on; 0: all are alike */
-  uint32_t bins[DISTRIBUTION_BINS]; /* threads */
-  uint64_t most[DISTRIBUTION_SHOWN],
-      least[DISTRIBUTION_SHOWN];      /* as in the order: those with most and with least of it */
-  uint64_t lossy[DISTRIBUTION_SHOWN]; /* those that lost most samples */
+  enum distribution_figure by;        /* compares threads: work, or CPU time if no time was sampled */
+  uint64_t bin_width;                 /* of that figure, from its minimum on; 0: it is the same for all threads */
+  uint32_t bins[DISTRIBUTION_BINS];   /* number of threads in each */
+  uint64_t most[DISTRIBUTION_SHOWN];  /* threads with the largest values of `by`, as elements of the order */
+  uint64_t least[DISTRIBUTION_SHOWN]; /* threads with the smallest */
+  uint64_t lossy[DISTRIBUTION_SHOWN]; /* threads that lost most samples */
   uint32_t lossy_count;
 };
 
-/* Looks at the threads of an order, process << 32 | thread, more than DISTRIBUTION_FROM.  0, or ERR_NOMEM. */
+/* Computes the distribution over the threads of an order (views/thread_order.h), more than DISTRIBUTION_FROM.  Returns
+ * 0 or ERR_NOMEM. */
 int distribution_compute(const struct profile *profile, const uint64_t *order, uint32_t count, bool has_time,
                          struct distribution *distribution);
 
+/* Returns a figure of a thread. */
 uint64_t distribution_value(const struct profile_thread *thread, enum distribution_figure figure);
 
+/* Returns the static column title of a figure. */
 const char *distribution_name(enum distribution_figure figure);
 
 #endif

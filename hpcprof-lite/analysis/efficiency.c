@@ -3,33 +3,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sums in ns, as floating point: products of hostile numbers must not wrap, and errors of 1e-16 do not show. */
+/* Sums in ns.  They are floating point, because products of hostile numbers would wrap; rounding does not show. */
 struct sums {
   double total, idle, serial, lock, overhead, work;
 };
 
 /* The processes of one directory. */
 struct run {
-  const char *path; /* of a process; the directory's name is its first part */
+  const char *path; /* of a process; its first `length` characters are the directory */
   size_t length;
-  const struct profile_process *first; /* with OpenMP, NULL if none has it */
+  const struct profile_process *first; /* the first with OpenMP, or NULL */
   uint32_t threads_max;
   uint64_t begin_ns, end_ns;
-  bool alone; /* the run of one thread that others are compared with */
+  bool is_reference; /* gives the work at one thread for other runs */
   struct sums sums;
 };
 
-static double least(double a, double b)
+static double smaller(double a, double b)
 {
   return a < b ? a : b;
 }
 
-static double most(double a, double b)
+static double larger(double a, double b)
 {
   return a > b ? a : b;
 }
 
-/* Adds one process.  False if it has no OpenMP threads, or if the times of its regions are not known. */
+/* Adds one process.  Returns false if it has no OpenMP threads, or the times of its regions are not known. */
 static bool add_process(const struct profile_process *process, struct sums *sums)
 {
   double total = (double)process->threads_max * (double)process->wall_ns;
@@ -50,20 +50,20 @@ static bool add_process(const struct profile_process *process, struct sums *sums
   bool timed = regions > 0 || !process->regions;
   if (!process->usable || !(process->flags & PROCESS_OMPT) || !openmp || !timed || total <= 0)
     return false;
-  idle += most(0, total - lived);
-  double serial = (double)process->wall_ns - least((double)process->wall_ns, regions);
+  idle += larger(0, total - lived);
+  double serial = (double)process->wall_ns - smaller((double)process->wall_ns, regions);
   sums->total += total;
   sums->idle += idle;
-  sums->serial += least(idle, serial * (double)(process->threads_max - 1));
+  sums->serial += smaller(idle, serial * (double)(process->threads_max - 1));
   sums->lock += lock;
   sums->overhead += overhead;
   sums->work += work;
   return true;
 }
 
-static double part(double ns, double total)
+static double fraction(double ns, double total)
 {
-  return least(1, most(0, ns / total));
+  return smaller(1, larger(0, ns / total));
 }
 
 static size_t directory_length(const struct profile_process *process)
@@ -72,7 +72,7 @@ static size_t directory_length(const struct profile_process *process)
   return slash ? (size_t)(slash - process->path) : 0;
 }
 
-/* The run that a process belongs to; a new one if its directory has not been met. */
+/* Finds or adds the run to which a process belongs. */
 static struct run *run_of(struct run *runs, uint32_t *count, const struct profile_process *process)
 {
   size_t length = directory_length(process);
@@ -83,7 +83,7 @@ static struct run *run_of(struct run *runs, uint32_t *count, const struct profil
   return &runs[(*count)++];
 }
 
-/* Fills runs, of which there are at most as many as processes, and returns their number. */
+/* Fills runs[], which has room for one run per process, and returns their number. */
 static uint32_t find_runs(const struct profile *profile, struct run *runs)
 {
   uint32_t count = 0;
@@ -103,8 +103,8 @@ static uint32_t find_runs(const struct profile *profile, struct run *runs)
   return count;
 }
 
-/* Whether a run is what others are compared with: of one thread, and of a command that another run gave more. */
-static bool is_alone(const struct run *runs, uint32_t count, const struct run *run)
+/* Whether a run is a reference: it had one thread, and another run of its command had more. */
+static bool is_reference(const struct run *runs, uint32_t count, const struct run *run)
 {
   bool others = false;
   for (uint32_t i = 0; i < count; i++)
@@ -113,23 +113,23 @@ static bool is_alone(const struct run *runs, uint32_t count, const struct run *r
   return others && run->threads_max == 1;
 }
 
-/* The run that this one is compared with must be of the same command. */
-static bool has_alone(const struct run *runs, uint32_t count, const struct run *run)
+/* Whether a reference run of the same command exists. */
+static bool has_reference(const struct run *runs, uint32_t count, const struct run *run)
 {
   for (uint32_t i = 0; i < count; i++)
-    if (runs[i].alone && !strcmp(runs[i].first->command, run->first->command))
+    if (runs[i].is_reference && !strcmp(runs[i].first->command, run->first->command))
       return true;
   return false;
 }
 
-/* Work at one thread of all runs that count: of each, the mean of those that it is compared with. */
-static double work_alone(const struct run *runs, uint32_t count)
+/* Returns the work at one thread of all runs that count: for each, the mean of its reference runs. */
+static double reference_work(const struct run *runs, uint32_t count)
 {
   double work = 0;
   for (uint32_t i = 0; i < count; i++) {
     double sum = 0, found = 0;
-    for (uint32_t j = 0; j < count && runs[i].first && !runs[i].alone; j++)
-      if (runs[j].alone && !strcmp(runs[i].first->command, runs[j].first->command)) {
+    for (uint32_t j = 0; j < count && runs[i].first && !runs[i].is_reference; j++)
+      if (runs[j].is_reference && !strcmp(runs[i].first->command, runs[j].first->command)) {
         sum += runs[j].sums.work;
         found++;
       }
@@ -138,16 +138,16 @@ static double work_alone(const struct run *runs, uint32_t count)
   return work;
 }
 
-static void split(const struct run *runs, uint32_t count, const struct sums *sums, double elapsed_ns,
-                  struct efficiency_split *to)
+static void split_time(const struct run *runs, uint32_t count, const struct sums *sums, double elapsed_ns,
+                       struct efficiency_split *to)
 {
-  double whole = most(sums->total, sums->work + sums->overhead), one = work_alone(runs, count);
+  double whole = larger(sums->total, sums->work + sums->overhead), one = reference_work(runs, count);
   bool all = true;
   *to = (struct efficiency_split){.known = sums->work > 0, .note = ""};
   for (uint32_t i = 0; i < count; i++) {
-    to->alone += runs[i].alone;
-    to->runs += runs[i].first && !runs[i].alone;
-    all = all && (!runs[i].first || runs[i].alone || has_alone(runs, count, &runs[i]));
+    to->alone += runs[i].is_reference;
+    to->runs += runs[i].first && !runs[i].is_reference;
+    all = all && (!runs[i].first || runs[i].is_reference || has_reference(runs, count, &runs[i]));
   }
   to->compared = to->known && all && to->alone;
   if (!to->known) {
@@ -163,7 +163,7 @@ static void split(const struct run *runs, uint32_t count, const struct sums *sum
                                           [EFFICIENCY_INFLATION] = to->compared ? sums->work - one : 0,
                                           [EFFICIENCY_OVERHEAD] = sums->overhead,
                                           [EFFICIENCY_IDLENESS] = idle,
-                                          [EFFICIENCY_LOCKWAIT] = least(sums->lock, idle)};
+                                          [EFFICIENCY_LOCKWAIT] = smaller(sums->lock, idle)};
   for (int i = 0; i < EFFICIENCY_PARTS; i++) {
     to->part_s[i] = parts[i] / 1e9;
     to->gain_s[i] = parts[i] / whole * elapsed_ns / 1e9;
@@ -180,14 +180,14 @@ static void add_sums(struct sums *to, const struct sums *from)
   to->work += from->work;
 }
 
-static void ratios(const struct sums *sums, double elapsed_ns, struct efficiency *efficiency)
+static void compute_losses(const struct sums *sums, double elapsed_ns, struct efficiency *efficiency)
 {
-  double loss[EFFICIENCY_COUNT] = {[EFFICIENCY_BALANCE] = part(sums->idle - sums->serial, sums->total),
-                                   [EFFICIENCY_SERIAL] = part(sums->serial, sums->total),
-                                   [EFFICIENCY_LOCK] = part(sums->lock, sums->total),
-                                   [EFFICIENCY_RUNTIME] = part(sums->overhead, sums->total)};
+  double loss[EFFICIENCY_COUNT] = {[EFFICIENCY_BALANCE] = fraction(sums->idle - sums->serial, sums->total),
+                                   [EFFICIENCY_SERIAL] = fraction(sums->serial, sums->total),
+                                   [EFFICIENCY_LOCK] = fraction(sums->lock, sums->total),
+                                   [EFFICIENCY_RUNTIME] = fraction(sums->overhead, sums->total)};
   for (int i = EFFICIENCY_PARALLEL + 1; i < EFFICIENCY_COUNT; i++)
-    loss[EFFICIENCY_PARALLEL] = least(1, loss[EFFICIENCY_PARALLEL] + loss[i]);
+    loss[EFFICIENCY_PARALLEL] = smaller(1, loss[EFFICIENCY_PARALLEL] + loss[i]);
   efficiency->known = true;
   efficiency->thread_s = sums->total / 1e9;
   for (int i = 0; i < EFFICIENCY_COUNT; i++) {
@@ -196,14 +196,14 @@ static void ratios(const struct sums *sums, double elapsed_ns, struct efficiency
   }
 }
 
-/* Processes that count, and their threads. */
+/* Sets the number of processes that count, and the number of threads of each. */
 static void count_processes(const struct profile *profile, struct run *runs, uint32_t runs_count,
                             struct efficiency *efficiency)
 {
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
     struct sums unused = {0};
-    if (!process->usable || run_of(runs, &runs_count, process)->alone || !add_process(process, &unused))
+    if (!process->usable || run_of(runs, &runs_count, process)->is_reference || !add_process(process, &unused))
       continue;
     bool alike = !efficiency->processes || efficiency->threads == process->threads_max;
     efficiency->threads = alike ? process->threads_max : 0;
@@ -221,9 +221,9 @@ int efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, struc
     return ERR_NOMEM;
   uint32_t count = find_runs(profile, runs);
   for (uint32_t i = 0; i < count; i++)
-    runs[i].alone = runs[i].first && is_alone(runs, count, &runs[i]);
+    runs[i].is_reference = runs[i].first && is_reference(runs, count, &runs[i]);
   for (uint32_t i = 0; i < count; i++) {
-    if (runs[i].alone)
+    if (runs[i].is_reference)
       continue;
     add_sums(&sums, &runs[i].sums);
     elapsed += runs[i].end_ns > runs[i].begin_ns ? (double)(runs[i].end_ns - runs[i].begin_ns) : 0;
@@ -231,8 +231,8 @@ int efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, struc
   elapsed = count > 1 ? elapsed : (double)elapsed_ns;
   count_processes(profile, runs, count, efficiency);
   if (efficiency->processes) {
-    ratios(&sums, elapsed, efficiency);
-    split(runs, count, &sums, elapsed, &efficiency->split);
+    compute_losses(&sums, elapsed, efficiency);
+    split_time(runs, count, &sums, elapsed, &efficiency->split);
   }
   free(runs);
   return 0;

@@ -1,37 +1,39 @@
-/* Efficiencies of OpenMP, and what each loss costs: which part of the threads' time was no useful work, and why.
+/* Efficiencies of OpenMP: which fractions of the threads' time were not useful work, why, and how much time each cost.
  *
- * Context: BATCH.  Pure: the profile is only read.  Source: the POP centre of excellence's metrics for OpenMP, in their
- * additive form: every loss is a part of the time of all threads, so that parallel efficiency = 1 - sum of the losses,
- * and a loss times the elapsed time is the time that the run would be shorter without it, at most.
+ * Context: BATCH.  Pure: the profile is only read, the caller owns the result.  Source: the metrics of the POP centre
+ * of excellence for OpenMP, in their additive form.  Each loss is a fraction of the time of all threads, so that
+ * parallel efficiency = 1 - sum of the losses.  A loss times the elapsed time is the most by which the run would be
+ * shorter without it.
  *
- * For a process of T = most threads in use at once, R = elapsed time, G = time in parallel regions (at most R), with
- * idle = exact idle time of its OpenMP threads, and T R - sum of their life times: who does not exist yet is idle:
+ * For a process with T = most threads in use at once, R = elapsed time, G = time in parallel regions (at most R), and
+ * idle = exact idle time of its OpenMP threads + (T R - sum of their life times), because a thread that does not exist
+ * is idle:
  *
- *     serialisation    = min(idle, (R - G) (T - 1)) / (T R)     the others idle while one thread runs serial code
- *     load balance     = idle / (T R) - serialisation           the rest of it: within regions
+ *     serialisation    = min(idle, (R - G) (T - 1)) / (T R)     threads idle while another runs serial code
+ *     load balance     = idle / (T R) - serialisation           threads idle in parallel regions
  *     lock waiting     = exact lock wait / (T R)
- *     runtime overhead = overhead / (T R)                       sampled, the only one that is
+ *     runtime overhead = overhead / (T R)                       the only one from samples
  *
- * Of several processes numerators and denominators are added up.  Departures from POP: lock waiting is a loss of its
- * own; time in which threads were blocked in the kernel or waited for a core is counted as no loss, since it is not
- * known what it was for.  Processes without OpenMP are left out, and those in which no region's end was seen.
+ * For several processes, numerators and denominators are added.  Departures from POP: lock waiting is a separate loss;
+ * time in which threads were blocked in the kernel or waited for a core is not a loss, because its purpose is not
+ * known. Processes without OpenMP, and those in which the end of no region was seen, are left out.
  *
- * The split of the time of all threads, with work and overhead as sampled on OpenMP's threads:
+ * The time of all threads is also split, with work and overhead as sampled on the OpenMP threads:
  *
  *     T R = work at one thread + work inflation + runtime overhead + idleness
  *     work inflation = work - work at one thread
- *     idleness       = T R - work - overhead: whatever else threads did, waiting for locks and blocking included
+ *     idleness       = T R - work - overhead, which includes waiting for locks and blocking
  *
- * Work at one thread is that of another run of the same command: a directory of its own whose processes never had more
- * than one OpenMP thread.  Such runs count only as that.  T R is never less than work + overhead.
+ * T R is at least work + overhead.  Work at one thread comes from a reference run: a separate directory of the same
+ * command, whose processes never had more than one OpenMP thread.  Reference runs count for nothing else.
  */
 #ifndef HPCPROF_LITE_ANALYSIS_EFFICIENCY_H
 #define HPCPROF_LITE_ANALYSIS_EFFICIENCY_H
 
-#include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/model/profile.h"
 
 enum efficiency_metric {
-  EFFICIENCY_PARALLEL, /* all losses together */
+  EFFICIENCY_PARALLEL, /* 1 - all losses */
   EFFICIENCY_BALANCE,
   EFFICIENCY_SERIAL,
   EFFICIENCY_LOCK,
@@ -42,35 +44,37 @@ enum efficiency_metric {
 enum efficiency_part {
   EFFICIENCY_WHOLE, /* T R */
   EFFICIENCY_WORK,
-  EFFICIENCY_WORK_ONE,  /* of work: at one thread; */
-  EFFICIENCY_INFLATION, /* the rest, below 0 where more threads do less */
+  EFFICIENCY_WORK_ONE,  /* work at one thread */
+  EFFICIENCY_INFLATION, /* below 0 if more threads do less work */
   EFFICIENCY_OVERHEAD,
   EFFICIENCY_IDLENESS,
-  EFFICIENCY_LOCKWAIT, /* of idleness: exact waiting for locks */
+  EFFICIENCY_LOCKWAIT, /* part of idleness: exact lock wait */
   EFFICIENCY_PARTS
 };
 
 struct efficiency_split {
-  bool known;           /* false: no work was sampled; all else is 0                */
-  bool compared;        /* work at one thread is known                              */
-  uint32_t runs, alone; /* directories that count, and those of one thread (compared) */
+  bool known;           /* false: no work was sampled; all figures are 0 */
+  bool compared;        /* work at one thread is known */
+  uint32_t runs, alone; /* number of directories that count, and of reference runs */
   double part_s[EFFICIENCY_PARTS], gain_s[EFFICIENCY_PARTS];
-  const char *note; /* why work at one thread is not known, else "" */
+  const char *note; /* why work at one thread is not known, or "" */
 };
 
 struct efficiency {
-  bool known;                                               /* false: no process with OpenMP's times; all else is 0 */
-  uint32_t processes;                                       /* that count                                           */
-  uint32_t threads;                                         /* T of each, 0 where they differ                       */
-  double thread_s;                                          /* sum of T R                                           */
-  double value[EFFICIENCY_COUNT], gain_s[EFFICIENCY_COUNT]; /* 0 to 1; seconds of elapsed time */
+  bool known;                      /* false: no process has the times; all figures are 0 */
+  uint32_t processes;              /* number of processes that count */
+  uint32_t threads;                /* T of each process, 0 if they differ */
+  double thread_s;                 /* sum of T R */
+  double value[EFFICIENCY_COUNT];  /* 1 - loss, 0 to 1 */
+  double gain_s[EFFICIENCY_COUNT]; /* most by which the elapsed time would be shorter */
   struct efficiency_split split;
 };
 
-/* `elapsed_ns`: from the first process's start to the last one's end; of several directories, the sum of each one's
- * elapsed time is taken instead.  0, or ERR_NOMEM. */
+/* Computes everything.  elapsed_ns: from the first process's start to the last one's end; for several directories, the
+ * sum of their elapsed times is used instead.  Returns 0 or ERR_NOMEM. */
 int efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, struct efficiency *efficiency);
 
+/* Return the static names under which reports show a metric and a part of the split. */
 const char *efficiency_name(enum efficiency_metric metric);
 const char *efficiency_part_name(enum efficiency_part part);
 

@@ -5,50 +5,53 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ON_PATH = 6, CANDIDATES = 9 }; /* pairs and singles of them fit into one replay */
+/* The rows of all candidates and their pairs, 9 + 36, fit into one replay (REPLAY_SCENARIOS). */
+enum { CANDIDATES_ON_PATH = 6, CANDIDATES_MAX = 9 };
 
 static const char best_case[] = "best case: another path may become critical; work unchanged";
 static const char exact[] = "from the log: exact; work unchanged";
-static const char estimate[] = "from the log: by samples, low and high are 2 sigma apart from it; work unchanged";
+static const char estimate[] = "from the log: by samples, low and high at 2 sigma; work unchanged";
 static const char doubtful[] = "from the log, which differs from the measurement; work unchanged";
 static const char off_path[] = "not on the critical path: no gain; work unchanged";
 
-/* One thing that runs faster: what a selector names, or a function of the flat view. */
-struct faster {
+/* ---- what runs faster ---- */
+
+/* Code that runs faster: what a selector selects, or a function of the flat view; the other one is NULL. */
+struct target {
   const struct selector *selector;
   const struct tree_row *flat;
   double factor;
-  bool matched;
+  bool matched; /* it selects something */
 };
 
-static void lift(double *place, double value)
+static void raise_to(double *factor, double value)
 {
-  *place = value > *place ? value : *place;
+  *factor = value > *factor ? value : *factor;
 }
 
-static bool selects_row(const struct whatif_run *run, const struct faster *faster, uint32_t row)
+static bool selects_row(const struct whatif_run *run, const struct target *target, uint32_t row)
 {
-  if (faster->flat)
-    return tree_same_function(&run->tree->rows[row], faster->flat);
-  return selector_matches(run->names, faster->selector, &run->tree->rows[row]);
+  if (target->flat)
+    return tree_same_function(&run->tree->rows[row], target->flat);
+  return selector_matches(run->names, target->selector, &run->tree->rows[row]);
 }
 
-/* Factors of the tree's rows, and of what stands below them. */
-static void find_rows(const struct whatif_run *run, struct faster *faster, uint32_t count, double *rows)
+/* Sets rows[row of the tree] to the factor of a row, which holds for all rows below it. */
+static void factors_of_rows(const struct whatif_run *run, struct target *targets, uint32_t count, double *rows)
 {
   for (uint32_t i = 0; i < run->tree->count; i++) {
     uint32_t row = run->tree->order[i];
     rows[row] = row ? rows[run->tree->rows[row].parent] : 1;
     for (uint32_t j = 0; j < count; j++) {
-      if (!selects_row(run, &faster[j], row))
+      if (!selects_row(run, &targets[j], row))
         continue;
-      faster[j].matched = true;
-      lift(&rows[row], faster[j].factor);
+      targets[j].matched = true;
+      raise_to(&rows[row], targets[j].factor);
     }
   }
 }
 
-/* Whether a context's code, or the place where it calls, is in the selected lines. */
+/* Whether the address of a context, or a call inlined there, is in the selected lines. */
 static bool selects_context(const struct whatif_run *run, const struct selector *selector, uint32_t node)
 {
   uint32_t address = run->names->address_of[node];
@@ -63,82 +66,82 @@ static bool selects_context(const struct whatif_run *run, const struct selector 
   return false;
 }
 
-/* Factors of contexts whose lines are selected, and of what stands below them. */
-static void find_lines(const struct whatif_run *run, struct faster *faster, uint32_t count, double *nodes)
+/* Sets nodes[context] to the factor of a context because of selected lines, which holds for all contexts below it. */
+static void factors_of_contexts(const struct whatif_run *run, struct target *targets, uint32_t count, double *nodes)
 {
   const struct contexts *contexts = &run->profile->contexts;
   nodes[0] = 1;
   for (uint32_t node = 1; node < contexts->count; node++) {
     nodes[node] = nodes[contexts->nodes[node].parent];
     for (uint32_t j = 0; j < count; j++) {
-      if (!faster[j].selector || !faster[j].selector->is_lines || !selects_context(run, faster[j].selector, node))
+      if (!targets[j].selector || !targets[j].selector->is_lines || !selects_context(run, targets[j].selector, node))
         continue;
-      faster[j].matched = true;
-      lift(&nodes[node], faster[j].factor);
+      targets[j].matched = true;
+      raise_to(&nodes[node], targets[j].factor);
     }
   }
 }
 
-/* Whether a directive is a user region of that name. */
-static bool selects_region(const struct whatif_run *run, const struct faster *faster, uint32_t directive)
+/* Whether a directive is the user region that a target selects. */
+static bool selects_region(const struct whatif_run *run, const struct target *target, uint32_t directive)
 {
-  const struct profile_directive *region = &run->profile->graph.directives[directive];
-  return region->kind == DIRECTIVE_USER_REGION && faster->selector && faster->selector->is_region &&
-         !strcmp(faster->selector->text + 1, region->name);
+  const struct profile_directive *region = &run->profile->workspan.directives[directive];
+  return region->kind == DIRECTIVE_USER_REGION && target->selector && target->selector->is_region &&
+         !strcmp(target->selector->text + 1, region->name);
 }
 
-static double region_factor(const struct whatif_run *run, const struct faster *faster, uint32_t count,
+static double region_factor(const struct whatif_run *run, const struct target *targets, uint32_t count,
                             uint32_t directive)
 {
   double factor = 1;
   for (uint32_t j = 0; j < count; j++)
-    if (selects_region(run, &faster[j], directive))
-      lift(&factor, faster[j].factor);
+    if (selects_region(run, &targets[j], directive))
+      raise_to(&factor, targets[j].factor);
   return factor;
 }
 
-static void match_regions(const struct whatif_run *run, struct faster *faster, uint32_t count)
+static void match_regions(const struct whatif_run *run, struct target *targets, uint32_t count)
 {
-  for (uint32_t i = 0; i < run->profile->graph.directives_count; i++)
+  for (uint32_t i = 0; i < run->profile->workspan.directives_count; i++)
     for (uint32_t j = 0; j < count; j++)
-      faster[j].matched = faster[j].matched || selects_region(run, &faster[j], i);
+      targets[j].matched = targets[j].matched || selects_region(run, &targets[j], i);
 }
 
-/* Sets the factor of each part. */
-static int find_factors(const struct whatif_run *run, struct faster *faster, uint32_t count,
-                        const struct profile_share *shares, uint32_t shares_count, double *factors)
+/* Sets factors[share], and `matched` of each target. */
+static int factors_of_shares(const struct whatif_run *run, struct target *targets, uint32_t count,
+                             const struct profile_share *shares, uint32_t shares_count, double *factors)
 {
   const struct contexts *contexts = &run->profile->contexts;
   double *rows = calloc(run->tree->count, sizeof *rows), *nodes = calloc(contexts->count, sizeof *nodes);
   int status = rows && nodes ? 0 : ERR_NOMEM;
   if (!status) {
-    find_rows(run, faster, count, rows);
-    find_lines(run, faster, count, nodes);
-    match_regions(run, faster, count);
+    factors_of_rows(run, targets, count, rows);
+    factors_of_contexts(run, targets, count, nodes);
+    match_regions(run, targets, count);
   }
   for (uint32_t i = 0; i < shares_count && !status; i++) {
     const struct profile_share *share = &shares[i];
     bool placed = share->context != PROFILE_NONE;
     uint32_t row = run->row_of[placed ? share->context : contexts->count + share->directive];
-    factors[i] = region_factor(run, faster, count, share->directive);
+    factors[i] = region_factor(run, targets, count, share->directive);
     if (placed)
-      lift(&factors[i], nodes[share->context]);
-    lift(&factors[i], rows[row == PROFILE_NONE ? 0 : row]); /* what has no row is somewhere below the root */
+      raise_to(&factors[i], nodes[share->context]);
+    raise_to(&factors[i], rows[row == PROFILE_NONE ? 0 : row]); /* without a row, it is somewhere below the root */
   }
   free(rows);
   free(nodes);
   return status;
 }
 
-/* Of the parts of the span. */
-static int find_on_path(const struct whatif_run *run, struct faster *faster, uint32_t count, double *factors)
+/* Sets factors[share of the profile's span]. */
+static int factors_of_path(const struct whatif_run *run, struct target *targets, uint32_t count, double *factors)
 {
   const struct contexts *contexts = &run->profile->contexts;
-  return find_factors(run, faster, count, contexts->shares, contexts->shares_count, factors);
+  return factors_of_shares(run, targets, count, contexts->shares, contexts->shares_count, factors);
 }
 
-/* The span at best, and the part of it that was selected. */
-static double shorten(const struct whatif_run *run, const double *factors, double *selected)
+/* Returns the span in the best case; sets *selected to the selected part of the measured one. */
+static double shortened_span(const struct whatif_run *run, const double *factors, double *selected)
 {
   double span = 0;
   *selected = 0;
@@ -150,31 +153,41 @@ static double shorten(const struct whatif_run *run, const double *factors, doubl
   return span;
 }
 
-static void take_terms(const struct scenario *scenario, struct faster faster[SCENARIO_TERMS])
+static void targets_of_scenario(const struct scenario *scenario, struct target targets[SCENARIO_TERMS])
 {
   for (uint32_t i = 0; i < scenario->count; i++)
-    faster[i] = (struct faster){.selector = &scenario->terms[i].selector, .factor = scenario->terms[i].factor};
+    targets[i] = (struct target){.selector = &scenario->terms[i].selector, .factor = scenario->terms[i].factor};
 }
+
+/* Makes targets of one or two functions; `other` may be NULL.  Returns their number. */
+static uint32_t targets_of_functions(const struct tree_row *one, const struct tree_row *other, struct target targets[2])
+{
+  targets[0] = (struct target){.flat = one, .factor = WHATIF_FACTOR};
+  targets[1] = (struct target){.flat = other, .factor = WHATIF_FACTOR};
+  return other ? 2 : 1;
+}
+
+/* ---- scenarios of the user ---- */
 
 int whatif_factors(const struct whatif_run *run, const struct scenario *scenario, double *factors,
                    const char **unmatched)
 {
-  struct faster faster[SCENARIO_TERMS];
-  take_terms(scenario, faster);
+  struct target targets[SCENARIO_TERMS];
+  targets_of_scenario(scenario, targets);
   *unmatched = NULL;
-  if (find_on_path(run, faster, scenario->count, factors))
+  if (factors_of_path(run, targets, scenario->count, factors))
     return ERR_NOMEM;
   for (uint32_t i = scenario->count; i-- > 0;)
-    if (!faster[i].matched)
+    if (!targets[i].matched)
       *unmatched = scenario->terms[i].text;
   return 0;
 }
 
-/* From a run whose graph was not recorded: the best case, and that nothing is gained. */
+/* Sets the bounds of a row: the best case, and that nothing is gained. */
 static void set_bounds(const struct whatif_run *run, double span, struct whatif_row *row)
 {
   row->span = row->span_low = span;
-  row->span_high = (double)run->profile->graph.span;
+  row->span_high = (double)run->profile->workspan.span;
 }
 
 static double *new_factors(const struct whatif_run *run)
@@ -182,7 +195,7 @@ static double *new_factors(const struct whatif_run *run)
   return calloc((size_t)run->profile->contexts.shares_count + 1, sizeof(double));
 }
 
-/* "f,g"; where their factors differ "f=2,g=16". */
+/* Sets the selector of a row to "f,g" or, if the factors differ, "f=2,g=16". */
 static int name_row(const struct whatif_run *run, const struct scenario *scenario, struct whatif_row *row)
 {
   char *selector = strdup("");
@@ -219,7 +232,7 @@ int whatif_compute(const struct whatif_run *run, const struct scenario *scenario
     if (status)
       break;
     row->asked = &scenarios[i];
-    set_bounds(run, shorten(run, factors, &selected), row);
+    set_bounds(run, shortened_span(run, factors, &selected), row);
     row->note = selected > 0 ? best_case : off_path;
     status = *unmatched ? ERR_INPUT : 0;
   }
@@ -227,37 +240,41 @@ int whatif_compute(const struct whatif_run *run, const struct scenario *scenario
   return status;
 }
 
+/* ---- suggestions ---- */
+
 static bool is_code(const struct tree_row *row)
 {
   return row->kind == ROW_FUNCTION || row->kind == ROW_PARALLEL || row->kind == ROW_TASK;
 }
 
-/* The functions that come into question, those with most of the path of their own first.  Returns their number. */
-static uint32_t find_candidates(const struct tree *flat, uint32_t column, const struct tree_row *found[CANDIDATES])
+/* Fills found[] with the candidates on the critical path (whatif.h), those with most of it first.  Returns their
+ * number. */
+static uint32_t find_candidates(const struct tree *flat, uint32_t column, const struct tree_row *found[CANDIDATES_MAX])
 {
-  uint64_t span = tree_incl(flat, 0, column), own[ON_PATH];
+  uint64_t span = tree_incl(flat, 0, column), own[CANDIDATES_ON_PATH];
   uint32_t count = 0;
   for (uint32_t row = flat->rows[0].first_child; row != PROFILE_NONE; row = flat->rows[row].next) {
     uint64_t excl = tree_excl(flat, row, column), incl = tree_incl(flat, row, column);
     if (!is_code(&flat->rows[row]) || !excl || excl < span / 100 || excl < incl / 2)
       continue;
-    uint32_t place = count;
-    while (place && own[place - 1] < excl)
-      place--;
-    if (place == ON_PATH)
+    uint32_t position = count;
+    while (position && own[position - 1] < excl)
+      position--;
+    if (position == CANDIDATES_ON_PATH)
       continue;
-    count += count < ON_PATH;
-    for (uint32_t i = count - 1; i > place; i--) {
+    count += count < CANDIDATES_ON_PATH;
+    for (uint32_t i = count - 1; i > position; i--) {
       found[i] = found[i - 1];
       own[i] = own[i - 1];
     }
-    found[place] = &flat->rows[row];
-    own[place] = excl;
+    found[position] = &flat->rows[row];
+    own[position] = excl;
   }
   return count;
 }
 
-/* Work of the tree's rows, by the parts of a recorded graph; that of lines is their function's. */
+/* Returns a new array with the work of each row of the tree, from the shares of a recorded graph.  The work of lines is
+ * counted in their function. */
 static double *work_of_rows(const struct whatif_run *run, const struct profile_share *shares, uint32_t count)
 {
   double *work = calloc((size_t)run->tree->count + 1, sizeof *work);
@@ -271,8 +288,9 @@ static double *work_of_rows(const struct whatif_run *run, const struct profile_s
   return work;
 }
 
-/* Work of a function's rows with all below them. */
-static double work_below(const struct whatif_run *run, const struct tree_row *flat, const double *work, bool *covered)
+/* Returns the inclusive work of a function.  covered[] is scratch memory, one element for each row of the tree. */
+static double inclusive_work(const struct whatif_run *run, const struct tree_row *flat, const double *work,
+                             bool *covered)
 {
   double sum = 0;
   for (uint32_t i = 0; i < run->tree->count; i++) {
@@ -284,7 +302,7 @@ static double work_below(const struct whatif_run *run, const struct tree_row *fl
   return sum;
 }
 
-/* Of each row of the flat view, its own work. */
+/* Adds the exclusive work of each function to own[row of the flat view]. */
 static void work_of_functions(const struct whatif_run *run, const struct tree *flat, const double *work, double *own)
 {
   for (uint32_t i = 0; i < run->tree->count; i++) {
@@ -296,10 +314,10 @@ static void work_of_functions(const struct whatif_run *run, const struct tree *f
   }
 }
 
-/* Adds the functions with most work of their own in a recorded graph: off the path they gain nothing alone, but may be
- * in the way of others.  At least 1 % of all, and half of what they do with all they call. */
-static int add_workers(const struct whatif_run *run, const struct tree *flat, const struct profile_share *shares,
-                       uint32_t shares_count, const struct tree_row *found[CANDIDATES], uint32_t *count)
+/* Adds the functions with most exclusive work in a recorded graph: at least 1 % of all work, and half of their
+ * inclusive work.  Off the critical path they gain nothing alone, but they may limit the gain of others. */
+static int add_by_work(const struct whatif_run *run, const struct tree *flat, const struct profile_share *shares,
+                       uint32_t shares_count, const struct tree_row *found[CANDIDATES_MAX], uint32_t *count)
 {
   double *work = work_of_rows(run, shares, shares_count), *own = calloc((size_t)flat->count + 1, sizeof *own);
   bool *covered = calloc((size_t)run->tree->count + 1, sizeof *covered);
@@ -308,13 +326,13 @@ static int add_workers(const struct whatif_run *run, const struct tree *flat, co
     work_of_functions(run, flat, work, own);
   for (uint32_t i = 0; i < *count && !status; i++)
     own[found[i] - flat->rows] = 0;
-  while (*count < CANDIDATES && !status) {
+  while (*count < CANDIDATES_MAX && !status) {
     uint32_t best = 0;
     for (uint32_t row = 1; row < flat->count; row++)
       best = own[row] > own[best] ? row : best;
-    if (own[best] <= (double)run->profile->graph.work / 100)
+    if (own[best] <= (double)run->profile->workspan.work / 100)
       break;
-    if (own[best] >= work_below(run, &flat->rows[best], work, covered) / 2)
+    if (own[best] >= inclusive_work(run, &flat->rows[best], work, covered) / 2)
       found[(*count)++] = &flat->rows[best];
     own[best] = 0;
   }
@@ -324,8 +342,9 @@ static int add_workers(const struct whatif_run *run, const struct tree *flat, co
   return status;
 }
 
-/* Part of the span that two candidates have in common; of one, its own. */
-static double common(const struct whatif_run *run, const double *one, const double *other)
+/* Returns the part of the span that two candidates have in common, which is all of its part for a candidate with
+ * itself. */
+static double common_part(const struct whatif_run *run, const double *one, const double *other)
 {
   double sum = 0;
   for (uint32_t i = 0; i < run->profile->contexts.shares_count; i++)
@@ -333,21 +352,23 @@ static double common(const struct whatif_run *run, const double *one, const doub
   return sum;
 }
 
-/* Leaves out candidates that hardly run but below another one that has more.  all: count x parts of the span. */
-static int drop_nested(const struct whatif_run *run, const struct tree_row *found[CANDIDATES], uint32_t *count,
+/* Removes candidates whose part of the span is nearly all below another candidate with a larger part.  all: scratch
+ * memory for the factors of each candidate. */
+static int drop_nested(const struct whatif_run *run, const struct tree_row *found[CANDIDATES_MAX], uint32_t *count,
                        double *all)
 {
   size_t width = (size_t)run->profile->contexts.shares_count + 1;
-  bool nested[CANDIDATES] = {false};
+  bool nested[CANDIDATES_MAX] = {false};
   for (uint32_t i = 0; i < *count; i++) {
-    struct faster faster = {.flat = found[i], .factor = WHATIF_FACTOR};
-    if (find_on_path(run, &faster, 1, all + i * width))
+    struct target target = {.flat = found[i], .factor = WHATIF_FACTOR};
+    if (factors_of_path(run, &target, 1, all + i * width))
       return ERR_NOMEM;
   }
   for (uint32_t i = 0; i < *count; i++)
     for (uint32_t j = 0; j < *count; j++) {
-      double own = common(run, all + i * width, all + i * width), more = common(run, all + j * width, all + j * width);
-      if (own < more && common(run, all + i * width, all + j * width) >= 0.95 * own)
+      double own = common_part(run, all + i * width, all + i * width),
+             more = common_part(run, all + j * width, all + j * width);
+      if (own < more && common_part(run, all + i * width, all + j * width) >= 0.95 * own)
         nested[i] = true;
     }
   uint32_t kept = 0;
@@ -358,6 +379,45 @@ static int drop_nested(const struct whatif_run *run, const struct tree_row *foun
   return 0;
 }
 
+/* Fills the row of one or two candidates.  factors[] is scratch memory. */
+static int add_row(const struct whatif_run *run, const struct tree_row *one, const struct tree_row *other,
+                   double *factors, struct whatif_row *row)
+{
+  struct target targets[2];
+  uint32_t count = targets_of_functions(one, other, targets);
+  char *text;
+  double selected;
+  if (asprintf(&text, "%s%s%s", one->name, other ? "," : "", other ? other->name : "") < 0)
+    return ERR_NOMEM;
+  *row = (struct whatif_row){
+      .selector = names_own(run->names, text), .factor = WHATIF_FACTOR, .note = best_case, .one = one, .other = other};
+  if (!row->selector || factors_of_path(run, targets, count, factors))
+    return ERR_NOMEM;
+  set_bounds(run, shortened_span(run, factors, &selected), row);
+  return 0;
+}
+
+int whatif_rank(const struct whatif_run *run, const struct tree *flat, const struct tree_columns *columns,
+                const struct profile_share *shares, uint32_t shares_count, struct whatif *whatif)
+{
+  const struct tree_row *candidates[CANDIDATES_MAX];
+  uint32_t count = columns->critical == PROFILE_NONE ? 0 : find_candidates(flat, columns->critical, candidates);
+  double *factors = calloc(((size_t)run->profile->contexts.shares_count + 1) * CANDIDATES_MAX, sizeof *factors);
+  *whatif = (struct whatif){.rows = calloc(CANDIDATES_MAX + CANDIDATES_MAX * CANDIDATES_MAX, sizeof *whatif->rows),
+                            .automatic = true};
+  int status = factors && whatif->rows ? drop_nested(run, candidates, &count, factors) : ERR_NOMEM;
+  if (!status && shares_count)
+    status = add_by_work(run, flat, shares, shares_count, candidates, &count);
+  for (uint32_t i = 0; i < count && !status; i++)
+    status = add_row(run, candidates[i], NULL, factors, &whatif->rows[whatif->count++]);
+  whatif->singles = whatif->count;
+  for (uint32_t i = 0; i < count && !status; i++)
+    for (uint32_t j = i + 1; j < count && !status; j++)
+      status = add_row(run, candidates[i], candidates[j], factors, &whatif->rows[whatif->count++]);
+  free(factors);
+  return status;
+}
+
 static int by_span(const void *a, const void *b)
 {
   const struct whatif_row *x = a, *y = b;
@@ -366,33 +426,7 @@ static int by_span(const void *a, const void *b)
   return strcmp(x->selector, y->selector);
 }
 
-/* One or two functions that run faster; how many. */
-static uint32_t take_functions(const struct tree_row *one, const struct tree_row *other, struct faster faster[2])
-{
-  faster[0] = (struct faster){.flat = one, .factor = WHATIF_FACTOR};
-  faster[1] = (struct faster){.flat = other, .factor = WHATIF_FACTOR};
-  return other ? 2 : 1;
-}
-
-/* The row for one or two candidates that run faster. */
-static int try_candidates(const struct whatif_run *run, const struct tree_row *one, const struct tree_row *other,
-                          double *factors, struct whatif_row *row)
-{
-  struct faster faster[2];
-  uint32_t count = take_functions(one, other, faster);
-  char *text;
-  double selected;
-  if (asprintf(&text, "%s%s%s", one->name, other ? "," : "", other ? other->name : "") < 0)
-    return ERR_NOMEM;
-  *row = (struct whatif_row){
-      .selector = names_own(run->names, text), .factor = WHATIF_FACTOR, .note = best_case, .one = one, .other = other};
-  if (!row->selector || find_on_path(run, faster, count, factors))
-    return ERR_NOMEM;
-  set_bounds(run, shorten(run, factors, &selected), row);
-  return 0;
-}
-
-/* The span with the one function faster that is in the pair; the smaller, with two. */
+/* Returns the smallest span if only one function of the pair runs faster. */
 static double best_single(const struct whatif *whatif, const struct whatif_row *pair)
 {
   double span = INFINITY;
@@ -402,15 +436,15 @@ static double best_single(const struct whatif *whatif, const struct whatif_row *
   return span;
 }
 
-/* Leaves out what gains nothing: pairs that are no better than one of the two.  Pairs go first: they look at singles.
- */
+/* Removes functions that gain nothing, and pairs that gain no more than one of their functions.  Pairs come first,
+ * because they are compared with the rows of single functions. */
 static void drop_useless(struct whatif *whatif, double span)
 {
-  const double enough = 1 - 1e-9;
+  const double enough = 1 - 1e-9; /* smaller gains are rounding */
   uint32_t singles = 0, count = whatif->singles;
   for (uint32_t i = whatif->singles; i < whatif->count; i++) {
-    double before = best_single(whatif, &whatif->rows[i]);
-    if (whatif->rows[i].span < (before < span ? before : span) * enough)
+    double single = best_single(whatif, &whatif->rows[i]);
+    if (whatif->rows[i].span < (single < span ? single : span) * enough)
       whatif->rows[count++] = whatif->rows[i];
   }
   for (uint32_t i = 0; i < whatif->singles; i++)
@@ -423,7 +457,7 @@ static void drop_useless(struct whatif *whatif, double span)
 
 void whatif_choose(const struct whatif_run *run, struct whatif *whatif)
 {
-  drop_useless(whatif, (double)run->profile->graph.span);
+  drop_useless(whatif, (double)run->profile->workspan.span);
   uint32_t singles = whatif->singles, pairs = whatif->count - singles;
   if (!whatif->count)
     return;
@@ -437,68 +471,47 @@ void whatif_choose(const struct whatif_run *run, struct whatif *whatif)
     whatif->rows[i].scenario = i + 1;
 }
 
-int whatif_rank(const struct whatif_run *run, const struct tree *flat, const struct tree_columns *columns,
-                const struct profile_share *shares, uint32_t shares_count, struct whatif *whatif)
-{
-  const struct tree_row *candidates[CANDIDATES];
-  uint32_t count = columns->critical == PROFILE_NONE ? 0 : find_candidates(flat, columns->critical, candidates);
-  double *factors = calloc(((size_t)run->profile->contexts.shares_count + 1) * CANDIDATES, sizeof *factors);
-  *whatif =
-      (struct whatif){.rows = calloc(CANDIDATES + CANDIDATES * CANDIDATES, sizeof *whatif->rows), .automatic = true};
-  int status = factors && whatif->rows ? drop_nested(run, candidates, &count, factors) : ERR_NOMEM;
-  if (!status && shares_count)
-    status = add_workers(run, flat, shares, shares_count, candidates, &count);
-  for (uint32_t i = 0; i < count && !status; i++)
-    status = try_candidates(run, candidates[i], NULL, factors, &whatif->rows[whatif->count++]);
-  whatif->singles = whatif->count;
-  for (uint32_t i = 0; i < count && !status; i++)
-    for (uint32_t j = i + 1; j < count && !status; j++)
-      status = try_candidates(run, candidates[i], candidates[j], factors, &whatif->rows[whatif->count++]);
-  free(factors);
-  return status;
-}
+/* ---- with a recorded graph ---- */
 
-/* ---- with the recorded graph ---- */
-
-/* Whether all that a construct does is called from the place that begins it. */
-static bool is_called(uint32_t kind)
+/* Whether everything that a construct does is called from the line of its directive. */
+static bool is_called_from_line(uint32_t kind)
 {
   return kind == DIRECTIVE_PARALLEL || kind == DIRECTIVE_TEAMS || kind == DIRECTIVE_TASK || kind == DIRECTIVE_TASKLOOP;
 }
 
-/* Whether a function is selected; one that was made out of a construct also by the function around that. */
-static bool selects_function(const struct whatif_run *run, const struct faster *faster, uint32_t number)
+/* Whether a function is selected.  An outlined function is also selected by the function that contains its construct.
+ */
+static bool selects_function(const struct whatif_run *run, const struct target *target, uint32_t number)
 {
   const struct names_function *function = &run->names->functions[number];
-  const char *origin = names_origin(run->names, number);
-  origin = origin ? origin : "";
-  if (faster->flat) {
-    const struct tree_row *flat = faster->flat;
+  const char *origin = function->origin;
+  if (target->flat) {
+    const struct tree_row *flat = target->flat;
     bool inside = flat->kind == ROW_FUNCTION && *origin && flat->module == function->module;
     return flat->function == number || (inside && !strcmp(flat->name, origin));
   }
   struct tree_row row = {.kind = ROW_FUNCTION, .function = number, .name = function->name, .file = ""};
   struct tree_row outer = {.kind = ROW_FUNCTION, .function = PROFILE_NONE, .name = origin, .file = ""};
-  return selector_matches(run->names, faster->selector, &row) ||
-         (*origin && selector_matches(run->names, faster->selector, &outer));
+  return selector_matches(run->names, target->selector, &row) ||
+         (*origin && selector_matches(run->names, target->selector, &outer));
 }
 
-/* Whether all that the instances of a directive do is selected: it is a user region of that name, it stands in that
- * function, or its call in those lines. */
-static bool selects_directive(const struct whatif_run *run, const struct faster *faster, uint32_t number)
+/* Whether everything in the instances of a directive is selected: it is the selected user region, it is in the selected
+ * function, or it is called from the selected lines. */
+static bool selects_directive(const struct whatif_run *run, const struct target *target, uint32_t number)
 {
-  const struct profile_directive *directive = &run->profile->graph.directives[number];
+  const struct profile_directive *directive = &run->profile->workspan.directives[number];
   uint32_t address = run->names->directive_at[number];
-  bool lines = faster->selector && faster->selector->is_lines;
-  if (selects_region(run, faster, number))
+  bool lines = target->selector && target->selector->is_lines;
+  if (selects_region(run, target, number))
     return true;
-  if (address == PROFILE_NONE || (faster->selector && (faster->selector->is_id || faster->selector->is_region)))
+  if (address == PROFILE_NONE || (target->selector && (target->selector->is_id || target->selector->is_region)))
     return false;
   const struct names_address *steps = &run->names->addresses[address];
   for (uint32_t i = 0; i < steps->count; i++) {
     const struct names_step *step = &run->names->steps[steps->first + i];
-    if (lines ? is_called(directive->kind) && selector_matches_line(faster->selector, step->file, step->line)
-              : selects_function(run, faster, step->function))
+    if (lines ? is_called_from_line(directive->kind) && selector_matches_line(target->selector, step->file, step->line)
+              : selects_function(run, target, step->function))
       return true;
   }
   return false;
@@ -507,42 +520,42 @@ static bool selects_directive(const struct whatif_run *run, const struct faster 
 int whatif_select(const struct whatif_run *run, const struct whatif_row *row, const struct profile_share *shares,
                   uint32_t count, double *factors, double *directives)
 {
-  struct faster faster[SCENARIO_TERMS];
-  uint32_t terms = row->asked ? row->asked->count : take_functions(row->one, row->other, faster);
+  struct target targets[SCENARIO_TERMS];
+  uint32_t terms = row->asked ? row->asked->count : targets_of_functions(row->one, row->other, targets);
   if (row->asked)
-    take_terms(row->asked, faster);
-  for (uint32_t i = 0; i < run->profile->graph.directives_count; i++) {
+    targets_of_scenario(row->asked, targets);
+  for (uint32_t i = 0; i < run->profile->workspan.directives_count; i++) {
     directives[i] = 1;
     for (uint32_t j = 0; j < terms; j++)
-      if (selects_directive(run, &faster[j], i))
-        lift(&directives[i], faster[j].factor);
+      if (selects_directive(run, &targets[j], i))
+        raise_to(&directives[i], targets[j].factor);
   }
-  return find_factors(run, faster, terms, shares, count, factors);
+  return factors_of_shares(run, targets, terms, shares, count, factors);
 }
 
 static double largest_factor(const struct whatif_row *row)
 {
   double factor = row->asked ? 1 : WHATIF_FACTOR;
   for (uint32_t i = 0; row->asked && i < row->asked->count; i++)
-    lift(&factor, row->asked->terms[i].factor);
+    raise_to(&factor, row->asked->terms[i].factor);
   return factor;
 }
 
-void whatif_enter(const struct whatif_run *run, const struct whatif_enter *outcome, struct whatif_row *row)
+void whatif_enter(const struct whatif_run *run, const struct whatif_replayed *replayed, struct whatif_row *row)
 {
-  double share = 1 - 1 / largest_factor(row), error = 0, span = (double)run->profile->graph.span;
-  double selected = share > 0 ? outcome->removed / share : 0;
-  if (selected > 0 && selected < outcome->sampled) {
-    double samples = outcome->per_sample > 0 ? selected / outcome->per_sample : 1;
-    error = 2 * outcome->removed * sqrt((1 - selected / outcome->sampled) / (samples > 1 ? samples : 1));
+  double share = 1 - 1 / largest_factor(row), error = 0, span = (double)run->profile->workspan.span;
+  double selected = share > 0 ? replayed->removed / share : 0;
+  if (selected > 0 && selected < replayed->sampled) {
+    double samples = replayed->per_sample > 0 ? selected / replayed->per_sample : 1;
+    error = 2 * replayed->removed * sqrt((1 - selected / replayed->sampled) / (samples > 1 ? samples : 1));
   }
-  row->span = outcome->span > span && !outcome->differs ? span : outcome->span; /* the measured one is rounded */
+  row->span = replayed->span > span && !replayed->differs ? span : replayed->span; /* the measured span is rounded */
   row->span_low = row->span > error ? row->span - error : 0;
   row->span_high = row->span + error;
   if (row->span_high > span && span >= row->span)
     row->span_high = span;
-  row->exact = !outcome->by_sample;
-  row->note = outcome->differs ? doubtful : outcome->by_sample ? estimate : exact;
+  row->exact = !replayed->by_sample;
+  row->note = replayed->differs ? doubtful : replayed->by_sample ? estimate : exact;
 }
 
 void whatif_release(struct whatif *whatif)

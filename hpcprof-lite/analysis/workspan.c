@@ -1,21 +1,19 @@
 #include "hpcprof-lite/analysis/workspan.h"
 
-#include "hpcprof-lite/input/span_merge.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOTE_MAX = 512, BELOW_MAX = 3 };
+enum { NOTE_MAX = 512, LINES_BELOW_MAX = 3 };
 
 double workspan_parallelism(uint64_t work, uint64_t span)
 {
   return span ? (double)work / (double)span : 0;
 }
 
-/* Appends a sentence to a note. */
-static void say(char note[NOTE_MAX], const char *text)
+/* Appends a remark to a note. */
+static void append_note(char note[NOTE_MAX], const char *text)
 {
   if (*note)
     strncat(note, "; ", NOTE_MAX - strlen(note) - 1);
@@ -25,68 +23,68 @@ static void say(char note[NOTE_MAX], const char *text)
 static void note_program(const struct profile *profile, char note[NOTE_MAX])
 {
   const struct profile_process *process = &profile->processes[profile->span_process];
-  uint32_t unseen = profile->graph.unseen;
+  uint32_t unseen = profile->workspan.unseen;
   char text[128];
   if (profile->span_processes > 1) {
     snprintf(text, sizeof text, "work of %" PRIu32 " processes, span of process %" PRIu32, profile->span_processes,
              process->pid);
-    say(note, text);
+    append_note(note, text);
   }
-  uint32_t others = 0;
+  uint32_t known = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++)
-    others += profile->processes[i].usable && profile->processes[i].graph.known;
-  if (others > profile->span_processes)
-    say(note, "processes that count in another unit are left out");
+    known += profile->processes[i].usable && profile->processes[i].workspan.known;
+  if (known > profile->span_processes)
+    append_note(note, "processes with another unit of work are left out");
   if (process->threads_max <= 1)
-    say(note, "one thread: loops and taskloops show no parallelism");
+    append_note(note, "one thread: loops and taskloops show no parallelism");
   if (unseen & UNSEEN_WAITS)
-    say(note, "waits not announced by this runtime: the span may be too short");
+    append_note(note, "waits not announced by this runtime: the span may be too short");
   if (unseen & UNSEEN_WORK)
-    say(note, "loops, sections and single not announced by this runtime");
+    append_note(note, "loops, sections and single not announced by this runtime");
   if (unseen & UNSEEN_DEPENDENCES)
-    say(note, "task dependences not announced by this runtime: the span may be too short");
+    append_note(note, "task dependences not announced by this runtime: the span may be too short");
   if (unseen & UNSEEN_MASKED)
-    say(note, "masked not announced by this runtime");
+    append_note(note, "masked not announced by this runtime");
   if (process->lost[LOSS_GRAPH])
-    say(note, "some tasks or joins were not followed: work and span are incomplete");
+    append_note(note, "some tasks or joins were not followed: work and span are incomplete");
   if (process->lost[LOSS_WORK])
-    say(note, "the hardware did not count all the time: work and span are too small");
+    append_note(note, "the hardware counter did not run all the time: work and span are too small");
 }
 
-/* What is to be known about a construct's figures. */
 static void note_directive(const struct profile *profile, const struct profile_directive *directive,
                            char note[NOTE_MAX])
 {
-  bool chunks = !(profile->graph.unseen & UNSEEN_CHUNKS);
+  bool chunks = !(profile->workspan.unseen & UNSEEN_CHUNKS);
   switch (directive->kind) {
   case DIRECTIVE_FOR:
   case DIRECTIVE_TASKLOOP:
     if (!chunks)
-      say(note, "chunks not announced by this runtime: one block per thread");
+      append_note(note, "chunks not announced by this runtime: one block per thread");
     if (directive->kind == DIRECTIVE_FOR && directive->instances && !directive->iterations)
-      say(note, "number of iterations not known");
+      append_note(note, "number of iterations not known");
     break;
   case DIRECTIVE_SECTIONS:
-    say(note, chunks ? "sections that one thread ran count as one chunk where they are not announced singly"
-                     : "sections not announced singly by this runtime: one block per thread");
+    append_note(note, chunks ? "sections that one thread ran count as one chunk if they are not announced individually"
+                             : "sections not announced individually by this runtime: one block per thread");
     break;
   case DIRECTIVE_SINGLE:
-    say(note, "begins with the thread that takes it");
+    append_note(note, "starts when the thread that executes it arrives");
     break;
   case DIRECTIVE_CRITICAL:
   case DIRECTIVE_LOCK:
-    say(note, "the span ignores exclusion: lock_bound is a lower bound with it");
+    append_note(note, "the span ignores exclusion: lock_bound is a lower bound with it");
     break;
   default:
     break;
   }
 }
 
-/* The function around a construct that a compiler made a function of without saying whose: that of the callers of its
- * row, if it has one.  Clang's inner copies have no rows of their own, but are declared a little below the outer. */
+/* Returns the name of the function that contains a construct whose outlined function has no origin, or NULL.  It is the
+ * function above the construct's row.  Clang's inner copies of an outlined function have no rows, but are declared a
+ * few lines below the outer one. */
 static const char *caller_name(const struct tree *tree, const struct names_function *outlined)
 {
-  uint32_t best = 0, least = BELOW_MAX + 1;
+  uint32_t best = 0, least = LINES_BELOW_MAX + 1;
   for (uint32_t i = 1; i < tree->count; i++) {
     const struct tree_row *row = &tree->rows[i];
     bool entry = row->kind == ROW_PARALLEL || row->kind == ROW_TASK;
@@ -101,61 +99,58 @@ static const char *caller_name(const struct tree *tree, const struct names_funct
   return best ? tree->rows[best].name : NULL;
 }
 
-/* Function and place of a construct: its innermost function, by the readable name of what the user wrote. */
-static int name_row(const struct profile_directive *directive, struct names *names, const struct tree *tree,
-                    struct workspan_row *row)
+/* Sets the name and place of a construct: the innermost function at its address, by the name that the user wrote. */
+static void name_row(const struct profile_directive *directive, struct names *names, const struct tree *tree,
+                     struct workspan_row *row)
 {
   row->name = directive->name;
   row->file = "";
   uint32_t address = names->directive_at[row->directive];
   if (address == PROFILE_NONE)
-    return 0;
+    return;
   const struct names_step *step = &names->steps[names->addresses[address].first + names->addresses[address].count - 1];
   row->file = step->file;
   row->line = step->line;
   if (*row->name)
-    return 0;
-  const char *origin = names_origin(names, step->function);
-  if (!origin)
-    return ERR_NOMEM;
+    return;
   const struct names_function *function = &names->functions[step->function];
+  const char *origin = function->origin;
   const char *caller = !*origin && function->outline != OUTLINE_NONE ? caller_name(tree, function) : NULL;
   row->name = *origin ? origin : caller ? caller : function->name;
-  return 0;
 }
 
-/* What is to be known about the scenario. */
 static void note_scenario(const struct profile *profile, const struct workspan_scenario *scenario, uint64_t span,
                           char note[NOTE_MAX])
 {
-  double unit = profile->graph.is_time ? 1e9 : 1;
+  double unit = profile->workspan.is_time ? 1e9 : 1;
   char text[160];
   if (!scenario)
     return;
   if (!scenario->shares) {
-    if (span != profile->graph.span)
-      say(note, "under the scenario, best case: another path may become critical; rows' work and span as measured");
+    if (span != profile->workspan.span)
+      append_note(note,
+                  "under the scenario, best case: another path may become critical; rows' work and span as measured");
     return;
   }
   snprintf(text, sizeof text, "under the scenario, %s", scenario->note);
-  say(note, text);
+  append_note(note, text);
   if (scenario->low < scenario->high) {
     snprintf(text, sizeof text, "span %.6g to %.6g", scenario->low / unit, scenario->high / unit);
-    say(note, text);
+    append_note(note, text);
   }
 }
 
 static int fill_row(const struct profile *profile, struct names *names, const struct tree *tree,
                     const struct workspan_scenario *scenario, uint64_t span, struct workspan_row *row)
 {
-  const struct profile_directive *directive = &profile->graph.directives[row->directive];
+  const struct profile_directive *directive = &profile->workspan.directives[row->directive];
   char note[NOTE_MAX] = "";
-  row->kind = directive_name(directive->kind);
+  row->kind = profile_directive_name(directive->kind);
   if (directive->kind == DIRECTIVE_PROGRAM) {
     row->name = tree->rows[0].name;
     row->file = "";
     row->instances = 1;
-    row->work = profile->graph.work;
+    row->work = profile->workspan.work;
     row->span = span;
     note_scenario(profile, scenario, span, note);
     note_program(profile, note);
@@ -171,8 +166,7 @@ static int fill_row(const struct profile *profile, struct names *names, const st
     if (directive->kind == DIRECTIVE_FOR && directive->instances && directive->iterations && directive->work)
       row->iteration_parallelism = (double)directive->iterations / (double)directive->instances;
     note_directive(profile, directive, note);
-    if (name_row(directive, names, tree, row))
-      return ERR_NOMEM;
+    name_row(directive, names, tree, row);
   }
   row->note = *note ? names_own(names, strdup(note)) : "";
   return row->note ? 0 : ERR_NOMEM;
@@ -217,7 +211,7 @@ static int descending(double a, double b)
   return (a < b) - (a > b);
 }
 
-static int by_sum(uint64_t a, uint64_t b)
+static int by_amount(uint64_t a, uint64_t b)
 {
   return (a < b) - (a > b);
 }
@@ -235,25 +229,25 @@ static int by_column(const struct workspan_row *x, const struct workspan_row *y,
     order = column == BY_FILE ? strcmp(x->file, y->file) : 0;
     return order ? order : (x->line > y->line) - (x->line < y->line);
   case BY_INSTANCES:
-    return by_sum(x->instances, y->instances);
+    return by_amount(x->instances, y->instances);
   case BY_WORK:
-    return by_sum(x->work, y->work);
+    return by_amount(x->work, y->work);
   case BY_SPAN:
-    return by_sum(x->span, y->span);
+    return by_amount(x->span, y->span);
   case BY_PARALLELISM:
     return descending(workspan_parallelism(x->work, x->span), workspan_parallelism(y->work, y->span));
   case BY_ITERATIONS:
     return descending(x->iteration_parallelism, y->iteration_parallelism);
   case BY_LOCK:
-    return by_sum(x->lock_bound, y->lock_bound);
+    return by_amount(x->lock_bound, y->lock_bound);
   case BY_NOTE:
     return strcmp(x->note, y->note);
   default:
-    return by_sum(x->critical, y->critical);
+    return by_amount(x->critical, y->critical);
   }
 }
 
-/* The program first, then as asked for, then the critical path, work, and the canonical order. */
+/* The program first, then by the requested column, critical path, work and number. */
 static int by_rank(const void *a, const void *b, void *argument)
 {
   const struct workspan_row *x = a, *y = b;
@@ -261,14 +255,14 @@ static int by_rank(const void *a, const void *b, void *argument)
     return (x->directive > 0) - (y->directive > 0);
   int order = by_column(x, y, *(const enum column *)argument);
   if (!order)
-    order = by_sum(x->critical, y->critical);
+    order = by_amount(x->critical, y->critical);
   if (!order)
-    order = by_sum(x->work, y->work);
+    order = by_amount(x->work, y->work);
   return order ? order : (x->directive > y->directive) - (x->directive < y->directive);
 }
 
-/* Adds up what each directive contributes.  Under a scenario each is the difference of two rounded sums, so that
- * together they are the span, which is returned. */
+/* Adds the shares of the span to `critical` of their directives and returns the span.  With factors, each amount is the
+ * difference of two rounded sums, so that they add up to the span. */
 static uint64_t add_shares(const struct workspan *result, const double *factors)
 {
   struct workspan_row *rows = result->rows;
@@ -290,11 +284,11 @@ static uint64_t add_shares(const struct workspan *result, const double *factors)
 int workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree, const char *sort,
                      const struct workspan_scenario *scenario, struct workspan *result)
 {
-  const struct profile_workspan *graph = &profile->graph;
+  const struct profile_workspan *workspan = &profile->workspan;
   enum column column = sort ? BY_KIND : BY_CRITICAL;
   bool recorded = scenario && scenario->shares;
-  *result = (struct workspan){.work = graph->work,
-                              .span = graph->span,
+  *result = (struct workspan){.work = workspan->work,
+                              .span = workspan->span,
                               .lead = PROFILE_NONE,
                               .shares = recorded ? scenario->shares : profile->contexts.shares,
                               .shares_count = recorded ? scenario->shares_count : profile->contexts.shares_count};
@@ -302,13 +296,13 @@ int workspan_compute(const struct profile *profile, struct names *names, const s
     column++;
   if (column == WORKSPAN_COLUMNS)
     return ERR_INPUT;
-  if (!graph->known)
+  if (!workspan->known)
     return 0;
-  result->rows = calloc((size_t)graph->directives_count + 1, sizeof *result->rows);
+  result->rows = calloc((size_t)workspan->directives_count + 1, sizeof *result->rows);
   if (!result->rows)
     return ERR_NOMEM;
   result->span = add_shares(result, scenario ? scenario->factors : NULL);
-  for (; result->count < graph->directives_count; result->count++) {
+  for (; result->count < workspan->directives_count; result->count++) {
     result->rows[result->count].directive = result->count;
     if (fill_row(profile, names, tree, scenario, result->span, &result->rows[result->count]))
       return ERR_NOMEM;

@@ -1,40 +1,42 @@
 /* Work, span and parallelism of the program and of every construct.
  *
- * Context: BATCH.  Pure: the profile is only read; strings are made for the names.  Source: OMP-WHIP's parallelism
- * profile.  work = all that an instance and its descendants do, span = its longest chain, both summed over outermost
- * instances; parallelism = work / span.  A row's critical path is what the construct itself contributes to the
- * program's span; the sum over all rows = the span.
+ * Context: BATCH.  Pure: profile and tree are only read; names_own() keeps new strings.  The caller owns the result.
+ * Source: the parallelism profile of OMP-WHIP.  Work = everything that an instance and its descendants do, span = the
+ * longest chain of it, both summed over outermost instances; parallelism = work / span.  `critical` is what a construct
+ * itself contributes to the program's span.  Invariant: the sum of `critical` over all rows = the program's span.
  *
- * iteration_parallelism: what a loop's parallelism would be if every iteration were a chunk of its own that takes the
- * mean time: work / (instances x work / iterations) = iterations / instances.  An estimate.
+ * iteration_parallelism is an estimate of a loop's parallelism if every iteration were a chunk and took the mean time:
+ * work / (instances x work / iterations) = iterations / instances.
  */
 #ifndef HPCPROF_LITE_ANALYSIS_WORKSPAN_H
 #define HPCPROF_LITE_ANALYSIS_WORKSPAN_H
 
+#include "hpcprof-lite/model/names.h"
+#include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/model/tree.h"
 
-/* Columns of the parallelism view, in their order: what it can be sorted by. */
+/* Columns of the parallelism view, in their order. */
 #define WORKSPAN_COLUMNS 14
 extern const char *const workspan_columns[WORKSPAN_COLUMNS];
 
 struct workspan_row {
-  uint32_t directive; /* number in the graph */
+  uint32_t directive; /* number in the profile */
   const char *kind, *name, *file;
   uint32_t line;
   uint64_t instances, work, span, critical, lock_bound;
   double iteration_parallelism; /* 0: not known */
-  const char *note;             /* what the runtime did not show, "" */
+  const char *note;             /* limits of the figures, or "" */
 };
 
-/* A scenario under which the rows stand: from an online run, factors of the parts of the span; then the span is the one
- * at best, and what rows contribute to it, while their own span stays as measured.  From a recorded graph, the parts of
- * the scenario's span, and the rows' own.  Work stays as measured. */
+/* A scenario (whatif.h) that applies to the rows.  Without a recorded graph, `factors` divide the shares of the
+ * profile's span: the program's span and `critical` are those of the best case, the other rows' spans are as measured.
+ * With a recorded graph, `shares`, `spans` and `lock_bounds` are those of the scenario.  Work is always as measured. */
 struct workspan_scenario {
-  const double *factors;
-  const struct profile_share *shares; /* NULL: from an online run */
+  const double *factors;              /* [share of the profile's span], NULL with a recorded graph */
+  const struct profile_share *shares; /* of the scenario's span; NULL without a recorded graph */
   uint32_t shares_count;
   const uint64_t *spans, *lock_bounds; /* [directive] */
-  double low, high;                    /* of the program's span */
+  double low, high;                    /* bounds of the program's span */
   const char *note;
 };
 
@@ -42,23 +44,26 @@ struct workspan {
   struct workspan_row *rows; /* the program first */
   uint32_t count;
   uint64_t work, span;
-  uint32_t lead; /* element of rows: contributes most to the critical path, PROFILE_NONE if nothing does */
-  const struct profile_share *shares; /* parts of the span: the profile's, or the scenario's */
+  uint32_t lead; /* the row that contributes most to the critical path, PROFILE_NONE if none does */
+  const struct profile_share *shares; /* shares of the span: the profile's, or the scenario's */
   uint32_t shares_count;
-  uint32_t lead_context; /* row of the top-down tree that has most of this, 0 if it is not known */
+  uint32_t lead_context; /* row of the top-down tree that has most of `lead`, 0 if not known */
 };
 
-/* Fills *result with all rows, sorted by that column of the parallelism view, NULL = the critical path; the
- * program always stands first.  tree: the top-down one, finished; its root is the program.  scenario: NULL for none.
- * 0; ERR_INPUT where there is no such column; ERR_NOMEM.  workspan_release() in any case. */
+/* Fills *result with a row for each directive.  sort: a column of the parallelism view, NULL = by critical path; the
+ * program always comes first.  tree: top-down and finished; its root is the program.  scenario: NULL for none.  Returns
+ * 0, ERR_INPUT if there is no such column, or ERR_NOMEM; workspan_release() in every case. */
 int workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree, const char *sort,
                      const struct workspan_scenario *scenario, struct workspan *result);
-/* Finds what contributes most, and where: row_of[context] are rows of a tree of so many.  0, or ERR_NOMEM. */
+
+/* Sets lead and lead_context.  row_of[context] is a row of the top-down tree, which has `rows` rows.  Returns 0 or
+ * ERR_NOMEM. */
 int workspan_lead(const uint32_t *row_of, uint32_t rows, struct workspan *result);
 
+/* Frees the rows. */
 void workspan_release(struct workspan *result);
 
-/* work / span, 0 where there is no span. */
+/* Returns work / span, 0 if the span is 0. */
 double workspan_parallelism(uint64_t work, uint64_t span);
 
 #endif

@@ -10,13 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LOAD_BLOCK = 64 << 10 };
+enum { BLOCK_BYTES = 64 << 10 };
 
-/* Reads one stretch of what stands in memory from `base` on; false where it ends before, or cannot be read (errno, else
- * 0).  Zeros are there already: they take no memory, also where the file system does not tell of its holes. */
-static bool load_data(struct load *load, int fd, size_t base, size_t from, size_t end)
+/* Reads the part of the file that belongs at [from, end) of the bytes, where the file itself begins at `base`.  False
+ * if the file ends before (errno is 0) or cannot be read (errno says why).  Zeros are not copied, because the memory is
+ * zero already: so holes take no memory even if the file system does not report them. */
+static bool load_range(struct load *load, int fd, size_t base, size_t from, size_t end)
 {
-  uint8_t block[LOAD_BLOCK];
+  uint8_t block[BLOCK_BYTES];
   for (load->size = from; load->size < end;) {
     size_t want = end - load->size < sizeof block ? end - load->size : sizeof block;
     ssize_t got = pread(fd, block, want, (off_t)(load->size - base));
@@ -33,7 +34,7 @@ static bool load_data(struct load *load, int fd, size_t base, size_t from, size_
   return true;
 }
 
-/* Reads the file but for its holes. */
+/* Reads the file except for its holes. */
 static void load_all(struct load *load, int fd, const char *path, struct problems *problems)
 {
   size_t base = load->size;
@@ -44,7 +45,7 @@ static void load_all(struct load *load, int fd, const char *path, struct problem
     size_t from = data < 0 ? load->size : base + (size_t)data, to = end < 0 ? load->room : base + (size_t)end;
     if (hole || from > load->room)
       from = to = load->room;
-    if (load_data(load, fd, base, from, to < load->room ? to : load->room))
+    if (load_range(load, fd, base, from, to < load->room ? to : load->room))
       continue;
     if (errno)
       problems_add(problems, "cannot read %s after %zu bytes: %s", path, load->size - base, strerror(errno));
@@ -52,7 +53,7 @@ static void load_all(struct load *load, int fd, const char *path, struct problem
   }
 }
 
-/* Room for so many more bytes, all zero: by calloc(), so that those of holes are never touched. */
+/* Makes room for `more` bytes, all zero.  calloc() does not touch them, so that holes take no memory. */
 static bool make_room(struct load *load, size_t more)
 {
   size_t room = load->size + more;

@@ -1,7 +1,10 @@
-/* Bytes of files, one behind the other, in memory of our own: a mapping would turn a file cut short meanwhile into
- * SIGBUS.
+/* Reads whole files into memory, one behind the other.
  *
- * Context: BATCH.  Holes are not read and take no memory.  What cannot be read is named in problems and reads as zero.
+ * Files are read, not mapped: a mapped file that is truncated meanwhile would raise SIGBUS.
+ *
+ * Context: BATCH.  The caller owns the structure, and load_release() frees its bytes.  The holes of a sparse file are
+ * not read and take no memory.  Where reading a file fails midway, the failure is reported in `problems` and the bytes
+ * end there.
  */
 #ifndef HPCPROF_LITE_INPUT_LOAD_H
 #define HPCPROF_LITE_INPUT_LOAD_H
@@ -11,13 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroed by the caller. */
+/* The caller initialises it to zero. */
 struct load {
   uint8_t *bytes;
-  size_t size, room; /* room: taken for bytes */
+  size_t size, room; /* bytes that are read; bytes that are allocated */
 };
 
-/* Appends what there is of a regular file.  0, ERR_INPUT or ERR_NOMEM; load_release() in any case. */
+/* Appends the contents of a regular file.  Returns 0, ERR_INPUT if it cannot be opened or is not a regular file, or
+ * ERR_NOMEM; the caller calls load_release() in any case. */
 int load_file(struct load *load, const char *path, struct problems *problems);
 void load_release(struct load *load);
 

@@ -1,8 +1,9 @@
 #include "hpcprof-lite/input/log_reader.h"
 
+#include "common/array.h"
 #include "common/format.h"
-#include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/input/read.h"
+#include "hpcprof-lite/model/profile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,83 +12,88 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FIRST_WINDOW = 128, WINDOW = 64 << 10, NOBODY = UINT32_MAX };
-static const uint64_t visits_max = (uint64_t)256 << 20; /* of threads that are held back, in search of one to let go */
+enum { FIRST_WINDOW_BYTES = 128, WINDOW_BYTES = 64 << 10, NO_STREAM = UINT32_MAX };
 
-/* What names stand for. */
-enum named { NAMED_TASK, NAMED_REGION, NAMED_JOIN, NAMED_KINDS };
+/* Visits of waiting streams in one pass; after these no stream waits any more.  Bounds the time for hostile logs. */
+static const uint64_t visits_max = (uint64_t)256 << 20;
+
+/* The objects that records create and name. */
+enum object { OBJECT_TASK, OBJECT_REGION, OBJECT_JOIN, OBJECT_KINDS };
 
 struct chunk {
-  uint32_t owner, first;
+  uint32_t owner, first; /* thread; number of the chunk in the thread's stream */
   size_t offset;
 };
 
 struct stream {
-  uint32_t owner;
-  size_t chunk, chunks_end; /* the next chunk, and the end of the thread's */
-  uint32_t number;          /* that the next chunk must have               */
-  uint8_t *bytes;
-  size_t size, offset;
-  uint64_t time; /* ticks */
-  uint64_t key;  /* when the record happens */
+  uint32_t owner;           /* thread                                              */
+  size_t chunk, chunks_end; /* the next chunk, and the end of the thread's chunks  */
+  uint32_t number;          /* the number that the next chunk must have            */
+  uint8_t *bytes;           /* of the decoded chunk                                */
+  size_t size, offset;      /* of these bytes; of the next record                  */
+  uint64_t time_ticks;      /* the stream's time, after `record`                   */
+  uint64_t begin_ticks;     /* when `record` happens: the key of the heap          */
   struct graphlog_record record;
-  uint64_t made[NAMED_KINDS];
-  bool begun, ended; /* begun: its chunk has told the time */
-  uint32_t held_by, next_held, first_held;
-  enum named needs;
-  uint64_t needs_number;
+  uint64_t created[OBJECT_KINDS]; /* the highest number of the objects that it created   */
+  bool timed, ended;              /* timed: the chunk has set the time                   */
+  uint32_t waits_on;              /* the stream that must create an object, or NO_STREAM */
+  uint32_t first_waiter, next_waiter;
+  enum object awaited; /* that object */
+  uint64_t awaited_number;
 };
 
-struct streams {
+struct log_reader {
   char *path;
   int fd;
   size_t size;
   struct problems *problems;
   struct chunk *chunks;
-  size_t chunks_count, chunks_room, bytes; /* bytes: decoded now */
-  struct stream *streams;                  /* by owner */
+  size_t chunks_count, chunks_room;
+  size_t bytes;           /* of all decoded chunks */
+  struct stream *streams; /* sorted by owner       */
   uint32_t count;
-  uint32_t *heap; /* threads that go on, the earliest first */
-  uint32_t heap_count, held;
-  uint32_t taken; /* whose record was handed out last, NOBODY */
-  uint64_t forced, damaged, visits;
-  uint64_t told; /* damage that was named, in this pass or one before */
-  bool overflow; /* a chunk was left out for want of memory */
+  uint32_t *heap; /* streams that do not wait, the earliest first */
+  uint32_t heap_count, waiting;
+  uint32_t returned;                /* the stream whose record was returned last, or NO_STREAM */
+  uint64_t forced, damaged, visits; /* in this pass                                            */
+  uint64_t damage_reported;         /* damaged streams that are in `problems`                  */
+  bool overflow;                    /* a chunk was left out because memory ran out             */
 };
 
 /* ---- chunks ---- */
 
-static bool read_at(const struct streams *streams, void *into, size_t size, size_t offset)
+static bool read_at(const struct log_reader *reader, void *into, size_t size, size_t offset)
 {
-  uint8_t *at = into;
+  uint8_t *next = into;
   while (size) {
-    ssize_t got = pread(streams->fd, at, size, (off_t)offset);
+    ssize_t got = pread(reader->fd, next, size, (off_t)offset);
     if (got < 0 && errno == EINTR)
       continue;
     if (got <= 0)
       return false;
-    at += got;
+    next += got;
     offset += (size_t)got;
     size -= (size_t)got;
   }
   return true;
 }
 
-/* The next place from which a chunk may start: mostly not far.  Where there are many, little is read again. */
-static size_t next_magic(const struct streams *streams, size_t from)
+/* The next offset at which a chunk may begin.  It is mostly near: the first window is small, so that a file with many
+ * such places is not read over and over. */
+static size_t next_magic(const struct log_reader *reader, size_t from)
 {
   static const uint64_t magic = FORMAT_MAGIC;
-  uint8_t window[WINDOW];
-  for (size_t most = FIRST_WINDOW; from + sizeof magic <= streams->size; most = WINDOW) {
-    size_t take = streams->size - from < most ? streams->size - from : most;
-    if (!read_at(streams, window, take, from))
+  uint8_t window[WINDOW_BYTES];
+  for (size_t most = FIRST_WINDOW_BYTES; from + sizeof magic <= reader->size; most = WINDOW_BYTES) {
+    size_t take = reader->size - from < most ? reader->size - from : most;
+    if (!read_at(reader, window, take, from))
       break;
     const uint8_t *found = memmem(window, take, &magic, sizeof magic);
     if (found)
       return from + (size_t)(found - window);
     from += take - sizeof magic + 1;
   }
-  return streams->size;
+  return reader->size;
 }
 
 static const char *header_fault(const struct format_chunk *head, size_t rest)
@@ -103,18 +109,11 @@ static const char *header_fault(const struct format_chunk *head, size_t rest)
   return NULL;
 }
 
-static int add_chunk(struct streams *streams, const struct format_chunk *head, size_t offset)
+static int add_chunk(struct log_reader *reader, const struct format_chunk *head, size_t offset)
 {
-  if (streams->chunks_count == streams->chunks_room) {
-    size_t room = streams->chunks_room ? streams->chunks_room * 2 : 64;
-    struct chunk *chunks = reallocarray(streams->chunks, room, sizeof *chunks);
-    if (!chunks)
-      return ERR_NOMEM;
-    streams->chunks = chunks;
-    streams->chunks_room = room;
-  }
-  streams->chunks[streams->chunks_count++] =
-      (struct chunk){.owner = head->owner, .first = head->first, .offset = offset};
+  if (!array_reserve(&reader->chunks, &reader->chunks_room, reader->chunks_count + 1, sizeof *reader->chunks))
+    return ERR_NOMEM;
+  reader->chunks[reader->chunks_count++] = (struct chunk){.owner = head->owner, .first = head->first, .offset = offset};
   return 0;
 }
 
@@ -128,227 +127,224 @@ static int by_owner(const void *a, const void *b)
   return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* Lists the chunks by their headers. */
-static int find_chunks(struct streams *streams)
+/* Lists the chunks of the log by their headers, sorted by thread and number. */
+static int find_chunks(struct log_reader *reader)
 {
   size_t offset = 0;
   int status = 0;
-  while (offset < streams->size && !status) {
+  while (offset < reader->size && !status) {
     struct format_chunk head = {0};
-    size_t rest = streams->size - offset;
-    bool whole = rest >= sizeof head && read_at(streams, &head, sizeof head, offset);
+    size_t rest = reader->size - offset;
+    bool whole = rest >= sizeof head && read_at(reader, &head, sizeof head, offset);
     const char *fault = whole ? header_fault(&head, rest - sizeof head) : "the file ends within a chunk's header";
-    if (whole && !head.magic) { /* a thread was about to begin one */
-      offset = next_magic(streams, offset + 1);
+    if (whole && !head.magic) { /* space for a chunk that was never begun */
+      offset = next_magic(reader, offset + 1);
       continue;
     }
     if (fault) {
-      problems_add(streams->problems, "%s: cannot read the chunk at offset %zu: %s: left out", streams->path, offset,
+      problems_add(reader->problems, "%s: cannot read the chunk at offset %zu: %s: left out", reader->path, offset,
                    fault);
-      offset = next_magic(streams, offset + 1);
+      offset = next_magic(reader, offset + 1);
       continue;
     }
     if (head.table == FORMAT_GRAPH_LOG)
-      status = add_chunk(streams, &head, offset);
+      status = add_chunk(reader, &head, offset);
     offset += sizeof head + head.stored_size;
   }
-  if (streams->chunks_count)
-    qsort(streams->chunks, streams->chunks_count, sizeof *streams->chunks, by_owner);
+  if (reader->chunks_count)
+    qsort(reader->chunks, reader->chunks_count, sizeof *reader->chunks, by_owner);
   return status;
 }
 
-static void drop_bytes(struct streams *streams, struct stream *stream)
+/* Frees the decoded chunk. */
+static void drop_bytes(struct log_reader *reader, struct stream *stream)
 {
   free(stream->bytes);
-  streams->bytes -= stream->size;
+  reader->bytes -= stream->size;
   stream->bytes = NULL;
   stream->size = stream->offset = 0;
 }
 
-/* The stream ends here, for a reason that is no orderly end. */
-static void damage(struct streams *streams, struct stream *stream, size_t offset, const char *reason)
+/* Ends a damaged stream, and reports it unless an earlier pass did. */
+static void end_damaged(struct log_reader *reader, struct stream *stream, size_t offset, const char *reason)
 {
-  if (++streams->damaged > streams->told) {
-    streams->told = streams->damaged;
-    problems_add(streams->problems,
-                 "%s: thread %u, chunk %u at offset %zu: %s: of this thread only what is before counts", streams->path,
+  if (++reader->damaged > reader->damage_reported) {
+    reader->damage_reported = reader->damaged;
+    problems_add(reader->problems,
+                 "%s: thread %u, chunk %u at offset %zu: %s: the rest of this thread's log is left out", reader->path,
                  stream->owner, stream->number, offset, reason);
   }
   stream->chunk = stream->chunks_end;
-  drop_bytes(streams, stream);
+  drop_bytes(reader, stream);
 }
 
-/* Decodes a chunk's payload into the stream.  NULL, or what is wrong with it. */
-static const char *decode(struct streams *streams, struct stream *stream, size_t offset, char message[256])
+/* Decodes a chunk's payload into the stream.  NULL, or the fault, which may be part of `message`. */
+static const char *decode(struct log_reader *reader, struct stream *stream, size_t offset, char message[256])
 {
   struct format_chunk head;
   struct format_view view;
-  size_t at = 0, stored = 0;
-  if (read_at(streams, &head, sizeof head, offset))
+  size_t next = 0, stored = 0;
+  if (read_at(reader, &head, sizeof head, offset))
     stored = sizeof head + head.stored_size;
   if (!stored || head.stored_size > LOG_READER_CHUNK_MAX * 2 || head.count > LOG_READER_CHUNK_MAX ||
       head.record_size != 1)
-    return "impossibly large, or not readable any more";
-  if (streams->bytes + head.count > LOG_READER_BYTES_MAX)
-    return "more threads at once than memory is used for";
+    return "too large, or no longer readable";
+  if (reader->bytes + head.count > LOG_READER_BYTES_MAX)
+    return "the logs of all threads need too much memory at once";
   uint8_t *bytes = malloc(stored);
-  streams->overflow = streams->overflow || !bytes;
-  if (!bytes || !read_at(streams, bytes, stored, offset)) {
+  reader->overflow = reader->overflow || !bytes;
+  if (!bytes || !read_at(reader, bytes, stored, offset)) {
     free(bytes);
-    return "not readable any more";
+    return "no longer readable";
   }
-  enum format_error error = format_next(bytes, stored, &at, &view, message, 256);
+  enum format_error error = format_next(bytes, stored, &next, &view, message, 256);
   free(bytes);
-  streams->overflow = streams->overflow || error == FORMAT_NOMEM;
+  reader->overflow = reader->overflow || error == FORMAT_NOMEM;
   if (error) {
     const char *reason = strstr(message, ": ");
     return reason ? reason + 2 : message;
   }
   stream->bytes = view.data;
   stream->size = view.head.count;
-  streams->bytes += stream->size;
+  reader->bytes += stream->size;
   return NULL;
 }
 
-/* The stream's next chunk.  False at its end. */
-static bool next_chunk(struct streams *streams, struct stream *stream)
+/* Moves the stream to its next chunk.  False at its end. */
+static bool next_chunk(struct log_reader *reader, struct stream *stream)
 {
   char message[256];
-  drop_bytes(streams, stream);
-  while (stream->chunk < stream->chunks_end && streams->chunks[stream->chunk].first < stream->number)
-    stream->chunk++; /* the same once more */
+  drop_bytes(reader, stream);
+  while (stream->chunk < stream->chunks_end && reader->chunks[stream->chunk].first < stream->number)
+    stream->chunk++; /* a second copy of a chunk */
   if (stream->chunk == stream->chunks_end)
     return false;
-  const struct chunk *chunk = &streams->chunks[stream->chunk];
-  const char *fault = chunk->first > stream->number ? "missing" : decode(streams, stream, chunk->offset, message);
+  const struct chunk *chunk = &reader->chunks[stream->chunk];
+  const char *fault = chunk->first > stream->number ? "missing" : decode(reader, stream, chunk->offset, message);
   if (fault) {
-    damage(streams, stream, chunk->offset, fault);
+    end_damaged(reader, stream, chunk->offset, fault);
     return false;
   }
   stream->chunk++;
   stream->number++;
-  stream->begun = false;
+  stream->timed = false;
   return true;
 }
 
 /* ---- records ---- */
 
-static uint64_t later(uint64_t time, uint64_t ticks)
-{
-  return time + ticks < time ? UINT64_MAX : time + ticks;
-}
-
-/* The stream's next record that is not about time alone.  False at its end. */
-static bool advance(struct streams *streams, struct stream *stream)
+/* Moves the stream to its next record that tells more than the time or the CPU.  False at its end. */
+static bool advance(struct log_reader *reader, struct stream *stream)
 {
   for (;;) {
     bool damaged;
     if (!graphlog_next(stream->bytes, stream->size, &stream->offset, &stream->record, &damaged)) {
       if (damaged)
-        damage(streams, stream, streams->chunks[stream->chunk - 1].offset, "no record where one should be");
-      if (!next_chunk(streams, stream))
+        end_damaged(reader, stream, reader->chunks[stream->chunk - 1].offset, "invalid record");
+      if (!next_chunk(reader, stream))
         return false;
       continue;
     }
     enum graphlog_op op = stream->record.op;
-    if (!stream->begun && op != GRAPHLOG_TIME) {
-      damage(streams, stream, streams->chunks[stream->chunk - 1].offset, "it does not begin with the time");
+    if (!stream->timed && op != GRAPHLOG_TIME) {
+      end_damaged(reader, stream, reader->chunks[stream->chunk - 1].offset, "it does not begin with a time record");
       continue;
     }
-    stream->begun = true;
+    stream->timed = true;
     if (op == GRAPHLOG_TIME)
-      stream->time = stream->record.operand[0] > stream->time ? stream->record.operand[0] : stream->time;
+      stream->time_ticks =
+          stream->record.operand[0] > stream->time_ticks ? stream->record.operand[0] : stream->time_ticks;
     else if (op == GRAPHLOG_MOVE)
-      stream->time = later(stream->time, stream->record.operand[0]);
+      stream->time_ticks = profile_sum(stream->time_ticks, stream->record.operand[0]);
     else if (op != GRAPHLOG_CPU)
       break;
   }
   bool runs = stream->record.op == GRAPHLOG_RUN || stream->record.op == GRAPHLOG_RUN_OTHER;
-  stream->key = runs ? later(stream->time, stream->record.operand[0]) : stream->time;
+  stream->begin_ticks = runs ? profile_sum(stream->time_ticks, stream->record.operand[0]) : stream->time_ticks;
   if (runs)
-    stream->time = later(stream->key, stream->record.operand[1]);
+    stream->time_ticks = profile_sum(stream->begin_ticks, stream->record.operand[1]);
   return true;
 }
 
-static bool before(const struct streams *streams, uint32_t a, uint32_t b)
+static bool before(const struct log_reader *reader, uint32_t a, uint32_t b)
 {
-  uint64_t x = streams->streams[a].key, y = streams->streams[b].key;
+  uint64_t x = reader->streams[a].begin_ticks, y = reader->streams[b].begin_ticks;
   return x < y || (x == y && a < b);
 }
 
-/* The heap's root may be later than what is below it. */
-static void sift_down(struct streams *streams)
+/* Restores the heap after its root has become later. */
+static void sift_down(struct log_reader *reader)
 {
-  uint32_t *heap = streams->heap, at = 0, moved = heap[0];
+  uint32_t *heap = reader->heap, place = 0, moved = heap[0];
   for (;;) {
-    uint32_t child = 2 * at + 1;
-    if (child >= streams->heap_count)
+    uint32_t child = 2 * place + 1;
+    if (child >= reader->heap_count)
       break;
-    if (child + 1 < streams->heap_count && before(streams, heap[child + 1], heap[child]))
+    if (child + 1 < reader->heap_count && before(reader, heap[child + 1], heap[child]))
       child++;
-    if (!before(streams, heap[child], moved))
+    if (!before(reader, heap[child], moved))
       break;
-    heap[at] = heap[child];
-    at = child;
+    heap[place] = heap[child];
+    place = child;
   }
-  heap[at] = moved;
+  heap[place] = moved;
 }
 
-static void push(struct streams *streams, uint32_t number)
+static void push(struct log_reader *reader, uint32_t number)
 {
-  uint32_t *heap = streams->heap, at = streams->heap_count++;
-  while (at && before(streams, number, heap[(at - 1) / 2])) {
-    heap[at] = heap[(at - 1) / 2];
-    at = (at - 1) / 2;
+  uint32_t *heap = reader->heap, place = reader->heap_count++;
+  while (place && before(reader, number, heap[(place - 1) / 2])) {
+    heap[place] = heap[(place - 1) / 2];
+    place = (place - 1) / 2;
   }
-  heap[at] = number;
+  heap[place] = number;
 }
 
-static void pop(struct streams *streams)
+static void pop(struct log_reader *reader)
 {
-  streams->heap[0] = streams->heap[--streams->heap_count];
-  if (streams->heap_count)
-    sift_down(streams);
+  reader->heap[0] = reader->heap[--reader->heap_count];
+  if (reader->heap_count)
+    sift_down(reader);
 }
 
-/* ---- holding back ---- */
+/* ---- waiting ---- */
 
-static uint32_t find_stream(const struct streams *streams, uint64_t owner)
+static uint32_t find_stream(const struct log_reader *reader, uint64_t owner)
 {
-  uint32_t low = 0, high = streams->count;
+  uint32_t low = 0, high = reader->count;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    if (streams->streams[middle].owner < owner)
+    if (reader->streams[middle].owner < owner)
       low = middle + 1;
     else
       high = middle;
   }
-  return low < streams->count && streams->streams[low].owner == owner ? low : NOBODY;
+  return low < reader->count && reader->streams[low].owner == owner ? low : NO_STREAM;
 }
 
-/* The thread that has yet to make what is named; NOBODY if it has, or never will. */
-static uint32_t maker(const struct streams *streams, const struct stream *stream, enum named kind,
-                      const uint64_t *operands)
+/* The stream that has yet to create the object named by (thread, number); NO_STREAM if it has, or never will. */
+static uint32_t missing_creator(const struct log_reader *reader, const struct stream *stream, enum object kind,
+                                const uint64_t *operands)
 {
   if (operands[0] == stream->owner || !operands[1])
-    return NOBODY;
-  uint32_t number = find_stream(streams, operands[0]);
-  if (number == NOBODY || streams->streams[number].ended || operands[1] <= streams->streams[number].made[kind])
-    return NOBODY;
+    return NO_STREAM;
+  uint32_t number = find_stream(reader, operands[0]);
+  if (number == NO_STREAM || reader->streams[number].ended || operands[1] <= reader->streams[number].created[kind])
+    return NO_STREAM;
   return number;
 }
 
-/* Whom the stream's record must wait for, and for what. */
-static uint32_t waits_for(const struct streams *streams, struct stream *stream)
+/* The stream that the record must wait for, or NO_STREAM; notes the object that it waits for. */
+static uint32_t must_wait_on(const struct log_reader *reader, struct stream *stream)
 {
   const uint64_t *operands = stream->record.operand;
-  uint32_t found = NOBODY;
-  stream->needs = NAMED_TASK;
-  stream->needs_number = operands[1];
+  uint32_t found = NO_STREAM;
+  stream->awaited = OBJECT_TASK;
+  stream->awaited_number = operands[1];
   switch (stream->record.op) {
   case GRAPHLOG_IMPLICIT:
-    stream->needs = NAMED_REGION;
-    return maker(streams, stream, NAMED_REGION, operands);
+    stream->awaited = OBJECT_REGION;
+    return missing_creator(reader, stream, OBJECT_REGION, operands);
   case GRAPHLOG_IMPLICIT_END:
   case GRAPHLOG_TASK:
   case GRAPHLOG_SWITCH:
@@ -356,229 +352,233 @@ static uint32_t waits_for(const struct streams *streams, struct stream *stream)
   case GRAPHLOG_TASK_DROP:
   case GRAPHLOG_WAIT:
   case GRAPHLOG_WAIT_END:
-    return maker(streams, stream, NAMED_TASK, operands);
+    return missing_creator(reader, stream, OBJECT_TASK, operands);
   case GRAPHLOG_OFFER:
   case GRAPHLOG_TAKE:
-    found = maker(streams, stream, NAMED_TASK, operands);
-    if (found != NOBODY)
+    found = missing_creator(reader, stream, OBJECT_TASK, operands);
+    if (found != NO_STREAM)
       return found;
-    stream->needs = NAMED_JOIN;
-    stream->needs_number = operands[3];
-    return maker(streams, stream, NAMED_JOIN, operands + 2);
+    stream->awaited = OBJECT_JOIN;
+    stream->awaited_number = operands[3];
+    return missing_creator(reader, stream, OBJECT_JOIN, operands + 2);
   default:
-    return NOBODY;
+    return NO_STREAM;
   }
 }
 
-static void hold(struct streams *streams, uint32_t number, uint32_t by)
+/* Makes the stream at the heap's root wait for another one. */
+static void suspend(struct log_reader *reader, uint32_t number, uint32_t creator_number)
 {
-  struct stream *stream = &streams->streams[number], *maker = &streams->streams[by];
-  pop(streams);
-  stream->held_by = by;
-  stream->next_held = maker->first_held;
-  maker->first_held = number;
-  streams->held++;
+  struct stream *stream = &reader->streams[number], *creator = &reader->streams[creator_number];
+  pop(reader);
+  stream->waits_on = creator_number;
+  stream->next_waiter = creator->first_waiter;
+  creator->first_waiter = number;
+  reader->waiting++;
 }
 
-/* Lets those go on whom the stream holds back no longer. */
-static void let_go(struct streams *streams, struct stream *maker)
+/* Resumes the streams that need not wait for this one any more. */
+static void resume_waiters(struct log_reader *reader, struct stream *creator)
 {
-  uint32_t *link = &maker->first_held;
-  while (*link != NOBODY) {
-    struct stream *stream = &streams->streams[*link];
-    streams->visits++;
-    if (!maker->ended && stream->needs_number > maker->made[stream->needs]) {
-      link = &stream->next_held;
+  uint32_t *link = &creator->first_waiter;
+  while (*link != NO_STREAM) {
+    struct stream *stream = &reader->streams[*link];
+    reader->visits++;
+    if (!creator->ended && stream->awaited_number > creator->created[stream->awaited]) {
+      link = &stream->next_waiter;
       continue;
     }
     uint32_t number = *link;
-    *link = stream->next_held;
-    stream->held_by = NOBODY;
-    streams->held--;
-    push(streams, number);
+    *link = stream->next_waiter;
+    stream->waits_on = NO_STREAM;
+    reader->waiting--;
+    push(reader, number);
   }
 }
 
-/* All wait: the earliest goes on without what it waits for. */
-static void force(struct streams *streams)
+/* All streams wait: resumes the earliest one without the object that it waits for. */
+static void force_earliest(struct log_reader *reader)
 {
-  uint32_t first = NOBODY;
-  for (uint32_t i = 0; i < streams->count; i++, streams->visits++)
-    if (streams->streams[i].held_by != NOBODY && (first == NOBODY || before(streams, i, first)))
+  uint32_t first = NO_STREAM;
+  for (uint32_t i = 0; i < reader->count; i++, reader->visits++)
+    if (reader->streams[i].waits_on != NO_STREAM && (first == NO_STREAM || before(reader, i, first)))
       first = i;
-  struct stream *stream = &streams->streams[first];
-  uint32_t *link = &streams->streams[stream->held_by].first_held;
+  struct stream *stream = &reader->streams[first];
+  uint32_t *link = &reader->streams[stream->waits_on].first_waiter;
   while (*link != first)
-    link = &streams->streams[*link].next_held;
-  *link = stream->next_held;
-  stream->held_by = NOBODY;
-  stream->needs_number = 0;
-  streams->held--;
-  streams->forced++;
-  push(streams, first);
+    link = &reader->streams[*link].next_waiter;
+  *link = stream->next_waiter;
+  stream->waits_on = NO_STREAM;
+  stream->awaited_number = 0;
+  reader->waiting--;
+  reader->forced++;
+  push(reader, first);
 }
 
-/* Whether the stream's record makes something, which is known from now on. */
-static bool makes(struct stream *stream)
+/* Counts the object that the stream's record creates.  False if it creates none. */
+static bool note_created(struct stream *stream)
 {
   const struct graphlog_record *record = &stream->record;
   bool join = record->op == GRAPHLOG_OFFER && record->operand[2] == stream->owner;
   if (record->op == GRAPHLOG_TASK || record->op == GRAPHLOG_IMPLICIT)
-    stream->made[NAMED_TASK]++;
+    stream->created[OBJECT_TASK]++;
   else if (record->op == GRAPHLOG_REGION)
-    stream->made[NAMED_REGION]++;
-  else if (join && record->operand[3] > stream->made[NAMED_JOIN])
-    stream->made[NAMED_JOIN] = record->operand[3];
+    stream->created[OBJECT_REGION]++;
+  else if (join && record->operand[3] > stream->created[OBJECT_JOIN])
+    stream->created[OBJECT_JOIN] = record->operand[3];
   else
     return false;
   return true;
 }
 
-/* Moves the stream whose record was taken, the heap's root, to its next one. */
-static void go_on(struct streams *streams)
+/* Moves the stream whose record was returned, which is the heap's root, to its next record. */
+static void advance_returned(struct log_reader *reader)
 {
-  struct stream *stream = &streams->streams[streams->taken];
-  bool news = makes(stream);
-  streams->taken = NOBODY;
-  if (advance(streams, stream)) {
-    sift_down(streams);
+  struct stream *stream = &reader->streams[reader->returned];
+  bool resumes = note_created(stream);
+  reader->returned = NO_STREAM;
+  if (advance(reader, stream)) {
+    sift_down(reader);
   } else {
-    stream->ended = news = true;
-    pop(streams);
+    stream->ended = resumes = true;
+    pop(reader);
   }
-  if (news && stream->first_held != NOBODY)
-    let_go(streams, stream);
+  if (resumes && stream->first_waiter != NO_STREAM)
+    resume_waiters(reader, stream);
 }
 
-bool log_reader_next(struct streams *streams, struct log_reader_record *record)
+bool log_reader_next(struct log_reader *reader, struct log_reader_record *record)
 {
-  if (streams->taken != NOBODY)
-    go_on(streams);
+  if (reader->returned != NO_STREAM)
+    advance_returned(reader);
   for (bool forced = false;;) {
-    if (!streams->heap_count) {
-      if (!streams->held)
+    if (!reader->heap_count) {
+      if (!reader->waiting)
         return false;
-      force(streams);
+      force_earliest(reader);
       forced = true;
     }
-    uint32_t number = streams->heap[0];
-    struct stream *stream = &streams->streams[number];
-    uint32_t by = forced || streams->visits > visits_max ? NOBODY : waits_for(streams, stream);
-    if (by != NOBODY) {
-      hold(streams, number, by);
+    uint32_t number = reader->heap[0];
+    struct stream *stream = &reader->streams[number];
+    uint32_t creator = forced || reader->visits > visits_max ? NO_STREAM : must_wait_on(reader, stream);
+    if (creator != NO_STREAM) {
+      suspend(reader, number, creator);
       continue;
     }
     *record = (struct log_reader_record){.record = stream->record, .stream = number, .thread = stream->owner};
-    streams->taken = number;
+    reader->returned = number;
     return true;
   }
 }
 
 /* ---- begin and end ---- */
 
-void log_reader_rewind(struct streams *streams)
+void log_reader_rewind(struct log_reader *reader)
 {
-  size_t at = 0;
-  streams->heap_count = streams->held = 0;
-  streams->taken = NOBODY;
-  streams->forced = streams->damaged = streams->visits = 0;
-  for (uint32_t i = 0; i < streams->count; i++) {
-    struct stream *stream = &streams->streams[i];
-    drop_bytes(streams, stream);
-    *stream = (struct stream){
-        .owner = streams->chunks[at].owner, .chunk = at, .held_by = NOBODY, .first_held = NOBODY, .next_held = NOBODY};
-    while (at < streams->chunks_count && streams->chunks[at].owner == stream->owner)
-      at++;
-    stream->chunks_end = at;
+  size_t chunk = 0;
+  reader->heap_count = reader->waiting = 0;
+  reader->returned = NO_STREAM;
+  reader->forced = reader->damaged = reader->visits = 0;
+  for (uint32_t i = 0; i < reader->count; i++) {
+    struct stream *stream = &reader->streams[i];
+    drop_bytes(reader, stream);
+    *stream = (struct stream){.owner = reader->chunks[chunk].owner,
+                              .chunk = chunk,
+                              .waits_on = NO_STREAM,
+                              .first_waiter = NO_STREAM,
+                              .next_waiter = NO_STREAM};
+    while (chunk < reader->chunks_count && reader->chunks[chunk].owner == stream->owner)
+      chunk++;
+    stream->chunks_end = chunk;
   }
-  for (uint32_t i = 0; i < streams->count; i++) {
-    streams->streams[i].ended = !advance(streams, &streams->streams[i]);
-    if (!streams->streams[i].ended)
-      push(streams, i);
+  for (uint32_t i = 0; i < reader->count; i++) {
+    reader->streams[i].ended = !advance(reader, &reader->streams[i]);
+    if (!reader->streams[i].ended)
+      push(reader, i);
   }
 }
 
-static int init(struct streams *streams)
+/* Allocates the streams, one for each thread that has chunks. */
+static int init_streams(struct log_reader *reader)
 {
-  for (size_t i = 0; i < streams->chunks_count; i++)
-    streams->count += !i || streams->chunks[i].owner != streams->chunks[i - 1].owner;
-  streams->streams = calloc((size_t)streams->count + 1, sizeof *streams->streams);
-  streams->heap = calloc((size_t)streams->count + 1, sizeof *streams->heap);
-  return streams->streams && streams->heap ? 0 : ERR_NOMEM;
+  for (size_t i = 0; i < reader->chunks_count; i++)
+    reader->count += !i || reader->chunks[i].owner != reader->chunks[i - 1].owner;
+  reader->streams = calloc((size_t)reader->count + 1, sizeof *reader->streams);
+  reader->heap = calloc((size_t)reader->count + 1, sizeof *reader->heap);
+  return reader->streams && reader->heap ? 0 : ERR_NOMEM;
 }
 
-int log_reader_open(const char *measurement, struct problems *problems, struct streams **out)
+int log_reader_open(const char *measurement, struct problems *problems, struct log_reader **out)
 {
-  struct streams *streams = calloc(1, sizeof *streams);
+  struct log_reader *reader = calloc(1, sizeof *reader);
   struct stat stat;
   *out = NULL;
-  if (!streams)
+  if (!reader)
     return ERR_NOMEM;
-  *streams = (struct streams){.fd = -1, .problems = problems, .taken = NOBODY};
+  *reader = (struct log_reader){.fd = -1, .problems = problems, .returned = NO_STREAM};
   int status = ERR_NOMEM;
-  if (asprintf(&streams->path, "%.*s%s", (int)read_stem(measurement), measurement, LOG_READER_SUFFIX) < 0) {
-    streams->path = NULL;
+  if (asprintf(&reader->path, "%.*s%s", (int)read_stem(measurement), measurement, LOG_READER_SUFFIX) < 0) {
+    reader->path = NULL;
     goto out;
   }
   status = 0;
-  streams->fd = open(streams->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (streams->fd < 0 && errno == ENOENT)
+  reader->fd = open(reader->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (reader->fd < 0 && errno == ENOENT)
     goto out;
   status = ERR_INPUT;
-  if (streams->fd < 0 || fstat(streams->fd, &stat) || !S_ISREG(stat.st_mode)) {
-    problems_add(problems, "cannot read %s: %s", streams->path,
-                 streams->fd < 0 ? strerror(errno) : "not a regular file");
+  if (reader->fd < 0 || fstat(reader->fd, &stat) || !S_ISREG(stat.st_mode)) {
+    problems_add(problems, "cannot read %s: %s", reader->path, reader->fd < 0 ? strerror(errno) : "not a regular file");
     goto out;
   }
-  streams->size = (size_t)stat.st_size;
-  status = find_chunks(streams);
+  reader->size = (size_t)stat.st_size;
+  status = find_chunks(reader);
   if (!status)
-    status = init(streams);
-  if (!status && !streams->count) {
-    problems_add(problems, "%s: no log of the graph in it can be used", streams->path);
+    status = init_streams(reader);
+  if (!status && !reader->count) {
+    problems_add(problems, "%s: it holds no usable graph log", reader->path);
     status = ERR_INPUT;
   }
   if (!status) {
-    log_reader_rewind(streams);
-    *out = streams;
+    log_reader_rewind(reader);
+    *out = reader;
     return 0;
   }
 out:
-  log_reader_close(streams);
+  log_reader_close(reader);
   return status;
 }
 
-void log_reader_close(struct streams *streams)
+void log_reader_close(struct log_reader *reader)
 {
-  if (!streams)
+  if (!reader)
     return;
-  for (uint32_t i = 0; streams->streams && i < streams->count; i++)
-    free(streams->streams[i].bytes);
-  if (streams->fd >= 0)
-    close(streams->fd);
-  free(streams->path);
-  free(streams->chunks);
-  free(streams->streams);
-  free(streams->heap);
-  free(streams);
+  for (uint32_t i = 0; reader->streams && i < reader->count; i++)
+    free(reader->streams[i].bytes);
+  if (reader->fd >= 0)
+    close(reader->fd);
+  free(reader->path);
+  free(reader->chunks);
+  free(reader->streams);
+  free(reader->heap);
+  free(reader);
 }
 
-uint32_t log_reader_count(const struct streams *streams)
+uint32_t log_reader_count(const struct log_reader *reader)
 {
-  return streams->count;
+  return reader->count;
 }
 
-bool log_reader_overflow(const struct streams *streams)
+bool log_reader_overflow(const struct log_reader *reader)
 {
-  return streams->overflow;
+  return reader->overflow;
 }
 
-uint64_t log_reader_forced(const struct streams *streams)
+uint64_t log_reader_forced(const struct log_reader *reader)
 {
-  return streams->forced;
+  return reader->forced;
 }
 
-uint64_t log_reader_damaged(const struct streams *streams)
+uint64_t log_reader_damaged(const struct log_reader *reader)
 {
-  return streams->damaged;
+  return reader->damaged;
 }

@@ -1,12 +1,14 @@
-/* The log of the graph that belongs to a measurement file: the streams of its threads, merged by time.
+/* Reads the graph log of a measurement file and merges the logs of its threads by time.
  *
- * Context: BATCH.  The log of X.hpcrun is X.graph beside it (doc/format.md).  Chunks are found by their headers, and
- * decoded one at a time for each thread; records come out in the order of time, a fragment at its begin.  A record that
- * names a task, region or join which is not known yet holds its thread back until that has come, as long as it can
- * come: clocks of cores differ a little.
+ * Context: BATCH.  The graph log of X.hpcrun is X.graph in the same directory (doc/format.md).  The log of one thread
+ * is called a stream.  The reader lists the chunks by their headers and decodes one chunk of each stream at a time.  It
+ * returns the records of all streams in order of time; a fragment counts at its begin.  The clocks of cores differ
+ * slightly, so a record may name a task, region or join before the record that creates it is reached.  Its stream then
+ * waits for the creating record, as long as that can still follow.
  *
- * All input is hostile: memory is the index of chunks, a chunk for each thread (at most LOG_READER_BYTES_MAX together)
- * and nothing for records; what is damaged is named in problems, with the part of the stream that is used.
+ * The reader belongs to its caller and to one thread at a time.  Memory: an index of the chunks and one decoded chunk
+ * for each stream; no record is kept.  All input is hostile: damage is reported in `problems`, and a damaged stream is
+ * used up to the damage.
  */
 #ifndef HPCPROF_LITE_INPUT_LOG_READER_H
 #define HPCPROF_LITE_INPUT_LOG_READER_H
@@ -16,33 +18,41 @@
 
 #define LOG_READER_SUFFIX ".graph"
 
-enum { LOG_READER_CHUNK_MAX = 16 << 20, LOG_READER_BYTES_MAX = 1 << 30 };
+enum {
+  LOG_READER_CHUNK_MAX = 16 << 20, /* bytes of one decoded chunk             */
+  LOG_READER_BYTES_MAX = 1 << 30   /* bytes of all decoded chunks at one time */
+};
 
-struct streams;
+struct log_reader;
 
 struct log_reader_record {
   struct graphlog_record record;
-  uint32_t stream, thread; /* stream: a number of the thread's, from 0 without gaps */
+  uint32_t stream; /* number of the stream, from 0 without gaps */
+  uint32_t thread; /* index of the thread in the process        */
 };
 
-/* Opens the log of a measurement file; *out NULL where it has none.  Problems are named here and by passes over the
- * records, each once: the list must live as long.  0, ERR_INPUT where nothing of it can be used, or ERR_NOMEM. */
-int log_reader_open(const char *measurement, struct problems *problems, struct streams **out);
-void log_reader_close(struct streams *streams);
+/* Opens the graph log of a measurement file.  *out is a reader for log_reader_close(), or NULL if there is no log.
+ * Problems are reported here and while records are read, each of them once, so `problems` must outlive the reader.
+ * Returns 0, ERR_INPUT if no part of the log is usable, or ERR_NOMEM. */
+int log_reader_open(const char *measurement, struct problems *problems, struct log_reader **out);
+void log_reader_close(struct log_reader *reader); /* NULL is allowed */
 
-uint32_t log_reader_count(const struct streams *streams);
+/* Returns the number of streams. */
+uint32_t log_reader_count(const struct log_reader *reader);
 
-/* The next record of all, until there is none. */
-bool log_reader_next(struct streams *streams, struct log_reader_record *record);
+/* Fills in the next record of all streams.  Returns false after the last one. */
+bool log_reader_next(struct log_reader *reader, struct log_reader_record *record);
 
-/* From the beginning. */
-void log_reader_rewind(struct streams *streams);
+/* Starts another pass at the first record. */
+void log_reader_rewind(struct log_reader *reader);
 
-/* Whether anything was left out for want of memory: then the records are not those of the log. */
-bool log_reader_overflow(const struct streams *streams);
+/* Returns whether a chunk was left out because memory ran out: the records are then not those of the log. */
+bool log_reader_overflow(const struct log_reader *reader);
 
-/* Threads that had to be let on without what they waited for, and streams that are not complete, in this pass. */
-uint64_t log_reader_forced(const struct streams *streams);
-uint64_t log_reader_damaged(const struct streams *streams);
+/* Returns how often in this pass all streams waited, so that one continued without the object that its record names. */
+uint64_t log_reader_forced(const struct log_reader *reader);
+
+/* Returns the number of streams that were found incomplete in this pass. */
+uint64_t log_reader_damaged(const struct log_reader *reader);
 
 #endif

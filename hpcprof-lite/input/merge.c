@@ -1,10 +1,10 @@
 #include "hpcprof-lite/input/merge.h"
 
-#include "hpcprof-lite/input/span_merge.h"
 #include "hpcprof-lite/input/read.h"
+#include "hpcprof-lite/input/span_merge.h"
 #include "hpcprof-lite/input/stitch.h"
+#include "hpcprof-lite/model/workers.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -14,107 +14,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct path_list {
-  char **paths;
-  uint32_t count, room;
-};
-
-static int list_add(struct path_list *list, const char *directory, const char *name)
-{
-  if (list->count == list->room) {
-    uint32_t room = list->room ? list->room * 2 : 64;
-    char **paths = reallocarray(list->paths, room, sizeof *paths);
-    if (!paths)
-      return ERR_NOMEM;
-    list->paths = paths;
-    list->room = room;
-  }
-  size_t length = strlen(directory);
-  const char *slash = length && directory[length - 1] == '/' ? "" : "/";
-  if (asprintf(&list->paths[list->count], "%s%s%s", directory, slash, name) < 0)
-    return ERR_NOMEM;
-  list->count++;
-  return 0;
-}
-
-static bool is_measurement(const char *name)
-{
-  size_t stem = read_stem(name);
-  return stem && name[stem];
-}
-
-/* Of a process's files, one is read: what it wrote at its end, else its live file, else what ended threads have left.
- * In the order of their names they stand in that order. */
-static void keep_one(struct path_list *list)
-{
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < list->count; i++) {
-    size_t stem = read_stem(list->paths[i]);
-    bool again =
-        kept && read_stem(list->paths[kept - 1]) == stem && !strncmp(list->paths[kept - 1], list->paths[i], stem);
-    if (again)
-      free(list->paths[i]);
-    else
-      list->paths[kept++] = list->paths[i];
-  }
-  list->count = kept;
-}
-
-static int list_directory(const char *directory, struct path_list *list, struct problems *problems)
-{
-  DIR *stream = opendir(directory);
-  if (!stream) {
-    problems_add(problems, "cannot read directory '%s': %s", directory, strerror(errno));
-    return 0;
-  }
-  uint32_t before = list->count;
-  int status = 0;
-  errno = 0;
-  for (struct dirent *entry; !status && (entry = readdir(stream)); errno = 0)
-    if (is_measurement(entry->d_name))
-      status = list_add(list, directory, entry->d_name);
-  if (!status && errno)
-    problems_add(problems, "cannot read all of directory '%s': %s", directory, strerror(errno));
-  if (!status && list->count == before)
-    problems_add(problems, "no measurements in '%s': it holds no file *%s; measure with: hpcrun-lite COMMAND",
-                 directory, READ_SUFFIX);
-  closedir(stream);
-  return status;
-}
-
-static int by_text(const void *a, const void *b)
-{
-  return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-int merge_find(char *const *directories, size_t directories_count, struct problems *problems, char ***paths,
-               uint32_t *count)
-{
-  struct path_list list = {0};
-  int status = 0;
-  for (size_t i = 0; i < directories_count && !status; i++) {
-    bool again = false; /* the same directory named twice is read once */
-    for (size_t j = 0; j < i; j++)
-      again = again || !strcmp(directories[i], directories[j]);
-    if (!again)
-      status = list_directory(directories[i], &list, problems);
-  }
-  if (list.count)
-    qsort(list.paths, list.count, sizeof *list.paths, by_text);
-  keep_one(&list);
-  *paths = list.paths;
-  *count = list.count;
-  return status;
-}
-
+/* What the workers share. */
 struct work {
   const struct merge_part *part;
   struct profile *profile;
   struct contexts *partial; /* one for each worker */
-  atomic_uint next, workers;
-  uint32_t done, files; /* files: of the part */
-  pthread_mutex_t lock; /* done, progress */
-  atomic_bool failed;
+  uint32_t done, files;     /* files of the part: read, all      */
+  pthread_mutex_t lock;     /* guards done and calls of progress */
+  atomic_bool failed;       /* out of memory                     */
 };
 
 static void count_done(struct work *work)
@@ -126,19 +33,19 @@ static void count_done(struct work *work)
   pthread_mutex_unlock(&work->lock);
 }
 
-/* Is there a live file beside one that is whole? */
-static bool left_behind(const char *path)
+/* Whether a live file was left beside a complete one. */
+static bool has_stale_live_file(const char *path)
 {
   size_t stem = read_stem(path);
   char *live;
   if (strcmp(path + stem, READ_SUFFIX) != 0 || asprintf(&live, "%.*s" READ_LIVE_SUFFIX, (int)stem, path) < 0)
     return false;
-  bool there = access(live, F_OK) == 0;
+  bool exists = access(live, F_OK) == 0;
   free(live);
-  return there;
+  return exists;
 }
 
-/* Does the process still run, on this machine?  Then it has its file mapped; or has just removed it, at its end. */
+/* Whether the process still runs on this machine: then it has its file mapped, or has just removed it at its end. */
 static bool still_runs(const char *path, uint32_t pid)
 {
   char name[32], line[512];
@@ -175,82 +82,61 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
     return 0;
   process->usable = true;
   process->running = process->unfinished && still_runs(process->path, process->pid);
-  process->superseded = left_behind(process->path);
+  process->superseded = has_stale_live_file(process->path);
   status = stitch_file(file, process, &profile->catalog, work->part->baseline, contexts, problems);
   read_close(file);
   return status;
 }
 
-static void *merge_worker(void *argument)
+static void merge_job(void *argument, uint32_t job, unsigned worker)
 {
   struct work *work = argument;
-  struct contexts *contexts = &work->partial[atomic_fetch_add(&work->workers, 1)];
-  for (;;) {
-    uint32_t number = atomic_fetch_add(&work->next, work->part->parts);
-    if (number >= work->profile->processes_count || atomic_load(&work->failed))
-      return NULL;
-    if (merge_file(work, number, contexts))
-      atomic_store(&work->failed, true);
-    count_done(work);
-  }
+  if (atomic_load(&work->failed))
+    return;
+  if (merge_file(work, work->part->part + job * work->part->parts, &work->partial[worker]))
+    atomic_store(&work->failed, true);
+  count_done(work);
 }
 
-struct pair {
-  struct contexts *into, *from;
-  int status;
+/* A round of the merge in pairs: tree (2 i + 1) step is merged into tree 2 i step. */
+struct merge_round {
+  struct contexts *partial;
+  unsigned step;
+  atomic_bool failed;
 };
 
-static void *merge_pair(void *argument)
+static void merge_pair(void *argument, uint32_t job, unsigned worker)
 {
-  struct pair *pair = argument;
-  pair->status = contexts_merge(pair->into, pair->from);
-  contexts_release(pair->from);
-  return NULL;
+  struct merge_round *round = argument;
+  struct contexts *into = &round->partial[(size_t)job * round->step * 2], *from = into + round->step;
+  (void)worker;
+  if (contexts_merge(into, from))
+    atomic_store(&round->failed, true);
+  contexts_release(from);
 }
 
-/* Merges the partial trees into the first, pairs at the same time. */
-static int merge_pairs(struct contexts *partial, unsigned count, pthread_t *threads, struct pair *pairs)
+/* Merges the partial trees into the first one; the pairs of a round are merged in parallel. */
+static int merge_pairs(struct contexts *partial, unsigned count)
 {
-  int status = 0;
-  for (unsigned step = 1; step < count && !status; step *= 2) {
-    unsigned started = 0;
-    for (unsigned i = 0; i + step < count; i += step * 2) {
-      pairs[started] = (struct pair){.into = &partial[i], .from = &partial[i + step]};
-      if (pthread_create(&threads[started], NULL, merge_pair, &pairs[started])) {
-        merge_pair(&pairs[started]);
-        status = status ? status : pairs[started].status;
-        continue;
-      }
-      started++;
-    }
-    for (unsigned i = 0; i < started; i++) {
-      pthread_join(threads[i], NULL);
-      status = status ? status : pairs[i].status;
-    }
+  struct merge_round round = {.partial = partial};
+  for (round.step = 1; round.step < count && !atomic_load(&round.failed); round.step *= 2) {
+    uint32_t jobs = (count - round.step - 1) / (round.step * 2) + 1;
+    workers_run(jobs, jobs, merge_pair, &round);
   }
-  return status;
+  return atomic_load(&round.failed) ? ERR_NOMEM : 0;
 }
 
-static int run_workers(struct work *work, unsigned count, pthread_t *threads)
-{
-  unsigned started = 0;
-  while (started + 1 < count && !pthread_create(&threads[started], NULL, merge_worker, work))
-    started++;
-  merge_worker(work);
-  for (unsigned i = 0; i < started; i++)
-    pthread_join(threads[i], NULL);
-  return atomic_load(&work->failed) ? ERR_NOMEM : 0;
-}
-
-/* The order of processes that reports show.  Their problems need no order of their own: they move along. */
-struct slot {
+/* A process with its problems, which are sorted together. */
+struct process_entry {
   struct profile_process process;
   struct problems problems;
 };
 
+/* The order of processes in reports. */
 static int by_start(const void *a, const void *b)
 {
-  const struct profile_process *x = &((const struct slot *)a)->process, *y = &((const struct slot *)b)->process;
+  const struct profile_process *x = &((const struct process_entry *)a)->process,
+                               *y = &((const struct process_entry *)b)->process;
   if (x->usable != y->usable)
     return x->usable ? -1 : 1;
   if (x->start_ns != y->start_ns)
@@ -262,18 +148,18 @@ static int by_start(const void *a, const void *b)
 
 static int sort_processes(struct profile *profile)
 {
-  struct slot *slots = calloc(profile->processes_count + 1, sizeof *slots);
-  if (!slots)
+  struct process_entry *entries = calloc(profile->processes_count + 1, sizeof *entries);
+  if (!entries)
     return ERR_NOMEM;
   for (uint32_t i = 0; i < profile->processes_count; i++)
-    slots[i] = (struct slot){.process = profile->processes[i], .problems = profile->problems[i]};
-  qsort(slots, profile->processes_count, sizeof *slots, by_start);
+    entries[i] = (struct process_entry){.process = profile->processes[i], .problems = profile->problems[i]};
+  qsort(entries, profile->processes_count, sizeof *entries, by_start);
   for (uint32_t i = 0; i < profile->processes_count; i++) {
-    profile->processes[i] = slots[i].process;
-    profile->problems[i] = slots[i].problems;
-    profile->processes_usable += slots[i].process.usable;
+    profile->processes[i] = entries[i].process;
+    profile->problems[i] = entries[i].problems;
+    profile->processes_usable += entries[i].process.usable;
   }
-  free(slots);
+  free(entries);
   return 0;
 }
 
@@ -284,23 +170,21 @@ int merge_part(const struct merge_part *part, struct profile *profile)
   catalog_init(&profile->catalog);
   unsigned workers = part->threads > files ? (files ? files : 1) : part->threads;
   struct contexts *partial = calloc(workers, sizeof *partial);
-  pthread_t *ids = calloc(workers, sizeof *ids);
-  struct pair *pairs = calloc(workers, sizeof *pairs);
   profile->processes = calloc(count + 1, sizeof *profile->processes);
   profile->problems = calloc(count + 1, sizeof *profile->problems);
-  int status = partial && ids && pairs && profile->processes && profile->problems ? 0 : ERR_NOMEM;
+  int status = partial && profile->processes && profile->problems ? 0 : ERR_NOMEM;
   for (unsigned i = 0; i < workers && !status; i++)
     status = contexts_init(&partial[i]);
   if (!status) {
     struct work work = {.part = part, .profile = profile, .partial = partial, .files = files};
     profile->processes_count = count;
-    atomic_store(&work.next, part->part);
     pthread_mutex_init(&work.lock, NULL);
-    status = run_workers(&work, workers, ids);
+    workers_run(workers, files, merge_job, &work);
+    status = atomic_load(&work.failed) ? ERR_NOMEM : 0;
     pthread_mutex_destroy(&work.lock);
   }
   if (!status)
-    status = merge_pairs(partial, workers, ids, pairs);
+    status = merge_pairs(partial, workers);
   if (!status) {
     profile->contexts = partial[0];
     partial[0] = (struct contexts){0};
@@ -308,8 +192,6 @@ int merge_part(const struct merge_part *part, struct profile *profile)
   for (unsigned i = 0; partial && i < workers; i++)
     contexts_release(&partial[i]);
   free(partial);
-  free(ids);
-  free(pairs);
   return status;
 }
 
@@ -326,29 +208,4 @@ int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profi
       .paths = paths, .count = count, .parts = 1, .threads = threads, .baseline = baseline, .progress = progress};
   int status = merge_part(&all, profile);
   return status ? status : merge_finish(profile);
-}
-
-static void release_process(struct profile_process *process)
-{
-  free(process->path);
-  free(process->host);
-  free(process->command);
-  free(process->runtime);
-  free(process->notes);
-  free(process->threads);
-  span_release(&process->graph);
-}
-
-void merge_release(struct profile *profile)
-{
-  for (uint32_t i = 0; i < profile->processes_count; i++) {
-    release_process(&profile->processes[i]);
-    problems_release(&profile->problems[i]);
-  }
-  free(profile->processes);
-  free(profile->problems);
-  free(profile->span_rows);
-  span_release(&profile->graph);
-  contexts_release(&profile->contexts);
-  catalog_release(&profile->catalog);
 }

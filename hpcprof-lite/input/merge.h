@@ -1,57 +1,40 @@
-/* All measurement files of some directories, merged into one profile.
+/* Reads the measurement files of a run and merges them into one profile.
  *
- * Context: BATCH.  Files are dealt to worker threads; each adds whole files to a partial tree of its own, and the
- * partial trees are merged pairwise.  Memory: the merged result once for each worker, plus the files being read. The
- * result does not depend on the number of workers or on the order of the files, but for the numbering of nodes:
- * whatever needs an order takes it from the contexts' identities (tree.c).
+ * Context: BATCH.  Worker threads take whole files and add each to a partial tree of their own; the partial trees are
+ * then merged in pairs.  Memory: one tree of the size of the result for each worker, and the files being read.
+ *
+ * The result does not depend on the number of workers or on the order of the files, except for the numbers of nodes.
+ * Later stages therefore order contexts by what identifies them, never by number.
+ *
+ * The caller owns the profile and calls profile_release() also after a failure.  A file that cannot be used is reported
+ * in the problems of its process; only lack of memory makes merging fail.
  */
 #ifndef HPCPROF_LITE_INPUT_MERGE_H
 #define HPCPROF_LITE_INPUT_MERGE_H
 
-#include "hpcprof-lite/model/catalog.h"
-#include "hpcprof-lite/model/contexts.h"
-#include "hpcprof-lite/model/problems.h"
 #include "hpcprof-lite/model/profile.h"
 
-struct profile {
-  struct catalog catalog;
-  struct contexts contexts;
-  struct profile_process *processes; /* in the order of start, pid, path; unusable ones last */
-  struct problems *problems;         /* of each process */
-  uint32_t processes_count, processes_usable;
-  struct profile_workspan graph; /* of the run, see span_merge.h; its parts of the span are contexts.shares */
-  uint32_t span_process;         /* whose span it is */
-  uint32_t *span_rows;           /* [its directive] the run's */
-  uint32_t span_processes;       /* that have one, in the same unit */
-  uint32_t span_threads;         /* most OpenMP threads of these at once, all together */
-  uint64_t span_elapsed_ns;
-};
-
-/* Names of the measurement files in directories, sorted (free() each and the array).  A directory that cannot be read,
- * or that holds no measurements, is named in problems.  0, or ERR_NOMEM. */
-int merge_find(char *const *directories, size_t directories_count, struct problems *problems, char ***paths,
-               uint32_t *count);
-
-/* Reads and merges the files on that many threads, idleness counted against the baseline; `progress` is called now and
- * then with the number of files done, from one thread at a time, and may be NULL.  0, or ERR_NOMEM.  The caller
- * releases *profile in any case. */
+/* Merges all files on `threads` threads into *profile; idleness is counted against the baseline.  `progress` (may be
+ * NULL) is called with the number of files done, by one thread at a time.  Returns 0 or ERR_NOMEM. */
 int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profile_baseline baseline,
                 void (*progress)(uint32_t done, uint32_t all), struct profile *profile);
 
-/* The same in two steps, the first for one part of the files: every `parts`-th, from `part` on.  Between them
- * processes[] stands in the order of paths, with gaps where other parts' files belong, and parts can be put together.
- */
+/* Which of the files merge_part() reads: every `parts`-th, beginning with number `part`. */
 struct merge_part {
   char *const *paths;
-  uint32_t count, part, parts; /* count: of all paths */
+  uint32_t count; /* of all paths */
+  uint32_t part, parts;
   unsigned threads;
   enum profile_baseline baseline;
-  void (*progress)(uint32_t done, uint32_t all);
+  void (*progress)(uint32_t done, uint32_t all); /* NULL: none; `all`: the files of this part */
 };
 
+/* The first step of merge_files(), for a part of the files.  Initialises *profile; its processes[] has one element for
+ * each path, in that order, and those of other parts are zero, so that the parts can be put together.  Returns 0 or
+ * ERR_NOMEM. */
 int merge_part(const struct merge_part *part, struct profile *profile);
-int merge_finish(struct profile *profile);
 
-void merge_release(struct profile *profile);
+/* The second step, once all parts are together: sorts the processes, merges work and span.  Returns 0 or ERR_NOMEM. */
+int merge_finish(struct profile *profile);
 
 #endif

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/input/read.h"
 
+#include "common/array.h"
 #include "common/format.h"
 #include "hpcprof-lite/input/load.h"
 
@@ -10,15 +11,14 @@
 
 _Static_assert((int)CONTEXT_KINDS == FORMAT_KINDS && (int)CONTEXT_USER_REGION == FORMAT_KIND_USER_REGION, "same kinds");
 _Static_assert((int)CONTEXT_LINK == FORMAT_KIND_LINK && (int)CONTEXT_RUNTIME == FORMAT_KIND_RUNTIME, "same kinds");
-_Static_assert((int)LOSS_MAX == FORMAT_LOST_MAX && (int)LOSS_RATE == FORMAT_LOST_RATE, "same losses");
 _Static_assert((int)DIRECTIVE_KINDS == FORMAT_DIRECTIVE_KINDS, "same directives");
 _Static_assert((int)DIRECTIVE_ORDERED == FORMAT_DIRECTIVE_ORDERED, "same directives");
 _Static_assert((int)COLUMN_EVENT == FORMAT_ROLE_EVENT && (int)COLUMN_IN_USE == FORMAT_ROLE_IN_USE, "same roles");
 _Static_assert((int)MODULE_ANON == FORMAT_MODULE_ANON && (int)THREAD_OPENMP == FORMAT_THREAD_OPENMP, "same flags");
 _Static_assert((int)PROCESS_ONLINE == FORMAT_PROCESS_ONLINE, "same flags");
 
-/* Most records of each table that are believed: far above what the running side can write, and what bounds memory where
- * a damaged file claims more. */
+/* The most records that a table may have: far more than hpcrun-lite writes.  Bounds memory where a damaged file claims
+ * more. */
 static const uint32_t table_max[FORMAT_TABLES] = {
     [FORMAT_PROCESS] = 1,           [FORMAT_STRINGS] = 64u << 20,
     [FORMAT_METRICS] = 64,          [FORMAT_MODULES] = 1u << 20,
@@ -28,14 +28,14 @@ static const uint32_t table_max[FORMAT_TABLES] = {
 };
 static const size_t table_bytes_max = 512u << 20;
 
-/* What a file may unfold to in all: some run's tables may be packed well, or lack a chunk, but none this much. */
-static const size_t unfold_floor = 16u << 20, unfold_factor = 64;
+/* A file may decompress to budget_floor + budget_factor * (its size) bytes: more than any sound file does. */
+static const size_t budget_floor_bytes = 16u << 20, budget_factor = 64;
 
-/* Records of one table, put together from its chunks; what no chunk delivered reads as zero. */
+/* The records of one table, put together from its chunks; records that no chunk holds are zero. */
 struct table {
   uint8_t *data;
   uint32_t count, room;
-  uint32_t lacks_first, lacks_end; /* the first gap */
+  uint32_t gap_first, gap_end; /* the first gap; gap_end 0: none */
 };
 
 /* A chunk of a thread's tree or values that is decoded later. */
@@ -47,15 +47,15 @@ struct chunk_ref {
 struct read_file {
   const char *path; /* the caller's */
   struct load load;
-  uint64_t budget;  /* bytes that may yet be unfolded */
-  bool incomplete;  /* parts of its tables were not kept on the disk, which is among its losses */
-  size_t live_size; /* of the bytes, those of a live file; what follows is what its ended threads have left */
+  uint64_t budget_bytes; /* that may still be decompressed */
+  bool incomplete;       /* see read_incomplete() */
+  size_t live_size;      /* bytes of the live file; the file of its ended threads follows.  0: not a live file */
   struct table process, strings, metrics, modules, regions, threads, directives, contributions;
   struct chunk_ref *refs; /* sorted by owner, table, offset */
   size_t refs_count, refs_room;
 };
 
-/* Grows the table to `count` records, new ones zero. */
+/* Grows the table to `count` records; new ones are zero.  Returns 0 or ERR_NOMEM. */
 static int table_grow(struct table *table, uint32_t count, size_t record_size)
 {
   if (count <= table->count)
@@ -75,14 +75,15 @@ static int table_grow(struct table *table, uint32_t count, size_t record_size)
   return 0;
 }
 
+/* Takes bytes off the budget; false if it does not suffice. */
 static bool spend(struct read_file *file, uint64_t bytes)
 {
-  bool enough = bytes <= file->budget;
-  file->budget -= enough ? bytes : 0;
+  bool enough = bytes <= file->budget_bytes;
+  file->budget_bytes -= enough ? bytes : 0;
   return enough;
 }
 
-/* Whether all records that the chunk would make there are believed. */
+/* Whether a table may have the records of the chunk, beginning with `first`, and the budget suffices for them. */
 static bool plausible(struct read_file *file, const struct table *table, const struct format_chunk *head,
                       uint32_t first, size_t record_size)
 {
@@ -93,17 +94,17 @@ static bool plausible(struct read_file *file, const struct table *table, const s
   return end <= table->count || spend(file, (end - table->count) * (uint64_t)record_size);
 }
 
-/* Tells of the first gap in a table, unless that is among the losses. */
+/* Reports the first gap in a table, unless it is among the losses of the process. */
 static void report_gap(const struct read_file *file, const struct table *table, enum format_table which,
                        struct problems *problems)
 {
-  if (table->lacks_end && !file->incomplete)
+  if (table->gap_end && !file->incomplete)
     problems_add(problems, "%s: section '%s' lacks records %u to %u: what refers to them is incomplete", file->path,
-                 format_table_name(which), table->lacks_first, table->lacks_end - 1);
+                 format_table_name(which), table->gap_first, table->gap_end - 1);
 }
 
-/* Puts a chunk's records at their place, `first`.  A gap is remembered, an impossible place refused.  0, or ERR_NOMEM.
- */
+/* Copies a chunk's records into the table, beginning at `first`.  Notes a gap, and reports an impossible place.
+ * Returns 0 or ERR_NOMEM. */
 static int table_put(struct read_file *file, struct table *table, const struct format_view *view, uint32_t first,
                      size_t record_size, struct problems *problems)
 {
@@ -115,9 +116,9 @@ static int table_put(struct read_file *file, struct table *table, const struct f
                  format_table_name(head->table), first, (unsigned long long)first + head->count);
     return 0;
   }
-  if (first > table->count && !table->lacks_end) {
-    table->lacks_first = table->count;
-    table->lacks_end = first;
+  if (first > table->count && !table->gap_end) {
+    table->gap_first = table->count;
+    table->gap_end = first;
   }
   if (table_grow(table, first + head->count, record_size))
     return ERR_NOMEM;
@@ -131,7 +132,7 @@ bool read_incomplete(const struct read_file *file)
   return file->incomplete;
 }
 
-/* String at that offset, "" where there is none; always ends inside the table. */
+/* The string at that offset, "" if the offset is invalid.  end_strings() ensures that it ends inside the table. */
 static const char *string_at(const struct read_file *file, uint32_t offset)
 {
   return offset < file->strings.count ? (const char *)file->strings.data + offset : "";
@@ -139,14 +140,8 @@ static const char *string_at(const struct read_file *file, uint32_t offset)
 
 static int add_ref(struct read_file *file, const struct format_chunk *head, size_t offset)
 {
-  if (file->refs_count == file->refs_room) {
-    size_t room = file->refs_room ? file->refs_room * 2 : 64;
-    struct chunk_ref *refs = reallocarray(file->refs, room, sizeof *refs);
-    if (!refs)
-      return ERR_NOMEM;
-    file->refs = refs;
-    file->refs_room = room;
-  }
+  if (!array_reserve(&file->refs, &file->refs_room, file->refs_count + 1, sizeof *file->refs))
+    return ERR_NOMEM;
   file->refs[file->refs_count++] = (struct chunk_ref){.owner = head->owner, .table = head->table, .offset = offset};
   return 0;
 }
@@ -161,8 +156,8 @@ static int by_owner(const void *a, const void *b)
   return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* Whether the chunk at offset holds a thread's nodes or values and its size leads to another chunk or to the end: then
- * it need not be decoded now.  In doubt it is, by format_next(). */
+/* Whether the chunk at `offset` need not be decoded now: it holds nodes or values of a thread, and another chunk or the
+ * end of the file follows it.  All other chunks are left to format_next(). */
 static bool skippable(const struct read_file *file, size_t offset, struct format_chunk *head)
 {
   static const uint64_t magic = FORMAT_MAGIC;
@@ -181,7 +176,7 @@ static bool skippable(const struct read_file *file, size_t offset, struct format
          (rest >= sizeof magic && !memcmp(file->load.bytes + file->load.size - rest, &magic, sizeof magic));
 }
 
-/* Whether the chunk at offset unfolds to more than is left to spend; then *next is the offset behind it. */
+/* Whether the chunk at `offset` decompresses to more than the budget allows; *next is then the offset behind it. */
 static bool excessive(struct read_file *file, size_t offset, struct format_chunk *head, size_t *next)
 {
   static const uint64_t magic = FORMAT_MAGIC;
@@ -195,8 +190,8 @@ static bool excessive(struct read_file *file, size_t offset, struct format_chunk
   return !spend(file, (uint64_t)head->count * head->record_size);
 }
 
-/* What a process says of itself at its end, where it did not come to it: the live file has what there is. */
-static bool unfinished_end(const struct read_file *file, const struct format_view *view, size_t offset)
+/* Whether the chunk is in the file of ended threads but describes the whole process, as the live file already does. */
+static bool repeats_live_file(const struct read_file *file, const struct format_view *view, size_t offset)
 {
   uint32_t table = view->head.table;
   return file->process.count && offset >= file->live_size && file->live_size &&
@@ -204,17 +199,17 @@ static bool unfinished_end(const struct read_file *file, const struct format_vie
           table == FORMAT_CONTRIBUTIONS);
 }
 
-/* Between live chunks may be memory that is no table any more, and space that no chunk has taken yet: zeros.  Returns
- * whether there is such at offset, and moves it on. */
-static bool skip_space(const struct read_file *file, size_t *offset)
+/* Moves *offset beyond free space between live chunks: a table that was freed, or zeros where no chunk was begun.
+ * Returns false if there is none at *offset. */
+static bool skip_free_space(const struct read_file *file, size_t *offset)
 {
-  static const uint64_t none = 0, magic = FORMAT_MAGIC;
+  static const uint64_t magic = FORMAT_MAGIC;
   struct format_chunk head;
   if (*offset >= file->live_size || *offset % FORMAT_UNIT || file->live_size - *offset < sizeof head)
     return false;
   memcpy(&head, file->load.bytes + *offset, sizeof head);
   size_t rest = file->live_size - *offset - sizeof head;
-  if (head.magic == none)
+  if (!head.magic)
     *offset += FORMAT_UNIT;
   else if (head.magic == magic && head.version == FORMAT_VERSION && head.table == FORMAT_FREE &&
            head.stored_size <= rest)
@@ -224,17 +219,18 @@ static bool skip_space(const struct read_file *file, size_t *offset)
   return true;
 }
 
-/* The last chunk that was being written as the process was killed. */
+/* Whether the chunk is the last one, which was being written when the process was killed. */
 static bool cut_off(const struct read_file *file, size_t offset, size_t next)
 {
   return file->live_size && offset >= file->live_size && next >= file->load.size;
 }
 
-/* Keeps what a decoded chunk of the process holds.  Threads may stand in chunks of their own, whatever their place. */
+/* Adds a decoded chunk to its table, or notes where it is.  Each thread's record is a chunk of its own with `first` 0,
+ * so it is appended. */
 static int take_chunk(struct read_file *file, const struct format_view *view, size_t offset, struct problems *problems)
 {
   uint32_t first = view->head.first;
-  if (unfinished_end(file, view, offset))
+  if (repeats_live_file(file, view, offset))
     return 0;
   switch (view->head.table) {
   case FORMAT_PROCESS:
@@ -257,30 +253,31 @@ static int take_chunk(struct read_file *file, const struct format_view *view, si
     return table_put(file, &file->directives, view, first, sizeof(struct format_directive), problems);
   case FORMAT_CONTRIBUTIONS:
     return table_put(file, &file->contributions, view, first, sizeof(struct format_contribution), problems);
-  case FORMAT_GRAPH_LOG: /* has files of its own */
+  case FORMAT_GRAPH_LOG: /* belongs into a .graph file */
     return 0;
   default:
     return add_ref(file, &view->head, offset);
   }
 }
 
+/* Reads all chunks of the file: decodes the tables of the process, and lists the chunks of threads. */
 static int scan(struct read_file *file, struct problems *problems)
 {
   size_t offset = 0;
   for (;;) {
     struct format_chunk head;
-    size_t at = offset;
-    if (skip_space(file, &offset))
+    size_t start = offset;
+    if (skip_free_space(file, &offset))
       continue;
-    if (at < file->load.size && excessive(file, at, &head, &offset)) {
-      problems_add(problems, "%s: section '%s' at offset %zu unfolds to more than any run has: left out", file->path,
-                   format_table_name(head.table), at);
+    if (start < file->load.size && excessive(file, start, &head, &offset)) {
+      problems_add(problems, "%s: section '%s' at offset %zu decompresses to more than any run has: left out",
+                   file->path, format_table_name(head.table), start);
       continue;
     }
-    offset = at;
-    if (at < file->load.size && skippable(file, at, &head)) {
+    offset = start;
+    if (start < file->load.size && skippable(file, start, &head)) {
       offset += sizeof head + head.stored_size;
-      if (add_ref(file, &head, at))
+      if (add_ref(file, &head, start))
         return ERR_NOMEM;
       continue;
     }
@@ -291,16 +288,16 @@ static int scan(struct read_file *file, struct problems *problems)
       break;
     if (error == FORMAT_NOMEM)
       return ERR_NOMEM;
-    if (error && cut_off(file, at, offset))
+    if (error && cut_off(file, start, offset))
       break;
     if (error) {
       problems_add(problems, "%s: %s", file->path, message);
-      if (offset <= at)
+      if (offset <= start)
         break;
       continue;
     }
-    size_t where = offset - sizeof head - view.head.stored_size;
-    int status = take_chunk(file, &view, where, problems);
+    size_t found = offset - sizeof head - view.head.stored_size;
+    int status = take_chunk(file, &view, found, problems);
     free(view.data);
     if (status)
       return status;
@@ -310,7 +307,7 @@ static int scan(struct read_file *file, struct problems *problems)
   return 0;
 }
 
-static bool ends_in(const char *path, const char *suffix)
+static bool has_suffix(const char *path, const char *suffix)
 {
   size_t length = strlen(path), end = strlen(suffix);
   return length > end && !strcmp(path + length - end, suffix);
@@ -320,18 +317,18 @@ size_t read_stem(const char *path)
 {
   static const char *const suffixes[] = {READ_SUFFIX, READ_LIVE_SUFFIX, READ_PART_SUFFIX};
   for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-    if (ends_in(path, suffixes[i]))
+    if (has_suffix(path, suffixes[i]))
       return strlen(path) - strlen(suffixes[i]);
   return strlen(path);
 }
 
-/* A file, and behind a live one what its ended threads have left. */
-static int load(struct read_file *file, struct problems *problems)
+/* Loads the file, and behind a live one the file of its ended threads. */
+static int load_files(struct read_file *file, struct problems *problems)
 {
   int status = load_file(&file->load, file->path, problems);
   char *part;
-  file->budget = unfold_floor + unfold_factor * (uint64_t)file->load.size;
-  if (status || !ends_in(file->path, READ_LIVE_SUFFIX))
+  file->budget_bytes = budget_floor_bytes + budget_factor * (uint64_t)file->load.size;
+  if (status || !has_suffix(file->path, READ_LIVE_SUFFIX))
     return status;
   file->live_size = file->load.size;
   if (asprintf(&part, "%.*s" READ_PART_SUFFIX, (int)read_stem(file->path), file->path) < 0)
@@ -339,30 +336,29 @@ static int load(struct read_file *file, struct problems *problems)
   if (access(part, F_OK) == 0)
     status = load_file(&file->load, part, problems);
   free(part);
-  file->budget = unfold_floor + unfold_factor * (uint64_t)file->load.size;
+  file->budget_bytes = budget_floor_bytes + budget_factor * (uint64_t)file->load.size;
   return status == ERR_NOMEM ? status : 0;
 }
 
-static int take_threads(const struct read_file *file, struct profile_process *process, struct problems *problems);
-
-/* What the record says of work and span; the unit tells whether they were computed. */
-static int take_graph(const struct read_file *file, const struct format_process *record, struct profile_workspan *graph)
+/* Copies work and span from the record; without a unit they were not computed. */
+static int take_workspan(const struct read_file *file, const struct format_process *record,
+                         struct profile_workspan *workspan)
 {
   const char *unit = string_at(file, record->work_unit);
-  graph->known = *unit != 0;
-  graph->unit = strdup(unit);
-  graph->is_time = !strcmp(unit, "s");
-  graph->span = record->span;
-  graph->burdened = record->span_burdened;
-  graph->unseen = record->unseen;
-  graph->tick_ns = (double)record->tick_scale / 4294967296.0;
-  graph->cost_fork = record->cost_fork;
-  graph->cost_task = record->cost_task;
-  graph->cost_join = record->cost_join;
-  return graph->unit ? 0 : ERR_NOMEM;
+  workspan->known = *unit != 0;
+  workspan->unit = strdup(unit);
+  workspan->is_time = !strcmp(unit, "s");
+  workspan->span = record->span;
+  workspan->burdened = record->span_burdened;
+  workspan->unseen = record->unseen;
+  workspan->tick_ns = (double)record->tick_scale / 4294967296.0;
+  workspan->cost_fork = record->cost_fork;
+  workspan->cost_task = record->cost_task;
+  workspan->cost_join = record->cost_join;
+  return workspan->unit ? 0 : ERR_NOMEM;
 }
 
-/* What a process would have said of itself at its end, from what its threads say: up to their last samples. */
+/* Computes what a process records at its end from its threads, up to their last samples. */
 static void derive_process(struct profile_process *process)
 {
   uint64_t cpu_ns = 0, regions = 0;
@@ -389,42 +385,6 @@ static void report_gaps(const struct read_file *file, struct problems *problems)
   report_gap(file, &file->regions, FORMAT_REGIONS, problems);
   report_gap(file, &file->directives, FORMAT_DIRECTIVES, problems);
   report_gap(file, &file->contributions, FORMAT_CONTRIBUTIONS, problems);
-}
-
-/* Copies the process record; without one the process is described by what is left. */
-static int take_process(struct read_file *file, struct profile_process *process, struct problems *problems)
-{
-  struct format_process record = {.rank = -1};
-  if (file->process.count)
-    memcpy(&record, file->process.data, sizeof record);
-  else
-    problems_add(problems, "%s: no record of the process: its command, host and times are unknown", file->path);
-  process->pid = record.pid;
-  process->parent_pid = record.parent_pid;
-  process->rank = record.rank;
-  process->flags = record.flags;
-  process->start_ns = record.start_ns;
-  process->wall_ns = record.wall_ns;
-  process->cpu_ns = record.cpu_ns;
-  process->cpus = record.cpus;
-  process->threads_max = record.threads_max;
-  process->threads_registered = record.threads;
-  process->regions = record.regions;
-  memcpy(process->lost, record.lost, sizeof process->lost);
-  file->incomplete = process->unfinished && process->lost[LOSS_UNKEPT];
-  report_gaps(file, problems);
-  process->host = strdup(string_at(file, record.host));
-  process->command = strdup(string_at(file, record.command));
-  process->runtime = strdup(string_at(file, record.runtime));
-  process->notes = strdup(string_at(file, record.notes));
-  if (!process->host || !process->command || !process->runtime || !process->notes)
-    return ERR_NOMEM;
-  if (take_graph(file, &record, &process->graph))
-    return ERR_NOMEM;
-  int status = take_threads(file, process, problems);
-  if (!status && file->live_size)
-    derive_process(process);
-  return status;
 }
 
 static int by_index(const void *a, const void *b)
@@ -458,8 +418,8 @@ static void take_thread(const struct format_thread *record, struct profile_threa
   memcpy(thread->lost, record->lost, sizeof thread->lost);
 }
 
-/* Counts threads that have a tree but no record, and where `threads` is given appends them. */
-static uint32_t unrecorded(const struct read_file *file, struct profile_thread *threads, uint32_t count)
+/* Appends the threads that have a tree but no record to the `count` sorted ones.  Returns their number. */
+static uint32_t append_unrecorded(const struct read_file *file, struct profile_thread *threads, uint32_t count)
 {
   uint32_t added = 0;
   for (size_t i = 0; i < file->refs_count; i++) {
@@ -473,7 +433,7 @@ static uint32_t unrecorded(const struct read_file *file, struct profile_thread *
   return added;
 }
 
-/* Threads in the order of their index, each once: also those of which only the tree was found. */
+/* Fills in the threads, each once, sorted by index, including those of which only the tree was found. */
 static int take_threads(const struct read_file *file, struct profile_process *process, struct problems *problems)
 {
   struct profile_thread *threads = calloc(file->threads.count + file->refs_count + 1, sizeof *threads);
@@ -484,18 +444,19 @@ static int take_threads(const struct read_file *file, struct profile_process *pr
   qsort(threads, file->threads.count, sizeof *threads, by_index);
   uint32_t count = 0;
   for (uint32_t i = 0; i < file->threads.count; i++) {
-    if (count && threads[count - 1].index == threads[i].index && file->live_size) { /* it has just been packed */
+    bool repeated = count && threads[count - 1].index == threads[i].index;
+    if (repeated && file->live_size) { /* it ended just before the kill, so it is in both files */
       if (threads[i].wall_ns > threads[count - 1].wall_ns)
         threads[count - 1] = threads[i];
       continue;
     }
-    if (count && threads[count - 1].index == threads[i].index) {
+    if (repeated) {
       problems_add(problems, "%s: thread %u is recorded twice: one record is left out", file->path, threads[i].index);
       continue;
     }
     threads[count++] = threads[i];
   }
-  uint32_t extra = unrecorded(file, threads, count);
+  uint32_t extra = append_unrecorded(file, threads, count);
   if (extra && !file->incomplete)
     problems_add(problems, "%s: %u threads have contexts but no record: their own times are unknown", file->path,
                  extra);
@@ -505,7 +466,43 @@ static int take_threads(const struct read_file *file, struct profile_process *pr
   return 0;
 }
 
-/* The strings' end is forced to be one, so that every offset inside names a terminated string. */
+/* Fills in the process from its record, if it has one, and from its threads. */
+static int take_process(struct read_file *file, struct profile_process *process, struct problems *problems)
+{
+  struct format_process record = {.rank = -1};
+  if (file->process.count)
+    memcpy(&record, file->process.data, sizeof record);
+  else
+    problems_add(problems, "%s: no record of the process: its command, host and times are unknown", file->path);
+  process->pid = record.pid;
+  process->parent_pid = record.parent_pid;
+  process->rank = record.rank;
+  process->flags = record.flags;
+  process->start_ns = record.start_ns;
+  process->wall_ns = record.wall_ns;
+  process->cpu_ns = record.cpu_ns;
+  process->cpus = record.cpus;
+  process->threads_max = record.threads_max;
+  process->threads_registered = record.threads;
+  process->regions = record.regions;
+  memcpy(process->lost, record.lost, sizeof process->lost);
+  file->incomplete = process->unfinished && process->lost[LOSS_UNKEPT];
+  report_gaps(file, problems);
+  process->host = strdup(string_at(file, record.host));
+  process->command = strdup(string_at(file, record.command));
+  process->runtime = strdup(string_at(file, record.runtime));
+  process->notes = strdup(string_at(file, record.notes));
+  if (!process->host || !process->command || !process->runtime || !process->notes)
+    return ERR_NOMEM;
+  if (take_workspan(file, &record, &process->workspan))
+    return ERR_NOMEM;
+  int status = take_threads(file, process, problems);
+  if (!status && file->live_size)
+    derive_process(process);
+  return status;
+}
+
+/* Terminates the last string, so that every offset inside the table names a terminated string. */
 static int end_strings(struct read_file *file)
 {
   if (file->strings.count && file->strings.data[file->strings.count - 1]) {
@@ -515,7 +512,7 @@ static int end_strings(struct read_file *file)
   return 0;
 }
 
-/* Loads the file and finds its tables. */
+/* Loads the file and finds its tables.  *out is for read_close() also after a failure. */
 static int open_tables(const char *path, struct problems *problems, struct read_file **out)
 {
   struct read_file *file = calloc(1, sizeof *file);
@@ -523,8 +520,8 @@ static int open_tables(const char *path, struct problems *problems, struct read_
   if (!file)
     return ERR_NOMEM;
   file->path = path;
-  int status = load(file, problems);
-  bool live = ends_in(path, READ_LIVE_SUFFIX);
+  int status = load_files(file, problems);
+  bool live = has_suffix(path, READ_LIVE_SUFFIX);
   if (!status && !file->load.size && !live) {
     problems_add(problems, "%s: empty: the program was killed before anything was written, or the disk was full", path);
     status = ERR_INPUT;
@@ -532,7 +529,7 @@ static int open_tables(const char *path, struct problems *problems, struct read_
   if (!status)
     status = scan(file, problems);
   if (!status && !file->process.count && !file->refs_count && !file->threads.count) {
-    if (!live) /* else it was killed as it started */
+    if (!live) /* a live one is empty if the process was killed as it started */
       problems_add(problems, "%s: nothing in it can be used", path);
     status = ERR_INPUT;
   }
@@ -595,7 +592,7 @@ struct read_column read_column(const struct read_file *file, uint32_t column)
       [COLUMN_LOCKWAIT] = "lockwait", [COLUMN_PER_BUSY] = "per busy", [COLUMN_IN_USE] = "in use"};
   const struct format_metric *metric = (const struct format_metric *)file->metrics.data + column;
   struct read_column found = {.role = metric->role, .period = metric->period};
-  if (found.role < COLUMN_STORED && fixed[found.role]) { /* their meaning is fixed, also where the strings are lost */
+  if (found.role < COLUMN_STORED && fixed[found.role]) { /* a fixed meaning, which does not need the strings */
     found.name = fixed[found.role];
     found.unit = found.role == COLUMN_SAMPLES ? "" : "ns";
     return found;
@@ -672,7 +669,7 @@ struct read_contribution read_contribution(const struct read_file *file, uint32_
       .directive = record->directive, .thread = record->thread, .node = record->node, .amount = record->amount};
 }
 
-/* Puts together one table of one thread. */
+/* Decodes one table of one thread.  Returns 0 or ERR_NOMEM; the caller frees table->data in both cases. */
 static int read_table(struct read_file *file, uint32_t thread, uint32_t which, size_t record_size,
                       struct problems *problems, struct table *table)
 {
@@ -746,14 +743,4 @@ int read_values(struct read_file *file, uint32_t thread, struct problems *proble
   *values = (uint64_t *)table.data;
   *count = table.count;
   return 0;
-}
-
-const char *read_loss_name(enum profile_loss loss)
-{
-  return format_loss_name(loss);
-}
-
-const char *read_loss_remedy(enum profile_loss loss)
-{
-  return format_loss_remedy(loss);
 }

@@ -1,8 +1,12 @@
-/* One measurement file: checked, and decoded as far as needed.  read.c is the only file that knows the format.
+/* Reads one measurement file: checks it, and decodes what is needed.
  *
- * Context: BATCH.  A file belongs to the thread that opened it.  The tables of the process are decoded at once; the
- * trees and values of threads only on demand, one at a time, so that memory does not grow with the number of threads.
- * All input is hostile: sizes and strings are checked here; the indices inside nodes (parents, links) by stitch.c.
+ * Context: BATCH.  An open file belongs to its caller and to one thread at a time; strings and build ids that it
+ * returns live until read_close().  The tables of the process are decoded when the file is opened.  The trees and
+ * values of threads are decoded on demand, one at a time, so that memory does not grow with the number of threads.
+ *
+ * All input is hostile.  Sizes and strings are checked here, the indices inside nodes (parents, links) by stitch.c.
+ * Whatever is damaged is left out and reported in `problems`.  Measurement files are decoded only here; log_reader.c
+ * decodes graph logs.
  */
 #ifndef HPCPROF_LITE_INPUT_READ_H
 #define HPCPROF_LITE_INPUT_READ_H
@@ -11,14 +15,15 @@
 #include "hpcprof-lite/model/profile.h"
 
 #define READ_SUFFIX ".hpcrun"
-#define READ_LIVE_SUFFIX ".live" /* of a process that did not end orderly, with what its ended threads have left: */
-#define READ_PART_SUFFIX ".part"
+#define READ_LIVE_SUFFIX ".live" /* of a process that runs, or did not end in order */
+#define READ_PART_SUFFIX ".part" /* the threads of such a process that have ended   */
 
+/* See struct format_node. */
 struct read_node {
   uint32_t parent;
-  uint32_t what : 24, kind : 8; /* kind: enum context_kind, CONTEXT_FREE where it is none that we know */
+  uint32_t what : 24, kind : 8; /* kind: enum context_kind, CONTEXT_FREE if it is unknown */
   uint32_t offset;
-  uint32_t value;
+  uint32_t value; /* index of the value record, 0 = none */
 };
 
 struct read_module {
@@ -33,47 +38,48 @@ struct read_column {
   uint64_t period;
 };
 
-/* Creation context of a parallel region: known only if `linked`. */
+/* The context that created a parallel region: known only if `linked`. */
 struct read_region {
   bool linked;
-  uint32_t owner, link_node;
+  uint32_t owner, link_node; /* thread index, node of its tree */
 };
 
-/* A construct; module: the file's number, 0 if not known. */
+/* A construct.  Amounts are in the unit of the process. */
 struct read_directive {
-  uint32_t kind, module, flags;
+  uint32_t kind, module, flags; /* module: the file's number, 0 if unknown */
   const char *name;
   uint64_t offset, instances, work, span, iterations, lock_bound;
 };
 
-/* A part of the process's span; thread 0: no context. */
+/* What a construct contributes to the span of the process, in one context. */
 struct read_contribution {
-  uint32_t directive, thread, node;
+  uint32_t directive, thread, node; /* thread 0: without a context */
   uint64_t amount;
 };
 
 struct read_file;
 
-/* Length of a path without the suffix of a measurement; of all of it where it has none. */
+/* Returns the length of a path without the suffix of a measurement file, or of the whole path if it has none. */
 size_t read_stem(const char *path);
 
-/* Reads the file and its process tables into *out and *process; whatever is unsound is left out and named in problems.
- * Strings of *process belong to the caller (profile_process), all else to the file.  0, ERR_INPUT if there is nothing
- * of use, or ERR_NOMEM. */
+/* Opens the file into *out and fills in *process, whose `unfinished` the caller has set.  `path` must live as long as
+ * the file.  The strings and threads of *process belong to the caller also after a failure, all else to the file.
+ * Returns 0, ERR_INPUT if no part of the file is usable, or ERR_NOMEM. */
 int read_open(const char *path, struct problems *problems, struct profile_process *process, struct read_file **out);
-/* The same for a file whose process is known already: only what threads' trees need.  0, ERR_INPUT or ERR_NOMEM. */
-int read_open_again(const char *path, struct problems *problems, struct read_file **out);
-void read_close(struct read_file *file);
 
-/* The process was killed, and could not keep all of its tables on the disk: that parts are missing is no damage, but
- * among its losses. */
+/* Opens a file whose process has been read before.  Returns the same. */
+int read_open_again(const char *path, struct problems *problems, struct read_file **out);
+void read_close(struct read_file *file); /* NULL is allowed */
+
+/* Returns whether the process was killed before all of its tables were on the disk.  Records that are missing for that
+ * reason are counted among its losses and not reported as damage. */
 bool read_incomplete(const struct read_file *file);
 
 uint32_t read_columns_count(const struct read_file *file);
 struct read_column read_column(const struct read_file *file, uint32_t column);
 uint32_t read_modules_count(const struct read_file *file);
 struct read_module read_module(const struct read_file *file, uint32_t module);
-const char *read_string(const struct read_file *file, uint32_t offset); /* "" where there is none */
+const char *read_string(const struct read_file *file, uint32_t offset); /* "" if the offset is invalid */
 uint32_t read_regions_count(const struct read_file *file);
 struct read_region read_region(const struct read_file *file, uint32_t region);
 
@@ -82,15 +88,13 @@ struct read_directive read_directive(const struct read_file *file, uint32_t dire
 uint32_t read_contributions_count(const struct read_file *file);
 struct read_contribution read_contribution(const struct read_file *file, uint32_t contribution);
 
-/* Decodes the tree of a thread into *nodes (free()), *count 0 where the file has none.  0, or ERR_NOMEM. */
+/* Decodes the tree of the thread with that index into *nodes, which the caller frees; *count is 0 if the file has none.
+ * Returns 0 or ERR_NOMEM. */
 int read_nodes(struct read_file *file, uint32_t thread, struct problems *problems, struct read_node **nodes,
                uint32_t *count);
 
-/* Decodes a thread's values: *count records of read_columns_count() columns (free()).  0, or ERR_NOMEM. */
+/* Decodes the values of the thread with that index: *count records of read_columns_count() numbers, which the caller
+ * frees.  Returns 0 or ERR_NOMEM. */
 int read_values(struct read_file *file, uint32_t thread, struct problems *problems, uint64_t **values, uint32_t *count);
-
-/* Name of a loss counter, and what to do about it; NULL past the last one in use. */
-const char *read_loss_name(enum profile_loss loss);
-const char *read_loss_remedy(enum profile_loss loss);
 
 #endif

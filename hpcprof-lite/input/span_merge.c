@@ -3,32 +3,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-void span_release(struct profile_workspan *graph)
+/* Whether the process counts towards the work and span of the run, which are in `unit`. */
+static bool has_unit(const struct profile_process *process, const char *unit)
 {
-  for (uint32_t i = 0; graph->directives && i < graph->directives_count; i++)
-    free(graph->directives[i].name);
-  free(graph->directives);
-  free(graph->unit);
-  *graph = (struct profile_workspan){0};
+  return process->usable && process->workspan.known && !strcmp(process->workspan.unit, unit);
 }
 
-/* Whether a process's graph belongs to the run's, whose unit is that. */
-static bool counts(const struct profile_process *process, const char *unit)
-{
-  return process->usable && process->graph.known && !strcmp(process->graph.unit, unit);
-}
-
-/* The process with the largest span; time goes before counts.  PROFILE_NONE if none has one. */
-static uint32_t longest(const struct profile *profile)
+/* The process with the largest span, PROFILE_NONE if none has one.  A span in time precedes one in another unit. */
+static uint32_t find_leader(const struct profile *profile)
 {
   uint32_t best = PROFILE_NONE;
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
-    if (!process->usable || !process->graph.known)
+    if (!process->usable || !process->workspan.known)
       continue;
-    const struct profile_workspan *graph = &process->graph;
-    const struct profile_workspan *most = best == PROFILE_NONE ? NULL : &profile->processes[best].graph;
-    if (!most || graph->is_time > most->is_time || (graph->is_time == most->is_time && graph->span > most->span))
+    const struct profile_workspan *workspan = &process->workspan;
+    const struct profile_workspan *most = best == PROFILE_NONE ? NULL : &profile->processes[best].workspan;
+    if (!most || workspan->is_time > most->is_time ||
+        (workspan->is_time == most->is_time && workspan->span > most->span))
       best = i;
   }
   return best;
@@ -36,20 +28,21 @@ static uint32_t longest(const struct profile *profile)
 
 void span_leaders(const struct profile *profile, bool *leads)
 {
-  uint32_t best = longest(profile);
+  uint32_t best = find_leader(profile);
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
-    const struct profile_workspan *graph = &process->graph;
-    if (process->usable && graph->known && process->number < profile->processes_count)
-      leads[process->number] = graph->is_time == profile->processes[best].graph.is_time &&
-                               graph->span == profile->processes[best].graph.span;
+    const struct profile_workspan *workspan = &process->workspan;
+    if (process->usable && workspan->known && process->number < profile->processes_count)
+      leads[process->number] = workspan->is_time == profile->processes[best].workspan.is_time &&
+                               workspan->span == profile->processes[best].workspan.span;
   }
 }
 
+/* A directive of a process, for sorting. */
 struct key {
   const struct profile_directive *directive;
-  const uint32_t *rank;
-  uint32_t process, number;
+  const uint32_t *rank;     /* of modules */
+  uint32_t process, number; /* where it is: the process, the number there */
 };
 
 static uint32_t module_rank(const struct key *key)
@@ -57,7 +50,7 @@ static uint32_t module_rank(const struct key *key)
   return key->directive->module == PROFILE_NONE ? PROFILE_NONE : key->rank[key->directive->module];
 }
 
-/* The canonical order of directives: the program, then kind, module, offset, name. */
+/* Orders directives by what identifies them: kind (the program first), module, offset, name. */
 static int by_identity(const struct key *x, const struct key *y)
 {
   const struct profile_directive *a = x->directive, *b = y->directive;
@@ -83,19 +76,20 @@ static int by_key(const void *a, const void *b)
 
 static void add(uint64_t *sum, uint64_t amount)
 {
-  *sum = contexts_sum(*sum, amount);
+  *sum = profile_sum(*sum, amount);
 }
 
-static int add_directive(struct profile_workspan *graph, const struct profile_directive *from, bool same)
+/* Adds a directive to the last one of workspan, if it is the same, or appends it. */
+static int add_directive(struct profile_workspan *workspan, const struct profile_directive *from, bool same)
 {
   if (!same) {
     char *name = strdup(from->name);
     if (!name)
       return ERR_NOMEM;
-    graph->directives[graph->directives_count++] =
+    workspan->directives[workspan->directives_count++] =
         (struct profile_directive){.kind = from->kind, .module = from->module, .offset = from->offset, .name = name};
   }
-  struct profile_directive *into = &graph->directives[graph->directives_count - 1];
+  struct profile_directive *into = &workspan->directives[workspan->directives_count - 1];
   into->flags |= from->flags;
   add(&into->instances, from->instances);
   add(&into->work, from->work);
@@ -105,40 +99,41 @@ static int add_directive(struct profile_workspan *graph, const struct profile_di
   return 0;
 }
 
-/* All directives of the processes that count, in canonical order (free()). */
+/* Lists the directives of all processes with that unit, sorted.  The caller frees the array; NULL without memory. */
 static struct key *sort_directives(const struct profile *profile, const char *unit, const uint32_t *rank, size_t *count)
 {
   *count = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++)
-    *count += counts(&profile->processes[i], unit) ? profile->processes[i].graph.directives_count : 0;
+    *count += has_unit(&profile->processes[i], unit) ? profile->processes[i].workspan.directives_count : 0;
   struct key *keys = calloc(*count + 1, sizeof *keys);
-  size_t at = 0;
+  size_t filled = 0;
   for (uint32_t i = 0; keys && i < profile->processes_count; i++)
-    for (uint32_t j = 0; counts(&profile->processes[i], unit) && j < profile->processes[i].graph.directives_count; j++)
-      keys[at++] = (struct key){&profile->processes[i].graph.directives[j], rank, i, j};
+    for (uint32_t j = 0; has_unit(&profile->processes[i], unit) && j < profile->processes[i].workspan.directives_count;
+         j++)
+      keys[filled++] = (struct key){&profile->processes[i].workspan.directives[j], rank, i, j};
   if (keys)
     qsort(keys, *count, sizeof *keys, by_key);
   return keys;
 }
 
-/* Merges the directives; profile->span_rows says which the chosen process's are. */
+/* Merges the directives; profile->span_rows maps those of the chosen process to the merged ones. */
 static int merge_directives(struct profile *profile)
 {
-  struct profile_workspan *graph = &profile->graph;
+  struct profile_workspan *workspan = &profile->workspan;
   uint32_t *rank = calloc(profile->catalog.modules_count + 1, sizeof *rank);
-  uint32_t *map = calloc((size_t)profile->processes[profile->span_process].graph.directives_count + 1, sizeof *map);
+  uint32_t *map = calloc((size_t)profile->processes[profile->span_process].workspan.directives_count + 1, sizeof *map);
   profile->span_rows = map;
   int status = rank && map ? catalog_module_rank(&profile->catalog, rank) : ERR_NOMEM;
   size_t count = 0;
-  struct key *keys = status ? NULL : sort_directives(profile, graph->unit, rank, &count);
-  graph->directives = keys ? calloc(count + 1, sizeof *graph->directives) : NULL;
-  if (!graph->directives)
+  struct key *keys = status ? NULL : sort_directives(profile, workspan->unit, rank, &count);
+  workspan->directives = keys ? calloc(count + 1, sizeof *workspan->directives) : NULL;
+  if (!workspan->directives)
     status = ERR_NOMEM;
   for (size_t i = 0; i < count && !status; i++) {
     bool same = i && !by_identity(&keys[i - 1], &keys[i]);
-    status = add_directive(graph, keys[i].directive, same);
+    status = add_directive(workspan, keys[i].directive, same);
     if (keys[i].process == profile->span_process)
-      map[keys[i].number] = graph->directives_count - 1;
+      map[keys[i].number] = workspan->directives_count - 1;
   }
   free(keys);
   free(rank);
@@ -155,20 +150,8 @@ static int by_context(const void *a, const void *b)
   return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Those without a context last of their directive. */
-static int by_place(const void *a, const void *b)
-{
-  const struct profile_share *x = a, *y = b;
-  bool x_none = x->context == PROFILE_NONE, y_none = y->context == PROFILE_NONE;
-  if (x->directive != y->directive)
-    return x->directive < y->directive ? -1 : 1;
-  if (x_none != y_none)
-    return x_none ? 1 : -1;
-  return (x->place > y->place) - (x->place < y->place);
-}
-
-/* Keeps the chosen process's parts, each directive and context once.  Numbers of contexts depend on how the files were
- * dealt to threads: the order is that of the file. */
+/* Keeps the shares of the chosen process, each directive and context once.  The shares of a directive are sorted by
+ * context, whose numbers vary from one reading to the next; span_spread() sorts by place in the file. */
 static void keep_shares(struct contexts *contexts, uint32_t owner, const uint32_t *map)
 {
   struct profile_share *shares = contexts->shares;
@@ -190,47 +173,59 @@ static void keep_shares(struct contexts *contexts, uint32_t owner, const uint32_
     else
       shares[count++] = shares[i];
   }
-  if (count)
-    qsort(shares, count, sizeof *shares, by_place);
   contexts->shares_count = count;
 }
 
-/* Spreads an amount over parts in proportion to theirs: each sum up to a part is rounded, so that the total is exact.
- * False where the parts are too small for a proportion. */
-static bool spread(struct profile_share *shares, uint32_t count, uint64_t amount)
+/* Distributes an amount over shares in proportion to them.  The sum up to each share is rounded, so that the total is
+ * exact.  False if all shares are 0. */
+static bool distribute(struct profile_share *shares, uint32_t count, uint64_t amount)
 {
-  uint64_t all = 0, before = 0, given = 0;
+  uint64_t total = 0, sum = 0, given = 0;
   for (uint32_t i = 0; i < count; i++)
-    all += shares[i].amount;
-  if (!all)
+    total += shares[i].amount;
+  if (!total)
     return false;
   for (uint32_t i = 0; i < count; i++) {
-    before += shares[i].amount;
-    uint64_t due = (uint64_t)((__uint128_t)amount * before / all);
+    sum += shares[i].amount;
+    uint64_t due = (uint64_t)((__uint128_t)amount * sum / total);
     shares[i].amount += due - given;
     given = due;
   }
   return true;
 }
 
+/* By directive and place in the file, shares without a context last. */
+static int by_place(const void *a, const void *b)
+{
+  const struct profile_share *x = a, *y = b;
+  bool x_none = x->context == PROFILE_NONE, y_none = y->context == PROFILE_NONE;
+  if (x->directive != y->directive)
+    return x->directive < y->directive ? -1 : 1;
+  if (x_none != y_none)
+    return x_none ? 1 : -1;
+  return (x->place > y->place) - (x->place < y->place);
+}
+
 void span_spread(struct profile_share *shares, uint32_t *count)
 {
   uint32_t kept = 0, first = 0;
+  if (*count)
+    qsort(shares, *count, sizeof *shares, by_place);
   for (uint32_t i = 0; i < *count; i++) {
     if (i && shares[i].directive != shares[i - 1].directive)
       first = kept;
     struct profile_share share = shares[i];
-    if (share.context != PROFILE_NONE || !spread(&shares[first], kept - first, share.amount))
+    if (share.context != PROFILE_NONE || !distribute(&shares[first], kept - first, share.amount))
       shares[kept++] = share;
   }
   *count = kept;
 }
 
-/* The column of the critical path. */
+/* Adds the shares to their contexts as the column of the critical path. */
 static int enter_shares(struct profile *profile)
 {
   struct profile_column column = {
-      .name = "critical path", .unit = profile->graph.is_time ? "ns" : "", .role = COLUMN_CRITICAL};
+      .name = "critical path", .unit = profile->workspan.is_time ? "ns" : "", .role = COLUMN_CRITICAL};
   struct contexts *contexts = &profile->contexts;
   uint32_t number;
   int status = catalog_column(&profile->catalog, &column, &number);
@@ -242,30 +237,30 @@ static int enter_shares(struct profile *profile)
 
 int span_merge(struct profile *profile)
 {
-  struct profile_workspan *graph = &profile->graph;
+  struct profile_workspan *workspan = &profile->workspan;
   uint64_t begin = UINT64_MAX, end = 0;
-  profile->span_process = longest(profile);
+  profile->span_process = find_leader(profile);
   if (profile->span_process == PROFILE_NONE)
     return 0;
   const struct profile_process *chosen = &profile->processes[profile->span_process];
-  *graph = (struct profile_workspan){.known = true,
-                                     .unit = strdup(chosen->graph.unit),
-                                     .is_time = chosen->graph.is_time,
-                                     .span = chosen->graph.span,
-                                     .burdened = chosen->graph.burdened};
-  if (!graph->unit)
+  *workspan = (struct profile_workspan){.known = true,
+                                        .unit = strdup(chosen->workspan.unit),
+                                        .is_time = chosen->workspan.is_time,
+                                        .span = chosen->workspan.span,
+                                        .burdened = chosen->workspan.burdened};
+  if (!workspan->unit)
     return ERR_NOMEM;
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
-    if (!counts(process, graph->unit))
+    if (!has_unit(process, workspan->unit))
       continue;
-    uint64_t stop = contexts_sum(process->start_ns, process->wall_ns);
+    uint64_t stop = profile_sum(process->start_ns, process->wall_ns);
     begin = process->start_ns < begin ? process->start_ns : begin;
     end = stop > end ? stop : end;
     profile->span_processes++;
     profile->span_threads += process->threads_max > UINT32_MAX - profile->span_threads ? 0 : process->threads_max;
-    graph->unseen |= process->graph.unseen;
-    add(&graph->work, process->graph.work);
+    workspan->unseen |= process->workspan.unseen;
+    add(&workspan->work, process->workspan.work);
   }
   profile->span_elapsed_ns = end - begin;
   int status = merge_directives(profile);
@@ -275,25 +270,4 @@ int span_merge(struct profile *profile)
     status = enter_shares(profile);
   }
   return status;
-}
-
-const char *directive_name(enum directive_kind kind)
-{
-  static const char *const names[DIRECTIVE_KINDS] = {[DIRECTIVE_PROGRAM] = "program",
-                                                     [DIRECTIVE_PARALLEL] = "parallel",
-                                                     [DIRECTIVE_FOR] = "for",
-                                                     [DIRECTIVE_SECTIONS] = "sections",
-                                                     [DIRECTIVE_SINGLE] = "single",
-                                                     [DIRECTIVE_MASKED] = "masked",
-                                                     [DIRECTIVE_TASK] = "task",
-                                                     [DIRECTIVE_TASKLOOP] = "taskloop",
-                                                     [DIRECTIVE_TASKGROUP] = "taskgroup",
-                                                     [DIRECTIVE_TASKWAIT] = "taskwait",
-                                                     [DIRECTIVE_BARRIER] = "barrier",
-                                                     [DIRECTIVE_CRITICAL] = "critical",
-                                                     [DIRECTIVE_LOCK] = "lock",
-                                                     [DIRECTIVE_ORDERED] = "ordered",
-                                                     [DIRECTIVE_TEAMS] = "teams",
-                                                     [DIRECTIVE_USER_REGION] = "user-region"};
-  return names[kind];
 }

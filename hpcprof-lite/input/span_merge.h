@@ -1,33 +1,31 @@
-/* Work, span and critical path of the run, out of those of its processes.
+/* Work, span and critical path of the run, computed from those of its processes.
  *
- * Context: BATCH.  Processes run at the same time: their work adds up, and the span of the run is that of the process
- * with the largest one; its parts are the run's.  Constructs are the same by kind, module, offset and name, and
- * their figures add up.  Processes that count in another unit are left out.
+ * Context: BATCH.  Processes run at the same time: their work adds up, and the span of the run is the largest span of a
+ * process, whose shares of the span become those of the run.  Directives of equal kind, module, offset and name are the
+ * same in all processes, and their figures add up.  Processes whose work is in another unit are left out.
  *
- * A part without a context (a fragment in which no sample fell) takes its directive's mix: it is spread over the
- * contexts of the directive's other parts in proportion to them; where there are none it stays without.  Invariant:
- * the sum of all parts = the span.
+ * A share without a context stands for fragments in which no sample fell.  It is distributed over the other shares of
+ * its directive, in proportion to them; without others it stays as it is.  Invariant: sum of all shares = span.
+ *
+ * All memory belongs to the profile.  Only lack of memory makes merging fail.
  */
 #ifndef HPCPROF_LITE_INPUT_SPAN_MERGE_H
 #define HPCPROF_LITE_INPUT_SPAN_MERGE_H
 
-#include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/model/profile.h"
 
-/* Fills profile->graph, replaces contexts.shares by the run's parts (each directive and context once, by directive),
- * and enters them into the contexts as a column of role COLUMN_CRITICAL.  0, or ERR_NOMEM. */
+/* Fills in profile->workspan and the profile's span_* fields.  Replaces contexts.shares by the shares of the run: each
+ * directive and context once, sorted by directive.  Adds them to the contexts as a column of role COLUMN_CRITICAL.
+ * Returns 0 or ERR_NOMEM. */
 int span_merge(struct profile *profile);
 
-/* Fills leads[number of a process]: whether its span is the largest, or as large; the parts of others' are not asked
- * for any more, whatever other processes there are. */
+/* Sets leads[number of a process] to whether no process of the profile has a larger span; elements of processes without
+ * a span are left as they are.  Shares of the other processes can be dropped: however many processes are added, the
+ * span of the run is never theirs. */
 void span_leaders(const struct profile *profile, bool *leads);
 
-/* Spreads parts of the span without a context over the others of their directive, in proportion.  Parts stand by
- * directive, those without a context last; fewer are left. */
+/* Sorts shares by directive and distributes those without a context as described above; *count becomes the number of
+ * shares that are left. */
 void span_spread(struct profile_share *shares, uint32_t *count);
-
-void span_release(struct profile_workspan *graph);
-
-/* "parallel", "for", … */
-const char *directive_name(enum directive_kind kind);
 
 #endif

@@ -1,19 +1,21 @@
 #include "hpcprof-lite/input/stitch.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* Entries of a thread's map from its nodes to merged ones: UNSEEN, VISITING while what it depends on is resolved,
- * ABSENT where there is no node, or the merged number + MAPPED. */
+/* Entries of a thread's map from its nodes to merged ones: UNSEEN, VISITING while the node that this one depends on is
+ * resolved, ABSENT where there is no node, or the merged number + MAPPED. */
 enum { MAP_UNSEEN = 0, MAP_VISITING = 1, MAP_ABSENT = 2, MAPPED = 3 };
 
-/* Most nodes of one process: far more than its threads can have written; bounds the maps where a file is hostile. */
+/* The most nodes of one process: far more than its threads can write.  Bounds the maps of a hostile file. */
 static const size_t process_nodes_max = 128u << 20;
 
 enum fault { FAULT_PARENT, FAULT_CYCLE, FAULT_LINK, FAULT_REGION, FAULT_MODULE, FAULT_VALUE, FAULT_ROOT, FAULT_COUNT };
 
 static const struct {
-  const char *what, *fate;
+  const char *what, *treatment;
 } fault_text[FAULT_COUNT] = {
     [FAULT_PARENT] = {"context without a valid parent", "kept as partial"},
     [FAULT_CYCLE] = {"context whose callers form a circle", "kept as partial"},
@@ -21,7 +23,7 @@ static const struct {
     [FAULT_REGION] = {"context in a parallel region that does not exist", "kept as partial"},
     [FAULT_MODULE] = {"frame in a module that does not exist", "kept as unknown"},
     [FAULT_VALUE] = {"context whose values do not exist", "left out"},
-    [FAULT_ROOT] = {"tree that does not begin with its root", "read all the same"},
+    [FAULT_ROOT] = {"tree that does not begin with its root", "read anyway"},
 };
 
 struct stitch_thread {
@@ -30,6 +32,7 @@ struct stitch_thread {
   uint32_t count;
 };
 
+/* A node of a thread's tree. */
 struct place {
   uint32_t thread, node; /* thread: position in process->threads */
 };
@@ -42,13 +45,13 @@ struct stitch {
   struct problems *problems;
   struct stitch_thread *threads;
   uint32_t *modules;         /* the file's number → the catalog's */
-  uint32_t *columns, *roles; /* [the file's column] the catalog's, PROFILE_NONE if it is not kept; what it holds */
+  uint32_t *columns, *roles; /* [the file's column] the catalog's, PROFILE_NONE if it is not kept; its role */
   enum profile_baseline baseline;
-  bool finds;            /* contexts that are there already */
-  struct problems known; /* then: by the first reading      */
-  uint32_t last;         /* merged context that was found last */
-  uint32_t idleness;     /* the catalog's column, PROFILE_NONE if the file has nothing to make it of */
-  uint32_t unknown;      /* module of frames whose module is unknown */
+  bool only_find;          /* contexts are only looked up                                         */
+  struct problems ignored; /* problems while contexts are looked up: the first reading named them */
+  uint32_t last;           /* the merged context that was found last                              */
+  uint32_t idleness;       /* the catalog's column, PROFILE_NONE if the file lacks its sums       */
+  uint32_t unknown;        /* module of frames whose module is invalid, PROFILE_NONE if not used  */
   struct place *stack;
   size_t stack_count, stack_room;
   size_t nodes_total;
@@ -68,17 +71,18 @@ static void report_faults(struct stitch *stitch, uint32_t thread)
     if (stitch->faults[i] && (i == FAULT_CYCLE || !read_incomplete(stitch->file)))
       problems_add(stitch->problems, "%s: thread %u: %s, %llu time%s (first: node %u): %s", stitch->process->path,
                    thread, fault_text[i].what, (unsigned long long)stitch->faults[i], stitch->faults[i] == 1 ? "" : "s",
-                   stitch->fault_first[i], fault_text[i].fate);
+                   stitch->fault_first[i], fault_text[i].treatment);
     stitch->faults[i] = 0;
   }
 }
 
-/* Whether a column only serves to make idleness. */
+/* Whether a column only serves to compute idleness. */
 static bool serves_idleness(uint32_t role)
 {
   return role == COLUMN_PER_BUSY || role == COLUMN_IN_USE;
 }
 
+/* Adds a column to the catalog; one too many is reported and gets number PROFILE_NONE.  Returns 0 or ERR_NOMEM. */
 static int intern_column(struct stitch *stitch, const struct profile_column *wanted, uint32_t *number)
 {
   int status = catalog_column(stitch->catalog, wanted, number);
@@ -88,6 +92,7 @@ static int intern_column(struct stitch *stitch, const struct profile_column *wan
   return status == ERR_NOMEM ? status : 0;
 }
 
+/* Adds the file's columns to the catalog, and idleness if the file has the sums for it. */
 static int intern_columns(struct stitch *stitch)
 {
   uint32_t needed = stitch->baseline == BASELINE_SHARED ? COLUMN_IN_USE : COLUMN_PER_BUSY;
@@ -107,7 +112,7 @@ static int intern_columns(struct stitch *stitch)
   return found ? intern_column(stitch, &idleness, &stitch->idleness) : 0;
 }
 
-/* Interns the file's modules and columns. */
+/* Adds the file's modules and columns to the catalog. */
 static int intern_tables(struct stitch *stitch)
 {
   uint32_t modules = read_modules_count(stitch->file);
@@ -127,7 +132,7 @@ static int intern_tables(struct stitch *stitch)
   return intern_columns(stitch);
 }
 
-/* Position of the thread with that index, PROFILE_NONE if there is none. */
+/* The position of the thread with that index, PROFILE_NONE if the process has no such thread. */
 static uint32_t thread_position(const struct stitch *stitch, uint32_t index)
 {
   const struct profile_thread *threads = stitch->process->threads;
@@ -142,7 +147,7 @@ static uint32_t thread_position(const struct stitch *stitch, uint32_t index)
   return low < stitch->process->threads_count && threads[low].index == index ? low : PROFILE_NONE;
 }
 
-/* Makes a thread's map available, and its nodes until it is stitched: after that the map says all. */
+/* Loads a thread's nodes and creates its map, unless it has a map: a stitched thread needs no nodes any more. */
 static int load_thread(struct stitch *stitch, uint32_t position)
 {
   struct stitch_thread *thread = &stitch->threads[position];
@@ -176,19 +181,13 @@ static void unload_thread(struct stitch_thread *thread)
 
 static int push(struct stitch *stitch, uint32_t thread, uint32_t node)
 {
-  if (stitch->stack_count == stitch->stack_room) {
-    size_t room = stitch->stack_room ? stitch->stack_room * 2 : 256;
-    struct place *stack = reallocarray(stitch->stack, room, sizeof *stack);
-    if (!stack)
-      return ERR_NOMEM;
-    stitch->stack = stack;
-    stitch->stack_room = room;
-  }
+  if (!array_reserve(&stitch->stack, &stitch->stack_room, stitch->stack_count + 1, sizeof *stitch->stack))
+    return ERR_NOMEM;
   stitch->stack[stitch->stack_count++] = (struct place){.thread = thread, .node = node};
   return 0;
 }
 
-/* Where the node that a link names stands.  False with a fault counted if there is no such node. */
+/* Fills in the node that a link names.  False if it does not exist, or with *status set. */
 static bool link_target(struct stitch *stitch, uint32_t index, uint32_t node, struct place *target, int *status)
 {
   target->thread = thread_position(stitch, index);
@@ -200,15 +199,15 @@ static bool link_target(struct stitch *stitch, uint32_t index, uint32_t node, st
   return !*status && node < thread->count && thread->map[node] != MAP_ABSENT;
 }
 
-/* The node on which a node's place depends: its parent, or what it links to.  False if it is none or unsound: the node
- * then stands below PARTIAL. */
-static bool depends_on(struct stitch *stitch, struct place place, struct place *on, int *status)
+/* Fills in the node that must be resolved before this one: its parent, or the node that it links to.  False if it has
+ * none or an invalid one, so that the node goes below PARTIAL, or with *status set. */
+static bool find_dependency(struct stitch *stitch, struct place place, struct place *dependency, int *status)
 {
   const struct stitch_thread *thread = &stitch->threads[place.thread];
   struct read_node node = thread->nodes[place.node];
-  *on = (struct place){.thread = place.thread, .node = node.parent};
+  *dependency = (struct place){.thread = place.thread, .node = node.parent};
   if (node.kind == CONTEXT_LINK) {
-    bool found = link_target(stitch, node.what, node.offset, on, status);
+    bool found = link_target(stitch, node.what, node.offset, dependency, status);
     if (!found)
       fault(stitch, FAULT_LINK, place.node);
     return found;
@@ -221,7 +220,7 @@ static bool depends_on(struct stitch *stitch, struct place place, struct place *
     struct read_region region = read_region(stitch->file, node.offset);
     if (!region.linked)
       return false;
-    bool found = link_target(stitch, region.owner, region.link_node, on, status);
+    bool found = link_target(stitch, region.owner, region.link_node, dependency, status);
     if (!found)
       fault(stitch, FAULT_LINK, place.node);
     return found;
@@ -232,18 +231,18 @@ static bool depends_on(struct stitch *stitch, struct place place, struct place *
   return false;
 }
 
-/* Threads that ran the same code met its contexts in much the same order: the context that was made after the last one
- * is tried first, which spares most searches.  Where contexts are only looked for, one that is not there counts as the
- * root. */
+/* Finds or adds a context.  Threads that run the same code meet its contexts in much the same order: the context that
+ * was added after the last one is tried first, which saves most searches.  If contexts are only looked up, one that
+ * does not exist counts as the root. */
 static uint32_t add_context(struct stitch *stitch, uint32_t parent, enum context_kind kind, uint32_t module,
                             uint32_t offset)
 {
   uint32_t found = stitch->last + 1;
   if (!contexts_is(stitch->contexts, found, parent, kind, module, offset))
-    found = stitch->finds ? contexts_find(stitch->contexts, parent, kind, module, offset)
-                          : contexts_add(stitch->contexts, parent, kind, module, offset);
+    found = stitch->only_find ? contexts_find(stitch->contexts, parent, kind, module, offset)
+                              : contexts_add(stitch->contexts, parent, kind, module, offset);
   if (found == PROFILE_NONE)
-    return stitch->finds ? 0 : found;
+    return stitch->only_find ? 0 : found;
   stitch->last = found;
   return found;
 }
@@ -253,7 +252,7 @@ static uint32_t partial_node(struct stitch *stitch)
   return add_context(stitch, 0, CONTEXT_PARTIAL, 0, 0);
 }
 
-/* The merged module of a frame. */
+/* The catalog's module of a frame, PROFILE_NONE without memory. */
 static uint32_t frame_module(struct stitch *stitch, const struct read_node *node, uint32_t number)
 {
   if (node->what < read_modules_count(stitch->file))
@@ -264,7 +263,7 @@ static uint32_t frame_module(struct stitch *stitch, const struct read_node *node
   return stitch->unknown;
 }
 
-/* The merged node of a node whose dependency stands at `above`. */
+/* The merged node of a node whose parent or link is merged into `above`; PROFILE_NONE without memory. */
 static uint32_t merged_node(struct stitch *stitch, const struct read_node *node, uint32_t number, uint32_t above)
 {
   switch (node->kind) {
@@ -287,7 +286,7 @@ static uint32_t merged_node(struct stitch *stitch, const struct read_node *node,
   }
 }
 
-/* Resolves the node on top of the stack, or pushes what it depends on. */
+/* Resolves the node on top of the stack, or pushes the one that it depends on. */
 static int resolve_top(struct stitch *stitch)
 {
   struct place place = stitch->stack[stitch->stack_count - 1];
@@ -295,15 +294,15 @@ static int resolve_top(struct stitch *stitch)
   struct read_node node = thread->nodes[place.node];
   uint32_t above = 0;
   if (node.kind != CONTEXT_ROOT) {
-    struct place on;
+    struct place dependency;
     int status = 0;
-    bool sound = depends_on(stitch, place, &on, &status);
+    bool sound = find_dependency(stitch, place, &dependency, &status);
     if (status)
       return status;
-    uint32_t state = sound ? stitch->threads[on.thread].map[on.node] : MAP_VISITING;
+    uint32_t state = sound ? stitch->threads[dependency.thread].map[dependency.node] : MAP_VISITING;
     if (state == MAP_UNSEEN) {
       thread->map[place.node] = MAP_VISITING;
-      return push(stitch, on.thread, on.node);
+      return push(stitch, dependency.thread, dependency.node);
     }
     if (sound && state == MAP_VISITING)
       fault(stitch, FAULT_CYCLE, place.node);
@@ -319,7 +318,7 @@ static int resolve_top(struct stitch *stitch)
   return 0;
 }
 
-/* Finds the merged node of one node and of all that it depends on. */
+/* Finds the merged node of one node and of all nodes that it depends on. */
 static int resolve(struct stitch *stitch, uint32_t thread, uint32_t node)
 {
   if (stitch->threads[thread].map[node] >= MAPPED)
@@ -330,18 +329,18 @@ static int resolve(struct stitch *stitch, uint32_t thread, uint32_t node)
   return status;
 }
 
-/* The sums of one node of one thread that idleness is made of. */
-struct blame {
+/* The sums of one node of one thread from which idleness is computed: P, per_busy and in_use of stitch.h. */
+struct idleness_sums {
   uint64_t own_ns, per_busy_ns, in_use_ns;
 };
 
 static void add(uint64_t *sum, uint64_t amount)
 {
-  *sum = contexts_sum(*sum, amount);
+  *sum = profile_sum(*sum, amount);
 }
 
-/* Adds one cell to the sums of its thread and node. */
-static void add_to_sums(struct profile_thread *thread, struct blame *blame, uint32_t role, uint64_t amount)
+/* Adds one value to the sums of its thread and node. */
+static void add_to_sums(struct profile_thread *thread, struct idleness_sums *sums, uint32_t role, uint64_t amount)
 {
   if (role == COLUMN_WORK)
     add(&thread->work_ns, amount);
@@ -350,50 +349,51 @@ static void add_to_sums(struct profile_thread *thread, struct blame *blame, uint
   else if (role == COLUMN_LOCKWAIT)
     add(&thread->caused_lock_ns, amount);
   if (role == COLUMN_WORK || role == COLUMN_OVERHEAD || role == COLUMN_LOCKWAIT)
-    add(&blame->own_ns, amount);
+    add(&sums->own_ns, amount);
   else if (role == COLUMN_PER_BUSY)
-    add(&blame->per_busy_ns, amount);
+    add(&sums->per_busy_ns, amount);
   else if (role == COLUMN_IN_USE)
-    add(&blame->in_use_ns, amount);
+    add(&sums->in_use_ns, amount);
 }
 
-/* Idleness of others that a node of the thread is to blame for.  Of a thread that no OpenMP runtime has known the sums
- * mean nothing: it is in neither the busy nor the idle ones. */
-static uint64_t idleness(const struct stitch *stitch, const struct profile_thread *thread, const struct blame *blame)
+/* The idleness of other threads that is charged to a node of this thread.  0 for a thread that no OpenMP runtime knows:
+ * it counts neither as busy nor as idle, so its sums mean nothing. */
+static uint64_t idleness(const struct stitch *stitch, const struct profile_thread *thread,
+                         const struct idleness_sums *sums)
 {
   const struct profile_process *process = stitch->process;
   if (!(process->flags & PROCESS_OMPT) || !(thread->flags & THREAD_OPENMP))
     return 0;
-  uint64_t all_ns = blame->in_use_ns, most = process->threads_max;
+  uint64_t all_ns = sums->in_use_ns, baseline = process->threads_max;
   if (stitch->baseline == BASELINE_CORE)
-    most = process->cpus;
-  if (stitch->baseline != BASELINE_SHARED && __builtin_mul_overflow(blame->per_busy_ns, most, &all_ns))
+    baseline = process->cpus;
+  if (stitch->baseline != BASELINE_SHARED && __builtin_mul_overflow(sums->per_busy_ns, baseline, &all_ns))
     all_ns = UINT64_MAX;
-  return all_ns > blame->own_ns ? all_ns - blame->own_ns : 0;
+  return all_ns > sums->own_ns ? all_ns - sums->own_ns : 0;
 }
 
-/* Adds one value record to a merged node, and what is made of it. */
+/* Adds one value record to a merged node, with the idleness computed from it. */
 static int add_record(struct stitch *stitch, struct profile_thread *thread, uint32_t merged, const uint64_t *cells,
                       uint32_t columns)
 {
-  struct blame blame = {0};
+  struct idleness_sums sums = {0};
   int status = 0;
   for (uint32_t i = 0; i < columns && !status; i++) {
     uint32_t role = stitch->roles[i];
     if (!serves_idleness(role) && stitch->columns[i] == PROFILE_NONE)
       continue;
-    add_to_sums(thread, &blame, role, cells[i]);
+    add_to_sums(thread, &sums, role, cells[i]);
     if (stitch->columns[i] != PROFILE_NONE)
       status = contexts_value(stitch->contexts, merged, stitch->columns[i], cells[i]);
   }
   if (status || stitch->idleness == PROFILE_NONE)
     return status;
-  uint64_t amount = idleness(stitch, thread, &blame);
+  uint64_t amount = idleness(stitch, thread, &sums);
   add(&thread->caused_idle_ns, amount);
   return contexts_value(stitch->contexts, merged, stitch->idleness, amount);
 }
 
-/* Adds a thread's values to its contexts' merged nodes. */
+/* Adds a thread's values to the merged nodes of its contexts. */
 static int add_values(struct stitch *stitch, uint32_t position)
 {
   struct stitch_thread *thread = &stitch->threads[position];
@@ -436,110 +436,111 @@ static int stitch_thread(struct stitch *stitch, uint32_t position)
   return status;
 }
 
-/* Counts of what is unsound in the graph's tables; reported once for the process. */
-struct graph_faults {
+/* Invalid records in the tables of directives and contributions; reported once for the process. */
+struct workspan_faults {
   uint64_t kinds, directives, contexts, excess;
 };
 
-/* Copies the file's directives.  Records that are unsound keep their place, as constructs of the program. */
-static int take_directives(struct stitch *stitch, struct graph_faults *faults)
+/* Copies the file's directives.  An invalid record keeps its number and counts as the program. */
+static int take_directives(struct stitch *stitch, struct workspan_faults *faults)
 {
-  struct profile_workspan *graph = &stitch->process->graph;
+  struct profile_workspan *workspan = &stitch->process->workspan;
   uint32_t count = read_directives_count(stitch->file);
-  graph->directives = calloc((size_t)count + 1, sizeof *graph->directives);
-  if (!graph->directives)
+  workspan->directives = calloc((size_t)count + 1, sizeof *workspan->directives);
+  if (!workspan->directives)
     return ERR_NOMEM;
-  graph->directives_count = count ? count : 1;
-  for (uint32_t i = 0; i < graph->directives_count; i++) {
+  workspan->directives_count = count ? count : 1;
+  for (uint32_t i = 0; i < workspan->directives_count; i++) {
     struct read_directive from = {.name = ""};
     if (i)
       from = read_directive(stitch->file, i);
-    bool sound = i && from.kind > DIRECTIVE_PROGRAM && from.kind < DIRECTIVE_KINDS;
+    bool valid = i && from.kind > DIRECTIVE_PROGRAM && from.kind < DIRECTIVE_KINDS;
     bool placed = from.module && from.module < read_modules_count(stitch->file);
-    faults->kinds += i && (!sound || (from.module && !placed));
-    graph->directives[i] = (struct profile_directive){.kind = sound ? from.kind : DIRECTIVE_PROGRAM,
-                                                      .module = placed ? stitch->modules[from.module] : PROFILE_NONE,
-                                                      .offset = from.offset,
-                                                      .name = strdup(sound ? from.name : ""),
-                                                      .flags = from.flags,
-                                                      .instances = from.instances,
-                                                      .work = from.work,
-                                                      .span = from.span,
-                                                      .iterations = from.iterations,
-                                                      .lock_bound = from.lock_bound};
-    if (!graph->directives[i].name)
+    faults->kinds += i && (!valid || (from.module && !placed));
+    workspan->directives[i] = (struct profile_directive){.kind = valid ? from.kind : DIRECTIVE_PROGRAM,
+                                                         .module = placed ? stitch->modules[from.module] : PROFILE_NONE,
+                                                         .offset = from.offset,
+                                                         .name = strdup(valid ? from.name : ""),
+                                                         .flags = from.flags,
+                                                         .instances = from.instances,
+                                                         .work = from.work,
+                                                         .span = from.span,
+                                                         .iterations = from.iterations,
+                                                         .lock_bound = from.lock_bound};
+    if (!workspan->directives[i].name)
       return ERR_NOMEM;
   }
   return 0;
 }
 
-/* The merged context of a contribution, PROFILE_NONE if it has none. */
+/* The merged context of a contribution, PROFILE_NONE if it has none or is at the root. */
 static uint32_t contribution_context(struct stitch *stitch, const struct read_contribution *from,
-                                     struct graph_faults *faults)
+                                     struct workspan_faults *faults)
 {
   if (!from->thread)
     return PROFILE_NONE;
   uint32_t position = thread_position(stitch, from->thread);
   const struct stitch_thread *thread = position == PROFILE_NONE ? NULL : &stitch->threads[position];
   if (thread && from->node < thread->count && thread->map[from->node] >= MAPPED)
-    return thread->map[from->node] > MAPPED ? thread->map[from->node] - MAPPED : PROFILE_NONE; /* the root is none */
+    return thread->map[from->node] > MAPPED ? thread->map[from->node] - MAPPED : PROFILE_NONE;
   faults->contexts++;
   return PROFILE_NONE;
 }
 
-/* Keeps who contributes to the span, in all never more than the span; what is missing is the program's. */
-static int take_contributions(struct stitch *stitch, struct graph_faults *faults)
+/* Copies the contributions to the span, cut off where their sum exceeds it.  What is missing becomes a share of the
+ * program.  Invariant: sum of the shares = span. */
+static int take_contributions(struct stitch *stitch, struct workspan_faults *faults)
 {
-  const struct profile_workspan *graph = &stitch->process->graph;
-  uint64_t left = graph->span;
+  const struct profile_workspan *workspan = &stitch->process->workspan;
+  uint64_t remaining = workspan->span;
   int status = 0;
   for (uint32_t i = 0; i < read_contributions_count(stitch->file) && !status; i++) {
     struct read_contribution from = read_contribution(stitch->file, i);
-    bool known = from.directive < graph->directives_count &&
-                 (!from.directive || graph->directives[from.directive].kind != DIRECTIVE_PROGRAM);
+    bool known = from.directive < workspan->directives_count &&
+                 (!from.directive || workspan->directives[from.directive].kind != DIRECTIVE_PROGRAM);
     faults->directives += !known;
-    faults->excess += from.amount > left;
+    faults->excess += from.amount > remaining;
     struct profile_share share = {.owner = stitch->process->number,
                                   .directive = known ? from.directive : 0,
                                   .context = contribution_context(stitch, &from, faults),
                                   .place = i,
-                                  .amount = from.amount < left ? from.amount : left};
-    left -= share.amount;
+                                  .amount = from.amount < remaining ? from.amount : remaining};
+    remaining -= share.amount;
     status = share.amount ? contexts_share(stitch->contexts, &share) : 0;
   }
-  struct profile_share rest = {
-      .owner = stitch->process->number, .context = PROFILE_NONE, .place = PROFILE_NONE, .amount = left};
-  return status || !left ? status : contexts_share(stitch->contexts, &rest);
+  struct profile_share unattributed = {
+      .owner = stitch->process->number, .context = PROFILE_NONE, .place = PROFILE_NONE, .amount = remaining};
+  return status || !remaining ? status : contexts_share(stitch->contexts, &unattributed);
 }
 
-static void report_graph_faults(const struct stitch *stitch, const struct graph_faults *faults)
+static void report_workspan_faults(const struct stitch *stitch, const struct workspan_faults *faults)
 {
   const struct {
     uint64_t count;
     const char *text;
-  } all[] = {{faults->kinds, "constructs of a kind or module that does not exist: kept as unknown"},
-             {faults->directives, "parts of the critical path in constructs that do not exist: kept as the program's"},
-             {faults->contexts, "parts of the critical path in contexts that do not exist: kept without"},
-             {faults->excess, "parts of the critical path that exceed the span: left out"}};
+  } all[] = {{faults->kinds, "constructs of a kind or module that does not exist, kept as unknown"},
+             {faults->directives, "parts of the critical path in constructs that do not exist, kept as the program's"},
+             {faults->contexts, "parts of the critical path in contexts that do not exist, kept without a context"},
+             {faults->excess, "parts of the critical path that exceed the span, left out"}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     if (all[i].count)
-      problems_add(stitch->problems, "%s: %llu %s", stitch->process->path, (unsigned long long)all[i].count,
-                   all[i].text);
+      problems_add(stitch->problems, "%s: %s: %llu", stitch->process->path, all[i].text,
+                   (unsigned long long)all[i].count);
 }
 
-/* Work and span, once all threads' maps are complete. */
-static int stitch_graph(struct stitch *stitch)
+/* Takes over work and span, once the maps of all threads are complete. */
+static int stitch_workspan(struct stitch *stitch)
 {
-  struct profile_workspan *graph = &stitch->process->graph;
-  struct graph_faults faults = {0};
-  if (!graph->known)
+  struct profile_workspan *workspan = &stitch->process->workspan;
+  struct workspan_faults faults = {0};
+  if (!workspan->known)
     return 0;
   for (uint32_t i = 0; i < stitch->process->threads_count; i++)
-    add(&graph->work, stitch->process->threads[i].work);
+    add(&workspan->work, stitch->process->threads[i].work);
   int status = take_directives(stitch, &faults);
   if (!status)
     status = take_contributions(stitch, &faults);
-  report_graph_faults(stitch, &faults);
+  report_workspan_faults(stitch, &faults);
   return status;
 }
 
@@ -570,7 +571,7 @@ int stitch_file(struct read_file *file, struct profile_process *process, struct 
   for (uint32_t i = 0; i < process->threads_count && !status; i++)
     status = stitch_thread(&stitch, i);
   if (!status)
-    status = stitch_graph(&stitch);
+    status = stitch_workspan(&stitch);
   release(&stitch);
   return status;
 }
@@ -585,8 +586,8 @@ struct stitch *stitch_open(struct read_file *file, struct profile_process *proce
                             .process = process,
                             .catalog = catalog,
                             .contexts = contexts,
-                            .problems = &stitch->known,
-                            .finds = true};
+                            .problems = &stitch->ignored,
+                            .only_find = true};
   stitch->threads = calloc((size_t)process->threads_count + 1, sizeof *stitch->threads);
   if (stitch->threads && !intern_tables(stitch))
     return stitch;
@@ -597,22 +598,18 @@ struct stitch *stitch_open(struct read_file *file, struct profile_process *proce
 void stitch_close(struct stitch *stitch)
 {
   release(stitch);
-  problems_release(&stitch->known);
+  problems_release(&stitch->ignored);
   free(stitch);
 }
 
-/* Appends what a thread's nodes have in one of the file's columns. */
+/* Appends the values of a thread's nodes in one of the file's columns. */
 static int take_amounts(struct stitch *stitch, const struct stitch_thread *thread, const uint64_t *values,
                         uint32_t values_count, uint32_t column, struct stitch_amounts *amounts)
 {
-  uint32_t columns = read_columns_count(stitch->file), room = amounts->count + thread->count;
-  if (room > amounts->room) {
-    struct stitch_amount *grown = reallocarray(amounts->amounts, room, sizeof *grown);
-    if (!grown)
-      return ERR_NOMEM;
-    amounts->amounts = grown;
-    amounts->room = room;
-  }
+  uint32_t columns = read_columns_count(stitch->file);
+  size_t needed = (size_t)amounts->count + thread->count;
+  if (!array_reserve(&amounts->amounts, &amounts->room, needed, sizeof *amounts->amounts))
+    return ERR_NOMEM;
   for (uint32_t i = 0; i < thread->count; i++) {
     uint32_t value = thread->nodes[i].value;
     uint64_t amount = value && value < values_count ? values[(size_t)value * columns + column] : 0;

@@ -1,56 +1,68 @@
-/* Adds one measurement file to a tree of contexts: the links between its threads' trees become full calling paths.
+/* Adds one measurement file to a tree of contexts, where the trees of its threads become full calling paths.
  *
- * Context: BATCH.  A worker's tree hangs below the context that created its parallel region, which stands in another
- * thread's tree: LINK names that node, PLACEHOLDER names the region whose record names it.  Links may chain through
- * several threads. Memory: the nodes of one thread at a time and of those it links to, and four bytes for each node of
- * the process. Departure from trust: every index is checked; cycles and links to nowhere are reported and end below a
- * PARTIAL node, with their values, so that no time is lost.
+ * Context: BATCH.  The tree of a worker thread belongs below the context that created its parallel region, which is a
+ * node in the tree of another thread.  A LINK names that node; a PLACEHOLDER names the region, whose record names the
+ * node.  Links may lead through several threads.
+ *
+ * Memory: the nodes of one thread at a time and of the threads that it links to, and four bytes for each node of the
+ * process.  All input is hostile: every index is checked.  Nodes whose parent or link is invalid, or whose links form a
+ * cycle, are reported in `problems` and kept with their values below a PARTIAL node, so that no time is lost.
  */
 #ifndef HPCPROF_LITE_INPUT_STITCH_H
 #define HPCPROF_LITE_INPUT_STITCH_H
 
+#include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/model/catalog.h"
 #include "hpcprof-lite/model/contexts.h"
-#include "hpcprof-lite/input/read.h"
+#include "hpcprof-lite/model/profile.h"
 
-/* Adds all threads of the file to contexts, and what they hold in total to process->threads; the parts of the process's
- * span to contexts, its constructs to process->graph.  0, or ERR_NOMEM.
+/* Adds all threads of the file to contexts, and their totals to process->threads.  Adds the process's shares of the
+ * span to contexts, and its constructs to process->workspan.  Returns 0 or ERR_NOMEM.
  *
- * Idleness is made here, for each thread and node, while its process and thread are known.  With P = work + overhead +
- * lock wait of the node, and the sums over its samples of p/b (per busy) and p t/b (in use), it is T per_busy - P
- * against T threads or cores, in_use - P against the threads in use at the time; at least 0.  Liu et al., ICS'13,
- * equation 1; lock waits carry idleness too, as they count in b.  A file without those sums yields no such column. */
+ * Idleness is computed here, for each thread and node, because it depends on the process and the thread (Liu et al.,
+ * ICS'13, equation 1; lock waits carry idleness too, as they count in b).  For a sample of p ns while b threads were
+ * busy and t threads in use:
+ *
+ *   P        = work + overhead + lock wait of the node
+ *   per_busy = sum of p / b over the samples of the node
+ *   in_use   = sum of p t / b over the samples of the node
+ *   idleness = max(0, T per_busy - P) against a baseline of T threads or cores
+ *            = max(0, in_use - P) against the threads in use at the time
+ *
+ * A file without these sums has no column of idleness. */
 int stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog,
                 enum profile_baseline baseline, struct contexts *contexts, struct problems *problems);
 
-/* The merged contexts of some nodes of threads of a file that was stitched before: found[i] of places[i], PROFILE_NONE
- * where there is none.  Nothing is added to the contexts.  0, or ERR_NOMEM. */
+/* A node of a thread's tree. */
 struct stitch_place {
   uint32_t thread, node; /* thread: its index in the file */
 };
 
+/* Looks up the merged contexts of nodes of a file that has been stitched before: sets found[i] to the context of
+ * places[i], or to PROFILE_NONE if it has none.  Adds nothing to contexts.  Returns 0 or ERR_NOMEM. */
 int stitch_find(struct read_file *file, struct profile_process *process, struct catalog *catalog,
                 struct contexts *contexts, const struct stitch_place *places, uint32_t count, uint32_t *found);
 
-/* A file that was stitched before, to look at its threads once more.  The process must not change meanwhile.  NULL
- * without memory. */
+/* Prepares a file that has been stitched before for stitch_amounts().  All arguments must stay unchanged until
+ * stitch_close().  Returns NULL if there is no memory. */
 struct stitch *stitch_open(struct read_file *file, struct profile_process *process, struct catalog *catalog,
                            struct contexts *contexts);
 void stitch_close(struct stitch *stitch);
 
-/* What the thread at that position, asked for once, has in one of the catalog's columns, by merged context; contexts
- * may occur more than once.  The list is the caller's and is filled
- * anew.  0, or ERR_NOMEM. */
 struct stitch_amount {
   uint32_t context;
   uint64_t amount;
 };
 
+/* Initialised to zero by the caller, who frees `amounts`. */
 struct stitch_amounts {
   struct stitch_amount *amounts;
-  uint32_t count, room;
+  uint32_t count;
+  size_t room;
 };
 
+/* Replaces *amounts by what the thread at `position` in process->threads has in one column of the catalog; a merged
+ * context may occur more than once.  May be called once for each thread.  Returns 0 or ERR_NOMEM. */
 int stitch_amounts(struct stitch *stitch, uint32_t position, uint32_t column, struct stitch_amounts *amounts);
 
 #endif

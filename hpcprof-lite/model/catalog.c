@@ -1,5 +1,7 @@
 #include "hpcprof-lite/model/catalog.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,23 +20,15 @@ void catalog_release(struct catalog *catalog)
     free(catalog->columns[i].unit);
   }
   free(catalog->modules);
-  free(catalog->module_slots);
+  index_release(&catalog->module_index);
   free(catalog->columns);
   pthread_mutex_destroy(&catalog->lock);
 }
 
-static uint32_t hash_bytes(uint32_t hash, const void *bytes, size_t size)
+static uint64_t module_hash(const struct profile_module *module)
 {
-  const uint8_t *p = bytes;
-  for (size_t i = 0; i < size; i++)
-    hash = (hash ^ p[i]) * 16777619u;
-  return hash;
-}
-
-static uint32_t module_hash(const struct profile_module *module)
-{
-  uint32_t hash = hash_bytes(2166136261u, module->path, strlen(module->path));
-  return hash_bytes(hash, module->build_id, module->build_id_size);
+  uint64_t hash = index_hash_bytes(0, module->path, strlen(module->path));
+  return index_hash_bytes(hash, module->build_id, module->build_id_size);
 }
 
 static int module_compare(const struct profile_module *a, const struct profile_module *b)
@@ -45,55 +39,41 @@ static int module_compare(const struct profile_module *a, const struct profile_m
   return order ? order : memcmp(a->build_id, b->build_id, a->build_id_size);
 }
 
-/* Slot of the module, or the free slot where it belongs. */
-static uint32_t module_slot(const struct catalog *catalog, const struct profile_module *module)
+static struct profile_module *find_module(struct catalog *catalog, const struct profile_module *wanted, uint64_t hash)
 {
-  uint32_t mask = catalog->module_slots_count - 1;
-  uint32_t slot = module_hash(module) & mask;
-  while (catalog->module_slots[slot] && module_compare(&catalog->modules[catalog->module_slots[slot] - 1], module))
-    slot = (slot + 1) & mask;
-  return slot;
+  uint32_t slot, found = index_first(&catalog->module_index, hash, &slot);
+  while (found && module_compare(&catalog->modules[found - 1], wanted))
+    found = index_next(&catalog->module_index, hash, &slot);
+  return found ? &catalog->modules[found - 1] : NULL;
 }
 
-/* Makes room for one more module, with the hash table at most half full. */
-static int module_reserve(struct catalog *catalog)
+static struct profile_module *add_module(struct catalog *catalog, const struct profile_module *wanted, uint64_t hash)
 {
-  if (catalog->modules_count < catalog->modules_room)
-    return 0;
-  uint32_t room = catalog->modules_room ? catalog->modules_room * 2 : 32;
-  struct profile_module *modules = reallocarray(catalog->modules, room, sizeof *modules);
-  if (!modules)
-    return ERR_NOMEM;
-  catalog->modules = modules;
-  uint32_t *slots = calloc((size_t)room * 2, sizeof *slots);
-  if (!slots)
-    return ERR_NOMEM;
-  free(catalog->module_slots);
-  catalog->module_slots = slots;
-  catalog->module_slots_count = room * 2;
-  catalog->modules_room = room;
-  for (uint32_t i = 0; i < catalog->modules_count; i++)
-    slots[module_slot(catalog, &modules[i])] = i + 1;
-  return 0;
-}
-
-static uint32_t module_intern(struct catalog *catalog, struct profile_module *module)
-{
-  if (catalog->modules_count == CATALOG_MODULES_MAX || module_reserve(catalog))
-    return PROFILE_NONE;
-  uint32_t slot = module_slot(catalog, module);
-  if (!catalog->module_slots[slot]) {
-    module->path = strdup(module->path);
-    if (!module->path)
-      return PROFILE_NONE;
-    const char *slash = strrchr(module->path, '/');
-    module->name = slash && slash[1] ? slash + 1 : module->path;
-    catalog->modules[catalog->modules_count++] = *module;
-    catalog->module_slots[slot] = catalog->modules_count;
+  struct profile_module module = *wanted;
+  if (catalog->modules_count == CATALOG_MODULES_MAX ||
+      !array_reserve(&catalog->modules, &catalog->modules_room, (size_t)catalog->modules_count + 1, sizeof module))
+    return NULL;
+  module.path = strdup(wanted->path);
+  if (!module.path || !index_add(&catalog->module_index, hash, catalog->modules_count + 1)) {
+    free(module.path);
+    return NULL;
   }
-  uint32_t number = catalog->module_slots[slot] - 1;
-  catalog->modules[number].flags |= module->flags;
-  return number;
+  const char *slash = strrchr(module.path, '/');
+  module.name = slash && slash[1] ? slash + 1 : module.path;
+  catalog->modules[catalog->modules_count] = module;
+  return &catalog->modules[catalog->modules_count++];
+}
+
+static uint32_t intern_module(struct catalog *catalog, const struct profile_module *wanted)
+{
+  uint64_t hash = module_hash(wanted);
+  struct profile_module *module = find_module(catalog, wanted, hash);
+  if (!module)
+    module = add_module(catalog, wanted, hash);
+  if (!module)
+    return PROFILE_NONE;
+  module->flags |= wanted->flags;
+  return (uint32_t)(module - catalog->modules);
 }
 
 uint32_t catalog_module(struct catalog *catalog, const char *path, const uint8_t *build_id, uint32_t build_id_size,
@@ -104,7 +84,7 @@ uint32_t catalog_module(struct catalog *catalog, const char *path, const uint8_t
     module.build_id_size = sizeof module.build_id;
   memcpy(module.build_id, build_id, module.build_id_size);
   pthread_mutex_lock(&catalog->lock);
-  uint32_t number = module_intern(catalog, &module);
+  uint32_t number = intern_module(catalog, &module);
   pthread_mutex_unlock(&catalog->lock);
   return number;
 }
@@ -117,9 +97,9 @@ static int column_compare(const struct profile_column *a, const struct profile_c
   return order ? order : strcmp(a->unit, b->unit);
 }
 
-static int column_intern(struct catalog *catalog, const struct profile_column *column, uint32_t *number)
+static int intern_column(struct catalog *catalog, const struct profile_column *column, uint32_t *number)
 {
-  uint32_t own = column->role < COLUMN_STORED ? CATALOG_COLUMNS_OWN : 0;
+  uint32_t reserved = column->role < COLUMN_STORED ? CATALOG_COLUMNS_OWN : 0;
   for (*number = 0; *number < catalog->columns_count; ++*number) {
     if (column_compare(&catalog->columns[*number], column))
       continue;
@@ -127,12 +107,10 @@ static int column_intern(struct catalog *catalog, const struct profile_column *c
       catalog->columns[*number].period = column->period;
     return 0;
   }
-  if (catalog->columns_count >= CATALOG_COLUMNS_MAX - own)
+  if (catalog->columns_count >= CATALOG_COLUMNS_MAX - reserved)
     return ERR_INPUT;
-  struct profile_column *columns = reallocarray(catalog->columns, catalog->columns_count + 1, sizeof *columns);
-  if (!columns)
+  if (!array_reserve(&catalog->columns, &catalog->columns_room, (size_t)catalog->columns_count + 1, sizeof *column))
     return ERR_NOMEM;
-  catalog->columns = columns;
   struct profile_column copy = *column;
   copy.name = strdup(column->name);
   copy.unit = strdup(column->unit);
@@ -141,14 +119,14 @@ static int column_intern(struct catalog *catalog, const struct profile_column *c
     free(copy.unit);
     return ERR_NOMEM;
   }
-  columns[catalog->columns_count++] = copy;
+  catalog->columns[catalog->columns_count++] = copy;
   return 0;
 }
 
 int catalog_column(struct catalog *catalog, const struct profile_column *column, uint32_t *number)
 {
   pthread_mutex_lock(&catalog->lock);
-  int status = column_intern(catalog, column, number);
+  int status = intern_column(catalog, column, number);
   pthread_mutex_unlock(&catalog->lock);
   if (status)
     *number = PROFILE_NONE;

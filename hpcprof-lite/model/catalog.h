@@ -1,48 +1,94 @@
-/* Modules and value columns of all processes, each interned once.
+/* The modules and value columns of all processes, each stored once.
  *
- * Context: BATCH.  Threads that read files intern at the same time: every function but init, release and the plain
- * reads after merging takes the catalog's lock.  Numbers are handed out in order of arrival, which depends on
- * scheduling: whatever must be reproducible orders modules by catalog_module_rank() and columns by role and name, never
- * by number.
+ * Context: BATCH.  The threads that read files add entries at the same time: catalog_module() and catalog_column() take
+ * the catalog's lock.  All other functions, and direct reads of the fields, require that no thread adds entries any
+ * more.  The catalog owns its strings and arrays.  Where memory runs out, it stays as it was.
+ *
+ * Numbers are assigned in order of arrival, which depends on scheduling.  Output that must be reproducible orders
+ * modules by catalog_module_rank() and columns by catalog_column_order(), never by number.
  */
 #ifndef HPCPROF_LITE_MODEL_CATALOG_H
 #define HPCPROF_LITE_MODEL_CATALOG_H
 
-#include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/model.h"
 
 #include <pthread.h>
 
 enum {
-  CATALOG_COLUMNS_MAX = 64,           /* bounds the memory of a context, whatever the files say */
-  CATALOG_COLUMNS_OWN = 2,            /* of them, for what no file has but is made of it        */
-  CATALOG_MODULES_MAX = (1 << 24) - 1 /* what a context node has room for                       */
+  CATALOG_COLUMNS_MAX = 64,           /* bounds the memory of a context, whatever the files contain */
+  CATALOG_COLUMNS_OWN = 2,            /* of these, reserved for columns that hpcprof-lite computes  */
+  CATALOG_MODULES_MAX = (1 << 24) - 1 /* limit of struct context_node's field                       */
+};
+
+/* What a column holds.  PER_BUSY and IN_USE occur in files only: stitching computes IDLENESS from them. */
+enum column_role {
+  COLUMN_SAMPLES,
+  COLUMN_WORK,
+  COLUMN_OVERHEAD,
+  COLUMN_EVENT,
+  COLUMN_LOCKWAIT,
+  COLUMN_PER_BUSY,
+  COLUMN_IN_USE,
+  COLUMN_STORED, /* the roles before this one occur in files */
+  COLUMN_IDLENESS = COLUMN_STORED,
+  COLUMN_CRITICAL /* what a context contributes to the span of the run, see input/span_merge.h */
+};
+
+/* What one column of the contexts' values means.  Columns with equal name, unit and role are the same column in all
+ * processes. */
+struct profile_column {
+  char *name, *unit;
+  uint32_t role;
+  uint64_t period;
+};
+
+enum module_flag {
+  MODULE_MAIN = 1,             /* the executable                        */
+  MODULE_TOOL = 2,             /* hpcrun-lite's library                 */
+  MODULE_RUNTIME = 4,          /* the OpenMP runtime                    */
+  MODULE_SYSTEM = 8,           /* libc and the dynamic loader           */
+  MODULE_VDSO = 16,            /* the kernel's vdso, which has no file  */
+  MODULE_ANON = 32,            /* generated code, in no module          */
+  MODULE_USER_REGION = 1 << 16 /* not a module: `path` is the name of a user region */
+};
+
+/* One loaded file.  Path and build ID identify it in all processes. */
+struct profile_module {
+  char *path;
+  const char *name; /* last component of the path */
+  uint8_t build_id[20];
+  uint32_t build_id_size;
+  uint32_t flags;
 };
 
 struct catalog {
   pthread_mutex_t lock;
   struct profile_module *modules;
-  uint32_t modules_count, modules_room;
-  uint32_t *module_slots; /* hash table of module numbers + 1 */
-  uint32_t module_slots_count;
+  uint32_t modules_count;
+  size_t modules_room;
+  struct index module_index; /* module numbers + 1 */
   struct profile_column *columns;
   uint32_t columns_count;
+  size_t columns_room;
 };
 
 void catalog_init(struct catalog *catalog);
 void catalog_release(struct catalog *catalog);
 
-/* Number of the module with that path and build id; flags are united.  PROFILE_NONE without memory. */
+/* Finds or adds the module with that path and build ID, and adds `flags` to its flags.  Copies the path.  Returns its
+ * number, or PROFILE_NONE if memory runs out or there are CATALOG_MODULES_MAX modules. */
 uint32_t catalog_module(struct catalog *catalog, const char *path, const uint8_t *build_id, uint32_t build_id_size,
                         uint32_t flags);
 
-/* Number of the column with that name, unit and role; the larger period is kept.  0, ERR_NOMEM, or ERR_INPUT where
- * there are too many; the number is then PROFILE_NONE. */
+/* Finds or adds the column with that name, unit and role; of two periods the larger one is kept.  Copies the strings.
+ * Returns 0 and sets *number; ERR_INPUT if there are too many columns, or ERR_NOMEM, with *number = PROFILE_NONE. */
 int catalog_column(struct catalog *catalog, const struct profile_column *column, uint32_t *number);
 
-/* Fills rank[module number] with the module's place in the order of path and build id.  0, or ERR_NOMEM. */
+/* Sets rank[module number] to the module's position in the order of path and build ID.  Returns 0 or ERR_NOMEM. */
 int catalog_module_rank(const struct catalog *catalog, uint32_t *rank);
 
-/* Fills order[] with the column numbers in the order of role, name, unit. */
+/* Fills order[] with the column numbers, sorted by role, name and unit. */
 void catalog_column_order(const struct catalog *catalog, uint32_t *order);
 
 #endif

@@ -1,63 +1,89 @@
-/* A calling-context tree of many threads: find-or-add by (parent, kind, module, offset), values summed.
+/* A calling-context tree: nodes identified by (parent, kind, module, offset), each with a sum for every column.
  *
- * Context: BATCH.  One thread writes a tree at a time; module and column numbers are the catalog's.  The tree owns its
- * memory. Invariants: node 0 is the root; a node's parent has a smaller number; sums saturate instead of wrapping, so
- * that adding is associative and the result does not depend on the order in which files are read.
+ * Context: BATCH.  One thread at a time may change a tree.  Module and column numbers are those of the catalog.  The
+ * tree owns its memory.  Where memory runs out, functions return ERR_NOMEM or PROFILE_NONE and the tree stays valid.
+ *
+ * Invariants: node 0 is the root; a node's parent has a smaller number.  Sums saturate instead of wrapping, so that
+ * addition is associative and the result does not depend on the order in which files are read.
  */
 #ifndef HPCPROF_LITE_MODEL_CONTEXTS_H
 #define HPCPROF_LITE_MODEL_CONTEXTS_H
 
-#include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/model.h"
+
+/* Kinds of contexts.  LINK and PLACEHOLDER occur in files only: stitching replaces them by the context to which they
+ * refer. */
+enum context_kind {
+  CONTEXT_FREE,
+  CONTEXT_ROOT,
+  CONTEXT_FRAME,
+  CONTEXT_PARALLEL,
+  CONTEXT_TASK,
+  CONTEXT_RUNTIME,
+  CONTEXT_PARTIAL,
+  CONTEXT_LINK,
+  CONTEXT_PLACEHOLDER,
+  CONTEXT_OUTSIDE,     /* a worker between two regions */
+  CONTEXT_USER_REGION, /* its name is the path of a module with MODULE_USER_REGION */
+  CONTEXT_KINDS
+};
+
+/* A share of a process's span: an amount of a directive's work in a merged context. */
+struct profile_share {
+  uint32_t owner; /* number of the process */
+  uint32_t directive;
+  uint32_t context; /* PROFILE_NONE if not known */
+  uint32_t place;   /* position in the file: an order that does not depend on which thread read which file */
+  uint64_t amount;
+};
 
 struct context_node {
   uint32_t parent;
-  uint32_t kind : 8, module : 24; /* module: of a FRAME, else 0 */
-  uint32_t offset;                /* of a FRAME, else 0         */
-  uint32_t value;                 /* record of `values`, 0 = none (record 0 is unused) */
+  uint32_t kind : 8, module : 24; /* module: of a FRAME or USER_REGION, else 0 */
+  uint32_t offset;                /* of a FRAME, else 0 */
+  uint32_t value;                 /* index of its record in `values`, 0 = it has none */
 };
 
 struct contexts {
   struct context_node *nodes;
-  uint32_t count, room;
-  uint32_t *slots; /* hash table of node numbers, 0 = free (the root is never looked up) */
-  uint32_t slots_count;
-  uint64_t *values; /* records of `stride` columns */
-  uint32_t values_count, values_room, stride;
-  struct profile_share *shares; /* parts of the spans of processes, in no order */
-  uint32_t shares_count, shares_room;
+  uint32_t count;
+  size_t room;
+  struct index index; /* nodes by the hash of their identity, without the root */
+  uint64_t *values;   /* records of `stride` columns; record 0 is unused       */
+  uint32_t values_count, stride;
+  size_t values_room;
+  struct profile_share *shares; /* shares of the spans of all processes, in no order */
+  uint32_t shares_count;
+  size_t shares_room;
 };
 
+/* Makes a tree that consists of the root.  Returns 0 or ERR_NOMEM. */
 int contexts_init(struct contexts *contexts);
 void contexts_release(struct contexts *contexts);
 
-/* The child of parent with that identity, added where it is missing.  PROFILE_NONE without memory. */
+/* Finds or adds the child of `parent` with that identity.  Returns its number, or PROFILE_NONE if memory runs out. */
 uint32_t contexts_add(struct contexts *contexts, uint32_t parent, enum context_kind kind, uint32_t module,
                       uint32_t offset);
 
-/* The same where it is there already, else PROFILE_NONE. */
+/* Returns the child of `parent` with that identity, or PROFILE_NONE if it does not exist. */
 uint32_t contexts_find(const struct contexts *contexts, uint32_t parent, enum context_kind kind, uint32_t module,
                        uint32_t offset);
 
-/* Whether a node, which need not exist, is the child of parent with that identity. */
+/* Returns whether `node`, which need not exist, is the child of `parent` with that identity. */
 bool contexts_is(const struct contexts *contexts, uint32_t node, uint32_t parent, enum context_kind kind,
                  uint32_t module, uint32_t offset);
 
-/* Adds to one column of a node.  0, or ERR_NOMEM. */
+/* Adds an amount to one column of a node.  Returns 0 or ERR_NOMEM. */
 int contexts_value(struct contexts *contexts, uint32_t node, uint32_t column, uint64_t amount);
 
-/* A node's column, 0 where it has none. */
+/* Returns one column of a node, 0 if the node has no values. */
 uint64_t contexts_get(const struct contexts *contexts, uint32_t node, uint32_t column);
 
-/* Keeps a part of a process's span, its context being a node of this tree.  0, or ERR_NOMEM. */
+/* Appends a copy of a share whose context is a node of this tree.  Returns 0 or ERR_NOMEM. */
 int contexts_share(struct contexts *contexts, const struct profile_share *share);
 
-/* Adds all of `from` to `into`.  0, or ERR_NOMEM. */
+/* Adds all nodes, values and shares of `from` to `into`.  Returns 0 or ERR_NOMEM. */
 int contexts_merge(struct contexts *into, const struct contexts *from);
-
-/* a + b, UINT64_MAX where that overflows. */
-static inline uint64_t contexts_sum(uint64_t a, uint64_t b)
-{
-  return a + b < a ? UINT64_MAX : a + b;
-}
 
 #endif

@@ -1,8 +1,8 @@
-/* A list of lines that say what was wrong with the input.
+/* A list of messages about what is wrong with the input.
  *
- * Context: BATCH.  Each list has one writer; main.c prints them.  The list owns its text.  It is bounded: past
- * PROBLEMS_MAX lines only a count is kept, so that hostile input cannot fill memory or the terminal.  Without memory a
- * line is only counted.
+ * Context: BATCH.  Each list has one writer at a time; the caller prints it.  The list owns its messages.  It is
+ * bounded: after PROBLEMS_MAX messages, or if memory runs out, further ones are only counted, so that hostile input
+ * cannot fill memory or the terminal.  A list of zeros is empty.
  */
 #ifndef HPCPROF_LITE_MODEL_PROBLEMS_H
 #define HPCPROF_LITE_MODEL_PROBLEMS_H
@@ -13,16 +13,18 @@
 enum { PROBLEMS_MAX = 8 };
 
 struct problems {
-  char *lines[PROBLEMS_MAX];
-  size_t count; /* problems in all; the first PROBLEMS_MAX have a line */
+  char *lines[PROBLEMS_MAX]; /* NULL where memory ran out */
+  size_t count;              /* of all problems, also those without a line */
 };
 
-/* Appends one line; control characters of hostile names become '?'. */
+/* Adds one message.  Control characters, which hostile names may contain, become '?'. */
 void problems_add(struct problems *problems, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Prints "program: line" for each, and how many more there were.  Returns the number of problems. */
+/* Prints each message on a line that begins with the program's name, then how many are not shown.  Returns the number
+ * of all problems. */
 size_t problems_print(const struct problems *problems, FILE *stream);
 
+/* Frees the messages; the list is then empty. */
 void problems_release(struct problems *problems);
 
 #endif

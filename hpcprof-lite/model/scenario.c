@@ -4,17 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The '=' that ends the selector at text; *end behind its factor.  NULL if there is none. */
+/* Returns the '=' that ends the selector at `text`, or NULL.  Sets *factor, and *end to the position after it. */
 static const char *find_factor(const char *text, double *factor, const char **end)
 {
   for (const char *at = strchr(text, '='); at; at = strchr(at + 1, '=')) {
-    char *behind;
+    char *after;
     if ((at[1] < '0' || at[1] > '9') && at[1] != '.' && at[1] != '-')
       continue;
-    *factor = strtod(at + 1, &behind);
-    if (behind == at + 1 || (*behind && *behind != ','))
+    *factor = strtod(at + 1, &after);
+    if (after == at + 1 || (*after && *after != ','))
       continue;
-    *end = behind;
+    *end = after;
     return at;
   }
   return NULL;
@@ -28,7 +28,7 @@ int scenario_parse(const char *text, struct scenario *scenario, const char **wro
     double factor;
     const char *end, *equals = find_factor(text, &factor, &end);
     if (!equals)
-      *wrong = "expected is SELECTOR=FACTOR, the factor a number";
+      *wrong = "expected SELECTOR=FACTOR, where FACTOR is a number";
     else if (!isfinite(factor) || factor < 1)
       *wrong = "the factor must be 1 or more";
     else if (scenario->count == SCENARIO_TERMS)
@@ -41,7 +41,7 @@ int scenario_parse(const char *text, struct scenario *scenario, const char **wro
       return ERR_NOMEM;
     scenario->count++;
     term->factor = factor;
-    *wrong = selector(term->text, &term->selector);
+    *wrong = selector_parse(term->text, &term->selector);
     if (*wrong)
       return ERR_INPUT;
     if (!*end)

@@ -1,12 +1,13 @@
 /* Scenarios of --what-if: SELECTOR=FACTOR[,SELECTOR=FACTOR]...
  *
- * Context: BATCH.  A selector ends at the first '=' behind which stands a number and then ',' or the end: so names may
- * hold commas and '=' ("f<int, 4>", "operator==").  The structure owns copies of the texts.
+ * Context: BATCH, the main thread.  A selector ends at the first '=' that is followed by a number and then by ',' or
+ * the end of the text, so that names may contain commas and '=' ("f<int, 4>", "operator==").  The structure owns copies
+ * of the selectors' texts.
  */
 #ifndef HPCPROF_LITE_MODEL_SCENARIO_H
 #define HPCPROF_LITE_MODEL_SCENARIO_H
 
-#include "hpcprof-lite/views/derived.h"
+#include "hpcprof-lite/model/selector.h"
 
 enum { SCENARIO_TERMS = 16 };
 
@@ -21,8 +22,8 @@ struct scenario {
   uint32_t count;
 };
 
-/* Parses text; *wrong receives what is wrong with it, NULL if nothing is.  0, ERR_INPUT or ERR_NOMEM;
- * scenario_release() in any case. */
+/* Parses a scenario.  Returns 0; ERR_INPUT with *wrong set to a static message; or ERR_NOMEM.  The caller calls
+ * scenario_release() in every case. */
 int scenario_parse(const char *text, struct scenario *scenario, const char **wrong);
 void scenario_release(struct scenario *scenario);
 

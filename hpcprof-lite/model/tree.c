@@ -1,9 +1,9 @@
 #include "hpcprof-lite/model/tree.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-enum { ROWS_START = 512 };
 
 void tree_columns_init(const struct catalog *catalog, struct tree_columns *columns)
 {
@@ -35,15 +35,28 @@ void tree_columns_init(const struct catalog *catalog, struct tree_columns *colum
   }
 }
 
+static size_t row_width(const struct tree *tree)
+{
+  return tree->columns ? tree->columns : 1;
+}
+
+/* Makes room for one more row, whose values are zero. */
+static bool reserve_row(struct tree *tree)
+{
+  size_t needed = (size_t)tree->count + 1, size = row_width(tree) * sizeof *tree->excl;
+  if (!array_reserve(&tree->rows, &tree->room, needed, sizeof *tree->rows) ||
+      !array_reserve(&tree->excl, &tree->excl_room, needed, size) ||
+      !array_reserve(&tree->incl, &tree->incl_room, needed, size))
+    return false;
+  memset(tree->excl + tree->count * row_width(tree), 0, size);
+  memset(tree->incl + tree->count * row_width(tree), 0, size);
+  return true;
+}
+
 int tree_init(struct tree *tree, uint32_t columns, const char *name)
 {
-  *tree = (struct tree){.columns = columns, .room = ROWS_START, .slots_count = ROWS_START * 2};
-  size_t cells = (size_t)ROWS_START * (columns ? columns : 1);
-  tree->rows = calloc(ROWS_START, sizeof *tree->rows);
-  tree->slots = calloc(tree->slots_count, sizeof *tree->slots);
-  tree->excl = calloc(cells, sizeof *tree->excl);
-  tree->incl = calloc(cells, sizeof *tree->incl);
-  if (!tree->rows || !tree->slots || !tree->excl || !tree->incl)
+  *tree = (struct tree){.columns = columns};
+  if (!reserve_row(tree))
     return ERR_NOMEM;
   tree->rows[0] = (struct tree_row){.parent = PROFILE_NONE,
                                     .first_child = PROFILE_NONE,
@@ -60,7 +73,7 @@ int tree_init(struct tree *tree, uint32_t columns, const char *name)
 void tree_release(struct tree *tree)
 {
   free(tree->rows);
-  free(tree->slots);
+  index_release(&tree->index);
   free(tree->excl);
   free(tree->incl);
   free(tree->order);
@@ -68,89 +81,49 @@ void tree_release(struct tree *tree)
   *tree = (struct tree){0};
 }
 
-/* Whether two rows have the same key: a function row is known by its function, what is shown as its file and line is
- * not part of the key; rows of no function are known by file and line. */
-static bool same_key(const struct tree_row *a, const struct tree_row *b)
+/* Whether two rows have the same identity.  File and line of a row with a function are not part of it: they are only
+ * shown. */
+static bool same_identity(const struct tree_row *a, const struct tree_row *b)
 {
   if (a->parent != b->parent || a->kind != b->kind || a->function != b->function)
     return false;
   return a->function != PROFILE_NONE || (a->line == b->line && a->file == b->file);
 }
 
-static uint32_t row_slot(const struct tree *tree, const struct tree_row *row)
+static uint64_t row_hash(const struct tree_row *row)
 {
-  uint64_t hash = ((uint64_t)row->parent << 32 | row->function) * 0x9e3779b97f4a7c15ULL;
-  hash ^= (uint64_t)row->kind * 0x165667b19e3779f9ULL;
+  uint64_t hash = index_hash((uint64_t)row->parent << 32 | row->function, row->kind);
   if (row->function == PROFILE_NONE)
-    hash ^= ((uint64_t)(uintptr_t)row->file ^ (uint64_t)row->line << 48) * 0xc2b2ae3d27d4eb4fULL;
-  hash = (hash ^ hash >> 31) * 0xbf58476d1ce4e5b9ULL;
-  uint32_t mask = tree->slots_count - 1, slot = (uint32_t)(hash >> 32) & mask;
-  while (tree->slots[slot] && !same_key(&tree->rows[tree->slots[slot]], row))
-    slot = (slot + 1) & mask;
-  return slot;
-}
-
-static int grow_values(uint64_t **values, uint32_t count, uint32_t room, uint32_t columns)
-{
-  size_t width = columns ? columns : 1;
-  uint64_t *grown = reallocarray(*values, (size_t)room * width, sizeof *grown);
-  if (!grown)
-    return ERR_NOMEM;
-  memset(grown + (size_t)count * width, 0, (size_t)(room - count) * width * sizeof *grown);
-  *values = grown;
-  return 0;
-}
-
-static int grow(struct tree *tree)
-{
-  if (tree->room > UINT32_MAX / 8)
-    return ERR_NOMEM;
-  uint32_t room = tree->room * 2;
-  struct tree_row *rows = reallocarray(tree->rows, room, sizeof *rows);
-  if (!rows)
-    return ERR_NOMEM;
-  tree->rows = rows;
-  if (grow_values(&tree->excl, tree->count, room, tree->columns) ||
-      grow_values(&tree->incl, tree->count, room, tree->columns))
-    return ERR_NOMEM;
-  uint32_t *slots = calloc((size_t)room * 2, sizeof *slots);
-  if (!slots)
-    return ERR_NOMEM;
-  free(tree->slots);
-  tree->slots = slots;
-  tree->slots_count = room * 2;
-  tree->room = room;
-  for (uint32_t i = 1; i < tree->count; i++)
-    slots[row_slot(tree, &rows[i])] = i;
-  return 0;
+    hash = index_hash(hash ^ row->line, (uint64_t)(uintptr_t)row->file);
+  return hash;
 }
 
 uint32_t tree_add(struct tree *tree, const struct tree_row *wanted, bool *added)
 {
-  uint32_t slot = row_slot(tree, wanted);
+  uint64_t hash = row_hash(wanted);
+  uint32_t slot, number = index_first(&tree->index, hash, &slot);
+  while (number && !same_identity(&tree->rows[number], wanted))
+    number = index_next(&tree->index, hash, &slot);
   if (added)
-    *added = !tree->slots[slot];
-  if (tree->slots[slot])
-    return tree->slots[slot];
-  if (tree->count == tree->room) {
-    if (grow(tree))
-      return PROFILE_NONE;
-    slot = row_slot(tree, wanted);
-  }
-  uint32_t number = tree->count++;
+    *added = !number;
+  if (number)
+    return number;
+  number = tree->count;
+  if (!reserve_row(tree) || !index_add(&tree->index, hash, number))
+    return PROFILE_NONE;
   struct tree_row *row = &tree->rows[number];
   *row = *wanted;
   row->first_child = PROFILE_NONE;
   row->next = tree->rows[row->parent].first_child;
   tree->rows[row->parent].first_child = number;
-  tree->slots[slot] = number;
+  tree->count++;
   return number;
 }
 
 void tree_value(struct tree *tree, uint32_t row, uint32_t column, uint64_t amount)
 {
   uint64_t *cell = &tree->excl[(size_t)row * tree->columns + column];
-  *cell = contexts_sum(*cell, amount);
+  *cell = profile_sum(*cell, amount);
 }
 
 void tree_inclusive(struct tree *tree)
@@ -161,7 +134,7 @@ void tree_inclusive(struct tree *tree)
     const uint64_t *from = &tree->incl[(size_t)row * tree->columns];
     uint64_t *into = &tree->incl[(size_t)tree->rows[row].parent * tree->columns];
     for (uint32_t column = 0; column < tree->columns; column++)
-      into[column] = contexts_sum(into[column], from[column]);
+      into[column] = profile_sum(into[column], from[column]);
   }
 }
 
@@ -184,7 +157,7 @@ uint64_t tree_spent(const struct tree *tree, const struct tree_columns *columns,
 {
   uint64_t (*cell)(const struct tree *, uint32_t, uint32_t) = inclusive ? tree_incl : tree_excl;
   if (tree_has_time(columns))
-    return contexts_sum(cell(tree, row, columns->work), cell(tree, row, columns->overhead));
+    return profile_sum(cell(tree, row, columns->work), cell(tree, row, columns->overhead));
   return cell(tree, row, columns->events_count ? columns->events[0] : columns->samples);
 }
 
@@ -194,13 +167,13 @@ uint64_t tree_weight(const struct tree *tree, const struct tree_columns *columns
   uint64_t spent = tree_spent(tree, columns, row, inclusive);
   if (!tree_has_time(columns))
     return spent;
-  return contexts_sum(spent, contexts_sum(cell(tree, row, columns->lockwait), cell(tree, row, columns->idleness)));
+  return profile_sum(spent, profile_sum(cell(tree, row, columns->lockwait), cell(tree, row, columns->idleness)));
 }
 
 struct sorter {
   const struct tree *tree;
   const struct tree_order *order;
-  const uint64_t *own; /* [row] exclusive weight, with that of the row's lines */
+  const uint64_t *own; /* [row] exclusive weight, including that of the row's lines */
 };
 
 static int descending(uint64_t a, uint64_t b)
@@ -208,7 +181,7 @@ static int descending(uint64_t a, uint64_t b)
   return (a < b) - (a > b);
 }
 
-/* Orders by the idle part of the rows' time.  Ratios of any 64-bit sums: exact enough as floating point. */
+/* Compares idleness / weight.  Sums may use all 64 bits, therefore the quotients are floating-point numbers. */
 static int by_relative(const struct tree *tree, const struct tree_columns *columns, uint32_t a, uint32_t b)
 {
   uint64_t x_all = tree_weight(tree, columns, a, true), y_all = tree_weight(tree, columns, b, true);
@@ -254,8 +227,8 @@ static int by_column(const struct sorter *sorter, uint32_t a, uint32_t b)
   return 0;
 }
 
-/* A total order: what is asked for, then weight, then what names a row; rows are made in canonical order, so their
- * number decides last. */
+/* A total order: by the requested column, then weight, name and file.  Rows are added in a reproducible order, so that
+ * their number can decide last. */
 static int by_order(const void *a, const void *b, void *argument)
 {
   const struct sorter *sorter = argument;
@@ -276,13 +249,13 @@ static void weigh_own(const struct tree *tree, const struct tree_columns *column
 {
   for (uint32_t row = tree->count; row-- > 0;) {
     uint64_t weight = tree_weight(tree, columns, row, false);
-    own[row] = contexts_sum(own[row], weight);
+    own[row] = profile_sum(own[row], weight);
     if (tree->rows[row].kind == ROW_LINE)
-      own[tree->rows[row].parent] = contexts_sum(own[tree->rows[row].parent], weight);
+      own[tree->rows[row].parent] = profile_sum(own[tree->rows[row].parent], weight);
   }
 }
 
-/* Links the children of every row in sorted order. */
+/* Sorts the list of children of every row. */
 static void sort_children(struct tree *tree, const struct tree_order *order, const uint64_t *own, uint32_t *scratch)
 {
   struct sorter sorter = {.tree = tree, .order = order, .own = own};
@@ -299,8 +272,8 @@ static void sort_children(struct tree *tree, const struct tree_order *order, con
   }
 }
 
-/* Walks depth-first without a stack: down to the first child, else on to the next sibling of the nearest row that has
- * one. */
+/* Walks the tree depth-first without a stack: to the first child or, without one, to the next sibling of the row or of
+ * its nearest ancestor that has one. */
 static void number_rows(struct tree *tree, uint32_t *position, bool keep_ids)
 {
   uint32_t count = 0, row = 0;
@@ -349,4 +322,12 @@ const char *tree_kind_name(enum tree_kind kind)
       [ROW_LINE] = "line",       [ROW_PARALLEL] = "parallel", [ROW_TASK] = "task",
       [ROW_PARTIAL] = "partial", [ROW_RUNTIME] = "runtime",   [ROW_USER_REGION] = "user-region"};
   return names[kind];
+}
+
+bool tree_same_function(const struct tree_row *row, const struct tree_row *flat)
+{
+  bool kinds = row->kind == flat->kind || (row->kind == ROW_INLINED && flat->kind == ROW_FUNCTION);
+  if (!kinds || row->function != flat->function)
+    return false;
+  return row->function != PROFILE_NONE || (row->line == flat->line && row->file == flat->file);
 }

@@ -9,12 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DISMISSED = 1 }; /* sent down instead of an error: those are negative */
+enum { DISMISSED = 1 }; /* a status that ranks_dismiss() sends; errors are negative */
 
-/* ---- who is there ---- */
+/* ---- ranks of the launch ---- */
 
-/* What a launcher says of its ranks; -1 if it says nothing. */
-static long setting(const char *name)
+/* A number that the launcher has put into the environment, -1 if it is missing or invalid. */
+static long launcher_number(const char *name)
 {
   const char *value = getenv(name);
   char *end;
@@ -24,17 +24,17 @@ static long setting(const char *name)
 
 static long launched_rank(void)
 {
-  long rank = setting("OMPI_COMM_WORLD_RANK");
-  rank = rank < 0 ? setting("PMIX_RANK") : rank;
-  return rank < 0 ? setting("PMI_RANK") : rank;
+  long rank = launcher_number("OMPI_COMM_WORLD_RANK");
+  rank = rank < 0 ? launcher_number("PMIX_RANK") : rank;
+  return rank < 0 ? launcher_number("PMI_RANK") : rank;
 }
 
-/* A batch script has Slurm's number of tasks, too, but no rank. */
+/* SLURM_NTASKS counts only where there is a rank: a batch script has it too. */
 static long launched_size(void)
 {
-  long size = setting("OMPI_COMM_WORLD_SIZE");
-  size = size < 0 ? setting("PMI_SIZE") : size;
-  return size < 0 && setting("PMIX_RANK") >= 0 ? setting("SLURM_NTASKS") : size;
+  long size = launcher_number("OMPI_COMM_WORLD_SIZE");
+  size = size < 0 ? launcher_number("PMI_SIZE") : size;
+  return size < 0 && launcher_number("PMIX_RANK") >= 0 ? launcher_number("SLURM_NTASKS") : size;
 }
 
 bool ranks_speaks(void)
@@ -42,8 +42,8 @@ bool ranks_speaks(void)
   return launched_size() <= 1 || launched_rank() <= 0;
 }
 
-/* The module beside this program, wherever both were moved to; NULL with a message. */
-static const struct transport *load(char *message, size_t message_size)
+/* Loads the module by its path relative to this program, so that both can be moved.  NULL with a message on failure. */
+static const struct transport *load_transport(char *message, size_t message_size)
 {
   char path[PATH_MAX + sizeof RANKS_MODULE];
   ssize_t length = readlink("/proc/self/exe", path, PATH_MAX);
@@ -55,11 +55,11 @@ static const struct transport *load(char *message, size_t message_size)
     snprintf(message, message_size, "this build has no MPI (meson setup -Dmpi=enabled)");
     return NULL;
   }
-  void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* MPI's own modules look for symbols of the library */
-  const struct transport *link = module ? dlsym(module, TRANSPORT_SYMBOL) : NULL;
-  if (!link)
+  void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* global: MPI's own modules need the library's symbols */
+  const struct transport *transport = module ? dlsym(module, TRANSPORT_SYMBOL) : NULL;
+  if (!transport)
     snprintf(message, message_size, "%s", dlerror());
-  return link;
+  return transport;
 }
 
 enum ranks_role ranks_join(struct ranks *ranks, char *message, size_t message_size)
@@ -69,14 +69,14 @@ enum ranks_role ranks_join(struct ranks *ranks, char *message, size_t message_si
   *message = '\0';
   if (size <= 1)
     return RANKS_FIRST;
-  const struct transport *link = load(message, message_size);
-  if (link) {
-    link->start(&ranks->rank, &ranks->size);
+  const struct transport *transport = load_transport(message, message_size);
+  if (transport) {
+    transport->start(&ranks->rank, &ranks->size);
     if (ranks->size == size) {
-      ranks->link = link;
+      ranks->link = transport;
       return ranks->rank ? RANKS_HELPER : RANKS_FIRST;
     }
-    link->stop();
+    transport->stop();
     *ranks = (struct ranks){.size = 1};
     snprintf(message, message_size, "its MPI library does not know the launcher");
   }
@@ -85,12 +85,13 @@ enum ranks_role ranks_join(struct ranks *ranks, char *message, size_t message_si
 
 /* ---- messages ---- */
 
+/* The lowest bit of the rank's number; for rank 0, the number of ranks rounded up to a power of two. */
 static uint32_t low_bit(const struct ranks *ranks)
 {
-  uint32_t all = 1;
-  while (all < ranks->size)
-    all *= 2;
-  return ranks->rank ? ranks->rank & -ranks->rank : all;
+  uint32_t power = 1;
+  while (power < ranks->size)
+    power *= 2;
+  return ranks->rank ? ranks->rank & -ranks->rank : power;
 }
 
 static uint32_t parent(const struct ranks *ranks)
@@ -98,7 +99,7 @@ static uint32_t parent(const struct ranks *ranks)
   return ranks->rank - low_bit(ranks);
 }
 
-/* A message that is no more than a status stands for what could not be made. */
+/* Sends a packed message, or the status in its place if there is none. */
 static void send_packed(const struct ranks *ranks, uint32_t to, const void *bytes, size_t size, int status)
 {
   if (bytes)
@@ -107,7 +108,7 @@ static void send_packed(const struct ranks *ranks, uint32_t to, const void *byte
     ranks->link->send(to, &status, sizeof status);
 }
 
-/* The next message (free()), NULL with its status where it is none. */
+/* Receives a packed message, which the caller frees.  NULL with the status that was sent in its place, or ERR_NOMEM. */
 static void *receive_packed(const struct ranks *ranks, uint32_t from, size_t *size, int *status)
 {
   *status = 0;
@@ -142,7 +143,7 @@ static void receive_message(const struct ranks *ranks, uint32_t from, struct ser
   free(bytes);
 }
 
-/* Passes on what came from above, or begins here.  bytes may be NULL. */
+/* Sends a packed message, or the status in its place, to the rank's children. */
 static void send_down(const struct ranks *ranks, const void *bytes, size_t size, int status)
 {
   for (uint32_t step = low_bit(ranks) / 2; step; step /= 2)
@@ -150,7 +151,7 @@ static void send_down(const struct ranks *ranks, const void *bytes, size_t size,
       send_packed(ranks, ranks->rank + step, bytes, size, status);
 }
 
-/* Takes what comes from above and passes it on. */
+/* Receives a message from the rank's parent and passes it on to its children. */
 static void receive_down(const struct ranks *ranks, struct serialisation *message, int *status)
 {
   size_t size;
@@ -162,9 +163,10 @@ static void receive_down(const struct ranks *ranks, struct serialisation *messag
   free(bytes);
 }
 
-/* Puts together what the ranks have, along the tree: `put` writes it, `get` adds another's.  0, or an error. */
+/* Merges an object of each rank into that of the first rank, along the tree: `get` adds a child's object to this
+ * rank's, `put` serialises it for the parent.  Returns 0 or the first error of this rank and those below it. */
 static int reduce(const struct ranks *ranks, int status, void (*put)(struct serialisation *, void *),
-                  void (*get)(struct serialisation *, void *), void *what)
+                  void (*get)(struct serialisation *, void *), void *object)
 {
   for (uint32_t step = 1; step < low_bit(ranks); step *= 2) {
     struct serialisation message;
@@ -172,7 +174,7 @@ static int reduce(const struct ranks *ranks, int status, void (*put)(struct seri
       continue;
     receive_message(ranks, ranks->rank + step, &message);
     if (!status && !message.status)
-      get(&message, what);
+      get(&message, object);
     status = status ? status : message.status;
     serialisation_release(&message);
   }
@@ -180,7 +182,7 @@ static int reduce(const struct ranks *ranks, int status, void (*put)(struct seri
     return status;
   struct serialisation message = {.status = status};
   if (!status)
-    put(&message, what);
+    put(&message, object);
   send_message(ranks, parent(ranks), &message);
   serialisation_release(&message);
   return status;
@@ -197,14 +199,14 @@ static void put_paths(struct serialisation *message, char *const *paths, uint32_
 
 static int get_paths(struct serialisation *message, char ***paths, uint32_t *count)
 {
-  uint64_t all = serialisation_get_number(message);
+  uint64_t total = serialisation_get_number(message);
   *count = 0;
-  *paths = all < UINT32_MAX ? calloc(all + 1, sizeof **paths) : NULL;
+  *paths = total < UINT32_MAX ? calloc(total + 1, sizeof **paths) : NULL;
   if (!*paths)
     return message->status ? message->status : ERR_NOMEM;
-  while (*count < all && !message->status) {
+  while (*count < total && !message->status) {
     uint32_t length;
-    char *path = serialisation_own_array(message, &length, 1); /* and one more, which is 0 */
+    char *path = serialisation_own_array(message, &length, 1); /* appends a NUL */
     if (!path)
       return message->status;
     (*paths)[(*count)++] = path;
@@ -255,7 +257,7 @@ int ranks_reduce(struct ranks *ranks, int status, struct profile *profile)
 
 /* ---- statistics ---- */
 
-/* What helpers get of the first rank's view. */
+/* What a helper receives of the first rank's view. */
 struct request {
   struct profile profile;
   struct statistics_view view;
@@ -264,14 +266,14 @@ struct request {
   uint32_t *row_of;
 };
 
-struct head {
+struct request_head {
   uint32_t column, rows, linked;
 };
 
 static void put_request(struct serialisation *message, const struct statistics_view *view)
 {
   const struct tree *tree = view->tree;
-  struct head head = {.column = view->column, .rows = view->rows, .linked = view->into != NULL};
+  struct request_head head = {.column = view->column, .rows = view->rows, .linked = view->into != NULL};
   serialisation_put_profile(message, view->profile, true);
   serialisation_put(message, &head, sizeof head);
   serialisation_put_number(message, tree->count);
@@ -288,16 +290,16 @@ static void put_request(struct serialisation *message, const struct statistics_v
 static void release_request(struct request *request)
 {
   if (request->profile.processes)
-    merge_release(&request->profile);
+    profile_release(&request->profile);
   free(request->tree.rows);
   free(request->row_of);
   derived_release_links(&request->links);
 }
 
-static bool below(const uint32_t *numbers, uint32_t count, uint32_t limit, bool none)
+static bool all_below(const uint32_t *numbers, uint32_t count, uint32_t limit, bool allow_none)
 {
   for (uint32_t i = 0; i < count; i++)
-    if (numbers[i] >= limit && !(none && numbers[i] == PROFILE_NONE))
+    if (numbers[i] >= limit && !(allow_none && numbers[i] == PROFILE_NONE))
       return false;
   return true;
 }
@@ -328,7 +330,7 @@ static int get_links(struct serialisation *message, struct request *request)
   if (message->status)
     return message->status;
   if (firsts != request->tree.count || counts != firsts ||
-      !below(links->into, links->into_count, request->view.rows, false))
+      !all_below(links->into, links->into_count, request->view.rows, false))
     return ERR_INPUT;
   for (uint32_t row = 0; row < firsts; row++)
     if ((uint64_t)links->first[row] + links->count[row] > links->into_count)
@@ -342,7 +344,7 @@ static int get_request(struct serialisation *message, struct request *request)
   *request = (struct request){.view = {.profile = &request->profile, .tree = &request->tree}};
   catalog_init(&request->profile.catalog);
   serialisation_get_profile(message, &request->profile);
-  const struct head *head = serialisation_get(message, sizeof *head);
+  const struct request_head *head = serialisation_get(message, sizeof *head);
   int status = head ? get_tree(message, &request->tree) : message->status;
   if (status)
     return status;
@@ -352,7 +354,7 @@ static int get_request(struct serialisation *message, struct request *request)
   request->view.row_of = request->row_of = serialisation_own_array(message, &contexts, sizeof *request->row_of);
   if (message->status)
     return message->status;
-  if (contexts != request->profile.contexts.count || !below(request->row_of, contexts, request->tree.count, true) ||
+  if (contexts != request->profile.contexts.count || !all_below(request->row_of, contexts, request->tree.count, true) ||
       head->column >= request->profile.catalog.columns_count)
     return ERR_INPUT;
   if (head->linked)
@@ -360,43 +362,44 @@ static int get_request(struct serialisation *message, struct request *request)
   return head->rows == request->tree.count ? 0 : ERR_INPUT;
 }
 
-/* What comes back. */
-struct count {
+/* What the helpers send back. */
+struct counted {
   struct statistics *statistics;
   struct problems *problems;
 };
 
-static void put_count(struct serialisation *message, void *what)
+static void put_counted(struct serialisation *message, void *object)
 {
-  const struct count *count = what;
-  const struct statistics *statistics = count->statistics;
+  const struct counted *counted = object;
+  const struct statistics *statistics = counted->statistics;
   serialisation_put_array(message, statistics->threads, statistics->rows, sizeof *statistics->threads);
   serialisation_put_array(message, statistics->ranks, statistics->ranked ? statistics->rows : 0,
                           sizeof *statistics->ranks);
-  serialisation_put_problems(message, count->problems);
+  serialisation_put_problems(message, counted->problems);
 }
 
-static bool sound_sums(const struct statistics_sums *sums, uint32_t rows, uint32_t owners)
+/* Whether all owners that the sums name exist. */
+static bool valid_sums(const struct statistics_sums *sums, uint32_t rows, uint32_t owners)
 {
   for (uint32_t row = 0; row < rows; row++) {
-    bool lacks = sums[row].lacks < owners || sums[row].lacks == PROFILE_NONE;
-    bool owned = !sums[row].owners || (sums[row].least_owner < owners && sums[row].most_owner < owners);
-    if (!lacks || !owned)
+    bool lacks_valid = sums[row].lacks < owners || sums[row].lacks == PROFILE_NONE;
+    bool extremes_valid = !sums[row].owners || (sums[row].least_owner < owners && sums[row].most_owner < owners);
+    if (!lacks_valid || !extremes_valid)
       return false;
   }
   return true;
 }
 
-static void get_count(struct serialisation *message, void *what)
+static void get_counted(struct serialisation *message, void *object)
 {
-  const struct count *count = what;
-  struct statistics *into = count->statistics, from = *into;
+  const struct counted *counted = object;
+  struct statistics *into = counted->statistics, from = *into;
   uint32_t threads, ranks;
   from.threads = serialisation_own_array(message, &threads, sizeof *from.threads);
   from.ranks = serialisation_own_array(message, &ranks, sizeof *from.ranks);
-  serialisation_get_problems(message, count->problems);
+  serialisation_get_problems(message, counted->problems);
   if (!message->status && threads == into->rows && ranks == (into->ranked ? into->rows : 0) &&
-      sound_sums(from.threads, threads, into->threads_count) && sound_sums(from.ranks, ranks, into->ranks_count))
+      valid_sums(from.threads, threads, into->threads_count) && valid_sums(from.ranks, ranks, into->ranks_count))
     statistics_merge(into, &from);
   else if (!message->status)
     message->status = ERR_INPUT;
@@ -421,7 +424,7 @@ int ranks_statistics(struct ranks *ranks, const struct statistics_view *view, un
   send_down(ranks, bytes, size, 0);
   free(bytes);
   status = statistics_count_part(view, 0, ranks->size, threads, problems, statistics);
-  return reduce(ranks, status, put_count, get_count, &(struct count){statistics, problems});
+  return reduce(ranks, status, put_counted, get_counted, &(struct counted){statistics, problems});
 }
 
 void ranks_serve(struct ranks *ranks, unsigned threads)
@@ -431,15 +434,15 @@ void ranks_serve(struct ranks *ranks, unsigned threads)
     struct request request = {0};
     struct statistics statistics = {0};
     struct problems problems = {0};
-    int dismissed;
-    receive_down(ranks, &message, &dismissed);
-    if (dismissed == DISMISSED) /* else an error, which the sums carry up */
+    int received;
+    receive_down(ranks, &message, &received);
+    if (received == DISMISSED) /* an error is passed on by reduce() */
       break;
     int status = message.status ? message.status : get_request(&message, &request);
     serialisation_release(&message);
     if (!status)
       status = statistics_count_part(&request.view, ranks->rank, ranks->size, threads, &problems, &statistics);
-    reduce(ranks, status, put_count, get_count, &(struct count){&statistics, &problems});
+    reduce(ranks, status, put_counted, get_counted, &(struct counted){&statistics, &problems});
     statistics_release(&statistics);
     problems_release(&problems);
     release_request(&request);

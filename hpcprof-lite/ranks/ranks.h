@@ -1,48 +1,60 @@
-/* The post-processor as many ranks of an MPI launch: they divide the files, and the first one reports.
+/* Runs the post-processor as several ranks of an MPI launch: they divide the files, and the first rank reports.
  *
- * Context: BATCH.  Ranks form a binomial tree: rank r hands what it has to r without its lowest bit, in log2(ranks)
- * steps, and what the first rank says goes the same way back.  Every rank merges its part of the files, then its
- * children's results into its own: no rank holds more than the merged result and one message.  Names, views and
- * output are the first rank's alone; of it and one that was started without MPI every byte is the same.
- * Statistics of rows need a second reading: the first rank says what the rows are, and all count their part.
+ * Context: BATCH, main thread.  Ranks form a binomial tree.  Rank r sends its result to the rank whose number is r
+ * without its lowest bit, which takes log2(ranks) steps; what the first rank sends to all goes the opposite way.  Every
+ * rank merges its part of the files, then the results of its children into its own.  No rank holds more than the merged
+ * result and one message.
+ *
+ * Only the first rank resolves names, builds views and writes output, which is the same as without MPI, byte for byte.
+ * The statistics of rows need a second reading of the files: the first rank sends the rows to all others, and each rank
+ * counts its part.
+ *
+ * The caller owns struct ranks and everything that is passed in.  If one rank fails, its status is passed on instead of
+ * its data, so that no rank waits for it and the first rank returns the status.
  */
 #ifndef HPCPROF_LITE_RANKS_RANKS_H
 #define HPCPROF_LITE_RANKS_RANKS_H
 
 #include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/ranks/transport.h"
 #include "hpcprof-lite/views/statistics.h"
 
 struct ranks {
-  const struct transport *link; /* NULL: alone, or no more than one is at work */
-  uint32_t rank, size;          /* 0 of 1 where alone */
+  const struct transport *link; /* NULL: this process works alone, or the others have been dismissed */
+  uint32_t rank, size;          /* alone: rank 0 of 1 */
 };
 
 enum ranks_role { RANKS_FIRST, RANKS_HELPER, RANKS_IDLE };
 
-/* Whether this process is the one to speak, by the environment: before, and whether or not, the ranks are joined. */
+/* Returns whether this process is the one that prints messages.  Reads only the environment, so that it may be called
+ * before ranks_join() and does not depend on its result. */
 bool ranks_speaks(void);
 
-/* Joins the others, if a launcher has started several.  RANKS_IDLE: they cannot reach one another, and the first does
- * all; message then says why, else it is empty. */
+/* Connects to the other ranks, if a launcher has started several.  If they cannot be connected, rank 0 is RANKS_FIRST
+ * and works alone, the others are RANKS_IDLE and have nothing to do, and `message` receives the reason; otherwise it is
+ * empty. */
 enum ranks_role ranks_join(struct ranks *ranks, char *message, size_t message_size);
 
-/* The list of the first rank becomes that of all (free() each and the array).  status: whether there is one.  0,
- * ERR_INPUT if the ranks do not understand one another, or ERR_NOMEM. */
+/* Sends the first rank's list of paths to all other ranks, where it replaces *paths and *count; the caller frees each
+ * path and the array.  `status`: of the first rank, whether it has a list.  Returns 0, ERR_INPUT if the ranks are
+ * different builds, or ERR_NOMEM. */
 int ranks_paths(struct ranks *ranks, int status, char ***paths, uint32_t *count);
 
-/* Puts the ranks' profiles together, status being that of this rank's: merge_finish() is left to do for the first.
- * For others the profile is not of use any more.  As above. */
+/* Merges the profiles of all ranks into that of the first one, which calls merge_finish() next; the profiles of the
+ * others are of no further use.  `status`: whether this rank has a profile.  Returns the same as ranks_paths(). */
 int ranks_reduce(struct ranks *ranks, int status, struct profile *profile);
 
-/* statistics_count() by all ranks. */
+/* Does what statistics_count() does, with the help of all ranks.  Called by the first rank.  Returns the same as
+ * ranks_paths(); statistics_release() in any case. */
 int ranks_statistics(struct ranks *ranks, const struct statistics_view *view, unsigned threads,
                      struct problems *problems, struct statistics *statistics);
 
-/* Of a helper: counts for the first rank until that is done with it. */
+/* Called by a helper: counts statistics for the first rank until that calls ranks_dismiss(), then disconnects. */
 void ranks_serve(struct ranks *ranks, unsigned threads);
 
-/* Of the first rank: no more help is needed.  May be called again. */
+/* Called by the first rank when it needs no more help: ends ranks_serve() of the others and disconnects.  Further calls
+ * have no effect. */
 void ranks_dismiss(struct ranks *ranks);
 
 #endif

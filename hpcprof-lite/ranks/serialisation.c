@@ -1,32 +1,33 @@
 #include "hpcprof-lite/ranks/serialisation.h"
 
+#include "common/array.h"
 #include "hpcprof-lite/input/span_merge.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
-enum { BLOCK = 8, LEVEL = 1 };
+enum { BLOCK_BYTES = 8, COMPRESSION_LEVEL = 1 };
 
-/* Who adds a field looks here: numbers travel by themselves, what is a pointer, a bool or a module's number does not.
- */
+/* These fail when a field is added to a record.  A plain number is sent with the record; a pointer, a bool or the
+ * number of a module needs code below. */
 _Static_assert(sizeof(struct profile_process) == 416 && sizeof(struct profile_thread) == 360, "see below");
 _Static_assert(sizeof(struct profile_directive) == 72 && sizeof(struct profile_share) == 24, "see below");
 _Static_assert(sizeof(struct context_node) == 16 && sizeof(struct profile_column) == 32, "see below");
 
-/* What must be alike at both ends. */
-struct mark {
+/* What sender and receiver must have in common. */
+struct layout {
   uint32_t version, process, thread, directive, node, share, module, column;
 };
 
-static const struct mark our_mark = {1,
-                                     sizeof(struct profile_process),
-                                     sizeof(struct profile_thread),
-                                     sizeof(struct profile_directive),
-                                     sizeof(struct context_node),
-                                     sizeof(struct profile_share),
-                                     sizeof(struct profile_module),
-                                     sizeof(struct profile_column)};
+static const struct layout own_layout = {1,
+                                         sizeof(struct profile_process),
+                                         sizeof(struct profile_thread),
+                                         sizeof(struct profile_directive),
+                                         sizeof(struct context_node),
+                                         sizeof(struct profile_share),
+                                         sizeof(struct profile_module),
+                                         sizeof(struct profile_column)};
 
 void serialisation_release(struct serialisation *message)
 {
@@ -42,7 +43,7 @@ static void fail(struct serialisation *message, int status)
 
 static size_t padded(size_t size)
 {
-  return (size + BLOCK - 1) / BLOCK * BLOCK;
+  return (size + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
 }
 
 void serialisation_put(struct serialisation *message, const void *block, size_t size)
@@ -50,15 +51,9 @@ void serialisation_put(struct serialisation *message, const void *block, size_t 
   if (message->status)
     return;
   size_t needed = message->size + padded(size);
-  if (needed > message->room) {
-    size_t room = needed > message->room * 2 ? needed : message->room * 2;
-    uint8_t *bytes = realloc(message->bytes, room);
-    if (!bytes) {
-      fail(message, ERR_NOMEM);
-      return;
-    }
-    message->bytes = bytes;
-    message->room = room;
+  if (!array_reserve(&message->bytes, &message->room, needed, 1)) {
+    fail(message, ERR_NOMEM);
+    return;
   }
   if (size)
     memcpy(message->bytes + message->size, block, size);
@@ -111,7 +106,7 @@ static void put_string(struct serialisation *message, const char *text)
   serialisation_put_array(message, text, text ? strlen(text) + 1 : 0, 1);
 }
 
-/* NULL where there was none. */
+/* The next string, which belongs to the message; NULL if the sender had none, or on failure. */
 static const char *get_string(struct serialisation *message)
 {
   uint32_t length;
@@ -121,7 +116,7 @@ static const char *get_string(struct serialisation *message)
   return length && !message->status ? text : NULL;
 }
 
-/* The same, as memory of its own. */
+/* Returns a copy of the next string, which the caller frees. */
 static char *own_string(struct serialisation *message)
 {
   const char *text = get_string(message);
@@ -158,7 +153,7 @@ void serialisation_get_problems(struct serialisation *message, struct problems *
     const char *line = i < PROBLEMS_MAX ? get_string(message) : NULL;
     if (line)
       problems_add(problems, "%s", line);
-    else if (i >= PROBLEMS_MAX) { /* the rest has no lines */
+    else if (i >= PROBLEMS_MAX) { /* further problems have no lines */
       problems->count += count - i;
       break;
     } else
@@ -168,13 +163,13 @@ void serialisation_get_problems(struct serialisation *message, struct problems *
 
 /* ---- processes ---- */
 
-static void put_graph(struct serialisation *message, const struct profile_workspan *graph)
+static void put_workspan(struct serialisation *message, const struct profile_workspan *workspan)
 {
-  put_string(message, graph->unit);
-  serialisation_put_array(message, graph->directives, graph->directives ? graph->directives_count : 0,
-                          sizeof *graph->directives);
-  for (uint32_t i = 0; graph->directives && i < graph->directives_count; i++)
-    put_string(message, graph->directives[i].name);
+  put_string(message, workspan->unit);
+  serialisation_put_array(message, workspan->directives, workspan->directives ? workspan->directives_count : 0,
+                          sizeof *workspan->directives);
+  for (uint32_t i = 0; workspan->directives && i < workspan->directives_count; i++)
+    put_string(message, workspan->directives[i].name);
 }
 
 static void put_process(struct serialisation *message, const struct profile_process *process, bool bare)
@@ -186,24 +181,25 @@ static void put_process(struct serialisation *message, const struct profile_proc
   put_string(message, process->runtime);
   put_string(message, process->notes);
   serialisation_put_array(message, process->threads, process->threads_count, sizeof *process->threads);
-  put_graph(message, bare ? &(struct profile_workspan){0} : &process->graph);
+  put_workspan(message, bare ? &(struct profile_workspan){0} : &process->workspan);
 }
 
-/* Numbers of the sender's catalog → ours. */
-struct numbers {
+/* Maps the sender's numbers of modules and columns to those of this rank's catalog. */
+struct number_map {
   uint32_t *modules, modules_count;
   uint32_t columns[CATALOG_COLUMNS_MAX], columns_count;
 };
 
-static void get_graph(struct serialisation *message, const struct numbers *numbers, struct profile_workspan *graph)
+static void get_workspan(struct serialisation *message, const struct number_map *numbers,
+                         struct profile_workspan *workspan)
 {
-  graph->directives = NULL;
-  graph->unit = own_string(message);
-  graph->directives = serialisation_own_array(message, &graph->directives_count, sizeof *graph->directives);
-  for (uint32_t i = 0; i < graph->directives_count; i++) /* so that it can be released whatever comes */
-    graph->directives[i].name = NULL;
-  for (uint32_t i = 0; i < graph->directives_count && !message->status; i++) {
-    struct profile_directive *directive = &graph->directives[i];
+  workspan->directives = NULL;
+  workspan->unit = own_string(message);
+  workspan->directives = serialisation_own_array(message, &workspan->directives_count, sizeof *workspan->directives);
+  for (uint32_t i = 0; i < workspan->directives_count; i++) /* so that a failure leaves no foreign pointer to release */
+    workspan->directives[i].name = NULL;
+  for (uint32_t i = 0; i < workspan->directives_count && !message->status; i++) {
+    struct profile_directive *directive = &workspan->directives[i];
     directive->name = own_string(message);
     if (directive->module != PROFILE_NONE && directive->module < numbers->modules_count)
       directive->module = numbers->modules[directive->module];
@@ -212,48 +208,50 @@ static void get_graph(struct serialisation *message, const struct numbers *numbe
     if (!directive->name || directive->kind >= DIRECTIVE_KINDS)
       fail(message, ERR_INPUT);
   }
-  if (graph->known && !graph->unit)
-    graph->known = false; /* a bare one */
+  if (workspan->known && !workspan->unit)
+    workspan->known = false; /* sent without, because the profile is bare */
 }
 
-/* Bytes that are no bool must not be read as one. */
-static void get_flags(const void *record, struct profile_process *process)
+/* Reads the bools of a record by their bytes: a damaged one may have a value that no bool has. */
+static void get_bools(const void *record, struct profile_process *process)
 {
   const uint8_t *bytes = record;
   process->usable = bytes[offsetof(struct profile_process, usable)] == 1;
   process->unfinished = bytes[offsetof(struct profile_process, unfinished)] == 1;
   process->running = bytes[offsetof(struct profile_process, running)] == 1;
   process->superseded = bytes[offsetof(struct profile_process, superseded)] == 1;
-  process->graph.known = bytes[offsetof(struct profile_process, graph.known)] == 1;
-  process->graph.is_time = bytes[offsetof(struct profile_process, graph.is_time)] == 1;
+  process->workspan.known = bytes[offsetof(struct profile_process, workspan.known)] == 1;
+  process->workspan.is_time = bytes[offsetof(struct profile_process, workspan.is_time)] == 1;
 }
 
-static void get_process(struct serialisation *message, const struct numbers *numbers, struct profile_process *process)
+static void get_process(struct serialisation *message, const struct number_map *numbers,
+                        struct profile_process *process)
 {
   const struct profile_process *record = serialisation_get(message, sizeof *record);
   if (!record)
     return;
   memcpy(process, record, sizeof *process);
-  get_flags(record, process);
+  get_bools(record, process);
   process->host = process->command = process->runtime = process->notes = NULL;
   process->threads = NULL;
-  process->graph.unit = NULL;
+  process->workspan.unit = NULL;
   process->path = own_string(message);
   process->host = own_string(message);
   process->command = own_string(message);
   process->runtime = own_string(message);
   process->notes = own_string(message);
   process->threads = serialisation_own_array(message, &process->threads_count, sizeof *process->threads);
-  get_graph(message, numbers, &process->graph);
+  get_workspan(message, numbers, &process->workspan);
 }
 
+/* Puts the processes that this rank has read, with their places among those of the run. */
 static void put_processes(struct serialisation *message, const struct profile *profile, bool bare)
 {
-  uint32_t here = 0;
+  uint32_t present = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++)
-    here += profile->processes[i].path != NULL;
+    present += profile->processes[i].path != NULL;
   serialisation_put_number(message, profile->processes_count);
-  serialisation_put_number(message, here);
+  serialisation_put_number(message, present);
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     if (!profile->processes[i].path)
       continue;
@@ -263,7 +261,7 @@ static void put_processes(struct serialisation *message, const struct profile *p
   }
 }
 
-/* Room for all processes of the run, if there is none yet. */
+/* Allocates the processes of the run, unless the profile has them. */
 static void reserve_processes(struct serialisation *message, struct profile *profile, uint64_t count)
 {
   if (count > UINT32_MAX - 1 || (profile->processes && profile->processes_count != count)) {
@@ -280,7 +278,7 @@ static void reserve_processes(struct serialisation *message, struct profile *pro
     fail(message, ERR_NOMEM);
 }
 
-/* What the rest of the program relies on. */
+/* Checks what the rest of the program relies on. */
 static void check_process(struct serialisation *message, const struct profile_process *process, uint32_t processes)
 {
   bool named = process->host && process->command && process->runtime && process->notes;
@@ -288,12 +286,12 @@ static void check_process(struct serialisation *message, const struct profile_pr
     fail(message, ERR_INPUT);
 }
 
-static void get_processes(struct serialisation *message, const struct numbers *numbers, struct profile *profile)
+static void get_processes(struct serialisation *message, const struct number_map *numbers, struct profile *profile)
 {
-  uint64_t count = serialisation_get_number(message), here = serialisation_get_number(message);
+  uint64_t count = serialisation_get_number(message), present = serialisation_get_number(message);
   if (!message->status)
     reserve_processes(message, profile, count);
-  for (uint64_t i = 0; i < here && !message->status; i++) {
+  for (uint64_t i = 0; i < present && !message->status; i++) {
     uint64_t place = serialisation_get_number(message);
     if (place >= profile->processes_count || profile->processes[place].path) {
       fail(message, ERR_INPUT);
@@ -319,7 +317,7 @@ static void put_catalog(struct serialisation *message, const struct catalog *cat
   }
 }
 
-static void get_modules(struct serialisation *message, struct catalog *catalog, struct numbers *numbers)
+static void get_modules(struct serialisation *message, struct catalog *catalog, struct number_map *numbers)
 {
   const struct profile_module *modules = serialisation_get_array(message, &numbers->modules_count, sizeof *modules);
   numbers->modules = calloc((size_t)numbers->modules_count + 1, sizeof *numbers->modules);
@@ -338,8 +336,8 @@ static void get_modules(struct serialisation *message, struct catalog *catalog, 
   }
 }
 
-/* What one profile has too many columns for is left out, as it is where files have too many. */
-static void get_columns(struct serialisation *message, struct catalog *catalog, struct numbers *numbers)
+/* A column that exceeds the catalog's limit is left out, as it is when files are read. */
+static void get_columns(struct serialisation *message, struct catalog *catalog, struct number_map *numbers)
 {
   const struct profile_column *columns = serialisation_get_array(message, &numbers->columns_count, sizeof *columns);
   if (numbers->columns_count > CATALOG_COLUMNS_MAX)
@@ -360,6 +358,7 @@ static void get_columns(struct serialisation *message, struct catalog *catalog, 
 
 /* ---- contexts ---- */
 
+/* Puts the contexts, and the shares of processes that may have the run's span. */
 static void put_contexts(struct serialisation *message, const struct profile *profile, bool bare)
 {
   const struct contexts *contexts = &profile->contexts;
@@ -389,19 +388,19 @@ static bool has_module(const struct context_node *node)
   return node->kind == CONTEXT_FRAME || node->kind == CONTEXT_USER_REGION;
 }
 
-static bool sound_node(const struct context_node *nodes, uint32_t i, const struct numbers *numbers)
+static bool valid_node(const struct context_node *nodes, uint32_t i, const struct number_map *numbers)
 {
   const struct context_node *node = &nodes[i];
-  bool placed = !has_module(node) || node->module < numbers->modules_count;
-  return node->parent < i && node->kind < CONTEXT_KINDS && placed;
+  bool module_valid = !has_module(node) || node->module < numbers->modules_count;
+  return node->parent < i && node->kind < CONTEXT_KINDS && module_valid;
 }
 
-/* Adds the nodes; map[theirs] receives ours. */
+/* Adds the nodes; map[] receives the number of each in `contexts`. */
 static void get_nodes(struct serialisation *message, const struct context_node *nodes, uint32_t count,
-                      const struct numbers *numbers, struct contexts *contexts, uint32_t *map)
+                      const struct number_map *numbers, struct contexts *contexts, uint32_t *map)
 {
   for (uint32_t i = 1; i < count && !message->status; i++) {
-    if (!sound_node(nodes, i, numbers)) {
+    if (!valid_node(nodes, i, numbers)) {
       fail(message, ERR_INPUT);
       return;
     }
@@ -413,7 +412,7 @@ static void get_nodes(struct serialisation *message, const struct context_node *
 }
 
 static void get_values(struct serialisation *message, const struct context_node *nodes, uint32_t count,
-                       const struct numbers *numbers, struct contexts *contexts, const uint32_t *map)
+                       const struct number_map *numbers, struct contexts *contexts, const uint32_t *map)
 {
   uint64_t stride = serialisation_get_number(message);
   uint32_t cells;
@@ -441,10 +440,10 @@ static void get_shares(struct serialisation *message, const struct profile *prof
     if (!record)
       return;
     struct profile_share share = *record;
-    bool sound = share.owner < profile->processes_count &&
-                 share.directive < profile->processes[share.owner].graph.directives_count &&
+    bool valid = share.owner < profile->processes_count &&
+                 share.directive < profile->processes[share.owner].workspan.directives_count &&
                  (share.context == PROFILE_NONE || share.context < count);
-    if (!sound) {
+    if (!valid) {
       fail(message, ERR_INPUT);
       return;
     }
@@ -455,7 +454,7 @@ static void get_shares(struct serialisation *message, const struct profile *prof
   }
 }
 
-static void get_contexts(struct serialisation *message, const struct numbers *numbers, struct profile *profile)
+static void get_contexts(struct serialisation *message, const struct number_map *numbers, struct profile *profile)
 {
   struct contexts *contexts = &profile->contexts;
   uint32_t count;
@@ -474,7 +473,7 @@ static void get_contexts(struct serialisation *message, const struct numbers *nu
   free(map);
 }
 
-/* ---- all ---- */
+/* ---- profiles and messages ---- */
 
 void serialisation_put_profile(struct serialisation *message, const struct profile *profile, bool bare)
 {
@@ -485,7 +484,7 @@ void serialisation_put_profile(struct serialisation *message, const struct profi
 
 void serialisation_get_profile(struct serialisation *message, struct profile *profile)
 {
-  struct numbers numbers = {0};
+  struct number_map numbers = {0};
   get_modules(message, &profile->catalog, &numbers);
   if (!message->status)
     get_columns(message, &profile->catalog, &numbers);
@@ -496,18 +495,19 @@ void serialisation_get_profile(struct serialisation *message, struct profile *pr
   free(numbers.modules);
 }
 
-/* What stands before the compressed blocks. */
+/* Precedes the compressed blocks. */
 struct head {
-  struct mark mark;
-  uint64_t size;
+  struct layout layout;
+  uint64_t size; /* bytes of all blocks */
 };
 
 void *serialisation_pack(struct serialisation *message, size_t *size)
 {
-  struct head head = {our_mark, message->size};
+  struct head head = {own_layout, message->size};
   size_t room = ZSTD_compressBound(message->size);
   uint8_t *packed = message->status ? NULL : malloc(sizeof head + room);
-  size_t length = packed ? ZSTD_compress(packed + sizeof head, room, message->bytes, message->size, LEVEL) : 0;
+  size_t length =
+      packed ? ZSTD_compress(packed + sizeof head, room, message->bytes, message->size, COMPRESSION_LEVEL) : 0;
   if (!packed || ZSTD_isError(length)) {
     fail(message, ERR_NOMEM);
     free(packed);
@@ -527,7 +527,7 @@ void serialisation_unpack(struct serialisation *message, const void *bytes, size
     return;
   }
   memcpy(&head, bytes, sizeof head);
-  if (memcmp(&head.mark, &our_mark, sizeof our_mark)) {
+  if (memcmp(&head.layout, &own_layout, sizeof own_layout)) {
     fail(message, ERR_INPUT);
     return;
   }

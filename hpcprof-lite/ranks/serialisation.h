@@ -1,47 +1,63 @@
-/* Merged profiles and tables as messages from one rank of hpcprof-lite to another.
+/* Serialisation of merged profiles and tables, as messages from one rank of hpcprof-lite to another.
  *
- * Context: BATCH.  A message is a row of blocks: records as they stand in memory, pointers replaced by what follows,
- * each at an offset that is a multiple of 8, all compressed by zstd.  Both ends must be of one build on one kind of
- * machine, which a mark at the beginning makes sure of; and what comes in is checked like a file: lengths, numbers,
- * order. Failures stick: after one, puts do nothing and gets return NULL.
+ * Context: BATCH.  A message is a sequence of blocks, compressed by zstd as a whole.  A block is a record as it is in
+ * memory; pointers are replaced by blocks that follow.  Each block begins at a multiple of 8 bytes.  Sender and
+ * receiver must be the same build on the same kind of machine, which the beginning of the message proves.  Apart from
+ * that, a message is checked like a file: lengths, numbers and their order.
+ *
+ * The message owns its bytes, and serialisation_release() frees them.  The first failure is kept in `status`; after it
+ * puts have no effect and gets return NULL or 0.
  */
 #ifndef HPCPROF_LITE_RANKS_SERIALISATION_H
 #define HPCPROF_LITE_RANKS_SERIALISATION_H
 
-#include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/model/profile.h"
 
+/* Initialised to zero by the caller, or by serialisation_unpack(). */
 struct serialisation {
   uint8_t *bytes;
   size_t size, room;
-  size_t at; /* of what is read next */
-  int status;
+  size_t at;  /* offset of the next block to get                      */
+  int status; /* 0, ERR_INPUT (not a valid message) or ERR_NOMEM */
 };
 
 void serialisation_release(struct serialisation *message);
 
-/* Appends a block; takes the next one, which the message keeps. */
+/* Appends a block. */
 void serialisation_put(struct serialisation *message, const void *block, size_t size);
+
+/* Returns the next block, which belongs to the message; NULL on failure. */
 const void *serialisation_get(struct serialisation *message, size_t size);
+
 void serialisation_put_number(struct serialisation *message, uint64_t number);
 uint64_t serialisation_get_number(struct serialisation *message);
 
-/* A count, and so many records of that size; NULL where there are none. */
+/* Appends a count and that many records. */
 void serialisation_put_array(struct serialisation *message, const void *records, uint64_t count, size_t record_size);
+
+/* Returns the next array, which belongs to the message, and its count; NULL and 0 on failure. */
 const void *serialisation_get_array(struct serialisation *message, uint32_t *count, size_t record_size);
-void *serialisation_own_array(struct serialisation *message, uint32_t *count,
-                              size_t record_size); /* the same as a copy: free() */
+
+/* Returns a copy of the next array, with one more record, which is zero.  The caller frees it. */
+void *serialisation_own_array(struct serialisation *message, uint32_t *count, size_t record_size);
 
 void serialisation_put_problems(struct serialisation *message, const struct problems *problems);
+
+/* Appends the problems of the message to those of the list. */
 void serialisation_get_problems(struct serialisation *message, struct problems *problems);
 
-/* All of a profile or, if `bare`, what a second reading of the files needs of it: processes, threads and contexts, not
- * what they hold.  serialisation_get_profile() adds to what the profile has: processes where there is none yet, all
- * else summed up.  Into a profile that is empty it comes with the same numbers. */
+/* Appends a profile.  A bare one lacks what a second reading of the files does not need: values, problems, work and
+ * span. */
 void serialisation_put_profile(struct serialisation *message, const struct profile *profile, bool bare);
+
+/* Adds the profile of the message to *profile, whose catalog is initialised: processes fill the gaps of processes[],
+ * all else is summed up.  In an empty profile, modules, columns and contexts get the numbers that the sender uses. */
 void serialisation_get_profile(struct serialisation *message, struct profile *profile);
 
-/* The message as it travels (free()), and back; status says whether that worked. */
+/* Returns the message as bytes to send, which the caller frees; NULL on failure. */
 void *serialisation_pack(struct serialisation *message, size_t *size);
+
+/* Initialises the message from received bytes. */
 void serialisation_unpack(struct serialisation *message, const void *bytes, size_t size);
 
 #endif

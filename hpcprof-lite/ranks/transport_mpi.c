@@ -3,18 +3,19 @@
 #include <mpi.h>
 #include <time.h>
 
-/* A message is its size, the receiver's word whether it has room, and pieces: MPI counts in int. */
+/* A message is sent as its size, the receiver's answer whether it has room, and pieces, because MPI counts in int. */
 enum { TAG_SIZE = 1, TAG_READY, TAG_PIECE, PIECE_BYTES = 1 << 28 };
+enum { PAUSE_MIN_NS = 20 * 1000, PAUSE_MAX_NS = 1000 * 1000 };
 
-/* Waits without keeping a core busy, which is another rank's where there are more ranks than cores. */
+/* Waits without keeping a core busy, which another rank may need if there are more ranks than cores. */
 static void wait_for(MPI_Request *request)
 {
-  struct timespec pause = {.tv_nsec = 20 * 1000};
+  struct timespec pause = {.tv_nsec = PAUSE_MIN_NS};
   int done = 0;
   MPI_Test(request, &done, MPI_STATUS_IGNORE);
   while (!done) {
     nanosleep(&pause, NULL);
-    if (pause.tv_nsec < 1000 * 1000)
+    if (pause.tv_nsec < PAUSE_MAX_NS)
       pause.tv_nsec *= 2;
     MPI_Test(request, &done, MPI_STATUS_IGNORE);
   }
@@ -30,7 +31,7 @@ static void start(uint32_t *rank, uint32_t *size)
   *size = (uint32_t)all;
 }
 
-static int piece(uint64_t left)
+static int piece_bytes(uint64_t left)
 {
   return left < PIECE_BYTES ? (int)left : PIECE_BYTES;
 }
@@ -38,14 +39,14 @@ static int piece(uint64_t left)
 static void send(uint32_t to, const void *bytes, uint64_t size)
 {
   MPI_Request request;
-  const char *at = bytes;
+  const char *next = bytes;
   int ready = 0;
   MPI_Isend(&size, 1, MPI_UINT64_T, (int)to, TAG_SIZE, MPI_COMM_WORLD, &request);
   wait_for(&request);
   MPI_Irecv(&ready, 1, MPI_INT, (int)to, TAG_READY, MPI_COMM_WORLD, &request);
   wait_for(&request);
-  for (uint64_t left = ready ? size : 0; left; left -= (uint64_t)piece(left), at += PIECE_BYTES)
-    MPI_Send(at, piece(left), MPI_BYTE, (int)to, TAG_PIECE, MPI_COMM_WORLD);
+  for (uint64_t left = ready ? size : 0; left; left -= (uint64_t)piece_bytes(left), next += PIECE_BYTES)
+    MPI_Send(next, piece_bytes(left), MPI_BYTE, (int)to, TAG_PIECE, MPI_COMM_WORLD);
 }
 
 static uint64_t expect(uint32_t from)
@@ -59,11 +60,11 @@ static uint64_t expect(uint32_t from)
 
 static void take(uint32_t from, void *bytes, uint64_t size)
 {
-  char *at = bytes;
+  char *next = bytes;
   int ready = bytes != NULL;
   MPI_Send(&ready, 1, MPI_INT, (int)from, TAG_READY, MPI_COMM_WORLD);
-  for (uint64_t left = ready ? size : 0; left; left -= (uint64_t)piece(left), at += PIECE_BYTES)
-    MPI_Recv(at, piece(left), MPI_BYTE, (int)from, TAG_PIECE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (uint64_t left = ready ? size : 0; left; left -= (uint64_t)piece_bytes(left), next += PIECE_BYTES)
+    MPI_Recv(next, piece_bytes(left), MPI_BYTE, (int)from, TAG_PIECE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 static void stop(void)

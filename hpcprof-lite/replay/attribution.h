@@ -1,31 +1,38 @@
-/* Which contexts the samples of a recorded graph fell into: (directive, thread, node), and how much work they stand
- * for.
+/* How much work of a recorded graph the samples attribute to each context.
  *
- * Context: BATCH.  Filled by the first replay of a log, read by the second, which knows what scenarios select of it.
+ * Context: BATCH.  The first replay of a log adds entries; later replays read them, with a factor for each entry in
+ * each scenario (replay.h).  An attribution of zeros is empty.  It owns its memory.  Where memory runs out, `overflow`
+ * is set and the entries are useless.
  */
 #ifndef HPCPROF_LITE_REPLAY_ATTRIBUTION_H
 #define HPCPROF_LITE_REPLAY_ATTRIBUTION_H
 
-#include "hpcprof-lite/replay/object_pool.h"
+#include "hpcprof-lite/model/index.h"
 
 enum { ATTRIBUTION_MAX = 1 << 18 };
 
+/* Work of a directive (`row`) in the context of a node of a thread's tree.  Thread 0: a fragment without samples. */
 struct attribution_entry {
-  uint32_t row, thread, node; /* thread 0: work in which no sample fell */
-  double amount;              /* in the unit of the log */
+  uint32_t row, thread, node;
+  double amount; /* in the unit of the log; 0 for thread 0 */
 };
 
 struct attribution {
-  struct index map;
-  struct attribution_entry *attribution; /* from 1 */
-  uint32_t count, room;
-  bool overflow; /* one was refused for want of memory */
+  struct index index;
+  struct attribution_entry *entries; /* from 1; entry 0 is that of contexts that are not known */
+  uint32_t count;
+  size_t room;
+  bool overflow; /* an entry was refused because memory ran out */
 };
 
-/* Its number, 0 where it is not known; attribution_add() adds it, if there are not too many and it can be.  Part 0
- * takes what is lost. */
+/* Returns the number of an entry, 0 if it does not exist. */
 uint32_t attribution_find(const struct attribution *attribution, uint32_t row, uint64_t thread, uint64_t node);
+
+/* Finds or adds an entry.  Returns its number, or 0 if there are ATTRIBUTION_MAX entries, memory runs out, or no
+ * measurement can contain such a thread or node. */
 uint32_t attribution_add(struct attribution *attribution, uint32_t row, uint64_t thread, uint64_t node);
+
+/* Frees the entries; the attribution is then empty. */
 void attribution_release(struct attribution *attribution);
 
 #endif

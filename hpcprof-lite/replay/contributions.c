@@ -4,17 +4,18 @@
 
 #include <stdlib.h>
 
-enum { ITEMS = 6, LONG = 32, LINKS_MAX = 4 << 20 };
+enum { LINK_ITEMS = 6, FOLD_LENGTH = 32, LINKS_MAX = 4 << 20 };
 
 struct link {
   uint32_t tail, refs;
-  uint32_t count, length; /* length: links since the trail was folded */
-  uint32_t folded;        /* links that the last folding left         */
-  uint32_t keys[ITEMS];
-  double amounts[ITEMS];
+  uint32_t count;  /* items in use */
+  uint32_t length; /* number of links since the list was folded */
+  uint32_t folded; /* number of links after it was folded */
+  uint32_t keys[LINK_ITEMS];
+  double amounts[LINK_ITEMS];
 };
 
-static struct link *at(const struct contributions *contributions, uint32_t index)
+static struct link *link_at(const struct contributions *contributions, uint32_t index)
 {
   return object_pool_at(&contributions->links, index);
 }
@@ -36,50 +37,52 @@ void contributions_release(struct contributions *contributions)
   *contributions = (struct contributions){0};
 }
 
-uint32_t contributions_share(struct contributions *contributions, uint32_t contribution)
+uint32_t contributions_share(struct contributions *contributions, uint32_t list)
 {
-  if (contribution)
-    at(contributions, contribution)->refs++;
-  return contribution;
+  if (list)
+    link_at(contributions, list)->refs++;
+  return list;
 }
 
-void contributions_drop(struct contributions *contributions, uint32_t contribution)
+void contributions_drop(struct contributions *contributions, uint32_t list)
 {
-  while (contribution && --at(contributions, contribution)->refs == 0) {
-    uint32_t tail = at(contributions, contribution)->tail;
-    object_pool_put(&contributions->links, contribution);
-    contribution = tail;
+  while (list && --link_at(contributions, list)->refs == 0) {
+    uint32_t tail = link_at(contributions, list)->tail;
+    object_pool_put(&contributions->links, list);
+    list = tail;
   }
 }
 
-void contributions_sum(const struct contributions *contributions, uint32_t contribution, double *sums)
+void contributions_sum(const struct contributions *contributions, uint32_t list, double *sums)
 {
-  for (; contribution; contribution = at(contributions, contribution)->tail) {
-    const struct link *link = at(contributions, contribution);
+  for (; list; list = link_at(contributions, list)->tail) {
+    const struct link *link = link_at(contributions, list);
     for (uint32_t i = 0; i < link->count; i++)
       sums[link->keys[i]] += link->amounts[i];
   }
 }
 
-/* A new link before that tail, whose owner it becomes; 0 without room, which leaves the tail to the caller. */
+/* Returns a new link in front of a tail, and takes over the caller's ownership of the tail.  Returns 0 if there is no
+ * room; the caller then still owns the tail. */
 static uint32_t link_new(struct contributions *contributions, uint32_t tail)
 {
   uint32_t index = object_pool_get(&contributions->links);
   if (!index)
     return 0;
-  *at(contributions, index) = (struct link){.tail = tail,
-                                            .refs = 1,
-                                            .length = tail ? at(contributions, tail)->length + 1 : 0,
-                                            .folded = tail ? at(contributions, tail)->folded : 0};
+  *link_at(contributions, index) = (struct link){.tail = tail,
+                                                 .refs = 1,
+                                                 .length = tail ? link_at(contributions, tail)->length + 1 : 0,
+                                                 .folded = tail ? link_at(contributions, tail)->folded : 0};
   return index;
 }
 
-/* The keys of a trail, each once, in trails->used; their sums in trails->sums.  Amounts are above 0. */
-static uint32_t collect(struct contributions *contributions, uint32_t contribution)
+/* Sets `used` to the keys of a list, each once, and `sums` to their sums, and returns the number of keys.  All amounts
+ * are above 0. */
+static uint32_t sum_by_key(struct contributions *contributions, uint32_t list)
 {
   uint32_t count = 0;
-  for (; contribution; contribution = at(contributions, contribution)->tail) {
-    const struct link *link = at(contributions, contribution);
+  for (; list; list = link_at(contributions, list)->tail) {
+    const struct link *link = link_at(contributions, list);
     for (uint32_t i = 0; i < link->count; i++) {
       if (contributions->sums[link->keys[i]] == 0)
         contributions->used[count++] = link->keys[i];
@@ -89,62 +92,63 @@ static uint32_t collect(struct contributions *contributions, uint32_t contributi
   return count;
 }
 
-static void fold(struct contributions *contributions, uint32_t *contribution)
+/* Replaces a list by one with one item for each key.  Leaves it as it is if there is no room. */
+static void fold(struct contributions *contributions, uint32_t *list)
 {
-  uint32_t count = collect(contributions, *contribution), made = 0, top = 0;
-  bool whole = true;
+  uint32_t count = sum_by_key(contributions, *list), links = 0, top = 0;
+  bool complete = true;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t key = contributions->used[i];
-    if (whole && (!top || at(contributions, top)->count == ITEMS)) {
+    if (complete && (!top || link_at(contributions, top)->count == LINK_ITEMS)) {
       uint32_t more = link_new(contributions, top);
-      whole = more != 0;
+      complete = more != 0;
       top = more ? more : top;
-      made++;
+      links++;
     }
-    if (whole) {
-      struct link *link = at(contributions, top);
+    if (complete) {
+      struct link *link = link_at(contributions, top);
       link->keys[link->count] = key;
       link->amounts[link->count++] = contributions->sums[key];
     }
     contributions->sums[key] = 0;
   }
-  if (!whole || !top) {
+  if (!complete || !top) {
     contributions_drop(contributions, top);
     return;
   }
-  at(contributions, top)->length = 0;
-  at(contributions, top)->folded = made;
-  contributions_drop(contributions, *contribution);
-  *contribution = top;
+  link_at(contributions, top)->length = 0;
+  link_at(contributions, top)->folded = links;
+  contributions_drop(contributions, *list);
+  *list = top;
 }
 
-void contributions_add(struct contributions *contributions, uint32_t *contribution, uint32_t key, double amount)
+void contributions_add(struct contributions *contributions, uint32_t *list, uint32_t key, double amount)
 {
   if (!(amount > 0))
     return;
-  struct link *top = *contribution ? at(contributions, *contribution) : NULL;
+  struct link *top = *list ? link_at(contributions, *list) : NULL;
   if (top && top->refs == 1) {
     for (uint32_t i = 0; i < top->count; i++)
       if (top->keys[i] == key) {
         top->amounts[i] += amount;
         return;
       }
-    if (top->count < ITEMS) {
+    if (top->count < LINK_ITEMS) {
       top->keys[top->count] = key;
       top->amounts[top->count++] = amount;
       return;
     }
   }
-  if (top && top->length >= LONG && top->length >= top->folded)
-    fold(contributions, contribution);
-  uint32_t index = link_new(contributions, *contribution);
+  if (top && top->length >= FOLD_LENGTH && top->length >= top->folded)
+    fold(contributions, list);
+  uint32_t index = link_new(contributions, *list);
   if (!index) {
     contributions->lost++;
     return;
   }
-  struct link *link = at(contributions, index);
+  struct link *link = link_at(contributions, index);
   link->keys[0] = key;
   link->amounts[0] = amount;
   link->count = 1;
-  *contribution = index;
+  *list = index;
 }

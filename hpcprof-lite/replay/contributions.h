@@ -1,8 +1,12 @@
-/* Who contributes how much to a clock of a replay: persistent lists, as hpcrun-lite/rt/span/critical_path.h keeps them.
+/* Lists of what contributes how much to a clock of a replay: persistent lists with shared tails, as
+ * hpcrun-lite/rt/span/critical_path.h keeps them.
  *
- * Context: BATCH.  A trail is named by its newest link and counted by its owners; from there on links are shared.  A
- * trail that has grown long is folded: its sums by key.  So memory is bound by live clocks and keys.  Invariant: the
- * sum over a trail = the clock's value, unless links were lost for want of room, which is counted.
+ * Context: BATCH.  A list is named by the number of its newest link, 0 = empty.  Links count their owners: lists and
+ * newer links.  A list that has become long is folded: it is replaced by one sum for each key.  Therefore memory is
+ * bounded by the number of live clocks and keys.  All links belong to struct contributions.
+ *
+ * Invariant: the sum of the amounts of a list = the value of its clock, unless there were too many links.  Amounts that
+ * are not kept are counted in `lost`; without memory, links.overflow is set too.
  */
 #ifndef HPCPROF_LITE_REPLAY_CONTRIBUTIONS_H
 #define HPCPROF_LITE_REPLAY_CONTRIBUTIONS_H
@@ -11,20 +15,27 @@
 
 struct contributions {
   struct object_pool links;
-  double *sums; /* [key], of the folding that runs: 0 between */
-  uint32_t *used, keys;
-  uint64_t lost;
+  double *sums;   /* [key] scratch memory of folding, otherwise 0 */
+  uint32_t *used; /* likewise: keys whose sum is not 0            */
+  uint32_t keys;
+  uint64_t lost; /* amounts that were not kept */
 };
 
-/* Keys are below `keys`.  0, or ERR_NOMEM; contributions_release() in any case. */
+/* Prepares for keys below `keys`.  Returns 0 or ERR_NOMEM; contributions_release() in either case. */
 int contributions_init(struct contributions *contributions, uint32_t keys);
 void contributions_release(struct contributions *contributions);
 
-void contributions_add(struct contributions *contributions, uint32_t *contribution, uint32_t key, double amount);
-uint32_t contributions_share(struct contributions *contributions, uint32_t contribution);
-void contributions_drop(struct contributions *contributions, uint32_t contribution);
+/* Adds an amount to a list, which changes *list but no other list that shares its links.  Ignores amounts that are not
+ * above 0. */
+void contributions_add(struct contributions *contributions, uint32_t *list, uint32_t key, double amount);
 
-/* Adds the trail's amounts to sums[key]. */
-void contributions_sum(const struct contributions *contributions, uint32_t contribution, double *sums);
+/* Adds an owner of a list and returns the list. */
+uint32_t contributions_share(struct contributions *contributions, uint32_t list);
+
+/* Removes an owner of a list, and frees the links that have no owner left. */
+void contributions_drop(struct contributions *contributions, uint32_t list);
+
+/* Adds the amounts of a list to sums[key]. */
+void contributions_sum(const struct contributions *contributions, uint32_t list, double *sums);
 
 #endif

@@ -12,7 +12,7 @@ struct instance {
   struct moment start, end, span;
 };
 
-static struct instance *at(const struct instances *instances, uint32_t index)
+static struct instance *instance_at(const struct instances *instances, uint32_t index)
 {
   return object_pool_at(&instances->pool, index);
 }
@@ -49,14 +49,14 @@ void moment_raise(struct moment *moment, const struct moment *other)
 uint32_t instances_share(struct instances *instances, uint32_t index)
 {
   if (index)
-    at(instances, index)->refs++;
+    instance_at(instances, index)->refs++;
   return index;
 }
 
 bool instances_contain(const struct instances *instances, uint32_t index, uint32_t row)
 {
-  while (index && at(instances, index)->row != row)
-    index = at(instances, index)->outer;
+  while (index && instance_at(instances, index)->row != row)
+    index = instance_at(instances, index)->outer;
   return index != 0;
 }
 
@@ -64,17 +64,17 @@ uint32_t instances_enter(struct instances *instances, uint32_t row, uint32_t out
 {
   if (!row || instances_contain(instances, outer, row))
     return instances_share(instances, outer);
-  bool deep = outer && at(instances, outer)->depth == DEPTH_MAX;
-  uint32_t index = deep ? 0 : object_pool_get(&instances->pool);
+  bool too_deep = outer && instance_at(instances, outer)->depth == DEPTH_MAX;
+  uint32_t index = too_deep ? 0 : object_pool_get(&instances->pool);
   if (!index) {
     instances->lost++;
     return instances_share(instances, outer);
   }
-  struct instance *instance = at(instances, index);
+  struct instance *instance = instance_at(instances, index);
   instance->refs = 1;
   instance->row = row;
   instance->outer = instances_share(instances, outer);
-  instance->depth = outer ? at(instances, outer)->depth + 1 : 0;
+  instance->depth = outer ? instance_at(instances, outer)->depth + 1 : 0;
   instance->start = instance->end = *start;
   return index;
 }
@@ -83,14 +83,14 @@ void instances_work(struct instances *instances, uint32_t index, uint64_t work, 
 {
   if (!index)
     return;
-  at(instances, index)->work += work;
-  moment_raise(&at(instances, index)->end, end);
+  instance_at(instances, index)->work += work;
+  moment_raise(&instance_at(instances, index)->end, end);
 }
 
 void instances_span(struct instances *instances, uint32_t index, const struct moment *span)
 {
   if (index)
-    moment_raise(&at(instances, index)->span, span);
+    moment_raise(&instance_at(instances, index)->span, span);
 }
 
 void instances_ended(struct instances *instances, uint32_t row, uint64_t work, const struct moment *span)
@@ -104,8 +104,8 @@ void instances_ended(struct instances *instances, uint32_t row, uint64_t work, c
 
 void instances_leave(struct instances *instances, uint32_t index)
 {
-  while (index && --at(instances, index)->refs == 0) {
-    struct instance *instance = at(instances, index);
+  while (index && --instance_at(instances, index)->refs == 0) {
+    struct instance *instance = instance_at(instances, index);
     struct moment span = moment_since(&instance->end, &instance->start);
     for (unsigned i = 0; i < INSTANCES_TIMES; i++)
       if (instance->span.at[i] > 0)

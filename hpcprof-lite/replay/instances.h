@@ -1,9 +1,11 @@
-/* Instances of constructs in a replay: their work and span, summed up for each directive.
+/* Instances of constructs in a replay, with their work and span, and the totals of each directive.
  *
- * Context: BATCH.  The rules are those of hpcrun-lite/rt/directive.h: an instance lives until all that it holds have
- * let it go; only outermost ones of a directive count.  Times stand in two lanes: as measured, and one more.  Work is
- * that of the run.  Departure: where instances nest deeper than any program, those further in belong to the last one;
- * that is counted.
+ * Context: BATCH.  The rules are those of hpcrun-lite/rt/span/directive.h: an instance lives until all its holders have
+ * left it, then its figures are added to those of its directive and of the instance around it.  Only the outermost
+ * instances of a directive count.  An instance is named by its number, 0 = none.  The structure owns its memory.
+ *
+ * Departure: if there are too many instances or they nest too deeply, a new one is replaced by the instance around it,
+ * and counted in `lost`.
  */
 #ifndef HPCPROF_LITE_REPLAY_INSTANCES_H
 #define HPCPROF_LITE_REPLAY_INSTANCES_H
@@ -12,11 +14,13 @@
 
 enum { INSTANCES_TIMES = 2 };
 
-/* A moment, or a length of time, in each lane. */
+/* A moment, or a length of time, as two elements of the vector clocks have it: at[0] as measured, at[1] in the first
+ * scenario if that is replayed in detail (replay.h). */
 struct moment {
   double at[INSTANCES_TIMES];
 };
 
+/* Figures of a directive.  Work is that of the run, also in a scenario. */
 struct instances_total {
   uint64_t instances, work, iterations;
   struct moment span, lock_bound;
@@ -26,28 +30,39 @@ struct instances {
   struct object_pool pool;
   struct instances_total *totals; /* [row] */
   uint32_t rows;
-  uint64_t lost;
+  uint64_t lost; /* instances that were not made */
 };
 
-/* 0, or ERR_NOMEM; instances_release() in any case. */
+/* Prepares for rows, that is directives, below `rows`.  Returns 0 or ERR_NOMEM; instances_release() in either case. */
 int instances_init(struct instances *instances, uint32_t rows);
 void instances_release(struct instances *instances);
 
-/* An instance of a row within another one (0 = none).  The caller holds it until it calls instances_leave(). */
+/* Begins an instance of a row, within the instance `outer`.  Returns its number, or `outer` if the row is 0 or has an
+ * instance there already.  The caller holds the result until it calls instances_leave(). */
 uint32_t instances_enter(struct instances *instances, uint32_t row, uint32_t outer, const struct moment *start);
+
+/* Releases a hold.  The last one ends the instance. */
 void instances_leave(struct instances *instances, uint32_t instance);
+
+/* Adds a hold and returns the instance. */
 uint32_t instances_share(struct instances *instances, uint32_t instance);
+
+/* Returns whether the instance, or one around it, is of that row. */
 bool instances_contain(const struct instances *instances, uint32_t instance, uint32_t row);
 
-/* Work done within an instance, up to a moment; and the instance's span is at least that. */
+/* Adds work that was done within an instance until `end`. */
 void instances_work(struct instances *instances, uint32_t instance, uint64_t work, const struct moment *end);
+
+/* Sets a lower bound of the instance's span, which otherwise is its latest end - its start. */
 void instances_span(struct instances *instances, uint32_t instance, const struct moment *span);
 
-/* An instance that ended without ever having been made. */
+/* Adds an instance that has ended and has no number to the totals. */
 void instances_ended(struct instances *instances, uint32_t row, uint64_t work, const struct moment *span);
 
-/* The time between two moments, and the later of two. */
+/* Returns the time from `begin` to `end`, at least 0. */
 struct moment moment_since(const struct moment *end, const struct moment *begin);
+
+/* Sets *moment to the later of the two. */
 void moment_raise(struct moment *moment, const struct moment *other);
 
 #endif

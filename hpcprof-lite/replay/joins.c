@@ -1,22 +1,22 @@
 #include "hpcprof-lite/replay/joins.h"
 
-/* In a list, the one used last first. */
+/* An element of the list of joins by their last use. */
 struct join {
   uint32_t clock, newer, older;
   uint64_t name;
 };
 
-static struct join *at(const struct joins *joins, uint32_t index)
+static struct join *join_at(const struct joins *joins, uint32_t index)
 {
   return object_pool_at(&joins->pool, index);
 }
 
-int joins_init(struct joins *joins, struct vector_clocks *clocks, uint32_t most)
+int joins_init(struct joins *joins, struct vector_clocks *clocks, uint32_t max)
 {
   size_t bytes = sizeof(struct vector_clock) + clocks->width * sizeof(struct vector_clock_element);
   uint32_t room = (uint32_t)(JOINS_BYTES_MAX / bytes);
   *joins = (struct joins){.clocks = clocks};
-  return object_pool_init(&joins->pool, sizeof(struct join), room < most ? room : most);
+  return object_pool_init(&joins->pool, sizeof(struct join), room < max ? room : max);
 }
 
 void joins_release(struct joins *joins)
@@ -27,24 +27,24 @@ void joins_release(struct joins *joins)
 
 static void unlink_join(struct joins *joins, uint32_t index)
 {
-  const struct join *join = at(joins, index);
-  *(join->newer ? &at(joins, join->newer)->older : &joins->newest) = join->older;
-  *(join->older ? &at(joins, join->older)->newer : &joins->oldest) = join->newer;
+  const struct join *join = join_at(joins, index);
+  *(join->newer ? &join_at(joins, join->newer)->older : &joins->newest) = join->older;
+  *(join->older ? &join_at(joins, join->older)->newer : &joins->oldest) = join->newer;
 }
 
 static void link_join(struct joins *joins, uint32_t index)
 {
-  struct join *join = at(joins, index);
+  struct join *join = join_at(joins, index);
   join->newer = 0;
   join->older = joins->newest;
-  *(join->older ? &at(joins, join->older)->newer : &joins->oldest) = index;
+  *(join->older ? &join_at(joins, join->older)->newer : &joins->oldest) = index;
   joins->newest = index;
 }
 
 static void drop_oldest(struct joins *joins)
 {
   uint32_t index = joins->oldest;
-  struct join *join = at(joins, index);
+  struct join *join = join_at(joins, index);
   unlink_join(joins, index);
   index_remove(&joins->names, join->name);
   vector_clock_free(joins->clocks, &join->clock);
@@ -65,19 +65,19 @@ static uint32_t join_new(struct joins *joins, uint64_t name)
       object_pool_put(&joins->pool, index);
     return 0;
   }
-  *at(joins, index) = (struct join){.name = name, .clock = clock};
+  *join_at(joins, index) = (struct join){.name = name, .clock = clock};
   link_join(joins, index);
   return index;
 }
 
-uint32_t joins_clock(struct joins *joins, uint64_t name, bool make)
+uint32_t joins_clock(struct joins *joins, uint64_t name, bool create)
 {
   uint32_t index = index_find(&joins->names, name);
   if (!index)
-    index = make ? join_new(joins, name) : 0;
+    index = create ? join_new(joins, name) : 0;
   if (!index)
     return 0;
   unlink_join(joins, index);
   link_join(joins, index);
-  return at(joins, index)->clock;
+  return join_at(joins, index)->clock;
 }

@@ -1,27 +1,32 @@
-/* Clocks that tasks meet at, by name: dependences, ordered, doacross, threads that are made and joined.
+/* Clocks by name, at which chains of work join: dependences, ordered, doacross, and threads that the program creates
+ * and joins.
  *
- * Context: BATCH.  Nobody says when the last task has taken a join: those that were not used for the longest time are
- * given up where there are too many.
+ * Context: BATCH.  The log does not tell when a join is used for the last time.  Therefore the least recently used ones
+ * are dropped when there are too many.  The structure owns its memory; the clocks belong to the caller's vector_clocks.
  */
 #ifndef HPCPROF_LITE_REPLAY_JOINS_H
 #define HPCPROF_LITE_REPLAY_JOINS_H
 
 #include "hpcprof-lite/replay/vector_clock.h"
 
+#include "hpcprof-lite/model/index.h"
+
+enum { JOINS_MAX = 4 << 20, JOINS_BYTES_MAX = 256 << 20 };
+
 struct joins {
   struct object_pool pool;
   struct index names;
   struct vector_clocks *clocks; /* the caller's */
-  uint32_t newest, oldest;      /* by use */
+  uint32_t newest, oldest;      /* by their last use */
 };
 
-/* At most `most`, and no more than JOINS_BYTES_MAX of clocks.  0, or ERR_NOMEM; joins_release() in any case, before
- * that of the lanes. */
-enum { JOINS_MAX = 4 << 20, JOINS_BYTES_MAX = 256 << 20 };
-int joins_init(struct joins *joins, struct vector_clocks *clocks, uint32_t most);
+/* Prepares for at most `max` joins whose clocks take at most JOINS_BYTES_MAX.  Returns 0 or ERR_NOMEM; in either case
+ * joins_release() is called before the clocks are released. */
+int joins_init(struct joins *joins, struct vector_clocks *clocks, uint32_t max);
 void joins_release(struct joins *joins);
 
-/* The clock of that name; 0 where there is none, or, with `make`, no room. */
-uint32_t joins_clock(struct joins *joins, uint64_t name, bool make);
+/* Returns the clock with that name, which belongs to the join.  If it does not exist, returns a new clock at 0 with
+ * `create`, otherwise 0; also 0 if there is no room. */
+uint32_t joins_clock(struct joins *joins, uint64_t name, bool create);
 
 #endif

@@ -17,7 +17,7 @@ void list_schedule_release(struct list_schedule *schedule)
   *schedule = (struct list_schedule){0};
 }
 
-/* Cores that are free by that time. */
+/* Returns the number of cores that are free at that time. */
 static uint32_t free_by(const struct list_schedule *schedule, double time)
 {
   uint32_t low = 0, high = schedule->cores;
@@ -33,12 +33,12 @@ static uint32_t free_by(const struct list_schedule *schedule, double time)
 
 double list_schedule_run(struct list_schedule *schedule, double ready, double work)
 {
-  uint32_t free = free_by(schedule, ready), core = free ? free - 1 : 0;
+  uint32_t free_count = free_by(schedule, ready), core = free_count ? free_count - 1 : 0;
   double *at = schedule->free_at;
-  double end = (free ? ready : at[0]) + work;
-  uint32_t place = free_by(schedule, end) - 1; /* behind its removal from `core` */
-  memmove(at + core, at + core + 1, (place - core) * sizeof *at);
-  at[place] = end;
+  double end = (free_count ? ready : at[0]) + work;
+  uint32_t position = free_by(schedule, end) - 1; /* after `core` has been removed from the array */
+  memmove(at + core, at + core + 1, (position - core) * sizeof *at);
+  at[position] = end;
   return end;
 }
 

@@ -1,11 +1,15 @@
-/* A list schedule of a recorded graph on some cores.
+/* A list schedule of a recorded graph on a number of cores (Graham, "Bounds on Multiprocessing Timing Anomalies",
+ * 1969).
  *
- * Context: BATCH.  Fragments come in the order in which they began in the run.  Each starts when what it waits for is
- * done and a core is free: among the cores that are free by then, on the one that became free last, so that the others
- * stay free for longer; else on the first to become free.  It is what a scheduler does that always takes the oldest
- * piece of work, with no cost of its own; neither the best schedule nor the runtime's.  It does not go back to fill a
- * gap before work that was placed: so it may fall short of what greedy schedules are sure to reach.  Memory: a number
- * for each core.
+ * Context: BATCH.  The caller passes fragments in the order in which they began in the run.  A fragment starts when it
+ * is ready and a core is free.  If several cores are free at that time, it is placed on the one that became free last,
+ * so that the gap before it is smallest; if none is, on the core that becomes free first.  Scheduling costs nothing.
+ * The result is neither the best schedule nor that of the runtime.
+ *
+ * Departure: a gap before a fragment that has been placed is never filled.  Therefore the schedule may be longer than
+ * the bound that holds for greedy schedules.
+ *
+ * The caller owns the structure, which owns one number for each core.
  */
 #ifndef HPCPROF_LITE_REPLAY_LIST_SCHEDULE_H
 #define HPCPROF_LITE_REPLAY_LIST_SCHEDULE_H
@@ -15,18 +19,19 @@
 enum { LIST_SCHEDULE_CORES_MAX = 1024 };
 
 struct list_schedule {
-  double *free_at; /* of each core, ascending */
+  double *free_at; /* when each core becomes free, ascending */
   uint32_t cores;
 };
 
-/* 1 to LIST_SCHEDULE_CORES_MAX cores, all free at 0.  0, or ERR_NOMEM; list_schedule_release() in any case. */
+/* Prepares 1 to LIST_SCHEDULE_CORES_MAX cores, all free at 0.  Returns 0 or ERR_NOMEM; list_schedule_release() in
+ * either case. */
 int list_schedule_init(struct list_schedule *schedule, uint32_t cores);
 void list_schedule_release(struct list_schedule *schedule);
 
-/* Places work that may start at `ready`; returns its end. */
+/* Places a fragment that is ready at time `ready` and takes `work`.  Returns the time at which it ends. */
 double list_schedule_run(struct list_schedule *schedule, double ready, double work);
 
-/* The end of all. */
+/* Returns the time at which the last fragment ends. */
 double list_schedule_makespan(const struct list_schedule *schedule);
 
 #endif

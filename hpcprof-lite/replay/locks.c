@@ -2,7 +2,7 @@
 
 enum { LOCKS_MAX = 1 << 14 };
 
-/* Keys of a map are not 0. */
+/* Keys of an index must not be 0. */
 static uint64_t key_of(uint64_t id)
 {
   return id + 1 ? id + 1 : 1;
@@ -16,17 +16,17 @@ int locks_init(struct locks *locks)
 void locks_release(struct locks *locks)
 {
   object_pool_release(&locks->pool);
-  index_release(&locks->names);
+  index_release(&locks->index);
 }
 
 bool locks_overflow(const struct locks *locks)
 {
-  return locks->pool.overflow || locks->names.overflow;
+  return locks->pool.overflow || locks->index.overflow;
 }
 
 struct lock *locks_find(const struct locks *locks, uint64_t id)
 {
-  uint32_t index = index_find(&locks->names, key_of(id));
+  uint32_t index = index_find(&locks->index, key_of(id));
   return index ? object_pool_at(&locks->pool, index) : NULL;
 }
 
@@ -36,7 +36,7 @@ struct lock *locks_get(struct locks *locks, uint64_t id, const struct moment *no
   if (lock)
     return lock;
   uint32_t index = object_pool_get(&locks->pool);
-  if (!index || !index_add(&locks->names, key_of(id), index))
+  if (!index || !index_add(&locks->index, key_of(id), index))
     return NULL;
   lock = object_pool_at(&locks->pool, index);
   *lock = (struct lock){.earliest = *now};

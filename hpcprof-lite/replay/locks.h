@@ -1,37 +1,45 @@
-/* Locks by the number that the log gives them: since when each is held, how long in all, and the bound that this sets.
+/* The locks of a replay: when each was acquired, how long it was held, and the lower bound of the span that follows.
  *
- * Context: BATCH.  A lock lives as long as the replay.  The bound that one holder at a time sets to the span is the
- * earliest moment of any acquire + the sum of what was held until a release (doc/format.md, Replay).
+ * Context: BATCH.  A lock is identified by its number in the log and lives as long as the replay.  Because a lock has
+ * one holder at a time, the span is at least the earliest moment of any acquisition + the sum of all times for which
+ * the lock was held (doc/format.md, Replay).  The structure owns its memory.
  */
 #ifndef HPCPROF_LITE_REPLAY_LOCKS_H
 #define HPCPROF_LITE_REPLAY_LOCKS_H
 
 #include "hpcprof-lite/replay/instances.h"
+
+#include "hpcprof-lite/model/index.h"
 #include "hpcprof-lite/replay/object_pool.h"
 
 struct lock {
-  uint32_t row;      /* directive of its last acquire */
-  uint32_t released; /* the caller's: clock of its last release */
-  struct moment earliest, acquired, held;
+  uint32_t row;                           /* directive of the last acquisition */
+  uint32_t released;                      /* clock of the last release, kept by the caller */
+  struct moment earliest, acquired, held; /* earliest and last acquisition; sum of the times held */
 };
 
 struct locks {
   struct object_pool pool;
-  struct index names;
+  struct index index;
 };
 
-/* 0, or ERR_NOMEM; locks_release() in any case. */
+/* Returns 0 or ERR_NOMEM; locks_release() in either case. */
 int locks_init(struct locks *locks);
 void locks_release(struct locks *locks);
+
+/* Returns whether a lock was left out because memory ran out. */
 bool locks_overflow(const struct locks *locks);
 
-/* The lock with that number; NULL where there is none. */
+/* Returns the lock with that number, or NULL. */
 struct lock *locks_find(const struct locks *locks, uint64_t id);
-/* The same, made at that moment where there is none; NULL where there is no room. */
+
+/* Returns the lock with that number.  If it does not exist, adds one whose earliest acquisition is `now`; returns NULL
+ * if there are too many locks or memory runs out. */
 struct lock *locks_get(struct locks *locks, uint64_t id, const struct moment *now);
 
 void lock_acquired(struct lock *lock, uint32_t row, const struct moment *now);
-/* Returns the bound. */
+
+/* Records a release and returns the lower bound of the span. */
 struct moment lock_released(struct lock *lock, const struct moment *now);
 
 #endif

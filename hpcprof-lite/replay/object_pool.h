@@ -1,7 +1,8 @@
-/* Records of one size by number, and numbers by key: what the replay of a log keeps of tasks, constructs and clocks.
+/* A pool of objects of one size, named by numbers: tasks, scopes, regions, clocks and links of a replay.
  *
- * Context: BATCH.  Memory grows in blocks and is used again; a record's address stays while it lives.  Number 0 is no
- * record, and reads as zero.  At most as many records live as the slab was made for: a log is hostile input.
+ * Context: BATCH.  The pool owns its memory, which grows in blocks and is reused; the address of an object does not
+ * change while it is in use.  Object 0 always exists, is not in use, and consists of zeros.  Because a log is hostile
+ * input, the number of objects is limited.
  */
 #ifndef HPCPROF_LITE_REPLAY_OBJECT_POOL_H
 #define HPCPROF_LITE_REPLAY_OBJECT_POOL_H
@@ -10,43 +11,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { OBJECT_POOL_SHIFT = 8 };
+enum { OBJECT_POOL_SHIFT = 8 }; /* objects in a block = 1 << OBJECT_POOL_SHIFT */
 
 struct object_pool {
   uint8_t **blocks;
-  uint32_t blocks_count, used, free, max;
-  size_t size;
-  bool overflow; /* a record was refused for want of memory */
+  size_t blocks_room;
+  uint32_t blocks_count;
+  uint32_t used; /* objects below this number have been handed out at least once */
+  uint32_t free; /* first of the list of freed objects, 0 = empty; each begins with the number of the next */
+  uint32_t max;  /* the highest number that is handed out */
+  size_t size;   /* of an object, in bytes */
+  bool overflow; /* an object was refused because memory ran out */
 };
 
-/* 0, or ERR_NOMEM; object_pool_release() in any case. */
+/* Prepares for at most `max` objects of `size` bytes.  Returns 0 or ERR_NOMEM; object_pool_release() in either case. */
 int object_pool_init(struct object_pool *pool, size_t size, uint32_t max);
 void object_pool_release(struct object_pool *pool);
 
-/* A record of zeros; 0 where there is no room. */
+/* Returns the number of an object of zeros, or 0 if there are too many or memory runs out. */
 uint32_t object_pool_get(struct object_pool *pool);
+
+/* Frees an object. */
 void object_pool_put(struct object_pool *pool, uint32_t index);
 
+/* Returns the address of an object that is in use, or of object 0. */
 static inline void *object_pool_at(const struct object_pool *pool, uint32_t index)
 {
   return pool->blocks[index >> OBJECT_POOL_SHIFT] + (size_t)(index & ((1u << OBJECT_POOL_SHIFT) - 1)) * pool->size;
 }
-
-/* Open addressing; keys are not 0. */
-struct index {
-  uint64_t *keys;
-  uint32_t *values;
-  uint32_t count, room;
-  bool overflow; /* as above */
-};
-
-void index_release(struct index *map);
-
-/* 0 where there is none. */
-uint32_t index_find(const struct index *map, uint64_t key);
-
-/* The key must not be there.  False without memory. */
-bool index_add(struct index *map, uint64_t key, uint32_t value);
-void index_remove(struct index *map, uint64_t key);
 
 #endif

@@ -1,7 +1,7 @@
 #include "hpcprof-lite/replay/recorded_graph.h"
 
-#include "hpcprof-lite/input/span_merge.h"
 #include "hpcprof-lite/input/read.h"
+#include "hpcprof-lite/input/span_merge.h"
 #include "hpcprof-lite/input/stitch.h"
 
 #include <inttypes.h>
@@ -9,109 +9,110 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct profile_process *process_of(const struct recorded_graph *recorded)
+static const struct profile_process *span_process(const struct recorded_graph *recorded)
 {
   return &recorded->profile->processes[recorded->profile->span_process];
 }
 
+/* Replays the whole log from its present position. */
 static int replay_all(struct recorded_graph *recorded, const struct replay_request *request, struct replay **replay,
                       struct replay_result *result)
 {
   struct log_reader_record record;
   int status = replay_new(request, replay);
-  while (!status && log_reader_next(recorded->streams, &record))
+  while (!status && log_reader_next(recorded->log, &record))
     replay_take(*replay, &record);
-  if (!status && log_reader_overflow(recorded->streams))
+  if (!status && log_reader_overflow(recorded->log))
     status = ERR_NOMEM;
   return status ? status : replay_end(*replay, result);
 }
 
-static struct replay_request request_of(struct recorded_graph *recorded)
+static struct replay_request new_request(struct recorded_graph *recorded)
 {
-  const struct profile_workspan *graph = &process_of(recorded)->graph;
-  return (struct replay_request){.rows = graph->directives_count,
-                                 .streams = log_reader_count(recorded->streams),
+  const struct profile_workspan *workspan = &span_process(recorded)->workspan;
+  return (struct replay_request){.rows = workspan->directives_count,
+                                 .streams = log_reader_count(recorded->log),
                                  .attribution = &recorded->attribution,
-                                 .exact_samples = !graph->is_time};
+                                 .exact_samples = !workspan->is_time};
 }
 
-/* ---- does it say what was measured? ---- */
+/* ---- comparison with the measurement ---- */
 
 struct comparison {
   struct recorded_graph *recorded;
   uint64_t differences;
-  char first[256];
+  char first[256]; /* describes the first difference */
 };
 
-/* log: in its own unit. */
+/* Compares one figure.  is_amount: `log` is in the unit of the log, otherwise it is a number. */
 static void compare(struct comparison *comparison, const char *what, const char *of, double log, uint64_t measured,
                     bool is_amount)
 {
-  const struct profile_workspan *graph = &process_of(comparison->recorded)->graph;
-  double value = is_amount ? log * comparison->recorded->unit : log;
-  double most = value > (double)measured ? value : (double)measured;
-  enum { LAST_NS = 1000 }; /* a last fragment may have come too late for one of the two */
-  double allowed = is_amount && graph->is_time ? 1e-6 * most + LAST_NS : 0;
+  const struct profile_workspan *workspan = &span_process(comparison->recorded)->workspan;
+  double value = is_amount ? log * comparison->recorded->scale : log;
+  double larger = value > (double)measured ? value : (double)measured;
+  enum { LAST_FRAGMENT_NS = 1000 }; /* one of the two may lack the last fragment */
+  double allowed = is_amount && workspan->is_time ? 1e-6 * larger + LAST_FRAGMENT_NS : 0;
   if (fabs(value - (double)measured) <= allowed || comparison->differences++)
     return;
-  bool seconds = is_amount && graph->is_time;
-  snprintf(comparison->first, sizeof comparison->first, "%s of %s is %.9g in the log, %.9g by the measurement", what,
+  bool seconds = is_amount && workspan->is_time;
+  snprintf(comparison->first, sizeof comparison->first, "%s of %s is %.9g in the log, %.9g in the measurement", what,
            of, seconds ? value / 1e9 : value, seconds ? (double)measured / 1e9 : (double)measured);
 }
 
 static void compare_all(struct recorded_graph *recorded, const struct replay_result *result, struct problems *problems)
 {
-  const struct profile_process *process = process_of(recorded);
+  const struct profile_process *process = span_process(recorded);
   struct comparison comparison = {.recorded = recorded};
-  compare(&comparison, "span", "the program", result->span, process->graph.span, true);
-  compare(&comparison, "work", "the program", (double)result->work, process->graph.work, true);
-  for (uint32_t row = 1; row < process->graph.directives_count; row++) {
-    const struct profile_directive *directive = &process->graph.directives[row];
+  compare(&comparison, "span", "the program", result->span, process->workspan.span, true);
+  compare(&comparison, "work", "the program", (double)result->work, process->workspan.work, true);
+  for (uint32_t row = 1; row < process->workspan.directives_count; row++) {
+    const struct profile_directive *directive = &process->workspan.directives[row];
     const struct instances_total *total = &result->rows[row];
     char of[64];
-    snprintf(of, sizeof of, "construct %" PRIu32 " (%s)", row, directive_name(directive->kind));
-    compare(&comparison, "number", of, (double)total->instances, directive->instances, false);
+    snprintf(of, sizeof of, "construct %" PRIu32 " (%s)", row, profile_directive_name(directive->kind));
+    compare(&comparison, "number of instances", of, (double)total->instances, directive->instances, false);
     compare(&comparison, "work", of, (double)total->work, directive->work, true);
     compare(&comparison, "span", of, total->span.at[0], directive->span, true);
   }
   if (!comparison.differences)
     return;
   recorded->differs = true;
-  problems_add(problems, "%s: its log of the graph says something else: %s (%" PRIu64 " differences)", process->path,
+  problems_add(problems, "%s: its graph log differs from the measurement: %s (differences: %" PRIu64 ")", process->path,
                comparison.first, comparison.differences);
 }
 
-/* What of the log could not be followed. */
+/* Reports the parts of the log that the replay could not follow. */
 static void report_losses(struct recorded_graph *recorded, const struct replay_result *result,
                           struct problems *problems)
 {
   const struct {
     uint64_t count;
     const char *text;
-  } all[] = {{result->invalid, "records that make no sense where they stand: left out"},
-             {result->lost_tasks, "tasks, regions or waits for which there was no room: left out"},
-             {result->lost_constructs, "constructs or locks for which there was no room: not told apart"},
-             {result->lost_joins, "joins that are not known, or are known no longer: taken as they were at the start"},
-             {log_reader_forced(recorded->streams), "records that name what no thread has made"}};
+  } all[] = {{result->invalid, "records that contradict the graph, left out"},
+             {result->lost_tasks, "tasks, regions or waits beyond the limit, left out"},
+             {result->lost_constructs, "constructs or locks beyond the limit, not distinguished"},
+             {result->lost_joins, "joins that are unknown or no longer kept, taken as time 0"},
+             {log_reader_forced(recorded->log), "records that refer to what no thread has created"}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     if (!all[i].count)
       continue;
     recorded->differs = true;
-    problems_add(problems, "%s: in its log of the graph %" PRIu64 " %s", process_of(recorded)->path, all[i].count,
-                 all[i].text);
+    problems_add(problems, "%s: graph log: %s: %" PRIu64, span_process(recorded)->path, all[i].text, all[i].count);
   }
-  recorded->differs = recorded->differs || log_reader_damaged(recorded->streams);
+  recorded->differs = recorded->differs || log_reader_damaged(recorded->log);
 }
 
 /* ---- the first replay ---- */
 
-/* Where in the profile the samples fell: the file is read again, since nothing of it is kept. */
+/* Finds the contexts of the attribution's entries and fills recorded->shares.  The measurement file is read again,
+ * because its nodes are not kept. */
 static int find_contexts(struct recorded_graph *recorded)
 {
   struct profile *profile = recorded->profile;
-  const struct profile_process *process = process_of(recorded);
-  struct profile_process again = *process;
-  struct problems known = {0};
+  const struct profile_process *process = span_process(recorded);
+  struct profile_process copy = *process;
+  struct problems reported_before = {0};
   struct read_file *file = NULL;
   uint32_t count = recorded->attribution.count;
   struct stitch_place *places = calloc((size_t)count + 1, sizeof *places);
@@ -119,74 +120,74 @@ static int find_contexts(struct recorded_graph *recorded)
   recorded->shares = calloc((size_t)count + 1, sizeof *recorded->shares);
   int status = places && found && recorded->shares ? 0 : ERR_NOMEM;
   for (uint32_t i = 1; i < count && !status; i++)
-    places[i] =
-        (struct stitch_place){recorded->attribution.attribution[i].thread, recorded->attribution.attribution[i].node};
+    places[i] = (struct stitch_place){recorded->attribution.entries[i].thread, recorded->attribution.entries[i].node};
   if (!status)
     memset(found, 0xff, ((size_t)count + 1) * sizeof *found);
   if (!status)
-    status = read_open_again(process->path, &known, &file);
+    status = read_open_again(process->path, &reported_before, &file);
   if (!status)
-    status = stitch_find(file, &again, &profile->catalog, &profile->contexts, places, count, found);
+    status = stitch_find(file, &copy, &profile->catalog, &profile->contexts, places, count, found);
   if (status == ERR_INPUT) {
-    problems_add(recorded->problems, "%s: cannot be read any more: where its log's samples fell is not known",
-                 process->path);
+    problems_add(recorded->problems,
+                 "%s: cannot be read any more: the contexts of the samples in its log are not known", process->path);
     status = 0;
   }
   for (uint32_t i = 0; i < count && !status; i++) {
-    const struct attribution_entry *entry = &recorded->attribution.attribution[i];
+    const struct attribution_entry *entry = &recorded->attribution.entries[i];
     recorded->shares[i] = (struct profile_share){.directive = profile->span_rows[entry->row],
                                                  .context = entry->thread ? found[i] : PROFILE_NONE,
                                                  .place = i,
-                                                 .amount = profile_rounded(entry->amount * recorded->unit)};
+                                                 .amount = profile_rounded(entry->amount * recorded->scale)};
   }
   read_close(file);
-  problems_release(&known);
+  problems_release(&reported_before);
   free(places);
   free(found);
   return status;
 }
 
-/* Work that a sample stands for: the period of what was sampled, or what there was for each record of one. */
+/* Returns the work for which a sample stands: the sampling period of work or, if that is not known, the mean work for
+ * each sample in the log. */
 static double sample_period(const struct recorded_graph *recorded, const struct replay_result *result)
 {
   const struct catalog *catalog = &recorded->profile->catalog;
-  for (uint32_t i = 0; i < catalog->columns_count && recorded->profile->graph.is_time; i++)
+  for (uint32_t i = 0; i < catalog->columns_count && recorded->profile->workspan.is_time; i++)
     if (catalog->columns[i].role == COLUMN_WORK && catalog->columns[i].period)
       return (double)catalog->columns[i].period;
-  return result->samples ? (double)result->work * recorded->unit / (double)result->samples : 0;
+  return result->samples ? (double)result->work * recorded->scale / (double)result->samples : 0;
 }
 
 int recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t cores_count, struct problems *problems,
                         struct recorded_graph *recorded)
 {
   *recorded = (struct recorded_graph){.profile = profile, .problems = problems};
-  if (!profile->graph.known)
+  if (!profile->workspan.known)
     return 0;
-  const struct profile_process *process = process_of(recorded);
-  int status = log_reader_open(process->path, problems, &recorded->streams);
-  recorded->unit = process->graph.is_time ? process->graph.tick_ns : 1;
-  if (status == ERR_NOMEM || !recorded->streams)
+  const struct profile_process *process = span_process(recorded);
+  int status = log_reader_open(process->path, problems, &recorded->log);
+  recorded->scale = process->workspan.is_time ? process->workspan.tick_ns : 1;
+  if (status == ERR_NOMEM || !recorded->log)
     return status == ERR_NOMEM ? status : 0;
-  if (!(recorded->unit > 0)) {
-    problems_add(problems, "%s: the length of a tick is not known: its log of the graph is not used", process->path);
+  if (!(recorded->scale > 0)) {
+    problems_add(problems, "%s: the length of a tick is not known: its graph log is not used", process->path);
     return 0;
   }
-  struct replay_request request = request_of(recorded);
+  struct replay_request request = new_request(recorded);
   struct replay_result result;
   struct replay *replay = NULL;
   request.burdened = true;
-  request.cost_fork = (double)process->graph.cost_fork / recorded->unit;
-  request.cost_task = (double)process->graph.cost_task / recorded->unit;
-  request.cost_join = (double)process->graph.cost_join / recorded->unit;
+  request.cost_fork = (double)process->workspan.cost_fork / recorded->scale;
+  request.cost_task = (double)process->workspan.cost_task / recorded->scale;
+  request.cost_join = (double)process->workspan.cost_join / recorded->scale;
   for (; request.cores_count < cores_count; request.cores_count++)
     request.cores[request.cores_count] = cores[request.cores_count];
   status = replay_all(recorded, &request, &replay, &result);
   if (!status) {
     recorded->known = true;
-    recorded->burdened = result.burdened * recorded->unit;
+    recorded->burdened = result.burdened * recorded->scale;
     recorded->per_sample = sample_period(recorded, &result);
     for (uint32_t i = 0; i < cores_count; i++)
-      recorded->makespans[i] = result.makespans[i] * recorded->unit;
+      recorded->makespans[i] = result.makespans[i] * recorded->scale;
     report_losses(recorded, &result, problems);
     compare_all(recorded, &result, problems);
   }
@@ -196,7 +197,7 @@ int recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t
 
 void recorded_graph_release(struct recorded_graph *recorded)
 {
-  log_reader_close(recorded->streams);
+  log_reader_close(recorded->log);
   attribution_release(&recorded->attribution);
   free(recorded->shares);
   free(recorded->path);
@@ -207,108 +208,71 @@ void recorded_graph_release(struct recorded_graph *recorded)
 
 /* ---- scenarios ---- */
 
-/* What rows select, by the log's directives and parts. */
-struct selected {
-  double *factors, *rows, *directives;
-};
-
-static int select_rows(struct recorded_graph *recorded, const struct whatif_run *run, const struct whatif_row *rows,
-                       uint32_t count, struct selected *selected, struct replay_request *request)
+/* Adds scenarios to the request.  Sets *rows to a new array of their factors for the directives of the log's process,
+ * which the caller frees. */
+static int translate_factors(const struct recorded_graph *recorded, const struct recorded_scenario *scenarios,
+                             uint32_t count, struct replay_request *request, double **rows)
 {
-  size_t attribution = (size_t)recorded->attribution.count + 1, width = request->rows;
-  if (!recorded->shares && find_contexts(recorded))
-    return ERR_NOMEM;
-  *selected = (struct selected){
-      .factors = calloc(attribution * count, sizeof(double)),
-      .rows = calloc(width * count, sizeof(double)),
-      .directives = calloc((size_t)recorded->profile->graph.directives_count + 1, sizeof(double)),
-  };
-  if (!selected->factors || !selected->rows || !selected->directives)
+  size_t width = request->rows;
+  *rows = calloc(width * count + 1, sizeof **rows);
+  if (!*rows)
     return ERR_NOMEM;
   for (uint32_t i = 0; i < count; i++) {
-    double *factors = selected->factors + attribution * i, *by_row = selected->rows + width * i;
-    if (whatif_select(run, &rows[i], recorded->shares, recorded->attribution.count, factors, selected->directives))
-      return ERR_NOMEM;
-    factors[0] = 1; /* parts that are not known */
+    double *by_row = *rows + width * i;
     for (uint32_t row = 0; row < width; row++)
-      by_row[row] = row ? selected->directives[recorded->profile->span_rows[row]] : 1;
-    request->scenarios[request->scenarios_count++] = (struct replay_scenario){by_row, factors};
+      by_row[row] = row ? scenarios[i].directives[recorded->profile->span_rows[row]] : 1;
+    request->scenarios[request->scenarios_count++] = (struct replay_scenario){by_row, scenarios[i].shares};
   }
   return 0;
 }
 
-static void release_selected(struct selected *selected)
+/* Returns an outcome in the unit of the profile. */
+static struct replay_outcome scale_outcome(const struct recorded_graph *recorded, const struct replay_outcome *outcome)
 {
-  free(selected->factors);
-  free(selected->rows);
-  free(selected->directives);
+  return (struct replay_outcome){.span = outcome->span * recorded->scale,
+                                 .removed = outcome->removed * recorded->scale,
+                                 .sampled = outcome->sampled * recorded->scale,
+                                 .by_sample = outcome->by_sample};
 }
 
-static void enter(const struct recorded_graph *recorded, const struct whatif_run *run,
-                  const struct replay_outcome *found, struct whatif_row *row)
-{
-  struct whatif_enter outcome = {.span = found->span * recorded->unit,
-                                 .removed = found->removed * recorded->unit,
-                                 .sampled = found->sampled * recorded->unit,
-                                 .by_sample = found->by_sample,
-                                 .differs = recorded->differs,
-                                 .per_sample = recorded->per_sample};
-  whatif_enter(run, &outcome, row);
-}
-
-int recorded_graph_parts(struct recorded_graph *recorded, const struct profile_share **attribution, uint32_t *count)
+int recorded_graph_shares(struct recorded_graph *recorded, const struct profile_share **shares, uint32_t *count)
 {
   *count = recorded->known ? recorded->attribution.count : 0;
   int status = *count && !recorded->shares ? find_contexts(recorded) : 0;
-  *attribution = recorded->shares;
+  *shares = recorded->shares;
   return status;
 }
 
-int recorded_graph_whatif(struct recorded_graph *recorded, const struct whatif_run *run, struct whatif *whatif)
+int recorded_graph_replay(struct recorded_graph *recorded, const struct recorded_scenario *scenarios, uint32_t count,
+                          struct replay_outcome *outcomes)
 {
-  int status = 0;
-  whatif->replayed = recorded->known;
-  for (uint32_t first = 0; recorded->known && first < whatif->count && !status; first += REPLAY_SCENARIOS) {
-    struct replay_request request = request_of(recorded);
-    struct replay_result result;
-    struct replay *replay = NULL;
-    struct selected selected = {0};
-    uint32_t left = whatif->count - first, count = left < REPLAY_SCENARIOS ? left : REPLAY_SCENARIOS;
-    status = select_rows(recorded, run, whatif->rows + first, count, &selected, &request);
-    log_reader_rewind(recorded->streams);
-    if (!status)
-      status = replay_all(recorded, &request, &replay, &result);
-    for (uint32_t i = 0; i < count && !status; i++)
-      enter(recorded, run, &result.recorded[i], &whatif->rows[first + i]);
-    release_selected(&selected);
-    replay_free(replay);
-  }
+  struct replay_request request = new_request(recorded);
+  struct replay_result result;
+  struct replay *replay = NULL;
+  double *rows;
+  int status = translate_factors(recorded, scenarios, count, &request, &rows);
+  log_reader_rewind(recorded->log);
+  if (!status)
+    status = replay_all(recorded, &request, &replay, &result);
+  for (uint32_t i = 0; i < count && !status; i++)
+    outcomes[i] = scale_outcome(recorded, &result.outcomes[i]);
+  free(rows);
+  replay_free(replay);
   return status;
 }
 
-static int by_directive(const void *a, const void *b)
-{
-  const struct profile_share *x = a, *y = b;
-  bool x_none = x->context == PROFILE_NONE, y_none = y->context == PROFILE_NONE;
-  if (x->directive != y->directive)
-    return x->directive < y->directive ? -1 : 1;
-  if (x_none != y_none)
-    return x_none ? 1 : -1;
-  return (x->place > y->place) - (x->place < y->place);
-}
-
-/* Who contributes to the scenario's span.  Amounts are differences of rounded sums, so that they add up; what was not
- * kept is the program's. */
-static uint32_t take_path(struct recorded_graph *recorded, const struct replay_result *result)
+/* Fills recorded->path with the contributions to the scenario's span and returns their number.  Amounts are differences
+ * of rounded sums, so that they add up to the span.  What was not kept is attributed to the program. */
+static uint32_t fill_path(struct recorded_graph *recorded, const struct replay_result *result)
 {
   double sum = 0;
-  uint64_t before = 0, all = profile_rounded(result->recorded[0].span * recorded->unit);
+  uint64_t before = 0, all = profile_rounded(result->outcomes[0].span * recorded->scale);
   uint32_t count = 0;
   for (uint32_t i = 0; i < recorded->attribution.count; i++) {
     if (!(result->contribution[i] > 0))
       continue;
     struct profile_share share = recorded->shares[i];
-    sum += result->contribution[i] * recorded->unit;
+    sum += result->contribution[i] * recorded->scale;
     uint64_t here = profile_rounded(sum);
     share.amount = (here < all ? here : all) - before;
     before += share.amount;
@@ -317,22 +281,20 @@ static uint32_t take_path(struct recorded_graph *recorded, const struct replay_r
   if (before < all)
     recorded->path[count++] =
         (struct profile_share){.context = PROFILE_NONE, .place = PROFILE_NONE, .amount = all - before};
-  if (count)
-    qsort(recorded->path, count, sizeof *recorded->path, by_directive);
   span_spread(recorded->path, &count);
   return count;
 }
 
-/* The run's directives under the scenario: other processes are as measured. */
-static void take_rows(struct recorded_graph *recorded, const struct replay_result *result)
+/* Fills spans and bounds of the run's directives in the scenario.  Other processes keep the measured spans. */
+static void fill_directives(struct recorded_graph *recorded, const struct replay_result *result)
 {
-  const struct profile_workspan *graph = &recorded->profile->graph, *own = &process_of(recorded)->graph;
-  for (uint32_t i = 0; i < graph->directives_count; i++)
-    recorded->spans[i] = graph->directives[i].span;
+  const struct profile_workspan *workspan = &recorded->profile->workspan, *own = &span_process(recorded)->workspan;
+  for (uint32_t i = 0; i < workspan->directives_count; i++)
+    recorded->spans[i] = workspan->directives[i].span;
   for (uint32_t row = 1; row < own->directives_count; row++) {
     uint32_t number = recorded->profile->span_rows[row];
-    uint64_t span = profile_rounded(result->rows[row].span.at[1] * recorded->unit);
-    uint64_t bound = profile_rounded(result->rows[row].lock_bound.at[1] * recorded->unit);
+    uint64_t span = profile_rounded(result->rows[row].span.at[1] * recorded->scale);
+    uint64_t bound = profile_rounded(result->rows[row].lock_bound.at[1] * recorded->scale);
     uint64_t measured = own->directives[row].span;
     recorded->spans[number] -= measured < recorded->spans[number] ? measured : recorded->spans[number];
     recorded->spans[number] += span;
@@ -340,36 +302,30 @@ static void take_rows(struct recorded_graph *recorded, const struct replay_resul
   }
 }
 
-int recorded_graph_scenario(struct recorded_graph *recorded, const struct whatif_run *run, struct whatif_row *row,
-                            struct workspan_scenario *scenario)
+int recorded_graph_detail(struct recorded_graph *recorded, const struct recorded_scenario *scenario,
+                          struct replay_outcome *outcome)
 {
-  struct replay_request request = request_of(recorded);
+  struct replay_request request = new_request(recorded);
   struct replay_result result;
   struct replay *replay = NULL;
-  struct selected selected = {0};
-  size_t directives = (size_t)recorded->profile->graph.directives_count + 1;
-  int status = select_rows(recorded, run, row, 1, &selected, &request);
+  double *rows;
+  size_t directives = (size_t)recorded->profile->workspan.directives_count + 1;
+  int status = translate_factors(recorded, scenario, 1, &request, &rows);
   recorded->path = calloc((size_t)recorded->attribution.count + 1, sizeof *recorded->path);
   recorded->spans = calloc(directives, sizeof *recorded->spans);
   recorded->bounds = calloc(directives, sizeof *recorded->bounds);
   if (!recorded->path || !recorded->spans || !recorded->bounds)
     status = ERR_NOMEM;
   request.detail = true;
-  log_reader_rewind(recorded->streams);
+  log_reader_rewind(recorded->log);
   if (!status)
     status = replay_all(recorded, &request, &replay, &result);
   if (!status) {
-    enter(recorded, run, &result.recorded[0], row);
-    take_rows(recorded, &result);
-    *scenario = (struct workspan_scenario){.shares = recorded->path,
-                                           .shares_count = take_path(recorded, &result),
-                                           .spans = recorded->spans,
-                                           .lock_bounds = recorded->bounds,
-                                           .low = row->span_low,
-                                           .high = row->span_high,
-                                           .note = row->note};
+    *outcome = scale_outcome(recorded, &result.outcomes[0]);
+    fill_directives(recorded, &result);
+    recorded->path_count = fill_path(recorded, &result);
   }
-  release_selected(&selected);
+  free(rows);
   replay_free(replay);
   return status;
 }

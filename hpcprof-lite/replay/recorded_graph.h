@@ -1,49 +1,61 @@
-/* What the log of the graph answers, of the process whose span is the run's.
+/* The graph log of the process whose span is the run's: replays it and gives the results in terms of the profile.
  *
- * Context: BATCH.  Reads the log beside the process's measurement file, replays it (analysis/replay.h), and puts the
- * results in the terms of the profile.  The first replay finds where samples fell and checks the log against what was
- * computed online: span, work, and each directive's instances, work and span must be the same, exactly where work is
- * counted, to a millionth where it is time.
+ * Context: BATCH, the main thread.  Reads the log beside the process's measurement file and replays it (replay.h).  The
+ * first replay attributes work to samples, and checks the log against what the process computed online: span, work, and
+ * the instances, work and span of each directive must be equal, exactly if work is counted, to one millionth if it is
+ * time.  What is wrong with the log is added to the caller's list of problems; without a usable log, `known` is false.
+ *
+ * The structure owns its arrays.  The profile and the list of problems belong to the caller and must live as long.
  */
 #ifndef HPCPROF_LITE_REPLAY_RECORDED_GRAPH_H
 #define HPCPROF_LITE_REPLAY_RECORDED_GRAPH_H
 
-#include "hpcprof-lite/replay/replay.h"
-#include "hpcprof-lite/analysis/whatif.h"
-#include "hpcprof-lite/analysis/workspan.h"
-#include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/input/log_reader.h"
+#include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/replay/replay.h"
 
 struct recorded_graph {
-  bool known;   /* there is a log */
-  bool differs; /* from what was measured, or it is not complete */
+  bool known;   /* a log exists and was replayed */
+  bool differs; /* the log is incomplete or differs from the measurement */
   struct profile *profile;
-  struct streams *streams;
-  struct problems *problems; /* the caller's */
+  struct log_reader *log;
+  struct problems *problems;
   struct attribution attribution;
-  struct profile_share *shares; /* [part], with its place in the profile */
-  double unit;                  /* of the graph, for one of the log */
-  double per_sample;            /* work of the graph's unit that a sample stands for */
-  double burdened;              /* span, in the graph's unit */
+  struct profile_share *shares; /* [entry of the attribution], with its context in the profile */
+  double scale;                 /* from the log's unit to that of the workspan: ns of a tick, or 1 */
+  double per_sample;            /* work for which a sample stands; this and the following in the workspan's unit */
+  double burdened;              /* burdened span */
   double makespans[REPLAY_SCHEDULES];
-  struct profile_share *path; /* of the scenario in detail: parts of its span, */
-  uint64_t *spans, *bounds;   /* and of the run's directives                   */
+  struct profile_share *path; /* of recorded_graph_detail(): the shares of the scenario's span, */
+  uint32_t path_count;
+  uint64_t *spans, *bounds; /* and spans and lock bounds of the run's directives */
 };
 
-/* Opens and replays the log, with schedules on so many cores each.  What is wrong with it is named in problems, which
- * must live as long.  0, or ERR_NOMEM; recorded_graph_release() in any case. */
+/* Opens the log and replays it, with a list schedule for each number of cores.  Returns 0, also if there is no usable
+ * log, or ERR_NOMEM; recorded_graph_release() in either case. */
 int recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t cores_count, struct problems *problems,
                         struct recorded_graph *recorded);
 void recorded_graph_release(struct recorded_graph *recorded);
 
-/* Where samples fell and how much work that is, as whatif_rank() takes it.  0, or ERR_NOMEM. */
-int recorded_graph_parts(struct recorded_graph *recorded, const struct profile_share **attribution, uint32_t *count);
+/* Sets *shares to the shares of work that samples attribute to contexts, and *count to their number, 0 without a log.
+ * Share 0 is work whose context is not known.  The shares belong to the structure.  Returns 0 or ERR_NOMEM. */
+int recorded_graph_shares(struct recorded_graph *recorded, const struct profile_share **shares, uint32_t *count);
 
-/* Enters the answers into all rows; without a log they stay as they are.  0, or ERR_NOMEM. */
-int recorded_graph_whatif(struct recorded_graph *recorded, const struct whatif_run *run, struct whatif *whatif);
+/* The factors by which a scenario divides work: of the shares, the first of which must be 1, and of everything in
+ * instances of the run's directives. */
+struct recorded_scenario {
+  const double *shares;     /* [share] */
+  const double *directives; /* [directive] */
+};
 
-/* The scenario of a row, for all directives; what *scenario refers to is the structure's.  0, or ERR_NOMEM. */
-int recorded_graph_scenario(struct recorded_graph *recorded, const struct whatif_run *run, struct whatif_row *row,
-                            struct workspan_scenario *scenario);
+/* Replays at most REPLAY_SCENARIOS scenarios at once and sets outcomes[scenario], in the unit of the profile.  Requires
+ * that recorded_graph_shares() has been called.  Returns 0 or ERR_NOMEM. */
+int recorded_graph_replay(struct recorded_graph *recorded, const struct recorded_scenario *scenarios, uint32_t count,
+                          struct replay_outcome *outcomes);
+
+/* Replays one scenario and sets *outcome, and also path, spans and bounds.  May be called once, after
+ * recorded_graph_shares().  Returns 0 or ERR_NOMEM. */
+int recorded_graph_detail(struct recorded_graph *recorded, const struct recorded_scenario *scenario,
+                          struct replay_outcome *outcome);
 
 #endif

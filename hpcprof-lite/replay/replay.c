@@ -1,21 +1,24 @@
 #include "hpcprof-lite/replay/replay.h"
 
-#include "hpcprof-lite/replay/joins.h"
-#include "hpcprof-lite/replay/locks.h"
 #include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/replay/joins.h"
 #include "hpcprof-lite/replay/list_schedule.h"
+#include "hpcprof-lite/replay/locks.h"
 #include "hpcprof-lite/replay/task_graph.h"
 
 #include <stdlib.h>
 
-_Static_assert(1 + REPLAY_SCENARIOS + 1 + REPLAY_SCHEDULES <= VECTOR_CLOCK_ELEMENTS, "a lane for each");
+_Static_assert(1 + REPLAY_SCENARIOS + 1 + REPLAY_SCHEDULES <= VECTOR_CLOCK_ELEMENTS, "an element for each");
 _Static_assert((int)REPLAY_SCENARIOS <= SELECTION_MAX, "a factor for each");
 
 enum { SAMPLES_MAX = 64, NAME_BITS = 44 };
 
+/* The state of one thread's stream of records. */
 struct stream {
-  uint32_t task, region, samples_count;
-  uint64_t tasks, regions;
+  uint32_t task;           /* the task that the thread runs */
+  uint32_t region;         /* the innermost region that it has open */
+  uint64_t tasks, regions; /* how many it has created: their numbers are their names */
+  uint32_t samples_count;  /* samples of the next fragment */
   struct {
     uint64_t node;
     double weight;
@@ -24,25 +27,93 @@ struct stream {
 
 struct replay {
   const struct replay_request *request;
-  uint32_t width, scenarios, burdened, schedules_at; /* lanes: numbers of the first of each kind */
+  uint32_t scenarios;        /* in elements 1 … scenarios of the clocks */
+  uint32_t burdened_element; /* 0: not computed */
+  uint32_t first_schedule;   /* element of the first schedule */
+  uint32_t width;            /* number of elements */
   struct stream *streams;
   struct task_graph graph;
   struct joins joins;
   struct locks locks;
   struct contributions contributions;
   struct list_schedule schedules[REPLAY_SCHEDULES];
-  uint32_t program; /* clock: the end of all */
-  bool collects, detail;
-  double removed[REPLAY_SCENARIOS];
+  uint32_t program_end; /* clock: latest end of all chains of work */
+  bool attributes;      /* fills the attribution: there is no scenario */
+  bool detail;
+  double removed[REPLAY_SCENARIOS]; /* work removed because of samples, on all chains */
   double *contribution;
   struct replay_result result;
 };
 
-/* Of a task, region or join; 0 where no thread can have made it. */
-static uint64_t name_of(uint64_t thread, uint64_t number)
+/* ---- begin ---- */
+
+static int init_graph(struct replay *replay)
 {
-  bool sound = thread && number && thread >> (64 - NAME_BITS) == 0 && number >> NAME_BITS == 0;
-  return sound ? thread << NAME_BITS | number : 0;
+  struct task_graph *graph = &replay->graph;
+  const struct replay_request *request = replay->request;
+  const double *rows[REPLAY_SCENARIOS], *attribution[REPLAY_SCENARIOS];
+  for (uint32_t i = 0; i < replay->scenarios; i++) {
+    rows[i] = request->scenarios[i].rows;
+    attribution[i] = request->scenarios[i].attribution;
+  }
+  graph->second_element = replay->detail;
+  int status = locks_init(&replay->locks);
+  status = status ? status : task_graph_init(graph);
+  status = status ? status : instances_init(&graph->instances, request->rows);
+  status = status ? status
+                  : contributions_init(&replay->contributions, replay->detail ? request->attribution->count + 1 : 1);
+  if (!status)
+    status = vector_clock_init(&graph->clocks, replay->width, replay->detail ? 1 : VECTOR_CLOCK_UNTRACED,
+                               &replay->contributions);
+  status = status ? status : joins_init(&replay->joins, &graph->clocks, JOINS_MAX);
+  return status ? status
+                : selection_init(&graph->selection, replay->scenarios, request->rows, rows, attribution,
+                                 request->attribution);
+}
+
+int replay_new(const struct replay_request *request, struct replay **out)
+{
+  struct replay *replay = calloc(1, sizeof *replay);
+  *out = replay;
+  if (!replay)
+    return ERR_NOMEM;
+  replay->request = request;
+  replay->scenarios = request->scenarios_count;
+  replay->detail = request->detail && replay->scenarios;
+  replay->attributes = !replay->scenarios;
+  replay->burdened_element = request->burdened ? 1 + replay->scenarios : 0;
+  replay->first_schedule = 1 + replay->scenarios + request->burdened;
+  replay->width = replay->first_schedule + request->cores_count;
+  replay->streams = calloc((size_t)request->streams + 1, sizeof *replay->streams);
+  int status = replay->streams ? init_graph(replay) : ERR_NOMEM;
+  for (uint32_t i = 0; i < request->cores_count && !status; i++)
+    status = list_schedule_init(&replay->schedules[i], request->cores[i]);
+  replay->program_end = status ? 0 : vector_clock_new(&replay->graph.clocks);
+  return replay->program_end ? 0 : ERR_NOMEM;
+}
+
+void replay_free(struct replay *replay)
+{
+  if (!replay)
+    return;
+  for (uint32_t i = 0; i < REPLAY_SCHEDULES; i++)
+    list_schedule_release(&replay->schedules[i]);
+  joins_release(&replay->joins);
+  locks_release(&replay->locks);
+  contributions_release(&replay->contributions);
+  task_graph_release(&replay->graph);
+  free(replay->streams);
+  free(replay->contribution);
+  free(replay);
+}
+
+/* ---- names, clocks and the current task ---- */
+
+/* Returns the name of a task, region or join, 0 if no thread can have created it. */
+static uint64_t name_from(uint64_t thread, uint64_t number)
+{
+  bool valid = thread && number && thread >> (64 - NAME_BITS) == 0 && number >> NAME_BITS == 0;
+  return valid ? thread << NAME_BITS | number : 0;
 }
 
 static struct task_graph_task *task_at(const struct replay *replay, uint32_t index)
@@ -55,14 +126,15 @@ static struct task_graph_region *region_at(const struct replay *replay, uint32_t
   return task_graph_region(&replay->graph, index);
 }
 
-/* The task that a record names, 0 if none. */
+/* Returns the task that a record names, or 0. */
 static uint32_t find_task(const struct replay *replay, const struct graphlog_record *record)
 {
-  uint64_t name = name_of(record->operand[0], record->operand[1]);
+  uint64_t name = name_from(record->operand[0], record->operand[1]);
   return name ? index_find(&replay->graph.task_names, name) : 0;
 }
 
-static uint32_t row_of(struct replay *replay, uint64_t row)
+/* Returns the row, or 0 if it does not exist. */
+static uint32_t checked_row(struct replay *replay, uint64_t row)
 {
   if (row < replay->request->rows)
     return (uint32_t)row;
@@ -70,8 +142,8 @@ static uint32_t row_of(struct replay *replay, uint64_t row)
   return 0;
 }
 
-/* A clock takes another one in; it is made when it is needed. */
-static void offer(struct replay *replay, uint32_t *clock, uint32_t other)
+/* Raises a clock to another one; makes it if it does not exist. */
+static void raise_clock(struct replay *replay, uint32_t *clock, uint32_t other)
 {
   if (!*clock)
     *clock = vector_clock_new(&replay->graph.clocks);
@@ -88,90 +160,82 @@ static void set_current(struct replay *replay, struct stream *stream, uint32_t i
   task_graph_task_release(&replay->graph, before);
 }
 
-static void on_join(struct replay *replay, uint32_t task, const struct graphlog_record *record)
-{
-  uint64_t name = name_of(record->operand[2], record->operand[3]);
-  if (!task || !name) {
-    replay->result.invalid++;
-    return;
-  }
-  uint32_t clock = joins_clock(&replay->joins, name, record->op == GRAPHLOG_OFFER);
-  replay->result.lost_joins += !clock;
-  if (record->op == GRAPHLOG_TAKE)
-    vector_clock_raise(&replay->graph.clocks, task_at(replay, task)->now, clock);
-  else
-    vector_clock_raise(&replay->graph.clocks, clock, task_at(replay, task)->now);
-}
-
 /* ---- fragments ---- */
 
-/* Who contributes to the first scenario's clock. */
-static void trace(struct replay *replay, const struct stream *stream, uint32_t row, uint32_t thread, double left,
-                  const struct task_graph_scope *scope, double work)
+static double samples_weight(const struct stream *stream)
 {
-  struct vector_clock *clock = vector_clock_at(&replay->graph.clocks, task_at(replay, stream->task)->now);
   double weight = 0;
   for (uint32_t i = 0; i < stream->samples_count; i++)
     weight += stream->samples[i].weight;
+  return weight;
+}
+
+/* Adds to the contributions to the first scenario's span: a fragment of `work`, of which `remaining` is left. */
+static void add_contributions(struct replay *replay, const struct stream *stream, uint32_t thread,
+                              const struct task_graph_scope *scope, double work, double remaining)
+{
+  const struct attribution *attribution = replay->request->attribution;
+  struct vector_clock *clock = vector_clock_at(&replay->graph.clocks, task_at(replay, stream->task)->now);
+  double weight = samples_weight(stream);
   if (!(weight > 0))
-    contributions_add(&replay->contributions, &clock->contribution,
-                      attribution_find(replay->request->attribution, row, 0, 0), left);
+    contributions_add(&replay->contributions, &clock->contributions, attribution_find(attribution, scope->row, 0, 0),
+                      remaining);
   for (uint32_t i = 0; i < stream->samples_count && weight > 0; i++) {
-    uint32_t entry = attribution_find(replay->request->attribution, row, thread, stream->samples[i].node);
-    double keep = selection_part(&replay->graph.selection, scope->chosen, 0, entry);
-    contributions_add(&replay->contributions, &clock->contribution, entry,
-                      keep * work * stream->samples[i].weight / weight);
+    uint32_t entry = attribution_find(attribution, scope->row, thread, stream->samples[i].node);
+    double fraction = selection_by_sample(&replay->graph.selection, scope->choice, 0, entry);
+    contributions_add(&replay->contributions, &clock->contributions, entry,
+                      fraction * work * stream->samples[i].weight / weight);
   }
 }
 
-/* What of a fragment is left in a scenario. */
-static double left_of(struct replay *replay, const struct stream *stream, const struct task_graph_scope *scope,
-                      uint32_t scenario, const uint32_t *attribution, double weight)
+/* Returns the fraction of a fragment that remains in a scenario.  entries: those of its samples. */
+static double remaining_fraction(struct replay *replay, const struct stream *stream,
+                                 const struct task_graph_scope *scope, uint32_t scenario, const uint32_t *entries,
+                                 double weight)
 {
+  const struct selection *selection = &replay->graph.selection;
   if (!(weight > 0))
-    return selection_mix(&replay->graph.selection, scope->chosen, scenario, scope->row);
+    return selection_without_samples(selection, scope->choice, scenario, scope->row);
   double sum = 0;
   for (uint32_t i = 0; i < stream->samples_count; i++)
-    sum +=
-        stream->samples[i].weight * selection_part(&replay->graph.selection, scope->chosen, scenario, attribution[i]);
+    sum += stream->samples[i].weight * selection_by_sample(selection, scope->choice, scenario, entries[i]);
   return sum / weight;
 }
 
 static void run_scenarios(struct replay *replay, struct stream *stream, uint32_t thread,
                           const struct task_graph_scope *scope, double work, struct vector_clock *clock)
 {
-  uint32_t attribution[SAMPLES_MAX];
-  double weight = 0;
-  for (uint32_t i = 0; i < stream->samples_count; i++) {
-    attribution[i] = attribution_find(replay->request->attribution, scope->row, thread, stream->samples[i].node);
-    weight += stream->samples[i].weight;
-  }
+  uint32_t entries[SAMPLES_MAX];
+  double weight = samples_weight(stream);
+  for (uint32_t i = 0; i < stream->samples_count; i++)
+    entries[i] = attribution_find(replay->request->attribution, scope->row, thread, stream->samples[i].node);
   for (uint32_t i = 0; i < replay->scenarios; i++) {
-    double left = work * left_of(replay, stream, scope, i, attribution, weight);
-    double exact = work * selection_exact(&replay->graph.selection, scope->chosen, i);
+    double remaining = work * remaining_fraction(replay, stream, scope, i, entries, weight);
+    double by_construct = work * selection_by_construct(&replay->graph.selection, scope->choice, i);
     struct vector_clock_element *element = &clock->element[1 + i];
-    element->at += left;
-    if (exact == work && !(replay->request->exact_samples && weight > 0)) {
-      element->removed += work - left;
+    element->time += remaining;
+    if (by_construct == work && !(replay->request->exact_samples && weight > 0)) {
+      element->removed += work - remaining;
       element->sampled += work;
-      replay->removed[i] += work - left;
+      replay->removed[i] += work - remaining;
     }
     if (i == 0 && replay->detail)
-      trace(replay, stream, scope->row, thread, left, scope, work);
+      add_contributions(replay, stream, thread, scope, work, remaining);
   }
 }
 
-static void collect(struct replay *replay, const struct stream *stream, uint32_t thread, uint32_t row, double work)
+/* Adds a fragment's work to the attribution: divided among its samples, or to the entry without samples. */
+static void attribute_work(struct replay *replay, const struct stream *stream, uint32_t thread, uint32_t row,
+                           double work)
 {
-  double weight = 0;
-  for (uint32_t i = 0; i < stream->samples_count; i++)
-    weight += stream->samples[i].weight;
+  struct attribution *attribution = replay->request->attribution;
+  double weight = samples_weight(stream);
   if (!(weight > 0))
-    attribution_add(replay->request->attribution, row, 0, 0);
+    attribution_add(attribution, row, 0, 0);
   for (uint32_t i = 0; i < stream->samples_count && weight > 0; i++) {
-    uint32_t entry = attribution_add(replay->request->attribution, row, thread, stream->samples[i].node);
+    uint32_t entry = attribution_add(attribution, row, thread, stream->samples[i].node);
     if (entry)
-      replay->request->attribution->attribution[entry].amount += work * stream->samples[i].weight / weight;
+      attribution->entries[entry].amount += work * stream->samples[i].weight / weight;
   }
 }
 
@@ -189,16 +253,16 @@ static void on_run(struct replay *replay, struct stream *stream, uint32_t thread
   replay->result.work += work;
   replay->result.samples += stream->samples_count;
   scope->pending += work;
-  clock->element[0].at += (double)work;
-  if (replay->collects)
-    collect(replay, stream, thread, scope->row, (double)work);
+  clock->element[0].time += (double)work;
+  if (replay->attributes)
+    attribute_work(replay, stream, thread, scope->row, (double)work);
   else
     run_scenarios(replay, stream, thread, scope, (double)work, clock);
-  if (replay->burdened)
-    clock->element[replay->burdened].at += (double)work;
+  if (replay->burdened_element)
+    clock->element[replay->burdened_element].time += (double)work;
   for (uint32_t i = 0; i < replay->request->cores_count && work; i++) {
-    struct vector_clock_element *element = &clock->element[replay->schedules_at + i];
-    element->at = list_schedule_run(&replay->schedules[i], element->at, (double)work);
+    struct vector_clock_element *element = &clock->element[replay->first_schedule + i];
+    element->time = list_schedule_run(&replay->schedules[i], element->time, (double)work);
   }
   stream->samples_count = 0;
 }
@@ -213,39 +277,41 @@ static void on_sample(struct stream *stream, uint64_t node, uint64_t weight)
 
 /* ---- tasks and regions ---- */
 
-static void burden(struct replay *replay, uint32_t clock, double cost)
+/* Adds a cost to the burdened element of a clock. */
+static void add_cost(struct replay *replay, uint32_t clock, double cost)
 {
-  if (replay->burdened && clock)
-    vector_clock_at(&replay->graph.clocks, clock)->element[replay->burdened].at += cost;
+  if (replay->burdened_element && clock)
+    vector_clock_at(&replay->graph.clocks, clock)->element[replay->burdened_element].time += cost;
 }
 
 static void on_implicit(struct replay *replay, struct stream *stream, uint32_t thread,
                         const struct graphlog_record *record)
 {
-  uint64_t name = name_of(record->operand[0], record->operand[1]);
-  uint32_t in = name ? index_find(&replay->graph.region_names, name) : 0;
-  uint32_t index = task_graph_task_new(&replay->graph, name_of(thread, ++stream->tasks));
-  struct task_graph_region *region = region_at(replay, in);
-  replay->result.invalid += name && !in;
+  uint64_t name = name_from(record->operand[0], record->operand[1]);
+  uint32_t region_index = name ? index_find(&replay->graph.region_names, name) : 0;
+  uint32_t index = task_graph_task_new(&replay->graph, name_from(thread, ++stream->tasks));
+  struct task_graph_region *region = region_at(replay, region_index);
+  replay->result.invalid += name && !region_index;
   if (index) {
     struct task_graph_task *task = task_at(replay, index);
     task->flags = TASK_GRAPH_IMPLICIT | TASK_GRAPH_STARTED;
-    task->region = in;
-    region->refs += in != 0;
-    if (in)
+    task->region = region_index;
+    region->refs += region_index != 0;
+    if (region_index)
       region->size = record->operand[2];
     task->now = vector_clock_copy(&replay->graph.clocks, region->start);
-    burden(replay, in ? task->now : 0, replay->request->cost_fork);
-    task_graph_task_scope(&replay->graph, task, region->row, region->chosen);
+    add_cost(replay, region_index ? task->now : 0, replay->request->cost_fork);
+    task_graph_task_scope(&replay->graph, task, region->row, region->choice);
   }
   set_current(replay, stream, index);
 }
 
-static void offer_phase(struct replay *replay, const struct task_graph_task *task)
+/* Raises the clock at which the tasks of the region's phase join. */
+static void offer_to_phase(struct replay *replay, const struct task_graph_task *task)
 {
   struct task_graph_region *region = region_at(replay, task->region);
   if (region->open)
-    offer(replay, &region->phases[task->phase & 1], task->now);
+    raise_clock(replay, &region->phases[task->phase & 1], task->now);
 }
 
 static void on_implicit_end(struct replay *replay, struct stream *stream, uint32_t index)
@@ -254,9 +320,9 @@ static void on_implicit_end(struct replay *replay, struct stream *stream, uint32
   if (!index)
     return;
   if (task->region)
-    offer_phase(replay, task);
+    offer_to_phase(replay, task);
   else
-    vector_clock_raise(&replay->graph.clocks, replay->program, task->now);
+    vector_clock_raise(&replay->graph.clocks, replay->program_end, task->now);
   if (stream->task == index)
     set_current(replay, stream, 0);
   task_graph_task_end(&replay->graph, index);
@@ -264,7 +330,7 @@ static void on_implicit_end(struct replay *replay, struct stream *stream, uint32
 
 static void on_region(struct replay *replay, struct stream *stream, uint32_t thread, uint64_t row)
 {
-  uint64_t name = name_of(thread, ++stream->regions);
+  uint64_t name = name_from(thread, ++stream->regions);
   uint32_t index = name ? object_pool_get(&replay->graph.regions) : 0;
   if (!index || !index_add(&replay->graph.region_names, name, index)) {
     replay->graph.lost_tasks++;
@@ -275,21 +341,21 @@ static void on_region(struct replay *replay, struct stream *stream, uint32_t thr
   *region = (struct task_graph_region){.refs = 1,
                                        .open = true,
                                        .name = name,
-                                       .row = row_of(replay, row),
+                                       .row = checked_row(replay, row),
                                        .size = 1,
                                        .creator = stream->task,
-                                       .around = stream->region,
+                                       .outer = stream->region,
                                        .start = vector_clock_copy(&replay->graph.clocks, creator->now)};
   struct moment now = task_graph_now(&replay->graph, creator);
   creator->refs += stream->task != 0;
-  region->chosen =
-      selection_within(&replay->graph.selection, task_graph_scope(&replay->graph, creator->scope)->chosen, region->row);
+  region->choice =
+      selection_within(&replay->graph.selection, task_graph_scope(&replay->graph, creator->scope)->choice, region->row);
   region->instance = instances_enter(&replay->graph.instances, region->row,
                                      stream->task ? task_graph_make_instances(&replay->graph, creator) : 0, &now);
   stream->region = index;
 }
 
-static void loop_close(struct replay *replay, struct task_graph_loop *loop)
+static void close_loop(struct replay *replay, struct task_graph_loop *loop)
 {
   instances_leave(&replay->graph.instances, loop->instance);
   *loop = (struct task_graph_loop){0};
@@ -307,15 +373,15 @@ static void on_region_end(struct replay *replay, struct stream *stream)
   vector_clock_raise(&replay->graph.clocks, creator->now, region->phases[0]);
   vector_clock_raise(&replay->graph.clocks, creator->now, region->phases[1]);
   for (unsigned i = 0; i < TASK_GRAPH_LOOPS; i++)
-    loop_close(replay, &region->loops[i]);
-  burden(replay, creator->now, replay->request->cost_join);
+    close_loop(replay, &region->loops[i]);
+  add_cost(replay, creator->now, replay->request->cost_join);
   struct moment now = task_graph_now(&replay->graph, creator);
   if (region->creator)
     instances_work(&replay->graph.instances, region->instance, 0, &now);
   instances_leave(&replay->graph.instances, region->instance);
   region->instance = 0;
   region->open = false;
-  stream->region = region->around;
+  stream->region = region->outer;
   set_current(replay, stream, region->creator);
   uint32_t creator_index = region->creator;
   region->creator = 0;
@@ -325,33 +391,34 @@ static void on_region_end(struct replay *replay, struct stream *stream)
 
 static void on_task(struct replay *replay, struct stream *stream, uint32_t thread, const struct graphlog_record *record)
 {
-  uint32_t above = find_task(replay, record),
-           index = task_graph_task_new(&replay->graph, name_of(thread, ++stream->tasks));
+  uint32_t parent_index = find_task(replay, record);
+  uint32_t index = task_graph_task_new(&replay->graph, name_from(thread, ++stream->tasks));
   if (!index)
     return;
-  bool beside = record->operand[3] & GRAPHLOG_BESIDE && stream->task;
-  struct task_graph_task *task = task_at(replay, index), *parent = task_at(replay, above);
-  const struct task_graph_task *like = beside ? task_at(replay, stream->task) : parent;
-  uint32_t row = row_of(replay, record->operand[2]), chosen = 0;
+  uint64_t flags = record->operand[3];
+  bool beside = flags & GRAPHLOG_BESIDE && stream->task; /* the running task creates it for its own parent */
+  struct task_graph_task *task = task_at(replay, index), *parent = task_at(replay, parent_index);
+  const struct task_graph_task *starter = beside ? task_at(replay, stream->task) : parent;
+  uint32_t row = checked_row(replay, record->operand[2]), choice = 0;
   bool final = parent->flags & TASK_GRAPH_FINAL;
-  task->flags = (record->operand[3] & GRAPHLOG_SERIAL || final ? TASK_GRAPH_SERIAL : 0) |
-                (record->operand[3] & GRAPHLOG_FINAL || final ? TASK_GRAPH_FINAL : 0);
-  task->now = vector_clock_copy(&replay->graph.clocks, like->now);
-  if (above) {
+  task->flags = (flags & GRAPHLOG_SERIAL || final ? TASK_GRAPH_SERIAL : 0) |
+                (flags & GRAPHLOG_FINAL || final ? TASK_GRAPH_FINAL : 0);
+  task->now = vector_clock_copy(&replay->graph.clocks, starter->now);
+  if (parent_index) {
     parent->refs++;
-    task->parent = above;
-    task->of_chunk = beside ? like->of_chunk : parent->chunk;
-    task->group = like->group;
+    task->parent = parent_index;
+    task->creation_chunk = beside ? starter->creation_chunk : parent->chunk;
+    task->group = starter->group;
     task_graph_group(&replay->graph, task->group)->refs += task->group != 0;
     task->region = parent->region;
     region_at(replay, task->region)->refs += task->region != 0;
-    task->phase = like->phase;
-    chosen = task_graph_scope(&replay->graph, parent->scope)->chosen;
-    task->outer = instances_share(&replay->graph.instances, task_graph_make_instances(&replay->graph, parent));
+    task->phase = starter->phase;
+    choice = task_graph_scope(&replay->graph, parent->scope)->choice;
+    task->outer_instance = instances_share(&replay->graph.instances, task_graph_make_instances(&replay->graph, parent));
   }
-  replay->result.invalid += !above;
-  burden(replay, task->flags & TASK_GRAPH_SERIAL ? 0 : task->now, replay->request->cost_task);
-  task_graph_task_scope(&replay->graph, task, row, chosen);
+  replay->result.invalid += !parent_index;
+  add_cost(replay, task->flags & TASK_GRAPH_SERIAL ? 0 : task->now, replay->request->cost_task);
+  task_graph_task_scope(&replay->graph, task, row, choice);
 }
 
 static void on_switch(struct replay *replay, struct stream *stream, uint32_t index)
@@ -365,28 +432,30 @@ static void on_switch(struct replay *replay, struct stream *stream, uint32_t ind
   set_current(replay, stream, index);
 }
 
-/* A taskwait in a chunk of a loop is for the children of that chunk. */
-static void offer_parent(struct replay *replay, const struct task_graph_task *task)
+/* Raises the clock at which the parent's children join.  A taskwait in a chunk of a loop waits only for the children
+ * that were created in that chunk. */
+static void offer_to_parent(struct replay *replay, const struct task_graph_task *task)
 {
   struct task_graph_task *parent = task_at(replay, task->parent);
-  offer(replay, task->of_chunk == parent->chunk ? &parent->children : &parent->earlier, task->now);
+  raise_clock(replay, task->creation_chunk == parent->chunk ? &parent->children : &parent->earlier_children, task->now);
 }
 
+/* Begins the next chunk: children so far are those of earlier chunks. */
 static void next_chunk(struct replay *replay, struct task_graph_task *task)
 {
   task->chunk++;
   if (!task->children)
     return;
-  if (task->earlier)
-    vector_clock_raise(&replay->graph.clocks, task->earlier, task->children);
+  if (task->earlier_children)
+    vector_clock_raise(&replay->graph.clocks, task->earlier_children, task->children);
   else
-    task->earlier = task->children;
-  if (task->earlier != task->children)
+    task->earlier_children = task->children;
+  if (task->earlier_children != task->children)
     vector_clock_free(&replay->graph.clocks, &task->children);
   task->children = 0;
 }
 
-static void on_task_end(struct replay *replay, struct stream *stream, uint32_t index, bool waited_for)
+static void on_task_end(struct replay *replay, struct stream *stream, uint32_t index, bool awaited)
 {
   const struct task_graph_task *task = task_at(replay, index);
   const struct task_graph_task *parent = task_at(replay, task->parent);
@@ -394,24 +463,24 @@ static void on_task_end(struct replay *replay, struct stream *stream, uint32_t i
     replay->result.invalid++;
     return;
   }
-  if (waited_for && task->parent && task->flags & TASK_GRAPH_SERIAL)
+  if (awaited && task->parent && task->flags & TASK_GRAPH_SERIAL)
     vector_clock_set(&replay->graph.clocks, parent->now, task->now);
-  else if (waited_for && task->parent && !(parent->flags & TASK_GRAPH_ENDED))
-    offer_parent(replay, task);
-  if (waited_for && task->group)
-    offer(replay, &task_graph_group(&replay->graph, task->group)->ends, task->now);
-  else if (waited_for && task->region)
-    offer_phase(replay, task);
-  else if (waited_for) /* nobody needs to wait for it */
-    vector_clock_raise(&replay->graph.clocks, replay->program, task->now);
+  else if (awaited && task->parent && !(parent->flags & TASK_GRAPH_ENDED))
+    offer_to_parent(replay, task);
+  if (awaited && task->group)
+    raise_clock(replay, &task_graph_group(&replay->graph, task->group)->ends, task->now);
+  else if (awaited && task->region)
+    offer_to_phase(replay, task);
+  else if (awaited) /* neither a taskgroup nor a region waits for it */
+    vector_clock_raise(&replay->graph.clocks, replay->program_end, task->now);
   if (stream->task == index)
     set_current(replay, stream, 0);
   task_graph_task_end(&replay->graph, index);
 }
 
-/* ---- waits ---- */
+/* ---- waits and joins ---- */
 
-/* A construct that does no work itself. */
+/* Counts an instance of a construct that does no work itself. */
 static void count_instance(struct replay *replay, uint32_t row)
 {
   if (row)
@@ -423,17 +492,17 @@ static void on_wait(struct replay *replay, uint32_t index, uint64_t kind, uint64
   struct task_graph_task *task = task_at(replay, index);
   if (!index)
     return;
-  task_graph_settle(&replay->graph, task);
+  task_graph_flush_work(&replay->graph, task);
   if (kind == GRAPHLOG_BARRIER && task->region)
-    offer_phase(replay, task);
-  count_instance(replay, row_of(replay, row));
+    offer_to_phase(replay, task);
+  count_instance(replay, checked_row(replay, row));
 }
 
-static void raise_children(struct replay *replay, const struct task_graph_task *task)
+static void take_children(struct replay *replay, const struct task_graph_task *task)
 {
   vector_clock_raise(&replay->graph.clocks, task->now, task->children);
   if (!(task->flags & TASK_GRAPH_LOOP))
-    vector_clock_raise(&replay->graph.clocks, task->now, task->earlier);
+    vector_clock_raise(&replay->graph.clocks, task->now, task->earlier_children);
 }
 
 static void on_wait_end(struct replay *replay, uint32_t index, uint64_t kind)
@@ -443,7 +512,7 @@ static void on_wait_end(struct replay *replay, uint32_t index, uint64_t kind)
   if (!index)
     return;
   if (kind == GRAPHLOG_TASKWAIT)
-    raise_children(replay, task);
+    take_children(replay, task);
   else if (kind == GRAPHLOG_TASKGROUP)
     vector_clock_raise(&replay->graph.clocks, task->now, task_graph_group(&replay->graph, task->group)->ends);
   else if (region->open) {
@@ -454,7 +523,7 @@ static void on_wait_end(struct replay *replay, uint32_t index, uint64_t kind)
 
 static void on_group(struct replay *replay, struct task_graph_task *task, uint64_t row)
 {
-  task_graph_construct_begin(&replay->graph, task, row_of(replay, row), 0);
+  task_graph_construct_begin(&replay->graph, task, checked_row(replay, row), 0);
   uint32_t index = object_pool_get(&replay->graph.groups);
   if (!index) {
     replay->graph.lost_tasks++;
@@ -477,9 +546,27 @@ static void on_group_end(struct replay *replay, struct task_graph_task *task)
   task_graph_construct_end(&replay->graph, task);
 }
 
+/* A join by name: dependences, ordered, doacross, threads that are created and joined. */
+static void on_join(struct replay *replay, uint32_t task, const struct graphlog_record *record)
+{
+  uint64_t name = name_from(record->operand[2], record->operand[3]);
+  if (!task || !name) {
+    replay->result.invalid++;
+    return;
+  }
+  uint32_t clock = joins_clock(&replay->joins, name, record->op == GRAPHLOG_OFFER);
+  replay->result.lost_joins += !clock;
+  if (record->op == GRAPHLOG_TAKE)
+    vector_clock_raise(&replay->graph.clocks, task_at(replay, task)->now, clock);
+  else
+    vector_clock_raise(&replay->graph.clocks, clock, task_at(replay, task)->now);
+}
+
 /* ---- worksharing and exclusion (hpcrun-lite/rt/span/worksharing.c) ---- */
 
-static struct task_graph_loop *loop_enter(struct replay *replay, struct task_graph_task *task, uint32_t row,
+/* Finds or begins the loop that the team shares.  Returns NULL if the task is not in a team, or too many loops ahead.
+ */
+static struct task_graph_loop *enter_loop(struct replay *replay, struct task_graph_task *task, uint32_t row,
                                           uint64_t iterations)
 {
   struct task_graph_region *region = region_at(replay, task->region);
@@ -501,9 +588,9 @@ static struct task_graph_loop *loop_enter(struct replay *replay, struct task_gra
 
 static void on_loop(struct replay *replay, struct task_graph_task *task, uint64_t row, uint64_t iterations)
 {
-  struct task_graph_loop *loop = loop_enter(replay, task, row_of(replay, row), iterations);
+  struct task_graph_loop *loop = enter_loop(replay, task, checked_row(replay, row), iterations);
   uint32_t shared = loop ? instances_share(&replay->graph.instances, loop->instance) : 0;
-  bool followed = task_graph_construct_begin(&replay->graph, task, loop ? loop->row : row_of(replay, row), shared);
+  bool followed = task_graph_construct_begin(&replay->graph, task, loop ? loop->row : checked_row(replay, row), shared);
   task->loop_slot = loop ? (uint32_t)(loop - region_at(replay, task->region)->loops) + 1 : 0;
   task->flags |= followed ? TASK_GRAPH_LOOP : 0;
   if (!task->loop_entry)
@@ -521,7 +608,7 @@ static void on_loop_end(struct replay *replay, struct task_graph_task *task)
     task_graph_construct_end(&replay->graph, task);
     return;
   }
-  task_graph_settle(&replay->graph, task);
+  task_graph_flush_work(&replay->graph, task);
   vector_clock_raise(&replay->graph.clocks, task->now, task->loop_end);
   struct moment now = task_graph_now(&replay->graph, task), entry = task_graph_moment(&replay->graph, task->loop_entry);
   struct moment span = moment_since(&now, &entry);
@@ -532,7 +619,7 @@ static void on_loop_end(struct replay *replay, struct task_graph_task *task)
   struct task_graph_region *region = region_at(replay, task->region);
   struct task_graph_loop *loop = task->loop_slot && region->open ? &region->loops[task->loop_slot - 1] : NULL;
   if (loop && ++loop->ended == region->size)
-    loop_close(replay, loop);
+    close_loop(replay, loop);
   task->loop_slot = 0;
 }
 
@@ -540,23 +627,23 @@ static void on_chunk(struct replay *replay, struct task_graph_task *task)
 {
   if (!(task->flags & TASK_GRAPH_LOOP))
     return;
-  task_graph_settle(&replay->graph, task);
+  task_graph_flush_work(&replay->graph, task);
   next_chunk(replay, task);
   vector_clock_raise(&replay->graph.clocks, task->loop_end, task->now);
   vector_clock_set(&replay->graph.clocks, task->now, task->loop_entry);
 }
 
-/* One holder at a time: only a schedule knows of that. */
+/* Only schedules delay a task until the lock's last holder has released it. */
 static void on_acquire(struct replay *replay, struct task_graph_task *task, const struct graphlog_record *record)
 {
-  uint32_t row = row_of(replay, record->operand[0]);
+  uint32_t row = checked_row(replay, record->operand[0]);
   struct moment now = task_graph_now(&replay->graph, task);
   struct lock *lock = locks_get(&replay->locks, record->operand[1], &now);
   replay->graph.lost_constructs += !lock;
-  for (uint32_t i = replay->schedules_at; lock && task->now && i < replay->width; i++) {
-    struct vector_clock_element *mine = &vector_clock_at(&replay->graph.clocks, task->now)->element[i];
+  for (uint32_t i = replay->first_schedule; lock && task->now && i < replay->width; i++) {
+    struct vector_clock_element *own = &vector_clock_at(&replay->graph.clocks, task->now)->element[i];
     const struct vector_clock_element *released = &vector_clock_at(&replay->graph.clocks, lock->released)->element[i];
-    mine->at = released->at > mine->at ? released->at : mine->at;
+    own->time = released->time > own->time ? released->time : own->time;
   }
   if (record->operand[2])
     task_graph_construct_begin(&replay->graph, task, row, 0);
@@ -575,7 +662,7 @@ static void on_release(struct replay *replay, struct task_graph_task *task, cons
     if (lock->row)
       moment_raise(&replay->graph.instances.totals[lock->row].lock_bound, &bound);
     if (replay->request->cores_count)
-      offer(replay, &lock->released, task->now);
+      raise_clock(replay, &lock->released, task->now);
   }
   if (record->operand[1])
     task_graph_construct_end(&replay->graph, task);
@@ -583,8 +670,8 @@ static void on_release(struct replay *replay, struct task_graph_task *task, cons
 
 /* ---- records ---- */
 
-/* What happens in the task that the thread runs. */
-static void take_in_task(struct replay *replay, struct task_graph_task *task, const struct graphlog_record *record)
+/* Processes a record of the task that the thread runs. */
+static void replay_in_task(struct replay *replay, struct task_graph_task *task, const struct graphlog_record *record)
 {
   switch (record->op) {
   case GRAPHLOG_GROUP:
@@ -594,7 +681,7 @@ static void take_in_task(struct replay *replay, struct task_graph_task *task, co
     on_group_end(replay, task);
     break;
   case GRAPHLOG_SCOPE:
-    task_graph_construct_begin(&replay->graph, task, row_of(replay, record->operand[0]), 0);
+    task_graph_construct_begin(&replay->graph, task, checked_row(replay, record->operand[0]), 0);
     break;
   case GRAPHLOG_SCOPE_END:
     task_graph_construct_end(&replay->graph, task);
@@ -616,11 +703,11 @@ static void take_in_task(struct replay *replay, struct task_graph_task *task, co
   }
 }
 
-void replay_take(struct replay *replay, const struct log_reader_record *taken)
+void replay_take(struct replay *replay, const struct log_reader_record *next)
 {
-  struct stream *stream = &replay->streams[taken->stream];
-  const struct graphlog_record *record = &taken->record;
-  uint32_t thread = taken->thread;
+  struct stream *stream = &replay->streams[next->stream];
+  const struct graphlog_record *record = &next->record;
+  uint32_t thread = next->thread;
   switch (record->op) {
   case GRAPHLOG_RUN:
     on_run(replay, stream, thread, record->operand[1]);
@@ -671,88 +758,29 @@ void replay_take(struct replay *replay, const struct log_reader_record *taken)
     break;
   default:
     if (stream->task && task_at(replay, stream->task)->scope)
-      take_in_task(replay, task_at(replay, stream->task), record);
+      replay_in_task(replay, task_at(replay, stream->task), record);
     else
       replay->result.invalid++;
   }
 }
 
-/* ---- begin and end ---- */
+/* ---- the end ---- */
 
-static int init_parts(struct replay *replay)
-{
-  struct task_graph *graph = &replay->graph;
-  const struct replay_request *request = replay->request;
-  const double *rows[REPLAY_SCENARIOS], *attribution[REPLAY_SCENARIOS];
-  for (uint32_t i = 0; i < replay->scenarios; i++) {
-    rows[i] = request->scenarios[i].rows;
-    attribution[i] = request->scenarios[i].attribution;
-  }
-  graph->second = replay->detail;
-  int status = locks_init(&replay->locks);
-  status = status ? status : task_graph_init(graph);
-  status = status ? status : instances_init(&graph->instances, request->rows);
-  status = status ? status
-                  : contributions_init(&replay->contributions, replay->detail ? request->attribution->count + 1 : 1);
-  if (!status)
-    status = vector_clock_init(&graph->clocks, replay->width, replay->detail ? 1 : VECTOR_CLOCK_UNTRACED,
-                               &replay->contributions);
-  status = status ? status : joins_init(&replay->joins, &graph->clocks, JOINS_MAX);
-  return status ? status
-                : selection_init(&graph->selection, replay->scenarios, request->rows, rows, attribution,
-                                 request->attribution);
-}
-
-int replay_new(const struct replay_request *request, struct replay **out)
-{
-  struct replay *replay = calloc(1, sizeof *replay);
-  *out = replay;
-  if (!replay)
-    return ERR_NOMEM;
-  replay->request = request;
-  replay->scenarios = request->scenarios_count;
-  replay->detail = request->detail && replay->scenarios;
-  replay->collects = !replay->scenarios;
-  replay->burdened = request->burdened ? 1 + replay->scenarios : 0;
-  replay->schedules_at = 1 + replay->scenarios + request->burdened;
-  replay->width = replay->schedules_at + request->cores_count;
-  replay->streams = calloc((size_t)request->streams + 1, sizeof *replay->streams);
-  int status = replay->streams ? init_parts(replay) : ERR_NOMEM;
-  for (uint32_t i = 0; i < request->cores_count && !status; i++)
-    status = list_schedule_init(&replay->schedules[i], request->cores[i]);
-  replay->program = status ? 0 : vector_clock_new(&replay->graph.clocks);
-  return replay->program ? 0 : ERR_NOMEM;
-}
-
-void replay_free(struct replay *replay)
-{
-  if (!replay)
-    return;
-  for (uint32_t i = 0; i < REPLAY_SCHEDULES; i++)
-    list_schedule_release(&replay->schedules[i]);
-  joins_release(&replay->joins);
-  locks_release(&replay->locks);
-  contributions_release(&replay->contributions);
-  task_graph_release(&replay->graph);
-  free(replay->streams);
-  free(replay->contribution);
-  free(replay);
-}
-
-/* What has not been awaited when the log ends: in the task and all around it. */
-static void reach(struct replay *replay, uint32_t index)
+/* Raises the end of the program to all chains of a task, and of the tasks and regions around it, that have not been
+ * awaited when the log ends. */
+static void include_unawaited(struct replay *replay, uint32_t index)
 {
   struct vector_clocks *clocks = &replay->graph.clocks;
   while (index) {
     const struct task_graph_task *task = task_at(replay, index);
     const struct task_graph_region *region = region_at(replay, task->region);
-    const uint32_t ends[] = {task->now,         task->children,
-                             task->earlier,     task->flags & TASK_GRAPH_LOOP ? task->loop_end : 0,
-                             region->phases[0], region->phases[1]};
+    const uint32_t ends[] = {
+        task->now,         task->children,   task->earlier_children, task->flags & TASK_GRAPH_LOOP ? task->loop_end : 0,
+        region->phases[0], region->phases[1]};
     for (unsigned i = 0; i < sizeof ends / sizeof *ends; i++)
-      vector_clock_raise(clocks, replay->program, ends[i]);
+      vector_clock_raise(clocks, replay->program_end, ends[i]);
     for (uint32_t group = task->group; group; group = task_graph_group(&replay->graph, group)->outer)
-      vector_clock_raise(clocks, replay->program, task_graph_group(&replay->graph, group)->ends);
+      vector_clock_raise(clocks, replay->program_end, task_graph_group(&replay->graph, group)->ends);
     index = task->flags & TASK_GRAPH_IMPLICIT ? region->creator : task->parent;
   }
 }
@@ -760,17 +788,17 @@ static void reach(struct replay *replay, uint32_t index)
 int replay_end(struct replay *replay, struct replay_result *result)
 {
   const struct joins *joins = &replay->joins;
-  if (task_graph_starved(&replay->graph) || joins->pool.overflow || joins->names.overflow ||
+  if (task_graph_overflow(&replay->graph) || joins->pool.overflow || joins->names.overflow ||
       locks_overflow(&replay->locks) || replay->request->attribution->overflow)
     return ERR_NOMEM;
   for (uint32_t i = 0; i < replay->request->streams; i++)
-    reach(replay, replay->streams[i].task);
-  const struct vector_clock *end = vector_clock_at(&replay->graph.clocks, replay->program);
+    include_unawaited(replay, replay->streams[i].task);
+  const struct vector_clock *end = vector_clock_at(&replay->graph.clocks, replay->program_end);
   struct replay_result *found = &replay->result;
-  found->span = end->element[0].at;
-  found->burdened = end->element[replay->burdened].at;
+  found->span = end->element[0].time;
+  found->burdened = end->element[replay->burdened_element].time;
   for (uint32_t i = 0; i < replay->scenarios; i++)
-    found->recorded[i] = (struct replay_outcome){.span = end->element[1 + i].at,
+    found->outcomes[i] = (struct replay_outcome){.span = end->element[1 + i].time,
                                                  .removed = end->element[1 + i].removed,
                                                  .sampled = end->element[1 + i].sampled,
                                                  .by_sample = replay->removed[i] > 0};
@@ -780,7 +808,7 @@ int replay_end(struct replay *replay, struct replay_result *result)
     replay->contribution = calloc((size_t)replay->request->attribution->count + 1, sizeof *replay->contribution);
     if (!replay->contribution)
       return ERR_NOMEM;
-    contributions_sum(&replay->contributions, end->contribution, replay->contribution);
+    contributions_sum(&replay->contributions, end->contributions, replay->contribution);
   }
   found->contribution = replay->contribution;
   found->rows = replay->graph.instances.totals;

@@ -1,78 +1,83 @@
-/* The recorded graph of a run, replayed: its work and span as measured, and as they would be under other suppositions.
+/* Replays a recorded task graph: computes its work and span as measured, in scenarios, with costs and on some cores.
  *
- * Context: BATCH.  Pure: records come in the order of time, as log.h hands them out (doc/format.md, "The log of the
- * graph"); nothing is read or written here.  Source: OMP-WHIP.  The rules are those of the running side
- * (hpcrun-lite/rt/span/span.h, directive.h), so that lane 0 finds what it found.  Departure: clocks have a lane for
- * each question, and one replay answers all of them.
+ * Context: BATCH.  Pure: the caller passes the records in the order of time, as input/log_reader.h returns them
+ * (doc/format.md, "The graph log").  Source: OMP-WHIP.  The rules are those of the running side
+ * (hpcrun-lite/rt/span/span.h, directive.h), so that element 0 of the clocks must find the span that the process
+ * computed.  Departure: clocks are vectors, and one replay answers all questions of a request.  Their elements are:
  *
- *   lane 0                 as measured
- *   one for each scenario  a fragment of work w takes w (1 - s + s/f): s, the share of it that is selected
+ *   0                      as measured
+ *   one for each scenario  a fragment of work w takes w (1 - s + s/f): s is the selected part of it, f the factor
  *   burdened               with the costs of forks, tasks and joins
- *   one for each schedule  the times of a list schedule (list_schedule.h), in which only one holder of a lock runs at a
- * time
+ *   one for each schedule  time in a list schedule (list_schedule.h), in which a lock has one holder at a time
  *
- * s of a fragment is 1 where a construct around it is selected.  Else it is that of its samples by their weight; a
- * fragment without samples takes its directive's mix, of the whole run.  So s is exact for constructs and user regions;
- * what was taken off by the word of samples is kept beside the clock.
+ * If a construct around a fragment is selected, s = 1.  Otherwise s is the part of its samples that is selected, by
+ * weight; a fragment without samples takes the mean of its directive in the whole run.  Therefore s is exact for
+ * constructs and user regions.  The clocks also keep how much of a chain was removed because of samples.
  *
- * Memory: live tasks, open constructs, and joins, of which the least used are given up beyond a limit.  Whatever the
- * records say, memory is bounded, and time grows with their number.
+ * Memory: live tasks, open constructs, and joins, of which the least recently used are dropped beyond a limit. Whatever
+ * the records contain, memory is bounded, and time grows with their number.  Records that contradict the graph are left
+ * out and counted; where memory runs out, replay_end() fails.
  */
 #ifndef HPCPROF_LITE_REPLAY_REPLAY_H
 #define HPCPROF_LITE_REPLAY_REPLAY_H
 
+#include "hpcprof-lite/input/log_reader.h"
+#include "hpcprof-lite/replay/attribution.h"
 #include "hpcprof-lite/replay/instances.h"
 #include "hpcprof-lite/replay/vector_clock.h"
-#include "hpcprof-lite/replay/attribution.h"
-#include "hpcprof-lite/input/log_reader.h"
 
 enum { REPLAY_SCENARIOS = 48, REPLAY_SCHEDULES = 12 };
 
-/* What runs faster: factors of directives, to which all within their instances belongs; and of the parts of samples. */
+/* Factors by which work is divided, 1 or more: of directives, for everything in their instances, and of entries of the
+ * attribution. */
 struct replay_scenario {
   const double *rows;        /* [directive] */
-  const double *attribution; /* [part]      */
+  const double *attribution; /* [entry], 1 for entry 0 */
 };
 
 struct replay_request {
-  uint32_t rows, streams;          /* directives; numbers of streams are below */
-  struct attribution *attribution; /* of the run.  Filled if there is no scenario, else read */
+  uint32_t rows, streams;          /* number of directives, number of streams */
+  struct attribution *attribution; /* of the log: filled if there is no scenario, otherwise read */
   struct replay_scenario scenarios[REPLAY_SCENARIOS];
   uint32_t scenarios_count;
-  bool detail;                                   /* of the first scenario: all directives, and who contributes */
-  bool burdened;                                 /* with the costs, in ticks */
-  double cost_fork, cost_task, cost_join;        /* in ticks */
-  bool exact_samples;                            /* a sample tells of its whole fragment: counted work */
-  uint32_t cores[REPLAY_SCHEDULES], cores_count; /* schedules on so many cores each */
+  bool detail;   /* of the first scenario: figures of directives and contributions to its span */
+  bool burdened; /* compute the burdened span */
+  double cost_fork, cost_task, cost_join; /* in the unit of the log */
+  bool exact_samples;                     /* a sample represents its whole fragment: work is counted */
+  uint32_t cores[REPLAY_SCHEDULES];       /* a list schedule for each number of cores */
+  uint32_t cores_count;
 };
 
+/* The span of a scenario, and how far it rests on samples. */
 struct replay_outcome {
   double span;
-  double removed; /* what was taken off this path by the word of samples, */
-  double sampled; /* out of so much, as measured */
-  bool by_sample; /* any path's length rests on samples: then the span is an estimate */
+  double removed; /* how much shorter the critical path is because of samples */
+  double sampled; /* length, as measured, of the parts of it in which samples decide what is selected */
+  bool by_sample; /* samples made any path shorter: the span is an estimate */
 };
 
+/* Amounts are in the unit of the log. */
 struct replay_result {
   uint64_t work, fragments, samples;
   double span, burdened;
-  struct replay_outcome recorded[REPLAY_SCENARIOS];
+  struct replay_outcome outcomes[REPLAY_SCENARIOS];
   double makespans[REPLAY_SCHEDULES];
-  const struct instances_total *rows; /* [directive]; lane 1: the first scenario's, if in detail */
-  const double *contribution;         /* [part] of the first scenario's span, if in detail; 0: what is not known */
+  const struct instances_total *rows; /* [directive]; at[1]: in the first scenario, with `detail` */
+  const double *contribution;         /* [entry] to the first scenario's span, with `detail`, else NULL */
   uint64_t lost_joins, lost_tasks, lost_constructs, lost_contributions, invalid;
 };
 
 struct replay;
 
-/* Keeps what the request refers to.  0, or ERR_NOMEM; replay_free() in any case. */
+/* Makes a replay, which refers to the request and what that refers to.  Returns 0 or ERR_NOMEM; replay_free() in either
+ * case. */
 int replay_new(const struct replay_request *request, struct replay **out);
 void replay_free(struct replay *replay);
 
-/* The next record; streams have the numbers below those of the request. */
+/* Processes the next record.  Its stream must be below request->streams. */
 void replay_take(struct replay *replay, const struct log_reader_record *record);
 
-/* No more records.  What the result refers to belongs to the replay.  0, or ERR_NOMEM. */
+/* Computes the result after the last record.  What it refers to belongs to the replay.  Returns 0 or ERR_NOMEM. */
 int replay_end(struct replay *replay, struct replay_result *result);
 
 #endif

@@ -7,101 +7,103 @@
 
 enum { CHOICES_MAX = 1024 };
 
-/* The choice with that much left, made where it is new.  Where there are too many it is 0: nothing is selected. */
-static uint32_t intern(struct selection *selection, const double *left)
+/* Finds or adds the choice with these remaining fractions.  Returns 0, which selects nothing, if there are too many. */
+static uint32_t intern(struct selection *selection, const double *remaining)
 {
-  size_t bytes = selection->scenarios * sizeof *left;
+  size_t bytes = selection->scenarios * sizeof *remaining;
   for (uint32_t i = 0; i < selection->choices; i++)
-    if (!memcmp(selection->left + (size_t)i * selection->scenarios, left, bytes))
+    if (!memcmp(selection->remaining + (size_t)i * selection->scenarios, remaining, bytes))
       return i;
   if (selection->choices == CHOICES_MAX)
     return 0;
-  memcpy(selection->left + (size_t)selection->choices * selection->scenarios, left, bytes);
+  memcpy(selection->remaining + (size_t)selection->choices * selection->scenarios, remaining, bytes);
   return selection->choices++;
 }
 
-/* Each directive's mix: its parts' amounts by what is left of them.  Part 0, which is none, has the factor 1. */
-static int mix(struct selection *selection, const struct attribution *attribution)
+/* Computes mean_remaining.  A row without samples in any of its instances takes the factor of its entry without
+ * samples.
+ */
+static int average(struct selection *selection, const struct attribution *attribution)
 {
   uint32_t scenarios = selection->scenarios;
   double *sums = calloc((size_t)selection->rows + 1, sizeof *sums);
-  selection->mixes = calloc((size_t)selection->rows * scenarios + 1, sizeof *selection->mixes);
-  if (!sums || !selection->mixes) {
+  selection->mean_remaining = calloc((size_t)selection->rows * scenarios + 1, sizeof *selection->mean_remaining);
+  if (!sums || !selection->mean_remaining) {
     free(sums);
     return ERR_NOMEM;
   }
   for (uint32_t i = 1; i < attribution->count; i++) {
-    const struct attribution_entry *entry = &attribution->attribution[i];
+    const struct attribution_entry *entry = &attribution->entries[i];
     sums[entry->row] += entry->amount;
     for (uint32_t j = 0; j < scenarios; j++)
-      selection->mixes[(size_t)entry->row * scenarios + j] += entry->amount / selection->attribution[j][i];
+      selection->mean_remaining[(size_t)entry->row * scenarios + j] += entry->amount / selection->entry_factors[j][i];
   }
-  for (uint32_t row = 0; row < selection->rows; row++)
+  for (uint32_t row = 0; row < selection->rows; row++) {
+    uint32_t without_samples = attribution_find(attribution, row, 0, 0);
     for (uint32_t j = 0; j < scenarios; j++) {
-      double *left = &selection->mixes[(size_t)row * scenarios + j];
+      double *mean = &selection->mean_remaining[(size_t)row * scenarios + j];
       if (sums[row] > 0)
-        *left = *left < sums[row] ? *left / sums[row] : 1;
+        *mean = *mean < sums[row] ? *mean / sums[row] : 1;
       else
-        *left =
-            1 /
-            selection->attribution[j][attribution_find(attribution, row, 0, 0)]; /* no sample in any of its instances */
+        *mean = 1 / selection->entry_factors[j][without_samples];
     }
+  }
   free(sums);
   return 0;
 }
 
 int selection_init(struct selection *selection, uint32_t scenarios, uint32_t rows, const double *const *row_factors,
-                   const double *const *part_factors, const struct attribution *attribution)
+                   const double *const *entry_factors, const struct attribution *attribution)
 {
   *selection = (struct selection){.scenarios = scenarios, .rows = rows};
   selection->choice_of = calloc((size_t)rows + 1, sizeof *selection->choice_of);
-  selection->left = calloc((size_t)CHOICES_MAX * scenarios + 1, sizeof *selection->left);
+  selection->remaining = calloc((size_t)CHOICES_MAX * scenarios + 1, sizeof *selection->remaining);
   const double **factors = calloc((size_t)scenarios + 1, sizeof *factors);
-  double *left = calloc((size_t)scenarios + 1, sizeof *left);
-  int status = selection->choice_of && selection->left && factors && left ? 0 : ERR_NOMEM;
-  selection->attribution = factors;
+  double *remaining = calloc((size_t)scenarios + 1, sizeof *remaining);
+  int status = selection->choice_of && selection->remaining && factors && remaining ? 0 : ERR_NOMEM;
+  selection->entry_factors = factors;
   for (uint32_t i = 0; i < scenarios && !status; i++) {
-    factors[i] = part_factors[i];
-    left[i] = 1;
+    factors[i] = entry_factors[i];
+    remaining[i] = 1;
   }
   if (!status)
-    intern(selection, left);
+    intern(selection, remaining); /* choice 0 */
   for (uint32_t row = 0; row < rows && !status; row++) {
     for (uint32_t i = 0; i < scenarios; i++)
-      left[i] = 1 / row_factors[i][row];
-    selection->choice_of[row] = scenarios ? intern(selection, left) : 0;
+      remaining[i] = 1 / row_factors[i][row];
+    selection->choice_of[row] = scenarios ? intern(selection, remaining) : 0;
   }
-  free(left);
-  return status || !scenarios ? status : mix(selection, attribution);
+  free(remaining);
+  return status || !scenarios ? status : average(selection, attribution);
 }
 
 void selection_release(struct selection *selection)
 {
-  free(selection->mixes);
+  free(selection->mean_remaining);
   free(selection->choice_of);
-  free(selection->left);
-  free((void *)selection->attribution);
-  index_release(&selection->within);
+  free(selection->remaining);
+  free((void *)selection->entry_factors);
+  index_release(&selection->nested);
   *selection = (struct selection){0};
 }
 
-uint32_t selection_within(struct selection *selection, uint32_t around, uint32_t row)
+uint32_t selection_within(struct selection *selection, uint32_t outer, uint32_t row)
 {
   uint32_t own = selection->choice_of[row];
-  if (!own || own == around || !around)
-    return own ? own : around;
-  uint64_t key = (uint64_t)around << 32 | own;
-  uint32_t known = index_find(&selection->within, key);
+  if (!own || own == outer || !outer)
+    return own ? own : outer;
+  uint64_t key = (uint64_t)outer << 32 | own;
+  uint32_t known = index_find(&selection->nested, key);
   if (known)
     return known - 1;
-  double left[SELECTION_MAX];
+  double remaining[SELECTION_MAX];
   for (uint32_t i = 0; i < selection->scenarios; i++) {
-    double outer = selection_exact(selection, around, i), inner = selection_exact(selection, own, i);
-    left[i] = inner < outer ? inner : outer;
+    double around = selection_by_construct(selection, outer, i), inner = selection_by_construct(selection, own, i);
+    remaining[i] = inner < around ? inner : around;
   }
-  uint32_t both = intern(selection, left);
+  uint32_t both = intern(selection, remaining);
   if (!both)
-    both = around; /* too many ways to nest: the outer one holds */
-  index_add(&selection->within, key, both + 1);
+    both = outer; /* there are too many choices */
+  index_add(&selection->nested, key, both + 1);
   return both;
 }

@@ -1,52 +1,63 @@
-/* What scenarios select of the fragments of a recorded graph, and how much of each is left.
+/* How much of each fragment of a recorded graph remains in each scenario.
  *
- * Context: BATCH.  Within a construct that is selected all is: fragments carry the number of a choice, which stands for
- * all constructs around them that some scenario selects.  Choice 0: none is.  There are as many choices as ways in
- * which selected constructs nest, which are few.
+ * Context: BATCH.  What remains of a fragment is 1/f of it, f being the factor of its construct or sample in the
+ * scenario. Everything within a selected construct is selected.  Therefore a scope carries the number of a choice,
+ * which combines all constructs around it that a scenario selects; choice 0 selects none.  There are as many choices as
+ * different nestings of selected constructs, which are few.
+ *
+ * The structure owns its memory; the arrays of factors belong to the caller and must live as long.
  */
 #ifndef HPCPROF_LITE_REPLAY_SELECTION_H
 #define HPCPROF_LITE_REPLAY_SELECTION_H
 
 #include "hpcprof-lite/replay/attribution.h"
 
+#include "hpcprof-lite/model/index.h"
+
 enum { SELECTION_MAX = 64 }; /* scenarios */
 
 struct selection {
   uint32_t scenarios, rows;
-  const double *const *attribution; /* factors [scenario][part] */
-  double *mixes;                    /* [row][scenario]: what is left of a fragment of which no sample tells */
-  uint32_t *choice_of;              /* [row] */
-  double *left;                     /* [choice][scenario]: what is left by the word of constructs */
+  const double *const *entry_factors; /* [scenario][entry of the attribution] */
+  double *mean_remaining;             /* [row][scenario] fraction that remains, averaged over the row's samples */
+  uint32_t *choice_of;                /* [row] */
+  double *remaining;                  /* [choice][scenario] fraction that remains because of constructs */
   uint32_t choices;
-  struct index within; /* choice, row → choice + 1 */
+  struct index nested; /* (outer choice, row's choice) to number of the combined choice + 1 */
 };
 
-/* Factors of directives and of parts, for each scenario; the arrays of numbers belong to the caller.  0, or ERR_NOMEM;
- * selection_release() in any case. */
+/* Prepares for scenarios with factors of directives, row_factors[scenario][row], and of the attribution's entries,
+ * entry_factors[scenario][entry]; factors are 1 or more, those of entry 0 are 1.  Returns 0 or ERR_NOMEM;
+ * selection_release() in either case. */
 int selection_init(struct selection *selection, uint32_t scenarios, uint32_t rows, const double *const *row_factors,
-                   const double *const *part_factors, const struct attribution *attribution);
+                   const double *const *entry_factors, const struct attribution *attribution);
 void selection_release(struct selection *selection);
 
-/* The choice of a construct of a row, within that of what is around it. */
-uint32_t selection_within(struct selection *selection, uint32_t around, uint32_t row);
+/* Returns the choice of a construct of a row inside a construct with the choice `outer`. */
+uint32_t selection_within(struct selection *selection, uint32_t outer, uint32_t row);
 
-/* What is left of work in a choice: by the constructs alone; of a part of samples; of a directive's mix. */
-static inline double selection_exact(const struct selection *selection, uint32_t choice, uint32_t scenario)
+/* Returns the fraction of work that remains because of the constructs around it. */
+static inline double selection_by_construct(const struct selection *selection, uint32_t choice, uint32_t scenario)
 {
-  return selection->left[(size_t)choice * selection->scenarios + scenario];
+  return selection->remaining[(size_t)choice * selection->scenarios + scenario];
 }
 
-static inline double selection_part(const struct selection *selection, uint32_t choice, uint32_t scenario,
-                                    uint32_t entry)
+/* Returns the fraction that remains of work that a sample attributes to an entry. */
+static inline double selection_by_sample(const struct selection *selection, uint32_t choice, uint32_t scenario,
+                                         uint32_t entry)
 {
-  double exact = selection_exact(selection, choice, scenario), left = 1 / selection->attribution[scenario][entry];
-  return left < exact ? left : exact;
+  double construct = selection_by_construct(selection, choice, scenario);
+  double sample = 1 / selection->entry_factors[scenario][entry];
+  return sample < construct ? sample : construct;
 }
 
-static inline double selection_mix(const struct selection *selection, uint32_t choice, uint32_t scenario, uint32_t row)
+/* Returns the fraction that remains of a fragment without samples: if no construct selects it, the mean of the
+ * directive's samples. */
+static inline double selection_without_samples(const struct selection *selection, uint32_t choice, uint32_t scenario,
+                                               uint32_t row)
 {
-  double exact = selection_exact(selection, choice, scenario);
-  return exact < 1 ? exact : selection->mixes[(size_t)row * selection->scenarios + scenario];
+  double construct = selection_by_construct(selection, choice, scenario);
+  return construct < 1 ? construct : selection->mean_remaining[(size_t)row * selection->scenarios + scenario];
 }
 
 #endif

@@ -3,7 +3,7 @@
 #include "hpcprof-lite/model/profile.h"
 
 enum {
-  SCOPES_OPEN = 6, /* as on the running side */
+  SCOPES_OPEN_MAX = 6, /* constructs open in one task; the running side follows more (ROWS_OPEN) */
   TASKS_MAX = 2 << 20,
   SCOPES_MAX = 4 << 20,
   REGIONS_MAX = 1 << 20
@@ -17,12 +17,12 @@ int task_graph_init(struct task_graph *graph)
   return status ? status : object_pool_init(&graph->groups, sizeof(struct task_graph_group), TASKS_MAX);
 }
 
-bool task_graph_starved(const struct task_graph *graph)
+bool task_graph_overflow(const struct task_graph *graph)
 {
   return graph->tasks.overflow || graph->scopes.overflow || graph->regions.overflow || graph->groups.overflow ||
          graph->instances.pool.overflow || graph->clocks.clocks.overflow ||
          graph->clocks.contributions->links.overflow || graph->task_names.overflow || graph->region_names.overflow ||
-         graph->selection.within.overflow;
+         graph->selection.nested.overflow;
 }
 
 void task_graph_release(struct task_graph *graph)
@@ -41,7 +41,7 @@ void task_graph_release(struct task_graph *graph)
 struct moment task_graph_moment(const struct task_graph *graph, uint32_t clock)
 {
   const struct vector_clock_element *element = vector_clock_at(&graph->clocks, clock)->element;
-  return (struct moment){{element[0].at, element[graph->second].at}};
+  return (struct moment){{element[0].time, element[graph->second_element].time}};
 }
 
 struct moment task_graph_now(const struct task_graph *graph, const struct task_graph_task *task)
@@ -49,7 +49,7 @@ struct moment task_graph_now(const struct task_graph *graph, const struct task_g
   return task_graph_moment(graph, task->now);
 }
 
-/* ---- tasks, regions and groups go when nobody refers to them ---- */
+/* ---- references to tasks, regions and groups ---- */
 
 void task_graph_group_release(struct task_graph *graph, uint32_t index)
 {
@@ -80,7 +80,7 @@ void task_graph_task_release(struct task_graph *graph, uint32_t index)
     uint32_t parent = task->parent;
     vector_clock_free(&graph->clocks, &task->now);
     vector_clock_free(&graph->clocks, &task->children);
-    vector_clock_free(&graph->clocks, &task->earlier);
+    vector_clock_free(&graph->clocks, &task->earlier_children);
     vector_clock_free(&graph->clocks, &task->loop_entry);
     vector_clock_free(&graph->clocks, &task->loop_end);
     task_graph_group_release(graph, task->group);
@@ -90,31 +90,32 @@ void task_graph_task_release(struct task_graph *graph, uint32_t index)
   }
 }
 
-/* ---- scopes (hpcrun-lite/rt/graph.c) ---- */
+/* ---- scopes (hpcrun-lite/rt/span/graph.c) ---- */
 
-/* An implicit task's own scope has its region's instance, as long as that is open. */
-static uint32_t instance_of(const struct task_graph *graph, const struct task_graph_task *task,
-                            const struct task_graph_scope *scope)
+/* Returns the instance of a scope, 0 if there is none.  An implicit task's own scope has the instance of its region
+ * while that is open. */
+static uint32_t scope_instance(const struct task_graph *graph, const struct task_graph_task *task,
+                               const struct task_graph_scope *scope)
 {
-  if (scope->around || !(task->flags & TASK_GRAPH_IMPLICIT))
+  if (scope->outer || !(task->flags & TASK_GRAPH_IMPLICIT))
     return scope->instance;
   const struct task_graph_region *region = task_graph_region(graph, task->region);
   return region->open ? region->instance : 0;
 }
 
-/* The innermost instance around the innermost scope. */
-static uint32_t instance_around(const struct task_graph *graph, const struct task_graph_task *task)
+/* Returns the innermost instance around the task's innermost scope. */
+static uint32_t outer_instance(const struct task_graph *graph, const struct task_graph_task *task)
 {
-  for (uint32_t i = task_graph_scope(graph, task->scope)->around; i; i = task_graph_scope(graph, i)->around) {
-    uint32_t instance = instance_of(graph, task, task_graph_scope(graph, i));
+  for (uint32_t i = task_graph_scope(graph, task->scope)->outer; i; i = task_graph_scope(graph, i)->outer) {
+    uint32_t instance = scope_instance(graph, task, task_graph_scope(graph, i));
     if (instance)
       return instance;
   }
-  return task->outer;
+  return task->outer_instance;
 }
 
 static bool push_scope(struct task_graph *graph, struct task_graph_task *task, uint32_t row, uint32_t instance,
-                       uint32_t chosen)
+                       uint32_t outer_choice)
 {
   uint32_t index = object_pool_get(&graph->scopes);
   if (!index) {
@@ -122,19 +123,19 @@ static bool push_scope(struct task_graph *graph, struct task_graph_task *task, u
     return false;
   }
   *task_graph_scope(graph, index) =
-      (struct task_graph_scope){.around = task->scope,
+      (struct task_graph_scope){.outer = task->scope,
                                 .row = row,
                                 .instance = instance,
-                                .chosen = selection_within(&graph->selection, chosen, row),
+                                .choice = selection_within(&graph->selection, outer_choice, row),
                                 .begin = task_graph_now(graph, task)};
   task->scope = index;
   return true;
 }
 
-void task_graph_settle(struct task_graph *graph, struct task_graph_task *task)
+void task_graph_flush_work(struct task_graph *graph, struct task_graph_task *task)
 {
   struct task_graph_scope *scope = task_graph_scope(graph, task->scope);
-  uint32_t instance = task->scope ? instance_of(graph, task, scope) : 0;
+  uint32_t instance = task->scope ? scope_instance(graph, task, scope) : 0;
   struct moment now = task_graph_now(graph, task);
   if (!instance)
     return;
@@ -144,53 +145,53 @@ void task_graph_settle(struct task_graph *graph, struct task_graph_task *task)
 
 uint32_t task_graph_make_instances(struct task_graph *graph, struct task_graph_task *task)
 {
-  uint32_t open[SCOPES_OPEN + 1], count = 0, outer = task->outer;
-  for (uint32_t i = task->scope; i; i = task_graph_scope(graph, i)->around)
+  uint32_t open[SCOPES_OPEN_MAX + 1], count = 0, outer = task->outer_instance;
+  for (uint32_t i = task->scope; i; i = task_graph_scope(graph, i)->outer)
     open[count++] = i;
   while (count) {
     struct task_graph_scope *scope = task_graph_scope(graph, open[--count]);
-    bool own = scope->around || !(task->flags & TASK_GRAPH_IMPLICIT);
+    bool own = scope->outer || !(task->flags & TASK_GRAPH_IMPLICIT);
     if (own && !scope->instance && scope->row)
       scope->instance = instances_enter(&graph->instances, scope->row, outer, &scope->begin);
-    uint32_t instance = instance_of(graph, task, scope);
+    uint32_t instance = scope_instance(graph, task, scope);
     outer = instance ? instance : outer;
   }
   return outer;
 }
 
-/* The innermost scope ends.  Without an instance it counts here, if it is the outermost of its row, and its work goes
- * on to what is around. */
+/* Ends the innermost scope.  If it has no instance, it is added to the totals here, unless it is nested in a scope or
+ * instance of its row, and its work is passed to the scope or instance around it. */
 static void pop_scope(struct task_graph *graph, struct task_graph_task *task)
 {
   uint32_t index = task->scope;
   struct task_graph_scope *scope = task_graph_scope(graph, index);
   struct moment now = task_graph_now(graph, task);
-  uint32_t around = scope->around;
+  uint32_t outer = scope->outer;
   if (scope->instance) {
-    task_graph_settle(graph, task);
+    task_graph_flush_work(graph, task);
     instances_leave(&graph->instances, scope->instance);
   } else {
-    bool nested = !scope->row || instances_contain(&graph->instances, instance_around(graph, task), scope->row);
-    for (uint32_t i = around; i; i = task_graph_scope(graph, i)->around)
+    bool nested = !scope->row || instances_contain(&graph->instances, outer_instance(graph, task), scope->row);
+    for (uint32_t i = outer; i; i = task_graph_scope(graph, i)->outer)
       nested |= task_graph_scope(graph, i)->row == scope->row;
     struct moment span = moment_since(&now, &scope->begin);
     if (!nested)
       instances_ended(&graph->instances, scope->row, scope->pending, &span);
-    if (around)
-      task_graph_scope(graph, around)->pending += scope->pending;
+    if (outer)
+      task_graph_scope(graph, outer)->pending += scope->pending;
     else
-      instances_work(&graph->instances, task->outer, scope->pending, &now);
+      instances_work(&graph->instances, task->outer_instance, scope->pending, &now);
   }
-  task->scope = around;
+  task->scope = outer;
   object_pool_put(&graph->scopes, index);
 }
 
 bool task_graph_construct_begin(struct task_graph *graph, struct task_graph_task *task, uint32_t row, uint32_t instance)
 {
-  if (task->scope && ++task->scopes_open <= SCOPES_OPEN) {
-    if (push_scope(graph, task, row, instance, task_graph_scope(graph, task->scope)->chosen))
+  if (task->scope && ++task->scopes_open <= SCOPES_OPEN_MAX) {
+    if (push_scope(graph, task, row, instance, task_graph_scope(graph, task->scope)->choice))
       return true;
-    task->scopes_open = SCOPES_OPEN + 1; /* else another one would be popped in its place */
+    task->scopes_open = SCOPES_OPEN_MAX + 1; /* its end must not end another scope */
   }
   instances_leave(&graph->instances, instance);
   return false;
@@ -200,7 +201,7 @@ void task_graph_construct_end(struct task_graph *graph, struct task_graph_task *
 {
   if (!task->scopes_open)
     return;
-  if (task->scopes_open-- <= SCOPES_OPEN && task_graph_scope(graph, task->scope)->around)
+  if (task->scopes_open-- <= SCOPES_OPEN_MAX && task_graph_scope(graph, task->scope)->outer)
     pop_scope(graph, task);
 }
 
@@ -215,25 +216,25 @@ uint32_t task_graph_task_new(struct task_graph *graph, uint64_t name)
   return index;
 }
 
-void task_graph_task_scope(struct task_graph *graph, struct task_graph_task *task, uint32_t row, uint32_t chosen)
+void task_graph_task_scope(struct task_graph *graph, struct task_graph_task *task, uint32_t row, uint32_t outer_choice)
 {
-  push_scope(graph, task, row, 0, chosen);
+  push_scope(graph, task, row, 0, outer_choice);
 }
 
 void task_graph_task_end(struct task_graph *graph, uint32_t index)
 {
   struct task_graph_task *task = task_graph_task(graph, index);
-  while (task->scope && task_graph_scope(graph, task->scope)->around)
+  while (task->scope && task_graph_scope(graph, task->scope)->outer)
     pop_scope(graph, task);
   if (task->scope && task->flags & TASK_GRAPH_IMPLICIT) {
-    task_graph_settle(graph, task);
+    task_graph_flush_work(graph, task);
     object_pool_put(&graph->scopes, task->scope);
     task->scope = 0;
   } else if (task->scope) {
     pop_scope(graph, task);
   }
-  instances_leave(&graph->instances, task->outer);
-  task->outer = 0;
+  instances_leave(&graph->instances, task->outer_instance);
+  task->outer_instance = 0;
   task->flags |= TASK_GRAPH_ENDED;
   index_remove(&graph->task_names, task->name);
   task_graph_task_release(graph, index);

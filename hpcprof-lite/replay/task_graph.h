@@ -1,62 +1,77 @@
-/* What is open at a moment of a replay: tasks, the constructs in them, regions and groups.
+/* The part of the task graph that is open at one moment of a replay: tasks, the constructs in them, regions,
+ * taskgroups.
  *
- * Context: BATCH.  The rules are those of hpcrun-lite/rt/graph.h; all records are named by numbers, 0 = none, which
- * reads as zeros.  A record goes when nobody refers to it: whatever a log says, no number leads to one that is gone.
- * Where there is no room the operation is left out, and counted.
+ * Context: BATCH.  The rules are those of hpcrun-lite/rt/span/graph.h.  Objects are named by numbers, 0 = none; object
+ * 0 can be read and consists of zeros.  An object is freed when the last reference to it is dropped: whatever a log
+ * contains, no number refers to a freed object.  If there are too many objects, the operation is left out and counted
+ * in `lost_tasks` or `lost_constructs`; if memory runs out, task_graph_overflow() returns true.
  */
 #ifndef HPCPROF_LITE_REPLAY_TASK_GRAPH_H
 #define HPCPROF_LITE_REPLAY_TASK_GRAPH_H
 
 #include "hpcprof-lite/replay/instances.h"
-#include "hpcprof-lite/replay/vector_clock.h"
-#include "hpcprof-lite/replay/selection.h"
 
-enum { TASK_GRAPH_LOOPS = 8 }; /* as on the running side, which gives up on threads that are further ahead, too */
+#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/replay/selection.h"
+#include "hpcprof-lite/replay/vector_clock.h"
+
+enum { TASK_GRAPH_LOOPS = 8 }; /* as SHARED_LOOPS of the running side, which does not follow threads further ahead */
 
 enum task_graph_task_flag {
-  TASK_GRAPH_SERIAL = 1,
+  TASK_GRAPH_SERIAL = 1, /* its creator waits for it */
   TASK_GRAPH_STARTED = 2,
   TASK_GRAPH_FINAL = 4,
   TASK_GRAPH_IMPLICIT = 8,
-  TASK_GRAPH_LOOP = 16,
+  TASK_GRAPH_LOOP = 16, /* it is in a worksharing loop or sections construct */
   TASK_GRAPH_ENDED = 32
 };
 
-/* A construct that is open in a task, or the task itself: then nothing is around. */
+/* A construct that is open in a task; the outermost scope of a task is the task itself. */
 struct task_graph_scope {
-  uint32_t around, row, instance, chosen; /* chosen: what scenarios select, with all that is around (selection.h) */
-  uint64_t pending;                       /* work that no instance knows yet */
+  uint32_t outer;    /* the scope around it, 0 for the task itself */
+  uint32_t row;      /* directive */
+  uint32_t instance; /* 0 until something needs it */
+  uint32_t choice;   /* what scenarios select, here and around it (selection.h) */
+  uint64_t pending;  /* work that has not been added to an instance yet */
   struct moment begin;
 };
 
-/* refs: itself until it ends, its children, threads that run it, regions that it has created. */
 struct task_graph_task {
-  uint32_t refs, flags, parent, group, region, phase, outer;
-  uint32_t scope, scopes_open;                  /* the innermost; how many the program has open */
-  uint32_t constructs, loop_slot;               /* loops met; place of the one it is in + 1, 0 = not shared */
-  uint32_t chunk, of_chunk;                     /* chunks it has begun; of its parent's, the one it was created in */
-  uint32_t now, children, loop_entry, loop_end; /* clocks */
-  uint32_t earlier;                             /* the same: ends of children of the chunks before */
+  uint32_t refs; /* from itself until it ends, its children, streams that run it, regions that it created */
+  uint32_t flags, parent, group, region, phase;
+  uint32_t outer_instance;       /* the instance in which it was created */
+  uint32_t scope;                /* the innermost */
+  uint32_t scopes_open;          /* constructs that the program has open, also those that have no scope */
+  uint32_t constructs;           /* worksharing constructs that it has met */
+  uint32_t loop_slot;            /* position of the current one in region.loops + 1, 0 = not shared */
+  uint32_t chunk;                /* number of the current chunk */
+  uint32_t creation_chunk;       /* the parent's `chunk` when it was created */
+  uint32_t now, children;        /* clocks: of the task; ends of its children */
+  uint32_t earlier_children;     /* clock: ends of the children that were created in earlier chunks */
+  uint32_t loop_entry, loop_end; /* clocks: at the loop's begin; latest end of a chunk */
   uint64_t name;
 };
 
+/* A worksharing construct that the team shares; `number` among those of each implicit task. */
 struct task_graph_loop {
   uint64_t number;
-  uint32_t instance, row, ended;
+  uint32_t instance, row;
+  uint32_t ended; /* threads that have left it */
 };
 
-/* refs: itself until it ends, and its tasks. */
 struct task_graph_region {
-  uint32_t refs, creator, instance, row, chosen, around; /* around: the thread's next open one */
+  uint32_t refs; /* from itself until it ends, and its tasks */
+  uint32_t creator, instance, row, choice;
+  uint32_t outer; /* the stream's next open region */
   bool open;
   uint64_t size, name;
-  uint32_t start, phases[2]; /* clocks; as on the running side by parity */
+  uint32_t start, phases[2]; /* clocks; phases by parity, because a thread may be one phase ahead */
   struct task_graph_loop loops[TASK_GRAPH_LOOPS];
 };
 
-/* refs: the task that is in it, tasks created in it, groups within it. */
 struct task_graph_group {
-  uint32_t refs, outer, ends;
+  uint32_t refs;        /* from the task that is in it, tasks created in it, groups in it */
+  uint32_t outer, ends; /* ends: clock */
 };
 
 struct task_graph {
@@ -65,17 +80,17 @@ struct task_graph {
   struct vector_clocks clocks;
   struct instances instances;
   struct selection selection;
-  uint32_t second; /* the lane that moments hold beside the first */
+  uint32_t second_element; /* the element of clocks that is moment.at[1] */
   uint64_t lost_tasks, lost_constructs;
 };
 
-/* All but lanes, instances and selection, which are the caller's to make.  0, or ERR_NOMEM; task_graph_release() in any
- * case, which releases these, too. */
+/* Prepares the pools.  The caller initialises clocks, instances and selection.  Returns 0 or ERR_NOMEM; in either case
+ * task_graph_release() releases everything, also these three. */
 int task_graph_init(struct task_graph *graph);
 void task_graph_release(struct task_graph *graph);
 
-/* Whether anything was left out for want of memory: then what the shape says is worth nothing. */
-bool task_graph_starved(const struct task_graph *graph);
+/* Returns whether anything was left out because memory ran out: the graph is then useless. */
+bool task_graph_overflow(const struct task_graph *graph);
 
 static inline struct task_graph_task *task_graph_task(const struct task_graph *graph, uint32_t index)
 {
@@ -97,29 +112,34 @@ static inline struct task_graph_group *task_graph_group(const struct task_graph 
   return object_pool_at(&graph->groups, index);
 }
 
-/* Of a clock, and of a task's. */
+/* Return the moment of a clock, and of a task's clock. */
 struct moment task_graph_moment(const struct task_graph *graph, uint32_t clock);
 struct moment task_graph_now(const struct task_graph *graph, const struct task_graph_task *task);
 
-/* A task of that name, which nothing else is known of; held by itself. */
+/* Adds a task with that name and a reference from itself.  Returns its number, or 0 if the name is 0 or there is no
+ * room.
+ */
 uint32_t task_graph_task_new(struct task_graph *graph, uint64_t name);
 
-/* The task's own scope, of a row, within what is chosen around it. */
-void task_graph_task_scope(struct task_graph *graph, struct task_graph_task *task, uint32_t row, uint32_t chosen);
+/* Begins the task's own scope, of a row, inside a construct with the choice `outer_choice`. */
+void task_graph_task_scope(struct task_graph *graph, struct task_graph_task *task, uint32_t row, uint32_t outer_choice);
 
-/* It leaves all constructs that are open, ends as a scope itself, and has no name any more. */
+/* Ends a task: ends all its scopes, removes its name and drops its reference to itself. */
 void task_graph_task_end(struct task_graph *graph, uint32_t index);
+
+/* Drop a reference. */
 void task_graph_task_release(struct task_graph *graph, uint32_t index);
 void task_graph_region_release(struct task_graph *graph, uint32_t index);
 void task_graph_group_release(struct task_graph *graph, uint32_t index);
 
-/* Tells the innermost instance what the task has done. */
-void task_graph_settle(struct task_graph *graph, struct task_graph_task *task);
+/* Adds the pending work of the task's innermost scope to its instance, if it has one. */
+void task_graph_flush_work(struct task_graph *graph, struct task_graph_task *task);
 
-/* Makes the instances of all open scopes, the outermost first, and returns the innermost. */
+/* Makes the instances of all scopes of the task that have none.  Returns the innermost instance. */
 uint32_t task_graph_make_instances(struct task_graph *graph, struct task_graph_task *task);
 
-/* A construct begins in the task; the instance is passed on.  Returns whether it is followed. */
+/* Begins a construct in the task.  Takes over the caller's hold of the instance, which may be 0.  Returns whether the
+ * construct has a scope: it has none if constructs nest too deeply. */
 bool task_graph_construct_begin(struct task_graph *graph, struct task_graph_task *task, uint32_t row,
                                 uint32_t instance);
 void task_graph_construct_end(struct task_graph *graph, struct task_graph_task *task);

@@ -28,9 +28,9 @@ uint32_t vector_clock_new(struct vector_clocks *clocks)
 
 uint32_t vector_clock_copy(struct vector_clocks *clocks, uint32_t clock)
 {
-  uint32_t made = vector_clock_new(clocks);
-  vector_clock_set(clocks, made, clock);
-  return made;
+  uint32_t copy = vector_clock_new(clocks);
+  vector_clock_set(clocks, copy, clock);
+  return copy;
 }
 
 void vector_clock_free(struct vector_clocks *clocks, uint32_t *clock)
@@ -38,15 +38,15 @@ void vector_clock_free(struct vector_clocks *clocks, uint32_t *clock)
   if (!*clock)
     return;
   if (clocks->traced != VECTOR_CLOCK_UNTRACED)
-    contributions_drop(clocks->contributions, vector_clock_at(clocks, *clock)->contribution);
+    contributions_drop(clocks->contributions, vector_clock_at(clocks, *clock)->contributions);
   object_pool_put(&clocks->clocks, *clock);
   *clock = 0;
 }
 
 static void take_contributions(struct vector_clocks *clocks, struct vector_clock *into, const struct vector_clock *from)
 {
-  uint32_t old = into->contribution;
-  into->contribution = contributions_share(clocks->contributions, from->contribution);
+  uint32_t old = into->contributions;
+  into->contributions = contributions_share(clocks->contributions, from->contributions);
   contributions_drop(clocks->contributions, old);
 }
 
@@ -65,9 +65,10 @@ void vector_clock_raise(struct vector_clocks *clocks, uint32_t clock, uint32_t o
   if (!clock || !other)
     return;
   struct vector_clock *into = vector_clock_at(clocks, clock), *from = vector_clock_at(clocks, other);
-  if (clocks->traced != VECTOR_CLOCK_UNTRACED && from->element[clocks->traced].at > into->element[clocks->traced].at)
+  if (clocks->traced != VECTOR_CLOCK_UNTRACED &&
+      from->element[clocks->traced].time > into->element[clocks->traced].time)
     take_contributions(clocks, into, from);
   for (uint32_t i = 0; i < clocks->width; i++)
-    if (from->element[i].at > into->element[i].at)
+    if (from->element[i].time > into->element[i].time)
       into->element[i] = from->element[i];
 }

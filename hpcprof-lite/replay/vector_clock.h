@@ -1,8 +1,13 @@
-/* Logical clocks with many lanes: what the same chain of work takes as measured, and under other suppositions.
+/* Vector clocks: logical clocks with one element for each question that a replay answers.
  *
- * Context: BATCH.  A clock is a vector with an element for each lane; joins take the later, lane by lane.  A clock is
- * named by its number; number 0 stands at 0 in all lanes and takes nothing in.  Where clocks take more memory than is
- * allowed, new ones are number 0: the caller counts that.  One lane may carry a trail: who contributed to it.
+ * Context: BATCH.  The value of an element is the length of the longest chain of work that ends at the clock, as
+ * measured or in a scenario (replay.h lists the elements).  Joins take the maximum of each element.  A clock is named
+ * by its number.  Clock 0 is constant: it has the value 0 in all elements, and operations that would change it do
+ * nothing.
+ *
+ * All clocks belong to struct vector_clocks.  If they take more memory than is allowed, new clocks have number 0: the
+ * caller counts that.  Where memory runs out, clocks.overflow is set too.  For one element, the contributions to its
+ * value can be kept (contributions.h).
  */
 #ifndef HPCPROF_LITE_REPLAY_VECTOR_CLOCK_H
 #define HPCPROF_LITE_REPLAY_VECTOR_CLOCK_H
@@ -12,23 +17,25 @@
 enum { VECTOR_CLOCK_ELEMENTS = 64, VECTOR_CLOCK_UNTRACED = VECTOR_CLOCK_ELEMENTS };
 
 struct vector_clock_element {
-  double at;      /* the length of the longest chain that ends here                              */
-  double removed; /* what a scenario took off it by the word of samples,                         */
-  double sampled; /* out of so much, as measured: where samples say what is selected             */
+  double time;    /* length of the longest chain that ends here */
+  double removed; /* how much shorter than measured the chain is because of samples */
+  double sampled; /* length, as measured, of the parts of it in which samples decide what is selected */
 };
 
 struct vector_clock {
-  uint32_t contribution, unused;
+  uint32_t contributions; /* list of the traced element */
+  uint32_t unused;
   struct vector_clock_element element[];
 };
 
 struct vector_clocks {
   struct object_pool clocks;
   struct contributions *contributions; /* the caller's */
-  uint32_t width, traced;
+  uint32_t width;                      /* number of elements */
+  uint32_t traced;                     /* the element whose contributions are kept, or VECTOR_CLOCK_UNTRACED */
 };
 
-/* traced: the lane with a trail, or VECTOR_CLOCK_UNTRACED.  0, or ERR_NOMEM; vector_clock_release() in any case. */
+/* Returns 0 or ERR_NOMEM; vector_clock_release() in either case. */
 int vector_clock_init(struct vector_clocks *clocks, uint32_t width, uint32_t traced,
                       struct contributions *contributions);
 void vector_clock_release(struct vector_clocks *clocks);
@@ -38,14 +45,17 @@ static inline struct vector_clock *vector_clock_at(const struct vector_clocks *c
   return object_pool_at(&clocks->clocks, clock);
 }
 
-/* A clock that stands at 0, or where another one does. */
+/* Return a new clock at 0, or with the value of another one. */
 uint32_t vector_clock_new(struct vector_clocks *clocks);
 uint32_t vector_clock_copy(struct vector_clocks *clocks, uint32_t clock);
+
+/* Frees a clock and sets *clock to 0. */
 void vector_clock_free(struct vector_clocks *clocks, uint32_t *clock);
 
+/* Sets a clock to the value of another one. */
 void vector_clock_set(struct vector_clocks *clocks, uint32_t clock, uint32_t other);
 
-/* The later of the two, lane by lane. */
+/* Raises each element of a clock to that of another one, if that is larger. */
 void vector_clock_raise(struct vector_clocks *clocks, uint32_t clock, uint32_t other);
 
 #endif

@@ -13,7 +13,7 @@ void call_path_text(const struct terminal *terminal, const struct tree *tree, ui
   char text[LINE_MAX] = "";
   unsigned used = 0;
   size_t first = 0;
-  for (; first < count; first++) { /* from the inside out */
+  for (; first < count; first++) { /* the innermost callers come last */
     char name[TERMINAL_TEXT_MAX];
     const char *whole_name = tree->rows[path[first]].name;
     unsigned most = count == 1 ? width : first ? width / 2 : width * 3 / 5;

@@ -2,7 +2,8 @@
 
 #include "hpcprof-lite/report/call_path.h"
 #include "hpcprof-lite/report/row_writer.h"
-#include "hpcprof-lite/report/table.h"
+#include "hpcprof-lite/report/document.h"
+#include "hpcprof-lite/report/legend.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,7 +15,7 @@ bool parallelism_cut(const struct report *report)
 {
   for (uint32_t i = 0; i < report->profile->processes_count; i++) {
     const struct profile_process *process = &report->profile->processes[i];
-    if (process->usable && process->unfinished && process->flags & PROCESS_ONLINE && !process->graph.known)
+    if (process->usable && process->unfinished && process->flags & PROCESS_ONLINE && !process->workspan.known)
       return true;
   }
   return false;
@@ -23,16 +24,16 @@ bool parallelism_cut(const struct report *report)
 void parallelism_missing(const struct report *report)
 {
   if (parallelism_cut(report)) {
-    fprintf(report->stream, report->run->running
-                                ? "The process still runs: work and span are known at its end.\n"
-                                : "The process was killed: it ended before work and span were known.\n");
+    fprintf(report->stream, report->totals->running
+                                ? "The process is still running; work and span are known when it has ended.\n"
+                                : "Work and span are not known, because the process was killed.\n");
     return;
   }
-  fprintf(report->stream, "Work and span were not computed in this run: measure with\n"
+  fprintf(report->stream, "Work and span were not computed in this run; measure with\n"
                           "  hpcrun-lite -p online COMMAND\n");
 }
 
-/* "for @ solve.c:42 (solve)", as much of it as is known. */
+/* "for @ solve.c:42 (solve)", without the parts that are not known. */
 static void place_text(const struct workspan_row *row, char out[PLACE_MAX])
 {
   char place[PLACE_MAX / 2] = "";
@@ -57,84 +58,64 @@ void parallelism_sentence(const struct report *report, const struct terminal *te
   if (workspan->lead_context)
     call_path_text(terminal, report->tree, workspan->lead_context, SENTENCE_PATH, path);
   snprintf(out, PARALLELISM_SENTENCE_MAX,
-           "With unlimited cores this run could be %.1f times as fast as on one; %.0f %% of the critical path is "
+           "On unlimited cores this run could be %.1f times as fast as on one core; %.0f %% of the critical path is "
            "%.3000s%s%.4000s.",
            workspan_parallelism(workspan->work, workspan->span), 100 * (double)lead->critical / (double)workspan->span,
            what, *path ? ": " : "", path);
 }
 
-static void parallelism_cell(struct row_writer *row_writer, uint64_t work, uint64_t span)
+static void parallelism_cell(struct row_writer *writer, uint64_t work, uint64_t span)
 {
   if (span)
-    row_writer_real(row_writer, workspan_parallelism(work, span), 4);
+    row_writer_real(writer, workspan_parallelism(work, span), 4);
   else
-    row_writer_empty(row_writer);
+    row_writer_empty(writer);
 }
 
-static void row_cells(const struct report *report, struct row_writer *row_writer, const struct workspan_row *row)
+static void row_cells(const struct report *report, struct row_writer *writer, const struct workspan_row *row)
 {
-  const struct profile_workspan *graph = &report->profile->graph;
-  row_writer_text(row_writer, row->kind);
-  row_writer_text(row_writer, row->name);
-  row_writer_text(row_writer, row->file);
+  const struct profile_workspan *workspan = &report->profile->workspan;
+  row_writer_text(writer, row->kind);
+  row_writer_text(writer, row->name);
+  row_writer_text(writer, row->file);
   if (row->line)
-    row_writer_uint(row_writer, row->line);
+    row_writer_uint(writer, row->line);
   else
-    row_writer_empty(row_writer);
-  row_writer_uint(row_writer, row->instances);
-  row_writer_work(row_writer, row->work, graph->is_time);
-  row_writer_work(row_writer, row->span, graph->is_time);
-  parallelism_cell(row_writer, row->work, row->span);
-  row_writer_work(row_writer, row->critical, graph->is_time);
-  row_writer_percent(row_writer, row->critical, report->workspan.span);
+    row_writer_empty(writer);
+  row_writer_uint(writer, row->instances);
+  row_writer_work(writer, row->work, workspan->is_time);
+  row_writer_work(writer, row->span, workspan->is_time);
+  parallelism_cell(writer, row->work, row->span);
+  row_writer_work(writer, row->critical, workspan->is_time);
+  row_writer_percent(writer, row->critical, report->workspan.span);
   if (row->iteration_parallelism > 0)
-    row_writer_real(row_writer, row->iteration_parallelism, 4);
+    row_writer_real(writer, row->iteration_parallelism, 4);
   else
-    row_writer_empty(row_writer);
+    row_writer_empty(writer);
   if (row->lock_bound)
-    row_writer_work(row_writer, row->lock_bound, graph->is_time);
+    row_writer_work(writer, row->lock_bound, workspan->is_time);
   else
-    row_writer_empty(row_writer);
-  row_writer_text(row_writer, graph->unit);
-  row_writer_text(row_writer, row->note);
+    row_writer_empty(writer);
+  row_writer_text(writer, workspan->unit);
+  row_writer_text(writer, row->note);
 }
 
-void parallelism_table(const struct report *report, bool json)
+int parallelism_table(const struct report *report, bool json)
 {
-  struct row_writer row_writer;
-  table_open(report, json);
-  row_writer_begin(&row_writer, report->stream, json, workspan_columns, WORKSPAN_COLUMNS);
+  struct row_writer writer;
+  document_open(report, json);
+  row_writer_begin(&writer, report->stream, json, workspan_columns, WORKSPAN_COLUMNS);
   for (uint32_t i = 0; i < report->workspan.count; i++)
-    row_cells(report, &row_writer, &report->workspan.rows[i]);
-  row_writer_end(&row_writer);
-  table_close(report, json);
+    row_cells(report, &writer, &report->workspan.rows[i]);
+  row_writer_end(&writer);
+  document_close(report, json);
+  return 0;
 }
 
-/* Prints a text of any length, broken at spaces. */
-static void print_wrapped(const struct report *report, const struct terminal *terminal, const char *before,
-                          const char *text)
-{
-  char fitted[TERMINAL_TEXT_MAX], line[TERMINAL_TEXT_MAX];
-  size_t length = strlen(text);
-  while (length) {
-    size_t room = terminal->width - strlen(before), take = length;
-    if (take > room) {
-      for (take = room; take > 0 && text[take] != ' ';)
-        take--;
-      take = take ? take : room;
-    }
-    snprintf(line, sizeof line, "%s%.*s", before, (int)take, text);
-    terminal_fit(terminal, line, terminal->width, fitted);
-    fprintf(report->stream, "%s\n", fitted);
-    for (text += take, length -= take; length && *text == ' '; length--)
-      text++;
-  }
-}
-
-/* An amount in 9 columns. */
+/* An amount of work in 9 columns. */
 static void amount_text(const struct report *report, uint64_t amount, char out[CELL])
 {
-  if (report->profile->graph.is_time)
+  if (report->profile->workspan.is_time)
     terminal_seconds(amount, terminal_decimals(report->workspan.work), out);
   else
     terminal_count(amount, out);
@@ -162,11 +143,11 @@ static void print_row(const struct report *report, const struct terminal *termin
   }
   if (row->lock_bound) {
     amount_text(report, row->lock_bound, amount);
-    fprintf(report->stream, "%9s %9s at least, with one holder at a time\n", "", amount);
+    fprintf(report->stream, "%9s %9s at least, because one thread at a time holds the lock\n", "", amount);
   }
 }
 
-/* The notes of the rows, each once. */
+/* Prints each note of the rows once. */
 static void print_notes(const struct report *report, const struct terminal *terminal)
 {
   const struct workspan *workspan = &report->workspan;
@@ -178,7 +159,7 @@ static void print_notes(const struct report *report, const struct terminal *term
     char text[1024];
     snprintf(text, sizeof text, "%.30s: %.900s", row->kind, row->note);
     if (!known)
-      print_wrapped(report, terminal, "", text);
+      terminal_wrap(terminal, report->stream, "", "", text);
   }
 }
 
@@ -190,15 +171,15 @@ static bool has_kind(const struct workspan *workspan, const char *kind)
   return false;
 }
 
-/* What holds for rows of a kind, whichever schedule or clause they have: the runtime does not tell. */
+/* Prints what limits the figures of some kinds of constructs: the runtime does not tell schedules and clauses. */
 static void print_limits(const struct report *report)
 {
   const struct workspan *workspan = &report->workspan;
   if (has_kind(workspan, "for"))
-    fprintf(report->stream, "for: with a static schedule, what a thread runs of it counts as one chunk\n");
+    fprintf(report->stream, "for: with a static schedule, all iterations of one thread count as one chunk.\n");
   if (has_kind(workspan, "for") || has_kind(workspan, "sections") || has_kind(workspan, "single"))
-    fprintf(report->stream, "after nowait, a loop, sections or single begins with the thread that runs it:\n"
-                            "where threads arrive unequally, figures differ from run to run\n");
+    fprintf(report->stream, "After nowait, a loop, sections or single construct begins when the thread that\n"
+                            "runs it arrives, so that figures can differ from run to run.\n");
 }
 
 void parallelism_text(const struct report *report)
@@ -206,183 +187,194 @@ void parallelism_text(const struct report *report)
   struct terminal terminal;
   char sentence[PARALLELISM_SENTENCE_MAX], unit[TERMINAL_TEXT_MAX];
   terminal_init(&terminal, report->stream);
-  if (!report->profile->graph.known) {
+  if (!report->profile->workspan.known) {
     parallelism_missing(report);
     return;
   }
   parallelism_sentence(report, &terminal, sentence);
-  print_wrapped(report, &terminal, "", *sentence ? sentence : "No work was recorded: nothing to say.");
-  fprintf(report->stream, "\n%s%9s %9s %8s %6s  %s%s\n", terminal_bold(&terminal), "work", "span", "parallel", "path%",
-          "construct", terminal_plain(&terminal));
+  terminal_wrap(&terminal, report->stream, "", "", *sentence ? sentence : "No work was recorded.");
+  fprintf(report->stream, "\n%s%9s %9s %8s %6s  %s%s\n", terminal_bold(&terminal), "Work", "Span", "Parallel", "Crit%",
+          "Construct", terminal_plain(&terminal));
   for (uint32_t i = 0; i < report->workspan.count; i++)
     print_row(report, &terminal, &report->workspan.rows[i]);
-  terminal_fit(&terminal, report->profile->graph.is_time ? "seconds" : report->profile->graph.unit, 20, unit);
-  fprintf(report->stream,
-          "work, span in %s: all that is done, and the longest chain of it;\n"
-          "parallel: work / span; path%%: share of the program's span that is the\n"
-          "construct's own\n",
-          unit);
+  terminal_fit(&terminal, report->profile->workspan.is_time ? "seconds" : report->profile->workspan.unit, 20, unit);
+  char line[128], full[512];
+  snprintf(line, sizeof line, "Work and span in %.20s; Parallel = work / span; see --legend\n", unit);
+  snprintf(full, sizeof full,
+           "Work: all that the construct and its contents do, in %.20s; Span: their\n"
+           "longest chain of dependent work; Parallel: work / span, the speedup on\n"
+           "unlimited cores.\n"
+           "Crit%%: share of the program's span that the construct itself contributes.\n",
+           unit);
+  legend_print(report, line, full);
   print_limits(report);
   print_notes(report, &terminal);
   if (report->left_out)
-    fprintf(report->stream, "%" PRIu32 " rows left out\n", report->left_out);
+    fprintf(report->stream, "%" PRIu32 " row%s omitted.\n", report->left_out, report->left_out == 1 ? "" : "s");
 }
 
-/* An amount that a factor has divided. */
-static void real_work(struct row_writer *row_writer, double amount, bool is_time)
+/* Writes an amount that was divided by a factor, so that it is not a whole number. */
+static void real_work(struct row_writer *writer, double amount, bool is_time)
 {
   if (is_time)
-    row_writer_real(row_writer, amount / 1e9, 9);
+    row_writer_real(writer, amount / 1e9, 9);
   else
-    row_writer_real(row_writer, amount, 4);
+    row_writer_real(writer, amount, 4);
 }
 
-void parallelism_whatif(const struct report *report, bool json)
+int parallelism_whatif(const struct report *report, bool json)
 {
   static const char *const columns[] = {"scenario",    "selector",           "factor",   "work",      "span",
                                         "parallelism", "span_reduction_pct", "span_low", "span_high", "note"};
-  const struct profile_workspan *graph = &report->profile->graph;
-  struct row_writer row_writer;
-  table_open(report, json);
-  row_writer_begin(&row_writer, report->stream, json, columns, sizeof columns / sizeof *columns);
+  const struct profile_workspan *workspan = &report->profile->workspan;
+  struct row_writer writer;
+  document_open(report, json);
+  row_writer_begin(&writer, report->stream, json, columns, sizeof columns / sizeof *columns);
   for (uint32_t i = 0; i < report->whatif.count; i++) {
     const struct whatif_row *row = &report->whatif.rows[i];
-    row_writer_uint(&row_writer, row->scenario);
-    row_writer_text(&row_writer, row->selector);
+    row_writer_uint(&writer, row->scenario);
+    row_writer_text(&writer, row->selector);
     if (row->factor > 0)
-      row_writer_real(&row_writer, row->factor, fmod(row->factor, 1) < 1e-9 ? 0 : 4);
+      row_writer_real(&writer, row->factor, fmod(row->factor, 1) < 1e-9 ? 0 : 4);
     else
-      row_writer_empty(&row_writer);
-    row_writer_work(&row_writer, graph->work, graph->is_time);
-    real_work(&row_writer, row->span, graph->is_time);
+      row_writer_empty(&writer);
+    row_writer_work(&writer, workspan->work, workspan->is_time);
+    real_work(&writer, row->span, workspan->is_time);
     if (row->span > 0)
-      row_writer_real(&row_writer, (double)graph->work / row->span, 4);
+      row_writer_real(&writer, (double)workspan->work / row->span, 4);
     else
-      row_writer_empty(&row_writer);
-    row_writer_real(&row_writer, graph->span ? 100 - 100 * row->span / (double)graph->span : 0, 4);
-    real_work(&row_writer, row->span_low, graph->is_time);
-    real_work(&row_writer, row->span_high, graph->is_time);
-    row_writer_text(&row_writer, row->note);
+      row_writer_empty(&writer);
+    row_writer_real(&writer, workspan->span ? 100 - 100 * row->span / (double)workspan->span : 0, 4);
+    real_work(&writer, row->span_low, workspan->is_time);
+    real_work(&writer, row->span_high, workspan->is_time);
+    row_writer_text(&writer, row->note);
   }
-  row_writer_end(&row_writer);
-  table_close(report, json);
+  row_writer_end(&writer);
+  document_close(report, json);
+  return 0;
 }
 
-static void span_text(const struct profile_workspan *graph, double span, char out[CELL])
+static void span_text(const struct profile_workspan *workspan, double span, char out[CELL])
 {
-  if (graph->is_time)
-    terminal_seconds(profile_rounded(span), terminal_decimals(graph->span), out);
+  if (workspan->is_time)
+    terminal_seconds(profile_rounded(span), terminal_decimals(workspan->span), out);
   else
     snprintf(out, CELL, "%.5g", span);
 }
 
-/* Where an answer is marked: problems were printed beside the report. */
+/* Marks a report whose problems were printed on standard error. */
 static void print_doubt(const struct report *report)
 {
   if (report->log_differs)
-    fprintf(report->stream, "The log of the graph differs from the measurement or is not complete: what is\n"
-                            "said from it may be wrong.\n");
+    fprintf(report->stream, "The graph log differs from the measurement or is incomplete: results that were\n"
+                            "computed from it may be wrong.\n");
 }
 
 static void print_scenario(const struct report *report, const struct terminal *terminal, const struct whatif_row *row)
 {
-  const struct profile_workspan *graph = &report->profile->graph;
+  const struct profile_workspan *workspan = &report->profile->workspan;
   char span[CELL], factor[CELL] = "", parallelism[CELL] = "-", what[TERMINAL_TEXT_MAX], sure[CELL] = "";
-  span_text(graph, row->span, span);
+  span_text(workspan, row->span, span);
   if (report->whatif.replayed && !row->exact)
-    span_text(graph, (row->span_high - row->span_low) / 2, sure);
+    span_text(workspan, (row->span_high - row->span_low) / 2, sure);
   else if (report->whatif.replayed)
     snprintf(sure, sizeof sure, "exact");
   if (row->factor > 0)
     snprintf(factor, sizeof factor, "%.6g", row->factor);
   if (row->span > 0)
-    snprintf(parallelism, sizeof parallelism, "%.5g", (double)graph->work / row->span);
+    snprintf(parallelism, sizeof parallelism, "%.5g", (double)workspan->work / row->span);
   unsigned sure_width = report->whatif.replayed ? SURE_WIDTH : 0;
   terminal_fit(terminal, row->selector, terminal->width - 37 - sure_width, what);
   fprintf(report->stream, "%9s%*s %9.1f %8s %6s  %s\n", span, (int)sure_width, sure,
-          graph->span ? 100 - 100 * row->span / (double)graph->span : 0, parallelism, factor, what);
+          workspan->span ? 100 - 100 * row->span / (double)workspan->span : 0, parallelism, factor, what);
 }
 
 void parallelism_whatif_text(const struct report *report)
 {
-  const struct profile_workspan *graph = &report->profile->graph;
+  const struct profile_workspan *workspan = &report->profile->workspan;
   struct terminal terminal;
   char span[CELL], text[256];
   terminal_init(&terminal, report->stream);
-  if (!graph->known) {
+  if (!workspan->known) {
     parallelism_missing(report);
     return;
   }
-  if (graph->is_time)
-    terminal_seconds(graph->span, terminal_decimals(graph->span), span);
+  if (workspan->is_time)
+    terminal_seconds(workspan->span, terminal_decimals(workspan->span), span);
   else
-    terminal_count(graph->span, span);
-  snprintf(text, sizeof text, "Span now: %s %.20s, parallelism %.5g. %s", span, graph->unit,
-           graph->span ? (double)graph->work / (double)graph->span : 0,
-           report->whatif.automatic ? "What would shorten it most, and what pays in pairs:" : "Under each scenario:");
-  print_wrapped(report, &terminal, "", text);
+    terminal_count(workspan->span, span);
+  snprintf(text, sizeof text, "Span now: %s %.20s, parallelism %.5g. %s", span, workspan->unit,
+           workspan->span ? (double)workspan->work / (double)workspan->span : 0,
+           report->whatif.automatic ? "Functions and pairs of functions that would shorten it most:"
+                                    : "In each scenario:");
+  terminal_wrap(&terminal, report->stream, "", "", text);
   bool replayed = report->whatif.replayed;
-  fprintf(report->stream, "%s%9s%*s %9s %8s %6s  %s%s\n", terminal_bold(&terminal), "span", replayed ? SURE_WIDTH : 0,
-          replayed ? "+-" : "", "shorter%", "parallel", "factor", "what runs faster", terminal_plain(&terminal));
+  fprintf(report->stream, "%s%9s%*s %9s %8s %6s  %s%s\n", terminal_bold(&terminal), "Span", replayed ? SURE_WIDTH : 0,
+          replayed ? "+-" : "", "Shorter%", "Parallel", "Factor", "What runs faster", terminal_plain(&terminal));
   for (uint32_t i = 0; i < report->whatif.count; i++)
     print_scenario(report, &terminal, &report->whatif.rows[i]);
   if (!report->whatif.count)
-    fprintf(report->stream, "no function has 1 %% of the critical path of its own\n");
-  if (replayed) {
-    fprintf(report->stream, "Replayed from the log of the graph: +- is 2 sigma where samples say what runs\n"
-                            "faster; constructs and user regions are exact. The work is counted unchanged.\n");
+    fprintf(report->stream, "No function has 1 %% of the critical path or more in itself.\n");
+  if (replayed)
+    legend_print(report, "Replayed from the graph log; +- is two standard errors; see --legend\n",
+                 "Replayed from the graph log.  +-: two standard errors, where samples decide\n"
+                 "which work runs faster; scenarios of constructs and user regions are exact.\n"
+                 "The amount of work stays the same; only the span becomes shorter.\n");
+  else
+    legend_print(report, "Best cases: at worst the span stays as it is; see --legend\n",
+                 "These are best cases: when part of the critical path gets shorter, another path\n"
+                 "may become the longest.  At worst the span stays as it is.  A run measured with\n"
+                 "hpcrun-lite -p log gives the span itself.  The amount of work stays the same.\n");
+  if (replayed)
     print_doubt(report);
-    return;
-  }
-  fprintf(report->stream, "These are best cases: when this part gets shorter, another path may become the\n"
-                          "longest. At worst the span stays as it is. The work is counted unchanged.\n");
 }
 
-static void speedup_cell(struct row_writer *row_writer, double value)
+static void speedup_cell(struct row_writer *writer, double value)
 {
   if (value > 0)
-    row_writer_real(row_writer, value, 4);
+    row_writer_real(writer, value, 4);
   else
-    row_writer_empty(row_writer);
+    row_writer_empty(writer);
 }
 
-void parallelism_speedup(const struct report *report, bool json)
+int parallelism_speedup(const struct report *report, bool json)
 {
   static const char *const columns[] = {
       "cores",           "speedup_lower", "speedup_upper", "speedup_estimate", "speedup_burdened", "speedup_simulated",
       "speedup_measured"};
-  struct row_writer row_writer;
-  table_open(report, json);
-  row_writer_begin(&row_writer, report->stream, json, columns, sizeof columns / sizeof *columns);
+  struct row_writer writer;
+  document_open(report, json);
+  row_writer_begin(&writer, report->stream, json, columns, sizeof columns / sizeof *columns);
   for (uint32_t i = 0; i < report->speedup.count; i++) {
     const struct speedup_row *row = &report->speedup.rows[i];
-    row_writer_uint(&row_writer, row->cores);
-    speedup_cell(&row_writer, row->lower);
-    speedup_cell(&row_writer, row->upper);
-    speedup_cell(&row_writer, row->estimate);
-    speedup_cell(&row_writer, row->burdened);
-    speedup_cell(&row_writer, row->simulated);
-    speedup_cell(&row_writer, row->measured);
+    row_writer_uint(&writer, row->cores);
+    speedup_cell(&writer, row->lower);
+    speedup_cell(&writer, row->upper);
+    speedup_cell(&writer, row->estimate);
+    speedup_cell(&writer, row->burdened);
+    speedup_cell(&writer, row->simulated);
+    speedup_cell(&writer, row->measured);
   }
-  row_writer_end(&row_writer);
-  table_close(report, json);
+  row_writer_end(&writer);
+  document_close(report, json);
+  return 0;
 }
 
 void parallelism_speedup_text(const struct report *report)
 {
   struct terminal terminal;
   terminal_init(&terminal, report->stream);
-  if (!report->profile->graph.known) {
+  if (!report->profile->workspan.known) {
     parallelism_missing(report);
     return;
   }
   bool simulated = false;
   for (uint32_t i = 0; i < report->speedup.count; i++)
     simulated = simulated || report->speedup.rows[i].simulated > 0;
-  fprintf(report->stream, "Speedup over one core, from work and span%s:\n",
+  fprintf(report->stream, "Speedup over one core, computed from work and span%s:\n",
           report->speedup.count ? "" : ": no work was recorded");
-  fprintf(report->stream, "%s%7s %9s %9s %9s %9s%s %9s%s\n", terminal_bold(&terminal), "cores", "lower", "estimate",
-          "upper", "burdened", simulated ? " simulated" : "", "measured", terminal_plain(&terminal));
+  fprintf(report->stream, "%s%7s %9s %9s %9s %9s%s %9s%s\n", terminal_bold(&terminal), "Cores", "Lower", "Estimate",
+          "Upper", "Burdened", simulated ? " Simulated" : "", "Measured", terminal_plain(&terminal));
   for (uint32_t i = 0; i < report->speedup.count; i++) {
     const struct speedup_row *row = &report->speedup.rows[i];
     char measured[CELL] = "", schedule[CELL] = "";
@@ -395,12 +387,13 @@ void parallelism_speedup_text(const struct report *report)
     fprintf(report->stream, "%7" PRIu64 " %9.2f %9.2f %9.2f %9.2f%s%s\n", row->cores, row->lower, row->estimate,
             row->upper, row->burdened, schedule, measured);
   }
-  fprintf(report->stream, "lower, upper: bounds for schedules that leave no core idle while there is work,\n"
-                          "as if locks kept nobody waiting\n"
-                          "estimate: all but the critical path spread evenly; burdened: the same, with the\n"
-                          "cost of forks, tasks and joins on the path; measured: work / elapsed time\n");
-  if (simulated)
-    fprintf(report->stream, "simulated: a schedule of the recorded graph, the oldest work first, one holder\n"
-                            "of a lock at a time, without the runtime's own cost\n");
+  legend_print(report, "Estimate: the work off the critical path is spread evenly; see --legend\n",
+               "Lower, Upper: bounds for schedules that leave no core idle while there is work,\n"
+               "if no thread waits for a lock.\n"
+               "Estimate: the work off the critical path is spread evenly over the cores.\n"
+               "Burdened: the same with the cost of forks, tasks and joins on the path.\n"
+               "Simulated: a list schedule of the recorded task graph, oldest work first, with\n"
+               "one holder of a lock at a time, without the runtime's own cost.\n"
+               "Measured: work / elapsed time of this run.\n");
   print_doubt(report);
 }

@@ -5,11 +5,11 @@
 #include "hpcprof-lite/report/report.h"
 #include "hpcprof-lite/report/terminal.h"
 
-void parallelism_table(const struct report *report, bool json);
+int parallelism_table(const struct report *report, bool json);
 void parallelism_text(const struct report *report);
-void parallelism_whatif(const struct report *report, bool json);
+int parallelism_whatif(const struct report *report, bool json);
 void parallelism_whatif_text(const struct report *report);
-void parallelism_speedup(const struct report *report, bool json);
+int parallelism_speedup(const struct report *report, bool json);
 void parallelism_speedup_text(const struct report *report);
 
 /* What a person should know first: how parallel the run is, and what its critical path consists of.  "" where nothing
@@ -18,10 +18,10 @@ enum { PARALLELISM_SENTENCE_MAX = 8192 };
 void parallelism_sentence(const struct report *report, const struct terminal *terminal,
                           char out[PARALLELISM_SENTENCE_MAX]);
 
-/* Was a process killed while they were computed? */
+/* Whether a process was killed, or still runs, before its work and span were known. */
 bool parallelism_cut(const struct report *report);
 
-/* Why work and span are not known, or how to get them. */
+/* Prints why work and span are not known, and how to measure them. */
 void parallelism_missing(const struct report *report);
 
 #endif

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Bytes of the UTF-8 sequence that begins here, 0 if it is not a valid one. */
+/* Length of the UTF-8 sequence that begins here in bytes, 0 if it is invalid. */
 static size_t sequence(const unsigned char *s)
 {
   if (s[0] < 0x80)
@@ -59,10 +59,10 @@ static void csv_string(FILE *stream, const char *text)
     putc('"', stream);
 }
 
-void row_writer_begin(struct row_writer *row_writer, FILE *stream, bool json, const char *const *columns,
+void row_writer_begin(struct row_writer *writer, FILE *stream, bool json, const char *const *columns,
                       size_t columns_count)
 {
-  *row_writer = (struct row_writer){.stream = stream, .json = json, .columns = columns, .columns_count = columns_count};
+  *writer = (struct row_writer){.stream = stream, .json = json, .columns = columns, .columns_count = columns_count};
   if (json)
     fputs("\"columns\":[", stream);
   for (size_t i = 0; i < columns_count; i++) {
@@ -76,95 +76,95 @@ void row_writer_begin(struct row_writer *row_writer, FILE *stream, bool json, co
   fputs(json ? "],\n\"rows\":[" : "\n", stream);
 }
 
-/* What stands before a cell. */
-static void open_cell(struct row_writer *row_writer)
+/* Writes the separator before a cell. */
+static void open_cell(struct row_writer *writer)
 {
-  if (row_writer->json) {
-    if (!row_writer->column)
-      fputs(row_writer->rows ? ",\n{" : "\n{", row_writer->stream);
+  if (writer->json) {
+    if (!writer->column)
+      fputs(writer->rows ? ",\n{" : "\n{", writer->stream);
     else
-      putc(',', row_writer->stream);
-    row_writer_json_string(row_writer->stream, row_writer->columns[row_writer->column]);
-    putc(':', row_writer->stream);
-  } else if (row_writer->column) {
-    putc(',', row_writer->stream);
+      putc(',', writer->stream);
+    row_writer_json_string(writer->stream, writer->columns[writer->column]);
+    putc(':', writer->stream);
+  } else if (writer->column) {
+    putc(',', writer->stream);
   }
 }
 
-static void close_cell(struct row_writer *row_writer)
+static void close_cell(struct row_writer *writer)
 {
-  if (++row_writer->column < row_writer->columns_count)
+  if (++writer->column < writer->columns_count)
     return;
-  putc(row_writer->json ? '}' : '\n', row_writer->stream);
-  row_writer->column = 0;
-  row_writer->rows++;
+  putc(writer->json ? '}' : '\n', writer->stream);
+  writer->column = 0;
+  writer->rows++;
 }
 
-void row_writer_text(struct row_writer *row_writer, const char *text)
+void row_writer_text(struct row_writer *writer, const char *text)
 {
   if (!text || !*text) {
-    row_writer_empty(row_writer);
+    row_writer_empty(writer);
     return;
   }
-  open_cell(row_writer);
-  if (row_writer->json)
-    row_writer_json_string(row_writer->stream, text);
+  open_cell(writer);
+  if (writer->json)
+    row_writer_json_string(writer->stream, text);
   else
-    csv_string(row_writer->stream, text);
-  close_cell(row_writer);
+    csv_string(writer->stream, text);
+  close_cell(writer);
 }
 
-void row_writer_uint(struct row_writer *row_writer, uint64_t value)
+void row_writer_uint(struct row_writer *writer, uint64_t value)
 {
-  open_cell(row_writer);
-  fprintf(row_writer->stream, "%" PRIu64, value);
-  close_cell(row_writer);
+  open_cell(writer);
+  fprintf(writer->stream, "%" PRIu64, value);
+  close_cell(writer);
 }
 
-void row_writer_int(struct row_writer *row_writer, int64_t value)
+void row_writer_int(struct row_writer *writer, int64_t value)
 {
-  open_cell(row_writer);
-  fprintf(row_writer->stream, "%" PRId64, value);
-  close_cell(row_writer);
+  open_cell(writer);
+  fprintf(writer->stream, "%" PRId64, value);
+  close_cell(writer);
 }
 
-void row_writer_ns(struct row_writer *row_writer, uint64_t ns)
+void row_writer_ns(struct row_writer *writer, uint64_t ns)
 {
-  open_cell(row_writer);
-  fprintf(row_writer->stream, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
-  close_cell(row_writer);
+  open_cell(writer);
+  fprintf(writer->stream, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
+  close_cell(writer);
 }
 
-void row_writer_real(struct row_writer *row_writer, double value, int decimals)
+void row_writer_real(struct row_writer *writer, double value, int decimals)
 {
-  open_cell(row_writer);
-  fprintf(row_writer->stream, "%.*f", decimals, value);
-  close_cell(row_writer);
+  open_cell(writer);
+  fprintf(writer->stream, "%.*f", decimals, value);
+  close_cell(writer);
 }
 
-void row_writer_work(struct row_writer *row_writer, uint64_t amount, bool is_time)
+void row_writer_work(struct row_writer *writer, uint64_t amount, bool is_time)
 {
   if (is_time)
-    row_writer_ns(row_writer, amount);
+    row_writer_ns(writer, amount);
   else
-    row_writer_uint(row_writer, amount);
+    row_writer_uint(writer, amount);
 }
 
-void row_writer_percent(struct row_writer *row_writer, uint64_t part, uint64_t whole)
+void row_writer_percent(struct row_writer *writer, uint64_t part, uint64_t whole)
 {
-  row_writer_real(row_writer, whole ? 100.0 * (double)part / (double)whole : 0.0, 4);
+  row_writer_real(writer, whole ? 100.0 * (double)part / (double)whole : 0.0, 4);
 }
 
-void row_writer_empty(struct row_writer *row_writer)
+void row_writer_empty(struct row_writer *writer)
 {
-  open_cell(row_writer);
-  if (row_writer->json)
-    fputs("null", row_writer->stream);
-  close_cell(row_writer);
+  open_cell(writer);
+  if (writer->json)
+    fputs("null", writer->stream);
+  close_cell(writer);
 }
 
-void row_writer_end(struct row_writer *row_writer)
+void row_writer_end(struct row_writer *writer)
 {
-  if (row_writer->json)
-    fputs("\n]", row_writer->stream);
+  if (writer->json)
+    fputs("\n]", writer->stream);
 }

@@ -17,30 +17,30 @@ struct row_writer {
   bool json;
   const char *const *columns;
   size_t columns_count;
-  size_t column; /* next cell of the row, 0 = row not begun */
+  size_t column; /* of the next cell; 0: the row has not begun */
   uint64_t rows;
 };
 
 /* Writes the CSV header.  In JSON: the columns, and the beginning of the array "rows" of an object that the caller
  * opened. */
-void row_writer_begin(struct row_writer *row_writer, FILE *stream, bool json, const char *const *columns,
+void row_writer_begin(struct row_writer *writer, FILE *stream, bool json, const char *const *columns,
                       size_t columns_count);
 
-void row_writer_text(struct row_writer *row_writer, const char *text); /* NULL or "": empty */
-void row_writer_uint(struct row_writer *row_writer, uint64_t value);
-void row_writer_int(struct row_writer *row_writer, int64_t value);
-void row_writer_ns(struct row_writer *row_writer, uint64_t ns); /* as seconds with 9 decimals */
-void row_writer_real(struct row_writer *row_writer, double value, int decimals);
+void row_writer_text(struct row_writer *writer, const char *text); /* NULL or "": empty */
+void row_writer_uint(struct row_writer *writer, uint64_t value);
+void row_writer_int(struct row_writer *writer, int64_t value);
+void row_writer_ns(struct row_writer *writer, uint64_t ns); /* as seconds with 9 decimals */
+void row_writer_real(struct row_writer *writer, double value, int decimals);
 
-/* An amount of work in the unit of a graph: time as seconds, or a count. */
-void row_writer_work(struct row_writer *row_writer, uint64_t amount, bool is_time);
+/* An amount of work in the unit of the run: time as seconds, or a count. */
+void row_writer_work(struct row_writer *writer, uint64_t amount, bool is_time);
 
-/* part of whole in percent with 4 decimals, 0 of nothing */
-void row_writer_percent(struct row_writer *row_writer, uint64_t part, uint64_t whole);
-void row_writer_empty(struct row_writer *row_writer);
+/* part / whole in percent with 4 decimals; 0 if whole is 0 */
+void row_writer_percent(struct row_writer *writer, uint64_t part, uint64_t whole);
+void row_writer_empty(struct row_writer *writer);
 
 /* Ends the array; the caller closes the object. */
-void row_writer_end(struct row_writer *row_writer);
+void row_writer_end(struct row_writer *writer);
 
 /* A JSON string with its quotes. */
 void row_writer_json_string(FILE *stream, const char *text);

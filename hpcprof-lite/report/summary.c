@@ -1,8 +1,7 @@
 #include "hpcprof-lite/report/summary.h"
 
-#include "hpcprof-lite/input/read.h"
-#include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/call_path.h"
+#include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/report/verdict.h"
 
@@ -19,7 +18,7 @@ struct summary {
   struct terminal terminal;
 };
 
-/* Prints a line, shortened to the screen's width. */
+/* Prints a line, shortened to the terminal's width. */
 static void print_line(const struct summary *summary, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void print_line(const struct summary *summary, const char *format, ...)
 {
@@ -50,41 +49,28 @@ static void seconds_text(uint64_t ns, char out[CELL])
   terminal_seconds(ns, terminal_decimals(ns), out);
 }
 
-/* What drove the samples, as far as it is known: time by its period. */
+/* What triggers samples, and their period where it is a time. */
 static void print_sampling(const struct summary *summary)
 {
-  const struct report_run *run = summary->report->run;
+  const struct totals *run = summary->report->totals;
   const struct tree_columns *columns = summary->report->columns;
   char how[128] = "";
   uint64_t period = columns->work == PROFILE_NONE ? 0 : columns->columns[columns->work].period;
   if (period)
-    snprintf(how, sizeof how, ", one for each %.3f ms of a thread's time", (double)period / 1e6);
+    snprintf(how, sizeof how, ", one for every %.3f ms of a thread's time", (double)period / 1e6);
   else if (columns->events_count)
     snprintf(how, sizeof how, " of %.40s", columns->columns[columns->events[0]].name);
   print_line(summary, "%" PRIu64 " sample%s%s%s", run->samples, plural(run->samples), how,
-             run->samples && run->samples < PROFILE_FEW_SAMPLES ? ": too few to conclude much" : "");
+             run->samples && run->samples < PROFILE_FEW_SAMPLES ? ": too few for conclusions" : "");
 }
 
-/* Prints a text of any length, broken at spaces: `before` stands before its first line, more before the others. */
-static void print_wrapped(const struct summary *summary, const char *before, const char *text, size_t length)
+/* Prints a text of any length below a title. */
+static void print_wrapped(const struct summary *summary, const char *text)
 {
-  size_t room = summary->terminal.width;
-  for (bool first = true; length > 0; first = false) {
-    const char *more = first ? "" : "  ";
-    size_t take = length, width = room - strlen(before) - strlen(more);
-    if (take > width) {
-      for (take = width; take > 0 && text[take] != ' ';)
-        take--;
-      if (take == 0)
-        take = width;
-    }
-    print_line(summary, "%s%s%.*s", before, more, (int)take, text);
-    for (text += take, length -= take; length > 0 && *text == ' '; length--)
-      text++;
-  }
+  terminal_wrap(&summary->terminal, summary->stream, "  ", "    ", text);
 }
 
-/* The lines that the processes left about how they were measured, each once. */
+/* Prints each note of the processes about how they were measured once. */
 static void print_notes(const struct summary *summary)
 {
   const struct profile *profile = summary->report->profile;
@@ -100,7 +86,9 @@ static void print_notes(const struct summary *summary)
         known = lengths[k] == length && !memcmp(printed[k], note, length);
       if (known)
         continue;
-      print_wrapped(summary, "", note, length);
+      char text[LINE_MAX];
+      snprintf(text, sizeof text, "%.*s", (int)length, note);
+      terminal_wrap(&summary->terminal, summary->stream, "", "  ", text);
       printed[count] = note;
       lengths[count++] = length;
     }
@@ -114,17 +102,18 @@ static void print_runtime(const struct summary *summary)
     const struct profile_process *process = &profile->processes[i];
     if (!process->usable || !*process->runtime)
       continue;
-    print_line(summary, "OpenMP%s: %s", process->flags & PROCESS_EXCHANGED ? " (exchanged)" : "", process->runtime);
+    print_line(summary, "OpenMP runtime%s: %s", process->flags & PROCESS_EXCHANGED ? " (exchanged)" : "",
+               process->runtime);
     return;
   }
   if (!profile->processes_usable)
     return;
-  print_line(summary, "OpenMP: not seen: the program has none, or its runtime offers no OMPT");
+  print_line(summary, "OpenMP: not seen; the program does not use it, or its runtime does not support OMPT");
 }
 
 static void print_run(const struct summary *summary)
 {
-  const struct report_run *run = summary->report->run;
+  const struct totals *run = summary->report->totals;
   char elapsed[CELL], cpu[CELL], fitted[TERMINAL_TEXT_MAX];
   seconds_text(run->elapsed_ns, elapsed);
   seconds_text(run->cpu_ns, cpu);
@@ -138,12 +127,12 @@ static void print_run(const struct summary *summary)
   for (uint32_t i = 0; i < summary->report->profile->processes_count; i++)
     timers += (summary->report->profile->processes[i].flags & PROCESS_TIMERS) != 0;
   if (timers)
-    print_line(summary, "CPU time sampled by timers: perf_event may not sample the kernel here;\n  "
-                        "sysctl kernel.perf_event_paranoid=1 allows it, and finer rates");
+    print_line(summary, "CPU time was sampled by timers, because perf_event is not permitted here;\n  "
+                        "sysctl kernel.perf_event_paranoid=1 permits it, and finer rates");
   print_notes(summary);
 }
 
-/* One of the four; exact: what the runtime's callbacks say of it, NULL where there are none. */
+/* Prints one of the four categories; exact: as timed by the runtime's callbacks, NULL without. */
 static void print_category(const struct summary *summary, const char *name, uint64_t ns, uint64_t all,
                            const uint64_t *exact)
 {
@@ -158,10 +147,10 @@ static void print_category(const struct summary *summary, const char *name, uint
   print_line(summary, "  %-10s %10s %6s %9s  %s", name, seconds, percent, callbacks, bar);
 }
 
-/* The four together, beside what they should be. */
+/* Prints the sum of the four categories beside the time that they should add up to. */
 static void print_sum(const struct summary *summary, uint64_t all)
 {
-  const struct report_run *run = summary->report->run;
+  const struct totals *run = summary->report->totals;
   char seconds[CELL], percent[CELL], elapsed[CELL], whole[CELL], of[LINE_MAX];
   if (!run->openmp_processes || !all || summary->report->columns->idleness == PROFILE_NONE)
     return;
@@ -177,37 +166,38 @@ static void print_sum(const struct summary *summary, uint64_t all)
   print_line(summary, "  %-10s %10s  100.0  = %s %% of %s", "sum", seconds, percent, of);
 }
 
-/* Time in the four categories: as charged to contexts, or where nothing is, as timed. */
+/* Time in a category as charged to contexts, or else as timed. */
 static uint64_t lock_ns(const struct report *report)
 {
-  return report->columns->lockwait == PROFILE_NONE ? report->run->lockwait_ns : report->run->caused_lock_ns;
+  return report->columns->lockwait == PROFILE_NONE ? report->totals->lockwait_ns : report->totals->caused_lock_ns;
 }
 
 static uint64_t idle_ns(const struct report *report)
 {
-  return report->columns->idleness == PROFILE_NONE ? report->run->idle_ns : report->run->caused_idle_ns;
+  return report->columns->idleness == PROFILE_NONE ? report->totals->idle_ns : report->totals->caused_idle_ns;
 }
 
 static uint64_t all_ns(const struct report *report)
 {
-  uint64_t spent = contexts_sum(report->run->work_ns, report->run->overhead_ns);
-  return contexts_sum(spent, contexts_sum(lock_ns(report), idle_ns(report)));
+  uint64_t spent = profile_sum(report->totals->work_ns, report->totals->overhead_ns);
+  return profile_sum(spent, profile_sum(lock_ns(report), idle_ns(report)));
 }
 
 static void print_categories(const struct summary *summary)
 {
   static const char *const against[] = {[BASELINE_THREAD] = "the most threads ever in use",
                                         [BASELINE_CORE] = "the cores",
-                                        [BASELINE_SHARED] = "the threads in use at the time"};
+                                        [BASELINE_SHARED] = "the threads in use"};
   const struct report *report = summary->report;
-  const struct report_run *run = report->run;
+  const struct totals *run = report->totals;
   bool charged = report->columns->idleness != PROFILE_NONE && run->openmp_processes;
   uint64_t all = all_ns(report);
   char title[LINE_MAX];
-  snprintf(title, sizeof title, "Where the time went%s%s%s", charged ? " (idleness: against " : "",
+  snprintf(title, sizeof title, "Where the time went%s%s%s", charged ? " (idleness counts against " : "",
            charged ? against[report->baseline] : "", charged ? ")" : "");
   print_title(summary, title);
-  print_line(summary, "  %-10s %10s %6s %9s", "", "thread-s", "%", "exact s");
+  print_line(summary, "  %-10s %10s %6s %9s  %s", "", "Thread s", "%", "Exact s",
+             report->legend ? "" : "(--legend explains the columns)");
   print_category(summary, "work", run->work_ns, all, NULL);
   print_category(summary, "overhead", run->overhead_ns, all, NULL);
   print_category(summary, "lock wait", lock_ns(report), all, &run->lockwait_ns);
@@ -215,55 +205,55 @@ static void print_categories(const struct summary *summary)
   print_sum(summary, all);
 }
 
-/* Parallel efficiency and what it lost, in the order in which the view shows it. */
+/* Parallel efficiency and its losses, in the order of the efficiency view. */
 static void print_efficiency(const struct summary *summary)
 {
-  static const char *const lost[EFFICIENCY_COUNT] = {[EFFICIENCY_BALANCE] = "idle in regions",
+  static const char *const lost[EFFICIENCY_COUNT] = {[EFFICIENCY_BALANCE] = "idle threads in regions",
                                                      [EFFICIENCY_SERIAL] = "serial code",
-                                                     [EFFICIENCY_LOCK] = "locks",
-                                                     [EFFICIENCY_RUNTIME] = "runtime"};
+                                                     [EFFICIENCY_LOCK] = "lock waiting",
+                                                     [EFFICIENCY_RUNTIME] = "the OpenMP runtime"};
   const struct efficiency *efficiency = &summary->report->efficiency;
   char text[LINE_MAX];
   if (!efficiency->known)
     return;
-  int length = snprintf(text, sizeof text, "Parallel efficiency %.1f %%; lost:", 100 * efficiency->value[0]);
+  int length = snprintf(text, sizeof text, "Parallel efficiency %.1f %%; lost to", 100 * efficiency->value[0]);
   for (int i = EFFICIENCY_PARALLEL + 1; i < EFFICIENCY_COUNT; i++)
     length += snprintf(text + length, sizeof text - (size_t)length, "%s %s %.1f %%",
                        i == EFFICIENCY_PARALLEL + 1 ? "" : ",", lost[i], 100 * (1 - efficiency->value[i]));
-  print_wrapped(summary, "  ", text, (size_t)length);
+  print_wrapped(summary, text);
 }
 
-/* Work, span, and what the critical path consists of, where the run has it. */
+/* Work, span, and the functions with most of the critical path, if they were measured. */
 static void print_parallelism(const struct summary *summary)
 {
   const struct report *report = summary->report;
-  const struct profile_workspan *graph = &report->profile->graph;
+  const struct profile_workspan *workspan = &report->profile->workspan;
   char sentence[PARALLELISM_SENTENCE_MAX], work[CELL], span[CELL], text[LINE_MAX];
   parallelism_sentence(report, &summary->terminal, sentence);
   if (!*sentence)
     return;
   print_title(summary, "Parallelism");
-  print_wrapped(summary, "  ", sentence, strlen(sentence));
-  if (graph->is_time) {
-    seconds_text(graph->work, work);
-    seconds_text(graph->span, span);
+  print_wrapped(summary, sentence);
+  if (workspan->is_time) {
+    seconds_text(workspan->work, work);
+    seconds_text(workspan->span, span);
   } else {
-    terminal_count(graph->work, work);
-    terminal_count(graph->span, span);
+    terminal_count(workspan->work, work);
+    terminal_count(workspan->span, span);
   }
-  int length = snprintf(text, sizeof text, "Work %s %.20s, span %s; most of the path:", work, graph->unit, span);
+  int length = snprintf(text, sizeof text, "Work %s %.20s, span %s. Critical path:", work, workspan->unit, span);
   for (uint32_t i = 0; i < report->path_count && i < 2; i++) {
     char name[TERMINAL_TEXT_MAX];
     terminal_fit(&summary->terminal, report->flat->rows[report->path[i]].name, 24, name);
     length += snprintf(text + length, sizeof text - (size_t)length, "%s %.200s %.0f %%", i ? "," : "", name,
                        100 * (double)tree_excl(report->flat, report->path[i], report->columns->critical) /
-                           (double)graph->span);
+                           (double)workspan->span);
   }
   if (report->path_count)
-    print_wrapped(summary, "  ", text, (size_t)length);
+    print_wrapped(summary, text);
 }
 
-/* The contexts that cost others most, with what that suggests. */
+/* The contexts that cause most waiting, with a suggestion for each. */
 static void print_worst(const struct summary *summary, const char *title, const struct causes_finding *findings,
                         uint32_t count)
 {
@@ -272,7 +262,7 @@ static void print_worst(const struct summary *summary, const char *title, const 
   if (!count)
     return;
   print_title(summary, title);
-  print_line(summary, "  %8s %6s %6s   %s", "s", "abs%", "rel%", "where");
+  print_line(summary, "  %8s %6s %6s   %s", "Time s", "%", "Rel%", "Caused by");
   for (uint32_t i = 0; i < count; i++) {
     const struct causes_finding *found = &findings[i];
     uint64_t samples = tree_excl(report->flat, found->flat, report->columns->samples);
@@ -296,10 +286,10 @@ static void print_hot(const struct summary *summary)
   uint32_t found = report->idle_count + report->locks_count, most = found > 4 ? 2 : found ? 3 : report->hot_count;
   if (!report->hot_count)
     return;
-  print_title(summary, "Hottest functions (%: of work and overhead), and the path of most of it");
-  print_line(summary, "  %8s %6s", time ? "own s" : "own", "%");
+  print_title(summary, "Functions with the most work and overhead, and their heaviest calling path");
+  print_line(summary, "  %8s %6s  %s", time ? "Self s" : "Self", "%", "Function");
   for (uint32_t i = 0; i < report->hot_count && i < most; i++) {
-    const struct report_hot *hot = &report->hot[i];
+    const struct hotspot *hot = &report->hot[i];
     uint64_t weight = tree_spent(report->flat, report->columns, hot->flat, false);
     uint64_t samples = tree_excl(report->flat, hot->flat, report->columns->samples);
     bool few = report->columns->samples != PROFILE_NONE && samples < PROFILE_FEW_SAMPLES;
@@ -327,25 +317,28 @@ static void print_hint(const struct summary *summary, const char *format, ...)
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
-  print_wrapped(summary, "  ", text, strlen(text));
+  print_wrapped(summary, text);
 }
 
-/* What was lost, each with what to do about it. */
+/* Prints the losses with their remedies; returns the number of lines. */
 static unsigned print_losses(const struct summary *summary)
 {
-  const struct report_run *run = summary->report->run;
+  const struct totals *run = summary->report->totals;
   unsigned lines = 0;
   for (unsigned i = 0; i < LOSS_MAX; i++) {
     if (!run->lost[i])
       continue;
-    const char *name = read_loss_name(i), *remedy = read_loss_remedy(i);
+    const char *name = loss_text(i, run->lost[i]), *remedy = loss_remedy(i);
     char share[CELL] = "", text[CELL + 8] = "";
     terminal_percent(run->lost[i], run->samples, share);
     if (run->samples && (i == LOSS_PARTIAL || i == LOSS_UNRESOLVED || i == LOSS_MEMORY || i == LOSS_REFUSED ||
                          i == LOSS_BLAME || i == LOSS_TASKS))
       snprintf(text, sizeof text, " (%s %%)", share);
-    print_hint(summary, "%" PRIu64 " %s%s%s%s", run->lost[i], name ? name : "losses of another kind", text,
-               remedy ? ": " : "", remedy ? remedy : "");
+    print_hint(summary, "%" PRIu64 " %s%s%s%s", run->lost[i],
+               name                ? name
+               : run->lost[i] == 1 ? "loss of an unknown kind"
+                                   : "losses of an unknown kind",
+               text, remedy ? ": " : "", remedy ? remedy : "");
     lines++;
   }
   return lines;
@@ -356,17 +349,17 @@ static unsigned print_modules(const struct summary *summary)
   const struct report *report = summary->report;
   uint64_t whole = tree_spent(report->tree, report->columns, 0, true);
   for (uint32_t i = 0; i < report->modules_count; i++) {
-    const struct report_module *module = &report->modules[i];
+    const struct unnamed_module *module = &report->modules[i];
     const struct profile_module *file = &report->profile->catalog.modules[module->module];
     char percent[CELL];
     terminal_percent(module->weight, whole, percent);
-    const char *missing = module->unnamed ? "no symbols" : "no source lines";
     bool made = file->flags & (MODULE_ANON | MODULE_VDSO);
     bool system = !strncmp(file->path, "/usr/", 5) || !strncmp(file->path, "/lib", 4);
-    const char *what = made ? "" : system ? " (-dbgsym package)" : " (build with -g)";
+    const char *remedy = made ? "" : system ? " (install its -dbgsym package)" : " (build it with -g)";
     char name[TERMINAL_TEXT_MAX];
     terminal_fit(&summary->terminal, file->name, 24, name);
-    print_line(summary, "  %s %% of the time in %s: %s%s", percent, name, missing, what);
+    print_hint(summary, "No %s for %s %% of the time: %s%s", module->unnamed ? "symbols" : "source lines", percent,
+               name, remedy);
   }
   return report->modules_count;
 }
@@ -380,100 +373,102 @@ static bool differs(const struct report *report, uint64_t more, uint64_t less)
   return gap > (double)all_ns(report) / 50 && gap * gap > 4.0 * (double)more * (double)period;
 }
 
-/* Time that samples of CPU time cannot show, and where it would show. */
+/* Prints time that samples of CPU time do not show; returns the number of lines. */
 static unsigned print_unsampled(const struct summary *summary)
 {
-  const struct report_run *run = summary->report->run;
+  const struct totals *run = summary->report->totals;
   const char *where = run->by_wall ? "" : "; -e wall shows where";
   char one[CELL], other[CELL];
   unsigned hints = 0;
   seconds_text(run->lockwait_ns, one);
   seconds_text(run->lockwait_sampled_ns, other);
   if (differs(summary->report, run->lockwait_sampled_ns, run->lockwait_ns)) {
-    print_hint(summary, "%s s of lock waiting were sampled, but only %s s timed: not all was announced", other, one);
+    print_hint(summary,
+               "%s s of lock waiting were sampled but only %s s timed: the runtime does not announce all waits", other,
+               one);
     hints++;
   }
   if (differs(summary->report, run->lockwait_ns, run->lockwait_sampled_ns)) {
-    print_hint(summary, "%s s of lock waiting, of which only %s s were sampled: the rest was slept%s", one, other,
-               where);
+    print_hint(summary, "%s s of lock waiting were timed but only %s s sampled: the threads slept in the rest%s", one,
+               other, where);
     hints++;
   }
   if (run->blocked_ns > run->openmp_wall_ns / 50) {
     seconds_text(run->blocked_ns, one);
-    print_hint(summary, "%s s blocked in I/O or waiting calls outside OpenMP%s", one,
+    print_hint(summary, "OpenMP threads were blocked for %s s in I/O or waiting calls outside OpenMP%s", one,
                run->by_wall ? "" : " (-e wall shows where)");
     hints++;
   }
   if (run->unseen_ns > run->openmp_wall_ns / 20) {
     seconds_text(run->unseen_ns, one);
     print_hint(summary,
-               "%s s of the OpenMP threads' time is not seen: they waited for a core or were blocked in calls that "
-               "are not wrapped%s",
+               "%s s of the OpenMP threads' time is unaccounted for: they waited for a core, or were blocked in calls "
+               "that are not intercepted%s",
                one, where);
     hints++;
   }
   if (hints && run->by_wall)
-    print_hint(summary, "-e wall: time blocked in calls that cannot be interrupted is charged on their return");
+    print_hint(summary, "With -e wall, time in blocking calls that cannot be interrupted is charged when they return");
   return hints;
 }
 
-/* Processes that were killed or still run: what is known of them ends with their last samples. */
+/* Processes that were killed or still run: they are known up to their last samples. */
 static unsigned print_unfinished(const struct summary *summary)
 {
   const struct report *report = summary->report;
-  uint32_t killed = report->run->unfinished, running = report->run->running;
+  uint32_t killed = report->totals->unfinished, running = report->totals->running;
   if (killed)
-    print_hint(summary, "%" PRIu32 " process%s did not end orderly: reported up to %s last sample", killed,
-               killed == 1 ? "" : "es", killed == 1 ? "its" : "their");
+    print_hint(summary, "%" PRIu32 " process%s killed: reported up to %s last sample", killed,
+               killed == 1 ? " was" : "es were", killed == 1 ? "its" : "their");
   if (running)
-    print_hint(summary, "%" PRIu32 " process%s still run%s: reported up to %s last sample", running,
-               running == 1 ? "" : "es", running == 1 ? "s" : "", running == 1 ? "its" : "their");
+    print_hint(summary, "%" PRIu32 " process%s still running: reported up to %s last sample", running,
+               running == 1 ? " is" : "es are", running == 1 ? "its" : "their");
   if (!killed && !running)
     return 0;
   if (parallelism_cut(report))
-    print_hint(summary, running ? "-p: work and span are known at a process's end"
-                                : "-p: ended before work and span were known");
+    print_hint(summary, running ? "Work and span are known only when a process has ended"
+                                : "Work and span are not known, because the process was killed");
   return 1;
 }
 
 static void print_health(const struct summary *summary)
 {
-  print_title(summary, "Health of the measurement");
+  print_title(summary, "Measurement quality");
   unsigned lines = print_unfinished(summary);
   lines += print_losses(summary);
   lines += print_modules(summary);
   lines += print_unsampled(summary);
   if (!lines)
-    print_line(summary, "  nothing lost; every function has a name");
+    print_line(summary, "  Nothing was lost; every function has a name");
 }
 
-/* The view that says most about what stands out. */
+/* The view that shows most about the largest problem. */
 static const char *next_view(const struct report *report, const char **why)
 {
-  const struct report_run *run = report->run;
+  const struct totals *run = report->totals;
   uint64_t all = all_ns(report), locks = report->locks_count ? report->locks[0].cost_ns : 0;
   uint64_t idle = report->idle_count ? report->idle[0].cost_ns : 0;
   if (locks > idle) {
-    *why = "who releases the locks that others wait for";
+    *why = "the code that releases the locks that threads wait for";
     return "bottomup --sort lockwait_excl_s";
   }
   if (idle > all / 20) {
-    *why = "all calling paths, those first that leave others idle";
+    *why = "all calling paths, sorted by the idleness that they cause";
     return "topdown --sort idleness_incl_s";
   }
   if (run->idle_ns > all / 4) {
-    *why = "which threads idle";
+    *why = "which threads are idle";
     return "threads";
   }
   if (run->overhead_ns > all / 10) {
-    *why = "who calls for the overhead";
+    *why = "the callers of the runtime that cause the overhead";
     return "bottomup --sort overhead_excl_s";
   }
   *why = "all calling paths";
   return "topdown";
 }
 
-/* That view as a command to copy: with the directory's name if it fits. */
+/* Prints the command for that view, with the directory's name if it fits. */
 static void print_next(const struct summary *summary)
 {
   const char *why, *view = next_view(summary->report, &why), *directory = summary->report->directory;
@@ -484,9 +479,9 @@ static void print_next(const struct summary *summary)
   int length = snprintf(command, sizeof command, "  hpcprof-lite --view %s%s %s", view, baseline, directory);
   if (length < 0 || (unsigned)length > summary->terminal.width)
     snprintf(command, sizeof command, "  hpcprof-lite --view %s%s DIR", view, baseline);
-  if (!summary->report->run->samples) {
+  if (!summary->report->totals->samples) {
     print_title(summary, "Nothing was sampled: the program ran too briefly");
-    print_line(summary, "  measure again with more samples: hpcrun-lite -e task-clock@f1000 COMMAND");
+    print_line(summary, "  Measure again with more samples: hpcrun-lite -e task-clock@f1000 COMMAND");
     return;
   }
   terminal_fit(&summary->terminal, command, summary->terminal.width, fitted);
@@ -502,10 +497,18 @@ void summary_text(const struct report *report)
   print_categories(&summary);
   print_efficiency(&summary);
   print_parallelism(&summary);
-  print_worst(&summary, "Who leaves others idle (abs%: of all threads' time; rel%: of its own)", report->idle,
-              report->idle_count);
-  print_worst(&summary, "Who makes others wait for a lock", report->locks, report->locks_count);
+  print_worst(&summary, "Causes of idle threads", report->idle, report->idle_count);
+  print_worst(&summary, "Causes of lock waiting", report->locks, report->locks_count);
   print_hot(&summary);
   print_health(&summary);
   print_next(&summary);
+  if (report->legend)
+    fputs("\n"
+          "Thread s: time of all threads together; Exact s: timed by the runtime's\n"
+          "  callbacks instead of sampled.\n"
+          "%: share of the time of all threads; under functions, of work and overhead.\n"
+          "Rel%: waiting that the function causes, as a share of its own work and\n"
+          "  overhead and of that waiting.\n"
+          "* fewer than 20 samples: relative error above 22 %.\n",
+          report->stream);
 }

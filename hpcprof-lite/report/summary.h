@@ -1,4 +1,4 @@
-/* The first view: one screen that says what ran, how well it was measured, and where its time went.  Context: BATCH. */
+/* The summary: what ran, how well it was measured, and where its time went, on one screen.  Context: BATCH. */
 #ifndef HPCPROF_LITE_REPORT_SUMMARY_H
 #define HPCPROF_LITE_REPORT_SUMMARY_H
 

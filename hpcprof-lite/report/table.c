@@ -1,6 +1,6 @@
 #include "hpcprof-lite/report/table.h"
 
-#include "hpcprof-lite/input/read.h"
+#include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/verdict.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The columns that every tree view has; those of further events follow. */
+/* Columns of every tree view; two for each further event follow. */
 static const char *const tree_headers[] = {"id",
                                            "parent_id",
                                            "depth",
@@ -31,7 +31,7 @@ static const char *const tree_headers[] = {"id",
                                            "rel_idleness_pct",
                                            "critical_path_incl",
                                            "critical_path_excl"};
-/* These stand last. */
+/* The last columns. */
 static const char *const statistics_headers[] = {
     "thread_work_min_s",       "thread_work_mean_s",      "thread_work_max_s",      "thread_work_stddev_s",
     "thread_work_min_rank",    "thread_work_min_process", "thread_work_min_thread", "thread_work_max_rank",
@@ -39,54 +39,11 @@ static const char *const statistics_headers[] = {
     "rank_work_max_s",         "rank_work_stddev_s",      "rank_work_min_rank",     "rank_work_max_rank"};
 enum {
   TREE_HEADERS = sizeof tree_headers / sizeof *tree_headers,
-  STATISTICS_THREAD = 10, /* the first of them are of threads */
+  STATISTICS_THREAD = 10, /* of them, about threads */
   STATISTICS_HEADERS = sizeof statistics_headers / sizeof *statistics_headers
 };
 
-static void named_uint(FILE *stream, const char *name, uint64_t value)
-{
-  fprintf(stream, ",\"%s\":%" PRIu64, name, value);
-}
-
-static void named_seconds(FILE *stream, const char *name, uint64_t ns)
-{
-  fprintf(stream, ",\"%s\":%" PRIu64 ".%09" PRIu64, name, ns / 1000000000, ns % 1000000000);
-}
-
-/* Opens the JSON object: the view, and the run that it is about. */
-void table_open(const struct report *report, bool json)
-{
-  static const char *const baselines[] = {
-      [BASELINE_THREAD] = "thread", [BASELINE_CORE] = "core", [BASELINE_SHARED] = "shared"};
-  const struct report_run *run = report->run;
-  FILE *stream = report->stream;
-  if (!json)
-    return;
-  fputs("{\"view\":", stream);
-  row_writer_json_string(stream, report->view);
-  fputs(",\n\"run\":{\"command\":", stream);
-  row_writer_json_string(stream, run->command);
-  fputs(",\"hosts\":", stream);
-  row_writer_json_string(stream, run->hosts);
-  named_uint(stream, "processes", run->processes);
-  named_uint(stream, "threads", run->threads);
-  named_uint(stream, "threads_max", run->threads_max);
-  named_seconds(stream, "elapsed_s", run->elapsed_ns);
-  named_seconds(stream, "cpu_s", run->cpu_ns);
-  named_uint(stream, "samples", run->samples);
-  fprintf(stream, ",\"idleness\":\"%s\"", baselines[report->baseline]);
-  fputs(",\"rows_left_out\":", stream);
-  fprintf(stream, "%u},\n", report->left_out);
-}
-
-void table_close(const struct report *report, bool json)
-{
-  if (!json)
-    return;
-  fputs("}\n", report->stream);
-}
-
-/* Frees the headers of that many events. */
+/* Frees what headers() returned for that many events. */
 static void free_headers(char **all, size_t events)
 {
   for (size_t i = 0; all && i < 2 * events; i++)
@@ -120,176 +77,176 @@ static char **headers(const struct report *report, size_t *count)
   return all;
 }
 
-static void time_cell(struct row_writer *row_writer, uint32_t column, uint64_t ns)
+static void time_cell(struct row_writer *writer, uint32_t column, uint64_t ns)
 {
   if (column == PROFILE_NONE)
-    row_writer_empty(row_writer);
+    row_writer_empty(writer);
   else
-    row_writer_ns(row_writer, ns);
+    row_writer_ns(writer, ns);
 }
 
-static void event_cell(struct row_writer *row_writer, const struct profile_column *column, uint64_t value)
+static void event_cell(struct row_writer *writer, const struct profile_column *column, uint64_t value)
 {
   if (!strcmp(column->unit, "ns"))
-    row_writer_ns(row_writer, value);
+    row_writer_ns(writer, value);
   else
-    row_writer_uint(row_writer, value);
+    row_writer_uint(writer, value);
 }
 
-/* A column of the tree, with what lies below the row and without. */
-static void time_cells(const struct report *report, struct row_writer *row_writer, uint32_t row, uint32_t column)
+/* The inclusive and exclusive cell of a column. */
+static void time_cells(const struct report *report, struct row_writer *writer, uint32_t row, uint32_t column)
 {
-  time_cell(row_writer, column, tree_incl(report->tree, row, column));
-  time_cell(row_writer, column, tree_excl(report->tree, row, column));
+  time_cell(writer, column, tree_incl(report->tree, row, column));
+  time_cell(writer, column, tree_excl(report->tree, row, column));
 }
 
-/* Idleness in percent of all time of the tree, and of the row's own. */
-static void idleness_cells(const struct report *report, struct row_writer *row_writer, uint32_t row)
+/* Idleness as a percentage of all time in the tree, and of the row's own time. */
+static void idleness_cells(const struct report *report, struct row_writer *writer, uint32_t row)
 {
   const struct tree_columns *columns = report->columns;
   for (int i = 0; i < 2; i++) {
     uint64_t whole = tree_weight(report->tree, columns, i ? row : 0, true);
     if (columns->idleness == PROFILE_NONE)
-      row_writer_empty(row_writer);
+      row_writer_empty(writer);
     else
-      row_writer_percent(row_writer, tree_incl(report->tree, row, columns->idleness), whole);
+      row_writer_percent(writer, tree_incl(report->tree, row, columns->idleness), whole);
   }
 }
 
-static void critical_cell(const struct report *report, struct row_writer *row_writer, uint64_t amount)
+static void critical_cell(const struct report *report, struct row_writer *writer, uint64_t amount)
 {
   if (report->columns->critical == PROFILE_NONE)
-    row_writer_empty(row_writer);
+    row_writer_empty(writer);
   else
-    row_writer_work(row_writer, amount, report->profile->graph.is_time);
+    row_writer_work(writer, amount, report->profile->workspan.is_time);
 }
 
-static void rank_cell(const struct report *report, struct row_writer *row_writer, const struct statistics_owner *owner)
+static void rank_cell(const struct report *report, struct row_writer *writer, const struct statistics_owner *owner)
 {
   int32_t rank = report->profile->processes[owner->process].rank;
   if (rank < 0)
-    row_writer_empty(row_writer);
+    row_writer_empty(writer);
   else
-    row_writer_int(row_writer, rank);
+    row_writer_int(writer, rank);
 }
 
-static void owner_cells(const struct report *report, struct row_writer *row_writer,
-                        const struct statistics_owner *owner)
+static void owner_cells(const struct report *report, struct row_writer *writer, const struct statistics_owner *owner)
 {
   const struct profile_process *process = &report->profile->processes[owner->process];
-  rank_cell(report, row_writer, owner);
-  row_writer_uint(row_writer, process->pid);
-  row_writer_uint(row_writer, process->threads[owner->thread].index);
+  rank_cell(report, writer, owner);
+  row_writer_uint(writer, process->pid);
+  row_writer_uint(writer, process->threads[owner->thread].index);
 }
 
-/* How the row's work is spread over threads, or ranks. */
-static void statistics_cells(const struct report *report, struct row_writer *row_writer, uint32_t row, bool of_ranks)
+/* The distribution of the row's work over threads or ranks. */
+static void statistics_cells(const struct report *report, struct row_writer *writer, uint32_t row, bool of_ranks)
 {
   struct statistics_figures figures;
   if (!report->statistics || !statistics_row(report->statistics, row, of_ranks, &figures)) {
     for (int i = of_ranks ? STATISTICS_THREAD : 0; i < (of_ranks ? STATISTICS_HEADERS : STATISTICS_THREAD); i++)
-      row_writer_empty(row_writer);
+      row_writer_empty(writer);
     return;
   }
-  row_writer_ns(row_writer, figures.least);
-  row_writer_ns(row_writer, figures.mean);
-  row_writer_ns(row_writer, figures.most);
-  row_writer_ns(row_writer, figures.deviation);
+  row_writer_ns(writer, figures.least);
+  row_writer_ns(writer, figures.mean);
+  row_writer_ns(writer, figures.most);
+  row_writer_ns(writer, figures.deviation);
   void (*cells)(const struct report *, struct row_writer *, const struct statistics_owner *) =
       of_ranks ? rank_cell : owner_cells;
-  cells(report, row_writer, &figures.least_owner);
-  cells(report, row_writer, &figures.most_owner);
+  cells(report, writer, &figures.least_owner);
+  cells(report, writer, &figures.most_owner);
 }
 
-static void tree_cells(const struct report *report, struct row_writer *row_writer, uint32_t number)
+static void tree_cells(const struct report *report, struct row_writer *writer, uint32_t number)
 {
   const struct tree *tree = report->tree;
   const struct tree_columns *columns = report->columns;
   const struct tree_row *row = &tree->rows[number];
-  row_writer_uint(row_writer, row->id);
+  row_writer_uint(writer, row->id);
   if (number)
-    row_writer_uint(row_writer, tree->rows[row->parent].id);
+    row_writer_uint(writer, tree->rows[row->parent].id);
   else
-    row_writer_empty(row_writer);
-  row_writer_uint(row_writer, row->depth);
-  row_writer_text(row_writer, tree_kind_name(row->kind));
-  row_writer_text(row_writer, row->name);
-  row_writer_text(row_writer, row->module == PROFILE_NONE ? NULL : report->profile->catalog.modules[row->module].path);
-  row_writer_text(row_writer, row->file);
+    row_writer_empty(writer);
+  row_writer_uint(writer, row->depth);
+  row_writer_text(writer, tree_kind_name(row->kind));
+  row_writer_text(writer, row->name);
+  row_writer_text(writer, row->module == PROFILE_NONE ? NULL : report->profile->catalog.modules[row->module].path);
+  row_writer_text(writer, row->file);
   if (row->line)
-    row_writer_uint(row_writer, row->line);
+    row_writer_uint(writer, row->line);
   else
-    row_writer_empty(row_writer);
+    row_writer_empty(writer);
   if (columns->samples == PROFILE_NONE)
-    row_writer_empty(row_writer);
+    row_writer_empty(writer);
   else
-    row_writer_uint(row_writer, tree_incl(tree, number, columns->samples));
-  time_cells(report, row_writer, number, columns->work);
-  time_cells(report, row_writer, number, columns->overhead);
-  time_cells(report, row_writer, number, columns->lockwait);
-  time_cells(report, row_writer, number, columns->idleness);
-  idleness_cells(report, row_writer, number);
-  critical_cell(report, row_writer, tree_incl(tree, number, columns->critical));
-  critical_cell(report, row_writer, tree_excl(tree, number, columns->critical));
+    row_writer_uint(writer, tree_incl(tree, number, columns->samples));
+  time_cells(report, writer, number, columns->work);
+  time_cells(report, writer, number, columns->overhead);
+  time_cells(report, writer, number, columns->lockwait);
+  time_cells(report, writer, number, columns->idleness);
+  idleness_cells(report, writer, number);
+  critical_cell(report, writer, tree_incl(tree, number, columns->critical));
+  critical_cell(report, writer, tree_excl(tree, number, columns->critical));
   for (uint32_t i = 0; i < columns->events_count; i++) {
     uint32_t event = columns->events[i];
-    event_cell(row_writer, &columns->columns[event], tree_incl(tree, number, event));
-    event_cell(row_writer, &columns->columns[event], tree_excl(tree, number, event));
+    event_cell(writer, &columns->columns[event], tree_incl(tree, number, event));
+    event_cell(writer, &columns->columns[event], tree_excl(tree, number, event));
   }
-  statistics_cells(report, row_writer, number, false);
-  statistics_cells(report, row_writer, number, true);
+  statistics_cells(report, writer, number, false);
+  statistics_cells(report, writer, number, true);
 }
 
 int table_tree(const struct report *report, bool json)
 {
-  struct row_writer row_writer;
+  struct row_writer writer;
   size_t count = 0;
   char **all = headers(report, &count);
   if (!all)
     return ERR_NOMEM;
-  table_open(report, json);
-  row_writer_begin(&row_writer, report->stream, json, (const char *const *)all, count);
+  document_open(report, json);
+  row_writer_begin(&writer, report->stream, json, (const char *const *)all, count);
   for (uint32_t i = 0; i < report->tree->count; i++)
     if (report->shown[report->tree->order[i]])
-      tree_cells(report, &row_writer, report->tree->order[i]);
-  row_writer_end(&row_writer);
-  table_close(report, json);
+      tree_cells(report, &writer, report->tree->order[i]);
+  row_writer_end(&writer);
+  document_close(report, json);
   free_headers(all, report->columns->events_count);
   return 0;
 }
 
-void table_threads(const struct report *report, bool json)
+int table_threads(const struct report *report, bool json)
 {
   static const char *const columns[] = {"process", "rank",    "thread", "host",       "samples",
                                         "dropped", "partial", "work_s", "overhead_s", "lockwait_s",
                                         "idle_s",  "cpu_s",   "wall_s", "blocked_s"};
-  struct row_writer row_writer;
-  table_open(report, json);
-  row_writer_begin(&row_writer, report->stream, json, columns, sizeof columns / sizeof *columns);
+  struct row_writer writer;
+  document_open(report, json);
+  row_writer_begin(&writer, report->stream, json, columns, sizeof columns / sizeof *columns);
   bool time = tree_has_time(report->columns);
   for (uint32_t i = 0; i < report->thread_count; i++) {
     const struct profile_process *process;
     const struct profile_thread *thread = report_thread(report, i, &process);
-    row_writer_uint(&row_writer, process->pid);
+    row_writer_uint(&writer, process->pid);
     if (process->rank < 0)
-      row_writer_empty(&row_writer);
+      row_writer_empty(&writer);
     else
-      row_writer_int(&row_writer, process->rank);
-    row_writer_uint(&row_writer, thread->index);
-    row_writer_text(&row_writer, process->host);
-    row_writer_uint(&row_writer, thread->samples);
-    row_writer_uint(&row_writer, thread->lost[LOSS_MEMORY] + thread->lost[LOSS_REFUSED]);
-    row_writer_uint(&row_writer, thread->lost[LOSS_PARTIAL]);
-    time_cell(&row_writer, time ? 0 : PROFILE_NONE, thread->work_ns);
-    time_cell(&row_writer, time ? 0 : PROFILE_NONE, thread->overhead_ns);
-    row_writer_ns(&row_writer, thread->lockwait_ns);
-    row_writer_ns(&row_writer, thread->idle_ns);
-    row_writer_ns(&row_writer, thread->cpu_ns);
-    row_writer_ns(&row_writer, thread->wall_ns);
-    row_writer_ns(&row_writer, thread->blocked_ns);
+      row_writer_int(&writer, process->rank);
+    row_writer_uint(&writer, thread->index);
+    row_writer_text(&writer, process->host);
+    row_writer_uint(&writer, thread->samples);
+    row_writer_uint(&writer, thread->lost[LOSS_MEMORY] + thread->lost[LOSS_REFUSED]);
+    row_writer_uint(&writer, thread->lost[LOSS_PARTIAL]);
+    time_cell(&writer, time ? 0 : PROFILE_NONE, thread->work_ns);
+    time_cell(&writer, time ? 0 : PROFILE_NONE, thread->overhead_ns);
+    row_writer_ns(&writer, thread->lockwait_ns);
+    row_writer_ns(&writer, thread->idle_ns);
+    row_writer_ns(&writer, thread->cpu_ns);
+    row_writer_ns(&writer, thread->wall_ns);
+    row_writer_ns(&writer, thread->blocked_ns);
   }
-  row_writer_end(&row_writer);
-  table_close(report, json);
+  row_writer_end(&writer);
+  document_close(report, json);
+  return 0;
 }
 
 static bool needs_comparison(int part)
@@ -297,186 +254,188 @@ static bool needs_comparison(int part)
   return part == EFFICIENCY_WORK_ONE || part == EFFICIENCY_INFLATION;
 }
 
-static void split_cells(struct row_writer *row_writer, const struct efficiency_split *split, int part)
+static void split_cells(struct row_writer *writer, const struct efficiency_split *split, int part)
 {
   bool known = split->compared || !needs_comparison(part);
-  row_writer_text(row_writer, efficiency_part_name(part));
+  row_writer_text(writer, efficiency_part_name(part));
   if (known)
-    row_writer_real(row_writer, split->part_s[part], 9);
+    row_writer_real(writer, split->part_s[part], 9);
   else
-    row_writer_empty(row_writer);
-  row_writer_text(row_writer, "s");
+    row_writer_empty(writer);
+  row_writer_text(writer, "s");
   if (known && part >= EFFICIENCY_INFLATION)
-    row_writer_real(row_writer, split->gain_s[part], 9);
+    row_writer_real(writer, split->gain_s[part], 9);
   else
-    row_writer_empty(row_writer);
-  row_writer_text(row_writer, known ? part == EFFICIENCY_LOCKWAIT ? "of idleness_time" : NULL : split->note);
+    row_writer_empty(writer);
+  row_writer_text(writer, known ? part == EFFICIENCY_LOCKWAIT ? "of idleness_time" : NULL : split->note);
 }
 
-void table_efficiency(const struct report *report, bool json)
+int table_efficiency(const struct report *report, bool json)
 {
   static const char *const columns[] = {"metric", "value", "unit", "gain_s", "note"};
-  struct row_writer row_writer;
-  table_open(report, json);
-  row_writer_begin(&row_writer, report->stream, json, columns, sizeof columns / sizeof *columns);
+  struct row_writer writer;
+  document_open(report, json);
+  row_writer_begin(&writer, report->stream, json, columns, sizeof columns / sizeof *columns);
   for (unsigned i = 0; i < EFFICIENCY_COUNT && report->efficiency.known; i++) {
-    row_writer_text(&row_writer, efficiency_name(i));
-    row_writer_real(&row_writer, report->efficiency.value[i], 6);
-    row_writer_text(&row_writer, "ratio");
-    row_writer_real(&row_writer, report->efficiency.gain_s[i], 9);
-    row_writer_empty(&row_writer);
+    row_writer_text(&writer, efficiency_name(i));
+    row_writer_real(&writer, report->efficiency.value[i], 6);
+    row_writer_text(&writer, "ratio");
+    row_writer_real(&writer, report->efficiency.gain_s[i], 9);
+    row_writer_empty(&writer);
   }
   for (int i = 0; i < EFFICIENCY_PARTS && report->efficiency.split.known; i++)
-    split_cells(&row_writer, &report->efficiency.split, i);
-  row_writer_end(&row_writer);
-  table_close(report, json);
+    split_cells(&writer, &report->efficiency.split, i);
+  row_writer_end(&writer);
+  document_close(report, json);
+  return 0;
 }
 
-static void fact_text(struct row_writer *row_writer, const char *section, const char *item, const char *value,
+static void fact_text(struct row_writer *writer, const char *section, const char *item, const char *value,
                       const char *note)
 {
-  row_writer_text(row_writer, section);
-  row_writer_text(row_writer, item);
-  row_writer_text(row_writer, value);
-  row_writer_empty(row_writer);
-  row_writer_text(row_writer, note);
+  row_writer_text(writer, section);
+  row_writer_text(writer, item);
+  row_writer_text(writer, value);
+  row_writer_empty(writer);
+  row_writer_text(writer, note);
 }
 
-static void fact_uint(struct row_writer *row_writer, const char *section, const char *item, uint64_t value,
+static void fact_uint(struct row_writer *writer, const char *section, const char *item, uint64_t value,
                       const char *note)
 {
-  row_writer_text(row_writer, section);
-  row_writer_text(row_writer, item);
-  row_writer_uint(row_writer, value);
-  row_writer_empty(row_writer);
-  row_writer_text(row_writer, note);
+  row_writer_text(writer, section);
+  row_writer_text(writer, item);
+  row_writer_uint(writer, value);
+  row_writer_empty(writer);
+  row_writer_text(writer, note);
 }
 
-static void fact_ns(struct row_writer *row_writer, const char *section, const char *item, uint64_t ns, const char *note)
+static void fact_ns(struct row_writer *writer, const char *section, const char *item, uint64_t ns, const char *note)
 {
-  row_writer_text(row_writer, section);
-  row_writer_text(row_writer, item);
-  row_writer_ns(row_writer, ns);
-  row_writer_text(row_writer, "s");
-  row_writer_text(row_writer, note);
+  row_writer_text(writer, section);
+  row_writer_text(writer, item);
+  row_writer_ns(writer, ns);
+  row_writer_text(writer, "s");
+  row_writer_text(writer, note);
 }
 
-static void summary_run(const struct report *report, struct row_writer *row_writer)
+static void summary_run(const struct report *report, struct row_writer *writer)
 {
   static const char *const against[] = {[BASELINE_THREAD] = "sampled, against the most threads ever in use",
                                         [BASELINE_CORE] = "sampled, against the cores",
-                                        [BASELINE_SHARED] = "sampled, against the threads in use at the time"};
-  const struct report_run *run = report->run;
-  fact_text(row_writer, "run", "command", run->command, NULL);
-  fact_text(row_writer, "run", "hosts", run->hosts, NULL);
-  fact_uint(row_writer, "run", "processes", run->processes, NULL);
-  fact_uint(row_writer, "run", "threads", run->threads, NULL);
-  fact_uint(row_writer, "run", "threads_max", run->threads_max, "most OpenMP threads in use at once in a process");
-  fact_ns(row_writer, "run", "elapsed", run->elapsed_ns, NULL);
-  fact_ns(row_writer, "run", "cpu", run->cpu_ns, NULL);
-  fact_uint(row_writer, "run", "regions", run->regions, "parallel regions begun");
-  fact_uint(row_writer, "run", "samples", run->samples, NULL);
-  fact_ns(row_writer, "categories", "work", run->work_ns, "sampled");
-  fact_ns(row_writer, "categories", "overhead", run->overhead_ns, "sampled");
-  fact_ns(row_writer, "categories", "lock wait", run->lockwait_ns, "exact");
-  fact_ns(row_writer, "categories", "idle", run->idle_ns, "exact");
+                                        [BASELINE_SHARED] = "sampled, against the threads in use at each sample"};
+  const struct totals *run = report->totals;
+  fact_text(writer, "run", "command", run->command, NULL);
+  fact_text(writer, "run", "hosts", run->hosts, NULL);
+  fact_uint(writer, "run", "processes", run->processes, NULL);
+  fact_uint(writer, "run", "threads", run->threads, NULL);
+  fact_uint(writer, "run", "threads_max", run->threads_max, "most OpenMP threads in use at once in a process");
+  fact_ns(writer, "run", "elapsed", run->elapsed_ns, NULL);
+  fact_ns(writer, "run", "cpu", run->cpu_ns, NULL);
+  fact_uint(writer, "run", "regions", run->regions, "parallel regions begun");
+  fact_uint(writer, "run", "samples", run->samples, NULL);
+  fact_ns(writer, "categories", "work", run->work_ns, "sampled");
+  fact_ns(writer, "categories", "overhead", run->overhead_ns, "sampled");
+  fact_ns(writer, "categories", "lock wait", run->lockwait_ns, "exact");
+  fact_ns(writer, "categories", "idle", run->idle_ns, "exact");
   if (report->columns->lockwait != PROFILE_NONE)
-    fact_ns(row_writer, "categories", "lock wait charged", run->caused_lock_ns,
-            "sampled, charged to who held the lock");
+    fact_ns(writer, "categories", "lock wait charged", run->caused_lock_ns,
+            "sampled, charged to the code that released the lock");
   if (report->columns->idleness != PROFILE_NONE)
-    fact_ns(row_writer, "categories", "idleness", run->caused_idle_ns, against[report->baseline]);
+    fact_ns(writer, "categories", "idleness", run->caused_idle_ns, against[report->baseline]);
   if (run->openmp_processes)
-    fact_ns(row_writer, "categories", "threads x elapsed", run->baseline_ns,
+    fact_ns(writer, "categories", "threads x elapsed", run->baseline_ns,
             report->baseline == BASELINE_CORE ? "cores of each OpenMP process x its elapsed time"
                                               : "most threads of each OpenMP process x its elapsed time");
   for (unsigned i = 0; i < EFFICIENCY_COUNT && report->efficiency.known; i++) {
-    row_writer_text(row_writer, "efficiency");
-    row_writer_text(row_writer, efficiency_name(i));
-    row_writer_real(row_writer, report->efficiency.value[i], 6);
-    row_writer_text(row_writer, "ratio");
-    row_writer_empty(row_writer);
+    row_writer_text(writer, "efficiency");
+    row_writer_text(writer, efficiency_name(i));
+    row_writer_real(writer, report->efficiency.value[i], 6);
+    row_writer_text(writer, "ratio");
+    row_writer_empty(writer);
   }
 }
 
-static void fact_work(const struct report *report, struct row_writer *row_writer, const char *item, uint64_t amount,
+static void fact_work(const struct report *report, struct row_writer *writer, const char *item, uint64_t amount,
                       const char *note)
 {
-  const struct profile_workspan *graph = &report->profile->graph;
-  row_writer_text(row_writer, "parallelism");
-  row_writer_text(row_writer, item);
-  row_writer_work(row_writer, amount, graph->is_time);
-  row_writer_text(row_writer, graph->unit);
-  row_writer_text(row_writer, note);
+  const struct profile_workspan *workspan = &report->profile->workspan;
+  row_writer_text(writer, "parallelism");
+  row_writer_text(writer, item);
+  row_writer_work(writer, amount, workspan->is_time);
+  row_writer_text(writer, workspan->unit);
+  row_writer_text(writer, note);
 }
 
-static void summary_parallelism(const struct report *report, struct row_writer *row_writer)
+static void summary_parallelism(const struct report *report, struct row_writer *writer)
 {
-  const struct profile_workspan *graph = &report->profile->graph;
-  if (!graph->known)
+  const struct profile_workspan *workspan = &report->profile->workspan;
+  if (!workspan->known)
     return;
-  fact_work(report, row_writer, "work", graph->work, NULL);
-  fact_work(report, row_writer, "span", graph->span, "longest chain of work");
-  fact_work(report, row_writer, "burdened span", graph->burdened, "with the cost of forks, tasks and joins");
-  row_writer_text(row_writer, "parallelism");
-  row_writer_text(row_writer, "parallelism");
-  row_writer_real(row_writer, workspan_parallelism(graph->work, graph->span), 4);
-  row_writer_text(row_writer, "ratio");
-  row_writer_text(row_writer, report->workspan.count ? report->workspan.rows[0].note : NULL);
+  fact_work(report, writer, "work", workspan->work, NULL);
+  fact_work(report, writer, "span", workspan->span, "longest chain of work");
+  fact_work(report, writer, "burdened span", workspan->burdened, "with the cost of forks, tasks and joins");
+  row_writer_text(writer, "parallelism");
+  row_writer_text(writer, "parallelism");
+  row_writer_real(writer, workspan_parallelism(workspan->work, workspan->span), 4);
+  row_writer_text(writer, "ratio");
+  row_writer_text(writer, report->workspan.count ? report->workspan.rows[0].note : NULL);
   for (uint32_t i = 0; i < report->path_count; i++)
-    fact_work(report, row_writer, report->flat->rows[report->path[i]].name,
+    fact_work(report, writer, report->flat->rows[report->path[i]].name,
               tree_excl(report->flat, report->path[i], report->columns->critical), "own part of the critical path");
 }
 
-/* The worst contexts, with what their figures suggest. */
-static void summary_worst(const struct report *report, struct row_writer *row_writer, bool locks)
+/* The contexts that cause most waiting, with a suggestion for each. */
+static void summary_worst(const struct report *report, struct row_writer *writer, bool locks)
 {
   const struct causes_finding *findings = locks ? report->locks : report->idle;
   uint32_t count = locks ? report->locks_count : report->idle_count;
   for (uint32_t i = 0; i < count; i++) {
     char advice[VERDICT_TEXT_MAX];
     verdict_text(report, &findings[i], advice);
-    fact_ns(row_writer, locks ? "lock wait" : "idleness", report->flat->rows[findings[i].flat].name,
-            findings[i].cost_ns, advice);
+    fact_ns(writer, locks ? "lock wait" : "idleness", report->flat->rows[findings[i].flat].name, findings[i].cost_ns,
+            advice);
   }
 }
 
-static void summary_health(const struct report *report, struct row_writer *row_writer)
+static void summary_health(const struct report *report, struct row_writer *writer)
 {
   bool time = tree_has_time(report->columns);
-  if (report->run->unfinished)
-    fact_uint(row_writer, "health", "processes that did not end orderly", report->run->unfinished,
-              parallelism_cut(report) ? "ended before work and span were known" : "reported up to the last sample");
-  if (report->run->running)
-    fact_uint(row_writer, "health", "processes that still run", report->run->running, "reported up to the last sample");
+  if (report->totals->unfinished)
+    fact_uint(writer, "health", "processes that were killed", report->totals->unfinished,
+              parallelism_cut(report) ? "work and span are not known" : "reported up to the last sample");
+  if (report->totals->running)
+    fact_uint(writer, "health", "processes that still run", report->totals->running, "reported up to the last sample");
   for (unsigned i = 0; i < LOSS_MAX; i++)
-    if (read_loss_name(i))
-      fact_uint(row_writer, "health", read_loss_name(i), report->run->lost[i],
-                report->run->lost[i] ? read_loss_remedy(i) : NULL);
+    if (loss_name(i))
+      fact_uint(writer, "health", loss_name(i), report->totals->lost[i],
+                report->totals->lost[i] ? loss_remedy(i) : NULL);
   for (uint32_t i = 0; i < report->modules_count; i++) {
-    const struct report_module *module = &report->modules[i];
-    (time ? fact_ns : fact_uint)(row_writer, "modules", report->profile->catalog.modules[module->module].path,
+    const struct unnamed_module *module = &report->modules[i];
+    (time ? fact_ns : fact_uint)(writer, "modules", report->profile->catalog.modules[module->module].path,
                                  module->weight,
                                  module->unnamed ? "own work and overhead in code without symbols"
                                                  : "own work and overhead without source lines");
   }
 }
 
-void table_summary(const struct report *report, bool json)
+int table_summary(const struct report *report, bool json)
 {
   static const char *const columns[] = {"section", "item", "value", "unit", "note"};
-  struct row_writer row_writer;
-  table_open(report, json);
-  row_writer_begin(&row_writer, report->stream, json, columns, sizeof columns / sizeof *columns);
-  summary_run(report, &row_writer);
-  summary_parallelism(report, &row_writer);
-  summary_worst(report, &row_writer, false);
-  summary_worst(report, &row_writer, true);
-  summary_health(report, &row_writer);
+  struct row_writer writer;
+  document_open(report, json);
+  row_writer_begin(&writer, report->stream, json, columns, sizeof columns / sizeof *columns);
+  summary_run(report, &writer);
+  summary_parallelism(report, &writer);
+  summary_worst(report, &writer, false);
+  summary_worst(report, &writer, true);
+  summary_health(report, &writer);
   for (uint32_t i = 0; i < report->hot_count; i++) {
     const struct tree_row *row = &report->flat->rows[report->hot[i].flat];
-    fact_ns(&row_writer, "hottest", row->name, tree_spent(report->flat, report->columns, report->hot[i].flat, false),
+    fact_ns(&writer, "hottest", row->name, tree_spent(report->flat, report->columns, report->hot[i].flat, false),
             row->file);
   }
-  row_writer_end(&row_writer);
-  table_close(report, json);
+  row_writer_end(&writer);
+  document_close(report, json);
+  return 0;
 }

@@ -4,13 +4,9 @@
 
 #include "hpcprof-lite/report/report.h"
 
-/* The frame of a JSON document; nothing in CSV. */
-void table_open(const struct report *report, bool json);
-void table_close(const struct report *report, bool json);
-
 int table_tree(const struct report *report, bool json);
-void table_threads(const struct report *report, bool json);
-void table_efficiency(const struct report *report, bool json);
-void table_summary(const struct report *report, bool json);
+int table_threads(const struct report *report, bool json);
+int table_efficiency(const struct report *report, bool json);
+int table_summary(const struct report *report, bool json);
 
 #endif

@@ -23,14 +23,14 @@ void terminal_init(struct terminal *terminal, FILE *stream)
   int fd = fileno(stream);
   struct winsize size;
   if (fd < 0 || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) || !size.ws_col)
-    return; /* mpirun gives its ranks terminals without a size, wherever the output goes */
+    return; /* under mpirun, ranks have terminals without a size */
   terminal->dots = terminal->utf8;
   terminal->width = size.ws_col < WIDTH_LEAST ? WIDTH_LEAST : size.ws_col > WIDTH_MOST ? WIDTH_MOST : size.ws_col;
   const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
   terminal->colour = !(no_colour && *no_colour) && term && strcmp(term, "dumb");
 }
 
-/* Decodes one code point; '?' for what is invalid or must not reach a terminal. */
+/* Decodes one code point; '?' if it is invalid or must not reach a terminal. */
 static uint32_t decode(const unsigned char **at)
 {
   const unsigned char *s = *at;
@@ -91,7 +91,7 @@ static void replace(struct glyphs *glyphs, size_t from, size_t to)
   glyphs->count -= to - from - 1;
 }
 
-/* Drops " [raw name]" at the end, where a source line is left to name the construct. */
+/* Removes " [raw name]" at the end if a source line still identifies the construct. */
 static void drop_raw(struct glyphs *glyphs)
 {
   if (!glyphs->count || glyphs->code[glyphs->count - 1] != ']')
@@ -124,7 +124,7 @@ static void drop_parameters(struct glyphs *glyphs)
   }
 }
 
-/* Whether the glyph is an angle bracket of template arguments: not one of operator<, operator>>, operator->. */
+/* Whether the glyph is an angle bracket of template arguments, not part of operator<, operator>> or operator->. */
 static bool is_angle(const struct glyphs *glyphs, size_t i)
 {
   uint32_t code = glyphs->code[i];
@@ -143,7 +143,7 @@ static bool is_angle(const struct glyphs *glyphs, size_t i)
   return false;
 }
 
-/* Shortens the first of the innermost template arguments that are not yet; false if there are none. */
+/* Shortens the first innermost template argument list that is not shortened yet; false if there is none. */
 static bool drop_template(struct glyphs *glyphs)
 {
   size_t best = 0, best_end = 0;
@@ -174,7 +174,7 @@ static bool drop_template(struct glyphs *glyphs)
   return true;
 }
 
-/* After the inner arguments are shortened the outer ones still stand: "a<b<...>, c>" becomes "a<...>". */
+/* Shortens outer template arguments after the inner ones: "a<b<...>, c>" becomes "a<...>". */
 static bool drop_outer(struct glyphs *glyphs)
 {
   unsigned depth = 0;
@@ -195,7 +195,7 @@ static bool drop_outer(struct glyphs *glyphs)
   return false;
 }
 
-/* Cuts out of the middle what is too much; the end, which tells names of one family apart, gets a little more room. */
+/* Removes the middle; the end, which distinguishes similar names, keeps slightly more room than the beginning. */
 static void cut_middle(struct glyphs *glyphs, unsigned width)
 {
   unsigned dots = glyphs->dots ? 1 : 2;
@@ -320,4 +320,26 @@ const char *terminal_dim(const struct terminal *terminal)
 const char *terminal_plain(const struct terminal *terminal)
 {
   return terminal->colour ? "\033[0m" : "";
+}
+
+void terminal_wrap(const struct terminal *terminal, FILE *stream, const char *first, const char *others,
+                   const char *text)
+{
+  const char *before = first;
+  size_t length = strlen(text);
+  do {
+    char line[TERMINAL_TEXT_MAX], fitted[TERMINAL_TEXT_MAX];
+    size_t room = terminal->width - strlen(before), take = length;
+    if (take > room) {
+      for (take = room; take > 0 && text[take] != ' ';)
+        take--;
+      take = take ? take : room;
+    }
+    snprintf(line, sizeof line, "%s%.*s", before, (int)take, text);
+    terminal_fit(terminal, line, terminal->width, fitted);
+    fprintf(stream, "%s\n", fitted);
+    for (text += take, length -= take; length > 0 && *text == ' '; length--)
+      text++;
+    before = others;
+  } while (length > 0);
 }

@@ -1,4 +1,4 @@
-/* Text on a terminal or in a file: its width, what it can show, and names that fit.
+/* Text on a terminal or in a file: its width, its abilities, and names that fit.
  *
  * Context: BATCH.  Names come from measured programs: control and direction characters are never passed on.
  */
@@ -15,30 +15,33 @@ enum { TERMINAL_TEXT_MAX = 8192 }; /* bytes that terminal_fit writes at most, wi
 struct terminal {
   unsigned width;
   bool utf8; /* names may be shown in UTF-8                                                    */
-  bool dots; /* so may what is left out; not in a pipe, where tools count bytes                */
+  bool dots; /* ellipses may be UTF-8, too; not in a pipe, where tools count bytes */
   bool colour;
 };
 
-/* What the stream can show: 80 columns, no colour, unless it is a terminal that has a size. */
+/* Finds out what the stream can show: 80 columns without colour, unless it is a terminal with a known size. */
 void terminal_init(struct terminal *terminal, FILE *stream);
 
-/* Writes text into out[TERMINAL_TEXT_MAX] so that it takes at most `width` columns; returns its width.  What is too
- * long is shortened where it is missed least: the raw name in brackets, parameters, template arguments from the inside,
- * the middle. */
+/* Writes text into out[TERMINAL_TEXT_MAX] so that it takes at most `width` columns; returns its width.  A longer
+ * text loses, in this order: the raw name in brackets, parameters, template arguments from the inside, the middle. */
 unsigned terminal_fit(const struct terminal *terminal, const char *text, unsigned width, char *out);
 
-/* Decimals with which seconds up to that many take 8 columns. */
+/* Prints a text of any length, broken at spaces: `first` stands before its first line, `others` before the others. */
+void terminal_wrap(const struct terminal *terminal, FILE *stream, const char *first, const char *others,
+                   const char *text);
+
+/* The number of decimals with which times up to that one take 8 columns. */
 unsigned terminal_decimals(uint64_t largest_ns);
 
 /* A count in 4 columns. */
 void terminal_short_count(uint64_t value, char out[16]);
 
-/* Seconds; counts with a unit of thousands in 8 columns; percentages in 5, "-" of nothing. */
+/* Seconds and counts in 8 columns, large counts with a unit; percentages in 5, "-" if whole is 0. */
 void terminal_seconds(uint64_t ns, unsigned decimals, char out[16]);
 void terminal_count(uint64_t value, char out[16]);
 void terminal_percent(uint64_t part, uint64_t whole, char out[16]);
 
-/* Escape sequences, "" without colour. */
+/* Escape sequences; "" without colour. */
 const char *terminal_bold(const struct terminal *terminal);
 const char *terminal_dim(const struct terminal *terminal);
 const char *terminal_plain(const struct terminal *terminal);

@@ -1,5 +1,7 @@
 #include "hpcprof-lite/report/text.h"
 
+#include "hpcprof-lite/report/legend.h"
+#include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/terminal.h"
 
 #include <inttypes.h>
@@ -7,25 +9,25 @@
 
 enum { EVENTS_SHOWN = 2, CELL = 16, PLACE_MAX = 32 };
 
-/* How one tree is laid out. */
+/* Layout of one tree. */
 struct layout {
   struct terminal terminal;
   unsigned name_at, name_width; /* columns                                    */
   unsigned decimals;
   unsigned step; /* columns of indentation for each level      */
   bool time, own_percent, overhead, lockwait, idleness, critical;
-  bool narrow;     /* columns are left out for want of width     */
-  uint32_t events; /* further events shown, beside a time        */
-  bool few;        /* some figure was marked                     */
+  bool narrow;     /* columns are omitted because of the width   */
+  uint32_t events; /* further events that are shown              */
+  bool few;        /* some figure is marked                      */
 };
 
-/* What the weight column holds where no time was measured. */
+/* What the first columns hold where no time was measured. */
 static const char *weight_name(const struct tree_columns *columns)
 {
   return columns->events_count ? columns->columns[columns->events[0]].name : "samples";
 }
 
-/* Columns that stand before the name. */
+/* Width of the columns before the name. */
 static unsigned figures_width(const struct layout *layout)
 {
   unsigned percentages =
@@ -33,7 +35,7 @@ static unsigned figures_width(const struct layout *layout)
   return 2 * (8 + 1) + 6 * percentages + 8 * layout->events + 2;
 }
 
-/* Leaves out what is missed least until names have three eighths of the screen: 30 of 80 columns. */
+/* Omits the least important columns until names have three eighths of the width: 30 of 80 columns. */
 static void fit_columns(struct layout *layout)
 {
   unsigned most = layout->terminal.width - layout->terminal.width * 3 / 8;
@@ -86,7 +88,7 @@ static void weight_text(const struct layout *layout, uint64_t value, char out[CE
     terminal_count(value, out);
 }
 
-/* Mark of a figure that rests on few samples; `value`: all that they stand for. */
+/* Mark of a figure that rests on few samples; `value`: the weight that they stand for. */
 static char few_mark(struct layout *layout, const struct report *report, uint64_t value, uint64_t samples)
 {
   if (report->columns->samples == PROFILE_NONE || !value || samples >= PROFILE_FEW_SAMPLES)
@@ -101,17 +103,17 @@ static void print_header(const struct report *report, const struct layout *layou
   FILE *stream = report->stream;
   char name[TERMINAL_TEXT_MAX];
   fputs(terminal_bold(&layout->terminal), stream);
-  fprintf(stream, "%8s %6s%8s ", layout->time ? "total s" : "total", "%", layout->time ? "own s" : "own");
-  fprintf(stream, "%s%s%s%s%s", layout->own_percent ? "     %" : "", layout->overhead ? "  ovh%" : "",
-          layout->lockwait ? " lock%" : "", layout->idleness ? " idle%  rel%" : "", layout->critical ? " path%" : "");
+  fprintf(stream, "%8s %6s%8s ", layout->time ? "Incl s" : "Incl", "%", layout->time ? "Self s" : "Self");
+  fprintf(stream, "%s%s%s%s%s", layout->own_percent ? "     %" : "", layout->overhead ? " Ovhd%" : "",
+          layout->lockwait ? " Lock%" : "", layout->idleness ? " Idle%  Rel%" : "", layout->critical ? " Crit%" : "");
   for (uint32_t i = 0; i < layout->events; i++) {
     terminal_fit(&layout->terminal, columns->columns[columns->events[i]].name, 7, name);
     fprintf(stream, " %7s", name);
   }
   if (layout->time)
-    fputs("  name", stream);
+    fputs("  Name", stream);
   else
-    fprintf(stream, "  name (figures: %.40s)", weight_name(columns));
+    fprintf(stream, "  Name (figures: %.40s)", weight_name(columns));
   fprintf(stream, "%s\n", terminal_plain(&layout->terminal));
 }
 
@@ -122,7 +124,7 @@ static void print_percent(const struct report *report, uint64_t part, uint64_t w
   fprintf(report->stream, "%6s", percent);
 }
 
-/* Most rows make nobody wait: then a dot, so that the others are seen. */
+/* A dot instead of 0, so that the rows that cause waiting stand out. */
 static void print_waiting(const struct report *report, uint64_t part, uint64_t whole)
 {
   if (part)
@@ -167,7 +169,7 @@ static void print_figures(const struct report *report, struct layout *layout, ui
   }
 }
 
-/* Indentation of a row; so deep that it would crowd out the name, the depth stands there as a number. */
+/* Indentation of a row; if it would leave too little room for the name, the depth is printed as a number. */
 static unsigned indent(const struct layout *layout, uint32_t depth, char *out, size_t size)
 {
   unsigned most = layout->name_width / 2;
@@ -178,7 +180,7 @@ static unsigned indent(const struct layout *layout, uint32_t depth, char *out, s
   return (unsigned)snprintf(out, size, "%*s%s", (int)most > length ? (int)most - length : 0, "", number);
 }
 
-/* Name, and the place in the source at the right edge where there is room for it. */
+/* Prints the name, and the source line at the right edge if there is room for it. */
 static void print_name(const struct report *report, const struct layout *layout, uint32_t number)
 {
   const struct tree_row *row = &report->tree->rows[number];
@@ -199,48 +201,56 @@ static void print_name(const struct report *report, const struct layout *layout,
   putc('\n', report->stream);
 }
 
-/* What the columns of waiting mean. */
-static void explain_waiting(const struct report *report, const struct layout *layout)
+static void print_legend(const struct report *report, const struct layout *layout)
 {
   static const char *const against[] = {[BASELINE_THREAD] = "the most threads ever in use at once (--idleness thread)",
                                         [BASELINE_CORE] = "the cores that the process may use (--idleness core)",
-                                        [BASELINE_SHARED] = "the threads in use at the time (--idleness shared)"};
-  char all[CELL];
+                                        [BASELINE_SHARED] = "the threads in use at each sample (--idleness shared)"};
+  char all[CELL], line[128], full[1024];
+  if (!layout->time)
+    return;
   terminal_seconds(tree_weight(report->tree, report->columns, 0, true), layout->decimals, all);
-  fprintf(report->stream, "s: time spent here; %%: shares of the time of all threads together, %s s\n", all);
-  if (layout->lockwait)
-    fprintf(report->stream, "lock%%: time that others waited for a lock until it was released here\n");
+  snprintf(line, sizeof line, "%%: of all threads' time, %s s%s; see --legend\n", all,
+           layout->idleness ? "; Rel%: of the row's own" : "");
+  int length =
+      snprintf(full, sizeof full,
+               "Incl s: time spent in the function and all that it calls; Self s: in itself.\n"
+               "%%: share of the time of all threads together, %s s.\n"
+               "%s%s",
+               all, layout->overhead ? "Ovhd%: work of the OpenMP runtime.\n" : "",
+               layout->lockwait ? "Lock%: time that threads waited for a lock until it was released here.\n" : "");
   if (layout->idleness)
-    fprintf(report->stream,
-            "idle%%: time that threads were idle while this ran, counted against\n"
-            "       %s\n"
-            "rel%%: idleness in %% of the row's own work, overhead, lock wait and idleness;\n"
-            "      look first where idle%% and rel%% are both high\n",
-            against[report->baseline]);
+    length += snprintf(full + length, sizeof full - (size_t)length,
+                       "Idle%%: time that threads were idle while this code ran, counted against\n"
+                       "       %s.\n"
+                       "Rel%%: idleness as a share of the row's own work, overhead, lock waiting and\n"
+                       "      idleness; look first where Idle%% and Rel%% are both high.\n",
+                       against[report->baseline]);
   if (layout->critical)
-    fprintf(report->stream, "path%%: share of the critical path, the longest chain of work\n");
+    snprintf(full + length, sizeof full - (size_t)length,
+             "Crit%%: share of the critical path, the longest chain of dependent work.\n");
+  legend_print(report, line, full);
 }
 
 static void print_footnotes(const struct report *report, const struct layout *layout)
 {
-  if (layout->lockwait || layout->idleness || layout->critical)
-    explain_waiting(report, layout);
+  print_legend(report, layout);
   if (layout->narrow)
-    fprintf(report->stream, "some columns are left out for want of width: -f csv has all\n");
+    fprintf(report->stream, "The terminal is too narrow for some columns; -f csv has all of them.\n");
   if (layout->few)
-    fprintf(report->stream, "* fewer than %d samples: relative error above 22 %%\n", PROFILE_FEW_SAMPLES);
+    fprintf(report->stream, "* fewer than %d samples: relative error above 22 %%.\n", PROFILE_FEW_SAMPLES);
   if (!report->left_out)
     return;
-  fprintf(report->stream, "%" PRIu32 " row%s left out", report->left_out, report->left_out == 1 ? "" : "s");
+  fprintf(report->stream, "%" PRIu32 " row%s omitted", report->left_out, report->left_out == 1 ? "" : "s");
   if (report->percent_limit > 0)
-    fprintf(report->stream, ", those below %g %% among them: --percent-limit 0 shows all", report->percent_limit);
-  putc('\n', report->stream);
+    fprintf(report->stream, ", including those below %g %%; --percent-limit 0 shows all", report->percent_limit);
+  fputs(".\n", report->stream);
 }
 
-/* An amount of work in the unit of the graph. */
+/* An amount of work in the unit of the run. */
 static void path_figure(const struct report *report, const struct layout *layout, uint64_t amount, char out[CELL])
 {
-  if (report->profile->graph.is_time)
+  if (report->profile->workspan.is_time)
     terminal_seconds(amount, layout->decimals, out);
   else
     terminal_count(amount, out);
@@ -260,32 +270,40 @@ static void print_path_row(const struct report *report, const struct layout *lay
   print_name(report, layout, row);
 }
 
-/* What the critical path consists of, as a tree: like text_tree(), with the path's figures instead of time. */
 void text_critical_path(const struct report *report)
 {
   struct layout layout;
   char span[CELL];
-  const char *unit = report->profile->graph.is_time ? "s" : "units";
+  if (!report->profile->workspan.known) {
+    parallelism_missing(report);
+    return;
+  }
+  const char *unit = report->profile->workspan.is_time ? "s" : "units";
   layout_init(report, &layout);
   layout.name_at = 33;
   layout.name_width = layout.terminal.width - layout.name_at;
   uint64_t whole = tree_incl(report->tree, 0, report->columns->critical);
   layout.decimals = terminal_decimals(whole);
   char total[CELL], own[CELL];
-  snprintf(total, sizeof total, "path %s", unit);
-  snprintf(own, sizeof own, "own %s", unit);
-  fprintf(report->stream, "%s%8s %6s %8s %6s  name%s\n", terminal_bold(&layout.terminal), *unit == 's' ? total : "path",
-          "%", *unit == 's' ? own : "own", "%", terminal_plain(&layout.terminal));
+  snprintf(total, sizeof total, "Incl %s", unit);
+  snprintf(own, sizeof own, "Self %s", unit);
+  fprintf(report->stream, "%s%8s %6s %8s %6s  Name%s\n", terminal_bold(&layout.terminal), *unit == 's' ? total : "Incl",
+          "%", *unit == 's' ? own : "Self", "%", terminal_plain(&layout.terminal));
   for (uint32_t i = 0; i < report->tree->count; i++)
     if (report->shown[report->tree->order[i]])
       print_path_row(report, &layout, report->tree->order[i]);
   path_figure(report, &layout, whole, span);
-  fprintf(report->stream,
-          "The longest chain of work that one thing after another had to wait for:\n"
-          "%%: share of all that is shown, %s %.20s\n",
-          span, report->profile->graph.is_time ? "s" : report->profile->graph.unit);
+  char line[128], full[256];
+  unit = report->profile->workspan.is_time ? "s" : report->profile->workspan.unit;
+  snprintf(line, sizeof line, "%%: of the critical path, %s %.20s; see --legend\n", span, unit);
+  snprintf(full, sizeof full,
+           "The critical path is the longest chain of work of which each part waits for the\n"
+           "one before.  Incl: of the function and all that it calls; Self: of itself.\n"
+           "%%: share of the whole, %s %.20s.\n",
+           span, unit);
+  legend_print(report, line, full);
   if (report->left_out)
-    fprintf(report->stream, "rows off the path or below %g %% of it are left out\n", report->percent_limit);
+    fprintf(report->stream, "Rows off the critical path or below %g %% of it are omitted.\n", report->percent_limit);
 }
 
 void text_tree(const struct report *report)
@@ -303,27 +321,27 @@ void text_tree(const struct report *report)
   print_footnotes(report, &layout);
 }
 
-/* Seconds in 9 columns, whatever their size. */
+/* Seconds of any size in 9 columns. */
 static void real_seconds(double seconds, char out[CELL])
 {
   snprintf(out, CELL, seconds < 99999 ? "%.3f" : "%.3g", seconds);
 }
 
-/* Where the time of all threads went. */
+/* Prints how the time of all threads is divided. */
 static void print_split(const struct report *report, const struct terminal *terminal)
 {
   static const char *const meaning[EFFICIENCY_PARTS] = {[EFFICIENCY_WHOLE] = "threads x elapsed time",
                                                         [EFFICIENCY_WORK] = "work of this run (sampled)",
-                                                        [EFFICIENCY_WORK_ONE] = "of the run with one thread",
-                                                        [EFFICIENCY_INFLATION] = "more work than with one thread",
-                                                        [EFFICIENCY_OVERHEAD] = "in the OpenMP runtime (sampled)",
-                                                        [EFFICIENCY_IDLENESS] = "the rest: waiting of every kind",
-                                                        [EFFICIENCY_LOCKWAIT] = "of it: for locks (exact)"};
+                                                        [EFFICIENCY_WORK_ONE] = "work of the run with one thread",
+                                                        [EFFICIENCY_INFLATION] = "additional work beyond that",
+                                                        [EFFICIENCY_OVERHEAD] = "work of the OpenMP runtime (sampled)",
+                                                        [EFFICIENCY_IDLENESS] = "the rest: waiting of any kind",
+                                                        [EFFICIENCY_LOCKWAIT] = "of that, for locks (exact)"};
   const struct efficiency_split *split = &report->efficiency.split;
   if (!split->known)
     return;
-  fprintf(report->stream, "\n%s%-21s %10s %9s  %s%s\n", terminal_bold(terminal), "time of all threads", "seconds",
-          "gain s", "what it is", terminal_plain(terminal));
+  fprintf(report->stream, "\n%s%-21s %10s %9s  %s%s\n", terminal_bold(terminal), "Time of all threads", "Seconds",
+          "Gain s", "Meaning", terminal_plain(terminal));
   for (int i = 0; i < EFFICIENCY_PARTS; i++) {
     char part[CELL], gain[CELL] = "";
     bool compared = i == EFFICIENCY_WORK_ONE || i == EFFICIENCY_INFLATION;
@@ -339,23 +357,23 @@ static void print_split(const struct report *report, const struct terminal *term
   fprintf(report->stream, "thread_time = work + overhead_time + idleness_time\n%s",
           split->compared ? "work = work_one_thread + work_inflation\n" : "");
   if (!split->compared)
-    fprintf(report->stream, "Work at one thread is not known: give also the directory of a run of the same\n"
-                            "command with OMP_NUM_THREADS=1.\n");
+    fprintf(report->stream, "Work with one thread is not known; to compare, also give the directory of a\n"
+                            "run of the same command with OMP_NUM_THREADS=1.\n");
 }
 
 void text_efficiency(const struct report *report)
 {
-  static const char *const meaning[EFFICIENCY_COUNT] = {[EFFICIENCY_PARALLEL] = "all that is said below",
-                                                        [EFFICIENCY_BALANCE] = "idle in regions: uneven work",
-                                                        [EFFICIENCY_SERIAL] = "idle while one thread runs serially",
+  static const char *const meaning[EFFICIENCY_COUNT] = {[EFFICIENCY_PARALLEL] = "all losses below",
+                                                        [EFFICIENCY_BALANCE] = "idle threads in regions: uneven work",
+                                                        [EFFICIENCY_SERIAL] = "idle threads during serial code",
                                                         [EFFICIENCY_LOCK] = "locks and critical sections",
-                                                        [EFFICIENCY_RUNTIME] = "the OpenMP runtime's work (sampled)"};
+                                                        [EFFICIENCY_RUNTIME] = "work of the OpenMP runtime (sampled)"};
   const struct efficiency *efficiency = &report->efficiency;
   struct terminal terminal;
   terminal_init(&terminal, report->stream);
   if (!efficiency->known) {
-    fprintf(report->stream, "No efficiencies: OpenMP's threads and regions were not timed in this run: it has\n"
-                            "none, its runtime offers no OMPT, or it ended before any region did.\n");
+    fprintf(report->stream, "Efficiencies are not known: OpenMP threads and regions were not timed, because\n"
+                            "the program has none, its runtime does not support OMPT, or no region ended.\n");
     return;
   }
   char whole[CELL];
@@ -364,7 +382,7 @@ void text_efficiency(const struct report *report)
     fprintf(report->stream, "%" PRIu32 " process%s of %" PRIu32 " thread%s: ", efficiency->processes,
             efficiency->processes == 1 ? "" : "es", efficiency->threads, efficiency->threads == 1 ? "" : "s");
   fprintf(report->stream, "%s thread-seconds\n", whole);
-  fprintf(report->stream, "%s%-21s %10s %9s  %s%s\n", terminal_bold(&terminal), "", "efficiency", "gain s", "lost to",
+  fprintf(report->stream, "%s%-21s %10s %9s  %s%s\n", terminal_bold(&terminal), "", "Efficiency", "Gain s", "Lost to",
           terminal_plain(&terminal));
   for (int i = 0; i < EFFICIENCY_COUNT; i++) {
     char gain[CELL];
@@ -372,8 +390,10 @@ void text_efficiency(const struct report *report)
     fprintf(report->stream, "%s%-*s %8.1f %% %9s  %s\n", i ? "  " : "", i ? 19 : 21, efficiency_name(i),
             100 * efficiency->value[i], gain, meaning[i]);
   }
-  fprintf(report->stream, "thread-seconds: threads x elapsed time; efficiency: the part that is not lost\n"
-                          "gain s: elapsed time that the run would be shorter without that loss, at most\n"
-                          "The losses, 100 %% - efficiency, add up to parallel_efficiency's; POP's metrics.\n");
+  legend_print(report, "Gain s: elapsed time that the run could save at most; see --legend\n",
+               "Thread-seconds: threads x elapsed time; Efficiency: the share that is not lost.\n"
+               "Gain s: elapsed time that the run would save at most without that loss.\n"
+               "The losses (100 % - efficiency) add up to that of parallel_efficiency.  The\n"
+               "metrics are those of the POP centre of excellence.\n");
   print_split(report, &terminal);
 }

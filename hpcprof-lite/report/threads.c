@@ -1,10 +1,16 @@
 #include "hpcprof-lite/report/threads.h"
 
+#include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/terminal.h"
 
 #include <inttypes.h>
 
 enum { CELL = 16, THREADS_WIDE = 84 };
+
+static const char line_legend[] = "Lock and idle times are the thread's own waiting; see --legend\n";
+static const char full_legend[] = "Lost: samples lost or taken inside the tool; Part: incomplete calling paths.\n"
+                                  "Work, Ovhd: sampled, Ovhd in the OpenMP runtime.\n"
+                                  "Lock, Idle: the thread's own waiting, timed exactly by the runtime's callbacks.\n";
 
 /* Seconds in 6 columns. */
 static void short_seconds(uint64_t ns, char out[CELL])
@@ -56,8 +62,8 @@ static void print_all(const struct report *report)
   terminal_init(&terminal, report->stream);
   bool blocked = terminal.width >= THREADS_WIDE;
   fprintf(report->stream, "%15s%13s%19s%21s\n", "", "samples of:", "sampled s:", "exact s:");
-  fprintf(report->stream, "%s%6s%9s%5s%5s%5s%5s%7s%7s%7s%7s%7s%7s%s%s\n", terminal_bold(&terminal), "thread", "samples",
-          "idle", "lock", "drop", "part", "work", "ovhd", "lock", "idle", "cpu", "wall", blocked ? "  block" : "",
+  fprintf(report->stream, "%s%6s%9s%5s%5s%5s%5s%7s%7s%7s%7s%7s%7s%s%s\n", terminal_bold(&terminal), "Thread", "Samples",
+          "Idle", "Lock", "Lost", "Part", "Work", "Ovhd", "Lock", "Idle", "CPU", "Wall", blocked ? "  Block" : "",
           terminal_plain(&terminal));
   const struct profile_process *last = NULL;
   for (uint32_t i = 0; i < report->thread_count; i++) {
@@ -68,12 +74,11 @@ static void print_all(const struct report *report)
     last = process;
     print_thread(report, thread, blocked);
   }
-  fprintf(report->stream, "drop: samples lost or inside the tool; part: unwinds cut short\n"
-                          "work, ovhd: from samples; lock, idle: this thread's own waiting, timed exactly\n");
-  if (blocked)
-    fprintf(report->stream, "block: in calls outside OpenMP that wait, such as reading; timed exactly\n");
+  legend_print(report, line_legend, full_legend);
+  if (blocked && report->legend)
+    fprintf(report->stream, "Block: time in calls outside OpenMP that wait, such as read(); timed exactly.\n");
   if (report->left_out)
-    fprintf(report->stream, "%" PRIu32 " threads left out\n", report->left_out);
+    fprintf(report->stream, "%" PRIu32 " thread%s omitted.\n", report->left_out, report->left_out == 1 ? "" : "s");
 }
 
 /* A figure of a thread in 8 columns. */
@@ -88,7 +93,7 @@ static void print_figure(const struct report *report, enum distribution_figure f
   fprintf(report->stream, " %7s", sampled && !tree_has_time(report->columns) ? "-" : text);
 }
 
-/* What stands before a row of one thread of many. */
+/* The first columns of a thread's row. */
 static void print_place(const struct report *report, uint64_t who)
 {
   const struct profile_process *process = &report->profile->processes[who >> 32];
@@ -106,7 +111,7 @@ static void print_some(const struct report *report, const struct terminal *termi
                                                    DISTRIBUTION_DROPPED};
   if (!count)
     return;
-  fprintf(report->stream, "\n%s\n%s%6s %9s %6s", title, terminal_bold(terminal), "rank", "process", "thread");
+  fprintf(report->stream, "\n%s\n%s%6s %9s %6s", title, terminal_bold(terminal), "Rank", "Process", "Thread");
   for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
     fprintf(report->stream, " %7s", distribution_name(shown[i]));
   fprintf(report->stream, "%s\n", terminal_plain(terminal));
@@ -119,7 +124,7 @@ static void print_some(const struct report *report, const struct terminal *termi
   }
 }
 
-/* How many threads have how much. */
+/* Prints a histogram over the threads. */
 static void print_bins(const struct report *report, const struct terminal *terminal)
 {
   enum { BAR_MAX = 45 };
@@ -129,15 +134,15 @@ static void print_bins(const struct report *report, const struct terminal *termi
     return;
   for (int i = 0; i < DISTRIBUTION_BINS; i++)
     most = distribution->bins[i] > most ? distribution->bins[i] : most;
-  fprintf(report->stream, "\n%s%-21s %7s%s\n", terminal_bold(terminal), distribution_name(distribution->by), "threads",
+  fprintf(report->stream, "\n%s%-21s %7s%s\n", terminal_bold(terminal), distribution_name(distribution->by), "Threads",
           terminal_plain(terminal));
   for (int i = 0; i < DISTRIBUTION_BINS; i++) {
     char from[CELL], to[CELL];
     uint64_t start =
-        contexts_sum(distribution->places[distribution->by][DISTRIBUTION_LEAST], distribution->bin_width * (uint64_t)i);
+        profile_sum(distribution->places[distribution->by][DISTRIBUTION_LEAST], distribution->bin_width * (uint64_t)i);
     uint64_t length = (uint64_t)distribution->bins[i] * BAR_MAX / most;
     short_seconds(start, from);
-    short_seconds(contexts_sum(start, distribution->bin_width), to);
+    short_seconds(profile_sum(start, distribution->bin_width), to);
     fprintf(report->stream, "%9s to %8s %7" PRIu32 " ", from, to, distribution->bins[i]);
     for (uint64_t j = 0; j < length || (j == 0 && distribution->bins[i]); j++)
       putc('#', report->stream);
@@ -147,17 +152,17 @@ static void print_bins(const struct report *report, const struct terminal *termi
 
 static void print_distribution(const struct report *report)
 {
-  static const char *const places[DISTRIBUTION_PLACES] = {"least", "5 %", "25 %", "median", "75 %", "95 %", "most"};
+  static const char *const places[DISTRIBUTION_PLACES] = {"Least", "5 %", "25 %", "Median", "75 %", "95 %", "Most"};
   const struct distribution *distribution = report->distribution;
   struct terminal terminal;
   terminal_init(&terminal, report->stream);
   fprintf(report->stream, "%" PRIu32 " threads of %" PRIu32 " process%s on %" PRIu32 " host%s\n\n",
           distribution->threads, distribution->processes, distribution->processes == 1 ? "" : "es", distribution->hosts,
           distribution->hosts == 1 ? "" : "s");
-  fprintf(report->stream, "%s%-12s", terminal_bold(&terminal), "each thread");
+  fprintf(report->stream, "%s%-12s", terminal_bold(&terminal), "Each thread");
   for (int i = 0; i < DISTRIBUTION_PLACES; i++)
     fprintf(report->stream, " %7s", places[i]);
-  fprintf(report->stream, " %7s%s\n", "mean", terminal_plain(&terminal));
+  fprintf(report->stream, " %7s%s\n", "Mean", terminal_plain(&terminal));
   for (enum distribution_figure figure = 0; figure < DISTRIBUTION_FIGURES; figure++) {
     fprintf(report->stream, "%-12s", distribution_name(figure));
     for (int i = 0; i < DISTRIBUTION_PLACES; i++)
@@ -168,14 +173,14 @@ static void print_distribution(const struct report *report)
   print_bins(report, &terminal);
   const char *by = distribution->by == DISTRIBUTION_WORK ? "work" : "cpu";
   char title[40];
-  snprintf(title, sizeof title, "threads with most %s:", by);
+  snprintf(title, sizeof title, "Threads with the most %s:", by);
   print_some(report, &terminal, title, distribution->most, DISTRIBUTION_SHOWN);
-  snprintf(title, sizeof title, "threads with least %s:", by);
+  snprintf(title, sizeof title, "Threads with the least %s:", by);
   print_some(report, &terminal, title, distribution->least, DISTRIBUTION_SHOWN);
-  print_some(report, &terminal, "threads with most samples lost:", distribution->lossy, distribution->lossy_count);
-  fprintf(report->stream, "\ndrop: samples lost or inside the tool; part: unwinds cut short\n"
-                          "work, ovhd: from samples; lock, idle: this thread's own waiting, timed exactly\n"
-                          "--max-rows N shows the first N threads by --sort COLUMN; -f csv has all.\n");
+  print_some(report, &terminal, "Threads with the most lost samples:", distribution->lossy, distribution->lossy_count);
+  putc('\n', report->stream);
+  legend_print(report, line_legend, full_legend);
+  fputs("--max-rows N lists the first N threads by --sort COLUMN; -f csv has all.\n", report->stream);
 }
 
 void threads_text(const struct report *report)

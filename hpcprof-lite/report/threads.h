@@ -1,4 +1,4 @@
-/* The threads view as text: each thread, or what a crowd of them has in common.  Context: BATCH. */
+/* The threads view as text: each thread, or the distribution of many.  Context: BATCH. */
 #ifndef HPCPROF_LITE_REPORT_THREADS_H
 #define HPCPROF_LITE_REPORT_THREADS_H
 

@@ -1,4 +1,4 @@
-/* What a finding's figures suggest, in plain words.  Context: BATCH. */
+/* The suggestion for a finding.  Context: BATCH. */
 #ifndef HPCPROF_LITE_REPORT_VERDICT_H
 #define HPCPROF_LITE_REPORT_VERDICT_H
 

@@ -8,18 +8,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Encodings of pointers in .eh_frame_hdr: the only ones that linkers write for the table. */
+/* Pointer encodings of .eh_frame_hdr.  For the table, linkers write only these two. */
 enum { ENCODED_UDATA4 = 0x03, ENCODED_DATAREL_SDATA4 = 0x3b, ENCODED_FORMAT = 0x0f };
 enum { HEADERS_MAX = 256, TABLE_BYTES_MAX = 64 << 20 };
 
-struct attribution_entry {
+/* A row of the table. */
+struct bounds_entry {
   int32_t start, fde; /* relative to the section */
 };
 
 struct bounds {
   uint64_t base, code_end; /* address of the section; end of the executable segments */
   uint8_t *bytes;
-  const struct attribution_entry *entries;
+  const struct bounds_entry *entries;
   uint32_t count;
 };
 
@@ -28,11 +29,11 @@ static bool read_at(int fd, void *into, size_t size, uint64_t offset)
   return offset <= INT64_MAX && pread(fd, into, size, (off_t)offset) == (ssize_t)size;
 }
 
-/* The program header of .eh_frame_hdr, and the end of the code. */
+/* Finds the program header of .eh_frame_hdr, and the end of the code. */
 static bool find_segment(int fd, Elf64_Phdr *found, uint64_t *code_end)
 {
   Elf64_Ehdr head;
-  bool any = false;
+  bool exists = false;
   if (!read_at(fd, &head, sizeof head, 0) || memcmp(head.e_ident, ELFMAG, SELFMAG) ||
       head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_phentsize != sizeof *found || head.e_phnum > HEADERS_MAX)
     return false;
@@ -45,12 +46,12 @@ static bool find_segment(int fd, Elf64_Phdr *found, uint64_t *code_end)
     if (segment.p_type != PT_GNU_EH_FRAME)
       continue;
     *found = segment;
-    any = true;
+    exists = true;
   }
-  return any;
+  return exists;
 }
 
-/* Finds the table behind version, encodings, frame pointer and count. */
+/* Finds the table, which follows the version, the encodings, a pointer to .eh_frame and the count. */
 static bool find_entries(struct bounds *bounds, size_t size)
 {
   static const uint8_t pointer_sizes[ENCODED_FORMAT + 1] = {
@@ -58,13 +59,13 @@ static bool find_entries(struct bounds *bounds, size_t size)
   const uint8_t *bytes = bounds->bytes;
   if (size < 4 || bytes[0] != 1 || bytes[2] != ENCODED_UDATA4 || bytes[3] != ENCODED_DATAREL_SDATA4)
     return false;
-  size_t pointer = pointer_sizes[bytes[1] & ENCODED_FORMAT], at = 4 + pointer;
-  if (!pointer || at % sizeof(uint32_t) || size < at + sizeof bounds->count)
+  size_t pointer = pointer_sizes[bytes[1] & ENCODED_FORMAT], offset = 4 + pointer;
+  if (!pointer || offset % sizeof(uint32_t) || size < offset + sizeof bounds->count)
     return false;
-  memcpy(&bounds->count, bytes + at, sizeof bounds->count);
-  at += sizeof bounds->count;
-  bounds->entries = (const struct attribution_entry *)(bytes + at);
-  return bounds->count && bounds->count <= (size - at) / sizeof *bounds->entries;
+  memcpy(&bounds->count, bytes + offset, sizeof bounds->count);
+  offset += sizeof bounds->count;
+  bounds->entries = (const struct bounds_entry *)(bytes + offset);
+  return bounds->count && bounds->count <= (size - offset) / sizeof *bounds->entries;
 }
 
 struct bounds *bounds_open(const char *path)

@@ -1,8 +1,9 @@
-/* Where functions begin in a file without symbols: from the search table that every unwindable ELF file carries
+/* Finds where functions begin in an ELF file without symbols, by the search table of its unwind information
  * (.eh_frame_hdr, Linux Standard Base, "DWARF Extensions").
  *
- * Context: BATCH.  Gives the addresses of a stripped function one name, "libx.so+0x1230", instead of one each.  The
- * file is hostile: what is unsound means that nothing is known.
+ * Context: BATCH.  With it all addresses of a stripped function get one name, "libx.so+0x1230", instead of one each.
+ * The caller owns the table; any number of threads may search it.  The file is hostile: if the table is damaged, there
+ * is none.
  */
 #ifndef HPCPROF_LITE_SYMBOLS_BOUNDS_H
 #define HPCPROF_LITE_SYMBOLS_BOUNDS_H
@@ -11,11 +12,11 @@
 
 struct bounds;
 
-/* The table of the file, NULL if it has none that can be used. */
+/* Returns the table of the file for bounds_free(), NULL if the file has no usable one or there is no memory. */
 struct bounds *bounds_open(const char *path);
-void bounds_free(struct bounds *bounds);
+void bounds_free(struct bounds *bounds); /* NULL is allowed */
 
-/* The start of the function that holds the address, 0 if unknown; bounds may be NULL. */
+/* Returns the start of the function at the address, 0 if it is unknown or bounds is NULL. */
 uint64_t bounds_start(const struct bounds *bounds, uint64_t address);
 
 #endif

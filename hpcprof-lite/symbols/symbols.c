@@ -18,14 +18,14 @@
 
 enum { PATH_SIZE = 4096, ID_TEXT_SIZE = 2 * 64 + 1, BUILD_ID_MAX = 64 };
 
-/* All that changes while look-ups run; guarded by lock. */
+/* What look-ups use and change; guarded by the lock. */
 struct state {
   pthread_mutex_t lock;
   struct symbols_pool pool;
-  struct symbols_elf *program, *debug, *shared; /* any may be NULL */
+  struct symbols_elf *program, *debug, *shared; /* the module, its separate file, that of dwz; any may be NULL */
   struct symbols_ranges code;
   struct symbols_table *table;
-  struct symbols_index *index; /* of the DWARF; NULL without */
+  struct symbols_index *index; /* of the DWARF, NULL if there is none */
   unsigned flags;
 };
 
@@ -33,7 +33,7 @@ struct symbols {
   struct state *state;
 };
 
-/* The one line that tells what went wrong, and the first error. */
+/* The message of symbols_open(), and its first error. */
 struct report {
   char *message;
   size_t size;
@@ -50,6 +50,7 @@ const char *const symbols_section_names[SYMBOLS_SECTIONS] = {[SYMBOLS_INFO] = ".
                                                              [SYMBOLS_ADDR] = ".debug_addr",
                                                              [SYMBOLS_STR_OFFSETS] = ".debug_str_offsets"};
 
+/* Appends to the message, and keeps the first error. */
 __attribute__((format(printf, 3, 4))) static void complain(struct report *report, int error, const char *format, ...)
 {
   size_t used = strnlen(report->message, report->size);
@@ -78,17 +79,17 @@ static bool same_bytes(struct symbols_bytes a, struct symbols_bytes b)
   return a.size == b.size && !memcmp(a.data, b.data, a.size);
 }
 
-/* Opens the module's own file, if it is the one that was measured. */
-static void open_program(struct state *s, const struct symbols_request *request, struct report *report)
+/* Opens the module's own file, if its build id is the one that was measured. */
+static void open_program(struct state *state, const struct symbols_request *request, struct report *report)
 {
   char reason[PATH_SIZE + 128], found_text[ID_TEXT_SIZE], wanted_text[ID_TEXT_SIZE];
-  s->program = symbols_elf_open(request->path, reason, sizeof reason);
-  if (!s->program) {
+  state->program = symbols_elf_open(request->path, reason, sizeof reason);
+  if (!state->program) {
     complain(report, SYMBOLS_UNREADABLE, "%s", reason);
     return;
   }
   struct symbols_bytes wanted = {request->build_id, request->build_id ? request->build_id_size : 0};
-  struct symbols_bytes found = symbols_elf_build_id(s->program);
+  struct symbols_bytes found = symbols_elf_build_id(state->program);
   if (!wanted.size || same_bytes(found, wanted))
     return;
   id_text(found, found_text);
@@ -96,11 +97,11 @@ static void open_program(struct state *s, const struct symbols_request *request,
   complain(report, SYMBOLS_MISMATCH,
            "'%s' is not the file that was measured (build id %s, measured %s): its names are not used; measure again",
            request->path, found.size ? found_text : "missing", wanted_text);
-  symbols_elf_close(s->program);
-  s->program = NULL;
+  symbols_elf_close(state->program);
+  state->program = NULL;
 }
 
-/* Opens a file if its build id is the wanted one; NULL otherwise, or if there is no such file. */
+/* Opens a file if it exists and has the wanted build id, else returns NULL. */
 static struct symbols_elf *open_with_id(const char *path, struct symbols_bytes wanted)
 {
   char reason[PATH_SIZE + 128];
@@ -112,7 +113,7 @@ static struct symbols_elf *open_with_id(const char *path, struct symbols_bytes w
   return file;
 }
 
-/* The separate file of a build id below the debug root. */
+/* Opens the separate debug file of a build id, below the debug root. */
 static struct symbols_elf *open_by_id(const char *root, struct symbols_bytes id)
 {
   char path[PATH_SIZE], text[ID_TEXT_SIZE];
@@ -123,8 +124,8 @@ static struct symbols_elf *open_by_id(const char *root, struct symbols_bytes id)
   return length > 0 && (size_t)length < sizeof path ? open_with_id(path, id) : NULL;
 }
 
-/* Opens a file that .gnu_debuglink may mean: with the program's build id, or where one has none, with the right
- * checksum. */
+/* Opens a file that .gnu_debuglink may name, if it has the program's build id.  If either has no build id, the checksum
+ * decides. */
 static struct symbols_elf *open_linked(const char *path, struct symbols_bytes id, uint32_t wanted_crc)
 {
   char reason[PATH_SIZE + 128];
@@ -133,17 +134,17 @@ static struct symbols_elf *open_linked(const char *path, struct symbols_bytes id
   if (!file)
     return NULL;
   struct symbols_bytes found = symbols_elf_build_id(file);
-  bool fits = id.size && found.size ? same_bytes(id, found) : symbols_elf_crc(file, &crc) && crc == wanted_crc;
-  if (fits)
+  bool matches = id.size && found.size ? same_bytes(id, found) : symbols_elf_crc(file, &crc) && crc == wanted_crc;
+  if (matches)
     return file;
   symbols_elf_close(file);
   return NULL;
 }
 
-/* The separate file that the program names, looked for where debuggers do. */
-static struct symbols_elf *open_by_link(struct state *s, const char *program, const char *root)
+/* Opens the separate debug file that .gnu_debuglink names, in the directories in which debuggers look. */
+static struct symbols_elf *open_by_link(struct state *state, const char *program, const char *root)
 {
-  struct symbols_bytes link = symbols_elf_section(s->program, ".gnu_debuglink", NULL);
+  struct symbols_bytes link = symbols_elf_section(state->program, ".gnu_debuglink", NULL);
   struct symbols_cursor c = symbols_cursor_at(link, 0, UINT64_MAX);
   const char *name = symbols_cursor_string(&c);
   symbols_cursor_skip(&c, (4 - ((size_t)(c.next - link.data) & 3)) & 3);
@@ -156,8 +157,9 @@ static struct symbols_elf *open_by_link(struct state *s, const char *program, co
   for (int place = 0; place < 3; place++) {
     int length = snprintf(path, sizeof path, "%s%.*s%s%s/%s", place == 2 ? root : "", directory, program,
                           directory || slash || place == 2 ? "" : ".", place == 1 ? "/.debug" : "", name);
-    struct symbols_elf *file =
-        length > 0 && (size_t)length < sizeof path ? open_linked(path, symbols_elf_build_id(s->program), crc) : NULL;
+    struct symbols_elf *file = length > 0 && (size_t)length < sizeof path
+                                   ? open_linked(path, symbols_elf_build_id(state->program), crc)
+                                   : NULL;
     if (file)
       return file;
   }
@@ -170,22 +172,22 @@ static bool has_section(struct symbols_elf *file, const char *name)
   return file && (symbols_elf_section(file, name, &fault).size || fault);
 }
 
-/* Looks for a separate debug file where the program's own file lacks something. */
-static void open_debug(struct state *s, const struct symbols_request *request)
+/* Looks for a separate debug file, unless the program's own file has all information. */
+static void open_debug(struct state *state, const struct symbols_request *request)
 {
   const char *root = request->debug_root ? request->debug_root : DEBUG_ROOT;
   struct symbols_bytes id = {request->build_id, request->build_id ? request->build_id_size : 0};
-  if (has_section(s->program, ".symtab") && has_section(s->program, ".debug_info"))
+  if (has_section(state->program, ".symtab") && has_section(state->program, ".debug_info"))
     return;
-  if (!id.size && s->program)
-    id = symbols_elf_build_id(s->program);
-  s->debug = open_by_id(root, id);
-  if (!s->debug && s->program)
-    s->debug = open_by_link(s, request->path, root);
+  if (!id.size && state->program)
+    id = symbols_elf_build_id(state->program);
+  state->debug = open_by_id(root, id);
+  if (!state->debug && state->program)
+    state->debug = open_by_link(state, request->path, root);
 }
 
-/* The file to which dwz moved what several programs have in common, named by .gnu_debugaltlink. */
-static void open_shared(struct state *s, struct symbols_elf *debug, const struct symbols_request *request)
+/* Opens the file to which dwz moved what several programs have in common; .gnu_debugaltlink names it. */
+static void open_shared(struct state *state, struct symbols_elf *debug, const struct symbols_request *request)
 {
   struct symbols_bytes link = symbols_elf_section(debug, ".gnu_debugaltlink", NULL);
   struct symbols_cursor c = symbols_cursor_at(link, 0, UINT64_MAX);
@@ -197,12 +199,12 @@ static void open_shared(struct state *s, struct symbols_elf *debug, const struct
   int directory = *name != '/' && slash ? (int)(slash - request->path) + 1 : 0;
   int length = snprintf(path, sizeof path, "%.*s%s", directory, request->path, name);
   if (length > 0 && (size_t)length < sizeof path)
-    s->shared = open_with_id(path, id);
-  if (!s->shared)
-    s->shared = open_by_id(request->debug_root ? request->debug_root : DEBUG_ROOT, id);
+    state->shared = open_with_id(path, id);
+  if (!state->shared)
+    state->shared = open_by_id(request->debug_root ? request->debug_root : DEBUG_ROOT, id);
 }
 
-/* Reads the sections of debug information of a file (NULL: none). */
+/* Reads the debug sections of a file, which may be NULL.  Sets *name and *fault for the first unreadable section. */
 static void read_sections(struct symbols_elf *file, struct symbols_bytes sections[SYMBOLS_SECTIONS], const char **name,
                           const char **fault)
 {
@@ -223,73 +225,74 @@ static unsigned flags_of(const struct symbols_index *index)
          (flags & SYMBOLS_INDEX_FUNCTIONS ? SYMBOLS_HAS_INLINES : 0);
 }
 
-/* Reads the DWARF of the program's own file, else of the separate one. */
-static void open_dwarf(struct state *s, const struct symbols_request *request, struct report *report)
+/* Reads the DWARF of the program's own file, or of the separate one if the program has none. */
+static void open_dwarf(struct state *state, const struct symbols_request *request, struct report *report)
 {
   struct symbols_dwarf_source source = {
-      .code = &s->code, .wanted = request->offsets, .wanted_count = request->offsets ? request->offset_count : 0};
-  struct symbols_elf *file = has_section(s->program, ".debug_info") ? s->program : s->debug;
-  const char *separate = file == s->debug ? " (its separate debug file)" : "", *name = NULL, *fault = NULL;
+      .code = &state->code, .wanted = request->offsets, .wanted_count = request->offsets ? request->offset_count : 0};
+  struct symbols_elf *file = has_section(state->program, ".debug_info") ? state->program : state->debug;
+  const char *separate = file == state->debug ? " (its separate debug file)" : "", *name = NULL, *fault = NULL;
   if (!file)
     return;
-  open_shared(s, file, request);
+  open_shared(state, file, request);
   read_sections(file, source.sections, &name, &fault);
-  read_sections(s->shared, source.shared, &name, &fault);
+  read_sections(state->shared, source.shared, &name, &fault);
   if (fault)
     complain(report, SYMBOLS_DAMAGED, "section %s of '%s'%s %s", name, request->path, separate, fault);
   if (!source.sections[SYMBOLS_INFO].size)
     return;
-  s->index = symbols_dwarf_read(&source, &fault);
-  if (!s->index) {
+  state->index = symbols_dwarf_read(&source, &fault);
+  if (!state->index) {
     complain(report, SYMBOLS_DAMAGED,
              "debug data of '%s'%s are damaged: %s; names come from the symbol table; build it again", request->path,
              separate, fault);
     return;
   }
-  s->flags |= flags_of(s->index) | (file == s->debug ? SYMBOLS_SEPARATE : 0);
-  if (symbols_index_flags(s->index) & SYMBOLS_INDEX_DAMAGED)
+  state->flags |= flags_of(state->index) | (file == state->debug ? SYMBOLS_SEPARATE : 0);
+  if (symbols_index_flags(state->index) & SYMBOLS_INDEX_DAMAGED)
     complain(report, SYMBOLS_DAMAGED, "debug data of '%s'%s are damaged in part: lines may be missing; build it again",
              request->path, separate);
 }
 
-/* Collects the functions that the symbol tables name: the full table of either file, else the exported ones. */
-static bool collect_symbols(struct state *s, struct symbols_symbols *all)
+/* Collects the functions of the full symbol table of either file, or the exported ones if neither has one.  False
+ * without memory. */
+static bool collect_symbols(struct state *state, struct symbols_symbols *all)
 {
-  long found = s->program ? symbols_elf_functions(s->program, SYMBOLS_ELF_FULL, all) : 0;
-  if (!found && s->debug) {
-    found = symbols_elf_functions(s->debug, SYMBOLS_ELF_FULL, all);
-    s->flags |= found > 0 ? SYMBOLS_SEPARATE : 0;
+  long found = state->program ? symbols_elf_functions(state->program, SYMBOLS_ELF_FULL, all) : 0;
+  if (!found && state->debug) {
+    found = symbols_elf_functions(state->debug, SYMBOLS_ELF_FULL, all);
+    state->flags |= found > 0 ? SYMBOLS_SEPARATE : 0;
   }
-  s->flags |= found > 0 ? SYMBOLS_HAS_TABLE : 0;
-  if (!found && s->program) {
-    found = symbols_elf_functions(s->program, SYMBOLS_ELF_DYNAMIC, all);
-    s->flags |= found > 0 ? SYMBOLS_HAS_DYNAMIC : 0;
+  state->flags |= found > 0 ? SYMBOLS_HAS_TABLE : 0;
+  if (!found && state->program) {
+    found = symbols_elf_functions(state->program, SYMBOLS_ELF_DYNAMIC, all);
+    state->flags |= found > 0 ? SYMBOLS_HAS_DYNAMIC : 0;
   }
-  return found >= 0 && (!s->program || symbols_elf_stubs(s->program, &s->pool, all));
+  return found >= 0 && (!state->program || symbols_elf_stubs(state->program, &state->pool, all));
 }
 
-static void open_table(struct state *s, struct report *report)
+static void open_table(struct state *state, struct report *report)
 {
   struct symbols_symbols all = {0};
-  bool fine = collect_symbols(s, &all);
-  s->table = symbols_table_new(&all);
-  if (!fine || !s->table)
+  bool fine = collect_symbols(state, &all);
+  state->table = symbols_table_new(&all);
+  if (!fine || !state->table)
     complain(report, SYMBOLS_NOMEM, "out of memory: function names are missing");
 }
 
-/* Opens all there is.  The files are closed at the end: a report may be about hundreds of modules. */
-static void open_all(struct state *s, const struct symbols_request *request, struct report *report)
+/* Reads all files, and closes them at the end, because a report may need hundreds of modules. */
+static void open_all(struct state *state, const struct symbols_request *request, struct report *report)
 {
-  open_program(s, request, report);
-  open_debug(s, request);
-  struct symbols_elf *code = s->program ? s->program : s->debug;
-  if (code && (!symbols_elf_code(code, &s->code) || !symbols_ranges_build(&s->code)))
+  open_program(state, request, report);
+  open_debug(state, request);
+  struct symbols_elf *code = state->program ? state->program : state->debug;
+  if (code && (!symbols_elf_code(code, &state->code) || !symbols_ranges_build(&state->code)))
     complain(report, SYMBOLS_NOMEM, "out of memory: lines are missing");
-  open_dwarf(s, request, report);
-  open_table(s, report);
-  symbols_elf_detach(s->program);
-  symbols_elf_detach(s->debug);
-  symbols_elf_detach(s->shared);
+  open_dwarf(state, request, report);
+  open_table(state, report);
+  symbols_elf_detach(state->program);
+  symbols_elf_detach(state->debug);
+  symbols_elf_detach(state->shared);
 }
 
 int symbols_open(const struct symbols_request *request, struct symbols **out, char *message, size_t size)
@@ -323,21 +326,21 @@ void symbols_free(struct symbols *symbols)
 {
   if (!symbols)
     return;
-  struct state *s = symbols->state;
-  symbols_index_free(s->index);
-  symbols_table_free(s->table);
-  symbols_ranges_release(&s->code);
-  symbols_pool_release(&s->pool);
-  symbols_elf_close(s->program);
-  symbols_elf_close(s->debug);
-  symbols_elf_close(s->shared);
-  pthread_mutex_destroy(&s->lock);
-  free(s);
+  struct state *state = symbols->state;
+  symbols_index_free(state->index);
+  symbols_table_free(state->table);
+  symbols_ranges_release(&state->code);
+  symbols_pool_release(&state->pool);
+  symbols_elf_close(state->program);
+  symbols_elf_close(state->debug);
+  symbols_elf_close(state->shared);
+  pthread_mutex_destroy(&state->lock);
+  free(state);
   free(symbols);
 }
 
-/* Whether the symbol table's name tells a reader more than DWARF's: it does for outlined functions, and where a
- * library's function is known by a plain name but implemented under a reserved one (malloc, __libc_malloc). */
+/* Whether the name in the symbol table tells more than that of DWARF.  This holds for outlined functions, and for
+ * library functions that are known by a plain name but implemented under a reserved one (malloc, __libc_malloc). */
 static bool better_name(const struct symbols_place *place, const struct symbols_symbol *symbol)
 {
   if (!place->function || symbols_outlined(symbol->raw, NULL, 0))
@@ -345,7 +348,7 @@ static bool better_name(const struct symbols_place *place, const struct symbols_
   return place->function[0] == '_' && symbol->readable[0] != '_' && place->low == symbol->low;
 }
 
-/* Adds what the symbol table knows to the outermost place. */
+/* Adds the names of the symbol table to the outermost place. */
 static void add_symbol(struct symbols_place *place, const struct symbols_symbol *symbol)
 {
   if (!symbol->readable)
@@ -355,12 +358,12 @@ static void add_symbol(struct symbols_place *place, const struct symbols_symbol 
   place->raw = strcmp(symbol->raw, place->function) ? symbol->raw : NULL;
 }
 
-static int lookup(struct state *s, uint64_t offset, struct symbols_place *places, int max)
+static int lookup(struct state *state, uint64_t offset, struct symbols_place *places, int max)
 {
   const char *file = NULL;
   uint32_t line = 0;
-  int count = s->index ? symbols_index_find(s->index, &s->pool, offset, places, max, &file, &line) : 0;
-  const struct symbols_symbol *symbol = symbols_table_find(s->table, &s->pool, offset);
+  int count = state->index ? symbols_index_find(state->index, &state->pool, offset, places, max, &file, &line) : 0;
+  const struct symbols_symbol *symbol = symbols_table_find(state->table, &state->pool, offset);
   if (!count && (symbol || line)) {
     places[0] = (struct symbols_place){.file = file, .line = line, .low = symbol ? symbol->start : offset};
     count = 1;
@@ -372,11 +375,11 @@ static int lookup(struct state *s, uint64_t offset, struct symbols_place *places
 
 int symbols_lookup(const struct symbols *symbols, uint64_t offset, struct symbols_place *places, int max)
 {
-  struct state *s = symbols->state;
+  struct state *state = symbols->state;
   if (max <= 0)
     return 0;
-  pthread_mutex_lock(&s->lock);
-  int count = lookup(s, offset, places, max);
-  pthread_mutex_unlock(&s->lock);
+  pthread_mutex_lock(&state->lock);
+  int count = lookup(state, offset, places, max);
+  pthread_mutex_unlock(&state->lock);
   return count;
 }

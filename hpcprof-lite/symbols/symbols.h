@@ -1,14 +1,22 @@
-/* Symbols of one module: address in an ELF file → function, source line and the chain of functions inlined there.
+/* Symbols of one module: maps an address in an ELF file to its function, its source line and the functions inlined
+ * there.
  *
- * Context: BATCH.  An index belongs to whoever opened it.  symbols_lookup() may be called from several threads at once
- * on the same index (a lock inside guards what is built on demand); different indices share nothing.  Strings handed
- * out live as long as the index.  Every file read is hostile: what is damaged is left out and said in the message,
- * never followed blindly.
+ * Context: BATCH.  struct symbols belongs to its caller; the strings that it returns live as long.  Several threads may
+ * call symbols_lookup() on the same one at the same time, because a lock guards what is computed on demand.  Every file
+ * is hostile: damaged parts are left out and reported in the message.
  *
- * The parts: symbols_elf (the only file that knows libelf), symbols_table (symbol tables), symbols_dwarf (the only file
- * that knows libdwarf; runs in a child process, since libdwarf does not survive damaged files), symbols_child (that
- * process), symbols_index (what it hands back), symbols_names (readable names), symbols_ranges (address → innermost
- * range), symbols_cursor.h (checked reads). */
+ * The modules:
+ *   symbols_elf       reads ELF files (libelf)
+ *   symbols_table     symbol tables: address to function
+ *   symbols_dwarf     reads DWARF (libdwarf), in a child process, because libdwarf crashes on some damaged files
+ *   symbols_child     that child process
+ *   symbols_index     what it returns: address to inlined functions and source line
+ *   symbols_lines     corrects line tables of older versions of libdwarf
+ *   symbols_names     readable names
+ *   symbols_ranges    address to innermost range
+ *   symbols_cursor.h  checked reads
+ *   bounds            starts of functions in files without symbols
+ */
 #ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_H
 #define HPCPROF_LITE_SYMBOLS_SYMBOLS_H
 
@@ -19,32 +27,32 @@
 struct symbols;
 
 struct symbols_request {
-  const char *path;        /* file that was mapped; may have vanished or changed since          */
-  const uint8_t *build_id; /* as measured; a file with another one is not used                  */
-  uint32_t build_id_size;  /* bytes, 0 = not known: the file is taken as it is                  */
-  const char *debug_root;  /* where separate debug files are kept; NULL = /usr/lib/debug        */
-  const uint32_t *offsets; /* what will be looked up, ascending: only functions with one of these are read in full,
-                              and lines only of their units; none = everything                  */
+  const char *path;        /* the file that was mapped; it may have been removed or replaced since */
+  const uint8_t *build_id; /* as measured; a file with another one is not used                     */
+  uint32_t build_id_size;  /* bytes; 0: unknown, the file is used as it is                         */
+  const char *debug_root;  /* directory of separate debug files; NULL: /usr/lib/debug              */
+  const uint32_t *offsets; /* the addresses to be looked up, ascending; NULL: any.  Only functions with one of these
+                              are read completely, and only the lines of their units               */
   uint32_t offset_count;
 };
 
-/* One function instance that covers an address, possibly inlined.  Unknown strings are NULL, unknown lines 0. */
+/* One instance of a function that covers an address, possibly inlined.  Unknown strings are NULL, unknown lines 0. */
 struct symbols_place {
-  const char *function;  /* readable name: demangled, without the compiler's clone suffixes                      */
-  const char *raw;       /* linkage name as in the file; NULL where it is the same                               */
-  const char *file;      /* source position in this frame: of the address itself for the innermost place, of the */
-  uint32_t line;         /*   call that was inlined for the others                                               */
-  const char *decl_file; /* where the function is declared; for a function that the compiler made (gcc's         */
-  uint32_t decl_line;    /*   outlined ones) its first line of code, which is that of the construct              */
-  uint64_t low;          /* start of the out-of-line function that holds the code, the same for the whole chain  */
-  bool inlined;          /* inlined into the place before it                                                     */
+  const char *function;  /* readable name: demangled, without the compiler's clone suffixes                  */
+  const char *raw;       /* linkage name as in the file; NULL if it is the same                              */
+  const char *file;      /* source position in this function: for the innermost place that of the address,   */
+  uint32_t line;         /*   for the others that of the call that was inlined                               */
+  const char *decl_file; /* where the function is declared; for a function that the compiler made (such as   */
+  uint32_t decl_line;    /*   gcc's outlined ones) its first line of code, which is that of the construct    */
+  uint64_t low;          /* start of the out-of-line function that contains the code; equal for all places   */
+  bool inlined;          /* inlined into the place before it                                                 */
 };
 
 enum symbols_error {
   SYMBOLS_OK = 0,
-  SYMBOLS_UNREADABLE = -1, /* nothing usable: no such file, no ELF file, truncated */
-  SYMBOLS_MISMATCH = -2,   /* the file is not the one that was measured            */
-  SYMBOLS_DAMAGED = -3,    /* usable in part                                       */
+  SYMBOLS_UNREADABLE = -1, /* nothing usable: the file is missing, truncated or not ELF */
+  SYMBOLS_MISMATCH = -2,   /* the file is not the one that was measured                 */
+  SYMBOLS_DAMAGED = -3,    /* usable in part                                            */
   SYMBOLS_NOMEM = -4
 };
 
@@ -52,35 +60,35 @@ enum symbols_flag {
   SYMBOLS_HAS_TABLE = 1,   /* a full symbol table (.symtab)                        */
   SYMBOLS_HAS_DYNAMIC = 2, /* only exported functions are named (.dynsym)          */
   SYMBOLS_HAS_LINES = 4,   /* line tables                                          */
-  SYMBOLS_HAS_INLINES = 8, /* full function information (.debug_info)              */
+  SYMBOLS_HAS_INLINES = 8, /* functions and what is inlined (.debug_info)           */
   SYMBOLS_SEPARATE = 16    /* some of it comes from a separate debug file          */
 };
 
-/* Opens a module's file and its separate debug files.  Returns 0 or a negative enum symbols_error; *out is an index
- * that answers what it can also on failure (NULL only with SYMBOLS_NOMEM).  message receives one line, empty if all is
- * well; a file without debug information is no failure. */
+/* Opens a module's file and its separate debug files.  Returns 0 or a negative enum symbols_error.  Also after a
+ * failure *out is for symbols_lookup(), with what could be read, and for symbols_free(); it is NULL only with
+ * SYMBOLS_NOMEM. message receives one line, empty on success.  A file without debug information is not a failure. */
 int symbols_open(const struct symbols_request *request, struct symbols **out, char *message, size_t size);
 
-/* Finds what covers offset (an address minus the load bias: the ELF file's own addresses).  Writes up to max places,
- * outermost first, and returns their number, 0 if nothing is known.  Where the chain is longer than max, its inner end
- * is left out: the last place then is at its call site. */
+/* Finds the functions at `offset`, which is an address minus the load bias.  Writes at most `max` places, outermost
+ * first, and returns their number, 0 if nothing is known.  If more functions are inlined there, the innermost ones are
+ * left out, so that the last place is at a call. */
 int symbols_lookup(const struct symbols *symbols, uint64_t offset, struct symbols_place *places, int max);
 
-/* Bits of enum symbols_flag: what the index can tell. */
+/* Returns what information was found, as bits of enum symbols_flag. */
 unsigned symbols_flags(const struct symbols *symbols);
 
-void symbols_free(struct symbols *symbols);
+void symbols_free(struct symbols *symbols); /* NULL is allowed */
 
-/* What a linkage name says about a function that the compiler made out of an OpenMP construct. */
+/* The kinds of functions that compilers make from OpenMP constructs, by their linkage names. */
 enum symbols_outline {
   SYMBOLS_ORDINARY = 0, /* not made by the compiler, or not recognised           */
   SYMBOLS_OUTLINED,     /* body of a parallel region, a task or a target region  */
-  SYMBOLS_TASK_ENTRY,   /* what the runtime calls to run a task (clang)          */
-  SYMBOLS_TASK_HELPER   /* copies or destroys a task's data                      */
+  SYMBOLS_TASK_ENTRY,   /* the function that the runtime calls to run a task (clang) */
+  SYMBOLS_TASK_HELPER   /* copies or destroys a task's data                          */
 };
 
-/* Classifies a linkage name.  base (may be NULL) receives the readable name of the function that contains the
- * construct, "" where the name does not say. */
+/* Returns the kind of a linkage name, which may be NULL.  base (may be NULL) receives the readable name of the function
+ * that contains the construct, "" if it cannot be told from the name. */
 enum symbols_outline symbols_outlined(const char *raw, char *base, size_t size);
 
 #endif

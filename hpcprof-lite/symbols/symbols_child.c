@@ -1,5 +1,7 @@
 #include "hpcprof-lite/symbols/symbols_child.h"
 
+#include "common/array.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,10 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FIRST_ROOM = 64 << 10, PIPE_SIZE = 1 << 20, CHILD_FAILED = 1 };
+enum { PIPE_BYTES = 1 << 20, CHILD_FAILED = 1 };
 
-/* Held from a pipe's creation until its write end is closed here again: a child that another thread starts meanwhile
- * would keep the pipe open, and its end would not be seen. */
+/* Held from the creation of a pipe until the parent has closed its write end.  Otherwise a child that another thread
+ * starts meanwhile would inherit the write end, and the reader would not see the end of the output. */
 static pthread_mutex_t fork_lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct output {
@@ -32,8 +34,8 @@ static uint64_t now_ms(void)
   return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Bytes of address space in use, 0 if that cannot be told. */
-static uint64_t address_space(void)
+/* Bytes of address space in use, 0 if unknown. */
+static uint64_t address_space_bytes(void)
 {
   char text[64];
   int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
@@ -46,7 +48,7 @@ static uint64_t address_space(void)
   return strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Lowers a limit; one that is lower already stays. */
+/* Lowers a resource limit, unless it is lower already. */
 static void lower(int resource, uint64_t value)
 {
   struct rlimit limit;
@@ -59,14 +61,14 @@ static void lower(int resource, uint64_t value)
   setrlimit(resource, &limit);
 }
 
-/* Bounds the child: by processor time to the millisecond (its timer's signal ends it) and, should that signal be kept
- * from it, to the second. */
+/* Limits the child.  CPU time is limited to the millisecond by a timer, whose signal kills the child, and to the second
+ * by a resource limit in case that signal does not arrive. */
 static void set_limits(const struct symbols_child_limits *limits)
 {
   static const int ending[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGPROF, SIGXCPU, SIGPIPE};
   struct itimerval timer = {
       .it_value = {.tv_sec = (time_t)(limits->cpu_ms / 1000), .tv_usec = (suseconds_t)(limits->cpu_ms % 1000) * 1000}};
-  uint64_t used = address_space();
+  uint64_t used_bytes = address_space_bytes();
   sigset_t none;
   for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
     signal(ending[i], SIG_DFL);
@@ -76,12 +78,12 @@ static void set_limits(const struct symbols_child_limits *limits)
   prctl(PR_SET_DUMPABLE, 0);
   lower(RLIMIT_CORE, 0);
   lower(RLIMIT_CPU, limits->cpu_ms / 1000 + 2);
-  if (used)
-    lower(RLIMIT_AS, used + limits->memory_bytes);
+  if (used_bytes)
+    lower(RLIMIT_AS, used_bytes + limits->memory_bytes);
   setitimer(ITIMER_PROF, &timer, NULL);
 }
 
-/* What a failing library says on its way out is of no use to the user. */
+/* Discards what a failing library prints: the user cannot use it. */
 static void silence(void)
 {
   int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -110,7 +112,7 @@ void symbols_child_write(int out, const void *bytes, size_t size)
   }
 }
 
-/* Starts the child; returns its id and the end to read from, -1 without. */
+/* Starts the child.  Returns its process id, and the read end of the pipe in *in; -1 on failure. */
 static pid_t start(void (*work)(void *, int), void *argument, const struct symbols_child_limits *limits, int *in)
 {
   int ends[2];
@@ -119,7 +121,7 @@ static pid_t start(void (*work)(void *, int), void *argument, const struct symbo
     pthread_mutex_unlock(&fork_lock);
     return -1;
   }
-  fcntl(ends[0], F_SETPIPE_SZ, PIPE_SIZE);
+  fcntl(ends[0], F_SETPIPE_SZ, PIPE_BYTES);
   pid_t child = fork();
   if (!child) {
     close(ends[0]);
@@ -136,23 +138,7 @@ static pid_t start(void (*work)(void *, int), void *argument, const struct symbo
   return child;
 }
 
-/* Makes room for more output; false beyond the limit or without memory. */
-static bool make_room(struct output *output, uint64_t limit)
-{
-  if (output->size < output->room)
-    return true;
-  size_t room = output->room ? 2 * output->room : FIRST_ROOM;
-  if (room > limit)
-    room = limit;
-  uint8_t *grown = room > output->size ? realloc(output->bytes, room) : NULL;
-  if (!grown)
-    return false;
-  output->bytes = grown;
-  output->room = room;
-  return true;
-}
-
-/* Reads until the child ends.  NULL, or why it must be ended. */
+/* Reads until the child closes the pipe.  Returns NULL, or why the child must be killed. */
 static const char *collect(int in, const struct symbols_child_limits *limits, struct output *output)
 {
   uint64_t deadline = now_ms() + limits->wall_ms;
@@ -163,12 +149,13 @@ static const char *collect(int in, const struct symbols_child_limits *limits, st
     if (!ready)
       return "reading them takes too long";
     if (ready < 0 && errno != EINTR)
-      return "they cannot be waited for";
+      return "the process that reads them cannot be monitored";
     if (ready < 0)
       continue;
-    if (!make_room(output, limits->output_bytes))
-      return "they unfold without end";
-    ssize_t got = read(in, output->bytes + output->size, output->room - output->size);
+    if (output->size >= limits->output_bytes || !array_reserve(&output->bytes, &output->room, output->size + 1, 1))
+      return "they expand to too much data";
+    size_t end = output->room < limits->output_bytes ? output->room : limits->output_bytes;
+    ssize_t got = read(in, output->bytes + output->size, end - output->size);
     if (!got)
       return NULL;
     if (got > 0)
@@ -178,8 +165,8 @@ static const char *collect(int in, const struct symbols_child_limits *limits, st
   }
 }
 
-/* Waits for the child's end; says what was wrong with it.  Where the user has SIGCHLD ignored there is no status: the
- * reader of the output then finds out. */
+/* Waits until the child has ended.  Returns NULL, or why it failed.  If the user ignores SIGCHLD, there is no status,
+ * and the check of the output finds out. */
 static const char *finish(pid_t child)
 {
   int status;
@@ -204,13 +191,13 @@ bool symbols_child_run(void (*work)(void *argument, int out), void *argument, co
     *fault = "no process can be started to read them";
     return false;
   }
-  const char *stopped = collect(in, limits, &output);
-  if (stopped)
-    kill(child, SIGKILL); /* nobody has waited for it yet: the id is its own */
+  const char *kill_reason = collect(in, limits, &output);
+  if (kill_reason)
+    kill(child, SIGKILL); /* it has not been waited for, so the id is still its own */
   close(in);
   *fault = finish(child);
-  if (stopped)
-    *fault = stopped;
+  if (kill_reason)
+    *fault = kill_reason;
   if (*fault) {
     free(output.bytes);
     output = (struct output){0};

@@ -1,5 +1,8 @@
-/* Checked reads of little-endian values from a byte range.  BATCH.  A read past the end yields 0, moves to the end and
- * sets `bad`, which stays set: callers may read a whole record and ask once. */
+/* Checked reads of little-endian values from a range of bytes.
+ *
+ * Context: BATCH.  The bytes belong to the caller.  A read beyond the end returns 0, moves the cursor to the end and
+ * sets `bad`, which stays set: callers may read a whole record and check once.
+ */
 #ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_CURSOR_H
 #define HPCPROF_LITE_SYMBOLS_SYMBOLS_CURSOR_H
 
@@ -18,7 +21,7 @@ struct symbols_cursor {
   bool bad;
 };
 
-/* Covers [offset, end) of bytes, clipped to what there is. */
+/* A cursor over [offset, end) of bytes, as far as they reach. */
 static inline struct symbols_cursor symbols_cursor_at(struct symbols_bytes bytes, uint64_t offset, uint64_t end)
 {
   if (end > bytes.size)
@@ -87,13 +90,13 @@ static inline const char *symbols_cursor_string(struct symbols_cursor *c)
   return text;
 }
 
-/* The string at offset of a section that ends in NUL (symbols_bytes_strings), NULL past its end. */
+/* The string at `offset` of bytes that end in NUL (symbols_bytes_strings()), NULL beyond their end. */
 static inline const char *symbols_bytes_string(struct symbols_bytes bytes, uint64_t offset)
 {
   return offset < bytes.size ? (const char *)bytes.data + offset : NULL;
 }
 
-/* Cuts bytes behind its last NUL, so that every offset within it begins a terminated string. */
+/* Cuts off all bytes after the last NUL, so that every offset is that of a terminated string. */
 static inline struct symbols_bytes symbols_bytes_strings(struct symbols_bytes bytes)
 {
   while (bytes.size && bytes.data[bytes.size - 1])

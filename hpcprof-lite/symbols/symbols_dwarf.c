@@ -1,5 +1,7 @@
 #include "hpcprof-lite/symbols/symbols_dwarf.h"
 
+#include "common/array.h"
+
 #include <libdwarf/dwarf.h>
 #include <libdwarf/libdwarf.h>
 #include <search.h>
@@ -10,19 +12,19 @@
 #include "hpcprof-lite/symbols/symbols_lines.h"
 
 enum {
-  ABBREVS = 2048,      /* of a unit, about which something is remembered                              */
-  CHAIN_MAX = 200,     /* functions inlined into one another; deeper ones count as their callers      */
-  DEPTH_MAX = 1000,    /* entries within one another                                                  */
-  REFERENCES_MAX = 16, /* abstract_origin and specification steps to a function's declaration         */
-  CPU_FLOOR_MS = 400,  /* libdwarf needs some 50 ms for a MB of DWARF: ten times as much is damage,   */
-  CPU_MS_PER_MB = 500, /*   also on a slow machine                                                    */
-  WALL_FACTOR = 20,    /* of a machine that has other things to do                                    */
-  MEMORY_FACTOR = 32   /* of the sections' size                                                       */
+  ABBREVS = 2048,      /* abbreviations of a unit for which it is remembered whether they have code     */
+  CHAIN_MAX = 200,     /* functions inlined into one another; deeper ones count as their callers        */
+  DEPTH_MAX = 1000,    /* entries inside one another                                                    */
+  REFERENCES_MAX = 16, /* abstract_origin and specification steps to a function's declaration           */
+  CPU_FLOOR_MS = 400,  /* libdwarf needs about 50 ms for a MB of DWARF: if it needs ten times as much,  */
+  CPU_MS_PER_MB = 500, /*   the data is damaged, even on a slow machine                                 */
+  WALL_FACTOR = 20,    /* of the CPU time: the machine may be busy                                      */
+  MEMORY_FACTOR = 32   /* of the size of the sections                                                   */
 };
 
-#define MEMORY_FLOOR (256ull << 20)
+#define MEMORY_FLOOR_BYTES (256ull << 20)
 
-/* libdwarf's view of sections that lie in memory.  It takes number 0 for "none", as ELF does. */
+/* Gives libdwarf access to sections in memory.  Section number 0 means "none", as in ELF. */
 static int section_info(void *object, Dwarf_Half number, Dwarf_Obj_Access_Section *out, int *error)
 {
   const struct symbols_bytes *sections = object;
@@ -69,59 +71,62 @@ static const struct Dwarf_Obj_Access_Methods_s methods = {.get_section_info = se
                                                           .get_section_count = section_count,
                                                           .load_section = load_section};
 
-/* One file's DWARF, the module's own or what dwz shares. */
+/* The DWARF of one file: that of the module, or the one to which dwz moved common parts. */
 struct file {
   Dwarf_Obj_Access_Interface access;
   Dwarf_Debug dwarf;
-  struct file *shared; /* NULL without */
+  struct file *shared; /* the file of dwz, NULL if there is none */
 };
 
-/* The line table of a unit and the files it names. */
-struct table {
+/* The line table of a unit, and the files that it names. */
+struct line_table {
   const struct file *file;
   Dwarf_Off unit; /* of the unit's root entry */
   Dwarf_Line_Context lines;
   const char *comp_dir;
   Dwarf_Unsigned version;
-  Dwarf_Signed count; /* numbers of files are below it                */
-  uint32_t *numbers;  /* of files in the draft, plus 1; 0: not known yet */
+  Dwarf_Signed count; /* numbers of files are below it                         */
+  uint32_t *numbers;  /* [file] its number in the draft, plus 1; 0: not looked up yet */
 };
 
-/* A function that was asked for. */
-struct known {
+/* A function that has been looked up. */
+struct known_function {
   const struct file *file;
   Dwarf_Off offset;
   uint32_t function;
 };
 
-/* All of the child's state; it is never released. */
+/* Whether the entries of an abbreviation have code. */
+enum has_code { CODE_UNKNOWN, CODE_ABSENT, CODE_PRESENT };
+
+/* The state of the child, which is never released. */
 struct reader {
   const struct symbols_dwarf_source *source;
   struct symbols_draft draft;
   struct file main, shared;
-  void *functions, *tables; /* search trees of struct known and of struct table */
-  uint32_t *depths;         /* of scopes */
+  void *functions, *tables; /* tsearch() trees of struct known_function and struct line_table */
+  uint32_t *depths;         /* [scope] how many functions it is inlined into */
   size_t depth_room;
-  bool *found; /* wanted addresses that the unit being read has a function for */
-  /* the unit being read */
+  bool *found; /* [wanted address] false: the unit being read covers it, but no function has been found for it */
+  /* of the unit being read: */
   uint64_t low;
   unsigned version;
-  struct table *table;   /* NULL without */
-  uint8_t code[ABBREVS]; /* by abbreviation: whether such entries have code; 0: not known yet */
-  bool thorough;         /* whether functions without wanted addresses are entered too */
+  struct line_table *table;        /* NULL if there is none */
+  uint8_t code_by_abbrev[ABBREVS]; /* enum has_code */
+  bool thorough;                   /* functions without wanted addresses are searched for nested ones, too */
 };
 
-static void damaged(struct reader *r)
+static void note_damage(struct reader *r)
 {
   r->draft.flags |= SYMBOLS_INDEX_DAMAGED;
 }
 
-/* The attributes that tell about code and functions. */
+/* The attributes of an entry that matter for code and functions. */
 struct fields {
   uint64_t low, high, ranges, origin, specification;
   uint64_t decl_file, decl_line, call_file, call_line;
   const char *name, *linkage;
-  Dwarf_Attribute ranges_attribute; /* NULL without; valid until fields_release() */
+  Dwarf_Attribute ranges_attribute; /* NULL if there is none; valid until fields_release() */
   Dwarf_Half ranges_form;
   bool has_low, has_high, high_is_size, origin_shared, specification_shared, has_lines;
 };
@@ -149,7 +154,7 @@ static bool address_of(Dwarf_Attribute attribute, uint64_t *out)
   return fine;
 }
 
-/* The offset of the entry that an attribute refers to, 0 if it cannot be followed. */
+/* The offset of the entry to which an attribute refers, 0 if unknown; *shared: that entry is in the file of dwz. */
 static uint64_t reference_of(Dwarf_Attribute attribute, bool *shared)
 {
   Dwarf_Off offset = 0;
@@ -161,7 +166,7 @@ static uint64_t reference_of(Dwarf_Attribute attribute, bool *shared)
   return offset;
 }
 
-/* The end of the code is an address or a size.  libdwarf would tell the one from the other too, but makes an error of
+/* Takes the end of the code, which is an address or a size.  libdwarf can tell them apart, but creates an error for
  * each size, which takes time and memory. */
 static void take_high(struct fields *f, Dwarf_Attribute attribute)
 {
@@ -176,7 +181,7 @@ static void take_high(struct fields *f, Dwarf_Attribute attribute)
     f->has_high = address_of(attribute, &f->high);
 }
 
-/* Notes a list of ranges; true if the attribute is still needed. */
+/* Takes a list of ranges; true if the attribute must be kept. */
 static bool take_ranges(struct fields *f, Dwarf_Attribute attribute)
 {
   Dwarf_Off offset = 0;
@@ -237,7 +242,7 @@ static bool take_field(struct fields *f, Dwarf_Attribute attribute)
   return false;
 }
 
-/* Reads all attributes of an entry at once, which costs libdwarf less than asking for some. */
+/* Reads all attributes of an entry at once, which is faster than asking libdwarf for each. */
 static bool fields_read(const struct file *file, Dwarf_Die die, struct fields *f)
 {
   Dwarf_Attribute *attributes;
@@ -259,17 +264,18 @@ static void fields_release(struct fields *f)
   f->ranges_attribute = NULL;
 }
 
-static uint32_t short_number(uint64_t number)
+/* A line number, 0 if it is too large. */
+static uint32_t line_number(uint64_t number)
 {
   return number > UINT32_MAX ? 0 : (uint32_t)number;
 }
 
-/* Opens the line table of the unit with the given root entry, of which only the header is read here; false without. */
-static bool table_open(struct table *table, const struct file *file, Dwarf_Die root, Dwarf_Off unit)
+/* Opens the line table of a unit and reads its header.  False if there is none. */
+static bool table_open(struct line_table *table, const struct file *file, Dwarf_Die root, Dwarf_Off unit)
 {
   Dwarf_Small tables;
   Dwarf_Signed base, count;
-  *table = (struct table){.file = file, .unit = unit};
+  *table = (struct line_table){.file = file, .unit = unit};
   if (dwarf_srclines_b(root, &table->version, &tables, &table->lines, NULL) != DW_DLV_OK)
     return false;
   if (dwarf_srclines_comp_dir(table->lines, &table->comp_dir, NULL) != DW_DLV_OK)
@@ -280,14 +286,14 @@ static bool table_open(struct table *table, const struct file *file, Dwarf_Die r
   return table->numbers != NULL;
 }
 
-static void table_close(struct table *table)
+static void table_close(struct line_table *table)
 {
   dwarf_srclines_dealloc_b(table->lines);
   free(table->numbers);
 }
 
-/* The name of a table's directory, NULL where it is the unit's own. */
-static const char *directory_of(const struct table *table, Dwarf_Unsigned number)
+/* The name of a table's directory, NULL if it is the compilation directory. */
+static const char *directory_of(const struct line_table *table, Dwarf_Unsigned number)
 {
   const char *directory = NULL;
   if (!number && table->version < 5)
@@ -297,8 +303,8 @@ static const char *directory_of(const struct table *table, Dwarf_Unsigned number
   return directory;
 }
 
-/* The draft's number of a table's file. */
-static uint32_t file_number(struct reader *r, struct table *table, uint64_t number)
+/* The draft's number for a file of the table, SYMBOLS_NONE if it is unknown. */
+static uint32_t file_number(struct reader *r, struct line_table *table, uint64_t number)
 {
   const char *name = NULL;
   Dwarf_Unsigned directory = 0, time, size;
@@ -310,21 +316,22 @@ static uint32_t file_number(struct reader *r, struct table *table, uint64_t numb
     if (dwarf_srclines_files_data_b(table->lines, (Dwarf_Signed)number, &name, &directory, &time, &size, &md5, NULL) ==
         DW_DLV_OK)
       found = symbols_draft_file(&r->draft, table->comp_dir, directory_of(table, directory), name);
-    table->numbers[number] = found + 1; /* NONE + 1 is 0: asked for again */
+    table->numbers[number] = found + 1; /* SYMBOLS_NONE + 1 is 0: looked up again */
   }
   return table->numbers[number] - 1;
 }
 
 static int compare_tables(const void *left, const void *right)
 {
-  const struct table *a = left, *b = right;
+  const struct line_table *a = left, *b = right;
   if (a->file != b->file)
     return (uintptr_t)a->file < (uintptr_t)b->file ? -1 : 1;
   return (a->unit > b->unit) - (a->unit < b->unit);
 }
 
-/* The table of the unit that an entry is in: that being read, or another one's, which is kept. */
-static struct table *table_of(struct reader *r, const struct file *file, Dwarf_Die die)
+/* The line table of the unit that contains an entry, NULL on failure.  Tables of other units than the one being read
+ * are kept open. */
+static struct line_table *table_of(struct reader *r, const struct file *file, Dwarf_Die die)
 {
   Dwarf_Off unit;
   Dwarf_Die root;
@@ -332,11 +339,11 @@ static struct table *table_of(struct reader *r, const struct file *file, Dwarf_D
     return NULL;
   if (r->table && r->table->file == file && r->table->unit == unit)
     return r->table;
-  struct table *wanted = calloc(1, sizeof *wanted);
+  struct line_table *wanted = calloc(1, sizeof *wanted);
   if (!wanted)
     return NULL;
-  *wanted = (struct table){.file = file, .unit = unit};
-  struct table **slot = tsearch(wanted, &r->tables, compare_tables);
+  *wanted = (struct line_table){.file = file, .unit = unit};
+  struct line_table **slot = tsearch(wanted, &r->tables, compare_tables);
   if (!slot || *slot != wanted) {
     free(wanted);
     return slot ? *slot : NULL;
@@ -346,7 +353,7 @@ static struct table *table_of(struct reader *r, const struct file *file, Dwarf_D
   return wanted;
 }
 
-/* Takes what one entry adds to a function; false where no reference leads further. */
+/* Adds what one entry knows about a function, and moves to the entry to which it refers.  False if there is none. */
 static bool declaration_step(struct reader *r, const struct file **file, Dwarf_Off *offset, const char **name,
                              const char **linkage, struct symbols_function *function)
 {
@@ -359,7 +366,7 @@ static bool declaration_step(struct reader *r, const struct file **file, Dwarf_O
   *name = *name ? *name : f.name;
   *linkage = *linkage ? *linkage : f.linkage;
   if (!function->decl_line)
-    function->decl_line = short_number(f.decl_line);
+    function->decl_line = line_number(f.decl_line);
   if (function->decl_file == SYMBOLS_NONE && f.decl_file != UINT64_MAX)
     function->decl_file = file_number(r, table_of(r, *file, die), f.decl_file);
   dwarf_dealloc_die(die);
@@ -371,22 +378,22 @@ static bool declaration_step(struct reader *r, const struct file **file, Dwarf_O
 
 static int compare_known(const void *left, const void *right)
 {
-  const struct known *a = left, *b = right;
+  const struct known_function *a = left, *b = right;
   if (a->file != b->file)
     return (uintptr_t)a->file < (uintptr_t)b->file ? -1 : 1;
   return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* The function of an entry, found out once. */
+/* The draft's number for the function of an entry, which is looked up once. */
 static uint32_t function_of(struct reader *r, const struct file *file, Dwarf_Off offset)
 {
   struct symbols_function function = {.decl_file = SYMBOLS_NONE};
   const char *name = NULL, *linkage = NULL;
-  struct known *wanted = file ? malloc(sizeof *wanted) : NULL;
+  struct known_function *wanted = file ? malloc(sizeof *wanted) : NULL;
   if (!wanted)
     return SYMBOLS_NONE;
-  *wanted = (struct known){file, offset, SYMBOLS_NONE};
-  struct known **slot = tsearch(wanted, &r->functions, compare_known);
+  *wanted = (struct known_function){file, offset, SYMBOLS_NONE};
+  struct known_function **slot = tsearch(wanted, &r->functions, compare_known);
   if (!slot || *slot != wanted) {
     free(wanted);
     return slot ? (*slot)->function : SYMBOLS_NONE;
@@ -398,12 +405,12 @@ static uint32_t function_of(struct reader *r, const struct file *file, Dwarf_Off
   return wanted->function = symbols_draft_function(&r->draft, function);
 }
 
-/* Receives the ranges of an entry, one by one. */
-struct sink {
+/* Receives the ranges of an entry, one after the other. */
+struct range_sink {
   struct reader *reader;
-  void (*take)(struct sink *sink, uint64_t low, uint64_t high);
-  uint64_t first; /* start of the first range          */
-  bool any, wanted;
+  void (*take)(struct range_sink *sink, uint64_t low, uint64_t high); /* called for each, may be NULL */
+  uint64_t first;   /* start of the first range                         */
+  bool any, wanted; /* there are ranges; one contains a wanted address */
   uint32_t scope, depth;
 };
 
@@ -421,8 +428,9 @@ static size_t first_wanted(const struct symbols_dwarf_source *source, uint64_t a
   return low;
 }
 
-/* Linkers leave ranges of discarded code at 0, 1 or the largest addresses: what is not code is dropped. */
-static void sink_add(struct sink *sink, uint64_t low, uint64_t high)
+/* Takes a range, unless it is not in executable code: linkers leave ranges of discarded code at 0, 1 or the largest
+ * addresses. */
+static void sink_add(struct range_sink *sink, uint64_t low, uint64_t high)
 {
   const struct symbols_dwarf_source *source = sink->reader->source;
   if (!low || low >= high || symbols_ranges_find(source->code, low) == SYMBOLS_NONE)
@@ -437,7 +445,8 @@ static void sink_add(struct sink *sink, uint64_t low, uint64_t high)
     sink->take(sink, low, high);
 }
 
-static void read_old_list(struct sink *sink, const struct fields *f, Dwarf_Die die)
+/* Reads a list of .debug_ranges. */
+static void read_debug_ranges(struct range_sink *sink, const struct fields *f, Dwarf_Die die)
 {
   Dwarf_Ranges *list;
   Dwarf_Signed count;
@@ -453,7 +462,8 @@ static void read_old_list(struct sink *sink, const struct fields *f, Dwarf_Die d
   dwarf_ranges_dealloc(dwarf, list, count);
 }
 
-static void read_new_list(struct sink *sink, const struct fields *f)
+/* Reads a list of .debug_rnglists. */
+static void read_rnglists(struct range_sink *sink, const struct fields *f)
 {
   Dwarf_Rnglists_Head head;
   Dwarf_Unsigned count, offset;
@@ -473,18 +483,18 @@ static void read_new_list(struct sink *sink, const struct fields *f)
   dwarf_dealloc_rnglists_head(head);
 }
 
-static void read_ranges(struct sink *sink, const struct fields *f, Dwarf_Die die)
+static void read_ranges(struct range_sink *sink, const struct fields *f, Dwarf_Die die)
 {
   if (f->ranges_attribute && sink->reader->version >= 5)
-    read_new_list(sink, f);
+    read_rnglists(sink, f);
   else if (f->ranges_attribute)
-    read_old_list(sink, f, die);
+    read_debug_ranges(sink, f, die);
   else if (f->has_low && f->has_high)
     sink_add(sink, f->low, f->high_is_size ? f->low + f->high : f->high);
 }
 
-/* Adds a range of a scope, and notes which wanted addresses have a function. */
-static void take_scope_range(struct sink *sink, uint64_t low, uint64_t high)
+/* Adds a range of a scope, and notes the wanted addresses for which a function is found. */
+static void take_scope_range(struct range_sink *sink, uint64_t low, uint64_t high)
 {
   struct reader *r = sink->reader;
   struct symbols_range range = {low, high, sink->scope, sink->depth};
@@ -495,8 +505,8 @@ static void take_scope_range(struct sink *sink, uint64_t low, uint64_t high)
     r->found[i] = true;
 }
 
-/* Fills in what the ranges of an instance told, and gives it its number. */
-static bool finish_scope(struct reader *r, const struct sink *sink, const struct fields *f, Dwarf_Off offset,
+/* Adds the scope of an instance whose ranges have been read.  False without memory. */
+static bool finish_scope(struct reader *r, const struct range_sink *sink, const struct fields *f, Dwarf_Off offset,
                          uint32_t parent)
 {
   const struct file *origin = f->origin && f->origin_shared ? r->main.shared : &r->main;
@@ -504,44 +514,41 @@ static bool finish_scope(struct reader *r, const struct sink *sink, const struct
                                 .function = function_of(r, origin, f->origin ? f->origin : offset),
                                 .parent = parent,
                                 .call_file = SYMBOLS_NONE,
-                                .call_line = short_number(f->call_line)};
+                                .call_line = line_number(f->call_line)};
   if (scope.call_line)
     scope.call_file = file_number(r, r->table, f->call_file);
-  uint32_t *grown = symbols_grow(r->depths, r->draft.scope_count, &r->depth_room, sizeof *grown);
-  if (!grown)
+  if (!array_reserve(&r->depths, &r->depth_room, r->draft.scope_count + 1, sizeof *r->depths))
     return false;
-  r->depths = grown;
   r->depths[r->draft.scope_count] = sink->depth;
   return symbols_draft_scope(&r->draft, scope) != SYMBOLS_NONE;
 }
 
-/* Whether an entry has code; most functions are only declared, and reading their attributes takes most of the time.
- * Entries of one abbreviation have the same attributes. */
+/* Whether an entry has code, which is remembered for its abbreviation, because all entries of one have the same
+ * attributes.  Saves reading the attributes of functions that are only declared, which are most. */
 static bool has_code(struct reader *r, Dwarf_Die die)
 {
-  enum { UNKNOWN, NO, YES };
   int abbrev = dwarf_die_abbrev_code(die);
   Dwarf_Bool low = false, ranges = false;
-  if (abbrev > 0 && abbrev < ABBREVS && r->code[abbrev] != UNKNOWN)
-    return r->code[abbrev] == YES;
+  if (abbrev > 0 && abbrev < ABBREVS && r->code_by_abbrev[abbrev] != CODE_UNKNOWN)
+    return r->code_by_abbrev[abbrev] == CODE_PRESENT;
   dwarf_hasattr(die, DW_AT_low_pc, &low, NULL);
   dwarf_hasattr(die, DW_AT_ranges, &ranges, NULL);
   if (abbrev > 0 && abbrev < ABBREVS)
-    r->code[abbrev] = low || ranges ? YES : NO;
+    r->code_by_abbrev[abbrev] = low || ranges ? CODE_PRESENT : CODE_ABSENT;
   return low || ranges;
 }
 
-/* Makes a scope of a function or an inlined instance.  Returns the scope for its children: `parent` where it has no
- * code.  *enter tells whether they matter. */
+/* Adds a scope for a function or an inlined instance.  Returns the scope for its children, which is `parent` if it has
+ * no code.  Sets *enter if the children must be read. */
 static uint32_t add_scope(struct reader *r, Dwarf_Die die, Dwarf_Half tag, uint32_t parent, bool *enter)
 {
   struct fields f;
   Dwarf_Off offset = 0;
   uint32_t outer = tag == DW_TAG_inlined_subroutine ? parent : SYMBOLS_NONE;
-  struct sink sink = {.reader = r,
-                      .take = take_scope_range,
-                      .scope = (uint32_t)r->draft.scope_count,
-                      .depth = outer == SYMBOLS_NONE ? 0 : r->depths[outer] + 1};
+  struct range_sink sink = {.reader = r,
+                            .take = take_scope_range,
+                            .scope = (uint32_t)r->draft.scope_count,
+                            .depth = outer == SYMBOLS_NONE ? 0 : r->depths[outer] + 1};
   if (!has_code(r, die) || sink.depth >= CHAIN_MAX || r->draft.failed ||
       dwarf_dieoffset(die, &offset, NULL) != DW_DLV_OK || !fields_read(&r->main, die, &f))
     return parent;
@@ -554,7 +561,7 @@ static uint32_t add_scope(struct reader *r, Dwarf_Die die, Dwarf_Half tag, uint3
 
 static void walk_children(struct reader *r, Dwarf_Die parent, uint32_t scope, unsigned depth);
 
-/* Takes what an entry says, and goes on to its children where those may be code. */
+/* Reads an entry, and its children if they may have code. */
 static void walk_entry(struct reader *r, Dwarf_Die die, uint32_t scope, unsigned depth)
 {
   Dwarf_Half tag = 0;
@@ -590,10 +597,10 @@ static void walk_children(struct reader *r, Dwarf_Die parent, uint32_t scope, un
     die = next;
   }
   if (found == DW_DLV_ERROR)
-    damaged(r);
+    note_damage(r);
 }
 
-/* For each row of a table, whether its file is the one that libdwarf says; NULL where that is so for all. */
+/* For each row of the table, whether libdwarf returns the right file; NULL if it does for all.  The caller frees it. */
 static bool *chosen_files(struct reader *r, Dwarf_Signed count)
 {
   Dwarf_Unsigned offset;
@@ -606,8 +613,7 @@ static bool *chosen_files(struct reader *r, Dwarf_Signed count)
   return chosen;
 }
 
-/* Whether a row is the end of a sequence.  libdwarf 20210528 says so also of those where a function's epilogue begins.
- */
+/* Whether a row is the end of a sequence.  libdwarf 20210528 reports that also for rows at which an epilogue begins. */
 static bool ends_sequence(Dwarf_Line line)
 {
   Dwarf_Bool end = false, prologue = false, epilogue = false;
@@ -623,11 +629,11 @@ static void add_row(struct reader *r, Dwarf_Line line, uint64_t address, bool ch
   Dwarf_Unsigned file = 0, number = 0;
   dwarf_line_srcfileno(line, &file, NULL);
   dwarf_lineno(line, &number, NULL);
-  struct symbols_row row = {address, file_number(r, r->table, chosen ? file : 1), short_number(number)};
+  struct symbols_row row = {address, file_number(r, r->table, chosen ? file : 1), line_number(number)};
   symbols_draft_row(&r->draft, first, row);
 }
 
-/* Adds the rows of the unit's line table.  Sequences of discarded code are left out. */
+/* Adds the rows of the unit's line table, except for sequences of discarded code. */
 static void add_rows(struct reader *r)
 {
   Dwarf_Line *lines;
@@ -635,7 +641,7 @@ static void add_rows(struct reader *r)
   size_t first = r->draft.row_count;
   int found = r->table ? dwarf_srclines_from_linecontext(r->table->lines, &lines, &count, NULL) : DW_DLV_NO_ENTRY;
   if (found == DW_DLV_ERROR)
-    damaged(r);
+    note_damage(r);
   if (found != DW_DLV_OK)
     return;
   bool *chosen = chosen_files(r, count);
@@ -655,19 +661,19 @@ static void add_rows(struct reader *r)
   free(chosen);
 }
 
-/* Notes the wanted addresses of the unit as not found yet. */
-static void take_unit_range(struct sink *sink, uint64_t low, uint64_t high)
+/* Notes that no function has been found yet for the wanted addresses in a range of the unit. */
+static void take_unit_range(struct range_sink *sink, uint64_t low, uint64_t high)
 {
   struct reader *r = sink->reader;
   for (size_t i = first_wanted(r->source, low); i < r->source->wanted_count && r->source->wanted[i] < high; i++)
     r->found[i] = false;
 }
 
-/* Reads the functions of a unit.  Those without wanted addresses are not entered, though nested functions may lie in
- * them: where addresses of the unit remain without a function, it is read once more, in full. */
+/* Reads the functions of a unit.  Functions without wanted addresses are skipped first, although they may contain
+ * nested functions.  If no function is found for some wanted address, the unit is read again, completely. */
 static void add_functions(struct reader *r, Dwarf_Die root, const struct fields *f)
 {
-  struct sink sink = {.reader = r, .take = take_unit_range};
+  struct range_sink sink = {.reader = r, .take = take_unit_range};
   size_t scopes = r->draft.scope_count, ranges = r->draft.ranges.count;
   read_ranges(&sink, f, root);
   r->thorough = !r->source->wanted_count;
@@ -681,31 +687,31 @@ static void add_functions(struct reader *r, Dwarf_Die root, const struct fields 
   memset(r->found, true, r->source->wanted_count);
 }
 
-/* Reads a unit if it holds wanted addresses. */
+/* Reads a unit, if it contains wanted addresses. */
 static void read_unit(struct reader *r, Dwarf_Die root)
 {
   struct fields f;
-  struct table table;
+  struct line_table table;
   Dwarf_Off offset;
   Dwarf_Half offset_size, version = 0;
   Dwarf_Die child;
   if (!fields_read(&r->main, root, &f) || dwarf_get_version_of_die(root, &version, &offset_size) != DW_DLV_OK ||
       dwarf_dieoffset(root, &offset, NULL) != DW_DLV_OK) {
-    damaged(r);
+    note_damage(r);
     return;
   }
   r->low = f.has_low ? f.low : 0;
   r->version = version;
-  memset(r->code, 0, sizeof r->code);
+  memset(r->code_by_abbrev, CODE_UNKNOWN, sizeof r->code_by_abbrev);
   r->draft.flags |= f.has_lines ? SYMBOLS_INDEX_LINES : 0;
   if (!(r->draft.flags & SYMBOLS_INDEX_FUNCTIONS) && dwarf_child(root, &child, NULL) == DW_DLV_OK)
     r->draft.flags |= SYMBOLS_INDEX_FUNCTIONS;
-  struct sink sink = {.reader = r};
+  struct range_sink sink = {.reader = r};
   read_ranges(&sink, &f, root);
   if (sink.wanted) {
     bool opened = f.has_lines && table_open(&table, &r->main, root, offset);
     if (f.has_lines && !opened)
-      damaged(r);
+      note_damage(r);
     r->table = opened ? &table : NULL;
     add_functions(r, root, &f);
     add_rows(r);
@@ -727,12 +733,12 @@ static void read_units(struct reader *r)
     int found = dwarf_next_cu_header_d(r->main.dwarf, true, &length, &version, &abbrevs, &address_size, &length_size,
                                        &extension_size, &signature, &type_offset, &next, &kind, NULL);
     if (found == DW_DLV_ERROR)
-      damaged(r);
+      note_damage(r);
     if (found != DW_DLV_OK)
       return;
     found = dwarf_siblingof_b(r->main.dwarf, NULL, true, &root, NULL);
     if (found == DW_DLV_ERROR)
-      damaged(r);
+      note_damage(r);
     if (found != DW_DLV_OK)
       continue;
     read_unit(r, root);
@@ -740,7 +746,7 @@ static void read_units(struct reader *r)
   }
 }
 
-/* With a handler libdwarf reports errors by its functions' results alone; without, it would abort. */
+/* Without an error handler libdwarf would abort.  This one does nothing, because functions return errors, too. */
 static void ignore_error(Dwarf_Error error, Dwarf_Ptr argument)
 {
   (void)error;
@@ -753,13 +759,13 @@ static bool file_open(struct file *file, const struct symbols_bytes sections[SYM
   return dwarf_object_init_b(&file->access, ignore_error, NULL, DW_GROUPNUMBER_BASE, &file->dwarf, NULL) == DW_DLV_OK;
 }
 
-/* Runs in the child. */
+/* The work of the child. */
 static void read_all(void *argument, int out)
 {
   struct reader r = {.source = argument};
   const struct symbols_dwarf_source *source = argument;
   r.found = malloc(source->wanted_count + 1);
-  dwarf_set_de_alloc_flag(0); /* keeping track of what to release costs it more than all the rest */
+  dwarf_set_de_alloc_flag(0); /* keeping track of allocations takes longer than all the rest */
   dwarf_set_reloc_application(0);
   if (!r.found)
     symbols_child_give_up();
@@ -780,7 +786,7 @@ static struct symbols_child_limits limits_for(const struct symbols_dwarf_source 
   for (int i = 0; i < SYMBOLS_SECTIONS; i++)
     size += source->sections[i].size + source->shared[i].size;
   struct symbols_child_limits limits = {.cpu_ms = CPU_FLOOR_MS + CPU_MS_PER_MB * (size >> 20),
-                                        .memory_bytes = MEMORY_FLOOR + MEMORY_FACTOR * size};
+                                        .memory_bytes = MEMORY_FLOOR_BYTES + MEMORY_FACTOR * size};
   limits.wall_ms = WALL_FACTOR * limits.cpu_ms;
   limits.output_bytes = limits.memory_bytes;
   return limits;
@@ -794,6 +800,6 @@ struct symbols_index *symbols_dwarf_read(const struct symbols_dwarf_source *sour
   if (!symbols_child_run(read_all, (void *)(uintptr_t)source, &limits, &bytes, &size, fault))
     return NULL;
   struct symbols_index *index = symbols_index_new(bytes, size);
-  *fault = "what they say is inconsistent";
+  *fault = "their contents are inconsistent";
   return index;
 }

@@ -1,8 +1,9 @@
-/* Reads DWARF with libdwarf: functions, inlined instances and lines of the units that hold the wanted addresses.  The
- * only file that knows libdwarf.
+/* Reads DWARF: functions, inlined instances and lines of the units that contain the wanted addresses.
  *
- * Context: BATCH.  libdwarf aborts, hangs or takes all memory on some damaged files, so all of it runs in a child
- * process (symbols_child) that hands back an index (symbols_index); the sections are read before, by symbols_elf. */
+ * Context: BATCH.  Only symbols_dwarf.c calls libdwarf.  It aborts, hangs or takes all memory on some damaged files, so
+ * all of it runs in a child process (symbols_child), which returns an index (symbols_index).  The sections are read
+ * before, by symbols_elf, and belong to the caller.  Damage in parts of the data is noted in the index's flags.
+ */
 #ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_DWARF_H
 #define HPCPROF_LITE_SYMBOLS_SYMBOLS_DWARF_H
 
@@ -27,13 +28,14 @@ extern const char *const symbols_section_names[SYMBOLS_SECTIONS];
 
 struct symbols_dwarf_source {
   struct symbols_bytes sections[SYMBOLS_SECTIONS];
-  struct symbols_bytes shared[SYMBOLS_SECTIONS]; /* of the file that dwz moved common parts to; no bytes: none       */
-  const struct symbols_ranges *code;             /* where executable code lies: what is elsewhere was discarded      */
-  const uint32_t *wanted;                        /* ascending addresses to be looked up; others may be known in part */
-  size_t wanted_count;                           /* 0: all                                                           */
+  struct symbols_bytes shared[SYMBOLS_SECTIONS]; /* of the file to which dwz moved common parts; no bytes: none     */
+  const struct symbols_ranges *code;             /* executable code; ranges elsewhere are of discarded functions    */
+  const uint32_t *wanted;                        /* addresses to look up, ascending; others may be known in part    */
+  size_t wanted_count;                           /* 0: all addresses                                                */
 };
 
-/* Reads what source describes.  NULL: nothing can be used, and *fault says why, in words that follow a colon. */
+/* Returns an index for symbols_index_free(), NULL if nothing is usable.  *fault is then the reason, a clause in which
+ * "they" stands for the debug data. */
 struct symbols_index *symbols_dwarf_read(const struct symbols_dwarf_source *source, const char **fault);
 
 #endif

@@ -1,8 +1,11 @@
 #include "hpcprof-lite/symbols/symbols_elf.h"
 
+#include "common/array.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <libdeflate.h>
 #include <libelf.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -11,32 +14,32 @@
 #include <unistd.h>
 #include <zstd.h>
 
-static const off_t checked_max = (off_t)4 << 30; /* of the debug files whose checksum is computed */
+static const off_t checksum_bytes_max = (off_t)4 << 30; /* of a file whose checksum is computed */
 
 enum {
-  COMPRESSED_ZSTD = 2, /* ELFCOMPRESS_ZSTD: newer than the libelf this is built with               */
-  RATIO_MAX = 64,      /* a section that claims to unfold further is taken as damaged              */
-  READ_FACTOR = 8,     /* sections are asked for a few times each */
+  COMPRESSED_ZSTD = 2, /* ELFCOMPRESS_ZSTD, which older versions of libelf do not define   */
+  RATIO_MAX = 64,      /* a section with a higher compression ratio counts as damaged      */
+  READ_FACTOR = 8,     /* a file's sections are read a few times each                      */
   SEGMENTS_MAX = 256,
-  STUB_SIZE = 16,
-  STUB_SCAN = 6, /* a stub's jump through its slot is its first instruction, but for endbr64 and a bnd prefix */
-  JUMP_SIZE = 6,
-  STUB_RANK = 4 /* behind all names of the file's own */
+  STUB_BYTES = 16,
+  STUB_SCAN_BYTES = 6, /* the jump is a stub's first instruction, after endbr64 and a bnd prefix  */
+  JUMP_BYTES = 6,
+  STUB_RANK = 4 /* after all names of the file's own functions                     */
 };
 
-/* A section that was decompressed: kept, as it may be asked for again. */
-struct unfolded {
-  struct unfolded *next;
+/* A decompressed section, which is kept because it may be read again. */
+struct decompressed {
+  struct decompressed *next;
   Elf_Scn *section;
   struct symbols_bytes bytes;
-  uint8_t own[]; /* what bytes points to, unless libelf keeps it */
+  uint8_t own[]; /* the memory of `bytes`, unless it belongs to libelf */
 };
 
 struct symbols_elf {
   Elf *elf;
   int fd;
-  uint64_t budget; /* bytes yet to be read: sections of a damaged file may all claim the whole of it */
-  struct unfolded *unfolded;
+  uint64_t budget_bytes; /* that may still be read: in a damaged file every section may claim the whole file */
+  struct decompressed *decompressed;
 };
 
 static pthread_once_t version_once = PTHREAD_ONCE_INIT;
@@ -46,7 +49,7 @@ static void set_version(void)
   elf_version(EV_CURRENT);
 }
 
-/* Opens a regular file for reading, never waiting on a fifo or device. */
+/* Opens a regular file for reading, without waiting for a FIFO or device. */
 static int open_regular(const char *path, char *message, size_t size)
 {
   struct stat status;
@@ -63,8 +66,8 @@ static int open_regular(const char *path, char *message, size_t size)
   return fd;
 }
 
-/* Bytes that a file really has: one of holes may claim any size.  Some file systems do not tell. */
-static uint64_t stored_size(const struct stat *status)
+/* Bytes of a file without its holes, as a sparse file may have any size.  Some file systems do not report them. */
+static uint64_t allocated_bytes(const struct stat *status)
 {
   uint64_t size = (uint64_t)status->st_size, blocks = (uint64_t)status->st_blocks * 512;
   return blocks && blocks < size ? blocks : size;
@@ -105,7 +108,7 @@ struct symbols_elf *symbols_elf_open(const char *path, char *message, size_t siz
   struct stat status;
   file->elf = elf;
   file->fd = fd;
-  file->budget = fstat(fd, &status) ? 0 : READ_FACTOR * stored_size(&status);
+  file->budget_bytes = fstat(fd, &status) ? 0 : READ_FACTOR * allocated_bytes(&status);
   return file;
 }
 
@@ -123,17 +126,17 @@ void symbols_elf_close(struct symbols_elf *file)
   if (!file)
     return;
   elf_end(file->elf);
-  while (file->unfolded) {
-    struct unfolded *next = file->unfolded->next;
-    free(file->unfolded);
-    file->unfolded = next;
+  while (file->decompressed) {
+    struct decompressed *next = file->decompressed->next;
+    free(file->decompressed);
+    file->decompressed = next;
   }
   if (file->fd >= 0)
     close(file->fd);
   free(file);
 }
 
-/* The next section after `section` (NULL: the first) with its header; NULL at the end. */
+/* The section after `section` (NULL: the first one) with its header; NULL at the end. */
 static Elf_Scn *next_section(struct symbols_elf *file, Elf_Scn *section, GElf_Shdr *header)
 {
   do
@@ -149,13 +152,13 @@ static const char *section_name(struct symbols_elf *file, const GElf_Shdr *heade
   return name ? name : "";
 }
 
-/* Bytes as they are in the file (for tables: aligned, in the machine's order). */
+/* A section's bytes as they are in the file; libelf aligns tables and converts their byte order. */
 static struct symbols_bytes section_bytes(struct symbols_elf *file, Elf_Scn *section)
 {
   GElf_Shdr header;
   Elf_Data *data = NULL;
-  if (gelf_getshdr(section, &header) && header.sh_size <= file->budget) {
-    file->budget -= header.sh_size;
+  if (gelf_getshdr(section, &header) && header.sh_size <= file->budget_bytes) {
+    file->budget_bytes -= header.sh_size;
     data = elf_getdata(section, NULL);
   }
   if (!data || !data->d_buf)
@@ -163,19 +166,19 @@ static struct symbols_bytes section_bytes(struct symbols_elf *file, Elf_Scn *sec
   return (struct symbols_bytes){data->d_buf, data->d_size};
 }
 
-/* Notes the bytes of a decompressed section, with room for `room` of our own; NULL without memory. */
-static struct unfolded *keep_unfolded(struct symbols_elf *file, Elf_Scn *section, uint64_t room)
+/* Adds a decompressed section with `room` bytes of memory; NULL without memory. */
+static struct decompressed *keep_decompressed(struct symbols_elf *file, Elf_Scn *section, uint64_t room)
 {
-  struct unfolded *kept = malloc(sizeof *kept + room);
+  struct decompressed *kept = malloc(sizeof *kept + room);
   if (!kept)
     return NULL;
-  *kept = (struct unfolded){.next = file->unfolded, .section = section};
-  file->unfolded = kept;
+  *kept = (struct decompressed){.next = file->decompressed, .section = section};
+  file->decompressed = kept;
   return kept;
 }
 
-/* Decompresses a section of type zstd, which begins with a header. */
-static void unfold_zstd(struct unfolded *kept, struct symbols_bytes packed, uint64_t room)
+/* Decompresses a section by zstd; the data follows a header. */
+static void decompress_zstd(struct decompressed *kept, struct symbols_bytes packed, uint64_t room)
 {
   const size_t header = sizeof(Elf64_Chdr);
   if (packed.size < header)
@@ -185,17 +188,17 @@ static void unfold_zstd(struct unfolded *kept, struct symbols_bytes packed, uint
     kept->bytes = (struct symbols_bytes){kept->own, size};
 }
 
-/* A compressed section's bytes: zlib by libelf, zstd by ourselves. */
-static struct symbols_bytes unfold(struct symbols_elf *file, Elf_Scn *section)
+/* A compressed section's bytes.  libelf decompresses zlib, but not zstd in all versions. */
+static struct symbols_bytes decompress(struct symbols_elf *file, Elf_Scn *section)
 {
   GElf_Chdr compression;
   struct symbols_bytes packed = section_bytes(file, section);
   if (!packed.size || !gelf_getchdr(section, &compression) || compression.ch_size / RATIO_MAX > packed.size)
     return (struct symbols_bytes){0};
   bool zstd = compression.ch_type == COMPRESSED_ZSTD;
-  struct unfolded *kept = keep_unfolded(file, section, zstd ? compression.ch_size : 0);
+  struct decompressed *kept = keep_decompressed(file, section, zstd ? compression.ch_size : 0);
   if (kept && zstd) {
-    unfold_zstd(kept, packed, compression.ch_size);
+    decompress_zstd(kept, packed, compression.ch_size);
   } else if (kept && elf_compress(section, 0, 0) == 1) {
     Elf_Data *data = elf_getdata(section, NULL);
     if (data && data->d_buf)
@@ -204,13 +207,13 @@ static struct symbols_bytes unfold(struct symbols_elf *file, Elf_Scn *section)
   return kept ? kept->bytes : (struct symbols_bytes){0};
 }
 
-/* The bytes of a section of debug information or notes, however it is stored. */
+/* The bytes of a section, compressed or not. */
 static struct symbols_bytes stored_bytes(struct symbols_elf *file, Elf_Scn *section, bool packed)
 {
-  for (const struct unfolded *u = file->unfolded; u; u = u->next)
-    if (u->section == section)
-      return u->bytes;
-  return packed ? unfold(file, section) : section_bytes(file, section);
+  for (const struct decompressed *kept = file->decompressed; kept; kept = kept->next)
+    if (kept->section == section)
+      return kept->bytes;
+  return packed ? decompress(file, section) : section_bytes(file, section);
 }
 
 struct symbols_bytes symbols_elf_section(struct symbols_elf *file, const char *name, const char **fault)
@@ -229,7 +232,7 @@ struct symbols_bytes symbols_elf_section(struct symbols_elf *file, const char *n
   return (struct symbols_bytes){0};
 }
 
-/* The build id among the notes of one section. */
+/* The build id in a section of notes. */
 static struct symbols_bytes note_build_id(struct symbols_elf *file, Elf_Scn *section)
 {
   Elf_Data *data = section_bytes(file, section).size ? elf_getdata(section, NULL) : NULL;
@@ -268,29 +271,27 @@ bool symbols_elf_code(struct symbols_elf *file, struct symbols_ranges *code)
 
 static bool add_symbol(struct symbols_symbols *out, const struct symbols_symbol *symbol)
 {
-  struct symbols_symbol *grown = symbols_grow(out->symbols, out->count, &out->room, sizeof *grown);
-  if (!grown)
+  if (!array_reserve(&out->symbols, &out->room, out->count + 1, sizeof *symbol))
     return false;
-  out->symbols = grown;
   out->symbols[out->count++] = *symbol;
   return true;
 }
 
-/* Where a section of code lies; false for other sections. */
+/* Fills in the header of a section, if it is one of code. */
 static bool code_section(struct symbols_elf *file, size_t number, GElf_Shdr *header)
 {
   Elf_Scn *section = elf_getscn(file->elf, number);
   return section && gelf_getshdr(section, header) && (header->sh_flags & SHF_EXECINSTR);
 }
 
-/* The rank of a symbol among those of one address: functions before labels, exported ones before local ones. */
+/* The rank of a symbol among those of one address: functions first, then labels; of each, exported ones first. */
 static uint8_t rank_of(const Elf64_Sym *symbol)
 {
   return (uint8_t)((ELF64_ST_TYPE(symbol->st_info) == STT_NOTYPE ? 2 : 0) +
                    (ELF64_ST_BIND(symbol->st_info) == STB_LOCAL ? 1 : 0));
 }
 
-/* Fills in a function's symbol; false for a symbol that is none. */
+/* Fills in the symbol of a function.  False if it is not one, or invalid. */
 static bool function_symbol(struct symbols_elf *file, const Elf64_Sym *from, struct symbols_bytes names,
                             struct symbols_symbol *to)
 {
@@ -337,12 +338,12 @@ long symbols_elf_functions(struct symbols_elf *file, enum symbols_elf_table tabl
         return -1;
       added++;
     }
-    break; /* there is one table of a kind; a file that claims more is damaged */
+    break; /* a sound file has one table of each kind */
   }
   return added;
 }
 
-/* A slot that the dynamic loader fills with a function's address. */
+/* A slot of the global offset table, which the dynamic loader fills with a function's address. */
 struct slot {
   uint64_t address;
   const char *name;
@@ -359,7 +360,7 @@ static int compare_slots(const void *left, const void *right)
   return (a->address > b->address) - (a->address < b->address);
 }
 
-/* Collects the slots that one relocation section fills from named symbols. */
+/* Collects the slots of one relocation section that are filled with named symbols.  False without memory. */
 static bool collect_slots(struct symbols_elf *file, Elf_Scn *section, const GElf_Shdr *header, struct slots *out)
 {
   GElf_Shdr table_header;
@@ -379,25 +380,23 @@ static bool collect_slots(struct symbols_elf *file, Elf_Scn *section, const GElf
       continue;
     memcpy(&symbol, symbols.data + index * sizeof symbol, sizeof symbol);
     const char *name = symbols_bytes_string(names, symbol.st_name);
-    struct slot *grown = symbols_grow(out->slots, out->count, &out->room, sizeof *grown);
-    if (!grown)
+    if (!array_reserve(&out->slots, &out->room, out->count + 1, sizeof *out->slots))
       return false;
-    out->slots = grown;
     if (name && *name)
       out->slots[out->count++] = (struct slot){relocation.r_offset, name};
   }
   return true;
 }
 
-/* The name of the slot that a stub jumps through (jmp *displacement(%rip)); NULL if it is no such stub. */
+/* The name of the slot through which a stub jumps (jmp *displacement(%rip)); NULL if it is not such a stub. */
 static const char *stub_target(struct symbols_bytes code, size_t offset, uint64_t address, const struct slots *slots)
 {
-  for (size_t i = offset; i < offset + STUB_SCAN && i + JUMP_SIZE <= code.size; i++) {
+  for (size_t i = offset; i < offset + STUB_SCAN_BYTES && i + JUMP_BYTES <= code.size; i++) {
     int32_t displacement;
     if (code.data[i] != 0xff || code.data[i + 1] != 0x25)
       continue;
     memcpy(&displacement, code.data + i + 2, sizeof displacement);
-    struct slot wanted = {.address = address + (i - offset) + JUMP_SIZE + (uint64_t)(int64_t)displacement};
+    struct slot wanted = {.address = address + (i - offset) + JUMP_BYTES + (uint64_t)(int64_t)displacement};
     const struct slot *slot =
         slots->count ? bsearch(&wanted, slots->slots, slots->count, sizeof wanted, compare_slots) : NULL;
     return slot ? slot->name : NULL;
@@ -405,12 +404,12 @@ static const char *stub_target(struct symbols_bytes code, size_t offset, uint64_
   return NULL;
 }
 
-/* Adds a symbol for each stub of one section. */
+/* Adds a symbol for each stub of one section.  False without memory. */
 static bool add_stubs(struct symbols_elf *file, Elf_Scn *section, const GElf_Shdr *header, const struct slots *slots,
                       struct symbols_pool *pool, struct symbols_symbols *out)
 {
   struct symbols_bytes code = section_bytes(file, section);
-  size_t step = header->sh_entsize == STUB_SIZE / 2 ? STUB_SIZE / 2 : STUB_SIZE;
+  size_t step = header->sh_entsize == STUB_BYTES / 2 ? STUB_BYTES / 2 : STUB_BYTES;
   for (size_t offset = 0; offset + step <= code.size; offset += step) {
     char name[SYMBOLS_NAME_MAX];
     uint64_t address = header->sh_addr + offset;
@@ -450,28 +449,15 @@ bool symbols_elf_stubs(struct symbols_elf *file, struct symbols_pool *pool, stru
   return fine;
 }
 
-static void crc_table(uint32_t table[256])
-{
-  for (uint32_t i = 0; i < 256; i++) {
-    uint32_t value = i;
-    for (int bit = 0; bit < 8; bit++)
-      value = value & 1 ? 0xedb88320u ^ (value >> 1) : value >> 1;
-    table[i] = value;
-  }
-}
-
 bool symbols_elf_crc(const struct symbols_elf *file, uint32_t *crc)
 {
-  uint32_t table[256], value = ~0u;
   uint8_t block[16384];
   ssize_t got;
   struct stat status;
-  if (fstat(file->fd, &status) || status.st_size > checked_max)
+  if (fstat(file->fd, &status) || status.st_size > checksum_bytes_max)
     return false;
-  crc_table(table);
+  *crc = 0;
   for (off_t at = 0; (got = pread(file->fd, block, sizeof block, at)) > 0; at += got)
-    for (ssize_t i = 0; i < got; i++)
-      value = table[(value ^ block[i]) & 0xff] ^ (value >> 8);
-  *crc = ~value;
+    *crc = libdeflate_crc32(*crc, block, (size_t)got);
   return got == 0;
 }

@@ -9,12 +9,12 @@
 
 #include "hpcprof-lite/symbols/symbols.h"
 
-/* Of the C++ run-time library (libsupc++): the demangler behind abi::__cxa_demangle, which hands its output over piece
- * by piece and allocates nothing, so that it can be stopped.  Returns 0, or another value for a name that is not
- * mangled. */
+/* The demangler behind abi::__cxa_demangle, in the C++ run-time library (libsupc++).  It passes its output to a
+ * callback, piece by piece, and allocates no memory, so that the callback may leave it by longjmp().  Returns 0, or
+ * another value for a name that is not mangled. */
 int __gcclibcxx_demangle_callback(const char *mangled, void (*piece)(const char *, size_t, void *), void *opaque);
 
-enum { CHUNK_SIZE = 64 << 10 };
+enum { CHUNK_BYTES = 64 << 10 };
 
 struct symbols_chunk {
   struct symbols_chunk *next;
@@ -26,7 +26,7 @@ const char *symbols_pool_copy(struct symbols_pool *pool, const char *text, size_
 {
   struct symbols_chunk *chunk = pool->chunks;
   if (!chunk || chunk->room - chunk->used <= length) {
-    size_t room = length < CHUNK_SIZE ? CHUNK_SIZE : length + 1;
+    size_t room = length < CHUNK_BYTES ? CHUNK_BYTES : length + 1;
     chunk = malloc(sizeof *chunk + room);
     if (!chunk)
       return NULL;
@@ -55,7 +55,7 @@ struct output {
   size_t length, size;
 };
 
-/* Leaves the demangler as soon as the output is full: a name of 200 bytes can unfold into gigabytes. */
+/* Leaves the demangler when the output is full: a name of 200 bytes can expand to gigabytes. */
 static void take_piece(const char *piece, size_t length, void *opaque)
 {
   struct output *out = opaque;
@@ -65,7 +65,7 @@ static void take_piece(const char *piece, size_t length, void *opaque)
   out->length += length;
 }
 
-/* Demangles into text; false if it is no mangled name or the result does not fit. */
+/* Demangles into text.  False if the name is not mangled or the result does not fit. */
 static bool demangle(const char *mangled, char *text, size_t size)
 {
   struct output out = {.text = text, .size = size};
@@ -75,7 +75,7 @@ static bool demangle(const char *mangled, char *text, size_t size)
   return out.length > 0;
 }
 
-/* Length of a suffix of a clone at the end of name[0..length): a dot, a known word, and numbers; 0 without. */
+/* The length of the last suffix of a clone in name[0..length): a dot, a known word, and numbers; 0 if there is none. */
 static size_t clone_suffix(const char *name, size_t length)
 {
   static const char *const words[] = {"constprop", "isra", "part", "cold", "lto_priv", "localalias", "ipa_icf", "llvm"};
@@ -92,7 +92,7 @@ static size_t clone_suffix(const char *name, size_t length)
   return 0;
 }
 
-/* The length without suffixes of clones, and without a symbol version. */
+/* The length without the suffixes of clones and without a symbol version. */
 static size_t without_clones(const char *name, size_t length)
 {
   const char *version = memchr(name, '@', length);
@@ -103,12 +103,12 @@ static size_t without_clones(const char *name, size_t length)
   return length;
 }
 
-/* Where the compiler's mark of an outlined function begins in a linkage name, and what it says. */
-static const char *find_outline(const char *raw, enum symbols_outline *what)
+/* The compiler's mark of an outlined function in a linkage name, and its kind; NULL if there is none. */
+static const char *find_outline(const char *raw, enum symbols_outline *kind)
 {
   static const struct {
     const char *mark;
-    enum symbols_outline what;
+    enum symbols_outline kind;
   } marks[] = {{"._omp_fn.", SYMBOLS_OUTLINED},
                {".omp_outlined", SYMBOLS_OUTLINED},
                {".omp_task_entry", SYMBOLS_TASK_ENTRY},
@@ -117,17 +117,17 @@ static const char *find_outline(const char *raw, enum symbols_outline *what)
                {".omp_task_dup", SYMBOLS_TASK_HELPER},
                {".omp_task_destructor", SYMBOLS_TASK_HELPER}};
   for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-    const char *at = strstr(raw, marks[i].mark);
-    if (at) {
-      *what = marks[i].what;
-      return at;
+    const char *found = strstr(raw, marks[i].mark);
+    if (found) {
+      *kind = marks[i].kind;
+      return found;
     }
   }
-  *what = SYMBOLS_ORDINARY;
+  *kind = SYMBOLS_ORDINARY;
   return NULL;
 }
 
-/* gfortran's __module_MOD_procedure → module::procedure; false for other names. */
+/* Turns gfortran's __module_MOD_procedure into module::procedure.  False for other names, or if it does not fit. */
 static bool fortran_name(const char *name, char *out, size_t size)
 {
   const char *mark = strstr(name, "_MOD_");
@@ -137,7 +137,7 @@ static bool fortran_name(const char *name, char *out, size_t size)
   return written > 0 && (size_t)written < size;
 }
 
-/* Writes the readable form of a name without suffixes; false if it does not fit. */
+/* Writes the readable form of a name without suffixes.  False if it does not fit. */
 static bool readable_base(const char *name, size_t length, char *out, size_t size)
 {
   char base[SYMBOLS_NAME_MAX];
@@ -154,12 +154,12 @@ static bool readable_base(const char *name, size_t length, char *out, size_t siz
 
 size_t symbols_readable(const char *raw, char *out, size_t size)
 {
-  enum symbols_outline what;
+  enum symbols_outline kind;
   size_t length = strnlen(raw, SYMBOLS_NAME_MAX);
   if (!length || length >= SYMBOLS_NAME_MAX)
     return 0;
   length = without_clones(raw, length);
-  const char *mark = find_outline(raw, &what);
+  const char *mark = find_outline(raw, &kind);
   size_t base = mark && (size_t)(mark - raw) <= length ? (size_t)(mark - raw) : length;
   if (!readable_base(raw, without_clones(raw, base), out, size))
     return 0;
@@ -182,17 +182,17 @@ const char *symbols_readable_in(struct symbols_pool *pool, const char *raw)
 
 enum symbols_outline symbols_outlined(const char *raw, char *base, size_t size)
 {
-  enum symbols_outline what = SYMBOLS_ORDINARY;
-  const char *mark = raw && strnlen(raw, SYMBOLS_NAME_MAX) < SYMBOLS_NAME_MAX ? find_outline(raw, &what) : NULL;
+  enum symbols_outline kind = SYMBOLS_ORDINARY;
+  const char *mark = raw && strnlen(raw, SYMBOLS_NAME_MAX) < SYMBOLS_NAME_MAX ? find_outline(raw, &kind) : NULL;
   if (base && size) {
     base[0] = 0;
     if (mark && !readable_base(raw, without_clones(raw, (size_t)(mark - raw)), base, size))
       base[0] = 0;
   }
-  return what;
+  return kind;
 }
 
-/* Takes back the last component of path[0..length), which may only be done for real ones.  Returns the new length. */
+/* Removes the last component of path[0..length), which is not "..".  Returns the new length. */
 static size_t drop_component(const char *path, size_t length)
 {
   while (length && path[length - 1] != '/')
@@ -200,7 +200,7 @@ static size_t drop_component(const char *path, size_t length)
   return length > 1 ? length - 1 : length;
 }
 
-/* Appends the components of part to path, one after the other. */
+/* Appends the components of part to path.  Returns the new length. */
 static size_t append_part(char *path, size_t length, const char *part)
 {
   while (*part) {
@@ -208,8 +208,8 @@ static size_t append_part(char *path, size_t length, const char *part)
     const char *last = path + length;
     while (last > path && last[-1] != '/')
       last--;
-    bool stuck = length == 0 || !strcmp(last, "..");
-    if (size == 2 && !memcmp(part, "..", 2) && (path[0] == '/' || !stuck)) {
+    bool removable = length && strcmp(last, "..") != 0;
+    if (size == 2 && !memcmp(part, "..", 2) && (path[0] == '/' || removable)) {
       length = drop_component(path, length);
     } else if (size && !(size == 1 && *part == '.')) {
       if (length && path[length - 1] != '/')

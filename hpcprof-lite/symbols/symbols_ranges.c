@@ -1,33 +1,20 @@
 #include "hpcprof-lite/symbols/symbols_ranges.h"
 
-#include <stdlib.h>
+#include "common/array.h"
 
-void *symbols_grow(void *array, size_t count, size_t *room, size_t size)
-{
-  if (count < *room)
-    return array;
-  size_t wanted = *room ? *room + *room / 2 + 1 : 16;
-  if (wanted > SIZE_MAX / 2 / size)
-    return NULL;
-  void *grown = realloc(array, wanted * size);
-  if (grown)
-    *room = wanted;
-  return grown;
-}
+#include <stdlib.h>
 
 bool symbols_ranges_add(struct symbols_ranges *r, struct symbols_range range)
 {
   if (range.low >= range.high)
     return true;
-  struct symbols_range *grown = symbols_grow(r->ranges, r->count, &r->room, sizeof *grown);
-  if (!grown)
+  if (!array_reserve(&r->ranges, &r->room, r->count + 1, sizeof range))
     return false;
-  r->ranges = grown;
   r->ranges[r->count++] = range;
   return true;
 }
 
-/* Outer before inner: by start, then the longer one, then the less deep one. */
+/* Sorts outer ranges before inner ones: by start, then the longer first, then the less deep first. */
 static int compare_ranges(const void *left, const void *right)
 {
   const struct symbols_range *a = left, *b = right;
@@ -40,6 +27,7 @@ static int compare_ranges(const void *left, const void *right)
   return (a->value > b->value) - (a->value < b->value);
 }
 
+/* Begins a segment, unless the last one has the same value. */
 static void emit(struct symbols_ranges *r, uint64_t start, uint32_t value)
 {
   struct symbols_segment *last = r->segment_count ? &r->segments[r->segment_count - 1] : NULL;
@@ -52,7 +40,8 @@ static void emit(struct symbols_ranges *r, uint64_t start, uint32_t value)
   }
 }
 
-/* Closes the ranges on the stack that end at or before address.  Invariant: ends do not grow towards the top. */
+/* Closes the ranges on the stack that end at or before address; returns the depth of the stack.  Invariant: a range on
+ * the stack ends no later than the one below it. */
 static size_t close_until(struct symbols_ranges *r, const uint32_t *stack, size_t depth, uint64_t address)
 {
   while (depth && r->ranges[stack[depth - 1]].high <= address) {
@@ -62,8 +51,8 @@ static size_t close_until(struct symbols_ranges *r, const uint32_t *stack, size_
   return depth;
 }
 
-/* Each range opens and closes one segment, so 2 × count is room enough.  A range that reaches beyond the one it begins
- * in is cut there: damaged input, whose rest is left unknown. */
+/* Turns the sorted ranges into segments: each range adds at most two.  A range that begins inside another one and
+ * ends beyond it is damaged, and is cut at that end. */
 static void sweep(struct symbols_ranges *r, uint32_t *stack)
 {
   size_t depth = 0;
@@ -88,7 +77,7 @@ bool symbols_ranges_build(struct symbols_ranges *r)
   if (r->count >= SYMBOLS_NONE)
     r->count = SYMBOLS_NONE - 1;
   uint32_t *stack = malloc((r->count + 1) * sizeof *stack);
-  r->segments = calloc(2 * r->count + 1, sizeof *r->segments); /* padding too: it is written out */
+  r->segments = calloc(2 * r->count + 1, sizeof *r->segments); /* zero, because padding is written out, too */
   bool done = stack && r->segments;
   if (done) {
     if (r->count)

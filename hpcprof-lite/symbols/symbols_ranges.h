@@ -1,6 +1,9 @@
-/* Address → innermost range.  BATCH.  Ranges that may nest, repeat or overlap are turned once into a sorted list of
- * disjoint segments; a look-up is a binary search.  Memory is the caller's to release with symbols_ranges_release().
- * */
+/* Maps an address to the innermost range that contains it.
+ *
+ * Context: BATCH.  Ranges may nest, repeat or overlap.  Once all are added, they are turned into a sorted list of
+ * disjoint segments, in which a look-up is a binary search.  The caller owns the structure, and
+ * symbols_ranges_release() frees its arrays.
+ */
 #ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_RANGES_H
 #define HPCPROF_LITE_SYMBOLS_SYMBOLS_RANGES_H
 
@@ -11,37 +14,34 @@
 #define SYMBOLS_NONE UINT32_MAX
 
 struct symbols_range {
-  uint64_t low, high; /* [low, high), low < high                                   */
-  uint32_t value;     /* what a look-up returns                                    */
-  uint32_t depth;     /* of ranges that are equal, the deeper one is the inner one */
+  uint64_t low, high; /* [low, high), low < high                          */
+  uint32_t value;     /* returned by a look-up                            */
+  uint32_t depth;     /* of equal ranges, the deeper one is the inner one */
 };
 
 struct symbols_segment {
-  uint64_t start; /* up to the next segment's start   */
-  uint32_t value; /* SYMBOLS_NONE: a gap              */
+  uint64_t start; /* the segment ends at the start of the next one */
+  uint32_t value; /* SYMBOLS_NONE: a gap                           */
 };
 
+/* Initialised to zero by the caller. */
 struct symbols_ranges {
-  struct symbols_range *ranges; /* collected; gone once they are built  */
+  struct symbols_range *ranges; /* until symbols_ranges_build() */
   size_t count, room;
   struct symbols_segment *segments;
   size_t segment_count;
 };
 
-/* Appends one range; empty ones are dropped.  False: no memory. */
+/* Adds a range, unless it is empty.  Returns false if there is no memory. */
 bool symbols_ranges_add(struct symbols_ranges *r, struct symbols_range range);
 
-/* Turns what was collected into segments; of equal ranges of equal depth the smallest value stays.  False: no memory.
- * */
+/* Turns the ranges into segments; of equal ranges of equal depth the one with the smallest value is kept.  Returns
+ * false if there is no memory. */
 bool symbols_ranges_build(struct symbols_ranges *r);
 
-/* The value of the innermost range that holds address, SYMBOLS_NONE without. */
+/* Returns the value of the innermost range that contains the address, SYMBOLS_NONE if there is none. */
 uint32_t symbols_ranges_find(const struct symbols_ranges *r, uint64_t address);
 
 void symbols_ranges_release(struct symbols_ranges *r);
-
-/* Room for one more element of `size` bytes in an array that grows by half.  Returns the array, NULL without memory
- * (the old one then is still valid). */
-void *symbols_grow(void *array, size_t count, size_t *room, size_t size);
 
 #endif

@@ -1,29 +1,30 @@
 #include "hpcprof-lite/symbols/symbols_table.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 struct symbols_table {
   struct symbols_symbol *symbols;
-  struct symbols_ranges ranges; /* → symbol */
+  struct symbols_ranges ranges; /* value: symbol */
 };
 
-/* The name of the function that a part was split off from, by the part's name without ".cold" and its number. */
-struct base {
+/* A part that was split off from a function; the function's name is that of the part up to ".cold". */
+struct split_part {
   const char *name;
   size_t length;
-  size_t part;      /* symbol of the part                  */
-  uint64_t start;   /* of the function                     */
-  unsigned matches; /* functions of that name seen so far  */
+  size_t symbol;    /* of the part                          */
+  uint64_t start;   /* of the function                      */
+  unsigned matches; /* functions of that name found so far  */
 };
 
-struct bases {
-  struct base *bases;
+struct split_parts {
+  struct split_part *parts;
   size_t count, room;
 };
 
-/* By address, then the name to show first: by rank, then without leading underscores, then the shorter one, then the
- * one that stands first in the file. */
+/* By address, then the name to be shown first: by rank, fewer leading underscores, shorter, earlier in the file. */
 static int compare_symbols(const void *left, const void *right)
 {
   const struct symbols_symbol *a = left, *b = right;
@@ -31,9 +32,9 @@ static int compare_symbols(const void *left, const void *right)
     return a->low < b->low ? -1 : 1;
   if (a->rank != b->rank)
     return a->rank < b->rank ? -1 : 1;
-  size_t a_score = strspn(a->raw, "_"), b_score = strspn(b->raw, "_");
-  if (a_score != b_score)
-    return a_score < b_score ? -1 : 1;
+  size_t a_underscores = strspn(a->raw, "_"), b_underscores = strspn(b->raw, "_");
+  if (a_underscores != b_underscores)
+    return a_underscores < b_underscores ? -1 : 1;
   if (a->length != b->length)
     return a->length < b->length ? -1 : 1;
   return ((uintptr_t)a->raw > (uintptr_t)b->raw) - ((uintptr_t)a->raw < (uintptr_t)b->raw);
@@ -45,56 +46,54 @@ static int compare_names(const char *a, size_t a_length, const char *b, size_t b
   return order ? order : (a_length > b_length) - (a_length < b_length);
 }
 
-static int compare_bases(const void *left, const void *right)
+static int compare_parts(const void *left, const void *right)
 {
-  const struct base *a = left, *b = right;
+  const struct split_part *a = left, *b = right;
   return compare_names(a->name, a->length, b->name, b->length);
 }
 
-/* Collects the parts that were split off, sorted by the name of their function. */
-static bool collect_bases(const struct symbols_symbols *all, struct bases *out)
+/* Collects the parts that were split off, sorted by the names of their functions.  False without memory. */
+static bool collect_parts(const struct symbols_symbols *all, struct split_parts *out)
 {
   for (size_t i = 0; i < all->count; i++) {
     const char *name = all->symbols[i].raw, *mark = strstr(name, ".cold");
     if (!mark || mark == name || (mark[5] && mark[5] != '.'))
       continue;
-    struct base *grown = symbols_grow(out->bases, out->count, &out->room, sizeof *grown);
-    if (!grown)
+    if (!array_reserve(&out->parts, &out->room, out->count + 1, sizeof *out->parts))
       return false;
-    out->bases = grown;
-    out->bases[out->count++] = (struct base){.name = name, .length = (size_t)(mark - name), .part = i};
+    out->parts[out->count++] = (struct split_part){.name = name, .length = (size_t)(mark - name), .symbol = i};
   }
   if (out->count)
-    qsort(out->bases, out->count, sizeof *out->bases, compare_bases);
+    qsort(out->parts, out->count, sizeof *out->parts, compare_parts);
   return true;
 }
 
-/* Gives split-off parts the start of their function, so that both count as one.  Where several functions of a
- * file-local name exist, nobody can tell which one a part belongs to, and it stays on its own. */
+/* Gives split-off parts the start of their function, so that both count as one function.  If several file-local
+ * functions have the same name, a part cannot be assigned to one of them and remains a function of its own. */
 static bool join_parts(struct symbols_symbols *all)
 {
-  struct bases bases = {0};
-  bool fine = collect_bases(all, &bases);
-  for (size_t i = 0; fine && bases.count && i < all->count; i++) {
+  struct split_parts parts = {0};
+  bool fine = collect_parts(all, &parts);
+  for (size_t i = 0; fine && parts.count && i < all->count; i++) {
     const struct symbols_symbol *symbol = &all->symbols[i];
-    struct base wanted = {.name = symbol->raw, .length = symbol->length};
-    struct base *base = bsearch(&wanted, bases.bases, bases.count, sizeof wanted, compare_bases);
-    if (base && (!base->matches || base->start != symbol->low)) {
-      base->start = symbol->low;
-      base->matches++;
+    struct split_part wanted = {.name = symbol->raw, .length = symbol->length};
+    struct split_part *part = bsearch(&wanted, parts.parts, parts.count, sizeof wanted, compare_parts);
+    if (part && (!part->matches || part->start != symbol->low)) {
+      part->start = symbol->low;
+      part->matches++;
     }
   }
-  for (size_t i = 0; fine && i < bases.count; i++) {
-    const struct base *base = &bases.bases[i];
-    bool alone = (!i || compare_bases(base - 1, base)) && (i + 1 == bases.count || compare_bases(base, base + 1));
-    if (base->matches == 1 && alone)
-      all->symbols[base->part].start = base->start;
+  for (size_t i = 0; fine && i < parts.count; i++) {
+    const struct split_part *part = &parts.parts[i];
+    bool unique = (!i || compare_parts(part - 1, part)) && (i + 1 == parts.count || compare_parts(part, part + 1));
+    if (part->matches == 1 && unique)
+      all->symbols[part->symbol].start = part->start;
   }
-  free(bases.bases);
+  free(parts.parts);
   return fine;
 }
 
-/* Keeps one symbol for each address, with the largest of their sizes. */
+/* Keeps the first symbol of each address, with the largest size of all. */
 static void drop_aliases(struct symbols_symbols *all)
 {
   size_t kept = 0;
@@ -108,8 +107,8 @@ static void drop_aliases(struct symbols_symbols *all)
   all->count = kept;
 }
 
-/* Adds the ranges.  A symbol of unknown size ends at the next one; within a function of known size it is a mere label.
- * */
+/* Adds the range of each symbol.  A symbol of unknown size ends at the next one; inside a function of known size it is
+ * a label and has no range. */
 static bool add_ranges(struct symbols_table *table, const struct symbols_symbols *all)
 {
   uint64_t covered = 0;

@@ -1,4 +1,8 @@
-/* Address → function by the symbol table.  BATCH.  Not locked: its owner guards it. */
+/* Maps an address to its function by symbol tables.
+ *
+ * Context: BATCH, one thread at a time.  The table owns the array of symbols; their names belong to symbols_elf
+ * or to the pool.
+ */
 #ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_TABLE_H
 #define HPCPROF_LITE_SYMBOLS_SYMBOLS_TABLE_H
 
@@ -6,13 +10,15 @@
 
 struct symbols_table;
 
-/* Makes a table of symbols, which it takes over (they are released also on failure).  NULL: no memory. */
+/* Returns a table for symbols_table_free(), NULL if there is no memory.  Takes over symbols->symbols, which it frees on
+ * failure. */
 struct symbols_table *symbols_table_new(struct symbols_symbols *symbols);
 
-/* The function that holds address, its readable name filled in; NULL without.  table may be NULL. */
+/* Returns the function that contains the address, with its readable name, which is stored in pool; NULL if there is
+ * none or table is NULL. */
 const struct symbols_symbol *symbols_table_find(struct symbols_table *table, struct symbols_pool *pool,
                                                 uint64_t address);
 
-void symbols_table_free(struct symbols_table *table);
+void symbols_table_free(struct symbols_table *table); /* NULL is allowed */
 
 #endif

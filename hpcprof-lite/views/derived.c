@@ -1,93 +1,11 @@
 #include "hpcprof-lite/views/derived.h"
 
-#include <errno.h>
+#include "common/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 static const uint32_t bottomup_rows_max = 4u << 20;
-
-static bool number(const char **text, uint32_t *value)
-{
-  char *end;
-  if (**text < '0' || **text > '9')
-    return false;
-  errno = 0;
-  unsigned long parsed = strtoul(*text, &end, 10);
-  if (errno || parsed > UINT32_MAX)
-    return false;
-  *text = end;
-  *value = (uint32_t)parsed;
-  return true;
-}
-
-const char *selector(const char *text, struct selector *selector)
-{
-  *selector = (struct selector){.text = text};
-  if (!*text)
-    return "it is empty";
-  if (*text == '@') {
-    selector->is_region = text[1] != 0;
-    return selector->is_region ? NULL : "after '@' the name of a user region is expected";
-  }
-  if (*text == '#') {
-    const char *rest = text + 1;
-    selector->is_id = number(&rest, &selector->id) && !*rest;
-    return selector->is_id ? NULL : "after '#' a number is expected: the id of a row of the topdown view";
-  }
-  const char *colon = strrchr(text, ':');
-  if (!colon || colon == text || colon[-1] == ':' || colon[1] < '0' || colon[1] > '9')
-    return NULL;
-  const char *rest = colon + 1;
-  selector->is_lines = number(&rest, &selector->from);
-  selector->to = selector->from;
-  if (selector->is_lines && *rest == '-') {
-    rest++;
-    selector->is_lines = number(&rest, &selector->to);
-  }
-  selector->file = text;
-  selector->file_length = (size_t)(colon - text);
-  if (!selector->is_lines || *rest || selector->to < selector->from)
-    return "lines are given as file.c:12 or file.c:12-30";
-  return NULL;
-}
-
-/* Whether a path is the selector's, or ends in it behind a slash. */
-static bool same_file(const struct selector *selector, const char *path)
-{
-  size_t length = strlen(path);
-  if (length < selector->file_length)
-    return false;
-  const char *tail = path + length - selector->file_length;
-  return !memcmp(tail, selector->file, selector->file_length) && (tail == path || tail[-1] == '/');
-}
-
-/* Whether a readable name is the selected one, with or without its parameters. */
-static bool same_name(const char *name, const char *wanted)
-{
-  size_t length = strlen(wanted);
-  return !strncmp(name, wanted, length) && (!name[length] || name[length] == '(');
-}
-
-bool selector_matches_line(const struct selector *selector, const char *file, uint32_t line)
-{
-  return selector->is_lines && line >= selector->from && line <= selector->to && same_file(selector, file);
-}
-
-bool selector_matches(const struct names *names, const struct selector *selector, const struct tree_row *row)
-{
-  if (selector->is_region)
-    return row->kind == ROW_USER_REGION && !strcmp(row->name, selector->text + 1);
-  if (selector->is_id)
-    return row->id == selector->id;
-  if (selector->is_lines)
-    return selector_matches_line(selector, row->file, row->line);
-  if (same_name(row->name, selector->text))
-    return true;
-  if (row->function == PROFILE_NONE)
-    return false;
-  const struct names_function *function = &names->functions[row->function];
-  return same_name(function->name, selector->text) || !strcmp(function->raw, selector->text);
-}
 
 static int append_copy(struct tree *into, const struct tree *from, uint32_t row, uint32_t parent, uint32_t *copy)
 {
@@ -111,37 +29,29 @@ int derived_part(const struct tree *tree, const struct names *names, const struc
   for (uint32_t i = 0; i < tree->count && !status; i++) {
     uint32_t row = tree->order[i];
     const struct tree_row *here = &tree->rows[row];
-    uint32_t above = row ? copy_of[here->parent] : PROFILE_NONE;
-    bool outermost = above == PROFILE_NONE && selector_matches(names, selector, here);
-    if (!outermost && above == PROFILE_NONE)
+    uint32_t parent = row ? copy_of[here->parent] : PROFILE_NONE;
+    bool outermost = parent == PROFILE_NONE && selector_matches(names, selector, here);
+    if (!outermost && parent == PROFILE_NONE)
       continue;
     *matches += outermost;
-    if (row == 0) { /* the whole tree: the new root is the old one */
+    if (row == 0) { /* the root matches: the part is the whole tree */
       copy_of[0] = 0;
       continue;
     }
-    status = append_copy(part, tree, row, outermost ? 0 : above, &copy_of[row]);
+    status = append_copy(part, tree, row, outermost ? 0 : parent, &copy_of[row]);
   }
   return status;
 }
 
-/* The row of a flat view for a row of the tree: functions by their identity, inlined or not; others by kind and place.
+/* Finds or adds the row below `parent` for a row of the tree: a function has the same row whether it is inlined or not.
  */
-static uint32_t flat_row(const struct tree *tree, uint32_t row, uint32_t above, struct tree *flat)
+static uint32_t flat_row(const struct tree *tree, uint32_t row, uint32_t parent, struct tree *flat)
 {
   struct tree_row wanted = tree->rows[row];
   bool inlined = wanted.kind == ROW_INLINED;
-  wanted.parent = above;
+  wanted.parent = parent;
   wanted.kind = inlined ? ROW_FUNCTION : wanted.kind;
   return tree_add(flat, &wanted, NULL);
-}
-
-bool tree_same_function(const struct tree_row *row, const struct tree_row *flat)
-{
-  bool kinds = row->kind == flat->kind || (row->kind == ROW_INLINED && flat->kind == ROW_FUNCTION);
-  if (!kinds || row->function != flat->function)
-    return false;
-  return row->function != PROFILE_NONE || (row->line == flat->line && row->file == flat->file);
 }
 
 static bool any_value(const struct tree *tree, uint32_t row)
@@ -169,25 +79,20 @@ void derived_release_links(struct derived_links *links)
   *links = (struct derived_links){0};
 }
 
-/* All links of a row are added before those of the next one. */
+/* The caller adds all links of a row before those of the next row. */
 static int add_link(struct derived_links *links, uint32_t row, uint32_t target)
 {
-  if (links->into_count == links->into_room) {
-    uint32_t room = links->into_room ? links->into_room * 2 : 1024;
-    uint32_t *into = room < links->into_room ? NULL : reallocarray(links->into, room, sizeof *into);
-    if (!into)
-      return ERR_NOMEM;
-    links->into = into;
-    links->into_room = room;
-  }
+  if (!array_reserve(&links->into, &links->into_room, (size_t)links->into_count + 1, sizeof *links->into))
+    return ERR_NOMEM;
   if (!links->count[row]++)
     links->first[row] = links->into_count;
   links->into[links->into_count++] = target;
   return 0;
 }
 
-/* Adds a row's values to a derived one.  Rows come in depth-first order: those that stand inside the last one that was
- * counted (up to *counted_end) are recursive, their inclusive values are in it already. */
+/* Adds a row's values to a row of the view.  The caller passes rows in depth-first order.  A row whose position is
+ * before *counted_end lies below the last row whose inclusive values were added, and these include its own (recursion).
+ */
 static int accumulate(const struct tree *tree, uint32_t row, uint32_t position, struct tree *into, uint32_t target,
                       uint32_t *counted_end, struct derived_links *links)
 {
@@ -196,42 +101,31 @@ static int accumulate(const struct tree *tree, uint32_t row, uint32_t position, 
     *counted_end = tree->end[position];
   uint64_t *excl = &into->excl[(size_t)target * into->columns], *incl = &into->incl[(size_t)target * into->columns];
   for (uint32_t column = 0; column < tree->columns; column++) {
-    excl[column] = contexts_sum(excl[column], tree_excl(tree, row, column));
+    excl[column] = profile_sum(excl[column], tree_excl(tree, row, column));
     if (outermost)
-      incl[column] = contexts_sum(incl[column], tree_incl(tree, row, column));
+      incl[column] = profile_sum(incl[column], tree_incl(tree, row, column));
   }
   return outermost && links ? add_link(links, row, target) : 0;
 }
 
-/* Grows an array that runs along with a tree's rows; new elements are zero. */
-static int follow(uint32_t **array, uint32_t *room, const struct tree *tree)
-{
-  if (*room >= tree->room)
-    return 0;
-  uint32_t *grown = reallocarray(*array, tree->room, sizeof *grown);
-  if (!grown)
-    return ERR_NOMEM;
-  memset(grown + *room, 0, (tree->room - *room) * sizeof *grown);
-  *array = grown;
-  *room = tree->room;
-  return 0;
-}
-
-/* The flat row of every row of the tree in map[], values added up. */
+/* Sets map[row of the tree] to its flat row and adds the values. */
 static int fill_flat(const struct tree *tree, struct tree *flat, uint32_t *map, struct derived_links *links)
 {
-  uint32_t *counted = NULL, room = 0;
+  uint32_t *counted_end = NULL; /* [flat row] see accumulate() */
+  size_t room = 0;
   int status = 0;
   for (uint32_t i = 0; i < tree->count && !status; i++) {
     uint32_t row = tree->order[i];
     const struct tree_row *here = &tree->rows[row];
-    uint32_t above = row && here->kind == ROW_LINE ? map[here->parent] : 0;
-    map[row] = row ? flat_row(tree, row, above, flat) : 0;
-    status = map[row] == PROFILE_NONE ? ERR_NOMEM : follow(&counted, &room, flat);
+    uint32_t parent = row && here->kind == ROW_LINE ? map[here->parent] : 0;
+    map[row] = row ? flat_row(tree, row, parent, flat) : 0;
+    status = map[row] != PROFILE_NONE && array_reserve_zero(&counted_end, &room, flat->count, sizeof *counted_end)
+                 ? 0
+                 : ERR_NOMEM;
     if (!status)
-      status = accumulate(tree, row, i, flat, map[row], &counted[map[row]], links);
+      status = accumulate(tree, row, i, flat, map[row], &counted_end[map[row]], links);
   }
-  free(counted);
+  free(counted_end);
   return status;
 }
 
@@ -248,27 +142,30 @@ int derived_flat(const struct tree *tree, const struct tree_columns *columns, st
   return status;
 }
 
-struct climb {
+struct bottomup {
   const struct tree *tree;
-  struct tree *into;
+  struct tree *view;
   struct derived_links *links;
-  uint32_t *counted, counted_room;
+  uint32_t *counted_end; /* [row of the view] see accumulate() */
+  size_t counted_room;
 };
 
-/* Adds one instance of a function on the path of its callers. */
-static int climb(struct climb *climb, uint32_t row, uint32_t position)
+/* Adds one row of the tree, with its callers. */
+static int add_callers(struct bottomup *bottomup, uint32_t row, uint32_t position)
 {
-  const struct tree *tree = climb->tree;
-  uint32_t above = 0, levels = 0;
+  const struct tree *tree = bottomup->tree;
+  struct tree *view = bottomup->view;
+  uint32_t target = 0, levels = 0;
   for (uint32_t up = row; up && levels <= DERIVED_CALLERS_MAX; up = tree->rows[up].parent, levels++) {
-    if (climb->into->count >= bottomup_rows_max && levels) {
-      climb->into->cut = true;
+    if (view->count >= bottomup_rows_max && levels) {
+      view->cut = true;
       return 0;
     }
-    above = flat_row(tree, up, above, climb->into);
-    if (above == PROFILE_NONE || follow(&climb->counted, &climb->counted_room, climb->into))
+    target = flat_row(tree, up, target, view);
+    if (target == PROFILE_NONE || !array_reserve_zero(&bottomup->counted_end, &bottomup->counted_room, view->count,
+                                                      sizeof *bottomup->counted_end))
       return ERR_NOMEM;
-    if (accumulate(tree, row, position, climb->into, above, &climb->counted[above], climb->links))
+    if (accumulate(tree, row, position, view, target, &bottomup->counted_end[target], bottomup->links))
       return ERR_NOMEM;
   }
   return 0;
@@ -279,7 +176,7 @@ int derived_bottomup(const struct tree *tree, const struct tree_columns *columns
 {
   struct tree flat = {0};
   uint32_t *map = calloc(tree->count, sizeof *map);
-  struct climb state = {.tree = tree, .into = bottomup, .links = links};
+  struct bottomup state = {.tree = tree, .view = bottomup, .links = links};
   int status = map ? tree_init(bottomup, columns->count, tree->rows[0].name) : ERR_NOMEM;
   if (!status)
     status = tree_init(&flat, columns->count, "");
@@ -287,13 +184,13 @@ int derived_bottomup(const struct tree *tree, const struct tree_columns *columns
     status = init_links(links, tree);
   if (!status)
     status = fill_flat(tree, &flat, map, NULL);
-  uint32_t counted = 0;
+  uint32_t root_end = 0;
   if (!status)
-    status = accumulate(tree, 0, 0, bottomup, 0, &counted, links);
+    status = accumulate(tree, 0, 0, bottomup, 0, &root_end, links);
   for (uint32_t i = 1; i < tree->count && !status; i++)
     if (any_value(&flat, map[tree->order[i]]))
-      status = climb(&state, tree->order[i], i);
-  free(state.counted);
+      status = add_callers(&state, tree->order[i], i);
+  free(state.counted_end);
   free(map);
   tree_release(&flat);
   return status;

@@ -1,56 +1,41 @@
-/* Views derived from the top-down tree: a part of it, its functions, their callers.
+/* Views derived from the top-down tree: the part below some rows, the flat view and the bottom-up view.
  *
- * Context: BATCH.  Pure functions: the given tree must be finished (tree_finish) and is not changed.  The new tree
- * shares its strings.  A recursive function's inclusive time counts its outermost instances only.
+ * Context: BATCH.  Pure: the given tree must be finished (tree_finish()) and is only read.  The new tree refers to the
+ * strings of the given one; the caller sorts it with tree_finish().  The inclusive values of a recursive function count
+ * its outermost instances only.
+ *
+ * All functions return 0 or ERR_NOMEM; the caller releases the new tree, and the links, in either case.
  */
 #ifndef HPCPROF_LITE_VIEWS_DERIVED_H
 #define HPCPROF_LITE_VIEWS_DERIVED_H
 
+#include "hpcprof-lite/model/names.h"
+#include "hpcprof-lite/model/selector.h"
 #include "hpcprof-lite/model/tree.h"
 
-enum {
-  DERIVED_CALLERS_MAX = 400
-}; /* callers shown above a function at most: bounds bottom-up views of deep recursion */
+/* Limit of the callers of a function in the bottom-up view: it bounds the view's size under deep recursion. */
+enum { DERIVED_CALLERS_MAX = 400 };
 
-/* Which rows of a view have the inclusive values of a row in theirs: into[first[row]], count[row] of them. */
+/* For each row of the given tree, the rows of the view that include its inclusive values: into[first[row]] and the
+ * following, count[row] in all. */
 struct derived_links {
   uint32_t *first, *count;
-  uint32_t *into, into_count, into_room;
+  uint32_t *into, into_count;
+  size_t into_room;
 };
 
-/* What --root and --what-if name. */
-struct selector {
-  const char *text;
-  bool is_id, is_lines, is_region;
-  uint32_t id;
-  const char *file; /* is_lines: last part of a path, or more of it */
-  size_t file_length;
-  uint32_t from, to;
-};
-
-/* Understands function, file.c:12, file.c:12-30, #ID and @NAME (a user region, which is no row).  Returns NULL, or what
- * is wrong with it. */
-const char *selector(const char *text, struct selector *selector);
-
-/* Whether a row of the top-down tree is selected, or a line of a file. */
-bool selector_matches(const struct names *names, const struct selector *selector, const struct tree_row *row);
-bool selector_matches_line(const struct selector *selector, const char *file, uint32_t line);
-
-/* The outermost rows that match and all below them, with their ids.  *matches counts them; copy_of[row] is the row of
- * the part, PROFILE_NONE where there is none.  0, or ERR_NOMEM. */
+/* Copies the outermost rows that the selector matches, and all rows below these, with their IDs.  Sets *matches to the
+ * number of outermost matches, and copy_of[row] to the copy of a row or PROFILE_NONE. */
 int derived_part(const struct tree *tree, const struct names *names, const struct selector *selector,
                  const char *root_name, struct tree *part, uint32_t *matches, uint32_t *copy_of);
 
-/* Whether a row of the top-down tree belongs to that row of the flat view. */
-bool tree_same_function(const struct tree_row *row, const struct tree_row *flat);
-
-/* One row for each function; lines stand below their function.  *links, unless NULL, is filled from zero; then
- * derived_release_links(), in any case. */
+/* Makes the flat view: one row for each function, with its lines below it.  Fills *links, unless NULL. */
 int derived_flat(const struct tree *tree, const struct tree_columns *columns, struct tree *flat,
                  struct derived_links *links);
 
-/* Each function with time of its own, its callers below it; a caller's values are the function's, as called on that
- * path. */
+/* Makes the bottom-up view: each function that has exclusive values, with its callers below it.  The values of a caller
+ * are those of the function when called on that path.  Fills *links, unless NULL; sets bottomup->cut if there are too
+ * many rows. */
 int derived_bottomup(const struct tree *tree, const struct tree_columns *columns, struct tree *bottomup,
                      struct derived_links *links);
 

@@ -15,7 +15,6 @@ static int heaviest_first(const void *a, const void *b)
   return (x->position > y->position) - (x->position < y->position);
 }
 
-/* What a row is judged by. */
 static uint64_t weigh(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits,
                       uint32_t row)
 {
@@ -24,7 +23,7 @@ static uint64_t weigh(const struct tree *tree, const struct tree_columns *column
   return tree_weight(tree, columns, row, !limits->by_excl);
 }
 
-/* Whether a row weighs less than the limit, and so does its part of the critical path. */
+/* Whether both the weight of a row and its share of the critical path are below the limit. */
 static bool is_light(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits,
                      uint32_t row)
 {
@@ -37,7 +36,7 @@ static bool is_light(const struct tree *tree, const struct tree_columns *columns
                          (double)tree_weight(tree, columns, 0, true) * limits->percent / 100;
 }
 
-/* Hides all but the first `rows` candidates, then what stands below a hidden row. */
+/* Hides all rows except limits->rows, then the rows below a hidden row. */
 static int keep_heaviest(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits,
                          bool *shown)
 {

@@ -1,6 +1,6 @@
-/* Which rows of a tree are shown.
+/* Chooses the rows of a tree that are shown.
  *
- * Context: BATCH.  Pure.  A row is shown only if its parent is, so that every row shown has its place.
+ * Context: BATCH.  Pure: the tree is only read.  A row is shown only if its parent is.
  */
 #ifndef HPCPROF_LITE_VIEWS_LIMITS_H
 #define HPCPROF_LITE_VIEWS_LIMITS_H
@@ -8,15 +8,16 @@
 #include "hpcprof-lite/model/tree.h"
 
 struct limits {
-  double percent;     /* rows that weigh less, in percent of the root's inclusive weight, are hidden */
-  uint32_t depth;     /* levels below the root, 0 = all                                              */
-  uint32_t rows;      /* the heaviest rows only, 0 = all; the root is not counted                    */
-  bool by_excl;       /* weigh by exclusive values: bottom-up, where they belong to the function     */
-  bool critical_path; /* the view is about the critical path: only what is on it */
-  bool in_order;      /* take the first rows as they stand instead of the heaviest: flat views       */
+  double percent;     /* hide rows below this percentage of both the root's weight and the critical path */
+  uint32_t depth;     /* levels below the root, 0 = all */
+  uint32_t rows;      /* show only the heaviest rows, 0 = all; the root is not counted */
+  bool by_excl;       /* weigh rows by exclusive values: in a bottom-up view, these are the function's */
+  bool critical_path; /* weigh rows by their share of the critical path: hide rows that are not on it */
+  bool in_order;      /* show the first rows in the order of the view instead of the heaviest: flat views */
 };
 
-/* Sets shown[row] (free()) and the number of rows left out.  0, or ERR_NOMEM. */
+/* Sets *shown to a new array, (*shown)[row], which the caller frees, and *left_out to the number of hidden rows.
+ * Returns 0 or ERR_NOMEM. */
 int limits_apply(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits, bool **shown,
                  uint32_t *left_out);
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Understands --sort EVENT_incl or EVENT_excl. */
+/* Interprets EVENT_incl and EVENT_excl. */
 static int sort_by_event(const struct tree_columns *columns, const char *column, struct tree_order *order)
 {
   for (uint32_t i = 0; i < columns->events_count; i++) {

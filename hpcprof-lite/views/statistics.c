@@ -2,60 +2,64 @@
 
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/input/stitch.h"
+#include "hpcprof-lite/model/workers.h"
 
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Whole numbers for rows, cleared in time proportional to the rows in use. */
+/* An amount for each row; reading and clearing takes time proportional to the rows in use. */
 struct amounts {
   uint64_t *values; /* [row] */
   uint64_t *used;   /* a bit for each row */
   uint32_t rows;
 };
 
-/* The sums of one worker.  Owners come in rising order, so that a row that missed one is found out when it is next
- * seen: last[row] is the place in seen[] behind the last owner that the row had. */
+/* The sums of one worker.  It counts owners in ascending order, so that the first owner without work in a row is found
+ * when the next owner has some. */
 struct tally {
-  struct statistics_sums *sums;
-  uint32_t *last;
-  uint32_t *seen, seen_count; /* owners, in the order in which they came */
+  struct statistics_sums *sums;     /* [row] */
+  uint32_t *next;                   /* [row] position in counted[] after the last owner that has work in the row */
+  uint32_t *counted, counted_count; /* owners counted so far, ascending */
 };
 
-/* Processes that are read by one worker, one after the other: those of a rank, or one that has none. */
+/* The processes of one rank, or one process without a rank: one worker reads them one after the other. */
 struct unit {
   uint32_t first, count; /* in run.order */
-  uint32_t owner;        /* the rank's place, PROFILE_NONE if it has none */
+  uint32_t owner;        /* the rank's position in rank_owners, PROFILE_NONE if it has none */
 };
 
-/* Numbers of the rows while work is summed up: in the order in which contexts first came, so that what a thread has
- * stands close together in memory.  A row's parent has a smaller number. */
+/* Numbers of the rows while work is added up: by the first context of each row, so that the rows of one thread are
+ * close together in memory.  A row's parent has a smaller number. */
 struct numbering {
-  uint32_t *place, *row; /* [row of the tree] its number; and back */
-  uint32_t *above;       /* [number] the parent's                  */
-  uint32_t *shown;       /* [row of the view] its number           */
+  uint32_t *number_of;   /* [row of the tree] its number   */
+  uint32_t *row_at;      /* [number] row of the tree       */
+  uint32_t *parent;      /* [number] the parent's number   */
+  uint32_t *view_number; /* [row of the view] its number   */
 };
 
-/* What workers share. */
+/* The state that workers share. */
 struct run {
   struct numbering numbering;
   const struct statistics_view *view;
   struct statistics *statistics;
-  uint32_t *order;       /* usable processes by rank, then as they are */
-  uint32_t *first_owner; /* [place in order] the process's first thread */
+  uint32_t *order;       /* usable processes, by rank and then by position */
+  uint32_t *first_owner; /* [position in order] position of the process's first thread in thread_owners */
   uint32_t order_count;
   struct unit *units;
-  uint32_t units_count, step;
-  atomic_uint next;
+  uint32_t units_count;
+  uint32_t part, parts; /* every `parts`-th unit is counted, from `part` on */
+  struct worker *workers;
   atomic_bool failed;
-  pthread_mutex_t lock; /* problems, statistics */
+  pthread_mutex_t lock; /* of `problems` */
   struct problems *problems;
 };
 
 struct worker {
   struct run *run;
-  struct amounts own, shown, rank; /* of a thread: rows of the tree, of the view; of a rank: of the view */
+  struct amounts own, shown; /* of a thread: rows of the tree, rows of the view */
+  struct amounts rank;       /* of a rank: rows of the view */
   struct stitch_amounts found;
   struct tally threads, ranks;
 };
@@ -76,11 +80,11 @@ static void amounts_release(struct amounts *amounts)
 
 static void amounts_add(struct amounts *amounts, uint32_t row, uint64_t amount)
 {
-  amounts->values[row] = contexts_sum(amounts->values[row], amount);
+  amounts->values[row] = profile_sum(amounts->values[row], amount);
   amounts->used[row / 64] |= UINT64_C(1) << row % 64;
 }
 
-/* The last row in use before `end`, which it is no more; PROFILE_NONE if there is none.  Its value stays. */
+/* Returns the last row in use before `end`, or PROFILE_NONE, and marks it as unused.  The caller clears its value. */
 static uint32_t amounts_take(struct amounts *amounts, uint32_t end)
 {
   for (uint32_t word = end / 64 + 1; word-- > 0;) {
@@ -96,18 +100,18 @@ static uint32_t amounts_take(struct amounts *amounts, uint32_t end)
 static int tally_init(struct tally *tally, uint32_t rows, uint32_t owners)
 {
   tally->sums = calloc((size_t)rows + 1, sizeof *tally->sums);
-  tally->last = calloc((size_t)rows + 1, sizeof *tally->last);
-  tally->seen = calloc((size_t)owners + 1, sizeof *tally->seen);
+  tally->next = calloc((size_t)rows + 1, sizeof *tally->next);
+  tally->counted = calloc((size_t)owners + 1, sizeof *tally->counted);
   for (uint32_t row = 0; tally->sums && row < rows; row++)
     tally->sums[row].lacks = PROFILE_NONE;
-  return tally->sums && tally->last && tally->seen ? 0 : ERR_NOMEM;
+  return tally->sums && tally->next && tally->counted ? 0 : ERR_NOMEM;
 }
 
 static void tally_release(struct tally *tally)
 {
   free(tally->sums);
-  free(tally->last);
-  free(tally->seen);
+  free(tally->next);
+  free(tally->counted);
 }
 
 static void add_squares(unsigned __int128 *sum, unsigned __int128 amount)
@@ -116,14 +120,14 @@ static void add_squares(unsigned __int128 *sum, unsigned __int128 amount)
     *sum = ~(unsigned __int128)0;
 }
 
-/* Adds what the owner that was seen last has in a row. */
+/* Adds the work that the current owner has in a row. */
 static void tally_add(struct tally *tally, uint32_t row, uint64_t amount)
 {
   struct statistics_sums *sums = &tally->sums[row];
-  uint32_t place = tally->seen_count - 1, owner = tally->seen[place];
-  if (tally->last[row] < place && sums->lacks == PROFILE_NONE)
-    sums->lacks = tally->seen[tally->last[row]];
-  tally->last[row] = place + 1;
+  uint32_t position = tally->counted_count - 1, owner = tally->counted[position];
+  if (tally->next[row] < position && sums->lacks == PROFILE_NONE)
+    sums->lacks = tally->counted[tally->next[row]];
+  tally->next[row] = position + 1;
   if (!sums->owners++ || amount < sums->least) {
     sums->least = amount;
     sums->least_owner = owner;
@@ -132,19 +136,19 @@ static void tally_add(struct tally *tally, uint32_t row, uint64_t amount)
     sums->most = amount;
     sums->most_owner = owner;
   }
-  sums->sum = contexts_sum(sums->sum, amount);
+  sums->sum = profile_sum(sums->sum, amount);
   add_squares(&sums->squares, (unsigned __int128)amount * amount);
 }
 
-/* Enters owners that came after the last one that a row had. */
-static void tally_end(struct tally *tally, uint32_t rows)
+/* Sets `lacks` of the rows in which only owners after the last one with work have none. */
+static void tally_finish(struct tally *tally, uint32_t rows)
 {
   for (uint32_t row = 0; row < rows; row++)
-    if (tally->last[row] < tally->seen_count && tally->sums[row].lacks == PROFILE_NONE)
-      tally->sums[row].lacks = tally->seen[tally->last[row]];
+    if (tally->next[row] < tally->counted_count && tally->sums[row].lacks == PROFILE_NONE)
+      tally->sums[row].lacks = tally->counted[tally->next[row]];
 }
 
-static void merge_sums(struct statistics_sums *into, const struct statistics_sums *from)
+static void add_sums(struct statistics_sums *into, const struct statistics_sums *from)
 {
   into->lacks = from->lacks < into->lacks ? from->lacks : into->lacks;
   if (!from->owners)
@@ -159,50 +163,50 @@ static void merge_sums(struct statistics_sums *into, const struct statistics_sum
     into->most_owner = from->most_owner;
   }
   into->owners += from->owners;
-  into->sum = contexts_sum(into->sum, from->sum);
+  into->sum = profile_sum(into->sum, from->sum);
   add_squares(&into->squares, from->squares);
 }
 
 void statistics_merge(struct statistics *into, const struct statistics *from)
 {
   for (uint32_t row = 0; row < into->rows; row++) {
-    merge_sums(&into->threads[row], &from->threads[row]);
+    add_sums(&into->threads[row], &from->threads[row]);
     if (into->ranked)
-      merge_sums(&into->ranks[row], &from->ranks[row]);
+      add_sums(&into->ranks[row], &from->ranks[row]);
   }
 }
 
-/* Moves one thread's amounts up the tree and on to the rows of the view; `own` is empty then. */
+/* Adds one thread's amounts to the rows above, and to the rows of the view; clears worker->own. */
 static void sum_up(struct worker *worker)
 {
   const struct derived_links *into = worker->run->view->into;
   const struct numbering *numbering = &worker->run->numbering;
   struct amounts *own = &worker->own;
-  for (uint32_t place = own->rows; (place = amounts_take(own, place)) != PROFILE_NONE;) {
-    uint64_t amount = own->values[place];
-    own->values[place] = 0;
-    if (place)
-      amounts_add(own, numbering->above[place], amount);
+  for (uint32_t number = own->rows; (number = amounts_take(own, number)) != PROFILE_NONE;) {
+    uint64_t amount = own->values[number];
+    own->values[number] = 0;
+    if (number)
+      amounts_add(own, numbering->parent[number], amount);
     if (!into) {
-      amounts_add(&worker->shown, place, amount);
+      amounts_add(&worker->shown, number, amount);
       continue;
     }
-    uint32_t row = numbering->row[place];
+    uint32_t row = numbering->row_at[number];
     for (uint32_t i = 0; i < into->count[row]; i++)
-      amounts_add(&worker->shown, numbering->shown[into->into[into->first[row] + i]], amount);
+      amounts_add(&worker->shown, numbering->view_number[into->into[into->first[row] + i]], amount);
   }
 }
 
-/* Enters what `from` holds, and leaves it empty; adds it to `also`, unless NULL. */
-static void enter(struct amounts *from, struct tally *tally, uint32_t owner, struct amounts *also)
+/* Counts the amounts of one owner and clears them; adds them to `sum`, unless NULL. */
+static void count_owner(struct amounts *from, struct tally *tally, uint32_t owner, struct amounts *sum)
 {
-  tally->seen[tally->seen_count++] = owner;
+  tally->counted[tally->counted_count++] = owner;
   for (uint32_t row = from->rows; (row = amounts_take(from, row)) != PROFILE_NONE;) {
     uint64_t amount = from->values[row];
     from->values[row] = 0;
     tally_add(tally, row, amount);
-    if (also)
-      amounts_add(also, row, amount);
+    if (sum)
+      amounts_add(sum, row, amount);
   }
 }
 
@@ -215,20 +219,20 @@ static int count_thread(struct worker *worker, struct stitch *stitch, uint32_t p
   for (uint32_t i = 0; stitch && i < worker->found.count; i++) {
     uint32_t row = view->row_of[worker->found.amounts[i].context];
     if (row != PROFILE_NONE)
-      amounts_add(&worker->own, worker->run->numbering.place[row], worker->found.amounts[i].amount);
+      amounts_add(&worker->own, worker->run->numbering.number_of[row], worker->found.amounts[i].amount);
   }
   sum_up(worker);
-  enter(&worker->shown, &worker->threads, owner, rank);
+  count_owner(&worker->shown, &worker->threads, owner, rank);
   return 0;
 }
 
-/* Counts the threads of one process; where its file cannot be read any more they have no work. */
-static int count_process(struct worker *worker, uint32_t place, struct amounts *rank)
+/* Counts the threads of one process.  If its file cannot be read any more, they have no work. */
+static int count_process(struct worker *worker, uint32_t position, struct amounts *rank)
 {
   struct run *run = worker->run;
   const struct profile *profile = run->view->profile;
-  struct profile_process process = profile->processes[run->order[place]];
-  struct catalog *catalog = (struct catalog *)&profile->catalog; /* all is in it: nothing is added */
+  struct profile_process process = profile->processes[run->order[position]];
+  struct catalog *catalog = (struct catalog *)&profile->catalog; /* not changed: all modules and columns are in it */
   struct problems known = {0};
   struct read_file *file;
   struct stitch *stitch = NULL;
@@ -243,7 +247,7 @@ static int count_process(struct worker *worker, uint32_t place, struct amounts *
     status = 0;
   }
   for (uint32_t i = 0; i < process.threads_count && !status; i++)
-    status = count_thread(worker, stitch, i, run->first_owner[place] + i, rank);
+    status = count_thread(worker, stitch, i, run->first_owner[position] + i, rank);
   if (stitch)
     stitch_close(stitch);
   read_close(file);
@@ -258,7 +262,7 @@ static int count_unit(struct worker *worker, const struct unit *unit)
   for (uint32_t i = 0; i < unit->count && !status; i++)
     status = count_process(worker, unit->first + i, ranked ? &worker->rank : NULL);
   if (!status && ranked)
-    enter(&worker->rank, &worker->ranks, unit->owner, NULL);
+    count_owner(&worker->rank, &worker->ranks, unit->owner, NULL);
   return status;
 }
 
@@ -285,69 +289,76 @@ static void worker_release(struct worker *worker)
   free(worker->found.amounts);
 }
 
-/* Brings sums from the order of `place` into that of rows, within their own memory; seen[] is scratch, all false. */
-static void reorder(struct statistics_sums *sums, const uint32_t *place, uint32_t rows, bool *seen)
+/* Permutes sums[number[row]] to sums[row] in place, cycle by cycle.  moved[] is scratch memory, all false. */
+static void reorder(struct statistics_sums *sums, const uint32_t *number, uint32_t rows, bool *moved)
 {
   for (uint32_t start = 0; start < rows; start++) {
     struct statistics_sums first = sums[start];
     uint32_t row = start;
-    for (; !seen[row]; row = place[row]) {
-      seen[row] = true;
-      sums[row] = place[row] == start ? first : sums[place[row]];
+    for (; !moved[row]; row = number[row]) {
+      moved[row] = true;
+      sums[row] = number[row] == start ? first : sums[number[row]];
     }
   }
 }
 
-/* Adds the sums of one tally to those of the run; the first are taken over. */
-static int hand_over(struct run *run, struct tally *tally, struct statistics_sums **into)
+/* Adds the sums of one tally to those of the run.  The first tally's memory becomes the result. */
+static int merge_tally(struct run *run, struct tally *tally, struct statistics_sums **into)
 {
   uint32_t rows = run->statistics->rows;
-  tally_end(tally, rows);
+  tally_finish(tally, rows);
   if (*into) {
     for (uint32_t row = 0; row < rows; row++)
-      merge_sums(&(*into)[row], &tally->sums[run->numbering.shown[row]]);
+      add_sums(&(*into)[row], &tally->sums[run->numbering.view_number[row]]);
     return 0;
   }
-  bool *seen = calloc((size_t)rows + 1, sizeof *seen);
-  if (!seen)
+  bool *moved = calloc((size_t)rows + 1, sizeof *moved);
+  if (!moved)
     return ERR_NOMEM;
-  reorder(tally->sums, run->numbering.shown, rows, seen);
-  free(seen);
+  reorder(tally->sums, run->numbering.view_number, rows, moved);
+  free(moved);
   *into = tally->sums;
   tally->sums = NULL;
   return 0;
 }
 
-/* Adds the worker's sums to those of the run. */
-static int hand_in(struct worker *worker)
+static int merge_worker(struct worker *worker)
 {
   struct run *run = worker->run;
   struct statistics *statistics = run->statistics;
-  pthread_mutex_lock(&run->lock);
-  int status = hand_over(run, &worker->threads, &statistics->threads);
+  int status = merge_tally(run, &worker->threads, &statistics->threads);
   if (!status && statistics->ranked)
-    status = hand_over(run, &worker->ranks, &statistics->ranks);
-  pthread_mutex_unlock(&run->lock);
+    status = merge_tally(run, &worker->ranks, &statistics->ranks);
   return status;
 }
 
-static void *work(void *argument)
+static void count_job(void *argument, uint32_t job, unsigned worker)
 {
   struct run *run = argument;
-  struct worker worker;
-  int status = worker_init(&worker, run);
-  while (!status && !atomic_load(&run->failed)) {
-    uint32_t number = atomic_fetch_add(&run->next, run->step);
-    if (number >= run->units_count)
-      break;
-    status = count_unit(&worker, &run->units[number]);
-  }
-  if (!status)
-    status = hand_in(&worker);
-  if (status)
+  if (!atomic_load(&run->failed) && count_unit(&run->workers[worker], &run->units[run->part + job * run->parts]))
     atomic_store(&run->failed, true);
-  worker_release(&worker);
-  return NULL;
+}
+
+/* Counts the units of this part on at most that many threads. */
+static int count_units(struct run *run, unsigned threads)
+{
+  uint32_t jobs = run->units_count > run->part ? (run->units_count - run->part - 1) / run->parts + 1 : 0;
+  unsigned count = threads < jobs ? threads : jobs ? jobs : 1;
+  int status = 0;
+  run->workers = calloc(count, sizeof *run->workers);
+  for (unsigned i = 0; run->workers && i < count && !status; i++)
+    status = worker_init(&run->workers[i], run);
+  if (!run->workers || status)
+    atomic_store(&run->failed, true);
+  else
+    workers_run(count, jobs, count_job, run);
+  for (unsigned i = 0; run->workers && i < count; i++) {
+    if (!atomic_load(&run->failed) && merge_worker(&run->workers[i]))
+      atomic_store(&run->failed, true);
+    worker_release(&run->workers[i]);
+  }
+  free(run->workers);
+  return atomic_load(&run->failed) ? ERR_NOMEM : 0;
 }
 
 static int by_first(const void *a, const void *b, void *argument)
@@ -357,18 +368,18 @@ static int by_first(const void *a, const void *b, void *argument)
   return first[x] != first[y] ? (first[x] > first[y]) - (first[x] < first[y]) : (x > y) - (x < y);
 }
 
-/* Numbers rows by what came first in each. */
-static void number(uint32_t *first, uint32_t rows, uint32_t *order, uint32_t *place)
+/* Sorts rows by first[row]: sets order[position] to a row and position[row] back. */
+static void number_by_first(uint32_t *first, uint32_t rows, uint32_t *order, uint32_t *position)
 {
   for (uint32_t row = 0; row < rows; row++)
     order[row] = row;
   qsort_r(order, rows, sizeof *order, by_first, first);
   for (uint32_t i = 0; i < rows; i++)
-    place[order[i]] = i;
+    position[order[i]] = i;
 }
 
-/* first[row]: the first context of the row or of one below it. */
-static void find_first(const struct statistics_view *view, uint32_t *first)
+/* Sets first[row] to the first context of the row or of a row below it. */
+static void find_first_contexts(const struct statistics_view *view, uint32_t *first)
 {
   memset(first, 0xff, view->tree->count * sizeof *first);
   for (uint32_t i = 0; i < view->profile->contexts.count; i++)
@@ -381,21 +392,21 @@ static void find_first(const struct statistics_view *view, uint32_t *first)
   first[0] = 0;
 }
 
-/* Numbers the view's rows by the rows that they are made of. */
-static int number_shown(const struct statistics_view *view, struct numbering *numbering)
+/* Numbers the view's rows by the smallest number among the tree's rows that are part of them. */
+static int number_view_rows(const struct statistics_view *view, struct numbering *numbering)
 {
   uint32_t *first = malloc(((size_t)view->rows + 1) * sizeof *first);
   uint32_t *order = malloc(((size_t)view->rows + 1) * sizeof *order);
   if (first && order) {
     memset(first, 0xff, view->rows * sizeof *first);
     for (uint32_t i = 0; i < view->tree->count; i++) {
-      uint32_t row = numbering->row[i];
+      uint32_t row = numbering->row_at[i];
       for (uint32_t j = 0; j < view->into->count[row]; j++) {
         uint32_t into = view->into->into[view->into->first[row] + j];
         first[into] = i < first[into] ? i : first[into];
       }
     }
-    number(first, view->rows, order, numbering->shown);
+    number_by_first(first, view->rows, order, numbering->view_number);
   }
   int status = first && order ? 0 : ERR_NOMEM;
   free(first);
@@ -407,31 +418,32 @@ static int number_rows(const struct statistics_view *view, struct numbering *num
 {
   size_t rows = (size_t)view->tree->count + 1;
   uint32_t *first = malloc(rows * sizeof *first);
-  numbering->place = malloc(rows * sizeof *numbering->place);
-  numbering->row = malloc(rows * sizeof *numbering->row);
-  numbering->above = malloc(rows * sizeof *numbering->above);
-  numbering->shown = malloc(((size_t)view->rows + 1) * sizeof *numbering->shown);
-  if (!first || !numbering->place || !numbering->row || !numbering->above || !numbering->shown) {
+  numbering->number_of = malloc(rows * sizeof *numbering->number_of);
+  numbering->row_at = malloc(rows * sizeof *numbering->row_at);
+  numbering->parent = malloc(rows * sizeof *numbering->parent);
+  numbering->view_number = malloc(((size_t)view->rows + 1) * sizeof *numbering->view_number);
+  if (!first || !numbering->number_of || !numbering->row_at || !numbering->parent || !numbering->view_number) {
     free(first);
     return ERR_NOMEM;
   }
-  find_first(view, first);
-  number(first, view->tree->count, numbering->row, numbering->place);
+  find_first_contexts(view, first);
+  number_by_first(first, view->tree->count, numbering->row_at, numbering->number_of);
   free(first);
   for (uint32_t row = 0; row < view->tree->count; row++)
-    numbering->above[numbering->place[row]] = row ? numbering->place[view->tree->rows[row].parent] : PROFILE_NONE;
+    numbering->parent[numbering->number_of[row]] =
+        row ? numbering->number_of[view->tree->rows[row].parent] : PROFILE_NONE;
   if (view->into)
-    return number_shown(view, numbering);
-  memcpy(numbering->shown, numbering->place, view->rows * sizeof *numbering->shown);
+    return number_view_rows(view, numbering);
+  memcpy(numbering->view_number, numbering->number_of, view->rows * sizeof *numbering->view_number);
   return 0;
 }
 
 static void release_numbering(struct numbering *numbering)
 {
-  free(numbering->place);
-  free(numbering->row);
-  free(numbering->above);
-  free(numbering->shown);
+  free(numbering->number_of);
+  free(numbering->row_at);
+  free(numbering->parent);
+  free(numbering->view_number);
 }
 
 static int by_rank(const void *a, const void *b, void *argument)
@@ -442,8 +454,8 @@ static int by_rank(const void *a, const void *b, void *argument)
   return x_rank != y_rank ? (x_rank > y_rank) - (x_rank < y_rank) : (x > y) - (x < y);
 }
 
-/* Numbers the owners and deals the processes out. */
-static int plan(struct run *run)
+/* Numbers the owners and divides the processes into units. */
+static int plan_units(struct run *run)
 {
   const struct profile *profile = run->view->profile;
   struct statistics *statistics = run->statistics;
@@ -485,28 +497,18 @@ static int plan(struct run *run)
 int statistics_count_part(const struct statistics_view *view, uint32_t part, uint32_t parts, unsigned threads,
                           struct problems *problems, struct statistics *statistics)
 {
-  struct run run = {.view = view, .statistics = statistics, .step = parts, .problems = problems};
-  pthread_t *ids = calloc(threads, sizeof *ids);
+  struct run run = {.view = view, .statistics = statistics, .part = part, .parts = parts, .problems = problems};
   *statistics = (struct statistics){.rows = view->rows};
-  int status = ids ? plan(&run) : ERR_NOMEM;
+  int status = plan_units(&run);
   if (!status)
     status = number_rows(view, &run.numbering);
   if (!status) {
-    unsigned started = 0;
-    atomic_store(&run.next, part);
     pthread_mutex_init(&run.lock, NULL);
-    while (started + 1 < threads && started + 1 < run.units_count / parts + 1 &&
-           !pthread_create(&ids[started], NULL, work, &run))
-      started++;
-    work(&run);
-    for (unsigned i = 0; i < started; i++)
-      pthread_join(ids[i], NULL);
+    status = count_units(&run, threads);
     pthread_mutex_destroy(&run.lock);
-    status = atomic_load(&run.failed) ? ERR_NOMEM : 0;
   }
   statistics->known = !status;
   release_numbering(&run.numbering);
-  free(ids);
   free(run.order);
   free(run.first_owner);
   free(run.units);
@@ -528,13 +530,13 @@ void statistics_release(struct statistics *statistics)
   *statistics = (struct statistics){0};
 }
 
-/* Standard deviation of the owners, with squares - sum^2 / owners in whole numbers: nothing cancels out. */
+/* Standard deviation over the owners.  squares - sum^2 / owners is computed in whole numbers to avoid cancellation. */
 static uint64_t deviation(const struct statistics_sums *sums, uint32_t owners)
 {
-  unsigned __int128 square = (unsigned __int128)sums->sum * sums->sum, part = square / owners;
-  unsigned __int128 above = sums->squares > part ? sums->squares - part : 0;
-  long double rest = (long double)(uint32_t)(square % owners) / owners;
-  long double variance = ((long double)above - rest) / owners;
+  unsigned __int128 square = (unsigned __int128)sums->sum * sums->sum, base = square / owners;
+  unsigned __int128 excess = sums->squares > base ? sums->squares - base : 0;
+  long double fraction = (long double)(uint32_t)(square % owners) / owners;
+  long double variance = ((long double)excess - fraction) / owners;
   return variance > 0 ? (uint64_t)(sqrtl(variance) + 0.5L) : 0;
 }
 

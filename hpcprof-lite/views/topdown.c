@@ -1,19 +1,19 @@
 #include "hpcprof-lite/views/topdown.h"
 
-#include "hpcprof-lite/input/span_merge.h"
+#include "common/array.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A context still to be placed, and what its ancestors say about it. */
+/* A context that has no row yet, with what is known from its ancestors. */
 struct item {
   uint32_t node;
-  uint32_t row;     /* the row below which it stands                                        */
-  uint32_t marker;  /* its parent is this entry into a region or task, PROFILE_NONE if not  */
-  uint32_t site;    /* address of the nearest frame above, PROFILE_NONE at the top          */
-  uint32_t outline; /* the outlined function that is its direct caller, PROFILE_NONE if not */
-  bool top;         /* only system frames above                                             */
-  bool own;         /* only the context's own values are still to be placed                 */
+  uint32_t row;     /* the row above it */
+  uint32_t entry;   /* the entry above it, if no body is in between, or PROFILE_NONE */
+  uint32_t site;    /* address of the nearest frame above, PROFILE_NONE at the top */
+  uint32_t outline; /* the outlined function that is its direct caller, or PROFILE_NONE */
+  bool top;         /* there are only system frames above */
+  bool own;         /* only the context's own values, not its children, have no row yet */
 };
 
 struct items {
@@ -21,11 +21,11 @@ struct items {
   size_t count, room;
 };
 
-/* Beside row numbers + 1: what a marker knows of the row of its body. */
+/* Values of `body` besides row numbers + 1: no body has been found, or bodies with different rows. */
 enum { BODY_NONE = 0, BODY_SEVERAL = UINT32_MAX };
 
-/* An entry into a region or task, and the row of its body once that is found. */
-struct marker {
+/* An entry into a region or task, and the row of its body. */
+struct entry {
   enum tree_kind kind;
   uint32_t row, site;
   uint32_t body; /* row number + 1, BODY_NONE or BODY_SEVERAL */
@@ -39,25 +39,22 @@ struct build {
   struct tree *tree;
   bool lines;
   uint32_t *row_of;             /* the caller's, or NULL */
-  uint32_t *first_child, *next; /* contexts in canonical order */
-  uint32_t *system_rows; /* [context] row of a context that consists of system frames, 0 = not made yet; or NULL */
-  struct items stack, deferred;
-  struct marker *markers;
-  uint32_t markers_count, markers_room;
-  struct tree sites; /* a map: (row, kind, call site) → bodies[] */
-  uint32_t *bodies, bodies_room;
+  uint32_t *first_child, *next; /* [context] lists of children */
+  uint32_t *system_rows;        /* [context] row of a context of system frames only, 0 = none yet; NULL until needed */
+  struct items stack;           /* to be visited next, the last one first */
+  struct items deferred;        /* to be visited when the rows of all bodies are known */
+  struct entry *entries;
+  uint32_t entries_count;
+  size_t entries_room;
+  struct tree sites; /* a map from (row, kind, call site) to elements of bodies[] */
+  uint32_t *bodies;  /* like `body` of an entry */
+  size_t bodies_room;
 };
 
 static int items_push(struct items *items, const struct item *item)
 {
-  if (items->count == items->room) {
-    size_t room = items->room ? items->room * 2 : 256;
-    struct item *grown = reallocarray(items->items, room, sizeof *grown);
-    if (!grown)
-      return ERR_NOMEM;
-    items->items = grown;
-    items->room = room;
-  }
+  if (!array_reserve(&items->items, &items->room, items->count + 1, sizeof *item))
+    return ERR_NOMEM;
   items->items[items->count++] = *item;
   return 0;
 }
@@ -70,8 +67,8 @@ static int link_children(struct build *build)
   if (!build->first_child || !build->next)
     return ERR_NOMEM;
   memset(build->first_child, 0xff, count * sizeof *build->first_child);
-  for (uint32_t i = 0; i < build->names->order_count;
-       i++) { /* prepended twice, here and on the stack: canonical order */
+  /* The lists are reversed; pushing them on the stack reverses them again, into canonical order. */
+  for (uint32_t i = 0; i < build->names->order_count; i++) {
     uint32_t node = build->names->order[i];
     uint32_t parent = build->contexts->nodes[node].parent;
     build->next[node] = build->first_child[parent];
@@ -80,6 +77,7 @@ static int link_children(struct build *build)
   return 0;
 }
 
+/* Pushes the children of below->node; they inherit all other fields. */
 static int push_children(struct build *build, const struct item *below)
 {
   struct item child = *below;
@@ -97,7 +95,7 @@ static const struct names_step *address_steps(const struct build *build, uint32_
   return &build->names->steps[build->names->addresses[address].first];
 }
 
-/* Source position of an address: that of its innermost function. */
+/* Finds the source position of an address, in its innermost function; "" and 0 if not known. */
 static void site_position(const struct build *build, uint32_t site, const char **file, uint32_t *line)
 {
   *file = "";
@@ -118,8 +116,8 @@ static void add_values(struct build *build, uint32_t node, uint32_t row)
     tree_value(build->tree, row, i, contexts_get(build->contexts, node, build->columns->source[i]));
 }
 
-/* Places a context's own values: in the row, or in a row for the line of its address below it. */
-static int place_own(struct build *build, uint32_t node, uint32_t row)
+/* Adds a context's own values to the row or, if lines are shown, to a row below it for the line of its address. */
+static int add_own_values(struct build *build, uint32_t node, uint32_t row)
 {
   if (!build->contexts->nodes[node].value) {
     if (build->row_of)
@@ -174,7 +172,7 @@ static uint32_t add_function(struct build *build, uint32_t parent, const struct 
   return tree_add(build->tree, &wanted, NULL);
 }
 
-/* "parallel @ solve.c:42 [solve._omp_fn.0]", as much of it as is known. */
+/* Returns an allocated "parallel @ solve.c:42 [solve._omp_fn.0]" without the parts that are not known. */
 static char *construct_name(enum tree_kind kind, const char *file, uint32_t line, const char *raw)
 {
   char *text;
@@ -194,17 +192,16 @@ static uint32_t function_named(const struct names *names, uint32_t module, const
   return PROFILE_NONE;
 }
 
-/* The row below which a region stands.  Where the function that the region is in made the call its last act, an
- * optimised one has no frame any more: the outlined function's name tells which it was, and it gets its row back. */
+/* Finds or adds the row of the function that contains a region.  If the function ends with the call that enters the
+ * region, the compiler may have made it a tail call, and the function has no frame: the name of the outlined function
+ * then tells which one it was. */
 static uint32_t origin_row(struct build *build, uint32_t parent, uint32_t outlined)
 {
-  const struct tree_row *above = &build->tree->rows[parent];
-  const char *origin = names_origin(build->names, outlined);
-  if (!origin)
-    return PROFILE_NONE;
-  if (!*origin || !strcmp(above->name, origin))
+  const struct tree_row *caller = &build->tree->rows[parent];
+  const char *origin = build->names->functions[outlined].origin;
+  if (!*origin || !strcmp(caller->name, origin))
     return parent;
-  if (above->function != PROFILE_NONE && !strcmp(names_origin(build->names, above->function) ?: "", origin))
+  if (caller->function != PROFILE_NONE && !strcmp(build->names->functions[caller->function].origin, origin))
     return parent; /* a region within a region of the same function */
   uint32_t module = build->names->functions[outlined].module;
   uint32_t function = function_named(build->names, module, origin);
@@ -215,7 +212,7 @@ static uint32_t origin_row(struct build *build, uint32_t parent, uint32_t outlin
   return tree_add(build->tree, &wanted, NULL);
 }
 
-/* The row of a region or task, known by its outlined function or, without one, by its call site. */
+/* Finds or adds the row of a region or task, identified by its outlined function or, without one, by its call site. */
 static uint32_t add_construct(struct build *build, uint32_t parent, enum tree_kind kind, uint32_t function,
                               uint32_t site)
 {
@@ -240,63 +237,56 @@ static uint32_t add_construct(struct build *build, uint32_t parent, enum tree_ki
   return build->tree->rows[row].name ? row : PROFILE_NONE;
 }
 
-/* Entry of `sites` for bodies entered from one call site; its bodies[] element follows. */
-static uint32_t *site_body(struct build *build, const struct marker *marker)
+/* Returns the element of bodies[] for an entry's row, kind and call site; NULL if memory runs out. */
+static uint32_t *site_body(struct build *build, const struct entry *entry)
 {
   struct tree_row key = {.parent = 0, .function = PROFILE_NONE, .name = ""};
-  site_position(build, marker->site, &key.file, &key.line);
-  key.kind = marker->kind;
-  struct tree_row above = {.parent = 0, .kind = ROW_ROOT, .function = marker->row, .name = "", .file = ""};
+  site_position(build, entry->site, &key.file, &key.line);
+  key.kind = entry->kind;
+  struct tree_row above = {.parent = 0, .kind = ROW_ROOT, .function = entry->row, .name = "", .file = ""};
   key.parent = tree_add(&build->sites, &above, NULL);
-  uint32_t entry = key.parent == PROFILE_NONE ? PROFILE_NONE : tree_add(&build->sites, &key, NULL);
-  if (entry == PROFILE_NONE)
+  uint32_t row = key.parent == PROFILE_NONE ? PROFILE_NONE : tree_add(&build->sites, &key, NULL);
+  if (row == PROFILE_NONE)
     return NULL;
-  if (entry >= build->bodies_room) {
-    uint32_t room = build->sites.room;
-    uint32_t *bodies = reallocarray(build->bodies, room, sizeof *bodies);
-    if (!bodies)
-      return NULL;
-    memset(bodies + build->bodies_room, 0, (room - build->bodies_room) * sizeof *bodies);
-    build->bodies = bodies;
-    build->bodies_room = room;
-  }
-  return &build->bodies[entry];
+  bool made = array_reserve_zero(&build->bodies, &build->bodies_room, build->sites.count, sizeof *build->bodies);
+  return made ? &build->bodies[row] : NULL;
 }
 
-static void note_body(uint32_t *body, uint32_t row)
+static void merge_body(uint32_t *body, uint32_t row)
 {
   *body = *body == BODY_NONE || *body == row + 1 ? row + 1 : BODY_SEVERAL;
 }
 
-/* Records that a marker's body has that row. */
-static int found_body(struct build *build, struct marker *marker, uint32_t row)
+/* Records that the body of an entry has that row. */
+static int record_body(struct build *build, struct entry *entry, uint32_t row)
 {
-  uint32_t *body = site_body(build, marker);
+  uint32_t *body = site_body(build, entry);
   if (!body)
     return ERR_NOMEM;
-  note_body(body, row);
-  note_body(&marker->body, row);
+  merge_body(body, row);
+  merge_body(&entry->body, row);
   return 0;
 }
 
-/* The row for what stands below a marker but not in a body. */
-static uint32_t marker_row(struct build *build, uint32_t number)
+/* Returns the row for contexts that are below an entry but not in a body: that of the only body that was entered from
+ * the same call site, otherwise a row named by the call site. */
+static uint32_t entry_row(struct build *build, uint32_t number)
 {
-  struct marker *marker = &build->markers[number];
-  if (marker->body == BODY_NONE) {
-    const uint32_t *body = site_body(build, marker);
+  struct entry *entry = &build->entries[number];
+  if (entry->body == BODY_NONE) {
+    const uint32_t *body = site_body(build, entry);
     if (!body)
       return PROFILE_NONE;
     if (*body != BODY_NONE && *body != BODY_SEVERAL)
-      marker->body = *body;
+      entry->body = *body;
   }
-  if (marker->body == BODY_NONE || marker->body == BODY_SEVERAL) {
-    uint32_t row = add_construct(build, marker->row, marker->kind, PROFILE_NONE, marker->site);
+  if (entry->body == BODY_NONE || entry->body == BODY_SEVERAL) {
+    uint32_t row = add_construct(build, entry->row, entry->kind, PROFILE_NONE, entry->site);
     if (row == PROFILE_NONE)
       return PROFILE_NONE;
-    marker->body = row + 1;
+    entry->body = row + 1;
   }
-  return marker->body - 1;
+  return entry->body - 1;
 }
 
 static int defer(struct build *build, const struct item *item, bool own)
@@ -306,9 +296,9 @@ static int defer(struct build *build, const struct item *item, bool own)
   return items_push(&build->deferred, &later);
 }
 
-/* Whether an outlined function is only the inner part of the one that calls it, as clang makes them: the debug
- * variant's body, or a task's body below its entry. */
-static bool absorbed(const struct build *build, uint32_t caller, uint32_t callee)
+/* Whether an outlined function is an inner copy of its caller, as clang makes them: a debug variant called by the body,
+ * or a body called by a task's entry. */
+static bool is_inner_copy(const struct build *build, uint32_t caller, uint32_t callee)
 {
   if (caller == PROFILE_NONE)
     return false;
@@ -318,26 +308,26 @@ static bool absorbed(const struct build *build, uint32_t caller, uint32_t callee
   return inner == OUTLINE_BODY && outer == OUTLINE_TASK;
 }
 
-/* The row of one step of a frame's chain. */
+/* Finds or adds the row of one step of a frame's chain; updates the item. */
 static uint32_t place_step(struct build *build, struct item *item, const struct names_step *step, uint32_t site)
 {
   const struct names_function *function = &build->names->functions[step->function];
-  bool entered = item->marker != PROFILE_NONE;
-  if (function->outline == OUTLINE_NONE && !entered) {
+  bool in_entry = item->entry != PROFILE_NONE;
+  if (function->outline == OUTLINE_NONE && !in_entry) {
     item->outline = PROFILE_NONE;
     return add_function(build, item->row, step);
   }
-  if (absorbed(build, item->outline, step->function)) {
+  if (is_inner_copy(build, item->outline, step->function)) {
     item->outline = step->function;
     return item->row;
   }
   enum tree_kind kind = function->outline == OUTLINE_TASK ? ROW_TASK : ROW_PARALLEL;
-  if (entered)
-    kind = build->markers[item->marker].kind;
+  if (in_entry)
+    kind = build->entries[item->entry].kind;
   uint32_t row = add_construct(build, item->row, kind, step->function, site);
-  if (entered && row != PROFILE_NONE && found_body(build, &build->markers[item->marker], row))
+  if (in_entry && row != PROFILE_NONE && record_body(build, &build->entries[item->entry], row))
     return PROFILE_NONE;
-  item->marker = PROFILE_NONE;
+  item->entry = PROFILE_NONE;
   item->outline = step->function;
   return row;
 }
@@ -347,7 +337,7 @@ static int visit_steps(struct build *build, const struct item *item, uint32_t ad
   uint32_t count, site = item->site;
   const struct names_step *steps = address_steps(build, address, &count);
   const struct names_function *first = &build->names->functions[steps[0].function];
-  if (item->marker != PROFILE_NONE && first->outline == OUTLINE_NONE && !first->unknown)
+  if (item->entry != PROFILE_NONE && first->outline == OUTLINE_NONE && !first->unknown)
     return defer(build, item, false);
   struct item below = *item;
   below.top = false;
@@ -355,15 +345,15 @@ static int visit_steps(struct build *build, const struct item *item, uint32_t ad
     below.row = place_step(build, &below, &steps[i], site);
     if (below.row == PROFILE_NONE)
       return ERR_NOMEM;
-    site = PROFILE_NONE; /* of what is inlined the call site is not the frame above */
+    site = PROFILE_NONE; /* the frame above is not the call site of an inlined function */
   }
   below.site = address;
-  int status = place_own(build, item->node, below.row);
+  int status = add_own_values(build, item->node, below.row);
   return status ? status : push_children(build, &below);
 }
 
-/* Whether a stripped program's outermost frame is its _start: it has no name, no time and calls nothing but the system.
- */
+/* Whether a frame without a name is the _start of a stripped program: it is outermost, has no values and calls only the
+ * system. */
 static bool is_nameless_start(const struct build *build, uint32_t node)
 {
   const struct context_node *nodes = build->contexts->nodes;
@@ -376,8 +366,8 @@ static bool is_nameless_start(const struct build *build, uint32_t node)
   return build->first_child[node] != PROFILE_NONE;
 }
 
-/* Whether a frame is one of those that stand outside main and the threads' start functions. */
-static bool is_start(const struct build *build, uint32_t number, uint32_t address)
+/* Whether a frame belongs to the start-up code outside main and the threads' start functions. */
+static bool is_system_start(const struct build *build, uint32_t number, uint32_t address)
 {
   const struct context_node *node = &build->contexts->nodes[number];
   uint32_t flags = build->profile->catalog.modules[node->module].flags, count;
@@ -388,8 +378,7 @@ static bool is_start(const struct build *build, uint32_t number, uint32_t addres
   return flags & MODULE_MAIN && function->unknown && is_nameless_start(build, number);
 }
 
-/* The row of a context that has nothing but system frames: these are shown then, having nobody else to stand for them.
- */
+/* Finds or adds the row of a context that has only system frames.  They are shown because the context has no others. */
 static uint32_t system_row(struct build *build, uint32_t node)
 {
   if (!build->system_rows)
@@ -432,31 +421,26 @@ static int visit_frame(struct build *build, const struct item *item)
     add_values(build, item->node, row);
     return push_children(build, &below);
   }
-  if (item->top && item->marker == PROFILE_NONE && is_start(build, item->node, address)) {
+  if (item->top && item->entry == PROFILE_NONE && is_system_start(build, item->node, address)) {
     below.site = address;
     uint32_t row = node->value ? system_row(build, item->node) : 0;
-    if (row == PROFILE_NONE || place_own(build, item->node, row))
+    if (row == PROFILE_NONE || add_own_values(build, item->node, row))
       return ERR_NOMEM;
     return push_children(build, &below);
   }
   return visit_steps(build, item, address);
 }
 
-static int visit_marker(struct build *build, const struct item *item, enum tree_kind kind)
+static int visit_entry(struct build *build, const struct item *item, enum tree_kind kind)
 {
-  if (item->marker != PROFILE_NONE)
+  if (item->entry != PROFILE_NONE)
     return defer(build, item, false);
-  if (build->markers_count == build->markers_room) {
-    uint32_t room = build->markers_room ? build->markers_room * 2 : 64;
-    struct marker *markers = reallocarray(build->markers, room, sizeof *markers);
-    if (!markers)
-      return ERR_NOMEM;
-    build->markers = markers;
-    build->markers_room = room;
-  }
-  build->markers[build->markers_count] = (struct marker){.kind = kind, .row = item->row, .site = item->site};
+  size_t needed = (size_t)build->entries_count + 1;
+  if (!array_reserve(&build->entries, &build->entries_room, needed, sizeof *build->entries))
+    return ERR_NOMEM;
+  build->entries[build->entries_count] = (struct entry){.kind = kind, .row = item->row, .site = item->site};
   struct item below = *item;
-  below.marker = build->markers_count++;
+  below.entry = build->entries_count++;
   below.outline = PROFILE_NONE;
   below.top = false;
   if (build->contexts->nodes[item->node].value && defer(build, &below, true))
@@ -464,11 +448,11 @@ static int visit_marker(struct build *build, const struct item *item, enum tree_
   return push_children(build, &below);
 }
 
-/* A row of its own kind below the parent's, for what has no function. */
+/* Visits a context that has no function. */
 static int visit_plain(struct build *build, const struct item *item, uint32_t parent, enum tree_kind kind,
                        const char *name)
 {
-  if (item->marker != PROFILE_NONE)
+  if (item->entry != PROFILE_NONE)
     return defer(build, item, false);
   struct item below = *item;
   below.row = add_plain(build, parent, kind, name);
@@ -481,18 +465,20 @@ static int visit_plain(struct build *build, const struct item *item, uint32_t pa
   return push_children(build, &below);
 }
 
-/* A user region stands below the function that began it; calls that are inlined there, where the frame's address lies,
- * are made within the region. */
+/* The row of a user region is below the function that began it.  Functions inlined at the address of that call count as
+ * called within the region: their rows are added below it. */
 static int visit_user_region(struct build *build, const struct item *item)
 {
-  enum { INLINED_MOST = 64 };
-  if (item->marker != PROFILE_NONE)
+  enum { INLINED_MAX = 64 };
+  if (item->entry != PROFILE_NONE)
     return defer(build, item, false);
   const char *name = build->profile->catalog.modules[build->contexts->nodes[item->node].module].path;
-  uint32_t inlined[INLINED_MOST], count = 0, above = item->row;
-  for (; build->tree->rows[above].kind == ROW_INLINED && count < INLINED_MOST; above = build->tree->rows[above].parent)
-    inlined[count++] = above;
-  struct tree_row wanted = {.parent = above,
+  uint32_t inlined[INLINED_MAX], count = 0, function = item->row;
+  while (build->tree->rows[function].kind == ROW_INLINED && count < INLINED_MAX) {
+    inlined[count++] = function;
+    function = build->tree->rows[function].parent;
+  }
+  struct tree_row wanted = {.parent = function,
                             .kind = ROW_USER_REGION,
                             .function = PROFILE_NONE,
                             .module = PROFILE_NONE,
@@ -514,14 +500,14 @@ static int visit_user_region(struct build *build, const struct item *item)
 static int visit(struct build *build, const struct item *item)
 {
   if (item->own)
-    return place_own(build, item->node, item->row);
+    return add_own_values(build, item->node, item->row);
   switch (build->contexts->nodes[item->node].kind) {
   case CONTEXT_FRAME:
     return visit_frame(build, item);
   case CONTEXT_PARALLEL:
-    return visit_marker(build, item, ROW_PARALLEL);
+    return visit_entry(build, item, ROW_PARALLEL);
   case CONTEXT_TASK:
-    return visit_marker(build, item, ROW_TASK);
+    return visit_entry(build, item, ROW_TASK);
   case CONTEXT_RUNTIME:
     return visit_plain(build, item, item->row, ROW_RUNTIME, "[OpenMP runtime]");
   case CONTEXT_USER_REGION:
@@ -533,11 +519,10 @@ static int visit(struct build *build, const struct item *item)
   }
 }
 
-/* Visits all contexts; then those below entries, for which it is known only now which bodies there are; until none is
- * left. */
+/* Visits all contexts.  Those that were deferred, because their row depends on the bodies found, come last. */
 static int visit_all(struct build *build)
 {
-  struct item root = {.marker = PROFILE_NONE, .site = PROFILE_NONE, .outline = PROFILE_NONE, .top = true};
+  struct item root = {.entry = PROFILE_NONE, .site = PROFILE_NONE, .outline = PROFILE_NONE, .top = true};
   int status = push_children(build, &root);
   if (!status && build->contexts->nodes[0].value) {
     uint32_t row = add_plain(build, 0, ROW_PARTIAL, "[unwind cut short]");
@@ -552,8 +537,8 @@ static int visit_all(struct build *build)
       item = build->stack.items[--build->stack.count];
     } else {
       item = build->deferred.items[next++];
-      item.row = marker_row(build, item.marker);
-      item.marker = PROFILE_NONE;
+      item.row = entry_row(build, item.entry);
+      item.entry = PROFILE_NONE;
       status = item.row == PROFILE_NONE ? ERR_NOMEM : 0;
     }
     if (!status)
@@ -586,20 +571,20 @@ int topdown_build(const struct profile *profile, struct names *names, const stru
   free(build.system_rows);
   free(build.stack.items);
   free(build.deferred.items);
-  free(build.markers);
+  free(build.entries);
   free(build.bodies);
   tree_release(&build.sites);
   return status;
 }
 
-/* "for @ solve.c:42, where no sample fell", of a construct whose part of the critical path has no context. */
+/* Adds a row "for @ solve.c:42 [callers unknown]" for a construct's share of the critical path that has no context. */
 static int add_path_row(const struct profile *profile, struct names *names, const struct tree_columns *columns,
                         const struct profile_share *share, struct tree *tree, uint32_t *rows)
 {
-  const struct profile_directive *directive = &profile->graph.directives[share->directive];
+  const struct profile_directive *directive = &profile->workspan.directives[share->directive];
   struct tree_row wanted = {.kind = ROW_PARTIAL, .function = PROFILE_NONE, .module = PROFILE_NONE, .file = ""};
   uint32_t address = names->directive_at[share->directive];
-  const char *kind = directive_name(directive->kind);
+  const char *kind = profile_directive_name(directive->kind);
   char *text;
   if (address != PROFILE_NONE) {
     const struct names_step *step =
@@ -625,7 +610,7 @@ int topdown_critical_path(const struct profile *profile, struct names *names, co
 {
   uint32_t *rows = row_of + profile->contexts.count;
   int status = 0;
-  memset(rows, 0xff, (profile->graph.directives_count + 1) * sizeof *rows);
+  memset(rows, 0xff, (profile->workspan.directives_count + 1) * sizeof *rows);
   rows[0] = 0;
   if (columns->critical == PROFILE_NONE)
     return 0;

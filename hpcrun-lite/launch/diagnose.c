@@ -1,28 +1,27 @@
-/* hpcrun-lite --diagnose: one line for each thing that decides how well COMMAND can be measured, with its remedy. */
+#include "hpcrun-lite/launch/diagnose.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "hpcrun-lite/launch/child.h"
 #include "hpcrun-lite/launch/finding.h"
 #include "hpcrun-lite/launch/perf_check.h"
-#include "hpcrun-lite/launch/plan.h"
 #include "hpcrun-lite/launch/surroundings.h"
 
-#define ATTACHED "using the OMPT interface" /* what libomp prints with OMP_TOOL_VERBOSE_INIT once a tool is active */
-#define NAMED_MAX 3                         /* modules named before "and N more"                                  */
+#define ATTACHED "using the OMPT interface" /* libomp prints it with OMP_TOOL_VERBOSE_INIT if a tool is active */
+#define NAMED_MAX 3                         /* modules that are named before an ellipsis */
 #define DEBUG_ROOT "/usr/lib/debug"
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
 /* ---- events ---- */
 
-/* Ticks a second of the kernel: the coarse clocks advance once a tick. */
+/* Ticks a second of the kernel: the coarse clocks advance at each tick. */
 static long kernel_hz(void)
 {
   struct timespec tick;
@@ -31,11 +30,11 @@ static long kernel_hz(void)
   return 1000000000L / tick.tv_nsec;
 }
 
-/* Returns whether timers stand in for perf_event. */
+/* Returns whether timers replace perf_event. */
 static bool diagnose_cpu_time(const struct event *event)
 {
   int error = perf_check_open(event, false), paranoid = perf_check_paranoid();
-  bool denied = error == EACCES || error == EPERM;
+  bool denied = perf_check_obstacle(error) == PERF_DENIED;
   if (error == 0)
     finding(true, "events", "%s: perf_event, time in the kernel included", event->name);
   else if (denied && (paranoid <= 1 || geteuid() == 0))
@@ -90,10 +89,10 @@ static void diagnose_runtime(const struct plan *plan)
     finding(choice->preload[0] != '\0', "runtime", "%s", choice->note);
   else if (choice->own == RUNTIME_NONE)
     finding(true, "runtime",
-            "no OpenMP runtime among its libraries (one loaded later is seen if it is LLVM's); if it loads "
-            "libgomp later: --omp-runtime FILE");
+            "no OpenMP runtime among its libraries; LLVM's is measured also if it is loaded later, libgomp only with "
+            "--omp-runtime FILE");
   else
-    finding(true, "runtime", "%s stays: it has what is needed", choice->own_path);
+    finding(true, "runtime", "%s is kept: it supports what is measured", choice->own_path);
 }
 
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
@@ -102,99 +101,78 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
   return remove(path);
 }
 
-/* Our environment with the settings of a launch into directory, for the probe. */
+/* The helper's environment with the settings of a launch into directory. */
 static char **probe_environment(const struct plan *plan, const char *directory)
 {
-  static char preload[65536 + 16], tools[65536 + 32], place[PATH_MAX + 32];
-  static char *const fixed[] = {(char *)"OMP_TOOL_VERBOSE_INIT=stdout", (char *)"HPCRUN_LITE_LOG=0",
-                                (char *)"HPCRUN_LITE_EVENTS=task-clock"};
-  static const char *const replaced[] = {"LD_PRELOAD=", "OMP_TOOL_LIBRARIES=", "HPCRUN_LITE_",
-                                         "OMP_TOOL_VERBOSE_INIT="};
-  size_t count = 0, kept = 0, names = sizeof replaced / sizeof replaced[0];
-  while (environ[count])
-    count++;
-  char **list = calloc(count + 8, sizeof *list);
+  static char preload[PLAN_VALUE_BYTES + 16], tools[PLAN_VALUE_BYTES + 32], place[PATH_MAX + 32];
+  static const char *const without[] = {"LD_PRELOAD=", "OMP_TOOL_LIBRARIES=", "HPCRUN_LITE_", "OMP_TOOL_VERBOSE_INIT="};
+  char *const settings[] = {preload,
+                            tools,
+                            place,
+                            (char *)"OMP_TOOL_VERBOSE_INIT=stdout",
+                            (char *)"HPCRUN_LITE_LOG=0",
+                            (char *)"HPCRUN_LITE_EVENTS=task-clock"};
+  size_t count;
+  char **list = child_environment(without, LENGTH(without), LENGTH(settings), &count);
   if (!list)
     return NULL;
-  for (size_t i = 0; i < count; i++) {
-    size_t k = 0;
-    while (k < names && strncmp(environ[i], replaced[k], strlen(replaced[k])) != 0)
-      k++;
-    if (k == names)
-      list[kept++] = environ[i];
-  }
   strcpy(preload, "LD_PRELOAD=");
   plan_preload_value(plan, preload + strlen(preload), sizeof preload - strlen(preload));
   strcpy(tools, "OMP_TOOL_LIBRARIES=");
   plan_tools_value(plan, tools + strlen(tools), sizeof tools - strlen(tools));
   snprintf(place, sizeof place, "HPCRUN_LITE_DIR=%s", directory);
-  list[kept++] = preload;
-  list[kept++] = tools;
-  list[kept++] = place;
-  for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
-    list[kept++] = fixed[i];
+  memcpy(list + count, settings, sizeof settings);
   return list;
 }
 
-/* Runs "helper probe RUNTIME" as a launch would run a program, and reads what the runtime says of tools. */
+/* Runs "helper probe RUNTIME" as a launch would run a program, and reads what the runtime prints about tools. */
 static bool probe_attaches(const struct plan *plan, const char *runtime, const char *directory)
 {
   static char output[65536];
   char *arguments[] = {(char *)"/proc/self/exe", (char *)"probe", (char *)runtime, NULL};
   char **environment = probe_environment(plan, directory);
-  posix_spawn_file_actions_t actions;
-  int ends[2];
-  pid_t pid = -1;
   size_t used = 0;
   ssize_t got;
-  if (!environment || pipe2(ends, O_CLOEXEC) != 0) {
-    free(environment);
+  int fd;
+  pid_t pid = environment ? child_start(arguments, environment, &fd) : -1;
+  free(environment);
+  if (pid < 0)
     return false;
-  }
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  if (posix_spawn(&pid, arguments[0], &actions, NULL, arguments, environment) != 0)
-    pid = -1;
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  while (used < sizeof output - 1 && (got = read(ends[0], output + used, sizeof output - 1 - used)) > 0)
+  while (used < sizeof output - 1 && (got = read(fd, output + used, sizeof output - 1 - used)) > 0)
     used += (size_t)got;
   output[used] = '\0';
-  close(ends[0]);
-  free(environment);
-  if (pid > 0)
-    waitpid(pid, NULL, 0);
-  return pid > 0 && strstr(output, ATTACHED) && strstr(output, plan->library);
+  close(fd);
+  waitpid(pid, NULL, 0);
+  return strstr(output, ATTACHED) && strstr(output, plan->library);
 }
 
 static void diagnose_attach(const struct plan *plan)
 {
   char directory[PATH_MAX];
-  const char *temporary = getenv("TMPDIR"), *tool = getenv("OMP_TOOL");
+  const char *temporary = getenv("TMPDIR");
   const char *runtime = plan->choice.preload[0] ? plan->choice.preload : plan->choice.own_path;
   if (runtime[0] == '\0') {
     finding(true, "attach", "nothing to attach to: samples and call paths only");
     return;
   }
-  bool disabled = tool && strcasecmp(tool, "disabled") == 0;
+  bool disabled = runtime_tool_disabled();
   if (disabled || (plan->choice.own == RUNTIME_GOMP && plan->choice.preload[0] == '\0')) {
-    finding(false, "attach", "the tool cannot attach to %s: workers' paths are not joined to their region's%s", runtime,
-            disabled ? "; unset OMP_TOOL (it is disabled)" : "; --omp-runtime auto, or FILE");
+    finding(false, "attach", "the tool cannot attach to %s: workers' call paths lack the caller of their region%s",
+            runtime, disabled ? "; unset OMP_TOOL (it is disabled)" : "; --omp-runtime auto, or FILE");
     return;
   }
   snprintf(directory, sizeof directory, "%s/hpcrun-lite-diagnose-XXXXXX",
            temporary && temporary[0] ? temporary : "/tmp");
   if (!mkdtemp(directory)) {
-    finding(false, "attach", "not tried: cannot make a directory in %s: %s", directory, strerror(errno));
+    finding(false, "attach", "not tested: cannot create %s: %s", directory, strerror(errno));
     return;
   }
   bool attaches = probe_attaches(plan, runtime, directory);
   nftw(directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
   if (attaches)
-    finding(true, "attach", "tried: the tool attaches to %s", runtime);
+    finding(true, "attach", "tested: the tool attaches to %s", runtime);
   else
-    finding(false, "attach", "tried: %s does not take the tool (built without OMPT, or another tool comes first)",
+    finding(false, "attach", "tested: %s does not start the tool (built without OMPT, or another tool comes first)",
             runtime);
 }
 
@@ -216,7 +194,7 @@ static void tally_add(struct tally *tally, const char *path)
   tally->count++;
 }
 
-/* Is there a separate debug file, by build id or by the link's name beside the module or in .debug/? */
+/* Does a separate debug file exist: by build id, or by the link's name beside the module or in .debug/? */
 static bool has_debug_file(const char *module, const struct elf_facts *facts)
 {
   char path[2 * PATH_MAX];
@@ -271,18 +249,19 @@ static void diagnose_modules(const struct program *program)
   }
   if (blind.count > 0)
     finding(false, "unwinding",
-            "%zu of %zu modules have no .eh_frame_hdr (%s), paths through them are cut short: compile with "
+            "%zu of %zu modules have no .eh_frame_hdr (%s), call paths through them are cut short: compile with "
             "-fasynchronous-unwind-tables",
             blind.count, program->module_count, blind.names);
   else if (program->module_count > 0)
-    finding(true, "unwinding", "all %zu modules have the call frame information that it takes", program->module_count);
+    finding(true, "unwinding", "all %zu modules have call frame information", program->module_count);
   diagnose_image(program);
   if (nameless.count > 0)
-    finding(true, "libraries", "%zu of %zu have exported names only (%s); debug files (-dbgsym) give the rest",
-            nameless.count, program->module_count - 1, nameless.names);
+    finding(true, "libraries",
+            "%zu of %zu have exported names only (%s); debug files (-dbgsym packages) add the others", nameless.count,
+            program->module_count - 1, nameless.names);
 }
 
-int diagnose(struct plan *plan, enum launch_status status, const char *message)
+int diagnose(const struct plan *plan, enum launch_status status, const char *message)
 {
   const struct program *program = &plan->program;
   if (program->path[0] == '\0' || (status != LAUNCH_OK && !program->is_readable)) {
@@ -291,15 +270,16 @@ int diagnose(struct plan *plan, enum launch_status status, const char *message)
   }
   if (program->is_script)
     finding(true, "program",
-            "%s, a script run by %s: the programs it starts are measured too, but only the script is examined "
-            "here; diagnose them by themselves",
+            "%s, a script run by %s: the programs that it starts are measured too, but not examined here; diagnose "
+            "them separately",
             program->path, program->image);
   else
     finding(true, "program", "%s", program->path);
   if (status != LAUNCH_OK)
     finding(false, "preload", "%s", message);
   else if (!program->is_complete && program->is_readable)
-    finding(false, "preload", "possible, but its loader does not find all libraries: ldd %s", program->image);
+    finding(false, "preload", "possible, but the dynamic loader does not find all libraries: see ldd %s",
+            program->image);
   else
     finding(true, "preload", "possible: dynamically linked for x86-64, no change of privileges");
   bool timers = diagnose_events(plan);

@@ -15,8 +15,8 @@
 
 #define MARKER "launch"
 #define MODE 0700
-#define NUMBER_MAX 100000   /* default names tried                                          */
-#define MARKER_WAIT_MS 2000 /* for another rank's marker that exists but is not written yet */
+#define NUMBER_MAX 100000   /* of default names that are tried */
+#define MARKER_WAIT_MS 2000 /* for a marker that another rank has created but not written yet */
 #define ID_BYTES 512
 
 enum outcome { OUTCOME_OURS, OUTCOME_BUSY, OUTCOME_REFUSED };
@@ -32,8 +32,8 @@ struct attempt {
   size_t message_size;
 };
 
-/* The same for all ranks of a job, different for any two launches else.  Open MPI makes a job's number of 16 bits that
- * are a hash of mpirun's process id: a later job may have the same, but not the same key beside it. */
+/* All ranks of a job have the same id; any two other launches differ.  Open MPI's job number has 16 bits, a hash of
+ * mpirun's process id, so that a later job may have the same number, but not the same key. */
 static void make_id(const struct directory_request *request, char *id, size_t size)
 {
   static const char *const job_variables[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid",
@@ -74,8 +74,7 @@ static bool is_measurement(int directory, const char *name)
   return named && fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Looks at every entry; with remove, measurement files are deleted too.  An entry that vanishes meanwhile does
- * not count. */
+/* Classifies the entries; remove: also deletes measurement files.  An entry that vanishes meanwhile is ignored. */
 static enum content scan(int directory, bool remove)
 {
   enum content content = CONTENT_EMPTY;
@@ -98,8 +97,8 @@ static enum content scan(int directory, bool remove)
   return content;
 }
 
-/* Reads the marker, waiting for its content where another process has just created it.  Returns false where there is
- * none, or something else in its place. */
+/* Reads the marker; waits for its content if another process has just created it.  Returns false if it does not exist
+ * or is not a regular file. */
 static bool read_marker(int directory, char *id, size_t size)
 {
   for (int waited_ms = 0;; waited_ms += 10) {
@@ -121,7 +120,7 @@ static bool read_marker(int directory, char *id, size_t size)
   }
 }
 
-/* Returns 0, or errno: EEXIST where another process was first. */
+/* Returns 0, or errno: EEXIST if another process was first. */
 static int write_marker(int directory, const char *id)
 {
   char text[ID_BYTES + 1];
@@ -143,7 +142,7 @@ static enum outcome refuse(const struct attempt *attempt, const char *reason)
   return OUTCOME_REFUSED;
 }
 
-/* Whose directory it is, by the id in its marker. */
+/* Decides by the id in the marker whose directory it is. */
 static enum outcome join(struct attempt *attempt, const char *id)
 {
   attempt->joined = strcmp(id, attempt->id) == 0;
@@ -161,7 +160,7 @@ static enum outcome claim(struct attempt *attempt, int directory)
   return refuse(attempt, strerror(error));
 }
 
-/* The directory is there and locked where the file system can: whose is it? */
+/* Decides whose directory it is.  The directory is locked if the file system can lock. */
 static enum outcome settle(struct attempt *attempt, int directory)
 {
   char id[ID_BYTES];
@@ -176,7 +175,7 @@ static enum outcome settle(struct attempt *attempt, int directory)
   if (!attempt->overwrite)
     return OUTCOME_BUSY;
   if (!attempt->locked)
-    return refuse(attempt, "cannot be locked, so not be replaced safely: remove it by hand");
+    return refuse(attempt, "cannot be locked and so not replaced safely: remove it by hand");
   if (scan(directory, true) == CONTENT_FOREIGN)
     return refuse(attempt, "its files cannot be removed: give another directory");
   return claim(attempt, directory);
@@ -187,10 +186,10 @@ static enum outcome try_directory(struct attempt *attempt)
   struct stat status;
   bool created = mkdir(attempt->path, MODE) == 0;
   if (!created && errno != EEXIST)
-    return refuse(attempt, errno == ENOENT ? "the directory that it is to be in does not exist" : strerror(errno));
+    return refuse(attempt, errno == ENOENT ? "its parent directory does not exist" : strerror(errno));
   int directory = open(attempt->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (directory < 0)
-    return refuse(attempt, errno == ELOOP || errno == ENOTDIR ? "is there and not a directory (links are not followed)"
+    return refuse(attempt, errno == ELOOP || errno == ENOTDIR ? "exists and is not a directory (links are not followed)"
                                                               : strerror(errno));
   enum outcome outcome;
   if (fstat(directory, &status) != 0 || (!created && geteuid() != 0 && status.st_uid != geteuid())) {
@@ -228,8 +227,8 @@ static enum launch_status take_default(struct attempt *attempt, const char *base
     if (outcome == OUTCOME_OURS)
       return LAUNCH_OK;
     if (outcome == OUTCOME_REFUSED && lstat(path, &status) != 0)
-      return LAUNCH_FAILED;     /* it could not be created: no other name will do */
-    attempt->overwrite = false; /* means the directory without a number */
+      return LAUNCH_FAILED;     /* it could not be created: neither could another name */
+    attempt->overwrite = false; /* applies only to the name without a number */
     if (length + 12 >= path_size)
       break;
     snprintf(path + length, path_size - length, "-%d", number);
@@ -238,7 +237,7 @@ static enum launch_status take_default(struct attempt *attempt, const char *base
   return LAUNCH_FAILED;
 }
 
-/* Makes a relative path absolute and drops slashes at its end, which would make open follow a link. */
+/* Makes a path absolute, without slashes at its end, which would make open() follow a link. */
 static bool absolute_path(const char *given, char *path, size_t size)
 {
   char current[PATH_MAX] = "";
@@ -258,8 +257,8 @@ static enum launch_status take(struct attempt *attempt, const struct directory_r
   char name[PATH_MAX], base[PATH_MAX];
   default_name(request, name, sizeof name);
   if (!absolute_path(request->output[0] ? request->output : name, base, sizeof base)) {
-    snprintf(attempt->message, attempt->message_size, "-o '%.400s': path too long, or the current directory is gone",
-             request->output);
+    snprintf(attempt->message, attempt->message_size,
+             "-o '%.400s': path too long, or the current directory does not exist any more", request->output);
     return LAUNCH_FAILED;
   }
   if (request->output[0] == '\0')

@@ -1,10 +1,10 @@
 /* The measurement directory of a launch.
  *
- * A directory belongs to the launch that created the file `launch` in it (O_EXCL); the file holds the launch's id.  All
- * ranks of one MPI job have the same id and so join the same directory.  Only a directory that holds nothing but
- * measurement files and that marker is ever replaced.
+ * A directory belongs to the launch that created the marker in it: the file `launch`, created with O_EXCL, which
+ * contains the launch's id.  All ranks of one MPI job have the same id and so join the same directory.  A directory is
+ * replaced only if it contains nothing but measurement files and the marker.
  *
- * Context: BATCH (the launcher's helper).
+ * Context: BATCH (the launcher's helper).  Keeps no state in memory; the caller owns all memory.
  */
 #ifndef HPCRUN_LITE_LAUNCH_DIRECTORY_H
 #define HPCRUN_LITE_LAUNCH_DIRECTORY_H
@@ -15,14 +15,14 @@
 #include "hpcrun-lite/launch/program.h"
 
 struct directory_request {
-  const char *output;  /* asked for with -o; "" = the default name                   */
-  const char *command; /* COMMAND's name for the default name; "" where there is none */
+  const char *output;  /* the argument of -o; "": the default name */
+  const char *command; /* COMMAND's name, for the default name; may be "" */
   bool overwrite;
   long launcher_pid;
 };
 
-/* Creates, joins or replaces the directory; writes its absolute path.  *joined: another rank of the job was first.
- * Returns LAUNCH_OK, or LAUNCH_FAILED with a message. */
+/* Creates, joins or replaces the directory and writes its absolute path.  *joined: another rank of the job has created
+ * it.  Returns LAUNCH_OK, or LAUNCH_FAILED with a message. */
 enum launch_status directory_take(const struct directory_request *request, char *path, size_t path_size, bool *joined,
                                   char *message, size_t message_size);
 

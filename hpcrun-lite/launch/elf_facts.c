@@ -11,9 +11,9 @@
 #define START_CODE_MAX                                                                                                 \
   512                     /* bytes of .text in a library of data alone: what the C library's crt files put into all    \
                            */
-#define VERSIONS_MAX 4096 /* version indices of one file; glibc, the largest user, has some 60 */
+#define VERSIONS_MAX 4096 /* version indices of one file; glibc, the largest user, has about 60 */
 
-/* Copies a string that ends with the data at the latest. */
+/* Copies a string that may lack its NUL at the end of the data. */
 static void copy_text(const Elf_Data *data, char *text, size_t size)
 {
   size_t length = strnlen(data->d_buf, data->d_size < size - 1 ? data->d_size : size - 1);
@@ -21,8 +21,8 @@ static void copy_text(const Elf_Data *data, char *text, size_t size)
   text[length] = '\0';
 }
 
-/* Opens a regular file: nothing else can be a program, and some would be waited for.  It is read, not mapped: one that
- * shrinks meanwhile gives short reads, no SIGBUS. */
+/* Opens a regular file: opening a FIFO or a device might wait.  The file is read, not mapped: if it shrinks meanwhile,
+ * reads are short, and no SIGBUS is raised. */
 static int open_regular(const char *path)
 {
   struct stat status;

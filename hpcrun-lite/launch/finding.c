@@ -7,7 +7,7 @@
 
 enum { WIDTH = 80, INDENT = 13 };
 
-/* Where a text that is too long is broken: before the last space that fits, a word that does not fit is left whole. */
+/* The length of the text's first line: up to the last space that fits; a word that does not fit is not broken. */
 static size_t fitting(const char *text)
 {
   size_t length = strlen(text), room = WIDTH - INDENT, take = room;

@@ -1,14 +1,14 @@
-/* A line of --diagnose: what was found, and what to do about it.
+/* A line of --diagnose: a finding and its remedy.
  *
- * Context: BATCH (the launcher's helper).  Printed to standard output at once; longer ones go on in lines that are
- * indented, within 80 columns.
+ * Context: BATCH (the launcher's helper).  Printed to standard output at once, wrapped at 80 columns; further lines are
+ * indented.
  */
 #ifndef HPCRUN_LITE_LAUNCH_FINDING_H
 #define HPCRUN_LITE_LAUNCH_FINDING_H
 
 #include <stdbool.h>
 
-/* good: nothing is lost by it.  topic: one word. */
+/* good: nothing needs to be done.  topic: one word. */
 void finding(bool good, const char *topic, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

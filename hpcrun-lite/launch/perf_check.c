@@ -43,7 +43,28 @@ int perf_check_paranoid(void)
   return level;
 }
 
-/* These are counted inside the kernel, so that leaving the kernel out leaves nothing. */
+enum perf_obstacle perf_check_obstacle(int error)
+{
+  switch (error) {
+  case 0:
+    return PERF_NONE;
+  case EACCES:
+  case EPERM:
+    return PERF_DENIED;
+  case ENOENT:
+  case ENODEV:
+  case EOPNOTSUPP:
+    return PERF_NO_EVENT;
+  case ENOSYS:
+    return PERF_NO_CALL;
+  case EINVAL:
+    return PERF_BAD_RATE;
+  default:
+    return PERF_OTHER;
+  }
+}
+
+/* Such an event happens in the kernel only: without the kernel the count would be 0. */
 static bool happens_in_kernel(const struct event *event)
 {
   return event->perf_type == PERF_TYPE_SOFTWARE &&
@@ -55,37 +76,34 @@ int perf_check_event(const struct event *event, char *message, size_t message_si
   if (event->clock != EVENT_COUNT)
     return 0;
   int error = perf_check_open(event, false);
-  if ((error == EACCES || error == EPERM) && !happens_in_kernel(event))
+  if (perf_check_obstacle(error) == PERF_DENIED && !happens_in_kernel(event))
     error = perf_check_open(event, true);
-  switch (error) {
-  case 0:
+  const char *name = event->name;
+  switch (perf_check_obstacle(error)) {
+  case PERF_NONE:
     return 0;
-  case EACCES:
-  case EPERM:
+  case PERF_DENIED:
     snprintf(message, message_size,
              "event '%s' is forbidden (kernel.perf_event_paranoid is %d): sysctl kernel.perf_event_paranoid=1, or use "
              "task-clock",
-             event->name, perf_check_paranoid());
-    return -1;
-  case ENOENT:
-  case ENODEV:
-  case EOPNOTSUPP:
+             name, perf_check_paranoid());
+    break;
+  case PERF_NO_EVENT:
     snprintf(message, message_size,
-             "this machine has no event '%s' (virtual machines often have no counters): use task-clock", event->name);
-    return -1;
-  case ENOSYS:
+             "this machine has no event '%s' (virtual machines often have no counters): use task-clock", name);
+    break;
+  case PERF_NO_CALL:
     snprintf(message, message_size, "event '%s': this kernel or container has no perf_event_open: use task-clock",
-             event->name);
-    return -1;
-  case EINVAL:
+             name);
+    break;
+  case PERF_BAD_RATE:
     snprintf(message, message_size,
-             "event '%s' is refused with this rate or period (see kernel.perf_event_max_sample_rate): try @f200",
-             event->name);
-    return -1;
-  default:
-    snprintf(message, message_size, "event '%s' cannot be opened: %s; use task-clock", event->name, strerror(error));
-    return -1;
+             "event '%s' is refused with this rate or period (see kernel.perf_event_max_sample_rate): try @f200", name);
+    break;
+  case PERF_OTHER:
+    snprintf(message, message_size, "event '%s' cannot be opened: %s; use task-clock", name, strerror(error));
   }
+  return -1;
 }
 
 int perf_check_work(const char *unit, char *message, size_t message_size)
@@ -96,26 +114,23 @@ int perf_check_work(const char *unit, char *message, size_t message_size)
   if (!cycles && strcmp(unit, "instructions") != 0)
     return 0;
   int error = perf_check_open(&event, true);
-  switch (error) {
-  case 0:
+  switch (perf_check_obstacle(error)) {
+  case PERF_NONE:
     return 0;
-  case EACCES:
-  case EPERM:
+  case PERF_DENIED:
     snprintf(message, message_size,
              "--work %s is forbidden (kernel.perf_event_paranoid is %d): sysctl kernel.perf_event_paranoid=2, or use "
              "--work cpu-time",
              unit, perf_check_paranoid());
-    return -1;
-  case ENOENT:
-  case ENODEV:
-  case EOPNOTSUPP:
+    break;
+  case PERF_NO_EVENT:
     snprintf(message, message_size,
              "--work %s: this machine has no such counter (virtual machines often have none): use --work cpu-time",
              unit);
-    return -1;
+    break;
   default:
     snprintf(message, message_size, "--work %s: the counter cannot be opened (%s): use --work cpu-time", unit,
              strerror(error));
-    return -1;
   }
+  return -1;
 }

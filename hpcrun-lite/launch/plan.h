@@ -1,6 +1,7 @@
-/* A launch, as the helper works it out for the launcher: what was asked for, and what follows from it.
+/* A launch as the helper plans it: what was requested, and what follows from that.
  *
- * Context: BATCH (the launcher's helper).  inspect.c fills it; diagnose.c and inspect.c read it.
+ * Context: BATCH (the launcher's helper).  inspect.c fills in the request, plan_work_out() the rest; settings.c and
+ * diagnose.c read it.  The caller owns it; program_release() frees the modules of `program`.
  */
 #ifndef HPCRUN_LITE_LAUNCH_PLAN_H
 #define HPCRUN_LITE_LAUNCH_PLAN_H
@@ -13,29 +14,34 @@
 #include "hpcrun-lite/launch/runtime.h"
 
 struct plan {
-  /* asked for */
+  /* requested */
   const char *output, *event_list, *task_context, *parallelism, *work, *runtime, *user_preload;
   bool overwrite, paused, for_script; /* for_script: --env */
   int log_level;                      /* 0 quiet, 1, 2 verbose */
   long launcher_pid;
-  char **command; /* COMMAND and its arguments; command[0] is NULL where --env has none */
+  char **command; /* COMMAND and its arguments; command[0] is NULL if --env has none */
 
   /* found */
   struct event events[EVENTS_MAX];
   int event_count;
-  char library[PATH_MAX];        /* the preloaded library               */
-  char private_libomp[PATH_MAX]; /* "" where none is installed          */
+  char library[PATH_MAX];        /* the preloaded library */
+  char private_libomp[PATH_MAX]; /* "": none is installed */
   struct program program;
   struct runtime_choice choice;
   char directory[PATH_MAX];
 };
 
-/* Writes LD_PRELOAD's and OMP_TOOL_LIBRARIES' values of the plan. */
+enum { PLAN_VALUE_BYTES = 65536 }; /* room for the value of a list variable */
+
+/* Works out everything but the directory.  Returns LAUNCH_OK, or the exit status of the launch with a message. */
+enum launch_status plan_work_out(struct plan *plan, char *message, size_t message_size);
+
+/* Writes the values of LD_PRELOAD and OMP_TOOL_LIBRARIES. */
 void plan_preload_value(const struct plan *plan, char *value, size_t size);
 void plan_tools_value(const struct plan *plan, char *value, size_t size);
 
-/* Prints what stands in the way of measuring COMMAND well, each with its remedy.  status is what a launch would have
- * ended in so far, message its reason.  Returns 0 where the program would be measured, else 1. */
-int diagnose(struct plan *plan, enum launch_status status, const char *message);
+/* Writes the helper's own path into PATH_MAX bytes; "" if it cannot be found.  /proc is not used: a container may lack
+ * it. */
+void plan_helper_path(char *path);
 
 #endif

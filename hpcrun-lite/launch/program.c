@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +10,11 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define SCRIPT_DEPTH_MAX 5      /* nested interpreters, as many as the kernel follows */
-#define HEADER_BYTES 256        /* what the kernel reads of a '#!' line               */
-#define CAPABILITY_BYTES_MAX 64 /* more than any version of the attribute needs       */
+#include "hpcrun-lite/launch/child.h"
+
+#define SCRIPT_DEPTH_MAX 5      /* nested interpreters: the kernel's limit */
+#define HEADER_BYTES 256        /* bytes that the kernel reads of a '#!' line */
+#define CAPABILITY_BYTES_MAX 64 /* more than any version of the attribute needs */
 
 const char *path_base(const char *path)
 {
@@ -21,7 +22,7 @@ const char *path_base(const char *path)
   return slash ? slash + 1 : path;
 }
 
-/* 0 where path is a file that may be executed, else errno. */
+/* Returns 0 if path is a file that may be executed, else errno. */
 static int check_executable(const char *path)
 {
   struct stat status;
@@ -34,8 +35,8 @@ static int check_executable(const char *path)
   return 0;
 }
 
-/* Looks in the directories of PATH.  Returns 0, EACCES where only files that may not be executed were found, or
- * ENOENT. */
+/* Searches the directories of PATH.  Returns 0, EACCES if only files that must not be executed were found, or ENOENT.
+ */
 static int search_path(const char *command, char *found, size_t found_size)
 {
   const char *directory = getenv("PATH");
@@ -77,7 +78,7 @@ static enum launch_status locate(const char *command, char *path, size_t path_si
   return is_missing ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;
 }
 
-/* The first word behind "#!", or the second one where the first is env: what it will look up in PATH. */
+/* The first word after "#!", or if that is env, the command that env will search for in PATH. */
 static void parse_interpreter(char *line, char *interpreter, size_t size)
 {
   char *rest = NULL;
@@ -124,7 +125,7 @@ static enum launch_status follow_scripts(struct program *program, char *message,
     if (length >= 2 && memcmp(header, "#!", 2) == 0) {
       parse_interpreter(header, interpreter, sizeof interpreter);
     } else if (strlen(header) == (size_t)length) {
-      snprintf(interpreter, sizeof interpreter, "/bin/sh"); /* as every shell and execvp do for a text without '#!' */
+      snprintf(interpreter, sizeof interpreter, "/bin/sh"); /* as shells and execvp() do for a text without '#!' */
     } else {
       snprintf(message, message_size, "cannot run '%.400s': neither an ELF program nor a script", program->image);
       return LAUNCH_NOT_EXECUTABLE;
@@ -150,7 +151,7 @@ enum launch_status program_find(const char *command, struct program *program, ch
   return status;
 }
 
-/* Would the kernel start the image in secure-execution mode, in which the loader ignores LD_PRELOAD? */
+/* Would the kernel start the image in secure-execution mode?  Then the loader ignores LD_PRELOAD. */
 static bool changes_privileges(const char *image)
 {
   struct stat status;
@@ -199,25 +200,6 @@ enum launch_status program_check_preload(const struct program *program, char *me
   return LAUNCH_OK;
 }
 
-/* The environment for a loader that only lists: without what would make it print more or load auditors. */
-static char **listing_environment(const char *preload, char **storage)
-{
-  size_t count = 0, kept = 0;
-  while (environ[count])
-    count++;
-  char **list = calloc(count + 2, sizeof *list);
-  *storage = NULL;
-  if (!list)
-    return NULL;
-  for (size_t i = 0; i < count; i++)
-    if (strncmp(environ[i], "LD_PRELOAD=", 11) != 0 && strncmp(environ[i], "LD_DEBUG=", 9) != 0 &&
-        strncmp(environ[i], "LD_AUDIT=", 9) != 0)
-      list[kept++] = environ[i];
-  if (preload[0] != '\0' && asprintf(storage, "LD_PRELOAD=%s", preload) > 0)
-    list[kept++] = *storage;
-  return list;
-}
-
 static void add_module(struct program *program, const char *path)
 {
   if (program->module_count == PROGRAM_MODULES_MAX)
@@ -259,41 +241,37 @@ static void read_list(struct program *program, int fd)
   fclose(list);
 }
 
-/* Starts "LOADER --list IMAGE", standard output into the pipe.  Returns its process id, or -1. */
-static pid_t spawn_loader(const struct program *program, const char *preload, int pipe_write)
+/* Starts "LOADER --list IMAGE", without variables that would make it print more or load auditors. */
+static pid_t start_loader(const struct program *program, const char *preload, int *output)
 {
+  static const char *const without[] = {"LD_PRELOAD=", "LD_DEBUG=", "LD_AUDIT="};
   char *arguments[] = {(char *)program->facts.interpreter, (char *)"--list", (char *)program->image, NULL};
-  char *storage = NULL;
-  char **environment = listing_environment(preload, &storage);
-  posix_spawn_file_actions_t actions;
-  pid_t pid = -1;
-  if (!environment || posix_spawn_file_actions_init(&actions) != 0)
-    goto out;
-  posix_spawn_file_actions_adddup2(&actions, pipe_write, STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  if (posix_spawn(&pid, arguments[0], &actions, NULL, arguments, environment) != 0)
-    pid = -1;
-  posix_spawn_file_actions_destroy(&actions);
-out:
+  char *setting = NULL;
+  size_t count;
+  char **environment = child_environment(without, sizeof without / sizeof *without, 1, &count);
+  if (!environment)
+    return -1;
+  if (preload[0] != '\0' && asprintf(&setting, "LD_PRELOAD=%s", preload) > 0)
+    environment[count] = setting;
+  pid_t pid = child_start(arguments, environment, output);
   free(environment);
-  free(storage);
+  free(setting);
   return pid;
 }
 
 void program_list_modules(struct program *program, const char *preload)
 {
-  int ends[2], status = 0;
+  int output, status = 0;
   program->modules = calloc(PROGRAM_MODULES_MAX, sizeof *program->modules);
   if (!program->modules || !program->is_readable)
     return;
   add_module(program, program->image);
-  if (pipe2(ends, O_CLOEXEC) != 0)
+  pid_t pid = start_loader(program, preload, &output);
+  if (pid < 0)
     return;
-  pid_t pid = spawn_loader(program, preload, ends[1]);
-  close(ends[1]);
-  program->is_complete = pid > 0;
-  read_list(program, ends[0]);
-  if (pid > 0 && (waitpid(pid, &status, 0) != pid || status != 0))
+  program->is_complete = true;
+  read_list(program, output);
+  if (waitpid(pid, &status, 0) != pid || status != 0)
     program->is_complete = false;
 }
 

@@ -1,5 +1,7 @@
 #include "hpcrun-lite/launch/runtime.h"
 
+#include "common/array.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,7 @@
 
 #define SYMBOL_BYTES 128
 
-/* A symbol that the program or a library of it wants from its OpenMP runtime. */
+/* A symbol that the program or one of its libraries needs from the OpenMP runtime. */
 struct wanted_symbol {
   char name[SYMBOL_BYTES];
   char version[32];
@@ -17,11 +19,11 @@ struct wanted_symbol {
 
 struct wanted_list {
   struct wanted_symbol *symbols;
-  size_t count, capacity;
-  bool failed; /* memory ran out, or a name does not fit: nothing may be concluded */
+  size_t count, room;
+  bool failed; /* out of memory, or a name does not fit: the list is incomplete */
 };
 
-/* What a candidate offers that matters here. */
+/* What a candidate runtime offers. */
 struct offer {
   struct wanted_list *wanted;
   bool has_ompt, has_gomp, has_kmpc, has_chunks;
@@ -43,7 +45,7 @@ static bool has_prefix(const char *name, const char *prefix)
   return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* Is it a runtime's symbol?  With a version the file says so itself; without, only the name does. */
+/* Is it a symbol of an OpenMP runtime?  A version names the library; without one the name's prefix decides. */
 static bool is_runtime_symbol(const struct elf_symbol *symbol)
 {
   if (symbol->library[0] != '\0')
@@ -57,15 +59,9 @@ static void add_wanted(struct wanted_list *list, const struct elf_symbol *symbol
   for (size_t i = 0; i < list->count; i++)
     if (strcmp(list->symbols[i].name, symbol->name) == 0 && strcmp(list->symbols[i].version, symbol->version) == 0)
       return;
-  if (list->count == list->capacity) {
-    size_t capacity = list->capacity ? list->capacity * 2 : 64;
-    void *grown = realloc(list->symbols, capacity * sizeof *list->symbols);
-    if (!grown) {
-      list->failed = true;
-      return;
-    }
-    list->symbols = grown;
-    list->capacity = capacity;
+  if (!array_reserve(&list->symbols, &list->room, list->count + 1, sizeof *list->symbols)) {
+    list->failed = true;
+    return;
   }
   struct wanted_symbol *wanted = &list->symbols[list->count];
   if (strlen(symbol->name) >= sizeof wanted->name || strlen(symbol->version) >= sizeof wanted->version) {
@@ -84,7 +80,7 @@ static void visit_wanted(void *context, const struct elf_symbol *symbol)
     add_wanted(context, symbol);
 }
 
-/* The loader takes a definition for a reference only where the versions are equal too, or the reference has none. */
+/* The loader binds a reference to a definition only if the versions are equal, or the reference has none. */
 static void visit_offered(void *context, const struct elf_symbol *symbol)
 {
   struct offer *offer = context;
@@ -117,7 +113,7 @@ static const struct wanted_symbol *first_missing(const struct wanted_list *wante
   return NULL;
 }
 
-/* The first runtime in the loader's order serves the program: it is searched first for every symbol. */
+/* The first runtime in the loader's order serves the program: symbols are searched there first. */
 static void find_own(const struct program *program, struct runtime_choice *choice)
 {
   struct wanted_list none = {0};
@@ -133,7 +129,7 @@ static void find_own(const struct program *program, struct runtime_choice *choic
   choice->own_has_chunks = choice->own != RUNTIME_GOMP && offer.has_chunks;
 }
 
-/* Can the library at path serve the program?  If not, reason says why. */
+/* Can the library at path serve the program?  If not, writes the reason. */
 static bool can_serve(const struct program *program, const char *path, char *reason, size_t reason_size)
 {
   struct wanted_list wanted = {0};
@@ -158,7 +154,7 @@ static bool can_serve(const struct program *program, const char *path, char *rea
   return serves;
 }
 
-static bool tool_disabled(void)
+bool runtime_tool_disabled(void)
 {
   const char *setting = getenv("OMP_TOOL");
   return setting && strcasecmp(setting, "disabled") == 0;
@@ -174,7 +170,7 @@ static enum launch_status choose_file(const struct program *program, const char 
 {
   char reason[400];
   if (!realpath(path, choice->preload)) {
-    snprintf(message, message_size, "--omp-runtime '%.300s': no such library (auto, keep or a file)", path);
+    snprintf(message, message_size, "--omp-runtime '%.300s': no such library (give auto, keep or a file)", path);
     return LAUNCH_FAILED;
   }
   if (!can_serve(program, choice->preload, reason, sizeof reason)) {
@@ -191,9 +187,9 @@ static void choose_auto(const struct program *program, const char *libomp, const
   char reason[400] = "";
   choice->say_note = true;
   if (!program->is_complete)
-    snprintf(reason, sizeof reason, "its libraries could not all be found");
+    snprintf(reason, sizeof reason, "not all of its libraries were found");
   else if (libomp[0] == '\0')
-    snprintf(reason, sizeof reason, "no libomp is installed beside hpcrun-lite; --omp-runtime FILE names one");
+    snprintf(reason, sizeof reason, "no libomp is installed with hpcrun-lite; name one with --omp-runtime FILE");
   if (reason[0] == '\0' && can_serve(program, libomp, reason, sizeof reason)) {
     snprintf(choice->preload, sizeof choice->preload, "%s", libomp);
     snprintf(choice->note, sizeof choice->note,
@@ -213,11 +209,10 @@ enum launch_status runtime_choose(const struct program *program, const char *whi
 {
   memset(choice, 0, sizeof *choice);
   find_own(program, choice);
-  if (strcmp(which, "auto") != 0 && strcmp(which, "keep") != 0 && !tool_disabled())
+  if (strcmp(which, "auto") != 0 && strcmp(which, "keep") != 0 && !runtime_tool_disabled())
     return choose_file(program, which, choice, message, message_size);
-  if (tool_disabled()) {
-    snprintf(choice->note, sizeof choice->note,
-             "OMP_TOOL=disabled: nothing is learnt from the OpenMP runtime; unset it");
+  if (runtime_tool_disabled()) {
+    snprintf(choice->note, sizeof choice->note, "OMP_TOOL=disabled: the OpenMP runtime reports nothing; unset it");
     choice->say_note = true;
     return LAUNCH_OK;
   }

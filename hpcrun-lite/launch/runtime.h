@@ -1,10 +1,10 @@
-/* Which OpenMP runtime the program is to run on, and why.
+/* Chooses the OpenMP runtime that the program runs on.
  *
- * libgomp has no OMPT; LLVM's libomp speaks libgomp's interface too, so that a program built for libgomp can be
- * measured when libomp is preloaded.  That is only done where libomp offers every symbol, in the very version, that the
- * program and its libraries want from their runtime: otherwise both runtimes would serve parts of one program.
+ * libgomp has no OMPT, but LLVM's libomp also implements libgomp's interface: a program built for libgomp can be
+ * measured with libomp preloaded.  That is done only if libomp defines every symbol, with its version, that the program
+ * and its libraries need from their runtime: otherwise each runtime would serve a part of the program.
  *
- * Context: BATCH (the launcher's helper).
+ * Context: BATCH (the launcher's helper).  Keeps no state; the caller owns all memory.
  */
 #ifndef HPCRUN_LITE_LAUNCH_RUNTIME_H
 #define HPCRUN_LITE_LAUNCH_RUNTIME_H
@@ -18,19 +18,22 @@
 enum runtime_kind { RUNTIME_NONE, RUNTIME_GOMP, RUNTIME_LLVM, RUNTIME_INTEL };
 
 struct runtime_choice {
-  enum runtime_kind own; /* what the program would run on by itself                           */
+  enum runtime_kind own; /* the runtime that the program would use without hpcrun-lite */
   char own_path[PATH_MAX];
-  bool own_has_chunks;    /* it reports the chunks of a loop (LLVM's: from version 15 on)      */
-  char preload[PATH_MAX]; /* the runtime to put under the program; "" = its own stays          */
-  char note[512];         /* one line for reports: what was done, or why not; "" without       */
-  bool say_note;          /* worth a line on standard error before the program starts          */
+  bool own_has_chunks;    /* it reports the chunks of loops (LLVM's from version 15 on) */
+  char preload[PATH_MAX]; /* the runtime to preload; "": the program keeps its own */
+  char note[512];         /* one line for reports: what was chosen and why; may be "" */
+  bool say_note;          /* print the note on standard error before the program starts */
 };
 
-/* Decides.  which: "auto", "keep" or the path of a library.  private_libomp: the libomp beside our library (""
- * without), version its version.  Returns LAUNCH_OK, or LAUNCH_FAILED with a message where the library asked for cannot
- * serve the program. */
+/* Fills *choice.  which: "auto", "keep" or the path of a library.  private_libomp: the libomp installed with
+ * hpcrun-lite, or "", and its version.  Returns LAUNCH_OK, or LAUNCH_FAILED with a message if the requested library
+ * cannot serve the program. */
 enum launch_status runtime_choose(const struct program *program, const char *which, const char *private_libomp,
                                   const char *private_version, struct runtime_choice *choice, char *message,
                                   size_t message_size);
+
+/* Does OMP_TOOL=disabled keep all tools from the runtime? */
+bool runtime_tool_disabled(void);
 
 #endif

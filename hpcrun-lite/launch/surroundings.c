@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,32 +14,23 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/cpus.h"
 #include "hpcrun-lite/launch/finding.h"
 #include "hpcrun-lite/launch/perf_check.h"
 
 enum {
-  AS_LEAST = 1 << 30,       /* address space: the program's own, with ours */
+  AS_LEAST = 1 << 30,       /* address space of the program and the tool */
   FILES_LEAST = 64 << 20,   /* size of one file */
   DISK_LEAST = 64 << 20,    /* room on the disk */
-  DESCRIPTORS_LEAST = 64,   /* at the hard limit */
+  DESCRIPTORS_LEAST = 64,   /* hard limit */
   TIMERS_TRIED = 64,        /* one for each thread and event */
-  PERF_THREADS_LEAST = 512, /* threads with a page of perf_event each */
-  PART_BYTES = 64 << 10,    /* as the live file grows */
-  CORES_MOST = 65536,
+  PERF_THREADS_LEAST = 512, /* each has a page of perf_event */
+  PART_BYTES = 64 << 10,    /* by which the live file grows */
 };
 
 /* ---- cores ---- */
 
-static int core_count(void)
-{
-  size_t size = CPU_ALLOC_SIZE(CORES_MOST);
-  cpu_set_t *set = CPU_ALLOC(CORES_MOST);
-  int count = set && sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 1;
-  CPU_FREE(set);
-  return count;
-}
-
-/* Two numbers from a file, the first may be "max".  Returns their ratio, 0 without. */
+/* Version 2 of control groups: two numbers in a file, the first may be "max".  Returns their ratio, or 0. */
 static double ratio_in(const char *path)
 {
   double quota = 0, period = 0;
@@ -52,7 +42,7 @@ static double ratio_in(const char *path)
   return got == 2 && quota > 0 && period > 0 ? quota / period : 0;
 }
 
-/* The same of version 1 of control groups, a number in each of two files. */
+/* Version 1 of control groups: one number in each of two files. */
 static double ratio_of(const char *directory)
 {
   static const char *const names[] = {"cpu.cfs_quota_us", "cpu.cfs_period_us"};
@@ -75,7 +65,7 @@ static double smaller(double quota, double other)
   return other > 0 && (quota <= 0 || other < quota) ? other : quota;
 }
 
-/* The smallest quota of a group and of those around it. */
+/* The smallest quota of a group and the groups around it.  second: of version 2. */
 static double quota_above(const char *root, char *group, bool second)
 {
   double quota = 0;
@@ -90,7 +80,7 @@ static double quota_above(const char *root, char *group, bool second)
   }
 }
 
-/* Cores that the control groups of the process allow in all; 0: as many as there are. */
+/* The quota of CPUs that the control groups of the process allow; 0: no limit. */
 static double core_quota(void)
 {
   double quota = 0;
@@ -115,14 +105,14 @@ static double core_quota(void)
 
 void surroundings_cores(void)
 {
-  int cores = core_count();
+  int cores = cpus_allowed();
   double quota = core_quota();
   const char *asked = getenv("OMP_NUM_THREADS");
   long threads = asked ? strtol(asked, NULL, 10) : 0;
   if (quota > 0 && quota < cores)
     finding(false, "cores",
-            "%d, but a quota of %.1f (control group): threads beyond are held up, which shows as time that is not "
-            "seen; OMP_NUM_THREADS=%d",
+            "%d, but a quota of %.1f (control group): more threads than that are throttled, and the report shows their "
+            "time as not seen; set OMP_NUM_THREADS=%d",
             cores, quota, quota < 2 ? 1 : (int)quota);
   else if (threads > cores)
     finding(false, "cores", "OMP_NUM_THREADS=%ld on %d: threads wait for a core; set it to %d", threads, cores, cores);
@@ -141,7 +131,7 @@ static bool below(int resource, rlim_t least, rlim_t *value)
   return *value != RLIM_INFINITY && *value < least;
 }
 
-/* How many of some timers the system gives: all processes of a user share what it has of them. */
+/* How many of TIMERS_TRIED timers can be created: all processes of a user share a limit. */
 static int timers_given(void)
 {
   timer_t timers[TIMERS_TRIED];
@@ -154,7 +144,8 @@ static int timers_given(void)
   return count;
 }
 
-/* Threads for which perf_event has memory: a page of each is locked, above what the kernel gives to every user. */
+/* Threads for which perf_event can lock a page: those that the kernel grants to every user, then by the user's limit.
+ */
 static uint64_t perf_threads(void)
 {
   struct rlimit limit;
@@ -182,27 +173,28 @@ void surroundings_limits(bool timers)
     fine = false;
   }
   if (below(RLIMIT_FSIZE, FILES_LEAST, &value)) {
-    finding(false, "limits", "files of %ju KB at most: what is measured beyond is lost; ulimit -f unlimited",
+    finding(false, "limits", "files of %ju KB at most: measurements beyond that size are lost; ulimit -f unlimited",
             (uintmax_t)value >> 10);
     fine = false;
   }
   if (below(RLIMIT_NOFILE, DESCRIPTORS_LEAST, &value)) {
-    finding(false, "limits", "%ju descriptors at most: files may not be written; raise ulimit -Hn", (uintmax_t)value);
+    finding(false, "limits", "%ju descriptors at most: writing files may fail; raise ulimit -Hn", (uintmax_t)value);
     fine = false;
   }
   if (given < TIMERS_TRIED) {
     finding(false, "limits",
-            "%d timers are to be had, each thread takes one: the others are not sampled; raise ulimit -i", given);
+            "only %d timers are available, and each thread needs one: other threads are not sampled; raise ulimit -i",
+            given);
     fine = false;
   }
   if (pages < PERF_THREADS_LEAST) {
     finding(false, "limits",
-            "perf_event for %ju threads, others by timers: sysctl kernel.perf_event_mlock_kb, or ulimit -l",
+            "perf_event for %ju threads, timers for the others: raise sysctl kernel.perf_event_mlock_kb or ulimit -l",
             (uintmax_t)pages);
     fine = false;
   }
   if (fine)
-    finding(true, "limits", "none in the way");
+    finding(true, "limits", "sufficient");
 }
 
 /* ---- the directory ---- */
@@ -221,13 +213,13 @@ static const char *network_name(long type)
   return NULL;
 }
 
-/* Does what the live file does.  NULL, or what failed, with errno. */
+/* Uses a file as the live file is used.  Returns NULL, or what failed, with errno. */
 static const char *try_live_file(int fd)
 {
   char seen = 0;
   if (fallocate(fd, 0, 0, PART_BYTES) != 0) {
     if (errno != EOPNOTSUPP && errno != ENOSYS)
-      return "cannot be given room";
+      return "cannot be allocated space";
     for (int i = 0; i < PART_BYTES; i += 4096)
       if (pwrite(fd, (const char[4096]){0}, 4096, i) != 4096)
         return "cannot be written";
@@ -239,23 +231,25 @@ static const char *try_live_file(int fd)
   bool kept = pread(fd, &seen, 1, PART_BYTES - 1) == 1 && seen == 1;
   munmap(part, PART_BYTES);
   errno = EIO;
-  return kept ? NULL : "does not hold what is stored into its mapping";
+  return kept ? NULL : "does not keep what is stored through a mapping";
 }
 
-/* Makes and removes a directory in `place`.  Prints what is wrong; false: something is. */
+/* Creates and removes a directory in `place`.  Returns false after reporting a failure. */
 static bool try_place(const char *place)
 {
   char directory[PATH_MAX + 32], file[PATH_MAX + 64];
   snprintf(directory, sizeof directory, "%s/hpcrun-lite-diagnose-XXXXXX", place);
   if (!mkdtemp(directory)) {
-    finding(false, "directory", "nothing can be made in %s (%s): another one with -o", place, strerror(errno));
+    finding(false, "directory", "cannot create a directory in %s (%s): choose another place with -o", place,
+            strerror(errno));
     return false;
   }
   snprintf(file, sizeof file, "%s/live", directory);
   int fd = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  const char *failed = fd < 0 ? "cannot be made" : try_live_file(fd);
+  const char *failed = fd < 0 ? "cannot be created" : try_live_file(fd);
   if (failed)
-    finding(false, "directory", "a file in %s %s (%s): a killed process leaves nothing; another one with -o", place,
+    finding(false, "directory",
+            "a file in %s %s (%s): a killed process would leave no measurement; choose another place with -o", place,
             failed, strerror(errno));
   if (fd >= 0)
     close(fd);
@@ -277,7 +271,7 @@ void surroundings_directory(const char *output)
     snprintf(place, sizeof place, "%.*s", (int)(length > 1 ? length - 1 : 1), output);
   rlim_t limit;
   if (below(RLIMIT_FSIZE, PART_BYTES, &limit)) { /* the trial would raise SIGXFSZ */
-    finding(false, "directory", "not tried: files may not be larger than %ju bytes", (uintmax_t)limit);
+    finding(false, "directory", "not tested: files are limited to %ju bytes", (uintmax_t)limit);
     return;
   }
   if (!try_place(place) || statfs(place, &status) != 0)
@@ -285,12 +279,12 @@ void surroundings_directory(const char *output)
   uint64_t room = (uint64_t)status.f_bavail * (uint64_t)status.f_bsize;
   const char *network = network_name((long)status.f_type);
   if (room < DISK_LEAST)
-    finding(false, "directory", "%" PRIu64 " MB left on the disk of %s: make room, or another one with -o", room >> 20,
-            place);
+    finding(false, "directory", "%" PRIu64 " MB left on the disk of %s: make room, or choose another place with -o",
+            room >> 20, place);
   else if (network)
-    finding(true, "directory", "tried: %s, over %s; a local disk is faster (-o)", place, network);
+    finding(true, "directory", "tested: %s, over %s; a local disk is faster (-o)", place, network);
   else
-    finding(true, "directory", "tried: what is measured in %s survives a kill", place);
+    finding(true, "directory", "tested: measurements in %s survive a kill", place);
 }
 
 /* ---- what else is preloaded ---- */
@@ -313,13 +307,14 @@ void surroundings_others(const struct plan *plan)
   if (plan->program.is_readable)
     elf_symbols_visit(plan->program.image, visit_symbol, &found);
   if (found.thread)
-    finding(false, "sanitizer", "built with -fsanitize=thread: nothing is measured; build it without");
+    finding(false, "sanitizer", "built with -fsanitize=thread: nothing is measured; build it without that option");
   if (found.address && !(options && strstr(options, "verify_asan_link_order=0")))
     finding(false, "sanitizer",
-            "built with -fsanitize=address, which wants to be first: export "
+            "built with -fsanitize=address, whose runtime must be loaded first: export "
             "ASAN_OPTIONS=verify_asan_link_order=0");
   if (plan->user_preload[0] != '\0' && strcmp(plan->user_preload, plan->library) != 0)
-    finding(true, "others", "LD_PRELOAD is kept, behind ours: %s", plan->user_preload);
+    finding(true, "others", "LD_PRELOAD is kept, after hpcrun-lite's library: %s", plan->user_preload);
   if (tools && tools[0] != '\0' && strcmp(tools, plan->library) != 0)
-    finding(false, "others", "OMP_TOOL_LIBRARIES: a runtime starts one tool only, and ours comes before %s", tools);
+    finding(false, "others", "OMP_TOOL_LIBRARIES: a runtime starts only one tool, and hpcrun-lite comes before %s",
+            tools);
 }

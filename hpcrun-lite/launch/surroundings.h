@@ -1,19 +1,19 @@
-/* What --diagnose finds around COMMAND: the machine's cores, limits, the measurement directory, what else is preloaded.
+/* The part of --diagnose that examines COMMAND's surroundings: cores, limits, the measurement directory, other tools.
  *
- * Context: BATCH (the launcher's helper).  Each prints findings; what can be tried is tried.
+ * Context: BATCH (the launcher's helper).  Each function prints findings; what can be tested is tested.  No state.
  */
 #ifndef HPCRUN_LITE_LAUNCH_SURROUNDINGS_H
 #define HPCRUN_LITE_LAUNCH_SURROUNDINGS_H
 
 #include "hpcrun-lite/launch/plan.h"
 
-/* Cores that may be used, and a quota of a control group on them. */
+/* CPUs that COMMAND may use, and the quota of its control group. */
 void surroundings_cores(void);
 
-/* Limits that are too small for measuring; timers: samples come from timers. */
+/* Limits that are too small for measuring.  timers: samples come from timers. */
 void surroundings_limits(bool timers);
 
-/* A trial in the place where the measurement directory will be; nothing stays behind. */
+/* Tests the place where the measurement directory will be created; leaves nothing behind. */
 void surroundings_directory(const char *output);
 
 /* Sanitizers in the program, other preloaded libraries and OpenMP tools. */

@@ -5,12 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hpcrun-lite/control.h"
+#include "hpcrun-lite/process/config.h"
+#include "hpcrun-lite/process/message.h"
 #include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/output/writer.h"
 
-/* Both files, and a window in both forms; mapped, since this may run in a program whose heap is locked. */
+/* Both files, and a window in both forms: mapped, since the program's heap may be locked (its handler may have ended
+ * the process inside malloc()). */
 struct packing {
   struct sys_own from, to;
   uint8_t *window, *packed;
@@ -33,7 +35,7 @@ static bool pack_chunk(struct packing *packing, const struct format_chunk *head,
   return size && done == size;
 }
 
-/* Where no chunk begins is a place that nobody could use: the next may begin at any page. */
+/* Where no chunk begins, no thread could use the window: the next chunk may begin at any page. */
 static bool pack_chunks(struct packing *packing)
 {
   uint64_t length = graph_log_length();
@@ -50,7 +52,7 @@ static bool pack_chunks(struct packing *packing)
   return true;
 }
 
-/* The packed file stays only if there is something in it.  0 or errno. */
+/* Removes the packed file unless something was written to it.  Returns 0 or errno. */
 static int pack_files(struct packing *packing)
 {
   int error = sys_open_own(&packing->from, graph_log_path(), false);
@@ -69,7 +71,7 @@ static int pack_files(struct packing *packing)
   return error;
 }
 
-/* 0 or errno. */
+/* Returns 0 or errno. */
 static int pack(void)
 {
   size_t packed_size = format_pack_bound(GRAPH_LOG_WINDOW_MAX);
@@ -98,8 +100,8 @@ void packer_run(void)
   int stem = (int)(strlen(graph_log_path()) - strlen(FORMAT_GRAPH_SUFFIX));
   snprintf(packed_path, sizeof packed_path, "%.*s.packing" FORMAT_GRAPH_SUFFIX, stem, graph_log_path());
   int error = pack();
-  if (error && control.config.log)
-    control_say("cannot pack %s: %s; it stays as it is", graph_log_path(), strerror(error));
+  if (error && config.log)
+    message_say("cannot pack %s: %s; the file stays as it is", graph_log_path(), strerror(error));
 }
 
 void packer_discard(void)

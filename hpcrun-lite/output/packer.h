@@ -1,15 +1,15 @@
-/* The graph's log at the end of the process: from the live form, as the threads have left it, to the packed one.
+/* The graph log at the end of the process: from the live form, as the threads have left it, to the packed one.
  *
- * Context: CTL, under the control lock, once graph_log_stop() has been called or no thread is left that logs.  Memory:
- * one window and what it is packed to.  If anything fails, the live file stays as it is: it can be read, too.
+ * Context: CTL, under the control lock, after graph_log_stop().  Memory: one window and its packed form, both mapped
+ * for the call.  On failure the live file stays as it is: it can be read, too.
  */
 #ifndef HPCRUN_LITE_OUTPUT_PACKER_H
 #define HPCRUN_LITE_OUTPUT_PACKER_H
 
-/* Replaces the file by its packed form; removes one that holds no record. */
+/* Replaces the file by its packed form, or removes it if it holds no record.  A failure is reported. */
 void packer_run(void);
 
-/* The process leaves no measurements: its log is removed.  What it does from now on is in none. */
+/* Stops the log and removes its file: the process leaves no measurement. */
 void packer_discard(void);
 
 #endif

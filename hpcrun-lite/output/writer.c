@@ -9,7 +9,9 @@
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
-#include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/process/config.h"
+#include "hpcrun-lite/process/message.h"
+#include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/graph.h"
 #include "hpcrun-lite/rt/span/graph_log.h"
@@ -23,16 +25,16 @@
 
 enum { FLUSH_SIZE = 256 << 10, METRICS_FIRST = 16 };
 
-/* How much of the shared tables is in the file or on its way there. */
+/* How much of the shared tables is in the file or in the buffers. */
 struct shared {
   bool metrics;
   uint32_t modules, strings; /* records */
 };
 
-/* Packed chunks that are not in the file yet; mapped, since this may run in a program whose heap is locked. */
+/* Packed chunks that are not in the file yet. */
 struct buffer {
   uint8_t *bytes;
-  size_t used, capacity, done; /* done: they are in the file already */
+  size_t used, capacity, done; /* done: bytes that are in the file already */
 };
 
 static struct {
@@ -40,18 +42,18 @@ static struct {
   char host[256];
   struct table metrics, processes;
   struct format_process *process; /* the record in the live file, NULL = none */
-  struct buffer common, threads;  /* what threads refer to goes to the file before them */
+  struct buffer common, threads;  /* common is written first: threads refer to it */
   off_t written, mark;
   struct shared shared, shared_mark;
   bool exists, whole, failed;
-  double ns_per_tick; /* of work that is counted in ticks */
+  double ns_per_tick; /* converts work that is counted in ticks */
   ZSTD_CCtx *zstd;
 } writer;
 
 static void name_file(char *path, size_t size, const char *suffix)
 {
-  snprintf(path, size, "%s/%s-%d-%llx%s", control.config.directory, writer.host, rt.pid,
-           (unsigned long long)control.start_realtime_ns, suffix);
+  snprintf(path, size, "%s/%s-%d-%llx%s", config.directory, writer.host, rt.pid,
+           (unsigned long long)process.start_realtime_ns, suffix);
 }
 
 void writer_start(void)
@@ -66,7 +68,7 @@ void writer_start(void)
   if (gethostname(writer.host, sizeof writer.host - 1) != 0 || !writer.host[0])
     strcpy(writer.host, "localhost");
   name_file(writer.path, sizeof writer.path, FORMAT_GRAPH_SUFFIX);
-  if (control.config.graph_log)
+  if (config.graph_log)
     graph_log_start(writer.path);
   name_file(writer.path, sizeof writer.path, FORMAT_LIVE_SUFFIX);
   arena_keep(writer.path);
@@ -85,13 +87,13 @@ static void fail(const char *what, size_t lost)
 {
   int error = errno;
   atomic_fetch_add(&rt.lost[FORMAT_LOST_WRITES], lost);
-  if (!writer.failed && control.config.log)
-    control_say("cannot %s %s: %s; measurements of process %d %s", what, writer.path, strerror(error), rt.pid,
+  if (!writer.failed && config.log)
+    message_say("cannot %s %s: %s; measurements of process %d %s", what, writer.path, strerror(error), rt.pid,
                 live_file_stays() ? "stay as they are, in its " FORMAT_LIVE_SUFFIX " file" : "are lost");
   writer.failed = true;
 }
 
-/* What is left of a buffer.  0 or errno. */
+/* Writes the rest of a buffer.  Returns 0 or errno. */
 static int write_buffer(const struct sys_own *file, struct buffer *buffer)
 {
   int error;
@@ -104,7 +106,7 @@ static int write_buffer(const struct sys_own *file, struct buffer *buffer)
   return error;
 }
 
-/* Appends both buffers to the file.  last: there is no later time. */
+/* Appends both buffers to the file.  last: there is no later attempt. */
 static void append(bool last)
 {
   struct sys_own file;
@@ -124,7 +126,7 @@ static void append(bool last)
     sys_close_own(&file);
   }
   if (!last && (error == EMFILE || error == ENFILE || error == EBADF))
-    return; /* the program has all descriptors in use, or uses ours: what is not written is kept for later */
+    return; /* the program uses all descriptors, or has closed this one: the rest is kept for later */
   if (error) {
     errno = error;
     fail(what, writer.common.used - writer.common.done + writer.threads.used - writer.threads.done);
@@ -148,7 +150,7 @@ static bool reserve(struct buffer *buffer, size_t size)
   return true;
 }
 
-/* zstd in memory of ours.  NULL without: then chunks are stored as they are. */
+/* zstd in mapped memory.  NULL without: then chunks are not compressed. */
 static ZSTD_CCtx *new_compressor(void)
 {
   size_t size = format_pack_memory();
@@ -220,7 +222,7 @@ static void describe_metrics(void)
       add_metric(rt.events[i].name, rt.events[i].clock == EVENT_COUNT ? 0 : ns, FORMAT_ROLE_EVENT, rt.events[i].period);
 }
 
-/* The records of a table that came since the last time. */
+/* The records of a table that are new since the last call. */
 static void put_new(const struct table *table, uint32_t *done)
 {
   for (unsigned step = 0; step < TABLE_STEPS && table->chunks[step]; step++) {
@@ -236,7 +238,7 @@ static void put_new(const struct table *table, uint32_t *done)
   }
 }
 
-/* Brings the file up to date, with what the threads in it refer to: then any part of it from its start can be read. */
+/* Writes the buffers, after what the threads in them refer to: so the file can be read up to any point. */
 static void flush(bool last)
 {
   if (!writer.shared.metrics)
@@ -252,15 +254,17 @@ static uint64_t ticks_ns(uint64_t ticks)
   return (uint64_t)((double)ticks * writer.ns_per_tick + 0.5);
 }
 
-/* Work as it is counted while the program runs, in the unit that is written. */
+/* Work in the unit that is written. */
 static uint64_t in_unit(uint64_t work)
 {
   return work_clock_is_time() ? ticks_ns(work) : work;
 }
 
-/* A thread that was never sampled and never waited has a record and nothing else. */
-void writer_thread(struct thread_state *t)
+/* A thread that was never sampled and never waited has only a record. */
+static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
 {
+  times_thread(t, cpu_ns);
+  t->record->end_ns = ended ? t->record->start_ns + t->record->wall_ns : 0;
   if (rt.online) {
     writer.ns_per_tick = (double)times_ticks_to_ns(1u << 30) / (1u << 30);
     t->record->work = in_unit(t->total_work);
@@ -274,16 +278,21 @@ void writer_thread(struct thread_state *t)
     flush(false);
 }
 
-bool writer_thread_ended(struct thread_state *t)
+void writer_thread(struct thread_state *t, uint64_t cpu_ns)
 {
-  bool sampled = t->nodes.count > 1 || t->record->samples; /* samples of idle threads are in no node */
-  writer_thread(t);
+  put_thread(t, cpu_ns, false);
+}
+
+bool writer_thread_ended(struct thread_state *t, uint64_t cpu_ns)
+{
+  bool sampled = t->nodes.count > 1 || t->record->samples; /* a sample of an idle thread is in no node */
+  put_thread(t, cpu_ns, true);
   if (sampled)
     flush(false);
   return !sampled || (!writer.failed && !writer.threads.used);
 }
 
-/* A string that may stand in the table already, at that offset. */
+/* The offset of a string that may be in the table already, at `known`. */
 static uint32_t string_at(uint32_t known, const char *text)
 {
   return known && !strcmp(table_at(modules_strings(), known), text) ? known : modules_string(text);
@@ -299,11 +308,11 @@ static uint32_t process_notes(uint32_t before)
   else
     at += snprintf(notes + at, sizeof notes - (size_t)at, "one sample every %llu%s", (unsigned long long)lead->period,
                    lead->clock == EVENT_COUNT ? "" : " ns");
-  const char *missing = control_openmp_missing();
-  if (missing && missing != control_no_openmp && !*control.config.note)
+  const char *missing = process_openmp_missing();
+  if (missing && missing != process_no_openmp && !*config.note)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", missing);
-  if (*control.config.note && (size_t)at < sizeof notes)
-    snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", control.config.note);
+  if (*config.note && (size_t)at < sizeof notes)
+    snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", config.note);
   return string_at(before, notes);
 }
 
@@ -325,7 +334,7 @@ static void put_directives(void)
   }
 }
 
-/* Who contributes to the span.  Each amount is the difference of two rounded sums, so that they add up. */
+/* The contributions to the span.  Each amount is the difference of two rounded sums, so that the amounts add up. */
 static void put_contributions(const struct path *path)
 {
   struct path_place place = {.path = path};
@@ -351,41 +360,41 @@ static void put_contributions(const struct path *path)
   } while (item);
 }
 
-static void put_graph(struct format_process *process)
+static void put_graph(struct format_process *record)
 {
   static const char *const units[] = {
       [WORK_CPU_TIME] = "s", [WORK_USER] = "units", [WORK_INSTRUCTIONS] = "instructions", [WORK_CYCLES] = "cycles"};
   const struct clock *program = span_program();
-  process->span = in_unit(program->base);
-  process->span_burdened = in_unit(program->burdened);
-  process->work_unit = modules_string(units[rt.work_unit]);
-  process->unseen = rt.unseen;
-  process->tick_scale = (uint64_t)(writer.ns_per_tick * 4294967296.0 + 0.5); /* of the figures here, to the last bit */
-  process->cost_fork = in_unit(graph_cost_mean(GRAPH_FORK));
-  process->cost_task = in_unit(graph_cost_mean(GRAPH_TASK));
-  process->cost_join = in_unit(graph_cost_mean(GRAPH_JOIN));
+  record->span = in_unit(program->base);
+  record->span_burdened = in_unit(program->burdened);
+  record->work_unit = modules_string(units[rt.work_unit]);
+  record->unseen = rt.unseen;
+  record->tick_scale =
+      (uint64_t)(writer.ns_per_tick * 4294967296.0 + 0.5); /* the factor of the figures here, exactly */
+  record->cost_fork = in_unit(graph_cost_mean(GRAPH_FORK));
+  record->cost_task = in_unit(graph_cost_mean(GRAPH_TASK));
+  record->cost_join = in_unit(graph_cost_mean(GRAPH_JOIN));
   put_directives();
   put_contributions(&program->path);
 }
 
-/* What is known of the process from its start on. */
+/* The facts of the process that are known at its start. */
 static struct format_process process_facts(void)
 {
   return (struct format_process){
       .pid = (uint32_t)rt.pid,
       .parent_pid = (uint32_t)getppid(),
-      .rank = control.config.rank,
-      .flags = (control.config.exchanged ? FORMAT_PROCESS_EXCHANGED : 0) | (rt.online ? FORMAT_PROCESS_ONLINE : 0) |
-               (rt.pid == control.config.first_pid ? FORMAT_PROCESS_FIRST : 0) |
-               (control.forked ? FORMAT_PROCESS_FORKED : 0),
-      .start_ns = control.start_realtime_ns,
-      .cpus = control.cpus,
+      .rank = config.rank,
+      .flags = (config.exchanged ? FORMAT_PROCESS_EXCHANGED : 0) | (rt.online ? FORMAT_PROCESS_ONLINE : 0) |
+               (rt.pid == config.first_pid ? FORMAT_PROCESS_FIRST : 0) | (process.forked ? FORMAT_PROCESS_FORKED : 0),
+      .start_ns = process.start_realtime_ns,
+      .cpus = process.cpus,
       .threads_max = 1,
       .host = modules_string(writer.host),
-      .command = modules_string(control.command),
-      .runtime = modules_string(control.runtime),
+      .command = modules_string(process.command),
+      .runtime = modules_string(process.runtime),
       .notes = process_notes(0),
-      .start_ticks = control.start_ticks,
+      .start_ticks = process.start_ticks,
   };
 }
 
@@ -394,34 +403,34 @@ void writer_begin(void)
   uint32_t index;
   describe_metrics();
   table_init(&writer.processes, FORMAT_PROCESS, ARENA_SHARED, 0, sizeof(struct format_process), 1);
-  struct format_process *process = table_next(&writer.processes, &index);
-  if (!process)
+  struct format_process *record = table_next(&writer.processes, &index);
+  if (!record)
     return;
-  *process = process_facts();
+  *record = process_facts();
   table_publish(&writer.processes);
-  writer.process = process;
-  times_keep(process);
+  writer.process = record;
+  times_keep(record);
 }
 
 void writer_runtime(void)
 {
   if (writer.process)
-    writer.process->runtime = modules_string(control.runtime);
+    writer.process->runtime = modules_string(process.runtime);
 }
 
 void writer_process(void)
 {
-  struct format_process process = writer.process ? *writer.process : process_facts();
-  process.runtime = string_at(process.runtime, control.runtime);
-  process.notes = process_notes(process.notes);
-  process.threads = control.thread_count;
-  process.regions = control.finished_regions;
-  for (const struct thread_state *t = control.threads; t; t = t->next)
-    process.regions += t->record->regions;
-  times_process(&process);
+  struct format_process record = writer.process ? *writer.process : process_facts();
+  record.runtime = string_at(record.runtime, process.runtime);
+  record.notes = process_notes(record.notes);
+  record.threads = process.thread_count;
+  record.regions = process.finished_regions;
+  for (const struct thread_state *t = process.threads; t; t = t->next)
+    record.regions += t->record->regions;
+  times_process(&record);
   if (rt.online)
-    put_graph(&process);
-  put(&writer.common, FORMAT_PROCESS, 0, 0, 1, sizeof process, &process);
+    put_graph(&record);
+  put(&writer.common, FORMAT_PROCESS, 0, 0, 1, sizeof record, &record);
   put_table(&writer.common, region_table());
   flush(true);
 }

@@ -1,29 +1,51 @@
-/* Finished tables → measurement file.  Context: CTL, under the control lock.
+/* Writes finished tables to the measurement file.
  *
- * While a process runs, what it measures stands in DIR/HOST-PID-START.live (rt/arena.h), and in .part beside it,
- * packed, once a thread has ended; at the end everything goes to .part, which then becomes .hpcrun, and .live is
- * removed.  So at every moment either .hpcrun is there and whole, or .live with .part says all.  No descriptor stays
- * open.  What cannot be written is counted, said once, and never ends the program.
+ * While a process runs, its tables are in DIR/HOST-PID-START.live (rt/core/arena.h), and those of ended threads,
+ * packed, in .part beside it.  At the end everything is written to .part, which is then renamed to .hpcrun, and .live
+ * is removed. So at every moment either .hpcrun exists and is complete, or .live and .part together are.
+ *
+ * Context: CTL, under the control lock, except writer_start() and writer_begin(), which run before the process has
+ * threads.  Memory is mapped, since the program's heap may be locked.  No descriptor stays open.  Bytes that cannot be
+ * written are counted and reported once; the program runs on.
  */
 #ifndef HPCRUN_LITE_OUTPUT_WRITER_H
 #define HPCRUN_LITE_OUTPUT_WRITER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-#include "hpcrun-lite/control.h"
+#include "hpcrun-lite/rt/core/rt.h"
 
-void writer_start(void);                          /* names the files: tables may be made                             */
-void writer_begin(void);                          /* what is known of the process at its start goes to the live file */
-void writer_runtime(void);                        /* an OpenMP runtime has said what it is                           */
-void writer_thread(struct thread_state *t);       /* its record and tables, as they are now                  */
-bool writer_thread_ended(struct thread_state *t); /* the same, into the file; false: nothing of it is there yet    */
-void writer_process(void);                        /* the process's tables; then everything is in .part               */
-void writer_commit(void);                         /* .part is whole                                                  */
-void writer_discard(void);                        /* the process leaves nothing                                      */
-void writer_mark(void);   /* remembers the files' state …                                    */
-void writer_rewind(void); /* … and returns to it, after writer_commit() or writer_discard()  */
+/* Names the files; from then on tables may be made. */
+void writer_start(void);
 
-/* For format_pack(); NULL without memory. */
+/* Describes the process in the live file, as far as it is known at the start. */
+void writer_begin(void);
+
+/* Adds the description of an OpenMP runtime that has started. */
+void writer_runtime(void);
+
+/* Brings the record of a live thread up to date and writes it with its tables.  cpu_ns: the thread's clock, which the
+ * caller reads while the thread exists: later it reads 0. */
+void writer_thread(struct thread_state *t, uint64_t cpu_ns);
+
+/* The same for a thread that ends.  Returns false if its data are not in the file yet. */
+bool writer_thread_ended(struct thread_state *t, uint64_t cpu_ns);
+
+/* Writes the tables of the process: then everything is in .part. */
+void writer_process(void);
+
+/* Makes .part the measurement file, and removes the live file. */
+void writer_commit(void);
+
+/* Removes all files: the process leaves no measurement. */
+void writer_discard(void);
+
+/* Remembers the files' state; writer_rewind() returns to it, after writer_commit() or writer_discard(). */
+void writer_mark(void);
+void writer_rewind(void);
+
+/* The compression context for format_pack(); NULL without memory. */
 struct ZSTD_CCtx_s *writer_compressor(void);
 
 #endif

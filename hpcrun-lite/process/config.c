@@ -5,7 +5,9 @@
 #include <strings.h>
 #include <sys/auxv.h>
 
-#include "hpcrun-lite/control.h"
+#include "hpcrun-lite/process/message.h"
+
+struct config config;
 
 static const char *text(const char *name, const char *otherwise)
 {
@@ -34,30 +36,30 @@ static enum work_unit work_unit(const char *name)
   return strcmp(name, "cycles") == 0 ? WORK_CYCLES : WORK_CPU_TIME;
 }
 
-void config_read(struct config *config)
+void config_read(void)
 {
   char message[256];
-  *config = (struct config){.rank = -1, .note = ""};
+  config = (struct config){.rank = -1, .note = ""};
   const char *directory = text("HPCRUN_LITE_DIR", NULL);
-  if (!directory || getauxval(AT_SECURE)) /* a setuid program is none of our business */
+  if (!directory || getauxval(AT_SECURE)) /* not in a setuid program */
     return;
-  config->log = atoi(text("HPCRUN_LITE_LOG", "1"));
-  config->first_pid = atoi(text("HPCRUN_LITE_PID", "0"));
-  config->note = text("HPCRUN_LITE_NOTE", "");
-  config->task_creation = strcmp(text("HPCRUN_LITE_TASKS", "region"), "creation") == 0;
+  config.log = atoi(text("HPCRUN_LITE_LOG", "1"));
+  config.first_pid = atoi(text("HPCRUN_LITE_PID", "0"));
+  config.note = text("HPCRUN_LITE_NOTE", "");
+  config.task_creation = strcmp(text("HPCRUN_LITE_TASKS", "region"), "creation") == 0;
   const char *parallelism = text("HPCRUN_LITE_PARALLELISM", "online");
-  config->graph_log = strcmp(parallelism, "log") == 0;
-  config->online = config->graph_log || strcmp(parallelism, "online") == 0;
-  config->work_unit = work_unit(text("HPCRUN_LITE_WORK", "cpu-time"));
-  config->paused = atoi(text("HPCRUN_LITE_PAUSED", "0")) != 0;
-  config->exchanged = text("HPCRUN_LITE_RUNTIME", NULL) != NULL;
-  config->tool_disabled = strcasecmp(text("OMP_TOOL", "enabled"), "disabled") == 0;
-  config->rank = rank();
-  int count = events_parse_list(text("HPCRUN_LITE_EVENTS", "task-clock@f200"), config->events, message, sizeof message);
+  config.graph_log = strcmp(parallelism, "log") == 0;
+  config.online = config.graph_log || strcmp(parallelism, "online") == 0;
+  config.work_unit = work_unit(text("HPCRUN_LITE_WORK", "cpu-time"));
+  config.paused = atoi(text("HPCRUN_LITE_PAUSED", "0")) != 0;
+  config.exchanged = text("HPCRUN_LITE_RUNTIME", NULL) != NULL;
+  config.tool_disabled = strcasecmp(text("OMP_TOOL", "enabled"), "disabled") == 0;
+  config.rank = rank();
+  int count = events_parse_list(text("HPCRUN_LITE_EVENTS", "task-clock@f200"), config.events, message, sizeof message);
   if (count <= 0) {
-    control_say("%s: nothing is measured", message);
+    message_say("%s: nothing is measured", message);
     return;
   }
-  config->event_count = (unsigned)count;
-  config->directory = directory;
+  config.event_count = (unsigned)count;
+  config.directory = directory;
 }

@@ -1,4 +1,8 @@
-/* The launcher's settings, from the environment.  Context: CTL.  config.c holds the only getenv calls. */
+/* The launcher's settings, from the environment.
+ *
+ * Context: CTL.  Written once by config_read(), before the program has threads; read by all of CTL.  The texts belong
+ * to the environment.  In the preloaded library only config.c calls getenv.
+ */
 #ifndef HPCRUN_LITE_PROCESS_CONFIG_H
 #define HPCRUN_LITE_PROCESS_CONFIG_H
 
@@ -8,23 +12,25 @@
 #include "hpcrun-lite/rt/core/rt.h"
 
 struct config {
-  const char *directory; /* NULL: not launched by hpcrun-lite, stay inert    */
+  const char *directory; /* NULL: not launched by hpcrun-lite, do nothing */
   struct event events[EVENTS_MAX];
   unsigned event_count;
-  int log;                  /* 0 quiet, 1 normal, 2 verbose                     */
-  int first_pid;            /* of the process that the launcher became          */
-  int rank;                 /* MPI, -1 without                                  */
-  bool online;              /* -p online, -p log                               */
-  bool graph_log;           /* -p log                                          */
-  enum work_unit work_unit; /* --work                                          */
-  bool paused;              /* --paused                                        */
-  bool task_creation;       /* --task-context creation                          */
-  const char *note;         /* the launcher's word on the OpenMP runtime, or "" */
-  bool exchanged;           /* it put another OpenMP runtime under the program  */
-  bool tool_disabled;       /* OMP_TOOL=disabled                                */
+  int log;                  /* 0 quiet, 1 normal, 2 verbose */
+  int first_pid;            /* the process that the launcher became */
+  int rank;                 /* MPI rank, -1 without */
+  bool online;              /* -p online, -p log */
+  bool graph_log;           /* -p log */
+  enum work_unit work_unit; /* --work */
+  bool paused;              /* --paused */
+  bool task_creation;       /* --task-context creation */
+  const char *note;         /* the launcher's note on the OpenMP runtime, or "" */
+  bool exchanged;           /* the launcher preloaded another OpenMP runtime */
+  bool tool_disabled;       /* OMP_TOOL=disabled */
 };
 
-/* Reads the settings once.  A fault is said on standard error and leaves directory NULL. */
-void config_read(struct config *config);
+extern struct config config;
+
+/* Reads the settings.  An error is reported on standard error and leaves directory NULL. */
+void config_read(void);
 
 #endif

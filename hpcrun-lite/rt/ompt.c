@@ -8,12 +8,13 @@
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
-#include "hpcrun-lite/rt/sampling/task_context.h"
+#include "hpcrun-lite/rt/sampling/task_creation.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
-/* What a thread does follows from the task that it runs, whose data word says whether it waits: tasks scheduled inside
- * a wait make the thread busy until the waiting task is resumed. */
+/* What a thread does follows from the task that it runs: the task's data word says whether the task waits.  A task that
+ * is scheduled during a wait makes the thread busy until the waiting task continues. */
 
+/* The calling thread's state, if the OpenMP runtime has announced the thread. */
 static struct thread_state *self(void)
 {
   struct thread_state *t = rt_thread();
@@ -45,34 +46,36 @@ static void on_thread_end(ompt_data_t *thread_data)
   blame_openmp_end(t);
 }
 
-/* Into the graph, unless it rests (whoever looks at other threads' tables waits until they have left). */
+/* Begins to use the graph.  Returns false if the graph is off or suspended: CTL reads the threads' tables once they are
+ * not inside.  Otherwise the caller ends with rt_inside_dec(). */
 static bool graph_enter(struct thread_state *t)
 {
-  if (!rt.online || !t->place)
+  if (!rt.online || !t->end_slot)
     return false;
-  rt_raise(t);
+  rt_inside_inc(t);
   if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
     return true;
-  rt_lower(t);
+  rt_inside_dec(t);
   return false;
 }
 
-/* The record of the current task in the graph, from its data word: a new one is what the thread runs. */
-static uint32_t record_of(const struct thread_state *t, const ompt_data_t *data)
+/* The index of the current task, from its data word; a new task is the one that the thread runs. */
+static uint32_t task_of(const struct thread_state *t, const ompt_data_t *data)
 {
   if (!rt.online || !data)
     return 0;
   return data->value & RT_TASK_NEW ? t->task : rt_task_index(data->value);
 }
 
-/* The same of who creates a region or task: a forked child's inherited task has none, but the thread has begun one. */
+/* The same for the task that creates a region or task.  A task that a forked child has inherited has no index; then it
+ * is the task that the thread has begun. */
 static uint32_t creator_of(const struct thread_state *t, const ompt_data_t *data)
 {
-  uint32_t record = record_of(t, data);
-  return record ? record : t->task;
+  uint32_t task = task_of(t, data);
+  return task ? task : t->task;
 }
 
-/* The record of a task's creation, from its data word. */
+/* The creation (sampling/task_context.h) of a task, from its data word. */
 static uint32_t created_of(const ompt_data_t *data)
 {
   if (!data)
@@ -87,15 +90,15 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
   struct thread_state *t = self();
   if (!t)
     return;
-  rt_raise(t);
+  rt_inside_inc(t);
   uint64_t moment = rt.online ? work_clock_moment(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
   uint32_t place = CCT_NONE;
   if ((rt.task_creation || rt.online) && !rt_closed())
-    place = task_place(t, created_of(task_data), enter_frame, (uint64_t)codeptr);
+    place = task_creation_node(t, created_of(task_data), enter_frame, (uint64_t)codeptr);
   uint64_t handle = region_begin(t, enter_frame);
   if (handle && place != CCT_NONE)
     region_publish(t, region_innermost(t), place);
-  t->unrecorded += handle == 0;
+  t->unrecorded_regions += handle == 0;
   if (t->region_depth++ == 0 && !t->base_region)
     t->region_since = rt_ticks();
   parallel_data->value = handle ? handle : REGION_UNKNOWN;
@@ -103,9 +106,9 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
   if (handle && graph_enter(t)) {
     explicit_task_publish(t);
     span_parallel_begin(t, creator_of(t, task_data), handle, flags, codeptr, moment);
-    rt_lower(t);
+    rt_inside_dec(t);
   }
-  rt_lower(t);
+  rt_inside_dec(t);
 }
 
 static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, int flags, const void *codeptr)
@@ -116,16 +119,16 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
     return;
   if (--t->region_depth == 0 && !t->base_region)
     t->region_ticks += rt_ticks() - t->region_since;
-  if (t->unrecorded) {
-    t->unrecorded--;
+  if (t->unrecorded_regions) {
+    t->unrecorded_regions--;
     return;
   }
-  rt_raise(t);
+  rt_inside_inc(t);
   if (t->open_region)
     blame_in_use(1 - (int)region_innermost(t)->team);
   if (graph_enter(t)) {
     span_parallel_end(t, region_current(t));
-    rt_lower(t);
+    rt_inside_dec(t);
   }
   struct format_region *unresolved = region_end(t);
   if (unresolved) {
@@ -133,10 +136,10 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
       context_publish(t, unresolved);
     region_close(t);
   }
-  rt_lower(t);
+  rt_inside_dec(t);
 }
 
-/* The team of the master's innermost region has that many threads, and takes as many in use. */
+/* The team of the master's innermost region has that many threads; they are in use. */
 static void set_team(struct thread_state *t, uint32_t threads)
 {
   struct format_region *region = region_innermost(t);
@@ -146,8 +149,8 @@ static void set_team(struct thread_state *t, uint32_t threads)
   region->team = threads;
 }
 
-/* A thread that enters a region of which another thread is master has a stack of its own there: its paths begin in that
- * region.  The region's record is not looked at: its cache line is the master's. */
+/* A thread that enters a region of another master has its own stack there: its paths begin in that region.  The
+ * region's record is not read here, because its cache line belongs to the master. */
 static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, unsigned team_size,
                              unsigned index, int flags)
 {
@@ -156,14 +159,14 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
     return;
   if (endpoint == ompt_scope_end) {
     if (task_data && graph_enter(t)) {
-      span_implicit_end(t, record_of(t, task_data));
+      span_implicit_end(t, task_of(t, task_data));
       task_data->value = 0;
-      rt_lower(t);
+      rt_inside_dec(t);
     }
     if (!t->open_region) {
       __atomic_store_n(&t->base_region, 0, __ATOMIC_RELAXED);
       if (t->worker)
-        rt_set_idle(t, true); /* until its next region; after one with pending tasks its wait has just ended */
+        rt_set_idle(t, true); /* until its next region; in a region with pending tasks its wait has just ended */
     }
     return;
   }
@@ -180,13 +183,13 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   if (!task_data || !graph_enter(t))
     return;
   if (!initial && handle != REGION_UNKNOWN)
-    span_team_size(handle, team_size); /* by whoever comes first */
+    span_team_size(handle, team_size); /* by the first thread */
   uint32_t task = span_implicit_begin(t, handle == REGION_UNKNOWN ? 0 : handle);
   task_data->value = rt_task_word(task);
-  rt_lower(t);
+  rt_inside_dec(t);
 }
 
-/* The current task's data word: for the end of a taskgroup, libomp (14 to 19) names a copy of it. */
+/* The current task's data word.  At the end of a taskgroup libomp (14 to 19) passes a copy of it. */
 static ompt_data_t *current_data(ompt_data_t *otherwise)
 {
   enum { LOWEST_POINTER = 65536, TASK_KNOWN = 2 };
@@ -196,16 +199,16 @@ static ompt_data_t *current_data(ompt_data_t *otherwise)
   return known && (uint64_t)data >= LOWEST_POINTER ? data : otherwise;
 }
 
-/* The data word of a new task: its record in the graph, or of where it was created. */
+/* The data word of a new task: its index in the graph, or its creation. */
 static uint64_t creation(struct thread_state *t, const ompt_data_t *creator, const ompt_frame_t *frame, int flags,
                          const void *codeptr)
 {
   uint32_t created = 0;
   uint64_t word = 0;
   if (rt.task_creation && !rt_closed()) {
-    rt_raise(t);
-    created = task_create(t, created_of(creator), frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
-    rt_lower(t);
+    rt_inside_inc(t);
+    created = task_creation_context(t, created_of(creator), frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
+    rt_inside_dec(t);
   }
   if (!rt.online)
     return rt_task_word(created);
@@ -213,13 +216,13 @@ static uint64_t creation(struct thread_state *t, const ompt_data_t *creator, con
     explicit_task_publish(t);
     bool serial = flags & ompt_task_undeferred && frame && frame->enter_frame_flags == ompt_frame_serial;
     word = explicit_task_create(t, creator_of(t, creator), flags, serial, codeptr, created);
-    rt_lower(t);
+    rt_inside_dec(t);
   }
   return word;
 }
 
-/* A taskwait with dependences announces itself as a task that is created and completes.  The data word of that task is
- * the thread's and has to stay 0: taskwaits may nest. */
+/* A taskwait with dependences appears as a task that is created and completes.  The data word of that task belongs to
+ * the thread and has to stay 0, since taskwaits may nest. */
 static void dependent_wait(struct thread_state *t, ompt_data_t *task_data, uint64_t word, const void *codeptr)
 {
   task_data->value |= RT_TASK_WAITING;
@@ -228,9 +231,9 @@ static void dependent_wait(struct thread_state *t, ompt_data_t *task_data, uint6
     return;
   ompt_data_t own = {.value = word};
   if (t->running)
-    t->running->dependent_wait = explicit_task_record(t, &own);
-  span_wait_begin(t, record_of(t, task_data), ompt_sync_region_taskwait, moment, codeptr);
-  rt_lower(t);
+    t->running->dependent_wait = explicit_task_index(t, &own);
+  span_wait_begin(t, task_of(t, task_data), ompt_sync_region_taskwait, moment, codeptr);
+  rt_inside_dec(t);
 }
 
 static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
@@ -249,12 +252,12 @@ static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, om
   }
 }
 
-/* The record of a task that may be another one than the thread's. */
-static uint32_t any_record_of(struct thread_state *t, ompt_data_t *data)
+/* The index of a task that need not be the current one. */
+static uint32_t any_task_of(struct thread_state *t, ompt_data_t *data)
 {
   if (!data)
     return 0;
-  return data->value || !t->running ? explicit_task_record(t, data) : t->running->dependent_wait;
+  return data->value || !t->running ? explicit_task_index(t, data) : t->running->dependent_wait;
 }
 
 static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
@@ -267,17 +270,17 @@ static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
   uint64_t moment = next ? rt_set_idle(t, next->value & RT_TASK_WAITING) : 0;
   if (!graph_enter(t))
     return;
-  if (status == ompt_task_complete && prior && prior == t->begun && prior->value & RT_TASK_NEW) {
+  if (status == ompt_task_complete && prior && prior == t->running_data && prior->value & RT_TASK_NEW) {
     explicit_task_end_new(t, next, graph_moment(t, moment));
-    rt_lower(t);
+    rt_inside_dec(t);
     return;
   }
   explicit_task_publish(t);
   if (status == ompt_task_switch && next && next->value & RT_TASK_NEW)
     explicit_task_start_new(t, next, graph_moment(t, moment));
   else
-    span_task_schedule(t, any_record_of(t, prior), status, next ? explicit_task_begin(t, next) : 0, moment);
-  rt_lower(t);
+    span_task_schedule(t, any_task_of(t, prior), status, next ? explicit_task_begin(t, next) : 0, moment);
+  rt_inside_dec(t);
 }
 
 static void on_dependences(ompt_data_t *task_data, const ompt_dependence_t *dependences, int count)
@@ -285,8 +288,8 @@ static void on_dependences(ompt_data_t *task_data, const ompt_dependence_t *depe
   struct thread_state *t = self();
   if (!t || !graph_enter(t))
     return;
-  worksharing_dependences(t, any_record_of(t, task_data), dependences, count);
-  rt_lower(t);
+  worksharing_dependences(t, any_task_of(t, task_data), dependences, count);
+  rt_inside_dec(t);
 }
 
 static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
@@ -298,7 +301,7 @@ static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_da
   bool waits = endpoint == ompt_scope_begin;
   if (waits && graph_enter(t)) {
     explicit_task_publish(t);
-    rt_lower(t);
+    rt_inside_dec(t);
   }
   if (kind == ompt_sync_region_taskgroup)
     task_data = current_data(task_data);
@@ -308,10 +311,10 @@ static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_da
   if (!graph_enter(t))
     return;
   if (waits)
-    span_wait_begin(t, record_of(t, task_data), kind, moment, codeptr);
+    span_wait_begin(t, task_of(t, task_data), kind, moment, codeptr);
   else
-    span_wait_end(t, record_of(t, task_data), kind, parallel_data && parallel_data->value, moment);
-  rt_lower(t);
+    span_wait_end(t, task_of(t, task_data), kind, parallel_data && parallel_data->value, moment);
+  rt_inside_dec(t);
 }
 
 static void on_sync_region(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
@@ -322,10 +325,10 @@ static void on_sync_region(int kind, int endpoint, ompt_data_t *parallel_data, o
   if (!t || kind != ompt_sync_region_taskgroup || !graph_enter(t))
     return;
   if (endpoint == ompt_scope_begin)
-    span_taskgroup_begin(t, record_of(t, task_data), codeptr);
+    span_taskgroup_begin(t, task_of(t, task_data), codeptr);
   else
-    span_taskgroup_end(t, record_of(t, task_data));
-  rt_lower(t);
+    span_taskgroup_end(t, task_of(t, task_data));
+  rt_inside_dec(t);
 }
 
 static void on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, uint64_t count,
@@ -336,10 +339,10 @@ static void on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_dat
   if (!t || !graph_enter(t))
     return;
   if (endpoint == ompt_scope_begin)
-    worksharing_work_begin(t, record_of(t, task_data), kind, count, codeptr);
+    worksharing_work_begin(t, task_of(t, task_data), kind, count, codeptr);
   else
-    worksharing_work_end(t, record_of(t, task_data), kind);
-  rt_lower(t);
+    worksharing_work_end(t, task_of(t, task_data), kind);
+  rt_inside_dec(t);
 }
 
 static void on_dispatch(ompt_data_t *parallel_data, ompt_data_t *task_data, int kind, ompt_data_t instance)
@@ -349,8 +352,8 @@ static void on_dispatch(ompt_data_t *parallel_data, ompt_data_t *task_data, int 
   if (!t || !graph_enter(t))
     return;
   const ompt_dispatch_chunk_t *chunk = kind == ompt_dispatch_ws_loop_chunk ? instance.ptr : NULL;
-  worksharing_chunk(t, record_of(t, task_data), kind, chunk ? chunk->start : 0, chunk ? chunk->iterations : 0);
-  rt_lower(t);
+  worksharing_chunk(t, task_of(t, task_data), kind, chunk ? chunk->start : 0, chunk ? chunk->iterations : 0);
+  rt_inside_dec(t);
 }
 
 static void on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, const void *codeptr)
@@ -359,8 +362,8 @@ static void on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *tas
   struct thread_state *t = self();
   if (!t || !graph_enter(t))
     return;
-  worksharing_masked(t, record_of(t, task_data), endpoint == ompt_scope_begin, codeptr);
-  rt_lower(t);
+  worksharing_masked(t, task_of(t, task_data), endpoint == ompt_scope_begin, codeptr);
+  rt_inside_dec(t);
 }
 
 static void on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr)
@@ -369,15 +372,15 @@ static void on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wa
   struct thread_state *t = self();
   if (!t)
     return;
-  if (kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock) /* those never wait */
+  if (kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock) /* these never wait */
     return;
   t->wait_id = wait_id;
   uint64_t moment = rt_set_lockwait(t, true);
   if (!rt.online || !moment)
     return;
-  rt_raise(t);
+  rt_inside_inc(t);
   work_clock_wait(t, moment);
-  rt_lower(t);
+  rt_inside_dec(t);
 }
 
 static void on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
@@ -389,10 +392,10 @@ static void on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
   if (!graph_enter(t))
     return;
   worksharing_mutex_acquired(t, kind, wait_id, moment, codeptr);
-  rt_lower(t);
+  rt_inside_dec(t);
 }
 
-/* A nested lock that the thread holds already is acquired anew without on_mutex_acquired(). */
+/* Acquiring a nested lock again that the thread already holds causes no on_mutex_acquired(). */
 static void on_nest_lock(int endpoint, uint64_t wait_id, const void *codeptr)
 {
   (void)wait_id, (void)codeptr;
@@ -408,7 +411,7 @@ static void on_lock_destroy(int kind, uint64_t wait_id, const void *codeptr)
   if (!t || !graph_enter(t))
     return;
   worksharing_lock_ends(wait_id);
-  rt_lower(t);
+  rt_inside_dec(t);
 }
 
 static void on_lock_init(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr)
@@ -417,19 +420,20 @@ static void on_lock_init(int kind, unsigned hint, unsigned impl, uint64_t wait_i
   on_lock_destroy(kind, wait_id, codeptr);
 }
 
+/* Charges the lock's blame to this context. */
 static void take_blame(struct thread_state *t, uint64_t wait_id) __attribute__((noinline));
 static void take_blame(struct thread_state *t, uint64_t wait_id)
 {
-  rt_raise(t);
+  rt_inside_inc(t);
   struct blame blame = {0};
   if (!rt_closed())
     blame = blame_take(wait_id);
   if (blame.samples)
     sample_charge_blame(t, context_caller(t).node, &blame);
-  rt_lower(t);
+  rt_inside_dec(t);
 }
 
-/* Blame first: who has waited may hold the lock by now, and be about to release it. */
+/* The blame is taken first: a thread that waited may already hold the lock and be about to release it. */
 static void on_mutex_released(int kind, uint64_t wait_id, const void *codeptr)
 {
   (void)codeptr;
@@ -443,7 +447,7 @@ static void on_mutex_released(int kind, uint64_t wait_id, const void *codeptr)
   if (!graph_enter(t))
     return;
   worksharing_mutex_released(t, kind, wait_id, moment, blamed);
-  rt_lower(t);
+  rt_inside_dec(t);
 }
 
 void ompt_pause(bool pause)
@@ -454,10 +458,10 @@ void ompt_pause(bool pause)
     return;
   }
   span_pause(t, pause);
-  rt_lower(t);
+  rt_inside_dec(t);
 }
 
-/* omp_control_tool(): there is nothing to flush, and the end is a pause for good. */
+/* omp_control_tool(): a flush has nothing to do; after an end, measuring does not start again. */
 static int on_control_tool(uint64_t command, uint64_t modifier, void *argument, const void *codeptr)
 {
   (void)modifier, (void)argument, (void)codeptr;
@@ -470,14 +474,14 @@ static int on_control_tool(uint64_t command, uint64_t modifier, void *argument, 
   return 0;
 }
 
-struct wanted {
+struct registration {
   int event;
   ompt_callback_t callback;
 };
 
 int ompt_register(void)
 {
-  static const struct wanted wanted[] = {
+  static const struct registration required[] = {
       {ompt_callback_thread_begin, (ompt_callback_t)on_thread_begin},
       {ompt_callback_control_tool, (ompt_callback_t)on_control_tool},
       {ompt_callback_thread_end, (ompt_callback_t)on_thread_end},
@@ -492,7 +496,7 @@ int ompt_register(void)
       {ompt_callback_mutex_acquired, (ompt_callback_t)on_mutex_acquired},
       {ompt_callback_nest_lock, (ompt_callback_t)on_nest_lock},
   };
-  static const struct wanted graph[] = {
+  static const struct registration graph[] = {
       {ompt_callback_sync_region, (ompt_callback_t)on_sync_region},
       {ompt_callback_work, (ompt_callback_t)on_work},
       {ompt_callback_dispatch, (ompt_callback_t)on_dispatch},
@@ -502,8 +506,8 @@ int ompt_register(void)
       {ompt_callback_lock_destroy, (ompt_callback_t)on_lock_destroy},
   };
   int missing = 0;
-  for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++)
-    missing += rt.set_callback(wanted[i].event, wanted[i].callback) != ompt_set_always;
+  for (unsigned i = 0; i < sizeof required / sizeof *required; i++)
+    missing += rt.set_callback(required[i].event, required[i].callback) != ompt_set_always;
   for (unsigned i = 0; rt.online && i < sizeof graph / sizeof *graph; i++)
     if (rt.set_callback(graph[i].event, graph[i].callback) != ompt_set_always)
       rt.unseen |= 1u << i;

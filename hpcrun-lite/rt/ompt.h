@@ -1,17 +1,23 @@
-/* OMPT callbacks: keep each thread's state and its place among the parallel regions.  Context: RT (callbacks are never
- * refused, but samples that hit them are).  Registration is CTL (tool.c). */
+/* OMPT callbacks: they keep each thread's state and its place in the parallel regions, and pass events on to the span
+ * layer.
+ *
+ * Context: RT.  Callbacks are never refused, not even while measuring is paused; a sample that interrupts one while it
+ * is `inside` is refused and counted.  ompt_register() is called by CTL (tool.c).  A callback writes the state of its
+ * own thread only. */
 #ifndef HPCRUN_LITE_RT_OMPT_H
 #define HPCRUN_LITE_RT_OMPT_H
 
 #include "hpcrun-lite/rt/core/rt.h"
 
-/* Registers all callbacks through rt.set_callback; returns how many of them the runtime will not call. */
+/* Registers all callbacks through rt.set_callback.  Returns how many of the required ones the runtime does not provide.
+ */
 int ompt_register(void);
 
-/* The program, or OpenMP's own omp_control_tool(), has measuring rest or go on. */
+/* The program, or omp_control_tool(), pauses or resumes measuring. */
 void ompt_pause(bool pause);
 
-/* Provided by CTL (tool.c): a thread of the runtime's that was not created through pthread_create as we see it. */
+/* The one call from RT up to CTL, defined in tool.c: the calling thread begins to be measured.  Needed for a thread
+ * that the runtime has created past the interposed pthread_create(): only its first callback shows it. */
 void threads_adopt(void);
 
 #endif

@@ -36,7 +36,7 @@ def limits_report_what_they_leave_out(_):
     some = rows("--view", "topdown", "--percent-limit", "10", "basic")
     assert 1 < len(some) < len(whole)
     text = golden_report("-q", "--view", "topdown", "--percent-limit", "10", "basic").stdout.decode()
-    assert f"{len(whole) - len(some)} rows left out" in text
+    assert f"{len(whole) - len(some)} rows omitted" in text
     ids = {row["id"]: row["name"] for row in whole}
     assert all(ids[row["id"]] == row["name"] for row in some)
 

@@ -594,12 +594,12 @@ def limited(directory, *arguments, **limits):
 
 @case
 def diagnose_finds_limits(directory):
-    finds(launch(directory, "--diagnose", "true"), "ok limits none in the way")
+    finds(launch(directory, "--diagnose", "true"), "ok limits sufficient")
     finds(limited(directory, "true", AS=500 << 20), "!! limits 500 MB of address space")
-    finds(limited(directory, "true", FSIZE=1 << 20), "!! limits files of 1024 KB at most", "ok directory tried")
-    finds(limited(directory, "true", FSIZE=1000), "!! directory not tried")
+    finds(limited(directory, "true", FSIZE=1 << 20), "!! limits files of 1024 KB at most", "ok directory tested")
+    finds(limited(directory, "true", FSIZE=1000), "!! directory not tested")
     finds(limited(directory, "true", NOFILE=20), "!! limits 20 descriptors at most")
-    finds(limited(directory, "-e", "wall", "true", SIGPENDING=0), "!! limits 0 timers are to be had")
+    finds(limited(directory, "-e", "wall", "true", SIGPENDING=0), "!! limits only 0 timers are available")
 
 
 @case
@@ -636,14 +636,14 @@ def diagnose_finds_too_few_cores(directory):
 
 @case
 def diagnose_tries_the_directory(directory):
-    finds(launch(directory, "--diagnose", "true"), "ok directory tried: what is measured in . survives a kill")
-    finds(launch(directory, "--diagnose", "-o", "/proc/m", "true"), "!! directory nothing can be made in /proc")
-    finds(launch(directory, "--diagnose", "-o", "none/m", "true"), "!! directory nothing can be made in none")
+    finds(launch(directory, "--diagnose", "true"), "ok directory tested: measurements in . survive a kill")
+    finds(launch(directory, "--diagnose", "-o", "/proc/m", "true"), "!! directory cannot create a directory in /proc")
+    finds(launch(directory, "--diagnose", "-o", "none/m", "true"), "!! directory cannot create a directory in none")
     with small_disk(directory, "200k") as small:
         finds(launch(directory, "--diagnose", "-o", "small/m", "true"), "!! directory 0 MB left")
         with open(os.path.join(small, "filler"), "wb") as file:
             file.write(bytes(180 << 10))
-        finds(launch(directory, "--diagnose", "-o", "small/m", "true"), "a killed process leaves nothing")
+        finds(launch(directory, "--diagnose", "-o", "small/m", "true"), "a killed process would leave no measurement")
         assert os.listdir(small) == ["filler"]
 
 
@@ -651,7 +651,7 @@ def diagnose_tries_the_directory(directory):
 def diagnose_finds_other_tools(directory):
     program = compile_c(directory, "gomp", GOMP_PROGRAM, "-fopenmp")
     zlib = "/usr/lib/x86_64-linux-gnu/libz.so.1"
-    finds(launch(directory, "--diagnose", program, LD_PRELOAD=zlib), f"ok others LD_PRELOAD is kept, behind ours: {zlib}")
+    finds(launch(directory, "--diagnose", program, LD_PRELOAD=zlib), f"ok others LD_PRELOAD is kept, after hpcrun-lite's library: {zlib}")
     finds(launch(directory, "--diagnose", program, OMP_TOOL_LIBRARIES="/x.so"), "!! others OMP_TOOL_LIBRARIES")
     finds(launch(directory, "--diagnose", program, OMP_TOOL="disabled"), "!! attach", "unset OMP_TOOL")
     finds(launch(directory, "--diagnose", "--omp-runtime", "keep", program), "!! attach", "--omp-runtime auto")

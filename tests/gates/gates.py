@@ -10,17 +10,24 @@ from tap import BUILD, SOURCE, must
 
 # Folder → folders of the project that its files may include.
 RT = {"hpcrun-lite/rt", "hpcrun-lite/rt/core", "hpcrun-lite/rt/sampling", "hpcrun-lite/rt/span"}
-CTL = {"hpcrun-lite", "hpcrun-lite/process", "hpcrun-lite/output", "hpcrun-lite/interpose"}
-STAGES = {"hpcprof-lite/" + name for name in ("model", "input", "symbols", "ranks", "views", "replay")}
+CTL = ("hpcrun-lite/process", "hpcrun-lite/output", "hpcrun-lite", "hpcrun-lite/interpose")  # from the bottom
 LAYERS = {
     "common": {"common"},
     **{folder: {"common"} | RT for folder in RT},
-    **{folder: {"common"} | RT | CTL for folder in CTL},
+    **{folder: {"common"} | RT | set(CTL[:i + 1]) for i, folder in enumerate(CTL)},
     "hpcrun-lite/launch": {"common", "hpcrun-lite/launch"},
-    **{folder: {"common", "hpcprof-lite/analysis"} | STAGES for folder in STAGES},
-    "hpcprof-lite": {"hpcprof-lite", "hpcprof-lite/analysis", "hpcprof-lite/report"} | STAGES,
-    "hpcprof-lite/analysis": STAGES | {"hpcprof-lite/report"},  # not one another
-    "hpcprof-lite/report": {"hpcprof-lite/analysis", "hpcprof-lite/report"} | STAGES,
+    **{"hpcprof-lite/" + folder: {"common"} | {"hpcprof-lite/" + below for below in stages.split()} for folder, stages in {
+        "model": "model",
+        "input": "model input",
+        "symbols": "symbols",
+        "views": "model input symbols views",
+        "replay": "model input replay",
+        "ranks": "model input views ranks",
+        "analysis": "model",  # not one another
+        "report": "model views analysis report",
+    }.items()},
+    "hpcprof-lite": {"common", "hpcprof-lite", *("hpcprof-lite/" + stage for stage in
+                     "model input symbols views replay ranks analysis report".split())},
 }
 
 # Every function outside RT that RT calls.  All are async-signal-safe.
@@ -99,7 +106,7 @@ def needed(library):
     return set(re.findall(r"NEEDED.*\[(.+)\]", shown))
 
 
-FORMAT_READERS = {"hpcprof-lite/input/read.c", "hpcprof-lite/input/read.h", "hpcprof-lite/input/log_reader.c", "hpcprof-lite/model/profile.h"}
+FORMAT_READERS = {"hpcprof-lite/input/read.c", "hpcprof-lite/input/read.h", "hpcprof-lite/input/log_reader.c", "hpcprof-lite/model/loss_names.c"}
 
 
 # Files whose names a tool or a format prescribes, and what is not the project's own text.

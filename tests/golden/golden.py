@@ -157,9 +157,21 @@ def names_have_enough_columns(_):
     for names in (("blame",), ("blame", "two"), ("two",)):
         for view in TREES:
             lines = golden_report("-q", "--view", view, *names).stdout.decode().splitlines()
-            assert 0 < lines[0].index(" name") < 50, lines[0]
-            assert ("idle%  rel%" in lines[0] and "lock%" in lines[0]) == ("blame" in names)
-            assert any("columns are left out" in line for line in lines) == (len(names) == 2)
+            assert 0 < lines[0].index(" Name") < 50, lines[0]
+            assert ("Idle%  Rel%" in lines[0] and "Lock%" in lines[0]) == ("blame" in names)
+            assert any("too narrow for some columns" in line for line in lines) == (len(names) == 2)
+
+
+@case
+def legends_are_one_line_without_the_option(_):
+    for view in VIEWS:
+        for name in ("blame", "graph", "recorded", "units", "basic", "plain"):
+            short, full = (golden_report("-q", "--view", view, *more, name).stdout.decode().splitlines() for more in ((), ("--legend",)))
+            hints = [line for line in short if line.endswith(("; see --legend", "(--legend explains the columns)"))]
+            assert len(hints) <= 1 and not any("--legend" in line for line in full), (view, name)
+            assert (len(full) > len(short)) == bool(hints), (view, name)
+            assert max(map(len, short + full)) <= 80, (view, name)
+    assert golden_report("-q", "-f", "csv", "--legend", "blame").stdout == golden_report("-q", "-f", "csv", "blame").stdout
 
 
 def update():

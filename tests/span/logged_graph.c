@@ -1,4 +1,4 @@
-/* Programs whose log of the graph is looked at: logged_graph WHAT.  u(n) reports n units. */
+/* Programs whose graph log is looked at: logged_graph WHAT.  u(n) reports n units. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

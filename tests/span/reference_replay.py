@@ -1,4 +1,4 @@
-"""The log of the graph, read and replayed as doc/format.md says.
+"""The graph log, read and replayed as doc/format.md says.
 
 It is written independently of hpcprof-lite, so that each checks the other."""
 import struct

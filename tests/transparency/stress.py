@@ -28,7 +28,7 @@ STRICT_ROWS = {"parallel": 1, "for": 1, "critical": 2, "lock": 2, "single": 1}
 # While another thread, which was preempted, records its waiting for a lock, a sample of waiting for that lock does not wait
 # for it long; the same holds for a sample in a new library that another thread is registering.
 EXPLAINED = {"samples inside the tool": (1, ""), "thread states repaired": (0.1, "s"),
-             "samples left out at a lower rate": (math.inf, ""), "samples of lock waits not charged": (0.01, ""),
+             "samples omitted at a lower rate": (math.inf, ""), "samples of lock waits not charged": (0.01, ""),
              "frames outside any module": (0.01, "d"), "unwinds cut short": (0.001, "d")}
 
 WORK_ROLE, OVERHEAD_ROLE = 1, 2
@@ -209,7 +209,7 @@ def hundreds_of_sleeping_threads_do_not_slow_the_others(directory):
     """The program uses a second of CPU time beside them.  With 5,000 signals a second for each, it would take minutes."""
     run = measure(directory, program(), "many", "400", "1", options=("-e", "wall@f5000"))
     items = {row["item"]: float(row["value"]) for row in run.view("summary") if row["section"] == "health"}
-    assert items["samples left out at a lower rate"] > 0 and items["events not armed"] == 0, items
+    assert items["samples omitted at a lower rate"] > 0 and items["events not armed"] == 0, items
     sums_are_right(run, "wall")
 
 

@@ -127,7 +127,7 @@ void save(enum compose_form form)
 /* Replays what was saved; damaged files may yield nothing. */
 bool replay_file(struct replay_request *request, struct replay_result *result)
 {
-  struct streams *streams;
+  struct log_reader *streams;
   struct log_reader_record record;
   replay_free(replay);
   replay = NULL;

@@ -133,14 +133,14 @@ static void all_can_be_idle(void **state)
   start_openmp(3);
   fork_region(2);
   rt_set_idle(&threads[0], true);
-  assert_false(blame_share(&threads[1], 1).nobody);
+  assert_false(blame_share(&threads[1], 1).all_wait);
   rt_set_idle(&threads[1], true);
-  assert_true(blame_share(&threads[1], 1).nobody);
+  assert_true(blame_share(&threads[1], 1).all_wait);
   assert_share(&threads[1], 2, 2);
-  assert_false(blame_share(&threads[2], 1).nobody); /* parked: it waits for work, not for the runtime */
+  assert_false(blame_share(&threads[2], 1).all_wait); /* parked: it waits for work, not for the runtime */
   rt_set_idle(&threads[0], false);
   assert_true(blame_block(&threads[0]));
-  assert_false(blame_share(&threads[1], 1).nobody); /* they wait for who sleeps */
+  assert_false(blame_share(&threads[1], 1).all_wait); /* they wait for who sleeps */
 }
 
 /* A thread that the runtime does not know yet shares with all others; those that it knows do not count it. */
@@ -293,13 +293,13 @@ static void a_state_is_repaired_at_the_second_sample(void **state)
 static void parts_are_exact(void **state)
 {
   (void)state;
-  assert_int_equal(rt_part(7, 3, 2), 10);
-  assert_int_equal(rt_part(1ull << 63, 6, 1ull << 63), 6);
-  assert_int_equal(rt_part(UINT64_MAX, UINT64_MAX, UINT64_MAX), UINT64_MAX);
-  assert_int_equal(rt_part(UINT64_MAX, 2, 1), UINT64_MAX);
-  assert_int_equal(rt_part(UINT64_MAX, 2, UINT64_MAX), 2);
-  assert_int_equal(rt_part(5, 0, 3), 0);
-  assert_int_equal(rt_part(5, 3, 0), 0);
+  assert_int_equal(rt_scale(7, 3, 2), 10);
+  assert_int_equal(rt_scale(1ull << 63, 6, 1ull << 63), 6);
+  assert_int_equal(rt_scale(UINT64_MAX, UINT64_MAX, UINT64_MAX), UINT64_MAX);
+  assert_int_equal(rt_scale(UINT64_MAX, 2, 1), UINT64_MAX);
+  assert_int_equal(rt_scale(UINT64_MAX, 2, UINT64_MAX), 2);
+  assert_int_equal(rt_scale(5, 0, 3), 0);
+  assert_int_equal(rt_scale(5, 3, 0), 0);
 }
 
 int main(int argc, char **argv)

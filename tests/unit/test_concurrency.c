@@ -60,12 +60,12 @@ static unsigned number(const struct thread_state *t)
 /* ---- memory ---- */
 
 struct item {
-  struct pool_record pool;
+  struct pool_item pool;
   uint64_t owner;
 };
 
 static struct pool pool;
-static struct pool_hand hands[THREADS];
+static struct pool_cache hands[THREADS];
 enum { HELD = 300 };
 static uint32_t held[THREADS][HELD];
 static atomic_int wrong;
@@ -299,7 +299,7 @@ static void *use_interned(void *state)
     const struct format_module *module =
         modules_find(t, (uint64_t)(round % 2 ? (void *)malloc : (void *)use_interned), &index);
     wrong += !module || module->start >= module->end;
-    entered[self][round % 50] = task_enter(0, 0x100 + round % 50);
+    entered[self][round % 50] = task_context_enter(0, 0x100 + round % 50);
     strings[self][round % 50] = modules_string("text");
   }
   return NULL;

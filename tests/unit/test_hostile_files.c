@@ -4,6 +4,7 @@
 #include "hpcprof-lite/input/log_reader.h"
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/input/span_merge.h"
+#include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/views/topdown.h"
 #include "tests/support/compose_log.h"
 #include "tests/support/unit.h"
@@ -63,8 +64,8 @@ static uint32_t merge(size_t *problems)
   char *paths[] = {path};
   assert_int_equal(merge_files(paths, 1, 1, BASELINE_THREAD, NULL, &profile), 0);
   tree_columns_init(&profile.catalog, &columns);
-  assert_int_equal(names_resolve(&profile, 1, &names), 0);
-  uint32_t *row_of = calloc((size_t)profile.contexts.count + profile.graph.directives_count + 1, sizeof *row_of);
+  assert_int_equal(symbolize(&profile, 1, &names), 0);
+  uint32_t *row_of = calloc((size_t)profile.contexts.count + profile.workspan.directives_count + 1, sizeof *row_of);
   struct tree_order order = {.columns = &columns, .modules = profile.catalog.modules};
   assert_non_null(row_of);
   assert_int_equal(topdown_build(&profile, &names, &columns, "run", false, &tree, row_of), 0);
@@ -75,8 +76,8 @@ static uint32_t merge(size_t *problems)
   *problems = profile.problems[0].count;
   free(row_of);
   tree_release(&tree);
-  names_release(&names);
-  merge_release(&profile);
+  symbolize_release(&names);
+  profile_release(&profile);
   return contexts;
 }
 
@@ -129,7 +130,7 @@ static void test_cut_at_every_byte(void **state)
 static uint64_t read_log(void)
 {
   struct problems problems = {0};
-  struct streams *streams;
+  struct log_reader *streams;
   struct log_reader_record record;
   uint64_t records = 0;
   int status = log_reader_open(path, &problems, &streams);

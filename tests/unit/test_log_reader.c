@@ -1,4 +1,4 @@
-/* The log of the graph as it is read: its chunks, damage and nonsense; and the parts that its replay is made of. */
+/* The graph log as it is read: its chunks, damage and nonsense; and the parts that its replay is made of. */
 #include "hpcprof-lite/input/log_reader.h"
 #include "hpcprof-lite/replay/joins.h"
 #include "tests/unit/replay_log_builder.h"
@@ -133,7 +133,7 @@ static void test_nonsense_is_survived(void **state)
     request.cores[request.cores_count++] = 3;
     assert_true(replay_file(&(struct replay_request){0}, &result));
     assert_true(replay_file(&request, &result));
-    assert_true(result.span <= (double)result.work + 1e-6 && result.recorded[0].span <= result.span + 1e-6);
+    assert_true(result.span <= (double)result.work + 1e-6 && result.outcomes[0].span <= result.span + 1e-6);
     assert_true(result.makespans[0] * 3 >= (double)result.work - 1e-6);
     problems_release(&problems);
     attribution_release(&attribution);
@@ -143,7 +143,7 @@ static void test_nonsense_is_survived(void **state)
 static void test_there_may_be_no_log(void **state)
 {
   (void)state;
-  struct streams *streams;
+  struct log_reader *streams;
   assert_int_equal(log_reader_open("/tmp/nowhere/x.hpcrun", &problems, &streams), 0);
   assert_null(streams);
   assert_int_equal(problems.count, 0);

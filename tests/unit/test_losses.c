@@ -80,7 +80,7 @@ static void the_summary_tells_each(void **state)
   for (unsigned i = 0; format_loss_name(i); i++) {
     measure(i);
     print("--view summary");
-    expect(printed, "Health of the measurement %d %s", OF_PROCESS + OF_THREAD, format_loss_name(i));
+    expect(printed, "Measurement quality %d %s", OF_PROCESS + OF_THREAD, format_loss_name(i));
     expect(printed, ": %s ", format_loss_remedy(i));
     print("--view summary -f csv");
     expect(printed, "%s,%d,,", format_loss_name(i), OF_PROCESS + OF_THREAD);
@@ -96,7 +96,7 @@ static void a_loss_of_a_later_version_is_told_too(void **state)
 {
   (void)state;
   measure(FORMAT_LOST_MAX - 1);
-  expect(print("--view summary"), "%d losses of another kind", OF_PROCESS + OF_THREAD);
+  expect(print("--view summary"), "%d losses of an unknown kind", OF_PROCESS + OF_THREAD);
 }
 
 /* Samples that the thread lacks are dropped, those below no start partial. */
@@ -123,7 +123,7 @@ static void the_line_at_exit_tells_each(void **state)
     lost[i] = 12;
     losses_text(lost, text);
     expect(text, "12 %s", format_loss_name(i));
-    expect(text, "%s", of_files ? format_loss_remedy(i) : "remedies: Health in hpcprof-lite's summary");
+    expect(text, "%s", of_files ? format_loss_remedy(i) : "remedies: see 'Measurement quality' in hpcprof-lite's summary");
   }
 }
 

@@ -1,6 +1,7 @@
 /* Stitching and merging: links, placeholders, hostile trees, many files, one result whatever the number of threads. */
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/views/derived.h"
+#include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/views/topdown.h"
 #include "tests/support/compose_measurement.h"
 #include "tests/support/unit.h"
@@ -113,7 +114,7 @@ static void test_link_joins_the_creator(void **state)
   assert_int_equal(WORK(&profile, FRAME(0x10), FRAME(0x20), {.kind = CONTEXT_PARALLEL}, FRAME(0x30)), 12);
   assert_int_equal(profile.contexts.count, 5);
   assert_int_equal(profile.problems[0].count, 0);
-  merge_release(&profile);
+  profile_release(&profile);
 }
 
 /* A later thread's link into an earlier one's tree, a link forward, and a chain of placeholder, link, placeholder. */
@@ -142,7 +143,7 @@ static void test_chains_resolve_in_any_order(void **state)
   assert_int_equal(WORK(&profile, FRAME(0x10), FRAME(0x40), FRAME(0x50)), 2);
   assert_int_equal(WORK(&profile, FRAME(0x10), FRAME(0x40), FRAME(0x50), FRAME(0x60)), 8);
   assert_int_equal(profile.problems[0].count, 0);
-  merge_release(&profile);
+  profile_release(&profile);
 }
 
 static void test_unknown_region_is_partial(void **state)
@@ -158,7 +159,7 @@ static void test_unknown_region_is_partial(void **state)
   merge(1, 1, &profile);
   assert_int_equal(WORK(&profile, {.kind = CONTEXT_PARTIAL}, FRAME(0x40)), 7);
   assert_int_equal(profile.problems[0].count, 0);
-  merge_release(&profile);
+  profile_release(&profile);
 }
 
 /* Two threads whose links lead to one another: no work is lost, and it is said. */
@@ -179,7 +180,7 @@ static void test_circle_of_links_ends(void **state)
   assert_int_equal(total_work(&profile), 3);
   assert_int_equal(WORK(&profile, {.kind = CONTEXT_PARTIAL}, FRAME(0x20)), 2);
   assert_true(profile.problems[0].count > 0);
-  merge_release(&profile);
+  profile_release(&profile);
 }
 
 /* A live file with a frame whose values, and one whose creator, are not there, and with a gap among the regions;
@@ -204,7 +205,7 @@ static size_t told_of_missing(uint64_t unkept, const char *suffix)
   assert_int_equal(WORK(&profile, {.kind = CONTEXT_PARTIAL}, FRAME(0x30)), 4);
   assert_int_equal(total_work(&profile), 5);
   size_t reported = profile.problems[0].count;
-  merge_release(&profile);
+  profile_release(&profile);
   unlink(path);
   free(path);
   return reported;
@@ -231,7 +232,7 @@ static void test_parents_may_come_later(void **state)
   merge(1, 1, &profile);
   assert_int_equal(WORK(&profile, FRAME(0x10), FRAME(0x20)), 2);
   assert_int_equal(profile.problems[0].count, 0);
-  merge_release(&profile);
+  profile_release(&profile);
 }
 
 static void test_values_saturate(void **state)
@@ -247,7 +248,7 @@ static void test_values_saturate(void **state)
   }
   merge(2, 1, &profile);
   assert_true(WORK(&profile, FRAME(0x10)) == UINT64_MAX);
-  merge_release(&profile);
+  profile_release(&profile);
 }
 
 /* Many processes with shared and private paths: each path's sum is right on one thread and on several. */
@@ -276,14 +277,14 @@ static void test_many_files_on_many_threads(void **state)
       assert_int_equal(WORK(&profile, FRAME(0x10), FRAME(0x100 + i)), i + 1);
     for (uint32_t i = 0; i < FILES; i++)
       assert_int_equal(profile.processes[i].pid, i);
-    merge_release(&profile);
+    profile_release(&profile);
   }
 }
 
 static void flatten(const struct profile *profile, struct names *names, struct tree_columns *columns, struct tree *tree)
 {
   tree_columns_init(&profile->catalog, columns);
-  assert_int_equal(names_resolve(profile, 1, names), 0);
+  assert_int_equal(symbolize(profile, 1, names), 0);
   assert_int_equal(topdown_build(profile, names, columns, "run", false, tree, NULL), 0);
   tree_inclusive(tree);
   struct tree_order order = {.columns = columns, .modules = profile->catalog.modules};
@@ -319,8 +320,8 @@ static void test_recursion_counts_once(void **state)
   tree_release(&tree);
   tree_release(&flat);
   tree_release(&callers);
-  names_release(&names);
-  merge_release(&profile);
+  symbolize_release(&names);
+  profile_release(&profile);
 }
 
 /* Where a region's body is known, what the runtime spent on it stands in the same row; else the call site names it. */
@@ -357,8 +358,8 @@ static void test_region_has_one_row(void **state)
   assert_int_equal(runtimes, 2);
   assert_int_equal(tree_incl(&tree, 0, columns.work), 12);
   tree_release(&tree);
-  names_release(&names);
-  merge_release(&profile);
+  symbolize_release(&names);
+  profile_release(&profile);
 }
 
 /* Idleness of a process with one context: its values, against the baseline. */
@@ -389,7 +390,7 @@ static uint64_t idleness_of(const uint64_t values[6], uint32_t threads_max, uint
       found = contexts_get(&profile.contexts, 1, i);
   }
   assert_int_equal(found, profile.processes[0].threads[0].caused_idle_ns);
-  merge_release(&profile);
+  profile_release(&profile);
   return found;
 }
 
@@ -431,7 +432,7 @@ static void test_no_idleness_without_its_sums(void **state)
   save(0);
   merge(1, 1, &profile);
   assert_int_equal(profile.catalog.columns_count, 2);
-  merge_release(&profile);
+  profile_release(&profile);
 }
 
 static int make_directory(void **state)

@@ -1,5 +1,7 @@
 /* Ranks without MPI: processes joined by pipes.  What they find together is what one finds alone, and a failure in any
  * of them reaches the first one, with nobody left waiting. */
+#include "hpcprof-lite/input/find.h"
+#include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/ranks/ranks.h"
 #include "tests/support/unit.h"
 
@@ -93,7 +95,7 @@ static void start(uint32_t size, int fails)
     ranks.rank = i;
     merge(fails, NULL, 0, &profile);
     if (profile.processes)
-      merge_release(&profile);
+      profile_release(&profile);
     ranks_serve(&ranks, 1);
     _exit(0);
   }
@@ -124,7 +126,7 @@ static int find_files(void **state)
   struct problems problems = {0};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     assert_true(asprintf(&directories[i], "%s/tests/golden/%s", unit_source(), names[i]) > 0);
-  assert_int_equal(merge_find(directories, sizeof names / sizeof *names, &problems, &paths, &files), 0);
+  assert_int_equal(find_measurements(directories, sizeof names / sizeof *names, &problems, &paths, &files), 0);
   assert_true(files > RANKS_MAX && !problems.count);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     free(directories[i]);
@@ -205,9 +207,9 @@ static void test_together_as_alone(void **state)
     statistics_release(&alone);
     release_rows(&rows);
     stop(size);
-    merge_release(&profile);
+    profile_release(&profile);
   }
-  merge_release(&all);
+  profile_release(&all);
 }
 
 static void test_a_failure_anywhere_reaches_the_first(void **state)
@@ -219,7 +221,7 @@ static void test_a_failure_anywhere_reaches_the_first(void **state)
       start(size, (int)victim);
       assert_int_equal(merge((int)victim, paths, files, &profile), ERR_NOMEM);
       stop(size);
-      merge_release(&profile);
+      profile_release(&profile);
     }
 }
 
@@ -239,7 +241,7 @@ static void test_nothing_to_do(void **state)
     assert_int_equal(ranks_reduce(&ranks, lacks ? ERR_NOMEM : 0, &profile), lacks ? ERR_NOMEM : 0);
     stop(4);
     if (profile.processes)
-      merge_release(&profile);
+      profile_release(&profile);
   }
 }
 

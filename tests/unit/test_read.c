@@ -4,6 +4,7 @@
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
 #include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/views/topdown.h"
 #include "tests/support/compose_measurement.h"
 #include "tests/support/unit.h"
@@ -98,7 +99,7 @@ static void mutate(void)
 static void check_graph(const struct profile *profile, struct names *names, const struct tree_columns *columns,
                         struct tree *tree, uint32_t *row_of)
 {
-  const struct profile_workspan *graph = &profile->graph;
+  const struct profile_workspan *graph = &profile->workspan;
   struct whatif_run run = {profile, names, tree, row_of};
   struct workspan workspan;
   struct whatif whatif;
@@ -137,8 +138,8 @@ static void check(void)
   for (uint32_t i = 1; i < profile.contexts.count; i++)
     assert_true(profile.contexts.nodes[i].parent < i);
   tree_columns_init(&profile.catalog, &columns);
-  assert_int_equal(names_resolve(&profile, 1, &names), 0);
-  uint32_t *row_of = calloc((size_t)profile.contexts.count + profile.graph.directives_count + 1, sizeof *row_of);
+  assert_int_equal(symbolize(&profile, 1, &names), 0);
+  uint32_t *row_of = calloc((size_t)profile.contexts.count + profile.workspan.directives_count + 1, sizeof *row_of);
   assert_non_null(row_of);
   assert_int_equal(topdown_build(&profile, &names, &columns, "run", chance(2), &tree, row_of), 0);
   tree_inclusive(&tree);
@@ -147,9 +148,9 @@ static void check(void)
   for (uint32_t column = 0; column < columns.count; column++) {
     uint64_t rows = 0, contexts = 0;
     for (uint32_t row = 0; row < tree.count; row++)
-      rows = contexts_sum(rows, tree_excl(&tree, row, column));
+      rows = profile_sum(rows, tree_excl(&tree, row, column));
     for (uint32_t node = 0; node < profile.contexts.count; node++)
-      contexts = contexts_sum(contexts, contexts_get(&profile.contexts, node, columns.source[column]));
+      contexts = profile_sum(contexts, contexts_get(&profile.contexts, node, columns.source[column]));
     assert_true(rows == tree_incl(&tree, 0, column));
     assert_true(rows == contexts);
   }
@@ -159,8 +160,8 @@ static void check(void)
   check_graph(&profile, &names, &columns, &tree, row_of);
   free(row_of);
   tree_release(&tree);
-  names_release(&names);
-  merge_release(&profile);
+  symbolize_release(&names);
+  profile_release(&profile);
 }
 
 static void test_mutations(void **state)
@@ -196,9 +197,9 @@ static void test_sound_file_has_no_problems(void **state)
   assert_int_equal(profile.processes[0].threads[0].caused_lock_ns, 2 * 20);
   assert_int_equal(profile.processes[0].threads[0].caused_idle_ns, 2 * (2 * 30 - 30));
   assert_int_equal(profile.processes[0].threads[1].caused_idle_ns, 0);
-  assert_int_equal(profile.graph.span, 100);
-  assert_int_equal(profile.graph.directives_count, 3);
-  merge_release(&profile);
+  assert_int_equal(profile.workspan.span, 100);
+  assert_int_equal(profile.workspan.directives_count, 3);
+  profile_release(&profile);
 }
 
 static int make_file(void **state)

@@ -1,4 +1,4 @@
-/* The log of the graph replayed: closed forms, scenarios and schedules derived by hand. */
+/* The graph log replayed: closed forms, scenarios and schedules derived by hand. */
 #include "hpcprof-lite/replay/list_schedule.h"
 #include "tests/unit/replay_log_builder.h"
 
@@ -346,9 +346,9 @@ static void test_useless_until_the_other_is_faster_too(void **state)
   struct replay_result result = ask(request);
   static const double spans[] = {15 + 32, 15 + 40, 15 + 2.5, 15 + 10};
   for (int i = 0; i < 4; i++) {
-    if (result.recorded[i].span != spans[i])
-      fail_msg("scenario %d: %g instead of %g", i, result.recorded[i].span, spans[i]);
-    assert_true(result.recorded[i].removed == 0 && !result.recorded[i].by_sample);
+    if (result.outcomes[i].span != spans[i])
+      fail_msg("scenario %d: %g instead of %g", i, result.outcomes[i].span, spans[i]);
+    assert_true(result.outcomes[i].removed == 0 && !result.outcomes[i].by_sample);
   }
   assert_int_equal(result.work, 87);
   assert_true(result.rows[REGION_A].span.at[0] == 40 && result.rows[REGION_A].span.at[1] == 2.5);
@@ -357,8 +357,8 @@ static void test_useless_until_the_other_is_faster_too(void **state)
   double sum = 0;
   for (uint32_t i = 0; i < attribution.count; i++) {
     sum += result.contribution[i];
-    assert_true(result.contribution[i] == 0 || attribution.attribution[i].row == PROGRAM ||
-                attribution.attribution[i].row == REGION_B);
+    assert_true(result.contribution[i] == 0 || attribution.entries[i].row == PROGRAM ||
+                attribution.entries[i].row == REGION_B);
   }
   assert_true(sum == 47);
 }
@@ -380,7 +380,7 @@ static void test_a_selection_covers_what_is_created_in_it(void **state)
   by_row[1][REGION_A] = 2;
   by_row[1][TASK] = 5; /* the larger factor counts */
   struct replay_result result = ask(request);
-  assert_true(result.recorded[0].span == 10 && result.recorded[1].span == 20);
+  assert_true(result.outcomes[0].span == 10 && result.outcomes[1].span == 20);
 }
 
 static void sampled(uint32_t thread, uint32_t node, uint64_t weight)
@@ -405,20 +405,20 @@ static void test_samples_share_a_fragment(void **state)
   attribution_release(&attribution);
   measured();
   uint32_t seven = attribution_find(&attribution, PROGRAM, 1, 7), eight = attribution_find(&attribution, PROGRAM, 1, 8);
-  assert_true(seven && eight && attribution.attribution[seven].amount == 75 &&
-              attribution.attribution[eight].amount == 85);
+  assert_true(seven && eight && attribution.entries[seven].amount == 75 &&
+              attribution.entries[eight].amount == 85);
   struct replay_request request = scenarios(2);
   by_part[0][seven] = 5;
   by_part[1][eight] = 2;
   struct replay_result result = ask(request);
   double removed = 75 * 0.8 + 40 * 0.8 * 75 / 160;
-  assert_true(fabs(result.recorded[0].span - (200 - removed)) < 1e-9 &&
-              fabs(result.recorded[0].removed - removed) < 1e-9);
-  assert_true(fabs(result.recorded[1].span - (200 - 85 * 0.5 - 40 * 0.5 * 85 / 160)) < 1e-9);
-  assert_true(result.recorded[0].by_sample);
+  assert_true(fabs(result.outcomes[0].span - (200 - removed)) < 1e-9 &&
+              fabs(result.outcomes[0].removed - removed) < 1e-9);
+  assert_true(fabs(result.outcomes[1].span - (200 - 85 * 0.5 - 40 * 0.5 * 85 / 160)) < 1e-9);
+  assert_true(result.outcomes[0].by_sample);
   request.exact_samples = true; /* then only what has none is not exact */
   result = ask(request);
-  assert_true(fabs(result.recorded[0].removed - 40 * 0.8 * 75 / 160) < 1e-9);
+  assert_true(fabs(result.outcomes[0].removed - 40 * 0.8 * 75 / 160) < 1e-9);
 }
 
 /* A construct in which no sample fell at all goes by what is said of its work without a context. */
@@ -437,7 +437,7 @@ static void test_constructs_without_samples(void **state)
       by_part[1][attribution_find(&attribution, PROGRAM, 1, 7)] = 2;
   by_part[1][attribution_find(&attribution, REGION_A, 0, 0)] = 2;
   struct replay_result result = ask(request);
-  assert_true(result.recorded[0].span == 110 && result.recorded[1].span == 80);
+  assert_true(result.outcomes[0].span == 110 && result.outcomes[1].span == 80);
 }
 
 /* ---- schedules ---- */

@@ -1,4 +1,6 @@
 /* Messages between ranks: parts of the golden measurements come together as one merge of all, and damage is noticed. */
+#include "hpcprof-lite/input/find.h"
+#include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/ranks/serialisation.h"
 #include "tests/support/unit.h"
 
@@ -23,7 +25,7 @@ static int find_files(void **state)
     if (entry->d_name[0] != '.' && !strchr(entry->d_name, '.') && count < FILES_MAX)
       assert_true(asprintf(&directories[count++], "%s/%s", golden, entry->d_name) > 0);
   closedir(stream);
-  assert_int_equal(merge_find(directories, count, &problems, &found, &files), 0);
+  assert_int_equal(find_measurements(directories, count, &problems, &found, &files), 0);
   assert_true(files > 20 && files < FILES_MAX);
   memcpy(paths, found, files * sizeof *paths);
   free(found);
@@ -101,8 +103,8 @@ static void dump_processes(const struct profile *profile, struct lines *lines)
     snprintf(line, LINE, "process %u %s %d%d%d%d %u %d %s %s %s %s %llu %u %llu %llu", i, process->path,
              process->usable, process->unfinished, process->running, process->superseded, process->pid, process->rank,
              process->host, process->command, process->runtime, process->notes, (unsigned long long)process->wall_ns,
-             process->graph.directives_count, (unsigned long long)process->graph.work,
-             (unsigned long long)process->graph.span);
+             process->workspan.directives_count, (unsigned long long)process->workspan.work,
+             (unsigned long long)process->workspan.span);
     add_line(lines, line);
     for (uint32_t j = 0; j < process->threads_count; j++) {
       snprintf(line, LINE, "thread %u %u %u %llu %llu %llu", i, j, process->threads[j].index,
@@ -115,8 +117,8 @@ static void dump_processes(const struct profile *profile, struct lines *lines)
       add_line(lines, line);
     }
   }
-  for (uint32_t i = 0; i < profile->graph.directives_count; i++) {
-    const struct profile_directive *directive = &profile->graph.directives[i];
+  for (uint32_t i = 0; i < profile->workspan.directives_count; i++) {
+    const struct profile_directive *directive = &profile->workspan.directives[i];
     snprintf(line, LINE, "directive %u %u %s %s %llx %llu %llu %llu", i, directive->kind, directive->name,
              directive->module == PROFILE_NONE ? "" : profile->catalog.modules[directive->module].path,
              (unsigned long long)directive->offset, (unsigned long long)directive->instances,
@@ -193,15 +195,15 @@ static void test_parts_come_together(void **state)
       merge_one_part(i, parts, &profiles[i]);
     for (uint32_t i = parts - 1; i; i--) { /* in a chain: what was put together is sent on */
       send(&profiles[i], false, &profiles[i - 1]);
-      merge_release(&profiles[i]);
+      profile_release(&profiles[i]);
     }
     assert_int_equal(merge_finish(&profiles[0]), 0);
     char *text = dump(&profiles[0]);
     assert_string_equal(text, expected);
     free(text);
-    merge_release(&profiles[0]);
+    profile_release(&profiles[0]);
   }
-  merge_release(&all);
+  profile_release(&all);
 }
 
 static void test_a_bare_profile_keeps_its_numbers(void **state)
@@ -223,8 +225,8 @@ static void test_a_bare_profile_keeps_its_numbers(void **state)
     assert_string_equal(copy.catalog.modules[i].path, all.catalog.modules[i].path);
   for (uint32_t i = 0; i < all.processes_count; i++)
     assert_string_equal(copy.processes[i].path, all.processes[i].path);
-  merge_release(&all);
-  merge_release(&copy);
+  profile_release(&all);
+  profile_release(&copy);
 }
 
 /* Whatever comes, nothing is read or written where it must not be, and what is taken can be merged and released. */
@@ -254,12 +256,12 @@ static void test_damage_is_survived(void **state)
     refused += message.status != 0;
     if (!message.status)
       assert_int_equal(merge_finish(&into), 0);
-    merge_release(&into);
+    profile_release(&into);
     serialisation_release(&message);
   }
   assert_true(refused > DAMAGED / 4); /* all that is cut, and more */
   serialisation_release(&sound);
-  merge_release(&part);
+  profile_release(&part);
 }
 
 static void test_other_builds_are_refused(void **state)

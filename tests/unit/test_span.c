@@ -40,11 +40,11 @@ static void records_are_handed_out_once(void **state)
   (void)state;
   enum { COUNT = 5000 };
   struct record {
-    struct pool_record pool;
+    struct pool_item pool;
     uint64_t owner;
   };
   static struct pool pool;
-  struct pool_hand hands[2] = {{0}};
+  struct pool_cache hands[2] = {{0}};
   static uint32_t got[COUNT];
   pool_init(&pool, sizeof(struct record));
   for (uint32_t round = 0; round < 3; round++) {
@@ -59,7 +59,7 @@ static void records_are_handed_out_once(void **state)
       pool_put(&pool, &hands[1], got[i]);
   }
   assert_true(pool.table.count < COUNT + 300);
-  pool_give(&pool, &hands[1]);
+  pool_flush(&pool, &hands[1]);
   assert_int_equal(hands[1].first, 0);
 }
 
@@ -236,7 +236,7 @@ static void a_task_beside_its_parent(void **state)
   ompt_data_t data = {.value = explicit_task_create(&one, root, ompt_task_explicit, false, (void *)0x2000, 0)};
   span_add_work(&one, CCT_NONE, 3);
   span_wait_begin(&one, root, ompt_sync_region_taskwait, 0, NULL);
-  uint32_t task = explicit_task_record(&two, &data);
+  uint32_t task = explicit_task_index(&two, &data);
   span_task_schedule(&two, 0, ompt_task_switch, task, 0); /* another thread runs it */
   span_add_work(&two, CCT_NONE, 10);
   span_task_schedule(&two, task, ompt_task_complete, 0, 0);

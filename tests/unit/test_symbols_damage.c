@@ -212,7 +212,7 @@ static void a_child_that_fails_is_survived(void **state)
     const char *fault;
   } works[] = {
       {work_aborts, "fails"},  {work_crashes, "fails"}, {work_computes, "too long"}, {work_sleeps, "too long"},
-      {work_writes, "unfold"}, {work_eats_memory, ""} /* a sanitizer has memory in reserve: there time ends it */};
+      {work_writes, "expand"}, {work_eats_memory, ""} /* a sanitizer has memory in reserve: there time ends it */};
   const struct symbols_child_limits limits = {
       .cpu_ms = 300, .wall_ms = 600, .memory_bytes = 64 << 20, .output_bytes = 1 << 20};
   unsigned before = open_descriptors();

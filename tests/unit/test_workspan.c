@@ -3,6 +3,8 @@
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
 #include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/views/derived.h"
+#include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/views/topdown.h"
 #include "tests/support/compose_measurement.h"
 #include "tests/support/unit.h"
@@ -55,10 +57,10 @@ static void analyse(void)
     all[i] = paths[i];
   assert_int_equal(merge_files(all, files, 2, BASELINE_THREAD, NULL, &profile), 0);
   tree_columns_init(&profile.catalog, &columns);
-  row_of = calloc((size_t)profile.contexts.count + profile.graph.directives_count + 1, sizeof *row_of);
+  row_of = calloc((size_t)profile.contexts.count + profile.workspan.directives_count + 1, sizeof *row_of);
   run.row_of = row_of;
   struct tree_order order = {.columns = &columns, .modules = profile.catalog.modules};
-  assert_int_equal(names_resolve(&profile, 1, &names), 0);
+  assert_int_equal(symbolize(&profile, 1, &names), 0);
   assert_int_equal(topdown_build(&profile, &names, &columns, "run", false, &tree, row_of), 0);
   assert_int_equal(topdown_critical_path(&profile, &names, &columns, &tree, row_of), 0);
   tree_inclusive(&tree);
@@ -75,8 +77,8 @@ static int end(void **state)
   files = 0;
   tree_release(&flat);
   tree_release(&tree);
-  names_release(&names);
-  merge_release(&profile);
+  symbolize_release(&names);
+  profile_release(&profile);
   free(row_of);
   row_of = NULL;
   return 0;
@@ -111,7 +113,7 @@ static void test_parts_without_a_context_are_spread_exactly(void **state)
     uint64_t a = critical(0x10), b = critical(0x20), c = critical(0x30);
     assert_int_equal(a + b + c, 19 + extra);
     assert_true(fabs((double)a - 3 - (double)extra * 3 / 19) <= 1 && fabs((double)b - 5 - (double)extra * 5 / 19) <= 1);
-    assert_int_equal(tree_incl(&tree, 0, columns.critical), profile.graph.span);
+    assert_int_equal(tree_incl(&tree, 0, columns.critical), profile.workspan.span);
     end(NULL);
   }
 }
@@ -161,14 +163,14 @@ static void test_processes_work_side_by_side(void **state)
     save(100 * (i + 1));
   }
   analyse();
-  assert_int_equal(profile.graph.work, 300); /* the third counts something else */
-  assert_int_equal(profile.graph.span, 70);
+  assert_int_equal(profile.workspan.work, 300); /* the third counts something else */
+  assert_int_equal(profile.workspan.span, 70);
   assert_int_equal(profile.span_processes, 2);
   assert_int_equal(profile.span_threads, 4);
   assert_int_equal(profile.processes[profile.span_process].pid, 1);
-  assert_int_equal(profile.graph.directives_count, 3);
-  assert_int_equal(profile.graph.directives[1].work, 200);
-  assert_int_equal(profile.graph.directives[1].span, 41);
+  assert_int_equal(profile.workspan.directives_count, 3);
+  assert_int_equal(profile.workspan.directives[1].work, 200);
+  assert_int_equal(profile.workspan.directives[1].span, 41);
   assert_int_equal(critical(0x20), 69);
   assert_int_equal(critical(0x10), 0);
 }
@@ -264,7 +266,7 @@ static void test_scenarios_are_parsed(void **state)
 
 static struct speedup speedup_of(uint64_t work, uint64_t span, uint64_t burdened, uint32_t threads)
 {
-  struct profile made = {.graph = {.known = true, .is_time = true, .work = work, .span = span, .burdened = burdened},
+  struct profile made = {.workspan = {.known = true, .is_time = true, .work = work, .span = span, .burdened = burdened},
                          .span_threads = threads,
                          .span_elapsed_ns = 500};
   struct speedup speedup;

@@ -4,11 +4,10 @@
 #include <stddef.h>
 
 #include "hpcrun-lite/rt/core/mapped.h"
-#include "hpcrun-lite/rt/sampling/times.h"
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/core/rt_process.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
-/* A handle names a chunk in 32 bits: mapping << 16 | offset in units of 64 bytes.  0 names nothing. */
+/* A handle names a chunk in 32 bits: block << 16 | offset in units of FORMAT_UNIT bytes.  Handle 0 means "none". */
 enum { UNIT = FORMAT_UNIT, BLOCK_SIZE = 1 << 20, KEPT_FIRST = 64 << 10, BLOCKS_MAX = 1 << 14, PAGE = 4096 };
 
 struct block {
@@ -18,21 +17,22 @@ struct block {
   bool keep; /* for tables */
 };
 
-/* Writers: any thread.  size and keep are written by who has taken the number, and published by a release store of
- * base; who loads that with acquire may read them.  `used` only grows, by compare-and-exchange.  `newest`, of blocks
- * for tables and of others, is only a hint where to start. */
+/* The thread that has taken a number from block_count writes the block's size and keep, and publishes them by storing
+ * base with release; other threads load base with acquire.  `used` only grows, by compare-and-exchange.  `newest` (by
+ * keep) is a hint where to search first. */
 static struct block blocks[BLOCKS_MAX];
 static atomic_uint newest[2];
-static atomic_uint block_count = 1; /* block 0 stays empty, so that no handle is 0 */
+static atomic_uint block_count = 1; /* block 0 is never used, so no handle is 0 */
 static struct mapped_file file;
 
-/* Tables are in memory until the file is worth its cost.  WAITING to SETTLED: by the only thread. */
+/* State of the live file: none; announced, tables are still in anonymous memory; made.  Only a process's single thread
+ * changes WAITING to SETTLED. */
 static _Atomic enum { KEEP_NOTHING, KEEP_WAITING, KEEP_SETTLED } keeping;
-static atomic_uint table_size; /* of the next block for tables */
+static atomic_uint table_size; /* size of the next block for tables */
 
-/* Free chunks by class and step: tag << 32 | handle.  The tag changes with every push and pop, against ABA: a stale
- * reserved[0], read of a chunk that another thread has taken meanwhile, is never used.  Pushed with release, popped
- * with acquire: what was done to the chunk is done. */
+/* Free chunks by class and step: tag << 32 | handle of the first one.  Each push and pop changes the tag, which solves
+ * the ABA problem: a pop that has read reserved[0] of a chunk that another thread has taken meanwhile fails.  Pushed
+ * with release and popped with acquire, so the new owner sees everything that was done to the chunk. */
 static _Atomic uint64_t free_lists[ARENA_CLASSES][TABLE_STEPS];
 
 static uint8_t *handle_address(uint32_t handle)
@@ -40,29 +40,39 @@ static uint8_t *handle_address(uint32_t handle)
   return atomic_load_explicit(&blocks[handle >> 16].base, memory_order_acquire) + (size_t)(handle & 0xffff) * UNIT;
 }
 
-/* How large a block is; those for tables are small at first, since most programs need no more. */
+/* The size of a new block.  Blocks for tables start small, since most programs need no more. */
 static size_t block_size(size_t least, bool keep)
 {
   unsigned usual = keep ? atomic_load(&table_size) : 0;
   if (!usual)
     usual = BLOCK_SIZE;
   else if (usual < BLOCK_SIZE)
-    atomic_store(&table_size, 2 * usual); /* two threads at once may make two of one size */
+    atomic_store(&table_size, 2 * usual); /* two threads may double at the same time and get blocks of one size */
   return least > usual ? (least + PAGE - 1) / PAGE * PAGE : usual;
 }
 
-/* Memory of the file's for a block.  NULL if it cannot be had. */
+/* Counts a block of tables that is not in the live file, and stores the count in the process's record at once: if the
+ * program is killed, a reader of the file then knows why parts of tables are missing. */
+static void count_unkept(void)
+{
+  atomic_fetch_add_explicit(&rt.lost[FORMAT_LOST_UNKEPT], 1, memory_order_relaxed);
+  struct format_process *process = atomic_load(&rt.record);
+  if (process)
+    __atomic_store_n(&process->lost[FORMAT_LOST_UNKEPT], atomic_load(&rt.lost[FORMAT_LOST_UNKEPT]), __ATOMIC_RELEASE);
+}
+
+/* Maps a block from the live file.  Returns NULL if there is no file, or, counted, if the file cannot grow. */
 static uint8_t *map_kept(size_t size)
 {
   if (atomic_load(&keeping) != KEEP_SETTLED)
     return NULL;
   uint8_t *base = mapped_part(&file, size);
   if (!base)
-    times_unkept();
+    count_unkept();
   return base;
 }
 
-/* Maps a new block of at least size bytes; returns its number, 0 without memory. */
+/* Maps a new block of at least that size.  Returns its number, 0 without memory. */
 static unsigned block_new(size_t size, bool keep)
 {
   unsigned number = atomic_load(&block_count);
@@ -76,7 +86,7 @@ static unsigned block_new(size_t size, bool keep)
   uint8_t *base = keep ? map_kept(block->size) : NULL;
   if (!base)
     base = sys_map(block->size);
-  if (!base) /* the number is lost, not the memory: after 16,384 failures nothing is tried any more */
+  if (!base) /* the number stays used: after BLOCKS_MAX failures no further block is tried */
     return 0;
   atomic_store(&block->used, 0);
   atomic_store_explicit(&block->base, base, memory_order_release);
@@ -159,7 +169,8 @@ struct format_chunk *arena_new(enum arena_class class, unsigned step, enum forma
   chunk->first = chunk->count = 0;
   chunk->record_size = record_size;
   chunk->stored_size = size - sizeof *chunk;
-  __atomic_store_n(&chunk->reserved[0], 0, __ATOMIC_RELAXED); /* who lost the race in pop() may still look */
+  __atomic_store_n(&chunk->reserved[0], 0,
+                   __ATOMIC_RELAXED); /* a thread that is about to fail in pop() may still read it */
   __atomic_store_n(&chunk->magic, FORMAT_MAGIC, __ATOMIC_RELEASE);
   __atomic_store_n(&chunk->table, (uint16_t)table, __ATOMIC_RELEASE);
   return chunk;
@@ -200,7 +211,7 @@ void arena_settle(void)
   for (unsigned i = 1; i < count; i++) {
     uint8_t *base = atomic_load(&blocks[i].base);
     if (base && blocks[i].keep && !mapped_adopt(&file, base, blocks[i].size))
-      times_unkept();
+      count_unkept();
   }
   atomic_store(&keeping, KEEP_SETTLED);
 }
@@ -210,7 +221,7 @@ void arena_waive(void)
   if (atomic_load(&keeping) != KEEP_WAITING)
     return;
   atomic_store(&keeping, KEEP_NOTHING);
-  times_unkept();
+  count_unkept();
 }
 
 bool arena_kept(void)

@@ -1,12 +1,16 @@
-/* Memory of RT: chunks of the measurement format, cut from large mappings.
+/* Memory of RT: chunks of the measurement format, and tables that grow by chunks.
  *
- * Context: RT and CTL.  Lock-free: any thread may allocate at any time, also in a handler.  Every allocation is a chunk
- * with the header of common/format.h, so that a mapping can be walked from its start to its end and is, as it stands, a
- * measurement file.  Tables are cut from mappings of the process's live file, so that they outlive a killed program;
- * where the file cannot be had, from anonymous memory, which is counted.  Memory that is no table carries table
- * FORMAT_FREE, and is anonymous: it is of no use to a reader.  Freed chunks are kept by class and handed out again;
- * nothing goes back to the system before arena_reset().  Failure is NULL or 0: the caller counts the loss.
- */
+ * Context: RT and CTL.  Lock-free: any thread may allocate at any time, also in a handler.  Chunks are cut from large
+ * blocks of mapped memory.  Every chunk has the header of common/format.h, so a block can be walked from its start to
+ * its end, and a block in the process's live file is a valid measurement file at every moment.
+ *
+ * Tables are cut from blocks that are mapped from the live file, so they survive a killed program.  Where the file is
+ * missing or cannot grow, they are cut from anonymous memory, and the loss is counted.  Chunks with table FORMAT_FREE
+ * are no tables and always anonymous: a reader has no use for them.
+ *
+ * The arena owns all memory.  A freed chunk is kept in a list of its class and step and handed out again; nothing is
+ * returned to the system before arena_reset().  On failure a function returns NULL or false, and the caller counts the
+ * loss. */
 #ifndef HPCRUN_LITE_RT_CORE_ARENA_H
 #define HPCRUN_LITE_RT_CORE_ARENA_H
 
@@ -16,7 +20,7 @@
 
 #include "common/format.h"
 
-/* What a chunk is for.  Chunks of one class and step have one size. */
+/* What a chunk is used for.  All chunks of one class and step have the same size. */
 enum arena_class {
   ARENA_NODES,
   ARENA_LINKS,
@@ -34,74 +38,83 @@ enum arena_class {
 
 enum { TABLE_STEPS = 20 };
 
-/* A growing table of records with 32-bit indices.  Step k holds 1 << (first_shift + k) records, so an index gives its
- * chunk by one bit scan and records never move.  One writer at a time, its thread or who holds its lock; `count` is
- * stored with release after the record and its chunk's address, and loaded with acquire by others, who may look up any
- * record below it meanwhile. */
+/* A growing table of records with 32-bit indices.  Step k holds 1 << (first_shift + k) records, so one bit scan maps an
+ * index to its chunk, and records never move.  One writer at a time: the owning thread, or the holder of the table's
+ * lock.  `count` is stored with release after the record and the address of its chunk; other threads load it with
+ * acquire and may read all records below it. */
 struct table {
   struct format_chunk *chunks[TABLE_STEPS];
   enum format_table table;
   enum arena_class class;
   uint32_t owner;
-  uint32_t record_size; /* bytes, a multiple of 8, or 1 */
-  uint32_t first_shift; /* the first chunk holds 1 << first_shift records */
-  uint32_t count;       /* records added                */
+  uint32_t record_size; /* bytes: a multiple of 8, or 1 */
+  uint32_t first_shift; /* step 0 holds 1 << first_shift records */
+  uint32_t count;       /* published records */
 };
 
+/* Returns a zeroed chunk for `capacity` records with its header filled in, or NULL without memory.  The payload is
+ * visible to readers of the mapping as soon as its count is raised. */
 struct format_chunk *arena_new(enum arena_class class, unsigned step, enum format_table table, uint32_t owner,
                                uint32_t record_size, uint32_t capacity);
+
+/* Puts a chunk back into the list of its class and step.  The caller must not use it afterwards. */
 void arena_free(enum arena_class class, unsigned step, struct format_chunk *chunk);
 
-/* Gives everything back to the system and starts anew (a forked child: other threads do not exist). */
+/* Returns all memory to the system and starts anew.  Only for a forked child, where no other thread exists. */
 void arena_reset(void);
 
-/* CTL: tables are to be kept in a new file of that name, once it is worth one. */
+/* CTL: announces a live file at that path.  The file is not made before arena_settle(). */
 void arena_keep(const char *path);
 
-/* The file is made, and what there is of tables moves into it.  No other thread may have come yet: called at the first
- * sample, and before a second thread begins.  Most processes of a shell's end before either, and never have a file. */
+/* Makes the live file and moves all tables into it; does nothing if that has happened or no file was announced.  The
+ * caller must be the only thread: called at the first sample and before a second thread begins.  Most child processes
+ * of a shell end before either and never get a file. */
 void arena_settle(void);
 
-/* CTL: another thread is there already.  If that is too late for the file, there is none. */
+/* CTL, when a second thread begins: gives up the live file if it has not been made yet, and counts that. */
 void arena_waive(void);
 
-/* CTL: the file is removed; tables live on in memory.  Then arena_restore() makes it again with all that is in them,
- * while no thread writes to them. */
+/* CTL: removes the live file; the tables stay in memory.  arena_restore() makes the file again with the contents of all
+ * tables; no thread may write to them meanwhile. */
 void arena_remove(void);
 void arena_restore(void);
-bool arena_kept(void); /* is there a file? */
+bool arena_kept(void); /* whether there is a live file */
 
+/* The payload of a chunk. */
 static inline void *arena_data(struct format_chunk *chunk)
 {
   return chunk + 1;
 }
 
+/* Makes the table empty.  Allocates nothing. */
 void table_init(struct table *table, enum format_table kind, enum arena_class class, uint32_t owner,
                 uint32_t record_size, uint32_t first_capacity); /* first_capacity: a power of two */
 
-/* The next record, zeroed and not yet published, and its index.  NULL without memory. */
+/* Returns the next record, zeroed and not yet published, and sets its index.  NULL without memory. */
 void *table_next(struct table *table, uint32_t *index);
 
-/* Adds records until there is one of that index; any thread may, with a lock of the table's own.  False without memory.
- */
+/* Adds zeroed records until the table has one of that index.  Any thread may call it with the lock of that table.
+ * Returns false without memory, or if the lock cannot be taken in a bounded time. */
 bool table_reach(struct table *table, atomic_flag *lock, uint32_t index);
 
-/* Makes the record that table_next() gave visible to readers of the mapping. */
+/* Publishes the record that table_next() returned. */
 void table_publish(struct table *table);
 
-/* Like table_next() for `records` consecutive records that share a chunk; table_publish_many() publishes them.  Records
- * skipped to get there are zero. */
+/* Like table_next() and table_publish() for `records` consecutive records within one chunk.  If the current chunk is
+ * too small for them, its remaining records are published as zeros. */
 void *table_next_many(struct table *table, uint32_t records, uint32_t *index);
 void table_publish_many(struct table *table, uint32_t records);
 
+/* Frees all chunks and makes the table empty. */
 void table_release(struct table *table);
 
+/* The step that holds a record, the index of a step's first record, and the address of a record.  The record must
+ * exist. */
 static inline uint32_t table_step(const struct table *table, uint32_t index)
 {
   return 31u - (uint32_t)__builtin_clz((index >> table->first_shift) + 1);
 }
 
-/* Index of a chunk's first record. */
 static inline uint32_t table_first(const struct table *table, uint32_t step)
 {
   return ((1u << step) - 1) << table->first_shift;

@@ -18,7 +18,7 @@ bool mapped_start(struct mapped_file *file, const char *path)
   return fits;
 }
 
-/* Whoever comes first makes the file. */
+/* The first thread makes the file; others wait for it, for a bounded time, and open it. */
 static bool open_file(struct mapped_file *file, struct sys_own *opened)
 {
   int none = FILE_NONE;
@@ -32,7 +32,7 @@ static bool open_file(struct mapped_file *file, struct sys_own *opened)
   return atomic_load(&file->state) == FILE_MADE && sys_open_own(opened, file->path, false) == 0;
 }
 
-/* What has been written into a place that could not be mapped is nobody's. */
+/* Marks a part that was written but could not be mapped as unused, so that a reader skips it. */
 static void disown(const struct sys_own *opened, uint64_t offset, size_t size)
 {
   const struct format_chunk head = {.magic = FORMAT_MAGIC,
@@ -44,7 +44,8 @@ static void disown(const struct sys_own *opened, uint64_t offset, size_t size)
   sys_write_at(opened, offset, &head, sizeof head, &error);
 }
 
-/* written: something stands at the place, be it mapped or not. */
+/* Reserves and maps one part; with `at`, writes what is there to it first and maps over it.  *written says whether the
+ * file has contents at that offset, mapped or not. */
 static void *map_part(const struct sys_own *opened, void *at, uint64_t offset, size_t size, bool *written)
 {
   int error;
@@ -58,8 +59,8 @@ static void *map_part(const struct sys_own *opened, void *at, uint64_t offset, s
   return part;
 }
 
-/* at: what is there moves into the file, and is replaced by the part.  A place that was taken and is not used is given
- * back, unless others have taken theirs behind it: then zeros, or the end of the file, stand there. */
+/* Takes a part of the file; at: see map_part().  On failure the part's offset is given back, unless another thread has
+ * taken the bytes behind it: then a reader finds zeros there, or the end of the file. */
 static void *take_part(struct mapped_file *file, void *at, size_t size)
 {
   struct sys_own opened;

@@ -1,11 +1,13 @@
-/* Files of which parts are mapped, shared, as they are needed: what is stored into a part is in the file at once,
- * whatever becomes of the program.
+/* A file that is mapped part by part.  What is stored into a part is in the file at once, even if the program is killed
+ * afterwards.
  *
- * Context: RT; what is marked, CTL.  Any thread may ask for a part.  The space of a part is reserved before it is
- * mapped, so that a full disk is a failure here and no signal later.  A descriptor is open for a few system calls only,
- * at a number that programs do not use: they may close those that they do not know.  The file is opened by its path
- * each time, made by whoever comes first, and left alone where another is there already.
- */
+ * Context: RT; functions marked CTL are called by CTL only.  Any thread may ask for a part at any time.  The caller
+ * provides the structure and unmaps the parts.  The space of a part is reserved before the part is mapped, so a full
+ * disk makes the function fail; without that, a later store would raise a signal.
+ *
+ * No descriptor stays open: each function opens the file by its path, at a descriptor number that programs do not use,
+ * and closes it again, because a program may close descriptors that it does not know.  The first thread that needs the
+ * file makes it.  If the program has put another file at that path, it is left alone. */
 #ifndef HPCRUN_LITE_RT_CORE_MAPPED_H
 #define HPCRUN_LITE_RT_CORE_MAPPED_H
 
@@ -15,27 +17,29 @@
 #include <stdint.h>
 
 struct mapped_file {
-  char path[4096 + 300]; /* "": there is none           */
+  char path[4096 + 300]; /* "": no file */
   atomic_int state;
-  _Atomic uint64_t length; /* given to parts: whole pages */
+  _Atomic uint64_t length; /* bytes given to parts: whole pages */
 };
 
-/* CTL: a new process begins with a new file, which is made with its first part.  False: the path is too long. */
+/* CTL: sets the path, for a new process.  The file is made with its first part.  Returns false if the path is too long.
+ */
 bool mapped_start(struct mapped_file *file, const char *path);
 
-/* Is there a file? */
+/* Whether the file has been made. */
 bool mapped_made(const struct mapped_file *file);
 
-/* CTL: no further part is given; the file is removed if there is one, and lives on for who has mapped it. */
+/* CTL: removes the file, if any, and gives no further parts.  Parts that are mapped stay usable. */
 void mapped_remove(struct mapped_file *file);
 
-/* CTL: after mapped_remove(), a new file of that name may be made. */
+/* CTL: allows the file to be made again, after mapped_remove(). */
 void mapped_renew(struct mapped_file *file);
 
-/* A new part of that size (whole pages), zeroed; NULL on failure. */
+/* Returns a new part of that size (whole pages), zeroed; NULL on failure. */
 void *mapped_part(struct mapped_file *file, size_t size_bytes);
 
-/* The same with the contents of that memory, and in its place.  Nobody may write there meanwhile. */
+/* Moves the memory's contents into a new part, which replaces the memory in place.  No thread may write to the memory
+ * meanwhile.  Returns false on failure; the memory is then unchanged. */
 bool mapped_adopt(struct mapped_file *file, void *memory, size_t size_bytes);
 
 #endif

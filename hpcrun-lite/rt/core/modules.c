@@ -9,14 +9,14 @@
 
 #include "hpcrun-lite/rt/core/sys.h"
 
-enum { MODULES_FIRST = 32, STRINGS_FIRST = 4096, LOCK_TRIES = 100000, CRITICAL_PATH_LONGEST = 4096, CACHE_SIZE = 16 };
+enum { MODULES_FIRST = 32, STRINGS_FIRST = 4096, LOCK_TRIES = 100000, MODULE_PATH_MAX = 4096, CACHE_SIZE = 16 };
 
-static struct table modules, strings; /* grow under the lock; see rt/arena.h */
+static struct table modules, strings; /* grow under the lock: see struct table */
 static atomic_flag lock = ATOMIC_FLAG_INIT;
 static const char *executable_path;
 
-/* A holder is in RT or CTL code with all our signals refused, hence runs on and lets go soon, unless it is not
- * scheduled. */
+/* The holder is inside rt_enter(), so no handler of ours delays it: it releases the lock soon unless the system has
+ * switched it out. */
 static bool lock_take(void)
 {
   for (int i = 0; i < LOCK_TRIES; i++) {
@@ -35,7 +35,7 @@ static void lock_drop(void)
 
 static uint32_t string_add(const char *text)
 {
-  size_t size = strnlen(text, CRITICAL_PATH_LONGEST - 1) + 1;
+  size_t size = strnlen(text, MODULE_PATH_MAX - 1) + 1;
   uint32_t offset;
   if (size == 1)
     return 0;
@@ -71,7 +71,7 @@ const char *modules_path(const struct format_module *module)
   return table_at(&strings, module->path);
 }
 
-/* Takes the build id from the notes of a mapped module: the file may be gone when the report is made. */
+/* Reads the build id from the notes of the mapped module: the file may no longer exist when the report is made. */
 static void read_build_id(struct format_module *module)
 {
   Elf64_Ehdr head;
@@ -122,14 +122,13 @@ static uint32_t flags_of(const char *path, uint64_t start)
   return start == getauxval(AT_SYSINFO_EHDR) ? FORMAT_MODULE_VDSO : 0;
 }
 
-/* The record that fits, if there is one already. */
-static const struct format_module *known(uint64_t start, uint64_t end, const char *path, uint32_t *index)
+/* Finds the entry of a module that is already in the table. */
+static const struct format_module *find_entry(uint64_t start, uint64_t end, const char *path, uint32_t *index)
 {
   uint32_t count = __atomic_load_n(&modules.count, __ATOMIC_ACQUIRE);
   for (uint32_t i = 1; i < count; i++) {
     const struct format_module *module = table_at(&modules, i);
-    if (module->start == start && module->end == end &&
-        !strncmp(modules_path(module), path, CRITICAL_PATH_LONGEST - 1)) {
+    if (module->start == start && module->end == end && !strncmp(modules_path(module), path, MODULE_PATH_MAX - 1)) {
       *index = i;
       return module;
     }
@@ -137,13 +136,14 @@ static const struct format_module *known(uint64_t start, uint64_t end, const cha
   return NULL;
 }
 
-static const struct format_module *enter(uint64_t start, uint64_t end, uint64_t base, const char *path, uint32_t flags,
-                                         uint32_t *index)
+/* Returns the module's entry, added if it is missing. */
+static const struct format_module *add_entry(uint64_t start, uint64_t end, uint64_t base, const char *path,
+                                             uint32_t flags, uint32_t *index)
 {
-  const struct format_module *found = known(start, end, path, index);
+  const struct format_module *found = find_entry(start, end, path, index);
   if (found || !lock_take())
     return found;
-  found = known(start, end, path, index);
+  found = find_entry(start, end, path, index);
   struct format_module *module = found ? NULL : table_next(&modules, index);
   if (module && *index <= FORMAT_WHAT_MAX) {
     *module =
@@ -157,7 +157,7 @@ static const struct format_module *enter(uint64_t start, uint64_t end, uint64_t 
   return found;
 }
 
-/* A library that was opened by a relative path: made absolute while the working directory is likely still the same. */
+/* Makes a library's relative path absolute while the working directory is likely to be the one of the dlopen() call. */
 static const char *absolute(const char *path, char *buffer, size_t size)
 {
   if (path[0] == '/' || path[0] == '[')
@@ -172,20 +172,21 @@ static const char *absolute(const char *path, char *buffer, size_t size)
   return buffer;
 }
 
+/* Finds an address with the loader's lock-free lookup. */
 static const struct format_module *look_up(uint64_t address, uint32_t *index)
 {
   struct dl_find_object object;
   if (_dl_find_object((void *)address, &object) != 0) {
     uint64_t window = address & ~0xffffffffULL;
-    return enter(window, window + 0x100000000ULL, window, "[generated code]", FORMAT_MODULE_ANON, index);
+    return add_entry(window, window + 0x100000000ULL, window, "[generated code]", FORMAT_MODULE_ANON, index);
   }
   uint64_t start = (uint64_t)object.dlfo_map_start;
   const struct link_map *map = object.dlfo_link_map;
   bool main = map->l_name[0] == '\0';
-  char buffer[CRITICAL_PATH_LONGEST / 4];
+  char buffer[MODULE_PATH_MAX / 4];
   uint32_t flags = main ? FORMAT_MODULE_MAIN : flags_of(map->l_name, start);
   const char *path = main || flags & FORMAT_MODULE_VDSO ? map->l_name : absolute(map->l_name, buffer, sizeof buffer);
-  return enter(start, (uint64_t)object.dlfo_map_end, map->l_addr, main ? executable_path : path, flags, index);
+  return add_entry(start, (uint64_t)object.dlfo_map_end, map->l_addr, main ? executable_path : path, flags, index);
 }
 
 const struct format_module *modules_find(struct thread_state *t, uint64_t address, uint32_t *index)
@@ -241,7 +242,7 @@ void modules_start(const char *executable)
   if (table_next(&strings, &index))
     table_publish(&strings); /* offset 0: the empty string */
   if (table_next(&modules, &index))
-    table_publish(&modules); /* module 0 does not exist */
+    table_publish(&modules); /* index 0 means "none" */
   look_up((uint64_t)getauxval(AT_ENTRY), &index);
   look_up((uint64_t)modules_start, &index);
 }

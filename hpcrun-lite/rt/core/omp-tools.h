@@ -1,5 +1,5 @@
-/* The part of OpenMP 5.2's tool interface (OMPT, chapter 19) that is used here.  gcc has no omp-tools.h of its own, and
- * clang's directory must not be on gcc's path.  Names and values are the specification's. */
+/* The part of OMPT, the tool interface of OpenMP 5.2 (chapter 19), that is used here.  Names and values are those of
+ * the specification.  gcc has no omp-tools.h, and clang's include directory must not be on gcc's path. */
 #ifndef HPCRUN_LITE_RT_CORE_OMP_TOOLS_H
 #define HPCRUN_LITE_RT_CORE_OMP_TOOLS_H
 
@@ -75,7 +75,8 @@ enum {
   ompt_task_undeferred = 0x08000000,
   ompt_task_untied = 0x10000000,
   ompt_task_mergeable = 0x40000000,
-  ompt_frame_serial = 0x21, /* frame pointer of application code: libomp sets it for if(0); other bits are not set up */
+  ompt_frame_serial = 0x21, /* enter_frame is a frame pointer of application code: libomp sets this for if(0) only;
+                               other bits are uninitialised */
   ompt_parallel_league = 0x40000000
 };
 enum {

@@ -4,17 +4,17 @@
 
 enum { FIRST = 256, TRIES = 100000 };
 
-static struct pool_record *at(const struct pool *pool, uint32_t index)
+static struct pool_item *at(const struct pool *pool, uint32_t index)
 {
   return pool_at(pool, index);
 }
 
-void pool_init(struct pool *pool, uint32_t record_size)
+void pool_init(struct pool *pool, uint32_t item_size)
 {
   uint32_t none;
   atomic_store(&pool->batches, 0);
   atomic_flag_clear(&pool->lock);
-  table_init(&pool->table, FORMAT_FREE, ARENA_SHARED, 0, record_size, FIRST);
+  table_init(&pool->table, FORMAT_FREE, ARENA_SHARED, 0, item_size, FIRST);
   if (table_next(&pool->table, &none))
     table_publish(&pool->table); /* index 0 means "none" */
 }
@@ -40,8 +40,8 @@ static uint32_t pop_batch(struct pool *pool)
   }
 }
 
-/* New records, linked.  Returns the first. */
-static uint32_t add_records(struct pool *pool, uint32_t *count)
+/* Adds a batch of new items to the table, linked.  Returns the first, 0 without memory. */
+static uint32_t add_items(struct pool *pool, uint32_t *count)
 {
   uint32_t first = 0, index;
   *count = 0;
@@ -50,9 +50,9 @@ static uint32_t add_records(struct pool *pool, uint32_t *count)
       sys_yield();
       continue;
     }
-    struct pool_record *record;
-    while (*count < POOL_BATCH && (record = table_next(&pool->table, &index))) {
-      record->next = first;
+    struct pool_item *item;
+    while (*count < POOL_BATCH && (item = table_next(&pool->table, &index))) {
+      item->next = first;
       first = index;
       table_publish(&pool->table);
       ++*count;
@@ -63,29 +63,29 @@ static uint32_t add_records(struct pool *pool, uint32_t *count)
   return first;
 }
 
-bool pool_fill(struct pool *pool, struct pool_hand *hand)
+bool pool_fill(struct pool *pool, struct pool_cache *cache)
 {
-  hand->count = POOL_BATCH;
-  hand->first = pop_batch(pool);
-  if (!hand->first)
-    hand->first = add_records(pool, &hand->count);
-  return hand->first != 0;
+  cache->count = POOL_BATCH;
+  cache->first = pop_batch(pool);
+  if (!cache->first)
+    cache->first = add_items(pool, &cache->count);
+  return cache->first != 0;
 }
 
-void pool_shed(struct pool *pool, struct pool_hand *hand)
+void pool_spill(struct pool *pool, struct pool_cache *cache)
 {
-  uint32_t first = hand->first, last = first;
+  uint32_t first = cache->first, last = first;
   for (int i = 1; i < POOL_BATCH; i++)
     last = at(pool, last)->next;
-  hand->first = at(pool, last)->next;
-  hand->count -= POOL_BATCH;
+  cache->first = at(pool, last)->next;
+  cache->count -= POOL_BATCH;
   at(pool, last)->next = 0;
   push_batch(pool, first);
 }
 
-void pool_give(struct pool *pool, struct pool_hand *hand)
+void pool_flush(struct pool *pool, struct pool_cache *cache)
 {
-  if (hand->first)
-    push_batch(pool, hand->first);
-  *hand = (struct pool_hand){0};
+  if (cache->first)
+    push_batch(pool, cache->first);
+  *cache = (struct pool_cache){0};
 }

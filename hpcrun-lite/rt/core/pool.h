@@ -1,9 +1,9 @@
-/* Records that come and go: tables whose records are handed out and taken back by any thread.
+/* Pools: tables whose items any thread may take and return.
  *
- * Context: RT, in callbacks, never in a handler.  A thread keeps some free records at hand; what it has too many of it
- * gives to all in batches.  A record is named by its index, from 1; its first eight bytes are the pool's while it is
- * free.  Memory is never given back, so a stale index names some record of the pool, never anything else.
- */
+ * Context: RT, in callbacks, never in a handler.  Each thread keeps a cache of free items; a cache that is too full
+ * gives a batch of them back to the pool, from where all threads take.  An item is named by its index, from 1; while it
+ * is free, its first eight bytes belong to the pool.  Memory is never returned to the system, so a stale index names
+ * some item of the pool and nothing else.  Without memory functions return 0 or false. */
 #ifndef HPCRUN_LITE_RT_CORE_POOL_H
 #define HPCRUN_LITE_RT_CORE_POOL_H
 
@@ -13,71 +13,76 @@
 
 #include "hpcrun-lite/rt/core/arena.h"
 
-/* What every record of a pool begins with.  next: its holder's.  batch: of a batch's first record, written before the
- * batch is pushed; who pops may read that of a record that is in use again, and then fails, by the tag. */
-struct pool_record {
+/* The first member of every item.  next: the next free item of the same cache or batch.  batch: in the first item of a
+ * batch, the next batch, written before the batch is pushed.  A thread that pops may read `batch` of an item that is in
+ * use again; the tag then makes its pop fail. */
+struct pool_item {
   uint32_t next, batch;
 };
 
 struct pool {
   struct table table;
-  _Atomic uint64_t batches; /* tag << 32 | first record of the first batch */
-  atomic_flag lock;         /* for adding records                          */
+  _Atomic uint64_t batches; /* tag << 32 | first item of the first batch */
+  atomic_flag lock;         /* for adding items to the table */
 };
 
-/* A thread's free records. */
-struct pool_hand {
+/* A thread's free items. */
+struct pool_cache {
   uint32_t first, count;
 };
 
-void pool_init(struct pool *pool, uint32_t record_size);
+/* Makes the pool empty. */
+void pool_init(struct pool *pool, uint32_t item_size);
 
 enum { POOL_BATCH = 64 };
 
-/* Fills an empty hand; false without memory.  Gives a batch of a full one to the others. */
-bool pool_fill(struct pool *pool, struct pool_hand *hand);
-void pool_shed(struct pool *pool, struct pool_hand *hand);
+/* Fills an empty cache, from the pool or with new items; returns false without memory.  pool_spill() moves a batch from
+ * a full cache to the pool. */
+bool pool_fill(struct pool *pool, struct pool_cache *cache);
+void pool_spill(struct pool *pool, struct pool_cache *cache);
 
-/* Gives all that a thread has at hand to the others. */
-void pool_give(struct pool *pool, struct pool_hand *hand);
+/* Moves all items of the cache to the pool: the thread ends. */
+void pool_flush(struct pool *pool, struct pool_cache *cache);
 
+/* The address of an item. */
 static inline void *pool_at(const struct pool *pool, uint32_t index)
 {
   return table_at(&pool->table, index);
 }
 
-/* A record, its content as it was put back (all zero if it was never in use) but for the pool's part, and its address.
- * 0 without memory. */
-static inline uint32_t pool_take(struct pool *pool, struct pool_hand *hand, void **record)
+/* Takes a free item and sets *item to its address.  Apart from struct pool_item, the item has the content with which it
+ * was returned, or is zero if it was never used.  Returns its index, 0 without memory. */
+static inline uint32_t pool_take(struct pool *pool, struct pool_cache *cache, void **item)
 {
-  if (__builtin_expect(!hand->first, 0) && !pool_fill(pool, hand))
+  if (__builtin_expect(!cache->first, 0) && !pool_fill(pool, cache))
     return 0;
-  uint32_t index = hand->first;
-  struct pool_record *taken = pool_at(pool, index);
-  hand->first = taken->next;
-  hand->count--;
-  *record = taken;
+  uint32_t index = cache->first;
+  struct pool_item *taken = pool_at(pool, index);
+  cache->first = taken->next;
+  cache->count--;
+  *item = taken;
   return index;
 }
 
-static inline uint32_t pool_get(struct pool *pool, struct pool_hand *hand)
+/* The same without the address. */
+static inline uint32_t pool_get(struct pool *pool, struct pool_cache *cache)
 {
-  void *record;
-  return pool_take(pool, hand, &record);
+  void *item;
+  return pool_take(pool, cache, &item);
 }
 
-/* The record at that address is not in use any more. */
-static inline void pool_return(struct pool *pool, struct pool_hand *hand, uint32_t index, void *record)
+/* Returns an item, given by index and address, to the thread's cache; pool_put() needs only the index. */
+static inline void pool_return(struct pool *pool, struct pool_cache *cache, uint32_t index, void *item)
 {
-  ((struct pool_record *)record)->next = hand->first;
-  hand->first = index;
-  if (__builtin_expect(++hand->count >= 2 * POOL_BATCH, 0))
-    pool_shed(pool, hand);
+  ((struct pool_item *)item)->next = cache->first;
+  cache->first = index;
+  if (__builtin_expect(++cache->count >= 2 * POOL_BATCH, 0))
+    pool_spill(pool, cache);
 }
 
-static inline void pool_put(struct pool *pool, struct pool_hand *hand, uint32_t index)
+static inline void pool_put(struct pool *pool, struct pool_cache *cache, uint32_t index)
 {
-  pool_return(pool, hand, index, pool_at(pool, index));
+  pool_return(pool, cache, index, pool_at(pool, index));
 }
 
 #endif

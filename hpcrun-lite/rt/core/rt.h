@@ -1,13 +1,19 @@
-/* RT: code that runs in a signal handler or an OMPT callback while the program runs.
+/* RT: code that runs in a signal handler or an OMPT callback while the program runs.  This header holds the state of a
+ * thread and the rules for all of RT.
  *
- * Rules.  Allocate from rt/arena only.  Take no lock that a handler could meet.  Call no libc function that is not
- * async-signal-safe.  Never print, exit, retry without bound or touch errno as the program sees it.  On trouble return
- * and bump a loss counter.  Function pointers: OMPT's entry points (below) and libunwind's (rt/unwind.c), nothing else.
+ * Rules.  Allocate from core/arena only.  Take no lock that a handler could wait for.  Call no libc function that is
+ * not async-signal-safe.  Never print, exit, retry without bound, or change errno as the program sees it.  On failure
+ * return and increment a loss counter.  The only function pointers that RT stores are OMPT's entry points
+ * (rt_process.h) and libunwind's (sampling/unwind.h).
  *
- * A thread's state is written by that thread alone, in its handler, its callbacks and its start and end; `inside` keeps
- * the three apart: a handler that finds it set does not touch the tables.  Other threads read published records (see
- * common/format.h), regions (rt/region.h), and, once measuring has ended, everything.
- */
+ * Layers, from the bottom: core, span, sampling, ompt.  No file includes or calls a higher layer.  struct thread_state
+ * also declares the fields of the higher layers, because one block of memory holds the state of a thread; core does not
+ * use them.  The only call from RT up to CTL is threads_adopt() (ompt.h).
+ *
+ * State.  A thread's state is written by that thread alone: in its handler, its callbacks, and its start and end (CTL).
+ * `inside` keeps these apart: a handler that finds it set does not touch the tables.  Other threads read published
+ * records (common/format.h), regions (sampling/region.h), and what struct thread_state marks as shared; CTL reads
+ * everything after measuring has ended.  The arena owns all memory. */
 #ifndef HPCRUN_LITE_RT_CORE_RT_H
 #define HPCRUN_LITE_RT_CORE_RT_H
 
@@ -21,46 +27,47 @@
 #include "hpcrun-lite/rt/core/arena.h"
 #include "hpcrun-lite/rt/core/omp-tools.h"
 #include "hpcrun-lite/rt/core/pool.h"
+#include "hpcrun-lite/rt/core/rt_process.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
-/* SIGURG: ignored by default, so that a sample during exec is harmless; at most one is pending; hardly any program uses
- * it, and those that do get theirs (hooks.c). */
+/* SIGURG is ignored by default, so a sample during exec does no harm; at most one is pending; hardly any program uses
+ * it, and those that do still receive theirs (handler.c). */
 #define RT_SIGNAL SIGURG
 
 enum {
-  RT_FRAMES_MAX = 1024, /* of one unwind: deeper stacks are cut at the outer end      */
-  RT_PENDING_MAX = 64,  /* sampled regions of one thread whose origin is not known    */
+  RT_FRAMES_MAX = 1024, /* frames of one unwind: deeper stacks are cut at the outer end */
+  RT_PENDING_MAX = 64,  /* sampled regions of one thread whose creation context is not known */
   RT_METRICS_MAX = 6 + EVENTS_MAX,
-  RT_FRAGMENT_SAMPLES = 16, /* kept of one fragment */
-  RT_USER_REGIONS = 16      /* open at once in one thread */
+  RT_FRAGMENT_SAMPLES = 16, /* distinct contexts sampled in one fragment */
+  RT_USER_REGIONS = 16      /* user regions open at once in one thread */
 };
 
 struct frame {
-  uint64_t ip;                /* of callers: inside the call instruction                  */
-  uint64_t sp;                /* the frame's stack pointer at that moment                 */
-  uint32_t module, offset;    /* what ip lies in (rt/context.c)               */
+  uint64_t ip;                /* of a caller: inside the call instruction */
+  uint64_t sp;                /* the frame's stack pointer at that instruction */
+  uint32_t module, offset;    /* location of ip: see sampling/context.c */
   bool runtime, tool, system; /* code of the OpenMP runtime; of this tool; of libc */
 };
 
 enum source_how { SOURCE_OFF, SOURCE_PERF, SOURCE_TIMER };
 
-/* One event of one thread. */
+/* One event of one thread: see sampling/source.h. */
 struct source {
   enum source_how how;
-  uint8_t event;             /* index into rt.events                               */
-  bool first;                /* no sample yet: stands for one whole period         */
-  bool unsettled;            /* perf: has its random first period still            */
-  uint8_t frequent_switches; /* perf: samples in a row with many switches        */
-  struct sys_own own;        /* perf: its number as the signal names it; may be closed */
-  bool fd_open;              /* we keep it (count events)                          */
-  void *page;                /* perf: keeps the event alive                        */
-  uint32_t switches;         /* perf: the page's sequence at the last sample    */
+  uint8_t event;               /* index into rt.events */
+  bool first;                  /* no sample yet: the first one stands for a whole period */
+  bool initial_period;         /* perf: the first period, of random length, is not over */
+  uint8_t high_switch_samples; /* perf: consecutive samples with many context switches */
+  struct sys_own own;          /* perf: its descriptor number, which signals carry; may be closed */
+  bool fd_open;                /* descriptor is kept open (count events) */
+  void *page;                  /* perf: mapped page, which keeps the event alive */
+  uint32_t switches;           /* perf: the page's sequence at the last sample */
   int timer;
-  bool throttled;           /* its timer does, since the thread sleeps       */
-  uint64_t asked;           /* nominal period, ns or counts                       */
-  uint64_t period;          /* that it has now: longer where threads are many     */
-  uint64_t last;            /* clock or count at the last sample                  */
-  uint64_t throttled_until; /* by the event's clock: no sample before, 0 = at once */
+  bool suspended;           /* timer stopped, because the thread sleeps */
+  uint64_t asked;           /* nominal period: ns or counts */
+  uint64_t period;          /* period in use: longer when many threads have timers */
+  uint64_t last;            /* clock or count at the last sample */
+  uint64_t throttled_until; /* by the event's clock: refuse samples before; 0: none */
 };
 
 struct module_cache {
@@ -68,227 +75,182 @@ struct module_cache {
   uint32_t index, generation;
 };
 
-/* A call instruction and the function that it calls, 0 if it is not known to be one of the program's. */
+/* A call instruction and the function that it calls; target 0: not known, or not in the program. */
 struct call_cache {
   uint64_t ip, target;
 };
 
-/* A subtree of this thread's that hangs below a region whose origin is not known yet. */
-struct pending {
+/* A subtree of this thread below a region whose creation context is not known yet. */
+struct pending_region {
   uint32_t region, node;
-  uint32_t samples; /* since it was met first */
+  uint32_t samples; /* taken in the region since it is pending */
 };
 
-/* What work is counted in. */
-enum work_unit { WORK_CPU_TIME, WORK_USER, WORK_INSTRUCTIONS, WORK_CYCLES };
-
-/* What tells whether a thread was switched out: nothing (ask the kernel), a perf_event page, or its rseq area. */
+/* How a thread notices that it was switched out: not at all (it always asks the kernel), by the page of a perf event,
+ * or by its rseq area. */
 enum work_how { WORK_ASK, WORK_PAGE, WORK_RSEQ };
 
-/* A thread's work until now: see rt/span/work_clock.h. */
+/* The work clock of a thread: see span/work_clock.h. */
 struct work {
-  uint64_t since;               /* moment from which the fragment's work counts     */
-  uint64_t done;                /* work of the fragment before that moment          */
-  const uint64_t *switch_mark;  /* CPU time: reads `standing` while the thread was  */
-  uint64_t switch_mark_set;     /*   not switched out since base_ticks              */
-  uint64_t base_ns, base_ticks; /* CPU time of the thread at a moment               */
-  uint64_t wait_since;          /* moment at which it began to wait for a lock      */
-  uint64_t units;               /* reported by the program, or counted until now    */
-  uint64_t idle_ns;             /* time that the counter did not count              */
-  const void *page;             /* an event of our own, NULL = none                 */
-  struct sys_own own;           /* the counter, fd -1 = none                        */
+  uint64_t since;                   /* moment from which the fragment's work counts */
+  uint64_t done;                    /* the fragment's work before that moment */
+  const uint64_t *switch_indicator; /* CPU time: *switch_indicator == unswitched_value as */
+  uint64_t unswitched_value;        /* long as the thread was not switched out since base_ticks */
+  uint64_t base_ns, base_ticks;     /* the thread's CPU time at a moment */
+  uint64_t wait_since;              /* moment at which the thread began to wait for a lock */
+  uint64_t units;                   /* reported by the program, or counted until now */
+  uint64_t idle_ns;                 /* time in which the counter did not count */
+  const void *page;                 /* page of an event opened for the work clock; NULL: none */
+  struct sys_own own;               /* the counter; fd -1: none */
   enum work_how how;
 };
 
-/* A thread's stream of the graph's log: see rt/span/graph_log.h. */
+/* A thread's stream of the graph log: see span/graph_log.h. */
 struct graph_log_stream {
-  uint8_t *at, *end;              /* the room that the window has left            */
-  struct format_chunk *chunk;     /* the window, NULL = none                      */
-  uint64_t now, moment;           /* ticks: as far as the stream tells; of what happens next */
-  uint32_t tasks, regions, joins; /* that it has named                        */
+  uint8_t *at, *end;              /* free room in the window */
+  struct format_chunk *chunk;     /* the window; NULL: none */
+  uint64_t now, moment;           /* ticks: end of what is logged; time of the next operation */
+  uint32_t tasks, regions, joins; /* how many the thread has named */
   uint32_t chunks, cpu;
-  bool ended; /* a part is lost: nothing behind it is written */
+  bool ended; /* a window is missing, so nothing further is written */
 };
 
-/* A user region that is open: in the frame that ends at cfa (the frame outside it has that stack pointer; 0 = not
- * known). */
+/* An open user region.  The frame that began it ends at cfa, the stack pointer of its caller's frame; 0: not known. */
 struct user_region {
   uint64_t cfa;
   uint32_t name, row;
-  bool followed; /* by the graph */
+  bool followed; /* also a construct of the task graph */
 };
 
-/* References of a thread's to a shared record that it has at hand: see rt/span/critical_path.h. */
+/* References to a shared path segment that the thread has in reserve: see span/critical_path.h. */
 struct credit {
   uint32_t index, refs;
 };
 
-/* What a thread has done within an instance: see rt/directive.h. */
+/* The thread's share of a construct instance that is not yet added to it: see span/directive.h. */
 struct instance_hold {
   uint32_t instance, refs;
   uint64_t work, end;
 };
 
-/* Children that the thread has ended and that nobody has been told of: see rt/span/explicit_task.h. */
-struct reported_ends {
+/* Ends of child tasks that the thread has not reported yet: see span/explicit_task.h. */
+struct held_ends {
   uint32_t creation, refs;
   uint64_t count, work, span;
 };
 
-/* A row that the thread has looked up: see rt/directive.h. */
+/* A directive row that the thread has looked up: see span/directive.h. */
 struct row_cache {
   uint64_t code;
   uint32_t kind, row;
 };
 
-/* A task's data word: a tag of the process, since a forked child inherits its parent's tasks; the index of the task's
- * record (rt/span/span.h), or of its creation's (rt/sampling/task_context.h); and whether it waits in a barrier,
- * taskwait or taskgroup.  A task that has not begun mostly has no record yet: then NEW is set, and the rest is
- * rt/span/explicit_task.h's. */
+/* The data word of a task: a tag of the process (a forked child inherits its parent's tasks); an index, of the task
+ * (span/graph.h) or, without a graph, of its creation (sampling/task_context.h); and whether the task waits at a
+ * barrier, taskwait or taskgroup.  A task that has not begun usually has no structure yet: then NEW is set, and
+ * span/explicit_task.c defines the other bits. */
 enum { RT_TASK_WAITING = 1, RT_TASK_NEW = 2, RT_TASK_INDEX_SHIFT = 2, RT_TASK_TAG_SHIFT = 34 };
 
-/* What the thread does, as the runtime's callbacks say.  Writer: the thread itself, byte by byte, by rt_flag();
- * readers: all threads, the four bytes at once, relaxed: they are counted, and nothing else is read by what they say.
- */
+/* What the thread does, according to the runtime's callbacks.  Writer: the thread itself, one byte at a time by
+ * rt_set_flag().  Readers: samples of all threads, which load the four bytes at once, relaxed; they only count them, so
+ * no other data depends on the order. */
 struct activity {
-  bool openmp;   /* an OpenMP runtime knows this thread                          */
-  bool idle;     /* it waits at a barrier, in a taskwait or taskgroup, or for its next region */
-  bool lockwait; /* it waits for a lock; also when idle is set                   */
-  bool blocked;  /* it sleeps in a call of the program's                         */
+  bool openmp;   /* an OpenMP runtime knows this thread */
+  bool idle;     /* it waits at a barrier, taskwait or taskgroup, or for its next region */
+  bool lockwait; /* it waits for a lock; idle may be set as well */
+  bool blocked;  /* it sleeps in a blocking call of the program */
 } __attribute__((aligned(4)));
 
-/* Sums of what samples stand for: see rt/blame.h. */
+/* Sums of what samples stand for: see sampling/blame.h. */
 struct blame {
   uint64_t time_ns, per_busy_ns, in_use_ns;
   uint64_t samples;
-  bool nobody; /* all threads wait, and nobody sleeps: it is the runtime that keeps them waiting */
+  bool all_wait; /* no thread works or sleeps: all wait for the runtime itself, so waiting is overhead */
 };
 
 struct thread_state {
-  /* touched by callbacks: one cache line.  Read by others, relaxed: `activity`, `open_region`, `base_region`; with
-   * acquire: `inside`. A callback that sets a state is not inside: a sample that repairs the state in the midst of it
-   * (blame_check()) may count an interval twice, no more. */
-  int inside; /* RT or CTL code of ours is running in this thread     */
+  /* Fields of the callbacks, on one cache line.  Other threads read `activity`, `open_region` and `base_region`
+   * relaxed, and `inside` with acquire.  A callback that changes `activity` need not be inside: if a sample repairs the
+   * state at that moment (blame_check()), one interval may count twice. */
+  int inside; /* RT or CTL code is running in this thread */
   struct activity activity;
-  uint32_t open_region;            /* innermost region that this thread is master of           */
-  uint32_t free_region;            /* records at hand                                          */
-  uint64_t base_region;            /* worker: handle of the region at the stack's base         */
-  uint64_t wait_id;                /* of the lock that it waits for                            */
-  uint64_t idle_since, lock_since; /* time-stamp counter                                       */
-  uint64_t changes;                /* of the state, by callbacks                               */
+  uint32_t open_region;            /* innermost region of which this thread is the master */
+  uint32_t free_region;            /* list of the thread's free region records */
+  uint64_t base_region;            /* worker: handle of the region at the base of its stack */
+  uint64_t wait_id;                /* the lock that the thread waits for */
+  uint64_t idle_since, lock_since; /* time-stamp counter */
+  uint64_t changes;                /* number of state changes by callbacks */
   uint64_t idle_ticks, lockwait_ticks;
 
-  uint32_t unrecorded;                   /* regions begun without a record that have not ended */
-  uint32_t region_depth;                 /* regions of ours that are open                      */
-  uint32_t live_slot;                    /* of rt/blame.c                                      */
-  bool worker;                           /* made by the OpenMP runtime                                       */
-  bool slept;                            /* blocked since the last sample                      */
-  uint64_t region_since, region_ticks;   /* as master of outermost regions          */
-  uint64_t blocked_since, blocked_ticks; /* in calls of the program's               */
-  uint64_t doubt;                        /* changes + 1 at a sample that contradicted the state */
-  struct blame before;                   /* sums over all samples when it was blocked           */
+  uint32_t unrecorded_regions;           /* open regions that have no record */
+  uint32_t region_depth;                 /* open regions that this thread has created */
+  uint32_t live_slot;                    /* index in the table of live threads (sampling/blame.c) */
+  bool worker;                           /* created by the OpenMP runtime */
+  bool slept;                            /* has been blocked since the last sample */
+  uint64_t region_since, region_ticks;   /* as master of outermost regions */
+  uint64_t blocked_since, blocked_ticks; /* in blocking calls of the program */
+  uint64_t contradicted_at;              /* changes + 1 at the last sample, if that contradicted the state */
+  struct blame sums_at_block;            /* sums over all samples when it was blocked */
 
   uint32_t index;
   int tid;
-  uint64_t cpu_start_ns;          /* the thread's clock when it was measured first  */
-  uint64_t stack_low, stack_high; /* 0 = not known                                  */
-  uint64_t top_sp;                /* an unwind is complete once it gets here        */
+  uint64_t cpu_start_ns;          /* the thread's CPU clock when measuring it began */
+  uint64_t stack_low, stack_high; /* 0: not known */
+  uint64_t top_sp;                /* an unwind that reaches this stack pointer is complete */
 
   struct format_thread *record;
-  uint64_t record_due; /* time-stamp counter: see rt/sampling/times.h */
+  uint64_t record_due; /* time-stamp counter: see sampling/times.h */
   struct table nodes, links, values;
-  uint32_t free_nodes;    /* list of freed nodes                            */
-  uint32_t known_regions; /* ended regions of ours that wait for their link */
-  struct pending pending[RT_PENDING_MAX];
+  uint32_t free_nodes;    /* list of freed nodes */
+  uint32_t known_regions; /* list of ended regions whose link is not final */
+  struct pending_region pending[RT_PENDING_MAX];
   unsigned pending_count;
 
-  /* the graph: rt/span/span.h */
-  uint32_t task;        /* that the thread runs, 0 = none: see graph_run() */
-  struct task *running; /* its record */
-  uint32_t outer_task;  /* that ran before the present one began */
+  /* the task graph: see span/graph.h and span/span.h */
+  uint32_t task;        /* task that the thread runs, 0: none (see graph_run()) */
+  struct task *running; /* the same, by address */
+  uint32_t outer_task;  /* task that ran before the current one began */
   struct task *outer_running;
-  struct place *place; /* of rt/span/explicit_task.c */
-  ompt_data_t
-      *begun; /* the data word of that task, as long as it does not name the record: see rt/span/explicit_task.h */
-  uint32_t begun_by; /* clock of who created it, until it has a task: see span_take_over() */
+  struct end_slot *end_slot; /* see span/explicit_task.c */
+  ompt_data_t *running_data; /* the running task's data word until it names the task: see span/explicit_task.h */
+  uint32_t inherited_clock;  /* clock that the thread's next task starts with: see span_take_over() */
   unsigned fragment_samples;
   uint64_t total_work;
-  uint64_t waited_until, task_ended; /* moments: of the last wait, of the last task */
-  uint64_t costs[3];                 /* enum graph_cost                             */
+  uint64_t wait_ended, task_ended; /* moments: end of the last wait, of the last task */
+  uint64_t costs[3];               /* by enum graph_cost */
   struct work work;
   struct graph_log_stream log;
   struct {
     uint32_t node;
     uint64_t weight;
-  } fragment[RT_FRAGMENT_SAMPLES]; /* samples since the fragment began */
+  } fragment[RT_FRAGMENT_SAMPLES]; /* samples in the current fragment */
   struct row_cache row_cache[16];
   struct user_region user_regions[RT_USER_REGIONS];
-  unsigned user_depth; /* may be larger: those are not kept */
-  struct table totals; /* by row */
+  unsigned user_depth; /* may exceed RT_USER_REGIONS: further ones are not kept */
+  struct table totals; /* by row: see span/directive.c */
   struct credit critical_path_credits[32];
   struct instance_hold holds[8];
-  struct reported_ends ends;
-  struct pool_hand free_tasks, free_groups, free_creations, free_segments, free_instances, free_cells, free_edges,
+  struct held_ends held;
+  struct pool_cache free_tasks, free_groups, free_creations, free_segments, free_instances, free_sets, free_edges,
       free_addresses, free_buckets;
   struct format_chunk *fold_chunk;
 
   struct source sources[EVENTS_MAX];
   struct module_cache modules[16];
-  struct call_cache calls[8], functions[8]; /* of an address in a function: where that begins */
-  uint32_t code_generation;                 /* of the two */
-  struct frame *frames;                     /* RT_FRAMES_MAX */
-  void *walk;                               /* of rt/unwind.c */
+  struct call_cache calls[8], functions[8]; /* functions: of an address in a function, its start */
+  uint32_t code_generation;                 /* rt.module_generation for which both are valid */
+  struct frame *frames;                     /* RT_FRAMES_MAX frames */
+  void *walk;                               /* see sampling/unwind.c */
   struct format_chunk *record_chunk, *frames_chunk, *walk_chunk, *self_chunk, *stacks_chunk;
 
-  struct thread_state *next, **link; /* CTL: list of live threads, under its mutex  */
+  struct thread_state *next, **link; /* list of live threads: CTL, under the control lock */
 };
 
-/* What RT knows of the process.  Written by CTL before the first sample (and in a forked child), read by all; what the
- * OpenMP runtime's start adds (ompt, unseen, runtime_apart, the entry points) before it has threads.  The atomics:
- * closed, quiet and graph_suspended by CTL, sequentially consistent, against `inside` (rt_closed()); in_use, ticking,
- * regions, lost by anyone, as sums that order nothing; paused and log by anyone, relaxed. */
-struct rt_process {
-  struct event events[EVENTS_MAX];
-  unsigned event_count;
-  int driver; /* event that drives the four categories: the first time event, else -1           */
-  unsigned metric_count;
-  uint32_t cpus; /* that the process may run on */
-  int pid;
-  bool timers_for_cpu; /* CPU time is sampled by timers: kernel samples are not allowed                  */
-  bool ompt;
-  uint32_t unseen; /* callbacks of the graph's that the runtime does not have */
-  bool online;     /* work and span are computed */
-  atomic_bool log; /* and what they are computed from is written to a file */
-  enum work_unit work_unit;
-  bool task_creation;            /* tasks stand below the context that created them */
-  bool runtime_apart;            /* the OpenMP runtime is a module of its own, so its code is told from the program's */
-  uint32_t ompt_module;          /* of the runtime that calls us back; 0: none, or the executable */
-  bool forked;                   /* child made by fork: the runtime knows nothing of regions it began in */
-  bool wall;                     /* elapsed time drives the four categories */
-  atomic_bool quiet;             /* no samples for a moment: the process forks                                      */
-  atomic_bool paused;            /* by the program: samples do not count                                           */
-  atomic_bool graph_suspended;   /* the graph is not followed: its tables are looked at                             */
-  atomic_bool closed;            /* measuring has ended: handlers and callbacks return at once                     */
-  atomic_uint module_generation; /* changes with every dlclose                                               */
-  uint32_t epoch;                /* base of region generations, so that handles of a parent process do not fit     */
-  _Atomic uint64_t lost[FORMAT_LOST_MAX]; /* of the process; each thread has its own                         */
-
-  /* in a cache line of their own: the first changes with each region, and callbacks of all threads read what is above
-   */
-  _Alignas(64) atomic_int in_use; /* OpenMP threads, see rt/blame.h */
-  atomic_int in_use_max;
-  atomic_uint ticking; /* timers of elapsed time that go, see rt/source.c */
-
-  _Alignas(64) ompt_get_state_t get_state;
-  ompt_get_task_info_t get_task_info;
-  ompt_set_callback_t set_callback;
-};
-
-extern struct rt_process rt;
 extern __thread struct thread_state *rt_self __attribute__((tls_model("initial-exec")));
 
-/* A page that the kernel wipes in children made past libc's fork() (_Fork, the system calls): they share their parent's
- * files, so they must not measure.  Writer: rt_begin(), before there are other threads; read plainly by all. */
+/* A page that the kernel zeroes in a child that was forked past libc's fork() (by _Fork() or a system call).  Such a
+ * child shares its parent's files, so it must not measure.  Writer: rt_begin(), before there are other threads; all
+ * threads read it plainly. */
 extern union rt_home {
   bool ours;
   char page[4096];
@@ -297,35 +259,38 @@ extern union rt_home {
 /* CTL: this process measures from now on. */
 void rt_begin(void);
 
-/* The calling thread's state; NULL where it is not measured. */
+/* The state of the calling thread; NULL if it is not measured. */
 static inline struct thread_state *rt_thread(void)
 {
   return __builtin_expect(rt_home.ours, 1) ? rt_self : NULL;
 }
 
-static inline void rt_flag(bool *flag, bool value)
+static inline void rt_set_flag(bool *flag, bool value)
 {
   __atomic_store_n(flag, value, __ATOMIC_RELAXED);
 }
 
-/* Changes of `inside` by its own thread: by one instruction, a plain one, which the compiler moves nothing across.  So
- * a handler on this thread sees what it says; and who reads 0, with acquire, sees what the thread has written before,
- * as every store of the machine's is a release.  For the other direction see rt_closed(). */
-static inline void rt_raise(struct thread_state *t)
+/* Count the thread's nesting in code of ours.  `inside` is changed by its own thread only, with one plain instruction
+ * across which the compiler moves nothing.  So a handler of this thread always sees the true value; and a thread that
+ * reads 0 with acquire sees everything written before, since every store of x86 is a release.  For the other direction
+ * see rt_closed(). */
+static inline void rt_inside_inc(struct thread_state *t)
 {
   __asm__ volatile("incl %0" : "+m"(t->inside) : : "memory", "cc");
 }
 
-static inline void rt_lower(struct thread_state *t)
+static inline void rt_inside_dec(struct thread_state *t)
 {
   __asm__ volatile("decl %0" : "+m"(t->inside) : : "memory", "cc");
 }
 
+/* rt_enter() returns false if code of ours is already running in the thread; otherwise the caller must end with
+ * rt_leave().  The handler and CTL use this pair. */
 static inline bool rt_enter(struct thread_state *t)
 {
   if (t->inside)
     return false;
-  rt_raise(t);
+  rt_inside_inc(t);
   return true;
 }
 
@@ -335,15 +300,17 @@ static inline void rt_leave(struct thread_state *t)
   __atomic_store_n(&t->inside, 0, __ATOMIC_RELEASE);
 }
 
-/* Measuring has ended, or rests.  Tested again inside rt_enter(), since control waits for those inside: the fence
- * between the store to `inside` and the load of `closed`, and control's between its own two, let one of them see the
- * other. */
+/* Measuring has ended, or the process is being forked.  Code that is inside tests this after rt_enter() or
+ * rt_inside_inc(), because CTL waits for threads that are inside: the fence between the store to `inside` and the load
+ * of `closed` here, and the fence between the store to `closed` and the load of `inside` in CTL, guarantee that at
+ * least one side sees the other. */
 static inline bool rt_closed(void)
 {
   atomic_thread_fence(memory_order_seq_cst);
   return atomic_load(&rt.closed) || atomic_load(&rt.quiet);
 }
 
+/* Counts a loss of the thread, or of the process if t is NULL. */
 static inline void rt_lost(struct thread_state *t, enum format_loss loss)
 {
   if (t && t->record)
@@ -352,21 +319,22 @@ static inline void rt_lost(struct thread_state *t, enum format_loss loss)
     atomic_fetch_add_explicit(&rt.lost[loss], 1, memory_order_relaxed);
 }
 
+/* The data word of a task with that index. */
 static inline uint64_t rt_task_word(uint32_t index)
 {
   return (uint64_t)rt.epoch << RT_TASK_TAG_SHIFT | (uint64_t)index << RT_TASK_INDEX_SHIFT;
 }
 
-/* 0 where the word is another process's, or the task has no record yet. */
+/* The index in a data word; 0 if the word is another process's, or the task has no structure yet. */
 static inline uint32_t rt_task_index(uint64_t word)
 {
   bool ours = !((rt_task_word(0) ^ word) >> RT_TASK_TAG_SHIFT) && !(word & RT_TASK_NEW);
   return ours ? (uint32_t)(word >> RT_TASK_INDEX_SHIFT) : 0;
 }
 
-/* amount * share / all, rounded down, by integers: the program's rounding mode would change what floating point gives,
- * its traps would end it there, and its flags would show.  Beyond 64 bits the largest number, for all = 0 nothing. */
-static inline uint64_t rt_part(uint64_t amount, uint64_t share, uint64_t all)
+/* amount * share / all, rounded down; UINT64_MAX if that exceeds 64 bits, 0 if all is 0.  Integer arithmetic, because
+ * the program may have changed the rounding mode of floating point or enabled its traps, and would see its flags. */
+static inline uint64_t rt_scale(uint64_t amount, uint64_t share, uint64_t all)
 {
   unsigned __int128 product = (unsigned __int128)amount * share;
   uint64_t quotient = (uint64_t)product, above = (uint64_t)(product >> 64);
@@ -376,12 +344,14 @@ static inline uint64_t rt_part(uint64_t amount, uint64_t share, uint64_t all)
   return quotient;
 }
 
+/* The time-stamp counter. */
 static inline uint64_t rt_ticks(void)
 {
   return __builtin_ia32_rdtsc();
 }
 
-/* Changes of a thread's own state.  Return the time-stamp counter if they had to read it, else 0. */
+/* Set a flag of the calling thread's state and add up the time in it.  Return the time-stamp counter, or 0 if nothing
+ * changed and it was not read. */
 static inline uint64_t rt_set_idle(struct thread_state *t, bool idle)
 {
   if (t->activity.idle == idle)
@@ -391,7 +361,7 @@ static inline uint64_t rt_set_idle(struct thread_state *t, bool idle)
     t->idle_since = now;
   else
     t->idle_ticks += now - t->idle_since;
-  rt_flag(&t->activity.idle, idle);
+  rt_set_flag(&t->activity.idle, idle);
   t->changes++;
   return now;
 }
@@ -405,7 +375,7 @@ static inline uint64_t rt_set_lockwait(struct thread_state *t, bool lockwait)
     t->lock_since = now;
   else
     t->lockwait_ticks += now - t->lock_since;
-  rt_flag(&t->activity.lockwait, lockwait);
+  rt_set_flag(&t->activity.lockwait, lockwait);
   t->changes++;
   return now;
 }

@@ -93,9 +93,9 @@ uint64_t sys_process_cpu_ns(void)
   return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* Where process_vm_readv is forbidden (some containers): the kernel checks that a signal set can be read before it
- * looks at `how`, so an impossible `how` makes it a probe.  The page may vanish between probe and load; that is the
- * lesser evil. */
+/* For systems that forbid process_vm_readv (some containers).  rt_sigprocmask() copies the signal set before it checks
+ * `how`, so a call with an invalid `how` returns EINVAL if the set is readable, and EFAULT otherwise.  The page may
+ * still vanish between this test and the load; that risk is accepted. */
 static bool peek_by_probe(uint64_t address, void *out, size_t size_bytes)
 {
   uint64_t last = address + size_bytes - 8;
@@ -140,8 +140,9 @@ int sys_close_own(const struct sys_own *own)
   return error == EBADF ? 0 : error; /* the program has closed it */
 }
 
-/* To a number from lowest on, if there is one.  Returns EBADF, and it is closed, where the program has used one of the
- * numbers meanwhile: that one is its own, or a second one that we have made for a file of its own. */
+/* Moves the descriptor to a number from `lowest` on; it keeps its number if there is none free.  If the program has
+ * reused one of the two numbers meanwhile, our descriptor is closed and EBADF returned: that number then stands for a
+ * file of the program, or for a duplicate of it that we have made by mistake. */
 int sys_move_own(struct sys_own *own, int lowest)
 {
   int moved = (int)call3(SYS_fcntl, own->fd, F_DUPFD_CLOEXEC, lowest);
@@ -184,7 +185,8 @@ bool sys_perf_deliver(const struct sys_own *own, int tid, int signal_number)
          control_fd(own, F_SETFL, O_ASYNC);
 }
 
-/* What was mapped is not ours if the number is the program's afterwards.  at: there is no other thread then. */
+/* Maps our file, and checks afterwards that the number was still ours: otherwise a file of the program was mapped.  Not
+ * needed with `at`: then no other thread exists. */
 static void *map_own(const struct sys_own *own, void *at, uint64_t offset, size_t size_bytes, int protection, int flags)
 {
   if (!sys_is_own(own))
@@ -244,17 +246,18 @@ bool sys_read_at(const struct sys_own *own, uint64_t offset, void *bytes, size_t
   return got == (long)size_bytes && sys_is_own(own);
 }
 
-/* What went to a file of the program's instead has to be written again. */
+/* After a write, checks that the number was still ours: otherwise the bytes went to a file of the program, and are
+ * written again. */
 size_t sys_write_at(const struct sys_own *own, uint64_t offset, const void *bytes, size_t size_bytes, int *error)
 {
   enum { TRIES = 100 };
   size_t done = 0;
   *error = 0;
   for (int i = 0; i < TRIES && done < size_bytes && (!*error || *error == EINTR); i++) {
-    const char *rest = (const char *)bytes + done;
+    const char *remaining = (const char *)bytes + done;
     long got = -EBADF;
     if (sys_is_own(own))
-      got = call6(SYS_pwrite64, own->fd, (long)rest, (long)(size_bytes - done), (long)(offset + done), 0, 0);
+      got = call6(SYS_pwrite64, own->fd, (long)remaining, (long)(size_bytes - done), (long)(offset + done), 0, 0);
     if (got > 0 && !sys_is_own(own))
       got = -EBADF;
     *error = got < 0 ? (int)-got : got == 0 ? EIO : 0;
@@ -265,7 +268,7 @@ size_t sys_write_at(const struct sys_own *own, uint64_t offset, const void *byte
   return done;
 }
 
-/* Beyond the limit of a file's size the kernel would send SIGXFSZ, which is the program's. */
+/* A write beyond the limit would raise SIGXFSZ in the program. */
 static bool within_limit(uint64_t size_bytes)
 {
   struct rlimit limit = {.rlim_cur = RLIM_INFINITY};

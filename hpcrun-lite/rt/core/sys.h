@@ -1,4 +1,7 @@
-/* Every system call of RT.  Context: RT.  Async-signal-safe; errno is left as it was (calls go past libc). */
+/* Every system call of RT.
+ *
+ * Context: RT and CTL.  Async-signal-safe: the calls bypass libc, so errno does not change.  Nothing here keeps state
+ * except the process id for sys_peek().  Memory and structures belong to the caller. */
 #ifndef HPCRUN_LITE_RT_CORE_SYS_H
 #define HPCRUN_LITE_RT_CORE_SYS_H
 
@@ -8,64 +11,76 @@
 
 struct perf_event_attr;
 
-/* The program's threads may close any descriptor, and use its number anew, at any moment.  Ours are at numbers that
- * programs do not use, and each is looked at just before it is used: what the program has put there is left alone. */
-enum { SYS_HIGH_FD = 900, SYS_TRIES = 10 }; /* what has failed for that is tried so often */
+/* Any thread of the program may close any descriptor at any moment and use its number again.  Therefore our descriptors
+ * get numbers from SYS_HIGH_FD on, which programs do not use, and struct sys_own says which file a descriptor was
+ * opened for: each function checks that before it uses the number.  A file that the program has put there is left
+ * alone. */
+enum { SYS_HIGH_FD = 900, SYS_TRIES = 10 }; /* attempts after the program has reused a number */
 
-/* A file that is read and written, or an event. */
+/* A descriptor of ours: a file that is read and written, or a perf event.  fd -1: none. */
 struct sys_own {
   int fd;
   bool event;
-  uint64_t device, inode; /* of an event: its id */
+  uint64_t device, inode; /* of an event: inode is its id */
 };
 
 void *sys_map(size_t size_bytes); /* zeroed memory, NULL on failure */
 void sys_unmap(void *memory, size_t size_bytes);
-void sys_wipe_on_fork(void *memory, size_t size_bytes); /* whole pages: zero in every child with memory of its own */
+void sys_wipe_on_fork(void *memory, size_t size_bytes); /* whole pages: a forked child reads zeros */
 int sys_tid(void);
-int sys_pid(void);     /* asks the kernel: differs from rt.pid in a vfork child  */
-int sys_own_pid(void); /* the same, for a new process: sys_peek() relies on it */
+int sys_pid(void);     /* asks the kernel: differs from rt.pid in a vfork() child */
+int sys_own_pid(void); /* the same, at the start of a process: sys_peek() needs it */
+
+/* Clocks: elapsed time; CPU time of the calling thread, of another thread of this process, of the process. */
 uint64_t sys_monotonic_ns(void);
 uint64_t sys_thread_cpu_ns(void);
-uint64_t sys_cpu_ns_of(int tid); /* of another thread of this process */
+uint64_t sys_cpu_ns_of(int tid);
 uint64_t sys_process_cpu_ns(void);
 
-/* Reads size bytes at an address that may be anything.  Returns false where it cannot be read. */
+/* Copies bytes from an address that need not be mapped.  Returns false if it cannot be read. */
 bool sys_peek(uint64_t address, void *out, size_t size_bytes);
 
-/* 0 or errno; the number is a high one. */
+/* Opens an event for that thread, at a high number.  Returns 0 or errno. */
 int sys_perf_event_open(struct sys_own *own, struct perf_event_attr *attr, int tid);
-bool sys_perf_deliver(const struct sys_own *own, int tid, int signal_number); /* overflows signal that thread */
-void *sys_perf_page(const struct sys_own *own, size_t size_bytes);            /* NULL on failure */
+bool sys_perf_deliver(const struct sys_own *own, int tid, int signal_number); /* overflows signal the thread */
+void *sys_perf_page(const struct sys_own *own, size_t size_bytes);            /* mapped; NULL on failure */
 bool sys_perf_read(const struct sys_own *own, uint64_t *count);
 
-/* A file, made anew (create), or the one that is there.  0 or errno. */
+/* Opens a file for reading and writing at a high number: a new one (create; it must not exist), or an existing one.
+ * Returns 0 or errno. */
 int sys_open_own(struct sys_own *own, const char *path, bool create);
-int sys_move_own(struct sys_own *own, int lowest); /* to a number from lowest on, if any; EBADF: it is closed */
-bool sys_is_own(const struct sys_own *own);        /* still */
+int sys_move_own(struct sys_own *own, int lowest); /* to a number from `lowest` on; 0, or EBADF: closed */
+bool sys_is_own(const struct sys_own *own);        /* the descriptor is still the one that was opened */
 int sys_close_own(const struct sys_own *own);      /* 0 or errno */
 
-/* Takes space for a part of a file, so that writing to a mapping of it cannot fail for want of space. */
+/* Reserves disk space for a part of a file, so that a store to a mapping of it cannot fail.  Returns false on failure.
+ */
 bool sys_reserve(const struct sys_own *own, uint64_t offset, size_t size_bytes);
-/* Shared; at: in place of what is mapped there, NULL = anywhere.  NULL on failure. */
+
+/* Maps a part of a file, shared, anywhere (at NULL) or in place of what is mapped at `at`.  NULL on failure. */
 void *sys_map_file(void *at, const struct sys_own *own, uint64_t offset, size_t size_bytes);
 void sys_unlink(const char *path);
-bool sys_read_at(const struct sys_own *own, uint64_t offset, void *bytes, size_t size_bytes); /* all of it */
-/* Returns how much was written; error: why not all. */
+bool sys_read_at(const struct sys_own *own, uint64_t offset, void *bytes, size_t size_bytes); /* all bytes or false */
+
+/* Returns how many bytes were written; if not all, *error is the reason. */
 size_t sys_write_at(const struct sys_own *own, uint64_t offset, const void *bytes, size_t size_bytes, int *error);
 
+/* Timers of a clock that send a signal to a thread; the cookie is the signal's value. */
 int sys_timer_start(int clock, int tid, int signal_number, void *cookie, uint64_t first_ns,
                     uint64_t period_ns);                              /* id or -1 */
-void sys_timer_set(int timer, uint64_t first_ns, uint64_t period_ns); /* both 0: it rests */
+void sys_timer_set(int timer, uint64_t first_ns, uint64_t period_ns); /* both 0: stops */
 void sys_timer_stop(int timer);
-/* Sends a signal that was received once more: to the thread, or the process if tid is 0. */
+
+/* Sends a received signal again: to the thread, or to the process if tid is 0. */
 void sys_signal_again(int pid, int tid, int signal_number, const void *info);
+
+/* Sends a signal with a value to a thread. */
 void sys_signal_thread(int pid, int tid, int signal_number, void *cookie);
 size_t sys_working_directory(char *path, size_t size_bytes); /* length without the NUL, 0 on failure */
 void sys_yield(void);
 
-/* Every thread of the process passes a memory barrier: what it does after one store can be relied on without a fence of
- * its own.  Prepared once for a process. */
+/* sys_barrier_all() makes every thread of the process execute a memory barrier, so that the other threads need no fence
+ * of their own.  Requires sys_barrier_prepare() once in a process. */
 void sys_barrier_prepare(void);
 void sys_barrier_all(void);
 void sys_sleep_ns(long time_ns);

@@ -6,15 +6,15 @@
 enum { LIVE_FIRST = 256, WAIT_TRIES = 100, TAKE_TRIES = 2 };
 
 struct blame_entry blame_entries[1 << BLAME_ENTRIES_BITS];
-static atomic_bool entries_used; /* some thread has waited for a lock: set and read by any, relaxed */
-/* struct thread_state *, NULL = free.  Writer: CTL, under its lock, with release; readers: samples of all threads, with
- * acquire.  A state's memory is only ever used for another one, so that a stale pointer gives a count that is off by
- * one for one sample. */
+static atomic_bool entries_used; /* a thread has waited for a lock; any thread, relaxed */
+/* struct thread_state *, NULL: free.  Writer: CTL, under the control lock, with release; readers: samples of all
+ * threads, with acquire.  The memory of a thread's state is only reused for another thread's state, so a stale pointer
+ * makes one sample's count wrong by one at most. */
 static struct table live;
 
-/* Sums over all samples of elapsed time, for those who slept meanwhile.  Added to by samples of all threads; read as
- * they stand: a sample that another thread is just adding counts in some of them, which is one of thousands.  The time
- * is added last, so that what is divided by it is there. */
+/* Sums over all samples of elapsed time, for threads that slept meanwhile.  Samples of all threads add to them.  A
+ * reader may see a sample in some of the sums only, which does not matter among thousands.  The time is added last, so
+ * that the sums which are divided by it are complete. */
 static _Atomic uint64_t sampled_ns, sampled_per_busy_ns, sampled_in_use_ns;
 
 void blame_start(void)
@@ -69,7 +69,7 @@ void blame_openmp_begin(struct thread_state *t, bool worker)
   t->worker = worker;
   blame_unblock(t);
   blame_in_use(!worker);
-  rt_flag(&t->activity.openmp, true);
+  rt_set_flag(&t->activity.openmp, true);
 }
 
 void blame_openmp_end(struct thread_state *t)
@@ -78,7 +78,7 @@ void blame_openmp_end(struct thread_state *t)
     return;
   blame_unblock(t);
   blame_in_use(-!t->worker);
-  rt_flag(&t->activity.openmp, false);
+  rt_set_flag(&t->activity.openmp, false);
 }
 
 bool blame_block(struct thread_state *t)
@@ -87,11 +87,11 @@ bool blame_block(struct thread_state *t)
   if (activity->idle || activity->lockwait || activity->blocked)
     return false;
   t->blocked_since = rt_ticks();
-  rt_flag(&activity->blocked, true);
+  rt_set_flag(&activity->blocked, true);
   if (rt.wall)
-    t->before = (struct blame){.time_ns = atomic_load(&sampled_ns),
-                               .per_busy_ns = atomic_load(&sampled_per_busy_ns),
-                               .in_use_ns = atomic_load(&sampled_in_use_ns)};
+    t->sums_at_block = (struct blame){.time_ns = atomic_load(&sampled_ns),
+                                      .per_busy_ns = atomic_load(&sampled_per_busy_ns),
+                                      .in_use_ns = atomic_load(&sampled_in_use_ns)};
   else if (activity->openmp)
     blame_in_use(-1);
   t->changes++;
@@ -106,12 +106,12 @@ void blame_unblock(struct thread_state *t)
     t->slept = true;
   else if (t->activity.openmp)
     blame_in_use(1);
-  rt_flag(&t->activity.blocked, false);
+  rt_set_flag(&t->activity.blocked, false);
   t->blocked_ticks += rt_ticks() - t->blocked_since;
   t->changes++;
 }
 
-/* A worker whose region is over waits for the next one: it is not in use. */
+/* A worker whose region has ended waits for the next one and is not in use. */
 static bool in_region(const struct thread_state *t)
 {
   return __atomic_load_n(&t->open_region, __ATOMIC_RELAXED) ||
@@ -119,10 +119,10 @@ static bool in_region(const struct thread_state *t)
 }
 
 /* Returns whether all threads wait. */
-static bool count(const struct thread_state *self, uint32_t *busy, uint32_t *in_use)
+static bool count_threads(const struct thread_state *self, uint32_t *busy, uint32_t *in_use)
 {
   uint32_t all = __atomic_load_n(&live.count, __ATOMIC_ACQUIRE), waiting = 0, blocked = 0;
-  bool known = self->activity.openmp; /* else it has not met the runtime yet, and nor have others */
+  bool known = self->activity.openmp; /* otherwise no thread has met the runtime yet */
   *busy = 0;
   for (uint32_t i = 0; i < all; i++) {
     const struct thread_state *t = __atomic_load_n(live_at(i), __ATOMIC_ACQUIRE);
@@ -138,20 +138,20 @@ static bool count(const struct thread_state *self, uint32_t *busy, uint32_t *in_
     else
       waiting += in_region(t);
   }
-  bool nobody = *busy == 0 && blocked == 0 && waiting && in_region(self);
-  if (nobody) { /* who waits is charged as overhead, and shares with all who wait */
+  bool all_wait = *busy == 0 && blocked == 0 && waiting && in_region(self);
+  if (all_wait) { /* waiting threads are charged overhead, and share it */
     *busy = waiting;
     waiting = 0;
   }
   *busy += *busy == 0;
   *in_use = *busy + waiting;
-  return nobody;
+  return all_wait;
 }
 
-/* amount * share / all, rounded: half a unit more, before the rest is cut off. */
+/* amount * share / all, rounded to the nearest integer. */
 static uint64_t part(uint64_t amount, uint64_t share, uint64_t all)
 {
-  return (rt_part(2 * amount, share, all) + 1) / 2;
+  return (rt_scale(2 * amount, share, all) + 1) / 2;
 }
 
 struct blame blame_share(struct thread_state *t, uint64_t time_ns)
@@ -159,15 +159,15 @@ struct blame blame_share(struct thread_state *t, uint64_t time_ns)
   struct blame share = {.time_ns = time_ns, .samples = 1};
   if (t->slept) {
     t->slept = false;
-    uint64_t passed = atomic_load(&sampled_ns) - t->before.time_ns;
+    uint64_t passed = atomic_load(&sampled_ns) - t->sums_at_block.time_ns;
     if (passed) {
-      share.per_busy_ns = part(time_ns, atomic_load(&sampled_per_busy_ns) - t->before.per_busy_ns, passed);
-      share.in_use_ns = part(time_ns, atomic_load(&sampled_in_use_ns) - t->before.in_use_ns, passed);
+      share.per_busy_ns = part(time_ns, atomic_load(&sampled_per_busy_ns) - t->sums_at_block.per_busy_ns, passed);
+      share.in_use_ns = part(time_ns, atomic_load(&sampled_in_use_ns) - t->sums_at_block.in_use_ns, passed);
       return share;
     }
   }
   uint32_t busy, in_use;
-  share.nobody = count(t, &busy, &in_use);
+  share.all_wait = count_threads(t, &busy, &in_use);
   share.per_busy_ns = part(time_ns, 1, busy);
   share.in_use_ns = part(time_ns, in_use, busy);
   if (rt.wall) {
@@ -178,13 +178,13 @@ struct blame blame_share(struct thread_state *t, uint64_t time_ns)
   return share;
 }
 
-/* The runtime's states for threads that wait at a barrier or for work: 0x010 to 0x01f, and idle. */
+/* States of the runtime for a thread that waits at a barrier (0x010 to 0x01f) or for work. */
 static bool runtime_waits(int state)
 {
   return (state >= ompt_state_wait_barrier && state < ompt_state_wait_taskwait) || state == ompt_state_idle;
 }
 
-/* Code of the program's: what a waiting thread does not run. */
+/* Is the address in code of the program, which a waiting thread does not run? */
 static bool in_program(struct thread_state *t, uint64_t pc)
 {
   uint32_t index;
@@ -205,11 +205,11 @@ void blame_check(struct thread_state *t, uint64_t pc)
     wrong = in_program(t, pc);
   else if (rt.get_state)
     wrong = runtime_waits(rt.get_state(&wait_id));
-  bool again = wrong && t->doubt == t->changes + 1;
-  t->doubt = wrong ? t->changes + 1 : 0;
+  bool again = wrong && t->contradicted_at == t->changes + 1;
+  t->contradicted_at = wrong ? t->changes + 1 : 0;
   if (!again)
     return;
-  if (blocked) { /* it left the call by longjmp: nobody's fault */
+  if (blocked) { /* it left the call by longjmp(): no error */
     blame_unblock(t);
     return;
   }
@@ -257,7 +257,7 @@ struct blame blame_take(uint64_t wait_id)
   struct blame_entry *entry = blame_entry(wait_id);
   struct blame taken = {0};
   if (!entry_take(entry, TAKE_TRIES))
-    return taken; /* the next release takes it */
+    return taken; /* left for the next release */
   if (entry->id == wait_id) {
     taken = entry->blame;
     entry->blame = (struct blame){0};
@@ -270,7 +270,7 @@ struct blame blame_take(uint64_t wait_id)
 uint64_t blame_left(void)
 {
   uint64_t samples = 0;
-  bool used = atomic_load_explicit(&entries_used, memory_order_relaxed); /* else the table has not been touched */
+  bool used = atomic_load_explicit(&entries_used, memory_order_relaxed); /* otherwise the table was never touched */
   for (unsigned i = 0; used && i < sizeof blame_entries / sizeof *blame_entries; i++)
     samples += blame_entries[i].blame.samples;
   return samples;

@@ -1,75 +1,79 @@
-/* Blame: who is busy and who is idle at a sample, and what lock waiters leave to be charged to the lock's holder
- * (ICS'13, section 3.1).
+/* Blame: which threads are busy and which are idle at a sample, and samples of lock waiting, which are charged to the
+ * lock's holder (ICS'13, section 3.1).
  *
- * Context: RT; joining, leaving and starting CTL, under its lock.
+ * Context: RT; blame_start(), blame_join() and blame_leave() CTL, under the control lock.  A thread's state is in its
+ * thread_state (rt.h) and written by that thread only; samples of all threads read it.  The table of threads is
+ * allocated from the arena, the table of locks is static.  Blame that cannot be kept is dropped and counted.
  *
- * Departure from the paper: there is no shared counter of idle threads.  Each thread keeps its own state, in bytes that
- * only its callbacks write, and a sample counts the states of all threads.  Such a count cannot drift, costs a callback
- * one plain store, and a sample one load for each thread.  Invariant, at every count: 1 <= busy <= in_use.
+ * Departure from the paper: no counter of idle threads is shared.  Each thread keeps its own state in a few bytes that
+ * its callbacks write, and a sample counts the states of all threads.  Such a count cannot drift; it costs a callback
+ * one plain store, and a sample one load for each thread.  Invariant at every count: 1 <= busy <= in use.
  *
- * Locks: a waiting thread's samples go into the entry of its lock, in a table of fixed size indexed by a hash of the
- * 64-bit id; whoever releases the lock takes the entry's content and frees it.  Entries are only ever waited for a
- * bounded time; a waiter who finds another lock's blame in its entry loses its own, which is counted.
- */
+ * Locks: samples of a waiting thread go into the entry of its lock, in a table of fixed size that is indexed by a hash
+ * of the 64-bit id.  The thread that releases the lock takes the entry's content and frees the entry.  The wait for an
+ * entry is bounded.  A waiter that finds the blame of another lock in its entry loses its own, which is counted. */
 #ifndef HPCRUN_LITE_RT_SAMPLING_BLAME_H
 #define HPCRUN_LITE_RT_SAMPLING_BLAME_H
 
 #include "hpcrun-lite/rt/core/rt.h"
 
+/* `busy` is the entry's lock, exchanged with acquire and stored with release; its holder writes the other fields.
+ * Releases of locks read `id` without it: if they read an old value, the blame waits for the next release, or the entry
+ * turns out to be empty.  CTL reads the blame that is left at the end. */
 struct blame_entry {
-  uint64_t id;   /* of the lock, 0 = free; written with `busy`, read by releases without: a stale one is a blame that
-                    waits for the next release, or an entry that is found empty */
-  uint32_t busy; /* taken by who changes the entry: exchanged with acquire, stored with release */
-  struct blame blame; /* written and read with `busy`; by CTL at the end, as it stands */
+  uint64_t id; /* the lock, 0: free */
+  uint32_t busy;
+  struct blame blame;
 } __attribute__((aligned(64)));
 
 enum { BLAME_ENTRIES_BITS = 12 };
 extern struct blame_entry blame_entries[1 << BLAME_ENTRIES_BITS];
 
-/* A new process image: no locks are waited for. */
+/* CTL: starts the table of threads in a new process; no lock has blame. */
 void blame_start(void);
 
-/* Makes a thread's state count from now on, and no longer.  False without memory. */
+/* CTL: includes the thread's state in the counts (false without memory), and removes it. */
 bool blame_join(struct thread_state *t);
 void blame_leave(struct thread_state *t);
 
-/* The OpenMP runtime knows this thread from now on, and no longer. */
+/* The OpenMP runtime announces the start and the end of this thread. */
 void blame_openmp_begin(struct thread_state *t, bool worker);
 void blame_openmp_end(struct thread_state *t);
 
-/* More threads are in use, or fewer (negative): those that the runtime did not make, and the workers of open regions,
- * but not those that are blocked.  The most there ever were is kept. */
+/* Adds to the number of threads in use: threads that the runtime did not create, and the workers of open regions,
+ * except blocked ones.  Also keeps the maximum. */
 void blame_in_use(int more);
 
-/* The thread enters and leaves a call in which it sleeps, outside of the runtime's waits.  Meanwhile it is not in use,
- * unless elapsed time drives the samples: then it is busy, and the sample on its return is charged with the mean of
- * what was sampled meanwhile.  blame_block() returns false where the thread is not busy: then
- * blame_unblock() is not the caller's to call. */
+/* The thread enters and leaves a call in which it sleeps outside the runtime's waits.  Meanwhile it is not in use.  If
+ * elapsed time drives the samples, it counts as busy instead, and the sample on its return is charged with the mean of
+ * the samples taken meanwhile.  blame_block() returns false if the thread is not busy; the caller must then not call
+ * blame_unblock(). */
 bool blame_block(struct thread_state *t);
 void blame_unblock(struct thread_state *t);
 
-/* The share of a sample of p = time_ns of this thread in the idleness of all. */
+/* The share of this thread's sample, which stands for time_ns, in the idleness of all threads. */
 struct blame blame_share(struct thread_state *t, uint64_t time_ns);
 
-/* Compares the thread's state with the runtime's, and with where the sample found it.  A state that contradicts them in
- * two samples with no callback in between is wrong: it is set right and counted as a loss. */
+/* Compares the thread's state with the runtime's state query and with the sampled address.  A state that contradicts
+ * them at two consecutive samples without a callback in between is wrong: it is corrected and counted as a loss. */
 void blame_check(struct thread_state *t, uint64_t pc);
 
-/* Leaves blame with a lock that the thread waits for.  False if it was lost. */
+/* Adds blame to the entry of a lock for which the thread waits.  Returns false if it was lost. */
 bool blame_wait(uint64_t wait_id, const struct blame *blame);
 
-/* Takes the blame that waits at a lock. */
+/* Takes the blame out of a lock's entry. */
 struct blame blame_take(uint64_t wait_id);
 
-/* Samples whose blame was left with locks and not taken. */
+/* Samples whose blame is still in entries: those locks were not released afterwards. */
 uint64_t blame_left(void);
 
+/* The lock's entry, which another lock may share. */
 static inline struct blame_entry *blame_entry(uint64_t wait_id)
 {
   return &blame_entries[wait_id * 0x9e3779b97f4a7c15ULL >> (64 - BLAME_ENTRIES_BITS)];
 }
 
-/* Is there blame for whoever releases that lock?  One load and one comparison. */
+/* Whether a release of that lock has blame to take.  Costs one load and one comparison. */
 static inline bool blame_waits(uint64_t wait_id)
 {
   return __atomic_load_n(&blame_entry(wait_id)->id, __ATOMIC_RELAXED) == wait_id;

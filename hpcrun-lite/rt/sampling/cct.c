@@ -2,11 +2,11 @@
 
 enum { NODES_FIRST = 256, VALUES_FIRST = 128 };
 
-/* Children of a node form a list, the one found last at its front.  Invariant: every node in use but the root is in
- * exactly one list, that of its parent; a freed node is in the list of free ones, through `next`, and one that only
- * leads to another one (node_merged()) in none. */
+/* The children of a node form a list; the one found last is first.  Invariant: each node in use except the root is in
+ * exactly one list, its parent's.  A freed node is in the list of free nodes, by `next`; a node that has become a link
+ * (node_merged()) is in no list. */
 struct cct_link {
-  uint32_t child, next; /* 0 = none: the root is nobody's child */
+  uint32_t child, next; /* 0: none, since the root is not a child */
 };
 
 static struct cct_link *link_of(const struct thread_state *t, uint32_t node)
@@ -19,21 +19,21 @@ static uint32_t kind_what(struct cct_key key)
   return (uint32_t)key.kind << 24 | (key.what & FORMAT_WHAT_MAX);
 }
 
-/* Changes what a published node is, at once. */
+/* Changes the key of a published node with one store. */
 static void set_key(struct format_node *node, struct cct_key key)
 {
   uint64_t word = (uint64_t)key.offset << 32 | kind_what(key);
   __atomic_store_n((uint64_t *)(void *)node, word, __ATOMIC_RELEASE);
 }
 
-/* A fresh or recycled node; its key is set before anybody can see it. */
+/* A new or recycled node.  Its key is set before it becomes visible. */
 static uint32_t node_new(struct thread_state *t, uint32_t parent, struct cct_key key)
 {
   uint32_t node = t->free_nodes;
   if (node) {
     t->free_nodes = link_of(t, node)->next;
     *link_of(t, node) = (struct cct_link){0};
-    cct_node(t, node)->parent = parent; /* if it has metrics, they are zero since it was freed */
+    cct_node(t, node)->parent = parent; /* a recycled node may have metrics; they are zero */
     set_key(cct_node(t, node), key);
     return node;
   }
@@ -68,7 +68,7 @@ void cct_release(struct thread_state *t)
   table_release(&t->values);
 }
 
-static uint32_t explicit_task_find(struct thread_state *t, uint32_t parent, struct cct_key key)
+static uint32_t child_find(struct thread_state *t, uint32_t parent, struct cct_key key)
 {
   uint32_t wanted = kind_what(key), before = 0;
   struct cct_link *top = link_of(t, parent);
@@ -87,13 +87,13 @@ static uint32_t explicit_task_find(struct thread_state *t, uint32_t parent, stru
   return 0;
 }
 
-static void explicit_task_attach(struct thread_state *t, uint32_t parent, uint32_t child)
+static void child_attach(struct thread_state *t, uint32_t parent, uint32_t child)
 {
   link_of(t, child)->next = link_of(t, parent)->child;
   link_of(t, parent)->child = child;
 }
 
-static void explicit_task_detach(struct thread_state *t, uint32_t parent, uint32_t child)
+static void child_detach(struct thread_state *t, uint32_t parent, uint32_t child)
 {
   uint32_t *at = &link_of(t, parent)->child;
   while (*at && *at != child)
@@ -105,12 +105,12 @@ static void explicit_task_detach(struct thread_state *t, uint32_t parent, uint32
 
 uint32_t cct_child(struct thread_state *t, uint32_t parent, struct cct_key key)
 {
-  uint32_t child = explicit_task_find(t, parent, key);
+  uint32_t child = child_find(t, parent, key);
   if (child)
     return child;
   child = node_new(t, parent, key);
   if (child != CCT_NONE)
-    explicit_task_attach(t, parent, child);
+    child_attach(t, parent, child);
   return child;
 }
 
@@ -146,14 +146,14 @@ static void values_move(struct thread_state *t, uint32_t from, uint32_t to)
   }
 }
 
-/* Critical paths may name the node: it was sampled, or the program has reported work there. */
+/* Can a critical path name the node?  If it was sampled, or the program reports work. */
 static bool may_be_named(const struct thread_state *t, uint32_t node)
 {
   return rt.online && (cct_node(t, node)->value || rt.work_unit == WORK_USER);
 }
 
-/* The node has been merged into another.  Critical paths that name it cannot be looked through: then it leads to the
- * other, for the reader. */
+/* The node was merged into another one.  Critical paths that may name it cannot be searched, so it then becomes a link
+ * to the other node, which the reader follows. */
 static void node_merged(struct thread_state *t, uint32_t node, uint32_t other, bool named)
 {
   if (named) {
@@ -166,8 +166,8 @@ static void node_merged(struct thread_state *t, uint32_t node, uint32_t other, b
   t->free_nodes = node;
 }
 
-/* Merges the subtree of `from`, already detached, into `to`.  Walks without recursion: a child that `to` lacks is hung
- * over whole; one that it has is merged in its turn, which ends since every step detaches a node. */
+/* Merges the subtree of `from`, which is detached already, into `to`, without recursion.  A child that `to` lacks is
+ * moved as a whole; one that `to` has is merged in turn.  Each step detaches a node, so the loop ends. */
 static void subtree_merge(struct thread_state *t, uint32_t from, uint32_t to,
                           void (*moved)(struct thread_state *t, uint32_t from, uint32_t to))
 {
@@ -177,15 +177,15 @@ static void subtree_merge(struct thread_state *t, uint32_t from, uint32_t to,
     if (child) {
       const struct format_node *node = cct_node(t, child);
       struct cct_key key = {(enum format_kind)(node->kind_what >> 24), node->kind_what & FORMAT_WHAT_MAX, node->offset};
-      uint32_t twin = explicit_task_find(t, to, key);
+      uint32_t twin = child_find(t, to, key);
       if (twin) {
         from = child;
         to = twin;
         continue;
       }
-      explicit_task_detach(t, from, child);
+      child_detach(t, from, child);
       cct_node(t, child)->parent = to;
-      explicit_task_attach(t, to, child);
+      child_attach(t, to, child);
       continue;
     }
     uint32_t parent = cct_node(t, from)->parent, done = from, other = to;
@@ -194,7 +194,7 @@ static void subtree_merge(struct thread_state *t, uint32_t from, uint32_t to,
     moved(t, from, to);
     bool last = from == top;
     if (!last)
-      explicit_task_detach(t, parent, from);
+      child_detach(t, parent, from);
     from = parent;
     to = cct_node(t, to)->parent;
     node_merged(t, done, other, named);
@@ -207,9 +207,9 @@ void cct_rekey(struct thread_state *t, uint32_t node, struct cct_key key,
                void (*moved)(struct thread_state *t, uint32_t from, uint32_t to))
 {
   struct format_node *at = cct_node(t, node);
-  uint32_t parent = at->parent, twin = explicit_task_find(t, parent, key);
+  uint32_t parent = at->parent, twin = child_find(t, parent, key);
   if (twin && twin != node) {
-    explicit_task_detach(t, parent, node);
+    child_detach(t, parent, node);
     subtree_merge(t, node, twin, moved);
     return;
   }

@@ -1,9 +1,9 @@
-/* A thread's calling-context tree: find or add a child, metric slots, moving subtrees.
+/* A thread's calling-context tree: finding and adding children, metrics, moving subtrees.
  *
- * Context: RT, by the owning thread inside rt_enter() (after the end of measuring: by the writer).  Nodes and values
- * are tables of the measurement format; the links that make lookups fast are private to the running side.  Without
- * memory, functions return CCT_NONE and the caller counts the loss.
- */
+ * Context: RT, by the owning thread inside rt_enter(); CTL after the thread or measuring has ended.  Nodes and values
+ * are tables of the measurement format, which readers of the live file see; the links that make lookups fast are
+ * private.  All memory is the arena's.  Without memory a function returns CCT_NONE or false, and the caller counts the
+ * loss. */
 #ifndef HPCRUN_LITE_RT_SAMPLING_CCT_H
 #define HPCRUN_LITE_RT_SAMPLING_CCT_H
 
@@ -17,23 +17,23 @@ struct cct_key {
   uint32_t what, offset;
 };
 
-/* Prepares the tables of a new thread and adds the root.  False without memory. */
+/* Sets up the tables of a new thread, with the root.  Returns false without memory.  cct_release() frees them. */
 bool cct_init(struct thread_state *t);
 void cct_release(struct thread_state *t);
 
-/* The child of parent with that key, added if there is none. */
+/* The child of a node with that key, added if it is missing. */
 uint32_t cct_child(struct thread_state *t, uint32_t parent, struct cct_key key);
 
-/* Adds to a metric of the node.  False without memory. */
+/* Adds to a metric of a node.  Returns false without memory. */
 bool cct_add(struct thread_state *t, uint32_t node, unsigned metric, uint64_t amount);
 
-/* Turns node into one with another key.  If its parent has a child with that key already, node's subtree is merged into
- * that one and freed, or leads to it (FORMAT_KIND_LINK) where critical paths may name it: moved(context, from, to) is
- * called for every node that ceases to exist. */
+/* Gives a node another key.  If its parent already has a child with that key, the node's subtree is merged into that
+ * child, and moved(t, from, to) is called for each node that disappears.  Such a node is freed; if critical paths may
+ * name it, it becomes a link (FORMAT_KIND_LINK) instead. */
 void cct_rekey(struct thread_state *t, uint32_t node, struct cct_key key,
                void (*moved)(struct thread_state *t, uint32_t from, uint32_t to));
 
-/* The node's ancestor that is a child of the root; for the root itself, the root. */
+/* The ancestor of a node that is a child of the root; the root itself for the root. */
 uint32_t cct_top(const struct thread_state *t, uint32_t node);
 
 static inline struct format_node *cct_node(const struct thread_state *t, uint32_t node)

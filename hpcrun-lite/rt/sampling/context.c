@@ -9,58 +9,60 @@
 #include "hpcrun-lite/rt/sampling/unwind.h"
 
 /* A stack is read from its outer end inwards.  It is a sequence of runs: user frames, then frames of the OpenMP
- * runtime, then user frames that the runtime called, and so on.  A run of runtime frames is one of
- *  - the entry into a region that this thread is master of: the region's enter_frame lies in it;
- *  - a worker's base: what lies outside it belongs to no user code, the path goes on in the region's creation context;
- *  - a task being run from within a wait: the task's frames follow, below their region;
- *  - the end of the path: the user frame outside it called the runtime, which is at work (overhead).
- * The last one is told from the others by the current task's exit frame: the runtime left for user code within that
- * run. */
+ * runtime, then user frames that the runtime has called, and so on.  A run of runtime frames is one of these:
+ * - the entry into a region of which this thread is the master: the region's enter_frame lies in it;
+ * - the base of a worker's stack: nothing outside it is user code, and the path continues in the region's creation
+ *   context;
+ * - a task that is run during a wait: the task's frames follow, below their region;
+ * - the end of the path: the user frame outside has called the runtime, which is working (overhead).
+ *
+ * The current task's exit frame tells the last case from the others: it lies in the run from which the runtime has
+ * called user code. */
 enum { TASK_LEVELS = 16 };
 
 struct task_level {
   uint64_t exit_frame;
-  uint32_t created; /* record of its creation, 0 = none */
+  uint32_t created; /* its creation (sampling/task_context.h), 0: none */
 };
 
-struct descent {
+struct stack_reader {
   struct thread_state *t;
   struct frame *frames;
   int count;
   bool cut;
-  uint64_t exit_frame; /* of the current task, 0 = it has not been called by the runtime          */
+  uint64_t exit_frame; /* of the current task; 0: the runtime has not called it */
   bool implicit_task;
-  struct task_level tasks[TASK_LEVELS]; /* explicit ones, the innermost first; only the current one unless their
-                                           creation is wanted */
+  struct task_level tasks[TASK_LEVELS]; /* explicit tasks, the innermost first */
   int tasks_count;
-  uint64_t end_sp;              /* the stack is of interest up to here; UINT64_MAX = to its end */
-  uint32_t entered;             /* as what the innermost task read so far was entered */
-  bool caller;                  /* the path ends where the user called the runtime: the innermost run is a callback's */
-  struct format_region *target; /* only this region's creation context is wanted: the innermost run is its */
-  uint32_t node;                /* of what has been read so far                                            */
-  uint32_t region_node;         /* node of the innermost parallel region on the path, CCT_NONE outside any */
+  uint64_t end_sp;  /* the stack is needed up to here; UINT64_MAX: all */
+  uint32_t entered; /* entry of the innermost task read so far */
+  bool caller;      /* the path ends where user code called the runtime: the innermost run is that of a callback */
+  struct format_region *target; /* only the creation context of this region is needed: the innermost run is its entry */
+  uint32_t node;                /* of the frames read so far */
+  uint32_t region_node;         /* node of the innermost parallel region on the path; CCT_NONE outside any */
 };
 
-static uint32_t child(struct descent *path, enum format_kind kind, uint32_t what, uint32_t offset)
+/* Adds a child to the path's node. */
+static uint32_t child(struct stack_reader *reader, enum format_kind kind, uint32_t what, uint32_t offset)
 {
-  if (path->node == CCT_NONE)
+  if (reader->node == CCT_NONE)
     return CCT_NONE;
-  return cct_child(path->t, path->node, (struct cct_key){kind, what, offset});
+  return cct_child(reader->t, reader->node, (struct cct_key){kind, what, offset});
 }
 
-/* Finds what every frame's code belongs to. */
-static void classify(struct descent *path)
+/* Finds the module of each frame. */
+static void classify(struct stack_reader *reader)
 {
-  struct thread_state *t = path->t;
+  struct thread_state *t = reader->t;
   uint32_t generation = atomic_load_explicit(&rt.module_generation, memory_order_relaxed);
-  if (t->code_generation != generation) { /* something was unloaded */
+  if (t->code_generation != generation) { /* a module was unloaded */
     t->code_generation = generation;
     __builtin_memset(t->calls, 0, sizeof t->calls);
     __builtin_memset(t->functions, 0, sizeof t->functions);
   }
-  for (int i = 0; i < path->count; i++) {
-    struct frame *frame = &path->frames[i];
-    const struct format_module *module = modules_find(path->t, frame->ip, &frame->module);
+  for (int i = 0; i < reader->count; i++) {
+    struct frame *frame = &reader->frames[i];
+    const struct format_module *module = modules_find(reader->t, frame->ip, &frame->module);
     uint32_t flags = module ? module->flags : 0;
     frame->offset = (uint32_t)(frame->ip - (module ? module->base : 0));
     frame->tool = flags & FORMAT_MODULE_TOOL;
@@ -71,118 +73,124 @@ static void classify(struct descent *path)
   }
 }
 
-/* A function of libc's that we interpose, with what it calls there: the path ends in the user frame that called it. */
-static bool only_tool_inside(const struct descent *path, int i)
+/* Is everything inside the frame code of the tool or of libc?  Then it is an interposed function, and the path ends in
+ * the user frame that called it. */
+static bool only_tool_inside(const struct stack_reader *reader, int i)
 {
   for (; i >= 0; i--)
-    if (!path->frames[i].tool && !path->frames[i].system)
+    if (!reader->frames[i].tool && !reader->frames[i].system)
       return false;
   return true;
 }
 
-static void add_frame(struct descent *path, const struct frame *frame)
+/* Adds a user frame, and the user regions that it has begun. */
+static void add_frame(struct stack_reader *reader, const struct frame *frame)
 {
   if (frame->tool)
     return;
-  path->node = child(path, FORMAT_KIND_FRAME, frame->module, frame->offset);
-  const struct thread_state *t = path->t;
-  int outer = (int)(frame - path->frames) + 1;
-  for (unsigned i = 0; i < t->user_depth && i < RT_USER_REGIONS && outer < path->count; i++)
-    if (t->user_regions[i].cfa == path->frames[outer].sp)
-      path->node = child(path, FORMAT_KIND_USER_REGION, 0, t->user_regions[i].name);
+  reader->node = child(reader, FORMAT_KIND_FRAME, frame->module, frame->offset);
+  const struct thread_state *t = reader->t;
+  int outer = (int)(frame - reader->frames) + 1;
+  for (unsigned i = 0; i < t->user_depth && i < RT_USER_REGIONS && outer < reader->count; i++)
+    if (t->user_regions[i].cfa == reader->frames[outer].sp)
+      reader->node = child(reader, FORMAT_KIND_USER_REGION, 0, t->user_regions[i].name);
 }
 
-/* Stack pointers of a run's inner and outer boundary; the outer one is that of the user frame which called the runtime.
- */
-static uint64_t outer_sp(const struct descent *path, int outermost)
+/* The stack pointer of the user frame outside a run, which called the runtime. */
+static uint64_t outer_sp(const struct stack_reader *reader, int outermost)
 {
-  return outermost + 1 < path->count ? path->frames[outermost + 1].sp : UINT64_MAX;
+  return outermost + 1 < reader->count ? reader->frames[outermost + 1].sp : UINT64_MAX;
 }
 
-static bool within(const struct descent *path, uint64_t exit_frame, int inner, int outer)
+/* Does an exit frame lie in the run? */
+static bool within(const struct stack_reader *reader, uint64_t exit_frame, int inner, int outer)
 {
-  return exit_frame >= path->frames[inner].sp && exit_frame < outer_sp(path, outer);
+  return exit_frame >= reader->frames[inner].sp && exit_frame < outer_sp(reader, outer);
 }
 
-static bool left_in(const struct descent *path, int inner, int outer)
+static bool exit_in(const struct stack_reader *reader, int inner, int outer)
 {
-  return within(path, path->exit_frame, inner, outer);
+  return within(reader, reader->exit_frame, inner, outer);
 }
 
-/* The explicit task that the runtime called from the run [inner, outer], NULL without. */
-static const struct task_level *task_context_called(const struct descent *path, int inner, int outer)
+/* The explicit task that the runtime has called from the run [inner, outer]; NULL if there is none. */
+static const struct task_level *called_task(const struct stack_reader *reader, int inner, int outer)
 {
-  for (int i = 0; i < path->tasks_count && inner > 0; i++)
-    if (within(path, path->tasks[i].exit_frame, inner, outer))
-      return &path->tasks[i];
+  for (int i = 0; i < reader->tasks_count && inner > 0; i++)
+    if (within(reader, reader->tasks[i].exit_frame, inner, outer))
+      return &reader->tasks[i];
   return NULL;
 }
 
-/* The function that a frame lies in: module << 32 | offset of its start. */
-static uint64_t function_of(struct descent *path, const struct frame *frame)
+/* The function of a frame: module << 32 | offset of its start. */
+static uint64_t function_of(struct stack_reader *reader, const struct frame *frame)
 {
-  struct call_cache *known = &path->t->functions[frame->ip % (sizeof path->t->functions / sizeof *path->t->functions)];
+  struct call_cache *known =
+      &reader->t->functions[frame->ip % (sizeof reader->t->functions / sizeof *reader->t->functions)];
   if (known->ip != frame->ip)
-    *known = (struct call_cache){frame->ip, unwind_function(path->t, frame->ip)};
+    *known = (struct call_cache){frame->ip, unwind_function(reader->t, frame->ip)};
   uint32_t inside = known->target ? (uint32_t)(frame->ip - known->target) : 0;
   return (uint64_t)frame->module << 32 | (frame->offset - inside);
 }
 
-/* Steps into a task that is called by the frame before `inner`: below its creation if that is known, else below its
+/* Enters the task whose function is the frame inside `inner`: below its creation if that is known, else below its
  * region. */
-static void enter_task(struct descent *path, const struct task_level *task, int inner)
+static void enter_task(struct stack_reader *reader, const struct task_level *task, int inner)
 {
   uint32_t base = CCT_NONE;
-  path->entered = 0;
+  reader->entered = 0;
   if (rt.task_creation && task) {
     if (task->created && inner > 0)
-      path->entered = task_enter(task->created, function_of(path, &path->frames[inner - 1]));
-    if (path->entered)
-      base = task_base(path->t, path->entered);
+      reader->entered = task_context_enter(task->created, function_of(reader, &reader->frames[inner - 1]));
+    if (reader->entered)
+      base = task_context_node(reader->t, reader->entered);
     if (base == CCT_NONE)
-      rt_lost(path->t, FORMAT_LOST_TASKS);
+      rt_lost(reader->t, FORMAT_LOST_TASKS);
   }
   if (base != CCT_NONE)
-    path->node = base;
-  else if (path->region_node != CCT_NONE)
-    path->node = path->region_node;
-  path->node = child(path, FORMAT_KIND_TASK, 0, 0);
+    reader->node = base;
+  else if (reader->region_node != CCT_NONE)
+    reader->node = reader->region_node;
+  reader->node = child(reader, FORMAT_KIND_TASK, 0, 0);
 }
 
-/* Steps into a region; where the run of runtime frames leads on to an explicit task (run at the region's barrier), into
- * that. */
-static void enter_region(struct descent *path, int inner, int outer)
+/* Enters a region.  If the run of runtime frames continues to an explicit task (run at the region's barrier), enters
+ * that, too. */
+static void enter_region(struct stack_reader *reader, int inner, int outer)
 {
-  path->entered = 0;
-  path->node = path->region_node = child(path, FORMAT_KIND_PARALLEL, 0, 0);
-  const struct task_level *task = task_context_called(path, inner, outer);
+  reader->entered = 0;
+  reader->node = reader->region_node = child(reader, FORMAT_KIND_PARALLEL, 0, 0);
+  const struct task_level *task = called_task(reader, inner, outer);
   if (task)
-    enter_task(path, task, inner);
+    enter_task(reader, task, inner);
 }
 
-/* Did the runtime call the user's code from the run [inner, outer], and not just a function that it needs?  Without
- * OMPT: if it called anything.  The task's exit frame says so where it lies in the run.  It can lie elsewhere, or be
- * lacking: libomp clears it before GCC's combined parallel loops, and takes it from a frame pointer that is none for
- * undeferred tasks, which compilers call directly.  Then code of the program's is the user's, unless the task is known
- * to have been called outside the run: what is called is then the runtime's helper, an allocator say. */
-static bool leads_to_user(const struct descent *path, int inner, int outer)
+/* Has the runtime called user code from the run [inner, outer], and not only a helper function?  Without OMPT: if it
+ * has called anything.  Otherwise the current task's exit frame proves it if it lies in the run.  It may lie elsewhere
+ * or be 0: libomp clears it before GCC's combined parallel loops; and for undeferred tasks, which compilers call
+ * directly, takes it from a register that is no frame pointer.  In these cases code of the program counts as user code,
+ * unless the exit frame shows that the task was called outside the run: then the code is a helper of the runtime, an
+ * allocator for example. */
+static bool leads_to_user(const struct stack_reader *reader, int inner, int outer)
 {
-  if (inner == 0 || path->caller)
+  if (inner == 0 || reader->caller)
     return false;
-  const struct frame *called = &path->frames[inner - 1];
-  if (rt.ompt_module && path->frames[inner].module != rt.ompt_module) /* a plugin's: OMPT knows none of its tasks */
+  const struct frame *called = &reader->frames[inner - 1];
+  if (rt.ompt_module &&
+      reader->frames[inner].module != rt.ompt_module) /* a plugin of the runtime: OMPT does not know its tasks */
     return !called->system && !called->tool;
-  if (!path->t->activity.openmp)
-    return !rt.ompt; /* with OMPT: a thread that the runtime is just setting up */
-  if (left_in(path, inner, outer))
+  if (!reader->t->activity.openmp)
+    return !rt.ompt; /* with OMPT: the runtime is still setting up the thread */
+  if (exit_in(reader, inner, outer))
     return true;
-  if (rt.forked && !path->exit_frame && !path->implicit_task) /* inherited: no task is known any more */
+  if (rt.forked && !reader->exit_frame && !reader->implicit_task) /* a task inherited from the parent process */
     return !called->system && !called->tool;
-  bool outside = path->exit_frame >= outer_sp(path, outer) && path->exit_frame < path->t->stack_high;
-  return (path->exit_frame || path->implicit_task) && !outside && !called->system && !called->tool;
+  bool outside = reader->exit_frame >= outer_sp(reader, outer) && reader->exit_frame < reader->t->stack_high;
+  return (reader->exit_frame || reader->implicit_task) && !outside && !called->system && !called->tool;
 }
 
-/* The function that a direct call instruction calls, 0 if it calls none, or a stub that leads to another module. */
+/* The function that a direct call instruction calls; 0 if it is no direct call, or if it calls a stub that leads to
+ * another module. */
 static uint64_t call_target(uint64_t ip)
 {
   uint8_t call[5], code[8];
@@ -196,135 +204,137 @@ static uint64_t call_target(uint64_t ip)
     return 0;
   static const uint8_t endbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
   const uint8_t *first = __builtin_memcmp(code, endbr64, sizeof endbr64) ? code : code + sizeof endbr64;
-  first += *first == 0xf2; /* bnd */
+  first += *first == 0xf2; /* bnd prefix */
   bool stub = first[0] == 0xff && first[1] == 0x25;
   return stub ? 0 : target;
 }
 
-/* Where a function made the call into the runtime its last act, an optimised one has jumped there and has no frame: its
- * caller's call instruction still tells which it was. */
-static void add_tail_caller(struct descent *path, const struct frame *caller)
+/* A function whose last act is to call the runtime may have jumped there and left no frame.  The call instruction of
+ * its caller still names it. */
+static void add_tail_caller(struct stack_reader *reader, const struct frame *caller)
 {
-  struct call_cache *known = &path->t->calls[caller->ip % (sizeof path->t->calls / sizeof *path->t->calls)];
+  struct call_cache *known = &reader->t->calls[caller->ip % (sizeof reader->t->calls / sizeof *reader->t->calls)];
   if (known->ip != caller->ip)
     *known = (struct call_cache){caller->ip, call_target(caller->ip)};
   uint32_t index;
-  const struct format_module *module = known->target ? modules_find(path->t, known->target, &index) : NULL;
+  const struct format_module *module = known->target ? modules_find(reader->t, known->target, &index) : NULL;
   if (module && !(module->flags & (FORMAT_MODULE_RUNTIME | FORMAT_MODULE_TOOL)))
-    path->node = child(path, FORMAT_KIND_FRAME, index, (uint32_t)(known->target - module->base));
+    reader->node = child(reader, FORMAT_KIND_FRAME, index, (uint32_t)(known->target - module->base));
 }
 
-static void enter_run(struct descent *path, int inner, int outer)
+/* Enters what the run [inner, outer] has called. */
+static void enter_run(struct stack_reader *reader, int inner, int outer)
 {
-  struct format_region *region = region_entered(path->t, path->frames[inner].sp, outer_sp(path, outer));
+  struct format_region *region = region_entered(reader->t, reader->frames[inner].sp, outer_sp(reader, outer));
   if (region) {
-    if (path->cut && region_known(region))
-      path->node = region->link_node; /* what was cut off is known from an earlier sample */
-    region_publish(path->t, region, path->node);
-    enter_region(path, inner, outer);
+    if (reader->cut && region_known(region))
+      reader->node = region->link_node; /* the part that was cut off is known from an earlier sample */
+    region_publish(reader->t, region, reader->node);
+    enter_region(reader, inner, outer);
     return;
   }
-  if (!path->t->activity.openmp)
-    enter_region(path, inner, outer);
+  if (!reader->t->activity.openmp)
+    enter_region(reader, inner, outer);
   else
-    enter_task(path, task_context_called(path, inner, outer), inner);
+    enter_task(reader, called_task(reader, inner, outer), inner);
 }
 
-/* Index of the outermost frame of the innermost run that has no run inside it, or -1. */
-static int innermost_run(struct descent *path)
+/* Index of the outermost frame of the innermost run; -1 without a run. */
+static int innermost_run(struct stack_reader *reader)
 {
   int i = 0;
-  while (i < path->count && !path->frames[i].runtime)
+  while (i < reader->count && !reader->frames[i].runtime)
     i++;
-  if (i == path->count)
+  if (i == reader->count)
     return -1;
-  while (i + 1 < path->count && path->frames[i + 1].runtime)
+  while (i + 1 < reader->count && reader->frames[i + 1].runtime)
     i++;
   return i;
 }
 
-/* A worker's stack begins in the runtime: skips to the inner end of its outermost run.  Returns the index of the first
- * frame to be read, or -1 if that run is also the last one (nothing of the user's is on this stack). */
-static int enter_base(struct descent *path, int innermost)
+/* A worker's stack begins in the runtime: enters its base region and skips its outermost run.  Returns the index of the
+ * first frame to be read; -1 if that run is also the innermost one, so that no user frame is on this stack. */
+static int enter_base(struct stack_reader *reader, int innermost)
 {
-  int outer = path->count - 1;
-  while (outer >= 0 && !path->frames[outer].runtime)
+  int outer = reader->count - 1;
+  while (outer >= 0 && !reader->frames[outer].runtime)
     outer--;
   int inner = outer;
-  while (inner > 0 && path->frames[inner - 1].runtime)
+  while (inner > 0 && reader->frames[inner - 1].runtime)
     inner--;
-  uint32_t base = region_base(path->t, path->t->base_region);
+  uint32_t base = region_base(reader->t, reader->t->base_region);
   if (base == CCT_NONE) {
-    path->node = child(path, FORMAT_KIND_OUTSIDE, 0, 0);
+    reader->node = child(reader, FORMAT_KIND_OUTSIDE, 0, 0);
     return -1;
   }
-  path->node = base;
-  bool last = outer >= 0 && outer == innermost, ends = last && !leads_to_user(path, inner, outer);
-  enter_region(path, path->cut || outer < 0 ? 0 : inner, outer);
-  if (path->cut)
-    path->node = child(path, FORMAT_KIND_PARTIAL, 0, 0);
-  if (path->cut || outer < 0) /* no frame of the runtime at its outer end: taken whole */
-    return path->count - 1;
+  reader->node = base;
+  bool last = outer >= 0 && outer == innermost, ends = last && !leads_to_user(reader, inner, outer);
+  enter_region(reader, reader->cut || outer < 0 ? 0 : inner, outer);
+  if (reader->cut)
+    reader->node = child(reader, FORMAT_KIND_PARTIAL, 0, 0);
+  if (reader->cut || outer < 0) /* no frame of the runtime at the outer end: read all */
+    return reader->count - 1;
   if (ends)
-    path->node = child(path, FORMAT_KIND_RUNTIME, 0, 0);
+    reader->node = child(reader, FORMAT_KIND_RUNTIME, 0, 0);
   return ends ? -1 : inner - 1;
 }
 
 /* Reads frames from index i inwards.  Returns whether the path ends in the runtime. */
-static bool read_frames(struct descent *path, int i, int innermost)
+static bool read_frames(struct stack_reader *reader, int i, int innermost)
 {
   while (i >= 0) {
-    if (path->frames[i].tool && only_tool_inside(path, i))
+    if (reader->frames[i].tool && only_tool_inside(reader, i))
       return false;
-    if (!path->frames[i].runtime) {
-      add_frame(path, &path->frames[i--]);
+    if (!reader->frames[i].runtime) {
+      add_frame(reader, &reader->frames[i--]);
       continue;
     }
     int outer = i;
-    while (i > 0 && path->frames[i - 1].runtime)
+    while (i > 0 && reader->frames[i - 1].runtime)
       i--;
-    if (outer + 1 < path->count)
-      add_tail_caller(path, &path->frames[outer + 1]);
-    if (outer == innermost && !leads_to_user(path, i, outer)) {
+    if (outer + 1 < reader->count)
+      add_tail_caller(reader, &reader->frames[outer + 1]);
+    if (outer == innermost && !leads_to_user(reader, i, outer)) {
       struct format_region *entered =
-          path->target ? path->target : region_entered(path->t, path->frames[i].sp, outer_sp(path, outer));
+          reader->target ? reader->target : region_entered(reader->t, reader->frames[i].sp, outer_sp(reader, outer));
       if (entered)
-        region_publish(path->t, entered, path->node);
-      if (!path->caller)
-        path->node = child(path, FORMAT_KIND_RUNTIME, 0, 0);
+        region_publish(reader->t, entered, reader->node);
+      if (!reader->caller)
+        reader->node = child(reader, FORMAT_KIND_RUNTIME, 0, 0);
       return true;
     }
-    enter_run(path, i, outer);
+    enter_run(reader, i, outer);
     i--;
   }
   return false;
 }
 
-static bool read_path(struct descent *path)
+/* Reads the whole stack.  Returns whether the path ends in the runtime. */
+static bool read_stack(struct stack_reader *reader)
 {
-  struct thread_state *t = path->t;
-  path->node = CCT_ROOT;
-  path->region_node = CCT_NONE;
-  classify(path);
+  struct thread_state *t = reader->t;
+  reader->node = CCT_ROOT;
+  reader->region_node = CCT_NONE;
+  classify(reader);
   int called = 0;
-  while (called < path->count && path->frames[called].tool)
+  while (called < reader->count && reader->frames[called].tool)
     called++;
-  if (path->caller && !path->target && called < path->count && !path->frames[called].runtime)
-    path->caller = false; /* the runtime has jumped into the callback: no frame of its is left */
-  int innermost = innermost_run(path);
+  if (reader->caller && !reader->target && called < reader->count && !reader->frames[called].runtime)
+    reader->caller = false; /* the runtime has jumped into the callback and left no frame */
+  int innermost = innermost_run(reader);
   if (t->activity.openmp && t->base_region) {
-    int first = enter_base(path, innermost);
+    int first = enter_base(reader, innermost);
     if (first < 0)
       return true;
-    return read_frames(path, first, innermost);
+    return read_frames(reader, first, innermost);
   }
-  if (path->cut)
-    path->node = child(path, FORMAT_KIND_PARTIAL, 0, 0);
-  return read_frames(path, path->count - 1, innermost);
+  if (reader->cut)
+    reader->node = child(reader, FORMAT_KIND_PARTIAL, 0, 0);
+  return read_frames(reader, reader->count - 1, innermost);
 }
 
-/* What the runtime knows of a task on this stack; level 0 is the current one.  False where there is none.  What it says
- * of outer ones can be stale pointers while it forks. */
+/* What the runtime knows of a task on this stack; level 0 is the current one.  Returns false if there is none.  At
+ * outer levels the runtime may return stale pointers while it forks. */
 static bool find_task(int level, int *flags, uint64_t *exit_frame, uint64_t *word)
 {
   enum { LOWEST_POINTER = 65536, TASK_KNOWN = 2 };
@@ -342,91 +352,92 @@ static bool find_task(int level, int *flags, uint64_t *exit_frame, uint64_t *wor
   return true;
 }
 
-/* The tasks on this stack. */
-static void find_tasks(struct descent *path)
+/* Finds the tasks on this stack: the current one, and with rt.task_creation the explicit ones outside it, up to one
+ * whose creation is known. */
+static void find_tasks(struct stack_reader *reader)
 {
-  int levels = !path->t->activity.openmp || !rt.get_task_info ? 0 : rt.task_creation ? TASK_LEVELS : 1, flags = 0;
+  int levels = !reader->t->activity.openmp || !rt.get_task_info ? 0 : rt.task_creation ? TASK_LEVELS : 1, flags = 0;
   uint64_t exit_frame = 0, word;
   for (int level = 0; level < levels && find_task(level, &flags, &exit_frame, &word); level++) {
     if (level == 0) {
-      path->exit_frame = exit_frame;
-      path->implicit_task = flags & ompt_task_implicit;
+      reader->exit_frame = exit_frame;
+      reader->implicit_task = flags & ompt_task_implicit;
     }
     uint32_t created = rt.online ? explicit_task_created(word) : rt_task_index(word);
     if (!(flags & ompt_task_explicit))
       continue;
-    path->tasks[path->tasks_count++] = (struct task_level){exit_frame, created};
+    reader->tasks[reader->tasks_count++] = (struct task_level){exit_frame, created};
     if (!rt.task_creation || !created)
       continue;
-    path->end_sp = exit_frame; /* what lies outside it says nothing */
+    reader->end_sp = exit_frame; /* what lies outside the task is not needed */
     break;
   }
 }
 
 uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bool *overhead)
 {
-  struct descent path = {.t = t, .frames = t->frames, .end_sp = UINT64_MAX};
-  find_tasks(&path);
-  path.count = unwind_walk(t, registers, path.end_sp, t->frames, &path.cut);
-  if (path.cut)
+  struct stack_reader reader = {.t = t, .frames = t->frames, .end_sp = UINT64_MAX};
+  find_tasks(&reader);
+  reader.count = unwind_walk(t, registers, reader.end_sp, t->frames, &reader.cut);
+  if (reader.cut)
     rt_lost(t, FORMAT_LOST_PARTIAL);
-  *overhead = read_path(&path);
-  return path.node;
+  *overhead = read_stack(&reader);
+  return reader.node;
 }
 
 struct context_place context_caller(struct thread_state *t)
 {
-  struct descent path = {.t = t, .frames = t->frames, .caller = true, .end_sp = UINT64_MAX};
-  find_tasks(&path);
-  path.count = unwind_here(t, path.end_sp, t->frames, &path.cut);
-  if (path.cut)
+  struct stack_reader reader = {.t = t, .frames = t->frames, .caller = true, .end_sp = UINT64_MAX};
+  find_tasks(&reader);
+  reader.count = unwind_here(t, reader.end_sp, t->frames, &reader.cut);
+  if (reader.cut)
     rt_lost(t, FORMAT_LOST_PARTIAL);
-  read_path(&path);
-  struct context_place place = {.node = path.node, .entered = path.entered};
-  while (place.first < path.count && path.frames[place.first].tool)
+  read_stack(&reader);
+  struct context_place place = {.node = reader.node, .entered = reader.entered};
+  while (place.first < reader.count && reader.frames[place.first].tool)
     place.first++;
-  while (place.first < path.count && path.frames[place.first].runtime)
+  while (place.first < reader.count && reader.frames[place.first].runtime)
     place.first++;
-  for (place.end = place.first; place.end < path.count && !path.frames[place.end].runtime;)
+  for (place.end = place.first; place.end < reader.count && !reader.frames[place.end].runtime;)
     place.end++;
   return place;
 }
 
 uint32_t context_call(struct thread_state *t)
 {
-  struct descent path = {.t = t, .frames = t->frames, .end_sp = UINT64_MAX};
-  find_tasks(&path);
-  path.count = unwind_here(t, path.end_sp, t->frames, &path.cut);
-  read_path(&path);
-  return path.node;
+  struct stack_reader reader = {.t = t, .frames = t->frames, .end_sp = UINT64_MAX};
+  find_tasks(&reader);
+  reader.count = unwind_here(t, reader.end_sp, t->frames, &reader.cut);
+  read_stack(&reader);
+  return reader.node;
 }
 
 uint64_t context_frame_end(struct thread_state *t)
 {
-  struct descent path = {.t = t, .frames = t->frames};
-  path.count = unwind_here(t, UINT64_MAX, t->frames, &path.cut);
-  classify(&path);
+  struct stack_reader reader = {.t = t, .frames = t->frames};
+  reader.count = unwind_here(t, UINT64_MAX, t->frames, &reader.cut);
+  classify(&reader);
   int i = 0;
-  while (i < path.count && path.frames[i].tool)
+  while (i < reader.count && reader.frames[i].tool)
     i++;
-  return i + 1 < path.count ? path.frames[i + 1].sp : 0;
+  return i + 1 < reader.count ? reader.frames[i + 1].sp : 0;
 }
 
 void context_publish(struct thread_state *t, struct format_region *region)
 {
-  struct descent path = {.t = t, .frames = t->frames, .caller = true, .target = region, .end_sp = UINT64_MAX};
+  struct stack_reader reader = {.t = t, .frames = t->frames, .caller = true, .target = region, .end_sp = UINT64_MAX};
   if (rt.task_creation)
-    find_tasks(&path);
-  path.count = unwind_here(t, path.end_sp, t->frames, &path.cut);
-  read_path(&path);
-  if (!region_known(region)) /* no way into the runtime is on the stack: nobody will learn more */
+    find_tasks(&reader);
+  reader.count = unwind_here(t, reader.end_sp, t->frames, &reader.cut);
+  read_stack(&reader);
+  if (!region_known(region)) /* no entry into the runtime was found: the context will stay unknown */
     region_publish(t, region, cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_PARTIAL, 0, 0}));
 }
 
 void context_publish_open(struct thread_state *t)
 {
-  struct descent path = {.t = t, .frames = t->frames};
-  find_tasks(&path);
-  path.count = unwind_here(t, UINT64_MAX, t->frames, &path.cut);
-  read_path(&path);
+  struct stack_reader reader = {.t = t, .frames = t->frames};
+  find_tasks(&reader);
+  reader.count = unwind_here(t, UINT64_MAX, t->frames, &reader.cut);
+  read_stack(&reader);
 }

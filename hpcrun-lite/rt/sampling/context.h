@@ -1,8 +1,9 @@
-/* From an unwound stack to a node of the calling-context tree: user-level path, regions stitched, runtime frames left
- * out.
+/* From an unwound stack to a node of the calling-context tree: the user-level path, with regions stitched and frames of
+ * the OpenMP runtime left out.
  *
- * Context: RT, inside rt_enter().
- */
+ * Context: RT, inside rt_enter() or with `inside` raised.  Uses the thread's frames and walk memory and adds nodes to
+ * its own tree.  Without memory a function returns CCT_NONE; an unwind that was cut is kept below a node of kind
+ * partial, and counted. */
 #ifndef HPCRUN_LITE_RT_SAMPLING_CONTEXT_H
 #define HPCRUN_LITE_RT_SAMPLING_CONTEXT_H
 
@@ -10,31 +11,30 @@
 
 #include "hpcrun-lite/rt/core/rt.h"
 
-/* The interrupted thread's context, added to its tree.  *overhead: it is in the OpenMP runtime.  On the way, regions
- * that this thread is master of learn their creation context.  CCT_NONE without memory. */
+/* The context at which the thread was interrupted.  *overhead: it is in the OpenMP runtime.  Regions whose entry is on
+ * the stack, and of which this thread is the master, get their creation context on the way. */
 uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bool *overhead);
 
-/* Where a callback was called from. */
+/* From where a callback was called. */
 struct context_place {
-  uint32_t node; /* of the user's frame that called the runtime; CCT_NONE without memory                     */
-  uint32_t
-      entered; /* as what the task there was entered (rt/sampling/task_context.h), 0: an implicit one, or not known */
-  int first, end; /* indices into the thread's frames: from that frame outwards to the next one of the runtime */
+  uint32_t node;    /* of the user frame that called the runtime; CCT_NONE without memory */
+  uint32_t entered; /* entry of the task there (sampling/task_context.h); 0: implicit, or not known */
+  int first, end; /* indices into the thread's frames: from that frame outwards, up to the next frame of the runtime */
 };
 
-/* In a callback: the context of the user's frame that called the runtime, added to the thread's tree. */
+/* In a callback: the context of the user frame that called the runtime. */
 struct context_place context_caller(struct thread_state *t);
 
-/* In a function of the tool's that the program calls: the context of that call.  CCT_NONE without memory. */
+/* In a function of the tool that the program has called: the context of the call. */
 uint32_t context_call(struct thread_state *t);
 
-/* The end of the frame that called the tool (see struct user_region); 0 if it cannot be told. */
+/* The stack address at which the frame that called the tool ends (struct user_region); 0 if not known. */
 uint64_t context_frame_end(struct thread_state *t);
 
-/* At the end of a region, in its master's callback: unwinds and publishes the region's creation context. */
+/* In the master's callback at the end of a region: unwinds and publishes the region's creation context. */
 void context_publish(struct thread_state *t, struct format_region *region);
 
-/* Anywhere: publishes the creation contexts of all regions open on this thread's stack. */
+/* Publishes the creation contexts of all regions that are open on this thread's stack. */
 void context_publish_open(struct thread_state *t);
 
 #endif

@@ -1,20 +1,20 @@
 #include "hpcrun-lite/rt/sampling/region.h"
 
 #include "hpcrun-lite/rt/sampling/cct.h"
-#include "hpcrun-lite/rt/sampling/sample.h"
+#include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
-enum { REGIONS_FIRST = 256, LOCK_TRIES = 10000, PATIENCE = 8 };
+enum { REGIONS_FIRST = 256, LOCK_TRIES = 10000, ASK_AFTER = 8 };
 
-/* Of a record's word: the instance has not ended.  The lower bits count its users. */
+/* In a record's word: the instance has not ended.  The lower bits count its users. */
 #define OPEN (1u << 31)
 
-/* Records not in use by any thread: tag << 32 | index, the tag against ABA.  Pushed by whoever is the last user of a
- * record that is not his own. */
+/* Records that no thread has in its own list: tag << 32 | index; the tag solves the ABA problem.  The last user of
+ * another thread's record pushes it. */
 static _Atomic uint64_t shared_free;
 static struct table regions;
-/* By thread index: struct thread_state *; an entry is good while its thread lives, which a master does as long as its
- * region.  Writer: CTL, under its lock, with release; readers: samples, with acquire. */
+/* By thread index: struct thread_state *.  An entry is valid while its thread lives, and a master lives as long as its
+ * region.  Writer: CTL, under the control lock, with release; readers: samples, with acquire. */
 static struct table threads;
 static atomic_flag lock = ATOMIC_FLAG_INIT; /* for adding records to the table */
 
@@ -39,7 +39,7 @@ static struct format_region *at(uint32_t index)
   return table_at(&regions, index);
 }
 
-/* Of a region of the calling thread's: others change the users in the word, and ask for what is UNKNOWN. */
+/* For regions of the calling thread: other threads change the number of users, and UNKNOWN to ASKED. */
 static uint64_t word_of(const struct format_region *region)
 {
   return __atomic_load_n(&region->word, __ATOMIC_RELAXED);
@@ -50,7 +50,7 @@ static uint32_t state_of(const struct format_region *region)
   return __atomic_load_n(&region->state, __ATOMIC_RELAXED);
 }
 
-/* Samples of other threads ask whether there is one (rt/blame.c). */
+/* Samples of other threads read whether a region is open (blame.c). */
 static void set_open(struct thread_state *t, uint32_t index)
 {
   __atomic_store_n(&t->open_region, index, __ATOMIC_RELAXED);
@@ -62,7 +62,7 @@ bool region_known(const struct format_region *region)
   return state == FORMAT_REGION_KNOWN || state == FORMAT_REGION_LINKED;
 }
 
-/* The handle's record, NULL if the handle is of an instance that is over. */
+/* The record of a handle; NULL if the instance has ended. */
 static struct format_region *region_find(uint64_t handle)
 {
   uint32_t index = (uint32_t)handle;
@@ -162,8 +162,8 @@ uint64_t region_begin(struct thread_state *t, uint64_t enter_frame)
   return generation << 32 | index;
 }
 
-/* One user less; the last one makes the record reusable. */
-static void let_go(uint32_t index)
+/* Removes a user; the last one makes the record reusable. */
+static void drop_user(uint32_t index)
 {
   struct format_region *region = at(index);
   uint64_t word = __atomic_sub_fetch(&region->word, 1, __ATOMIC_ACQ_REL);
@@ -204,12 +204,12 @@ void region_close(struct thread_state *t)
   set_open(t, region->next);
   __atomic_fetch_and(&region->word, ~(uint64_t)OPEN, __ATOMIC_ACQ_REL);
   if (state_of(region) ==
-      FORMAT_REGION_KNOWN) { /* our own context is not resolved yet: region_fold() comes back to it */
+      FORMAT_REGION_KNOWN) { /* the node lies below an unresolved region: region_fold() comes back to it */
     region->next = t->known_regions;
     t->known_regions = index;
     return;
   }
-  let_go(index);
+  drop_user(index);
 }
 
 uint64_t region_current(const struct thread_state *t)
@@ -239,6 +239,7 @@ struct format_region *region_entered(const struct thread_state *t, uint64_t sp_f
   return NULL;
 }
 
+/* Does the node lie below a placeholder? */
 static bool unresolved(const struct thread_state *t, uint32_t node)
 {
   return cct_kind(t, cct_top(t, node)) == FORMAT_KIND_PLACEHOLDER;
@@ -257,8 +258,8 @@ static uint32_t link_node(struct thread_state *t, const struct format_region *re
   return cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_LINK, region->owner, region->link_node});
 }
 
-/* Becomes a user of the instance, if it is not over. */
-static bool take(struct format_region *region, uint64_t handle)
+/* Adds a user to the instance, unless it has ended. */
+static bool add_user(struct format_region *region, uint64_t handle)
 {
   uint64_t word = __atomic_load_n(&region->word, __ATOMIC_ACQUIRE);
   do {
@@ -268,20 +269,20 @@ static bool take(struct format_region *region, uint64_t handle)
   return true;
 }
 
-/* Takes it upon the caller to see to it that the region's creation context is told: once, whatever comes of it. */
-static bool see_to(struct format_region *region)
+/* Makes the caller responsible for the request to publish the region's creation context.  Only one thread ever is. */
+static bool claim_request(struct format_region *region)
 {
   uint32_t unknown = FORMAT_REGION_UNKNOWN;
   return __atomic_compare_exchange_n(&region->state, &unknown, FORMAT_REGION_ASKED, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE);
 }
 
-/* A region in which we are sampled again, whose master sleeps in the runtime: without CPU time it is not sampled, so it
- * will not say by itself where the region was created, for as long as the region lasts, and would not if the program
- * was killed.  It is asked once.  It cannot end meanwhile, since we are in its region; and the runtime takes no notice
- * of an interrupted wait.  A master of which it is not known that it waits is asked after some samples: it may sleep in
- * a call that nobody announces.  Before calls that a signal would interrupt it has told by itself
- * (region_publish_open()). */
+/* The thread was sampled again in a region whose master does not publish its creation context.  A master that sleeps in
+ * the runtime uses no CPU time and is not sampled, so the context would stay unknown as long as the region lasts, and
+ * for ever if the program is killed.  It is therefore asked once, by a signal.  The region cannot end meanwhile, since
+ * the calling thread is in it, and the runtime does not notice an interrupted wait.  A master that is not known to wait
+ * is asked after some samples: it may sleep in a call that is not interposed.  Before interposed calls, which a signal
+ * would interrupt, it has published by itself (region_publish_open()). */
 static void ask_master(struct format_region *region, uint32_t samples)
 {
   const struct thread_state *master = region_thread(region->owner);
@@ -290,19 +291,19 @@ static void ask_master(struct format_region *region, uint32_t samples)
   const struct activity *is = &master->activity;
   bool waits = __atomic_load_n(&is->idle, __ATOMIC_RELAXED) || __atomic_load_n(&is->lockwait, __ATOMIC_RELAXED);
   bool held = __atomic_load_n(&is->blocked, __ATOMIC_RELAXED);
-  if ((waits || (samples > PATIENCE && !held)) && see_to(region))
+  if ((waits || (samples > ASK_AFTER && !held)) && claim_request(region))
     sys_signal_thread(rt.pid, master->tid, RT_SIGNAL, (void *)&sample_publish);
 }
 
 bool region_publish_open(const struct thread_state *t)
 {
-  bool tell = false;
+  bool publish = false;
   for (uint32_t index = t->open_region; index; index = at(index)->next)
-    tell |= at(index)->team > 1 && state_of(at(index)) == FORMAT_REGION_UNKNOWN && see_to(at(index));
-  return tell;
+    publish |= at(index)->team > 1 && state_of(at(index)) == FORMAT_REGION_UNKNOWN && claim_request(at(index));
+  return publish;
 }
 
-/* Where frames go whose region's origin is not known and will not be. */
+/* The node for frames in a region whose creation context is not known and will not be. */
 static uint32_t partial_node(struct thread_state *t)
 {
   rt_lost(t, FORMAT_LOST_UNRESOLVED);
@@ -321,7 +322,7 @@ uint32_t region_base(struct thread_state *t, uint64_t handle)
       ask_master(region, ++t->pending[i].samples);
       return t->pending[i].node;
     }
-  if (!take(region, handle))
+  if (!add_user(region, handle))
     return CCT_NONE;
   bool linked = __atomic_load_n(&region->state, __ATOMIC_ACQUIRE) == FORMAT_REGION_LINKED;
   bool room = t->pending_count < RT_PENDING_MAX;
@@ -331,14 +332,14 @@ uint32_t region_base(struct thread_state *t, uint64_t handle)
   else if (room)
     node = cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_PLACEHOLDER, 0, (uint32_t)handle});
   if (linked || node == CCT_NONE)
-    let_go((uint32_t)handle);
+    drop_user((uint32_t)handle);
   else
-    t->pending[t->pending_count++] = (struct pending){.region = (uint32_t)handle, .node = node};
+    t->pending[t->pending_count++] = (struct pending_region){.region = (uint32_t)handle, .node = node};
   return linked || room ? node : partial_node(t);
 }
 
-/* Links of our own regions follow a node that was merged into another. */
-static void follow(struct thread_state *t, uint32_t from, uint32_t to)
+/* Links of the thread's own regions follow a node that was merged into another one. */
+static void follow_merge(struct thread_state *t, uint32_t from, uint32_t to)
 {
   for (uint32_t index = t->open_region; index; index = at(index)->next)
     if (region_known(at(index)) && at(index)->link_node == from)
@@ -351,7 +352,7 @@ static void follow(struct thread_state *t, uint32_t from, uint32_t to)
       t->pending[i].node = to;
 }
 
-/* Publishes for good the regions of ours whose context has been resolved. */
+/* Makes the links of the thread's own regions final if their context has been resolved. */
 static void promote(struct thread_state *t)
 {
   for (uint32_t index = t->open_region; index; index = at(index)->next)
@@ -366,7 +367,7 @@ static void promote(struct thread_state *t)
     }
     __atomic_store_n(&at(index)->state, FORMAT_REGION_LINKED, __ATOMIC_RELEASE);
     *place = at(index)->next;
-    let_go(index);
+    drop_user(index);
   }
 }
 
@@ -374,14 +375,14 @@ void region_fold(struct thread_state *t)
 {
   unsigned kept = 0, count = t->pending_count;
   for (unsigned i = 0; i < count; i++) {
-    struct pending pending = t->pending[i];
+    struct pending_region pending = t->pending[i];
     const struct format_region *region = at(pending.region);
     if (__atomic_load_n(&region->state, __ATOMIC_ACQUIRE) != FORMAT_REGION_LINKED) {
       t->pending[kept++] = pending;
       continue;
     }
-    cct_rekey(t, pending.node, (struct cct_key){FORMAT_KIND_LINK, region->owner, region->link_node}, follow);
-    let_go(pending.region);
+    cct_rekey(t, pending.node, (struct cct_key){FORMAT_KIND_LINK, region->owner, region->link_node}, follow_merge);
+    drop_user(pending.region);
   }
   t->pending_count = kept;
   if (kept < count)

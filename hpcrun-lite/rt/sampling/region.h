@@ -1,76 +1,81 @@
-/* Parallel regions: deferred resolution of their creation contexts, online (ICS'13, section 3.2).
+/* Parallel regions: their creation contexts are resolved late, online (ICS'13, section 3.2).
  *
- * Context: RT.  Departures from the paper: a worker's subtree is not copied below the creation path but hung below a
- * link to the node of it in the master's tree, so trees of threads are never read by one another; and a path is
- * published as soon as the master itself is sampled inside the region, not only at its end.
+ * Context: RT; functions marked CTL are called by CTL under the control lock.  Departures from the paper: a worker's
+ * subtree is not copied below the creation path, but hangs below a link to that path's node in the master's tree, so no
+ * thread reads another thread's tree; and a path is published as soon as the master itself is sampled inside the
+ * region, not only at its end.
  *
- * A region instance is a record in a table shared by all threads, named by a handle: generation << 32 | index.  The
- * record's word holds generation << 32 | open | users.  Users are the master, from begin until it has published the
- * link (or ended the region unsampled), and every worker that was sampled in the instance, until it has folded its
- * samples. Whoever lets go last recycles the record; the generation grows then, so old handles no longer fit.  A region
- * that nobody was sampled in costs no unwind, no allocation that grows and no shared write but its own word.
- */
+ * A region instance has a record in a table that all threads share.  Its handle is generation << 32 | index; the
+ * record's word is generation << 32 | OPEN | users.  Users are the master, from the start until it has published the
+ * link (or has ended a region in which no thread was sampled), and each worker that was sampled in the instance, until
+ * it has folded its samples.  The last user recycles the record; the next generation invalidates old handles.  A region
+ * in which no thread was sampled costs no unwind, no growing allocation, and no shared write except to its own word.
+ * Without memory a region has no record (REGION_UNKNOWN), and its samples stand below a node of kind partial. */
 #ifndef HPCRUN_LITE_RT_SAMPLING_REGION_H
 #define HPCRUN_LITE_RT_SAMPLING_REGION_H
 
 #include "hpcrun-lite/rt/core/rt.h"
 
+/* CTL: starts the tables of a new process. */
 void region_start(void);
 
-/* Makes a new thread known as a possible master.  CTL, under its lock.  False without memory. */
+/* CTL: makes a new thread known as a possible master.  Returns false without memory. */
 bool region_register(struct thread_state *t);
 
-/* Takes an ending thread's records back.  CTL. */
+/* CTL: takes back the records of an ending thread. */
 void region_unregister(struct thread_state *t);
 
-/* In place of the handle of a region that has no record. */
+/* In place of a handle: the region has no record. */
 #define REGION_UNKNOWN UINT64_MAX
 
-/* Master enters a region whose runtime entry's frame is at enter_frame.  Returns its handle, 0 without memory. */
+/* The master enters a region; enter_frame is the frame of its entry into the runtime.  Returns the handle, 0 without
+ * memory. */
 uint64_t region_begin(struct thread_state *t, uint64_t enter_frame);
 
-/* Master leaves the innermost region it has entered (what the runtime says at the end which region that is cannot be
- * relied on: with nesting, libomp 14 to 19 pass another region's data).  Returns NULL, or, if somebody was sampled in
- * the region and its creation path is not known, the region: then the caller unwinds, calls region_publish() and then
- * region_close(). */
+/* The master leaves its innermost open region.  The region that the runtime names in this callback is not used: with
+ * nested regions libomp 14 to 19 passes another one.  Returns NULL, or the region if a thread was sampled in it and its
+ * creation context is not known; the caller then unwinds, and calls region_publish() and region_close(). */
 struct format_region *region_end(struct thread_state *t);
 void region_close(struct thread_state *t);
 
-/* Handle of the innermost region that the thread is in, 0 outside of any it knows. */
+/* Handle of the innermost region of the thread; 0 outside any. */
 uint64_t region_current(const struct thread_state *t);
 
-/* What that region's contexts begin with: the same for all instances that were created in the same context. */
+/* A number that is the same for all instances of that region created in the same context. */
 uint64_t region_identity(const struct thread_state *t);
 
-/* The innermost open region that this thread is master of, NULL without. */
+/* The innermost open region of which this thread is the master; NULL without one. */
 struct format_region *region_innermost(const struct thread_state *t);
 
-/* The innermost open region of this thread that was entered from a frame between those stack pointers; NULL if none. */
+/* The innermost open region of this thread that was entered from a frame between these stack pointers; NULL without
+ * one. */
 struct format_region *region_entered(const struct thread_state *t, uint64_t sp_from, uint64_t sp_to);
 
-/* Has the instance not ended yet? */
+/* Whether the instance has not ended. */
 bool region_open(uint64_t handle);
 
-/* Has its creation context been published? */
+/* Whether its creation context is published. */
 bool region_known(const struct format_region *region);
 
-/* The master's tree node of the context that created the region. */
+/* Publishes the creation context: a node of the master's tree. */
 void region_publish(struct thread_state *t, struct format_region *region, uint32_t node);
 
-/* The node below which a worker's frames in that region belong: a link, or a placeholder to be folded later.  CCT_NONE
- * if the instance is over or memory is lacking. */
+/* The node below which a worker's frames in that region belong: a link, or a placeholder that is folded later.
+ * CCT_NONE if the instance has ended, or without memory. */
 uint32_t region_base(struct thread_state *t, uint64_t handle);
 
-/* Folds what has been resolved since: called at each sample, cheap if nothing is pending. */
+/* Replaces a placeholder by a link once its region has been resolved.  Called at each sample; cheap if none is pending.
+ */
 void region_fold(struct thread_state *t);
 
-/* Master of open regions that others wait to learn the origin of? */
+/* Whether this thread is the master of open regions whose creation context other threads wait for. */
 bool region_wanted(const struct thread_state *t);
 
-/* Before the thread sleeps: is it master of open regions with workers whose creation context nobody has been asked for?
- * Then the caller publishes them: asleep it would not come to it. */
+/* To be called before the thread sleeps.  Returns whether it is the master of open regions with workers whose creation
+ * context is unknown and was not requested yet: then the caller must publish them, since a sleeping thread cannot. */
 bool region_publish_open(const struct thread_state *t);
 
+/* The records, for the writer. */
 const struct table *region_table(void);
 
 #endif

@@ -13,22 +13,11 @@
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
-struct rt_process rt;
-__thread struct thread_state *rt_self;
-union rt_home rt_home __attribute__((aligned(sizeof rt_home)));
-const char sample_publish;
-
-/* Columns of a value record: samples, what the event that drives the categories gives, then the other events in their
+/* Columns of a value record: samples, those of the event that drives the categories, then the other events in their
  * order. */
 enum { METRIC_SAMPLES, METRIC_WORK, METRIC_OVERHEAD, METRIC_LOCKWAIT, METRIC_PER_BUSY, METRIC_IN_USE, METRIC_OTHERS };
 
-void rt_begin(void)
-{
-  sys_wipe_on_fork(&rt_home, sizeof rt_home);
-  rt_home.ours = true;
-  atomic_store(&rt.ticking, 0);
-}
-
+/* The column of an event other than the driver. */
 static unsigned event_metric(unsigned event)
 {
   unsigned column = rt.driver < 0 ? 1 : METRIC_OTHERS;
@@ -37,8 +26,8 @@ static unsigned event_metric(unsigned event)
   return column;
 }
 
-/* Samples of threads that idle or wait for a lock charge nothing to their own context: the lock's holder takes what is
- * left at the lock, and the working threads carry the idleness. */
+/* Samples of threads that are idle or wait for a lock charge nothing to their own context: the blame goes to the lock's
+ * holder, and idleness to the working threads.  Returns whether the thread waits. */
 static bool charge_waiting(struct thread_state *t, const struct blame *share)
 {
   struct format_thread *record = t->record;
@@ -48,7 +37,7 @@ static bool charge_waiting(struct thread_state *t, const struct blame *share)
     if (!blame_wait(t->wait_id, share))
       rt_lost(t, FORMAT_LOST_BLAME);
   } else if (t->activity.idle) {
-    if (share->nobody)
+    if (share->all_wait)
       return false;
     record->samples_idle++;
     record->idle_sampled_ns += share->time_ns;
@@ -56,7 +45,8 @@ static bool charge_waiting(struct thread_state *t, const struct blame *share)
   return t->activity.lockwait || t->activity.idle;
 }
 
-/* All columns of a sample, in one place: without memory for the first, the sample is lost and counted once. */
+/* Charges all columns of a sample in one place: if there is no memory for the first one, the sample is lost and counted
+ * once. */
 static void charge_time(struct thread_state *t, uint32_t node, unsigned column, const struct blame *blame)
 {
   if (node == CCT_NONE || !cct_add(t, node, METRIC_SAMPLES, blame->samples)) {
@@ -73,6 +63,7 @@ void sample_charge_blame(struct thread_state *t, uint32_t node, const struct bla
   charge_time(t, node, METRIC_LOCKWAIT, blame);
 }
 
+/* Charges one sample to the interrupted context.  The driver's sample is also added to the running fragment. */
 static void charge(struct thread_state *t, unsigned event, uint64_t weight, const ucontext_t *context)
 {
   bool driver = (int)event == rt.driver, overhead;
@@ -85,7 +76,7 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
     share = blame_share(t, weight);
   }
   if (driver && charge_waiting(t, &share)) {
-    if (region_wanted(t)) /* not sampled in user code, but others wait to learn where our regions come from */
+    if (region_wanted(t)) /* other threads wait for the creation contexts of our regions */
       context_publish_open(t);
     return;
   }
@@ -94,12 +85,13 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
   if (driver && rt.online && node != CCT_NONE)
     span_sample(t, node, weight);
   if (driver)
-    charge_time(t, node, overhead || share.nobody ? METRIC_OVERHEAD : METRIC_WORK, &share);
+    charge_time(t, node, overhead || share.all_wait ? METRIC_OVERHEAD : METRIC_WORK, &share);
   else if (node == CCT_NONE || !cct_add(t, node, event_metric(event), weight) ||
            (counted && !cct_add(t, node, METRIC_SAMPLES, 1)))
     rt_lost(t, FORMAT_LOST_MEMORY);
 }
 
+/* The sample fell into the tool's own code, or was throttled. */
 static void refuse(struct thread_state *t, const struct source *source, uint64_t weight)
 {
   t->record->lost[FORMAT_LOST_REFUSED]++;
@@ -111,10 +103,10 @@ void sample_end(struct thread_state *t, uint64_t cpu_ns)
 {
   for (unsigned i = 0; i < rt.event_count; i++) {
     struct source *source = &t->sources[i];
-    uint64_t unsampled = source_unsampled(source, cpu_ns);
+    uint64_t unsampled = source_throttled_ns(source, cpu_ns);
     if (unsampled > source->period && !atomic_load_explicit(&rt.paused, memory_order_relaxed))
       refuse(t, source, unsampled);
-    source->throttled_until = 0; /* it may be asked again at the process's end */
+    source->throttled_until = 0; /* this function may be called again at the end of the process */
   }
 }
 
@@ -139,17 +131,17 @@ bool sample_signal(const siginfo_t *info, void *context)
     uint64_t began = rt_ticks();
     uint64_t weight = source ? source_weight(t, source) : 0;
     if (source && atomic_load_explicit(&rt.paused, memory_order_relaxed)) {
-      /* weighed, so that the time until now does not count later, and dropped */
+      /* weighed, so that the time until now does not count later; then dropped */
     } else if (rt_enter(t)) {
       if (publish)
         context_publish_open(t);
-      else if (!rt_closed()) { /* the one who closes waits for those inside */
+      else if (!rt_closed()) { /* CTL sets `closed` and waits for threads that are inside */
         arena_settle();
         charge(t, source->event, weight, context);
         times_refresh(t);
       }
       if (source)
-        source_took(t, source, began);
+        source_sample_taken(t, source, began);
       rt_leave(t);
     } else if (source) {
       refuse(t, source, weight);

@@ -1,20 +1,21 @@
-/* The signal handler: guard, weigh, unwind, charge.  Context: RT. */
+/* The signal handler: guard, weigh, unwind, charge.
+ *
+ * Context: RT, in the handler; sample_end() CTL.  Works on the calling thread's state only.  A sample that cannot be
+ * charged is dropped and counted. */
 #ifndef HPCRUN_LITE_RT_SAMPLING_SAMPLE_H
 #define HPCRUN_LITE_RT_SAMPLING_SAMPLE_H
 
 #include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/sampling/source.h"
 
-/* Handles a signal if it is one of ours; returns false if it is the program's.  errno is kept. */
+/* Handles a signal if it is one of ours; returns false if it belongs to the program.  errno does not change. */
 bool sample_signal(const siginfo_t *info, void *context);
 
-/* CTL: the thread ends, or the process, and no further sample is taken: those that it owes since it rests after a long
- * one are the tool's.  cpu_ns: the thread's clock. */
+/* CTL: the thread or the process ends, and no further sample is taken.  Time for which throttled samples are missing
+ * counts as tool time.  cpu_ns: the thread's CPU clock. */
 void sample_end(struct thread_state *t, uint64_t cpu_ns);
 
-/* Charges what waited at a lock to the context that releases it. */
+/* Charges blame that was taken from a lock to the context that releases the lock. */
 void sample_charge_blame(struct thread_state *t, uint32_t node, const struct blame *blame);
-
-/* Sent to a thread to make it publish the creation contexts of its open regions: value of such a signal. */
-extern const char sample_publish;
 
 #endif

@@ -9,9 +9,11 @@
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
+const char sample_publish;
+
 enum { PAGE = 4096, PHASE_MIN_NS = 20000 };
 
-/* Where in its period a thread starts: a number up to the period, from the thread's id and the time.  Not much below
+/* Where in its period a thread starts: a number up to the period, from the thread's id and the time, and not much below
  * what the kernel's timers can do. */
 static uint64_t random_phase(const struct thread_state *t, uint64_t period)
 {
@@ -48,8 +50,8 @@ void source_probe(void)
   sys_close_own(&own);
 }
 
-/* Descriptor numbers that tell a thread's events apart: a signal names its event by the number that it had when it was
- * armed, also after it was closed. */
+/* Moves the descriptor to a number that no other source of the thread has.  A signal names its event by the number that
+ * the descriptor had when it was armed, even after it was closed. */
 static int move_apart(const struct thread_state *t, const struct source *source, struct sys_own *own)
 {
   int error = 0;
@@ -61,14 +63,14 @@ static int move_apart(const struct thread_state *t, const struct source *source,
         sys_close_own(own);
         error = EMFILE;
       }
-      i = UINT32_MAX; /* compare with all of them anew */
+      i = UINT32_MAX; /* compare with all sources again */
     }
   return error;
 }
 
-/* Opens, directs the signal here, and keeps the event by mapping its page: the descriptor need not stay open for that,
- * and a program that closes descriptors it does not know cannot stop it.  Count events keep theirs, to read the
- * counter. */
+/* Opens the event, directs its signal to the thread, and maps its page, which keeps the event alive: then the
+ * descriptor can be closed, and a program that closes unknown descriptors cannot stop the event.  Count events keep the
+ * descriptor to read the counter. */
 static bool perf_start(struct thread_state *t, struct source *source, uint64_t period)
 {
   const struct event *event = &rt.events[source->event];
@@ -92,32 +94,33 @@ static bool perf_start(struct thread_state *t, struct source *source, uint64_t p
   return true;
 }
 
-/* What a sample of elapsed time takes in the handler: a running mean over all threads.  Written by any thread, relaxed:
- * an update that is lost is one sample less in a mean. */
+/* Mean time of a sample of elapsed time in the handler, over all threads.  Any thread writes it, relaxed: a lost update
+ * is one sample less in a mean. */
 static _Atomic uint64_t mean_ns;
 
-/* Threads for which there is a core are awake, and rest between samples anyway (source_took()); all others together
- * may take a quarter of the machine. */
-uint64_t source_bearable(uint64_t asked_ns)
+/* Threads that have a core are awake, and throttling limits them anyway (source_sample_taken()).  All others together
+ * may use a quarter of the machine. */
+uint64_t source_min_period(uint64_t asked_ns)
 {
   enum { DELIVERY_NS = 20000, SHARE = 4 };
-  uint64_t ticking = atomic_load_explicit(&rt.ticking, memory_order_relaxed), cpus = rt.cpus ? rt.cpus : 1;
-  if (ticking <= cpus)
+  uint64_t running = atomic_load_explicit(&rt.running_timers, memory_order_relaxed), cpus = rt.cpus ? rt.cpus : 1;
+  if (running <= cpus)
     return asked_ns;
   uint64_t each = DELIVERY_NS + atomic_load_explicit(&mean_ns, memory_order_relaxed);
-  uint64_t least = (ticking - cpus) * each * SHARE / cpus;
+  uint64_t least = (running - cpus) * each * SHARE / cpus;
   return least > asked_ns ? least : asked_ns;
 }
 
-/* A sample of elapsed time has been taken, which began when it was weighed. */
-static void adapt(struct source *source)
+/* Takes the duration of a sample of elapsed time into the mean, and adapts the period.  The sample began when it was
+ * weighed. */
+static void adapt_period(struct source *source)
 {
-  enum { SAMPLES = 64, LONGEST_NS = 1000000 }; /* longer: it was switched out */
+  enum { SAMPLES = 64, LONGEST_NS = 1000000 }; /* longer: the thread was switched out */
   uint64_t took = sys_monotonic_ns() - source->last, mean = atomic_load_explicit(&mean_ns, memory_order_relaxed);
   took = took < LONGEST_NS ? took : LONGEST_NS;
   atomic_store_explicit(&mean_ns, mean - mean / SAMPLES + took / SAMPLES, memory_order_relaxed);
-  uint64_t period = source_bearable(source->asked);
-  if (!source->throttled && (period > source->period + source->period / 4 || period + period / 4 < source->period)) {
+  uint64_t period = source_min_period(source->asked);
+  if (!source->suspended && (period > source->period + source->period / 4 || period + period / 4 < source->period)) {
     source->period = period;
     sys_timer_set(source->timer, period, period);
   }
@@ -130,8 +133,8 @@ static bool timer_start(struct thread_state *t, struct source *source, int clock
   return source->timer >= 0;
 }
 
-/* Where a frequency was asked for, each thread has a period of its own, 1 to 4 % shorter: at exactly 5 ms, say, a
- * program that does something every 5 ms would be sampled at the same point for ever. */
+/* With a frequency each thread has its own period, 1 to 4 % shorter than the nominal one.  With exactly 5 ms, for
+ * example, a program that does something every 5 ms would always be sampled at the same point. */
 static uint64_t own_period(const struct thread_state *t, const struct event *event)
 {
   if (!event->frequency || event->clock == EVENT_COUNT)
@@ -140,7 +143,7 @@ static uint64_t own_period(const struct thread_state *t, const struct event *eve
   return event->period - thousandth * (10 + random_phase(t, event->period) % 31);
 }
 
-/* From now on the handler takes the event's signals: all else is set. */
+/* The handler accepts the event's signals from now on, since all other fields are set. */
 static void perf_armed(struct source *source)
 {
   atomic_signal_fence(memory_order_release);
@@ -155,19 +158,19 @@ static bool start_one(struct thread_state *t, struct source *source)
   switch (event->clock) {
   case EVENT_WALL_TIME:
     source->last = sys_monotonic_ns();
-    atomic_fetch_add(&rt.ticking, 1);
-    source->period = source_bearable(source->asked);
-    source->throttled = !timer_start(t, source, CLOCK_MONOTONIC);
-    if (source->throttled)
-      atomic_fetch_sub(&rt.ticking, 1);
-    return !source->throttled;
+    atomic_fetch_add(&rt.running_timers, 1);
+    source->period = source_min_period(source->asked);
+    source->suspended = !timer_start(t, source, CLOCK_MONOTONIC);
+    if (source->suspended)
+      atomic_fetch_sub(&rt.running_timers, 1);
+    return !source->suspended;
   case EVENT_CPU_TIME:
-    source->unsettled = !rt.timers_for_cpu && perf_start(t, source, random_phase(t, source->period));
-    /* Making an event takes long where others fork or map memory: that is not the program's time. */
+    source->initial_period = !rt.timers_for_cpu && perf_start(t, source, random_phase(t, source->period));
+    /* Opening an event takes long while other threads fork or map memory; that is not the program's time. */
     source->last = sys_thread_cpu_ns();
     if ((int)source->event == rt.driver)
       t->cpu_start_ns = source->last;
-    if (!source->unsettled)
+    if (!source->initial_period)
       return timer_start(t, source, CLOCK_THREAD_CPUTIME_ID);
     perf_armed(source);
     return true;
@@ -191,14 +194,14 @@ void source_start(struct thread_state *t)
   }
 }
 
-/* Of those that count, see source_bearable(). */
-static void set_throttled(struct source *source, bool throttled)
+/* Sets the flag of a timer of elapsed time, and counts the running ones (source_min_period()). */
+static void set_suspended(struct source *source, bool suspended)
 {
   if (source->how != SOURCE_TIMER || rt.events[source->event].clock != EVENT_WALL_TIME ||
-      source->throttled == throttled)
+      source->suspended == suspended)
     return;
-  source->throttled = throttled;
-  atomic_fetch_add(&rt.ticking, throttled ? -1u : 1u); /* the handler sees the flag: nothing moves across */
+  source->suspended = suspended;
+  atomic_fetch_add(&rt.running_timers, suspended ? -1u : 1u); /* nothing moves across: the handler sees the flag */
 }
 
 void source_stop(struct thread_state *t)
@@ -207,7 +210,7 @@ void source_stop(struct thread_state *t)
     struct source *source = &t->sources[i];
     if (source->how == SOURCE_TIMER)
       sys_timer_stop(source->timer);
-    set_throttled(source, true);
+    set_suspended(source, true);
     if (source->how == SOURCE_PERF) {
       sys_unmap(source->page, PAGE);
       if (source->fd_open)
@@ -223,7 +226,7 @@ void source_suspend(struct thread_state *t)
 {
   for (unsigned i = 0; i < rt.event_count; i++)
     if (t->sources[i].how == SOURCE_TIMER) {
-      set_throttled(&t->sources[i], true); /* first: a sample that still comes does not set it going again */
+      set_suspended(&t->sources[i], true); /* first: a sample that still arrives must not start the timer again */
       sys_timer_set(t->sources[i].timer, 0, 0);
     }
 }
@@ -232,30 +235,30 @@ void source_go_on(struct thread_state *t)
 {
   for (unsigned i = 0; i < rt.event_count; i++)
     if (t->sources[i].how == SOURCE_TIMER) {
-      set_throttled(&t->sources[i], false);
+      set_suspended(&t->sources[i], false);
       sys_timer_set(t->sources[i].timer, 1, t->sources[i].period);
     }
 }
 
-/* The event's own clock: what a thread does not run does not count against its samples of CPU time. */
+/* The event's own clock: time in which a thread does not run does not count towards its samples of CPU time. */
 static uint64_t clock_ns(const struct source *source)
 {
   return rt.events[source->event].clock == EVENT_CPU_TIME ? sys_thread_cpu_ns() : sys_monotonic_ns();
 }
 
-/* With samples that take longer than the period (deep stacks at high rates) the program would not get on at all. */
+/* Samples that take longer than the period (deep stacks at high rates) would stop the program's progress. */
 bool source_too_early(const struct source *source)
 {
   return source->throttled_until && clock_ns(source) < source->throttled_until;
 }
 
-uint64_t source_unsampled(const struct source *source, uint64_t cpu_ns)
+uint64_t source_throttled_ns(const struct source *source, uint64_t cpu_ns)
 {
   uint64_t now = rt.events[source->event].clock == EVENT_CPU_TIME ? cpu_ns : sys_monotonic_ns();
-  return source->throttled_until && !source->throttled && now > source->last ? now - source->last : 0;
+  return source->throttled_until && !source->suspended && now > source->last ? now - source->last : 0;
 }
 
-/* Most samples are short, and the clock need not be asked: a tick is no longer than a nanosecond. */
+/* Most samples are short, and then the clock need not be read: a tick is at most one nanosecond. */
 static void throttle_after(struct source *source, uint64_t began)
 {
   enum { THROTTLE_SHARE = 3 };
@@ -266,14 +269,14 @@ static void throttle_after(struct source *source, uint64_t began)
   source->throttled_until = now + THROTTLE_SHARE * (now - source->last);
 }
 
-void source_took(struct thread_state *t, struct source *source, uint64_t began)
+void source_sample_taken(struct thread_state *t, struct source *source, uint64_t began)
 {
   throttle_after(source, began);
   if (rt.events[source->event].clock != EVENT_WALL_TIME)
     return;
   if (source->period > source->asked)
     t->record->lost[FORMAT_LOST_RATE] += source->period / source->asked - 1;
-  adapt(source);
+  adapt_period(source);
 }
 
 struct source *source_of(struct thread_state *t, const siginfo_t *info)
@@ -287,10 +290,11 @@ struct source *source_of(struct thread_state *t, const siginfo_t *info)
   bool stripped = info->si_code == SI_USER && info->si_pid == 0; /* the kernel had no memory for the details */
   for (struct source *source = first; source < end; source++)
     if (source->how != SOURCE_OFF && ((perf && info->si_fd == source->own.fd) || stripped))
-      return source; /* also the last signal of an event that a timer has replaced */
+      return source; /* including the last signal of an event that a timer has replaced */
   return NULL;
 }
 
+/* The time since the last sample; for the first sample at least a period. */
 static uint64_t time_weight(struct source *source, uint64_t now)
 {
   uint64_t passed = now > source->last ? now - source->last : 0;
@@ -301,11 +305,9 @@ static uint64_t time_weight(struct source *source, uint64_t now)
   return passed > source->period ? passed : source->period;
 }
 
-/* An event that samples makes each switch of its thread some 4 us slower, since the kernel programs the processor's
- * timer anew each time; a timer of the thread's CPU time costs a switch nothing, but comes at the ticks of the system's
- * clock only.  So a thread that is switched often gets a timer, for good.  The page's sequence moves by two with each
- * switch.
- */
+/* An event that samples makes each switch of its thread about 4 us slower, because the kernel programs the processor's
+ * timer again.  A timer of the thread's CPU time costs a switch nothing, but expires only at ticks of the system clock.
+ * So a thread that is switched often gets a timer for good.  The page's sequence advances by two with each switch. */
 static bool switches_often(struct source *source, uint64_t weight_ns)
 {
   enum { SWITCH_NS = 4000, SHARE_MAX = 100, IN_A_ROW = 3, TICK_MAX_NS = 4000000 };
@@ -313,8 +315,8 @@ static bool switches_often(struct source *source, uint64_t weight_ns)
   uint32_t switches = (sequence - source->switches) / 2;
   source->switches = sequence;
   bool often = source->period >= TICK_MAX_NS && (uint64_t)switches * SWITCH_NS * SHARE_MAX > weight_ns;
-  source->frequent_switches = often ? source->frequent_switches + 1 : 0;
-  return source->frequent_switches >= IN_A_ROW;
+  source->high_switch_samples = often ? source->high_switch_samples + 1 : 0;
+  return source->high_switch_samples >= IN_A_ROW;
 }
 
 static void change_to_timer(struct thread_state *t, struct source *source)
@@ -322,35 +324,36 @@ static void change_to_timer(struct thread_state *t, struct source *source)
   void *page = source->page;
   if (!timer_start(t, source, CLOCK_THREAD_CPUTIME_ID)) {
     source->how = SOURCE_PERF;
-    source->frequent_switches = 0;
+    source->high_switch_samples = 0;
     return;
   }
   source->page = NULL;
-  work_clock_follow(t);
+  work_clock_choose_indicator(t);
   sys_unmap(page, PAGE);
 }
 
 /* The random first period is over. */
 static void settle_period(struct thread_state *t, struct source *source)
 {
-  source->unsettled = false;
+  source->initial_period = false;
   if (!perf_start(t, source, source->period)) {
-    sys_unmap(source->page, PAGE); /* it would go on with its random first period */
+    sys_unmap(source->page, PAGE); /* it would continue with its random first period */
     source->page = NULL;
     if (!timer_start(t, source, CLOCK_THREAD_CPUTIME_ID))
       rt_lost(t, FORMAT_LOST_EVENTS);
   }
-  work_clock_follow(t);
+  work_clock_choose_indicator(t);
 }
 
-/* That takes long where others fork or map memory.  Who closes waits for it. */
-static void set_up_anew(struct thread_state *t, struct source *source)
+/* Re-arms the thread's event.  This takes long while other threads fork or map memory; it is done inside rt_enter(), so
+ * that CTL waits for it before it ends measuring. */
+static void rearm(struct thread_state *t, struct source *source)
 {
   uint64_t began = source->last;
   if (!rt_enter(t))
     return;
   if (!rt_closed()) {
-    if (source->unsettled)
+    if (source->initial_period)
       settle_period(t, source);
     else
       change_to_timer(t, source);
@@ -368,11 +371,11 @@ uint64_t source_weight(struct thread_state *t, struct source *source)
   case EVENT_WALL_TIME:
     return time_weight(source, sys_monotonic_ns());
   case EVENT_CPU_TIME: {
-    /* Code of ours that was interrupted may be reading the page (rt/span/work_clock.c): then at the next sample. */
+    /* interrupted code of ours may be reading the page (span/work_clock.c): then at the next sample */
     bool may_unmap = source->how == SOURCE_PERF && !t->inside;
     uint64_t weight = time_weight(source, sys_thread_cpu_ns());
-    if (may_unmap && (source->unsettled || switches_often(source, weight)))
-      set_up_anew(t, source);
+    if (may_unmap && (source->initial_period || switches_often(source, weight)))
+      rearm(t, source);
     return weight;
   }
   case EVENT_COUNT:

@@ -1,47 +1,54 @@
-/* Sample sources: perf events and timers of one thread.
+/* Sample sources: the perf events and timers of a thread.
  *
- * Context: RT.  A thread arms its own sources at its start and disarms them at its end; in between the handler asks
- * what a signal stands for.  Weights are unbiased: a thread's first sample comes after a random part of the period and
- * stands for a whole one; every later one stands for what the thread's clock or counter has moved since the last.  So
- * signals that were merged or delayed lose nothing, and threads that live shorter than a period are sampled in
- * proportion to their time.
+ * Context: RT; source_probe() CTL.  A thread arms its own sources at its start and disarms them at its end; in between
+ * its handler asks what a signal stands for.  Only the thread itself uses its sources,
+ * except that CTL may disarm them at the end.  A source that cannot be armed
+ * is counted as a loss, and the others work.
  *
- * Elapsed time passes for threads that sleep, too: to sample many of them would take the whole machine, and the program
- * would not get on.  Then periods are longer than asked for; weights stay true, and what is left out is counted.
- */
+ * Weights are unbiased: a thread's first sample comes after a random part of the period and stands for a whole period;
+ * each later one stands for what the thread's clock or counter has advanced since the last one.  So merged or delayed
+ * signals lose nothing, and threads that live shorter than a period are sampled in proportion to their time.
+ *
+ * Elapsed time also passes for threads that sleep, and sampling many of them would use up the machine.  Their periods
+ * are therefore longer than requested; the weights stay right, and the samples left out are counted. */
 #ifndef HPCRUN_LITE_RT_SAMPLING_SOURCE_H
 #define HPCRUN_LITE_RT_SAMPLING_SOURCE_H
 
 #include "hpcrun-lite/rt/core/rt.h"
 
-/* Finds out, in CTL, whether perf_event may sample the CPU time in the kernel too; sets rt.timers_for_cpu. */
+/* CTL: finds out whether perf_event may sample CPU time in the kernel, and sets rt.timers_for_cpu. */
 void source_probe(void);
 
-/* Arms all events for the calling thread; those that fail are counted. */
+/* Arms all events for the calling thread. */
 void source_start(struct thread_state *t);
-void source_stop(struct thread_state *t); /* also the source of its work */
+void source_stop(struct thread_state *t); /* also stops the thread's work clock */
 
-/* The timers of the calling thread rest while it sleeps, and signal at once when they go on. */
+/* Stops the timers of the calling thread while it sleeps.  source_go_on() starts them again; each then signals at once.
+ */
 void source_suspend(struct thread_state *t);
 void source_go_on(struct thread_state *t);
 
-/* Is it too early for another sample, since the last took long?  Its time goes to the next one. */
+/* Whether the last sample took so long that it is too early for another one.  The time goes to the next sample. */
 bool source_too_early(const struct source *source);
 
-/* What has passed since the last sample, if that took long and none has followed.  cpu_ns: the thread's clock. */
-uint64_t source_unsampled(const struct source *source, uint64_t cpu_ns);
+/* The time since the last sample, if that one took long and none has followed.  cpu_ns: the thread's CPU clock. */
+uint64_t source_throttled_ns(const struct source *source, uint64_t cpu_ns);
 
-/* A sample was taken, which began at that moment (rt_ticks). */
-void source_took(struct thread_state *t, struct source *source, uint64_t began);
+/* A sample was taken, which began at that time-stamp counter. */
+void source_sample_taken(struct thread_state *t, struct source *source, uint64_t began);
 
-/* The period of samples of elapsed time that is bearable, where so long a one was asked for. */
-uint64_t source_bearable(uint64_t asked_ns);
+/* The period of samples of elapsed time: the requested one, or a longer one if many threads have timers. */
+uint64_t source_min_period(uint64_t asked_ns);
 
-/* The source that sent this signal, NULL if it is none of ours. */
+/* The source that has sent this signal; NULL if it is not ours. */
 struct source *source_of(struct thread_state *t, const siginfo_t *info);
 
-/* What the sample stands for, in the event's unit; starts the next interval.  May set up the thread's event anew, which
- * is the tool's time. */
+/* The value of a signal that asks a thread to publish the creation contexts of its open regions; sample_signal()
+ * handles it. */
+extern const char sample_publish;
+
+/* What the sample stands for, in the event's unit; begins the next interval.  May re-arm the thread's event, whose cost
+ * counts as tool time. */
 uint64_t source_weight(struct thread_state *t, struct source *source);
 
 #endif

@@ -1,34 +1,34 @@
 /* Creation contexts of explicit tasks (--task-context creation; ICS'13, section 3.3).
  *
- * Context: RT, inside rt_enter().  A task's data word holds the index of a record that says where it was created:
- * thread and node, and as what the creating task itself was entered.  Only when a task is sampled, or creates tasks in
- * its turn, is its outermost function known: then it is `entered` below the place of its creation, or, if a task among
- * its ancestors was entered with the same function, as that one: recursive tasks are folded, and a path holds each task
- * function at most once.
+ * Context: RT, inside rt_enter() or with `inside` raised; task_start() CTL.  One table, shared by all threads, has two
+ * kinds of elements, named by index (0: none):
  *
- * Cost: a creation unwinds the stack, but for those whose stack is the same, word by word, as at an earlier creation by
- * the same task or region.  Memory grows with distinct contexts, not with tasks.  Regions publish their creation
- * context as they begin, so that no node is moved later to which a record points.
- */
+ * - a creation says where a task was created: thread and node, and the entry of the creating task;
+ * - an entry says how a task was entered: its creation, and its outermost function.
+ *
+ * A task's data word names its creation.  Its outermost function becomes known only when the task is sampled or creates
+ * tasks itself.  If an ancestor was entered with the same function, the task gets the ancestor's entry: recursive tasks
+ * are folded, and a path contains each task function at most once.
+ *
+ * Elements are never changed or freed, so memory grows with distinct contexts, not with tasks.  Regions publish their
+ * creation context when they begin (sampling/task_creation.h), so no node to which a creation points is moved later.
+ * Without memory a function returns 0 or CCT_NONE, and the sample stands below the region instead. */
 #ifndef HPCRUN_LITE_RT_SAMPLING_TASK_CONTEXT_H
 #define HPCRUN_LITE_RT_SAMPLING_TASK_CONTEXT_H
 
 #include "hpcrun-lite/rt/core/rt.h"
 
+/* CTL: starts the table of a new process. */
 void task_start(void);
 
-/* A task is created by the calling thread, from a task that was created as `creator` (0: an implicit one), in the
- * runtime entered at enter_frame from code.  Returns its record, 0 without memory. */
-uint32_t task_create(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code);
+/* The creation of a task at a node of that thread's tree, by a task that has the entry `creator` (0: an implicit task).
+ * 0 without memory. */
+uint32_t task_context_create(uint32_t thread, uint32_t node, uint32_t creator);
 
-/* The context from which the runtime was entered so, in this thread's tree.  CCT_NONE without memory. */
-uint32_t task_place(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code);
+/* The entry of a task with that creation and that outermost function (module << 32 | offset).  0 without memory. */
+uint32_t task_context_enter(uint32_t created, uint64_t root);
 
-/* As what a task is entered that was created so and whose outermost function is root (module << 32 | offset).  0
- * without memory. */
-uint32_t task_enter(uint32_t created, uint64_t root);
-
-/* The node of this thread's tree below which the frames of a task entered so belong. */
-uint32_t task_base(struct thread_state *t, uint32_t entered);
+/* The node of this thread's tree below which the frames of a task with that entry belong. */
+uint32_t task_context_node(struct thread_state *t, uint32_t entered);
 
 #endif

@@ -3,14 +3,13 @@
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
-/* Ticks between two refreshments: some 10 ms to 30 ms, and 0.5 s to 1 s, without knowing how long a tick is. */
+/* Ticks between two updates: 10 to 30 ms, and 0.3 to 1 s, depending on the length of a tick. */
 enum { THREAD_TICKS = 1 << 25, PROCESS_TICKS = 1 << 30 };
 
 static struct {
   uint64_t ns, ticks, cpu_ns;
 } start;
-static struct format_process *_Atomic kept; /* written by CTL */
-static _Atomic uint64_t process_due;        /* time-stamp counter; who moves it on writes the record */
+static _Atomic uint64_t process_due; /* time-stamp counter; the thread that advances it writes the record */
 
 void times_start(uint64_t start_ns, uint64_t start_ticks, uint64_t start_cpu_ns)
 {
@@ -22,10 +21,10 @@ void times_start(uint64_t start_ns, uint64_t start_ticks, uint64_t start_cpu_ns)
 
 void times_keep(struct format_process *process)
 {
-  atomic_store(&kept, process);
+  atomic_store(&rt.record, process);
 }
 
-/* The time-stamp counter against elapsed time, until now. */
+/* Elapsed time and ticks since the start, to convert ticks. */
 struct rate {
   uint64_t ns, ticks;
 };
@@ -38,10 +37,10 @@ static struct rate rate_at(uint64_t now_ns)
 uint64_t times_ticks_to_ns(uint64_t ticks)
 {
   struct rate rate = rate_at(sys_monotonic_ns());
-  return rt_part(ticks, rate.ns, rate.ticks);
+  return rt_scale(ticks, rate.ns, rate.ticks);
 }
 
-/* Ticks in a state, with what has passed since it began if it still lasts. */
+/* Ticks spent in a state, including the current interval if it lasts. */
 static uint64_t state_ticks(const uint64_t *sum, const uint64_t *since, const bool *lasts)
 {
   uint64_t began = __atomic_load_n(since, __ATOMIC_ACQUIRE), ticks = __atomic_load_n(sum, __ATOMIC_ACQUIRE);
@@ -59,10 +58,10 @@ void times_thread(struct thread_state *t, uint64_t cpu_ns)
   record->wall_ns = now_ns - start.ns - record->start_ns;
   if (cpu_ns > t->cpu_start_ns)
     record->cpu_ns = cpu_ns - t->cpu_start_ns;
-  record->idle_ns = rt_part(state_ticks(&t->idle_ticks, &t->idle_since, &is->idle), rate.ns, rate.ticks);
-  record->lockwait_ns = rt_part(state_ticks(&t->lockwait_ticks, &t->lock_since, &is->lockwait), rate.ns, rate.ticks);
-  record->blocked_ns = rt_part(state_ticks(&t->blocked_ticks, &t->blocked_since, &is->blocked), rate.ns, rate.ticks);
-  record->region_ns = rt_part(state_ticks(&t->region_ticks, &t->region_since, &open), rate.ns, rate.ticks);
+  record->idle_ns = rt_scale(state_ticks(&t->idle_ticks, &t->idle_since, &is->idle), rate.ns, rate.ticks);
+  record->lockwait_ns = rt_scale(state_ticks(&t->lockwait_ticks, &t->lock_since, &is->lockwait), rate.ns, rate.ticks);
+  record->blocked_ns = rt_scale(state_ticks(&t->blocked_ticks, &t->blocked_since, &is->blocked), rate.ns, rate.ticks);
+  record->region_ns = rt_scale(state_ticks(&t->region_ticks, &t->region_since, &open), rate.ns, rate.ticks);
 }
 
 void times_process(struct format_process *process)
@@ -76,18 +75,10 @@ void times_process(struct format_process *process)
   process->flags |= (rt.ompt ? FORMAT_PROCESS_OMPT : 0) | (rt.timers_for_cpu ? FORMAT_PROCESS_TIMERS : 0);
   for (unsigned i = 0; i < FORMAT_LOST_MAX; i++) {
     uint64_t lost = atomic_load(&rt.lost[i]);
-    if (i != FORMAT_LOST_UNKEPT || lost > process->lost[i]) /* times_unkept() may have said more */
+    if (i != FORMAT_LOST_UNKEPT || lost > process->lost[i]) /* the arena may have stored a higher number */
       process->lost[i] = lost;
   }
   process->lost[FORMAT_LOST_BLAME] += blame_left();
-}
-
-void times_unkept(void)
-{
-  rt_lost(NULL, FORMAT_LOST_UNKEPT);
-  struct format_process *process = atomic_load(&kept);
-  if (process)
-    __atomic_store_n(&process->lost[FORMAT_LOST_UNKEPT], atomic_load(&rt.lost[FORMAT_LOST_UNKEPT]), __ATOMIC_RELEASE);
 }
 
 void times_refresh(struct thread_state *t)
@@ -99,7 +90,7 @@ void times_refresh(struct thread_state *t)
   times_thread(t, sys_thread_cpu_ns());
   if (now < due || !atomic_compare_exchange_strong(&process_due, &due, now + PROCESS_TICKS))
     return;
-  struct format_process *process = atomic_load(&kept);
+  struct format_process *process = atomic_load(&rt.record);
   if (process)
     times_process(process);
 }

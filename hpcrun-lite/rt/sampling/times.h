@@ -1,34 +1,30 @@
-/* What the records of threads and of the process say of times: brought up to date while the program runs, since it may
+/* Times in the records of threads and of the process.  They are brought up to date while the program runs, since it may
  * be killed, and at the end.
  *
- * Context: RT; what is marked, CTL.  A thread writes its own record while it lives, and CTL once it does not write any
- * more.  The record of the process is written by whoever is the first to be sampled in a while; CTL fills in what does
- * not change.
- */
+ * Context: RT; functions marked CTL are called by CTL only.  A thread writes its own record while it lives; afterwards
+ * CTL does.  The record of the process (rt.record) is written by the first thread that is sampled after it is due; CTL
+ * writes the fields that do not change.  Records belong to their tables; nothing here can fail. */
 #ifndef HPCRUN_LITE_RT_SAMPLING_TIMES_H
 #define HPCRUN_LITE_RT_SAMPLING_TIMES_H
 
 #include "hpcrun-lite/rt/core/rt.h"
 
-/* CTL: the process's start, on CLOCK_MONOTONIC, by the time-stamp counter, and of its CPU time. */
+/* CTL: the start of the process: CLOCK_MONOTONIC, time-stamp counter, and CPU time. */
 void times_start(uint64_t start_ns, uint64_t start_ticks, uint64_t start_cpu_ns);
 
-/* CTL: the record that is kept up to date from now on, NULL = none. */
+/* CTL: the record that samples keep up to date from now on; NULL: none. */
 void times_keep(struct format_process *process);
 
-/* Times of the thread until now; cpu_ns: its clock, 0 if it is not known any more.  The thread may go on meanwhile. */
+/* Brings a thread's record up to date.  cpu_ns: its CPU clock; 0: not known.  The thread may be running. */
 void times_thread(struct thread_state *t, uint64_t cpu_ns);
 
-/* Times and losses of the process until now. */
+/* Brings times and losses of the process's record up to date. */
 void times_process(struct format_process *process);
 
-/* A block of tables is not on the disk: the process's record says so at once, for who finds parts of tables missing. */
-void times_unkept(void);
-
-/* A sample of the thread's own: its record, and that of the process, from time to time. */
+/* At a sample: brings the records of the calling thread and of the process up to date if they are due. */
 void times_refresh(struct thread_state *t);
 
-/* Nanoseconds for a difference of time-stamp counters. */
+/* Converts an interval of the time-stamp counter to nanoseconds. */
 uint64_t times_ticks_to_ns(uint64_t ticks);
 
 #endif

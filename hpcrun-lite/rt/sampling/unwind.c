@@ -11,12 +11,12 @@ enum { CACHE_LOG = 12, WINDOW = 512, WINDOWS = 4, RED_ZONE = 128 };
 static struct unwind_entries lib;
 static unw_addr_space_t space;
 
-/* What one walk needs: registers, the range that may be read directly, and windows of other memory, fetched by the
- * kernel. */
+/* The state of one walk: registers, the range that may be read directly, and windows of other memory that the kernel
+ * has copied. */
 struct walk {
   unw_cursor_t cursor;
   const greg_t *registers;
-  gregset_t guessed; /* those of a caller that was guessed */
+  gregset_t guessed; /* of a caller that step_by_guess() has found */
   uint64_t low, high;
   bool no_info; /* code without unwind information was met */
   uint64_t window_at[WINDOWS];
@@ -24,6 +24,7 @@ struct walk {
   uint8_t window[WINDOWS][WINDOW] __attribute__((aligned(8)));
 };
 
+/* Reads a word through a window, which is copied if necessary. */
 static bool window_read(struct walk *walk, uint64_t address, unw_word_t *value)
 {
   uint64_t at = address & ~(uint64_t)(WINDOW - 1);
@@ -67,8 +68,8 @@ static int access_reg(unw_addr_space_t as, unw_regnum_t number, unw_word_t *valu
   return 0;
 }
 
-/* Finds the unwind table of the module that holds ip and has libunwind search it.  What it allocates for the answer it
- * takes from a pool of its own and gives back there itself. */
+/* Finds the unwind table of the module that contains ip and has libunwind search it.  libunwind allocates the result
+ * from its own pool and frees it there. */
 static int search_tables(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *info, int need_unwind_info,
                          struct walk *walk)
 {
@@ -87,7 +88,7 @@ static int search_tables(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *in
                           .end_ip = (unw_word_t)object.dlfo_map_end};
   where.u.rti.segbase = table;
   where.u.rti.table_data = table + 12;
-  where.u.rti.table_len = (uint32_t)head[1]; /* in words of 8 bytes: one entry each */
+  where.u.rti.table_len = (uint32_t)head[1]; /* in words of 8 bytes: one for each entry */
   return lib.search(as, ip, &where, info, need_unwind_info, walk);
 }
 
@@ -180,7 +181,8 @@ uint64_t unwind_function(const struct thread_state *t, uint64_t ip)
   return space && search_tables(space, ip, &info, 0, walk) == 0 ? info.start_ip : 0;
 }
 
-/* The range around a stack pointer that is surely the thread's stack; empty if the thread runs on another one. */
+/* Sets the range around a stack pointer that is certainly the thread's stack; empty if the thread runs on another
+ * stack. */
 static void set_direct_range(struct walk *walk, const struct thread_state *t, uint64_t sp)
 {
   walk->low = 8;
@@ -191,8 +193,8 @@ static void set_direct_range(struct walk *walk, const struct thread_state *t, ui
   walk->high = t->stack_high;
 }
 
-/* Can this number be a return address: does it lie in a module, behind a call instruction? */
-static bool returns(struct walk *walk, uint64_t address)
+/* Can this number be a return address?  It must lie in a module, after a call instruction. */
+static bool is_return_address(struct walk *walk, uint64_t address)
 {
   static const uint8_t lengths[] = {2, 3, 4, 6, 7}; /* of indirect calls: ff /2 */
   struct dl_find_object object;
@@ -210,23 +212,23 @@ static bool returns(struct walk *walk, uint64_t address)
   return false;
 }
 
-/* Steps out of a frame without unwind information (hand-written assembler, mostly) at sp, with frame pointer rbp: the
- * caller is where the return address lies right at sp (a leaf), behind a frame pointer that points up the stack, or
- * else at the first word up the stack that can be a return address.  libunwind's own guess follows any frame pointer,
- * and ends in nowhere. */
+/* Steps out of a frame without unwind information (mostly hand-written assembler) at sp, with frame pointer rbp.  The
+ * return address is directly at sp (a leaf function), or above a frame pointer that points up the stack, or else the
+ * first word up the stack that can be one.  libunwind's own guess follows any frame pointer and goes astray. */
 static bool step_by_guess(struct walk *walk, unw_cursor_t *cursor, uint64_t sp, uint64_t rbp)
 {
   enum { WORDS = 512 };
   unw_word_t word, saved = rbp;
   uint64_t at = 0;
-  if (access_mem(space, sp, &word, 0, walk) == 0 && returns(walk, word)) {
+  if (access_mem(space, sp, &word, 0, walk) == 0 && is_return_address(walk, word)) {
     at = sp;
-  } else if (rbp >= sp && rbp < walk->high && access_mem(space, rbp + 8, &word, 0, walk) == 0 && returns(walk, word)) {
+  } else if (rbp >= sp && rbp < walk->high && access_mem(space, rbp + 8, &word, 0, walk) == 0 &&
+             is_return_address(walk, word)) {
     at = rbp + 8;
     access_mem(space, rbp, &saved, 0, walk);
   }
   for (uint64_t next = sp + 8; !at && next < sp + 8 * WORDS && access_mem(space, next, &word, 0, walk) == 0; next += 8)
-    if (returns(walk, word))
+    if (is_return_address(walk, word))
       at = next;
   if (!at)
     return false;
@@ -243,7 +245,7 @@ static bool on_stack(const struct thread_state *t, uint64_t sp)
   return sp >= t->stack_low && sp <= t->stack_high;
 }
 
-/* One frame outwards.  Returns as unw_step() does: positive, 0 at the outermost frame, negative if the way is lost. */
+/* Steps one frame outwards.  Returns what unw_step() does: positive, 0 at the outermost frame, negative on failure. */
 static int step(struct walk *walk, unw_cursor_t *cursor, struct frame *frame)
 {
   unw_word_t ip, sp, rbp;

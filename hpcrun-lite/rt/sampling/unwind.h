@@ -1,16 +1,17 @@
-/* Frame walk with libunwind.
+/* Stack unwinding with libunwind.
  *
- * Context: RT; unwind_start() and unwind_restart() CTL.  libunwind's remote interface is used on the own process, with
+ * Context: RT, inside rt_enter() or with `inside` raised; unwind_start(), unwind_restart() and unwind_flush() CTL.  A
+ * walk uses the memory of the calling thread (thread_state.walk); libunwind has its own cache of unwind rows.  Without
+ * libunwind a walk returns one frame and is cut.  libunwind's remote interface is applied to the own process, with
  * accessors of ours:
- *  - unwind tables are found through glibc's lock-free _dl_find_object, not dl_iterate_phdr (which deadlocks with
- * dlopen);
- *  - memory is read directly only within the thread's own stack; every other load goes through the kernel, so that a
- * bad address or code that is just being unmapped is an error, not a fault;
- *  - the library is loaded privately (unwinder.c), its pipe2 (it would take descriptors of the program's) and its
- * sigprocmask (two system calls a frame; our signal cannot interfere while rt_enter() holds) are redirected to
- * functions that do nothing. The one lock inside (its cache of unwind rows) is only ever held by threads inside
- * rt_enter().
- */
+ *
+ * - unwind tables are found with glibc's lock-free _dl_find_object(); dl_iterate_phdr() can deadlock with dlopen();
+ * - only the thread's own stack is read directly; every other load goes through the kernel, so that a bad address, or
+ *   code that is being unmapped, is an error and not a fault;
+ * - the library is loaded privately (load_libunwind.c), and two of its imports are redirected to functions that do
+ *   nothing: pipe2(), whose descriptors could collide with the program's, and sigprocmask(), which costs two system
+ *   calls a frame and is not needed, since our signal cannot interfere inside rt_enter().  The one lock in the library,
+ *   that of its cache, is held by threads inside rt_enter() only. */
 #ifndef HPCRUN_LITE_RT_SAMPLING_UNWIND_H
 #define HPCRUN_LITE_RT_SAMPLING_UNWIND_H
 
@@ -20,7 +21,7 @@
 
 #include "hpcrun-lite/rt/core/rt.h"
 
-/* libunwind's entry points: the exception to the rule on function pointers. */
+/* libunwind's entry points: with OMPT's, the only function pointers that RT stores. */
 struct unwind_entries {
   unw_addr_space_t (*create_addr_space)(unw_accessors_t *, int);
   int (*set_caching_policy)(unw_addr_space_t, unw_caching_policy_t);
@@ -32,27 +33,27 @@ struct unwind_entries {
   int (*search)(unw_addr_space_t, unw_word_t, unw_dyn_info_t *, unw_proc_info_t *, int, void *);
 };
 
-/* Takes the library as it was loaded; false where it gets no memory. */
+/* CTL: takes the entry points of the loaded library.  Returns false if it has no memory. */
 bool unwind_start(const struct unwind_entries *entries);
 
-/* What stands for its pipe2 and sigprocmask. */
+/* Replacements of the library's pipe2() and sigprocmask(). */
 int unwind_no_pipe(int fds[2], int flags);
 int unwind_no_sigprocmask(int how, const sigset_t *set, sigset_t *old);
 
-/* In a forked child: the lock may have been held by a thread that is no more. */
+/* CTL, in a forked child: starts anew, since a thread that no longer exists may have held the lock. */
 void unwind_restart(void);
 
-/* Forget what is known about code: something was unloaded. */
+/* CTL: a module was unloaded: forgets everything known about code. */
 void unwind_flush(void);
 
-/* Bytes of memory for the walks of one thread (thread_state.walk): handlers may run on small stacks. */
+/* Bytes that one thread's walks need.  Handlers may run on small stacks, so the memory is not on the stack. */
 size_t unwind_size(void);
 
-/* Start of the function that an address lies in, 0 if its module does not say. */
+/* Start of the function that contains an address; 0 if its module does not say. */
 uint64_t unwind_function(const struct thread_state *t, uint64_t ip);
 
 /* Walks from the interrupted context outwards into frames[RT_FRAMES_MAX], innermost first.  Returns the number of
- * frames, at least 1; *cut says that neither the thread's outermost frame nor one beyond end_sp was reached. */
+ * frames, at least 1.  *cut: the walk reached neither the thread's outermost frame nor a frame beyond end_sp. */
 int unwind_walk(const struct thread_state *t, const greg_t *registers, uint64_t end_sp, struct frame *frames,
                 bool *cut);
 

@@ -1,25 +1,32 @@
-/* Logical clocks and where they meet.  Context: RT, in callbacks. */
+/* Logical clocks, and the joins that take the latest of several clocks.
+ *
+ * Context: RT, in callbacks.  A clock belongs to the task or other structure that contains it and is changed by the
+ * thread that runs the task; a join may be used by any thread.  Critical paths take memory from pools; without memory a
+ * path loses detail, which is counted, and the clock stays right. */
 #ifndef HPCRUN_LITE_RT_SPAN_CLOCK_H
 #define HPCRUN_LITE_RT_SPAN_CLOCK_H
 
 #include "hpcrun-lite/rt/span/critical_path.h"
 
-/* The length of the longest chain of work that ends here, with its path; burdened: with the costs of scheduling. */
+/* The length of the longest chain of work that ends here: `base` counts work only, `burdened` also the costs of
+ * scheduling.  `path` says which work makes up `base`. */
 struct clock {
   uint64_t base, burdened;
   struct path path;
 };
 
-/* The latest of the clocks that were offered, by any thread: written under the lock.  `base` and `burdened` only grow
- * while somebody may offer or take, and are read before, relaxed: who offers finds out that there is nothing to raise,
- * or takes the lock; who takes comes after all offers that concern him, by the runtime's own synchronisation. */
+/* The latest of the clocks that any thread has offered.  `latest` is written under the lock; `base` and `burdened`
+ * never decrease while threads offer or take, and are also read relaxed without the lock.  That is safe: a thread whose
+ * offer is not later has nothing to raise, and the OpenMP runtime's own synchronisation puts a take after all offers
+ * that it depends on. */
 struct join {
   uint32_t lock;
-  uint64_t name; /* in the log, 0 = none yet */
+  uint64_t name; /* in the graph log; 0: none yet */
   struct clock latest;
 };
 
-/* A lock that callbacks hold for a few instructions; handlers never take it. */
+/* A lock that callbacks hold for a few instructions; handlers never take it.  The wait for it is bounded: after that
+ * the caller goes on as if it held the lock. */
 void clock_lock_slowly(uint32_t *lock);
 
 static inline void clock_lock(uint32_t *lock)
@@ -33,15 +40,19 @@ static inline void clock_unlock(uint32_t *lock)
   __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 }
 
+/* A copy has its own reference to the path; clock_set() releases the old path first. */
 struct clock clock_copy(struct thread_state *t, const struct clock *clock);
 void clock_set(struct thread_state *t, struct clock *clock, const struct clock *other);
 
-/* The later of the two, lane by lane; the path is that of the base lane. */
+/* Raises both lengths to those of the other clock; the path is that of the later base. */
 void clock_raise(struct thread_state *t, struct clock *clock, const struct clock *other);
+
+/* Releases the path and sets the clock to 0. */
 void clock_clear(struct thread_state *t, struct clock *clock);
 
-/* The same where the other one is no longer needed: what it holds is moved or dropped. */
-static inline void clock_raise_by(struct thread_state *t, struct clock *clock, const struct clock *other)
+/* The same where the other clock is no longer needed: its path is moved, or released.  The caller must not use it
+ * afterwards. */
+static inline void clock_raise_move(struct thread_state *t, struct clock *clock, const struct clock *other)
 {
   struct path dropped = other->path;
   if (other->base > clock->base) {
@@ -54,6 +65,7 @@ static inline void clock_raise_by(struct thread_state *t, struct clock *clock, c
   critical_path_drop(t, &dropped);
 }
 
+/* Raises the join to a clock; raises a clock to the join; releases the join's path. */
 void join_offer(struct thread_state *t, struct join *join, const struct clock *clock);
 void join_take(struct thread_state *t, struct clock *clock, struct join *join);
 void join_clear(struct thread_state *t, struct join *join);

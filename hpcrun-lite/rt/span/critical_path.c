@@ -2,19 +2,20 @@
 
 #include "hpcrun-lite/rt/core/pool.h"
 
-enum { LONG = 32, FOLD = 4096, BULK = 256 };
+enum { LONG_LIST = 32, FOLD = 4096, BULK = 256 };
 
 struct segment {
-  struct pool_record pool;
+  struct pool_item pool;
   uint32_t tail, refs;
-  uint32_t length; /* segments since it was folded            */
-  uint32_t folded; /* segments that the last folding has left */
+  uint32_t length; /* segments since the list was folded */
+  uint32_t folded; /* segments that the last folding produced */
   struct critical_path_item items[CRITICAL_PATH_ITEMS];
 };
 
 static struct pool segments;
 
-/* Room for folding: open addressing, by key; key 0 cannot be free, so keys are kept plus one. */
+/* Working memory for folding: a hash table with open addressing.  An entry holds key + 1, since 0 marks a free entry.
+ */
 struct fold {
   uint64_t keys[FOLD], amounts[FOLD];
   uint32_t used[FOLD], count;
@@ -37,7 +38,8 @@ static struct credit *credit_of(struct thread_state *t, uint32_t index)
   return &t->critical_path_credits[index % (sizeof t->critical_path_credits / sizeof *t->critical_path_credits)];
 }
 
-/* Gives references back.  Returns the tail to be dropped, if they were the last. */
+/* Returns references to a segment.  If they were the last, frees it and returns its tail, which has lost a reference.
+ */
 static uint32_t give_back(struct thread_state *t, uint32_t index, uint32_t refs)
 {
   if (!refs || __atomic_sub_fetch(&at(index)->refs, refs, __ATOMIC_ACQ_REL) > 0)
@@ -72,7 +74,7 @@ void critical_path_drop_tail(struct thread_state *t, uint32_t index)
 void critical_path_share_tail(struct thread_state *t, uint32_t index)
 {
   struct credit *credit = credit_of(t, index);
-  while (credit->index != index && credit->refs) { /* what is dropped with it may take its place */
+  while (credit->index != index && credit->refs) { /* dropping the tail may put another credit in its place */
     struct credit old = *credit;
     *credit = (struct credit){0};
     critical_path_drop_tail(t, give_back(t, old.index, old.refs));
@@ -90,9 +92,9 @@ void critical_path_stop_thread(struct thread_state *t)
     struct credit old = t->critical_path_credits[i];
     t->critical_path_credits[i] = (struct credit){0};
     critical_path_drop_tail(t, give_back(t, old.index, old.refs));
-    i += t->critical_path_credits[i].refs == 0; /* a tail may have taken its place */
+    i += t->critical_path_credits[i].refs == 0; /* a tail may have taken this place */
   }
-  pool_give(&segments, &t->free_segments);
+  pool_flush(&segments, &t->free_segments);
   if (t->fold_chunk)
     arena_free(ARENA_FOLD, 0, t->fold_chunk);
   t->fold_chunk = NULL;
@@ -117,7 +119,7 @@ const struct critical_path_item *critical_path_next(struct path_place *place)
   }
 }
 
-/* Moves the path's own items into a segment.  False without memory. */
+/* Moves the path's own items into a new segment at the head of its list.  Returns false without memory. */
 static bool spill(struct thread_state *t, struct path *path)
 {
   uint32_t index = pool_get(&segments, &t->free_segments);
@@ -139,18 +141,18 @@ static bool spill(struct thread_state *t, struct path *path)
   return true;
 }
 
-/* Adds to a folding's sums.  Where it is half full, contexts are left out: their directive gets the amount; where it is
- * nearly full, the program does. */
+/* Adds an amount to a sum.  When the table is half full, new contexts are not added and their amount goes to the
+ * directive; when it is nearly full, the amount of new directives goes to the program (key 0). */
 static void fold_add(struct fold *fold, uint64_t key, uint64_t amount)
 {
-  bool full = fold->count > FOLD / 2, crowded = fold->count > FOLD / 8 * 7;
+  bool full = fold->count > FOLD / 2, nearly_full = fold->count > FOLD / 8 * 7;
   for (;;) {
     uint64_t wanted = key + 1;
     uint32_t slot = (uint32_t)((wanted * 0x9e3779b97f4a7c15ULL) >> 52) % FOLD;
     while (fold->keys[slot] && fold->keys[slot] != wanted)
       slot = (slot + 1) % FOLD;
-    if (!fold->keys[slot] && full && (key << 16 || (crowded && key))) {
-      key = key << 16 && !crowded ? key >> 48 << 48 : 0;
+    if (!fold->keys[slot] && full && (key << 16 || (nearly_full && key))) {
+      key = key << 16 && !nearly_full ? key >> 48 << 48 : 0;
       continue;
     }
     if (!fold->keys[slot])
@@ -161,7 +163,7 @@ static void fold_add(struct fold *fold, uint64_t key, uint64_t amount)
   }
 }
 
-/* The sums as a path of its own; false without memory: then it has no more than a part of them. */
+/* Turns the sums into a path.  Returns false without memory; the path then holds only a part of them. */
 static bool unfold(struct thread_state *t, const struct fold *fold, struct path *path)
 {
   uint32_t made = 0;
@@ -184,10 +186,11 @@ void critical_path_make_room(struct thread_state *t, struct path *path)
   if (!path->items[1].amount)
     return;
   path->items[0] = (struct critical_path_item){0};
-  spill(t, path); /* without memory it stays */
+  spill(t, path); /* without memory the item stays */
   path->items[0] = first;
 }
 
+/* Adds the list up by key.  Without memory the path stays as it is. */
 static void critical_path_fold(struct thread_state *t, struct path *path)
 {
   if (!t->fold_chunk)
@@ -209,7 +212,7 @@ static void critical_path_fold(struct thread_state *t, struct path *path)
     *path = folded;
 }
 
-/* What critical_path_add() does not do at once: the first item is free, or neither is, nor of that key. */
+/* The cases that critical_path_add() leaves: the first item is unused, or both are in use for other keys. */
 void critical_path_add_other(struct thread_state *t, struct path *path, uint64_t key, uint64_t amount)
 {
   const struct segment *tail = path->tail ? at(path->tail) : NULL;
@@ -217,7 +220,7 @@ void critical_path_add_other(struct thread_state *t, struct path *path, uint64_t
     path->items[0] = (struct critical_path_item){key, amount};
     return;
   }
-  if (tail && tail->length >= LONG && tail->length >= tail->folded)
+  if (tail && tail->length >= LONG_LIST && tail->length >= tail->folded)
     critical_path_fold(t, path);
   if (path->items[0].amount && path->items[1].amount && !spill(t, path)) {
     rt_lost(t, FORMAT_LOST_PATHS);

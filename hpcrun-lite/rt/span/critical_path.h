@@ -1,38 +1,41 @@
-/* Critical paths: who contributes how much to a logical clock.
+/* Critical paths: which work makes up the length of a logical clock.
  *
- * Context: RT, in callbacks.  A path is a few sums by key, held by its owner, and behind them a persistent list of
- * segments that are shared and never change: copying a path is counting a reference.  A list that has grown long is
- * folded: its sums by key, in segments of its own.  So memory is bound by the number of live paths and of distinct
- * keys. Invariant: the sum over a path = the clock's value.  Without memory, what cannot be kept is lost and counted.
+ * Context: RT, in callbacks.  A path consists of a few sums by key, which its owner holds, and a persistent list of
+ * segments, which owners share and never change.  So a copy costs one reference.  When a list has grown long it is
+ * folded: added up by key into new segments.  Memory is therefore bounded by the number of live paths and of distinct
+ * keys.  Invariant: the sum over a path equals the clock's base.  Without memory the amount that cannot be kept is
+ * lost, and counted.
  *
- * References are counted in bulk: a thread takes and gives back many at once and keeps what it has at hand in
- * `critical_path_credits`, so that threads that copy the same path again and again do not fight for its count.
- */
+ * References are counted in bulk: a thread takes and returns many at once and keeps a reserve of them in
+ * `critical_path_credits`, so that threads that copy the same path often do not contend for its counter. */
 #ifndef HPCRUN_LITE_RT_SPAN_CRITICAL_PATH_H
 #define HPCRUN_LITE_RT_SPAN_CRITICAL_PATH_H
 
 #include "hpcrun-lite/rt/core/rt.h"
 
-/* row << 48 | thread << 28 | node: a directive, and the context of a sample, 0 without. */
+/* A directive's row, and the context of a sample: thread and node, 0 without one. */
 #define CRITICAL_PATH_KEY(row, thread, node) ((uint64_t)(row) << 48 | (uint64_t)(thread) << 28 | (node))
 
 enum { CRITICAL_PATH_THREAD_MAX = (1 << 20) - 1, CRITICAL_PATH_NODE_MAX = (1 << 28) - 1, CRITICAL_PATH_ITEMS = 2 };
 
 struct critical_path_item {
-  uint64_t key, amount; /* amount 0: not in use */
+  uint64_t key, amount; /* amount 0: unused */
 };
 
 struct path {
-  struct critical_path_item items[CRITICAL_PATH_ITEMS]; /* the one that was added to last stands first */
-  uint32_t tail;                                        /* segment, 0 = none                            */
-  bool borrowed; /* somebody else's reference keeps the tail for as long as this path lives */
+  struct critical_path_item items[CRITICAL_PATH_ITEMS]; /* the first is the last one added to */
+  uint32_t tail;                                        /* segment, 0: none */
+  bool borrowed; /* another owner's reference keeps the tail as long as this path exists */
 };
 
+/* CTL: starts the pool of a new process.  critical_path_stop_thread() returns a thread's references and memory. */
 void critical_path_start(void);
 void critical_path_stop_thread(struct thread_state *t);
 
+/* The slow part of critical_path_add(). */
 void critical_path_add_other(struct thread_state *t, struct path *path, uint64_t key, uint64_t amount);
 
+/* Adds an amount of work under a key. */
 static inline void critical_path_add(struct thread_state *t, struct path *path, uint64_t key, uint64_t amount)
 {
   struct critical_path_item *items = path->items;
@@ -47,14 +50,14 @@ static inline void critical_path_add(struct thread_state *t, struct path *path, 
   }
 }
 
-/* Moves the second of the path's own items behind, so that a copy has room for another key. */
+/* Moves the path's second item, if used, into the list, so that a copy of the path has room for another key. */
 void critical_path_make_room(struct thread_state *t, struct path *path);
 
-/* One more reference to a segment, and one less. */
+/* Take and release a reference to a segment. */
 void critical_path_share_tail(struct thread_state *t, uint32_t tail);
 void critical_path_drop_tail(struct thread_state *t, uint32_t tail);
 
-/* The same path for one more owner. */
+/* A copy with a reference of its own. */
 static inline struct path critical_path_copy(struct thread_state *t, const struct path *path)
 {
   struct path copy = *path;
@@ -64,7 +67,7 @@ static inline struct path critical_path_copy(struct thread_state *t, const struc
   return copy;
 }
 
-/* The same for an owner that does not outlive this one. */
+/* A copy without a reference, for an owner that does not outlive this one. */
 static inline struct path critical_path_borrow(const struct path *path)
 {
   struct path copy = *path;
@@ -72,13 +75,15 @@ static inline struct path critical_path_borrow(const struct path *path)
   return copy;
 }
 
+/* Releases the path's reference.  The path must not be used afterwards. */
 static inline void critical_path_drop(struct thread_state *t, struct path *path)
 {
   if (path->tail && !path->borrowed)
     critical_path_drop_tail(t, path->tail);
 }
 
-/* Walks over all items: *place begins with the path and zeros; returns NULL behind the last one. */
+/* Iterates over all items.  Set place->path and zero the rest before the first call.  Returns NULL after the last item.
+ */
 struct path_place {
   const struct path *path;
   uint32_t segment, index;

@@ -5,24 +5,24 @@
 
 enum { BUCKETS = 510 };
 
-/* A set of tasks that others wait for. */
-struct cell {
-  struct pool_record pool;
+/* A set of tasks whose end others wait for. */
+struct task_set {
+  struct pool_item pool;
   uint32_t refs, unused;
   struct join ends;
 };
 
-/* A task's part in a cell: it waits for it, or is a member. */
+/* A task's relation to a set: it is a member, or it waits for the set. */
 struct edge {
-  struct pool_record pool;
-  uint32_t cell, more;
+  struct pool_item pool;
+  uint32_t set, more;
   bool member;
 };
 
-/* The last sets at an address.  Invariant: members of `writers` wait for before_writers and before_readers, `readers`
- * for `writers`. */
+/* The last sets at an address.  Invariant: members of `writers` wait for before_writers and before_readers; members of
+ * `readers` wait for `writers`. */
 struct address {
-  struct pool_record pool;
+  struct pool_item pool;
   uint32_t more, kind;
   uint64_t where;
   uint32_t writers, readers, before_writers, before_readers;
@@ -30,15 +30,15 @@ struct address {
 
 /* The addresses that the children of a task have named, by hash. */
 struct buckets {
-  struct pool_record pool;
+  struct pool_item pool;
   uint32_t heads[BUCKETS];
 };
 
-static struct pool cells, edges, addresses, buckets;
+static struct pool sets, edges, addresses, buckets;
 
-static struct cell *cell_at(uint32_t index)
+static struct task_set *set_at(uint32_t index)
 {
-  return pool_at(&cells, index);
+  return pool_at(&sets, index);
 }
 
 static struct edge *edge_at(uint32_t index)
@@ -53,7 +53,7 @@ static struct address *address_at(uint32_t index)
 
 void depend_start(void)
 {
-  pool_init(&cells, sizeof(struct cell));
+  pool_init(&sets, sizeof(struct task_set));
   pool_init(&edges, sizeof(struct edge));
   pool_init(&addresses, sizeof(struct address));
   pool_init(&buckets, sizeof(struct buckets));
@@ -61,49 +61,49 @@ void depend_start(void)
 
 void depend_stop_thread(struct thread_state *t)
 {
-  pool_give(&cells, &t->free_cells);
-  pool_give(&edges, &t->free_edges);
-  pool_give(&addresses, &t->free_addresses);
-  pool_give(&buckets, &t->free_buckets);
+  pool_flush(&sets, &t->free_sets);
+  pool_flush(&edges, &t->free_edges);
+  pool_flush(&addresses, &t->free_addresses);
+  pool_flush(&buckets, &t->free_buckets);
 }
 
-static uint32_t cell_new(struct thread_state *t)
+static uint32_t set_new(struct thread_state *t)
 {
-  uint32_t index = pool_get(&cells, &t->free_cells);
+  uint32_t index = pool_get(&sets, &t->free_sets);
   if (!index) {
     rt_lost(t, FORMAT_LOST_GRAPH);
     return 0;
   }
-  cell_at(index)->refs = 1;
-  cell_at(index)->ends = (struct join){0};
+  set_at(index)->refs = 1;
+  set_at(index)->ends = (struct join){0};
   return index;
 }
 
-static uint32_t cell_share(uint32_t index)
+static uint32_t set_share(uint32_t index)
 {
   if (index)
-    __atomic_fetch_add(&cell_at(index)->refs, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&set_at(index)->refs, 1, __ATOMIC_RELAXED);
   return index;
 }
 
-static void cell_drop(struct thread_state *t, uint32_t index)
+static void set_drop(struct thread_state *t, uint32_t index)
 {
-  if (!index || __atomic_sub_fetch(&cell_at(index)->refs, 1, __ATOMIC_ACQ_REL) > 0)
+  if (!index || __atomic_sub_fetch(&set_at(index)->refs, 1, __ATOMIC_ACQ_REL) > 0)
     return;
-  join_clear(t, &cell_at(index)->ends);
-  pool_put(&cells, &t->free_cells, index);
+  join_clear(t, &set_at(index)->ends);
+  pool_put(&sets, &t->free_sets, index);
 }
 
-static void cell_replace(struct thread_state *t, uint32_t *place, uint32_t with)
+static void set_replace(struct thread_state *t, uint32_t *place, uint32_t with)
 {
   uint32_t old = *place;
   *place = with;
-  cell_drop(t, old);
+  set_drop(t, old);
 }
 
-static void edge_add(struct thread_state *t, struct depend *task, uint32_t cell, bool member)
+static void edge_add(struct thread_state *t, struct depend *task, uint32_t set, bool member)
 {
-  if (!cell)
+  if (!set)
     return;
   uint32_t index = pool_get(&edges, &t->free_edges);
   if (!index) {
@@ -111,7 +111,7 @@ static void edge_add(struct thread_state *t, struct depend *task, uint32_t cell,
     return;
   }
   struct edge *edge = edge_at(index);
-  edge->cell = cell_share(cell);
+  edge->set = set_share(set);
   edge->member = member;
   edge->more = task->edges;
   task->edges = index;
@@ -122,7 +122,8 @@ static struct buckets *buckets_at(uint32_t index)
   return pool_at(&buckets, index);
 }
 
-/* The address's entry among a task's children; a new one follows all that omp_all_memory was named for. */
+/* Finds or adds the entry of an address among a task's children.  A new entry follows the last set of omp_all_memory.
+ */
 static struct address *address_of(struct thread_state *t, struct depend *parent, uint64_t where)
 {
   if (!parent->addresses && (parent->addresses = pool_get(&buckets, &t->free_buckets)))
@@ -139,20 +140,21 @@ static struct address *address_of(struct thread_state *t, struct depend *parent,
   }
   struct address *address = address_at(index);
   *address = (struct address){.pool = address->pool, .more = *head, .where = where};
-  address->writers = cell_share(parent->all);
+  address->writers = set_share(parent->all);
   *head = index;
   return address;
 }
 
-struct join *depend_place(struct thread_state *t, struct depend *map, uint64_t where)
+struct join *depend_join_at(struct thread_state *t, struct depend *map, uint64_t where)
 {
   struct address *address = address_of(t, map, where);
   if (address && !address->writers)
-    address->writers = cell_new(t);
-  return address && address->writers ? &cell_at(address->writers)->ends : NULL;
+    address->writers = set_new(t);
+  return address && address->writers ? &set_at(address->writers)->ends : NULL;
 }
 
-static bool is_set(int kind)
+/* Tasks of these kinds at one address, one after the other, form one set. */
+static bool joins_open_set(int kind)
 {
   return kind == ompt_dependence_type_mutexinoutset || kind == ompt_dependence_type_inoutset;
 }
@@ -161,18 +163,18 @@ static void add_reader(struct thread_state *t, struct address *address, struct d
 {
   edge_add(t, task, address->writers, false);
   if (!address->readers)
-    address->readers = cell_new(t);
+    address->readers = set_new(t);
   edge_add(t, task, address->readers, true);
 }
 
 static void add_writer(struct thread_state *t, struct address *address, struct depend *task, int kind)
 {
-  bool joins = is_set(kind) && (int)address->kind == kind && address->writers && !address->readers;
+  bool joins = joins_open_set(kind) && (int)address->kind == kind && address->writers && !address->readers;
   if (!joins) {
-    cell_replace(t, &address->before_writers, address->writers);
-    cell_replace(t, &address->before_readers, address->readers);
+    set_replace(t, &address->before_writers, address->writers);
+    set_replace(t, &address->before_readers, address->readers);
     address->readers = 0;
-    address->writers = cell_new(t);
+    address->writers = set_new(t);
     address->kind = (uint32_t)kind;
   }
   edge_add(t, task, address->before_writers, false);
@@ -180,22 +182,22 @@ static void add_writer(struct thread_state *t, struct address *address, struct d
   edge_add(t, task, address->writers, true);
 }
 
-/* After everything that was named before, and before everything that will be. */
+/* omp_all_memory: the task waits for everything named before, and everything named later waits for it. */
 static void add_all(struct thread_state *t, struct depend *parent, struct depend *task)
 {
-  uint32_t cell = cell_new(t);
+  uint32_t set = set_new(t);
   edge_add(t, task, parent->all, false);
   for (int i = 0; parent->addresses && i < BUCKETS; i++)
     for (uint32_t index = buckets_at(parent->addresses)->heads[i]; index; index = address_at(index)->more) {
       struct address *address = address_at(index);
       edge_add(t, task, address->writers, false);
       edge_add(t, task, address->readers, false);
-      cell_replace(t, &address->writers, cell_share(cell));
-      cell_replace(t, &address->readers, 0);
+      set_replace(t, &address->writers, set_share(set));
+      set_replace(t, &address->readers, 0);
       address->kind = 0;
     }
-  edge_add(t, task, cell, true);
-  cell_replace(t, &parent->all, cell);
+  edge_add(t, task, set, true);
+  set_replace(t, &parent->all, set);
 }
 
 void depend_add(struct thread_state *t, struct depend *parent, struct depend *child,
@@ -221,8 +223,8 @@ void depend_wait(struct thread_state *t, const struct depend *task, struct clock
 {
   for (uint32_t index = task->edges; index; index = edge_at(index)->more)
     if (!edge_at(index)->member) {
-      join_take(t, clock, &cell_at(edge_at(index)->cell)->ends);
-      graph_log_take(t, name, &cell_at(edge_at(index)->cell)->ends);
+      join_take(t, clock, &set_at(edge_at(index)->set)->ends);
+      graph_log_take(t, name, &set_at(edge_at(index)->set)->ends);
     }
 }
 
@@ -232,10 +234,10 @@ void depend_end(struct thread_state *t, struct depend *task, const struct clock 
     uint32_t index = task->edges;
     struct edge *edge = edge_at(index);
     if (edge->member && clock) {
-      join_offer(t, &cell_at(edge->cell)->ends, clock);
-      graph_log_offer(t, name, &cell_at(edge->cell)->ends);
+      join_offer(t, &set_at(edge->set)->ends, clock);
+      graph_log_offer(t, name, &set_at(edge->set)->ends);
     }
-    cell_drop(t, edge->cell);
+    set_drop(t, edge->set);
     task->edges = edge->more;
     pool_put(&edges, &t->free_edges, index);
   }
@@ -244,10 +246,10 @@ void depend_end(struct thread_state *t, struct depend *task, const struct clock 
 static void address_free(struct thread_state *t, uint32_t index)
 {
   struct address *address = address_at(index);
-  cell_drop(t, address->writers);
-  cell_drop(t, address->readers);
-  cell_drop(t, address->before_writers);
-  cell_drop(t, address->before_readers);
+  set_drop(t, address->writers);
+  set_drop(t, address->readers);
+  set_drop(t, address->before_writers);
+  set_drop(t, address->before_readers);
   pool_put(&addresses, &t->free_addresses, index);
 }
 
@@ -261,6 +263,6 @@ void depend_clear(struct thread_state *t, struct depend *parent)
     }
   if (parent->addresses)
     pool_put(&buckets, &t->free_buckets, parent->addresses);
-  cell_drop(t, parent->all);
+  set_drop(t, parent->all);
   parent->addresses = parent->all = 0;
 }

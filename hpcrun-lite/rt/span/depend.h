@@ -1,38 +1,40 @@
-/* Task dependences: who waits for whom, among the children of one task.
+/* Task dependences among the children of one task.
  *
- * Context: RT, in callbacks of the thread that runs the parent (adding) or the task (waiting, ending).  At each address
- * stand the last set of tasks that write, and those that read after it.  A set's end is a join; a task waits for joins,
- * and offers its own end to those that it belongs to.  Joins live as long as somebody refers to them.
- */
+ * Context: RT, in callbacks: additions by the thread that runs the parent, waits and ends by the thread that runs the
+ * task.  For each address there is the last set of tasks that write it, and the set of tasks that have read it since.
+ * The end of a set is a join.  A task waits for the joins of the sets before it, and offers its end to the joins of its
+ * own sets.  Sets are reference-counted and come from pools.  Without memory a dependence is lost, which is counted. */
 #ifndef HPCRUN_LITE_RT_SPAN_DEPEND_H
 #define HPCRUN_LITE_RT_SPAN_DEPEND_H
 
 #include "hpcrun-lite/rt/span/clock.h"
 #include "hpcrun-lite/rt/core/omp-tools.h"
 
-/* Of a task: its own part in dependences, and what its children have named. */
+/* The part of a task in dependences: its own edges; the addresses that its children have named; the last set that was
+ * ordered after all addresses (omp_all_memory). */
 struct depend {
   uint32_t edges, addresses, all;
 };
 
+/* CTL: starts the pools of a new process.  depend_stop_thread() returns a thread's free items. */
 void depend_start(void);
 void depend_stop_thread(struct thread_state *t);
 
-/* A child of `parent` names dependences. */
+/* Adds the dependences of a child of `parent`. */
 void depend_add(struct thread_state *t, struct depend *parent, struct depend *child,
                 const ompt_dependence_t *dependences, int count);
 
-/* Raises the clock, of the task of that name in the log, to the ends of all that the task waits for. */
+/* Raises the clock to the ends of all sets that the task waits for.  name: the task's, in the graph log. */
 void depend_wait(struct thread_state *t, const struct depend *task, struct clock *clock, uint64_t name);
 
-/* The task of that name ends at that clock (NULL: nobody waits for it); it has no part in dependences any more. */
+/* Offers the clock (NULL: none) as the task's end to its sets, and removes its edges. */
 void depend_end(struct thread_state *t, struct depend *task, const struct clock *clock, uint64_t name);
 
-/* The join that stands at a place of a map of its own (a doacross loop's iterations).  The caller holds a lock.  NULL
- * without memory. */
-struct join *depend_place(struct thread_state *t, struct depend *map, uint64_t where);
+/* The join of a key in a map that is used for nothing else (the iterations of a doacross loop).  The caller holds a
+ * lock.  NULL without memory. */
+struct join *depend_join_at(struct thread_state *t, struct depend *map, uint64_t where);
 
-/* No further children. */
+/* Forgets all addresses: no further child will name any. */
 void depend_clear(struct thread_state *t, struct depend *parent);
 
 #endif

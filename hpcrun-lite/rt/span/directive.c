@@ -6,10 +6,10 @@
 
 enum { ROWS_FIRST = 256, HEADS = 1024, TRIES = 100000, TOTALS_FIRST = 64, BULK = 256 };
 
-/* Written by its maker before anybody else has a reference.  Then: refs, work, end, span by any holder, atomically; who
- * lets go last has acquired all of them. */
+/* Initialised before another thread has a reference.  Then any holder changes refs, work, end and span atomically; the
+ * thread that releases the last reference has acquired all changes. */
 struct instance {
-  struct pool_record pool;
+  struct pool_item pool;
   uint32_t refs, row, outer, unused;
   uint64_t start, end, span, work;
 };
@@ -20,7 +20,7 @@ struct total {
 };
 
 static struct table rows;  /* struct format_directive */
-static struct table links; /* uint32_t pairs: next row of the same head, and the address: see struct row_link */
+static struct table links; /* struct row_link, by row */
 static struct pool instances;
 static _Atomic uint32_t heads[HEADS]; /* stored with release under the lock, after the row; loaded with acquire */
 static atomic_flag lock = ATOMIC_FLAG_INIT;
@@ -35,6 +35,7 @@ static struct format_directive *row_at(uint32_t row)
   return table_at(&rows, row);
 }
 
+/* The hash list of rows: see find(). */
 static struct row_link *link_at(uint32_t row)
 {
   return table_at(&links, row);
@@ -90,10 +91,11 @@ static uint32_t find(uint32_t head, enum format_directive_kind kind, uint64_t co
   return row;
 }
 
+/* Returns the row, added if it is missing; 0 if there is no room. */
 static uint32_t add_row(struct thread_state *t, uint32_t head, enum format_directive_kind kind, uint64_t code)
 {
   uint32_t index, row = 0, module = 0;
-  bool named = kind == FORMAT_DIRECTIVE_USER_REGION; /* then it is a hash */
+  bool named = kind == FORMAT_DIRECTIVE_USER_REGION; /* then the code is a hash of the name */
   const struct format_module *in = code && !named ? modules_find(t, code - 1, &module) : NULL;
   for (int i = 0; i < TRIES; i++) {
     if (atomic_flag_test_and_set_explicit(&lock, memory_order_acquire)) {
@@ -165,7 +167,8 @@ void directive_ended(struct thread_state *t, uint32_t row, uint64_t instances, u
   total->span += span;
 }
 
-static void lift(uint64_t *place, uint64_t value)
+/* Sets *place to the maximum of itself and the value. */
+static void atomic_raise(uint64_t *place, uint64_t value)
 {
   uint64_t now = __atomic_load_n(place, __ATOMIC_RELAXED);
   while (value > now && !__atomic_compare_exchange_n(place, &now, value, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
@@ -177,14 +180,15 @@ static struct instance_hold *hold_of(struct thread_state *t, uint32_t index)
   return &t->holds[index % (sizeof t->holds / sizeof *t->holds)];
 }
 
-/* Gives what was held to the instance, and references back; the last one ends it. */
-static void let_go(struct thread_state *t, struct instance_hold hold)
+/* Adds what was held to the instance and returns the references.  The last one ends the instance, and then those around
+ * it of which it was the last holder. */
+static void release_hold(struct thread_state *t, struct instance_hold hold)
 {
   while (hold.instance) {
     struct instance *instance = at(hold.instance);
     if (hold.work)
       __atomic_fetch_add(&instance->work, hold.work, __ATOMIC_RELAXED);
-    lift(&instance->end, hold.end);
+    atomic_raise(&instance->end, hold.end);
     if (__atomic_sub_fetch(&instance->refs, hold.refs, __ATOMIC_ACQ_REL) > 0)
       return;
     directive_ended(t, instance->row, 1, instance->work,
@@ -195,30 +199,30 @@ static void let_go(struct thread_state *t, struct instance_hold hold)
   }
 }
 
-/* The thread's hold of the instance, with at least one reference. */
+/* The thread's hold of an instance, with at least one reference.  An older hold in the same place is released. */
 static struct instance_hold *hold(struct thread_state *t, uint32_t index)
 {
   struct instance_hold *held = hold_of(t, index);
   if (held->instance != index) {
-    let_go(t, *held);
+    release_hold(t, *held);
     __atomic_fetch_add(&at(index)->refs, BULK, __ATOMIC_RELAXED);
     *held = (struct instance_hold){index, BULK, 0, 0};
   }
   return held;
 }
 
-static void let_go_all(struct thread_state *t)
+static void release_holds(struct thread_state *t)
 {
   for (unsigned i = 0; i < sizeof t->holds / sizeof *t->holds; i++) {
     struct instance_hold held = t->holds[i];
     t->holds[i] = (struct instance_hold){0};
-    let_go(t, held);
+    release_hold(t, held);
   }
 }
 
 void directive_settle(struct thread_state *t)
 {
-  let_go_all(t);
+  release_holds(t);
   for (uint32_t row = 0; row < t->totals.count; row++) {
     struct total *total = table_at(&t->totals, row);
     struct format_directive *to = row_at(row);
@@ -233,7 +237,7 @@ void directive_settle(struct thread_state *t)
 void directive_stop_thread(struct thread_state *t)
 {
   directive_settle(t);
-  pool_give(&instances, &t->free_instances);
+  pool_flush(&instances, &t->free_instances);
   table_release(&t->totals);
 }
 
@@ -242,7 +246,7 @@ uint32_t directive_share(struct thread_state *t, uint32_t index)
   if (!index)
     return 0;
   struct instance_hold *held = hold(t, index);
-  if (held->refs == 1) { /* the hold's own */
+  if (held->refs == 1) { /* one reference stays with the hold */
     __atomic_fetch_add(&at(index)->refs, BULK, __ATOMIC_RELAXED);
     held->refs += BULK;
   }
@@ -265,7 +269,7 @@ void directive_leave(struct thread_state *t, uint32_t index)
     return;
   struct instance_hold *held = hold_of(t, index), one = {index, 1, 0, 0};
   if (held->instance != index) {
-    let_go(t, one);
+    release_hold(t, one);
     return;
   }
   held->refs++;
@@ -274,7 +278,7 @@ void directive_leave(struct thread_state *t, uint32_t index)
     return;
   one = *held;
   *held = (struct instance_hold){0};
-  let_go(t, one);
+  release_hold(t, one);
 }
 
 uint32_t directive_enter(struct thread_state *t, uint32_t row, uint32_t outer, uint64_t start)
@@ -299,13 +303,13 @@ uint32_t directive_enter(struct thread_state *t, uint32_t row, uint32_t outer, u
 void directive_span(uint32_t index, uint64_t span)
 {
   if (index)
-    lift(&at(index)->span, span);
+    atomic_raise(&at(index)->span, span);
 }
 
 void directive_lock_bound(uint32_t row, uint64_t bound)
 {
   if (row)
-    lift(&row_at(row)->lock_bound, bound);
+    atomic_raise(&row_at(row)->lock_bound, bound);
 }
 
 void directive_count(struct thread_state *t, uint32_t row, uint64_t iterations)

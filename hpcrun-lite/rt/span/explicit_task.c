@@ -2,74 +2,75 @@
 
 #include "hpcrun-lite/rt/span/directive.h"
 
-enum { BULK = 1024, PLACES_FIRST = 64, LAST_BIT = 63 };
+enum { CREATION_REFS = 1024, SLOTS_FIRST = 64, LAST_BIT = 63 };
 
-/* What children of one task that are created one after the other have in common.  Written by the parent's thread before
- * a data word names it; read by those who run its tasks, which the runtime hands over.  refs: atomic, the last one
- * acquires. */
+/* What children of one task, created one after the other by the same code, have in common.  Initialised by the parent's
+ * thread before a data word names it; then only read, by threads to which the runtime hands the tasks.  refs is atomic;
+ * the release of the last reference acquires. */
 struct creation {
-  struct pool_record pool;
-  uint32_t refs; /* of children that have not been told of, and of the parent while it may create more */
+  struct pool_item pool;
+  uint32_t refs; /* of children that are not reported, and of the parent while it is open */
   uint32_t parent, group, phase, flags, row, chunk;
-  uint32_t outer, created; /* outer: the instance that they are created in, held */
+  uint32_t outer, created; /* outer: the instance in which they are created, held */
   uint32_t scope_row, scope_instance, depth;
   bool nested; /* within an instance of their own row */
   uint64_t region, code;
-  struct clock at; /* the parent's, at the first of them */
+  struct clock at; /* the parent's clock at the first of them */
 };
 
-/* Of a data word with RT_TASK_NEW: the creation, and how far its parent's clock has moved since. */
+/* A data word with RT_TASK_NEW: the index of the creation, and how far the parent's clock has moved since. */
 enum { INDEX_SHIFT = 2, INDEX_BITS = 18, MOVED_SHIFT = 20, MOVED_BITS = 36, TAG_SHIFT = 56 };
 
-/* Where a thread keeps the latest end; others read it under the lock. */
-struct place {
+/* The latest end of the tasks that its thread has run, all of one creation, and the joins that wait for it.  Other
+ * threads read it under the lock. */
+struct end_slot {
   uint32_t lock;
-  bool reported; /* who waited has met it: it need not be offered any more */
+  bool collected; /* a waiting thread has collected it: it is not offered again */
   uint32_t parent, group, phase, chunk;
   uint64_t region;
   struct clock latest;
   uint64_t unused[5];
 };
-_Static_assert(sizeof(struct place) == 128, "cache lines of its own");
+_Static_assert(sizeof(struct end_slot) == 128, "cache lines of its own");
 
 static struct pool creations;
-static struct table places; /* by thread_state.live_slot */
-static atomic_flag places_lock = ATOMIC_FLAG_INIT;
+static struct table slots; /* by thread_state.live_slot */
+static atomic_flag slots_lock = ATOMIC_FLAG_INIT;
 
 static struct creation *at(uint32_t index)
 {
   return pool_at(&creations, index);
 }
 
-static struct place *place_at(uint32_t slot)
+static struct end_slot *slot_at(uint32_t slot)
 {
-  return table_at(&places, slot);
+  return table_at(&slots, slot);
 }
 
 void explicit_task_start(void)
 {
   pool_init(&creations, sizeof(struct creation));
-  atomic_flag_clear(&places_lock);
-  table_init(&places, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct place), PLACES_FIRST);
+  atomic_flag_clear(&slots_lock);
+  table_init(&slots, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct end_slot), SLOTS_FIRST);
 }
 
 bool explicit_task_start_thread(struct thread_state *t)
 {
-  bool room = table_reach(&places, &places_lock, t->live_slot);
-  t->place = room ? place_at(t->live_slot) : NULL;
+  bool room = table_reach(&slots, &slots_lock, t->live_slot);
+  t->end_slot = room ? slot_at(t->live_slot) : NULL;
   return room;
 }
 
 void explicit_task_stop_thread(struct thread_state *t)
 {
   explicit_task_report(t);
-  pool_give(&creations, &t->free_creations);
+  pool_flush(&creations, &t->free_creations);
 }
 
-/* ---- records ---- */
+/* ---- struct task ---- */
 
-/* The clock is left as it is.  A free record is zero from `children` to `loop_entry`: what has been used there is
- * cleared when it is released. */
+/* Leaves the clock uninitialised.  A free item is zero from `depend` to `fulfilled`, because task_clear() clears what
+ * was used there. */
 static inline uint32_t task_new(struct thread_state *t, struct task **made)
 {
   void *record;
@@ -86,7 +87,7 @@ static inline uint32_t task_new(struct thread_state *t, struct task **made)
   return index;
 }
 
-uint32_t explicit_task_task_new(struct thread_state *t)
+uint32_t explicit_task_new(struct thread_state *t)
 {
   struct task *task;
   uint32_t index = task_new(t, &task);
@@ -95,7 +96,7 @@ uint32_t explicit_task_task_new(struct thread_state *t)
   return index;
 }
 
-/* Returns the parent, if that lost a reference by it. */
+/* Releases references to a creation.  If it was freed, returns its parent, which has lost a reference. */
 static uint32_t creation_release(struct thread_state *t, uint32_t index, uint32_t refs)
 {
   struct creation *creation = at(index);
@@ -108,11 +109,12 @@ static uint32_t creation_release(struct thread_state *t, uint32_t index, uint32_
   return parent;
 }
 
-static void clear(struct thread_state *t, struct task *task)
+/* Frees what the task holds, and zeroes the fields that must be zero in a free item. */
+static void task_clear(struct thread_state *t, struct task *task)
 {
   critical_path_drop(t, &task->now.path);
-  join_clear(t, &task->children.ends);
-  task->children.unreported = 0;
+  join_clear(t, &task->children.join);
+  task->children.holders = 0;
   clock_clear(t, &task->earlier);
   join_clear(t, &task->fulfilled);
   if (task->flags & TASK_LOOPS) {
@@ -123,13 +125,13 @@ static void clear(struct thread_state *t, struct task *task)
   depend_clear(t, &task->depend);
 }
 
-void explicit_task_task_release(struct thread_state *t, uint32_t index)
+void explicit_task_unref(struct thread_state *t, uint32_t index)
 {
   while (index) {
     struct task *task = graph_task(index);
     if (__atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) > 1 && __atomic_sub_fetch(&task->refs, 1, __ATOMIC_ACQ_REL) > 0)
       return;
-    clear(t, task);
+    task_clear(t, task);
     uint32_t creation = task->creation;
     pool_put(&graph_tasks, &t->free_tasks, index);
     index = creation ? creation_release(t, creation, 1) : 0;
@@ -138,7 +140,7 @@ void explicit_task_task_release(struct thread_state *t, uint32_t index)
 
 /* ---- creation ---- */
 
-/* Has the clock only moved on by work of one kind since? */
+/* Has the clock moved only by work under the key that was added to last?  Then the distance alone describes it. */
 static bool moved_on(const struct clock *from, const struct clock *to)
 {
   const struct critical_path_item *before = from->path.items, *now = to->path.items;
@@ -147,6 +149,7 @@ static bool moved_on(const struct clock *from, const struct clock *to)
          to->burdened - to->base == from->burdened - from->base && to->base - from->base < 1ull << MOVED_BITS;
 }
 
+/* Can the next child belong to that creation? */
 static bool fits(const struct creation *creation, const struct task *parent, uint32_t flags, const void *code,
                  uint32_t created)
 {
@@ -158,10 +161,10 @@ static bool fits(const struct creation *creation, const struct task *parent, uin
 
 void explicit_task_close(struct thread_state *t, struct task *parent)
 {
-  uint32_t index = parent->creates, released = index ? creation_release(t, index, parent->stock) : 0;
-  parent->creates = parent->stock = 0;
+  uint32_t index = parent->open_creation, released = index ? creation_release(t, index, parent->open_creation_refs) : 0;
+  parent->open_creation = parent->open_creation_refs = 0;
   if (released)
-    explicit_task_task_release(t, released);
+    explicit_task_unref(t, released);
 }
 
 static uint32_t creation_new(struct thread_state *t, uint32_t parent_index, uint32_t flags, const void *code,
@@ -176,7 +179,7 @@ static uint32_t creation_new(struct thread_state *t, uint32_t parent_index, uint
   critical_path_make_room(t, &parent->now.path);
   uint32_t row = directive_row(t, FORMAT_DIRECTIVE_TASK, code);
   uint32_t outer = directive_share(t, graph_instance(t, parent));
-  *creation = (struct creation){.refs = BULK,
+  *creation = (struct creation){.refs = CREATION_REFS,
                                 .parent = parent_index,
                                 .group = parent->group,
                                 .phase = parent->phase,
@@ -193,9 +196,9 @@ static uint32_t creation_new(struct thread_state *t, uint32_t parent_index, uint
                                 .code = (uint64_t)code,
                                 .at = clock_copy(t, &parent->now)};
   __atomic_fetch_add(&parent->refs, 1, __ATOMIC_RELAXED);
-  parent->creates = index;
-  parent->creation_made = creation;
-  parent->stock = BULK;
+  parent->open_creation = index;
+  parent->open_creation_at = creation;
+  parent->open_creation_refs = CREATION_REFS;
   return index;
 }
 
@@ -203,20 +206,21 @@ static uint32_t task_flags(const struct task *parent, int flags, bool serial)
 {
   if (flags & ompt_task_undeferred) {
     const struct team *team = graph_team(parent->region);
-    serial |= team && team->size > 1; /* a team of one thread flags every task */
+    serial |= team && team->size > 1; /* in a team of one thread every task is flagged */
   }
   bool final = flags & ompt_task_final || parent->flags & TASK_FINAL;
   return (serial || parent->flags & TASK_FINAL ? TASK_SERIAL : 0) | (final ? TASK_FINAL : 0);
 }
 
-static inline uint32_t record_new(struct thread_state *t, uint32_t index, uint64_t moved, struct task **record)
+/* Makes the struct task of a new task; moved: from its data word.  0 without memory. */
+static inline uint32_t task_from_creation(struct thread_state *t, uint32_t index, uint64_t moved, struct task **result)
 {
   const struct creation *creation = at(index);
   struct task *task;
   uint32_t made = task_new(t, &task);
   if (!made)
     return 0;
-  *record = task;
+  *result = task;
   task->flags = creation->flags;
   task->creation = index;
   task->parent = creation->parent;
@@ -227,29 +231,52 @@ static inline uint32_t record_new(struct thread_state *t, uint32_t index, uint64
   task->created = creation->created;
   task->now.base = creation->at.base + moved;
   task->now.burdened = creation->at.burdened + moved;
-  task->now.path = critical_path_borrow(&creation->at.path); /* the task has a reference to the creation */
+  task->now.path = critical_path_borrow(&creation->at.path); /* the task holds a reference to the creation */
   task->now.path.items[0].amount += moved;
   task->scope.row = creation->row;
   task->scope.begin = task->now.base;
   return made;
 }
 
+/* Is the innermost construct of the task a taskloop? */
+static bool in_taskloop(const struct task *task)
+{
+  const struct table *rows = directive_table();
+  if (task->scope.row >= __atomic_load_n(&rows->count, __ATOMIC_ACQUIRE))
+    return false;
+  const struct format_directive *row = table_at(rows, task->scope.row);
+  return row->kind == FORMAT_DIRECTIVE_TASKLOOP;
+}
+
+/* flags: OMPT's. */
+static void log_creation(struct thread_state *t, struct task *task, int flags)
+{
+  const struct task *parent = graph_task(task->parent);
+  uint64_t log_flags =
+      (task->flags & TASK_SERIAL ? GRAPHLOG_SERIAL : 0) | (task->flags & TASK_FINAL ? GRAPHLOG_FINAL : 0) |
+      (flags & ompt_task_untied ? GRAPHLOG_UNTIED : 0) | (flags & ompt_task_mergeable ? GRAPHLOG_MERGEABLE : 0) |
+      (in_taskloop(parent) ? GRAPHLOG_LOOP_TASK : 0) | (parent != t->running ? GRAPHLOG_BESIDE : 0);
+  task->name = graph_log_put_task(t, parent->name, task->scope.row, log_flags);
+}
+
+/* The data word of a new task.  Without room in the word, and with a log, which needs the task's name, its struct task
+ * is made at once. */
 static inline uint64_t word_of(struct thread_state *t, uint32_t index, uint64_t moved, int flags)
 {
   if (!graph_log_on() && index >> INDEX_BITS == 0 && moved >> MOVED_BITS == 0)
     return (uint64_t)(uint8_t)rt.epoch << TAG_SHIFT | moved << MOVED_SHIFT | index << INDEX_SHIFT | RT_TASK_NEW;
   struct task *task;
-  uint32_t made = record_new(t, index, moved, &task);
-  if (made)
-    graph_log_task(t, task, flags);
-  else
+  uint32_t made = task_from_creation(t, index, moved, &task);
+  if (!made)
     creation_release(t, index, 1);
+  else if (graph_log_on())
+    log_creation(t, task, flags);
   return rt_task_word(made);
 }
 
-/* A large taskloop is split by tasks that create others in the name of their own parent, which goes on meanwhile: what
- * they create starts where they are. */
-static uint64_t create_for(struct thread_state *t, int flags)
+/* libomp splits a large taskloop by helper tasks, which create tasks in the name of their own parent while that one
+ * runs on.  Such a task starts at the clock of its helper. */
+static uint64_t create_beside(struct thread_state *t, int flags)
 {
   uint32_t index = t->running->creation;
   if (!index)
@@ -265,20 +292,20 @@ uint64_t explicit_task_create(struct thread_state *t, uint32_t parent_index, int
   graph_fragment_end_inline(t, moment);
   struct task *parent = t->running;
   if (__builtin_expect(parent_index != t->task, 0) || !parent) {
-    word = parent ? create_for(t, flags) : rt_task_word(0);
+    word = parent ? create_beside(t, flags) : rt_task_word(0);
     graph_fragment_begin_after(t, moment);
     return word;
   }
-  uint32_t kind = task_flags(parent, flags, serial), index = parent->creates;
-  if (!index || !fits(parent->creation_made, parent, kind, code, created))
+  uint32_t kind = task_flags(parent, flags, serial), index = parent->open_creation;
+  if (!index || !fits(parent->open_creation_at, parent, kind, code, created))
     index = creation_new(t, parent_index, kind, code, created);
   if (index) {
-    struct creation *creation = parent->creation_made;
-    if (parent->stock == 1) { /* the parent's own */
-      __atomic_fetch_add(&creation->refs, BULK, __ATOMIC_RELAXED);
-      parent->stock += BULK;
+    struct creation *creation = parent->open_creation_at;
+    if (parent->open_creation_refs == 1) { /* one reference stays with the parent */
+      __atomic_fetch_add(&creation->refs, CREATION_REFS, __ATOMIC_RELAXED);
+      parent->open_creation_refs += CREATION_REFS;
     }
-    parent->stock--;
+    parent->open_creation_refs--;
     word = word_of(t, index, parent->now.base - creation->at.base, flags);
   } else {
     rt_lost(t, FORMAT_LOST_GRAPH);
@@ -288,7 +315,7 @@ uint64_t explicit_task_create(struct thread_state *t, uint32_t parent_index, int
   return word;
 }
 
-/* The creation that a data word names, 0 if it is another process's. */
+/* The creation that a data word names; 0 if the word is another process's. */
 static uint32_t creation_of(uint64_t word)
 {
   uint32_t index = (uint32_t)(word >> INDEX_SHIFT) & ((1u << INDEX_BITS) - 1);
@@ -302,8 +329,9 @@ static uint64_t moved_of(uint64_t word)
   return word >> MOVED_SHIFT & ((1ull << MOVED_BITS) - 1);
 }
 
-/* Makes the word name the record.  False if it names another one: whoever fulfils a task needs a record, too. */
-static bool name(ompt_data_t *data, uint32_t index)
+/* Makes the word name the task.  Returns false if it names another one already: the thread that fulfils a detached task
+ * makes a struct task, too. */
+static bool name_task(ompt_data_t *data, uint32_t index)
 {
   uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
   while (word & RT_TASK_NEW)
@@ -313,20 +341,21 @@ static bool name(ompt_data_t *data, uint32_t index)
   return false;
 }
 
-static uint32_t discard(struct thread_state *t, uint32_t index, const ompt_data_t *data)
+/* Frees a struct task that is not needed; returns the index that the word names. */
+static uint32_t discard_task(struct thread_state *t, uint32_t index, const ompt_data_t *data)
 {
   graph_task(index)->creation = 0;
-  explicit_task_task_release(t, index);
+  explicit_task_unref(t, index);
   return rt_task_index(data->value);
 }
 
-uint32_t explicit_task_record(struct thread_state *t, ompt_data_t *data)
+uint32_t explicit_task_index(struct thread_state *t, ompt_data_t *data)
 {
   uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
   uint32_t creation = word & RT_TASK_NEW ? creation_of(word) : 0;
   struct task *task;
-  uint32_t made = creation ? record_new(t, creation, moved_of(word), &task) : rt_task_index(word);
-  return !creation || !made || name(data, made) ? made : discard(t, made, data);
+  uint32_t made = creation ? task_from_creation(t, creation, moved_of(word), &task) : rt_task_index(word);
+  return !creation || !made || name_task(data, made) ? made : discard_task(t, made, data);
 }
 
 static inline uint32_t begin(struct thread_state *t, ompt_data_t *data, struct task **task)
@@ -338,8 +367,8 @@ static inline uint32_t begin(struct thread_state *t, ompt_data_t *data, struct t
     *task = made ? graph_task(made) : NULL;
     return made;
   }
-  made = record_new(t, creation, moved_of(word), task);
-  t->begun = made ? data : NULL;
+  made = task_from_creation(t, creation, moved_of(word), task);
+  t->running_data = made ? data : NULL;
   return made;
 }
 
@@ -365,13 +394,14 @@ void explicit_task_start_new(struct thread_state *t, ompt_data_t *data, uint64_t
   graph_fragment_begin_after(t, moment);
 }
 
-/* Where the task was fulfilled meanwhile, the other record takes over: who fulfils writes to `fulfilled` alone.  The
- * task has created nothing yet, so that nothing refers to its own. */
+/* If another thread has fulfilled the task meanwhile, the data word names the struct that it has made; that thread
+ * writes to `fulfilled` only.  All other fields are moved there.  The task has no children yet, so nothing refers to
+ * its own struct. */
 void explicit_task_publish(struct thread_state *t)
 {
-  ompt_data_t *data = t->begun;
-  t->begun = NULL;
-  if (!data || name(data, t->task))
+  ompt_data_t *data = t->running_data;
+  t->running_data = NULL;
+  if (!data || name_task(data, t->task))
     return;
   uint32_t index = rt_task_index(data->value);
   struct task *task = index ? graph_task(index) : NULL, *own = t->running;
@@ -382,7 +412,7 @@ void explicit_task_publish(struct thread_state *t)
   own->flags &= ~(uint32_t)TASK_LOOPS;
   own->now = (struct clock){0};
   own->depend = (struct depend){0};
-  discard(t, t->task, data);
+  discard_task(t, t->task, data);
   graph_run(t, index);
 }
 
@@ -394,17 +424,17 @@ uint32_t explicit_task_created(uint64_t word)
 
 /* ---- ends ---- */
 
-static void raise_bit(uint64_t *unreported, uint64_t bit)
+static void set_bit(uint64_t *holders, uint64_t bit)
 {
-  if (!(__atomic_load_n(unreported, __ATOMIC_RELAXED) & bit))
-    __atomic_fetch_or(unreported, bit, __ATOMIC_SEQ_CST);
+  if (!(__atomic_load_n(holders, __ATOMIC_RELAXED) & bit))
+    __atomic_fetch_or(holders, bit, __ATOMIC_SEQ_CST);
 }
 
-/* The last bit is shared: it stays. */
-static void lower_bit(uint64_t *unreported, uint64_t bit)
+/* The last bit is shared by many threads: it stays set. */
+static void clear_bit(uint64_t *holders, uint64_t bit)
 {
   if (bit != 1ull << LAST_BIT)
-    __atomic_fetch_and(unreported, ~bit, __ATOMIC_SEQ_CST);
+    __atomic_fetch_and(holders, ~bit, __ATOMIC_SEQ_CST);
 }
 
 static uint64_t bit_of(const struct thread_state *t)
@@ -412,89 +442,90 @@ static uint64_t bit_of(const struct thread_state *t)
   return 1ull << (t->live_slot < LAST_BIT ? t->live_slot : LAST_BIT);
 }
 
-/* The meeting at which children's ends are awaited besides their parent's taskwait; NULL if the region has ended. */
-static struct meeting *meeting_of(uint32_t group, uint64_t region, uint32_t phase)
+/* The lazy join, besides the parent's, that waits for a child's end: its taskgroup's, or its phase's.  NULL if the
+ * region has ended. */
+static struct lazy_join *pending_join(uint32_t group, uint64_t region, uint32_t phase)
 {
   if (group)
-    return &graph_group(group)->meeting;
+    return &graph_group(group)->ends;
   struct team *team = graph_open_team(region);
-  return team ? &team->phases[phase & 1].meeting : NULL;
+  return team ? &team->phases[phase & 1].ends : NULL;
 }
 
-/* The thread's next ends are those of that creation. */
-static void ends_open(struct thread_state *t, uint32_t index)
+/* The thread's next ends belong to that creation: prepares its slot and sets its bit in the joins. */
+static void held_begin(struct thread_state *t, uint32_t index)
 {
   const struct creation *creation = at(index);
-  struct place *place = t->place;
-  struct meeting *meeting = meeting_of(creation->group, creation->region, creation->phase);
-  t->ends = (struct reported_ends){.creation = index};
-  clock_lock(&place->lock);
-  place->reported = false;
-  place->parent = creation->parent;
-  place->group = creation->group;
-  place->region = creation->region;
-  place->phase = creation->phase;
-  place->chunk = creation->chunk;
-  clock_unlock(&place->lock);
-  raise_bit(&graph_task(creation->parent)->children.unreported, bit_of(t));
-  if (meeting)
-    raise_bit(&meeting->unreported, bit_of(t));
+  struct end_slot *slot = t->end_slot;
+  struct lazy_join *ends = pending_join(creation->group, creation->region, creation->phase);
+  t->held = (struct held_ends){.creation = index};
+  clock_lock(&slot->lock);
+  slot->collected = false;
+  slot->parent = creation->parent;
+  slot->group = creation->group;
+  slot->region = creation->region;
+  slot->phase = creation->phase;
+  slot->chunk = creation->chunk;
+  clock_unlock(&slot->lock);
+  set_bit(&graph_task(creation->parent)->children.holders, bit_of(t));
+  if (ends)
+    set_bit(&ends->holders, bit_of(t));
 }
 
 static void offer_to_parent(struct thread_state *t, struct task *parent, uint32_t chunk, const struct clock *latest)
 {
-  clock_lock(&parent->children.ends.lock);
-  clock_raise(t, chunk == parent->chunk ? &parent->children.ends.latest : &parent->earlier, latest);
-  clock_unlock(&parent->children.ends.lock);
+  clock_lock(&parent->children.join.lock);
+  clock_raise(t, chunk == parent->chunk ? &parent->children.join.latest : &parent->earlier, latest);
+  clock_unlock(&parent->children.join.lock);
 }
 
 void explicit_task_chunk(struct thread_state *t, struct task *parent)
 {
-  if (!parent->creates)
+  if (!parent->open_creation)
     return;
   explicit_task_close(t, parent);
-  struct join *ends = &parent->children.ends;
-  clock_lock(&ends->lock);
-  clock_raise_by(t, &parent->earlier, &ends->latest);
-  ends->latest = (struct clock){0};
+  struct join *join = &parent->children.join;
+  clock_lock(&join->lock);
+  clock_raise_move(t, &parent->earlier, &join->latest);
+  join->latest = (struct clock){0};
   parent->chunk++;
-  clock_unlock(&ends->lock);
+  clock_unlock(&join->lock);
 }
 
 void explicit_task_report(struct thread_state *t)
 {
-  struct reported_ends ends = t->ends;
-  if (!ends.creation)
+  struct held_ends held = t->held;
+  if (!held.creation)
     return;
-  const struct creation *creation = at(ends.creation);
-  struct place *place = t->place;
+  const struct creation *creation = at(held.creation);
+  struct end_slot *slot = t->end_slot;
   struct task *parent = graph_task(creation->parent);
-  clock_lock(&place->lock);
-  struct meeting *meeting = place->reported ? NULL : meeting_of(creation->group, creation->region, creation->phase);
-  struct clock latest = place->latest;
-  if (!place->reported)
+  clock_lock(&slot->lock);
+  struct lazy_join *ends = slot->collected ? NULL : pending_join(creation->group, creation->region, creation->phase);
+  struct clock latest = slot->latest;
+  if (!slot->collected)
     offer_to_parent(t, parent, creation->chunk, &latest);
-  if (meeting)
-    join_offer(t, &meeting->ends, &latest);
-  else if (!creation->region && !creation->group) /* nobody needs to wait for it */
+  if (ends)
+    join_offer(t, &ends->join, &latest);
+  else if (!creation->region && !creation->group) /* outside any region: it ends a chain of the program */
     join_offer(t, &graph_program, &latest);
-  place->latest = (struct clock){0};
-  place->parent = 0;
-  place->region = 0;
-  place->group = 0;
-  clock_unlock(&place->lock);
-  lower_bit(&parent->children.unreported, bit_of(t));
-  if (meeting)
-    lower_bit(&meeting->unreported, bit_of(t));
+  slot->latest = (struct clock){0};
+  slot->parent = 0;
+  slot->region = 0;
+  slot->group = 0;
+  clock_unlock(&slot->lock);
+  clear_bit(&parent->children.holders, bit_of(t));
+  if (ends)
+    clear_bit(&ends->holders, bit_of(t));
   if (!creation->nested)
-    directive_ended(t, creation->row, ends.count, ends.work, ends.span);
-  directive_work(t, creation->outer, ends.work, latest.base);
-  t->ends = (struct reported_ends){0};
+    directive_ended(t, creation->row, held.count, held.work, held.span);
+  directive_work(t, creation->outer, held.work, latest.base);
+  t->held = (struct held_ends){0};
   clock_clear(t, &latest);
-  explicit_task_task_release(t, creation_release(t, ends.creation, ends.refs));
+  explicit_task_unref(t, creation_release(t, held.creation, held.refs));
 }
 
-/* Adds what the task has done to the thread's ends, or to its instance where it has one. */
+/* Adds what the task has done to the thread's held ends, or to its instance if it has one. */
 static void end_scopes(struct thread_state *t, struct task *task)
 {
   while (task->rows_open)
@@ -506,43 +537,44 @@ static void end_scopes(struct thread_state *t, struct task *task)
     scope->instance = 0;
     return;
   }
-  t->ends.count++;
-  t->ends.work += scope->pending;
-  t->ends.span += task->now.base - scope->begin;
+  t->held.count++;
+  t->held.work += scope->pending;
+  t->held.span += task->now.base - scope->begin;
 }
 
-static void ends_of(struct thread_state *t, const struct task *task)
+/* Reports the held ends if the task belongs to another creation. */
+static void held_switch(struct thread_state *t, const struct task *task)
 {
-  if (t->ends.creation == task->creation)
+  if (t->held.creation == task->creation)
     return;
   explicit_task_report(t);
-  ends_open(t, task->creation);
+  held_begin(t, task->creation);
 }
 
-/* The reference of the task to its creation becomes the thread's. */
-static void end_record(struct thread_state *t, uint32_t index)
+/* The task's reference to its creation becomes the thread's. */
+static void end_task(struct thread_state *t, uint32_t index)
 {
   explicit_task_close(t, graph_task(index));
   graph_task(index)->creation = 0;
-  t->ends.refs++;
-  explicit_task_task_release(t, index);
+  t->held.refs++;
+  explicit_task_unref(t, index);
 }
 
-/* Has the task done nothing but its work? */
+/* Has the task done nothing but work? */
 static bool is_plain(const struct task *task)
 {
-  return __atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) == 1 && !task->creates && !task->rows_open &&
+  return __atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) == 1 && !task->open_creation && !task->rows_open &&
          !task->scope.instance && !task->depend.edges && !task->fulfilled.latest.burdened &&
          !(task->flags & (TASK_SERIAL | TASK_LOOPS));
 }
 
-/* The task's clock is not needed any more. */
+/* Raises the thread's slot to the task's clock, which is not used afterwards. */
 static void keep_latest(struct thread_state *t, struct task *task)
 {
-  struct place *place = t->place;
-  clock_lock(&place->lock);
-  clock_raise_by(t, &place->latest, &task->now);
-  clock_unlock(&place->lock);
+  struct end_slot *slot = t->end_slot;
+  clock_lock(&slot->lock);
+  clock_raise_move(t, &slot->latest, &task->now);
+  clock_unlock(&slot->lock);
   task->now.path.tail = 0;
 }
 
@@ -550,11 +582,11 @@ static inline void end(struct thread_state *t, uint32_t index, struct task *task
 {
   if (is_plain(task)) {
     graph_log_task_op(t, GRAPHLOG_TASK_END, task->name);
-    ends_of(t, task);
-    t->ends.refs++;
-    t->ends.count++;
-    t->ends.work += task->scope.pending;
-    t->ends.span += task->now.base - task->scope.begin;
+    held_switch(t, task);
+    t->held.refs++;
+    t->held.count++;
+    t->held.work += task->scope.pending;
+    t->held.span += task->now.base - task->scope.begin;
     keep_latest(t, task);
     pool_return(&graph_tasks, &t->free_tasks, index, task);
     return;
@@ -563,12 +595,12 @@ static inline void end(struct thread_state *t, uint32_t index, struct task *task
   graph_log_take(t, task->name, &task->fulfilled);
   depend_end(t, &task->depend, &task->now, task->name);
   graph_log_task_op(t, GRAPHLOG_TASK_END, task->name);
-  ends_of(t, task);
+  held_switch(t, task);
   end_scopes(t, task);
   if (task->flags & TASK_SERIAL)
     clock_set(t, &graph_task(task->parent)->now, &task->now);
   keep_latest(t, task);
-  end_record(t, index);
+  end_task(t, index);
 }
 
 void explicit_task_end(struct thread_state *t, uint32_t index)
@@ -580,7 +612,7 @@ void explicit_task_end_new(struct thread_state *t, const ompt_data_t *next, uint
 {
   graph_fragment_end_inline(t, moment);
   uint32_t index = next ? rt_task_index(next->value) : 0;
-  t->begun = NULL;
+  t->running_data = NULL;
   t->task_ended = moment;
   end(t, t->task, t->running);
   t->task = index;
@@ -595,68 +627,72 @@ void explicit_task_drop(struct thread_state *t, uint32_t index)
   struct task *task = graph_task(index);
   depend_end(t, &task->depend, NULL, 0);
   graph_log_task_op(t, GRAPHLOG_TASK_DROP, task->name);
-  ends_of(t, task);
+  held_switch(t, task);
   end_scopes(t, task);
-  end_record(t, index);
+  end_task(t, index);
 }
 
 /* ---- waiting ---- */
 
-struct wanted {
+/* Which slots a waiting thread collects: by parent task, by taskgroup, or by phase of a region. */
+struct slot_filter {
   uint32_t task, group, phase, chunk;
   bool all_chunks;
   uint64_t region;
 };
 
-static bool is_wanted(const struct place *place, const struct wanted *wanted)
+static bool slot_matches(const struct end_slot *slot, const struct slot_filter *filter)
 {
-  if (wanted->task)
-    return place->parent == wanted->task && (place->chunk == wanted->chunk || wanted->all_chunks);
-  if (wanted->group)
-    return place->group == wanted->group && !place->reported;
-  return place->region == wanted->region && place->phase == wanted->phase && !place->group;
+  if (filter->task)
+    return slot->parent == filter->task && (slot->chunk == filter->chunk || filter->all_chunks);
+  if (filter->group)
+    return slot->group == filter->group && !slot->collected;
+  return slot->region == filter->region && slot->phase == filter->phase && !slot->group;
 }
 
-static void collect_place(struct thread_state *t, struct clock *clock, uint32_t slot, const struct wanted *wanted)
+static void collect_slot(struct thread_state *t, struct clock *clock, uint32_t index, const struct slot_filter *filter)
 {
-  struct place *place = place_at(slot);
-  clock_lock(&place->lock);
-  if (is_wanted(place, wanted)) {
-    clock_raise(t, clock, &place->latest);
-    place->reported |= wanted->group != 0; /* the group's record is going to be used for another */
+  struct end_slot *slot = slot_at(index);
+  clock_lock(&slot->lock);
+  if (slot_matches(slot, filter)) {
+    clock_raise(t, clock, &slot->latest);
+    slot->collected |= filter->group != 0; /* the group's item may be used for another group afterwards */
   }
-  clock_unlock(&place->lock);
+  clock_unlock(&slot->lock);
 }
 
-static void collect(struct thread_state *t, struct clock *clock, struct meeting *meeting, const struct wanted *wanted)
+/* Raises the clock to all ends that the lazy join waits for. */
+static void collect(struct thread_state *t, struct clock *clock, struct lazy_join *ends,
+                    const struct slot_filter *filter)
 {
-  uint64_t unreported = __atomic_load_n(&meeting->unreported, __ATOMIC_SEQ_CST);
-  for (; unreported; unreported &= unreported - 1) {
-    uint32_t slot = (uint32_t)__builtin_ctzll(unreported), all = __atomic_load_n(&places.count, __ATOMIC_ACQUIRE);
-    collect_place(t, clock, slot, wanted);
+  uint64_t holders = __atomic_load_n(&ends->holders, __ATOMIC_SEQ_CST);
+  for (; holders; holders &= holders - 1) {
+    uint32_t slot = (uint32_t)__builtin_ctzll(holders), all = __atomic_load_n(&slots.count, __ATOMIC_ACQUIRE);
+    collect_slot(t, clock, slot, filter);
     for (slot++; slot > LAST_BIT && slot < all; slot++)
-      collect_place(t, clock, slot, wanted);
+      collect_slot(t, clock, slot, filter);
   }
-  join_take(t, clock, &meeting->ends); /* last: a thread tells before it clears its place */
+  join_take(t, clock, &ends->join); /* last: a thread offers its end before it clears its slot */
 }
 
-void explicit_task_meet(struct thread_state *t, struct clock *clock, uint32_t task)
+void explicit_task_join_children(struct thread_state *t, struct clock *clock, uint32_t task)
 {
   struct task *parent = graph_task(task);
   bool all = !(parent->flags & TASK_LOOP);
-  collect(t, clock, &parent->children, &(struct wanted){.task = task, .chunk = parent->chunk, .all_chunks = all});
-  clock_lock(&parent->children.ends.lock);
+  collect(t, clock, &parent->children, &(struct slot_filter){.task = task, .chunk = parent->chunk, .all_chunks = all});
+  clock_lock(&parent->children.join.lock);
   if (all)
     clock_raise(t, clock, &parent->earlier);
-  clock_unlock(&parent->children.ends.lock);
+  clock_unlock(&parent->children.join.lock);
 }
 
-void explicit_task_meet_group(struct thread_state *t, struct clock *clock, uint32_t group)
+void explicit_task_join_group(struct thread_state *t, struct clock *clock, uint32_t group)
 {
-  collect(t, clock, &graph_group(group)->meeting, &(struct wanted){.group = group});
+  collect(t, clock, &graph_group(group)->ends, &(struct slot_filter){.group = group});
 }
 
-void explicit_task_meet_phase(struct thread_state *t, struct clock *clock, uint64_t region, uint32_t phase)
+void explicit_task_join_phase(struct thread_state *t, struct clock *clock, uint64_t region, uint32_t phase)
 {
-  collect(t, clock, &graph_team(region)->phases[phase & 1].meeting, &(struct wanted){.region = region, .phase = phase});
+  collect(t, clock, &graph_team(region)->phases[phase & 1].ends,
+          &(struct slot_filter){.region = region, .phase = phase});
 }

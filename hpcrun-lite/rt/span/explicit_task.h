@@ -1,44 +1,48 @@
-/* Explicit tasks: where they come from, and whom their ends are told to.
+/* Explicit tasks: their creation, and the joins to which their ends are reported.
  *
- * Context: RT, in callbacks; the rules are those of rt/span/span.h.  This is what makes small tasks cheap:
+ * Context: RT, in callbacks; the rules of span/span.h hold.  Tasks and creations come from pools; without memory a task
+ * has no place in the graph, which is counted.  Two devices make small tasks cheap:
  *
- * A task that is created gets no record.  What it has in common with the tasks that the same code of the same parent
- * creates, one after the other, stands in a creation: parent, group, phase, flags, and the parent's clock.  Only how
- * far that clock has moved since is the task's own, and stands in its data word.  The thread that runs the task makes
- * the record, out of memory that is its own.
+ * - A new task gets no struct task.  A `creation` holds what consecutive children of one task from the same code have
+ *   in common: parent, taskgroup, phase, flags, and the parent's clock.  The data word of the task names the creation
+ *   and says how far the parent's clock has moved since.  The thread that runs the task makes its struct task, from its
+ *   own free items.
  *
- * A task that ends offers its clock to its parent's children, and its group or the region's phase.  The thread keeps
- * the latest of the clocks of one creation in a place of its own, and raises its bit in the meetings that they
- * belong to: who waits there collects the places of all who have raised one.  Only when it ends a task of another
- * creation, or waits itself, does it tell.  So threads that work off the same tasks do not write to the same memory.
- */
+ * - The end of a task must reach its parent's join, and the join of its taskgroup or of the region's phase.  The thread
+ *   keeps the latest end of the tasks of one creation in its own end slot and sets its bit in these lazy joins (struct
+ *   lazy_join).  A thread that waits collects the slots of all threads whose bit is set.  The owner of a slot reports
+ *   it only when it ends a task of another creation, or waits at a barrier.  So threads that run tasks of one parent do
+ *   not write to the same memory. */
 #ifndef HPCRUN_LITE_RT_SPAN_EXPLICIT_TASK_H
 #define HPCRUN_LITE_RT_SPAN_EXPLICIT_TASK_H
 
 #include "hpcrun-lite/rt/span/graph.h"
 #include "hpcrun-lite/rt/core/omp-tools.h"
 
+/* CTL: starts the tables of a new process, and a thread's slot (false without memory).  explicit_task_stop_thread()
+ * reports the thread's ends and returns its free items. */
 void explicit_task_start(void);
 bool explicit_task_start_thread(struct thread_state *t);
 void explicit_task_stop_thread(struct thread_state *t);
 
-/* A child of that task is created.  serial: the creator waits for it, by the program's own wish.  created: see
- * rt/sampling/task_context.h.  Returns its data word. */
+/* Creates a child of that task and returns its data word.  serial: the program makes the creator wait for it.  created:
+ * see sampling/task_context.h. */
 uint64_t explicit_task_create(struct thread_state *t, uint32_t parent, int flags, bool serial, const void *code,
                               uint32_t created);
 
-/* The record of a task by its data word, made if there is none yet; 0 without. */
-uint32_t explicit_task_record(struct thread_state *t, ompt_data_t *data);
+/* The index of the task that a data word names; its struct task is made if it is missing.  0 without memory, or for a
+ * task of another process. */
+uint32_t explicit_task_index(struct thread_state *t, ompt_data_t *data);
 
-/* The thread is going to run the task: its record.  The word of a new task goes without it, since most tasks end before
- * anybody asks: t->begun keeps the two together until explicit_task_publish(). */
+/* The same for a task that the thread is going to run.  A new task's data word does not name it yet, since most tasks
+ * end before another thread looks for them; t->running_data remembers the word until explicit_task_publish(). */
 uint32_t explicit_task_begin(struct thread_state *t, ompt_data_t *data);
 
-/* What schedules most tasks: a new one begins, and one that t->begun stands for ends. */
+/* Short forms for most schedule events: a new task begins; the task of t->running_data ends. */
 void explicit_task_start_new(struct thread_state *t, ompt_data_t *data, uint64_t moment);
 void explicit_task_end_new(struct thread_state *t, const ompt_data_t *next, uint64_t moment);
 
-/* A task begins: it waits for its dependences, and has cost a little. */
+/* A task begins: it waits for its dependences, and the cost of its scheduling is added. */
 static inline void explicit_task_started(struct thread_state *t, struct task *task, uint64_t moment)
 {
   if (t->task_ended)
@@ -52,34 +56,35 @@ static inline void explicit_task_started(struct thread_state *t, struct task *ta
     task->now.burdened += t->costs[GRAPH_TASK];
 }
 
-/* From now on the thread may run something else than the task that it has begun: the word names the record. */
+/* Makes the data word name the task that the thread has begun.  Required before the thread may run anything else. */
 void explicit_task_publish(struct thread_state *t);
 
-/* `created` of a data word of either kind. */
+/* The `created` with which the task of a data word was created. */
 uint32_t explicit_task_created(uint64_t word);
 
-/* The task goes on to another chunk of a loop, whose children are no business of this one's taskwait. */
+/* The task goes on to another chunk of a loop: a taskwait in it does not wait for the children of earlier chunks. */
 void explicit_task_chunk(struct thread_state *t, struct task *parent);
 
-/* The task creates no more children. */
+/* Closes the task's open creation: its next child needs a new one. */
 void explicit_task_close(struct thread_state *t, struct task *parent);
 
-/* The task has ended; its clock is final. */
+/* The task has ended, and its clock is final. */
 void explicit_task_end(struct thread_state *t, uint32_t index);
 
-/* It has ended, and nobody waits for it. */
+/* The task has ended, and no join waits for it. */
 void explicit_task_drop(struct thread_state *t, uint32_t index);
 
-/* Tells whom it concerns of all tasks that the thread has ended. */
+/* Reports the ends that the thread holds to the joins that wait for them. */
 void explicit_task_report(struct thread_state *t);
 
-/* The clock after a wait: for the children of a task, the members of a group, or a region's phase. */
-void explicit_task_meet(struct thread_state *t, struct clock *clock, uint32_t task);
-void explicit_task_meet_group(struct thread_state *t, struct clock *clock, uint32_t group);
-void explicit_task_meet_phase(struct thread_state *t, struct clock *clock, uint64_t region, uint32_t phase);
+/* Raise the clock to the ends of: the children of a task, the members of a taskgroup, the tasks of a region's phase. */
+void explicit_task_join_children(struct thread_state *t, struct clock *clock, uint32_t task);
+void explicit_task_join_group(struct thread_state *t, struct clock *clock, uint32_t group);
+void explicit_task_join_phase(struct thread_state *t, struct clock *clock, uint64_t region, uint32_t phase);
 
-/* A task record, all zero but for what the pool needs; and one reference less. */
-uint32_t explicit_task_task_new(struct thread_state *t);
-void explicit_task_task_release(struct thread_state *t, uint32_t index);
+/* A new struct task, all zero except for the pool's part, with one reference (0 without memory); and the release of a
+ * reference. */
+uint32_t explicit_task_new(struct thread_state *t);
+void explicit_task_unref(struct thread_state *t, uint32_t index);
 
 #endif

@@ -10,8 +10,8 @@ struct table graph_teams;
 atomic_flag graph_teams_lock = ATOMIC_FLAG_INIT;
 struct join graph_program;
 
-/* Of threads that have settled: the sum of their means, and their number.  Added to by each as it settles, relaxed;
- * read by CTL when all have. */
+/* Sum and number of the means of all threads that have settled.  Each thread adds its own, relaxed; CTL reads them when
+ * all have. */
 static _Atomic uint64_t cost_sums[3], cost_threads[3];
 
 void graph_start(void)
@@ -47,7 +47,7 @@ void graph_attribute(struct thread_state *t, struct task *task, uint64_t work)
     weight += t->fragment[i].weight;
   for (unsigned i = 0; i < t->fragment_samples && weight; i++) {
     bool last = i + 1 == t->fragment_samples;
-    uint64_t part = last ? left : rt_part(work, t->fragment[i].weight, weight);
+    uint64_t part = last ? left : rt_scale(work, t->fragment[i].weight, weight);
     part = part > left ? left : part;
     left -= part;
     critical_path_add(t, &task->now.path, CRITICAL_PATH_KEY(task->scope.row, t->index, t->fragment[i].node), part);
@@ -77,7 +77,7 @@ static uint32_t open_scopes(const struct task *task)
   return task->rows_open < ROWS_OPEN ? task->rows_open : ROWS_OPEN;
 }
 
-/* Is one of the scopes below that depth, or what is around the task, of that row? */
+/* Is one of the task's scopes below that depth, or a construct around the task, of that row? */
 static bool inside(const struct task *task, uint32_t depth, uint32_t row)
 {
   uint32_t open = open_scopes(task);
@@ -100,7 +100,7 @@ bool graph_inside(const struct task *task, uint32_t row)
 uint32_t graph_team_instance(struct thread_state *t, struct team *team)
 {
   clock_lock(&team->lock);
-  if (!team->instance) { /* who created the region waits for its end: nobody else looks at its scopes */
+  if (!team->instance) { /* the region's creator waits for its end: no other thread uses its scopes */
     uint32_t outer = team->creator ? graph_instance(t, graph_task(team->creator)) : 0;
     team->instance = directive_enter(t, team->row, outer, team->start.base);
   }
@@ -126,7 +126,7 @@ uint32_t graph_instance(struct thread_state *t, struct task *task)
     if (scope->instance)
       ;
     else if (i == 0 && team)
-      scope->instance = graph_team_instance(t, team); /* the team holds it until its region ends */
+      scope->instance = graph_team_instance(t, team); /* held by the team until its region ends */
     else if (i && i == task->loop_depth && task->loop_slot && team)
       scope->instance = loop_instance(t, team, &team->loops[task->loop_slot - 1]);
     else if (scope->row)
@@ -193,7 +193,7 @@ void graph_loop_end(struct thread_state *t, const struct task *task, struct loop
 {
   uint32_t instance = loop->instance, row = loop->row;
   uint64_t work = loop->work, span = loop->span;
-  clock_lock(&loop->lock); /* the last one makes room for another construct */
+  clock_lock(&loop->lock); /* the last thread makes room for another construct */
   loop->instance = loop->number = 0;
   clock_unlock(&loop->lock);
   if (!graph_inside(task, row)) {

@@ -3,19 +3,17 @@
 #include <stddef.h>
 #include <sys/rseq.h>
 
-#include "hpcrun-lite/rt/span/directive.h"
-#include "hpcrun-lite/rt/span/graph.h"
 #include "hpcrun-lite/rt/core/mapped.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
 enum { NO_CPU = UINT32_MAX };
 
 static struct mapped_file file;
-static ptrdiff_t cpu_at; /* the kernel's number of a thread's CPU, from its thread pointer; 0 = not known */
+static ptrdiff_t cpu_at; /* offset of the CPU's number from the thread pointer; 0: not known */
 
 /* ---- the process ---- */
 
-/* glibc has the kernel keep it up to date (struct rseq, cpu_id). */
+/* glibc registers struct rseq, in which the kernel keeps cpu_id up to date. */
 static ptrdiff_t find_cpu_number(void)
 {
   return __rseq_size ? __rseq_offset + (ptrdiff_t)offsetof(struct rseq, cpu_id) : 0;
@@ -55,12 +53,12 @@ static void window_close(struct graph_log_stream *log)
 {
   struct format_chunk *chunk = log->chunk;
   log->at = log->end = NULL;
-  log->chunk = NULL; /* before it is unmapped: what a forked child finds is mapped in it */
+  log->chunk = NULL; /* before it is unmapped: a forked child unmaps what it finds here */
   if (chunk)
     sys_unmap(chunk, sizeof *chunk + chunk->stored_size);
 }
 
-/* The stream goes on in a new window.  False: it has ended. */
+/* Continues the stream in a new window.  Returns false if the stream has ended. */
 static bool window_next(struct thread_state *t) __attribute__((noinline));
 static bool window_next(struct thread_state *t)
 {
@@ -117,7 +115,7 @@ static inline void publish(struct graph_log_stream *log, uint8_t *at)
   __atomic_store_n(&log->chunk->count, (uint32_t)(at - payload(log->chunk)), __ATOMIC_RELEASE);
 }
 
-/* Appends a record, whatever the time. */
+/* Appends a record without moving the stream's time. */
 static inline void append(struct thread_state *t, enum graphlog_op op, unsigned count, const uint64_t *operands)
 {
   struct graph_log_stream *log = &t->log;
@@ -140,10 +138,12 @@ void graph_log_put(struct thread_state *t, enum graphlog_op op, unsigned count, 
   append(t, op, count, operands);
 }
 
+/* Logs the CPU if it has changed. */
 static void put_cpu(struct thread_state *t)
 {
   uint32_t cpu = cpu_at ? *(const volatile uint32_t *)((const char *)__builtin_thread_pointer() + cpu_at) : NO_CPU;
-  if (cpu == t->log.cpu || cpu >= (uint32_t)INT32_MIN) /* the kernel says by negative numbers that it does not */
+  if (cpu == t->log.cpu ||
+      cpu >= (uint32_t)INT32_MIN) /* a negative number says that the kernel does not keep it up to date */
     return;
   t->log.cpu = cpu;
   append(t, GRAPHLOG_CPU, 1, (const uint64_t[]){cpu});
@@ -173,42 +173,28 @@ static uint64_t name_of(const struct thread_state *t, uint32_t number)
   return (uint64_t)t->index << 32 | number;
 }
 
-void graph_log_put_implicit(struct thread_state *t, struct task *task, const struct team *team)
+uint64_t graph_log_put_implicit(struct thread_state *t, uint64_t region, uint32_t team_size)
 {
-  uint64_t region = team ? team->name : 0;
-  task->name = name_of(t, ++t->log.tasks);
-  graph_log_put(t, GRAPHLOG_IMPLICIT, 4, (const uint64_t[]){region >> 32, (uint32_t)region, team ? team->size : 1, 0});
+  uint64_t name = name_of(t, ++t->log.tasks);
+  graph_log_put(t, GRAPHLOG_IMPLICIT, 4, (const uint64_t[]){region >> 32, (uint32_t)region, team_size, 0});
+  return name;
 }
 
-/* Is the innermost construct of the task a taskloop? */
-static bool in_taskloop(const struct task *task)
+uint64_t graph_log_put_task(struct thread_state *t, uint64_t parent, uint32_t row, uint64_t flags)
 {
-  const struct table *rows = directive_table();
-  if (task->scope.row >= __atomic_load_n(&rows->count, __ATOMIC_ACQUIRE))
-    return false;
-  const struct format_directive *row = table_at(rows, task->scope.row);
-  return row->kind == FORMAT_DIRECTIVE_TASKLOOP;
+  uint64_t name = name_of(t, ++t->log.tasks);
+  graph_log_put(t, GRAPHLOG_TASK, 4, (const uint64_t[]){parent >> 32, (uint32_t)parent, row, flags});
+  return name;
 }
 
-void graph_log_put_task(struct thread_state *t, struct task *task, int flags)
+uint64_t graph_log_put_region(struct thread_state *t, uint32_t row)
 {
-  const struct task *parent = graph_task(task->parent);
-  uint64_t log_flags =
-      (task->flags & TASK_SERIAL ? GRAPHLOG_SERIAL : 0) | (task->flags & TASK_FINAL ? GRAPHLOG_FINAL : 0) |
-      (flags & ompt_task_untied ? GRAPHLOG_UNTIED : 0) | (flags & ompt_task_mergeable ? GRAPHLOG_MERGEABLE : 0) |
-      (in_taskloop(parent) ? GRAPHLOG_LOOP_TASK : 0) | (parent != t->running ? GRAPHLOG_BESIDE : 0);
-  task->name = name_of(t, ++t->log.tasks);
-  graph_log_put(t, GRAPHLOG_TASK, 4,
-                (const uint64_t[]){parent->name >> 32, (uint32_t)parent->name, task->scope.row, log_flags});
+  uint64_t name = name_of(t, ++t->log.regions);
+  graph_log_put(t, GRAPHLOG_REGION, 1, (const uint64_t[]){row});
+  return name;
 }
 
-void graph_log_put_region(struct thread_state *t, struct team *team)
-{
-  team->name = name_of(t, ++t->log.regions);
-  graph_log_put(t, GRAPHLOG_REGION, 1, (const uint64_t[]){team->row});
-}
-
-/* Where two threads offer first, one of them names the join. */
+/* If two threads offer to an unnamed join at the same time, one of them names it. */
 void graph_log_put_offer(struct thread_state *t, uint64_t name, struct join *join)
 {
   uint64_t known = __atomic_load_n(&join->name, __ATOMIC_RELAXED), fresh = name_of(t, t->log.joins + 1);
@@ -222,7 +208,7 @@ void graph_log_put_offer(struct thread_state *t, uint64_t name, struct join *joi
 void graph_log_put_take(struct thread_state *t, uint64_t name, const struct join *join)
 {
   uint64_t known = __atomic_load_n(&join->name, __ATOMIC_RELAXED);
-  if (known) /* else nothing was offered */
+  if (known) /* otherwise nothing was offered */
     graph_log_put(t, GRAPHLOG_TAKE, 4, (const uint64_t[]){name >> 32, (uint32_t)name, known >> 32, (uint32_t)known});
 }
 

@@ -1,12 +1,12 @@
-/* The log of the graph: what rt/span/span.c, rt/span/worksharing.c and rt/depend.c do, written to the process's file as
- * they do it (doc/format.md, "The log of the graph").
+/* The graph log: the operations of span.c, worksharing.c, explicit_task.c and depend.c, written to a file of the
+ * process as they happen (doc/format.md, "The graph log").
  *
- * Context: RT, in callbacks and handlers, inside rt_enter() or with `inside` raised; what CTL calls is marked.  A
- * thread writes its own stream, through a window of the file that it alone has mapped; nobody else unmaps it, but for a
- * forked child, whose windows are its parent's.  Memory: one window a thread.  The space of a window is reserved before
- * it is mapped, so that a full disk is a failure here and no signal later.  On failure the thread's stream ends, which
- * is counted, and the program runs on: nothing behind a gap would be of use.
- */
+ * Context: RT, in callbacks and handlers, inside rt_enter() or with `inside` raised; functions marked CTL are called by
+ * CTL only.  Each thread writes its own stream, through a window of the file that only it has mapped and only it
+ * unmaps; a forked child unmaps its parent's windows.  Memory: one window for each thread.  The space of a window is
+ * reserved before it is mapped, so a full disk makes the mapping fail; without that, a later store would raise a
+ * signal.  On failure the thread's stream ends, because nothing after a gap can be replayed; that is counted, and the
+ * program runs on. */
 #ifndef HPCRUN_LITE_RT_SPAN_GRAPH_LOG_H
 #define HPCRUN_LITE_RT_SPAN_GRAPH_LOG_H
 
@@ -14,39 +14,42 @@
 #include "hpcrun-lite/rt/span/clock.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
-struct task;
-struct team;
-
 enum { GRAPH_LOG_WINDOW_FIRST = 16 << 10, GRAPH_LOG_WINDOW_MAX = 256 << 10, GRAPH_LOG_PAGE = 4096 };
 
-/* CTL: a process begins to log, to a file of that name, which is made when it is needed. */
+/* CTL: starts logging in this process, to a file at that path, which is made with the first window. */
 void graph_log_start(const char *path);
-void graph_log_stop(void); /* CTL: nothing more is begun by any thread */
+void graph_log_stop(void); /* CTL: threads log nothing from now on */
+
+/* Starts the calling thread's stream; ends it. */
 void graph_log_start_thread(struct thread_state *t);
 void graph_log_stop_thread(struct thread_state *t);
 
-/* CTL, in a forked child: the thread's window is its parent's. */
+/* CTL, in a forked child: unmaps the window, which belongs to the parent. */
 void graph_log_forget(struct thread_state *t);
 
-/* CTL: the file, and how much of it has been given to windows. */
+/* CTL: the file's path, and the bytes that were given to windows. */
 const char *graph_log_path(void);
 uint64_t graph_log_length(void);
 
+/* The slow parts of the functions below, for callers that have tested graph_log_on().  An operation has `count`
+ * operands.  graph_log_put_implicit(), graph_log_put_task() and graph_log_put_region() name what they log and return
+ * the name; region and parent are names (0: none), flags are those of GRAPHLOG_TASK. */
 void graph_log_put(struct thread_state *t, enum graphlog_op op, unsigned count, const uint64_t *operands);
 void graph_log_put_run(struct thread_state *t, uint64_t moment, uint64_t work);
-void graph_log_put_implicit(struct thread_state *t, struct task *task, const struct team *team);
-void graph_log_put_task(struct thread_state *t, struct task *task, int flags);
-void graph_log_put_region(struct thread_state *t, struct team *team);
+uint64_t graph_log_put_implicit(struct thread_state *t, uint64_t region, uint32_t team_size);
+uint64_t graph_log_put_task(struct thread_state *t, uint64_t parent, uint32_t row, uint64_t flags);
+uint64_t graph_log_put_region(struct thread_state *t, uint32_t row);
 void graph_log_put_offer(struct thread_state *t, uint64_t name, struct join *join);
 void graph_log_put_take(struct thread_state *t, uint64_t name, const struct join *join);
 void graph_log_put_wait(struct thread_state *t, enum graphlog_op op, uint64_t name, int kind, uint32_t row);
 
+/* Whether the process logs. */
 static inline bool graph_log_on(void)
 {
   return atomic_load_explicit(&rt.log, memory_order_relaxed);
 }
 
-/* What follows happens at that moment (rt/span/work_clock.h), or now. */
+/* The next operation happens at that moment (span/work_clock.h); graph_log_now(): now. */
 static inline void graph_log_time(struct thread_state *t, uint64_t moment)
 {
   if (graph_log_on())
@@ -59,14 +62,14 @@ static inline void graph_log_now(struct thread_state *t)
     t->log.moment = rt_ticks();
 }
 
-/* The fragment ends at that moment, with its samples. */
+/* A fragment ends at that moment; logs its samples and its work. */
 static inline void graph_log_run(struct thread_state *t, uint64_t moment, uint64_t work)
 {
   if (graph_log_on())
     graph_log_put_run(t, moment, work);
 }
 
-/* An operation of the task that runs, with its operands. */
+/* Logs an operation of the running task, with its operands. */
 #define graph_log_op(t, op, ...)                                                                                       \
   do {                                                                                                                 \
     const uint64_t graph_log_operands[] = {__VA_ARGS__};                                                               \
@@ -74,7 +77,7 @@ static inline void graph_log_run(struct thread_state *t, uint64_t moment, uint64
       graph_log_put(t, op, sizeof graph_log_operands / sizeof *graph_log_operands, graph_log_operands);                \
   } while (0)
 
-/* An operation of a task of that name, without further operands. */
+/* Logs an operation whose only operand is the task of that name. */
 static inline void graph_log_task_op(struct thread_state *t, enum graphlog_op op, uint64_t name)
 {
   if (graph_log_on())
@@ -88,26 +91,7 @@ static inline void graph_log_wait(struct thread_state *t, enum graphlog_op op, u
     graph_log_put_wait(t, op, name, kind, row);
 }
 
-/* An implicit task (team: NULL outside of any), a task and a region are made, and named.  flags: OMPT's. */
-static inline void graph_log_implicit(struct thread_state *t, struct task *task, const struct team *team)
-{
-  if (graph_log_on())
-    graph_log_put_implicit(t, task, team);
-}
-
-static inline void graph_log_task(struct thread_state *t, struct task *task, int flags)
-{
-  if (graph_log_on())
-    graph_log_put_task(t, task, flags);
-}
-
-static inline void graph_log_region(struct thread_state *t, struct team *team)
-{
-  if (graph_log_on())
-    graph_log_put_region(t, team);
-}
-
-/* The clock of the task of that name is offered to a join, and takes from one. */
+/* The clock of the task of that name is offered to a join, or is raised to one. */
 static inline void graph_log_offer(struct thread_state *t, uint64_t name, struct join *join)
 {
   if (graph_log_on())

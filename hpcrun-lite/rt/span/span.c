@@ -16,52 +16,52 @@ void span_sample(struct thread_state *t, uint32_t node, uint64_t weight)
       t->fragment[i].weight += weight;
       return;
     }
-  if (t->fragment_samples == RT_FRAGMENT_SAMPLES) { /* the fragment is long: it goes on as another one */
+  if (t->fragment_samples == RT_FRAGMENT_SAMPLES) { /* a long fragment: continue with a new one */
     graph_fragment_end(t);
     graph_fragment_begin(t);
   }
   if (t->fragment_samples == RT_FRAGMENT_SAMPLES)
-    return; /* it counts for nothing: the thread waits, or measuring rests */
+    return; /* the fragment does not count: the thread waits, or measuring is paused */
   t->fragment[t->fragment_samples].node = node;
   t->fragment[t->fragment_samples++].weight = weight;
 }
 
 /* ---- tasks ---- */
 
-/* An implicit task ends.  What it has done itself was told at its last barrier, or is told now. */
+/* Frees an implicit task, whose clock and work have been offered. */
 static void implicit_release(struct thread_state *t, uint32_t index)
 {
   struct task *task = graph_task(index);
   while (task->rows_open)
     graph_construct_end(t, task);
   explicit_task_close(t, task);
-  explicit_task_task_release(t, index);
+  explicit_task_unref(t, index);
 }
 
-/* The clock of an implicit task, and its work, for all who leave the barrier. */
+/* Offers the clock of an implicit task, and its work, to all threads that leave the barrier. */
 static void phase_offer(struct thread_state *t, struct task *task, struct team *team)
 {
   struct phase *phase = &team->phases[task->phase & 1];
   struct scope *own = task->rows_open ? &task->around[0] : &task->scope;
-  clock_lock(&phase->meeting.ends.lock);
+  clock_lock(&phase->ends.join.lock);
   phase->work += own->pending;
   own->pending = 0;
-  clock_raise(t, &phase->meeting.ends.latest, &task->now);
-  clock_unlock(&phase->meeting.ends.lock);
+  clock_raise(t, &phase->ends.join.latest, &task->now);
+  clock_unlock(&phase->ends.join.lock);
 }
 
-/* ---- threads of the program's ---- */
+/* ---- threads of the program ---- */
 
-/* A join of its own serves as the record. */
+/* The structure of a taskgroup keeps the clock in its join. */
 static uint32_t keep_clock(struct thread_state *t, const struct task *task)
 {
   uint32_t made = pool_get(&graph_groups, &t->free_groups);
   if (!made)
     return 0;
   struct group *group = graph_group(made);
-  group->meeting = (struct meeting){0};
-  join_offer(t, &group->meeting.ends, &task->now);
-  graph_log_offer(t, task->name, &group->meeting.ends);
+  group->ends = (struct lazy_join){0};
+  join_offer(t, &group->ends.join, &task->now);
+  graph_log_offer(t, task->name, &group->ends.join);
   return made;
 }
 
@@ -69,24 +69,25 @@ void span_forget(struct thread_state *t, uint32_t handed)
 {
   if (!handed)
     return;
-  join_clear(t, &graph_group(handed)->meeting.ends);
+  join_clear(t, &graph_group(handed)->ends.join);
   pool_put(&graph_groups, &t->free_groups, handed);
 }
 
+/* Raises the task's clock to a kept one, and frees that. */
 static void take_kept(struct thread_state *t, struct task *task, uint32_t handed)
 {
   if (handed) {
-    join_take(t, &task->now, &graph_group(handed)->meeting.ends);
-    graph_log_take(t, task->name, &graph_group(handed)->meeting.ends);
+    join_take(t, &task->now, &graph_group(handed)->ends.join);
+    graph_log_take(t, task->name, &graph_group(handed)->ends.join);
   }
   span_forget(t, handed);
 }
 
 uint32_t span_hand_over(struct thread_state *t)
 {
-  uint32_t made = t->begun_by;
-  if (!t->task) { /* it has no task any more, or has never had one */
-    t->begun_by = 0;
+  uint32_t made = t->inherited_clock;
+  if (!t->task) { /* it has no task any more, or never had one */
+    t->inherited_clock = 0;
     return made;
   }
   graph_fragment_end(t);
@@ -98,8 +99,8 @@ uint32_t span_hand_over(struct thread_state *t)
 void span_take_over(struct thread_state *t, uint32_t handed)
 {
   if (!t->task) { /* for the task that it may begin */
-    span_forget(t, t->begun_by);
-    t->begun_by = handed;
+    span_forget(t, t->inherited_clock);
+    t->inherited_clock = handed;
     return;
   }
   graph_fragment_end(t);
@@ -109,11 +110,18 @@ void span_take_over(struct thread_state *t, uint32_t handed)
 
 void span_begin_early(struct thread_state *t)
 {
-  if (t->task || !t->place)
+  if (t->task || !t->end_slot)
     return;
   uint32_t task = span_implicit_begin(t, 0);
   if (task)
     graph_task(task)->flags |= TASK_EARLY;
+}
+
+/* Out of line, since most runs have no log. */
+static void log_implicit(struct thread_state *t, struct task *task, const struct team *team) __attribute__((noinline));
+static void log_implicit(struct thread_state *t, struct task *task, const struct team *team)
+{
+  task->name = graph_log_put_implicit(t, team ? team->name : 0, team ? team->size : 1);
 }
 
 uint32_t span_implicit_begin(struct thread_state *t, uint64_t region)
@@ -123,7 +131,7 @@ uint32_t span_implicit_begin(struct thread_state *t, uint64_t region)
     return t->task;
   }
   graph_fragment_end(t);
-  uint32_t index = explicit_task_task_new(t);
+  uint32_t index = explicit_task_new(t);
   if (!index)
     return 0;
   struct task *task = graph_task(index);
@@ -140,14 +148,15 @@ uint32_t span_implicit_begin(struct thread_state *t, uint64_t region)
   bool first = !t->task && !region;
   if (!first)
     graph_log_now(t);
-  graph_log_implicit(t, task, team);
+  if (graph_log_on())
+    log_implicit(t, task, team);
   if (first) {
-    take_kept(t, task, t->begun_by);
-    t->begun_by = 0;
+    take_kept(t, task, t->inherited_clock);
+    t->inherited_clock = 0;
   }
   task->scope.begin = task->now.base;
   graph_run(t, index);
-  if (!first) /* else what the thread did until now is this task's */
+  if (!first) /* otherwise what the thread has done so far belongs to this task */
     graph_fragment_begin(t);
   return index;
 }
@@ -160,15 +169,15 @@ void span_implicit_end(struct thread_state *t, uint32_t index)
     graph_fragment_end(t);
   struct task *task = graph_task(index);
   struct team *team = graph_open_team(task->region);
-  if (team) { /* else a worker's end, which comes late, with the next region's begin */
+  if (team) { /* otherwise a worker's end, announced only at its next region */
     worksharing_close(t, task);
     phase_offer(t, task, team);
   }
   if (!task->region)
     join_offer(t, &graph_program, &task->now);
-  if (!task->region) { /* for who joins the thread, or its next task */
-    span_forget(t, t->begun_by);
-    t->begun_by = keep_clock(t, task);
+  if (!task->region) { /* for the thread that joins this one, or for its next task */
+    span_forget(t, t->inherited_clock);
+    t->inherited_clock = keep_clock(t, task);
   }
   graph_log_task_op(t, GRAPHLOG_IMPLICIT_END, task->name);
   if (t->task == index)
@@ -186,30 +195,31 @@ void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
     return;
   }
   struct team *team = graph_team(region);
-  for (int i = 0; i < 2; i++) { /* of the region before, a late worker may have told */
-    team->phases[i].work = team->phases[i].meeting.unreported = 0;
-    join_clear(t, &team->phases[i].meeting.ends);
+  for (int i = 0; i < 2; i++) { /* a late worker of the previous region may have reported */
+    team->phases[i].work = team->phases[i].ends.holders = 0;
+    join_clear(t, &team->phases[i].ends.join);
   }
-  team->creator = creator; /* all else is as the end of the region before has left it: empty */
+  team->creator = creator; /* all other fields are empty since the previous region has ended */
   if (creator)
     team->start = clock_copy(t, &graph_task(creator)->now);
   team->row = directive_row(t, flags & ompt_parallel_league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL, code);
   team->code = code;
   team->fork_cost = t->costs[GRAPH_FORK];
   team->forked = work_clock_moment(t);
-  graph_log_region(t, team);
+  if (graph_log_on())
+    team->name = graph_log_put_region(t, team->row);
   __atomic_store_n(&team->handle, region, __ATOMIC_RELEASE);
-  graph_run(t, 0); /* until its implicit task begins, the thread works for the runtime */
+  graph_run(t, 0); /* the thread works for the runtime until its implicit task begins */
 }
 
 void span_team_size(uint64_t region, uint32_t threads)
 {
   struct team *team = graph_team(region);
-  if (team && __atomic_load_n(&team->size, __ATOMIC_RELAXED) != threads) /* all threads of the team say the same */
+  if (team && __atomic_load_n(&team->size, __ATOMIC_RELAXED) != threads) /* all threads of the team store the same */
     __atomic_store_n(&team->size, threads, __ATOMIC_RELAXED);
 }
 
-/* The region's work and span become known. */
+/* Adds the region's work and span to its row, or to its instance. */
 static void region_count(struct thread_state *t, struct team *team, uint64_t work)
 {
   struct task *creator = graph_task(team->creator);
@@ -228,7 +238,7 @@ void span_parallel_end(struct thread_state *t, uint64_t region)
   uint64_t moment = work_clock_moment(t), work = 0;
   graph_fragment_end_at(t, moment);
   struct team *team = graph_open_team(region);
-  if (!team) { /* its begin found no room */
+  if (!team) { /* there was no memory at its start */
     graph_fragment_begin_after(t, moment);
     return;
   }
@@ -236,10 +246,10 @@ void span_parallel_end(struct thread_state *t, uint64_t region)
   for (uint32_t i = 0; i < 2; i++) {
     struct phase *phase = &team->phases[i];
     if (creator)
-      explicit_task_meet_phase(t, &creator->now, region, i);
+      explicit_task_join_phase(t, &creator->now, region, i);
     work += phase->work;
-    phase->work = phase->meeting.unreported = 0;
-    join_clear(t, &phase->meeting.ends);
+    phase->work = phase->ends.holders = 0;
+    join_clear(t, &phase->ends.join);
   }
   for (int i = 0; team->loops_met && i < SHARED_LOOPS; i++) {
     if (team->loops[i].number && creator)
@@ -248,8 +258,8 @@ void span_parallel_end(struct thread_state *t, uint64_t region)
     team->loops[i] = (struct loop){0};
   }
   graph_log_op(t, GRAPHLOG_REGION_END, team->row);
-  if (t->waited_until)
-    graph_cost(t, GRAPH_JOIN, moment - t->waited_until);
+  if (t->wait_ended)
+    graph_cost(t, GRAPH_JOIN, moment - t->wait_ended);
   if (creator) {
     creator->now.burdened += t->costs[GRAPH_JOIN];
     region_count(t, team, work);
@@ -265,13 +275,14 @@ void span_parallel_end(struct thread_state *t, uint64_t region)
   graph_fragment_begin_after(t, moment);
 }
 
+/* The running task fulfils a detached one. */
 static void fulfil(struct thread_state *t, struct task *task)
 {
   join_offer(t, &task->fulfilled, &t->running->now);
   graph_log_offer(t, t->running->name, &task->fulfilled);
 }
 
-/* Fulfilment, and waits for dependences.  Returns the task that runs next. */
+/* Fulfilment, and the end of a taskwait with dependences.  Returns the task that runs next. */
 static uint32_t other_schedule(struct thread_state *t, uint32_t prior, int status, uint32_t next)
 {
   struct task *task = graph_task(prior);
@@ -351,18 +362,19 @@ void span_wait_end(struct thread_state *t, uint32_t index, int kind, bool known,
   task->flags &= ~(uint32_t)TASK_WAITING;
   struct team *team = known ? graph_open_team(task->region) : NULL;
   graph_log_time(t, graph_moment(t, moment));
-  if (team || !is_barrier(kind)) /* else a worker has left it after its region's end, and takes nothing */
+  if (team ||
+      !is_barrier(kind)) /* otherwise a worker leaves the barrier after its region has ended, and takes nothing */
     graph_log_wait(t, GRAPHLOG_WAIT_END, task->name, kind, 0);
   if (kind == ompt_sync_region_taskwait)
-    explicit_task_meet(t, &task->now, index);
+    explicit_task_join_children(t, &task->now, index);
   else if (kind == ompt_sync_region_taskgroup && task->group)
-    explicit_task_meet_group(t, &task->now, task->group);
+    explicit_task_join_group(t, &task->now, task->group);
   else if (is_barrier(kind) && team) {
-    explicit_task_meet_phase(t, &task->now, task->region, task->phase);
+    explicit_task_join_phase(t, &task->now, task->region, task->phase);
     task->phase++;
   }
   moment = graph_moment(t, moment);
-  t->waited_until = rt.work_unit == WORK_USER ? 0 : moment;
+  t->wait_ended = rt.work_unit == WORK_USER ? 0 : moment;
   graph_fragment_begin_after(t, moment);
 }
 
@@ -373,14 +385,14 @@ void span_taskgroup_begin(struct thread_state *t, uint32_t index, const void *co
   graph_fragment_end(t);
   struct task *task = graph_task(index);
   uint32_t row = directive_row(t, FORMAT_DIRECTIVE_TASKGROUP, code);
-  explicit_task_close(t, task); /* what it creates next is another group's */
+  explicit_task_close(t, task); /* what it creates next belongs to another group */
   graph_construct_begin(t, task, row);
   graph_log_op(t, GRAPHLOG_GROUP, row);
   uint32_t made = pool_get(&graph_groups, &t->free_groups);
   if (made) {
     struct group *group = graph_group(made);
     group->outer = task->group;
-    group->meeting = (struct meeting){0};
+    group->ends = (struct lazy_join){0};
     task->group = made;
   } else {
     rt_lost(t, FORMAT_LOST_GRAPH);
@@ -397,8 +409,8 @@ void span_taskgroup_end(struct thread_state *t, uint32_t index)
   struct group *group = graph_group(task->group);
   uint32_t ended = task->group;
   explicit_task_close(t, task);
-  explicit_task_meet_group(t, &task->now, ended);
-  join_clear(t, &group->meeting.ends);
+  explicit_task_join_group(t, &task->now, ended);
+  join_clear(t, &group->ends.join);
   task->group = group->outer;
   pool_put(&graph_groups, &t->free_groups, ended);
   graph_construct_end(t, task);
@@ -414,7 +426,7 @@ void span_pause(struct thread_state *t, bool pause)
   graph_fragment_begin(t);
 }
 
-/* ---- the end ---- */
+/* ---- start and end ---- */
 
 void span_start(void)
 {
@@ -428,7 +440,7 @@ void span_start(void)
 
 void span_start_thread(struct thread_state *t)
 {
-  if (!explicit_task_start_thread(t)) { /* it has no part in the graph */
+  if (!explicit_task_start_thread(t)) { /* the thread has no part in the graph */
     rt_lost(t, FORMAT_LOST_GRAPH);
     return;
   }
@@ -469,27 +481,28 @@ void span_stop_thread(struct thread_state *t)
   }
   graph_log_stop_thread(t);
   if (t->task && t->running->flags & TASK_IMPLICIT && !t->running->region)
-    implicit_release(t, t->task); /* a thread that the runtime does not see end */
+    implicit_release(t, t->task); /* the OpenMP runtime does not see this thread end */
   graph_run(t, 0);
   explicit_task_stop_thread(t);
   graph_cost_settle(t);
   directive_stop_thread(t);
   depend_stop_thread(t);
   critical_path_stop_thread(t);
-  pool_give(&graph_tasks, &t->free_tasks);
-  pool_give(&graph_groups, &t->free_groups);
+  pool_flush(&graph_tasks, &t->free_tasks);
+  pool_flush(&graph_groups, &t->free_groups);
 }
 
-/* What ends have been offered to a task, its groups and its region, as long as nobody has met them. */
+/* Offers a task's clock to the program's longest chain, and the ends that were reported to the task and its groups and
+ * not joined yet. */
 static void reach_offered(struct thread_state *self, const struct task *task)
 {
   join_offer(self, &graph_program, &task->now);
-  join_offer(self, &graph_program, &task->children.ends.latest);
+  join_offer(self, &graph_program, &task->children.join.latest);
   join_offer(self, &graph_program, &task->earlier);
   if (task->flags & TASK_LOOP)
     join_offer(self, &graph_program, &task->loop_end);
   for (uint32_t group = task->group; group; group = graph_group(group)->outer)
-    join_offer(self, &graph_program, &graph_group(group)->meeting.ends.latest);
+    join_offer(self, &graph_program, &graph_group(group)->ends.join.latest);
 }
 
 void span_report(struct thread_state *t)
@@ -497,7 +510,7 @@ void span_report(struct thread_state *t)
   explicit_task_report(t);
 }
 
-/* The chains that end in open tasks of a living thread, from the one that runs outwards. */
+/* From the running task of the thread outwards: parents, and the creators of regions. */
 void span_reach(struct thread_state *self, struct thread_state *t)
 {
   enum { DEEPEST = 100000 };
@@ -511,7 +524,7 @@ void span_reach(struct thread_state *self, struct thread_state *t)
     struct team *team = task->flags & TASK_IMPLICIT ? graph_open_team(task->region) : NULL;
     reach_offered(self, task);
     for (int phase = 0; team && phase < 2; phase++)
-      join_offer(self, &graph_program, &team->phases[phase].meeting.ends.latest);
+      join_offer(self, &graph_program, &team->phases[phase].ends.join.latest);
     index = team ? team->creator : task->parent;
   }
 }

@@ -1,14 +1,14 @@
-/* The series-parallel graph of OpenMP, online: logical clocks (after OMP-WHIP, with the semantics of
+/* The series-parallel graph of OpenMP, computed online with logical clocks (after OMP-WHIP, with the semantics of
  * doc/parallelism.md).
  *
- * Context: RT, in callbacks, inside rt_enter() or with `inside` raised: handlers only leave samples for the fragment
- * that runs.  Each task has a record with its clock, the length of the longest chain of work that ends where the task
- * is now. What a task runs between two events, a fragment, adds to its clock; joins take the maximum.  A record is
- * named by its index, which stands in the task's data word.  It lives until the task and all its children have ended.
+ * Context: RT, in callbacks, inside rt_enter() or with `inside` raised.  Handlers only add samples to the running
+ * fragment.  Each task has a clock: the length of the longest chain of work that ends at its current point.  What a
+ * task runs between two events, a fragment, is added to its clock, and joins take the maximum.  A task is named by its
+ * index, which its data word holds; the structure lives until the task and all its children have ended.  Without memory
+ * a task, join or region is not followed, and that is counted.
  *
- * Departure from OMP-WHIP: there is no tree in memory; taskgroups, dependences, ordered and doacross are joins like any
- * other, so the result is the longest path of the whole graph, not of its series-parallel part.
- */
+ * Departure from OMP-WHIP: no tree is kept in memory.  Taskgroups, dependences, ordered and doacross are joins like any
+ * other, so the result is the longest path of the whole graph, not only of its series-parallel part. */
 #ifndef HPCRUN_LITE_RT_SPAN_SPAN_H
 #define HPCRUN_LITE_RT_SPAN_SPAN_H
 
@@ -16,64 +16,65 @@
 #include "hpcrun-lite/rt/core/omp-tools.h"
 #include "hpcrun-lite/rt/core/rt.h"
 
+/* CTL: starts the tables of a new process; begins and ends the calling thread's part in the graph. */
 void span_start(void);
 void span_start_thread(struct thread_state *t);
 void span_stop_thread(struct thread_state *t);
 
-/* Threads that the program makes itself.  The creator's clock is handed to the new thread, and that of an ended thread
- * to who joins it: a record in between is kept by the caller, who passes it on once. */
+/* Threads that the program creates.  span_hand_over() keeps the clock of the calling thread's task and returns its
+ * index (0: none); the caller passes it on exactly once: to span_take_over(), in the new thread or in the thread that
+ * joins an ended one, or to span_forget(). */
 uint32_t span_hand_over(struct thread_state *t);
 void span_take_over(struct thread_state *t, uint32_t handed);
 void span_forget(struct thread_state *t, uint32_t handed);
 
-/* Implicit tasks.  region: handle of the region (rt/region.h), 0 for a task outside of any (it begins a clock of its
- * own, at 0).  Returns the record, 0 without memory. */
+/* Implicit tasks.  region: the region's handle (sampling/region.h), or 0 for a task outside any region, whose clock
+ * begins at 0.  Returns the task's index, 0 without memory. */
 uint32_t span_implicit_begin(struct thread_state *t, uint64_t region);
-/* The program speaks to the tool before the runtime has begun the thread's initial task: that task begins. */
+
+/* Begins the thread's initial task before the OpenMP runtime does: at the start of the process, or when the program
+ * calls the tool first. */
 void span_begin_early(struct thread_state *t);
 
 void span_implicit_end(struct thread_state *t, uint32_t task);
 
-/* moment (rt/span/work_clock.h): when the callback began. */
+/* moment (span/work_clock.h): the start of the callback. */
 void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t region, int flags, const void *code,
                          uint64_t moment);
 void span_parallel_end(struct thread_state *t, uint64_t region);
 
-/* The team of a region has so many threads. */
+/* The number of threads in a region's team is known. */
 void span_team_size(uint64_t region, uint32_t threads);
 
+/* Events of tasks, waits and taskgroups.  moment: the time-stamp counter if it was read already, else 0. */
 void span_task_schedule(struct thread_state *t, uint32_t prior, int status, uint32_t next, uint64_t moment);
 
-/* Waits of all kinds: barriers, taskwait, taskgroup.  known: the region has not ended. */
+/* Waits of all kinds: barrier, taskwait, taskgroup.  known: the region has not ended yet. */
 void span_wait_begin(struct thread_state *t, uint32_t task, int kind, uint64_t moment, const void *code);
 void span_wait_end(struct thread_state *t, uint32_t task, int kind, bool known, uint64_t moment);
 void span_taskgroup_begin(struct thread_state *t, uint32_t task, const void *code);
 void span_taskgroup_end(struct thread_state *t, uint32_t task);
 
-/* moment, here and above: the time-stamp counter if it was read already, else 0.  The wait since lock_since is no work.
- */
-
-/* Measuring rests, or goes on: work does not count meanwhile, but the structure is followed.  Other threads take notice
- * at their next event. */
+/* Pauses or resumes measuring.  While it is paused work does not count, but the structure of the graph is still
+ * followed.  Other threads notice it at their next event. */
 void span_pause(struct thread_state *t, bool pause);
 
-/* A sample fell into the fragment that runs.  In the handler. */
+/* Handler: adds a sample to the running fragment. */
 void span_sample(struct thread_state *t, uint32_t node, uint64_t weight);
 
-/* Brings the shared tables up to date with what the thread has done. */
+/* CTL, after span_report() for all threads: adds the thread's sums to the shared tables. */
 void span_settle(struct thread_state *t);
 
-/* Tells whom it concerns of the tasks that the thread has ended: of all threads, before what they have reached counts.
- */
+/* CTL: reports the ends that the thread holds.  To be called for all threads before span_reach() and span_settle(). */
 void span_report(struct thread_state *t);
 
-/* What an open task of a living thread has reached counts as the end of a chain, too. */
+/* CTL: the open tasks of a living thread end chains of the program, too. */
 void span_reach(struct thread_state *self, struct thread_state *t);
 
 /* The longest chain that has ended. */
 const struct clock *span_program(void);
 
-/* The program reports work of the current task, done in a context (CCT_NONE: not known). */
+/* The program reports work of the current task, done in that context (CCT_NONE: not known). */
 void span_add_work(struct thread_state *t, uint32_t node, uint64_t units);
 
 #endif

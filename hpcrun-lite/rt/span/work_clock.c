@@ -7,10 +7,10 @@
 #include "hpcrun-lite/rt/core/sys.h"
 
 enum { PAGE = 4096, RECENT_TICKS = 5000, TRIES = 100 };
-static const uint64_t moved = 1; /* a witness that never stands */
+static const uint64_t always_switched = 1; /* an indicator that always shows a switch */
 
-/* Nanoseconds for a tick of the time-stamp counter, 32 bits of fraction; and the time that it was measured over.
- * Written by CTL, and by a thread that needs it before, relaxed: either value is good. */
+/* Nanoseconds of a tick of the time-stamp counter, with 32 bits of fraction, and the interval in which they were
+ * measured.  Written by CTL, and before that by a thread that needs them, relaxed: any of the values is good enough. */
 static _Atomic uint64_t ns_per_tick, calibrated_ns;
 static uint64_t begun_ticks, begun_ns;
 
@@ -20,9 +20,10 @@ void work_clock_calibrate(uint64_t start_ticks, uint64_t start_ns)
   if (passed_ticks == 0 || passed_ns < 2 * atomic_load_explicit(&calibrated_ns, memory_order_relaxed))
     return;
   atomic_store_explicit(&calibrated_ns, passed_ns, memory_order_relaxed);
-  atomic_store_explicit(&ns_per_tick, rt_part(passed_ns, 1ull << 32, passed_ticks), memory_order_relaxed);
+  atomic_store_explicit(&ns_per_tick, rt_scale(passed_ns, 1ull << 32, passed_ticks), memory_order_relaxed);
 }
 
+/* Converts the kernel's nanoseconds to ticks. */
 static uint64_t to_ticks(uint64_t ns)
 {
   uint64_t rate = atomic_load_explicit(&ns_per_tick, memory_order_relaxed);
@@ -30,22 +31,22 @@ static uint64_t to_ticks(uint64_t ns)
     work_clock_calibrate(begun_ticks, begun_ns);
     rate = atomic_load_explicit(&ns_per_tick, memory_order_relaxed);
   }
-  return rt_part(ns, 1ull << 32, rate);
+  return rt_scale(ns, 1ull << 32, rate);
 }
 
 /* ---- the rseq area ---- */
 
-/* A critical section that no thread ever runs.  The kernel looks at the descriptor that a thread's area points to when
- * the thread was preempted, migrated or gets a signal, and clears the pointer if the thread is outside of the section.
- * It insists on a signature before the place where an aborted section would go on; data will do, as nobody goes there.
- */
+/* A critical section that no thread ever runs.  When a thread was preempted, migrated or gets a signal, the kernel
+ * looks at the descriptor to which the thread's rseq area points, and clears the pointer if the thread is outside the
+ * section.  The kernel requires a signature before the address where an aborted section would continue; data is
+ * sufficient, since no thread goes there. */
 static const struct {
   uint32_t signature, abort[3], section[4];
-} nowhere = {.signature = RSEQ_SIG};
+} empty_section = {.signature = RSEQ_SIG};
 static struct rseq_cs descriptor;
 static bool rseq_works;
 
-/* The calling thread's pointer, as libc has registered it; NULL without. */
+/* The pointer in the calling thread's rseq area, as registered by libc; NULL without one. */
 static uint64_t *rseq_pointer(void)
 {
   char *thread;
@@ -56,7 +57,7 @@ static uint64_t *rseq_pointer(void)
   return (uint64_t *)(thread + __rseq_offset + offsetof(struct rseq, rseq_cs));
 }
 
-/* What the program itself has put there is left alone. */
+/* Sets the pointer, unless the program uses it.  Returns whether it is ours. */
 static bool rseq_set(uint64_t *pointer)
 {
   if (__atomic_load_n(pointer, __ATOMIC_RELAXED) == 0)
@@ -64,8 +65,9 @@ static bool rseq_set(uint64_t *pointer)
   return __atomic_load_n(pointer, __ATOMIC_RELAXED) == (uint64_t)&descriptor;
 }
 
-/* The interface only promises it for threads that are switched out while user code runs; Linux up to 6.18 does so also
- * for those that sleep in a system call, later ones only if they wake up on another processor.  So it is tried. */
+/* The kernel only promises to clear the pointer of threads that are switched out in user code.  Linux up to 6.18 also
+ * clears it for those that sleep in a system call, later versions only if they wake up on another processor.  So a few
+ * short sleeps test it. */
 void work_clock_probe(void)
 {
   enum { WANTED = 4, ROUNDS = 16 };
@@ -74,9 +76,9 @@ void work_clock_probe(void)
   begun_ns = sys_monotonic_ns();
   if (!pointer)
     return;
-  descriptor.start_ip = (uint64_t)nowhere.section;
-  descriptor.post_commit_offset = sizeof nowhere.section;
-  descriptor.abort_ip = (uint64_t)nowhere.abort;
+  descriptor.start_ip = (uint64_t)empty_section.section;
+  descriptor.post_commit_offset = sizeof empty_section.section;
+  descriptor.abort_ip = (uint64_t)empty_section.abort;
   const struct rseq *area = (const struct rseq *)((char *)pointer - offsetof(struct rseq, rseq_cs));
   int stayed = 0;
   for (int i = 0; i < ROUNDS && stayed < WANTED; i++) {
@@ -95,31 +97,31 @@ void work_clock_probe(void)
 
 /* ---- CPU time ---- */
 
-/* The kernel knows the thread's CPU time: a base from which ticks count again.  The witness is set up first: it shows
- * if the thread is switched out from here on.  Returns when the kernel was asked: it likes to switch threads out at the
- * end of this very call, where it looks at how long they have run. */
-static uint64_t ask_kernel(struct work *work)
+/* Asks the kernel for the thread's CPU time: the new base from which ticks count.  The indicator is set first, so that
+ * it shows any switch from here on.  Returns the time of the question: the kernel often switches a thread out at the
+ * end of this very call, when it checks how long the thread has run. */
+static uint64_t query_kernel(struct work *work)
 {
   if (work->how == WORK_RSEQ)
-    rseq_set((uint64_t *)work->switch_mark);
+    rseq_set((uint64_t *)work->switch_indicator);
   if (work->how == WORK_PAGE)
-    work->switch_mark_set = __atomic_load_n(work->switch_mark, __ATOMIC_ACQUIRE);
+    work->unswitched_value = __atomic_load_n(work->switch_indicator, __ATOMIC_ACQUIRE);
   uint64_t asked = rt_ticks();
   work->base_ns = sys_thread_cpu_ns();
   work->base_ticks = rt_ticks();
   return asked;
 }
 
-/* Opens an event of the thread's in user mode, that takes no samples, and its page; either may fail. */
+/* Opens an event of the thread, in user mode and without samples, and maps its page.  Either may fail. */
 static const void *open_page(struct thread_state *t, uint32_t type, uint64_t config, struct sys_own *own)
 {
   struct perf_event_attr attr = {
       .size = sizeof attr, .type = type, .config = config, .exclude_kernel = 1, .exclude_hv = 1};
-  attr.pinned = type == PERF_TYPE_HARDWARE; /* a share of its time would be of no use */
+  attr.pinned = type == PERF_TYPE_HARDWARE; /* a counter that is on for a share of the time is of no use */
   return sys_perf_event_open(own, &attr, t->tid) ? NULL : sys_perf_page(own, PAGE);
 }
 
-/* The page of an event that samples the thread's CPU time: the kernel updates it when it switches the thread in. */
+/* The page of an event that samples the thread's CPU time.  The kernel updates it when it switches the thread in. */
 static const struct perf_event_mmap_page *sampled_page(const struct thread_state *t)
 {
   for (unsigned i = 0; i < rt.event_count; i++)
@@ -128,18 +130,18 @@ static const struct perf_event_mmap_page *sampled_page(const struct thread_state
   return NULL;
 }
 
-/* One of an event that is opened for that: it makes each switch slower (1 us). */
+/* The page of an event opened for the purpose, which makes each switch of the thread about 1 us slower. */
 static const struct perf_event_mmap_page *own_page(struct thread_state *t)
 {
   struct sys_own own;
   if (!t->work.page) {
     t->work.page = open_page(t, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, &own);
-    sys_close_own(&own); /* the page keeps the event */
+    sys_close_own(&own); /* the page keeps the event alive */
   }
   return t->work.page;
 }
 
-void work_clock_follow(struct thread_state *t)
+void work_clock_choose_indicator(struct thread_state *t)
 {
   struct work *work = &t->work;
   if (!rt.online || !work_clock_is_time())
@@ -149,18 +151,18 @@ void work_clock_follow(struct thread_state *t)
   if (!page && !pointer)
     page = own_page(t);
   work->how = page ? WORK_PAGE : pointer ? WORK_RSEQ : WORK_ASK;
-  work->switch_mark = page ? (const uint64_t *)(const void *)&page->lock : pointer ? pointer : &moved;
-  work->switch_mark_set = pointer ? (uint64_t)&descriptor : 0;
+  work->switch_indicator = page ? (const uint64_t *)(const void *)&page->lock : pointer ? pointer : &always_switched;
+  work->unswitched_value = pointer ? (uint64_t)&descriptor : 0;
 }
 
-uint64_t work_clock_ask(struct thread_state *t, uint64_t moment)
+uint64_t work_clock_query(struct thread_state *t, uint64_t moment)
 {
   struct work *work = &t->work;
   uint64_t before = work->base_ticks, before_ns = work->base_ns;
-  if (work->since >= before && moment - before < RECENT_TICKS) /* none is switched out for so short a time */
+  if (work->since >= before && moment - before < RECENT_TICKS) /* too short for a switch */
     return work->done + (moment > work->since ? moment - work->since : 0);
   uint64_t begin = work->since > before ? work->since - before : 0;
-  uint64_t asked = ask_kernel(work), late = asked > moment ? asked - moment : 0;
+  uint64_t asked = query_kernel(work), late = asked > moment ? asked - moment : 0;
   uint64_t used = to_ticks(work->base_ns - before_ns);
   used = used > begin ? used - begin : 0;
   work->done += used > late ? used - late : 0;
@@ -175,15 +177,16 @@ void work_clock_rebase(struct thread_state *t)
     work->since = work->base_ticks;
   if (work->since - work->base_ticks < RECENT_TICKS)
     return;
-  ask_kernel(work);
+  query_kernel(work);
   work->since = work->base_ticks;
 }
 
-/* ---- counted by the hardware ---- */
+/* ---- hardware counters ---- */
 
-/* The kernel's protocol for reading a counter in user mode (linux/perf_event.h, struct perf_event_mmap_page): what the
- * kernel has counted until the thread was switched in, and the register's count since, under a sequence lock; and how
- * long the event has existed without being counted.  False where the register must not be read, or is not ours now. */
+/* Reads a counter in user mode, by the kernel's protocol (linux/perf_event.h, struct perf_event_mmap_page): under a
+ * sequence lock, the sum of what the kernel had counted when it switched the thread in, and what the register has
+ * counted since.  *idle_ns: for how long the event has existed without being counted.  Returns false if the register
+ * may not be read, or does not belong to the event now. */
 static bool read_register(const struct perf_event_mmap_page *page, uint64_t *count, uint64_t *idle_ns)
 {
   for (int i = 0; i < TRIES; i++) {
@@ -204,9 +207,9 @@ static bool read_register(const struct perf_event_mmap_page *page, uint64_t *cou
   return false;
 }
 
-/* Where the hardware has counted for others meanwhile, or fails, there is no telling which fragment it was: it is
- * counted as a loss, and the work is too small. */
-uint64_t work_count(struct thread_state *t)
+/* If the hardware did not count all the time, or the counter cannot be read, it is unknown which fragment has lost
+ * work: that is counted as a loss, and the work is too small. */
+uint64_t work_clock_count(struct thread_state *t)
 {
   struct work *work = &t->work;
   uint64_t count, idle_ns = work->idle_ns;
@@ -241,10 +244,10 @@ static void start_counter(struct thread_state *t)
 void work_clock_start(struct thread_state *t)
 {
   struct work *work = &t->work;
-  *work = (struct work){.own.fd = -1, .switch_mark = &moved};
-  work_clock_follow(t);
+  *work = (struct work){.own.fd = -1, .switch_indicator = &always_switched};
+  work_clock_choose_indicator(t);
   if (work_clock_is_time())
-    ask_kernel(work);
+    query_kernel(work);
   else if (rt.work_unit != WORK_USER)
     start_counter(t);
   work->since = work_clock_moment(t);
@@ -254,9 +257,9 @@ void work_clock_stop(struct thread_state *t)
 {
   struct work *work = &t->work;
   if (work->how == WORK_RSEQ && work_clock_not_switched(work))
-    __atomic_store_n((uint64_t *)work->switch_mark, 0, __ATOMIC_RELAXED);
+    __atomic_store_n((uint64_t *)work->switch_indicator, 0, __ATOMIC_RELAXED);
   if (work->page)
     sys_unmap((void *)work->page, PAGE);
   sys_close_own(&work->own);
-  *work = (struct work){.own.fd = -1, .switch_mark = &moved};
+  *work = (struct work){.own.fd = -1, .switch_indicator = &always_switched};
 }

@@ -5,7 +5,7 @@
 #include "hpcrun-lite/rt/span/graph.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
-/* The construct that the task enters, as the team shares it; NULL where so many are open that it has no place. */
+/* The team's structure of the construct that the task enters; NULL if too many constructs are open. */
 static struct loop *loop_enter(struct thread_state *t, struct task *task, struct team *team, uint32_t row,
                                uint64_t iterations)
 {
@@ -54,7 +54,7 @@ static bool is_loop(int kind)
          kind == ompt_work_distribute || kind >= ompt_work_loop_static;
 }
 
-/* A construct that is nothing else: it begins and ends in the task. */
+/* A construct that no other thread shares. */
 static void scope_begin(struct thread_state *t, struct task *task, uint32_t row)
 {
   graph_construct_begin(t, task, row);
@@ -91,7 +91,7 @@ static void loop_end(struct thread_state *t, struct task *task)
     graph_construct_end(t, task);
     return;
   }
-  if (scope->instance) { /* a share of the loop's */
+  if (scope->instance) { /* a reference to the loop's instance */
     directive_work(t, scope->instance, scope->pending, task->now.base);
     directive_leave(t, scope->instance);
     scope->pending = 0;
@@ -118,7 +118,7 @@ void worksharing_work_begin(struct thread_state *t, uint32_t index, int kind, ui
     worksharing_close(t, task);
   struct team *team = task->flags & TASK_IMPLICIT ? graph_open_team(task->region) : NULL;
   if (!code && team)
-    code = team->code; /* workers are not told */
+    code = team->code; /* the runtime passes no address to workers */
   uint32_t row = directive_row(t, work_kind(kind), code);
   if (is_loop(kind)) {
     struct loop *loop = loop_enter(t, task, team, row, count);
@@ -140,7 +140,7 @@ void worksharing_work_begin(struct thread_state *t, uint32_t index, int kind, ui
   graph_fragment_begin(t);
 }
 
-/* Ends a chunk: the next one begins where the loop did. */
+/* A chunk ends; the next one begins at the clock of the loop's start. */
 static void chunk_end(struct thread_state *t, struct task *task)
 {
   clock_raise(t, &task->loop_end, &task->now);
@@ -206,10 +206,11 @@ void worksharing_user_end(struct thread_state *t)
 
 /* ---- mutual exclusion ---- */
 
-/* A lock's holders, one after the other: a lower bound of the span.  All under `lock`. */
+/* The sequence of a lock's holders: earliest + held is a lower bound on the span.  Clocks are base clocks.  All fields
+ * are used under `lock`. */
 struct lock_chain {
   uint64_t id, earliest, acquired, held;
-  uint32_t row, lock; /* two locks may share a place: then the later one has it */
+  uint32_t row, lock; /* if two locks share a place, the later one takes it over */
 };
 
 enum { LOCKS = 4096 };
@@ -264,9 +265,9 @@ static void chain_release(struct lock_chain *chain, uint64_t id, uint64_t now)
   clock_unlock(&chain->lock);
 }
 
-/* The runtime tells that an ordered region has ended after it has let the next one go on, perhaps even later than that
- * one tells that it has begun: who comes next waits for the clock that it follows.  That is short, unless the other one
- * is switched out just there; an end that is never told is waited for once in a loop. */
+/* The runtime announces the end of an ordered region after it has let the next one begin, perhaps even after that has
+ * been announced.  So the next region waits here for the clock that it follows.  That is short, unless the other thread
+ * is switched out at this point.  If an end is never announced, the wait happens once in the loop. */
 static void ordered_await(struct thread_state *t, struct loop *loop, uint32_t before)
 {
   enum { SPINS = 100, TRIES = 200000 };
@@ -355,7 +356,7 @@ void worksharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_
 
 /* ---- dependences ---- */
 
-/* An iteration announces what others wait for (source), or waits for another one (sink). */
+/* An iteration announces its clock under its vector (source), or waits for that of another one (sink). */
 static void doacross(struct thread_state *t, struct task *task, const ompt_dependence_t *vector, int count)
 {
   struct team *team = graph_team(task->region);
@@ -365,7 +366,7 @@ static void doacross(struct thread_state *t, struct task *task, const ompt_depen
   if (!team)
     return;
   clock_lock(&team->doacross_lock);
-  struct join *join = depend_place(t, &team->doacross, where);
+  struct join *join = depend_join_at(t, &team->doacross, where);
   clock_unlock(&team->doacross_lock);
   if (join && vector[0].dependence_type == ompt_dependence_type_source) {
     join_offer(t, join, &task->now);

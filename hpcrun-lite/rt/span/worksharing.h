@@ -1,7 +1,8 @@
-/* What the threads of a team share: loops, sections, locks, ordered and doacross loops; task dependences.
+/* What the threads of a team share: worksharing loops, sections, single and masked; locks; ordered and doacross loops;
+ * task dependences; and user regions.
  *
- * Context: RT, in callbacks; the rules are those of rt/span/span.h.
- */
+ * Context: RT, in callbacks; the rules of span/span.h hold.  State is in the team (span/graph.h) and in a static table
+ * of locks.  When there is no room for a shared loop, each thread counts it for itself. */
 #ifndef HPCRUN_LITE_RT_SPAN_WORKSHARING_H
 #define HPCRUN_LITE_RT_SPAN_WORKSHARING_H
 
@@ -9,27 +10,35 @@
 #include "hpcrun-lite/rt/core/omp-tools.h"
 #include "hpcrun-lite/rt/core/rt.h"
 
+/* CTL: starts the table of locks in a new process. */
 void worksharing_start(void);
 
+/* Events of worksharing constructs in a task.  count: iterations. */
 void worksharing_work_begin(struct thread_state *t, uint32_t task, int kind, uint64_t count, const void *code);
-/* A barrier, another worksharing construct or the task's end tells that it has left the one before: the end of GCC's is
- * not always announced. */
+
+/* Ends the task's open single or loop: at a barrier, at the start of another worksharing construct, and at the task's
+ * end, because GCC's code does not always announce the end. */
 void worksharing_close(struct thread_state *t, struct task *task);
 
 void worksharing_work_end(struct thread_state *t, uint32_t task, int kind);
-/* Which iterations, for the log: 0 of them if that is not known. */
+
+/* A chunk begins; start and iterations are for the log, 0 iterations: not known. */
 void worksharing_chunk(struct thread_state *t, uint32_t task, int kind, uint64_t start, uint64_t iterations);
 void worksharing_masked(struct thread_state *t, uint32_t task, bool begin, const void *code);
+
+/* moment: the time-stamp counter if the thread has waited, else 0. */
 void worksharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, const void *code);
 
-/* later: the callback has done much since that moment. */
+/* later: much time has passed in the callback since that moment. */
 void worksharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, bool later);
 
-/* A lock is made or destroyed: another one may have that id. */
+/* A lock is made or destroyed: its id may now mean another lock. */
 void worksharing_lock_ends(uint64_t wait_id);
+
+/* A task names dependences, or an iteration of a doacross loop its source or sink. */
 void worksharing_dependences(struct thread_state *t, uint32_t task, const ompt_dependence_t *dependences, int count);
 
-/* A user region of that row begins and ends in the current task. */
+/* A user region of that row begins in the current task, and ends. */
 void worksharing_user_region(struct thread_state *t, uint32_t row);
 void worksharing_user_end(struct thread_state *t);
 

@@ -1,0 +1,163 @@
+#include "hpcprof-lite/analysis/totals.h"
+
+#include "common/array.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN_NAMES = 3 };
+
+/* Distinct texts: their number, and the first few in the order in which they occur. */
+struct distinct {
+  const char *first[SHOWN_NAMES];
+  uint32_t count;
+};
+
+/* Finds the distinct hosts, or commands, of the usable processes. */
+static int find_distinct(const struct profile *profile, bool hosts, struct distinct *distinct)
+{
+  const char **all = calloc(profile->processes_count + 1, sizeof *all);
+  uint32_t count = 0;
+  *distinct = (struct distinct){0};
+  if (!all)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    if (!process->usable)
+      continue;
+    const char *text = hosts ? process->host : process->command;
+    all[count++] = *text ? text : "(unknown)";
+  }
+  for (uint32_t i = 0; i < count && distinct->count < SHOWN_NAMES; i++) {
+    bool seen = false;
+    for (uint32_t j = 0; j < distinct->count; j++)
+      seen = seen || !strcmp(distinct->first[j], all[i]);
+    if (!seen)
+      distinct->first[distinct->count++] = all[i];
+  }
+  qsort(all, count, sizeof *all, array_by_text);
+  distinct->count = 0;
+  for (uint32_t i = 0; i < count; i++)
+    distinct->count += !i || strcmp(all[i - 1], all[i]);
+  free(all);
+  return 0;
+}
+
+/* Returns an allocated "a, b, c and 5 more". */
+static char *distinct_text(const struct distinct *distinct, const char *separator)
+{
+  char *text = NULL;
+  uint32_t shown = distinct->count < SHOWN_NAMES ? distinct->count : SHOWN_NAMES;
+  if (!shown)
+    return strdup("(unknown)");
+  const char *second = shown > 1 ? distinct->first[1] : "", *third = shown > 2 ? distinct->first[2] : "";
+  char more[32] = "";
+  if (distinct->count > shown)
+    snprintf(more, sizeof more, " and %" PRIu32 " more", distinct->count - shown);
+  if (asprintf(&text, "%s%s%s%s%s%s", distinct->first[0], shown > 1 ? separator : "", second,
+               shown > 2 ? separator : "", third, more) < 0)
+    return NULL;
+  return text;
+}
+
+char *totals_command(const struct profile *profile)
+{
+  struct distinct commands;
+  return find_distinct(profile, false, &commands) ? NULL : distinct_text(&commands, "; ");
+}
+
+static void add(uint64_t *sum, uint64_t amount)
+{
+  *sum = profile_sum(*sum, amount);
+}
+
+static void add_thread(struct totals *totals, const struct profile_thread *thread)
+{
+  totals->threads++;
+  add(&totals->samples, thread->samples);
+  add(&totals->work_ns, thread->work_ns);
+  add(&totals->overhead_ns, thread->overhead_ns);
+  add(&totals->lockwait_ns, thread->lockwait_ns);
+  add(&totals->idle_ns, thread->idle_ns);
+  add(&totals->lockwait_sampled_ns, thread->lockwait_sampled_ns);
+  add(&totals->caused_lock_ns, thread->caused_lock_ns);
+  add(&totals->caused_idle_ns, thread->caused_idle_ns);
+  for (unsigned i = 0; i < LOSS_MAX; i++)
+    add(&totals->lost[i], thread->lost[i]);
+}
+
+/* Adds the times of a process with OpenMP: the time for which its threads could have worked, and their life time.  Adds
+ * the known part of the life time to *seen_ns: in the sum over all threads, sampling errors balance each other. */
+static void add_openmp(struct totals *totals, const struct profile_process *process, enum profile_baseline baseline,
+                       uint64_t *seen_ns)
+{
+  uint32_t most = baseline == BASELINE_CORE ? process->cpus : process->threads_max;
+  uint64_t product;
+  if (!(process->flags & PROCESS_OMPT))
+    return;
+  totals->baseline = !totals->openmp_processes || totals->baseline == most ? most : 0;
+  totals->openmp_processes++;
+  add(&totals->baseline_ns, __builtin_mul_overflow(process->wall_ns, most, &product) ? UINT64_MAX : product);
+  for (uint32_t i = 0; i < process->threads_count; i++) {
+    const struct profile_thread *thread = &process->threads[i];
+    if (!(thread->flags & THREAD_OPENMP))
+      continue;
+    const uint64_t known_ns[] = {thread->work_ns,     thread->overhead_ns, thread->idle_ns,
+                                 thread->lockwait_ns, thread->blocked_ns,  thread->tool_ns};
+    for (size_t j = 0; j < sizeof known_ns / sizeof *known_ns; j++)
+      add(seen_ns, known_ns[j]);
+    add(&totals->openmp_wall_ns, thread->wall_ns);
+    add(&totals->blocked_ns, thread->blocked_ns);
+  }
+}
+
+/* Whether the process's notes say that samples were taken by elapsed time. */
+static bool is_by_wall(const struct profile_process *process)
+{
+  static const char wall[] = "event: wall,";
+  const char *at = strstr(process->notes, wall);
+  return at && (at == process->notes || at[-1] == '\n');
+}
+
+int totals_compute(const struct profile *profile, const struct tree_columns *columns, enum profile_baseline baseline,
+                   struct totals *totals)
+{
+  uint64_t begin_ns = UINT64_MAX, end_ns = 0, seen_ns = 0;
+  struct distinct hosts;
+  *totals = (struct totals){0};
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    if (!process->usable)
+      continue;
+    totals->processes++;
+    totals->running += process->running;
+    totals->unfinished += process->unfinished && !process->running;
+    uint64_t stop_ns = profile_sum(process->start_ns, process->wall_ns);
+    begin_ns = process->start_ns < begin_ns ? process->start_ns : begin_ns;
+    end_ns = stop_ns > end_ns ? stop_ns : end_ns;
+    totals->threads_max = process->threads_max > totals->threads_max ? process->threads_max : totals->threads_max;
+    add(&totals->cpu_ns, process->cpu_ns);
+    add(&totals->regions, process->regions);
+    for (unsigned j = 0; j < LOSS_MAX; j++)
+      add(&totals->lost[j], process->lost[j]);
+    for (uint32_t j = 0; j < process->threads_count; j++)
+      add_thread(totals, &process->threads[j]);
+    add_openmp(totals, process, baseline, &seen_ns);
+    totals->by_wall = totals->by_wall || is_by_wall(process);
+  }
+  totals->unseen_ns = totals->openmp_wall_ns > seen_ns ? totals->openmp_wall_ns - seen_ns : 0;
+  totals->elapsed_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
+  if (columns->work == PROFILE_NONE && columns->overhead == PROFILE_NONE)
+    totals->work_ns = totals->overhead_ns = 0;
+  totals->command = totals_command(profile);
+  totals->hosts = find_distinct(profile, true, &hosts) ? NULL : distinct_text(&hosts, ", ");
+  return totals->command && totals->hosts ? 0 : ERR_NOMEM;
+}
+
+void totals_release(struct totals *totals)
+{
+  free(totals->command);
+  free(totals->hosts);
+  *totals = (struct totals){0};
+}

@@ -1,0 +1,37 @@
+/* Totals over all processes and threads of the run.
+ *
+ * Context: BATCH.  Pure: the profile is only read.  The totals own their strings.
+ */
+#ifndef HPCPROF_LITE_ANALYSIS_TOTALS_H
+#define HPCPROF_LITE_ANALYSIS_TOTALS_H
+
+#include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/model/tree.h"
+
+struct totals {
+  char *command; /* the commands of all processes, "a; b; c and 5 more" */
+  char *hosts;   /* their hosts, "a, b, c and 5 more" */
+  uint32_t processes, threads, threads_max;
+  uint32_t unfinished, running; /* processes that were killed; that still run */
+  uint64_t elapsed_ns, cpu_ns, regions;
+  uint64_t samples;
+  uint64_t work_ns, overhead_ns, lockwait_ns, idle_ns, lockwait_sampled_ns;
+  uint64_t lost[LOSS_MAX];
+  uint64_t caused_lock_ns, caused_idle_ns; /* charged to contexts */
+  uint64_t baseline_ns;                    /* of processes with OpenMP: sum of elapsed time x baseline */
+  uint32_t openmp_processes;
+  uint32_t baseline;                   /* threads or cores of each such process, 0 if they differ */
+  uint64_t openmp_wall_ns, blocked_ns; /* of OpenMP threads: life time; time in calls known to block */
+  uint64_t unseen_ns;                  /* of OpenMP threads: life time in no category and not known as blocked */
+  bool by_wall;                        /* samples were taken by elapsed time, not by CPU time */
+};
+
+/* Computes the totals.  baseline: that of the idleness.  Returns 0 or ERR_NOMEM; totals_release() in either case. */
+int totals_compute(const struct profile *profile, const struct tree_columns *columns, enum profile_baseline baseline,
+                   struct totals *totals);
+void totals_release(struct totals *totals);
+
+/* Returns an allocated name for the root row, the commands of all processes, or NULL if memory runs out. */
+char *totals_command(const struct profile *profile);
+
+#endif

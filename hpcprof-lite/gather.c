@@ -1,0 +1,125 @@
+#include "hpcprof-lite/job.h"
+
+#include "hpcprof-lite/input/find.h"
+#include "hpcprof-lite/input/merge.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { FILES_REPORTED = 16 }; /* files whose problems are reported one by one */
+
+static void show_progress(uint32_t done, uint32_t all)
+{
+  if (done % 16 == 0 || done == all)
+    fprintf(stderr, "\rreading %u of %u files%s", done, all, done == all ? "\r\033[K" : "");
+}
+
+/* Reports the problems of the files; beyond FILES_REPORTED files, only their number. */
+static void report_files(struct job *job)
+{
+  uint32_t files = 0;
+  size_t more = 0;
+  for (uint32_t i = 0; i < job->profile.processes_count; i++) {
+    const struct problems *problems = &job->profile.problems[i];
+    if (!problems->count)
+      continue;
+    job->status = EXIT_INPUT;
+    if (files++ < FILES_REPORTED)
+      problems_print(problems, stderr);
+    else
+      more += problems->count;
+  }
+  if (more)
+    fprintf(stderr, "hpcprof-lite: and %zu more problems in %" PRIu32 " more files\n", more, files - FILES_REPORTED);
+}
+
+/* Reports which processes were killed or still run, so that their measurements are incomplete. */
+static void report_unfinished(const struct profile *profile)
+{
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    if (process->superseded)
+      fprintf(stderr, "hpcprof-lite: %s is complete; the .live file beside it, left over from a kill, is not read\n",
+              process->path);
+    if (process->unfinished && process->usable)
+      fprintf(stderr, "hpcprof-lite: %s: process %u %s: reported up to its last sample, after %.3f s%s\n",
+              process->path, process->pid, process->running ? "is still running" : "was killed",
+              (double)process->wall_ns / 1e9,
+              process->lost[LOSS_UNKEPT] ? ", except for tables that could not be kept on disk" : "");
+    else if (process->unfinished)
+      fprintf(stderr, "hpcprof-lite: %s: the process was killed when it started: nothing was measured\n",
+              process->path);
+  }
+}
+
+/* Finds the files; reports problems with the directories. */
+static int find(struct job *job, char ***paths, uint32_t *count)
+{
+  struct options *options = &job->options;
+  struct problems problems = {0};
+  int status = find_measurements(options->directories, options->directories_count, &problems, paths, count);
+  if (problems_print(&problems, stderr))
+    job->status = EXIT_INPUT;
+  problems_release(&problems);
+  if (!status && options->verbose)
+    fprintf(stderr, "hpcprof-lite: reading %u files on %u threads of %u ranks\n", *count, options->threads,
+            job->ranks.size);
+  return status;
+}
+
+/* Reads and merges this rank's part of the files, then all ranks'. */
+static int merge(struct job *job, bool first)
+{
+  const struct options *options = &job->options;
+  struct ranks *ranks = &job->ranks;
+  char **paths = NULL;
+  uint32_t count = 0;
+  int status = first ? find(job, &paths, &count) : 0;
+  status = ranks_paths(ranks, status, &paths, &count);
+  bool progress = first && count > 1 && !options->quiet && isatty(STDERR_FILENO);
+  struct merge_part part = {.paths = paths,
+                            .count = count,
+                            .part = ranks->rank,
+                            .parts = ranks->size,
+                            .threads = options->threads,
+                            .baseline = options->baseline,
+                            .progress = progress ? show_progress : NULL};
+  if (!status && count)
+    status = merge_part(&part, &job->profile);
+  status = ranks_reduce(ranks, status, &job->profile);
+  if (!status && count && first)
+    status = merge_finish(&job->profile);
+  for (uint32_t i = 0; i < count; i++)
+    free(paths[i]);
+  free(paths);
+  return status;
+}
+
+int gather(struct job *job)
+{
+  const struct options *options = &job->options;
+  int status = merge(job, true);
+  if (status == ERR_INPUT) {
+    job_complain("the ranks run different versions of hpcprof-lite: start the same one on all machines");
+    return EXIT_INPUT;
+  }
+  if (status)
+    return job_no_memory();
+  if (options->format == OPTIONS_TEXT) /* statistics would need a second reading */
+    ranks_dismiss(&job->ranks);
+  report_files(job);
+  if (!options->quiet)
+    report_unfinished(&job->profile);
+  return job->profile.processes_usable ? 0 : EXIT_INPUT;
+}
+
+void gather_help(struct job *job)
+{
+  merge(job, false);
+  if (job->profile.processes)
+    profile_release(&job->profile);
+  job->profile = (struct profile){0};
+  ranks_serve(&job->ranks, job->options.threads);
+}

@@ -1,0 +1,211 @@
+#include "hpcprof-lite/job.h"
+
+#include "hpcprof-lite/replay/list_schedule.h"
+
+#include <stdlib.h>
+
+_Static_assert((int)SPEEDUP_ROWS <= REPLAY_SCHEDULES, "a schedule for each row");
+
+/* Shortens a table to --max-rows; the first row always stays. */
+static void shorten(struct job *job, uint32_t *count)
+{
+  uint32_t most = job->options.max_rows;
+  if (!most || most >= *count)
+    return;
+  job->report.left_out = *count - most;
+  *count = most;
+}
+
+/* Opens the graph log, if there is one, and computes list schedules on these numbers of cores. */
+static int open_log(struct job *job, const uint32_t *cores, uint32_t count)
+{
+  return recorded_graph_open(&job->profile, cores, count, &job->log_problems, &job->recorded);
+}
+
+static struct whatif_run whatif_run(struct job *job)
+{
+  return (struct whatif_run){.profile = &job->profile, .names = &job->names, .tree = &job->tree, .row_of = job->row_of};
+}
+
+/* Factors by which scenarios divide the work in the recorded graph. */
+struct factors {
+  double *shares, *directives;
+  struct recorded_scenario scenarios[REPLAY_SCENARIOS];
+};
+
+static int select_rows(struct job *job, const struct whatif_run *run, const struct whatif_row *rows, uint32_t count,
+                       struct factors *factors)
+{
+  const struct profile_share *shares;
+  uint32_t shares_count;
+  *factors = (struct factors){0};
+  if (recorded_graph_shares(&job->recorded, &shares, &shares_count))
+    return ERR_NOMEM;
+  size_t width = (size_t)shares_count + 1, directives = (size_t)job->profile.workspan.directives_count + 1;
+  factors->shares = calloc(width * count, sizeof *factors->shares);
+  factors->directives = calloc(directives * count, sizeof *factors->directives);
+  if (!factors->shares || !factors->directives)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < count; i++) {
+    double *by_share = factors->shares + width * i, *by_directive = factors->directives + directives * i;
+    if (whatif_select(run, &rows[i], shares, shares_count, by_share, by_directive))
+      return ERR_NOMEM;
+    by_share[0] = 1;
+    factors->scenarios[i] = (struct recorded_scenario){.shares = by_share, .directives = by_directive};
+  }
+  return 0;
+}
+
+static void release_factors(struct factors *factors)
+{
+  free(factors->shares);
+  free(factors->directives);
+}
+
+static void enter(const struct job *job, const struct whatif_run *run, const struct replay_outcome *outcome,
+                  struct whatif_row *row)
+{
+  struct whatif_replayed replayed = {.span = outcome->span,
+                                     .removed = outcome->removed,
+                                     .sampled = outcome->sampled,
+                                     .by_sample = outcome->by_sample,
+                                     .differs = job->recorded.differs,
+                                     .per_sample = job->recorded.per_sample};
+  whatif_enter(run, &replayed, row);
+}
+
+/* Replays the log in the scenarios of all rows; without a log the rows stay as they are. */
+static int replay_rows(struct job *job, const struct whatif_run *run, struct whatif *whatif)
+{
+  int status = 0;
+  whatif->replayed = job->recorded.known;
+  for (uint32_t first = 0; whatif->replayed && first < whatif->count && !status; first += REPLAY_SCENARIOS) {
+    uint32_t left = whatif->count - first, count = left < REPLAY_SCENARIOS ? left : REPLAY_SCENARIOS;
+    struct replay_outcome outcomes[REPLAY_SCENARIOS];
+    struct factors factors;
+    status = select_rows(job, run, whatif->rows + first, count, &factors);
+    if (!status)
+      status = recorded_graph_replay(&job->recorded, factors.scenarios, count, outcomes);
+    for (uint32_t i = 0; i < count && !status; i++)
+      enter(job, run, &outcomes[i], &whatif->rows[first + i]);
+    release_factors(&factors);
+  }
+  return status;
+}
+
+/* Replays the log in one scenario, with the figures of all constructs. */
+static int replay_scenario(struct job *job, const struct whatif_run *run, struct whatif_row *row)
+{
+  struct recorded_graph *recorded = &job->recorded;
+  struct replay_outcome outcome;
+  struct factors factors;
+  int status = select_rows(job, run, row, 1, &factors);
+  if (!status)
+    status = recorded_graph_detail(recorded, factors.scenarios, &outcome);
+  release_factors(&factors);
+  if (status)
+    return status;
+  enter(job, run, &outcome, row);
+  job->scenario = (struct workspan_scenario){.shares = recorded->path,
+                                             .shares_count = recorded->path_count,
+                                             .spans = recorded->spans,
+                                             .lock_bounds = recorded->bounds,
+                                             .low = row->span_low,
+                                             .high = row->span_high,
+                                             .note = row->note};
+  return 0;
+}
+
+/* Computes the scenario that the parallelism view shows, if one was given. */
+static int apply_scenario(struct job *job)
+{
+  if (!job->options.scenarios_count || !job->profile.workspan.known)
+    return 0;
+  struct whatif_run run = whatif_run(job);
+  struct whatif_row row = {.asked = &job->options.scenarios[0]};
+  const char *unmatched;
+  job->factors = calloc((size_t)job->profile.contexts.shares_count + 1, sizeof *job->factors);
+  if (!job->factors || whatif_factors(&run, row.asked, job->factors, &unmatched))
+    return job_no_memory();
+  if (unmatched)
+    return job_nothing_matches("--what-if", unmatched);
+  job->scenario.factors = job->factors;
+  int status = open_log(job, NULL, 0);
+  if (!status && job->recorded.known)
+    status = replay_scenario(job, &run, &row);
+  return status ? job_no_memory() : 0;
+}
+
+/* Finds scenarios without --what-if; the log, if there is one, is open. */
+static int rank_functions(struct job *job, const struct whatif_run *run, struct whatif *whatif)
+{
+  struct tree_order order = tree_default_order(job, true);
+  const struct profile_share *shares;
+  uint32_t count;
+  int status = derived_flat(&job->tree, &job->columns, &job->view, NULL);
+  if (!status)
+    status = tree_finish(&job->view, &order, false);
+  if (!status)
+    status = recorded_graph_shares(&job->recorded, &shares, &count);
+  return status ? status : whatif_rank(run, &job->view, &job->columns, shares, count, whatif);
+}
+
+int whatif_pipeline(struct job *job)
+{
+  struct whatif_run run = whatif_run(job);
+  const char *unmatched = NULL;
+  if (!job->profile.workspan.known)
+    return 0;
+  int status = 0;
+  if (job->options.scenarios_count)
+    status =
+        whatif_compute(&run, job->options.scenarios, job->options.scenarios_count, &job->report.whatif, &unmatched);
+  if (unmatched)
+    return job_nothing_matches("--what-if", unmatched);
+  if (!status)
+    status = open_log(job, NULL, 0);
+  if (!status && !job->options.scenarios_count)
+    status = rank_functions(job, &run, &job->report.whatif);
+  if (!status)
+    status = replay_rows(job, &run, &job->report.whatif);
+  if (!status && job->report.whatif.automatic)
+    whatif_choose(&run, &job->report.whatif);
+  job->report.log_differs = job->recorded.differs;
+  return status ? job_no_memory() : 0;
+}
+
+int speedup_pipeline(struct job *job)
+{
+  struct speedup *speedup = &job->report.speedup;
+  uint32_t cores[SPEEDUP_ROWS], count = 0;
+  double makespans[SPEEDUP_ROWS] = {0};
+  speedup_compute(&job->profile, speedup);
+  bool one = job->profile.span_processes == 1; /* the schedule of one process would not be that of several */
+  for (uint32_t i = 0; one && i < speedup->count; i++)
+    if (speedup->rows[i].cores <= LIST_SCHEDULE_CORES_MAX)
+      cores[count++] = (uint32_t)speedup->rows[i].cores;
+  int status = one ? open_log(job, cores, count) : 0;
+  if (status || !job->recorded.known)
+    return status ? job_no_memory() : 0;
+  for (uint32_t i = 0; i < count; i++) /* rows beyond have too many cores for a list schedule */
+    makespans[i] = job->recorded.makespans[i];
+  speedup_enter(&job->profile, job->recorded.burdened, makespans, speedup);
+  job->report.log_differs = job->recorded.differs;
+  return 0;
+}
+
+int parallelism_pipeline(struct job *job)
+{
+  int unusable = apply_scenario(job);
+  if (unusable)
+    return unusable;
+  int status = workspan_compute(&job->profile, &job->names, &job->tree, job->options.sort,
+                                job->factors ? &job->scenario : NULL, &job->report.workspan);
+  if (!status)
+    status = workspan_lead(job->row_of, job->tree.count, &job->report.workspan);
+  if (status)
+    return status == ERR_INPUT ? job_bad_sort(job) : job_no_memory();
+  job->report.tree = &job->tree;
+  shorten(job, &job->report.workspan.count);
+  return 0;
+}

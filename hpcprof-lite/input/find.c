@@ -1,0 +1,93 @@
+#include "hpcprof-lite/input/find.h"
+
+#include "common/array.h"
+#include "hpcprof-lite/input/read.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct path_list {
+  char **paths;
+  uint32_t count;
+  size_t room;
+};
+
+static int list_add(struct path_list *list, const char *directory, const char *name)
+{
+  if (!array_reserve(&list->paths, &list->room, (size_t)list->count + 1, sizeof *list->paths))
+    return ERR_NOMEM;
+  size_t length = strlen(directory);
+  const char *slash = length && directory[length - 1] == '/' ? "" : "/";
+  if (asprintf(&list->paths[list->count], "%s%s%s", directory, slash, name) < 0)
+    return ERR_NOMEM;
+  list->count++;
+  return 0;
+}
+
+static bool is_measurement(const char *name)
+{
+  size_t stem = read_stem(name);
+  return stem && name[stem];
+}
+
+/* Keeps one file of each process: the one written at its end, else the live one, else that of its ended threads.  Their
+ * suffixes sort in this order. */
+static void keep_one_per_process(struct path_list *list)
+{
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < list->count; i++) {
+    size_t stem = read_stem(list->paths[i]);
+    bool same_process =
+        kept && read_stem(list->paths[kept - 1]) == stem && !strncmp(list->paths[kept - 1], list->paths[i], stem);
+    if (same_process)
+      free(list->paths[i]);
+    else
+      list->paths[kept++] = list->paths[i];
+  }
+  list->count = kept;
+}
+
+static int list_directory(const char *directory, struct path_list *list, struct problems *problems)
+{
+  DIR *open_directory = opendir(directory);
+  if (!open_directory) {
+    problems_add(problems, "cannot read directory '%s': %s", directory, strerror(errno));
+    return 0;
+  }
+  uint32_t before = list->count;
+  int status = 0;
+  errno = 0;
+  for (struct dirent *entry; !status && (entry = readdir(open_directory)); errno = 0)
+    if (is_measurement(entry->d_name))
+      status = list_add(list, directory, entry->d_name);
+  if (!status && errno)
+    problems_add(problems, "cannot read all of directory '%s': %s", directory, strerror(errno));
+  if (!status && list->count == before)
+    problems_add(problems, "no measurements in '%s': it holds no file *%s; measure with: hpcrun-lite COMMAND",
+                 directory, READ_SUFFIX);
+  closedir(open_directory);
+  return status;
+}
+
+int find_measurements(char *const *directories, size_t directories_count, struct problems *problems, char ***paths,
+                      uint32_t *count)
+{
+  struct path_list list = {0};
+  int status = 0;
+  for (size_t i = 0; i < directories_count && !status; i++) {
+    bool repeated = false; /* a directory that is given twice is read once */
+    for (size_t j = 0; j < i; j++)
+      repeated = repeated || !strcmp(directories[i], directories[j]);
+    if (!repeated)
+      status = list_directory(directories[i], &list, problems);
+  }
+  if (list.count)
+    qsort(list.paths, list.count, sizeof *list.paths, array_by_text);
+  keep_one_per_process(&list);
+  *paths = list.paths;
+  *count = list.count;
+  return status;
+}

@@ -1,0 +1,55 @@
+#include "hpcprof-lite/job.h"
+
+#include "hpcprof-lite/views/symbolize.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void job_complain(const char *text)
+{
+  fprintf(stderr, "hpcprof-lite: %s\n", text);
+}
+
+int job_no_memory(void)
+{
+  job_complain("not enough memory for these measurements; report fewer directories at once, or use -j 1");
+  return EXIT_INPUT;
+}
+
+int job_bad_sort(const struct job *job)
+{
+  fprintf(stderr,
+          "hpcprof-lite: view '%s' has no column '%s' with values to sort by; its columns are the CSV output's\n",
+          job->options.view_name, job->options.sort);
+  return EXIT_USAGE;
+}
+
+int job_nothing_matches(const char *option, const char *text)
+{
+  fprintf(stderr, "hpcprof-lite: nothing matches '%s %s': see the names, lines and ids of --view topdown -f csv\n",
+          option, text);
+  return EXIT_USAGE;
+}
+
+void job_release(struct job *job)
+{
+  ranks_dismiss(&job->ranks);
+  derived_release_links(&job->links);
+  statistics_release(&job->statistics);
+  tree_release(&job->view);
+  tree_release(&job->part);
+  tree_release(&job->tree);
+  symbolize_release(&job->names);
+  totals_release(&job->totals);
+  free(job->shown);
+  free(job->thread_order);
+  free(job->row_of);
+  free(job->factors);
+  workspan_release(&job->report.workspan);
+  whatif_release(&job->report.whatif);
+  recorded_graph_release(&job->recorded);
+  problems_release(&job->log_problems);
+  options_release(&job->options);
+  if (job->profile.processes)
+    profile_release(&job->profile);
+}

@@ -1,0 +1,82 @@
+/* Everything that one invocation of hpcprof-lite holds, and the pipelines that fill it.
+ *
+ * Context: BATCH, the main thread.  main.c chooses a view; the view's pipeline takes the profile through the stages and
+ * fills the report, which belongs to the job.  Functions that return an exit status have printed what is wrong.
+ */
+#ifndef HPCPROF_LITE_JOB_H
+#define HPCPROF_LITE_JOB_H
+
+#include "hpcprof-lite/analysis/distribution.h"
+#include "hpcprof-lite/options.h"
+#include "hpcprof-lite/ranks/ranks.h"
+#include "hpcprof-lite/replay/recorded_graph.h"
+#include "hpcprof-lite/report/report.h"
+#include "hpcprof-lite/views/derived.h"
+
+enum exit_status { EXIT_FINE = 0, EXIT_INPUT = 1, EXIT_USAGE = 2 };
+
+struct job {
+  struct options options;
+  struct ranks ranks;
+  struct profile profile;
+  struct names names;
+  struct tree_columns columns;
+  struct totals totals;
+  struct tree tree, part, view; /* top-down; what lies below --root; derived from one of them */
+  struct derived_links links;   /* from part or tree to view, where statistics need them */
+  uint32_t *row_of;             /* [context] row of the tree; then of each directive, see topdown_critical_path() */
+  bool *shown;                  /* [row] of the tree that is shown */
+  struct statistics statistics;
+  uint64_t *thread_order;
+  struct distribution distribution;
+  struct hotspot hot[HOTSPOTS_MAX];
+  uint32_t hot_critical[HOTSPOTS_CRITICAL_MAX];
+  struct unnamed_module unnamed[UNNAMED_MODULES_MAX];
+  struct causes_finding idle[CAUSES_WORST], locks[CAUSES_WORST];
+  struct workspan_scenario scenario; /* of --what-if, with factors of the parts of the span */
+  double *factors;
+  struct recorded_graph recorded;
+  struct problems log_problems; /* of the graph log */
+  struct report report;
+  enum exit_status status; /* unless a later step fails */
+};
+
+void job_release(struct job *job);
+
+/* One line on standard error. */
+void job_complain(const char *text);
+
+/* The same for a failure that ends the invocation; each returns the exit status. */
+int job_no_memory(void);
+int job_bad_sort(const struct job *job);
+int job_nothing_matches(const char *option, const char *text);
+
+/* Finds, reads and merges the files; reports what is wrong with them.  0, or the exit status where nothing is left to
+ * report. */
+int gather(struct job *job);
+
+/* What a rank other than the first does. */
+void gather_help(struct job *job);
+
+/* Resolves symbols and makes the top-down tree.  0, or the exit status. */
+int tree_prepare(struct job *job);
+
+/* The order in which siblings stand, by their exclusive or inclusive weight. */
+struct tree_order tree_default_order(const struct job *job, bool exclusive);
+
+/* Pipelines: each fills what its views show.  0, or the exit status. */
+int tree_pipeline(struct job *job);
+int summary_pipeline(struct job *job);
+int threads_pipeline(struct job *job);
+int parallelism_pipeline(struct job *job);
+int whatif_pipeline(struct job *job);
+int speedup_pipeline(struct job *job);
+
+/* Writes the report by `print` to --output or standard output: to a file of that name only when it is complete.
+ * Returns the exit status. */
+int output_report(struct job *job, int (*print)(const struct job *job));
+
+/* Flushes a stream; a reader that went away is not reported.  Returns the exit status. */
+int output_finish(FILE *stream, const char *name);
+
+#endif

@@ -1,0 +1,32 @@
+/* Definitions that the whole data model shares: error codes, PROFILE_NONE, rounding and addition.
+ *
+ * Context: BATCH.
+ */
+#ifndef HPCPROF_LITE_MODEL_MODEL_H
+#define HPCPROF_LITE_MODEL_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROFILE_NONE UINT32_MAX /* a number that refers to nothing */
+#define PROFILE_FEW_SAMPLES 20  /* figures with fewer samples are marked: relative error 1/sqrt(n) > 22 % */
+
+/* Error codes of BATCH functions.  The reason is added to the caller's list of problems. */
+enum err { ERR_INPUT = -1, ERR_NOMEM = -2, ERR_OUTPUT = -3 };
+
+/* Rounds to the nearest whole number, limited to 0 … UINT64_MAX: amounts from a hostile log may have any size. */
+static inline uint64_t profile_rounded(double amount)
+{
+  if (amount >= 0x1p64)
+    return UINT64_MAX;
+  return amount > 0 ? (uint64_t)(amount + 0.5) : 0;
+}
+
+/* Returns a + b, or UINT64_MAX on overflow. */
+static inline uint64_t profile_sum(uint64_t a, uint64_t b)
+{
+  return a + b < a ? UINT64_MAX : a + b;
+}
+
+#endif

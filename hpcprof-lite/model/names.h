@@ -1,0 +1,86 @@
+/* Names of the code addresses of a profile.  Functions inlined at an address make it a chain of several functions.
+ *
+ * Context: BATCH.  views/symbolize.h fills the structure; later stages read it and add strings with
+ * names_own().  Names and paths live until symbolize_release(): strings of symbol tables belong to the modules'
+ * `symbols`, all others to the structure.
+ */
+#ifndef HPCPROF_LITE_MODEL_NAMES_H
+#define HPCPROF_LITE_MODEL_NAMES_H
+
+#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/model.h"
+
+struct symbols;
+
+/* What a compiler-generated function contains: nothing special, or a part of an OpenMP construct. */
+enum names_outline { OUTLINE_NONE, OUTLINE_BODY, OUTLINE_BODY_DEBUG, OUTLINE_TASK };
+
+/* A function, identified by module, name and declaration.  A function without a name is named by its address
+ * ("libx.so+0x1234") and marked as `unknown`. */
+struct names_function {
+  const char *name, *raw; /* raw: linkage name, equal to name where the function has no other */
+  const char *file;       /* where it is declared, "" if not known */
+  uint32_t line;
+  uint32_t module;
+  enum names_outline outline;
+  const char *origin; /* of an outlined function: readable name of the function that contains the construct, "" if its
+                         name does not contain it; "" for all other functions */
+  bool unknown;
+};
+
+/* One function of an address's chain, outermost first.  file and line: the position in this function, "" and 0 if not
+ * known. */
+struct names_step {
+  uint32_t function;
+  bool inlined;
+  const char *file; /* interned: equal paths are equal pointers */
+  uint32_t line;
+};
+
+struct names_address {
+  uint32_t first, count; /* of `steps` */
+};
+
+/* What was found out about a module. */
+struct names_module {
+  struct symbols *symbols; /* owns names and paths; symbolize_release() releases it */
+  char *message;           /* why the module could not be read, or NULL */
+  bool looked_up;          /* addresses of the module are in the profile and are shown */
+  bool named, lined;       /* at least one address has a function name, a source line */
+};
+
+struct names {
+  struct names_function *functions;
+  uint32_t functions_count;
+  size_t functions_room;
+  struct index function_index; /* function numbers + 1 */
+  struct names_step *steps;
+  uint32_t steps_count;
+  size_t steps_room;
+  struct names_address *addresses;
+  uint32_t addresses_count;
+  uint32_t *address_of;   /* [context] address of a FRAME, else PROFILE_NONE */
+  uint32_t *directive_at; /* [directive] address, PROFILE_NONE if not known */
+  uint32_t *order;        /* all contexts except the root, by kind, module's path and build ID, offset */
+  uint32_t order_count;
+  struct names_module *modules; /* numbered as in the catalog */
+  uint32_t modules_count;
+  char **owned; /* strings from names_own() */
+  size_t owned_count, owned_room;
+  const char **files; /* interned paths */
+  uint32_t files_count;
+  size_t files_room;
+  struct index file_index; /* file numbers + 1 */
+};
+
+/* Takes ownership of an allocated string and returns it.  Returns NULL if `text` is NULL or memory runs out; the string
+ * is then freed. */
+const char *names_own(struct names *names, char *text);
+
+/* Returns the last component of a path, as a pointer into it. */
+const char *names_base(const char *path);
+
+/* Releases everything except the modules' symbols, for which symbolize_release() exists. */
+void names_release(struct names *names);
+
+#endif

@@ -1,0 +1,58 @@
+#include "hpcprof-lite/model/profile.h"
+
+#include <stdlib.h>
+
+void profile_release_workspan(struct profile_workspan *workspan)
+{
+  for (uint32_t i = 0; workspan->directives && i < workspan->directives_count; i++)
+    free(workspan->directives[i].name);
+  free(workspan->directives);
+  free(workspan->unit);
+  *workspan = (struct profile_workspan){0};
+}
+
+static void release_process(struct profile_process *process)
+{
+  free(process->path);
+  free(process->host);
+  free(process->command);
+  free(process->runtime);
+  free(process->notes);
+  free(process->threads);
+  profile_release_workspan(&process->workspan);
+}
+
+void profile_release(struct profile *profile)
+{
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    release_process(&profile->processes[i]);
+    problems_release(&profile->problems[i]);
+  }
+  free(profile->processes);
+  free(profile->problems);
+  free(profile->span_rows);
+  profile_release_workspan(&profile->workspan);
+  contexts_release(&profile->contexts);
+  catalog_release(&profile->catalog);
+}
+
+const char *profile_directive_name(enum directive_kind kind)
+{
+  static const char *const names[DIRECTIVE_KINDS] = {[DIRECTIVE_PROGRAM] = "program",
+                                                     [DIRECTIVE_PARALLEL] = "parallel",
+                                                     [DIRECTIVE_FOR] = "for",
+                                                     [DIRECTIVE_SECTIONS] = "sections",
+                                                     [DIRECTIVE_SINGLE] = "single",
+                                                     [DIRECTIVE_MASKED] = "masked",
+                                                     [DIRECTIVE_TASK] = "task",
+                                                     [DIRECTIVE_TASKLOOP] = "taskloop",
+                                                     [DIRECTIVE_TASKGROUP] = "taskgroup",
+                                                     [DIRECTIVE_TASKWAIT] = "taskwait",
+                                                     [DIRECTIVE_BARRIER] = "barrier",
+                                                     [DIRECTIVE_CRITICAL] = "critical",
+                                                     [DIRECTIVE_LOCK] = "lock",
+                                                     [DIRECTIVE_ORDERED] = "ordered",
+                                                     [DIRECTIVE_TEAMS] = "teams",
+                                                     [DIRECTIVE_USER_REGION] = "user-region"};
+  return names[kind];
+}

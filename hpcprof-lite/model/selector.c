@@ -1,0 +1,88 @@
+#include "hpcprof-lite/model/selector.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool parse_number(const char **text, uint32_t *value)
+{
+  char *end;
+  if (**text < '0' || **text > '9')
+    return false;
+  errno = 0;
+  unsigned long parsed = strtoul(*text, &end, 10);
+  if (errno || parsed > UINT32_MAX)
+    return false;
+  *text = end;
+  *value = (uint32_t)parsed;
+  return true;
+}
+
+const char *selector_parse(const char *text, struct selector *selector)
+{
+  *selector = (struct selector){.text = text};
+  if (!*text)
+    return "it is empty";
+  if (*text == '@') {
+    selector->is_region = text[1] != 0;
+    return selector->is_region ? NULL : "'@' must be followed by the name of a user region";
+  }
+  if (*text == '#') {
+    const char *at = text + 1;
+    selector->is_id = parse_number(&at, &selector->id) && !*at;
+    return selector->is_id ? NULL : "'#' must be followed by a number: the id of a row of the topdown view";
+  }
+  const char *colon = strrchr(text, ':');
+  if (!colon || colon == text || colon[-1] == ':' || colon[1] < '0' || colon[1] > '9')
+    return NULL;
+  const char *at = colon + 1;
+  selector->is_lines = parse_number(&at, &selector->from);
+  selector->to = selector->from;
+  if (selector->is_lines && *at == '-') {
+    at++;
+    selector->is_lines = parse_number(&at, &selector->to);
+  }
+  selector->file = text;
+  selector->file_length = (size_t)(colon - text);
+  if (!selector->is_lines || *at || selector->to < selector->from)
+    return "lines must be given as file.c:12 or file.c:12-30";
+  return NULL;
+}
+
+/* Whether a path equals the selector's, or ends in '/' and the selector's. */
+static bool same_file(const struct selector *selector, const char *path)
+{
+  size_t length = strlen(path);
+  if (length < selector->file_length)
+    return false;
+  const char *tail = path + length - selector->file_length;
+  return !memcmp(tail, selector->file, selector->file_length) && (tail == path || tail[-1] == '/');
+}
+
+/* Whether a readable name is `wanted`, with or without its parameters. */
+static bool same_name(const char *name, const char *wanted)
+{
+  size_t length = strlen(wanted);
+  return !strncmp(name, wanted, length) && (!name[length] || name[length] == '(');
+}
+
+bool selector_matches_line(const struct selector *selector, const char *file, uint32_t line)
+{
+  return selector->is_lines && line >= selector->from && line <= selector->to && same_file(selector, file);
+}
+
+bool selector_matches(const struct names *names, const struct selector *selector, const struct tree_row *row)
+{
+  if (selector->is_region)
+    return row->kind == ROW_USER_REGION && !strcmp(row->name, selector->text + 1);
+  if (selector->is_id)
+    return row->id == selector->id;
+  if (selector->is_lines)
+    return selector_matches_line(selector, row->file, row->line);
+  if (same_name(row->name, selector->text))
+    return true;
+  if (row->function == PROFILE_NONE)
+    return false;
+  const struct names_function *function = &names->functions[row->function];
+  return same_name(function->name, selector->text) || !strcmp(function->raw, selector->text);
+}

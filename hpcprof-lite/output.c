@@ -1,0 +1,77 @@
+#include "hpcprof-lite/job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int output_finish(FILE *stream, const char *name)
+{
+  bool broken = fflush(stream) || ferror(stream);
+  if (!broken)
+    return 0;
+  if (errno != EPIPE)
+    fprintf(stderr, "hpcprof-lite: cannot write %s: %s\n", name, strerror(errno));
+  return EXIT_INPUT;
+}
+
+/* Writes the report to a temporary file, which is renamed when it is complete. */
+static int print_file(struct job *job, int (*print)(const struct job *job))
+{
+  const char *name = job->options.output;
+  char *temporary;
+  if (asprintf(&temporary, "%s.XXXXXX", name) < 0)
+    return job_no_memory();
+  int fd = mkostemp(temporary, O_CLOEXEC);
+  FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
+  int status = EXIT_INPUT;
+  if (!stream) {
+    fprintf(stderr, "hpcprof-lite: cannot write '%s': %s\n", name, strerror(errno));
+    if (fd >= 0)
+      close(fd);
+    goto out;
+  }
+  mode_t mask = umask(0);
+  umask(mask);
+  fchmod(fd, 0666 & ~mask);
+  job->report.stream = stream;
+  status = print(job) ? job_no_memory() : output_finish(stream, name);
+  if (fclose(stream) && !status)
+    status = EXIT_INPUT;
+  if (!status && rename(temporary, name)) {
+    fprintf(stderr, "hpcprof-lite: cannot write '%s': %s\n", name, strerror(errno));
+    status = EXIT_INPUT;
+  }
+out:
+  if (status && fd >= 0)
+    unlink(temporary);
+  free(temporary);
+  return status;
+}
+
+/* Whether the output is a regular file or does not exist yet, unlike /dev/stdout. */
+static bool is_plain_output(const char *name)
+{
+  struct stat stat;
+  return lstat(name, &stat) || S_ISREG(stat.st_mode);
+}
+
+int output_report(struct job *job, int (*print)(const struct job *job))
+{
+  const char *name = job->options.output;
+  if (name && is_plain_output(name))
+    return print_file(job, print);
+  FILE *stream = name ? fopen(name, "we") : stdout;
+  if (!stream) {
+    fprintf(stderr, "hpcprof-lite: cannot write '%s': %s\n", name, strerror(errno));
+    return EXIT_INPUT;
+  }
+  job->report.stream = stream;
+  int status = print(job) ? job_no_memory() : output_finish(stream, name ? name : "standard output");
+  if (name && fclose(stream) && !status)
+    status = EXIT_INPUT;
+  return status;
+}

@@ -1,0 +1,55 @@
+#include "hpcprof-lite/job.h"
+
+#include "hpcprof-lite/views/thread_order.h"
+
+int summary_pipeline(struct job *job)
+{
+  struct tree_order order = tree_default_order(job, true);
+  order.by = SORT_SPENT_EXCL;
+  int status = derived_flat(&job->tree, &job->columns, &job->view, NULL);
+  if (!status)
+    status = tree_finish(&job->view, &order, false);
+  if (!status)
+    status = unnamed_modules(&job->tree, &job->columns, &job->names, job->unnamed, &job->report.modules_count);
+  if (!status)
+    status = workspan_compute(&job->profile, &job->names, &job->tree, NULL, NULL, &job->report.workspan);
+  if (!status)
+    status = workspan_lead(job->row_of, job->tree.count, &job->report.workspan);
+  if (status)
+    return job_no_memory();
+  job->report.path = job->hot_critical;
+  job->report.path_count = hotspots_critical(&job->view, &job->columns, job->hot_critical);
+  job->report.tree = &job->tree;
+  job->report.flat = &job->view;
+  job->report.hot = job->hot;
+  job->report.hot_count = hotspots_find(&job->tree, &job->view, &job->columns, job->hot);
+  job->report.modules = job->unnamed;
+  job->report.idle = job->idle;
+  job->report.idle_count = causes_worst(&job->tree, &job->view, &job->columns, job->columns.idleness, job->idle);
+  job->report.locks = job->locks;
+  job->report.locks_count = causes_worst(&job->tree, &job->view, &job->columns, job->columns.lockwait, job->locks);
+  return 0;
+}
+
+int threads_pipeline(struct job *job)
+{
+  int status = thread_order(&job->profile, job->options.sort, &job->thread_order, &job->report.thread_count);
+  if (status == ERR_INPUT)
+    return job_bad_sort(job);
+  if (status)
+    return job_no_memory();
+  job->report.thread_order = job->thread_order;
+  uint32_t most = job->options.max_rows;
+  if (job->options.format == OPTIONS_TEXT && !most && job->report.thread_count > DISTRIBUTION_FROM) {
+    job->report.distribution = &job->distribution;
+    return distribution_compute(&job->profile, job->thread_order, job->report.thread_count,
+                                tree_has_time(&job->columns), &job->distribution)
+               ? job_no_memory()
+               : 0;
+  }
+  if (most && most < job->report.thread_count) {
+    job->report.left_out = job->report.thread_count - most;
+    job->report.thread_count = most;
+  }
+  return 0;
+}

@@ -1,0 +1,47 @@
+#include "hpcprof-lite/report/document.h"
+
+#include "hpcprof-lite/report/row_writer.h"
+
+#include <inttypes.h>
+
+static void named_uint(FILE *stream, const char *name, uint64_t value)
+{
+  fprintf(stream, ",\"%s\":%" PRIu64, name, value);
+}
+
+static void named_seconds(FILE *stream, const char *name, uint64_t ns)
+{
+  fprintf(stream, ",\"%s\":%" PRIu64 ".%09" PRIu64, name, ns / 1000000000, ns % 1000000000);
+}
+
+void document_open(const struct report *report, bool json)
+{
+  static const char *const baselines[] = {
+      [BASELINE_THREAD] = "thread", [BASELINE_CORE] = "core", [BASELINE_SHARED] = "shared"};
+  const struct totals *run = report->totals;
+  FILE *stream = report->stream;
+  if (!json)
+    return;
+  fputs("{\"view\":", stream);
+  row_writer_json_string(stream, report->view);
+  fputs(",\n\"run\":{\"command\":", stream);
+  row_writer_json_string(stream, run->command);
+  fputs(",\"hosts\":", stream);
+  row_writer_json_string(stream, run->hosts);
+  named_uint(stream, "processes", run->processes);
+  named_uint(stream, "threads", run->threads);
+  named_uint(stream, "threads_max", run->threads_max);
+  named_seconds(stream, "elapsed_s", run->elapsed_ns);
+  named_seconds(stream, "cpu_s", run->cpu_ns);
+  named_uint(stream, "samples", run->samples);
+  fprintf(stream, ",\"idleness\":\"%s\"", baselines[report->baseline]);
+  fputs(",\"rows_left_out\":", stream);
+  fprintf(stream, "%u},\n", report->left_out);
+}
+
+void document_close(const struct report *report, bool json)
+{
+  if (!json)
+    return;
+  fputs("}\n", report->stream);
+}

@@ -1,0 +1,11 @@
+/* The frame of a JSON document around a table; nothing in CSV.  Context: BATCH. */
+#ifndef HPCPROF_LITE_REPORT_DOCUMENT_H
+#define HPCPROF_LITE_REPORT_DOCUMENT_H
+
+#include "hpcprof-lite/report/report.h"
+
+/* Opens the object with the view and the run that it is about; closes it. */
+void document_open(const struct report *report, bool json);
+void document_close(const struct report *report, bool json);
+
+#endif

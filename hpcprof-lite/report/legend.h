@@ -1,0 +1,10 @@
+/* What the columns of a view mean: one line, or with --legend the long form.  Context: BATCH. */
+#ifndef HPCPROF_LITE_REPORT_LEGEND_H
+#define HPCPROF_LITE_REPORT_LEGEND_H
+
+#include "hpcprof-lite/report/report.h"
+
+/* Prints the text that was asked for; both end in a newline. */
+void legend_print(const struct report *report, const char *line, const char *full);
+
+#endif

@@ -1,0 +1,176 @@
+#include "hpcprof-lite/job.h"
+
+#include "hpcprof-lite/views/limits.h"
+#include "hpcprof-lite/views/sorting.h"
+#include "hpcprof-lite/views/symbolize.h"
+#include "hpcprof-lite/views/topdown.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Reports which modules could not be read, so that their rows have addresses instead of names, in the order of their
+ * paths: their numbers depend on scheduling.  0, or ERR_NOMEM. */
+static int report_modules(const struct job *job)
+{
+  if (job->options.quiet)
+    return 0;
+  uint32_t count = job->names.modules_count;
+  uint32_t *rank = calloc((size_t)count + 1, sizeof *rank);
+  const char **messages = calloc((size_t)count + 1, sizeof *messages);
+  int status = rank && messages ? catalog_module_rank(&job->profile.catalog, rank) : ERR_NOMEM;
+  struct problems problems = {0};
+  for (uint32_t i = 0; i < count && !status; i++)
+    messages[rank[i]] = job->names.modules[i].message;
+  for (uint32_t i = 0; i < count && !status; i++)
+    if (messages[i])
+      problems_add(&problems, "%s", messages[i]);
+  if (problems.count)
+    problems_print(&problems, stderr);
+  problems_release(&problems);
+  free(rank);
+  free(messages);
+  return status;
+}
+
+struct tree_order tree_default_order(const struct job *job, bool exclusive)
+{
+  return (struct tree_order){.by = exclusive ? SORT_WEIGHT_EXCL : SORT_WEIGHT_INCL,
+                             .columns = &job->columns,
+                             .modules = job->profile.catalog.modules};
+}
+
+int tree_prepare(struct job *job)
+{
+  if (symbolize(&job->profile, job->options.threads, &job->names))
+    return job_no_memory();
+  if (report_modules(job))
+    return job_no_memory();
+  struct tree_order order = tree_default_order(job, false);
+  size_t places = (size_t)job->profile.contexts.count + job->profile.workspan.directives_count + 1;
+  job->row_of = malloc(places * sizeof *job->row_of);
+  if (!job->row_of || topdown_build(&job->profile, &job->names, &job->columns, job->totals.command, job->options.lines,
+                                    &job->tree, job->row_of))
+    return job_no_memory();
+  if (topdown_critical_path(&job->profile, &job->names, &job->columns, &job->tree, job->row_of))
+    return job_no_memory();
+  tree_inclusive(&job->tree);
+  return tree_finish(&job->tree, &order, false) ? job_no_memory() : 0;
+}
+
+/* Whether the format has columns for statistics of threads and ranks. */
+static bool wants_statistics(const struct job *job)
+{
+  return job->options.format != OPTIONS_TEXT && job->columns.work != PROFILE_NONE;
+}
+
+/* Replaces rows of the tree by rows of the part. */
+static void move_rows(struct job *job, const uint32_t *copy_of)
+{
+  for (uint32_t i = 0; i < job->profile.contexts.count; i++)
+    if (job->row_of[i] != PROFILE_NONE)
+      job->row_of[i] = copy_of[job->row_of[i]];
+}
+
+/* Restricts the tree to --root. */
+static int take_part(struct job *job, const struct tree_order *order)
+{
+  char *name;
+  if (asprintf(&name, "%s, below %s", job->totals.command, job->options.root.text) < 0)
+    return job_no_memory();
+  const char *owned = names_own(&job->names, name);
+  uint32_t matches, *copy_of = calloc(job->tree.count, sizeof *copy_of);
+  if (!owned || !copy_of ||
+      derived_part(&job->tree, &job->names, &job->options.root, owned, &job->part, &matches, copy_of)) {
+    free(copy_of);
+    return job_no_memory();
+  }
+  move_rows(job, copy_of);
+  free(copy_of);
+  if (!matches) {
+    return job_nothing_matches("--root", job->options.root.text);
+  }
+  tree_inclusive(&job->part);
+  return tree_finish(&job->part, order, true) ? job_no_memory() : 0;
+}
+
+/* Makes the tree that is shown; *tree belongs to the job. */
+static int derive(struct job *job, const struct tree **tree)
+{
+  bool callers = job->options.view == OPTIONS_BOTTOMUP, flat = job->options.view == OPTIONS_FLAT;
+  struct tree_order order = tree_default_order(job, callers || flat);
+  struct tree *from = &job->tree;
+  if (job->options.has_root) {
+    struct tree_order plain = tree_default_order(job, false);
+    int status = take_part(job, &plain);
+    if (status)
+      return status;
+    from = &job->part;
+  }
+  int status = 0;
+  *tree = from;
+  if (job->options.view == OPTIONS_CRITICAL_PATH && job->columns.critical != PROFILE_NONE) {
+    order.by = SORT_INCL;
+    order.column = job->columns.critical;
+    status = tree_finish(from, &order, true);
+  }
+  if (callers || flat) {
+    status = (callers ? derived_bottomup : derived_flat)(from, &job->columns, &job->view,
+                                                         wants_statistics(job) ? &job->links : NULL);
+    if (!status)
+      status = tree_finish(&job->view, &order, false); /* ids follow the view's default order, whatever --sort is */
+    *tree = &job->view;
+  }
+  if (status)
+    return job_no_memory();
+  if (job->options.sort && sorting_order(job->options.sort, &job->columns, &order))
+    return job_bad_sort(job);
+  if (job->options.sort && tree_finish(*tree == &job->view ? &job->view : from, &order, true))
+    return job_no_memory();
+  if ((*tree)->cut)
+    job_complain("the bottomup view is too large: some callers are omitted; use --root to show a part");
+  return 0;
+}
+
+/* Reads the measurements a second time, because statistics need the view's rows. */
+static int add_statistics(struct job *job)
+{
+  struct problems problems = {0};
+  for (uint32_t i = 0; i < job->profile.processes_count; i++)
+    if (job->profile.processes[i].running) { /* a second reading would find more samples than the first */
+      fprintf(stderr, "hpcprof-lite: a process is still running: statistics of threads and ranks are omitted\n");
+      return 0;
+    }
+  struct statistics_view view = {.profile = &job->profile,
+                                 .column = job->columns.source[job->columns.work],
+                                 .row_of = job->row_of,
+                                 .tree = job->options.has_root ? &job->part : &job->tree,
+                                 .into = job->report.tree == &job->view ? &job->links : NULL,
+                                 .rows = job->report.tree->count};
+  int status = ranks_statistics(&job->ranks, &view, job->options.threads, &problems, &job->statistics);
+  if (problems_print(&problems, stderr))
+    job->status = EXIT_INPUT;
+  problems_release(&problems);
+  job->report.statistics = &job->statistics;
+  return status ? job_no_memory() : 0;
+}
+
+int tree_pipeline(struct job *job)
+{
+  const struct options *options = &job->options;
+  int status = derive(job, &job->report.tree);
+  if (status)
+    return status;
+  double standard = options->format == OPTIONS_TEXT ? 0.5 : 0;
+  struct limits limits = {.percent = options->percent_limit < 0 ? standard : options->percent_limit,
+                          .depth = options->depth,
+                          .rows = options->max_rows,
+                          .by_excl = options->view == OPTIONS_BOTTOMUP,
+                          .critical_path = options->view == OPTIONS_CRITICAL_PATH,
+                          .in_order = options->view == OPTIONS_FLAT};
+  job->report.percent_limit = limits.percent;
+  job->report.weigh_excl = limits.by_excl;
+  if (limits_apply(job->report.tree, &job->columns, &limits, &job->shown, &job->report.left_out))
+    return job_no_memory();
+  job->report.shown = job->shown;
+  return wants_statistics(job) ? add_statistics(job) : 0;
+}

@@ -1,0 +1,398 @@
+#include "hpcprof-lite/views/symbolize.h"
+
+#include "common/array.h"
+#include "hpcprof-lite/model/workers.h"
+#include "hpcprof-lite/symbols/bounds.h"
+#include "hpcprof-lite/symbols/symbols.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHAIN_MAX = 64 }; /* functions at one address, inlined into one another */
+
+/* The addresses of one module, from `begin` to before `end`, and the symbols found for them. */
+struct module_job {
+  uint32_t module, begin, end;
+  struct symbols_place *places; /* of all addresses, one after the other */
+  size_t places_count, places_room;
+  bool failed;
+};
+
+struct resolver {
+  const struct profile *profile;
+  struct names *names;
+  uint32_t *offsets; /* [address] */
+  struct module_job *jobs;
+  uint32_t jobs_count;
+};
+
+struct order_key {
+  const struct contexts *contexts;
+  const uint32_t *rank; /* [module] catalog_module_rank() */
+};
+
+static int by_identity(const void *a, const void *b, void *argument)
+{
+  const struct order_key *key = argument;
+  const struct context_node *x = &key->contexts->nodes[*(const uint32_t *)a];
+  const struct context_node *y = &key->contexts->nodes[*(const uint32_t *)b];
+  if (x->kind != y->kind)
+    return x->kind < y->kind ? -1 : 1;
+  if (x->kind == CONTEXT_FRAME && x->module != y->module)
+    return key->rank[x->module] < key->rank[y->module] ? -1 : 1;
+  return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static int order_contexts(const struct profile *profile, struct names *names)
+{
+  uint32_t count = profile->contexts.count;
+  uint32_t *rank = calloc(profile->catalog.modules_count + 1, sizeof *rank);
+  names->order = calloc(count, sizeof *names->order);
+  int status = rank && names->order ? catalog_module_rank(&profile->catalog, rank) : ERR_NOMEM;
+  if (!status) {
+    struct order_key key = {.contexts = &profile->contexts, .rank = rank};
+    names->order_count = count - 1;
+    for (uint32_t i = 1; i < count; i++)
+      names->order[i - 1] = i;
+    qsort_r(names->order, names->order_count, sizeof *names->order, by_identity, &key);
+  }
+  free(rank);
+  return status;
+}
+
+/* An address to be resolved. */
+struct wanted {
+  uint32_t module, offset, rank;
+  uint32_t *number; /* receives the address's number */
+};
+
+static int by_address(const void *a, const void *b)
+{
+  const struct wanted *x = a, *y = b;
+  if (x->rank != y->rank)
+    return x->rank < y->rank ? -1 : 1;
+  return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* Fills wanted[] with the addresses of contexts and directives and returns their number. */
+static uint32_t gather_addresses(const struct resolver *resolver, const uint32_t *rank, struct wanted *wanted)
+{
+  const struct profile *profile = resolver->profile;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < profile->contexts.count; i++) {
+    const struct context_node *node = &profile->contexts.nodes[i];
+    if (node->kind == CONTEXT_FRAME)
+      wanted[count++] =
+          (struct wanted){node->module, node->offset, rank[node->module], &resolver->names->address_of[i]};
+  }
+  for (uint32_t i = 0; i < profile->workspan.directives_count; i++) {
+    const struct profile_directive *directive = &profile->workspan.directives[i];
+    if (directive->module != PROFILE_NONE && directive->offset <= UINT32_MAX)
+      wanted[count++] = (struct wanted){directive->module, (uint32_t)directive->offset, rank[directive->module],
+                                        &resolver->names->directive_at[i]};
+  }
+  return count;
+}
+
+/* Numbers the distinct addresses by module rank and offset, and makes one job for each module. */
+static int number_addresses(struct resolver *resolver)
+{
+  struct names *names = resolver->names;
+  const struct profile *profile = resolver->profile;
+  uint32_t *rank = calloc(profile->catalog.modules_count + 1, sizeof *rank);
+  struct wanted *wanted =
+      calloc((size_t)profile->contexts.count + profile->workspan.directives_count + 1, sizeof *wanted);
+  int status = rank && wanted ? catalog_module_rank(&profile->catalog, rank) : ERR_NOMEM;
+  uint32_t count = status ? 0 : gather_addresses(resolver, rank, wanted);
+  if (count)
+    qsort(wanted, count, sizeof *wanted, by_address);
+  for (uint32_t i = 0; i < count; i++) {
+    bool new_module = !i || wanted[i - 1].module != wanted[i].module;
+    if (new_module)
+      resolver->jobs[resolver->jobs_count++] =
+          (struct module_job){.module = wanted[i].module, .begin = names->addresses_count};
+    if (new_module || wanted[i - 1].offset != wanted[i].offset)
+      resolver->offsets[names->addresses_count++] = wanted[i].offset;
+    resolver->jobs[resolver->jobs_count - 1].end = names->addresses_count;
+    *wanted[i].number = names->addresses_count - 1;
+  }
+  free(wanted);
+  free(rank);
+  return status;
+}
+
+static int add_places(struct module_job *job, const struct symbols_place *places, size_t count)
+{
+  if (!array_reserve(&job->places, &job->places_room, job->places_count + count, sizeof *places))
+    return ERR_NOMEM;
+  memcpy(job->places + job->places_count, places, count * sizeof *places);
+  job->places_count += count;
+  return 0;
+}
+
+/* Uses the line at which the code of an outlined function begins as its declaration: compilers do not give it one. */
+static void declare_outlined(const struct symbols *symbols, struct symbols_place *place)
+{
+  const char *raw = place->raw ? place->raw : place->function;
+  if (!raw || place->inlined || place->decl_line || symbols_outlined(raw, NULL, 0) == SYMBOLS_ORDINARY)
+    return;
+  struct symbols_place entry[CHAIN_MAX];
+  if (symbols_lookup(symbols, place->low, entry, CHAIN_MAX) < 1 || !entry[0].file)
+    return;
+  place->decl_file = entry[0].file;
+  place->decl_line = entry[0].line;
+}
+
+/* Looks up one address.  If it has no name, finds where its function begins.  Returns the number of places, 1 or more.
+ */
+static int look_up(struct names_module *found, const struct bounds *bounds, uint64_t offset,
+                   struct symbols_place places[CHAIN_MAX])
+{
+  int count = symbols_lookup(found->symbols, offset, places, CHAIN_MAX);
+  if (count < 1) {
+    places[0] = (struct symbols_place){0};
+    count = 1;
+  }
+  if (!places[0].function && !places[0].low)
+    places[0].low = bounds_start(bounds, offset);
+  for (int i = 0; i < count; i++) {
+    declare_outlined(found->symbols, &places[i]);
+    found->named = found->named || places[i].function;
+    found->lined = found->lined || places[i].line;
+  }
+  return count;
+}
+
+static int resolve_job(struct resolver *resolver, struct module_job *job)
+{
+  const struct profile_module *module = &resolver->profile->catalog.modules[job->module];
+  struct names_module *found = &resolver->names->modules[job->module];
+  if (module->flags & (MODULE_TOOL | MODULE_RUNTIME))
+    return 0;
+  found->looked_up = true;
+  if (module->flags & (MODULE_VDSO | MODULE_ANON) || module->path[0] != '/')
+    return 0;
+  struct symbols_request request = {.path = module->path,
+                                    .build_id = module->build_id,
+                                    .build_id_size = module->build_id_size,
+                                    .offsets = resolver->offsets + job->begin,
+                                    .offset_count = job->end - job->begin};
+  char message[512] = "";
+  int opened = symbols_open(&request, &found->symbols, message, sizeof message);
+  found->message = *message ? strdup(message) : NULL;
+  if (!found->symbols || opened == SYMBOLS_NOMEM || (*message && !found->message))
+    return ERR_NOMEM;
+  bool unusable = opened == SYMBOLS_MISMATCH || opened == SYMBOLS_UNREADABLE;
+  struct bounds *bounds = unusable ? NULL : bounds_open(module->path);
+  int status = 0;
+  for (uint32_t i = job->begin; i < job->end && !status; i++) {
+    struct symbols_place places[CHAIN_MAX];
+    int count = look_up(found, bounds, resolver->offsets[i], places);
+    resolver->names->addresses[i].count = (uint32_t)count;
+    status = add_places(job, places, (size_t)count);
+  }
+  bounds_free(bounds);
+  return status;
+}
+
+static void run_job(void *argument, uint32_t number, unsigned worker)
+{
+  struct resolver *resolver = argument;
+  (void)worker;
+  resolver->jobs[number].failed = resolve_job(resolver, &resolver->jobs[number]) != 0;
+}
+
+static int by_size(const void *a, const void *b)
+{
+  const struct module_job *x = a, *y = b;
+  uint32_t xs = x->end - x->begin, ys = y->end - y->begin;
+  if (xs != ys)
+    return xs > ys ? -1 : 1;
+  return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+  const struct module_job *x = a, *y = b;
+  return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* Looks up all addresses.  The largest modules come first, so that the threads finish at about the same time. */
+static int resolve_jobs(struct resolver *resolver, unsigned threads)
+{
+  qsort(resolver->jobs, resolver->jobs_count, sizeof *resolver->jobs, by_size);
+  workers_run(threads, resolver->jobs_count, run_job, resolver);
+  qsort(resolver->jobs, resolver->jobs_count, sizeof *resolver->jobs, by_begin);
+  for (uint32_t i = 0; i < resolver->jobs_count; i++)
+    if (resolver->jobs[i].failed)
+      return ERR_NOMEM;
+  return 0;
+}
+
+/* Returns the one pointer that represents a path, "" for NULL.  Returns NULL if memory runs out. */
+static const char *intern_file(struct names *names, const char *file)
+{
+  if (!file || !*file)
+    return "";
+  uint64_t hash = index_hash_bytes(0, file, strlen(file));
+  uint32_t slot, found = index_first(&names->file_index, hash, &slot);
+  while (found && strcmp(names->files[found - 1], file) != 0)
+    found = index_next(&names->file_index, hash, &slot);
+  if (found)
+    return names->files[found - 1];
+  if (!array_reserve(&names->files, &names->files_room, (size_t)names->files_count + 1, sizeof *names->files) ||
+      !index_add(&names->file_index, hash, names->files_count + 1))
+    return NULL;
+  return names->files[names->files_count++] = file;
+}
+
+/* Functions are the same if module, name and declaration are equal; without a declaration, the linkage names must be
+ * equal.  Thus the clones that a compiler makes of a function are the same function. */
+static uint64_t function_hash(const struct names_function *function)
+{
+  const char *place = *function->file ? function->file : function->raw;
+  uint64_t hash = index_hash(function->module, function->line);
+  hash = index_hash_bytes(hash, function->name, strlen(function->name));
+  return index_hash_bytes(hash, place, strlen(place));
+}
+
+static bool same_function(const struct names_function *a, const struct names_function *b)
+{
+  return a->module == b->module && a->line == b->line && !strcmp(a->name, b->name) && !strcmp(a->file, b->file) &&
+         (*a->file || !strcmp(a->raw, b->raw));
+}
+
+/* Returns the origin of an outlined function, see struct names_function; NULL if memory runs out. */
+static const char *origin_of(struct names *names, const struct names_function *function)
+{
+  enum { BASE_MAX = 4096 };
+  char base[BASE_MAX] = "";
+  if (function->outline != OUTLINE_NONE)
+    symbols_outlined(function->raw, base, sizeof base);
+  return *base ? names_own(names, strdup(base)) : "";
+}
+
+static uint32_t intern_function(struct names *names, const struct names_function *function)
+{
+  uint64_t hash = function_hash(function);
+  uint32_t slot, found = index_first(&names->function_index, hash, &slot);
+  while (found && !same_function(&names->functions[found - 1], function))
+    found = index_next(&names->function_index, hash, &slot);
+  if (found)
+    return found - 1;
+  size_t needed = (size_t)names->functions_count + 1;
+  const char *origin = origin_of(names, function);
+  if (!origin || !array_reserve(&names->functions, &names->functions_room, needed, sizeof *function) ||
+      !index_add(&names->function_index, hash, names->functions_count + 1))
+    return PROFILE_NONE;
+  names->functions[names->functions_count] = *function;
+  names->functions[names->functions_count].origin = origin;
+  return names->functions_count++;
+}
+
+static enum names_outline outline_of(const char *raw)
+{
+  switch (symbols_outlined(raw, NULL, 0)) {
+  case SYMBOLS_OUTLINED:
+    return strstr(raw, "_debug__") ? OUTLINE_BODY_DEBUG : OUTLINE_BODY;
+  case SYMBOLS_TASK_ENTRY:
+    return OUTLINE_TASK;
+  default:
+    return OUTLINE_NONE;
+  }
+}
+
+/* Returns the number of a place's function, which is named module+0xaddress if it has no name.  Returns PROFILE_NONE if
+ * memory runs out. */
+static uint32_t place_function(struct names *names, const struct profile_module *module, uint32_t number,
+                               const struct symbols_place *place, uint64_t offset)
+{
+  struct names_function function = {.module = number, .file = "", .name = place->function};
+  if (!function.name) {
+    char *text;
+    uint64_t start = place->low ? place->low : offset;
+    if (asprintf(&text, "%s+0x%" PRIx64, module->name, start) < 0)
+      return PROFILE_NONE;
+    function.name = function.raw = names_own(names, text);
+    function.unknown = true;
+    return function.name ? intern_function(names, &function) : PROFILE_NONE;
+  }
+  function.raw = place->raw ? place->raw : place->function;
+  function.file = intern_file(names, place->decl_file);
+  function.line = place->decl_line;
+  function.outline = outline_of(function.raw);
+  return function.file ? intern_function(names, &function) : PROFILE_NONE;
+}
+
+static int add_step(struct names *names, const struct names_step *step)
+{
+  if (!array_reserve(&names->steps, &names->steps_room, (size_t)names->steps_count + 1, sizeof *step))
+    return ERR_NOMEM;
+  names->steps[names->steps_count++] = *step;
+  return 0;
+}
+
+/* Makes the chains of a job's addresses from its places. */
+static int name_job(struct resolver *resolver, const struct module_job *job)
+{
+  struct names *names = resolver->names;
+  const struct profile_module *module = &resolver->profile->catalog.modules[job->module];
+  const struct symbols_place *place = job->places;
+  for (uint32_t i = job->begin; i < job->end; i++) {
+    static const struct symbols_place no_symbol;
+    struct names_address *address = &names->addresses[i];
+    uint32_t known = address->count;
+    address->first = names->steps_count;
+    address->count = known ? known : 1;
+    for (uint32_t j = 0; j < address->count; j++) {
+      const struct symbols_place *here = known ? place++ : &no_symbol;
+      struct names_step step = {.inlined = here->inlined && j, .line = here->line};
+      step.function = place_function(names, module, job->module, here, resolver->offsets[i]);
+      step.file = intern_file(names, here->file);
+      if (step.function == PROFILE_NONE || !step.file || add_step(names, &step))
+        return ERR_NOMEM;
+    }
+  }
+  return 0;
+}
+
+int symbolize(const struct profile *profile, unsigned threads, struct names *names)
+{
+  uint32_t count = profile->contexts.count, modules = profile->catalog.modules_count;
+  *names = (struct names){.modules_count = modules};
+  struct resolver resolver = {.profile = profile, .names = names};
+  size_t addresses = (size_t)count + profile->workspan.directives_count;
+  resolver.offsets = calloc(addresses, sizeof *resolver.offsets);
+  resolver.jobs = calloc(modules + 1, sizeof *resolver.jobs);
+  names->address_of = malloc(count * sizeof *names->address_of);
+  names->directive_at = malloc((profile->workspan.directives_count + 1) * sizeof *names->directive_at);
+  names->addresses = calloc(addresses, sizeof *names->addresses);
+  names->modules = calloc(modules + 1, sizeof *names->modules);
+  int status = ERR_NOMEM;
+  if (!resolver.offsets || !resolver.jobs || !names->address_of || !names->directive_at || !names->addresses ||
+      !names->modules)
+    goto out;
+  memset(names->directive_at, 0xff, (profile->workspan.directives_count + 1) * sizeof *names->directive_at);
+  memset(names->address_of, 0xff, count * sizeof *names->address_of);
+  status = order_contexts(profile, names);
+  if (!status)
+    status = number_addresses(&resolver);
+  if (!status)
+    status = resolve_jobs(&resolver, threads);
+  for (uint32_t i = 0; i < resolver.jobs_count && !status; i++)
+    status = name_job(&resolver, &resolver.jobs[i]);
+out:
+  for (uint32_t i = 0; i < resolver.jobs_count; i++)
+    free(resolver.jobs[i].places);
+  free(resolver.jobs);
+  free(resolver.offsets);
+  return status;
+}
+
+void symbolize_release(struct names *names)
+{
+  for (uint32_t i = 0; names->modules && i < names->modules_count; i++)
+    symbols_free(names->modules[i].symbols);
+  names_release(names);
+}

@@ -1,0 +1,20 @@
+/* Finds the names of all code addresses of a profile.
+ *
+ * Context: BATCH.  Several threads resolve modules, one thread for each module at a time.  Everything else happens in
+ * one reproducible order, so that the numbers of functions do not depend on the number of threads.
+ */
+#ifndef HPCPROF_LITE_VIEWS_SYMBOLIZE_H
+#define HPCPROF_LITE_VIEWS_SYMBOLIZE_H
+
+#include "hpcprof-lite/model/names.h"
+#include "hpcprof-lite/model/profile.h"
+
+/* Resolves the addresses of all contexts and directives on that many threads and fills *names.  A module that cannot be
+ * read is not a failure: its functions are named by their addresses.  Returns 0 or ERR_NOMEM; symbolize_release() in
+ * either case. */
+int symbolize(const struct profile *profile, unsigned threads, struct names *names);
+
+/* Frees the names and the modules' symbols. */
+void symbolize_release(struct names *names);
+
+#endif

@@ -1,0 +1,15 @@
+/* The order in which the threads view shows threads.
+ *
+ * Context: BATCH.  Pure: the profile is only read.
+ */
+#ifndef HPCPROF_LITE_VIEWS_THREAD_ORDER_H
+#define HPCPROF_LITE_VIEWS_THREAD_ORDER_H
+
+#include "hpcprof-lite/model/profile.h"
+
+/* Sets *order to a new array of the threads of all usable processes, which the caller frees; an element is process <<
+ * 32 | thread, both positions in the profile.  sort: a column of the threads view, NULL = by process and thread.
+ * Returns 0, ERR_INPUT if there is no such column, or ERR_NOMEM. */
+int thread_order(const struct profile *profile, const char *sort, uint64_t **order, uint32_t *count);
+
+#endif

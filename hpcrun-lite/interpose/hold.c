@@ -1,0 +1,102 @@
+#define _GNU_SOURCE
+#include "hpcrun-lite/interpose/hold.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#include "hpcrun-lite/process/libc.h"
+#include "hpcrun-lite/process/own_signal.h"
+#include "hpcrun-lite/process/process.h"
+#include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/context.h"
+#include "hpcrun-lite/rt/sampling/region.h"
+#include "hpcrun-lite/rt/sampling/source.h"
+
+/* To be undone after the call. */
+enum held { HELD_SIGNAL = 1, HELD_STATE = 2, HELD_TIMERS = 4 };
+
+/* For the call that the thread is in: a handler may jump out of it. */
+static __thread unsigned now_held __attribute__((tls_model("initial-exec")));
+
+/* While the thread sleeps, workers of its regions may be sampled and the program may be killed: publishes the regions'
+ * contexts before that. */
+static void publish_regions(struct thread_state *t)
+{
+  if (!t->open_region || !rt_enter(t))
+    return;
+  if (!rt_closed() && region_publish_open(t)) /* tested inside: see rt_closed() */
+    context_publish_open(t);
+  rt_leave(t);
+}
+
+static unsigned hold_back(void)
+{
+  sigset_t own, before;
+  unsigned held = 0;
+  publish_regions(rt_thread());
+  if (own_signal_in_use()) { /* the program may wait for it */
+    source_suspend(rt_thread());
+    held = HELD_TIMERS;
+  } else {
+    sigemptyset(&own);
+    sigaddset(&own, RT_SIGNAL);
+    libc_sigmask(SIG_BLOCK, &own, &before);
+    held = sigismember(&before, RT_SIGNAL) ? 0 : HELD_SIGNAL;
+    own_signal_view.held = held || now_held & HELD_SIGNAL;
+  }
+  return held;
+}
+
+unsigned hold_wait(bool may_wait)
+{
+  if (!may_wait || !rt_thread() || !process.active)
+    return 0;
+  unsigned held = hold_back();
+  held |= blame_block(rt_thread()) ? HELD_STATE : 0;
+  now_held |= held;
+  return held;
+}
+
+unsigned hold_transfer(bool may_be_cut)
+{
+  if (!may_be_cut || !rt_thread() || !process.active)
+    return 0;
+  unsigned held = hold_back();
+  now_held |= held;
+  return held;
+}
+
+void hold_release(unsigned held)
+{
+  int saved_errno = errno;
+  now_held &= ~held;
+  if (held & HELD_STATE && rt_thread())
+    blame_unblock(rt_thread());
+  if (held & HELD_TIMERS && rt_thread())
+    source_go_on(rt_thread());
+  if (held & HELD_SIGNAL) {
+    own_signal_view.held = false;
+    own_signal_unblock();
+  }
+  errno = saved_errno;
+}
+
+void hold_leave(void)
+{
+  if (now_held)
+    hold_release(now_held);
+}
+
+bool hold_sleep_begin(bool may_wait)
+{
+  if (!may_wait || !rt_thread())
+    return false;
+  publish_regions(rt_thread());
+  return !rt.wall && blame_block(rt_thread());
+}
+
+void hold_sleep_end(bool slept)
+{
+  if (slept && rt_thread())
+    blame_unblock(rt_thread());
+}

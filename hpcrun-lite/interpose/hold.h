@@ -1,0 +1,33 @@
+/* Holds RT_SIGNAL back during a call that sleeps, or that a signal would cut short.
+ *
+ * The sample then stands for the time that has passed, in the context of the call.  `wall` events signal threads that
+ * sleep; but an event of CPU time or counts, too, can fall into the kernel's part of a call just before it sleeps.  If
+ * the program relies on RT_SIGNAL itself (own_signal.h), the thread's timers and events are suspended instead.
+ *
+ * Context: CTL, in the thread that calls.  State: what is held, per thread.  Nothing can fail; in a thread that is not
+ * measured nothing is done.
+ */
+#ifndef HPCRUN_LITE_INTERPOSE_HOLD_H
+#define HPCRUN_LITE_INTERPOSE_HOLD_H
+
+#include <stdbool.h>
+
+/* Begins a call that may sleep: the thread counts as blocked.  may_wait: false where this call cannot wait; then
+ * nothing is done.  Returns what hold_release() needs. */
+unsigned hold_wait(bool may_wait);
+
+/* Begins a call that works, and that a signal may cut short: the thread does not count as blocked. */
+unsigned hold_transfer(bool may_be_cut);
+
+/* Ends the call.  errno stays as it is. */
+void hold_release(unsigned held);
+
+/* The thread jumps out of the call that it is in, if any. */
+void hold_leave(void);
+
+/* Around a call that sleeps and that signals do not interrupt: the thread counts as blocked, nothing is held back.
+ * `wall` samples arrive as elsewhere. */
+bool hold_sleep_begin(bool may_wait);
+void hold_sleep_end(bool slept);
+
+#endif

@@ -1,0 +1,150 @@
+/* System calls that the program makes past libc's functions.  Context: CTL. */
+#define _GNU_SOURCE
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hpcrun-lite/control.h"
+#include "hpcrun-lite/interpose/hold.h"
+#include "hpcrun-lite/interpose/interposed.h"
+#include "hpcrun-lite/interpose/partial_io.h"
+#include "hpcrun-lite/interpose/sandbox.h"
+#include "hpcrun-lite/interpose/signal_waits.h"
+#include "hpcrun-lite/process/libc.h"
+#include "hpcrun-lite/process/own_signal.h"
+#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/core/sys.h"
+
+enum raw { RAW_OTHER, RAW_WAIT, RAW_TRANSFER };
+
+/* The effect of a signal on a system call: none, it ends a wait, or it ends a transfer with a part. */
+static enum raw raw_kind(long number, const long *arguments)
+{
+  switch (number) {
+  case SYS_nanosleep:
+  case SYS_clock_nanosleep:
+  case SYS_pause:
+  case SYS_poll:
+  case SYS_ppoll:
+  case SYS_select:
+  case SYS_pselect6:
+  case SYS_epoll_wait:
+  case SYS_epoll_pwait:
+  case SYS_epoll_pwait2:
+  case SYS_rt_sigsuspend:
+  case SYS_rt_sigtimedwait:
+  case SYS_futex:
+  case SYS_io_getevents:
+  case SYS_msgrcv:
+  case SYS_msgsnd:
+  case SYS_semop:
+  case SYS_semtimedop:
+  case SYS_accept:
+  case SYS_accept4:
+  case SYS_connect:
+  case SYS_recvfrom:
+  case SYS_recvmsg:
+  case SYS_recvmmsg:
+  case SYS_sendto:
+  case SYS_sendmsg:
+  case SYS_sendmmsg:
+    return RAW_WAIT;
+  case SYS_write:
+    return partial_io_possible((int)arguments[0], (size_t)arguments[2]) ? RAW_TRANSFER : RAW_OTHER;
+  case SYS_writev:
+  case SYS_sendfile:
+  case SYS_copy_file_range:
+  case SYS_getrandom:
+    return RAW_TRANSFER;
+  }
+  return RAW_OTHER;
+}
+
+#define RAW_OWN (1ull << (RT_SIGNAL - 1))
+
+/* A signal mask among the arguments, in the kernel's layout, with RT_SIGNAL held back. */
+struct raw_mask {
+  uint64_t bits;
+  struct {
+    const uint64_t *bits;
+    size_t size;
+  } indirect; /* pselect6 gets a pointer to this */
+};
+
+/* The program's pointers may be invalid: then they are passed on, and the kernel reports them. */
+static const uint64_t *raw_mask_copy(struct raw_mask *copy, const uint64_t *mask)
+{
+  if (!mask || own_signal_in_use() || !sys_peek((uint64_t)mask, &copy->bits, sizeof copy->bits))
+    return mask;
+  copy->bits |= RAW_OWN;
+  return &copy->bits;
+}
+
+static void raw_mask(long number, long *arguments, struct raw_mask *copy)
+{
+  long *place = number == SYS_rt_sigsuspend                               ? &arguments[0]
+                : number == SYS_ppoll                                     ? &arguments[3]
+                : number == SYS_epoll_pwait || number == SYS_epoll_pwait2 ? &arguments[4]
+                                                                          : NULL;
+  if (!rt_thread())
+    return;
+  if (place)
+    *place = (long)raw_mask_copy(copy, (const uint64_t *)*place);
+  if (number == SYS_pselect6 && arguments[5] &&
+      sys_peek((uint64_t)arguments[5], &copy->indirect, sizeof copy->indirect)) {
+    copy->indirect.bits = raw_mask_copy(copy, copy->indirect.bits);
+    arguments[5] = (long)&copy->indirect;
+  }
+}
+
+/* Does the call wait for RT_SIGNAL?  Then it must not return for samples. */
+static bool raw_awaits(long number, const long *arguments, sigset_t *set)
+{
+  uint64_t bits;
+  if (number != SYS_rt_sigtimedwait || !rt_thread() || !sys_peek((uint64_t)arguments[0], &bits, sizeof bits))
+    return false;
+  sigemptyset(set);
+  memcpy(set, &bits, sizeof bits);
+  return bits & RAW_OWN;
+}
+
+/* Does an OpenMP runtime wait by futex?  It is sampled there as in its other waits, so that the wait is charged. */
+static bool runtime_waits(void)
+{
+  const struct thread_state *t = rt_thread();
+  return t && (t->activity.lockwait || t->activity.idle);
+}
+
+INTERPOSED long syscall(long number, ...)
+{
+  long (*real)(long, long, long, long, long, long, long) = libc_real(LIBC_syscall);
+  long arguments[6];
+  va_list list;
+  va_start(list, number);
+  for (int i = 0; i < 6; i++)
+    arguments[i] = va_arg(list, long);
+  va_end(list);
+  if (number == SYS_exit_group)
+    control_finish();
+  if (number == SYS_seccomp)
+    sandbox_begins(arguments[0] == SECCOMP_SET_MODE_STRICT   ? SECCOMP_MODE_STRICT
+                   : arguments[0] == SECCOMP_SET_MODE_FILTER ? SECCOMP_MODE_FILTER
+                                                             : SECCOMP_MODE_DISABLED,
+                   (const void *)arguments[2]);
+  sigset_t awaited;
+  if (raw_awaits(number, arguments, &awaited))
+    return signal_waits_await(&awaited, (siginfo_t *)arguments[1], (const struct timespec *)arguments[2]);
+  struct raw_mask copy;
+  enum raw kind = raw_kind(number, arguments);
+  if (kind == RAW_WAIT)
+    raw_mask(number, arguments, &copy);
+  unsigned held = kind == RAW_TRANSFER ? hold_transfer(true) : hold_wait(kind == RAW_WAIT && !runtime_waits());
+  long result = real(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
+  hold_release(held);
+  return result;
+}

@@ -1,0 +1,70 @@
+/* Creation of threads: each begins with thread_start().  Context: CTL. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <threads.h>
+
+#include "hpcrun-lite/interpose/interposed.h"
+#include "hpcrun-lite/process/libc.h"
+#include "hpcrun-lite/process/own_signal.h"
+#include "hpcrun-lite/process/process.h"
+#include "hpcrun-lite/thread.h"
+
+struct start {
+  void *(*run)(void *);
+  thrd_start_t run_c11;
+  void *argument;
+  uint32_t handed;
+  bool blocked; /* RT_SIGNAL, in the creator's view */
+};
+
+static void *trampoline(void *argument)
+{
+  struct start start = *(struct start *)argument;
+  uint64_t sp;
+  free(argument);
+  __asm__ volatile("movq %%rsp, %0" : "=r"(sp));
+  own_signal_view.blocked = start.blocked;
+  thread_start(sp, start.handed);
+  void *result = start.run ? start.run(start.argument) : (void *)(intptr_t)start.run_c11(start.argument);
+  __asm__ volatile("" ::: "memory"); /* not a tail call: this frame marks the end of the thread's stack */
+  return result;
+}
+
+static struct start *start_new(struct start start)
+{
+  struct start *copy = process.active ? malloc(sizeof *copy) : NULL;
+  if (copy) {
+    *copy = start;
+    copy->handed = thread_hand_over();
+    copy->blocked = own_signal_view.blocked;
+  }
+  return copy;
+}
+
+INTERPOSED int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attr, void *(*run)(void *),
+                              void *restrict argument)
+{
+  int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = libc_real(LIBC_pthread_create);
+  struct start *start = start_new((struct start){.run = run, .argument = argument});
+  if (!start)
+    return real(thread, attr, run, argument);
+  int error = real(thread, attr, trampoline, start);
+  if (error)
+    free(start);
+  return error;
+}
+
+INTERPOSED int thrd_create(thrd_t *thread, thrd_start_t run, void *argument)
+{
+  int (*real)(thrd_t *, thrd_start_t, void *) = libc_real(LIBC_thrd_create);
+  struct start *start = start_new((struct start){.run_c11 = run, .argument = argument});
+  if (!start)
+    return real(thread, run, argument);
+  int error = real(thread, (thrd_start_t)(void (*)(void))trampoline, start);
+  if (error != thrd_success)
+    free(start);
+  return error;
+}

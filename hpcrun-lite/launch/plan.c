@@ -1,0 +1,125 @@
+#include "hpcrun-lite/launch/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "hpcrun-lite/launch/perf_check.h"
+
+#ifndef LIBRARY_FROM_HELPER
+#error "LIBRARY_FROM_HELPER: path of the library's directory relative to the helper's"
+#endif
+#ifndef PRIVATE_LIBOMP_VERSION
+#define PRIVATE_LIBOMP_VERSION ""
+#endif
+
+/* ---- the installation ---- */
+
+void plan_helper_path(char *path)
+{
+  if (!realpath((const char *)getauxval(AT_EXECFN), path))
+    path[0] = '\0';
+}
+
+/* Finds the library and the private libomp relative to the helper, so that an installation can be moved. */
+static enum launch_status find_installation(struct plan *plan, char *message, size_t message_size)
+{
+  char self[PATH_MAX], path[2 * PATH_MAX];
+  plan_helper_path(self);
+  char *slash = strrchr(self, '/');
+  if (slash)
+    *slash = '\0';
+  snprintf(path, sizeof path, "%s/%s/libhpcrun-lite.so", self, LIBRARY_FROM_HELPER);
+  if (!realpath(path, plan->library)) {
+    snprintf(message, message_size, "incomplete installation: %.400s is missing; install it again", path);
+    return LAUNCH_FAILED;
+  }
+  if (strpbrk(plan->library, " :$;\t\n")) {
+    snprintf(message, message_size,
+             "installed in '%.400s': LD_PRELOAD cannot name a path with spaces, ':' or '$'; move it", plan->library);
+    return LAUNCH_FAILED;
+  }
+  snprintf(path, sizeof path, "%s/%s/omp/libomp.so.5", self, LIBRARY_FROM_HELPER);
+  if (!realpath(path, plan->private_libomp))
+    plan->private_libomp[0] = '\0';
+  return LAUNCH_OK;
+}
+
+/* ---- list variables ---- */
+
+/* Appends "SEPARATOR item", unless item is empty. */
+static void append_item(char *value, size_t size, const char *item, size_t item_length)
+{
+  size_t length = strlen(value);
+  if (item_length > 0 && length + item_length + 2 <= size)
+    snprintf(value + length, size - length, "%s%.*s", length ? ":" : "", (int)item_length, item);
+}
+
+static bool equals(const char *item, size_t length, const char *path)
+{
+  return path && strlen(path) == length && strncmp(item, path, length) == 0;
+}
+
+/* Appends the items of a list that were not added by an outer launch. */
+static void append_foreign_items(char *value, size_t size, const char *list, const char *separators,
+                                 const char *library)
+{
+  const char *outer_runtime = getenv("HPCRUN_LITE_RUNTIME");
+  while (list && *list) {
+    size_t length = strcspn(list, separators);
+    if (!equals(list, length, library) && !equals(list, length, outer_runtime))
+      append_item(value, size, list, length);
+    list += length;
+    list += strspn(list, separators);
+  }
+}
+
+void plan_preload_value(const struct plan *plan, char *value, size_t size)
+{
+  value[0] = '\0';
+  append_item(value, size, plan->library, strlen(plan->library));
+  append_item(value, size, plan->choice.preload, strlen(plan->choice.preload));
+  append_foreign_items(value, size, plan->user_preload, ": ", plan->library);
+}
+
+void plan_tools_value(const struct plan *plan, char *value, size_t size)
+{
+  value[0] = '\0';
+  append_item(value, size, plan->library, strlen(plan->library));
+  append_foreign_items(value, size, getenv("OMP_TOOL_LIBRARIES"), ":", plan->library);
+}
+
+/* ---- working the plan out ---- */
+
+static enum launch_status check_events(struct plan *plan, char *message, size_t message_size)
+{
+  plan->event_count = events_parse_list(plan->event_list, plan->events, message, message_size);
+  if (plan->event_count < 0)
+    return LAUNCH_FAILED;
+  for (int i = 0; i < plan->event_count; i++)
+    if (perf_check_event(&plan->events[i], message, message_size) != 0)
+      return LAUNCH_FAILED;
+  return perf_check_work(plan->work, message, message_size) == 0 ? LAUNCH_OK : LAUNCH_FAILED;
+}
+
+enum launch_status plan_work_out(struct plan *plan, char *message, size_t message_size)
+{
+  static char user_preload[PLAN_VALUE_BYTES];
+  enum launch_status status = find_installation(plan, message, message_size);
+  if (status == LAUNCH_OK)
+    status = check_events(plan, message, message_size);
+  if (status != LAUNCH_OK)
+    return status;
+  if (plan->command[0]) {
+    status = program_find(plan->command[0], &plan->program, message, message_size);
+    if (status == LAUNCH_OK)
+      status = program_check_preload(&plan->program, message, message_size);
+    if (status != LAUNCH_OK)
+      return status;
+    append_foreign_items(user_preload, sizeof user_preload, plan->user_preload, ": ", plan->library);
+    program_list_modules(&plan->program, user_preload);
+  }
+  return runtime_choose(&plan->program, plan->runtime, plan->private_libomp, PRIVATE_LIBOMP_VERSION, &plan->choice,
+                        message, message_size);
+}

@@ -1,0 +1,118 @@
+#define _GNU_SOURCE
+#include "hpcrun-lite/measurement.h"
+
+#include <sys/resource.h>
+
+#include "hpcrun-lite/output/packer.h"
+#include "hpcrun-lite/output/writer.h"
+#include "hpcrun-lite/process/config.h"
+#include "hpcrun-lite/process/process.h"
+#include "hpcrun-lite/quiesce.h"
+#include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/region.h"
+#include "hpcrun-lite/rt/sampling/sample.h"
+#include "hpcrun-lite/rt/sampling/task_context.h"
+#include "hpcrun-lite/rt/sampling/times.h"
+#include "hpcrun-lite/rt/span/graph_log.h"
+#include "hpcrun-lite/rt/span/span.h"
+
+void measurement_begin(void)
+{
+  process_reset();
+  sys_barrier_prepare();
+  times_start(process.start_ns, process.start_ticks, process.start_cpu_ns);
+  writer_start();
+  modules_start(process.executable);
+  region_start();
+  blame_start();
+  task_start();
+  span_start();
+  writer_begin();
+}
+
+/* Files take descriptors, and the program may have used up its limit.  Returns whether *before is to be restored. */
+static bool raise_descriptor_limit(struct rlimit *before)
+{
+  enum { NEEDED = 8 };
+  if (getrlimit(RLIMIT_NOFILE, before) != 0)
+    return false;
+  struct rlimit wider = *before;
+  wider.rlim_cur = before->rlim_cur < before->rlim_max - NEEDED ? before->rlim_cur + NEEDED : before->rlim_max;
+  return setrlimit(RLIMIT_NOFILE, &wider) == 0;
+}
+
+/* Child processes that were too short to be sampled (those of a shell, for example) leave no files. */
+static bool files_needed(void)
+{
+  return rt.pid == config.first_pid || rt.ompt || process_samples();
+}
+
+/* Writes all tables.  last: nothing is recorded afterwards. */
+static void write_tables(bool last)
+{
+  for (struct thread_state *t = process.threads; t && rt.online; t = t->next)
+    span_report(t);
+  for (struct thread_state *t = process.threads; t && rt.online && rt_self; t = t->next) {
+    span_reach(rt_self, t);
+    span_settle(t);
+  }
+  if (last)
+    graph_log_stop();
+  for (struct thread_state *t = process.threads; t; t = t->next) {
+    uint64_t cpu_ns = sys_cpu_ns_of(t->tid);
+    if (last)
+      sample_end(t, cpu_ns);
+    writer_thread(t, cpu_ns);
+  }
+  writer_process();
+  writer_commit();
+}
+
+static void discard_files(void)
+{
+  packer_discard();
+  writer_discard();
+}
+
+void measurement_take_back(void)
+{
+  writer_rewind();
+}
+
+void measurement_finish(bool in_exec)
+{
+  struct rlimit before;
+  bool raised = raise_descriptor_limit(&before);
+  if (in_exec)
+    measurement_take_back();
+  quiesce_publish_regions();
+  quiesce_close();
+  if (files_needed()) {
+    write_tables(true);
+    packer_run();
+  } else {
+    discard_files();
+  }
+  if (raised)
+    setrlimit(RLIMIT_NOFILE, &before);
+}
+
+void measurement_write_for_exec(void)
+{
+  struct rlimit before;
+  bool raised = raise_descriptor_limit(&before);
+  writer_mark();
+  quiesce_publish_regions();
+  quiesce_close();
+  if (files_needed()) {
+    write_tables(false); /* the graph log is not packed: its live form can be read, and the exec may fail */
+  } else {
+    discard_files();
+    if (config.graph_log)
+      rt_lost(NULL, FORMAT_LOST_LOG);
+  }
+  if (raised)
+    setrlimit(RLIMIT_NOFILE, &before);
+}

@@ -1,0 +1,37 @@
+/* The functions of libc that interpose/ replaces, as libc defines them.
+ *
+ * Context: CTL.  The table of addresses is written by libc_start() before the program has threads, or by the first call
+ * of a function before that; every call then reads it.
+ */
+#ifndef HPCRUN_LITE_PROCESS_LIBC_H
+#define HPCRUN_LITE_PROCESS_LIBC_H
+
+#include <signal.h>
+
+/* clang-format off */
+#define LIBC_CALLS(X)                                                                                                  \
+  X(sigaction) X(signal) X(pthread_sigmask) X(sigprocmask) X(signalfd) X(pthread_create) X(thrd_create) X(dlclose)     \
+  X(execve) X(execvpe) X(fexecve) X(execveat) X(posix_spawn) X(posix_spawnp) X(prctl) X(syscall)                       \
+  X(nanosleep) X(clock_nanosleep) X(sleep) X(usleep) X(thrd_sleep) X(pause) X(poll) X(ppoll) X(select) X(pselect)      \
+  X(epoll_wait) X(epoll_pwait) X(epoll_pwait2) X(aio_suspend) X(sem_wait) X(sem_timedwait) X(sem_clockwait) X(msgrcv)  \
+  X(msgsnd) X(semop) X(semtimedop) X(accept) X(accept4) X(connect) X(recv) X(recvfrom) X(recvmsg) X(recvmmsg) X(send)  \
+  X(sendto) X(sendmsg) X(sendmmsg) X(sigsuspend) X(sigwait) X(sigwaitinfo) X(sigtimedwait) X(__poll_chk)               \
+  X(__ppoll_chk) X(__recv_chk) X(__recvfrom_chk) X(pthread_join) X(thrd_join) X(waitpid) X(waitid)                     \
+  X(pthread_cond_wait) X(pthread_cond_timedwait) X(pthread_cond_clockwait) X(longjmp) X(_longjmp) X(siglongjmp)        \
+  X(__longjmp_chk) X(read) X(__read_chk) X(readv) X(write) X(writev) X(setsockopt) X(sendfile) X(copy_file_range)      \
+  X(getrandom)
+/* clang-format on */
+
+#define LIBC_NAME(name) LIBC_##name,
+enum libc_call { LIBC_CALLS(LIBC_NAME) };
+
+/* Looks all functions up: a call from a handler could meet the dynamic loader's lock. */
+void libc_start(void);
+
+/* The address of the function in libc; the caller converts it to the function's type. */
+void *libc_real(enum libc_call call);
+
+/* libc's pthread_sigmask(): can block RT_SIGNAL, and the program does not see it (own_signal.h). */
+void libc_sigmask(int how, const sigset_t *set, sigset_t *old);
+
+#endif

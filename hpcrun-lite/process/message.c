@@ -1,0 +1,43 @@
+#include "hpcrun-lite/process/message.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hpcrun-lite/process/libc.h"
+
+static struct stat stderr_at_start;
+static bool stderr_known;
+
+void message_start(void)
+{
+  stderr_known = fstat(STDERR_FILENO, &stderr_at_start) == 0;
+}
+
+/* Has the program closed standard error?  Then the descriptor may be another file of the program. */
+static bool stderr_replaced(void)
+{
+  struct stat now;
+  return stderr_known && (fstat(STDERR_FILENO, &now) != 0 || now.st_ino != stderr_at_start.st_ino ||
+                          now.st_dev != stderr_at_start.st_dev);
+}
+
+void message_say(const char *format, ...)
+{
+  static char line[5000]; /* not on the stack, which may be small */
+  strcpy(line, "hpcrun-lite: ");
+  size_t at = strlen(line);
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(line + at, sizeof line - at - 1, format, arguments);
+  va_end(arguments);
+  at += length < 0 ? 0 : (size_t)length < sizeof line - at - 1 ? (size_t)length : sizeof line - at - 2;
+  line[at++] = '\n';
+  if (stderr_replaced())
+    return;
+  ssize_t (*real_write)(int, const void *, size_t) = libc_real(LIBC_write);
+  real_write(STDERR_FILENO, line, at);
+}

@@ -1,0 +1,88 @@
+#define _GNU_SOURCE
+#include "hpcrun-lite/process/process.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/cpus.h"
+#include "hpcrun-lite/process/config.h"
+#include "hpcrun-lite/process/libc.h"
+#include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/sampling/blame.h"
+
+struct process process;
+
+static void read_command(void)
+{
+  ssize_t (*real_read)(int, void *, size_t) = libc_real(LIBC_read);
+  ssize_t size = readlink("/proc/self/exe", process.executable, sizeof process.executable - 1);
+  process.executable[size < 0 ? 0 : size] = '\0';
+  int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  size = fd < 0 ? 0 : real_read(fd, process.command, sizeof process.command - 1);
+  if (fd >= 0)
+    close(fd);
+  for (ssize_t i = 0; i + 1 < size; i++)
+    if (!process.command[i])
+      process.command[i] = ' ';
+}
+
+void process_examine(void)
+{
+  process.cpus = rt.cpus = (uint32_t)cpus_allowed();
+  read_command();
+}
+
+void process_reset(void)
+{
+  static uint8_t
+      generation; /* makes a forked child's epoch differ also in the low bits that a task's data word keeps */
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  rt.pid = sys_own_pid();
+  rt_begin();
+  process.start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  process.start_ns = sys_monotonic_ns();
+  process.start_ticks = rt_ticks();
+  process.start_cpu_ns = sys_process_cpu_ns();
+  process.threads = NULL;
+  process.thread_count = 0;
+  memset(process.finished_lost, 0, sizeof process.finished_lost);
+  process.finished_samples = process.finished_regions = 0;
+  for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
+    atomic_store(&rt.lost[i], 0);
+  rt.epoch = (uint32_t)(process.start_ns ^ (uint64_t)rt.pid << 16) << 8 | ++generation;
+}
+
+uint64_t process_samples(void)
+{
+  uint64_t sum = process.finished_samples;
+  for (const struct thread_state *t = process.threads; t; t = t->next)
+    sum += t->record->samples;
+  return sum;
+}
+
+uint64_t process_lost(enum format_loss loss)
+{
+  uint64_t sum = process.finished_lost[loss] + atomic_load(&rt.lost[loss]);
+  for (const struct thread_state *t = process.threads; t; t = t->next)
+    sum += t->record->lost[loss];
+  return sum + (loss == FORMAT_LOST_BLAME ? blame_left() : 0);
+}
+
+const char process_no_openmp[] = "no OpenMP";
+
+const char *process_openmp_missing(void)
+{
+  if (rt.ompt)
+    return NULL;
+  if (config.tool_disabled)
+    return "OpenMP tool interface off (OMP_TOOL=disabled)";
+  const char *runtime = modules_runtime();
+  if (runtime && strstr(runtime, "libgomp"))
+    return "libgomp has no tool interface: workers' call paths lack the caller of their region; try --omp-runtime auto "
+           "or FILE";
+  return runtime ? "the OpenMP runtime did not attach the tool" : process_no_openmp;
+}

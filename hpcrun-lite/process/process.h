@@ -1,0 +1,48 @@
+/* Facts about the process that is measured.
+ *
+ * Context: CTL.  Written before the program has threads, under the control lock (lock.h), and in a forked child, which
+ * has one thread.  All memory is static, except the
+ * threads' states, which belong to thread_state.c.
+ */
+#ifndef HPCRUN_LITE_PROCESS_PROCESS_H
+#define HPCRUN_LITE_PROCESS_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hpcrun-lite/rt/core/rt.h"
+
+struct process {
+  bool active;   /* measuring was started in this process image and has not been sealed */
+  bool finished; /* the measurement is complete: nothing more is recorded */
+  bool forked;
+  uint32_t cpus;     /* CPUs that the process may run on */
+  uint64_t start_ns; /* CLOCK_MONOTONIC */
+  uint64_t start_realtime_ns;
+  uint64_t start_ticks, start_cpu_ns;
+  struct thread_state *threads; /* the live ones */
+  uint32_t thread_count;        /* threads ever registered */
+  char runtime[128];            /* the OpenMP runtime's description of itself, or "" */
+  char executable[4096];
+  char command[1024];
+  const char *unwind_fault; /* why stacks cannot be unwound, or NULL */
+  uint64_t finished_samples, finished_lost[FORMAT_LOST_MAX], finished_regions; /* of threads that have ended */
+};
+
+extern struct process process;
+
+/* Reads the command line and the number of CPUs: before the OpenMP runtime may bind the thread to one. */
+void process_examine(void);
+
+/* Begins a process image, new or forked: sets its id, start and epoch, and clears all sums. */
+void process_reset(void);
+
+/* Sums over the threads that live and those that have ended. */
+uint64_t process_samples(void);
+uint64_t process_lost(enum format_loss loss);
+
+/* The reason why the report will have no information from OpenMP, or NULL if it will have. */
+const char *process_openmp_missing(void);
+extern const char process_no_openmp[]; /* what it returns if no OpenMP runtime was seen */
+
+#endif

@@ -1,0 +1,24 @@
+/* Quiesces RT in the other threads, so that their tables can be read or copied.
+ *
+ * Context: CTL, under the control lock.  Writes rt.closed and rt.graph_suspended (rt.h); reads the threads' `inside`.
+ * Each wait is bounded: a thread that does not leave its handler in time (it may be stopped) is not waited for longer.
+ */
+#ifndef HPCRUN_LITE_QUIESCE_H
+#define HPCRUN_LITE_QUIESCE_H
+
+#include <stdbool.h>
+
+/* Waits until no other thread is in a handler or callback of the tool. */
+void quiesce_wait(void);
+
+/* Asks the masters of open parallel regions for the contexts that created them, each from its own stack: the process
+ * ends inside these regions. */
+void quiesce_publish_regions(void);
+
+/* Closes RT: handlers and callbacks return at once from now on.  Waits for those under way. */
+void quiesce_close(void);
+
+/* Opens RT again; graph: also follows the task graph again. */
+void quiesce_reopen(bool graph);
+
+#endif

@@ -1,0 +1,66 @@
+/* What RT knows of the process.
+ *
+ * Context: RT and CTL.  One static variable, `rt`, defined in rt.c; nothing here can fail. */
+#ifndef HPCRUN_LITE_RT_CORE_RT_PROCESS_H
+#define HPCRUN_LITE_RT_CORE_RT_PROCESS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/events.h"
+#include "common/format.h"
+#include "hpcrun-lite/rt/core/omp-tools.h"
+
+/* The unit in which work is counted. */
+enum work_unit { WORK_CPU_TIME, WORK_USER, WORK_INSTRUCTIONS, WORK_CYCLES };
+
+/* CTL writes the plain fields before the first sample, and again in a forked child; all threads read them.  ompt,
+ * unseen, runtime_apart, ompt_module and the entry points are written when the OpenMP runtime starts, before it has
+ * threads.  The atomic fields:
+ *
+ * - closed, quiet, graph_suspended: written by CTL, sequentially consistent, and paired with thread_state.inside (see
+ *   rt_closed());
+ * - in_use, running_timers, lost: sums to which any thread adds; no other data depends on their order;
+ * - paused, log: written by any thread, relaxed; record: written by CTL. */
+struct rt_process {
+  struct event events[EVENTS_MAX];
+  unsigned event_count;
+  int driver; /* event that drives the four categories of time: the first time event; -1 without one */
+  unsigned metric_count;
+  uint32_t cpus; /* cores that the process may run on */
+  int pid;
+  bool timers_for_cpu; /* CPU time is sampled by timers, because perf_event may not sample the kernel */
+  bool ompt;
+  uint32_t unseen; /* bits: callbacks of the graph that the runtime does not provide */
+  bool online;     /* work and span are computed */
+  atomic_bool log; /* the operations that compute them are also logged to a file */
+  enum work_unit work_unit;
+  bool task_creation;          /* tasks stand below the context that created them */
+  bool runtime_apart;          /* the OpenMP runtime is a separate module, so its code can be distinguished */
+  uint32_t ompt_module;        /* of the runtime that calls us; 0: none, or the executable */
+  bool forked;                 /* child of fork(): the runtime does not know the regions that were open in the parent */
+  bool wall;                   /* elapsed time drives the four categories */
+  atomic_bool quiet;           /* no samples while the process forks */
+  atomic_bool paused;          /* the program has paused measuring: samples do not count */
+  atomic_bool graph_suspended; /* callbacks leave the graph alone: CTL reads its tables */
+  atomic_bool closed;          /* measuring has ended: handlers and callbacks return at once */
+  atomic_uint module_generation; /* incremented by every dlclose() */
+  uint32_t epoch;                /* base of region generations: handles of the parent process do not match in a child */
+  _Atomic uint64_t lost[FORMAT_LOST_MAX]; /* losses of the process; those of threads are in their records */
+  struct format_process *_Atomic record;  /* the process's record, which samples keep up to date; NULL: none */
+
+  /* On cache lines of their own: in_use changes with each region, while callbacks of all threads read the fields above.
+   */
+  _Alignas(64) atomic_int in_use; /* OpenMP threads in use: see rt/sampling/blame.h */
+  atomic_int in_use_max;
+  atomic_uint running_timers; /* timers of elapsed time that are running: see rt/sampling/source.c */
+
+  _Alignas(64) ompt_get_state_t get_state;
+  ompt_get_task_info_t get_task_info;
+  ompt_set_callback_t set_callback;
+};
+
+extern struct rt_process rt;
+
+#endif

@@ -1,0 +1,86 @@
+#include "hpcrun-lite/rt/sampling/task_creation.h"
+
+#include "hpcrun-lite/rt/sampling/cct.h"
+#include "hpcrun-lite/rt/sampling/context.h"
+#include "hpcrun-lite/rt/sampling/region.h"
+#include "hpcrun-lite/rt/sampling/task_context.h"
+
+enum { STACKS = 64, WORDS = 40 };
+
+/* A stack at a creation: return addresses and where they lie, from the caller of the runtime outwards to the start of
+ * its task or region; and the context that was found for it. */
+struct stack {
+  uint64_t enter_frame, code, region;
+  uint32_t creator, created, node, entered, count;
+  bool known;
+  struct {
+    uint64_t at, value;
+  } words[WORDS];
+};
+
+static struct stack *stack_at(struct thread_state *t, uint64_t enter_frame, uint64_t code)
+{
+  if (!t->stacks_chunk)
+    t->stacks_chunk = arena_new(ARENA_STACKS, 0, FORMAT_FREE, t->index, sizeof(struct stack), STACKS);
+  uint64_t hash = (enter_frame ^ code << 20) * 0x9e3779b97f4a7c15ULL;
+  return t->stacks_chunk ? (struct stack *)arena_data(t->stacks_chunk) + (hash >> 32) % STACKS : NULL;
+}
+
+/* Is the present stack the one that was kept? */
+static bool same_stack(const struct stack *stack, const struct stack *wanted)
+{
+  if (!stack->known || stack->enter_frame != wanted->enter_frame || stack->code != wanted->code ||
+      stack->region != wanted->region || stack->creator != wanted->creator)
+    return false;
+  for (uint32_t i = 0; i < stack->count; i++)
+    if (*(const volatile uint64_t *)stack->words[i].at != stack->words[i].value)
+      return false;
+  return true;
+}
+
+/* Keeps the return addresses of the stack just walked, unless they are too many or outside the thread's own stack. */
+static void keep_words(const struct thread_state *t, struct stack *stack, const struct context_place *place)
+{
+  stack->count = 0;
+  for (int i = place->first; i < place->end; i++) {
+    uint64_t word = t->frames[i].sp - sizeof(uint64_t);
+    if (stack->count == WORDS || word < t->stack_low || word >= t->stack_high)
+      return;
+    stack->words[stack->count].at = word;
+    stack->words[stack->count++].value = t->frames[i].ip + 1;
+  }
+}
+
+/* The stack that enters the runtime, walked if it is not known.  NULL without memory. */
+static struct stack *find_stack(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code)
+{
+  struct stack wanted = {.enter_frame = enter_frame, .code = code, .region = region_identity(t), .creator = creator};
+  struct stack *stack = stack_at(t, enter_frame, code);
+  if (!stack || same_stack(stack, &wanted))
+    return stack;
+  struct context_place place = context_caller(t);
+  *stack = wanted;
+  stack->node = place.node;
+  stack->entered = place.entered;
+  if (place.node != CCT_NONE && cct_kind(t, cct_top(t, place.node)) == FORMAT_KIND_PLACEHOLDER)
+    stack->node = CCT_NONE; /* the node may be moved, because the region's start could not be unwound */
+  keep_words(t, stack, &place);
+  stack->known = stack->node != CCT_NONE && stack->count == (uint32_t)(place.end - place.first);
+  return stack;
+}
+
+uint32_t task_creation_context(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code)
+{
+  struct stack *stack = find_stack(t, creator, enter_frame, code);
+  if (!stack || stack->node == CCT_NONE)
+    return 0;
+  if (!stack->created)
+    stack->created = task_context_create(t->index, stack->node, stack->entered);
+  return stack->created;
+}
+
+uint32_t task_creation_node(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code)
+{
+  const struct stack *stack = find_stack(t, creator, enter_frame, code);
+  return stack ? stack->node : CCT_NONE;
+}

@@ -1,0 +1,203 @@
+#define _GNU_SOURCE
+#include "hpcrun-lite/thread.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "hpcrun-lite/lock.h"
+#include "hpcrun-lite/output/writer.h"
+#include "hpcrun-lite/process/mxcsr.h"
+#include "hpcrun-lite/process/own_signal.h"
+#include "hpcrun-lite/process/process.h"
+#include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/region.h"
+#include "hpcrun-lite/rt/sampling/sample.h"
+#include "hpcrun-lite/rt/sampling/source.h"
+#include "hpcrun-lite/rt/span/span.h"
+#include "hpcrun-lite/thread_state.h"
+
+/* ---- the end of a thread ---- */
+
+static pthread_key_t end_key;
+
+/* Destructors of the program's keys may run code.  They run in rounds; the tool's waits for the last round. */
+static void on_thread_end(void *unused)
+{
+  static __thread unsigned char round __attribute__((tls_model("initial-exec")));
+  (void)unused;
+  if (rt_self && ++round < PTHREAD_DESTRUCTOR_ITERATIONS)
+    pthread_setspecific(end_key, &end_key);
+  else
+    thread_stop();
+}
+
+bool thread_watch_ends(void)
+{
+  return pthread_key_create(&end_key, on_thread_end) == 0;
+}
+
+/* ---- what threads hand over ---- */
+
+static struct ended {
+  pthread_t thread;
+  uint32_t handed; /* the thread's clock, 0 = the place is free */
+} ended[1024];
+static unsigned ended_next;
+
+uint32_t thread_hand_over(void)
+{
+  struct thread_state *t = rt_thread();
+  if (!t || !rt_enter(t))
+    return 0;
+  arena_settle();
+  uint32_t handed = rt.online ? span_hand_over(t) : 0;
+  rt_leave(t);
+  return handed;
+}
+
+static void keep_ended(struct thread_state *t)
+{
+  uint32_t handed = t->worker ? 0 : span_hand_over(t);
+  if (!handed)
+    return;
+  lock_take();
+  struct ended *place = NULL;
+  for (unsigned i = 0; i < sizeof ended / sizeof *ended && !place; i++)
+    if (ended[i].handed && pthread_equal(ended[i].thread, pthread_self())) /* an earlier thread, never joined */
+      place = &ended[i];
+  if (!place)
+    place = &ended[ended_next++ % (sizeof ended / sizeof *ended)];
+  uint32_t old = place->handed;
+  *place = (struct ended){pthread_self(), handed};
+  lock_drop();
+  span_forget(t, old);
+}
+
+void thread_joined(pthread_t thread)
+{
+  struct thread_state *t = rt_thread();
+  uint32_t handed = 0;
+  if (!rt.online || !t)
+    return;
+  lock_take();
+  for (unsigned i = 0; i < sizeof ended / sizeof *ended; i++)
+    if (ended[i].handed && pthread_equal(ended[i].thread, thread)) {
+      handed = ended[i].handed;
+      ended[i].handed = 0;
+    }
+  lock_drop();
+  if (handed && rt_enter(t)) {
+    span_take_over(t, handed);
+    rt_leave(t);
+  }
+}
+
+void thread_forget_ended(void)
+{
+  memset(ended, 0, sizeof ended);
+}
+
+/* ---- start and end ---- */
+
+/* Registers the calling thread.  NULL where nothing is measured any more, or without memory. */
+static struct thread_state *register_thread(void)
+{
+  struct thread_state *t = NULL;
+  lock_take();
+  if (process.threads)
+    arena_waive();
+  if (!process.finished) {
+    t = thread_state_new(++process.thread_count);
+    if (!t)
+      rt_lost(NULL, FORMAT_LOST_THREADS);
+  }
+  lock_drop();
+  return t;
+}
+
+static void start_graph(struct thread_state *t, uint32_t handed)
+{
+  unsigned mxcsr = mxcsr_set_default();
+  span_start_thread(t);
+  span_take_over(t, handed);
+  if (t->tid == rt.pid)
+    span_begin_early(t); /* its serial code counts from the start */
+  mxcsr_restore(mxcsr);
+}
+
+void thread_start(uint64_t top_sp, uint32_t handed)
+{
+  if (rt_self || !process.active || !rt_home.ours)
+    return;
+  struct thread_state *t = register_thread();
+  if (!t)
+    return;
+  thread_state_find_stack(t, top_sp);
+  t->inside = 1;
+  rt_self = t;
+  pthread_setspecific(end_key, &end_key);
+  own_signal_block(); /* a first period may be shorter than the delivery of a signal (under a debugger): see
+                         settle_period() */
+  source_start(t);
+  if (rt.online)
+    start_graph(t, handed);
+  rt_leave(t);
+  own_signal_unblock();
+}
+
+static __thread bool stopped __attribute__((tls_model("initial-exec")));
+
+bool thread_stopped(void)
+{
+  return stopped;
+}
+
+/* The data of an ended thread could not be written: may they stay in the live file?  Those of a limited number may. */
+static bool left_in_live_file(void)
+{
+  enum { LEFT_MAX = 200 };
+  static unsigned left;
+  return arena_kept() && left++ < LEFT_MAX;
+}
+
+/* Writes what the thread has measured, and adds its counts to those of the ended threads. */
+static void settle_thread(struct thread_state *t, uint64_t cpu_ns)
+{
+  region_fold(t);
+  bool written = writer_thread_ended(t, cpu_ns);
+  process.finished_samples += t->record->samples;
+  process.finished_regions += t->record->regions;
+  for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
+    process.finished_lost[i] += t->record->lost[i];
+  thread_state_remove(t);
+  if (written || !left_in_live_file())
+    thread_state_release(t);
+}
+
+void thread_stop(void)
+{
+  struct thread_state *t = rt_thread();
+  if (!t || !process.active)
+    return;
+  own_signal_block();                    /* as in thread_start() */
+  uint64_t cpu_ns = sys_thread_cpu_ns(); /* what follows is not sampled and is not the program's */
+  unsigned mxcsr = mxcsr_set_default();
+  t->inside = 1;
+  sample_end(t, cpu_ns);
+  if (rt.online) {
+    keep_ended(t);
+    span_stop_thread(t);
+  }
+  stopped = true;
+  rt_self = NULL;
+  source_stop(t);
+  blame_openmp_end(t);
+  rt_leave(t); /* no handler will come: a thread that waits for those inside need not wait for this one */
+  lock_take();
+  if (!process.finished)
+    settle_thread(t, cpu_ns);
+  lock_drop();
+  mxcsr_restore(mxcsr);
+  own_signal_unblock();
+}

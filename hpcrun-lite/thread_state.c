@@ -1,0 +1,125 @@
+#define _GNU_SOURCE
+#include "hpcrun-lite/thread_state.h"
+
+#include <pthread.h>
+#include <sys/resource.h>
+
+#include "hpcrun-lite/process/process.h"
+#include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/cct.h"
+#include "hpcrun-lite/rt/sampling/region.h"
+#include "hpcrun-lite/rt/sampling/unwind.h"
+
+enum { MAIN_STACK_MAX = 1 << 30 };
+
+/* The limit at the start of the program: the space below the stack was kept free for that size. */
+static uint64_t main_stack_size(void)
+{
+  static uint64_t size;
+  struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+  if (!size) {
+    getrlimit(RLIMIT_STACK, &limit);
+    size = limit.rlim_cur < MAIN_STACK_MAX ? limit.rlim_cur : MAIN_STACK_MAX;
+  }
+  return size;
+}
+
+void thread_state_find_stack(struct thread_state *t, uint64_t top_sp)
+{
+  if (t->tid == rt.pid) { /* the main thread's stack grows down to its limit; nothing else lies there */
+    extern void *__libc_stack_end;
+    t->stack_high = (uint64_t)__libc_stack_end;
+    t->stack_low = t->stack_high - main_stack_size();
+  } else {
+    pthread_attr_t attr;
+    void *low;
+    size_t size;
+    if (pthread_getattr_np(pthread_self(), &attr) != 0)
+      return;
+    if (pthread_attr_getstack(&attr, &low, &size) == 0) {
+      t->stack_low = (uint64_t)low;
+      t->stack_high = (uint64_t)low + size;
+    }
+    pthread_attr_destroy(&attr);
+  }
+  t->top_sp = top_sp;
+}
+
+void thread_state_release(struct thread_state *t)
+{
+  cct_release(t);
+  if (t->frames_chunk)
+    arena_free(ARENA_FRAMES, 0, t->frames_chunk);
+  if (t->walk_chunk)
+    arena_free(ARENA_WALK, 0, t->walk_chunk);
+  if (t->stacks_chunk)
+    arena_free(ARENA_STACKS, 0, t->stacks_chunk);
+  if (t->record_chunk)
+    arena_free(ARENA_RECORD, 0, t->record_chunk);
+  arena_free(ARENA_THREAD, 0, t->self_chunk);
+}
+
+/* Makes the thread's record and publishes it before anything refers to it. */
+static bool record_new(struct thread_state *t)
+{
+  t->record_chunk = arena_new(ARENA_RECORD, 0, FORMAT_THREAD, t->index, sizeof(struct format_thread), 1);
+  if (!t->record_chunk)
+    return false;
+  t->record = arena_data(t->record_chunk);
+  t->record->index = t->index;
+  t->record->tid = (uint32_t)t->tid;
+  t->record->start_ns = sys_monotonic_ns() - process.start_ns;
+  __atomic_store_n(&t->record_chunk->count, 1, __ATOMIC_RELEASE);
+  return true;
+}
+
+static void list_add(struct thread_state *t)
+{
+  t->next = process.threads;
+  t->link = &process.threads;
+  if (t->next)
+    t->next->link = &t->next;
+  process.threads = t;
+}
+
+static void list_remove(struct thread_state *t)
+{
+  *t->link = t->next;
+  if (t->next)
+    t->next->link = t->link;
+}
+
+struct thread_state *thread_state_new(uint32_t index)
+{
+  struct format_chunk *chunk = arena_new(ARENA_THREAD, 0, FORMAT_FREE, index, sizeof(struct thread_state), 1);
+  if (!chunk)
+    return NULL;
+  struct thread_state *t = arena_data(chunk);
+  t->index = index;
+  t->tid = sys_tid();
+  t->self_chunk = chunk;
+  t->frames_chunk = arena_new(ARENA_FRAMES, 0, FORMAT_FREE, index, sizeof(struct frame), RT_FRAMES_MAX);
+  t->walk_chunk = arena_new(ARENA_WALK, 0, FORMAT_FREE, index, (uint32_t)unwind_size(), 1);
+  if (!record_new(t) || !cct_init(t) || !t->frames_chunk || !t->walk_chunk || !region_register(t)) {
+    thread_state_release(t);
+    return NULL;
+  }
+  if (!blame_join(t)) {
+    region_unregister(t);
+    thread_state_release(t);
+    return NULL;
+  }
+  t->frames = arena_data(t->frames_chunk);
+  t->walk = arena_data(t->walk_chunk);
+  t->cpu_start_ns = sys_thread_cpu_ns();
+  list_add(t);
+  return t;
+}
+
+void thread_state_remove(struct thread_state *t)
+{
+  list_remove(t);
+  blame_leave(t);
+  region_unregister(t);
+}

@@ -1,9 +1,0 @@
-/* Loads libunwind for rt/unwind.c.  Context: CTL, before the first sample: the loader's calls are none for a handler.
- */
-#ifndef HPCRUN_LITE_UNWINDER_H
-#define HPCRUN_LITE_UNWINDER_H
-
-/* Returns NULL, or why stacks cannot be unwound. */
-const char *unwinder_start(void);
-
-#endif
