@@ -110,8 +110,8 @@ def tasks_by_gcc(directory):
 
 def check_creation(directory, compiler):
     """A task is shown below the code that created it, also through other tasks; a recursive task is shown once."""
-    region = f"parallel @ creation_contexts.c:{line_of('creation_contexts.c', '#pragma omp parallel')}"
-    run = Measurement(directory, build("creation_contexts.c", compiler), options=("-e", "task-clock@f1000", "--task-context", "creation"))
+    region = f"parallel @ task_creators.c:{line_of('task_creators.c', '#pragma omp parallel')}"
+    run = Measurement(directory, build("task_creators.c", compiler), options=("-e", "task-clock@f1000", "--task-context", "creation"))
     assert run.done.stdout == "256 leaves\n" and "unknown origin" not in run.done.stderr, run.done
     nodes = run.tree()
     sums_hold(nodes)
