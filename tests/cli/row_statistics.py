@@ -202,9 +202,9 @@ def many_threads_are_summarised_in_few_lines(directory):
                   values[-1]]
         mean = sum(ns(row, column) for row in table) // len(table) / 10**9
         assert lines[name][2:] == [*map(seconds, wanted), seconds(mean)], (name, lines[name], wanted)
-    heads = [index for index, line in enumerate(text) if line.startswith("threads with ")]
-    assert [text[head] for head in heads] == ["threads with most work:", "threads with least work:",
-                                              "threads with most samples lost:"]
+    heads = [index for index, line in enumerate(text) if line.startswith("Threads with ")]
+    assert [text[head] for head in heads] == ["Threads with the most work:", "Threads with the least work:",
+                                              "Threads with the most lost samples:"]
     lossy = sorted(table, key=lambda row: -int(row["dropped"]))
     table.sort(key=lambda row: float(row["work_s"]))
     for head, wanted in zip(heads, (table[::-1], table, lossy)):
