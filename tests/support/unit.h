@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-/* Runs the tests of a group, or those that -k names.  Returns what main returns: the number of failures, 1 if no test has
- * that name. */
+/* Runs the tests of a group, or those that -k names.  Returns what main returns: the number of failures, 1 if no test
+ * has that name. */
 static inline int unit_run(int argc, char **argv, const char *group, const struct CMUnitTest *tests, size_t count,
                            CMFixtureFunction setup, CMFixtureFunction teardown)
 {
