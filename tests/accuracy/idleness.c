@@ -48,12 +48,12 @@ static void serial(void)
 NOINLINE double heavy(void) { return burn(seconds(0.2)) + 1; }
 NOINLINE double light(void) { return burn(seconds(0.002)) + 2; }
 
-static void imbalanced_region(int threads, int who)
+static void imbalanced_region(int threads, int heavy_thread)
 {
 #pragma omp parallel num_threads(threads)
   {
     leave();
-    if (omp_get_thread_num() == who % omp_get_num_threads())
+    if (omp_get_thread_num() == heavy_thread % omp_get_num_threads())
       heavy();
     else
       light();

@@ -1,4 +1,4 @@
-"""The log of the graph (-p log): its replay gives the work and span that the running side has computed, and the closed
+"""The graph log (-p log): its replay gives the work and span that the running side has computed, and the closed
 form."""
 import glob
 import os
@@ -11,7 +11,7 @@ import reference_replay
 from basic_forms_table import FORMS, completed, program
 from measured import Measurement, build, tap
 
-LOST = "parts of the graph log not written"
+LOST = "of the graph log not written"
 
 
 def measure(directory, binary, *arguments, options=(), prefix=(), work="user"):

@@ -121,8 +121,8 @@ static void add_values(struct output *output, uint64_t *state)
 
 static void make_tree(const struct shape *shape, struct output *output, uint32_t process, uint32_t thread)
 {
-  uint64_t who = shape->common < 100 ? (uint64_t)process << 32 | thread : 0;
-  uint64_t common = shape->seed, own = shape->seed ^ who * 0x2545f4914f6cdd1dULL;
+  uint64_t owner = shape->common < 100 ? (uint64_t)process << 32 | thread : 0;
+  uint64_t common = shape->seed, own = shape->seed ^ owner * 0x2545f4914f6cdd1dULL;
   uint32_t last = shape->contexts > REGION_NODE + 1 ? shape->contexts : REGION_NODE + 1;
   uint32_t shared = REGION_NODE + (uint32_t)((uint64_t)(last - REGION_NODE) * shape->common / 100);
   output->nodes[0] = (struct format_node){.kind_what = FORMAT_KIND_ROOT << 24};
@@ -142,7 +142,7 @@ static void make_tree(const struct shape *shape, struct output *output, uint32_t
 
 /* Writes a line for each context with work: process, rank, thread, work, addresses from the outermost to the
  * innermost. */
-static void tell(const struct shape *shape, const struct output *output, uint32_t process, uint32_t thread)
+static void write_model(const struct shape *shape, const struct output *output, uint32_t process, uint32_t thread)
 {
   uint32_t *path = take(output->nodes_count, sizeof *path);
   for (uint32_t i = REGION_NODE + 1; shape->model && i < output->nodes_count; i++) {
@@ -176,7 +176,7 @@ static void put_thread(const struct shape *shape, struct output *output, uint32_
   put(output, FORMAT_NODES, thread, output->nodes_count, sizeof *output->nodes, output->nodes);
   put(output, FORMAT_VALUES, thread, output->values_count, sizeof *output->values, output->values);
   put(output, FORMAT_THREAD, thread, 1, sizeof record, &record);
-  tell(shape, output, process, thread);
+  write_model(shape, output, process, thread);
 }
 
 /* Adds constructs in the threads' code, each with a part of the critical path. */

@@ -1,6 +1,6 @@
 /* What every unit test includes: cmocka with the headers that it needs, and main's arguments.
  *
- * Context: a test program of its own.  `test_X -k PART` runs only the tests with PART in their names. */
+ * Context: test programs.  `test_X -k PART` runs only the tests with PART in their names. */
 #ifndef TESTS_SUPPORT_UNIT_H
 #define TESTS_SUPPORT_UNIT_H
 

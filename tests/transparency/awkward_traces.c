@@ -442,7 +442,7 @@ static void coroutine(void)
   }
 }
 
-/* A guard page lies below the coroutine's stack. */
+/* A guard page is below the coroutine's stack. */
 static void coroutines(size_t size)
 {
   size_t whole = (size + 4095) / 4096 * 4096;

@@ -408,7 +408,7 @@ static void waits_and_fragments_of_a_counter(void **state)
   (void)state;
   page.offset = 0;
   work_clock_begin(&one, count_of(1000, 0, 48));
-  one.work.page = NULL; /* it stands still then */
+  one.work.page = NULL; /* the counter does not change then */
   one.work.units = 1300;
   work_clock_wait(&one, rt_ticks());
   one.work.units = 9000;
