@@ -1,12 +1,12 @@
-/* Four programs with the faults that Liu, Mellor-Crummey and Fagan found in theirs (ICS'13, section 5), each with and
- * without. */
+/* Four programs with the faults that Liu, Mellor-Crummey and Fagan found (ICS'13, section 5), each with and without its
+ * fault. */
 #include <omp.h>
 #include <stdlib.h>
 
 #include "burn.h"
 #include "modes.h"
 
-/* ---- AMG: a serial setup; a solver whose static blocks of equal size take unequal times ---- */
+/* ---- AMG: a serial setup; a solver with static blocks of equal size that take different times ---- */
 
 enum { BLOCKS = 20, ITERATIONS = 4 };
 
@@ -38,7 +38,7 @@ static void amg(void)
     relax_dynamic();
 }
 
-/* ---- LULESH: arrays that are allocated before each region and given back to the system after it ---- */
+/* ---- LULESH: arrays that are allocated before each region and returned to the system after it ---- */
 
 enum { ARRAYS = 3, ELEMENTS = 36 * 1024 * 1024 / sizeof(double), STEPS = 8 };
 
@@ -131,7 +131,7 @@ static void tiny(double turns)
     sum = sum + i;
 }
 
-/* A village checks its patients; its list may be everybody's. */
+/* A village checks its patients, in a list of its own or in one that all villages share. */
 NOINLINE void check_patients(int locked)
 {
   if (!locked) {

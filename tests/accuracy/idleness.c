@@ -1,4 +1,4 @@
-/* Programs whose idleness is known: each prints what its own clocks say, as lines of `name seconds`. */
+/* Programs whose idleness is known.  Each prints the times of its own clocks as lines of `name seconds`. */
 #include <omp.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -48,12 +48,12 @@ static void serial(void)
 NOINLINE double heavy(void) { return burn(seconds(0.2)) + 1; }
 NOINLINE double light(void) { return burn(seconds(0.002)) + 2; }
 
-static void imbalanced_region(int threads, int who)
+static void imbalanced_region(int threads, int heavy_thread)
 {
 #pragma omp parallel num_threads(threads)
   {
     leave();
-    if (omp_get_thread_num() == who % omp_get_num_threads())
+    if (omp_get_thread_num() == heavy_thread % omp_get_num_threads())
       heavy();
     else
       light();
@@ -210,7 +210,7 @@ static void task_body(void)
   lone_work();
 }
 
-/* The creator leaves the task to another thread, unless they all sleep on. */
+/* The creator leaves the task to another thread, unless all others sleep. */
 static void until_begun(void)
 {
   for (double end = wall_clock() + 0.1; !begun && wall_clock() < end;)
@@ -259,7 +259,7 @@ NOINLINE void kind_taskgroup(void)
   leave();
 }
 
-/* The waiting thread runs a task first, and then waits on. */
+/* The waiting thread runs a task first, and then continues to wait. */
 static void short_task(void)
 {
   leave();
@@ -355,7 +355,7 @@ NOINLINE void kind_taskwait_depend(void)
   leave();
 }
 
-/* Tasks run by threads that wait at a barrier: those are busy. */
+/* Tasks run by threads that wait at a barrier: such threads are busy. */
 NOINLINE double barrier_task(void)
 {
   leave();
@@ -403,7 +403,7 @@ static void kinds(void)
 
 static int together;
 
-/* Two threads work from when both have come until both are through. */
+/* Two threads work at the same time: each waits for the other before and after. */
 NOINLINE double heavy_together(void)
 {
   double result = 1;
@@ -417,7 +417,7 @@ NOINLINE double heavy_together(void)
   return result;
 }
 
-/* Two teams of two inside a region of two: of four threads two work. */
+/* Two teams of two threads inside a region of two: two of the four threads work. */
 static void nested(void)
 {
   omp_set_max_active_levels(3);
@@ -463,7 +463,7 @@ static void teams(void)
   between_regions();
 }
 
-/* ---- who enters OpenMP ---- */
+/* ---- threads and processes that enter OpenMP ---- */
 
 static void *foreign(void *unused)
 {

@@ -1,5 +1,5 @@
-/* CPU time in known places: grains MODE SERIAL, seconds of it serial.  Prints what it took by its own clocks: a machine
- * that halts a virtual processor lets that time pass in them, too. */
+/* CPU time in known places: known_grains MODE SERIAL, with SERIAL seconds of serial code.  Prints the times of its own
+ * clocks. When a machine halts a virtual processor, that time counts in these clocks, too. */
 #include <omp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ NOINLINE double grain(double seconds)
   return counted(take(seconds));
 }
 
-/* What has to be done one after the other. */
+/* The serial part. */
 static void chain(double took)
 {
   uint64_t ns = (uint64_t)(took * 1e9), before = __atomic_load_n(&longest_ns, __ATOMIC_RELAXED);
@@ -50,7 +50,7 @@ static void loop(void)
     chain(grain(0.001));
 }
 
-/* The same, a part of each in a critical section that all threads want. */
+/* The same, with a part of each grain in a critical section. */
 static void locked(void)
 {
 #pragma omp parallel for schedule(dynamic, 1)
@@ -73,7 +73,7 @@ static void tasks(void)
   }
 }
 
-/* One thread has three times as much to do as the others. */
+/* One thread has three times as much work as the others. */
 static void uneven(void)
 {
 #pragma omp parallel

@@ -1,5 +1,5 @@
-/* Threads that wait for locks which others hold for a known time.  Each prints what the waiting took of its own clocks,
- * as lines of `name seconds`. */
+/* Threads that wait for locks which others hold for a known time.  Prints how long the waiting took by the threads' own
+ * clocks, as lines of `name seconds`. */
 #include <omp.h>
 #include <pthread.h>
 #include <signal.h>
@@ -18,7 +18,7 @@ static double waited_cpu[2], waited_wall[2], delayed[2]; /* for the long and the
 static volatile int held;
 static int ready;
 
-/* A waiter's clocks, begun when the lock is held. */
+/* The clocks of a waiting thread, started when the lock is held. */
 struct wait {
   double cpu, wall, delay;
 };
@@ -62,7 +62,7 @@ static void end_round(void)
   held = ready = 0;
 }
 
-/* Thread 0 holds, the others wait; then all meet. */
+/* Thread 0 holds the lock, the others wait for it; then all meet. */
 static void contest(void (*holder)(void), void (*waiter)(void))
 {
 #pragma omp barrier
@@ -101,7 +101,7 @@ NOINLINE void wait_lock_short(void)
   omp_unset_lock(&lock_short);
 }
 
-/* Nobody waits for this one. */
+/* No thread waits for this lock. */
 NOINLINE void lonely(void)
 {
   for (int i = 0; i < 1000; i++) {
@@ -121,7 +121,7 @@ static void locks(void)
   }
 }
 
-/* ---- releases that are jumps into the runtime, when optimised ---- */
+/* ---- releases that are tail calls into the runtime, when optimised ---- */
 
 NOINLINE void jump_long(void) { omp_unset_lock(&lock_long); }
 NOINLINE void jump_short(void) { omp_unset_lock(&lock_short); }
@@ -137,7 +137,7 @@ static void jumps(void)
   }
 }
 
-/* ---- nested locks: only the last release lets others in ---- */
+/* ---- nested locks: only the last release frees the lock ---- */
 
 NOINLINE void hold_nest_long(void)
 {
@@ -221,7 +221,7 @@ static void criticals(void)
   }
 }
 
-/* ---- ordered: iteration 1 waits until iteration 0 is through ---- */
+/* ---- ordered: iteration 1 waits until iteration 0 has left its ordered block ---- */
 
 static void ordered_iteration(int i, double seconds, int which, struct wait *wait)
 {
@@ -256,7 +256,7 @@ static void ordered(void)
   }
 }
 
-/* ---- atomic that GCC leaves to the runtime: its lock is held while the variable's page is being brought in ---- */
+/* ---- atomics that GCC leaves to the runtime: its lock is held while the page of the variable is read ---- */
 
 #ifndef __clang__
 static long double *far_away, near_by;
@@ -308,7 +308,7 @@ static void atomics(void)
 }
 #endif
 
-/* ---- idleness that lock waiters hand on: thread 0 holds, 1 waits, the others idle ---- */
+/* ---- idleness charged with a lock wait: thread 0 holds the lock, thread 1 waits, the others are idle ---- */
 
 NOINLINE void inherited_round(void)
 {
@@ -329,7 +329,7 @@ static void inherited(void)
     inherited_round();
 }
 
-/* ---- locks that are tried: no waits ---- */
+/* ---- omp_test_lock(): no waiting ---- */
 
 NOINLINE void try_long(void)
 {
@@ -352,7 +352,7 @@ static void init_locks(void)
   const char *hint = getenv("LOCK_HINT");
   omp_init_lock(&lock_long);
   omp_init_lock(&lock_short);
-#ifdef __clang__ /* libgomp has none */
+#ifdef __clang__ /* libgomp has no such function */
   if (hint) {
     omp_init_lock_with_hint(&lock_long, (omp_sync_hint_t)atoi(hint));
     omp_init_lock_with_hint(&lock_short, (omp_sync_hint_t)atoi(hint));

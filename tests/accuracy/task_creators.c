@@ -1,4 +1,4 @@
-/* Tasks created on different paths, by tasks, and recursively: what --task-context creation tells apart. */
+/* Tasks created on different paths, by tasks, and recursively, which --task-context creation distinguishes. */
 #include <stdio.h>
 
 #include "burn.h"
@@ -12,7 +12,7 @@ NOINLINE void make_leaf(double seconds)
 {
 #pragma omp task
   leaf(seconds);
-  __asm__ volatile(""); /* what comes last is no call */
+  __asm__ volatile(""); /* the last statement is not a call */
 }
 
 NOINLINE void make_through_task(double seconds)

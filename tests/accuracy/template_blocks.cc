@@ -1,4 +1,4 @@
-// C++ with templates, inlined hot code and an outlined region in a template's member.
+// C++ with templates, an inlined hot function, and a region in a member function of a template.
 #include <cstdio>
 #include <numeric>
 #include <string>

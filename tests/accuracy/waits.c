@@ -1,4 +1,5 @@
-/* Threads that sleep, and threads that come and go.  Prints what its own clocks say, as lines of `name seconds`. */
+/* Threads that sleep, and threads that begin and end.  Prints the times of its own clocks as lines of `name
+ * seconds`. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <omp.h>
@@ -77,7 +78,7 @@ NOINLINE void in_rwlock(void)
   CHECK(pthread_rwlock_unlock(&rwlock) == 0);
 }
 
-/* Lets the main thread wait a while in each of the calls that need another thread. */
+/* Lets the main thread wait for a while in each call that needs another thread. */
 static void *waker(void *unused)
 {
   pthread_mutex_lock(&mutex);
@@ -179,7 +180,7 @@ static void beside(void)
   }
 }
 
-/* ---- threads that come and go ---- */
+/* ---- threads that begin and end ---- */
 
 static omp_lock_t lock;
 static long sum;
@@ -197,8 +198,9 @@ static void small_task(int depth)
   sum++;
 }
 
-/* Without tasks for foreign threads: libomp's memory for tasks is broken by threads that have ended.  Monotonic: where it
- * may steal chunks, libomp fails an assertion now and then (llvm-project issue 54422). */
+/* The threads that the program makes create no tasks, because libomp's memory for tasks is corrupted by threads that
+ * have ended. The schedule is monotonic: where libomp may steal chunks, an assertion in it sometimes fails
+ * (llvm-project issue 54422). */
 static void regions(int threads, int tasks)
 {
 #pragma omp parallel num_threads(threads)

@@ -33,7 +33,7 @@ FASTER = ("primecount 1e15", "C++ templates, g++", "C mini-app, clang", "30 fram
 
 
 def ways_of(work, options):
-    """How a program is run beside alone."""
+    """The ways to run a program, besides alone."""
     if options.rates or options.modes:
         return [costs.lite(rate, mode, launcher=options.launcher) for rate in options.rates or RATES[:1] for mode in options.modes or MODES[:2]]
     if options.all:

@@ -1,5 +1,5 @@
-/* Nanoseconds of the CPU time of the thread that meets it, of one OpenMP construct: events NAME COUNT [ROUNDS] prints
- * them.  The least of the rounds: what disturbs one only makes it longer. */
+/* Prints the CPU time of one OpenMP construct in ns, in the thread that executes it: construct_costs NAME COUNT
+ * [ROUNDS]. It is the minimum over the rounds, because disturbances only add time. */
 #include <omp.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -68,7 +68,7 @@ static void task(long count)
   }
 }
 
-/* The same by one thread alone. */
+/* The same, by one thread. */
 static void task1(long count)
 {
 #pragma omp parallel num_threads(1)
@@ -85,7 +85,7 @@ static void dynamic(long count)
     __asm__ volatile("");
 }
 
-/* The same, but all chunks are the first thread's. */
+/* The same, but the first thread executes all chunks. */
 static void dynamic1(long count)
 {
   bool done = false;

@@ -1,4 +1,4 @@
-/* An OMPT tool whose callbacks do nothing: what the runtime itself spends on calling one. */
+/* An OMPT tool with empty callbacks: it shows what the runtime itself spends on calling a tool. */
 #include "hpcrun-lite/rt/core/omp-tools.h"
 
 #include <stddef.h>

@@ -5,7 +5,7 @@ COLUMNS = ("section", "what", "way", "quantity", "low", "median", "high", "unit"
 
 
 def verdict(spread, bar):
-    """Is the median within the bar; with a tilde where the quartiles lie on both of its sides."""
+    """Whether the median is within the bar; with a tilde if the bar is between the quartiles."""
     if bar is None:
         return ""
     low, median, high = spread
@@ -27,7 +27,7 @@ class Table:
         return judged
 
     def line(self, what, way, quantity, spread, unit, bar=None):
-        """A figure with a line of its own."""
+        """Prints a figure on its own line."""
         judged = self.keep(what, way, quantity, spread, unit, bar)
         low, median, high = (number(value) for value in spread)
         between = "" if low == high else f"{low} .. {high}"

@@ -1,6 +1,6 @@
-/* Runs a command and prints what it cost: wall ns, CPU ns, largest resident KiB, page faults, exit status.  A small
- * program of its own, since a process's largest resident size begins with that of who started it.  The command's output
- * goes to /dev/null. */
+/* Runs a command and prints its cost: wall ns, CPU ns, largest resident KiB, page faults, exit status.  It is a small
+ * program, because the largest resident size of a process starts with that of its parent.  The output of the command is
+ * discarded. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
-/* Samples that a program gives itself: samples DEPTH COUNT spin|time [BYTES].
+/* Samples that a program sends to itself: self_samples DEPTH COUNT spin|time [BYTES].
  *
- * A signal that says of itself that the kernel had no memory for the details passes for a sample, and is handled like
- * any other.  The stack is DEPTH frames deep, of one of several shapes.  Prints ns: the median of a signal with an
- * empty handler, and what the sample's took beyond that, the median and the 95th percentile.  In between, BYTES of
- * memory are touched: the program's own work, which takes the caches.
+ * A signal without details, as the kernel sends it when it lacks memory, is handled like any sample.  The stack is
+ * DEPTH frames deep, in one of several shapes.  Prints ns: the median of a signal with an empty handler, and the
+ * additional time of the sample's handler, median and 95th percentile.  Before each signal the program touches BYTES of
+ * memory, which replaces the contents of the caches.
  *
- * "spin" instead waits by a loop of fixed length between samples, and prints nothing: to be run under valgrind. */
+ * With "spin" it waits between samples in a loop of fixed length and prints nothing: for runs under valgrind. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdbool.h>
@@ -37,14 +37,14 @@ static void nothing(int number, siginfo_t *info, void *context)
   (void)number, (void)info, (void)context;
 }
 
-/* The CPU time that it took: others may run in between.  A sample that comes too early after one that took long is
- * refused: then it rests. */
+/* Returns the CPU time of the signal; other threads may run meanwhile.  The tool refuses a sample that comes too early
+ * after a long one: therefore the function waits. */
 static double send(int number, bool throttled)
 {
   siginfo_t info;
   memset(&info, 0, sizeof info);
   info.si_signo = number;
-  info.si_code = SI_USER; /* of process 0: the kernel's */
+  info.si_code = SI_USER; /* from process 0, the kernel */
   double began = now_ns(CLOCK_MONOTONIC), cpu_began = now_ns(CLOCK_THREAD_CPUTIME_ID);
   syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), number, &info);
   double used = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_began, now = now_ns(CLOCK_MONOTONIC);
@@ -59,7 +59,7 @@ static void touch(void)
     plan.memory[i]++;
 }
 
-/* Measured natively, or only made to happen: under valgrind a signal comes some time after it was sent. */
+/* Measured natively, or only made to happen: under valgrind a signal is delivered some time after it was sent. */
 static void sample(int i)
 {
   if (plan.spin) {

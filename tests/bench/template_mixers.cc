@@ -1,4 +1,4 @@
-// C++ whose hot code is templates and inlined calls, below regions and tasks.
+// C++ whose hot code is in templates and inlined calls, below regions and tasks.
 #include <algorithm>
 #include <cstdio>
 #include <map>

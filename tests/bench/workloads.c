@@ -1,4 +1,4 @@
-/* Programs that a profiler finds hard: work NAME [SCALE] runs one, SCALE times as long. */
+/* Programs that are hard for a profiler: workloads NAME [SCALE] runs one, SCALE times as long. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 
 static volatile unsigned long sink;
 
-/* About that many nanoseconds on a core of 2.6 GHz: a chain of multiplications.  The same amount of work in every run.
- */
+/* Works for about so many nanoseconds on a core of 2.6 GHz: a chain of multiplications.  The amount of work is the same
+ * in every run. */
 NOINLINE static void grind(long ns)
 {
   unsigned long x = (unsigned long)ns | 1;
@@ -90,7 +90,7 @@ static void regions_10us(long scale)
   }
 }
 
-/* What follows the call keeps it from becoming a jump. */
+/* The addition after the call prevents a tail call. */
 NOINLINE static int descend(int frames, long ns)
 {
   if (frames > 1)
@@ -142,7 +142,7 @@ NOINLINE static long right(int levels)
   return both(levels) + 2;
 }
 
-/* 1,024 leaves, 20 us in each. */
+/* 1,024 leaves of 20 us each. */
 static void contexts_1000(long scale)
 {
 #pragma omp parallel num_threads(2)
@@ -168,7 +168,7 @@ static void threads_1000(long scale)
   threads(1000, scale);
 }
 
-/* A time step of a small simulation: some 20,000 regions in a second. */
+/* A time step of a small simulation: about 20,000 regions in a second. */
 static void mini_app(long scale)
 {
   static double field[2048], next[2048];
@@ -203,7 +203,7 @@ static void locks(long scale)
   omp_destroy_lock(&lock);
 }
 
-/* A small run of two threads: what a measurement takes at least. */
+/* A small run of two threads, for the minimal size of a measurement. */
 static void small(long scale)
 {
 #pragma omp parallel num_threads(2)

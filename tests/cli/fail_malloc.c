@@ -1,5 +1,5 @@
-/* Preloaded: the allocation number FAIL_AT, from 1, finds no memory; those behind it too where FAIL_ALL is set.  At the
- * end the number of allocations goes to descriptor FAIL_COUNT, if that is set. */
+/* A library to preload: allocation number FAIL_AT, counted from 1, fails; if FAIL_ALL is set, all later ones fail, too.
+ * At the end it writes the number of allocations to descriptor FAIL_COUNT, if that is set. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* glibc's own, under the names that it keeps for those who replace them. */
+/* The functions of glibc, under the names by which replacements can call them. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *memory, size_t size);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""hpcprof-lite's command line: selecting, limits, sorting, output, and what is refused."""
+"""hpcprof-lite's command line: selection, limits, sorting, output, and refusals."""
 import os
 import sys
 

@@ -34,13 +34,13 @@ def allocations(preload, arguments):
 
 
 def attempt(preload, arguments, whole, number, settings):
-    """Makes one allocation fail, or all from one on; returns whether the report said so."""
+    """Makes one allocation fail, or all from one on; returns whether the program reported that."""
     done = report(preload, arguments, FAIL_AT=str(number), **settings)
     said = done.stderr.decode().splitlines()
-    told = done.returncode in (1, 2) and said and all(line.startswith("hpcprof-lite: ") for line in said)
-    unharmed = done.returncode == 0 and done.stdout == whole and not said
-    assert told or unharmed, (arguments, number, settings, done)
-    return bool(told)
+    reported = done.returncode in (1, 2) and said and all(line.startswith("hpcprof-lite: ") for line in said)
+    complete = done.returncode == 0 and done.stdout == whole and not said
+    assert reported or complete, (arguments, number, settings, done)
+    return bool(reported)
 
 
 @case
@@ -53,9 +53,9 @@ def missing_memory_is_reported(_):
             assert count > 50, (arguments, count)
             with ThreadPoolExecutor(2) as pool:
                 for settings in ({}, {"FAIL_ALL": "1"}):
-                    told = list(pool.map(lambda number: attempt(preload, arguments, whole, number, settings),
+                    reported = list(pool.map(lambda number: attempt(preload, arguments, whole, number, settings),
                                          range(1, count + 1)))
-                    assert sum(told) > count // 2, (arguments, settings, sum(told), count)
+                    assert sum(reported) > count // 2, (arguments, settings, sum(reported), count)
 
 
 @case

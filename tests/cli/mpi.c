@@ -1,4 +1,5 @@
-/* An MPI program, each rank with two OpenMP threads: what a rank does is known, and how it ends is asked for. */
+/* An MPI program whose ranks have two OpenMP threads each.  The work of each rank is known; an argument chooses how it
+ * ends. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

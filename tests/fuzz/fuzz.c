@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* libFuzzer's own mutations. */
+/* The mutator of libFuzzer. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t size_max);
 
 /* hpcprof-lite/main.c, under another name. */
@@ -27,7 +27,7 @@ static void remove_directory(void)
   free(command);
 }
 
-/* What the report says of its input is of no use here; the sanitizers do not write to the stream. */
+/* The messages of the report are discarded.  The sanitizers do not write to this stream. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
   (void)argc;
@@ -84,7 +84,8 @@ static uint32_t crc32_of(const uint8_t *bytes, size_t size, uint32_t crc)
   return ~crc;
 }
 
-/* Mends the chunk at data: its mark and version, a size that leads nowhere, and the checksum.  Returns its size. */
+/* Repairs the chunk at data: its magic and version, a size that exceeds the data, and the checksum.  Returns its
+ * size. */
 static size_t mend_chunk(uint8_t *data, size_t size)
 {
   struct format_chunk head;
@@ -106,7 +107,7 @@ static size_t mend_chunk(uint8_t *data, size_t size)
   return sizeof head + head.stored_size;
 }
 
-/* The chunks' headers hide behind whatever was inserted or removed: each is looked for by its mark. */
+/* Mutations move the headers of chunks: each is found by its magic. */
 static void mend(uint8_t *data, size_t size)
 {
   static const uint64_t magic = FORMAT_MAGIC;

@@ -1,5 +1,5 @@
-/* A directory of several files, merged and shown in all views.  In the input the files stand one behind the other; each
- * begins where the record of a process or a stream of the graph's log begins anew. */
+/* A directory of several files, merged and shown in all views.  The input is their contents with a mark between
+ * them. */
 #include "tests/fuzz/fuzz.h"
 
 #include "common/format.h"
@@ -22,7 +22,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsi
   return fuzz_mutate_chunks(data, size, size_max, seed);
 }
 
-/* Writes the next file, a log where it begins with a chunk of one; returns how long it is. */
+/* Writes the next file, as a graph log if it begins with such a chunk.  Returns its length. */
 static size_t write_file(const uint8_t *data, size_t size, int number)
 {
   const uint8_t *end = memmem(data, size, &mark, sizeof mark);

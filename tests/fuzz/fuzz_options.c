@@ -1,5 +1,5 @@
-/* Command lines, a word on each line: options.c, scenario.c and the selectors of derived.c, and the report on a sound
- * measurement (HPCPROF_FUZZ_DIRECTORY) where they are accepted.  What names output or input files is left out. */
+/* Command lines, one word per line: options.c, scenario.c and selectors, and a report on a sound measurement
+ * (HPCPROF_FUZZ_DIRECTORY) if they are accepted.  Options that name output or input files are left out. */
 #include "tests/fuzz/fuzz.h"
 
 #include "hpcprof-lite/options.h"
@@ -10,7 +10,7 @@
 
 enum { WORDS_MAX = 16 };
 
-/* Runs the report with the options alone: getopt has moved them before all else. */
+/* Runs the report with the options alone, which getopt has moved before all other words. */
 static void report(char **argv, int options)
 {
   const char *arguments[WORDS_MAX + 8] = {NULL};

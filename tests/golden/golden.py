@@ -55,7 +55,7 @@ def expected():
 
 
 def golden_file(name):
-    """An expected file stands beside the measurement that it begins with."""
+    """The path of an expected file: in the directory of the measurement that its name begins with."""
     return os.path.join(GOLDEN, name.split(".")[0], name)
 
 

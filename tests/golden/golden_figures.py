@@ -375,8 +375,9 @@ def huge_sums_saturate(_):
             assert golden_report("-q", "--view", view, "--idleness", which, "huge").returncode == 0
 
 
-# Of the golden measurement `recorded` (make_golden.c): thread 1 does 10, then 40 in @update while thread 2 does 32 in @check,
-# both then 8 chunks of 5, thread 1 at last 5.  Scenario: span; what is not on the path gains only with what is.
+# Scenario: span, for the golden measurement `recorded` (make_golden.c).  Thread 1 has 10, then 40 in @update while thread 2 has
+# 32 in @check; then both have 8 chunks of 5; at the end thread 1 has 5.  Faster code that is not on the critical path shortens
+# the span only together with code that is.
 RECORDED = {
     "@update=16": 10 + 32 + 5 + 5, "@check=16": 60, "@update=16,@check=16": 10 + 2.5 + 5 + 5, "@update=16,@check=4": 10 + 8 + 5 + 5,
     "app+0x2300=5": 10 + 40 + 1 + 5, "app+0x2100=2": 10 + 32 + 5 + 5, "app+0x1000=2": 30, "app+0x1200=2": 10 + 20 + 2.5 + 5,
@@ -402,13 +403,13 @@ def a_recorded_graph_gives_the_span_itself(_):
 
 @case
 def samples_leave_an_error(_):
-    """Of 60 ms on the path, 5 ms (c) are selected; a sample stands for 10 ms: n = 1."""
+    """Of the 60 ms on the path, c = 5 ms are selected.  A sample is 10 ms: n = 1."""
     row, = rows("--view", "whatif", "--what-if", "app+0x2300=5", "recorded-time")
     error = 2 * 0.004 * (1 - 5 / 60) ** 0.5
     assert abs(float(row["span_low"]) - (0.056 - error)) < 1e-9 and row["span_high"] == "0.060000000", row
     row, = rows("--view", "whatif", "--what-if", "app+0x2000=10", "recorded-time")  # c = 10 ms, n = 1; 51 ms are left
     assert abs(float(row["span_low"]) - (0.051 - 2 * 0.009 * (1 - 10 / 60) ** 0.5)) < 1e-9, row
-    row, = rows("--view", "whatif", "--what-if", "app+0x1000=2", "recorded-time")  # all that samples tell of
+    row, = rows("--view", "whatif", "--what-if", "app+0x1000=2", "recorded-time")  # the selection has all samples
     assert row["span_low"] == row["span_high"] == "0.030000000", row
 
 

@@ -1,8 +1,7 @@
 /* Makes the measurement files of tests/golden: make_golden DIRECTORY.
  *
  * Each becomes DIRECTORY/NAME/node1-PID-1.hpcrun.  The files are kept in the repository, so that a change of the format
- * shows; this program says what is in them, and makes new ones where the format changes on purpose.
- */
+ * shows. This program documents their contents, and writes new ones after an intended change of the format. */
 #include "tests/support/compose_log.h"
 
 #include <stdlib.h>
@@ -49,9 +48,9 @@ static uint32_t overhead(uint32_t parent, uint64_t samples, uint64_t ns)
   return compose_node(&compose, FORMAT_KIND_RUNTIME, 0, 0, parent, values);
 }
 
-/* Two threads.  Thread 1: start-up code, main, solve, a region with its body, a task, overhead, a cut unwind, and time
- * in system code alone.  Thread 2: the region by a link, a nested one by a placeholder below that link, an instance
- * whose origin never became known, and a wait between regions. */
+/* Two threads.  Thread 1: start-up code, main, solve, a region with its body, a task, overhead, a truncated unwind, and
+ * time in system code only.  Thread 2: the region through a link, a nested one through a placeholder below that link,
+ * an instance whose origin stays unknown, and a wait between regions. */
 static void basic(enum compose_form form)
 {
   compose_begin(&compose, form, 100, "./app --size 10");
@@ -91,7 +90,7 @@ static void basic(enum compose_form form)
   compose_end(&compose);
 }
 
-/* A second process with another command and a further event. */
+/* A second process with another command and one more event. */
 static void second(void)
 {
   compose_begin(&compose, COMPOSE_PACKED, 200, "./other");
@@ -106,7 +105,7 @@ static void second(void)
   compose_end(&compose);
 }
 
-/* No time was measured, only cycles; and names that must be quoted. */
+/* Cycles instead of time; and names that must be quoted. */
 static void events(void)
 {
   compose_begin(&compose, COMPOSE_PACKED, 300, "./app \"a,b\"\n\xff\xfe \xc3\xa9");
@@ -120,8 +119,8 @@ static void events(void)
   compose_end(&compose);
 }
 
-/* Columns of the four categories and of what idleness is made of, and a context with them, in units of 10 ms: for each
- * sample one unit of work, overhead or lock wait, `busy` threads of `used` at the time. */
+/* The columns of the four categories and of the sums of idleness, and a context with them, in units of 10 ms: each
+ * sample has one unit of work, overhead or lock wait, when `busy` of `used` threads were busy. */
 enum { WORK, OVERHEAD, LOCKWAIT };
 
 static void blame_metrics(void)
@@ -159,9 +158,10 @@ static void blame_thread(uint32_t index, uint64_t wall_ms, uint64_t idle_ms, uin
   compose_thread(&compose, index);
 }
 
-/* Four threads on eight cores for 0.8 s; tests/cli/hpcprof.py derives what is expected.  0.2 s serial, 0.3 s balanced
- * (of them 0.05 s overhead on one thread), 0.2 s on one thread of four, and 0.1 s in which thread 2 works below a lock,
- * thread 3 waits for it, and two are idle.  Thread 5 is none of OpenMP's: what stands in its columns means nothing. */
+/* Four threads on eight cores for 0.8 s; tests/golden/golden_figures.py derives the expected figures.  0.2 s are
+ * serial, 0.3 s balanced (0.05 s of them overhead on one thread), 0.2 s on one of four threads, and in 0.1 s thread 2
+ * works below a lock, thread 3 waits for it, and two are idle.  Thread 5 is not a thread of OpenMP: its columns have no
+ * meaning. */
 static void blame(void)
 {
   compose_begin(&compose, COMPOSE_PACKED, 500, "./blame");
@@ -226,7 +226,7 @@ static void blame_alone(void)
   compose_end(&compose);
 }
 
-/* Beside it two threads on the same cores for 0.5 s: one of them works for 0.3 s alone. */
+/* Another process with two threads on the same cores for 0.5 s: one of them works alone for 0.3 s. */
 static void blame_second(void)
 {
   compose_begin(&compose, COMPOSE_PACKED, 600, "./blame");
@@ -243,7 +243,7 @@ static void blame_second(void)
   compose_end(&compose);
 }
 
-/* Sums so large that they overflow in every product and total: of 2^32 - 1 threads and as many cores. */
+/* Sums that overflow in every product and total: of 2^32 - 1 threads and as many cores. */
 static void huge(void)
 {
   compose_begin(&compose, COMPOSE_PACKED, 700, "./huge");
@@ -264,7 +264,7 @@ static void huge(void)
   compose_end(&compose);
 }
 
-/* OpenMP is not in the program: the columns are there, and mean nothing. */
+/* A program without OpenMP: the columns exist, and have no meaning. */
 static void plain(void)
 {
   compose_begin(&compose, COMPOSE_PACKED, 800, "./plain");
@@ -279,8 +279,8 @@ static void plain(void)
   compose_end(&compose);
 }
 
-/* Two threads for 1 s, with waiting that samples hardly saw: 0.3 s for locks, 0.3 s in blocking calls, 0.5 s of which
- * nothing is known. */
+/* Two threads for 1 s, with waiting that samples hardly saw: 0.3 s for locks, 0.3 s in blocking calls, and 0.5 s that
+ * are not accounted for. */
 static void waits(const char *event)
 {
   char notes[64];
@@ -305,7 +305,7 @@ static void waits(const char *event)
   compose_end(&compose);
 }
 
-/* Trees that lie: circles of parents and links, indices that lead nowhere, a missing value record. */
+/* Inconsistent trees: cycles of parents and links, invalid indices, a missing value record. */
 static void hostile(void)
 {
   compose_begin(&compose, COMPOSE_PACKED, 400, "./hostile");
@@ -347,9 +347,10 @@ static void graph_thread(uint32_t index, uint64_t work)
   compose_thread(&compose, index);
 }
 
-/* Work 1 s on three threads, span 0.4 s: tests/cli/hpcprof.py derives what is expected.  Of the span 0.2 s are serial
- * (0.15 s setup, 0.04 s main, 0.01 s without a sample), 0.168 s in a loop (kernel: 0.1 s and 0.06 s; 8 ms without),
- * 15 ms in a critical section, 12 ms in a single of which nothing but its place is known, 5 ms in a user region. */
+/* Work 1 s on three threads, span 0.4 s; tests/golden/golden_figures.py derives the expected figures.  Of the span, 0.2
+ * s are serial (0.15 s setup, 0.04 s main, 0.01 s without a sample), 0.168 s in a loop (kernel: 0.1 s and 0.06 s; 8 ms
+ * without a sample), 15 ms in a critical section, 12 ms in a single of which only the place is known, and 5 ms in a
+ * user region. */
 static void graph(void)
 {
   compose_begin(&compose, COMPOSE_PACKED, 1000, "./graph");
@@ -396,7 +397,8 @@ static void graph(void)
   compose_end(&compose);
 }
 
-/* Another process of the same program with less span and one loop more, on a runtime that shows no chunks. */
+/* Another process of the same program with a shorter span and one more loop, on a runtime that does not announce
+ * chunks. */
 static void graph_second(void)
 {
   compose_begin(&compose, COMPOSE_PACKED, 1100, "./graph");
@@ -416,7 +418,7 @@ static void graph_second(void)
   compose_end(&compose);
 }
 
-/* Counted work: exactly as doc/parallelism.md's critical section, and nothing sampled. */
+/* Counted work, as in the critical section of doc/parallelism.md, and no samples. */
 static void units(void)
 {
   compose_begin(&compose, COMPOSE_PACKED, 1200, "./units");
@@ -438,7 +440,7 @@ static void units(void)
   compose_end(&compose);
 }
 
-/* A graph that lies: kinds, modules, directives, threads and nodes that do not exist, sums that exceed the span. */
+/* An inconsistent graph: kinds, modules, directives, threads and nodes that do not exist, sums that exceed the span. */
 static void graph_hostile(void)
 {
   compose_begin(&compose, COMPOSE_PACKED, 1300, "./lies");
@@ -466,15 +468,17 @@ static void graph_hostile(void)
   compose_end(&compose);
 }
 
-/* A recorded graph.  On two threads: setup 10; then a region in which thread 1 does 40 in the user region "update",
- * thread 2 32 in "check", both then 8 chunks of 5 of a loop; at last 5.  Work 127, span 10 + 40 + 5 + 5 = 60.
- * tests/cli/hpcprof.py derives what is expected.  `unit`: of an amount in the measurement, for one in the log. */
+/* A recorded graph on two threads: setup 10; then a region in which thread 1 has 40 in the user region "update" and
+ * thread 2 has 32 in "check", then both have 8 chunks of 5 of a loop; at the end 5.  Work 127, span 10 + 40 + 5 + 5 =
+ * 60. tests/golden/golden_figures.py derives the expected figures.  `unit`: the amount in the measurement for one in
+ * the log. */
 enum { NODE_MAIN = 1, NODE_SETUP, NODE_SOLVE, NODE_UPDATE = 6, NODE_CHECK, NODE_KERNEL, NODES_RECORDED };
 enum { ROW_REGION = 1, ROW_FOR, ROW_UPDATE, ROW_CHECK };
 
 static uint64_t log_time;
 
-/* Work of a thread in the context of a node (0: no sample); other threads go on behind it. */
+/* Adds work of a thread in the context of a node (0: without a sample); later fragments of other threads begin after
+ * it. */
 static void recorded_work(uint32_t thread, uint32_t node, uint64_t work)
 {
   log_at(&graph_log, thread, log_time);
@@ -532,7 +536,7 @@ static void recorded_log(uint64_t scale, bool sampled)
   recorded(1, GRAPHLOG_IMPLICIT_END, 1, 1);
 }
 
-/* The measurement to it; span: what it says of the program's. */
+/* The measurement of the same run.  span: the span of the program that it states. */
 static void recorded_run(const char *unit, uint64_t scale, uint64_t span)
 {
   compose_begin(&compose, COMPOSE_PACKED, 1400, "./recorded");
@@ -568,7 +572,8 @@ static void recorded_run(const char *unit, uint64_t scale, uint64_t span)
   compose_end(&compose);
 }
 
-/* Counted, exactly; by time, with fragments in which no sample fell; and with a measurement that knows better. */
+/* Counted exactly; measured as time, with fragments without samples; and with a measurement that contradicts the
+ * log. */
 static void recorded_runs(void)
 {
   recorded_run("units", 1, 60);
@@ -585,7 +590,7 @@ static void recorded_runs(void)
   save_log("recorded-lies", 1400, COMPOSE_ZSTD);
 }
 
-/* Damage to the bytes of the sound file. */
+/* Damages bytes of the sound file. */
 static void damaged(void)
 {
   basic(COMPOSE_PACKED);

@@ -1,4 +1,4 @@
-/* Programs whose work and span follow from their text: basic_forms NAME THREADS runs one of them.  u(n) reports n units. */
+/* Programs whose work and span follow from their source. */
 #include "forms.h"
 
 /* ---- tasks ---- */

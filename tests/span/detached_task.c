@@ -1,4 +1,4 @@
-/* A detached task is fulfilled by another one, and a third depends on it: work 32, span 20 + 7. */
+/* A detached task is fulfilled by another task, and a third one depends on it: work 32, span 20 + 7. */
 #include <omp.h>
 #include <stdio.h>
 

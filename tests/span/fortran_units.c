@@ -1,4 +1,4 @@
-/* What a program reports, for Fortran: u(n) reports n units. */
+/* Reports units of work for Fortran: u(n) reports n units. */
 #include "hpcrun-lite.h"
 
 void u(int n)

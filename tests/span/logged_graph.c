@@ -1,4 +1,4 @@
-/* Programs whose graph log is looked at: logged_graph WHAT.  u(n) reports n units. */
+/* Programs whose graph log is examined: logged_graph WHAT.  u(n) reports n units of work. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static void tasks(int count)
   }
 }
 
-/* Parts of logs that are mapped: they are shared, so a child must not keep its parent's. */
+/* Counts the mapped parts of logs.  They are shared memory, so a child must not keep those of its parent. */
 static int windows(void)
 {
   char line[5000];

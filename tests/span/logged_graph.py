@@ -11,7 +11,7 @@ import reference_replay
 from basic_forms_table import FORMS, completed, program
 from measured import Measurement, build, tap
 
-LOST = "parts of the graph log not written"
+LOST = "of the graph log not written"
 
 
 def measure(directory, binary, *arguments, options=(), prefix=(), work="user"):

@@ -1,5 +1,4 @@
-/* Loops, sections, single, locks: programs whose work and span follow from their text, see closed_forms.py: loop_forms
- * NAME THREADS runs one. */
+/* Loops, sections, single, locks: programs whose work and span follow from their source; see closed_forms.py. */
 #include "forms.h"
 
 /* ---- loops ---- */
@@ -79,7 +78,7 @@ static void loop_unsigned(void)
   u(1);
 }
 
-#if !defined __clang__ || __clang_major__ >= 16 /* clang 14 has every thread run all of it */
+#if !defined __clang__ || __clang_major__ >= 16 /* clang 14 lets every thread run all of it */
 static void loop_construct(void)
 {
 #pragma omp parallel
@@ -459,7 +458,7 @@ static void master_tasks(void)
   }
 }
 
-/* ---- exclusion ---- */
+/* ---- locks, critical sections, atomics ---- */
 
 static void criticals(void)
 {

@@ -1,4 +1,4 @@
-/* Measuring rests and goes on: what is reported meanwhile does not count. */
+/* Measuring pauses and goes on.  Work that is reported during a pause does not count. */
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* A program made up at random, by seed, and the work and span that the rules of OpenMP give it: random_form SEED THREADS
- * prints both and runs it. */
+/* A random program, by seed, and the work and span that the rules of OpenMP give it: random_form SEED THREADS [MASK]
+ * prints both and runs the program. */
 #include <omp.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,14 +10,15 @@
 enum kind { WORK, TASK, UNDEFERRED, UNTIED, IN, OUT, MUTEX, WAIT, GROUP, TASKLOOP, CRITICAL, WAIT_IN, REGION, KINDS };
 enum { MAX = 20000, PLACES = 3, LONGEST = 9, PHASES = 4, DEEPEST = 4 };
 
-/* A statement: the next one of its block, and the blocks within (of threads or of iterations, in a region's phases). */
+/* A statement, with the next one of its block, and the blocks inside it: those of threads or iterations, by phases of a
+ * region. */
 static struct statement {
   enum kind kind;
   int next, size, place, inside, phases[PHASES][2], phase_kinds[PHASES], count;
 } all[MAX];
 
 static int made = 1;
-static long without; /* bits of kinds that are left out */
+static long without; /* a mask of the kinds that are left out */
 
 static int below(int n)
 {
@@ -51,7 +52,7 @@ static int make_block(int depth, int regions, int where)
       s->kind = WORK;
     if (where == FOR_CHUNK &&
         (s->kind == IN || s->kind == OUT || s->kind == MUTEX || s->kind == WAIT || s->kind == WAIT_IN))
-      s->kind = TASK; /* whose brothers are those tasks is for the schedule to say */
+      s->kind = TASK; /* the schedule decides which tasks are siblings of those */
     s->size = 1 + below(LONGEST);
     s->place = below(PLACES);
     if (s->kind == REGION)
@@ -64,7 +65,7 @@ static int make_block(int depth, int regions, int where)
   return first;
 }
 
-/* ---- what it should come to ---- */
+/* ---- the model: expected work and span ---- */
 
 struct place {
   long writers, readers, before;
@@ -169,7 +170,7 @@ static void model(int block, struct task *task)
   }
 }
 
-/* ---- what it is ---- */
+/* ---- the program ---- */
 
 static int zero;
 

@@ -1,5 +1,5 @@
-/* Regions, exits, cancellation, teams, user regions: programs whose work and span follow from their text, see
- * closed_forms.py: region_forms NAME THREADS runs one. */
+/* Regions, exits, cancellation, teams, user regions: programs whose work and span follow from their source; see
+ * closed_forms.py. */
 #include "forms.h"
 
 /* ---- regions ---- */
@@ -516,7 +516,7 @@ static void teams_tasks(void)
 }
 #endif
 
-/* ---- what the program says ---- */
+/* ---- user regions, and control of the measurement ---- */
 
 static void begin(const char *name)
 {

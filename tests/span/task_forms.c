@@ -1,4 +1,4 @@
-/* Tasks: programs whose work and span follow from their text, see closed_forms.py: task_forms NAME THREADS runs one. */
+/* Tasks: programs whose work and span follow from their source; see closed_forms.py. */
 #include "forms.h"
 
 /* ---- tasks and their waits ---- */
@@ -554,7 +554,7 @@ static void masked_filter(void)
 
 /* ---- detached tasks ---- */
 
-#ifdef __clang__ /* libomp offers nothing to fulfil events of programs by GCC */
+#ifdef __clang__ /* libomp cannot fulfil events of programs that GCC has compiled */
 static void detach_early(void)
 {
   omp_event_handle_t event;

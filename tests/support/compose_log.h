@@ -1,8 +1,6 @@
-/* Composes logs of the graph (doc/format.md) for tests: a stream for each thread, with the encoder that the running
- * side uses.
+/* Composes graph logs (doc/format.md) for tests: a stream for each thread, with the encoder of the running side.
  *
- * Time passes by log_run() and log_at() only.  A stream is cut into chunks where log_cut() is called.
- */
+ * Only log_run() and log_at() advance the time.  A stream is divided into chunks where log_cut() is called. */
 #ifndef TESTS_GOLDEN_COMPOSE_LOG_H
 #define TESTS_GOLDEN_COMPOSE_LOG_H
 
@@ -14,7 +12,7 @@ enum { COMPOSE_THREADS = 8, COMPOSE_STREAM = 32768, COMPOSE_CHUNKS = 16 };
 struct compose_stream {
   uint8_t bytes[COMPOSE_STREAM];
   size_t size;
-  size_t cuts[COMPOSE_CHUNKS]; /* ends of the chunks before the last */
+  size_t cuts[COMPOSE_CHUNKS]; /* the ends of all chunks except the last */
   uint32_t cuts_count;
   uint64_t time;
 };
@@ -25,17 +23,17 @@ struct compose_log {
 
 void log_begin(struct compose_log *log);
 
-/* Appends a record of a thread: its operation and operands, as many as it has. */
+/* Appends a record to a thread's stream: its operation and operands. */
 void log_put(struct compose_log *log, uint32_t thread, enum graphlog_op op, ...);
 
-/* The thread's time is at least that. */
+/* Advances the time of the thread to at least that. */
 void log_at(struct compose_log *log, uint32_t thread, uint64_t time);
 
-/* A fragment begins now and takes as long as its work. */
+/* Appends a fragment that begins now and lasts as long as its work. */
 void log_run(struct compose_log *log, uint32_t thread, uint64_t work);
 void log_cut(struct compose_log *log, uint32_t thread);
 
-/* The chunks of all threads, into a composition of their own. */
+/* Writes the chunks of all threads into a composition of their own. */
 void log_compose(const struct compose_log *log, enum compose_form form, struct compose *compose);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <zstd.h>
 
-/* What a thread's record says unless a test says otherwise. */
+/* The values of a thread's record unless a test sets others. */
 static const struct format_thread usual_thread = {.end_ns = 1000000000,
                                                   .samples_idle = 2,
                                                   .idle_sampled_ns = 20000000,
@@ -118,7 +118,7 @@ void compose_chunk(struct compose *compose, uint32_t table, uint32_t owner, uint
   uint8_t *out = compose->bytes + compose->size;
   size_t room = sizeof compose->bytes - compose->size;
   assert(room >= format_pack_bound(size) + 64);
-  if (compose->form == COMPOSE_LIVE) { /* with room for more records behind those that are valid */
+  if (compose->form == COMPOSE_LIVE) { /* with room for more records after the valid ones */
     head.magic = FORMAT_MAGIC;
     head.version = FORMAT_VERSION;
     head.flags = FORMAT_LIVE;

@@ -1,8 +1,7 @@
-/* Composes small measurement files for tests, valid and invalid ones, with the encoder that the running side uses.
+/* Composes small measurement files for tests, valid and invalid ones, with the encoder of the running side.
  *
- * A composition holds the tables of one process; threads are added in the order of their index.  Everything is fixed:
- * the same calls make the same bytes (but for zstd's version, where compression is asked for).
- */
+ * A composition holds the tables of one process; threads are added in the order of their index.  The same calls always
+ * make the same bytes, except for compressed ones, which depend on the version of zstd. */
 #ifndef TESTS_GOLDEN_COMPOSE_H
 #define TESTS_GOLDEN_COMPOSE_H
 
@@ -19,21 +18,21 @@ struct compose {
   char strings[COMPOSE_STRINGS];
   uint32_t strings_size;
   struct format_process process;
-  struct format_thread thread; /* what the next thread's record says beside its samples; set anew for each */
+  struct format_thread thread; /* the record of the next thread, except its samples; reset after each thread */
   struct format_metric metrics[8];
   uint32_t metrics_count;
   struct format_module modules[8];
   uint32_t modules_count;
   struct format_region regions[8];
   uint32_t regions_count;
-  struct format_directive directives[16]; /* record 0, the program, is there; none further: no table */
+  struct format_directive directives[16]; /* record 0 is the program; without others no table is written */
   uint32_t directives_count;
   struct format_contribution contributions[32];
   uint32_t contributions_count;
   struct format_node nodes[COMPOSE_RECORDS]; /* of the thread being composed */
   uint32_t nodes_count;
   uint64_t values[COMPOSE_RECORDS];
-  uint32_t values_count; /* records, the unused first one included */
+  uint32_t values_count; /* number of records, with the unused first one */
   enum compose_form form;
   uint8_t bytes[COMPOSE_BYTES];
   size_t size;
@@ -51,27 +50,27 @@ uint32_t compose_region(struct compose *compose, uint32_t owner, uint32_t node, 
 uint32_t compose_node(struct compose *compose, uint32_t kind, uint32_t what, uint32_t offset, uint32_t parent,
                       const uint64_t *values);
 
-/* A frame of module 1 with samples and work, as most are. */
+/* Adds a frame of module 1 with samples and work. */
 uint32_t compose_frame(struct compose *compose, uint32_t parent, uint32_t offset, uint64_t samples, uint64_t work_ns);
 
-/* A construct at an offset of a module, with its sums; the caller fills in the rest.  Returns its index. */
+/* Adds a construct at an offset of a module, with its sums; the caller sets the other fields.  Returns its index. */
 uint32_t compose_directive(struct compose *compose, uint32_t kind, uint32_t module, uint64_t offset, uint64_t instances,
                            uint64_t work, uint64_t span);
 
-/* A part of the span, in a node of a thread (0: no context). */
+/* Adds a part of the span, in a node of a thread (0: no context). */
 void compose_contribution(struct compose *compose, uint32_t directive, uint32_t thread, uint32_t node, uint64_t amount);
 
-/* Ends the current thread: its tree, values and record are appended, the next thread's tree is empty. */
+/* Ends the current thread: appends its tree, values and record.  The next thread's tree is empty. */
 void compose_thread(struct compose *compose, uint32_t index);
 
-/* Appends one chunk as it is. */
+/* Appends one chunk unchanged. */
 void compose_chunk(struct compose *compose, uint32_t table, uint32_t owner, uint32_t first, uint32_t count,
                    uint32_t record_size, const void *records);
 
 /* Appends the tables of the process. */
 void compose_end(struct compose *compose);
 
-/* Writes the bytes to a file; false with errno. */
+/* Writes the bytes to a file; returns false with errno on failure. */
 bool compose_write(const struct compose *compose, const char *path);
 
 #endif

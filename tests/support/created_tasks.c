@@ -1,4 +1,4 @@
-/* Tasks created by one thread, run by all: main → creator → region → task → task_work. */
+/* Tasks created by one thread and run by all: main → creator → region → task → task_work. */
 #include <omp.h>
 #include <stdio.h>
 

@@ -10,13 +10,14 @@
 #ifdef __cplusplus
 extern "C"
 #endif
-    NOINLINE __attribute__((visibility("hidden"))) double leaf_work(double seconds)
+    NOINLINE __attribute__((visibility("hidden"))) double
+    leaf_work(double seconds)
 {
   return burn(seconds) + 1;
 }
 
 /* A thread that does leaf_work() for so many seconds. */
-static inline void *leaf_thread(void *seconds)
+static inline void *thread_work(void *seconds)
 {
   leaf_work(*(double *)seconds);
   return NULL;

@@ -1,5 +1,5 @@
-/* Three levels: main → outer_caller → region(2) → middle_caller → region(2) → leaf_work; every path is the same for all
- * threads. */
+/* Nested regions: main → outer_caller → region(2) → middle_caller → region(2) → leaf_work.  All threads have the same
+ * path. */
 #include <omp.h>
 #include <stdio.h>
 

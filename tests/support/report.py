@@ -27,7 +27,7 @@ def rows(view, *arguments, **how):
 
 
 def golden_files(suffix, name=None):
-    """The golden files with a suffix, by the directories they stand in: all, or one directory's."""
+    """The golden files with a suffix, by their directories: all, or those of one directory."""
     found = {}
     for path in sorted(glob.glob(os.path.join(tap.GOLDEN, name or "*", "*" + suffix))):
         found.setdefault(os.path.basename(os.path.dirname(path)), []).append(path)

@@ -1,11 +1,10 @@
 /* Makes measurements of any size: synthesize [OPTION]... DIRECTORY
  *
- * Every process becomes one file, written with the encoder that the running side uses.  The same options make the same
- * bytes (but for zstd's version).  A process has one parallel region: its first thread's calls and the creation of the
- * region are its own, the other threads' trees hang below the region by a link, as OpenMP workers' do.  Of a thread's
- * contexts, a share is common to all threads; the others are its own, and so are all values.  With 100 percent in
- * common all threads are alike, values and all.
- */
+ * Every process becomes one file, written with the encoder of the running side.  The same options always make the same
+ * bytes, except for the version of zstd.  A process has one parallel region.  Its first thread has its own calls and
+ * creates the region; the trees of the other threads are linked to the region, as those of OpenMP's workers are.  A
+ * share of the contexts is common to all threads, the others belong to one thread; all values are its own.  With 100
+ * percent in common all threads are equal, with their values. */
 #include "common/format.h"
 
 #include <getopt.h>
@@ -21,14 +20,14 @@ enum { COLUMNS = 6, HOST_PROCESSES = 64, REGION_NODE = 2, BODY = 0x80000000u };
 struct shape {
   uint64_t seed;
   uint32_t processes, threads, contexts, depth, directives, common; /* common: percent */
-  uint32_t addresses;                                               /* distinct ones */
-  uint32_t from, stride;                                            /* the first address, and between two */
+  uint32_t addresses;                                               /* number of distinct addresses */
+  uint32_t from, stride;                                            /* the first one, and the distance */
   bool ranks;
   const char *module, *directory;
   FILE *model;
 };
 
-/* What is being written. */
+/* The file that is being written. */
 struct output {
   FILE *file;
   ZSTD_CCtx *zstd;
@@ -83,7 +82,7 @@ static uint32_t address(const struct shape *shape, uint64_t number)
   return shape->from + (uint32_t)(number % shape->addresses) * shape->stride;
 }
 
-/* Adds a frame below one of the nodes that are there, mostly below the last one. */
+/* Adds a frame below an existing node, mostly the last one. */
 static void add_frame(const struct shape *shape, struct output *output, uint64_t *state)
 {
   uint32_t count = output->nodes_count, parent = count - 1;
@@ -101,7 +100,7 @@ static void add_frame(const struct shape *shape, struct output *output, uint64_t
   output->nodes_count++;
 }
 
-/* Every other context has values. */
+/* Every second context has values. */
 static void add_values(struct output *output, uint64_t *state)
 {
   output->values_count = 1;
@@ -122,8 +121,8 @@ static void add_values(struct output *output, uint64_t *state)
 
 static void make_tree(const struct shape *shape, struct output *output, uint32_t process, uint32_t thread)
 {
-  uint64_t who = shape->common < 100 ? (uint64_t)process << 32 | thread : 0;
-  uint64_t common = shape->seed, own = shape->seed ^ who * 0x2545f4914f6cdd1dULL;
+  uint64_t owner = shape->common < 100 ? (uint64_t)process << 32 | thread : 0;
+  uint64_t common = shape->seed, own = shape->seed ^ owner * 0x2545f4914f6cdd1dULL;
   uint32_t last = shape->contexts > REGION_NODE + 1 ? shape->contexts : REGION_NODE + 1;
   uint32_t shared = REGION_NODE + (uint32_t)((uint64_t)(last - REGION_NODE) * shape->common / 100);
   output->nodes[0] = (struct format_node){.kind_what = FORMAT_KIND_ROOT << 24};
@@ -141,8 +140,9 @@ static void make_tree(const struct shape *shape, struct output *output, uint32_t
   add_values(output, &own);
 }
 
-/* A line for each context with work: process, rank, thread, work, addresses from the outermost to the innermost. */
-static void tell(const struct shape *shape, const struct output *output, uint32_t process, uint32_t thread)
+/* Writes a line for each context with work: process, rank, thread, work, addresses from the outermost to the
+ * innermost. */
+static void write_model(const struct shape *shape, const struct output *output, uint32_t process, uint32_t thread)
 {
   uint32_t *path = take(output->nodes_count, sizeof *path);
   for (uint32_t i = REGION_NODE + 1; shape->model && i < output->nodes_count; i++) {
@@ -176,10 +176,10 @@ static void put_thread(const struct shape *shape, struct output *output, uint32_
   put(output, FORMAT_NODES, thread, output->nodes_count, sizeof *output->nodes, output->nodes);
   put(output, FORMAT_VALUES, thread, output->values_count, sizeof *output->values, output->values);
   put(output, FORMAT_THREAD, thread, 1, sizeof record, &record);
-  tell(shape, output, process, thread);
+  write_model(shape, output, process, thread);
 }
 
-/* Constructs in the threads' code, each with a part of the critical path. */
+/* Adds constructs in the threads' code, each with a part of the critical path. */
 static uint64_t put_directives(const struct shape *shape, struct output *output)
 {
   uint32_t count = shape->directives + 1;

@@ -110,7 +110,7 @@ def wait_until(holds, what, seconds=60):
 # ---- processes ----
 
 class Ended(BaseException):
-    """The script was told to end: meson sends SIGTERM when the time is up."""
+    """The script has to end: meson sends SIGTERM when the time is up."""
 
 
 _ending = threading.Event()
@@ -199,7 +199,7 @@ def _limited(limits):
 
 def start(*command, cwd=None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, limits=None, pass_fds=(),
           only_environment=None, **settings):
-    """Starts a command in a session of its own and returns its Popen."""
+    """Starts a command in a new session and returns its Popen."""
     if _ending.is_set():
         raise Ended
     return subprocess.Popen(command, cwd=cwd, env=only_environment or environment(**settings), stdin=stdin, stdout=stdout,
@@ -254,7 +254,7 @@ def need_program(*names):
 
 @contextlib.contextmanager
 def small_disk(directory, size, name="small"):
-    """A file system of its own below directory, of so much room (100k, 1m); Skip where it cannot be mounted."""
+    """A small file system below directory, of a size such as 100k; Skip where it cannot be mounted."""
     path = os.path.join(directory, name)
     os.mkdir(path)
     if os.geteuid() != 0 or run("mount", "-t", "tmpfs", "-o", f"size={size}", "none", path).returncode != 0:
@@ -277,7 +277,7 @@ def shared_directory():
 
 
 def take(function):
-    """Runs a case in a directory of its own, and ends what it has started."""
+    """Runs a case in an empty directory, and ends what it has started."""
     with tempfile.TemporaryDirectory(prefix="hpcrun-lite-test-") as directory:
         try:
             return function(directory)

@@ -1,6 +1,6 @@
 /* What every unit test includes: cmocka with the headers that it needs, and main's arguments.
  *
- * Context: a test program of its own.  `test_X -k PART` runs only the tests with PART in their names. */
+ * Context: test programs.  `test_X -k PART` runs only the tests with PART in their names. */
 #ifndef TESTS_SUPPORT_UNIT_H
 #define TESTS_SUPPORT_UNIT_H
 
@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-/* Runs the tests of a group, or those that -k names.  Returns what main returns: the number of failures, 1 if no test has
- * that name. */
+/* Runs the tests of a group, or those that -k names.  Returns what main returns: the number of failures, 1 if no test
+ * has that name. */
 static inline int unit_run(int argc, char **argv, const char *group, const struct CMUnitTest *tests, size_t count,
                            CMFixtureFunction setup, CMFixtureFunction teardown)
 {

@@ -1,4 +1,4 @@
-/* Programs that do what profilers stumble over; argv[1] says which.  Each prints what it would print alone. */
+/* Programs that do what is hard for profilers; argv[1] chooses one.  Each prints what it prints without a profiler. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 
 #include "leaf_work.h"
 
-/* Closes every descriptor it did not open and uses the numbers itself. */
+/* Closes every descriptor that it did not open, and then uses their numbers. */
 static void descriptors(const char *directory)
 {
   int fds[40], wrong = 0;
@@ -33,7 +33,7 @@ static void descriptors(const char *directory)
     fds[i] = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
     wrong += fds[i] != 3 + i || write(fds[i], "hello", 5) != 5;
   }
-  pthread_create(&thread, NULL, leaf_thread, &seconds);
+  pthread_create(&thread, NULL, thread_work, &seconds);
   leaf_work(0.3);
   pthread_join(thread, NULL);
   for (int i = 0; i < 40; i++)
@@ -46,8 +46,8 @@ static void threads(void)
   for (int i = 0; i < 500; i++) {
     pthread_t a, b;
     double seconds = 0.001;
-    pthread_create(&a, NULL, leaf_thread, &seconds);
-    pthread_create(&b, NULL, leaf_thread, &seconds);
+    pthread_create(&a, NULL, thread_work, &seconds);
+    pthread_create(&b, NULL, thread_work, &seconds);
     pthread_join(a, NULL);
     pthread_join(b, NULL);
   }
@@ -82,7 +82,7 @@ static void coroutines(void)
   puts("done");
 }
 
-/* A frame without unwind information, a frame pointer that points nowhere and a return address that is none. */
+/* A frame without unwind information, with an invalid frame pointer and an invalid return address. */
 double wrecked(double seconds);
 __asm__(".text\n"
         ".globl wrecked\n"
@@ -113,7 +113,7 @@ static void on_urgent(int number)
   urgents++;
 }
 
-/* Signals of its own: SIGPROF from a timer, SIGURG by itself, and a mask with everything blocked. */
+/* The program's own signals: SIGPROF from a timer, SIGURG sent by itself, and a mask that blocks everything. */
 static void signals(void)
 {
   struct sigaction action = {.sa_handler = on_alarm}, old;
@@ -134,7 +134,7 @@ static void signals(void)
   printf("alarms %s, urgent %d\n", alarms >= 10 ? "came" : "lacking", (int)urgents);
 }
 
-/* Calls that a signal would end early: each must take its time. */
+/* Calls that a signal would interrupt: each must take its full time. */
 static void sleeps(void)
 {
   struct timespec begin, end, nap = {0, 100000000};
@@ -233,13 +233,13 @@ static void *short_threads(void *unused)
   for (;;) {
     pthread_t thread;
     double seconds = 0;
-    pthread_create(&thread, NULL, leaf_thread, &seconds);
+    pthread_create(&thread, NULL, thread_work, &seconds);
     pthread_join(thread, NULL);
   }
   return unused;
 }
 
-/* A handler ends the process while its threads allocate, begin and end. */
+/* A handler ends the process while its threads allocate memory, begin and end. */
 static void exit_in_handler(void)
 {
   struct itimerval timer = {{0, 0}, {0, 200000}};
@@ -251,7 +251,7 @@ static void exit_in_handler(void)
     free(malloc(100));
 }
 
-/* Short sleeps, many of them: a sample may fall into the call itself. */
+/* Many short sleeps: a sample may fall into the call itself. */
 static void naps(void)
 {
   struct timespec nap = {0, 1000};

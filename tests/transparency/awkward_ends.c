@@ -1,5 +1,5 @@
-/* Ways in which a process, a thread or a program image ends; argv[1] says which.  Each prints what it would print
- * alone, and burns CPU time before it ends.  argv[2]: how often, where that matters. */
+/* Ways in which a process, a thread or a program image ends; argv[1] chooses one.  Each prints what it prints without a
+ * profiler, and uses CPU time before it ends.  argv[2]: the number of repetitions. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -96,7 +96,7 @@ static int fatal(const char *name)
   return 0;
 }
 
-/* how: default, exit, jump, again, reset; an 's' before it: on an alternate stack. */
+/* how: default, exit, jump, again, reset; with a leading 's' on an alternate stack. */
 static void by_signal(int number, const char *how)
 {
   struct sigaction action = {.sa_handler = SIG_DFL};
@@ -237,7 +237,7 @@ static void exit_on_alarm(int number)
   exit(33);
 }
 
-/* A handler may run between exec's last moment here and the kernel's work. */
+/* A handler may run between the last instruction before exec and the work of the kernel. */
 static void exec_and_alarm(void)
 {
   char *argv[] = {"nowhere", NULL};

@@ -1,4 +1,4 @@
-// Exceptions thrown by the handlers of faults, argv[1] of them in each of two threads: needs -fnon-call-exceptions.
+// Exceptions thrown by handlers of faults, argv[1] of them in each of two threads; needs -fnon-call-exceptions.
 #include <atomic>
 #include <csignal>
 #include <cstdio>

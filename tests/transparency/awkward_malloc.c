@@ -1,5 +1,5 @@
-/* A program with a malloc of its own, which counts, and whose lock no handler may meet: a simple one, in which freed
- * blocks of a size are kept in a list. */
+/* A program with its own malloc, which counts allocations and has a lock that no signal handler may take.  Freed blocks
+ * are kept in lists by size. */
 #include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static struct block *lists[CLASSES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static long balance;
 
-/* Each block has 64 bytes before what it gives, so that all are aligned. */
+/* Each block has a header of 64 bytes, so that all are aligned. */
 static void *give(size_t size)
 {
   size_t size_class = 0;
@@ -83,7 +83,7 @@ void *aligned_alloc(size_t alignment, size_t size)
 {
   if (alignment <= 64)
     return give(size);
-  char *memory = give(size + alignment + 64); /* never freed: few ask for more */
+  char *memory = give(size + alignment + 64); /* larger blocks are rare and never freed */
   return memory ? (void *)(((uintptr_t)memory + alignment) / alignment * alignment) : NULL;
 }
 

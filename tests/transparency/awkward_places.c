@@ -1,4 +1,4 @@
-/* A process in a place that changes under it; argv[1] says what it does.  Each prints what it would print alone. */
+/* A process whose surroundings change; argv[1] chooses how.  Each prints what it prints without a profiler. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -22,11 +22,11 @@
 static void run_thread(double seconds)
 {
   pthread_t thread;
-  if (pthread_create(&thread, NULL, leaf_thread, &seconds) == 0)
+  if (pthread_create(&thread, NULL, thread_work, &seconds) == 0)
     pthread_join(thread, NULL);
 }
 
-/* ---- ends that nobody catches ---- */
+/* ---- fatal signals without a handler ---- */
 
 static volatile int depth;
 
@@ -58,7 +58,7 @@ static void dies(const char *how)
   if (!strcmp(how, "xcpu")) {
     struct rlimit limit = {1, 3};
     setrlimit(RLIMIT_CPU, &limit);
-    for (double used = 0.5;; used += 0.01) { /* the kernel's own count may be of ticks */
+    for (double used = 0.5;; used += 0.01) { /* the kernel may count in ticks */
       leaf_work(0.01);
       printf("%.2f\n", used + 0.01);
     }
@@ -66,7 +66,7 @@ static void dies(const char *how)
   puts("alive");
 }
 
-/* ---- other roots, and directories that go ---- */
+/* ---- other roots, and directories that disappear ---- */
 
 static void other_root(const char *place, const char *how)
 {
@@ -92,7 +92,7 @@ static void other_root(const char *place, const char *how)
   }
 }
 
-/* Removes what `name` says by a program that is not measured, and works on. */
+/* Runs the command in $VANISH without the profiler, and works on. */
 static void vanishes(void)
 {
   leaf_work(0.1);
@@ -130,7 +130,7 @@ static void *closes_at_random(void *unused)
   return unused ? NULL : (void *)(intptr_t)wrong;
 }
 
-/* As far up as the limit lets it: others may have thought that nobody goes there. */
+/* Uses descriptors up to the limit, where other code may expect none. */
 static int high_numbers(void)
 {
   struct rlimit limit;
@@ -161,7 +161,7 @@ static void descriptors(void)
   leaf_work(0.05);
 }
 
-/* Every descriptor is gone, the standard ones too, and then used for something else. */
+/* Closes every descriptor, also the standard ones, and then reuses them. */
 static void all_closed(void)
 {
   int to = dup(1), file = memfd_create("file", 0);
@@ -175,13 +175,13 @@ static void all_closed(void)
   for (int i = 0; i < 20; i++) {
     struct stat facts;
     if (fstat(i, &facts) || facts.st_size)
-      _exit(8); /* somebody else has written there */
+      _exit(8); /* other code has written there */
   }
   if (write(50, "closed\n", 7) != 7 || file < 0)
     _exit(7);
 }
 
-/* ---- little room ---- */
+/* ---- limits ---- */
 
 static void little_memory(size_t more)
 {
@@ -211,14 +211,14 @@ static void small_threads(size_t size)
     void *memory = mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     mprotect(memory, 4096, PROT_NONE);
     int error = pthread_attr_setstack(&attributes, (char *)memory + 4096, size);
-    if (!error && !(error = pthread_create(&thread, &attributes, leaf_thread, &seconds)))
+    if (!error && !(error = pthread_create(&thread, &attributes, thread_work, &seconds)))
       ran += pthread_join(thread, NULL) == 0;
     munmap(memory, size + 4096);
   }
   printf("%d ran\n", ran);
 }
 
-/* ---- rseq, which glibc has left to the program ---- */
+/* ---- rseq, registered by the program instead of glibc ---- */
 
 #ifdef __x86_64__
 static struct {

@@ -1,5 +1,5 @@
-/* A host that loads plugins which use OpenMP, and lets them go again: awkward_plugins HOW COUNT PLUGIN...
- * $RUNTIME is loaded before and stays: libgomp does not bear to be unloaded.  With -DPLUGIN: the plugin. */
+/* A program that loads plugins which use OpenMP, and unloads them: awkward_plugins HOW COUNT PLUGIN... $RUNTIME is
+ * loaded before and stays loaded, because libgomp cannot be unloaded.  With -DPLUGIN it is the plugin. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* A library that somebody else preloads: handlers for what kills, on a stack of its own. */
+/* Another library that is preloaded: it handles fatal signals, on an alternate stack. */
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* Threads by the thousand: argv[1]: churn (argv[2] short ones after each other), many (argv[2] at once), nest (regions
- * argv[2] deep). */
+/* Thousands of threads.  argv[1]: churn (argv[2] short ones, one after another), many (argv[2] at once), nest (regions
+ * nested argv[2] deep). */
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// C++ exceptions, as a program throws them while it is sampled; argv[1] says from where.  Prints what it would alone.
+// C++ exceptions of a program that is sampled; argv[1] chooses where.  Prints what it prints without a profiler.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -44,7 +44,7 @@ NOINLINE static long catches(int count, int depth)
   return caught;
 }
 
-// Thrown and caught inside one task or region each: nothing else is allowed.
+// Each is thrown and caught inside one task or region, as OpenMP requires.
 static void in_regions(int count)
 {
   long caught = 0;
@@ -94,7 +94,7 @@ static void in_threads(int count)
 
 // ---- forced unwinding ----
 
-// What a destructor does on the way out is sampled, too.
+// Destructors that run during unwinding are sampled, too.
 struct Works {
   ~Works() { leaf_work(0.002); }
 };
@@ -163,7 +163,7 @@ static void unwinds(int count)
   printf("ended %ld, destroyed %ld\n", ended, destroyed.load());
 }
 
-// ---- nobody catches ----
+// ---- uncaught exceptions ----
 
 static void last_words()
 {

@@ -1,4 +1,5 @@
-/* What a program can see of its process and thread; argv[1] says which.  Each prints what it would print alone. */
+/* What a program can see of its own process and threads; argv[1] chooses what.  Each prints what it prints without a
+ * profiler. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -34,7 +35,7 @@
 
 #include "leaf_work.h"
 
-static void *thread_work(void *unused)
+static void *short_thread(void *unused)
 {
   leaf_work(0.03);
   return unused;
@@ -43,7 +44,7 @@ static void *thread_work(void *unused)
 static void run_thread(void)
 {
   pthread_t thread;
-  pthread_create(&thread, NULL, thread_work, NULL);
+  pthread_create(&thread, NULL, short_thread, NULL);
   pthread_join(thread, NULL);
 }
 
@@ -193,7 +194,7 @@ static void *send_urgent(void *unused)
   return unused;
 }
 
-/* A program that does count on SIGURG: to be woken by it, to wait for it. */
+/* A program that uses SIGURG itself: it is woken by it, and waits for it. */
 static void urgents(void)
 {
   struct sigaction action = {.sa_handler = on_urgent};
@@ -234,7 +235,7 @@ static void urgents(void)
   printf("timed wait %d %d\n", result, errno);
 }
 
-/* Waits for all signals with all blocked, as servers do. */
+/* Waits for all signals while all are blocked, as servers do. */
 static void waits_for_all(void)
 {
   sigset_t all;
@@ -421,7 +422,7 @@ static void small_stacks(void)
   pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN);
   for (int i = 0; i < 20; i++) {
     pthread_t thread;
-    int error = pthread_create(&thread, &attributes, thread_work, NULL);
+    int error = pthread_create(&thread, &attributes, short_thread, NULL);
     if (error)
       printf("error %d\n", error);
     else
@@ -441,7 +442,7 @@ static void coroutine(void)
   }
 }
 
-/* A guard page lies below the coroutine's stack. */
+/* A guard page is below the coroutine's stack. */
 static void coroutines(size_t size)
 {
   size_t whole = (size + 4095) / 4096 * 4096;
@@ -495,7 +496,7 @@ static void overflows(void)
   puts("rescued");
 }
 
-/* ---- the processor's state ---- */
+/* ---- the state of the processor ---- */
 
 static void *float_thread(void *unused)
 {
@@ -539,7 +540,7 @@ static void floats(void)
   _exit(3);
 }
 
-/* Values below the stack pointer, kept while samples come. */
+/* Values below the stack pointer must survive samples. */
 NOINLINE static long red_zone(long rounds)
 {
   long wrong = 0;
@@ -567,7 +568,7 @@ NOINLINE static long red_zone(long rounds)
   return wrong;
 }
 
-/* Code made at run time, without unwind information; its frame holds nothing that looks like a caller's. */
+/* Code generated at run time, without unwind information; its frame holds nothing that looks like a return address. */
 static void made_code(void)
 {
   static const uint8_t code[] = {0x55, 0xbd, 0x44, 0x33, 0x22, 0x11, 0x50, 0x50, 0x50, /* push rbp; mov ebp, ..; push rax x 3 */

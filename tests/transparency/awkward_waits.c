@@ -98,7 +98,7 @@ static void put_one(void)
     exit(3);
 }
 
-/* Takes what the other end sends, little by little. */
+/* Reads what the other end sends, little by little. */
 static void drain(void)
 {
   for (size_t all = 0; all < BIG;) {
@@ -110,7 +110,7 @@ static void drain(void)
   }
 }
 
-/* The pipe's ends are the other way round. */
+/* The ends of the pipe are exchanged. */
 static void make_pipe_to_drain(void)
 {
   int ends[2];
@@ -128,7 +128,7 @@ static void on_user(int number)
   came++;
 }
 
-/* A signal that comes before the wait does not end it. */
+/* A signal that arrives before the wait does not end it. */
 static void interrupt(void)
 {
   do {
@@ -151,7 +151,7 @@ static void block_user(void)
   pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-/* What came after the last wait had ended. */
+/* Forgets signals that arrived after the end of the last wait. */
 static void forget(void)
 {
   sigset_t set = only_user();
@@ -360,7 +360,7 @@ static bool by_accept_limited(void)
   return good;
 }
 
-/* The queue has room for one: the second has to wait. */
+/* The queue has room for one connection: the second has to wait. */
 static bool by_connect(void)
 {
   int first = new_connection(), second = new_connection();
@@ -391,7 +391,7 @@ static bool limited_read(void) { return fails_with(read(from[0], got, 1), EAGAIN
 static bool limited_readv(void) { return fails_with(readv(from[0], &(struct iovec){got, 1}, 1), EAGAIN); }
 static bool raw_recvfrom(void) { return fails_with(syscall(SYS_recvfrom, from[0], got, 1, 0, NULL, NULL), EAGAIN); }
 
-/* Variants that fortified programs call: the sizes are not known to the compiler. */
+/* Variants that fortified programs call: the compiler does not know the sizes. */
 static volatile size_t one = 1;
 static bool fortified_poll(void) { return poll(&(struct pollfd){from[0], POLLIN, 0}, one, 3) == 0; }
 
@@ -407,7 +407,7 @@ static bool fortified_recv(void)
   return fails_with(recv(from[0], few, one, 0), EAGAIN);
 }
 
-/* The other end's buffer is full. */
+/* The buffer of the other end is full. */
 static bool limited_send(void)
 {
   while (send(from[0], big, 4096, MSG_DONTWAIT) > 0)
@@ -422,7 +422,7 @@ static void put_two(void)
   put_one();
 }
 
-/* ---- much at once ---- */
+/* ---- large amounts ---- */
 
 static int file, file_to;
 
@@ -441,7 +441,7 @@ static void make_file_and_sockets(void)
   make_sockets();
 }
 
-/* The other end waits for all. */
+/* The other end waits for everything. */
 static bool whole(ssize_t done)
 {
   for (ssize_t left = BIG - done, now; left > 0; left -= now)
@@ -696,7 +696,7 @@ static const struct wait waits[] = {
     {"futex, limited", NULL, NULL, by_futex_limited, NULL},
     {"io_getevents", make_aio, NULL, by_io_getevents, NULL},
     {"aio_suspend", NULL, NULL, by_aio_suspend, NULL},
-    /* from here on some sockets have limits, and every read and write passes for one of them */
+    /* from here on some sockets have timeouts, and the tool must treat every read and write as if it had one */
     {"recv, limited", limit_sockets, NULL, limited_recv, NULL},
     {"recvfrom, limited", NULL, NULL, limited_recvfrom, NULL},
     {"recvmsg, limited", NULL, NULL, limited_recvmsg, NULL},

@@ -1,4 +1,5 @@
-/* Ends inside a parallel region, in the way argv[1] says; the master sleeps at the region's end or works. */
+/* Ends inside a parallel region, in the way that argv[1] chooses; the master sleeps at the end of the region, or
+ * works. */
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>

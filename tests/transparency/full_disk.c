@@ -1,5 +1,5 @@
-/* The disk becomes full, or the directory goes, while the program runs: `full STAGE DIRECTORY`.  What early() does is
- * measured before, what late() does after. */
+/* The disk becomes full, or the directory disappears, while the program runs: full_disk STAGE DIRECTORY.  The work of
+ * early() is measured before, that of late() after. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -38,7 +38,7 @@ static void run_thread(void *(*body)(void *), const char *stage)
     pthread_join(thread, NULL);
 }
 
-/* To the last byte, beside the measurement directory. */
+/* Fills the disk to the last byte, beside the measurement directory. */
 static void fill(void)
 {
   char path[4096], byte[4096] = "";
@@ -72,7 +72,7 @@ static void *early_thread(void *stage)
   return stage;
 }
 
-/* A context of its own for each path of a binary tree. */
+/* Each path of a binary tree is a context. */
 NOINLINE static void left(unsigned depth);
 NOINLINE static void right(unsigned depth)
 {

@@ -66,7 +66,7 @@ def full_at_the_end(directory):
 
 @tap.case
 def full_as_the_log_grows(directory):
-    check(directory, "log", "parts of the graph log not written", "make room on the disk", mode="log")
+    check(directory, "log", "of the graph log not written", "make room on the disk", mode="log")
 
 
 @tap.case

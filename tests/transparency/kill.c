@@ -1,5 +1,5 @@
-/* Programs that go on until they are killed, or for a number of seconds: `kill FORM [SECONDS]`.  All their work is done
- * in work(), below go(), below main(). */
+/* Programs that run until they are killed, or for a number of seconds: kill FORM [SECONDS].  All their work is done in
+ * work(), below go(), below main(). */
 #include <omp.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@ static int over(void)
   return wall_clock() > end;
 }
 
-/* A region for each step. */
+/* Each step is a region. */
 NOINLINE static void iterations(void)
 {
   while (!over()) {
@@ -57,7 +57,7 @@ NOINLINE static void single(void)
     work(0.002);
 }
 
-/* The master sleeps within the region, before anybody has been sampled in it. */
+/* The master sleeps inside the region, before any of its threads was sampled. */
 NOINLINE static void asleep(void)
 {
 #pragma omp parallel
@@ -70,7 +70,7 @@ NOINLINE static void asleep(void)
   }
 }
 
-/* The same, waiting for a lock that another thread holds for good, in a call that nobody announces. */
+/* The same, but it waits for a lock that another thread never releases, in a call that the tool does not see. */
 NOINLINE static void locked(void)
 {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -94,7 +94,7 @@ static void *short_lived(void *unused)
   return unused;
 }
 
-/* Threads that have ended before the program is killed. */
+/* Threads that end before the program is killed. */
 NOINLINE static void threads(void)
 {
   pthread_t thread;
@@ -103,7 +103,7 @@ NOINLINE static void threads(void)
       pthread_join(thread, NULL);
 }
 
-/* A fixed amount of work, by threads that end and by the main one. */
+/* A fixed amount of work, in threads that end and in the main thread. */
 NOINLINE static void fixed(void)
 {
   pthread_t thread;
@@ -113,7 +113,7 @@ NOINLINE static void fixed(void)
   work(0.05);
 }
 
-/* An exec that fails must cost nothing. */
+/* A failing exec must lose nothing. */
 NOINLINE static void exec(void)
 {
   work(0.5);
@@ -122,7 +122,7 @@ NOINLINE static void exec(void)
     work(0.002);
 }
 
-/* A child that works beside its parent, which it must not disturb. */
+/* A child works beside its parent and must not disturb it. */
 NOINLINE static void forks(void)
 {
   if (fork() >= 0)

@@ -25,7 +25,7 @@
 #include "hpcrun-lite.h"
 
 static volatile int ended;
-static uint64_t sum; /* of all that was reported */
+static uint64_t sum; /* the sum of everything that was reported */
 
 static void spin(int turns)
 {
@@ -167,7 +167,7 @@ NOINLINE void one_round(int number)
   locks(number % 16 ? threads : 8);
 }
 
-/* ---- beside them ---- */
+/* ---- threads, libraries, signals and forks beside the rounds ---- */
 
 static void *short_lived(void *argument)
 {
@@ -268,7 +268,7 @@ static void *storm(void *unused)
   while (!ended) {
     pthread_kill(main_thread, SIGUSR1);
     pthread_kill(pthread_self(), SIGUSR1);
-    if (queued - received < 100) /* their number is limited for all of a user's processes */
+    if (queued - received < 100) /* their number is limited for all processes of a user */
       queued += pthread_sigqueue(main_thread, SIGRTMIN, (union sigval){.sival_int = 5}) == 0;
     spin(5000);
     sched_yield();
@@ -295,7 +295,7 @@ static void handlers(void)
   sigaction(SIGRTMIN, &exact, NULL);
 }
 
-/* Nobody else is there any more: nothing is idle. */
+/* All other threads have ended: there is no idleness. */
 NOINLINE void alone(void)
 {
   burn(0.3);
@@ -337,9 +337,9 @@ static void mix(const char *what, double seconds)
          (unsigned long long)opened, (unsigned long long)forked, (unsigned long long)others);
 }
 
-/* ---- children made past libc's fork ---- */
+/* ---- children made without the fork of libc ---- */
 
-/* Teams of one thread: the runtime's workers are not there. */
+/* Teams of one thread: the workers of the runtime do not exist in the child. */
 static void child_regions(void)
 {
   for (int i = 0; i < 200; i++) {
@@ -384,7 +384,7 @@ static void raw(int times)
 
 /* ---- floating point ---- */
 
-/* Everything traps, results are rounded up, and denormals are zero. */
+/* Exceptions trap, results are rounded up, and denormals are zero. */
 enum { STRICT = 0x8040 | 0x4000 };
 
 static unsigned had;
@@ -401,7 +401,7 @@ static void check_strict(void)
     fail("floating point", (int)now);
 }
 
-/* Integers alone: what the runtime computes between a team's begin and end is not ours. */
+/* Only integers: the computations of the runtime between begin and end of a team are not tested. */
 NOINLINE void strict_round(void)
 {
   be_strict();
@@ -445,7 +445,7 @@ static void fp(int times)
 
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 
-/* In a wait that is not announced to us: samples go on. */
+/* A wait that the tool does not see: sampling continues. */
 static void *sleeper(void *unused)
 {
   pthread_mutex_lock(&gate);

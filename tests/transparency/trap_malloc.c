@@ -1,5 +1,6 @@
-/* Preloaded into a program: ends it if malloc and its kin are called in hpcrun-lite's signal handler.  The handler is
- * told by its signal mask: the tool never lets the program block SIGURG, so where it is blocked the handler runs. */
+/* A library to preload: it ends the program if malloc or a related function is called in the signal handler of the
+ * tool. It recognises the handler by the signal mask: the program never blocks SIGURG under the tool, so where SIGURG
+ * is blocked the handler runs. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stddef.h>

@@ -11,7 +11,7 @@ static struct {
 char path[64];
 static char measurement[64];
 
-/* ---- a program, told in the order of time ---- */
+/* ---- a program, record by record in the order of time ---- */
 
 void begin(void)
 {
@@ -70,7 +70,7 @@ void on_join(uint32_t thread, enum graphlog_op op, struct name task, struct name
   put(thread, op, task.thread, task.number, join.thread, join.number);
 }
 
-/* The thread runs a task from its begin to its end, in which it does so much, and goes on with another one. */
+/* The thread runs a task with an amount of work from its begin to its end, and then continues another task. */
 void run_task(uint32_t thread, struct name task, uint64_t work, struct name next)
 {
   on_task(thread, GRAPHLOG_SWITCH, task);
@@ -87,7 +87,7 @@ void barrier(uint32_t threads, const struct name *team)
     wait_end(team[i].thread, team[i], GRAPHLOG_BARRIER);
 }
 
-/* A region of threads first, first + 1, …, the first of which creates it. */
+/* Begins a region of threads first, first + 1, …, which the first one creates. */
 void fork_team(uint32_t first, uint32_t threads, struct name *team)
 {
   struct name in = region(first, PARALLEL);
@@ -124,7 +124,7 @@ void save(enum compose_form form)
   assert_true(compose_write(&compose, path));
 }
 
-/* Replays what was saved; damaged files may yield nothing. */
+/* Replays the saved log; returns false if a damaged file yields nothing. */
 bool replay_file(struct replay_request *request, struct replay_result *result)
 {
   struct log_reader *streams;

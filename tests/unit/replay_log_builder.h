@@ -1,4 +1,5 @@
-/* Logs of the graph told record by record in the order of time, and replayed: what the tests of it share. */
+/* Graph logs, written record by record in the order of time, and replayed: for the tests of the log reader and of the
+ * replay. */
 #ifndef TESTS_UNIT_TOLD_H
 #define TESTS_UNIT_TOLD_H
 
@@ -14,7 +15,7 @@ struct name {
 };
 
 extern struct compose_log log_reader_log;
-extern struct compose compose; /* what save() wrote to path */
+extern struct compose compose; /* the measurement that save() wrote to path */
 extern uint64_t now;
 extern char path[64];
 extern struct problems problems;

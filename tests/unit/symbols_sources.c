@@ -2,7 +2,7 @@
 
 char directory[64];
 
-/* The line numbers matter: the tests below name them. */
+/* The tests name line numbers of these sources. */
 static const char chain_source[] = "volatile int sink;\n"
                                    "static inline __attribute__((always_inline)) int inner(int x)\n"
                                    "{ return x * 3 + sink; }\n"
@@ -38,14 +38,15 @@ static const char fortran_source[] =
     "program sim\n  use heat\n  real(8) :: a(100)\n  a = 1\n  call step(a, 100)\n"
     "  print *, a(3)\nend program\n";
 
-/* The nested procedure's entry lies in that of the procedure around it, its code elsewhere. */
+/* The entry of the nested procedure is inside that of its host, its code is not. */
 static const char nested_source[] =
     "subroutine outer(a, n)\n  integer :: n, i\n  real(8) :: a(n)\n"
     "  do i = 1, n\n    call nested(i)\n  end do\ncontains\nsubroutine nested(k)\n  integer :: k\n"
     "  a(k) = a(k) + n\nend subroutine\nend subroutine\n"
     "program sim\n  real(8) :: a(10)\n  a = 1\n  call outer(a, 10)\n  print *, a(3)\nend program\n";
 
-/* Its first line of code is in a header: its line table (DWARF 5) begins with file 1, without saying so. */
+/* Its first line of code is in a header: its line table (DWARF 5) begins with file 1, without an opcode that sets
+ * it. */
 static const char included_source[] = "#include \"first.h\"\n"
                                       "int main(int argc, char **argv) { (void)argv; return first(argc); }\n";
 static const char first_source[] = "volatile int sink;\n__attribute__((noinline)) int first(int x)\n"

@@ -1,4 +1,4 @@
-/* What the tests of symbols share: a directory with programs' sources, which they compile in their own ways. */
+/* What the tests of symbols share: a directory with the sources of programs, which they compile in different ways. */
 #ifndef TESTS_UNIT_SYMBOLS_SOURCES_H
 #define TESTS_UNIT_SYMBOLS_SOURCES_H
 
@@ -9,11 +9,11 @@ enum { PLACES = 32 };
 
 extern char directory[64];
 
-/* For a group of tests. */
+/* Setup and teardown of a group of tests. */
 int make_directory(void **state);
 int remove_directory(void **state);
 
-/* Runs a command of the shell in the directory; its errors go to the file `errors` there. */
+/* Runs a shell command in the directory; its errors go to the file `errors` there. */
 __attribute__((format(printf, 1, 2))) bool run(const char *format, ...);
 void must_run(const char *command);
 
@@ -22,13 +22,13 @@ const char *path_of(const char *name);
 void write_file(const char *name, const void *bytes, size_t size);
 uint8_t *read_file(const char *name, size_t *size); /* free() */
 
-/* The address and size of a symbol by nm, which reads the file independently. */
+/* Returns the address and size of a symbol, by nm, which reads the file independently. */
 bool find_symbol(const char *name, const char *symbol, uint64_t *address, uint64_t *size);
 uint64_t symbol_address(const char *name, const char *symbol);
 
 struct symbols *open_fine(const char *name);
 
-/* The first address of a function at which count places are found; fails without. */
+/* Returns the first address of a function that has count places; fails if there is none. */
 void find_chain(const struct symbols *symbols, const char *name, const char *symbol, int count,
                 struct symbols_place *places);
 

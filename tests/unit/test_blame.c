@@ -1,4 +1,4 @@
-/* RT: counts of busy and idle threads, threads in use, blame left with locks. */
+/* RT: counts of busy and idle threads, threads in use, blame stored with locks. */
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
@@ -8,7 +8,7 @@
 enum { THREADS = 6 };
 static struct thread_state threads[THREADS];
 static struct format_thread records[THREADS];
-static int runtime_state; /* what the runtime says of the thread */
+static int runtime_state; /* the state of the thread as the runtime reports it */
 
 static int get_state(uint64_t *wait_id)
 {
@@ -39,7 +39,7 @@ static int setup(void **state)
   return 0;
 }
 
-/* Thread 0 is the program's, the others are the runtime's and wait for work. */
+/* Thread 0 is the program's, the others are workers of the runtime that wait for work. */
 static void start_openmp(unsigned count)
 {
   for (unsigned i = 0; i < count; i++) {
@@ -86,7 +86,7 @@ static void a_thread_alone_is_busy(void **state)
   (void)state;
   for (unsigned i = 1; i < THREADS; i++)
     blame_leave(&threads[i]);
-  assert_share(&threads[0], 1, 1); /* before OpenMP knows it */
+  assert_share(&threads[0], 1, 1); /* before OpenMP knows the thread */
   start_openmp(1);
   assert_share(&threads[0], 1, 1);
 }
@@ -104,12 +104,12 @@ static void parked_workers_are_not_in_use(void **state)
   rt_set_idle(&threads[1], true);
   assert_share(&threads[0], 1, 4);
   assert_null(end_region());
-  assert_share(&threads[0], 1, 1); /* none of them has been told yet that the region is over */
+  assert_share(&threads[0], 1, 1); /* the runtime has not reported the end of the region to them yet */
   fork_region(2);
-  assert_share(&threads[0], 2, 2); /* threads 2 and 3 still believe to be in the other region */
+  assert_share(&threads[0], 2, 2); /* for threads 2 and 3 the other region has not ended yet */
 }
 
-static void a_region_somebody_was_sampled_in_ends_too(void **state)
+static void a_sampled_region_ends_too(void **state)
 {
   (void)state;
   start_openmp(2);
@@ -126,7 +126,7 @@ static void a_region_somebody_was_sampled_in_ends_too(void **state)
   region_fold(&threads[1]);
 }
 
-/* Then it is the runtime that keeps them waiting. */
+/* Then the runtime keeps them waiting. */
 static void all_can_be_idle(void **state)
 {
   (void)state;
@@ -137,20 +137,20 @@ static void all_can_be_idle(void **state)
   rt_set_idle(&threads[1], true);
   assert_true(blame_share(&threads[1], 1).all_wait);
   assert_share(&threads[1], 2, 2);
-  assert_false(blame_share(&threads[2], 1).all_wait); /* parked: it waits for work, not for the runtime */
+  assert_false(blame_share(&threads[2], 1).all_wait); /* parked: it waits for work, not inside the runtime */
   rt_set_idle(&threads[0], false);
   assert_true(blame_block(&threads[0]));
-  assert_false(blame_share(&threads[1], 1).all_wait); /* they wait for who sleeps */
+  assert_false(blame_share(&threads[1], 1).all_wait); /* they wait for the sleeping thread */
 }
 
-/* A thread that the runtime does not know yet shares with all others; those that it knows do not count it. */
+/* A thread that the runtime does not know yet shares with all others; threads that it knows do not count that one. */
 static void threads_unknown_to_openmp_count_among_themselves(void **state)
 {
   (void)state;
   start_openmp(2);
   fork_region(2);
   assert_share(&threads[0], 2, 2);
-  assert_share(&threads[5], 6, 6); /* with 0 and 1, since nobody knows whether it ever will */
+  assert_share(&threads[5], 6, 6); /* with 0 and 1, because nobody knows whether the runtime will ever know it */
   assert_true(blame_block(&threads[4]));
   assert_share(&threads[5], 5, 5);
   blame_leave(&threads[1]);
@@ -165,7 +165,7 @@ static void lock_waiters_are_busy(void **state)
   rt_set_lockwait(&threads[1], true);
   rt_set_idle(&threads[2], true);
   assert_share(&threads[0], 2, 3);
-  rt_set_lockwait(&threads[2], true); /* waits for a lock within a wait */
+  rt_set_lockwait(&threads[2], true); /* waits for a lock inside another wait */
   assert_share(&threads[0], 3, 3);
 }
 
@@ -180,7 +180,7 @@ static void blocked_threads_are_left_out_unless_wall_time_drives(void **state)
   blame_unblock(&threads[1]);
   assert_share(&threads[0], 3, 3);
   rt_set_idle(&threads[1], true);
-  assert_false(blame_block(&threads[1])); /* the runtime's own wait */
+  assert_false(blame_block(&threads[1])); /* a wait inside the runtime */
   rt_set_idle(&threads[1], false);
   rt.wall = true;
   assert_true(blame_block(&threads[1]));
@@ -188,7 +188,7 @@ static void blocked_threads_are_left_out_unless_wall_time_drives(void **state)
   rt_set_idle(&threads[2], true);
   assert_share(&threads[0], 2, 3);
   blame_unblock(&threads[1]);
-  /* What it slept through: 1.2 ms among 3 busy, as much among 2 busy of 3 in use. */
+  /* What it slept through: 1.2 ms while 3 threads were busy, and 1.2 ms while 2 of the 3 in use were busy. */
   struct blame share = blame_share(&threads[1], 2400000);
   assert_int_equal(share.per_busy_ns, 1000000);
   assert_int_equal(share.in_use_ns, 3000000);
@@ -201,7 +201,7 @@ static void the_most_threads_in_use_are_kept(void **state)
   assert_int_equal(rt.in_use_max, 1);
   fork_region(3);
   assert_int_equal(rt.in_use, 3);
-  region_begin(&threads[0], 0); /* nested, of two threads: one is new */
+  region_begin(&threads[0], 0); /* a nested region of two threads: one is new */
   set_team(2);
   assert_int_equal(rt.in_use_max, 4);
   end_region();
@@ -250,7 +250,7 @@ static void blame_goes_to_the_release(void **state)
   assert_int_equal(blame_left(), 0);
 }
 
-/* Two locks in one slot: the second one's blame is refused until the first one's is taken. */
+/* Two locks in one slot: the blame of the second is refused until that of the first is taken. */
 static void collisions_lose_and_do_not_mix(void **state)
 {
   (void)state;
@@ -277,7 +277,7 @@ static void a_state_is_repaired_at_the_second_sample(void **state)
   runtime_state = ompt_state_wait_barrier;
   blame_check(&threads[1], 0);
   assert_false(threads[1].activity.idle);
-  rt_set_idle(&threads[1], true); /* a callback in between: it was about to be told */
+  rt_set_idle(&threads[1], true); /* a callback in between, which corrects the state */
   rt_set_idle(&threads[1], false);
   blame_check(&threads[1], 0);
   assert_false(threads[1].activity.idle);
@@ -308,7 +308,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(parts_are_exact),
       cmocka_unit_test_setup(a_thread_alone_is_busy, setup),
       cmocka_unit_test_setup(parked_workers_are_not_in_use, setup),
-      cmocka_unit_test_setup(a_region_somebody_was_sampled_in_ends_too, setup),
+      cmocka_unit_test_setup(a_sampled_region_ends_too, setup),
       cmocka_unit_test_setup(all_can_be_idle, setup),
       cmocka_unit_test_setup(threads_unknown_to_openmp_count_among_themselves, setup),
       cmocka_unit_test_setup(lock_waiters_are_busy, setup),

@@ -1,4 +1,4 @@
-/* The worst contexts: which are found, and what their figures suggest. */
+/* The worst contexts: which ones are found, and the causes that their figures suggest. */
 #include "hpcprof-lite/analysis/causes.h"
 #include "hpcprof-lite/views/derived.h"
 #include "tests/support/unit.h"
@@ -28,7 +28,7 @@ static int end(void **state)
   return 0;
 }
 
-/* A row for a function, or for a kind without one, with its own figures. */
+/* Adds a row for a function, or for another kind of context, with its own figures. */
 static uint32_t row(uint32_t parent, enum tree_kind kind, uint32_t function, uint64_t work, uint64_t overhead,
                     uint64_t lockwait, uint64_t idleness)
 {
@@ -52,7 +52,7 @@ static uint32_t find(uint32_t column)
   return causes_worst(&tree, &flat, &columns, column, worst);
 }
 
-/* The verdict on a function with that idleness in a region whose other figures are given. */
+/* Returns the verdict on a function with an amount of idleness in a region whose other figures are given. */
 static void expect_in_region(uint64_t work, uint64_t overhead, uint64_t idleness, enum causes_verdict verdict)
 {
   begin(NULL);
@@ -76,7 +76,7 @@ static void test_regions_are_judged_by_the_paper(void **state)
   expect_in_region(950, 0, 50, CAUSES_MODERATE);
 }
 
-/* The same function in and outside a region: the context that carries most decides. */
+/* The same function inside and outside a region: the context with the most idleness decides. */
 static void test_heaviest_context_decides(void **state)
 {
   (void)state;
@@ -116,7 +116,7 @@ static void test_locks(void **state)
   assert_int_equal(worst[0].verdict, CAUSES_LOCKED);
 }
 
-/* Three at most, the largest first; nothing below 1 % of all time, nothing at all where there is none. */
+/* At most three, the largest first; none below 1 % of all time, and none if there is no idleness. */
 static void test_the_worst_are_few(void **state)
 {
   (void)state;

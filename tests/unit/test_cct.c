@@ -1,4 +1,4 @@
-/* RT: the arena, a thread's tree, and regions that are resolved late.*/
+/* RT: the arena, the tree of a thread, and regions that are resolved late. */
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "tests/unit/rt_threads.h"
@@ -41,7 +41,7 @@ static void children_are_found_again(void **state)
   assert_int_equal(master.nodes.count, 5001);
 }
 
-/* The tables, as they stand in memory, are sound chunks with every published record. */
+/* The tables in memory are sound chunks with every published record. */
 static void tables_are_chunks(void **state)
 {
   (void)state;
@@ -91,12 +91,12 @@ static void merged_subtrees_add_up(void **state)
   assert_int_equal(cct_child(&master, ax, frame(13)), bz);
   assert_int_equal(cct_kind(&master, b), FORMAT_KIND_FREE);
   uint32_t count = master.nodes.count;
-  uint32_t again = cct_child(&master, CCT_ROOT, frame(3)); /* freed nodes serve again, clean */
+  uint32_t again = cct_child(&master, CCT_ROOT, frame(3)); /* freed nodes are reused, with empty values */
   assert_int_equal(master.nodes.count, count);
   assert_int_equal(value_of(&master, again, 1), 0);
 }
 
-/* Critical paths may name what was sampled: merged away, it leads to what it has become, and is not used again. */
+/* Critical paths may name a node that was merged into another: it leads to that other node, and is not reused. */
 static void merged_subtrees_can_still_be_followed(void **state)
 {
   (void)state;
@@ -125,11 +125,12 @@ static void unsampled_regions_cost_nothing(void **state)
     assert_null(region_end(&master));
     assert_null(region_end(&master));
   }
-  assert_int_equal(region_table()->count, 3); /* record 0 and two at once */
+  assert_int_equal(region_table()->count, 3); /* record 0 and two others */
   assert_int_equal(worker.nodes.count, 1);
 }
 
-/* A worker is sampled while nothing is known; the master publishes at the end; the worker folds at its next sample. */
+/* A worker is sampled while its region is not resolved; the master publishes the path at the end; the worker folds its
+ * samples at the next sample. */
 static void late_paths_are_folded(void **state)
 {
   (void)state;
@@ -146,14 +147,14 @@ static void late_paths_are_folded(void **state)
     region_close(&master);
     region_fold(&worker);
     assert_int_equal(worker.pending_count, 0);
-    assert_int_equal(region_base(&worker, handle), CCT_NONE); /* over */
+    assert_int_equal(region_base(&worker, handle), CCT_NONE); /* the region is over */
   }
   uint32_t link = cct_child(&worker, CCT_ROOT, (struct cct_key){FORMAT_KIND_LINK, 1, creator});
   assert_int_equal(value_of(&worker, cct_child(&worker, link, frame(6)), 1), 70000);
-  assert_true(region_table()->count <= 3 && worker.nodes.count <= 5); /* constant, however many regions */
+  assert_true(region_table()->count <= 3 && worker.nodes.count <= 5); /* constant, for any number of regions */
 }
 
-/* The worker is itself master of an inner region, whose path is known only when the outer one's is. */
+/* The worker is the master of an inner region, whose path is known only when that of the outer region is. */
 static void inner_regions_wait_for_outer_ones(void **state)
 {
   (void)state;
@@ -175,7 +176,7 @@ static void inner_regions_wait_for_outer_ones(void **state)
   region_publish(&master, region, creator);
   assert_int_equal(region->state, FORMAT_REGION_LINKED);
   region_close(&master);
-  region_fold(&worker); /* resolves the outer one, and with it the inner one */
+  region_fold(&worker); /* resolves the outer region, and with it the inner one */
   region_fold(&master);
   assert_int_equal(master.pending_count, 0);
   assert_int_equal(cct_kind(&master, inner_base), FORMAT_KIND_LINK);
@@ -183,7 +184,7 @@ static void inner_regions_wait_for_outer_ones(void **state)
   assert_int_equal(cct_node(&master, inner_base)->kind_what & FORMAT_WHAT_MAX, 2);
 }
 
-/* A published path serves workers that come later in the same instance, without a placeholder. */
+/* A published path is used at once by workers that come later in the same instance. */
 static void known_paths_are_used_at_once(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* RT: what threads share, used by several at once.  Also built with the thread sanitizer: tests/fuzz/races.py. */
+/* RT: shared structures, used by several threads at once.  It is also built with the thread sanitizer:
+ * tests/fuzz/races.py. */
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
@@ -40,7 +41,7 @@ static int setup(void **state)
   return 0;
 }
 
-/* Each thread runs it with its own state. */
+/* Runs it in each thread, with the state of that thread. */
 static void run(void *(*body)(void *))
 {
   pthread_t thread[THREADS];
@@ -79,7 +80,7 @@ static void *use_pool(void *state)
       ((struct item *)pool_at(&pool, held[self][i]))->owner = self;
     }
     pthread_barrier_wait(&all);
-    for (int i = 0; i < HELD; i++) { /* what another one has taken, this one gives back */
+    for (int i = 0; i < HELD; i++) { /* this thread frees what another one has allocated */
       wrong += ((struct item *)pool_at(&pool, held[other][i]))->owner != other;
       pool_put(&pool, &hands[self], held[other][i]);
     }
@@ -221,7 +222,7 @@ static void *use_regions(void *state)
     uint64_t region = atomic_load(&handle);
     if (master) {
       uint32_t node = cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_FRAME, 1, (uint32_t)round});
-      if (round % 2) /* sampled in it, or asked at its end */
+      if (round % 2) /* the region was sampled, or is asked for at its end */
         region_publish(t, region_innermost(t), node);
       struct format_region *open = region_end(t);
       if (open) {
@@ -286,7 +287,7 @@ static void blames(void **state)
   assert_int_equal(atomic_load(&rt.in_use), 0);
 }
 
-/* ---- what is entered once ---- */
+/* ---- interning ---- */
 
 static uint32_t strings[THREADS][50], entered[THREADS][50];
 

@@ -1,4 +1,4 @@
-/* Efficiencies against their closed forms. */
+/* Efficiencies, compared with their closed forms. */
 #include "hpcprof-lite/analysis/efficiency.h"
 #include "tests/support/unit.h"
 
@@ -41,8 +41,8 @@ static void expect(const struct efficiency *efficiency, enum efficiency_metric m
              efficiency->gain_s[metric], loss);
 }
 
-/* T = 4, R = 1 s, G = 0.7 s.  Thread 1 lives 1 s; the others 0.8 s each: 0.6 s of T R nobody was there.  Idle in all:
- * 0.1 + 0.2 + 0.3 + 0.2 + 0.6 = 1.4 s, of which serial code explains 0.3 x 3 = 0.9 s. */
+/* T = 4, R = 1 s, G = 0.7 s.  Thread 1 lives 1 s, the others 0.8 s each: for 0.6 s of T R a thread does not exist.
+ * Idleness in all: 0.1 + 0.2 + 0.3 + 0.2 + 0.6 = 1.4 s, of which serial code explains 0.3 x 3 = 0.9 s. */
 static void test_losses_add_up(void **state)
 {
   (void)state;
@@ -50,7 +50,7 @@ static void test_losses_add_up(void **state)
                                      openmp(800, 200, 0), openmp(900, 900, 900)};
   threads[1].lockwait_ns = 80 * ms;
   threads[2].overhead_ns = 120 * ms;
-  threads[4].flags = 0; /* not OpenMP's: counts nowhere */
+  threads[4].flags = 0; /* not a thread of OpenMP: it does not count */
   struct profile_process one = process(4, 1000, threads, 5);
   struct efficiency efficiency = compute(&one, 1, 1000);
   assert_true(efficiency.known);
@@ -74,7 +74,7 @@ static void test_serial_loss_is_bounded_by_idleness(void **state)
   expect(&efficiency, EFFICIENCY_BALANCE, 0, 1);
 }
 
-/* Regions of several masters at once may be longer in sum than the process lived. */
+/* Regions of several masters at the same time may be longer in sum than the process. */
 static void test_regions_are_bounded_by_elapsed_time(void **state)
 {
   (void)state;
@@ -85,7 +85,7 @@ static void test_regions_are_bounded_by_elapsed_time(void **state)
   expect(&efficiency, EFFICIENCY_BALANCE, 0.4 / 2, 1);
 }
 
-/* T R = 2 and 2 thread-seconds, over 3 s of elapsed time; a third process has no OpenMP. */
+/* T R = 2 and 2 thread-seconds, over 3 s of elapsed time; a third process does not use OpenMP. */
 static void test_processes_are_added_up(void **state)
 {
   (void)state;
@@ -150,7 +150,7 @@ static struct profile_thread working(uint64_t wall_ms, uint64_t work_ms, uint64_
   return thread;
 }
 
-/* T R = 2 s: 0.9 + 0.5 s of work and 0.1 s of overhead; what is left is idleness, 0.2 s of it for locks. */
+/* T R = 2 s: 0.9 + 0.5 s of work and 0.1 s of overhead; the rest is idleness, 0.2 s of it for locks. */
 static void test_time_of_all_threads_is_split(void **state)
 {
   (void)state;
@@ -194,7 +194,7 @@ static void test_a_run_on_one_thread_is_compared_with(void **state)
   expect_part(&efficiency, EFFICIENCY_OVERHEAD, 0.1, 2);
   expect_part(&efficiency, EFFICIENCY_IDLENESS, 0.9, 2);
 
-  four[1].command = "./solve 8"; /* of which nothing is known on one thread */
+  four[1].command = "./solve 8"; /* for which no run on one thread exists */
   efficiency = compute(four, 4, 16500);
   assert_true(!efficiency.split.compared && *efficiency.split.note);
   assert_int_equal(efficiency.processes, 2);
@@ -207,7 +207,7 @@ static void test_a_run_on_one_thread_is_compared_with(void **state)
   assert_int_equal(efficiency.processes, 4);
 }
 
-/* More work than T R, as sampling may have it: the whole is what was seen. */
+/* More work than T R, because of sampling errors: the whole is what was sampled. */
 static void test_more_work_than_time(void **state)
 {
   (void)state;

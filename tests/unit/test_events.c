@@ -1,4 +1,4 @@
-/* Event specifications: names, aliases, rates, periods, lists, and what is refused. */
+/* Event specifications: names, aliases, rates, periods, lists, and refusals. */
 #include "common/events.h"
 #include "tests/support/unit.h"
 

@@ -1,4 +1,4 @@
-/* The measurement format: what is packed comes back, and nothing damaged does. */
+/* The measurement format: packed data is read back unchanged, and damage is detected. */
 #include "common/format.h"
 #include "tests/support/unit.h"
 
@@ -49,7 +49,7 @@ static void packed_chunks_come_back(void **state)
   ZSTD_freeCCtx(zstd);
 }
 
-/* The live form: room for more records than there are, free memory around it, no checksum. */
+/* The live form: room for more records than exist, free memory around it, no checksum. */
 static void live_chunks_are_read_alike(void **state)
 {
   (void)state;
@@ -83,7 +83,7 @@ static void every_truncation_is_noticed(void **state)
     struct format_view view;
     char message[256] = "";
     size_t offset = 0;
-    uint8_t *copy = malloc(cut); /* exactly as long, for checkers of memory */
+    uint8_t *copy = malloc(cut); /* allocated with the exact length, for memory checkers */
     memcpy(copy, out, cut);
     assert_int_equal(format_next(copy, cut, &offset, &view, message, sizeof message), FORMAT_BAD);
     assert_non_null(strstr(message, "offset 0"));
@@ -104,7 +104,7 @@ static void every_flipped_bit_is_noticed(void **state)
     size_t offset = 0;
     out[bit / 8] ^= (uint8_t)(1 << bit % 8);
     enum format_error error = format_next(out, size, &offset, &view, message, sizeof message);
-    /* a flip may turn the chunk into free memory or a live one: then it carries no node that was not there */
+    /* a flipped bit may turn the chunk into free memory or a live one: then it has no additional node */
     if (error == FORMAT_OK) {
       assert_true(view.head.flags & FORMAT_LIVE);
       free(view.data);

@@ -1,5 +1,5 @@
-/* Measurement files and logs that somebody has made to do harm: whatever they claim, reading them ends soon, takes
- * little memory, and what is sound is kept. */
+/* Hostile measurement files and logs: whatever they claim, reading them takes little time and memory, and sound data is
+ * kept. */
 #include "common/graphlog.h"
 #include "hpcprof-lite/input/log_reader.h"
 #include "hpcprof-lite/input/merge.h"
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <zstd.h>
 
-/* Sanitizers take ten times as long: under them one in so many bits and lengths. */
+/* Sanitizers take ten times as long: with them, only some of the bits and lengths are tested. */
 #ifndef __has_feature
 #define __has_feature(name) 0
 #endif
@@ -87,7 +87,7 @@ static uint32_t read_composed(size_t *problems)
   return merge(problems);
 }
 
-/* The chunks' offsets; returns their number. */
+/* Finds the offsets of the chunks; returns their number. */
 static size_t find_chunks(size_t *offsets, size_t max)
 {
   size_t count = 0;
@@ -126,7 +126,7 @@ static void test_cut_at_every_byte(void **state)
   }
 }
 
-/* Opens the log beside the measurement and takes all its records. */
+/* Opens the log of the measurement and reads all its records. */
 static uint64_t read_log(void)
 {
   struct problems problems = {0};
@@ -240,7 +240,7 @@ static void test_sizes_that_overflow(void **state)
 }
 
 /* A frame of zstd may claim any size in a few bytes. */
-static void test_frames_that_claim_much(void **state)
+static void test_compressed_frames_that_claim_large_sizes(void **state)
 {
   static const uint8_t frame[] = {0x28, 0xb5, 0x2f, 0xfd, 0xe0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0}; /* 4 GiB */
   size_t problems;
@@ -265,8 +265,8 @@ static void test_frames_that_claim_much(void **state)
   assert_true(peak_kb() - before < 64 << 10);
 }
 
-/* Thousands of chunks of nothing but zeros, each 64 MB of nodes in 6 KB, in a file of 2 MB. */
-static void test_bombs(void **state)
+/* Thousands of chunks of zeros, each 64 MB of nodes in 6 KB, in a file of 2 MB. */
+static void test_compression_bombs(void **state)
 {
   struct format_chunk head = {.table = FORMAT_NODES, .count = 4 << 20, .record_size = 16};
   uint8_t *zeros = calloc(head.count, head.record_size);
@@ -279,7 +279,7 @@ static void test_bombs(void **state)
   FILE *file = open_file();
   for (head.owner = 1; head.owner <= 300; head.owner++) {
     static size_t size;
-    if (head.owner == 1 || head.owner == 3) /* then only the owner changes, which the checksum does not forgive: live */
+    if (head.owner == 1 || head.owner == 3) /* live: without a checksum, only the owner is changed */
       size = format_pack(&head, zeros, context, bytes, bound);
     struct format_chunk packed;
     memcpy(&packed, bytes, sizeof packed);
@@ -298,7 +298,7 @@ static void test_bombs(void **state)
   assert_true(peak_kb() - before < 512 << 10);
 }
 
-/* One record far behind all others makes a table of millions. */
+/* One record far behind all others would make a table of millions. */
 static void test_records_far_behind(void **state)
 {
   struct format_node node = {.kind_what = FORMAT_KIND_FRAME << 24 | 1};
@@ -317,7 +317,7 @@ static void test_records_far_behind(void **state)
   assert_true(peak_kb() - before < 512 << 10);
 }
 
-/* A tree a million deep, its parents before or behind their children. */
+/* A tree of depth one million, whose parents precede or follow their children. */
 static void test_deep_trees(void **state)
 {
   bool backwards = *(const bool *)*state;
@@ -338,8 +338,8 @@ static void test_deep_trees(void **state)
   assert_int_equal(problems, 1); /* the thread has no record */
 }
 
-/* Links in a circle over many threads, regions that link to themselves. */
-static void test_circles(void **state)
+/* A cycle of links over many threads, and regions that link to themselves. */
+static void test_cycles(void **state)
 {
   enum { THREADS = 64, NODES = 64 };
   size_t problems;
@@ -367,7 +367,7 @@ static void test_strings_at_the_end(void **state)
     size_t problems;
     make(COMPOSE_PACKED);
     uint32_t end = compose.strings_size;
-    make(COMPOSE_PACKED); /* its tables anew, with offsets around the strings' end */
+    make(COMPOSE_PACKED); /* writes the tables again, with offsets near the end of the strings */
     compose.size = 0;
     compose.process.command = compose.process.host = compose.process.notes = end - back;
     compose.process.runtime = UINT32_MAX - back;
@@ -375,7 +375,8 @@ static void test_strings_at_the_end(void **state)
     compose.modules[1].path = end - back;
     compose.metrics[0].name = compose.metrics[0].unit = end + 1 - back;
     compose_chunk(&compose, FORMAT_PROCESS, 0, 0, 1, sizeof compose.process, &compose.process);
-    compose_chunk(&compose, FORMAT_STRINGS, 0, 0, end - 1, 1, compose.strings); /* without the last one's end */
+    /* without the terminator of the last string */
+    compose_chunk(&compose, FORMAT_STRINGS, 0, 0, end - 1, 1, compose.strings);
     compose_chunk(&compose, FORMAT_METRICS, 0, 0, 2, sizeof *compose.metrics, compose.metrics);
     compose_chunk(&compose, FORMAT_MODULES, 0, 0, 2, sizeof *compose.modules, compose.modules);
     read_composed(&problems);
@@ -406,8 +407,8 @@ static void test_many_tiny_chunks(void **state)
   unlink(graph_log_path);
 }
 
-/* A file may claim any size: its holes take no memory. */
-static void test_files_of_holes(void **state)
+/* A sparse file may claim any size: its holes use no memory. */
+static void test_sparse_files(void **state)
 {
   size_t problems, before = peak_kb();
   (void)state;
@@ -469,17 +470,17 @@ int main(int argc, char **argv)
       cmocka_unit_test_prestate(test_a_log_cut_or_flipped_anywhere, &zstd),
       cmocka_unit_test_prestate(test_a_log_cut_or_flipped_anywhere, &live),
       cmocka_unit_test(test_sizes_that_overflow),
-      cmocka_unit_test(test_frames_that_claim_much),
-      cmocka_unit_test(test_bombs),
+      cmocka_unit_test(test_compressed_frames_that_claim_large_sizes),
+      cmocka_unit_test(test_compression_bombs),
       cmocka_unit_test(test_records_far_behind),
       cmocka_unit_test_prestate(test_deep_trees, &forwards),
       cmocka_unit_test_prestate(test_deep_trees, &backwards),
-      cmocka_unit_test(test_circles),
+      cmocka_unit_test(test_cycles),
       cmocka_unit_test(test_strings_at_the_end),
       cmocka_unit_test_prestate(test_many_tiny_chunks, &free_table),
       cmocka_unit_test_prestate(test_many_tiny_chunks, &nodes),
       cmocka_unit_test_prestate(test_many_tiny_chunks, &logs),
-      cmocka_unit_test(test_files_of_holes),
+      cmocka_unit_test(test_sparse_files),
       cmocka_unit_test(test_parts_too_small_to_spread_over),
   };
   return UNIT_RUN(argc, argv, "hostile_files", tests, make_directory, remove_directory);

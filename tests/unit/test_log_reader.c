@@ -1,4 +1,4 @@
-/* The graph log as it is read: its chunks, damage and nonsense; and the parts that its replay is made of. */
+/* Reading the graph log: its chunks, damage, and inconsistent records; and the data structures of the replay. */
 #include "hpcprof-lite/input/log_reader.h"
 #include "hpcprof-lite/replay/joins.h"
 #include "tests/unit/replay_log_builder.h"
@@ -23,7 +23,7 @@ static void test_chunks_are_put_together(void **state)
   expect_row(PARALLEL, 5, 35, 20);
 }
 
-/* Threads reserve their chunks: zeros may stand before, between and behind those that were begun. */
+/* Threads reserve their chunks: zeros may precede, follow or separate those that are in use. */
 static void test_chunks_that_were_not_begun_are_no_damage(void **state)
 {
   (void)state;
@@ -76,7 +76,7 @@ static void test_what_is_behind_damage_is_not_used(void **state)
   assert_non_null(strstr(problems.lines[1], "missing"));
 }
 
-/* Every prefix, every flipped byte: bounded, and never more than the whole. */
+/* Every prefix and every flipped byte: the result is bounded, and never exceeds the whole. */
 static void damage_everywhere(enum compose_form form)
 {
   loop_program(2);
@@ -89,7 +89,7 @@ static void damage_everywhere(enum compose_form form)
     assert_true(compose_write(&compose, path));
     bool found = replay_file(&request, &result);
     assert_true(!found || (result.work <= 156 && result.span <= (double)result.work));
-    bool between = size && !memcmp(whole.bytes + size, "hpcrlite", 8); /* a thread that is not there at all */
+    bool between = size && !memcmp(whole.bytes + size, "hpcrlite", 8); /* a thread that does not exist */
     assert_true(problems.count > 0 || between);
     problems_release(&problems);
   }
@@ -107,11 +107,11 @@ static void test_damage_at_every_byte(void **state)
 {
   (void)state;
   damage_everywhere(COMPOSE_PACKED);
-  damage_everywhere(COMPOSE_LIVE); /* no checksum: the records themselves lie */
+  damage_everywhere(COMPOSE_LIVE); /* without a checksum, so that the records themselves are inconsistent */
 }
 
-/* Records in any order, of tasks and regions that end before, twice, or never. */
-static void test_nonsense_is_survived(void **state)
+/* Records in any order, of tasks and regions that end too early, twice, or never. */
+static void test_inconsistent_records_do_no_harm(void **state)
 {
   (void)state;
   uint32_t seed = 1;
@@ -149,9 +149,9 @@ static void test_there_may_be_no_log(void **state)
   assert_int_equal(problems.count, 0);
 }
 
-/* ---- what it is made of ---- */
+/* ---- data structures of the replay ---- */
 
-static void test_joins_that_are_not_used_are_given_up(void **state)
+static void test_unused_joins_are_released(void **state)
 {
   (void)state;
   struct vector_clocks clocks;
@@ -161,7 +161,7 @@ static void test_joins_that_are_not_used_are_given_up(void **state)
   for (uint64_t name = 1; name <= 3; name++)
     assert_int_not_equal(joins_clock(&joins, name, true), 0);
   uint32_t kept = joins_clock(&joins, 1, false);
-  assert_int_not_equal(joins_clock(&joins, 4, true), 0); /* in the place of 2 */
+  assert_int_not_equal(joins_clock(&joins, 4, true), 0); /* in place of 2 */
   assert_int_equal(joins_clock(&joins, 2, false), 0);
   assert_int_equal(joins_clock(&joins, 1, false), kept);
   assert_int_not_equal(joins_clock(&joins, 3, false), 0);
@@ -187,7 +187,7 @@ static void test_a_map_forgets_what_is_removed(void **state)
   index_release(&map);
 }
 
-static void test_trails_keep_their_sums(void **state)
+static void test_contributions_keep_their_sums(void **state)
 {
   (void)state;
   enum { KEYS = 300, TRAILS = 4 };
@@ -226,11 +226,11 @@ int main(int argc, char **argv)
       cmocka_unit_test_teardown(test_chunks_that_were_not_begun_are_no_damage, end),
       cmocka_unit_test_teardown(test_what_is_behind_damage_is_not_used, end),
       cmocka_unit_test_teardown(test_damage_at_every_byte, end),
-      cmocka_unit_test_teardown(test_nonsense_is_survived, end),
+      cmocka_unit_test_teardown(test_inconsistent_records_do_no_harm, end),
       cmocka_unit_test(test_there_may_be_no_log),
-      cmocka_unit_test(test_joins_that_are_not_used_are_given_up),
+      cmocka_unit_test(test_unused_joins_are_released),
       cmocka_unit_test(test_a_map_forgets_what_is_removed),
-      cmocka_unit_test(test_trails_keep_their_sums),
+      cmocka_unit_test(test_contributions_keep_their_sums),
   };
   return UNIT_RUN(argc, argv, "log_reader", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Every loss is seen: in the summary and its table with what to do about it, in the line at exit, in
- * doc/reliability.md, and, where samples of a thread are concerned, in the threads' view. */
+/* Every loss is reported: in the summary and its table with a remedy, in the line at exit, in doc/reliability.md, and
+ * in the threads view if it concerns samples of a thread. */
 #include "hpcrun-lite/process/losses.h"
 #include "tests/support/compose_measurement.h"
 #include "tests/support/unit.h"
@@ -12,8 +12,8 @@ static char directory[] = "/tmp/test-losses-XXXXXX";
 static struct compose compose;
 static char printed[1 << 16];
 
-/* A measurement with that loss, which the process has counted thrice and its thread four times; none: FORMAT_LOST_MAX.
- */
+/* Writes a measurement with a loss that the process has counted three times and its thread four times; none:
+ * FORMAT_LOST_MAX. */
 static void measure(unsigned loss)
 {
   char path[64];
@@ -26,13 +26,13 @@ static void measure(unsigned loss)
     compose.process.lost[loss] = OF_PROCESS;
     compose.thread.lost[loss] = OF_THREAD;
   }
-  compose_thread(&compose, 2); /* the first one has an unwind cut short */
+  compose_thread(&compose, 2); /* the first one has a truncated unwind */
   compose_end(&compose);
   snprintf(path, sizeof path, "%s/a.hpcrun", directory);
   assert_true(compose_write(&compose, path));
 }
 
-/* What hpcprof-lite prints, its lines joined with single spaces. */
+/* The output of hpcprof-lite, its lines joined with single spaces. */
 static const char *print(const char *options)
 {
   char command[4096];
@@ -74,7 +74,7 @@ static void each_has_a_name_and_a_remedy(void **state)
   assert_null(format_loss_remedy(FORMAT_LOST_RATE + 1));
 }
 
-static void the_summary_tells_each(void **state)
+static void the_summary_reports_each(void **state)
 {
   (void)state;
   for (unsigned i = 0; format_loss_name(i); i++) {
@@ -92,15 +92,15 @@ static void the_summary_tells_each(void **state)
     assert_null(strstr(printed, format_loss_remedy(i)));
 }
 
-static void a_loss_of_a_later_version_is_told_too(void **state)
+static void a_loss_of_a_later_version_is_reported_too(void **state)
 {
   (void)state;
   measure(FORMAT_LOST_MAX - 1);
   expect(print("--view summary"), "%d losses of an unknown kind", OF_PROCESS + OF_THREAD);
 }
 
-/* Samples that the thread lacks are dropped, those below no start partial. */
-static void the_threads_tell_what_is_theirs(void **state)
+/* Samples that the thread lacks are dropped, those without the start of the thread are partial. */
+static void the_threads_view_reports_lost_samples(void **state)
 {
   (void)state;
   for (unsigned i = 0; format_loss_name(i); i++) {
@@ -113,7 +113,7 @@ static void the_threads_tell_what_is_theirs(void **state)
   }
 }
 
-static void the_line_at_exit_tells_each(void **state)
+static void the_line_at_exit_reports_each(void **state)
 {
   char text[LOSSES_TEXT_MAX];
   (void)state;
@@ -123,7 +123,8 @@ static void the_line_at_exit_tells_each(void **state)
     lost[i] = 12;
     losses_text(lost, text);
     expect(text, "12 %s", format_loss_name(i));
-    expect(text, "%s", of_files ? format_loss_remedy(i) : "remedies: see 'Measurement quality' in hpcprof-lite's summary");
+    expect(text, "%s",
+           of_files ? format_loss_remedy(i) : "remedies: see 'Measurement quality' in hpcprof-lite's summary");
   }
 }
 
@@ -174,10 +175,10 @@ int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_has_a_name_and_a_remedy),
-      cmocka_unit_test(the_summary_tells_each),
-      cmocka_unit_test(a_loss_of_a_later_version_is_told_too),
-      cmocka_unit_test(the_threads_tell_what_is_theirs),
-      cmocka_unit_test(the_line_at_exit_tells_each),
+      cmocka_unit_test(the_summary_reports_each),
+      cmocka_unit_test(a_loss_of_a_later_version_is_reported_too),
+      cmocka_unit_test(the_threads_view_reports_lost_samples),
+      cmocka_unit_test(the_line_at_exit_reports_each),
       cmocka_unit_test(the_line_has_room_for_all),
       cmocka_unit_test(each_is_documented),
   };

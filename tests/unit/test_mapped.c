@@ -1,4 +1,4 @@
-/* RT: tables in the live file: when they move there, when not, and what becomes of places that cannot be used. */
+/* RT: tables in the live file: when they move into it, when not, and places that cannot be used. */
 #include "hpcrun-lite/rt/core/arena.h"
 #include "hpcrun-lite/rt/core/mapped.h"
 #include "hpcrun-lite/rt/core/rt.h"
@@ -53,7 +53,7 @@ static void begin_table(void)
   add(2);
 }
 
-/* Bytes of the file; they must be fewer than there is room for. */
+/* The bytes of the file in use; they must be fewer than its size. */
 static size_t load(uint8_t *bytes, size_t room)
 {
   FILE *stream = fopen(path, "rb");
@@ -64,7 +64,7 @@ static size_t load(uint8_t *bytes, size_t room)
   return size;
 }
 
-/* Sum of all records that a reader finds. */
+/* The sum of all records that a reader finds. */
 static uint64_t found(void)
 {
   static uint8_t bytes[8 * PART];
@@ -100,10 +100,10 @@ static void test_tables_move_into_the_file_once(void **state)
   add(4);
   arena_settle();
   assert_int_equal(found(), 7);
-  for (uint64_t i = 0; i < 10000; i++) /* further parts */
+  for (uint64_t i = 0; i < 10000; i++) /* further blocks */
     add(1);
   assert_int_equal(found(), 10007);
-  arena_waive(); /* too late: there is a file */
+  arena_waive(); /* too late: the file exists */
   assert_true(arena_kept());
   assert_int_equal(unkept(), 0);
 }
@@ -171,8 +171,8 @@ static bool all_zero(const uint8_t *bytes, size_t size)
   return !bytes[0] && !memcmp(bytes, bytes + 1, size - 1);
 }
 
-/* What was moved stands in the file already when the mapping fails: it would be read beside what replaces it. */
-static void test_a_place_that_cannot_be_mapped_is_disowned(void **state)
+/* When the mapping fails, the moved data is already in the file: it would be read beside its replacement. */
+static void test_a_place_that_cannot_be_mapped_is_given_up(void **state)
 {
   struct format_chunk head;
   static uint8_t memory[PART + 1], bytes[4 * PART];
@@ -239,8 +239,8 @@ static void test_the_limit_of_files_raises_no_signal(void **state)
   assert_true(status.st_size <= 3 * PART);
 }
 
-/* What the program has at our number meanwhile is neither written nor closed, nor taken for ours. */
-static void test_a_number_that_is_the_programs_is_left_alone(void **state)
+/* A descriptor of the program that has the number of ours is neither written nor closed, nor taken for ours. */
+static void test_a_descriptor_of_the_program_is_left_alone(void **state)
 {
   struct sys_own own;
   struct stat status;
@@ -293,7 +293,7 @@ static void *takes_numbers(void *argument)
   return NULL;
 }
 
-/* A thread that puts a file of its own where ours are opened, or where they move.  What is said to be written is. */
+/* A thread opens files of its own where ours are opened or moved.  What is reported as written is written. */
 static void open_under_attack(int first, void (*once)(void))
 {
   pthread_t thread;
@@ -310,7 +310,7 @@ static void open_under_attack(int first, void (*once)(void))
   pthread_join(thread, NULL);
   assert_int_equal(numbers_in_use(), before);
   assert_int_equal(fstat(attack.other, &status), 0);
-  assert_in_range(status.st_size, 0, 4); /* the instant between the look and the call */
+  assert_in_range(status.st_size, 0, 4); /* the moment between the check and the call */
   close(attack.other);
 }
 
@@ -328,7 +328,8 @@ static void write_once(void)
   assert_int_equal(error, done == 4 ? 0 : EBADF);
   assert_int_equal(sys_close_own(&own), 0);
   assert_int_equal(stat(path, &status), 0);
-  assert_true((size_t)status.st_size >= done); /* it may be written and not known to be: then it is written again */
+  /* it may have been written without being recorded: then it is written again */
+  assert_true((size_t)status.st_size >= done);
 }
 
 static void arm_once(void)
@@ -339,13 +340,13 @@ static void arm_once(void)
     return;
   void *page = sys_perf_deliver(&own, sys_tid(), SIGURG) ? sys_perf_page(&own, 4096) : NULL;
   sys_close_own(&own);
-  if (page) { /* of an event: it says how it was laid out */
+  if (page) { /* of an event: its description shows the layout */
     assert_int_not_equal(((struct perf_event_mmap_page *)page)->size, 0);
     sys_unmap(page, 4096);
   }
 }
 
-static void test_numbers_are_taken_at_any_moment(void **state)
+static void test_descriptors_are_taken_at_any_moment(void **state)
 {
   (void)state;
   open_under_attack(0, write_once);
@@ -378,11 +379,11 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup(test_without_a_directory_tables_are_in_memory, setup),
       cmocka_unit_test_setup(test_a_removed_file_is_made_again_with_all, setup),
       cmocka_unit_test_setup(test_a_file_in_the_way_is_left_alone, setup),
-      cmocka_unit_test_setup(test_a_place_that_cannot_be_mapped_is_disowned, setup),
+      cmocka_unit_test_setup(test_a_place_that_cannot_be_mapped_is_given_up, setup),
       cmocka_unit_test_setup(test_a_place_beyond_the_limit_is_given_back, setup),
       cmocka_unit_test_setup(test_the_limit_of_files_raises_no_signal, setup),
-      cmocka_unit_test_setup(test_a_number_that_is_the_programs_is_left_alone, setup),
-      cmocka_unit_test_setup(test_numbers_are_taken_at_any_moment, setup),
+      cmocka_unit_test_setup(test_a_descriptor_of_the_program_is_left_alone, setup),
+      cmocka_unit_test_setup(test_descriptors_are_taken_at_any_moment, setup),
   };
   return UNIT_RUN(argc, argv, "mapped", tests, make_directory, remove_directory);
 }

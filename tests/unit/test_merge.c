@@ -1,4 +1,5 @@
-/* Stitching and merging: links, placeholders, hostile trees, many files, one result whatever the number of threads. */
+/* Stitching and merging: links, placeholders, hostile trees, many files, and the same result for any number of
+ * threads. */
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/views/derived.h"
 #include "hpcprof-lite/views/symbolize.h"
@@ -50,7 +51,8 @@ static void save(int number)
   free(path);
 }
 
-/* The merged node at the end of a path of kinds and offsets from the root; PROFILE_NONE if there is none. */
+/* Returns the merged node at the end of a path of kinds and offsets from the root; PROFILE_NONE if it does not
+ * exist. */
 static uint32_t find(const struct profile *profile, const struct context_node *path, size_t length)
 {
   uint32_t at = 0;
@@ -162,8 +164,8 @@ static void test_unknown_region_is_partial(void **state)
   profile_release(&profile);
 }
 
-/* Two threads whose links lead to one another: no work is lost, and it is said. */
-static void test_circle_of_links_ends(void **state)
+/* Two threads whose links lead to each other: no work is lost, and the problem is reported. */
+static void test_a_cycle_of_links_ends(void **state)
 {
   (void)state;
   struct profile profile;
@@ -183,9 +185,9 @@ static void test_circle_of_links_ends(void **state)
   profile_release(&profile);
 }
 
-/* A live file with a frame whose values, and one whose creator, are not there, and with a gap among the regions;
- * returns how many problems are told. */
-static size_t told_of_missing(uint64_t unkept, const char *suffix)
+/* Writes a live file with a frame whose values are missing, one whose creator is missing, and a gap in the regions.
+ * Returns the number of problems that are reported. */
+static size_t problems_of_missing_data(uint64_t unkept, const char *suffix)
 {
   struct profile profile;
   char *path;
@@ -214,9 +216,9 @@ static size_t told_of_missing(uint64_t unkept, const char *suffix)
 static void test_tables_that_were_not_kept_are_a_loss(void **state)
 {
   (void)state;
-  assert_int_equal(told_of_missing(1, FORMAT_LIVE_SUFFIX), 0);
-  assert_int_equal(told_of_missing(0, FORMAT_LIVE_SUFFIX), 3);
-  assert_true(told_of_missing(1, FORMAT_SUFFIX) >= 3); /* at the end all is written */
+  assert_int_equal(problems_of_missing_data(1, FORMAT_LIVE_SUFFIX), 0);
+  assert_int_equal(problems_of_missing_data(0, FORMAT_LIVE_SUFFIX), 3);
+  assert_true(problems_of_missing_data(1, FORMAT_SUFFIX) >= 3); /* at the end everything is written */
 }
 
 static void test_parents_may_come_later(void **state)
@@ -251,7 +253,7 @@ static void test_values_saturate(void **state)
   profile_release(&profile);
 }
 
-/* Many processes with shared and private paths: each path's sum is right on one thread and on several. */
+/* Many processes with shared and private paths: the sum of each path is right on one thread and on several. */
 static void test_many_files_on_many_threads(void **state)
 {
   (void)state;
@@ -291,7 +293,8 @@ static void flatten(const struct profile *profile, struct names *names, struct t
   assert_int_equal(tree_finish(tree, &order, false), 0);
 }
 
-/* f calls g calls f calls f: inclusive time of f is its outermost call's, in the flat and in the bottom-up view. */
+/* f calls g calls f calls f: the inclusive time of f is that of its outermost call, in the flat and in the bottom-up
+ * view. */
 static void test_recursion_counts_once(void **state)
 {
   (void)state;
@@ -324,7 +327,8 @@ static void test_recursion_counts_once(void **state)
   profile_release(&profile);
 }
 
-/* Where a region's body is known, what the runtime spent on it stands in the same row; else the call site names it. */
+/* If the body of a region is known, the overhead of the runtime is in the same row; otherwise the call site names
+ * it. */
 static void test_region_has_one_row(void **state)
 {
   (void)state;
@@ -362,7 +366,7 @@ static void test_region_has_one_row(void **state)
   profile_release(&profile);
 }
 
-/* Idleness of a process with one context: its values, against the baseline. */
+/* The idleness of a process with one context, from its values, for a baseline. */
 static uint64_t idleness_of(const uint64_t values[6], uint32_t threads_max, uint32_t process_flags,
                             uint32_t thread_flags, enum profile_baseline baseline)
 {
@@ -419,7 +423,7 @@ static void test_idleness_saturates(void **state)
   assert_int_equal(idleness_of(huge, UINT32_MAX, ompt, openmp, BASELINE_SHARED), 0);
 }
 
-/* A file that lacks the sums yields no column, so that reports can tell "none" from "unknown". */
+/* A file without the sums gives no column, so that reports distinguish 0 from unknown. */
 static void test_no_idleness_without_its_sums(void **state)
 {
   (void)state;
@@ -453,7 +457,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(test_link_joins_the_creator),
       cmocka_unit_test(test_chains_resolve_in_any_order),
       cmocka_unit_test(test_unknown_region_is_partial),
-      cmocka_unit_test(test_circle_of_links_ends),
+      cmocka_unit_test(test_a_cycle_of_links_ends),
       cmocka_unit_test(test_parents_may_come_later),
       cmocka_unit_test(test_tables_that_were_not_kept_are_a_loss),
       cmocka_unit_test(test_values_saturate),

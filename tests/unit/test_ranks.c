@@ -1,5 +1,5 @@
-/* Ranks without MPI: processes joined by pipes.  What they find together is what one finds alone, and a failure in any
- * of them reaches the first one, with nobody left waiting. */
+/* Ranks without MPI: processes connected by pipes.  Together they find what one process finds alone.  A failure in any
+ * of them reaches the first one, and no process keeps waiting. */
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/ranks/ranks.h"
@@ -59,7 +59,7 @@ static void link_stop(void)
 static const struct transport pipe_link = {
     .send = link_send, .expect = link_expect, .take = link_take, .stop = link_stop};
 
-/* ---- what ranks do ---- */
+/* ---- the work of ranks ---- */
 
 static int merge(int fails, char **paths, uint32_t count, struct profile *profile)
 {
@@ -142,7 +142,7 @@ static int forget_files(void **state)
   return 0;
 }
 
-/* Each context a row of its own. */
+/* Each context is a row. */
 struct rows {
   struct tree tree;
   uint32_t *row_of;
@@ -225,7 +225,7 @@ static void test_a_failure_anywhere_reaches_the_first(void **state)
     }
 }
 
-/* No files, or no list of them: the others are not left waiting. */
+/* No files, or an unreadable list of them: the other ranks do not keep waiting. */
 static void test_nothing_to_do(void **state)
 {
   (void)state;

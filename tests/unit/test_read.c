@@ -1,5 +1,5 @@
-/* Damaged measurement files: whatever bytes a file holds, reading it ends, and what it yields is consistent.  Run under
- * the address and undefined-behaviour sanitizers this is a short fuzzer; the seed is fixed. */
+/* Damaged measurement files: for any bytes in a file, reading ends and yields consistent data.  With the address and
+ * undefined-behaviour sanitizers this is a short fuzzer; the seed is fixed. */
 #include "hpcprof-lite/analysis/speedup.h"
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
@@ -25,7 +25,7 @@ static uint32_t chance(uint32_t below)
   return (uint32_t)(seed >> 33) % below;
 }
 
-/* Work and span, with contexts that exist. */
+/* Adds work and span, with contexts that exist. */
 static void make_graph(uint32_t node)
 {
   compose.process.work_unit = compose_string(&compose, "s");
@@ -94,8 +94,8 @@ static void mutate(void)
   }
 }
 
-/* What holds of work and span in every input: all that contributes is the span, as contexts and as constructs, and a
- * scenario lies between nothing and that. */
+/* Invariants of work and span for every input: the contributions add up to the span, by contexts and by constructs, and
+ * a scenario is between zero and that. */
 static void check_graph(const struct profile *profile, struct names *names, const struct tree_columns *columns,
                         struct tree *tree, uint32_t *row_of)
 {
@@ -125,7 +125,7 @@ static void check_graph(const struct profile *profile, struct names *names, cons
   workspan_release(&workspan);
 }
 
-/* Reads the file and makes its tree; checks what holds for every input. */
+/* Reads the file and makes its tree; checks the invariants of every input. */
 static void check(void)
 {
   struct profile profile;
@@ -184,7 +184,7 @@ static void test_every_length(void **state)
   }
 }
 
-/* Each of the three forms is read without a word. */
+/* Each of the three forms is read without a problem. */
 static void test_sound_file_has_no_problems(void **state)
 {
   struct profile profile;

@@ -1,4 +1,4 @@
-/* The graph log replayed: closed forms, scenarios and schedules derived by hand. */
+/* Replay of the graph log: closed forms, scenarios, and schedules derived by hand. */
 #include "hpcprof-lite/replay/list_schedule.h"
 #include "tests/unit/replay_log_builder.h"
 
@@ -18,8 +18,8 @@ static void test_a_loop(void **state)
   }
 }
 
-/* Thread 2 comes to it after 100: the loop's span is what the longest chunk takes, the region's up to the latest end.
- */
+/* Thread 2 enters the loop after 100: the span of the loop is that of the longest chunk, and that of the region lasts
+ * until the latest end. */
 static void test_threads_enter_a_loop_at_different_times(void **state)
 {
   (void)state;
@@ -40,7 +40,7 @@ static void test_threads_enter_a_loop_at_different_times(void **state)
   expect_row(PARALLEL, 1, 126, 110);
 }
 
-/* Thread 1 has arrived at the next barrier before thread 2 has left this one. */
+/* Thread 1 has reached the next barrier before thread 2 has left this one. */
 static void test_a_thread_may_be_a_barrier_ahead(void **state)
 {
   (void)state;
@@ -60,7 +60,7 @@ static void test_a_thread_may_be_a_barrier_ahead(void **state)
   expect(55, 50);
 }
 
-static void test_the_same_loop_again_and_again(void **state)
+static void test_repeated_loops(void **state)
 {
   (void)state;
   struct name team[2];
@@ -174,7 +174,7 @@ static void test_taskgroup_and_taskwait(void **state)
   u(1, 5);
   run_task(1, inner, 50, first);
   on_task(1, GRAPHLOG_IMPLICIT_END, first);
-  expect(82, 75); /* though nobody waits for the last one */
+  expect(82, 75); /* although no task waits for the last one */
   expect_row(GROUP, 1, 23, 21);
 }
 
@@ -197,7 +197,7 @@ static void test_a_region_waits_for_all_its_tasks(void **state)
   on_task(1, GRAPHLOG_IMPLICIT_END, team[0]);
   put(1, GRAPHLOG_REGION_END, PARALLEL);
   u(1, 3);
-  on_task(2, GRAPHLOG_IMPLICIT_END, team[1]); /* a worker's comes late */
+  on_task(2, GRAPHLOG_IMPLICIT_END, team[1]); /* that of a worker comes late */
   expect(54, 54);
   expect_row(PARALLEL, 1, 51, 51);
 }
@@ -302,7 +302,7 @@ static void test_costs_burden_the_span(void **state)
   begin_team(2, team);
   struct name made_task = task(1, team[0], 0);
   run_task(1, made_task, 10, team[0]);
-  run_task(1, task(1, team[0], GRAPHLOG_SERIAL), 15, team[0]); /* it costs nothing more */
+  run_task(1, task(1, team[0], GRAPHLOG_SERIAL), 15, team[0]); /* it has no further cost */
   join_team(2, team);
   save(COMPOSE_PACKED);
   struct replay_result result =
@@ -319,7 +319,8 @@ static void in_region(uint32_t thread, enum row row, uint64_t work)
   put(thread, GRAPHLOG_SCOPE_END);
 }
 
-/* u(10), then two threads of 40 and 32, then u(5): the second thread's is useless until the first one's is faster. */
+/* u(10), then two threads with 40 and 32, then u(5): a faster second thread has no effect until the first one is
+ * faster, too. */
 static void two_regions(void)
 {
   struct name team[2];
@@ -333,7 +334,7 @@ static void two_regions(void)
   u(1, 5);
 }
 
-static void test_useless_until_the_other_is_faster_too(void **state)
+static void test_no_effect_until_the_other_is_faster_too(void **state)
 {
   (void)state;
   two_regions();
@@ -378,7 +379,7 @@ static void test_a_selection_covers_what_is_created_in_it(void **state)
   struct replay_request request = scenarios(2);
   by_row[0][REGION_A] = 10;
   by_row[1][REGION_A] = 2;
-  by_row[1][TASK] = 5; /* the larger factor counts */
+  by_row[1][TASK] = 5; /* the larger factor applies */
   struct replay_result result = ask(request);
   assert_true(result.outcomes[0].span == 10 && result.outcomes[1].span == 20);
 }
@@ -388,7 +389,7 @@ static void sampled(uint32_t thread, uint32_t node, uint64_t weight)
   put(thread, GRAPHLOG_SAMPLE, (int)node, (int)weight);
 }
 
-/* 100 with samples 3 : 1 in nodes 7 and 8, 60 of node 8; 40 without, which take the mix 75 : 85. */
+/* 100 with samples 3 : 1 in nodes 7 and 8, 60 of node 8, and 40 without samples, which are divided 75 : 85. */
 static void test_samples_share_a_fragment(void **state)
 {
   (void)state;
@@ -405,8 +406,7 @@ static void test_samples_share_a_fragment(void **state)
   attribution_release(&attribution);
   measured();
   uint32_t seven = attribution_find(&attribution, PROGRAM, 1, 7), eight = attribution_find(&attribution, PROGRAM, 1, 8);
-  assert_true(seven && eight && attribution.entries[seven].amount == 75 &&
-              attribution.entries[eight].amount == 85);
+  assert_true(seven && eight && attribution.entries[seven].amount == 75 && attribution.entries[eight].amount == 85);
   struct replay_request request = scenarios(2);
   by_part[0][seven] = 5;
   by_part[1][eight] = 2;
@@ -416,12 +416,12 @@ static void test_samples_share_a_fragment(void **state)
               fabs(result.outcomes[0].removed - removed) < 1e-9);
   assert_true(fabs(result.outcomes[1].span - (200 - 85 * 0.5 - 40 * 0.5 * 85 / 160)) < 1e-9);
   assert_true(result.outcomes[0].by_sample);
-  request.exact_samples = true; /* then only what has none is not exact */
+  request.exact_samples = true; /* then only the part without samples is inexact */
   result = ask(request);
   assert_true(fabs(result.outcomes[0].removed - 40 * 0.8 * 75 / 160) < 1e-9);
 }
 
-/* A construct in which no sample fell at all goes by what is said of its work without a context. */
+/* A construct without any sample is treated as the measurement treats its work without a context. */
 static void test_constructs_without_samples(void **state)
 {
   (void)state;
@@ -482,7 +482,7 @@ static void test_one_core_takes_the_work_and_many_the_span(void **state)
     assert_true(result.makespans[i] <= result.makespans[i - 1] && result.makespans[i] >= 36);
 }
 
-/* Each u(3) may run at once, the u(7) only one after the other: 3 + 10 x 7. */
+/* The u(3) may run in parallel, the u(7) only one after another: 3 + 10 x 7. */
 static void test_a_lock_has_one_holder_in_a_schedule(void **state)
 {
   (void)state;
@@ -503,17 +503,20 @@ static void test_work_goes_where_it_leaves_the_least_gap(void **state)
   assert_int_equal(list_schedule_init(&schedule, 2), 0);
   assert_true(list_schedule_run(&schedule, 0, 5) == 5);
   assert_true(list_schedule_run(&schedule, 0, 3) == 3);
-  assert_true(list_schedule_run(&schedule, 6, 1) == 7);   /* on the core that was free from 5 on, not from 3 on */
-  assert_true(list_schedule_run(&schedule, 4, 10) == 14); /* so this one finds a core that is free from 3 on */
-  assert_true(list_schedule_run(&schedule, 0, 1) == 8);   /* none is free at 0: the first to become free */
+  /* on the core that is free from 5 on, not on the one free from 3 on */
+  assert_true(list_schedule_run(&schedule, 6, 1) == 7);
+  assert_true(list_schedule_run(&schedule, 4, 10) == 14); /* so this one finds the core that is free from 3 on */
+  /* no core is free at 0: it gets the first that becomes free */
+  assert_true(list_schedule_run(&schedule, 0, 1) == 8);
   assert_true(list_schedule_makespan(&schedule) == 14);
   list_schedule_release(&schedule);
 }
 
 /* ---- order ---- */
 
-/* Thread 2's clock is behind by more than the whole run: it names what thread 1 makes later by its own clock. */
-static void test_who_is_ahead_is_held_back(void **state)
+/* The clock of thread 2 is behind by more than the whole run: it names a task that thread 1 creates later by its own
+ * clock. */
+static void test_a_thread_that_is_ahead_waits(void **state)
 {
   (void)state;
   for (int variant = 0; variant < 4; variant++) {
@@ -546,8 +549,8 @@ static void test_who_is_ahead_is_held_back(void **state)
   }
 }
 
-/* Two threads that wait for what the other one never makes. */
-static void test_who_waits_in_vain_goes_on(void **state)
+/* Two threads wait for tasks that the other one never creates. */
+static void test_threads_that_wait_for_nothing_go_on(void **state)
 {
   (void)state;
   begin();
@@ -572,7 +575,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_teardown(test_a_loop, end),
       cmocka_unit_test_teardown(test_threads_enter_a_loop_at_different_times, end),
       cmocka_unit_test_teardown(test_a_thread_may_be_a_barrier_ahead, end),
-      cmocka_unit_test_teardown(test_the_same_loop_again_and_again, end),
+      cmocka_unit_test_teardown(test_repeated_loops, end),
       cmocka_unit_test_teardown(test_recursive_tasks, end),
       cmocka_unit_test_teardown(test_a_chain_of_dependences, end),
       cmocka_unit_test_teardown(test_taskgroup_and_taskwait, end),
@@ -582,7 +585,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_teardown(test_regions_within_a_region, end),
       cmocka_unit_test_teardown(test_who_is_waited_for_is_serial, end),
       cmocka_unit_test_teardown(test_costs_burden_the_span, end),
-      cmocka_unit_test_teardown(test_useless_until_the_other_is_faster_too, end),
+      cmocka_unit_test_teardown(test_no_effect_until_the_other_is_faster_too, end),
       cmocka_unit_test_teardown(test_a_selection_covers_what_is_created_in_it, end),
       cmocka_unit_test_teardown(test_samples_share_a_fragment, end),
       cmocka_unit_test_teardown(test_constructs_without_samples, end),
@@ -590,8 +593,8 @@ int main(int argc, char **argv)
       cmocka_unit_test_teardown(test_one_core_takes_the_work_and_many_the_span, end),
       cmocka_unit_test_teardown(test_a_lock_has_one_holder_in_a_schedule, end),
       cmocka_unit_test(test_work_goes_where_it_leaves_the_least_gap),
-      cmocka_unit_test_teardown(test_who_is_ahead_is_held_back, end),
-      cmocka_unit_test_teardown(test_who_waits_in_vain_goes_on, end),
+      cmocka_unit_test_teardown(test_a_thread_that_is_ahead_waits, end),
+      cmocka_unit_test_teardown(test_threads_that_wait_for_nothing_go_on, end),
   };
   return UNIT_RUN(argc, argv, "replay", tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Messages between ranks: parts of the golden measurements come together as one merge of all, and damage is noticed. */
+/* Messages between ranks: the serialised parts of the golden measurements give the same result as one merge of all, and
+ * damage is detected. */
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/ranks/serialisation.h"
@@ -193,7 +194,7 @@ static void test_parts_come_together(void **state)
     struct profile profiles[PARTS_MAX];
     for (uint32_t i = 0; i < parts; i++)
       merge_one_part(i, parts, &profiles[i]);
-    for (uint32_t i = parts - 1; i; i--) { /* in a chain: what was put together is sent on */
+    for (uint32_t i = parts - 1; i; i--) { /* in a chain: the merged parts are sent on */
       send(&profiles[i], false, &profiles[i - 1]);
       profile_release(&profiles[i]);
     }
@@ -229,7 +230,7 @@ static void test_a_bare_profile_keeps_its_numbers(void **state)
   profile_release(&copy);
 }
 
-/* Whatever comes, nothing is read or written where it must not be, and what is taken can be merged and released. */
+/* For any input, nothing is read or written out of bounds, and what is accepted can be merged and released. */
 static void test_damage_is_survived(void **state)
 {
   (void)state;
@@ -259,7 +260,7 @@ static void test_damage_is_survived(void **state)
     profile_release(&into);
     serialisation_release(&message);
   }
-  assert_true(refused > DAMAGED / 4); /* all that is cut, and more */
+  assert_true(refused > DAMAGED / 4); /* all truncated inputs, and more */
   serialisation_release(&sound);
   profile_release(&part);
 }

@@ -1,4 +1,4 @@
-/* RT: records that come and go, critical paths, joins, dependences, instances of constructs. */
+/* RT: pools of records, critical paths, joins, dependences, instances of constructs. */
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/pool.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
@@ -35,7 +35,7 @@ static int setup(void **state)
   return 0;
 }
 
-static void records_are_handed_out_once(void **state)
+static void records_are_allocated_once(void **state)
 {
   (void)state;
   enum { COUNT = 5000 };
@@ -55,7 +55,7 @@ static void records_are_handed_out_once(void **state)
     }
     for (uint32_t i = 0; i < COUNT; i++)
       assert_int_equal(((struct record *)pool_at(&pool, got[i]))->owner, i);
-    for (uint32_t i = 0; i < COUNT; i++) /* by another thread: batches go back through the common list */
+    for (uint32_t i = 0; i < COUNT; i++) /* by another thread: batches are returned through the common list */
       pool_put(&pool, &hands[1], got[i]);
   }
   assert_true(pool.table.count < COUNT + 300);
@@ -63,7 +63,7 @@ static void records_are_handed_out_once(void **state)
   assert_int_equal(hands[1].first, 0);
 }
 
-/* Sum over a path, and how many items it has. */
+/* Returns the sum over a path, and its number of items. */
 static uint64_t critical_path_sum(const struct critical_path *path, uint32_t *items)
 {
   struct critical_path_cursor place = {.path = path};
@@ -92,11 +92,11 @@ static void a_path_keeps_its_sum(void **state)
   for (uint64_t i = 0; i < 100000; i++)
     critical_path_add(&one, &path, CRITICAL_PATH_KEY(1 + i % 40, 1, i % 7), i % 10);
   assert_int_equal(critical_path_sum(&path, &items), 450000);
-  assert_true(items < 2 * (40 * 7 + 6 * 100)); /* folded again and again */
+  assert_true(items < 2 * (40 * 7 + 6 * 100)); /* folded repeatedly */
   critical_path_drop(&one, &path);
 }
 
-static void shared_tails_stay_as_they_are(void **state)
+static void shared_tails_do_not_change(void **state)
 {
   (void)state;
   enum { COPIES = 2000 };
@@ -113,7 +113,7 @@ static void shared_tails_stay_as_they_are(void **state)
   assert_int_equal(critical_path_sum(&copies[0], &items), 32);
   assert_int_equal(critical_path_sum(&copies[1], &items), 25);
   critical_path_drop(&one, &path);
-  for (int i = 1; i < COPIES; i++) /* by another thread: references go back in bulk */
+  for (int i = 1; i < COPIES; i++) /* by another thread: references are returned in bulk */
     critical_path_drop(&two, &copies[i]);
   critical_path_stop_thread(&one);
   assert_int_equal(critical_path_sum(&copies[0], &items), 32);
@@ -122,8 +122,8 @@ static void shared_tails_stay_as_they_are(void **state)
   critical_path_stop_thread(&two);
 }
 
-/* What is dropped is used again: a path that is copied and dropped for ever takes no more and more memory. */
-static void dropped_segments_come_back(void **state)
+/* Dropped segments are reused: a path that is copied and dropped repeatedly takes no additional memory. */
+static void dropped_segments_are_reused(void **state)
 {
   (void)state;
   struct critical_path path = {0}, copy;
@@ -139,7 +139,7 @@ static void dropped_segments_come_back(void **state)
   critical_path_drop(&one, &path);
 }
 
-static void a_join_takes_the_latest_lane_by_lane(void **state)
+static void a_join_takes_the_latest_of_each_component(void **state)
 {
   (void)state;
   struct join join = {0};
@@ -154,8 +154,8 @@ static void a_join_takes_the_latest_lane_by_lane(void **state)
   assert_int_equal(critical_path_of_key(&c.path, CRITICAL_PATH_KEY(2, 0, 0)), 20);
 }
 
-/* Runs a child of `parent` with these dependences: it begins at `clock` or after what it waits for, and takes `work`.
- */
+/* Runs a child of `parent` with these dependences: it begins at `clock` or after the tasks that it depends on, and
+ * takes `work`. */
 static uint64_t run_child(struct depend *parent, uint64_t clock, uint64_t work, const ompt_dependence_t *named,
                           int count)
 {
@@ -181,7 +181,7 @@ static void dependences_of_all_kinds(void **state)
   const ompt_dependence_t out = on(8, OUT), in = on(8, IN), mutex = on(8, MUTEX), set = on(8, SET), all = on(0, ALL),
                           elsewhere = on(16, IN), both[] = {on(8, IN), on(24, OUT)};
   assert_int_equal(run_child(&parent, 0, 10, &out, 1), 10);
-  assert_int_equal(run_child(&parent, 1, 3, &in, 1), 13); /* readers side by side */
+  assert_int_equal(run_child(&parent, 1, 3, &in, 1), 13); /* readers in parallel */
   assert_int_equal(run_child(&parent, 2, 7, &in, 1), 17);
   assert_int_equal(run_child(&parent, 3, 1, &elsewhere, 1), 4);
   assert_int_equal(run_child(&parent, 3, 4, &out, 1), 21); /* after all readers */
@@ -192,7 +192,7 @@ static void dependences_of_all_kinds(void **state)
   assert_int_equal(run_child(&parent, 3, 1, &all, 1), 30);
   assert_int_equal(run_child(&parent, 3, 1, &elsewhere, 1), 31);
   const ompt_dependence_t fresh = on(4096, IN);
-  assert_int_equal(run_child(&parent, 3, 1, &fresh, 1), 31); /* never named before, and yet after everything */
+  assert_int_equal(run_child(&parent, 3, 1, &fresh, 1), 31); /* never named before, but after everything */
   depend_clear(&one, &parent);
   assert_int_equal(run_child(&parent, 3, 1, &in, 1), 4);
 }
@@ -252,11 +252,11 @@ static void a_task_beside_its_parent(void **state)
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(records_are_handed_out_once, setup),
+      cmocka_unit_test_setup(records_are_allocated_once, setup),
       cmocka_unit_test_setup(a_path_keeps_its_sum, setup),
-      cmocka_unit_test_setup(shared_tails_stay_as_they_are, setup),
-      cmocka_unit_test_setup(dropped_segments_come_back, setup),
-      cmocka_unit_test_setup(a_join_takes_the_latest_lane_by_lane, setup),
+      cmocka_unit_test_setup(shared_tails_do_not_change, setup),
+      cmocka_unit_test_setup(dropped_segments_are_reused, setup),
+      cmocka_unit_test_setup(a_join_takes_the_latest_of_each_component, setup),
       cmocka_unit_test_setup(dependences_of_all_kinds, setup),
       cmocka_unit_test_setup(instances_nest_and_recursion_counts_once, setup),
       cmocka_unit_test_setup(a_task_beside_its_parent, setup),

@@ -1,5 +1,5 @@
-/* Symbols: functions, lines and inlined chains of programs compiled here, names, separate debug files, and files that
- * are changed or no programs at all. */
+/* Symbols: functions, lines and inlined chains of programs compiled here, names, separate debug files, changed files,
+ * and files that are not programs. */
 #include "hpcprof-lite/symbols/symbols_names.h"
 #include "hpcprof-lite/symbols/symbols_ranges.h"
 #include "tests/unit/symbols_sources.h"
@@ -35,7 +35,7 @@ static void expect_chain(const char *name)
   symbols_free(symbols);
 }
 
-/* Compiles chain.c in one way and checks it, unless the compiler is missing or does not know that way. */
+/* Compiles chain.c in one way and checks it, unless the compiler is missing or does not support that way. */
 static void try_chain(const char *compiler, const char *options)
 {
   if (run("%s -O2 %s $PWD/./sub/../chain.c -o chain.full", compiler, options))
@@ -131,7 +131,7 @@ static void split_dwarf_still_has_lines(void **state)
   assert_int_equal(symbols_lookup(symbols, low, places, PLACES), 1);
   assert_string_equal(places[0].function, "outer");
   assert_string_equal(places[0].file, path_of("chain.c"));
-  assert_in_range(places[0].line, 2, 8); /* of whatever was inlined there: the chain is in the .dwo file */
+  assert_in_range(places[0].line, 2, 8); /* of any inlined function: the chain is in the .dwo file */
   symbols_free(symbols);
 }
 
@@ -307,8 +307,8 @@ static void names_are_made_readable(void **state)
   assert_int_equal(symbols_readable("a_name_that_does_not_fit", out, 8), 0);
 }
 
-/* Each argument is twice the one before: 2^30 bytes, were it written out. */
-static void names_that_unfold_without_end_are_kept_mangled(void **state)
+/* Each argument is twice the previous one: 2^30 bytes if it were written out. */
+static void names_that_would_be_huge_are_kept_mangled(void **state)
 {
   char bomb[512] = "_Z1f1PIiiES_IS0_S0_E", out[SYMBOLS_NAME_MAX], part[32];
   (void)state;
@@ -321,7 +321,7 @@ static void names_that_unfold_without_end_are_kept_mangled(void **state)
   assert_string_equal(out, bomb);
 }
 
-static void outlined_names_are_told_apart(void **state)
+static void outlined_names_are_distinguished(void **state)
 {
   static const struct {
     const char *raw, *base;
@@ -471,7 +471,7 @@ static void expect_refused(const char *path, const char *part)
   symbols_free(symbols);
 }
 
-static void what_is_no_program_is_refused(void **state)
+static void other_files_are_refused(void **state)
 {
   size_t size;
   (void)state;
@@ -509,14 +509,14 @@ int main(int argc, char **argv)
       cmocka_unit_test(wanted_addresses_are_read_in_full),
       cmocka_unit_test(nested_procedures_are_found),
       cmocka_unit_test(names_are_made_readable),
-      cmocka_unit_test(names_that_unfold_without_end_are_kept_mangled),
-      cmocka_unit_test(outlined_names_are_told_apart),
+      cmocka_unit_test(names_that_would_be_huge_are_kept_mangled),
+      cmocka_unit_test(outlined_names_are_distinguished),
       cmocka_unit_test(paths_are_joined_and_normalised),
       cmocka_unit_test(the_innermost_range_wins),
       cmocka_unit_test(a_rebuilt_program_is_not_used),
       cmocka_unit_test(separate_debug_files_are_found),
       cmocka_unit_test(a_linked_debug_file_must_have_the_right_checksum),
-      cmocka_unit_test(what_is_no_program_is_refused),
+      cmocka_unit_test(other_files_are_refused),
   };
   return UNIT_RUN(argc, argv, "symbols", tests, make_directory, remove_directory);
 }

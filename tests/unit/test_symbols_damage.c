@@ -1,4 +1,4 @@
-/* Symbols of damaged files, children that fail, and an index that many threads ask. */
+/* Symbols of damaged files, children that fail, and an index that many threads use. */
 #include "hpcprof-lite/symbols/symbols_child.h"
 #include "hpcprof-lite/symbols/symbols_index.h"
 #include "hpcprof-lite/symbols/symbols_ranges.h"
@@ -11,8 +11,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* Opens a damaged file and asks for many addresses: whatever it answers, it must not crash, and must not take its
- * time. */
+/* Opens a damaged file and looks up many addresses: it must not crash, and must not take long. */
 static void survive(const char *name)
 {
   struct symbols_request request = {.path = path_of(name), .debug_root = directory};
@@ -31,7 +30,7 @@ static void survive(const char *name)
   symbols_free(symbols);
 }
 
-static void truncated_files_are_survived(void **state)
+static void truncated_files_do_no_harm(void **state)
 {
   size_t size;
   (void)state;
@@ -44,7 +43,7 @@ static void truncated_files_are_survived(void **state)
   free(bytes);
 }
 
-static void flipped_bits_are_survived(void **state)
+static void flipped_bits_do_no_harm(void **state)
 {
   static const char *const options[] = {"-g", "-gdwarf-4"};
   uint64_t random = 88172645463325252u;
@@ -106,7 +105,7 @@ static void damage_debug_data(uint8_t *bytes, uint64_t *random, int count)
   }
 }
 
-/* Opens a file with damaged debug data; true if those could not be used at all, and the symbol table answered. */
+/* Opens a file with damaged debug data; returns true if that was not usable at all and the symbol table answered. */
 static bool use_damaged(uint64_t address)
 {
   struct symbols_request request = {.path = path_of("damaged"), .debug_root = directory};
@@ -205,14 +204,14 @@ static void work_writes(void *argument, int out)
     symbols_child_write(out, block, sizeof block);
 }
 
-static void a_child_that_fails_is_survived(void **state)
+static void a_child_that_fails_does_no_harm(void **state)
 {
   static const struct {
     void (*work)(void *, int);
     const char *fault;
   } works[] = {
       {work_aborts, "fails"},  {work_crashes, "fails"}, {work_computes, "too long"}, {work_sleeps, "too long"},
-      {work_writes, "expand"}, {work_eats_memory, ""} /* a sanitizer has memory in reserve: there time ends it */};
+      {work_writes, "expand"}, {work_eats_memory, ""} /* a sanitizer reserves memory: there the time limit ends it */};
   const struct symbols_child_limits limits = {
       .cpu_ms = 300, .wall_ms = 600, .memory_bytes = 64 << 20, .output_bytes = 1 << 20};
   unsigned before = open_descriptors();
@@ -230,7 +229,7 @@ static void a_child_that_fails_is_survived(void **state)
   assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
-/* A shell may start programs with SIGCHLD ignored: then nobody can wait for a child. */
+/* A shell may start programs with SIGCHLD ignored: then they cannot wait for a child. */
 static void ignored_children_are_no_obstacle(void **state)
 {
   (void)state;
@@ -243,7 +242,7 @@ static void ignored_children_are_no_obstacle(void **state)
   symbols_free(symbols);
 }
 
-/* Writes an index of three functions, each inlined into the one before, for [100, 200), [110, 190) and [120, 180). */
+/* Writes an index of three functions, each inlined into the previous one, for [100, 200), [110, 190) and [120, 180). */
 static void work_index(void *argument, int out)
 {
   struct symbols_draft draft = {0};
@@ -262,7 +261,7 @@ static void work_index(void *argument, int out)
   symbols_draft_write(&draft, out);
 }
 
-static void damaged_indexes_are_survived(void **state)
+static void damaged_indexes_do_no_harm(void **state)
 {
   const struct symbols_child_limits limits = {1000, 10000, 64 << 20, 1 << 20};
   struct symbols_place places[PLACES];
@@ -336,12 +335,12 @@ static void threads_may_share_an_index(void **state)
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(truncated_files_are_survived),
-      cmocka_unit_test(flipped_bits_are_survived),
+      cmocka_unit_test(truncated_files_do_no_harm),
+      cmocka_unit_test(flipped_bits_do_no_harm),
       cmocka_unit_test(damaged_debug_data_leave_the_symbol_table),
-      cmocka_unit_test(a_child_that_fails_is_survived),
+      cmocka_unit_test(a_child_that_fails_does_no_harm),
       cmocka_unit_test(ignored_children_are_no_obstacle),
-      cmocka_unit_test(damaged_indexes_are_survived),
+      cmocka_unit_test(damaged_indexes_do_no_harm),
       cmocka_unit_test(threads_may_share_an_index),
   };
   return UNIT_RUN(argc, argv, "symbols_damage", tests, make_directory, remove_directory);

@@ -1,4 +1,4 @@
-/* Work, span, critical path, scenarios and speedup against their closed forms. */
+/* Work, span, critical path, scenarios and speedup, compared with their closed forms. */
 #include "hpcprof-lite/analysis/speedup.h"
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
@@ -17,7 +17,7 @@ static char paths[FILES_MAX][64];
 static uint32_t files;
 static struct compose compose;
 
-/* What a run yields, as the program makes it. */
+/* The data of a report, as the program makes it. */
 static struct profile profile;
 static struct names names;
 static struct tree_columns columns;
@@ -49,7 +49,7 @@ static void save(uint64_t work)
   assert_true(compose_write(&compose, paths[files++]));
 }
 
-/* Merges the files that were saved and makes all that the analyses read. */
+/* Merges the saved files and makes the input of the analyses. */
 static void analyse(void)
 {
   char *all[FILES_MAX];
@@ -95,7 +95,7 @@ static uint64_t critical(uint32_t offset)
   return sum;
 }
 
-/* What has no sample in its directive is spread in proportion, to the last unit, whatever the numbers. */
+/* The part of a construct without samples is divided in proportion, exact to the last unit. */
 static void test_parts_without_a_context_are_spread_exactly(void **state)
 {
   (void)state;
@@ -118,7 +118,8 @@ static void test_parts_without_a_context_are_spread_exactly(void **state)
   }
 }
 
-/* fib(12) with tasks down to 4: work 465, span 14.  A part of the span that is not accounted for is the program's. */
+/* fib(12) with tasks down to 4: work 465, span 14.  The part of the span that no construct has belongs to the
+ * program. */
 static void test_constructs_sum_to_the_span(void **state)
 {
   (void)state;
@@ -147,7 +148,7 @@ static void test_constructs_sum_to_the_span(void **state)
   workspan_release(&workspan);
 }
 
-/* Work adds up, the span is the longest process's; the same construct in all of them is one row. */
+/* Work is added up, the span is that of the longest process; the same construct in all of them is one row. */
 static void test_processes_work_side_by_side(void **state)
 {
   (void)state;
@@ -175,7 +176,7 @@ static void test_processes_work_side_by_side(void **state)
   assert_int_equal(critical(0x10), 0);
 }
 
-/* The span at best when what the scenario selects runs faster. */
+/* The lower bound of the span when the selected code is faster. */
 static double shortest(const char *text)
 {
   struct scenario scenario;
@@ -189,7 +190,8 @@ static double shortest(const char *text)
   return span;
 }
 
-/* c = 100 in f, 60 of them in g that it calls, 30 in g called from elsewhere, 10 in a user region of no context. */
+/* c = 100 in f: 60 of them in g that f calls, 30 in g called from another function, 10 in a user region without a
+ * context. */
 static void test_a_scenario_shortens_what_it_covers(void **state)
 {
   (void)state;
@@ -218,7 +220,7 @@ static void test_a_scenario_shortens_what_it_covers(void **state)
       fail_msg("%s: %g instead of %g", expected[i].scenario, shortest(expected[i].scenario), expected[i].span);
 }
 
-/* g has most of its own; f has less than half of what it has with g; h runs below g alone. */
+/* Most of the work of g is its own; f has less than half of that with g; h runs only below g. */
 static void test_suggestions_are_not_nested(void **state)
 {
   (void)state;
