@@ -100,7 +100,10 @@ def ranks_that_die(directory):
     for how, plain, job in zip(ways, (future.result() for future in plains), (future.result() for future in jobs)):
         assert job.done.returncode == plain.returncode, (how, plain.returncode, job.done.returncode, job.done.stderr)
         assert job.done.stdout == plain.stdout == "3 ranks, sum 3\n", (how, job.done.stdout)
-        assert said(job.done.stderr) == said(plain.stderr), (how, job.done.stderr, plain.stderr)
+        texts = said(job.done.stderr), said(plain.stderr)
+        # on a busy machine Open MPI often replaces its text about MPI_Abort by an error of its own, also alone
+        if not any("ORTE_ERROR_LOG" in line for text in texts for line in text):
+            assert texts[0] == texts[1], (how, job.done.stderr, plain.stderr)
         ranks = job.ranks()
         assert sorted(ranks) == [0, 1, 2], (how, ranks)
         for rank, threads in ranks.items():
