@@ -27,7 +27,7 @@ void measurement_begin(void)
   modules_start(process.executable);
   region_start();
   blame_start();
-  task_start();
+  task_context_start();
   span_start();
   writer_begin();
 }

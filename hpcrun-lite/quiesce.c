@@ -43,7 +43,7 @@ void quiesce_publish_regions(void)
   }
   for (struct thread_state *t = process.threads; t; t = t->next)
     if (t != self && region_wanted(t)) {
-      sys_signal_thread(rt.pid, t->tid, RT_SIGNAL, (void *)&sample_publish);
+      sys_signal_thread(rt.pid, t->tid, RT_SIGNAL, (void *)&source_request_publication);
       asked = true;
     }
   if (asked)

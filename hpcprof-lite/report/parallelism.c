@@ -1,9 +1,9 @@
 #include "hpcprof-lite/report/parallelism.h"
 
 #include "hpcprof-lite/report/call_path.h"
-#include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/legend.h"
+#include "hpcprof-lite/report/row_writer.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -12,7 +12,8 @@
  *   symbols_child     that child process
  *   symbols_index     what it returns: address to inlined functions and source line
  *   symbols_lines     corrects line tables of older versions of libdwarf
- *   symbols_names     readable names
+ *   symbols_names     readable names; functions that compilers make from OpenMP constructs
+ *   symbols_place.h   what is known of an address
  *   symbols_ranges    address to innermost range
  *   symbols_cursor.h  checked reads
  *   bounds            starts of functions in files without symbols
@@ -20,9 +21,9 @@
 #ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_H
 #define HPCPROF_LITE_SYMBOLS_SYMBOLS_H
 
-#include <stdbool.h>
+#include "hpcprof-lite/symbols/symbols_place.h"
+
 #include <stddef.h>
-#include <stdint.h>
 
 struct symbols;
 
@@ -34,18 +35,6 @@ struct symbols_request {
   const uint32_t *offsets; /* the addresses to be looked up, ascending; NULL: any.  Only functions with one of these
                               are read completely, and only the lines of their units               */
   uint32_t offset_count;
-};
-
-/* One instance of a function that covers an address, possibly inlined.  Unknown strings are NULL, unknown lines 0. */
-struct symbols_place {
-  const char *function;  /* readable name: demangled, without the compiler's clone suffixes                  */
-  const char *raw;       /* linkage name as in the file; NULL if it is the same                              */
-  const char *file;      /* source position in this function: for the innermost place that of the address,   */
-  uint32_t line;         /*   for the others that of the call that was inlined                               */
-  const char *decl_file; /* where the function is declared; for a function that the compiler made (such as   */
-  uint32_t decl_line;    /*   gcc's outlined ones) its first line of code, which is that of the construct    */
-  uint64_t low;          /* start of the out-of-line function that contains the code; equal for all places   */
-  bool inlined;          /* inlined into the place before it                                                 */
 };
 
 enum symbols_error {
@@ -78,17 +67,5 @@ int symbols_lookup(const struct symbols *symbols, uint64_t offset, struct symbol
 unsigned symbols_flags(const struct symbols *symbols);
 
 void symbols_free(struct symbols *symbols); /* NULL is allowed */
-
-/* The kinds of functions that compilers make from OpenMP constructs, by their linkage names. */
-enum symbols_outline {
-  SYMBOLS_ORDINARY = 0, /* not made by the compiler, or not recognised           */
-  SYMBOLS_OUTLINED,     /* body of a parallel region, a task or a target region  */
-  SYMBOLS_TASK_ENTRY,   /* the function that the runtime calls to run a task (clang) */
-  SYMBOLS_TASK_HELPER   /* copies or destroys a task's data                          */
-};
-
-/* Returns the kind of a linkage name, which may be NULL.  base (may be NULL) receives the readable name of the function
- * that contains the construct, "" if it cannot be told from the name. */
-enum symbols_outline symbols_outlined(const char *raw, char *base, size_t size);
 
 #endif

@@ -9,8 +9,8 @@
 #ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_INDEX_H
 #define HPCPROF_LITE_SYMBOLS_SYMBOLS_INDEX_H
 
-#include "hpcprof-lite/symbols/symbols.h"
 #include "hpcprof-lite/symbols/symbols_names.h"
+#include "hpcprof-lite/symbols/symbols_place.h"
 #include "hpcprof-lite/symbols/symbols_ranges.h"
 
 /* The source line of the code from low to the low of the next row.  Line 0: code without a line; file unknown, too: a

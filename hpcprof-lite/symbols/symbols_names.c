@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hpcprof-lite/symbols/symbols.h"
-
 /* The demangler behind abi::__cxa_demangle, in the C++ run-time library (libsupc++).  It passes its output to a
  * callback, piece by piece, and allocates no memory, so that the callback may leave it by longjmp().  Returns 0, or
  * another value for a name that is not mangled. */

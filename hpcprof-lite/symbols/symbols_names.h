@@ -32,4 +32,16 @@ const char *symbols_readable_in(struct symbols_pool *pool, const char *raw);
  * pool.  An absolute part replaces those before it; parts may be NULL or "".  NULL if the path is empty or too long. */
 const char *symbols_join(struct symbols_pool *pool, const char *first, const char *second, const char *third);
 
+/* The kinds of functions that compilers make from OpenMP constructs, by their linkage names. */
+enum symbols_outline {
+  SYMBOLS_ORDINARY = 0, /* not made by the compiler, or not recognised           */
+  SYMBOLS_OUTLINED,     /* body of a parallel region, a task or a target region  */
+  SYMBOLS_TASK_ENTRY,   /* the function that the runtime calls to run a task (clang) */
+  SYMBOLS_TASK_HELPER   /* copies or destroys a task's data                          */
+};
+
+/* Returns the kind of a linkage name, which may be NULL.  base (may be NULL) receives the readable name of the function
+ * that contains the construct, "" if it cannot be told from the name. */
+enum symbols_outline symbols_outlined(const char *raw, char *base, size_t size);
+
 #endif

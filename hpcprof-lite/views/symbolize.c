@@ -4,6 +4,7 @@
 #include "hpcprof-lite/model/workers.h"
 #include "hpcprof-lite/symbols/bounds.h"
 #include "hpcprof-lite/symbols/symbols.h"
+#include "hpcprof-lite/symbols/symbols_names.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

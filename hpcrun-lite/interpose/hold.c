@@ -73,7 +73,7 @@ void hold_release(unsigned held)
   if (held & HELD_STATE && rt_thread())
     blame_unblock(rt_thread());
   if (held & HELD_TIMERS && rt_thread())
-    source_go_on(rt_thread());
+    source_resume(rt_thread());
   if (held & HELD_SIGNAL) {
     own_signal_view.held = false;
     own_signal_unblock();

@@ -335,9 +335,9 @@ static void put_directives(void)
 }
 
 /* The contributions to the span.  Each amount is the difference of two rounded sums, so that the amounts add up. */
-static void put_contributions(const struct path *path)
+static void put_contributions(const struct critical_path *path)
 {
-  struct path_place place = {.path = path};
+  struct critical_path_cursor place = {.path = path};
   struct format_contribution records[BATCH];
   uint32_t count = 0, first = 0;
   uint64_t sum = 0;

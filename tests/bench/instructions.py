@@ -3,18 +3,19 @@
 
 Usage: instructions.py [--update | -k CASE]     (--update: writes the table anew)
 
-Callgrind counts them, in the tool's own code only, for samples also in libunwind, so the OpenMP runtime and the time that
-it spins do not count.  Each figure is the difference between a run with many constructs and a run with few, so the start
-and the end of a run do not count either.
+Callgrind counts them, in this tool's code only (for samples also in libunwind), so the OpenMP runtime and the time
+that it spins do not count.  Each figure is the difference between a run with many constructs and a run with few, so
+the start and the end of a run do not count either.
 
-Code that runs only because time has passed or because the system has switched a thread out is not counted: how often it
-runs depends on the machine and its load.  It is in the files BY_CLOCK_FILES and in the functions BY_CLOCK_FUNCTIONS.  The
-most frequent of it, the work clock's query of the kernel for the thread's CPU time, has a limit of its own
-(QUERIES_MAX), so that a change which queries the kernel for each construct still fails.
+Code that runs only because time has passed or because the system has switched a thread out is not counted: how often
+it runs depends on the machine and its load.  It is in the files BY_CLOCK_FILES and in the functions
+BY_CLOCK_FUNCTIONS.  The most frequent of it, the work clock's query of the kernel for the thread's CPU time, has a
+limit of its own (QUERIES_MAX), so that a change which queries the kernel for each construct still fails.
 
-What remains is the same in every run except for some tenths of a percent.  A count more than TOLERANCE above the table
-fails.  A count as much below the table fails too and asks for a new table, because the old one would let the next rise
-pass.  Compilers differ by more than TOLERANCE: the table names its compiler, and another compiler gets the wider limit.
+What remains is the same in every run except for some tenths of a percent.  A count more than TOLERANCE above the
+table fails.  A count as much below the table fails too and asks for a new table, because the old one would let the
+next rise pass.  Compilers differ by more than TOLERANCE: the table names its compiler, and another compiler gets the
+wider limit.
 """
 import os
 import re
@@ -42,7 +43,7 @@ EVENTS = {name: ("construct_costs.c", [construct, "{}", str(ROUNDS)], (FEW, MANY
           for construct in ("task1", "region", "region2", "barrier2", "critical", "lock", "dynamic1")
           for mode in ("off", "online")
           for name in (f"{construct} {mode}",)
-          if name != "dynamic1 off"}  # then no code of the tool is called
+          if name != "dynamic1 off"}  # then nothing of ours is called
 TWO_THREADS = ("region2", "barrier2", "dynamic1")
 SAMPLES = {f"sample, {depth} frames": ("self_samples.c", [str(depth), "{}", "spin"], (24, 72), "off", (OURS, UNWINDER))
            for depth in (10, 30, 200)}
@@ -55,8 +56,8 @@ def compiler():
 
 
 def instructions(path, objects):
-    """Reads callgrind's file.  Returns the instructions in the objects (of this tool's library only those in files of rt/,
-    without those that depend on the clock), and the number of queries.  A line behind `calls=` is the callee's cost."""
+    """Reads callgrind's file.  Returns the instructions in the objects (of this tool's library only those in files of
+    rt/, without those that depend on the clock), and the number of queries.  A line behind `calls=` is the callee's."""
     total, queries, names, current, callee, is_call = 0, 0, {}, {}, "", False
     with open(path, encoding="utf-8") as file:
         for line in file:
@@ -86,7 +87,7 @@ def instructions(path, objects):
 
 
 def run(directory, program, arguments, mode, objects, samples):
-    """Returns the objects' instructions in a run with about so many samples, the queries, and the samples."""
+    """Returns the objects' instructions in a run with about that many samples, the queries, and the samples."""
     out, measurement = os.path.join(directory, "callgrind.out"), os.path.join(directory, "measurement")
     for _ in range(TRIES):  # the regular first sample of a thread may fall into a run
         done = tap.run(tap.LAUNCHER, "--overwrite", "-o", measurement, "-e", HARDLY_EVER, "-p", mode, "--", "valgrind", "-q", "--fair-sched=yes",
@@ -94,7 +95,7 @@ def run(directory, program, arguments, mode, objects, samples):
                        OMP_NUM_THREADS="1", LD_LIBRARY_PATH=os.path.join(tap.DEPS, RUNTIME), timeout=300)
         assert done.returncode == 0, done.stderr
         taken = re.search(r"(\d+) samples? of", done.stderr)
-        if taken and samples / 2 <= int(taken[1]) <= samples:  # a sample too early after the last one is refused
+        if taken and samples / 2 <= int(taken[1]) <= samples:  # one that comes too early after the last is refused
             return *instructions(out, objects), int(taken[1])
     raise AssertionError(done.stderr)
 
@@ -129,17 +130,17 @@ def check(directory, name):
     tolerance = TOLERANCE if made_with == compiler() else OTHER_COMPILER
     assert name in expected, f"{name} is not in the table: run {__file__} --update"
     limit, count, queries = expected[name], 0, 0
-    for _ in range(TRIES):  # a disturbance between two threads only adds instructions
+    for _ in range(TRIES):  # what disturbs two threads only makes them do more
         count, queries = measure(directory, name)
         if count <= limit * (1 + tolerance) + SLACK:
             break
     assert count > 0 or limit == 0, f"{name}: nothing counted: built without -g?"
-    print(f"# {name}: {count:.1f} instructions, {limit:.0f} in the table; {queries:.2f} queries of the kernel", flush=True)
+    print(f"# {name}: {count:.1f} instructions, {limit:.0f} in the table; {queries:.2f} queries", flush=True)
     assert count <= limit * (1 + tolerance) + SLACK, f"{name}: {count:.1f} instructions, {limit:.0f} expected (+ {tolerance:.0%} at most)"
-    assert count >= limit * (1 - tolerance) - SLACK, f"{name}: {count:.1f} instructions, {limit:.0f} expected: an improvement; now run {__file__} --update"
+    assert count >= limit * (1 - tolerance) - SLACK, f"{name}: {count:.1f} instructions, {limit:.0f} expected: good; now run {__file__} --update"
     if name in EVENTS:
         allowed = QUERIES_MAX[2 if name.split()[0] in TWO_THREADS else 1]
-        assert queries <= allowed, f"{name}: {queries:.2f} queries of the kernel for the thread's CPU time, {allowed} at most"
+        assert queries <= allowed, f"{name}: {queries:.2f} queries of the kernel's clock, {allowed} at most"
 
 
 def update():

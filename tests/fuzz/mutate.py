@@ -29,7 +29,7 @@ GB_KB = 1 << 20
 
 
 def seeds():
-    """The golden measurements, each with its log of the graph, if any."""
+    """The golden measurements, each with its graph log, if any."""
     return [[contents(path) for path in (measurement, measurement.removesuffix(".hpcrun") + ".graph") if os.path.exists(path)]
             for files in golden_files(".hpcrun").values() for measurement in files]
 

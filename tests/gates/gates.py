@@ -9,12 +9,12 @@ import tap
 from tap import BUILD, SOURCE, must
 
 # Folder → folders of the project that its files may include.
-RT = {"hpcrun-lite/rt", "hpcrun-lite/rt/core", "hpcrun-lite/rt/sampling", "hpcrun-lite/rt/span"}
+RT = ("hpcrun-lite/rt/core", "hpcrun-lite/rt/span", "hpcrun-lite/rt/sampling", "hpcrun-lite/rt")  # from the bottom
 CTL = ("hpcrun-lite/process", "hpcrun-lite/output", "hpcrun-lite", "hpcrun-lite/interpose")  # from the bottom
 LAYERS = {
     "common": {"common"},
-    **{folder: {"common"} | RT for folder in RT},
-    **{folder: {"common"} | RT | set(CTL[:i + 1]) for i, folder in enumerate(CTL)},
+    **{folder: {"common"} | set(RT[:i + 1]) for i, folder in enumerate(RT)},
+    **{folder: {"common"} | set(RT) | set(CTL[:i + 1]) for i, folder in enumerate(CTL)},
     "hpcrun-lite/launch": {"common", "hpcrun-lite/launch"},
     **{"hpcprof-lite/" + folder: {"common"} | {"hpcprof-lite/" + below for below in stages.split()} for folder, stages in {
         "model": "model",
@@ -81,6 +81,35 @@ def layers():
     return wrong
 
 
+def includes():
+    """Module (path without its ending) → modules that its files include; a cycle between its header and source is none."""
+    graph = collections.defaultdict(set)
+    for _, path in sources():
+        module = os.path.splitext(path)[0]
+        with open(os.path.join(SOURCE, path), encoding="utf-8") as file:
+            found = {os.path.splitext(included)[0] for included in re.findall(r'^#include "([^"]+)"', file.read(), re.M)}
+        graph[module] |= found - {module}
+    return graph
+
+
+def cycle(graph):
+    """The modules of one cycle, or none."""
+    done, path = set(), []
+
+    def visit(module):
+        if module in path:
+            return path[path.index(module):]
+        if module in done:
+            return []
+        path.append(module)
+        found = next(filter(None, map(visit, sorted(graph.get(module, ())))), [])
+        path.pop()
+        done.add(module)
+        return found
+
+    return next(filter(None, map(visit, sorted(graph))), [])
+
+
 def only_in(pattern, allowed):
     wrong = []
     for _, path in sources():
@@ -144,6 +173,21 @@ def no_folder_has_too_many_files(_):
 def folders_include_only_what_their_layer_allows(_):
     wrong = layers()
     assert not wrong, wrong
+
+
+@tap.case
+def no_modules_include_each_other(_):
+    graph = includes()
+    assert len(graph) > 150 and not cycle(graph), cycle(graph)
+    assert cycle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c"]
+
+
+@tap.case
+def the_architecture_page_lists_every_module_and_no_other(_):
+    with open(os.path.join(SOURCE, "doc", "architecture.md"), encoding="utf-8") as file:
+        page = file.read()
+    listed = re.findall(r"^\| `([\w/-]+)` \|", page[page.index("## Modules"):page.index("## How")], re.M)
+    assert sorted(listed) == sorted(set(includes()) | {"include/hpcrun-lite"}), set(listed) ^ set(includes())
 
 
 @tap.case

@@ -141,6 +141,19 @@ def json_has_the_columns_of_csv(_):
 
 
 @case
+def a_legend_is_one_line_without_the_option(_):
+    for view in VIEWS:
+        for name in ("blame", "graph", "recorded", "units", "basic", "plain"):
+            short, full = (golden_report("-q", "--view", view, *more, name).stdout.decode().splitlines() for more in ((), ("--legend",)))
+            hints = [line for line in short if line.endswith(("; see --legend", "(--legend explains the columns)"))]
+            assert len(hints) <= 1 and not any("--legend" in line for line in full), (view, name)
+            assert (len(full) > len(short)) == bool(hints), (view, name)
+            assert max(map(len, short + full)) <= 80, (view, name)
+    csv = golden_report("-q", "-f", "csv", "blame").stdout
+    assert golden_report("-q", "-f", "csv", "--legend", "blame").stdout == csv
+
+
+@case
 def text_fits_80_columns(_):
     for name in SOUND + BAD[:3]:
         for view in VIEWS:
@@ -160,18 +173,6 @@ def names_have_enough_columns(_):
             assert 0 < lines[0].index(" Name") < 50, lines[0]
             assert ("Idle%  Rel%" in lines[0] and "Lock%" in lines[0]) == ("blame" in names)
             assert any("too narrow for some columns" in line for line in lines) == (len(names) == 2)
-
-
-@case
-def legends_are_one_line_without_the_option(_):
-    for view in VIEWS:
-        for name in ("blame", "graph", "recorded", "units", "basic", "plain"):
-            short, full = (golden_report("-q", "--view", view, *more, name).stdout.decode().splitlines() for more in ((), ("--legend",)))
-            hints = [line for line in short if line.endswith(("; see --legend", "(--legend explains the columns)"))]
-            assert len(hints) <= 1 and not any("--legend" in line for line in full), (view, name)
-            assert (len(full) > len(short)) == bool(hints), (view, name)
-            assert max(map(len, short + full)) <= 80, (view, name)
-    assert golden_report("-q", "-f", "csv", "--legend", "blame").stdout == golden_report("-q", "-f", "csv", "blame").stdout
 
 
 def update():

@@ -31,7 +31,7 @@ static int setup(void **state)
   modules_start("");
   region_start();
   blame_start();
-  task_start();
+  task_context_start();
   span_start();
   for (uint32_t i = 0; i < THREADS; i++) {
     rt_thread_init(&states[i], i + 1, &records[i]);
@@ -129,9 +129,9 @@ static void chunks(void **state)
 
 static struct join meeting;
 
-static uint64_t sum_of(const struct path *path)
+static uint64_t sum_of(const struct critical_path *path)
 {
-  struct path_place place = {.path = path};
+  struct critical_path_cursor place = {.path = path};
   uint64_t sum = 0;
   for (const struct critical_path_item *item; (item = critical_path_next(&place));)
     sum += item->amount;

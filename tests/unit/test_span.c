@@ -64,9 +64,9 @@ static void records_are_allocated_once(void **state)
 }
 
 /* Returns the sum over a path, and its number of items. */
-static uint64_t critical_path_sum(const struct path *path, uint32_t *items)
+static uint64_t critical_path_sum(const struct critical_path *path, uint32_t *items)
 {
-  struct path_place place = {.path = path};
+  struct critical_path_cursor place = {.path = path};
   uint64_t sum = 0;
   const struct critical_path_item *item;
   for (*items = 0; (item = critical_path_next(&place)); ++*items)
@@ -74,9 +74,9 @@ static uint64_t critical_path_sum(const struct path *path, uint32_t *items)
   return sum;
 }
 
-static uint64_t critical_path_of_key(const struct path *path, uint64_t key)
+static uint64_t critical_path_of_key(const struct critical_path *path, uint64_t key)
 {
-  struct path_place place = {.path = path};
+  struct critical_path_cursor place = {.path = path};
   uint64_t sum = 0;
   const struct critical_path_item *item;
   while ((item = critical_path_next(&place)))
@@ -87,7 +87,7 @@ static uint64_t critical_path_of_key(const struct path *path, uint64_t key)
 static void a_path_keeps_its_sum(void **state)
 {
   (void)state;
-  struct path path = {0};
+  struct critical_path path = {0};
   uint32_t items;
   for (uint64_t i = 0; i < 100000; i++)
     critical_path_add(&one, &path, CRITICAL_PATH_KEY(1 + i % 40, 1, i % 7), i % 10);
@@ -100,8 +100,8 @@ static void shared_tails_do_not_change(void **state)
 {
   (void)state;
   enum { COPIES = 2000 };
-  static struct path copies[COPIES];
-  struct path path = {0};
+  static struct critical_path copies[COPIES];
+  struct critical_path path = {0};
   uint32_t items;
   for (uint64_t i = 1; i <= 5; i++)
     critical_path_add(&one, &path, CRITICAL_PATH_KEY(i, 0, 0), 5);
@@ -126,7 +126,7 @@ static void shared_tails_do_not_change(void **state)
 static void dropped_segments_are_reused(void **state)
 {
   (void)state;
-  struct path path = {0}, copy;
+  struct critical_path path = {0}, copy;
   uint32_t highest = 0;
   for (uint64_t i = 0; i < 200000; i++) {
     critical_path_add(&one, &path, CRITICAL_PATH_KEY(1 + i % 5, 0, 0), 1);

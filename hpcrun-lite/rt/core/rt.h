@@ -254,7 +254,7 @@ extern __thread struct thread_state *rt_self __attribute__((tls_model("initial-e
 extern union rt_home {
   bool ours;
   char page[4096];
-} rt_home;
+} rt_home __attribute__((visibility("hidden")));
 
 /* CTL: this process measures from now on. */
 void rt_begin(void);

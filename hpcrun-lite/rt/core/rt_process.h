@@ -61,6 +61,6 @@ struct rt_process {
   ompt_set_callback_t set_callback;
 };
 
-extern struct rt_process rt;
+extern struct rt_process rt __attribute__((visibility("hidden"))); /* hidden: reached without the GOT */
 
 #endif

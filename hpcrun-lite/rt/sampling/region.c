@@ -292,7 +292,7 @@ static void ask_master(struct format_region *region, uint32_t samples)
   bool waits = __atomic_load_n(&is->idle, __ATOMIC_RELAXED) || __atomic_load_n(&is->lockwait, __ATOMIC_RELAXED);
   bool held = __atomic_load_n(&is->blocked, __ATOMIC_RELAXED);
   if ((waits || (samples > ASK_AFTER && !held)) && claim_request(region))
-    sys_signal_thread(rt.pid, master->tid, RT_SIGNAL, (void *)&sample_publish);
+    sys_signal_thread(rt.pid, master->tid, RT_SIGNAL, (void *)&source_request_publication);
 }
 
 bool region_publish_open(const struct thread_state *t)

@@ -112,7 +112,7 @@ void sample_end(struct thread_state *t, uint64_t cpu_ns)
 
 static bool wants_publication(const siginfo_t *info)
 {
-  return info->si_code == SI_QUEUE && info->si_value.sival_ptr == &sample_publish;
+  return info->si_code == SI_QUEUE && info->si_value.sival_ptr == &source_request_publication;
 }
 
 bool sample_signal(const siginfo_t *info, void *context)

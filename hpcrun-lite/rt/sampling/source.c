@@ -9,7 +9,7 @@
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
-const char sample_publish;
+const char source_request_publication;
 
 enum { PAGE = 4096, PHASE_MIN_NS = 20000 };
 
@@ -231,7 +231,7 @@ void source_suspend(struct thread_state *t)
     }
 }
 
-void source_go_on(struct thread_state *t)
+void source_resume(struct thread_state *t)
 {
   for (unsigned i = 0; i < rt.event_count; i++)
     if (t->sources[i].how == SOURCE_TIMER) {

@@ -23,10 +23,11 @@ void source_probe(void);
 void source_start(struct thread_state *t);
 void source_stop(struct thread_state *t); /* also stops the thread's work clock */
 
-/* Stops the timers of the calling thread while it sleeps.  source_go_on() starts them again; each then signals at once.
+/* Stops the timers of the calling thread while it sleeps.  source_resume() starts them again; each then signals at
+ * once.
  */
 void source_suspend(struct thread_state *t);
-void source_go_on(struct thread_state *t);
+void source_resume(struct thread_state *t);
 
 /* Whether the last sample took so long that it is too early for another one.  The time goes to the next sample. */
 bool source_too_early(const struct source *source);
@@ -45,7 +46,7 @@ struct source *source_of(struct thread_state *t, const siginfo_t *info);
 
 /* The value of a signal that asks a thread to publish the creation contexts of its open regions; sample_signal()
  * handles it. */
-extern const char sample_publish;
+extern const char source_request_publication;
 
 /* What the sample stands for, in the event's unit; begins the next interval.  May re-arm the thread's event, whose cost
  * counts as tool time. */

@@ -18,7 +18,7 @@ static struct table contexts;
 static _Atomic uint32_t heads[HEADS]; /* stored with release under the lock, after the element; loaded with acquire */
 static atomic_flag lock = ATOMIC_FLAG_INIT; /* for adding elements */
 
-void task_start(void)
+void task_context_start(void)
 {
   uint32_t index;
   atomic_flag_clear(&lock);

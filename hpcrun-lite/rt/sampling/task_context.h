@@ -1,7 +1,7 @@
 /* Creation contexts of explicit tasks (--task-context creation; ICS'13, section 3.3).
  *
- * Context: RT, inside rt_enter() or with `inside` raised; task_start() CTL.  One table, shared by all threads, has two
- * kinds of elements, named by index (0: none):
+ * Context: RT, inside rt_enter() or with `inside` raised; task_context_start() CTL.  One table, shared by all threads,
+ * has two kinds of elements, named by index (0: none):
  *
  * - a creation says where a task was created: thread and node, and the entry of the creating task;
  * - an entry says how a task was entered: its creation, and its outermost function.
@@ -19,7 +19,7 @@
 #include "hpcrun-lite/rt/core/rt.h"
 
 /* CTL: starts the table of a new process. */
-void task_start(void);
+void task_context_start(void);
 
 /* The creation of a task at a node of that thread's tree, by a task that has the entry `creator` (0: an implicit task).
  * 0 without memory. */

@@ -29,7 +29,7 @@ void clock_set(struct thread_state *t, struct clock *clock, const struct clock *
 void clock_raise(struct thread_state *t, struct clock *clock, const struct clock *other)
 {
   if (other->base > clock->base) {
-    struct path path = critical_path_copy(t, &other->path);
+    struct critical_path path = critical_path_copy(t, &other->path);
     critical_path_drop(t, &clock->path);
     clock->path = path;
     __atomic_store_n(&clock->base, other->base, __ATOMIC_RELAXED);

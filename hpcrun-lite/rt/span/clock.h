@@ -12,7 +12,7 @@
  * scheduling.  `path` says which work makes up `base`. */
 struct clock {
   uint64_t base, burdened;
-  struct path path;
+  struct critical_path path;
 };
 
 /* The latest of the clocks that any thread has offered.  `latest` is written under the lock; `base` and `burdened`
@@ -54,7 +54,7 @@ void clock_clear(struct thread_state *t, struct clock *clock);
  * afterwards. */
 static inline void clock_raise_move(struct thread_state *t, struct clock *clock, const struct clock *other)
 {
-  struct path dropped = other->path;
+  struct critical_path dropped = other->path;
   if (other->base > clock->base) {
     dropped = clock->path;
     clock->path = other->path;

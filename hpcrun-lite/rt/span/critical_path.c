@@ -102,7 +102,7 @@ void critical_path_stop_thread(struct thread_state *t)
 
 /* ---- items ---- */
 
-const struct critical_path_item *critical_path_next(struct path_place *place)
+const struct critical_path_item *critical_path_next(struct critical_path_cursor *place)
 {
   for (;;) {
     const struct critical_path_item *items = place->path      ? place->path->items
@@ -120,7 +120,7 @@ const struct critical_path_item *critical_path_next(struct path_place *place)
 }
 
 /* Moves the path's own items into a new segment at the head of its list.  Returns false without memory. */
-static bool spill(struct thread_state *t, struct path *path)
+static bool spill(struct thread_state *t, struct critical_path *path)
 {
   uint32_t index = pool_get(&segments, &t->free_segments);
   if (!index)
@@ -164,7 +164,7 @@ static void fold_add(struct fold *fold, uint64_t key, uint64_t amount)
 }
 
 /* Turns the sums into a path.  Returns false without memory; the path then holds only a part of them. */
-static bool unfold(struct thread_state *t, const struct fold *fold, struct path *path)
+static bool unfold(struct thread_state *t, const struct fold *fold, struct critical_path *path)
 {
   uint32_t made = 0;
   for (uint32_t i = 0; i < fold->count; i++) {
@@ -180,7 +180,7 @@ static bool unfold(struct thread_state *t, const struct fold *fold, struct path 
   return true;
 }
 
-void critical_path_make_room(struct thread_state *t, struct path *path)
+void critical_path_make_room(struct thread_state *t, struct critical_path *path)
 {
   struct critical_path_item first = path->items[0];
   if (!path->items[1].amount)
@@ -191,15 +191,15 @@ void critical_path_make_room(struct thread_state *t, struct path *path)
 }
 
 /* Adds the list up by key.  Without memory the path stays as it is. */
-static void critical_path_fold(struct thread_state *t, struct path *path)
+static void critical_path_fold(struct thread_state *t, struct critical_path *path)
 {
   if (!t->fold_chunk)
     t->fold_chunk = arena_new(ARENA_FOLD, 0, FORMAT_FREE, t->index, sizeof(struct fold), 1);
   if (!t->fold_chunk)
     return;
   struct fold *fold = arena_data(t->fold_chunk);
-  struct path_place place = {.path = path};
-  struct path folded = {0};
+  struct critical_path_cursor place = {.path = path};
+  struct critical_path folded = {0};
   const struct critical_path_item *item;
   fold->count = 0;
   while ((item = critical_path_next(&place)))
@@ -213,7 +213,7 @@ static void critical_path_fold(struct thread_state *t, struct path *path)
 }
 
 /* The cases that critical_path_add() leaves: the first item is unused, or both are in use for other keys. */
-void critical_path_add_other(struct thread_state *t, struct path *path, uint64_t key, uint64_t amount)
+void critical_path_add_other(struct thread_state *t, struct critical_path *path, uint64_t key, uint64_t amount)
 {
   const struct segment *tail = path->tail ? at(path->tail) : NULL;
   if (!path->items[0].amount) {

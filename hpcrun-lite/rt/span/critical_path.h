@@ -22,7 +22,7 @@ struct critical_path_item {
   uint64_t key, amount; /* amount 0: unused */
 };
 
-struct path {
+struct critical_path {
   struct critical_path_item items[CRITICAL_PATH_ITEMS]; /* the first is the last one added to */
   uint32_t tail;                                        /* segment, 0: none */
   bool borrowed; /* another owner's reference keeps the tail as long as this path exists */
@@ -33,10 +33,10 @@ void critical_path_start(void);
 void critical_path_stop_thread(struct thread_state *t);
 
 /* The slow part of critical_path_add(). */
-void critical_path_add_other(struct thread_state *t, struct path *path, uint64_t key, uint64_t amount);
+void critical_path_add_other(struct thread_state *t, struct critical_path *path, uint64_t key, uint64_t amount);
 
 /* Adds an amount of work under a key. */
-static inline void critical_path_add(struct thread_state *t, struct path *path, uint64_t key, uint64_t amount)
+static inline void critical_path_add(struct thread_state *t, struct critical_path *path, uint64_t key, uint64_t amount)
 {
   struct critical_path_item *items = path->items;
   if (items[0].key == key) {
@@ -51,16 +51,16 @@ static inline void critical_path_add(struct thread_state *t, struct path *path, 
 }
 
 /* Moves the path's second item, if used, into the list, so that a copy of the path has room for another key. */
-void critical_path_make_room(struct thread_state *t, struct path *path);
+void critical_path_make_room(struct thread_state *t, struct critical_path *path);
 
 /* Take and release a reference to a segment. */
 void critical_path_share_tail(struct thread_state *t, uint32_t tail);
 void critical_path_drop_tail(struct thread_state *t, uint32_t tail);
 
 /* A copy with a reference of its own. */
-static inline struct path critical_path_copy(struct thread_state *t, const struct path *path)
+static inline struct critical_path critical_path_copy(struct thread_state *t, const struct critical_path *path)
 {
-  struct path copy = *path;
+  struct critical_path copy = *path;
   copy.borrowed = false;
   if (path->tail)
     critical_path_share_tail(t, path->tail);
@@ -68,15 +68,15 @@ static inline struct path critical_path_copy(struct thread_state *t, const struc
 }
 
 /* A copy without a reference, for an owner that does not outlive this one. */
-static inline struct path critical_path_borrow(const struct path *path)
+static inline struct critical_path critical_path_borrow(const struct critical_path *path)
 {
-  struct path copy = *path;
+  struct critical_path copy = *path;
   copy.borrowed = true;
   return copy;
 }
 
 /* Releases the path's reference.  The path must not be used afterwards. */
-static inline void critical_path_drop(struct thread_state *t, struct path *path)
+static inline void critical_path_drop(struct thread_state *t, struct critical_path *path)
 {
   if (path->tail && !path->borrowed)
     critical_path_drop_tail(t, path->tail);
@@ -84,10 +84,10 @@ static inline void critical_path_drop(struct thread_state *t, struct path *path)
 
 /* Iterates over all items.  Set place->path and zero the rest before the first call.  Returns NULL after the last item.
  */
-struct path_place {
-  const struct path *path;
+struct critical_path_cursor {
+  const struct critical_path *path;
   uint32_t segment, index;
 };
-const struct critical_path_item *critical_path_next(struct path_place *place);
+const struct critical_path_item *critical_path_next(struct critical_path_cursor *place);
 
 #endif

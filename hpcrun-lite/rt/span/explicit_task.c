@@ -73,13 +73,13 @@ void explicit_task_stop_thread(struct thread_state *t)
  * was used there. */
 static inline uint32_t task_new(struct thread_state *t, struct task **made)
 {
-  void *record;
-  uint32_t index = pool_take(&graph_tasks, &t->free_tasks, &record);
+  void *item;
+  uint32_t index = pool_take(&graph_tasks, &t->free_tasks, &item);
   if (!index) {
     rt_lost(t, FORMAT_LOST_GRAPH);
     return 0;
   }
-  struct task *task = *made = record;
+  struct task *task = *made = item;
   enum { NOW = offsetof(struct task, now), SCOPE = offsetof(struct task, scope), END = offsetof(struct task, depend) };
   __builtin_memset((char *)task + sizeof task->pool, 0, NOW - sizeof task->pool);
   __builtin_memset((char *)task + SCOPE, 0, END - SCOPE);
