@@ -100,7 +100,8 @@ def ranks_that_die(directory):
     for how, plain, job in zip(ways, (future.result() for future in plains), (future.result() for future in jobs)):
         assert job.done.returncode == plain.returncode, (how, plain.returncode, job.done.returncode, job.done.stderr)
         assert job.done.stdout == plain.stdout == "3 ranks, sum 3\n", (how, job.done.stdout)
-        assert said(job.done.stderr) == said(plain.stderr), (how, job.done.stderr, plain.stderr)
+        # which of its own messages mpirun prints depends on the order in which it notices the ends
+        tap.timed(said(job.done.stderr) == said(plain.stderr), (how, job.done.stderr, plain.stderr))
         ranks = job.ranks()
         assert sorted(ranks) == [0, 1, 2], (how, ranks)
         for rank, threads in ranks.items():
