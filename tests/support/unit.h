@@ -40,7 +40,9 @@ static inline int unit_run(int argc, char **argv, const char *group, const struc
 {
   static struct CMUnitTest chosen[128];
   size_t chosen_count = 0;
-  for (size_t i = 0; i < count && i < sizeof chosen / sizeof *chosen; i++)
+  if (count > sizeof chosen / sizeof *chosen)
+    abort();
+  for (size_t i = 0; i < count; i++)
     if (unit_chosen(argc, argv, tests[i].name))
       chosen[chosen_count++] = tests[i];
   if (chosen_count)

@@ -5,6 +5,7 @@ Usage: stress.py [--long SECONDS] [-k CASE]     (--long: each mix for that long,
 import glob
 import math
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -82,6 +83,8 @@ def sums_are_right(run, clock):
 
 def stacks(name):
     """The stacks of all processes of a program, as gdb shows them."""
+    if not shutil.which("gdb"):
+        return "no gdb"
     shown = []
     for entry in glob.glob("/proc/[0-9]*/exe"):
         try:
