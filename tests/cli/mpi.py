@@ -110,30 +110,11 @@ def check_end(directory, binary, how):
 @tap.case
 def ranks_that_die(directory):
     binary = program(directory)
-<<<<<<< HEAD
     with concurrent.futures.ThreadPoolExecutor(6) as pool:  # most of the time they wait
         ends = [pool.submit(tap.again, check_end, directory, binary, how)
                 for how in ("kill", "abort", "fault", "mpi-abort", "exit", "unfinished")]
     for end in ends:
         end.result()
-=======
-    ways = ("kill", "abort", "fault", "mpi-abort", "exit", "unfinished")
-    with concurrent.futures.ThreadPoolExecutor(2 * len(ways)) as pool:  # most of the time they wait
-        plains = [pool.submit(mpirun, 3, binary, how, cwd=directory) for how in ways]
-        jobs = [pool.submit(Job, directory, 3, binary, how, options=("-q",), output=how) for how in ways]
-    for how, plain, job in zip(ways, (future.result() for future in plains), (future.result() for future in jobs)):
-        assert job.done.returncode == plain.returncode, (how, plain.returncode, job.done.returncode, job.done.stderr)
-        assert job.done.stdout == plain.stdout == "3 ranks, sum 3\n", (how, job.done.stdout)
-        texts = said(job.done.stderr), said(plain.stderr)
-        # on a busy machine Open MPI often replaces its text about MPI_Abort by an error of its own, also alone
-        if not any("ORTE_ERROR_LOG" in line for text in texts for line in text):
-            assert texts[0] == texts[1], (how, job.done.stderr, plain.stderr)
-        ranks = job.ranks()
-        assert sorted(ranks) == [0, 1, 2], (how, ranks)
-        for rank, threads in ranks.items():
-            worked = [float(row["work_s"]) for row in threads]
-            tap.timed(sum(worked) >= 2 * (rank + 1) * UNIT * 0.75, (how, rank, worked))
->>>>>>> main
 
 
 @tap.case
