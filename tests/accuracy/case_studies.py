@@ -1,4 +1,5 @@
-"""The four case studies of Liu, Mellor-Crummey and Fagan (ICS'13, section 5), on programs written after their descriptions.
+"""The four case studies of Liu, Mellor-Crummey and Fagan (ICS'13, section 5), on programs written after their
+descriptions.
 
 Each fault shows in the figures by which the authors found it, and no longer shows once it is repaired.  All are ratios,
 on two threads."""
@@ -56,11 +57,13 @@ def a_serial_phase_as_in_amg(directory):
 
 
 def allocators():
-    """Settings under which memory is not given back to the system: other allocators where installed, and glibc's own."""
+    """Settings under which memory is not given back to the system: other allocators where installed, and glibc's
+    own."""
     found = [library for name in ("libtcmalloc_minimal.so.4", "libjemalloc.so.2")
              for library in glob.glob(f"/usr/lib/*/{name}")]
     keep = "glibc.malloc.mmap_threshold=1000000000:glibc.malloc.trim_threshold=2000000000"
-    return [{"LD_PRELOAD": library, "MALLOC_CONF": "dirty_decay_ms:-1"} for library in found] + [{"GLIBC_TUNABLES": keep}]
+    return [{"LD_PRELOAD": library, "MALLOC_CONF": "dirty_decay_ms:-1"}
+            for library in found] + [{"GLIBC_TUNABLES": keep}]
 
 
 @tap.case
@@ -86,7 +89,8 @@ def needless_inner_regions_as_in_bt_mz(directory):
         function = "exchange_by_two"
         tap.timed(case.all(function) > 0.1 * case.all(), case.what)
         work, idle = work_of(case.nodes, function), idleness_of(case.nodes, function)
-        tap.timed(idle > 7 * work and idle + case.overhead(function) > 0.9 * case.all(function), (case.what, work, idle))
+        tap.timed(idle > 7 * work and idle + case.overhead(function) > 0.9 * case.all(function),
+                  (case.what, work, idle))
         flat = Case(directory, "btmz-flat", compiler)
         tap.timed(flat.all("exchange_alone") < 0.03 * flat.all(), flat.what)
         near(work_of(flat.nodes, "solve") / work_of(case.nodes, "solve"), 1, 0.05, "the same work")
@@ -119,7 +123,8 @@ def time_in_tiny_tasks_is_accounted_for(directory):
 def a_lock_of_the_program_as_in_health(directory):
     # By elapsed time, because the two threads may share a core: then the one that waits uses little CPU time.
     for compiler in ("gcc", "clang"):
-        locked, coarse = (Case(directory, mode, compiler, "wall@f1000") for mode in ("health-locked", "health-locked-cutoff"))
+        locked, coarse = (Case(directory, mode, compiler, "wall@f1000")
+                          for mode in ("health-locked", "health-locked-cutoff"))
         waited, root = lockwait_of(locked.nodes, "check_patients"), locked.nodes[0].value("lockwait_incl_s")
         assert waited >= 0.98 * root, f"{locked.what}: {waited} of {root}"
         if locked.others < 0.3:  # otherwise the two threads hardly ran at the same time

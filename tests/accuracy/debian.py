@@ -11,7 +11,8 @@ def measured(directory, *command, result=None, **settings):
     """Runs a program alone and measured; both must print the same, and write the same file `result`."""
     tap.need_program(command[0])
     outcomes = []
-    for run in (lambda: tap.run(*command, cwd=directory, **settings), lambda: Measurement(directory, *command, **settings)):
+    for run in (lambda: tap.run(*command, cwd=directory, **settings),
+                lambda: Measurement(directory, *command, **settings)):
         done = run()
         content = b""
         if result:
@@ -40,7 +41,8 @@ def parallel_below_main(nodes):
 
 @tap.case
 def graphicsmagick(directory):
-    run, nodes = measured(directory, "gm", "convert", "-size", "900x900", "gradient:red-blue", "-blur", "0x5", "out.ppm",
+    run, nodes = measured(directory, "gm", "convert", "-size", "900x900", "gradient:red-blue", "-blur", "0x5",
+                          "out.ppm",
                           result="out.ppm", OMP_NUM_THREADS="2")
     parallel_below_main(nodes)
     assert any("BlurImage" in node.name for node in nodes)
@@ -56,7 +58,8 @@ def primecount(directory):
 @tap.case
 def clustal_omega(directory):
     write_sequences(os.path.join(directory, "in.fa"), "ACDEFGHIKLMNPQRSTVWY", 100, 200, 0.2)
-    _, nodes = measured(directory, "clustalo", "-i", "in.fa", "-o", "out.aln", "--force", "--threads=2", result="out.aln")
+    _, nodes = measured(directory, "clustalo", "-i", "in.fa", "-o", "out.aln", "--force", "--threads=2",
+                        result="out.aln")
     parallel_below_main(nodes)
 
 

@@ -1,9 +1,10 @@
-"""Idleness is charged to the code that causes it: serial code, heavy threads and lone workers, compared with closed forms.
+"""Idleness is charged to the code that causes it: serial code, heavy threads and lone workers, compared with closed
+forms.
 
-The parts of a program burn a known CPU time.  A sample is taken every 0.5 ms of it: a part of 60 ms has 120 samples, and
-one more or less at either end is 2 %.  Where one of T threads works, each of its samples carries T - 1 times its own time
-as idleness.  So the ratio of idleness to work has no sampling error, except at the moments when threads begin or stop
-waiting.
+The parts of a program burn a known CPU time.  A sample is taken every 0.5 ms of it: a part of 60 ms has 120 samples,
+and one more or less at either end is 2 %.  Where one of T threads works, each of its samples carries T - 1 times its
+own time as idleness.  So the ratio of idleness to work has no sampling error, except at the moments when threads begin
+or stop waiting.
 """
 import os
 import sys
@@ -20,7 +21,8 @@ class Blamed:
     """A run of one mode of idleness.c: the program's own clocks, and the tree and threads of the report."""
 
     def __init__(self, directory, mode, compiler, threads, policy="passive", options=(), **settings):
-        self.run = Measurement(directory, build("idleness.c", compiler), mode, options=(*EVENT, *options), OMP_NUM_THREADS=str(threads),
+        self.run = Measurement(directory, build("idleness.c", compiler), mode, options=(*EVENT, *options),
+                               OMP_NUM_THREADS=str(threads),
                                OMP_WAIT_POLICY=policy, **settings)
         assert self.run.done.returncode == 0, self.run.done
         self.clocks = clocks(self.run.done.stdout)
@@ -41,7 +43,8 @@ class Blamed:
     def relative(self, function, threads_waiting, threads, share=0.05, below=None):
         """The relative idleness of a function: the idleness that it causes, as a share of that and its work."""
         idle, work = idleness_of(self.nodes, function, below), work_of(self.nodes, function, below)
-        near(idle / (idle + work), threads_waiting / threads, share, f"{self.what}: relative idleness of {function} below {below}")
+        near(idle / (idle + work), threads_waiting / threads, share,
+             f"{self.what}: relative idleness of {function} below {below}")
 
 
 # ---- sequential code ----
@@ -202,7 +205,8 @@ def teams_that_change_size(directory):
         run.idle_as_its_own_clocks_say()
         shared = run.run.tree("--idleness", "shared")
         for caller, threads, times in (("team_of_two", 2, 2), ("team_of_four", 4, 1), ("set_team", 3, 1)):
-            near(idleness_of(shared, "heavy", caller), (threads - 1) * times * 0.2, 0.05, f"{run.what}: {caller}, shared")
+            near(idleness_of(shared, "heavy", caller), (threads - 1) * times * 0.2, 0.05,
+                 f"{run.what}: {caller}, shared")
             near(idleness_of(run.nodes, "heavy", caller), 3 * times * 0.2, 0.05, f"{run.what}: {caller}")
         assert idleness_of(shared, "between_regions") < 0.001
         near(idleness_of(run.nodes, "between_regions"), 3 * 0.3, 0.05, run.what)
@@ -229,7 +233,8 @@ def regions_of_a_forked_child(directory):
             assert len(pids) == 2, pids
             near(work_of(run.nodes, "heavy"), 0.8 + parents * 0.2, 0.05, run.what)
             near(idleness_of(run.nodes, "heavy"), 3 * 0.8 + parents * 0.2, 0.05, run.what)
-            child = [sum(float(row["idle_s"]) for row in run.rows if row["process"] == pid) for pid in sorted(pids, key=int)][1]
+            child = [sum(float(row["idle_s"]) for row in run.rows if row["process"] == pid)
+                     for pid in sorted(pids, key=int)][1]
             near(child, run.clocks["child_waited"], 0.03, run.what)
 
 

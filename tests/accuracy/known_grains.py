@@ -80,7 +80,8 @@ def the_critical_path_has_calling_contexts(directory):
     own, rows = clocks(run.done.stdout), run.view("critical-path")
     near(float(rows[0]["critical_path_incl"]), own["serial"] + own["longest"], SHARE, "root")
     assert abs(sum(float(row["critical_path_excl"]) for row in rows) - float(rows[0]["critical_path_incl"])) < 1e-6, rows
-    share = {name: max(float(row["critical_path_incl"]) for row in rows if row["name"] == name) for name in ("serial_part", "grain")}
+    share = {name: max(float(row["critical_path_incl"]) for row in rows if row["name"] == name)
+             for name in ("serial_part", "grain")}
     near(share["serial_part"], own["serial"], 0.12, "serial_part")  # 100 samples
     near(share["grain"], own["longest"], 0.12, "grain of the heavy thread alone")
 
@@ -91,7 +92,8 @@ def what_if_is_what_a_changed_program_does(directory):
         before, rows = rows_of(directory, compiler, "loop", 0.4)
         scenario = before.view("whatif", "--what-if", "serial_part=4")[0]
         _, after = rows_of(directory, compiler, "loop", 0.1)
-        near(float(scenario["span_low"]), float(after[0]["span"]), 0.1, f"{compiler}: span with serial code four times as fast")
+        near(float(scenario["span_low"]), float(after[0]["span"]), 0.1,
+             f"{compiler}: span with serial code four times as fast")
         assert float(scenario["span_high"]) == float(rows[0]["span"]), scenario
 
 

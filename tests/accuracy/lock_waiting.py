@@ -8,14 +8,17 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, Others, build, clocks, idleness_of, libomps, lockwait_of, near, no_losses, sums_hold, tap, work_of
+from measured import (Measurement, Others, build, clocks, idleness_of, libomps, lockwait_of, near, no_losses, sums_hold,
+                      tap, work_of)
 
 PERIOD = 0.5e-3
 
 
-def measure(directory, mode, compiler="gcc", threads=2, optimised="-O2", options=(), event="task-clock@f2000", **settings):
+def measure(directory, mode, compiler="gcc", threads=2, optimised="-O2", options=(), event="task-clock@f2000",
+            **settings):
     settings = {"OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": str(threads), **settings}
-    run = Measurement(directory, build("lock_waiting.c", compiler, optimised), mode, options=("-e", event, *options), **settings)
+    run = Measurement(directory, build("lock_waiting.c", compiler, optimised), mode, options=("-e", event, *options),
+                      **settings)
     assert run.done.returncode == 0, run.done
     no_losses(run)
     nodes = run.tree()
@@ -24,15 +27,16 @@ def measure(directory, mode, compiler="gcc", threads=2, optimised="-O2", options
 
 
 def charged(value, waited, what, period=PERIOD, late=0.0):
-    """Within 10 %, plus what single samples allow: a wait shorter than a period has a sample by chance.  Samples of elapsed
-    time may also be late: a thread that was kept from running takes its sample after the lock was released."""
+    """Within 10 %, plus what single samples allow: a wait shorter than a period has a sample by chance.  Samples of
+    elapsed time may also be late: a thread that was kept from running takes its sample after the lock was released."""
     allowed = 0.1 * waited + 4 * math.sqrt(waited * period) + 4 * period + late
     tap.timed(abs(value - waited) < allowed, f"{what}: {value:.4f}, the waiters' own clocks {waited:.4f} ± {allowed:.4f}")
 
 
 def charged_both(nodes, own, long, short, what, clock="cpu", period=PERIOD, late=True):
     for which, function in (("long", long), ("short", short)):
-        charged(lockwait_of(nodes, function), own[f"{which}_{clock}"], f"{what}: {function}", period, late * own[f"{which}_delay"])
+        charged(lockwait_of(nodes, function), own[f"{which}_{clock}"], f"{what}: {function}", period,
+                late * own[f"{which}_delay"])
     charged(nodes[0].value("lockwait_incl_s"), own[f"long_{clock}"] + own[f"short_{clock}"], f"{what}: all", period)
 
 
@@ -41,6 +45,11 @@ def check(directory, mode, long, short, compiler="gcc", threads=2, **more):
     # A sample of CPU time is never late.  Each of several waiting threads delays the next one a little.
     charged_both(nodes, own, long, short, f"{mode} by {compiler}, {threads} threads, {more}", late=threads > 2)
     return nodes
+
+
+def functions_of(mode):
+    """The functions of a mode that are charged with long and with short waits."""
+    return ("release_long", "release_short") if mode == "lock" else (f"hold_{mode}_long", f"hold_{mode}_short")
 
 
 @tap.case
@@ -74,8 +83,7 @@ def locks_of_every_kind(directory):
 def locks_on_every_libomp(directory):
     for library in libomps():
         for mode in ("lock", "nest", "critical", "ordered"):
-            functions = ("release_long", "release_short") if mode == "lock" else (f"hold_{mode}_long", f"hold_{mode}_short")
-            check(directory, mode, *functions, "clang", options=("--omp-runtime", library))
+            check(directory, mode, *functions_of(mode), "clang", options=("--omp-runtime", library))
 
 
 @tap.case
@@ -108,7 +116,8 @@ def atomics_that_the_runtime_implements(directory):
     for options in ((), *(("--omp-runtime", library) for library in libomps())):
         for event, clock, period in (("task-clock@f2000", "cpu", PERIOD), ("wall@f1000", "wall", 1e-3)):
             _, nodes, own = measure(directory, "atomic", event=event, options=options)
-            charged_both(nodes, own, "hold_atomic_long", "hold_atomic_short", f"{options} {event}", clock, period, late=clock == "wall")
+            charged_both(nodes, own, "hold_atomic_long", "hold_atomic_short", f"{options} {event}", clock, period,
+                         late=clock == "wall")
 
 
 @tap.case
@@ -150,9 +159,8 @@ def locks_on_which_threads_sleep(directory):
 @tap.case
 def elapsed_time_at_locks(directory):
     for mode in ("lock", "critical", "ordered", "nest"):
-        functions = ("release_long", "release_short") if mode == "lock" else (f"hold_{mode}_long", f"hold_{mode}_short")
         _, nodes, own = measure(directory, mode, "clang", event="wall@f1000")
-        charged_both(nodes, own, *functions, mode, "wall", 1e-3)
+        charged_both(nodes, own, *functions_of(mode), mode, "wall", 1e-3)
 
 
 tap.main()

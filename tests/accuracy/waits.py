@@ -6,12 +6,14 @@ sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Measurement, build, clocks, idleness_of, libomps, near, no_losses, sums_hold, tap, work_of
 
 WALL = ("-e", "wall@f1000")
-CALLS = ("in_mutex", "in_read", "in_condition", "in_semaphore", "in_rwlock", "in_pthread_barrier", "in_nanosleep", "in_usleep",
+CALLS = ("in_mutex", "in_read", "in_condition", "in_semaphore", "in_rwlock", "in_pthread_barrier", "in_nanosleep",
+         "in_usleep",
          "in_poll", "in_select")
 
 
 def measure(directory, mode, compiler, threads, options=WALL, policy="passive"):
-    run = Measurement(directory, build("waits.c", compiler), mode, options=options, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY=policy)
+    run = Measurement(directory, build("waits.c", compiler), mode, options=options, OMP_NUM_THREADS=str(threads),
+                      OMP_WAIT_POLICY=policy)
     assert run.done.returncode == 0, run.done  # the program checks what its calls return
     no_losses(run)
     nodes = run.tree()
@@ -58,8 +60,8 @@ def a_thread_that_sleeps_in_a_region_is_waited_for(directory):
 
 @tap.case
 def a_sleeping_thread_causes_no_idleness_by_cpu_time(directory):
-    # While all sleep or wait, no thread takes samples of CPU time, so the waiting is not charged.  The thread that sleeps
-    # does not count as busy.
+    # While all sleep or wait, no thread takes samples of CPU time, so the waiting is not charged.  The thread that
+    # sleeps does not count as busy.
     _, nodes, _ = measure(directory, "inside", "gcc", 4, options=("-e", "task-clock@f1000"))
     near(work_of(nodes, "work_of_each"), 0.2, 0.05, "the work")
     tap.timed(nodes[0].value("idleness_incl_s") < 0.4, nodes[0].row)  # by elapsed time: 1.2 s
@@ -105,9 +107,9 @@ def check_coming_and_going(directory, mode, compiler, options, policy="passive")
             parts = node.value("idleness_excl_s") + sum(child.value("idleness_incl_s") for child in node.children)
             assert abs(parts - node.value("idleness_incl_s")) < 1e-6 * (1 + len(node.children)), node.row
     # The program ends with sequential code: by then no other thread may count as in use.
-    assert idleness_of(shared, "alone_at_last") < 0.01 * work_of(nodes, "alone_at_last"), f"{mode} by {compiler}: a count went wrong"
+    idle, work = idleness_of(shared, "alone_at_last"), work_of(nodes, "alone_at_last")
+    assert idle < 0.01 * work, f"{mode} by {compiler}: a count went wrong"
     cores = len(os.sched_getaffinity(0))
-    work = work_of(nodes, "alone_at_last")
     near(work, own["alone"] if "wall" in options[1] else 0.2, 0.05, "alone_at_last")
     near(idleness_of(core, "alone_at_last"), (cores - 1) * work, 0.02, f"{mode} by {compiler}: against {cores} cores")
     most = 1 + idleness_of(nodes, "alone_at_last") / work

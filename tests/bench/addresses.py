@@ -57,7 +57,8 @@ def small():
 
 def _process(text, program):
     second = 1000000000
-    return struct.pack("<IIiIQQQIIIIIIII", 1, 1, -1, 8, 1700000000 * second, second, second, 2, 1, 1, text["host"], text[program], text["LLVM"],
+    return struct.pack("<IIiIQQQIIIIIIII", 1, 1, -1, 8, 1700000000 * second, second, second, 2, 1, 1, text["host"],
+                       text[program], text["LLVM"],
                        0, 0)
 
 
@@ -76,14 +77,18 @@ def measurement(directory, program, addresses):
                        for name, unit, role in (("samples", "", SAMPLES_ROLE), ("work", "ns", WORK_ROLE)))
     size = os.path.getsize(program)
     build_id = bytes.fromhex(re.search(r"Build ID: (\w+)", tap.must("readelf", "-n", program))[1])
-    modules = bytes(struct.calcsize("<QQQIII20s4x")) + struct.pack("<QQQIII20s4x", 0, size, 0, text[program], 1, len(build_id), build_id)
-    nodes = struct.pack("<IIII", ROOT << 24, 0, 0, 0) + b"".join(struct.pack("<IIII", FRAME << 24 | 1, address, 0, number + 1)
+    modules = bytes(struct.calcsize("<QQQIII20s4x")) + struct.pack("<QQQIII20s4x", 0, size, 0, text[program], 1,
+                                                                   len(build_id), build_id)
+    nodes = struct.pack("<IIII", ROOT << 24, 0, 0, 0) + b"".join(struct.pack("<IIII", FRAME << 24 | 1, address, 0,
+                                                                             number + 1)
                                                                 for number, address in enumerate(addresses))
     values = bytes(16) + struct.pack("<QQ", 1, 5000000) * len(addresses)
     process, thread = _process(text, program), _thread(len(addresses))
     os.makedirs(directory, exist_ok=True)
     with open(os.path.join(directory, "host-1-1.hpcrun"), "wb") as file:
         for table, owner, count, payload in ((form.PROCESS, 0, 1, process), (form.STRINGS, 0, len(strings), strings),
-                                             (form.METRICS, 0, 2, metrics), (form.MODULES, 0, 2, modules), (form.THREAD, 1, 1, thread),
-                                             (form.NODES, 1, len(addresses) + 1, nodes), (form.VALUES, 1, len(addresses) + 1, values)):
+                                             (form.METRICS, 0, 2, metrics), (form.MODULES, 0, 2, modules),
+                                             (form.THREAD, 1, 1, thread),
+                                             (form.NODES, 1, len(addresses) + 1, nodes),
+                                             (form.VALUES, 1, len(addresses) + 1, values)):
             file.write(form.chunk(table, len(payload) // count, payload, owner))

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Prints the costs of hpcrun-lite and hpcprof-lite, as ratios with their spread, and the promised limits (the bars).
 
-All runs are interleaved: each round runs a program alone and in every other way, and a ratio compares runs of one round.
-Medians and quartiles are printed.  Without options it runs all programs at 200 samples/s with -p off and online, and some
-of them at other rates, with -p log and under other profilers.  It takes about half an hour; --quick a few minutes, --all
-hours.
+All runs are interleaved: each round runs a program alone and in every other way, and a ratio compares runs of one
+round. Medians and quartiles are printed.  Without options it runs all programs at 200 samples/s with -p off and online,
+and some of them at other rates, with -p log and under other profilers.  It takes about half an hour; --quick a few
+minutes, --all hours.
 
 On a busy machine, look at CPU ratios, and at how near the quartiles are.  A bar between the quartiles is marked with a
 tilde.  The load is printed at the beginning and at the end.
@@ -28,14 +28,16 @@ from figures_table import Table
 
 MODES, RATES = ("off", "online", "log"), (200, 1000, 5000)
 LOGGED = ("2,000,000 tasks of 0.5 us", "100,000 empty regions", "tasks of 10 us", "1,000 contexts")
-FASTER = ("primecount 1e15", "C++ templates, g++", "C mini-app, clang", "30 frames deep", "200 frames deep", "1,000 frames deep",
+FASTER = ("primecount 1e15", "C++ templates, g++", "C mini-app, clang", "30 frames deep", "200 frames deep",
+          "1,000 frames deep",
           "1,000 contexts")
 
 
 def ways_of(work, options):
     """The ways to run a program, besides alone."""
     if options.rates or options.modes:
-        return [costs.lite(rate, mode, launcher=options.launcher) for rate in options.rates or RATES[:1] for mode in options.modes or MODES[:2]]
+        return [costs.lite(rate, mode, launcher=options.launcher) for rate in options.rates or RATES[:1]
+                for mode in options.modes or MODES[:2]]
     if options.all:
         chosen = [(rate, mode) for rate in RATES for mode in MODES]
     else:
@@ -79,7 +81,8 @@ def print_work(table, bench, work, options):
     ours, others = ways_of(work, options), peers_of(work, options)
     work.judged = set(ours)
     plain, own_plain = costs.alone(), costs.alone(own_runtime=True)
-    own = [own_plain, costs.lite(200, "online", own_runtime=True, launcher=options.launcher)] if work.gcc and not options.quick else []
+    own = [own_plain, costs.lite(200, "online", own_runtime=True,
+                                 launcher=options.launcher)] if work.gcc and not options.quick else []
     done = bench.rounds(work.command, [plain, *ours, *others, *own], options.runs, work.settings)
     base = done[plain]
     print(f"{work.name:26} {'alone':20} CPU {statistics.median(cost.cpu for cost in base):.2f} s, "
@@ -125,7 +128,8 @@ def arguments():
     parser.add_argument("--only", action="append", metavar="NAME",
                         help="rows whose name contains this (a program, or: samples, events, memory, reports); repeatable")
     parser.add_argument("-n", dest="runs", type=int, help="rounds (default 7, with --quick 3)")
-    parser.add_argument("--rates", type=lambda text: [int(part) for part in text.split(",")], help="samples/s, with commas")
+    parser.add_argument("--rates", type=lambda text: [int(part) for part in text.split(",")],
+                        help="samples/s, with commas")
     parser.add_argument("--modes", type=lambda text: text.split(","), help="of -p, with commas")
     parser.add_argument("--no-peers", action="store_true", help="without perf and gprofng")
     parser.add_argument("--csv", metavar="FILE", help="also write all figures there")
@@ -156,7 +160,8 @@ def main():
         if options.program:
             command = [shutil.which(options.program[0]) or options.program[0], *options.program[1:]]
             options.only = None
-            print_works(table, bench, options, "given", "Given", [workloads.Work(" ".join(options.program)[:26], command, "given")])
+            print_works(table, bench, options, "given", "Given",
+                        [workloads.Work(" ".join(options.program)[:26], command, "given")])
         else:
             print_works(table, bench, options, "real", "Programs", workloads.real(directory))
             print_works(table, bench, options, "extreme", "Extremes", workloads.extremes())

@@ -13,7 +13,8 @@ NEVER = "task-clock@3600000000"  # one sample an hour
 
 
 class Cost:
-    """The cost of one run: seconds, KiB, page faults; files and bytes that a profiler has written; samples that it reports."""
+    """The cost of one run: seconds, KiB, page faults; files and bytes that a profiler has written; samples that it
+    reports."""
 
     def __init__(self, line, said):
         wall, cpu, self.rss_kib, self.faults, self.status = (int(field) for field in line.split())
@@ -31,7 +32,8 @@ class Way:
 
 
 def alone(own_runtime=False):
-    """Without a profiler, on the OpenMP runtime that hpcrun-lite gives to programs, so that the exchange does not count."""
+    """Without a profiler, on the OpenMP runtime that hpcrun-lite gives to programs, so that the exchange does not
+    count."""
     return Way("alone, own runtime" if own_runtime else "alone", settings={} if own_runtime else {"LD_PRELOAD": LIBOMP})
 
 
@@ -48,10 +50,12 @@ def peers(rate):
     same = {"LD_PRELOAD": LIBOMP}
     if shutil.which("perf"):
         for graph in ("fp", "dwarf"):
-            yield Way(f"{rate}/s perf {graph}", ("perf", "record", "-q", "-e", "task-clock", "-F", str(rate), "--call-graph", graph,
+            yield Way(f"{rate}/s perf {graph}", ("perf", "record", "-q", "-e", "task-clock", "-F", str(rate),
+                                                 "--call-graph", graph,
                                                 "-o", "{out}/perf.data", "--"), same, rate, "perf")
     if shutil.which("gprofng"):
-        yield Way(f"{rate}/s gprofng", ("gprofng", "collect", "app", "-p", f"{1000000 // rate}u", "-O", "{out}/test.er"), same, rate,
+        yield Way(f"{rate}/s gprofng", ("gprofng", "collect", "app", "-p", f"{1000000 // rate}u", "-O",
+                                        "{out}/test.er"), same, rate,
                   "gprofng")
 
 
@@ -81,8 +85,10 @@ class Bench:
         setting = [f"LD_PRELOAD={preload}"] if preload and not prefix else []
         if preload and prefix:  # for the program, not for the profiler
             prefix += [shutil.which("env"), f"LD_PRELOAD={preload}"]  # gprofng needs its path
-        done = subprocess.run([self.cost, *prefix, *(["env", *setting] if setting else []), *command], cwd=self.directory,
-                              env=environment, stdin=stdin, capture_output=True, text=True, errors="replace", check=False)
+        done = subprocess.run([self.cost, *prefix, *(["env", *setting] if setting else []), *command],
+                              cwd=self.directory,
+                              env=environment, stdin=stdin, capture_output=True, text=True, errors="replace",
+                              check=False)
         if done.returncode:
             raise RuntimeError(f"{way.name}: {done.stderr}")
         cost = Cost(done.stdout, done.stderr)

@@ -11,10 +11,13 @@ from measured import build
 SAMPLE_US, TASK_NS, SMALL_KB, REPORT_S = 10, 60, 30, 0.3
 
 # Construct → how often, for about a tenth of a second.
-EVENTS = {"task": 500000, "task1": 500000, "region": 500000, "region2": 50000, "barrier2": 100000, "critical": 2000000, "lock": 2000000,
+EVENTS = {"task": 500000, "task1": 500000, "region": 500000, "region2": 50000, "barrier2": 100000, "critical": 2000000,
+          "lock": 2000000,
           "dynamic": 1000000, "dynamic1": 1000000}
-EVENT_NAMES = {"task": "task, 2 threads", "task1": "task, 1 thread", "region": "region of 1 thread", "region2": "region of 2 threads",
-               "barrier2": "barrier, 2 threads", "critical": "critical", "lock": "lock", "dynamic": "chunk, 2 threads", "dynamic1": "chunk, 1 thread"}
+EVENT_NAMES = {"task": "task, 2 threads", "task1": "task, 1 thread", "region": "region of 1 thread",
+               "region2": "region of 2 threads",
+               "barrier2": "barrier, 2 threads", "critical": "critical", "lock": "lock", "dynamic": "chunk, 2 threads",
+               "dynamic1": "chunk, 1 thread"}
 
 
 def samples(table, bench, options):
@@ -25,7 +28,8 @@ def samples(table, bench, options):
     for depth in (10, 30, 200, 1000):
         for name, size in (("warm", 0), ("cold", 4000000)):
             for mode in ("off", "online") if depth == 30 else ("off",):
-                found = [[float(part) / 1000 for part in tap.must(*launch, "-p", mode, "--", program, str(depth), "1000", "time", str(size)).split()]
+                found = [[float(part) / 1000 for part in tap.must(*launch, "-p", mode, "--", program, str(depth),
+                                                                  "1000", "time", str(size)).split()]
                          for _ in range(options.runs)]
                 _, median, most = (costs.quartiles(column) for column in zip(*found))
                 table.line(f"{depth} frames, {name}", f"-p {mode}", "handler, median", median, "us")
@@ -35,7 +39,8 @@ def samples(table, bench, options):
     slow, fast = costs.lite(200, "off", launcher=options.launcher), costs.lite(5000, "off", launcher=options.launcher)
     for name in ("deep_30", "deep_200", "contexts_1000"):
         done = bench.rounds([work, name], [slow, fast], options.runs)
-        each = [(b.cpu - a.cpu) / (b.samples - a.samples) * 1e6 for a, b in zip(done[slow], done[fast]) if b.samples > a.samples]
+        each = [(b.cpu - a.cpu) / (b.samples - a.samples) * 1e6 for a, b in zip(done[slow], done[fast])
+                if b.samples > a.samples]
         table.line(f"program {name}", "200/s to 5000/s", "CPU a sample, delivered", costs.quartiles(each), "us")
 
 
@@ -52,12 +57,15 @@ def events(table, bench, options):
         command, found = [program, name, str(count), "3"], []
         for _ in range(options.runs):
             found.append([float(tap.must(*line, **settings)) for line, settings in
-                          ((command, plain), (command, empty), *(([*launch, "-p", mode, "--", *command], {}) for mode in modes))])
+                          ((command, plain), (command, empty), *(([*launch, "-p", mode, "--", *command], {})
+                                                                 for mode in modes))])
         columns = list(zip(*found))
         table.line(EVENT_NAMES[name], "alone", "time", costs.quartiles(columns[0]), "ns")
-        table.line(EVENT_NAMES[name], "empty callbacks", "beyond alone", costs.quartiles([b - a for a, b in zip(*columns[:2])]), "ns")
+        table.line(EVENT_NAMES[name], "empty callbacks", "beyond alone",
+                   costs.quartiles([b - a for a, b in zip(*columns[:2])]), "ns")
         for mode, column in zip(modes, columns[2:]):
-            table.line(EVENT_NAMES[name], f"-p {mode}", "beyond empty callbacks", costs.quartiles([b - a for a, b in zip(columns[1], column)]),
+            table.line(EVENT_NAMES[name], f"-p {mode}", "beyond empty callbacks",
+                       costs.quartiles([b - a for a, b in zip(columns[1], column)]),
                        "ns", TASK_NS if mode == "online" and name.startswith("task") else None)
 
 
@@ -70,16 +78,19 @@ def memory(table, bench, options):
     plain, settings = costs.alone(), {"KMP_BLOCKTIME": "0"}  # only memory is measured: waiting threads need not spin
     for mode in ("off", "online"):
         way = costs.lite(200, mode, launcher=options.launcher)
-        found = {name: bench.rounds(commands[name], [plain, way], options.runs, settings) for name in ("once", "longer")}
+        found = {name: bench.rounds(commands[name], [plain, way], options.runs, settings)
+                 for name in ("once", "longer")}
         more = {name: costs.differences(done[way], done[plain], "rss_kib") for name, done in found.items()}
         sizes = {name: costs.quartiles([cost.bytes for cost in done[way]]) for name, done in found.items()}
         for name in ("once", "longer"):
-            table.line(f"mini-app, {name}", f"200/s -p {mode}", "memory beyond alone", more[name], "KiB", 16 * 1024 + 2 * 256)
+            table.line(f"mini-app, {name}", f"200/s -p {mode}", "memory beyond alone", more[name], "KiB",
+                       16 * 1024 + 2 * 256)
             table.line(f"mini-app, {name}", f"200/s -p {mode}", "directory", sizes[name], "B")
         growth = more["longer"][1] - more["once"][1]
         table.line("mini-app", f"200/s -p {mode}", "growth, 4 times as long", (growth,) * 3, "KiB", 256)
         small = bench.rounds(commands["small"], [way], options.runs)[way]
-        table.line("small run", f"200/s -p {mode}", "directory", costs.quartiles([cost.bytes / 1000 for cost in small]), "KB", SMALL_KB)
+        table.line("small run", f"200/s -p {mode}", "directory",
+                   costs.quartiles([cost.bytes / 1000 for cost in small]), "KB", SMALL_KB)
         table.line("small run", f"200/s -p {mode}", "files", costs.quartiles([cost.files for cost in small]), "")
 
 
@@ -100,7 +111,8 @@ def reports(table, bench, options):
     table.begin("Reports", "of a small measurement; and of 20,000 addresses of one binary, beside other tools that find names and lines")
     way = costs.lite(200, "online", launcher=options.launcher)
     for name, command in (("small run of C++, g++", [addresses.small()]),
-                          ("small run of gm", ["gm", "convert", "-size", "900x900", "gradient:red-blue", "-blur", "0x5", "out.ppm"])):
+                          ("small run of gm", ["gm", "convert", "-size", "900x900", "gradient:red-blue", "-blur",
+                                               "0x5", "out.ppm"])):
         if command[0] and shutil.which(command[0]):
             bench.run(command, way)
             report_times(table, bench, options, name, "hpcprof-lite", [tap.REPORT, bench.out], REPORT_S)
@@ -112,7 +124,8 @@ def reports(table, bench, options):
         file.writelines(f"{address:#x}\n" for address in found)
     addresses.measurement(measurement, binary, found)
     what = f"{len(found):,} addresses, {os.path.getsize(binary) / 1e6:.1f} MB"
-    report_times(table, bench, options, what, "hpcprof-lite", [tap.REPORT, "--view", "topdown", "-f", "csv", measurement], REPORT_S)
+    report_times(table, bench, options, what, "hpcprof-lite",
+                 [tap.REPORT, "--view", "topdown", "-f", "csv", measurement], REPORT_S)
     for tool, command in (("addr2line -fi", ["addr2line", "-f", "-i", "-e", binary]),
                           ("llvm-symbolizer", ["llvm-symbolizer", "--inlines", f"--obj={binary}"])):
         if shutil.which(command[0]):

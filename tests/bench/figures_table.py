@@ -23,7 +23,8 @@ class Table:
     def keep(self, what, way, quantity, spread, unit, bar=None):
         """Takes a figure in; returns its verdict."""
         judged = verdict(spread, bar)
-        self.rows.append((self.section, what, way, quantity, *(f"{value:.6g}" for value in spread), unit, "" if bar is None else f"{bar:g}", judged))
+        self.rows.append((self.section, what, way, quantity, *(f"{value:.6g}" for value in spread), unit, ""
+                          if bar is None else f"{bar:g}", judged))
         return judged
 
     def line(self, what, way, quantity, spread, unit, bar=None):
@@ -32,7 +33,8 @@ class Table:
         low, median, high = (number(value) for value in spread)
         between = "" if low == high else f"{low} .. {high}"
         limit = "" if bar is None else f"<= {number(bar)}"
-        print(f"{what:34} {way:22} {quantity:26} {median:>9} {unit:8} {between:22} {limit:12} {judged}".rstrip(), flush=True)
+        print(f"{what:34} {way:22} {quantity:26} {median:>9} {unit:8} {between:22} {limit:12} {judged}".rstrip(),
+              flush=True)
 
     def write(self, path):
         with open(path, "w", newline="", encoding="utf-8") as file:

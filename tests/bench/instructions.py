@@ -90,7 +90,8 @@ def run(directory, program, arguments, mode, objects, samples):
     """Returns the objects' instructions in a run with about that many samples, the queries, and the samples."""
     out, measurement = os.path.join(directory, "callgrind.out"), os.path.join(directory, "measurement")
     for _ in range(TRIES):  # the regular first sample of a thread may fall into a run
-        done = tap.run(tap.LAUNCHER, "--overwrite", "-o", measurement, "-e", HARDLY_EVER, "-p", mode, "--", "valgrind", "-q", "--fair-sched=yes",
+        done = tap.run(tap.LAUNCHER, "--overwrite", "-o", measurement, "-e", HARDLY_EVER, "-p", mode, "--", "valgrind",
+                       "-q", "--fair-sched=yes",
                        "--tool=callgrind", f"--callgrind-out-file={out}", program, *arguments, cwd=directory,
                        OMP_NUM_THREADS="1", LD_LIBRARY_PATH=os.path.join(tap.DEPS, RUNTIME), timeout=300)
         assert done.returncode == 0, done.stderr
@@ -105,7 +106,8 @@ def measure(directory, name):
     source, arguments, amounts, mode, objects = ALL[name]
     program = build(source, "clang")
     is_sample = source == "self_samples.c"
-    few, many = (run(directory, program, [argument.format(amount) for argument in arguments], mode, objects, amount * is_sample)
+    few, many = (run(directory, program, [argument.format(amount) for argument in arguments], mode, objects,
+                     amount * is_sample)
                  for amount in amounts)
     difference = many[2] - few[2] if is_sample else amounts[1] - amounts[0]
     return (many[0] - few[0]) / difference, (many[1] - few[1]) / difference

@@ -3,8 +3,9 @@
 
 Usage: scaling.py [-j THREADS] [-b BUILD] [--quick] [--keep DIRECTORY]
 
-Each row of a table is one measurement (build/tests/synthesize, seeded).  CPU seconds are those of the report; ns is CPU time for
-each context of each thread.  The text report reads the files once; csv reads them twice, for the statistics of threads.
+Each row of a table is one measurement (build/tests/synthesize, seeded).  CPU seconds are those of the report; ns is CPU
+time for each context of each thread.  The text report reads the files once; csv reads them twice, for the statistics of
+threads.
 """
 import argparse
 import os

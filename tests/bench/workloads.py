@@ -12,7 +12,8 @@ REAL, REAL_MEDIAN, COARSE, EMPTY_REGIONS, SMALL_TASKS = 1.03, 1.01, 1.03, 1.15, 
 
 
 class Work:
-    """A command with a name.  threads: their largest number; bars: mode of -p → the CPU ratio that is promised at 200/s."""
+    """A command with a name.  threads: their largest number; bars: mode of -p → the CPU ratio that is promised at
+    200/s."""
 
     def __init__(self, name, command, kind, threads=2, bars=None, gcc=False, settings=None):
         self.name, self.command, self.kind, self.threads, self.gcc = name, command, kind, threads, gcc
@@ -28,7 +29,8 @@ def _debian(directory):
     write_sequences(os.path.join(directory, "proteins.fa"), "ACDEFGHIKLMNPQRSTVWY", 100, 200, 0.2, 1)
     write_sequences(os.path.join(directory, "genes.fa"), "ACGT", 100, 400, 0.3, 2)
     for name, command in (
-            ("gm convert -blur", ["gm", "convert", "-size", "2500x2500", "gradient:red-blue", "-blur", "0x9", "out.ppm"]),
+            ("gm convert -blur", ["gm", "convert", "-size", "2500x2500", "gradient:red-blue", "-blur", "0x9",
+                                  "out.ppm"]),
             ("primecount 1e15", ["primecount", "1e15"]),
             ("clustalo 100 proteins", ["clustalo", "-i", "proteins.fa", "-o", "out.aln", "--force", "--threads=2"]),
             ("fasttreeMP 100 genes", ["fasttreeMP", "-nt", "-gtr", "-seed", "1", "genes.fa"])):
@@ -78,4 +80,5 @@ def extremes():
 def scaled():
     """A small run, and the mini-app once and four times as long."""
     program = _build("clang", "workloads.c")
-    return {name: [program, *command] for name, command in (("small", ["small"]), ("once", ["mini_app", "1"]), ("longer", ["mini_app", "4"]))}
+    return {name: [program, *command] for name, command in (("small", ["small"]), ("once", ["mini_app", "1"]),
+                                                            ("longer", ["mini_app", "4"]))}

@@ -44,7 +44,8 @@ def node(kind, what, offset, parent, value=0):
 
 
 def measurement(path, trees, module="/nowhere/app"):
-    """Writes a live measurement of one metric, with a sample in each value record 1.  trees: the nodes of each thread."""
+    """Writes a live measurement of one metric, with a sample in each value record 1.  trees: the nodes of each
+    thread."""
     def live(table, size, records, owner=0):
         file.write(chunk(table, size, records, owner, live=True))
 

@@ -118,7 +118,8 @@ def the_command_line_is_checked(_):
     assert "there is no format 'xml'" in refused("-f", "xml", "basic")
     assert "thread, core or shared, not 'cores'" in refused("--idleness", "cores", "basic")
     assert "not available yet" in refused("-I", "/src", "basic")
-    for value in ("", "f", "f=", "f=x", "f=0", "f=-2", "f=inf", "f=nan", "f=1e999", "f=2,", "f=2,g", "=2", "#x=2", "@=2",
+    for value in ("", "f", "f=", "f=x", "f=0", "f=-2", "f=inf", "f=nan", "f=1e999", "f=2,", "f=2,g", "=2", "#x=2",
+                  "@=2",
                   ",".join(["f=2"] * 17)):
         assert f"--what-if {value}" in refused("--view", "whatif", "--what-if", value, "graph"), value
     assert "shows no scenarios" in refused("--view", "flat", "--what-if", "f=2", "graph")

@@ -1,4 +1,5 @@
-"""The launcher: options, exit statuses, environment, directories, scripts, refusals, exchange of the runtime, --diagnose."""
+"""The launcher: options, exit statuses, environment, directories, scripts, refusals, exchange of the runtime,
+--diagnose."""
 import os
 import shlex
 import shutil
@@ -494,7 +495,8 @@ def gcc_programs_run_on_libomp(directory):
 @case
 def the_new_runtime_prints_no_more_than_the_old(directory):
     need_private_libomp()
-    source = GOMP_PROGRAM.replace("int sum = 0;", "int sum = 0; omp_set_nested(1);")  # libomp warns that it is deprecated
+    # libomp warns that it is deprecated
+    source = GOMP_PROGRAM.replace("int sum = 0;", "int sum = 0; omp_set_nested(1);")
     program = compile_c(directory, "nested", source, "-fopenmp", "-w")
     assert launch(directory, "-q", program).stderr == ""
     assert "omp_set_nested" in launch(directory, "-q", program, KMP_WARNINGS="1").stderr
@@ -571,7 +573,8 @@ def diagnose_names_every_topic(directory):
     result = launch(directory, "--diagnose", program)
     assert result.returncode == 0 and result.stderr == "", result
     topics = [line.split()[1] for line in result.stdout.splitlines() if not line.startswith(" ")]
-    for topic in ("program", "preload", "events", "cores", "limits", "directory", "runtime", "attach", "unwinding", "symbols",
+    for topic in ("program", "preload", "events", "cores", "limits", "directory", "runtime", "attach", "unwinding",
+                  "symbols",
                   "verdict"):
         assert topic in topics, (topic, result.stdout)
     assert len(topics) <= 14
@@ -618,7 +621,8 @@ def diagnose_finds_little_memory_for_perf(directory):
 @case
 def diagnose_finds_too_few_cores(directory):
     cores = len(os.sched_getaffinity(0))
-    finds(launch(directory, "--diagnose", "true", OMP_NUM_THREADS=str(4 * cores)), f"!! cores OMP_NUM_THREADS={4 * cores} on")
+    finds(launch(directory, "--diagnose", "true", OMP_NUM_THREADS=str(4 * cores)),
+          f"!! cores OMP_NUM_THREADS={4 * cores} on")
     group = f"/sys/fs/cgroup/cpu/hpcrun-lite-test-{os.getpid()}"
     try:
         os.mkdir(group)
@@ -651,7 +655,8 @@ def diagnose_tries_the_directory(directory):
 def diagnose_finds_other_tools(directory):
     program = compile_c(directory, "gomp", GOMP_PROGRAM, "-fopenmp")
     zlib = "/usr/lib/x86_64-linux-gnu/libz.so.1"
-    finds(launch(directory, "--diagnose", program, LD_PRELOAD=zlib), f"ok others LD_PRELOAD is kept, after hpcrun-lite's library: {zlib}")
+    finds(launch(directory, "--diagnose", program, LD_PRELOAD=zlib),
+          f"ok others LD_PRELOAD is kept, after hpcrun-lite's library: {zlib}")
     finds(launch(directory, "--diagnose", program, OMP_TOOL_LIBRARIES="/x.so"), "!! others OMP_TOOL_LIBRARIES")
     finds(launch(directory, "--diagnose", program, OMP_TOOL="disabled"), "!! attach", "unset OMP_TOOL")
     finds(launch(directory, "--diagnose", "--omp-runtime", "keep", program), "!! attach", "--omp-runtime auto")
@@ -665,7 +670,8 @@ def diagnose_finds_sanitizers(directory):
         except AssertionError as error:
             raise Skip(f"no -fsanitize={kind}") from error
         finds(launch(directory, "--diagnose", program), f"!! sanitizer built with -fsanitize={kind}", remedy)
-    result = launch(directory, "--diagnose", os.path.join(directory, "address"), ASAN_OPTIONS="verify_asan_link_order=0")
+    result = launch(directory, "--diagnose", os.path.join(directory, "address"),
+                    ASAN_OPTIONS="verify_asan_link_order=0")
     assert "sanitizer" not in result.stdout, result.stdout
 
 

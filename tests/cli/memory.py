@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""hpcprof-lite when each of its allocations in turn fails: it reports that, exits 1 and never crashes, and never presents
-an incomplete report as a complete one."""
+"""hpcprof-lite when each of its allocations in turn fails: it reports that, exits 1 and never crashes, and never
+presents an incomplete report as a complete one."""
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor

@@ -13,7 +13,8 @@ from tap import BUILD, GOLDEN, REPORT, case, main, must
 
 SYNTHESIZE = os.path.join(BUILD, "tests", "synthesize")
 SHAPES = {
-    "ranks": ("--processes", "5", "--ranks", "--threads", "3", "--contexts", "200", "--common", "60", "--addresses", "12"),
+    "ranks": ("--processes", "5", "--ranks", "--threads", "3", "--contexts", "200", "--common", "60", "--addresses",
+              "12"),
     "processes": ("--processes", "7", "--threads", "2", "--contexts", "90", "--common", "30", "--addresses", "25"),
     "threads": ("--threads", "23", "--contexts", "150", "--common", "95", "--addresses", "9"),
 }
@@ -213,7 +214,8 @@ def many_threads_are_summarised_in_few_lines(directory):
     bins = [int(line.split()[3]) for line in text if line[10:12] == "to"]
     assert len(bins) == 8 and sum(bins) == len(table) and bins[0] and bins[-1], bins
     rows_text = run("--view", "threads", "-f", "text", "--max-rows", "100", measured).splitlines()
-    assert sum(line.strip()[:1].isdigit() for line in rows_text) == 101, rows_text  # 100 threads and the line about the others
+    # 100 threads and the line about the others
+    assert sum(line.strip()[:1].isdigit() for line in rows_text) == 101, rows_text
 
 
 main()

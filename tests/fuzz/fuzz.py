@@ -5,8 +5,9 @@ Usage: tests/fuzz/fuzz.py [-k TARGET]...                    a short run, the sam
        tests/fuzz/fuzz.py --long SECONDS [-k TARGET]...     each target for so long; its corpus is kept for the next run
        tests/fuzz/fuzz.py --input TARGET FILE...            runs these inputs once
 
-Seeds are the golden measurements and small programs.  An input that makes a target fail is kept in sanitized/found below
-the build directory.  Make it small (-minimize_crash=1) and add it as a case to the unit tests or to tests/golden."""
+Seeds are the golden measurements and small programs.  An input that makes a target fail is kept in sanitized/found
+below the build directory.  Make it small (-minimize_crash=1) and add it as a case to the unit tests or to
+tests/golden."""
 import os
 import re
 import shutil
@@ -20,7 +21,8 @@ from report import contents, golden_files
 MARK = b"---file-"  # between the files of a directory, see fuzz_directory.c
 # Targets, with the number of inputs in a short run: each takes some 5 s.
 TARGETS = {"measurement": 4000, "directory": 400, "graphlog": 4000, "options": 3000, "elf": 3000, "dwarf": 500}
-PROGRAM_OF = {"dwarf": "elf"}  # it differs only in its seeds: libdwarf runs in a child process, which libFuzzer does not see
+# it differs only in its seeds: libdwarf runs in a child process, which libFuzzer does not see
+PROGRAM_OF = {"dwarf": "elf"}
 FLAGS = ["-timeout=20", "-rss_limit_mb=1024", "-malloc_limit_mb=1024", "-print_final_stats=1"]
 PROGRAM = """
 typedef long (*call_t)(long);
@@ -34,7 +36,8 @@ def programs(directory, *options):
     """The bytes of small libraries, built in several ways; ways that this compiler does not support are left out."""
     for option in options:
         try:
-            yield contents(tap.compile_c(directory, "seed.so", PROGRAM, "-shared", "-fPIC", "-nostdlib", "-Wl,-z,noseparate-code",
+            yield contents(tap.compile_c(directory, "seed.so", PROGRAM, "-shared", "-fPIC", "-nostdlib",
+                                         "-Wl,-z,noseparate-code",
                                          *option.split(), compiler="cc"))
         except AssertionError:
             continue
@@ -100,10 +103,12 @@ def fuzz(target, directory, seconds):
         with open(os.path.join(first, f"{number:03}"), "wb") as file:
             file.write(seed)
     length = [f"-max_total_time={seconds}"] if seconds else ["-seed=1", f"-runs={TARGETS[target]}"]
-    status, said = launch(target, *FLAGS, f"-artifact_prefix={found}", *length, corpus, first, timeout=300 + 2 * seconds)
+    status, said = launch(target, *FLAGS, f"-artifact_prefix={found}", *length, corpus, first,
+                          timeout=300 + 2 * seconds)
     done = re.search(r"stat::number_of_executed_units: (\d+)", said)
     cover = re.findall(r"cov: (\d+) ft: (\d+)", said)
-    print(f"# {target}: {done.group(1) if done else '?'} inputs, {cover[-1][0] if cover else '?'} places reached", flush=True)
+    print(f"# {target}: {done.group(1) if done else '?'} inputs, {cover[-1][0] if cover else '?'} places reached",
+          flush=True)
     error = re.search(r"^(.*: runtime error: |==\d+==|ALARM)", said, re.M)
     assert status == 0, said[error.start() if error else -2000:][:4000]
     shutil.rmtree(found)  # inputs that killed a child of libdwarf

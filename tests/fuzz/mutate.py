@@ -3,9 +3,10 @@
 
 Usage: tests/fuzz/mutate.py [--long SECONDS] [--plain REPORT]
 
-Without arguments it makes 160 directories of 8 files each, the same ones each time.  --plain names a hpcprof-lite without
-sanitizers, each run of which has 1 GB of address space.  A run must end within a minute with exit status 0 or 1, print
-only messages of its own, and not use more than 1 GB.  Files that make it fail are kept in sanitized/found/mutate."""
+Without arguments it makes 160 directories of 8 files each, the same ones each time.  --plain names a hpcprof-lite
+without sanitizers, each run of which has 1 GB of address space.  A run must end within a minute with exit status 0 or
+1, print only messages of its own, and not use more than 1 GB.  Files that make it fail are kept in
+sanitized/found/mutate."""
 import os
 import random
 import resource
@@ -30,7 +31,8 @@ GB_KB = 1 << 20
 
 def seeds():
     """The golden measurements, each with its graph log, if any."""
-    return [[contents(path) for path in (measurement, measurement.removesuffix(".hpcrun") + ".graph") if os.path.exists(path)]
+    return [[contents(path) for path in (measurement, measurement.removesuffix(".hpcrun") + ".graph")
+             if os.path.exists(path)]
             for files in golden_files(".hpcrun").values() for measurement in files]
 
 

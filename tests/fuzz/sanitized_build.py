@@ -49,7 +49,8 @@ def build(*targets):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not os.path.exists(os.path.join(PLACE, "build.ninja")):
             name, options = compiler()
-            tap.must(os.environ.get("MESON", "meson"), "setup", PLACE, "-Db_sanitize=address,undefined", "-Db_lundef=false",
+            tap.must(os.environ.get("MESON", "meson"), "setup", PLACE, "-Db_sanitize=address,undefined",
+                     "-Db_lundef=false",
                      "-Doptimization=1", "-Ddebug=true", *options, cwd=tap.SOURCE, timeout=300, CC=name)
         tap.must("ninja", "-C", PLACE, *targets, timeout=500)
 

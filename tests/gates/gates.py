@@ -1,4 +1,5 @@
-"""Gates on the structure: includes between folders, names of files, calls of RT, and the symbols of the preloaded library."""
+"""Gates on the structure: includes between folders, names of files, calls of RT, and the symbols of the preloaded
+library."""
 import collections
 import os
 import re
@@ -16,7 +17,8 @@ LAYERS = {
     **{folder: {"common"} | set(RT[:i + 1]) for i, folder in enumerate(RT)},
     **{folder: {"common"} | set(RT) | set(CTL[:i + 1]) for i, folder in enumerate(CTL)},
     "hpcrun-lite/launch": {"common", "hpcrun-lite/launch"},
-    **{"hpcprof-lite/" + folder: {"common"} | {"hpcprof-lite/" + below for below in stages.split()} for folder, stages in {
+    **{"hpcprof-lite/" + folder: {"common"} | {"hpcprof-lite/" + below for below in stages.split()}
+       for folder, stages in {
         "model": "model",
         "input": "model input",
         "symbols": "symbols",
@@ -44,14 +46,16 @@ RT_MAY_CALL = {
     "_GLOBAL_OFFSET_TABLE_",
 }
 
-# The symbols that the library defines: interposed functions, the entry of OMPT, and what include/hpcrun-lite.h looks up.
+# The symbols that the library defines: interposed functions, the entry of OMPT, and what include/hpcrun-lite.h looks
+# up.
 EXPORTS = {
     "ompt_start_tool", "hpcrun_lite_tool_start", "hpcrun_lite_tool_stop", "hpcrun_lite_tool_add_work",
     "hpcrun_lite_tool_region_begin", "hpcrun_lite_tool_region_end",
     "pthread_create", "thrd_create", "dlclose", "_exit", "_Exit",
     "sigaction", "signal", "sigprocmask", "pthread_sigmask", "sigwait", "sigwaitinfo", "sigtimedwait",
     "execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "execveat", "fexecve",
-    "nanosleep", "clock_nanosleep", "sleep", "usleep", "poll", "ppoll", "select", "pselect", "epoll_wait", "epoll_pwait",
+    "nanosleep", "clock_nanosleep", "sleep", "usleep", "poll", "ppoll", "select", "pselect", "epoll_wait",
+    "epoll_pwait",
     "sem_wait", "sem_timedwait", "sem_clockwait", "pause", "sigsuspend", "msgrcv", "msgsnd", "semop", "semtimedop",
     "accept", "accept4", "connect", "recv", "recvfrom", "recvmsg", "recvmmsg", "sendmmsg", "epoll_pwait2", "__poll_chk",
     "__ppoll_chk", "__recv_chk", "__recvfrom_chk", "send", "sendto", "sendmsg",
@@ -82,12 +86,14 @@ def layers():
 
 
 def includes():
-    """Module (path without its ending) → modules that its files include; a cycle between its header and source is none."""
+    """Module (path without its ending) → modules that its files include; a cycle between its header and source is
+    none."""
     graph = collections.defaultdict(set)
     for _, path in sources():
         module = os.path.splitext(path)[0]
         with open(os.path.join(SOURCE, path), encoding="utf-8") as file:
-            found = {os.path.splitext(included)[0] for included in re.findall(r'^#include "([^"]+)"', file.read(), re.M)}
+            found = {os.path.splitext(included)[0] for included in re.findall(r'^#include "([^"]+)"', file.read(),
+                                                                              re.M)}
         graph[module] |= found - {module}
     return graph
 
@@ -135,7 +141,8 @@ def needed(library):
     return set(re.findall(r"NEEDED.*\[(.+)\]", shown))
 
 
-FORMAT_READERS = {"hpcprof-lite/input/read.c", "hpcprof-lite/input/read.h", "hpcprof-lite/input/log_reader.c", "hpcprof-lite/model/loss_names.c"}
+FORMAT_READERS = {"hpcprof-lite/input/read.c", "hpcprof-lite/input/read.h", "hpcprof-lite/input/log_reader.c",
+                  "hpcprof-lite/model/loss_names.c"}
 
 
 # Files whose names a tool or a format prescribes, and what is not the project's own text.
@@ -147,7 +154,8 @@ FOLDER_MOST = 30
 def tree():
     """All folders of the project with the names of their files."""
     for folder, below, names in os.walk(SOURCE):
-        below[:] = [name for name in below if name not in NOT_SOURCES and not (folder == SOURCE and name.startswith("build"))]
+        below[:] = [name for name in below if name not in NOT_SOURCES
+                    and not (folder == SOURCE and name.startswith("build"))]
         if folder != SOURCE:
             yield os.path.relpath(folder, SOURCE), names
 

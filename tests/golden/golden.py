@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """hpcprof-lite on the golden measurements: every view and format is as expected, to the byte.
 
-Usage: golden.py [--update] [-k CASE]     (--update: writes the expected files anew, from what the program prints; look at
-                                          the difference before you keep it)"""
+Usage: golden.py [--update] [-k CASE]     (--update: writes the expected files anew, from what the program prints; look
+                                          at the difference before you keep it)"""
 import json
 import os
 import sys
@@ -64,7 +64,8 @@ def output_is_as_expected(_):
     for name, (arguments, status, stream) in expected().items():
         done = golden_report(*arguments)
         assert done.returncode == status, (name, done)
-        assert getattr(done, stream) == contents(golden_file(name)), (name, getattr(done, stream).decode(errors="replace"))
+        assert getattr(done, stream) == contents(golden_file(name)), (name,
+                                                                      getattr(done, stream).decode(errors="replace"))
 
 
 @case
@@ -144,7 +145,8 @@ def json_has_the_columns_of_csv(_):
 def a_legend_is_one_line_without_the_option(_):
     for view in VIEWS:
         for name in ("blame", "graph", "recorded", "units", "basic", "plain"):
-            short, full = (golden_report("-q", "--view", view, *more, name).stdout.decode().splitlines() for more in ((), ("--legend",)))
+            short, full = (golden_report("-q", "--view", view, *more, name).stdout.decode().splitlines()
+                           for more in ((), ("--legend",)))
             hints = [line for line in short if line.endswith(("; see --legend", "(--legend explains the columns)"))]
             assert len(hints) <= 1 and not any("--legend" in line for line in full), (view, name)
             assert (len(full) > len(short)) == bool(hints), (view, name)

@@ -101,7 +101,8 @@ def efficiencies_are_those_of_the_exact_times(_):
     losses = {"load_balance": (1.4 - 0.6) / 3.2, "serialisation": 0.2 * 3 / 3.2, "lock_waiting": 0.1 / 3.2,
               "runtime_overhead": 0.05 / 3.2}
     losses["parallel_efficiency"] = sum(losses.values())
-    parts = {"thread_time": (3.2, 0), "work": (1.65, 0), "overhead_time": (0.05, 0.05 / 4), "idleness_time": (1.5, 1.5 / 4),
+    parts = {"thread_time": (3.2, 0), "work": (1.65, 0), "overhead_time": (0.05, 0.05 / 4),
+             "idleness_time": (1.5, 1.5 / 4),
              "lock_waiting_time": (0.1, 0.1 / 4)}
     assert set(table) == set(losses) | set(parts) | {"work_one_thread", "work_inflation"}
     for metric, (seconds, gain) in parts.items():
@@ -128,7 +129,8 @@ def work_of_a_run_on_one_thread_shows_inflation(_):
     assert alone["work_inflation"]["gain_s"] == f"{0.15 / 4:.9f}" and not alone["work_inflation"]["note"]
     four = ("work_one_thread", "work_inflation", "overhead_time", "idleness_time")
     assert abs(sum(float(alone[metric]["value"]) for metric in four) - 3.2) < 1e-9
-    assert "work_inflation" not in golden_report("--view", "efficiency", "alone").stdout.decode()  # with itself: nothing
+    # with itself: nothing
+    assert "work_inflation" not in golden_report("--view", "efficiency", "alone").stdout.decode()
 
 
 @case
@@ -156,7 +158,8 @@ def the_summary_names_the_worst_contexts(_):
     assert b"--sort idleness_incl_s --idleness core blame" in golden_report("-q", "--idleness", "core", "blame").stdout
     lines = golden_report("-q", "blame").stdout.decode().splitlines()
     assert len(lines) <= 45
-    heads = ("Where the time went", "Causes of idle threads", "Causes of lock waiting", "Functions with the most", "Measurement quality", "Look next")
+    heads = ("Where the time went", "Causes of idle threads", "Causes of lock waiting", "Functions with the most",
+             "Measurement quality", "Look next")
     places = [next(i for i, line in enumerate(lines) if line.startswith(head)) for head in heads]
     assert places == sorted(places)
     assert "= 101.6 % of 4 threads x 0.800 s" in "\n".join(lines)
@@ -230,7 +233,8 @@ def the_critical_path_has_contexts(_):
         assert {name: ns for name, ns in own.items() if ns} == GRAPH_PATH, (view, own)
     table = rows("--view", "critical-path", "--sort", "critical_path_excl", "graph")
     assert [row["name"] for row in table[1:3]] == ["single [callers unknown]", "app+0x1000"]
-    own = [float(row["critical_path_excl"]) for row in rows("--view", "flat", "--sort", "critical_path_excl", "graph")[1:]]
+    own = [float(row["critical_path_excl"]) for row in rows("--view", "flat", "--sort", "critical_path_excl",
+                                                            "graph")[1:]]
     assert own == sorted(own, reverse=True)
     heavy = rows("--view", "critical-path", "--percent-limit", "11", "graph")
     assert "app+0x1010" not in {row["name"] for row in heavy} and "app+0x2000" in {row["name"] for row in heavy}
@@ -278,7 +282,8 @@ def scenario(*selected, name="graph"):
 def scenarios_bound_the_span(_):
     names = {row["name"]: row for row in rows("--view", "topdown", "graph")}
     own = GRAPH_PATH
-    inclusive = {"app+0x1000": sum(own.values()) - 12_000_000, "app+0x1100": 188_000_000, "app+0x2000": own["app+0x2000"],
+    inclusive = {"app+0x1000": sum(own.values()) - 12_000_000, "app+0x1100": 188_000_000,
+                 "app+0x2000": own["app+0x2000"],
                  "parallel [app+0x1200]": 183_000_000, "single [callers unknown]": 12_000_000}
     for name, selected in inclusive.items():
         for selector in (name, "#" + names[name]["id"]):
@@ -308,7 +313,8 @@ def suggestions_are_the_best_functions_and_pairs(_):
     assert table[3]["selector"] == "app+0x2100,app+0x2000" and {row["factor"] for row in table} == {"16"}
     for row in table:
         asked = scenario(*((name, 16) for name in row["selector"].split(",")))
-        assert {key: row[key] for key in row if key != "scenario"} == {key: asked[key] for key in row if key != "scenario"}
+        assert {key: row[key] for key in row if key != "scenario"} == {key: asked[key] for key in row
+                                                                       if key != "scenario"}
     for part in (table[:3], table[3:]):
         spans = [float(row["span"]) for row in part]
         assert spans == sorted(spans)
@@ -375,12 +381,14 @@ def huge_sums_saturate(_):
             assert golden_report("-q", "--view", view, "--idleness", which, "huge").returncode == 0
 
 
-# Scenario: span, for the golden measurement `recorded` (make_golden.c).  Thread 1 has 10, then 40 in @update while thread 2 has
-# 32 in @check; then both have 8 chunks of 5; at the end thread 1 has 5.  Faster code that is not on the critical path shortens
-# the span only together with code that is.
+# Scenario: span, for the golden measurement `recorded` (make_golden.c).  Thread 1 has 10, then 40 in @update while
+# thread 2 has 32 in @check; then both have 8 chunks of 5; at the end thread 1 has 5.  Faster code that is not on the
+# critical path shortens the span only together with code that is.
 RECORDED = {
-    "@update=16": 10 + 32 + 5 + 5, "@check=16": 60, "@update=16,@check=16": 10 + 2.5 + 5 + 5, "@update=16,@check=4": 10 + 8 + 5 + 5,
-    "app+0x2300=5": 10 + 40 + 1 + 5, "app+0x2100=2": 10 + 32 + 5 + 5, "app+0x1000=2": 30, "app+0x1200=2": 10 + 20 + 2.5 + 5,
+    "@update=16": 10 + 32 + 5 + 5, "@check=16": 60, "@update=16,@check=16": 10 + 2.5 + 5 + 5,
+    "@update=16,@check=4": 10 + 8 + 5 + 5,
+    "app+0x2300=5": 10 + 40 + 1 + 5, "app+0x2100=2": 10 + 32 + 5 + 5, "app+0x1000=2": 30,
+    "app+0x1200=2": 10 + 20 + 2.5 + 5,
     "app+0x2000=10": 1 + 40 + 5 + 5, "app+0x2000=1": 60,
 }
 
@@ -424,7 +432,8 @@ def functions_that_gain_only_together_are_suggested_in_pairs(_):
 @case
 def constructs_are_replayed_under_a_scenario(_):
     table = rows("--view", "parallelism", "--what-if", "@update=16", "recorded")
-    found = {(row["kind"], row["name"]): [float(row[key]) for key in ("work", "span", "critical_path")] for row in table}
+    found = {(row["kind"], row["name"]): [float(row[key]) for key in ("work", "span", "critical_path")]
+             for row in table}
     assert found == {  # 2.5 units are rounded
                      ("program", "./recorded"): [127, 52, 15], ("user-region", "check"): [32, 32, 32],
                      ("user-region", "update"): [40, 3, 0], ("for", "app+0x1200"): [40, 5, 5],

@@ -1,5 +1,5 @@
-"""Work and span of programs whose result follows from their source (basic_forms.c): exact, for every runtime and number of
-threads."""
+"""Work and span of programs whose result follows from their source (basic_forms.c): exact, for every runtime and number
+of threads."""
 import os
 import sys
 
@@ -14,7 +14,8 @@ ROWS = {
     "loop": [("for", 1, 136, 16), ("parallel", 1, 136, 16)],
     "taskgroup": [("taskgroup", 1, 23, 21), ("single", 1, 82, 75)],
     "phases": [("single", 5, 45, 45)],
-    "fib": [("task", 5, 457, 45), ("task", 9, 451, 71)],  # the tasks of the left and of the right call contain one another
+    # the tasks of the left and of the right call contain one another
+    "fib": [("task", 5, 457, 45), ("task", 9, 451, 71)],
 }
 
 
@@ -93,13 +94,15 @@ def rows_of_constructs(directory):
                 found = [row for row in rows if row["kind"] == kind]
                 assert any(int(row["instances"]) == instances and (work is None or float(row["work"]) == work) and
                            (span is None or float(row["span"]) == span) for row in found), (compiler, form, kind, found)
-        bound = [float(row["lock_bound"]) for row in check(directory, binary, "critical", 2) if row["kind"] == "critical"]
+        bound = [float(row["lock_bound"]) for row in check(directory, binary, "critical", 2)
+                 if row["kind"] == "critical"]
         assert bound == [73.0], bound
 
 
 @tap.case
 def user_regions(directory):
-    """solve() has 2, 7, 7 on each of two threads, 30 in an inner region; it is called twice, with 1 before and 4 after each."""
+    """solve() has 2, 7, 7 on each of two threads, 30 in an inner region; it is called twice, with 1 before and 4 after
+    each."""
     for compiler in ("clang", "gcc"):
         for level in ("-O0", "-O2"):
             binary = build("user_regions.c", compiler, level)
@@ -111,8 +114,11 @@ def user_regions(directory):
             assert regions == {"solve phase": (2, 106, 92), "deep": (2, 60, 60)}, regions
             nodes = Measurement(directory, binary, options=("-e", "task-clock@f1000")).tree()
             named = [node for node in nodes if node.kind == "user-region"]
-            assert [(node.name, node.parent.name) for node in named] == [("solve phase", "solve"), ("deep", "solve phase")], [node.path() for node in named]
-            assert all("solve phase" in node.path() for node in nodes if node.name == "inner"), [node.path() for node in nodes]
+            assert [(node.name, node.parent.name) for node in named] == [("solve phase", "solve"),
+                                                                         ("deep", "solve phase")], [node.path()
+                                                                                                    for node in named]
+            assert all("solve phase" in node.path() for node in nodes if node.name == "inner"), [node.path()
+                                                                                                 for node in nodes]
 
 
 @tap.case

@@ -15,56 +15,75 @@ KNOWN_KINDS = 1 << 6
 # Program: work and span; functions of the number of threads if they depend on it.
 TASKS = {
     "grandchildren": (46, 31), "short_lived_parents": (40, 10), "group_task_group": (25, 20), "if_chain": (61, 20),
-    "final_tree": (63, 7), "mergeable": (41, 20), "untied_children": (61, 12), "many_tasks": (6001, 3), "deep_chain": (202, 202),
+    "final_tree": (63, 7), "mergeable": (41, 20), "untied_children": (61, 12), "many_tasks": (6001, 3),
+    "deep_chain": (202, 202),
     "waits_for_none": (4, 4), "critical_in_tasks": (65, 9), "priorities": (37, 9), "taskloop_tasks": (61, 16),
     "taskloop_reduction": (49, 9), "taskloop_many": (5001, 6), "taskloop_many_nogroup": (5100, 100),
-    "taskloop_many_waited": (5001, 6), "taskloop_nested": (33, 5), "taskloop_with_tasks": (61, 11), "taskloop_collapse": (41, 3),
-    "taskloop_if": (13, 13), "task_reduction": (21, 5), "region_task_reduction": (20, 5), "sections_of_arrays": (20, 16),
-    "depobj": (36, 24), "iterators": (21, 10), "across_taskwaits": (32, 32), "if_with_depend": (41, 21), "two_addresses": (38, 34),
+    "taskloop_many_waited": (5001, 6), "taskloop_nested": (33, 5), "taskloop_with_tasks": (61, 11),
+    "taskloop_collapse": (41, 3),
+    "taskloop_if": (13, 13), "task_reduction": (21, 5), "region_task_reduction": (20, 5),
+    "sections_of_arrays": (20, 16),
+    "depobj": (36, 24), "iterators": (21, 10), "across_taskwaits": (32, 32), "if_with_depend": (41, 21),
+    "two_addresses": (38, 34),
     "mutex_sets": (21, 16), "depend_not_siblings": (26, 22), "depend_in_group": (19, 17), "late_creation": (33, 27),
     "wait_depend_in_task": (40, 30), "all_memory": (25, 19), "inoutset": (28, 19), "wait_nowait": (66, 31),
     "masked_filter": (10, 10), "detach_early": (12, 12), "detach_by_parent": (24, 21), "detach_chain": (20, 15),
     "detach_pthread": (8, 5), "detach_group": (14, 12),
 }
 LOOPS = {
-    "loop_static": (121, lambda t: 24 // t * 5 + 1), "loop_static_chunk": (241, lambda t: 48 // t * 5 + 1), "loop_guided": (241, 241),
+    "loop_static": (121, lambda t: 24 // t * 5 + 1), "loop_static_chunk": (241, lambda t: 48 // t * 5 + 1),
+    "loop_guided": (241, 241),
     "loop_monotonic": (49, 7), "loop_nonmonotonic": (49, 7), "loop_runtime": (49, 5), "loop_collapse": (331, 11),
-    "loop_down": (78, 21), "loop_unsigned": (66, 22), "loop_construct": (121, lambda t: 24 // t * 5 + 1), "loop_empty": (5, 5),
+    "loop_down": (78, 21), "loop_unsigned": (66, 22), "loop_construct": (121, lambda t: 24 // t * 5 + 1),
+    "loop_empty": (5, 5),
     "loop_nowait_equal": (169, lambda t: 24 // t * 7 + 1), "loop_reduction": (61, 4), "loop_tasks": (237, 15),
-    "loop_tasks_left": (lambda t: 120 + t, 11), "loop_groups": (103, 15), "loop_regions": (61, 10), "loop_in_loop_region": (79, 10),
+    "loop_tasks_left": (lambda t: 120 + t, 11), "loop_groups": (103, 15), "loop_regions": (61, 10),
+    "loop_in_loop_region": (79, 10),
     "loops_many_nowait": (481, lambda t: 24 // t * 20 + 1), "loops_and_barriers": (253, 73),
-    "ordered_static": (25, 25), "ordered_guided": (25, 25), "ordered_twice": (91, 31), "ordered_some": (41, 14), "doacross_1": (97, 31),
+    "ordered_static": (25, 25), "ordered_guided": (25, 25), "ordered_twice": (91, 31), "ordered_some": (41, 14),
+    "doacross_1": (97, 31),
     "doacross_2apart": (49, 25), "doacross_3": (73, 25), "doacross_diagonal": (76, 16), "doacross_repeated": (121, 61),
     "doacross_static": (25, 25), "sections": (26, 8), "sections_two": (lambda t: 15 + 2 * t, 14),
     "copyprivate": (lambda t: 6 + 3 * t, 9), "single_tasks_nowait": (lambda t: 20 + t, 5), "singles": (71, 71),
-    "master_tasks": (lambda t: 22 + t, 7), "criticals": (lambda t: 11 * t, 11), "nest_lock": (40, 5), "own_locks": (100, 10),
+    "master_tasks": (lambda t: 22 + t, 7), "criticals": (lambda t: 11 * t, 11), "nest_lock": (40, 5),
+    "own_locks": (100, 10),
     "test_lock": (30, 3), "atomics": (30, 3),
 }
 REGIONS = {
-    "barriers": (61, 61), "barriers_with_tasks": (lambda t: 60 * t + 1, 51), "nested_4": (52, 8), "nested_in_tasks": (61, 12),
-    "region_if": (19, 15), "region_one": (34, 24), "regions_many": (lambda t: 300 * (2 * t + 1), 900), "regions_sizes": (48, 18),
+    "barriers": (61, 61), "barriers_with_tasks": (lambda t: 60 * t + 1, 51), "nested_4": (52, 8),
+    "nested_in_tasks": (61, 12),
+    "region_if": (19, 15), "region_one": (34, 24), "regions_many": (lambda t: 300 * (2 * t + 1), 900),
+    "regions_sizes": (48, 18),
     "pthreads": (113, 12), "serial_tasks": (74, 51), "serial_tasks_waited": (76, 53), "serial_group": (21, 18),
-    "serial_loops": (10, 10), "orphans": (84, 12), "copyin": (lambda t: 7 * t + 1, 8), "pause_resources": (lambda t: 6 * t + 1, 7),
+    "serial_loops": (10, 10), "orphans": (84, 12), "copyin": (lambda t: 7 * t + 1, 8),
+    "pause_resources": (lambda t: 6 * t + 1, 7),
     "dynamic_threads": (13, 4), "bound": (lambda t: 5 * t, 5), "at_exit": (lambda t: 21 + 2 * t, 13),
     "exit_inside": (lambda t: 5 * t + 2, 7), "exit_after_tasks": (82, 82), "exit_after_unawaited": (51, 51),
-    "cancel_parallel": (lambda t: 3 * t + 1, 4), "cancel_for": (lambda t: 4 * t + 1, 5), "cancel_dynamic": (lambda t: 4 + 2 * t, 6),
+    "cancel_parallel": (lambda t: 3 * t + 1, 4), "cancel_for": (lambda t: 4 * t + 1, 5),
+    "cancel_dynamic": (lambda t: 4 + 2 * t, 6),
     "cancel_sections": (lambda t: 5 + t, 6), "cancel_taskgroup": (6, 6), "cancellation_points": (26, 6),
-    "cancel_again": (lambda t: 20 * t + 20, 40), "teams": (31, 9), "distribute": (25, 13), "distribute_parallel": (25, 4),
+    "cancel_again": (lambda t: 20 * t + 20, 40), "teams": (31, 9), "distribute": (25, 13),
+    "distribute_parallel": (25, 4),
     "teams_tasks": (27, 12), "user_recursive": (31, 5), "user_deep": (21, 16), "user_single": (lambda t: 4 + 5 * t, 9),
-    "user_loop": (lambda t: 24 + t, 5), "user_cancel": (lambda t: 4 + t, 5), "user_ends_too_often": (lambda t: 20 + t, 6),
+    "user_loop": (lambda t: 24 + t, 5), "user_cancel": (lambda t: 4 + t, 5),
+    "user_ends_too_often": (lambda t: 20 + t, 6),
     "user_left_open": (lambda t: 4 + 3 * t, 7), "stop_start": (9, 7), "stop_task": (11, 11),
 }
-FORTRAN = {"do": (56, 11), "tree": (127, 7), "workshare": (lambda t: 3 * t, 3), "ordered": (70, 25), "depend": (205, 30),
+FORTRAN = {"do": (56, 11), "tree": (127, 7), "workshare": (lambda t: 3 * t, 3), "ordered": (70, 25),
+           "depend": (205, 30),
            "sections": (18, 6), "critical": (54, 6)}
 # Rows, with 3 threads: instances, work, span, lock bound.
 ROWS = {
-    ("loop_forms", "own_locks", "lock", None): (10, 0, 0, 10), ("loop_forms", "nest_lock", "for", None): (1, 40, 5, None),
-    ("task_forms", "critical_in_tasks", "critical", None): (8, 40, 40, 41), ("loop_forms", "singles", "single", None): (10, 70, 70, None),
+    ("loop_forms", "own_locks", "lock", None): (10, 0, 0, 10),
+    ("loop_forms", "nest_lock", "for", None): (1, 40, 5, None),
+    ("task_forms", "critical_in_tasks", "critical", None): (8, 40, 40, 41),
+    ("loop_forms", "singles", "single", None): (10, 70, 70, None),
     ("region_forms", "user_recursive", "user-region", "recursive"): (1, 31, 5, None),
     ("region_forms", "user_single", "user-region", "after"): (3, 9, 9, None),
     ("region_forms", "user_deep", "user-region", "r9"): (1, 11, 6, None),
     ("region_forms", "user_loop", "user-region", "chunk"): (6, 24, 24, None),
-    ("region_forms", "user_loop", "user-region", "around"): (3, 24, None, None),  # the span depends on which thread ran which chunk
+    # the span depends on which thread ran which chunk
+    ("region_forms", "user_loop", "user-region", "around"): (3, 24, None, None),
     ("region_forms", "user_cancel", "user-region", "around"): (3, 4, 12, None),
 }
 FORMS = {"task_forms": TASKS, "loop_forms": LOOPS, "region_forms": REGIONS}
@@ -82,7 +101,8 @@ def measure(directory, binary, arguments, options, name):
     run = Measurement(place, binary, *arguments, options=("-p", "online", "--work", "user", *options), **SETTINGS)
     assert run.done.returncode == 0 and "not followed" not in run.done.stderr, (arguments, run.done)
     rows = run.view("parallelism")
-    return run.done.stdout, (float(rows[0]["work"]), float(rows[0]["span"]), sum(float(row["critical_path"]) for row in rows)), rows
+    return run.done.stdout, (float(rows[0]["work"]), float(rows[0]["span"]),
+                             sum(float(row["critical_path"]) for row in rows)), rows
 
 
 def check_all(jobs, check):
@@ -93,14 +113,16 @@ def check_all(jobs, check):
 
 
 def check_jobs(directory, jobs, threads, options=(), tied=()):
-    """Each job is a program, its argument, and its work and span.  tied: those whose span depends on which thread ran what."""
+    """Each job is a program, its argument, and its work and span.  tied: those whose span depends on which thread ran
+    what."""
     def check(number, job):
         binary, form, wanted = job
         output, got, _ = measure(directory, binary, (form, str(threads)), options, f"{number}")
         work, span = (value(threads) if callable(value) else value for value in wanted)
         if form in tied and span <= got[1] <= work:
             span = got[1]
-        return "" if output == "done\n" and got == (work, span, span) else f"{form}: {got}, expected {work}, {span}; {output}"
+        return "" if output == "done\n" and got == (work, span,
+                                                    span) else f"{form}: {got}, expected {work}, {span}; {output}"
     check_all(jobs, check)
 
 
@@ -154,7 +176,8 @@ def rows_of_constructs(directory):
         for number, ((source, form, kind, name), wanted) in enumerate(ROWS.items()):
             binary = program(source, compiler)
             _, _, rows = measure(directory, binary, (form, "3"), (), f"{compiler}-{number}")
-            found = [(int(row["instances"]), float(row["work"]), float(row["span"]), float(row["lock_bound"]) if row["lock_bound"] else None)
+            found = [(int(row["instances"]), float(row["work"]), float(row["span"]), float(row["lock_bound"])
+                      if row["lock_bound"] else None)
                      for row in rows if row["kind"] == kind and name in (None, row["name"])]
             found = [row if wanted[2] is not None else (*row[:2], None, row[3]) for row in found]
             assert found == [wanted], (compiler, form, kind, name, found, wanted)

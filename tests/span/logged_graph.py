@@ -85,7 +85,8 @@ def closed_forms_by_gcc_with_4_threads(directory):
 @tap.case
 def user_regions_detached_tasks_and_pauses(directory):
     for source, options, expected in (("user_regions.c", (), (115, 101)), ("detached_task.c", (), (32, 27)),
-                                      ("paused_measuring.c", (), (44, 39)), ("paused_measuring.c", ("--paused",), (43, 38))):
+                                      ("paused_measuring.c", (), (44, 39)),
+                                      ("paused_measuring.c", ("--paused",), (43, 38))):
         binary = build(source, "clang")
         run = measure(directory, binary, options=options)
         replayed = reference_replay.Replay(log_of(run))
@@ -98,7 +99,8 @@ def every_task_is_in_the_log(directory):
     for compiler in ("clang", "gcc"):
         run = measure(directory, logged_graph(compiler), "tasks")
         replayed, _ = check(run, 60001, 4)
-        assert [replayed.counts[op] for op in (reference_replay.TASK, reference_replay.TASK_END)] == [20000, 20000], replayed.counts
+        assert [replayed.counts[op] for op in (reference_replay.TASK, reference_replay.TASK_END)] == [20000,
+                                                                                                      20000], replayed.counts
         assert len(list(reference_replay.chunks(log_of(run)))) > 3  # more than one window of a thread
         assert replayed.counts[reference_replay.SAMPLE] >= 20001, replayed.counts
 
@@ -106,9 +108,11 @@ def every_task_is_in_the_log(directory):
 @tap.case
 def chunks_of_loops_name_their_iterations(directory):
     replayed, _ = check(measure(directory, program("clang"), "loop", "3"), *FORMS["loop"])
-    told = [operands for stream in replayed.streams.values() for _, op, operands in stream if op == reference_replay.CHUNK]
+    told = [operands for stream in replayed.streams.values() for _, op, operands in stream
+            if op == reference_replay.CHUNK]
     assert sorted(told) == [[i, 1] for i in range(16)], told
-    loops = [operands[1] for stream in replayed.streams.values() for _, op, operands in stream if op == reference_replay.LOOP]
+    loops = [operands[1] for stream in replayed.streams.values() for _, op, operands in stream
+             if op == reference_replay.LOOP]
     assert set(loops) == {16}, loops
 
 

@@ -6,7 +6,8 @@ import struct
 from measurement_file import GRAPH_LOG, PROCESS, THREAD
 from measurement_file import chunks as chunks_of
 
-(END, TIME, CPU, MOVE, RUN, RUN_OTHER, SAMPLE, REGION, REGION_END, IMPLICIT, IMPLICIT_END, TASK, SWITCH, TASK_END, TASK_DROP, WAIT,
+(END, TIME, CPU, MOVE, RUN, RUN_OTHER, SAMPLE, REGION, REGION_END, IMPLICIT, IMPLICIT_END, TASK, SWITCH, TASK_END,
+ TASK_DROP, WAIT,
  WAIT_END, GROUP, GROUP_END, SCOPE, SCOPE_END, LOOP, LOOP_END, CHUNK, OFFER, TAKE, ACQUIRE, RELEASE) = range(28)
 OPERANDS = [0, 1, 1, 1, 2, 3, 2, 1, 1, 4, 2, 4, 2, 2, 2, 4, 3, 1, 0, 1, 0, 2, 0, 2, 4, 4, 3, 2]
 BARRIER, TASKWAIT, TASKGROUP = range(3)
@@ -27,7 +28,8 @@ def process(path):
     for chunk in chunks_of(path):
         if chunk.table == PROCESS:
             values = struct.unpack_from("<QQIIQQQQQ", chunk.data, SPAN_AT)
-            names = ("span", "span_burdened", "work_unit", "unseen", "tick_scale", "start_ticks", "cost_fork", "cost_task", "cost_join")
+            names = ("span", "span_burdened", "work_unit", "unseen", "tick_scale", "start_ticks", "cost_fork",
+                     "cost_task", "cost_join")
             found.update(zip(names, values))
         elif chunk.table == THREAD:
             found["work"] += struct.unpack_from("<Q", chunk.data, WORK_AT)[0]
@@ -124,7 +126,8 @@ class Replay:
     def merge(self):
         at = {thread: 0 for thread in self.streams}
         while True:
-            ready = sorted((stream[at[thread]][0], thread) for thread, stream in self.streams.items() if at[thread] < len(stream))
+            ready = sorted((stream[at[thread]][0], thread) for thread, stream in self.streams.items()
+                           if at[thread] < len(stream))
             if not ready:
                 return
             for _, thread in ready:
@@ -137,7 +140,8 @@ class Replay:
             else:
                 if self.partly:
                     return
-                raise AssertionError(("no thread has created it", [self.streams[thread][at[thread]] for _, thread in ready]))
+                raise AssertionError(("no thread has created it",
+                                      [self.streams[thread][at[thread]] for _, thread in ready]))
 
     def known(self, op, operands):
         name = tuple(operands[:2])

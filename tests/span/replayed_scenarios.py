@@ -1,4 +1,5 @@
-"""Logs of programs (-p log), replayed by hpcprof-lite: the same as measured, and scenarios that follow from the source."""
+"""Logs of programs (-p log), replayed by hpcprof-lite: the same as measured, and scenarios that follow from the
+source."""
 import os
 import sys
 
@@ -23,7 +24,8 @@ def check_forms(directory, compiler, threads):
         assert float(many["speedup_simulated"]) <= work / span + 1e-3, (form, many)
         half, third = run.view("whatif", "--what-if", "#0=2", "--what-if", "#0=3")
         for row, factor in ((half, 2), (third, 3)):
-            assert [float(row[key]) for key in ("span", "span_low", "span_high")] == [round(span / factor, 4)] * 3, (form, row)
+            assert [float(row[key]) for key in ("span", "span_low", "span_high")] == [round(span / factor,
+                                                                                            4)] * 3, (form, row)
             assert "exact" in row["note"] and float(row["work"]) == work, (form, row)
 
 
@@ -46,7 +48,8 @@ def user_regions_under_a_scenario(directory):
         asked = {"@deep=3": 61, "@solve phase=2": 55, "@solve phase=2,@deep=4": 40}
         rows = run.view("whatif", *(option for text in asked for option in ("--what-if", text)))
         assert [float(row["span"]) for row in rows] == list(asked.values()), rows
-        table = {row["name"]: row for row in run.view("parallelism", "--what-if", "@deep=3") if row["kind"] == "user-region"}
+        table = {row["name"]: row for row in run.view("parallelism", "--what-if", "@deep=3")
+                 if row["kind"] == "user-region"}
         assert {name: float(row["span"]) for name, row in table.items()} == {"deep": 20, "solve phase": 52}, table
 
 

@@ -16,7 +16,8 @@ class Chunk:
     """Records of a table: of the process, or of the thread `owner`."""
 
     def __init__(self, table, owner, first, flags, size, data):
-        self.table, self.owner, self.first, self.live, self.size, self.data = table, owner, first, bool(flags & LIVE), size, data
+        self.table, self.owner, self.first, self.live = table, owner, first, bool(flags & LIVE)
+        self.size, self.data = size, data
 
     def records(self):
         """The records one by one."""
@@ -56,5 +57,6 @@ def chunks(path):
 def chunk(table, size, records, owner=0, live=False):
     """The bytes of a chunk whose records have a size, not compressed; a live chunk has no checksum."""
     def head(crc):
-        return HEAD.pack(MAGIC, VERSION, table, LIVE if live else 0, owner, 0, len(records) // size, size, len(records), crc)
+        return HEAD.pack(MAGIC, VERSION, table, LIVE if live else 0, owner, 0, len(records) // size, size,
+                         len(records), crc)
     return head(0 if live else zlib.crc32(head(0) + records)) + records

@@ -46,7 +46,8 @@ def _programs():
 BIN = _programs()
 LAUNCHER = os.path.join(BIN, "hpcrun-lite")
 REPORT = os.environ.get("HPCRUN_LITE_TEST_REPORT", os.path.join(BIN, "hpcprof-lite"))
-LIBRARY = next(iter(glob.glob(os.path.join(os.path.dirname(BIN), "lib*", "**", "libhpcrun-lite.so"), recursive=True)), "")
+LIBRARY = next(iter(glob.glob(os.path.join(os.path.dirname(BIN), "lib*", "**", "libhpcrun-lite.so"), recursive=True)),
+               "")
 
 # Settings of the machine that would change what is tested.
 CLEARED = ("OMP_TOOL", "OMP_TOOL_LIBRARIES", "LD_PRELOAD", "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_PROCID", "PBS_JOBID",
@@ -77,8 +78,8 @@ class Skip(Exception):
 
 
 class Off(AssertionError):
-    """Raised where a figure differs from what a clock says by more than it may.  Other programs on the machine cause that
-    now and then, so the case is repeated, TRIES times in all; every attempt is shown."""
+    """Raised where a figure differs from what a clock says by more than it may.  Other programs on the machine cause
+    that now and then, so the case is repeated, TRIES times in all; every attempt is shown."""
 
 
 def timed(holds, *what):
@@ -197,12 +198,14 @@ def _limited(limits):
     return set_limits if limits else None
 
 
-def start(*command, cwd=None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, limits=None, pass_fds=(),
+def start(*command, cwd=None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+          limits=None, pass_fds=(),
           only_environment=None, **settings):
     """Starts a command in a new session and returns its Popen."""
     if _ending.is_set():
         raise Ended
-    return subprocess.Popen(command, cwd=cwd, env=only_environment or environment(**settings), stdin=stdin, stdout=stdout,
+    return subprocess.Popen(command, cwd=cwd, env=only_environment or environment(**settings), stdin=stdin,
+                            stdout=stdout,
                             stderr=stderr, text=text, errors="replace" if text else None, start_new_session=True,
                             pass_fds=pass_fds, preexec_fn=_limited(limits))
 
@@ -307,7 +310,8 @@ def shown(text):
 
 
 def relay(*command, **how):
-    """Runs a program that prints TAP; returns (fine, name) of each of its cases, and of itself where it fails otherwise."""
+    """Runs a program that prints TAP; returns (fine, name) of each of its cases, and of itself where it fails
+    otherwise."""
     done = run(*command, stderr=subprocess.STDOUT, CMOCKA_MESSAGE_OUTPUT="TAP", **how)
     results = [(word == "ok", text) for word, text in re.findall(r"^(ok|not ok) \d+ -? ?(.*)", done.stdout, re.M)]
     if done.returncode and all(fine for fine, _ in results) or not results:

@@ -1,6 +1,6 @@
 /* What every unit test includes: cmocka with the headers that it needs, and main's arguments.
  *
- * Context: test programs.  `test_X -k PART` runs only the tests with PART in their names. */
+ * Context: test programs.  `test_X [-k PART]...` runs only the tests with PART in their names. */
 #ifndef TESTS_SUPPORT_UNIT_H
 #define TESTS_SUPPORT_UNIT_H
 
@@ -16,24 +16,41 @@
 
 #include <cmocka.h>
 
+/* Whether -k names the test, or is not there.  Words may be joined by blanks or underscores. */
+static inline bool unit_chosen(int argc, char **argv, const char *name)
+{
+  bool asked = false;
+  for (int i = 1; i + 1 < argc; i++) {
+    if (strcmp(argv[i], "-k"))
+      continue;
+    asked = true;
+    for (char *c = argv[i + 1]; *c; c++)
+      if (*c == ' ')
+        *c = '_';
+    if (strstr(name, argv[i + 1]))
+      return true;
+  }
+  return !asked;
+}
+
 /* Runs the tests of a group, or those that -k names.  Returns what main returns: the number of failures, 1 if no test
  * has that name. */
 static inline int unit_run(int argc, char **argv, const char *group, const struct CMUnitTest *tests, size_t count,
                            CMFixtureFunction setup, CMFixtureFunction teardown)
 {
-  static char pattern[128];
-  size_t chosen = 0;
-  if (argc > 2 && !strcmp(argv[1], "-k")) {
-    for (size_t i = 0; i < count; i++)
-      chosen += strstr(tests[i].name, argv[2]) != NULL;
-    if (!chosen) {
-      printf("1..1\nnot ok 1 - no test of %s has '%s' in its name\n", group, argv[2]);
-      return 1;
-    }
-    snprintf(pattern, sizeof pattern, "*%s*", argv[2]);
-    cmocka_set_test_filter(pattern);
-  }
-  return _cmocka_run_group_tests(group, tests, count, setup, teardown);
+  static struct CMUnitTest chosen[128];
+  size_t chosen_count = 0;
+  if (count > sizeof chosen / sizeof *chosen)
+    abort();
+  for (size_t i = 0; i < count; i++)
+    if (unit_chosen(argc, argv, tests[i].name))
+      chosen[chosen_count++] = tests[i];
+  if (chosen_count)
+    return _cmocka_run_group_tests(group, chosen, chosen_count, setup, teardown);
+  printf("1..1\nnot ok 1 - no test has that in its name\n# The tests are:\n");
+  for (size_t i = 0; i < count; i++)
+    printf("#   %s\n", tests[i].name);
+  return 1;
 }
 
 #define UNIT_RUN(argc, argv, group, tests, setup, teardown)                                                            \

@@ -31,8 +31,8 @@ def measured(directory, alone, program, arguments, setting, **settings):
 def check(directory, number, program, *arguments, kept=None, said=None, always=False, **settings):
     """Runs the program in one setting, chosen by number, or with --long in all settings, several times.
 
-    kept: the seconds of leaf_work, in all processes, that the report must show.  said: a message that the tool must print.
-    always: with --long, too, only in the setting that the number chooses."""
+    kept: the seconds of leaf_work, in all processes, that the report must show.  said: a message that the tool must
+    print. always: with --long, too, only in the setting that the number chooses."""
     alone = tap.run(program, *arguments, cwd=directory, timeout=60, **settings)
     chosen = SETTINGS * ROUNDS if LONG and not always else (SETTINGS[number % len(SETTINGS)],)
     for setting in chosen:

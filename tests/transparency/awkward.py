@@ -41,7 +41,8 @@ def threads_shorter_than_a_period(directory):
     run = awkward(directory, "threads", options=("-e", "task-clock@f200"))
     rows = run.threads()
     assert len(rows) == 1001, len(rows)
-    near(work_of(run.tree(), "thread_work"), 1.0, 0.3, "1,000 threads of 1 ms, samples of 5 ms")  # 200 samples: 7 %, four times
+    # 200 samples: 7 %, four times
+    near(work_of(run.tree(), "thread_work"), 1.0, 0.3, "1,000 threads of 1 ms, samples of 5 ms")
 
 
 @tap.case

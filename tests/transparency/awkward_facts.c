@@ -31,14 +31,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "burn.h"
+#include "leaf_work.h"
 
 static const struct timespec nap = {0, 100000000};
-
-__attribute__((noinline)) double leaf_work(double seconds)
-{
-  return burn(seconds) + 1;
-}
 
 /* A system call that neither libc nor hpcrun-lite sees. */
 static long inline_call(long number, long a, long b, long c, long d, long e)
@@ -57,7 +52,7 @@ static long inline_call(long number, long a, long b, long c, long d, long e)
 
 #define FORBID(call, action) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), BPF_STMT(BPF_RET | BPF_K, action)
 
-static void *thread_work(void *unused)
+static void *short_thread(void *unused)
 {
   leaf_work(0.1);
   return unused;
@@ -84,7 +79,7 @@ static int filter(const char *how, bool kill)
                     ? syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)
                     : inline_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, (long)&program, 0, 0);
   leaf_work(0.2);
-  pthread_create(&thread, NULL, thread_work, NULL);
+  pthread_create(&thread, NULL, short_thread, NULL);
   pthread_join(thread, NULL);
   printf("filter %ld\n", result);
   return 0;

@@ -92,7 +92,8 @@ def samples_of_elapsed_time_cut_io_uring_enter_short(directory):
 
 # ---- what counts as blocked ----
 
-INTERRUPTED = ("nanosleep", "nanosleep-syscall", "futex-syscall", "io_getevents-syscall", "thrd_sleep", "poll", "sem_wait",
+INTERRUPTED = ("nanosleep", "nanosleep-syscall", "futex-syscall", "io_getevents-syscall", "thrd_sleep", "poll",
+               "sem_wait",
                "aio_suspend", "read-limited")
 CONTINUED = ("waitpid", "pthread_cond_timedwait")
 OTHERS = ("nanosleep-inline", "wait", "wait4", "cnd_timedwait", "pthread_mutex_lock", "pthread_mutex_timedlock",
@@ -144,7 +145,8 @@ def program_of_32_bits(path):
     """A static program for i386 that ends with status 7."""
     code, base, headers = b"\xb8\x01\0\0\0\xbb\x07\0\0\0\xcd\x80", 0x08048000, 52 + 32
     size = headers + len(code)
-    header = b"\x7fELF\1\1\1" + bytes(9) + struct.pack("<HHIIIIIHHHHHH", 2, 3, 1, base + headers, 52, 0, 0, 52, 32, 1, 40, 0, 0)
+    header = b"\x7fELF\1\1\1" + bytes(9) + struct.pack("<HHIIIIIHHHHHH", 2, 3, 1, base + headers, 52, 0, 0, 52, 32, 1,
+                                                       40, 0, 0)
     with open(path, "wb") as file:
         file.write(header + struct.pack("<8I", 1, 0, base, base, size, size, 5, 4096) + code)
     os.chmod(path, 0o755)

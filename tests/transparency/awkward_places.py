@@ -89,14 +89,16 @@ def a_directory_that_is_read_only(directory):
     with tap.small_disk(directory, "1m") as place:
         script = f'LD_PRELOAD= mount -o remount,ro {place} 2>/dev/null || LD_PRELOAD= umount -l {place}'
         alone = tap.run(program(), "vanishes", cwd=directory, VANISH="true")
-        done = tap.run(tap.LAUNCHER, "-o", os.path.join(place, "m"), "--", program(), "vanishes", cwd=directory, VANISH=script)
+        done = tap.run(tap.LAUNCHER, "-o", os.path.join(place, "m"), "--", program(), "vanishes", cwd=directory,
+                       VANISH=script)
         assert (done.returncode, done.stdout) == (alone.returncode, alone.stdout), (alone, done)
         assert "not written" in done.stderr, done
 
 
 @tap.case
 def no_perf_event_in_a_container(directory):
-    for number, arguments in ((0, ("fork_storm", "5")), (1, ("cancels", "40")), (4, ("exec", "execv", "5")), (0, ("region", "wexit"))):
+    for number, arguments in ((0, ("fork_storm", "5")), (1, ("cancels", "40")), (4, ("exec", "execv", "5")),
+                              (0, ("region", "wexit"))):
         check(directory, number, deny(), ends(), *arguments)
 
 

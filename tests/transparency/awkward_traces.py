@@ -56,7 +56,8 @@ cases(rows(), program)
 @tap.case
 def threads_by_the_thousand(directory):
     count = "100000" if LONG else "10000"
-    for settings, arguments in ((0, ("churn", count)), (1, ("churn", count)), (0, ("nest", "17")), (5, ("nest", "17")), (2, ("many", "1000"))):
+    for settings, arguments in ((0, ("churn", count)), (1, ("churn", count)), (0, ("nest", "17")), (5, ("nest", "17")),
+                                (2, ("many", "1000"))):
         # 5,000 signals a second for each of 1,000 threads are more than the machine can deliver
         check(directory, settings, churn(), *arguments, always=arguments[0] == "many")
 
@@ -65,27 +66,31 @@ def threads_by_the_thousand(directory):
 def memory_does_not_grow_with_threads(directory):
     grown = []
     for count in ("1000", "20000"):
-        run = Measurement(directory, churn(), "churn", count, options=("-e", "task-clock@f5000", "-p", "online"), SHOW="1")
+        run = Measurement(directory, churn(), "churn", count, options=("-e", "task-clock@f5000", "-p", "online"),
+                          SHOW="1")
         grown.append(int([line for line in run.done.stderr.splitlines() if line.startswith("peak")][0].split()[1]))
     assert grown[1] - grown[0] < 2000, grown  # KB: a leak of 100 bytes per thread would show
 
 
 @tap.case
 def short_threads_under_a_tracer(directory):
-    """A signal takes longer under a tracer than the time until a thread's first sample, which is random within a period."""
+    """A signal takes longer under a tracer than the time until a thread's first sample, which is random within a
+    period."""
     tracer = ("strace", "-f", "-e", "trace=none", "-o", "/dev/null")
     tap.need_program("strace")
     if tap.run(*tracer, "true").returncode != 0:
         raise tap.Skip("strace cannot trace here")
     for mode in ("off", "online"):
-        run = Measurement(directory, churn(), "churn", "300", options=("-e", "task-clock@f1000", "-p", mode), prefix=tracer, timeout=60)
+        run = Measurement(directory, churn(), "churn", "300", options=("-e", "task-clock@f1000", "-p", mode),
+                          prefix=tracer, timeout=60)
         assert (run.done.returncode, run.done.stdout) == (0, "done\n"), run.done
         assert len(run.threads()) == 301, run.done
 
 
 @tap.case
 def two_events_and_one_high_descriptor(directory):
-    run = Measurement(directory, churn(), "churn", "20", options=("-e", "task-clock@f1000", "-e", "page-faults@100"), timeout=60,
+    run = Measurement(directory, churn(), "churn", "20", options=("-e", "task-clock@f1000", "-e", "page-faults@100"),
+                      timeout=60,
                       prefix=("sh", "-c", 'ulimit -n 901; exec "$@"', "sh"))
     assert (run.done.returncode, run.done.stdout) == (0, "done\n") and "not armed" in run.done.stderr, run.done
     assert len(run.threads()) == 21, run.done

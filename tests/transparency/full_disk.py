@@ -1,5 +1,5 @@
-"""The disk becomes full, or the directory disappears, at every stage of a program: the program runs on, the tool reports the
-loss, and what was measured before can be read."""
+"""The disk becomes full, or the directory disappears, at every stage of a program: the program runs on, the tool
+reports the loss, and what was measured before can be read."""
 import os
 import sys
 
@@ -22,7 +22,8 @@ def measure(small, made, stage, mode="off"):
 
 
 def check(directory, stage, *said, early=0.4, broken=0, mode="off"):
-    """early: the seconds of early() that are kept.  broken: the report's exit status if the file holds tables in part."""
+    """early: the seconds of early() that are kept.  broken: the report's exit status if the file holds tables in
+    part."""
     with small_disk(directory) as small:
         run = measure(small, build("full_disk.c"), stage, mode)
         for part in said:
@@ -31,7 +32,8 @@ def check(directory, stage, *said, early=0.4, broken=0, mode="off"):
         found = sum(float(row["work_incl_s"]) for row in table(done.stdout) if row["name"] == "early")
         assert done.returncode in (0, broken), (stage, done)
         unkept = "not kept on disk" in run.done.stderr and "was killed" in done.stderr
-        assert ("except for tables that could not be kept on disk" in done.stderr) == unkept, (stage, done.stderr, run.done.stderr)
+        assert ("except for tables that could not be kept on disk" in done.stderr) == unkept, (stage, done.stderr,
+                                                                                               run.done.stderr)
         tap.timed(0.85 * early <= found <= 0.44, (stage, found, done, run.done.stderr, os.listdir(run.output)))
         return os.listdir(run.output), run
 

@@ -93,11 +93,13 @@ def all_of(output):
     tree, said = rows(output, "topdown")
     root = next(row for row in tree if row["kind"] == "root")
     top = [row for row in tree if row["parent_id"] == root["id"]]
-    return spent(root), sum(spent(row) for row in top if row["name"] in ("main", "short_lived")), int(root["samples"]), said
+    return spent(root), sum(spent(row) for row in top if row["name"] in ("main",
+                                                                         "short_lived")), int(root["samples"]), said
 
 
 def check(output, cpu, what):
-    """The report has the CPU time of the process.  Samples of a waiting thread are in no context: each is a millisecond."""
+    """The report has the CPU time of the process.  Samples of a waiting thread are in no context: each is a
+    millisecond."""
     found, whole, kept, said = all_of(output)
     waits = (sum(int(row["samples"]) for row in rows(output, "threads")[0]) - kept) * 0.001
     tap.timed(found + waits >= 0.98 * cpu - 0.01, f"{what}: {found:.3f} s + {waits:.3f} s of {cpu:.3f} s, seed {SEED}")
@@ -199,12 +201,13 @@ def settings_for(output, program, mode):
 
 
 def traced(directory, program, mode, *inject, name="traced"):
-    """Runs the fixed work under strace.  Returns its result; the system calls that the main thread made while the program
-    ended, each with its number among the calls of that name; and the measurement directory."""
+    """Runs the fixed work under strace.  Returns its result; the system calls that the main thread made while the
+    program ended, each with its number among the calls of that name; and the measurement directory."""
     output, log = os.path.join(directory, name), os.path.join(directory, name + ".calls")
     shutil.rmtree(output, ignore_errors=True)
     settings = settings_for(output, program, mode)
-    done = tap.run("strace", "-o", log, "-e", "trace=prlimit64," + ",".join(CALLS), *inject, *settings, program, "fixed",
+    done = tap.run("strace", "-o", log, "-e", "trace=prlimit64," + ",".join(CALLS), *inject, *settings, program,
+                   "fixed",
                    **PASSIVE)
     seen, ends, ending = {}, [], False
     with open(log, encoding="utf-8", errors="replace") as file:
@@ -234,8 +237,8 @@ def killed_before(directory, program, mode, call, number):
 
 @tap.case
 def killed_at_each_call_of_its_end(directory):
-    """strace kills the program before a call is made.  Everything is in the files by then, and must be found once: 0.05 s
-    of each thread, less what follows its last sample (strace makes that longer)."""
+    """strace kills the program before a call is made.  Everything is in the files by then, and must be found once: 0.05
+    s of each thread, less what follows its last sample (strace makes that longer)."""
     tap.need_program("strace")
     program, states = build("kill.c"), {}
     for mode in ("off", "log"):
@@ -321,7 +324,8 @@ def a_forked_child_has_files_of_its_own(directory):
 
 
 def runs_unkept(directory, output, limits=None):
-    done = tap.run(tap.LAUNCHER, "-o", output, "--", build("kill.c"), "endless", "0.5", cwd=directory, limits=limits, **PASSIVE)
+    done = tap.run(tap.LAUNCHER, "-o", output, "--", build("kill.c"), "endless", "0.5", cwd=directory, limits=limits,
+                   **PASSIVE)
     assert done.returncode == 0, done
     assert "not kept on disk" in done.stderr, done.stderr
     return done

@@ -5,6 +5,7 @@ Usage: stress.py [--long SECONDS] [-k CASE]     (--long: each mix for that long,
 import glob
 import math
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -22,11 +23,11 @@ PLUGIN = "int plugin(int turns) { int n = 0; for (volatile int i = 0; i < turns;
 WORK, SPAN = 962, 181
 ROWS = {"parallel": 10, "for": 4, "critical": 10, "ordered": 10, "lock": 40, "single": 2}
 STRICT_ROWS = {"parallel": 1, "for": 1, "critical": 2, "lock": 2, "single": 1}
-# What may be lost, as a share of the samples, and in which mix only ("" is any).  Samples inside the tool are lost, but their
-# time is counted.  Where many signals arrive, handlers run in threads that wait in the runtime; for that time the state of
-# such a thread is contradictory.  There are fewer samples of elapsed time than requested if threads outnumber the cores.
-# While another thread, which was preempted, records its waiting for a lock, a sample of waiting for that lock does not wait
-# for it long; the same holds for a sample in a new library that another thread is registering.
+# What may be lost, as a share of the samples, and in which mix only ("" is any).  Samples inside the tool are lost, but
+# their time is counted.  Where many signals arrive, handlers run in threads that wait in the runtime; for that time the
+# state of such a thread is contradictory.  There are fewer samples of elapsed time than requested if threads outnumber
+# the cores. While another thread, which was preempted, records its waiting for a lock, a sample of waiting for that
+# lock does not wait for it long; the same holds for a sample in a new library that another thread is registering.
 EXPLAINED = {"samples inside the tool": (1, ""), "thread states repaired": (0.1, "s"),
              "samples omitted at a lower rate": (math.inf, ""), "samples of lock waits not charged": (0.01, ""),
              "frames outside any module": (0.01, "d"), "unwinds cut short": (0.001, "d")}
@@ -62,26 +63,31 @@ def threads_of(path):
 
 
 def sums_are_right(run, clock):
-    """The samples of a thread stand for its time, from the arming of its sources until its last sample.  Checks the first
-    process only: its children live too short."""
+    """The samples of a thread stand for its time, from the arming of its sources until its last sample.  Checks the
+    first process only: its children live too short."""
     processes = [threads_of(path) for path in glob.glob(os.path.join(run.output, "*.hpcrun"))]
     threads = max(processes, key=len)
     for thread in threads:
         time = getattr(thread, clock)
         # a thread's first sample stands for a whole period, which is long if many threads sleep
         assert thread.sampled <= time + (2e9 / RATE if clock == "cpu" else 1e9), vars(thread)
-        # on a loaded virtual machine a thread may stay in the kernel, where no sample is taken, for long, even until its end
+        # on a loaded virtual machine a thread may stay in the kernel, where no sample is taken, for long, even until
+        # its end
         tap.timed(time < 50e6 or thread.sampled >= 0.98 * time - (5e6 if clock == "cpu" else 200e6), vars(thread))
-        # periods are up to 4 % shorter than requested, and the first ones of a thread much shorter until it leaves the tool
+        # periods are up to 4 % shorter than requested, and the first ones of a thread much shorter until it leaves the
+        # tool
         assert time < 10e6 or thread.taken <= 1.05 * time * RATE / 1e9 + 20, vars(thread)
     total, time = sum(thread.sampled for thread in threads), sum(getattr(thread, clock) for thread in threads)
-    tap.timed(abs(total - time) <= (0.02 if clock == "cpu" else 0.05) * time + 1e6 * len(threads), (total, time, len(threads)))
+    tap.timed(abs(total - time) <= (0.02 if clock == "cpu" else 0.05) * time + 1e6 * len(threads),
+              (total, time, len(threads)))
 
 
 # ---- runs ----
 
 def stacks(name):
     """The stacks of all processes of a program, as gdb shows them."""
+    if not shutil.which("gdb"):
+        return "no gdb"
     shown = []
     for entry in glob.glob("/proc/[0-9]*/exe"):
         try:
@@ -124,7 +130,8 @@ def rows_are(run, rows, extra=None):
 
 def graph_is(run, work, span):
     whole = run.view("parallelism")[0]
-    assert (int(float(whole["work"])), int(float(whole["span"]))) == (work * run.said["rounds"], span * run.said["rounds"]), (
+    assert (int(float(whole["work"])), int(float(whole["span"]))) == (work * run.said["rounds"],
+                                                                      span * run.said["rounds"]), (
         whole, run.said)
 
 
@@ -206,7 +213,8 @@ def floating_point_state_of_the_program_is_kept(directory):
 
 @tap.case
 def hundreds_of_sleeping_threads_do_not_slow_the_others(directory):
-    """The program uses a second of CPU time beside them.  With 5,000 signals a second for each, it would take minutes."""
+    """The program uses a second of CPU time beside them.  With 5,000 signals a second for each, it would take
+    minutes."""
     run = measure(directory, program(), "many", "400", "1", options=("-e", "wall@f5000"))
     items = {row["item"]: float(row["value"]) for row in run.view("summary") if row["section"] == "health"}
     assert items["samples omitted at a lower rate"] > 0 and items["events not armed"] == 0, items
