@@ -59,7 +59,7 @@ enum graphlog_task_flag {
   GRAPHLOG_UNTIED = 4,
   GRAPHLOG_MERGEABLE = 8,
   GRAPHLOG_LOOP_TASK = 16, /* of a taskloop */
-  GRAPHLOG_BESIDE = 32     /* created by the running task on behalf of its parent: starts at the running task's clock */
+  GRAPHLOG_FOR_PARENT = 32 /* created by the running task on behalf of its parent: starts at the running task's clock */
 };
 
 enum graphlog_wait { GRAPHLOG_BARRIER, GRAPHLOG_TASKWAIT, GRAPHLOG_TASKGROUP };

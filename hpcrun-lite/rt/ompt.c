@@ -75,12 +75,12 @@ static uint32_t creator_of(const struct thread_state *t, const ompt_data_t *data
   return task ? task : t->task;
 }
 
-/* The creation (sampling/task_context.h) of a task, from its data word. */
-static uint32_t created_of(const ompt_data_t *data)
+/* The creation context (sampling/task_context.h) of a task, from its data word. */
+static uint32_t creation_context_of(const ompt_data_t *data)
 {
   if (!data)
     return 0;
-  return rt.online ? explicit_task_created(data->value) : rt_task_index(data->value);
+  return rt.online ? explicit_task_creation_context(data->value) : rt_task_index(data->value);
 }
 
 static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *parallel_data,
@@ -94,7 +94,7 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
   uint64_t moment = rt.online ? work_clock_moment(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
   uint32_t place = CCT_NONE;
   if ((rt.task_creation || rt.online) && !rt_closed())
-    place = task_creation_node(t, created_of(task_data), enter_frame, (uint64_t)codeptr);
+    place = task_creation_node(t, creation_context_of(task_data), enter_frame, (uint64_t)codeptr);
   uint64_t handle = region_begin(t, enter_frame);
   if (handle && place != CCT_NONE)
     region_publish(t, region_innermost(t), place);
@@ -199,23 +199,24 @@ static ompt_data_t *current_data(ompt_data_t *otherwise)
   return known && (uint64_t)data >= LOWEST_POINTER ? data : otherwise;
 }
 
-/* The data word of a new task: its index in the graph, or its creation. */
-static uint64_t creation(struct thread_state *t, const ompt_data_t *creator, const ompt_frame_t *frame, int flags,
-                         const void *codeptr)
+/* The data word of a new task: names its batch (span/explicit_task.h) or, without a graph, its creation context. */
+static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator, const ompt_frame_t *frame, int flags,
+                              const void *codeptr)
 {
-  uint32_t created = 0;
+  uint32_t creation_context = 0;
   uint64_t word = 0;
   if (rt.task_creation && !rt_closed()) {
     rt_inside_inc(t);
-    created = task_creation_context(t, created_of(creator), frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
+    creation_context =
+        task_creation_context(t, creation_context_of(creator), frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
     rt_inside_dec(t);
   }
   if (!rt.online)
-    return rt_task_word(created);
+    return rt_task_word(creation_context);
   if (graph_enter(t)) {
     explicit_task_publish(t);
     bool serial = flags & ompt_task_undeferred && frame && frame->enter_frame_flags == ompt_frame_serial;
-    word = explicit_task_create(t, creator_of(t, creator), flags, serial, codeptr, created);
+    word = explicit_task_create(t, creator_of(t, creator), flags, serial, codeptr, creation_context);
     rt_inside_dec(t);
   }
   return word;
@@ -243,7 +244,7 @@ static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, om
   struct thread_state *t = self();
   if (!t)
     return;
-  uint64_t word = rt.task_creation || rt.online ? creation(t, task_data, frame, flags, codeptr) : 0;
+  uint64_t word = rt.task_creation || rt.online ? new_task_word(t, task_data, frame, flags, codeptr) : 0;
   if (flags & ompt_task_taskwait) {
     if (task_data)
       dependent_wait(t, task_data, word, codeptr);

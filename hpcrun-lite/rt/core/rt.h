@@ -135,7 +135,7 @@ struct instance_hold {
 
 /* Ends of child tasks that the thread has not reported yet: see span/explicit_task.h. */
 struct held_ends {
-  uint32_t creation, refs;
+  uint32_t batch, refs;
   uint64_t count, work, span;
 };
 
@@ -146,8 +146,8 @@ struct row_cache {
 };
 
 /* The data word of a task: a tag of the process (a forked child inherits its parent's tasks); an index, of the task
- * (span/graph.h) or, without a graph, of its creation (sampling/task_context.h); and whether the task waits at a
- * barrier, taskwait or taskgroup.  A task that has not begun usually has no structure yet: then NEW is set, and
+ * (span/graph.h) or, without a graph, of its creation context (sampling/task_context.h); and whether the task waits at
+ * a barrier, taskwait or taskgroup.  A task that has not begun usually has no structure yet: then NEW is set, and
  * span/explicit_task.c defines the other bits. */
 enum { RT_TASK_WAITING = 1, RT_TASK_NEW = 2, RT_TASK_INDEX_SHIFT = 2, RT_TASK_TAG_SHIFT = 34 };
 
@@ -231,7 +231,7 @@ struct thread_state {
   struct credit critical_path_credits[32];
   struct instance_hold holds[8];
   struct held_ends held;
-  struct pool_cache free_tasks, free_groups, free_creations, free_segments, free_instances, free_sets, free_edges,
+  struct pool_cache free_tasks, free_groups, free_batches, free_segments, free_instances, free_sets, free_edges,
       free_addresses, free_buckets;
   struct format_chunk *fold_chunk;
 

@@ -22,7 +22,7 @@ enum { TASK_LEVELS = 16 };
 
 struct task_level {
   uint64_t exit_frame;
-  uint32_t created; /* its creation (sampling/task_context.h), 0: none */
+  uint32_t creation_context; /* see sampling/task_context.h; 0: none */
 };
 
 struct stack_reader {
@@ -133,15 +133,15 @@ static uint64_t function_of(struct stack_reader *reader, const struct frame *fra
   return (uint64_t)frame->module << 32 | (frame->offset - inside);
 }
 
-/* Enters the task whose function is the frame inside `inner`: below its creation if that is known, else below its
- * region. */
+/* Enters the task whose function is the frame inside `inner`: below its creation context if that is known, else below
+ * its region. */
 static void enter_task(struct stack_reader *reader, const struct task_level *task, int inner)
 {
   uint32_t base = CCT_NONE;
   reader->entered = 0;
   if (rt.task_creation && task) {
-    if (task->created && inner > 0)
-      reader->entered = task_context_enter(task->created, function_of(reader, &reader->frames[inner - 1]));
+    if (task->creation_context && inner > 0)
+      reader->entered = task_context_enter(task->creation_context, function_of(reader, &reader->frames[inner - 1]));
     if (reader->entered)
       base = task_context_node(reader->t, reader->entered);
     if (base == CCT_NONE)
@@ -353,7 +353,7 @@ static bool find_task(int level, int *flags, uint64_t *exit_frame, uint64_t *wor
 }
 
 /* Finds the tasks on this stack: the current one, and with rt.task_creation the explicit ones outside it, up to one
- * whose creation is known. */
+ * whose creation context is known. */
 static void find_tasks(struct stack_reader *reader)
 {
   int levels = !reader->t->activity.openmp || !rt.get_task_info ? 0 : rt.task_creation ? TASK_LEVELS : 1, flags = 0;
@@ -363,11 +363,11 @@ static void find_tasks(struct stack_reader *reader)
       reader->exit_frame = exit_frame;
       reader->implicit_task = flags & ompt_task_implicit;
     }
-    uint32_t created = rt.online ? explicit_task_created(word) : rt_task_index(word);
+    uint32_t creation_context = rt.online ? explicit_task_creation_context(word) : rt_task_index(word);
     if (!(flags & ompt_task_explicit))
       continue;
-    reader->tasks[reader->tasks_count++] = (struct task_level){exit_frame, created};
-    if (!rt.task_creation || !created)
+    reader->tasks[reader->tasks_count++] = (struct task_level){exit_frame, creation_context};
+    if (!rt.task_creation || !creation_context)
       continue;
     reader->end_sp = exit_frame; /* what lies outside the task is not needed */
     break;

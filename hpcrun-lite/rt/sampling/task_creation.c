@@ -11,7 +11,7 @@ enum { STACKS = 64, WORDS = 40 };
  * its task or region; and the context that was found for it. */
 struct stack {
   uint64_t enter_frame, code, region;
-  uint32_t creator, created, node, entered, count;
+  uint32_t creator, creation_context, node, entered, count;
   bool known;
   struct {
     uint64_t at, value;
@@ -74,9 +74,9 @@ uint32_t task_creation_context(struct thread_state *t, uint32_t creator, uint64_
   struct stack *stack = find_stack(t, creator, enter_frame, code);
   if (!stack || stack->node == CCT_NONE)
     return 0;
-  if (!stack->created)
-    stack->created = task_context_create(t->index, stack->node, stack->entered);
-  return stack->created;
+  if (!stack->creation_context)
+    stack->creation_context = task_context_create(t->index, stack->node, stack->entered);
+  return stack->creation_context;
 }
 
 uint32_t task_creation_node(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code)

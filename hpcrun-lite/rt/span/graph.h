@@ -47,21 +47,21 @@ struct lazy_join {
  * task that do not change. */
 struct task {
   struct pool_item pool;
-  uint32_t refs; /* one until the task ends, and one for each creation */
+  uint32_t refs; /* one until the task ends, and one for each batch of its children */
   uint32_t flags;
-  uint32_t creation, parent, group, phase;
-  uint64_t region;         /* handle; its lower half is the team's index */
-  uint64_t name;           /* in the graph log */
-  uint32_t outer, created; /* outer: instance in which the task was created, held by the creation */
+  uint32_t batch, parent, group, phase;
+  uint64_t region;                  /* handle; its lower half is the team's index */
+  uint64_t name;                    /* in the graph log */
+  uint32_t outer, creation_context; /* outer: instance in which the task was created, held by the batch */
   struct clock now;
-  struct scope scope;                /* the innermost one */
-  uint32_t open_creation;            /* creation that the next child may belong to */
-  uint32_t open_creation_refs;       /* references to it in reserve */
-  struct creation *open_creation_at; /* the same creation, by address */
-  uint32_t constructs;               /* worksharing constructs met */
-  uint32_t chunk;                    /* chunks that have created children */
-  uint32_t ordered;                  /* number of its last ordered region in the loop */
-  uint32_t dependent_wait;           /* task that stands for its taskwait with dependences */
+  struct scope scope;               /* the innermost one */
+  uint32_t open_batch;              /* batch that the next child may belong to */
+  uint32_t open_batch_refs;         /* references to it in reserve */
+  struct task_batch *open_batch_at; /* the same batch, by address */
+  uint32_t constructs;              /* worksharing constructs met */
+  uint32_t chunk;                   /* chunks that have created children */
+  uint32_t ordered;                 /* number of its last ordered region in the loop */
+  uint32_t dependent_wait;          /* task that stands for its taskwait with dependences */
   uint32_t rows_open;
   uint16_t loop_slot, loop_depth; /* open loop: its place in the team + 1, and the depth of its scope */
   /* zero in free items, up to `fulfilled` */
