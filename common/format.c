@@ -170,7 +170,7 @@ static const struct {
 } losses[] = {
     [FORMAT_LOST_MEMORY] = {"samples dropped without memory", "sample dropped without memory",
                             "raise the memory limit (ulimit -v), or sample less often (-e task-clock@f100)"},
-    [FORMAT_LOST_REFUSED] = {"samples inside the tool", "sample inside the tool",
+    [FORMAT_LOST_IN_TOOL] = {"samples inside the tool", "sample inside the tool",
                              "counted as the tool's own time; a lower rate reduces them (-e task-clock@f100)"},
     [FORMAT_LOST_UNKNOWN] = {"samples of unknown threads", "sample of an unknown thread",
                              "threads created before the tool was ready, or not by pthread_create()"},

@@ -65,7 +65,7 @@ struct format_chunk {
 /* Loss and health counters of a process or thread, by index into `lost`.  Causes and remedies: doc/reliability.md. */
 enum format_loss {
   FORMAT_LOST_MEMORY,     /* samples dropped: no memory for a node or value */
-  FORMAT_LOST_REFUSED,    /* samples taken in the tool's own code: their time is tool time */
+  FORMAT_LOST_IN_TOOL,    /* samples taken in the tool's own code: their time is tool time */
   FORMAT_LOST_UNKNOWN,    /* samples of threads that were never measured */
   FORMAT_LOST_PARTIAL,    /* unwinds cut short (kept below a node of kind partial) */
   FORMAT_LOST_UNRESOLVED, /* samples in regions whose creation path was never found (kept below partial) */
@@ -159,10 +159,10 @@ struct format_module {
 /* An instance of a parallel region.  word = generation << 32 | running << 31 | users; the record is reused when users =
  * 0. The context that created the region is node `link_node` of thread `owner`. */
 enum format_region_state {
-  FORMAT_REGION_UNKNOWN = 0, /* creation context not known (yet) */
-  FORMAT_REGION_KNOWN = 1,   /* link valid, but its node is below a region that is not resolved */
-  FORMAT_REGION_LINKED = 2,  /* link valid for good */
-  FORMAT_REGION_ASKED = 3    /* not known; its master has been asked to publish it */
+  FORMAT_REGION_UNKNOWN = 0,     /* creation context not known (yet) */
+  FORMAT_REGION_PROVISIONAL = 1, /* link valid, but its node is below a region that is not resolved */
+  FORMAT_REGION_FINAL = 2,       /* link valid for good */
+  FORMAT_REGION_REQUESTED = 3    /* not known; its master has been asked to publish it */
 };
 
 struct format_region {

@@ -16,6 +16,6 @@ bool control_start(void);
 void control_finish(void);
 
 /* The program enters a sandbox: ends measuring as control_finish() does; afterwards the tool makes no system call. */
-void control_seal(void);
+void control_end_for_sandbox(void);
 
 #endif

@@ -15,7 +15,7 @@ struct config {
   const char *directory; /* NULL: not launched by hpcrun-lite, do nothing */
   struct event events[EVENTS_MAX];
   unsigned event_count;
-  int log;                  /* 0 quiet, 1 normal, 2 verbose */
+  int verbosity;            /* 0 quiet, 1 normal, 2 verbose */
   int first_pid;            /* the process that the launcher became */
   int rank;                 /* MPI rank, -1 without */
   bool online;              /* -p online, -p log */

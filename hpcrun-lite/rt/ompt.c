@@ -93,7 +93,7 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
   rt_inside_inc(t);
   uint64_t moment = rt.online ? work_clock_moment(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
   uint32_t place = CCT_NONE;
-  if ((rt.task_creation || rt.online) && !rt_closed())
+  if ((rt.task_creation || rt.online) && !rt_stopped())
     place = task_creation_node(t, creation_context_of(task_data), enter_frame, (uint64_t)codeptr);
   uint64_t handle = region_begin(t, enter_frame);
   if (handle && place != CCT_NONE)
@@ -101,7 +101,7 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
   t->unrecorded_regions += handle == 0;
   if (t->region_depth++ == 0 && !t->base_region)
     t->region_since = rt_ticks();
-  parallel_data->value = handle ? handle : REGION_UNKNOWN;
+  parallel_data->value = handle ? handle : REGION_NO_RECORD;
   t->record->regions++;
   if (handle && graph_enter(t)) {
     explicit_task_publish(t);
@@ -132,7 +132,7 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
   }
   struct format_region *unresolved = region_end(t);
   if (unresolved) {
-    if (!rt_closed())
+    if (!rt_stopped())
       context_publish(t, unresolved);
     region_close(t);
   }
@@ -172,19 +172,19 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   }
   if (task_data)
     task_data->value = 0;
-  uint64_t handle = parallel_data && parallel_data->value ? parallel_data->value : REGION_UNKNOWN;
-  bool initial = flags & ompt_task_initial && handle == REGION_UNKNOWN; /* of the program, not of a league */
-  bool own = initial || (index == 0 && (handle == REGION_UNKNOWN || t->open_region == (uint32_t)handle));
+  uint64_t handle = parallel_data && parallel_data->value ? parallel_data->value : REGION_NO_RECORD;
+  bool initial = flags & ompt_task_initial && handle == REGION_NO_RECORD; /* of the program, not of a league */
+  bool own = initial || (index == 0 && (handle == REGION_NO_RECORD || t->open_region == (uint32_t)handle));
   if (!own)
     __atomic_store_n(&t->base_region, handle, __ATOMIC_RELAXED);
-  else if (!initial && handle != REGION_UNKNOWN)
+  else if (!initial && handle != REGION_NO_RECORD)
     set_team(t, team_size);
   rt_set_idle(t, false);
   if (!task_data || !graph_enter(t))
     return;
-  if (!initial && handle != REGION_UNKNOWN)
+  if (!initial && handle != REGION_NO_RECORD)
     span_team_size(handle, team_size); /* by the first thread */
-  uint32_t task = span_implicit_begin(t, handle == REGION_UNKNOWN ? 0 : handle);
+  uint32_t task = span_implicit_begin(t, handle == REGION_NO_RECORD ? 0 : handle);
   task_data->value = rt_task_word(task);
   rt_inside_dec(t);
 }
@@ -205,7 +205,7 @@ static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator
 {
   uint32_t creation_context = 0;
   uint64_t word = 0;
-  if (rt.task_creation && !rt_closed()) {
+  if (rt.task_creation && !rt_stopped()) {
     rt_inside_inc(t);
     creation_context =
         task_creation_context(t, creation_context_of(creator), frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
@@ -427,7 +427,7 @@ static void take_blame(struct thread_state *t, uint64_t wait_id)
 {
   rt_inside_inc(t);
   struct blame blame = {0};
-  if (!rt_closed())
+  if (!rt_stopped())
     blame = blame_take(wait_id);
   if (blame.samples)
     sample_charge_blame(t, context_caller(t).node, &blame);
@@ -442,7 +442,7 @@ static void on_mutex_released(int kind, uint64_t wait_id, const void *codeptr)
   if (!t)
     return;
   uint64_t moment = rt.online ? work_clock_moment(t) : 0;
-  bool blamed = blame_waits(wait_id);
+  bool blamed = blame_pending(wait_id);
   if (blamed)
     take_blame(t, wait_id);
   if (!graph_enter(t))

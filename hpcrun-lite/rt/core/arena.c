@@ -203,7 +203,7 @@ void arena_keep(const char *path)
   atomic_store(&keeping, KEEP_WAITING);
 }
 
-void arena_settle(void)
+void arena_create_live_file(void)
 {
   if (atomic_load_explicit(&keeping, memory_order_relaxed) != KEEP_WAITING)
     return;
@@ -240,7 +240,7 @@ void arena_restore(void)
     return;
   mapped_renew(&file);
   atomic_store(&keeping, KEEP_WAITING);
-  arena_settle();
+  arena_create_live_file();
 }
 
 void table_init(struct table *table, enum format_table kind, enum arena_class class, uint32_t owner,

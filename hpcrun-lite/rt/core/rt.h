@@ -32,7 +32,7 @@
 
 /* SIGURG is ignored by default, so a sample during exec does no harm; at most one is pending; hardly any program uses
  * it, and those that do still receive theirs (handler.c). */
-#define RT_SIGNAL SIGURG
+#define SAMPLE_SIGNAL SIGURG
 
 enum {
   RT_FRAMES_MAX = 1024, /* frames of one unwind: deeper stacks are cut at the outer end */
@@ -64,7 +64,7 @@ struct source {
   uint32_t switches;           /* perf: the page's sequence at the last sample */
   int timer;
   bool suspended;           /* timer stopped, because the thread sleeps */
-  uint64_t asked;           /* nominal period: ns or counts */
+  uint64_t nominal_period;  /* nominal period: ns or counts */
   uint64_t period;          /* period in use: longer when many threads have timers */
   uint64_t last;            /* clock or count at the last sample */
   uint64_t throttled_until; /* by the event's clock: refuse samples before; 0: none */
@@ -128,13 +128,13 @@ struct credit {
 };
 
 /* The thread's share of a construct instance that is not yet added to it: see span/directive.h. */
-struct instance_hold {
+struct instance_share {
   uint32_t instance, refs;
   uint64_t work, end;
 };
 
 /* Ends of child tasks that the thread has not reported yet: see span/explicit_task.h. */
-struct held_ends {
+struct unreported_ends {
   uint32_t batch, refs;
   uint64_t count, work, span;
 };
@@ -214,7 +214,7 @@ struct thread_state {
   struct end_slot *end_slot; /* see span/explicit_task.c */
   ompt_data_t *running_data; /* the running task's data word until it names the task: see span/explicit_task.h */
   uint32_t inherited_clock;  /* clock that the thread's next task starts with: see span_take_over() */
-  unsigned fragment_samples;
+  unsigned fragment_sample_count;
   uint64_t total_work;
   uint64_t wait_ended, task_ended; /* moments: end of the last wait, of the last task */
   uint64_t costs[3];               /* by enum graph_cost */
@@ -223,17 +223,17 @@ struct thread_state {
   struct {
     uint32_t node;
     uint64_t weight;
-  } fragment[RT_FRAGMENT_SAMPLES]; /* samples in the current fragment */
+  } fragment_samples[RT_FRAGMENT_SAMPLES]; /* samples in the current fragment */
   struct row_cache row_cache[16];
   struct user_region user_regions[RT_USER_REGIONS];
   unsigned user_depth; /* may exceed RT_USER_REGIONS: further ones are not kept */
   struct table totals; /* by row: see span/directive.c */
   struct credit critical_path_credits[32];
-  struct instance_hold holds[8];
-  struct held_ends held;
+  struct instance_share instance_shares[8];
+  struct unreported_ends unreported;
   struct pool_cache free_tasks, free_groups, free_batches, free_segments, free_instances, free_sets, free_edges,
       free_addresses, free_buckets;
-  struct format_chunk *fold_chunk;
+  struct format_chunk *compaction_chunk;
 
   struct source sources[EVENTS_MAX];
   struct module_cache modules[16];
@@ -273,7 +273,7 @@ static inline void rt_set_flag(bool *flag, bool value)
 /* Count the thread's nesting in code of ours.  `inside` is changed by its own thread only, with one plain instruction
  * across which the compiler moves nothing.  So a handler of this thread always sees the true value; and a thread that
  * reads 0 with acquire sees everything written before, since every store of x86 is a release.  For the other direction
- * see rt_closed(). */
+ * see rt_stopped(). */
 static inline void rt_inside_inc(struct thread_state *t)
 {
   __asm__ volatile("incl %0" : "+m"(t->inside) : : "memory", "cc");
@@ -304,10 +304,10 @@ static inline void rt_leave(struct thread_state *t)
  * rt_inside_inc(), because CTL waits for threads that are inside: the fence between the store to `inside` and the load
  * of `closed` here, and the fence between the store to `closed` and the load of `inside` in CTL, guarantee that at
  * least one side sees the other. */
-static inline bool rt_closed(void)
+static inline bool rt_stopped(void)
 {
   atomic_thread_fence(memory_order_seq_cst);
-  return atomic_load(&rt.closed) || atomic_load(&rt.quiet);
+  return atomic_load(&rt.closed) || atomic_load(&rt.forking);
 }
 
 /* Counts a loss of the thread, or of the process if t is NULL. */

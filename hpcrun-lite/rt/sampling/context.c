@@ -385,7 +385,7 @@ uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bo
   return reader.node;
 }
 
-struct context_place context_caller(struct thread_state *t)
+struct call_site context_caller(struct thread_state *t)
 {
   struct stack_reader reader = {.t = t, .frames = t->frames, .caller = true, .end_sp = UINT64_MAX};
   find_tasks(&reader);
@@ -393,14 +393,14 @@ struct context_place context_caller(struct thread_state *t)
   if (reader.cut)
     rt_lost(t, FORMAT_LOST_PARTIAL);
   read_stack(&reader);
-  struct context_place place = {.node = reader.node, .entered = reader.entered};
-  while (place.first < reader.count && reader.frames[place.first].tool)
-    place.first++;
-  while (place.first < reader.count && reader.frames[place.first].runtime)
-    place.first++;
-  for (place.end = place.first; place.end < reader.count && !reader.frames[place.end].runtime;)
-    place.end++;
-  return place;
+  struct call_site site = {.node = reader.node, .entered = reader.entered};
+  while (site.first < reader.count && reader.frames[site.first].tool)
+    site.first++;
+  while (site.first < reader.count && reader.frames[site.first].runtime)
+    site.first++;
+  for (site.end = site.first; site.end < reader.count && !reader.frames[site.end].runtime;)
+    site.end++;
+  return site;
 }
 
 uint32_t context_call(struct thread_state *t)

@@ -16,14 +16,14 @@
 uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bool *overhead);
 
 /* From where a callback was called. */
-struct context_place {
+struct call_site {
   uint32_t node;    /* of the user frame that called the runtime; CCT_NONE without memory */
   uint32_t entered; /* entry of the task there (sampling/task_context.h); 0: implicit, or not known */
   int first, end; /* indices into the thread's frames: from that frame outwards, up to the next frame of the runtime */
 };
 
 /* In a callback: the context of the user frame that called the runtime. */
-struct context_place context_caller(struct thread_state *t);
+struct call_site context_caller(struct thread_state *t);
 
 /* In a function of the tool that the program has called: the context of the call. */
 uint32_t context_call(struct thread_state *t);

@@ -8,9 +8,9 @@
  * A region instance has a record in a table that all threads share.  Its handle is generation << 32 | index; the
  * record's word is generation << 32 | OPEN | users.  Users are the master, from the start until it has published the
  * link (or has ended a region in which no thread was sampled), and each worker that was sampled in the instance, until
- * it has folded its samples.  The last user recycles the record; the next generation invalidates old handles.  A region
+ * its placeholder is a link.  The last user recycles the record; the next generation invalidates old handles.  A region
  * in which no thread was sampled costs no unwind, no growing allocation, and no shared write except to its own word.
- * Without memory a region has no record (REGION_UNKNOWN), and its samples stand below a node of kind partial. */
+ * Without memory a region has no record (REGION_NO_RECORD), and its samples stand below a node of kind partial. */
 #ifndef HPCRUN_LITE_RT_SAMPLING_REGION_H
 #define HPCRUN_LITE_RT_SAMPLING_REGION_H
 
@@ -26,7 +26,7 @@ bool region_register(struct thread_state *t);
 void region_unregister(struct thread_state *t);
 
 /* In place of a handle: the region has no record. */
-#define REGION_UNKNOWN UINT64_MAX
+#define REGION_NO_RECORD UINT64_MAX
 
 /* The master enters a region; enter_frame is the frame of its entry into the runtime.  Returns the handle, 0 without
  * memory. */
@@ -60,13 +60,13 @@ bool region_known(const struct format_region *region);
 /* Publishes the creation context: a node of the master's tree. */
 void region_publish(struct thread_state *t, struct format_region *region, uint32_t node);
 
-/* The node below which a worker's frames in that region belong: a link, or a placeholder that is folded later.
+/* The node below which a worker's frames in that region belong: a link, or a placeholder that becomes a link later.
  * CCT_NONE if the instance has ended, or without memory. */
 uint32_t region_base(struct thread_state *t, uint64_t handle);
 
 /* Replaces a placeholder by a link once its region has been resolved.  Called at each sample; cheap if none is pending.
  */
-void region_fold(struct thread_state *t);
+void region_resolve(struct thread_state *t);
 
 /* Whether this thread is the master of open regions whose creation context other threads wait for. */
 bool region_wanted(const struct thread_state *t);

@@ -39,7 +39,7 @@ uint64_t source_throttled_ns(const struct source *source, uint64_t cpu_ns);
 void source_sample_taken(struct thread_state *t, struct source *source, uint64_t began);
 
 /* The period of samples of elapsed time: the requested one, or a longer one if many threads have timers. */
-uint64_t source_min_period(uint64_t asked_ns);
+uint64_t source_min_period(uint64_t requested_ns);
 
 /* The source that has sent this signal; NULL if it is not ours. */
 struct source *source_of(struct thread_state *t, const siginfo_t *info);

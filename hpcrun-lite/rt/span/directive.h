@@ -21,7 +21,7 @@ bool directive_start_thread(struct thread_state *t);
 
 /* Adds the thread's sums to the shared table; directive_stop_thread() also frees its memory. */
 void directive_stop_thread(struct thread_state *t);
-void directive_settle(struct thread_state *t);
+void directive_add_sums(struct thread_state *t);
 
 /* The row of a kind of construct at a return address; DIRECTIVE_PROGRAM, counted, if the table is full. */
 uint32_t directive_row(struct thread_state *t, enum format_directive_kind kind, const void *code);
@@ -41,8 +41,8 @@ void directive_ended(struct thread_state *t, uint32_t row, uint64_t instances, u
 /* Whether the instance or one around it is of that row. */
 bool directive_contains(uint32_t instance, uint32_t row);
 
-/* Adds work done within an instance up to a clock.  The thread collects it in t->holds, with references in reserve, so
- * that threads do not contend for the instance. */
+/* Adds work done within an instance up to a clock.  The thread collects it in t->instance_shares, with references in
+ * reserve, so that threads do not contend for the instance. */
 void directive_work(struct thread_state *t, uint32_t instance, uint64_t work, uint64_t end);
 
 /* Sets the span of an instance; without it the span is the latest end minus the start. */

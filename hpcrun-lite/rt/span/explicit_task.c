@@ -117,7 +117,7 @@ static void task_clear(struct thread_state *t, struct task *task)
   task->children.holders = 0;
   clock_clear(t, &task->earlier);
   join_clear(t, &task->fulfilled);
-  if (task->flags & TASK_LOOPS) {
+  if (task->flags & TASK_HAD_LOOP) {
     clock_clear(t, &task->loop_entry);
     clock_clear(t, &task->loop_end);
   }
@@ -155,7 +155,7 @@ static bool fits(const struct task_batch *batch, const struct task *parent, uint
 {
   return batch->code == (uint64_t)code && batch->flags == flags && batch->creation_context == creation_context &&
          batch->group == parent->group && batch->phase == parent->phase && batch->chunk == parent->chunk &&
-         batch->depth == parent->rows_open && batch->scope_row == parent->scope.row &&
+         batch->depth == parent->scopes_open && batch->scope_row == parent->scope.row &&
          batch->scope_instance == parent->scope.instance && moved_on(&batch->at, &parent->now);
 }
 
@@ -190,7 +190,7 @@ static uint32_t batch_new(struct thread_state *t, uint32_t parent_index, uint32_
                                .creation_context = creation_context,
                                .scope_row = parent->scope.row,
                                .scope_instance = parent->scope.instance,
-                               .depth = parent->rows_open,
+                               .depth = parent->scopes_open,
                                .nested = !row || directive_contains(outer, row),
                                .region = parent->region,
                                .code = (uint64_t)code,
@@ -409,7 +409,7 @@ void explicit_task_publish(struct thread_state *t)
     return;
   __builtin_memcpy(&task->flags, &own->flags, offsetof(struct task, fulfilled) - offsetof(struct task, flags));
   __builtin_memcpy(&task->loop_entry, &own->loop_entry, sizeof *task - offsetof(struct task, loop_entry));
-  own->flags &= ~(uint32_t)TASK_LOOPS;
+  own->flags &= ~(uint32_t)TASK_HAD_LOOP;
   own->now = (struct clock){0};
   own->depend = (struct depend){0};
   discard_task(t, t->task, data);
@@ -453,12 +453,12 @@ static struct lazy_join *pending_join(uint32_t group, uint64_t region, uint32_t 
 }
 
 /* The thread's next ends belong to that batch: prepares its slot and sets its bit in the joins. */
-static void held_begin(struct thread_state *t, uint32_t index)
+static void unreported_begin(struct thread_state *t, uint32_t index)
 {
   const struct task_batch *batch = at(index);
   struct end_slot *slot = t->end_slot;
   struct lazy_join *ends = pending_join(batch->group, batch->region, batch->phase);
-  t->held = (struct held_ends){.batch = index};
+  t->unreported = (struct unreported_ends){.batch = index};
   clock_lock(&slot->lock);
   slot->collected = false;
   slot->parent = batch->parent;
@@ -494,10 +494,10 @@ void explicit_task_chunk(struct thread_state *t, struct task *parent)
 
 void explicit_task_report(struct thread_state *t)
 {
-  struct held_ends held = t->held;
-  if (!held.batch)
+  struct unreported_ends unreported = t->unreported;
+  if (!unreported.batch)
     return;
-  const struct task_batch *batch = at(held.batch);
+  const struct task_batch *batch = at(unreported.batch);
   struct end_slot *slot = t->end_slot;
   struct task *parent = graph_task(batch->parent);
   clock_lock(&slot->lock);
@@ -518,17 +518,17 @@ void explicit_task_report(struct thread_state *t)
   if (ends)
     clear_bit(&ends->holders, bit_of(t));
   if (!batch->nested)
-    directive_ended(t, batch->row, held.count, held.work, held.span);
-  directive_work(t, batch->outer, held.work, latest.base);
-  t->held = (struct held_ends){0};
+    directive_ended(t, batch->row, unreported.count, unreported.work, unreported.span);
+  directive_work(t, batch->outer, unreported.work, latest.base);
+  t->unreported = (struct unreported_ends){0};
   clock_clear(t, &latest);
-  explicit_task_unref(t, batch_release(t, held.batch, held.refs));
+  explicit_task_unref(t, batch_release(t, unreported.batch, unreported.refs));
 }
 
-/* Adds what the task has done to the thread's held ends, or to its instance if it has one. */
+/* Adds what the task has done to the thread's unreported ends, or to its instance if it has one. */
 static void end_scopes(struct thread_state *t, struct task *task)
 {
-  while (task->rows_open)
+  while (task->scopes_open)
     graph_construct_end(t, task);
   struct scope *scope = &task->scope;
   if (scope->instance) {
@@ -537,18 +537,18 @@ static void end_scopes(struct thread_state *t, struct task *task)
     scope->instance = 0;
     return;
   }
-  t->held.count++;
-  t->held.work += scope->pending;
-  t->held.span += task->now.base - scope->begin;
+  t->unreported.count++;
+  t->unreported.work += scope->pending;
+  t->unreported.span += task->now.base - scope->begin;
 }
 
-/* Reports the held ends if the task belongs to another batch. */
-static void held_switch(struct thread_state *t, const struct task *task)
+/* Reports the unreported ends if the task belongs to another batch. */
+static void unreported_switch(struct thread_state *t, const struct task *task)
 {
-  if (t->held.batch == task->batch)
+  if (t->unreported.batch == task->batch)
     return;
   explicit_task_report(t);
-  held_begin(t, task->batch);
+  unreported_begin(t, task->batch);
 }
 
 /* The task's reference to its batch becomes the thread's. */
@@ -556,16 +556,16 @@ static void end_task(struct thread_state *t, uint32_t index)
 {
   explicit_task_close(t, graph_task(index));
   graph_task(index)->batch = 0;
-  t->held.refs++;
+  t->unreported.refs++;
   explicit_task_unref(t, index);
 }
 
 /* Has the task done nothing but work? */
 static bool is_plain(const struct task *task)
 {
-  return __atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) == 1 && !task->open_batch && !task->rows_open &&
+  return __atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) == 1 && !task->open_batch && !task->scopes_open &&
          !task->scope.instance && !task->depend.edges && !task->fulfilled.latest.burdened &&
-         !(task->flags & (TASK_SERIAL | TASK_LOOPS));
+         !(task->flags & (TASK_SERIAL | TASK_HAD_LOOP));
 }
 
 /* Raises the thread's slot to the task's clock, which is not used afterwards. */
@@ -582,11 +582,11 @@ static inline void end(struct thread_state *t, uint32_t index, struct task *task
 {
   if (is_plain(task)) {
     graph_log_task_op(t, GRAPHLOG_TASK_END, task->name);
-    held_switch(t, task);
-    t->held.refs++;
-    t->held.count++;
-    t->held.work += task->scope.pending;
-    t->held.span += task->now.base - task->scope.begin;
+    unreported_switch(t, task);
+    t->unreported.refs++;
+    t->unreported.count++;
+    t->unreported.work += task->scope.pending;
+    t->unreported.span += task->now.base - task->scope.begin;
     keep_latest(t, task);
     pool_return(&graph_tasks, &t->free_tasks, index, task);
     return;
@@ -595,7 +595,7 @@ static inline void end(struct thread_state *t, uint32_t index, struct task *task
   graph_log_take(t, task->name, &task->fulfilled);
   depend_end(t, &task->depend, &task->now, task->name);
   graph_log_task_op(t, GRAPHLOG_TASK_END, task->name);
-  held_switch(t, task);
+  unreported_switch(t, task);
   end_scopes(t, task);
   if (task->flags & TASK_SERIAL)
     clock_set(t, &graph_task(task->parent)->now, &task->now);
@@ -627,7 +627,7 @@ void explicit_task_drop(struct thread_state *t, uint32_t index)
   struct task *task = graph_task(index);
   depend_end(t, &task->depend, NULL, 0);
   graph_log_task_op(t, GRAPHLOG_TASK_DROP, task->name);
-  held_switch(t, task);
+  unreported_switch(t, task);
   end_scopes(t, task);
   end_task(t, index);
 }
@@ -678,7 +678,7 @@ static void collect(struct thread_state *t, struct clock *clock, struct lazy_joi
 void explicit_task_join_children(struct thread_state *t, struct clock *clock, uint32_t task)
 {
   struct task *parent = graph_task(task);
-  bool all = !(parent->flags & TASK_LOOP);
+  bool all = !(parent->flags & TASK_IN_LOOP);
   collect(t, clock, &parent->children, &(struct slot_filter){.task = task, .chunk = parent->chunk, .all_chunks = all});
   clock_lock(&parent->children.join.lock);
   if (all)

@@ -63,13 +63,14 @@ void span_pause(struct thread_state *t, bool pause);
 void span_sample(struct thread_state *t, uint32_t node, uint64_t weight);
 
 /* CTL, after span_report() for all threads: adds the thread's sums to the shared tables. */
-void span_settle(struct thread_state *t);
+void span_add_sums(struct thread_state *t);
 
-/* CTL: reports the ends that the thread holds.  To be called for all threads before span_reach() and span_settle(). */
+/* CTL: reports the ends that the thread holds.  To be called for all threads before span_offer_open_tasks() and
+ * span_add_sums(). */
 void span_report(struct thread_state *t);
 
 /* CTL: the open tasks of a living thread end chains of the program, too. */
-void span_reach(struct thread_state *self, struct thread_state *t);
+void span_offer_open_tasks(struct thread_state *self, struct thread_state *t);
 
 /* The longest chain that has ended. */
 const struct clock *span_program(void);
