@@ -149,7 +149,7 @@ static void set_team(struct thread_state *t, uint32_t threads)
   region->team = threads;
 }
 
-/* A thread that enters a region of another master has its own stack there: its paths begin in that region.  The
+/* A thread that enters a region of another master has its own stack there: its contexts begin in that region.  The
  * region's record is not read here, because its cache line belongs to the master. */
 static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, unsigned team_size,
                              unsigned index, int flags)
@@ -271,6 +271,7 @@ static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
   uint64_t moment = next ? rt_set_idle(t, next->value & RT_TASK_WAITING) : 0;
   if (!graph_enter(t))
     return;
+  /* Most tasks begin and end on one thread before another thread refers to them: the short forms (explicit_task.h). */
   if (status == ompt_task_complete && prior && prior == t->running_data && prior->value & RT_TASK_NEW) {
     explicit_task_end_new(t, next, graph_moment(t, moment));
     rt_inside_dec(t);
@@ -497,6 +498,7 @@ int ompt_register(void)
       {ompt_callback_mutex_acquired, (ompt_callback_t)on_mutex_acquired},
       {ompt_callback_nest_lock, (ompt_callback_t)on_nest_lock},
   };
+  /* The order defines the bits of format_process.unseen: new callbacks belong at the end. */
   static const struct registration graph[] = {
       {ompt_callback_sync_region, (ompt_callback_t)on_sync_region},
       {ompt_callback_work, (ompt_callback_t)on_work},

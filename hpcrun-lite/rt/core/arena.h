@@ -71,7 +71,7 @@ void arena_keep(const char *path);
  * of a shell end before either and never get a file. */
 void arena_create_live_file(void);
 
-/* CTL, when a second thread begins: gives up the live file if it has not been made yet, and counts that. */
+/* CTL, when a second thread begins: gives up the live file if it has not been made yet, and counts the loss. */
 void arena_waive(void);
 
 /* CTL: removes the live file; the tables stay in memory.  arena_restore() makes the file again with the contents of all

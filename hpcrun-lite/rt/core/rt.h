@@ -1,5 +1,6 @@
-/* RT: code that runs in a signal handler or an OMPT callback while the program runs.  This header holds the state of a
- * thread and the rules for all of RT.
+/* RT: code that runs in a signal handler or an OMPT callback while the program runs.  (The handler itself is
+ * hpcrun-lite/handler.c, which calls sample_signal().)  RT is not the OpenMP runtime, which names contain as `runtime`.
+ * This header holds the state of a thread and the rules for all of RT.
  *
  * Rules.  Allocate from core/arena only.  Take no lock that a handler could wait for.  Call no libc function that is
  * not async-signal-safe.  Never print, exit, retry without bound, or change errno as the program sees it.  On failure
@@ -67,7 +68,7 @@ struct source {
   uint64_t nominal_period;  /* nominal period: ns or counts */
   uint64_t period;          /* period in use: longer when many threads have timers */
   uint64_t last;            /* clock or count at the last sample */
-  uint64_t throttled_until; /* by the event's clock: refuse samples before; 0: none */
+  uint64_t throttled_until; /* by the event's clock: samples before it are not charged; 0: none */
 };
 
 struct module_cache {
@@ -207,10 +208,10 @@ struct thread_state {
   unsigned pending_count;
 
   /* the task graph: see span/graph.h and span/span.h */
-  uint32_t task;        /* task that the thread runs, 0: none (see graph_run()) */
-  struct task *running; /* the same, by address */
-  uint32_t outer_task;  /* task that ran before the current one began */
-  struct task *outer_running;
+  uint32_t task;          /* task that the thread runs, 0: none (see graph_run()) */
+  struct task *running;   /* the same, by address */
+  uint32_t previous_task; /* task that ran before the current one began */
+  struct task *previous_running;
   struct end_slot *end_slot; /* see span/explicit_task.c */
   ompt_data_t *running_data; /* the running task's data word until it names the task: see span/explicit_task.h */
   uint32_t inherited_clock;  /* clock that the thread's next task starts with: see span_take_over() */
@@ -248,9 +249,9 @@ struct thread_state {
 
 extern __thread struct thread_state *rt_self __attribute__((tls_model("initial-exec")));
 
-/* A page that the kernel zeroes in a child that was forked past libc's fork() (by _Fork() or a system call).  Such a
- * child shares its parent's files, so it must not measure.  Writer: rt_begin(), before there are other threads; all
- * threads read it plainly. */
+/* A page that the kernel zeroes in a child that was forked without calling libc's fork() (by _Fork() or a system call).
+ * Such a child shares its parent's files, so it must not measure.  Writer: rt_begin(), before there are other threads;
+ * all threads read it plainly. */
 extern union rt_home {
   bool ours;
   char page[4096];
@@ -270,10 +271,10 @@ static inline void rt_set_flag(bool *flag, bool value)
   __atomic_store_n(flag, value, __ATOMIC_RELAXED);
 }
 
-/* Count the thread's nesting in code of ours.  `inside` is changed by its own thread only, with one plain instruction
- * across which the compiler moves nothing.  So a handler of this thread always sees the true value; and a thread that
- * reads 0 with acquire sees everything written before, since every store of x86 is a release.  For the other direction
- * see rt_stopped(). */
+/* Count the thread's nesting in the tool's code.  `inside` is changed by its own thread only, with one plain
+ * instruction across which the compiler moves nothing.  So a handler of this thread always sees the true value; and a
+ * thread that reads 0 with acquire sees everything written before, since every store of x86 is a release.  For the
+ * other direction see rt_stopped(). */
 static inline void rt_inside_inc(struct thread_state *t)
 {
   __asm__ volatile("incl %0" : "+m"(t->inside) : : "memory", "cc");
@@ -284,7 +285,7 @@ static inline void rt_inside_dec(struct thread_state *t)
   __asm__ volatile("decl %0" : "+m"(t->inside) : : "memory", "cc");
 }
 
-/* rt_enter() returns false if code of ours is already running in the thread; otherwise the caller must end with
+/* rt_enter() returns false if the tool's code is already running in the thread; otherwise the caller must end with
  * rt_leave().  The handler and CTL use this pair. */
 static inline bool rt_enter(struct thread_state *t)
 {

@@ -122,7 +122,7 @@ static bool in_region(const struct thread_state *t)
 static bool count_threads(const struct thread_state *self, uint32_t *busy, uint32_t *in_use)
 {
   uint32_t all = __atomic_load_n(&live.count, __ATOMIC_ACQUIRE), waiting = 0, blocked = 0;
-  bool known = self->activity.openmp; /* otherwise no thread has met the runtime yet */
+  bool known = self->activity.openmp; /* otherwise no thread has called the runtime yet */
   *busy = 0;
   for (uint32_t i = 0; i < all; i++) {
     const struct thread_state *t = __atomic_load_n(live_at(i), __ATOMIC_ACQUIRE);

@@ -11,7 +11,8 @@
  *
  * Locks: samples of a waiting thread go into the entry of its lock, in a table of fixed size that is indexed by a hash
  * of the 64-bit id.  The thread that releases the lock takes the entry's content and frees the entry.  The wait for an
- * entry is bounded.  A waiter that finds the blame of another lock in its entry loses its own, which is counted. */
+ * entry is bounded.  A waiter that finds the blame of another lock in its entry loses its own, and the loss is counted.
+ */
 #ifndef HPCRUN_LITE_RT_SAMPLING_BLAME_H
 #define HPCRUN_LITE_RT_SAMPLING_BLAME_H
 
@@ -44,10 +45,10 @@ void blame_openmp_end(struct thread_state *t);
  * except blocked ones.  Also keeps the maximum. */
 void blame_in_use(int more);
 
-/* The thread enters and leaves a call in which it sleeps outside the runtime's waits.  Meanwhile it is not in use.  If
- * elapsed time drives the samples, it counts as busy instead, and the sample on its return is charged with the mean of
- * the samples taken meanwhile.  blame_blocked() returns false if the thread is not busy; the caller must then not call
- * blame_unblocked(). */
+/* The thread enters and leaves a call in which it sleeps outside the runtime's waits.  During the call it is not in
+ * use.  With `wall` it counts as busy instead; its first sample after the call is charged the mean idleness of all
+ * samples that were taken during the call.  blame_blocked() returns false if the thread is not busy; the caller must
+ * then not call blame_unblocked(). */
 bool blame_blocked(struct thread_state *t);
 void blame_unblocked(struct thread_state *t);
 

@@ -239,7 +239,7 @@ static void enter_run(struct stack_reader *reader, int inner, int outer)
     enter_task(reader, called_task(reader, inner, outer), inner);
 }
 
-/* Index of the outermost frame of the innermost run; -1 without a run. */
+/* Index of the outermost frame of the innermost run; -1 if there is none. */
 static int innermost_run(struct stack_reader *reader)
 {
   int i = 0;

@@ -91,7 +91,7 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
     rt_lost(t, FORMAT_LOST_MEMORY);
 }
 
-/* The sample fell into the tool's own code, or was throttled. */
+/* The sample fell into the tool's own code, or was throttled: counts it, and its time as tool time. */
 static void count_in_tool(struct thread_state *t, const struct source *source, uint64_t weight)
 {
   t->record->lost[FORMAT_LOST_IN_TOOL]++;
@@ -135,8 +135,8 @@ bool sample_signal(const siginfo_t *info, void *context)
     } else if (rt_enter(t)) {
       if (publish)
         context_publish_open(t);
-      else if (!rt_stopped()) { /* CTL sets `closed` and waits for threads that are inside */
-        arena_create_live_file();
+      else if (!rt_stopped()) {   /* CTL sets `closed` and waits for threads that are inside */
+        arena_create_live_file(); /* at the first sample: see core/arena.h */
         charge(t, source->event, weight, context);
         times_refresh(t);
       }

@@ -372,7 +372,7 @@ uint64_t source_weight(struct thread_state *t, struct source *source)
   case EVENT_WALL_TIME:
     return time_weight(source, sys_monotonic_ns());
   case EVENT_CPU_TIME: {
-    /* interrupted code of ours may be reading the page (span/work_clock.c): then at the next sample */
+    /* interrupted code of the tool may be reading the page (span/work_clock.c): then at the next sample */
     bool may_unmap = source->how == SOURCE_PERF && !t->inside;
     uint64_t weight = time_weight(source, sys_thread_cpu_ns());
     if (may_unmap && (source->initial_period || switches_often(source, weight)))

@@ -191,7 +191,7 @@ void critical_path_make_room(struct thread_state *t, struct critical_path *path)
   path->items[0] = first;
 }
 
-/* Adds the list up by key.  Without memory the path stays as it is. */
+/* Adds up the list by key.  Without memory the path stays as it is. */
 static void critical_path_compact(struct thread_state *t, struct critical_path *path)
 {
   if (!t->compaction_chunk)

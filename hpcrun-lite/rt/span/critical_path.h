@@ -13,7 +13,7 @@
 
 #include "hpcrun-lite/rt/core/rt.h"
 
-/* A directive's row, and the context of a sample: thread and node, 0 without one. */
+/* A directive's row, and the context of a sample: thread and node, 0 if there is none. */
 #define CRITICAL_PATH_KEY(row, thread, node) ((uint64_t)(row) << 48 | (uint64_t)(thread) << 28 | (node))
 
 enum { CRITICAL_PATH_THREAD_MAX = (1 << 20) - 1, CRITICAL_PATH_NODE_MAX = (1 << 28) - 1, CRITICAL_PATH_ITEMS = 2 };

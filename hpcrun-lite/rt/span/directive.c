@@ -180,7 +180,7 @@ static struct instance_share *share_of(struct thread_state *t, uint32_t index)
   return &t->instance_shares[index % (sizeof t->instance_shares / sizeof *t->instance_shares)];
 }
 
-/* Adds what was held to the instance and returns the references.  The last one ends the instance, and then those around
+/* Adds the share to the instance and returns the references.  The last one ends the instance, and then those around
  * it of which it was the last holder. */
 static void release_share(struct thread_state *t, struct instance_share share)
 {
@@ -199,7 +199,8 @@ static void release_share(struct thread_state *t, struct instance_share share)
   }
 }
 
-/* The thread's hold of an instance, with at least one reference.  An older hold in the same place is released. */
+/* The thread's share of an instance, with at least one reference.  The share of another instance in the same place is
+ * released. */
 static struct instance_share *open_share(struct thread_state *t, uint32_t index)
 {
   struct instance_share *share = share_of(t, index);
@@ -246,7 +247,7 @@ uint32_t directive_share(struct thread_state *t, uint32_t index)
   if (!index)
     return 0;
   struct instance_share *share = open_share(t, index);
-  if (share->refs == 1) { /* one reference stays with the hold */
+  if (share->refs == 1) { /* one reference stays with the share */
     __atomic_fetch_add(&at(index)->refs, BULK, __ATOMIC_RELAXED);
     share->refs += BULK;
   }

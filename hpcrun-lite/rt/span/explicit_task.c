@@ -11,7 +11,7 @@ struct task_batch {
   struct pool_item pool;
   uint32_t refs; /* of children that are not reported, and of the parent while it is open */
   uint32_t parent, group, phase, flags, row, chunk;
-  uint32_t outer, creation_context; /* outer: the instance in which they are created, held */
+  uint32_t outer_instance, creation_context; /* in which they are created; the batch holds it */
   uint32_t scope_row, scope_instance, depth;
   bool nested; /* within an instance of their own row */
   uint64_t region, code;
@@ -104,7 +104,7 @@ static uint32_t batch_release(struct thread_state *t, uint32_t index, uint32_t r
     return 0;
   uint32_t parent = batch->parent;
   clock_clear(t, &batch->at);
-  directive_leave(t, batch->outer);
+  directive_leave(t, batch->outer_instance);
   pool_put(&batches, &t->free_batches, index);
   return parent;
 }
@@ -186,7 +186,7 @@ static uint32_t batch_new(struct thread_state *t, uint32_t parent_index, uint32_
                                .flags = flags,
                                .row = row,
                                .chunk = parent->chunk,
-                               .outer = outer,
+                               .outer_instance = outer,
                                .creation_context = creation_context,
                                .scope_row = parent->scope.row,
                                .scope_instance = parent->scope.instance,
@@ -227,7 +227,7 @@ static inline uint32_t task_from_batch(struct thread_state *t, uint32_t index, u
   task->group = batch->group;
   task->phase = batch->phase;
   task->region = batch->region;
-  task->outer = batch->outer;
+  task->outer_instance = batch->outer_instance;
   task->creation_context = batch->creation_context;
   task->now.base = batch->at.base + moved;
   task->now.burdened = batch->at.burdened + moved;
@@ -384,8 +384,8 @@ void explicit_task_start_new(struct thread_state *t, ompt_data_t *data, uint64_t
   struct task *task;
   uint32_t made = begin(t, data, &task);
   if (made) {
-    t->outer_task = t->task;
-    t->outer_running = t->running;
+    t->previous_task = t->task;
+    t->previous_running = t->running;
     t->task = made;
     t->running = task;
     explicit_task_started(t, task, moment);
@@ -519,7 +519,7 @@ void explicit_task_report(struct thread_state *t)
     clear_bit(&ends->holders, bit_of(t));
   if (!batch->nested)
     directive_ended(t, batch->row, unreported.count, unreported.work, unreported.span);
-  directive_work(t, batch->outer, unreported.work, latest.base);
+  directive_work(t, batch->outer_instance, unreported.work, latest.base);
   t->unreported = (struct unreported_ends){0};
   clock_clear(t, &latest);
   explicit_task_unref(t, batch_release(t, unreported.batch, unreported.refs));
@@ -616,7 +616,7 @@ void explicit_task_end_new(struct thread_state *t, const ompt_data_t *next, uint
   t->task_ended = moment;
   end(t, t->task, t->running);
   t->task = index;
-  t->running = index == t->outer_task ? t->outer_running : index ? graph_task(index) : NULL;
+  t->running = index == t->previous_task ? t->previous_running : index ? graph_task(index) : NULL;
   if (index)
     graph_log_task_op(t, GRAPHLOG_SWITCH, t->running->name);
   graph_fragment_begin_after(t, moment);

@@ -38,7 +38,8 @@ uint32_t explicit_task_index(struct thread_state *t, ompt_data_t *data);
  * end before another thread looks for them; t->running_data remembers the word until explicit_task_publish(). */
 uint32_t explicit_task_begin(struct thread_state *t, ompt_data_t *data);
 
-/* Short forms for most schedule events: a new task begins; the task of t->running_data ends. */
+/* Short forms for tasks whose data word still has RT_TASK_NEW, which no other thread has seen; most schedule events
+ * are of this kind.  A new task begins; the task of t->running_data ends. */
 void explicit_task_start_new(struct thread_state *t, ompt_data_t *data, uint64_t moment);
 void explicit_task_end_new(struct thread_state *t, const ompt_data_t *next, uint64_t moment);
 
@@ -74,7 +75,7 @@ void explicit_task_end(struct thread_state *t, uint32_t index);
 /* The task has ended, and no join waits for it. */
 void explicit_task_drop(struct thread_state *t, uint32_t index);
 
-/* Reports the ends that the thread holds to the joins that wait for them. */
+/* Reports the unreported ends to the joins that wait for them. */
 void explicit_task_report(struct thread_state *t);
 
 /* Raise the clock to the ends of: the children of a task, the members of a taskgroup, the tasks of a region's phase. */

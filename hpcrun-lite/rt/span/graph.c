@@ -87,7 +87,7 @@ static bool inside(const struct task *task, uint32_t depth, uint32_t row)
       return true;
   const struct team *team = task->flags & TASK_IMPLICIT ? graph_team(task->region) : NULL;
   if (!team)
-    return directive_contains(task->outer, row);
+    return directive_contains(task->outer_instance, row);
   if (team->row == row || !team->creator)
     return team->row == row;
   return graph_inside(graph_task(team->creator), row);
@@ -120,7 +120,7 @@ static uint32_t loop_instance(struct thread_state *t, struct team *team, struct 
 
 uint32_t graph_instance(struct thread_state *t, struct task *task)
 {
-  uint32_t outer = task->outer;
+  uint32_t outer = task->outer_instance;
   struct team *team = task->flags & TASK_IMPLICIT ? graph_open_team(task->region) : NULL;
   for (uint32_t i = 0; i <= open_scopes(task); i++) {
     struct scope *scope = i < open_scopes(task) ? &task->around[i] : &task->scope;

@@ -2,8 +2,8 @@
  *
  * Context: RT, in callbacks.  Used by span/span.c (tasks, regions, waits), span/worksharing.c (worksharing, mutual
  * exclusion, dependences) and span/explicit_task.c.  Tasks and taskgroups come from pools, teams from a table.
- * Functions do not fail; what finds no memory is counted as a loss.  The functions that end and begin a fragment are
- * inline, since every callback pays for them. */
+ * Functions do not fail; work or structure that finds no memory is counted as a loss.  The functions that end and begin
+ * a fragment are inline, since every callback pays for them. */
 #ifndef HPCRUN_LITE_RT_SPAN_GRAPH_H
 #define HPCRUN_LITE_RT_SPAN_GRAPH_H
 
@@ -22,7 +22,7 @@ enum task_flag {
   TASK_IMPLICIT = 8,
   TASK_WAITING = 32,
   TASK_IN_LOOP = 64,   /* inside a worksharing loop or sections construct */
-  TASK_HAD_LOOP = 128, /* has met one: loop_entry and loop_end are in use */
+  TASK_HAD_LOOP = 128, /* has encountered one: loop_entry and loop_end are in use */
   TASK_SINGLE = 256,   /* inside a single construct (GCC's code does not announce its end) */
   TASK_EARLY = 512     /* begun by a call of the program to the tool, before the runtime has begun it */
 };
@@ -50,15 +50,15 @@ struct task {
   uint32_t refs; /* one until the task ends, and one for each batch of its children */
   uint32_t flags;
   uint32_t batch, parent, group, phase;
-  uint64_t region;                  /* handle; its lower half is the team's index */
-  uint64_t name;                    /* in the graph log */
-  uint32_t outer, creation_context; /* outer: instance in which the task was created, held by the batch */
+  uint64_t region;                           /* handle; its lower half is the team's index */
+  uint64_t name;                             /* in the graph log */
+  uint32_t outer_instance, creation_context; /* in which the task was created; the batch holds it */
   struct clock now;
   struct scope scope;               /* the innermost one */
   uint32_t open_batch;              /* batch that the next child may belong to */
   uint32_t open_batch_refs;         /* references to it in reserve */
   struct task_batch *open_batch_at; /* the same batch, by address */
-  uint32_t constructs;              /* worksharing constructs met */
+  uint32_t constructs;              /* worksharing constructs encountered */
   uint32_t chunk;                   /* chunks that have created children */
   uint32_t ordered;                 /* number of its last ordered region in the loop */
   uint32_t dependent_wait;          /* task that stands for its taskwait with dependences */
@@ -74,8 +74,8 @@ struct task {
   struct scope around[SCOPES_MAX]; /* the outermost first */
 };
 
-/* A worksharing construct that a team shares.  Used under the lock, except for `ordered_*`, which are atomic, and
- * fields that the first thread has set and others read after they have held the lock. */
+/* A loop, sections or workshare construct that a team shares.  Used under the lock, except for `ordered_*`, which are
+ * atomic, and fields that the first thread has set and others read after they have held the lock. */
 struct shared_construct {
   uint32_t lock, number, instance, ended, row;
   uint64_t begin, work, span;
@@ -110,7 +110,8 @@ struct team {
   struct depend doacross; /* sources that iterations of the team's doacross loops have announced */
 };
 
-/* A taskgroup: the ends of all its descendants. */
+/* A taskgroup: the ends of all its descendants.  Also the place of a clock on its way to another thread
+ * (span_hand_over()). */
 struct group {
   struct pool_item pool;
   uint32_t outer, unused;

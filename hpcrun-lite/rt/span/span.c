@@ -52,7 +52,8 @@ static void phase_offer(struct thread_state *t, struct task *task, struct team *
 
 /* ---- threads of the program ---- */
 
-/* The structure of a taskgroup keeps the clock in its join. */
+/* Keeps the clock of a task for the thread that takes it over, in the join of a struct group: such structures have a
+ * pool, and a join can be logged. */
 static uint32_t keep_clock(struct thread_state *t, const struct task *task)
 {
   uint32_t made = pool_get(&graph_groups, &t->free_groups);
