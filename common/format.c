@@ -75,7 +75,7 @@ static const char *header_fault(const struct format_chunk *head, size_t rest)
   if (head->table != FORMAT_FREE && (head->record_size == 0 || head->record_size > 4096))
     return "impossible record size: damaged";
   if (head->table != FORMAT_FREE && (uint64_t)head->count * head->record_size > FORMAT_PAYLOAD_MAX)
-    return "impossibly large: damaged";
+    return "too large to be valid: damaged";
   return NULL;
 }
 
@@ -141,8 +141,8 @@ enum format_error format_next(const uint8_t *file, size_t size, size_t *offset, 
       continue;
     enum format_error error = decode_payload(file + at + sizeof view->head, view, &fault);
     if (error)
-      snprintf(message, message_size, "cannot read section '%s' at offset %zu: %s", format_table_name(view->head.table),
-               at, fault);
+      snprintf(message, message_size, "cannot read the chunk of table '%s' at offset %zu: %s",
+               format_table_name(view->head.table), at, fault);
     return error;
   }
   return FORMAT_END;

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* Starts measuring, once; also before the library's constructor has run.  False: nothing is measured. */
+/* Starts measuring, once; also before the library's constructor has run.  Returns false if nothing is measured. */
 bool control_start(void);
 
 /* Stops measuring and writes everything.  Idempotent. */

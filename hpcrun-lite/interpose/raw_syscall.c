@@ -1,4 +1,4 @@
-/* System calls that the program makes past libc's functions.  Context: CTL. */
+/* System calls that the program makes by syscall(), not by libc's function for the call.  Context: CTL. */
 #define _GNU_SOURCE
 #include <linux/seccomp.h>
 #include <signal.h>

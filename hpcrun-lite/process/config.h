@@ -17,7 +17,7 @@ struct config {
   unsigned event_count;
   int verbosity;            /* 0 quiet, 1 normal, 2 verbose */
   int first_pid;            /* the process that the launcher became */
-  int rank;                 /* MPI rank, -1 without */
+  int rank;                 /* MPI rank; -1 if there is none */
   bool online;              /* -p online, -p log */
   bool graph_log;           /* -p log */
   enum work_unit work_unit; /* --work */

@@ -25,7 +25,7 @@
 #define LIBC_NAME(name) LIBC_##name,
 enum libc_call { LIBC_CALLS(LIBC_NAME) };
 
-/* Looks all functions up: a call from a handler could meet the dynamic loader's lock. */
+/* Looks all functions up: a call from a handler could wait for the dynamic loader's lock. */
 void libc_start(void);
 
 /* The address of the function in libc; the caller converts it to the function's type. */

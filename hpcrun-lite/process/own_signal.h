@@ -21,7 +21,8 @@ struct own_signal_view {
 
 extern __thread struct own_signal_view own_signal_view __attribute__((tls_model("initial-exec")));
 
-/* Installs the tool's handler; takes over the program's action and the calling thread's mask.  False on failure. */
+/* Installs the tool's handler; takes over the program's action and the calling thread's mask.  Returns false on
+ * failure. */
 bool own_signal_install(void (*handler)(int, siginfo_t *, void *));
 bool own_signal_installed(void);
 

@@ -3,8 +3,8 @@
  * Context: RT, in callbacks.  A path consists of a few sums by key, which its owner holds, and a persistent list of
  * segments, which owners share and never change.  So a copy costs one reference.  A list that has grown long is
  * compacted: added up by key into new segments.  Memory is therefore bounded by the number of live paths and of
- * distinct keys.  Invariant: the sum over a path equals the clock's base.  Without memory the amount that cannot be
- * kept is lost, and counted.
+ * distinct keys.  Invariant: the sum over a path equals the clock's base.  Without memory an amount that cannot be
+ * kept is lost, and the loss is counted.
  *
  * References are counted in bulk: a thread takes and returns many at once and keeps a reserve of them in
  * `critical_path_credits`, so that threads that copy the same path often do not contend for its counter. */
