@@ -75,7 +75,7 @@ static const char *header_fault(const struct format_chunk *head, size_t rest)
   if (head->table != FORMAT_FREE && (head->record_size == 0 || head->record_size > 4096))
     return "impossible record size: damaged";
   if (head->table != FORMAT_FREE && (uint64_t)head->count * head->record_size > FORMAT_PAYLOAD_MAX)
-    return "impossibly large: damaged";
+    return "too large to be valid: damaged";
   return NULL;
 }
 
@@ -141,8 +141,8 @@ enum format_error format_next(const uint8_t *file, size_t size, size_t *offset, 
       continue;
     enum format_error error = decode_payload(file + at + sizeof view->head, view, &fault);
     if (error)
-      snprintf(message, message_size, "cannot read section '%s' at offset %zu: %s", format_table_name(view->head.table),
-               at, fault);
+      snprintf(message, message_size, "cannot read the chunk of table '%s' at offset %zu: %s",
+               format_table_name(view->head.table), at, fault);
     return error;
   }
   return FORMAT_END;
@@ -170,7 +170,7 @@ static const struct {
 } losses[] = {
     [FORMAT_LOST_MEMORY] = {"samples dropped without memory", "sample dropped without memory",
                             "raise the memory limit (ulimit -v), or sample less often (-e task-clock@f100)"},
-    [FORMAT_LOST_REFUSED] = {"samples inside the tool", "sample inside the tool",
+    [FORMAT_LOST_IN_TOOL] = {"samples inside the tool", "sample inside the tool",
                              "counted as the tool's own time; a lower rate reduces them (-e task-clock@f100)"},
     [FORMAT_LOST_UNKNOWN] = {"samples of unknown threads", "sample of an unknown thread",
                              "threads created before the tool was ready, or not by pthread_create()"},

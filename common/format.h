@@ -65,10 +65,10 @@ struct format_chunk {
 /* Loss and health counters of a process or thread, by index into `lost`.  Causes and remedies: doc/reliability.md. */
 enum format_loss {
   FORMAT_LOST_MEMORY,     /* samples dropped: no memory for a node or value */
-  FORMAT_LOST_REFUSED,    /* samples taken in the tool's own code: their time is tool time */
+  FORMAT_LOST_IN_TOOL,    /* samples taken in the tool's own code, or throttled: their time is tool time */
   FORMAT_LOST_UNKNOWN,    /* samples of threads that were never measured */
   FORMAT_LOST_PARTIAL,    /* unwinds cut short (kept below a node of kind partial) */
-  FORMAT_LOST_UNRESOLVED, /* samples in regions whose creation path was never found (kept below partial) */
+  FORMAT_LOST_UNRESOLVED, /* samples in regions whose creation context was never found (kept below partial) */
   FORMAT_LOST_MODULES,    /* frames in code that belongs to no module, or for which the module table was full */
   FORMAT_LOST_EVENTS,     /* events that could not be armed for a thread */
   FORMAT_LOST_THREADS,    /* threads that could not be registered (no memory) */
@@ -88,7 +88,7 @@ enum format_loss {
 };
 
 enum format_process_flag {
-  FORMAT_PROCESS_OMPT = 1,      /* an OpenMP runtime attached the tool */
+  FORMAT_PROCESS_OMPT = 1,      /* the tool is attached to an OpenMP runtime */
   FORMAT_PROCESS_EXCHANGED = 2, /* the launcher preloaded another OpenMP runtime */
   FORMAT_PROCESS_TIMERS = 4,    /* CPU time sampled by timers: perf_event was not allowed */
   FORMAT_PROCESS_FIRST = 8,     /* the process that the launcher became */
@@ -98,30 +98,31 @@ enum format_process_flag {
 
 struct format_process {
   uint32_t pid, parent_pid;
-  int32_t rank; /* MPI rank, -1 without */
+  int32_t rank; /* MPI rank; -1 if there is none */
   uint32_t flags;
-  uint64_t start_ns;               /* CLOCK_REALTIME at the start */
-  uint64_t wall_ns;                /* elapsed until the record was written */
-  uint64_t cpu_ns;                 /* CPU time of the whole process, user + system */
-  uint32_t cpus;                   /* CPUs that the process may run on */
-  uint32_t threads;                /* threads ever registered */
-  uint32_t threads_max;            /* most OpenMP threads at once that were not blocked; 1 without OpenMP */
-  uint32_t host, command, runtime; /* strings: host name, command line, OpenMP runtime's description ("" without) */
-  uint32_t notes;                  /* string: lines on how it was measured, separated by '\n'; may be "" */
+  uint64_t start_ns;    /* CLOCK_REALTIME at the start */
+  uint64_t wall_ns;     /* elapsed until the record was written */
+  uint64_t cpu_ns;      /* CPU time of the whole process, user + system */
+  uint32_t cpus;        /* CPUs that the process may run on */
+  uint32_t threads;     /* threads ever registered */
+  uint32_t threads_max; /* most OpenMP threads at once that were not blocked; 1 without OpenMP */
+  uint32_t host, command,
+      runtime;    /* strings: host name, command line, OpenMP runtime's description ("" if none is attached) */
+  uint32_t notes; /* string: lines on how it was measured, separated by '\n'; may be "" */
   uint32_t reserved;
   uint64_t regions; /* parallel regions begun */
   uint64_t lost[FORMAT_LOST_MAX];
   uint64_t span, span_burdened; /* longest chain of work, in `work_unit`; 0: not computed */
   uint32_t work_unit;           /* string: "s" (the numbers are nanoseconds) or the counted unit; "": not computed */
-  uint32_t unseen;              /* bits: kinds of events that the runtime does not report */
-  uint64_t tick_scale;          /* nanoseconds of a tick of the time-stamp counter, times 2^32 */
-  uint64_t start_ticks;         /* the counter at the process's start */
+  uint32_t unseen;      /* bits: callbacks that the runtime lacks, in the order of graph[] in hpcrun-lite/rt/ompt.c */
+  uint64_t tick_scale;  /* nanoseconds of a tick of the time-stamp counter, times 2^32 */
+  uint64_t start_ticks; /* the counter at the process's start */
   uint64_t cost_fork, cost_task, cost_join; /* ns that the burdened clock adds, see doc/format.md */
 };
 
 /* The meaning of a column of the value table; its role decides how it is reported. */
 enum format_role {
-  FORMAT_ROLE_SAMPLES,  /* number of samples of the event that drives the categories */
+  FORMAT_ROLE_SAMPLES,  /* number of samples of the time event, or without one of the first event */
   FORMAT_ROLE_WORK,     /* nanoseconds of work */
   FORMAT_ROLE_OVERHEAD, /* nanoseconds of overhead */
   FORMAT_ROLE_EVENT,    /* a further event: counts, or nanoseconds where unit is "ns" */
@@ -152,17 +153,17 @@ struct format_module {
   uint64_t base;          /* load bias: address − base = address in the ELF file = a node's offset */
   uint32_t path;          /* string */
   uint32_t flags;         /* enum format_module_flag */
-  uint32_t build_id_size; /* bytes, 0 without */
+  uint32_t build_id_size; /* bytes; 0 if there is none */
   uint8_t build_id[20];
 };
 
 /* An instance of a parallel region.  word = generation << 32 | running << 31 | users; the record is reused when users =
  * 0. The context that created the region is node `link_node` of thread `owner`. */
 enum format_region_state {
-  FORMAT_REGION_UNKNOWN = 0, /* creation context not known (yet) */
-  FORMAT_REGION_KNOWN = 1,   /* link valid, but its node is below a region that is not resolved */
-  FORMAT_REGION_LINKED = 2,  /* link valid for good */
-  FORMAT_REGION_ASKED = 3    /* not known; its master has been asked to publish it */
+  FORMAT_REGION_UNKNOWN = 0,     /* creation context not known */
+  FORMAT_REGION_PROVISIONAL = 1, /* link valid, but its node lies below a placeholder and may still be moved */
+  FORMAT_REGION_FINAL = 2,       /* link valid, its node does not move any more */
+  FORMAT_REGION_REQUESTED = 3    /* not known; its master was requested to publish it */
 };
 
 struct format_region {
@@ -207,7 +208,7 @@ struct format_thread {
   uint32_t flags;      /* enum format_thread_flag */
   uint32_t reserved;
   uint64_t start_ns, end_ns;                     /* since the process's start; end 0 = still alive when written */
-  uint64_t samples;                              /* taken, all categories, of the event that drives the categories */
+  uint64_t samples;                              /* taken, all categories, of the event of FORMAT_ROLE_SAMPLES */
   uint64_t samples_idle, samples_lockwait;       /* of these, samples of an idle or lock-waiting thread */
   uint64_t idle_sampled_ns, lockwait_sampled_ns; /* the time that those samples represent */
   uint64_t idle_ns, lockwait_ns;                 /* exact, from the runtime's callbacks */

@@ -44,7 +44,7 @@ enum graphlog_op {
   GRAPHLOG_LOOP,     /* row, iterations: a loop or sections construct begins in the implicit task: a scope that the team
                         shares, identified by its number in the task.  0 iterations: not known */
   GRAPHLOG_LOOP_END, /* the task's clock is the latest end of its chunks */
-  GRAPHLOG_CHUNK,    /* start, iterations: a chunk begins, at the clock that the task had at the loop's begin; 0
+  GRAPHLOG_CHUNK,    /* start, iterations: a chunk begins, at the clock that the task had at the loop's start; 0
                         iterations: not known */
   GRAPHLOG_OFFER,    /* task (2), join (2): the join becomes the later of itself and the task's clock */
   GRAPHLOG_TAKE,     /* task (2), join (2): the task's clock becomes the later of itself and the join */
@@ -59,7 +59,7 @@ enum graphlog_task_flag {
   GRAPHLOG_UNTIED = 4,
   GRAPHLOG_MERGEABLE = 8,
   GRAPHLOG_LOOP_TASK = 16, /* of a taskloop */
-  GRAPHLOG_BESIDE = 32     /* created by the running task on behalf of its parent: starts at the running task's clock */
+  GRAPHLOG_FOR_PARENT = 32 /* created by the running task on behalf of its parent: starts at the running task's clock */
 };
 
 enum graphlog_wait { GRAPHLOG_BARRIER, GRAPHLOG_TASKWAIT, GRAPHLOG_TASKGROUP };
@@ -86,7 +86,7 @@ static inline uint8_t *graphlog_put(uint8_t *at, uint64_t value)
 }
 
 /* Decodes the record at *offset of a chunk's bytes and moves *offset to its end.  Returns false at the end of the
- * chunk, or with *damaged where the bytes are not a record: the rest of the chunk cannot be read then.  BATCH. */
+ * chunk, or with *damaged where the bytes are not a record: the remainder of the chunk cannot be read then.  BATCH. */
 bool graphlog_next(const uint8_t *bytes, size_t size, size_t *offset, struct graphlog_record *record, bool *damaged);
 
 #endif

@@ -32,12 +32,12 @@ static void configure_rt(void)
   rt.online = config.online;
   rt.work_unit = config.work_unit;
   atomic_store(&rt.paused, config.paused);
-  rt.driver = -1;
-  for (unsigned i = 0; i < rt.event_count && rt.driver < 0; i++)
+  rt.time_event = -1;
+  for (unsigned i = 0; i < rt.event_count && rt.time_event < 0; i++)
     if (rt.events[i].clock != EVENT_COUNT)
-      rt.driver = (int)i;
-  rt.wall = rt.driver >= 0 && rt.events[rt.driver].clock == EVENT_WALL_TIME;
-  rt.metric_count = rt.driver < 0 ? 1 + rt.event_count : 6 + rt.event_count - 1;
+      rt.time_event = (int)i;
+  rt.wall = rt.time_event >= 0 && rt.events[rt.time_event].clock == EVENT_WALL_TIME;
+  rt.metric_count = rt.time_event < 0 ? 1 + rt.event_count : 6 + rt.event_count - 1;
 }
 
 /* False where the program cannot be measured, which is reported. */
@@ -49,7 +49,7 @@ static bool wanted(void)
   if (!dlsym(RTLD_DEFAULT, "__tsan_init"))
     return true;
   /* ThreadSanitizer's runtime delays signals, and creates threads that are not seen here. */
-  message_say("built with -fsanitize=thread: nothing is measured; build it without that option");
+  message_print("built with -fsanitize=thread: nothing is measured; build it without that option");
   return false;
 }
 
@@ -82,7 +82,7 @@ bool control_start(void)
   if (rt.online && work_clock_is_time())
     work_clock_probe();
   if (!install()) {
-    message_say("cannot install the signal handler: nothing is measured");
+    message_print("cannot install the signal handler: nothing is measured");
     return false;
   }
   process.active = true;
@@ -99,19 +99,19 @@ void control_finish(void)
   if (!process.finished) {
     process.finished = true;
     measurement_finish(exec_under_way()); /* a handler of the program may end it during an exec */
-    exit_line_say();
+    exit_line_print();
   }
   lock_drop();
 }
 
-void control_seal(void)
+void control_end_for_sandbox(void)
 {
   if (!process.active || rt.pid != sys_pid())
     return;
   control_finish();
   lock_take();
-  if (config.log)
-    message_say("the program restricts its system calls (seccomp): measuring ended at that point");
+  if (config.verbosity)
+    message_print("the program restricts its system calls (seccomp): measuring ended at that point");
   for (struct thread_state *t = process.threads; t; t = t->next)
     source_stop(t);
   process.active = false;

@@ -9,13 +9,13 @@
 
 #include <stdbool.h>
 
-/* Starts measuring, once; also before the library's constructor has run.  False: nothing is measured. */
+/* Starts measuring, once; also before the library's constructor has run.  Returns false if nothing is measured. */
 bool control_start(void);
 
 /* Stops measuring and writes everything.  Idempotent. */
 void control_finish(void);
 
 /* The program enters a sandbox: ends measuring as control_finish() does; afterwards the tool makes no system call. */
-void control_seal(void);
+void control_end_for_sandbox(void);
 
 #endif

@@ -20,7 +20,7 @@ static void prepare(void)
   if (!locked)
     return;
   lock_take();
-  atomic_store(&rt.quiet, true);
+  atomic_store(&rt.forking, true);
   if (!process.finished)
     quiesce_wait();
 }
@@ -29,7 +29,7 @@ static void in_parent(void)
 {
   if (!locked)
     return;
-  atomic_store(&rt.quiet, false);
+  atomic_store(&rt.forking, false);
   lock_drop();
 }
 
@@ -67,7 +67,7 @@ static void in_child(void)
     rt_self = NULL;
     arena_reset();
   }
-  atomic_store(&rt.quiet, false);
+  atomic_store(&rt.forking, false);
   lock_drop();
   if (measured)
     measure_child(known ? &old : NULL);

@@ -1,5 +1,5 @@
-/* fork: the child begins a new measurement.  Children created past libc's fork() are not measured (rt_home in
- * rt.h).
+/* fork: the child begins a new measurement.  Children created without calling libc's fork() are not measured
+ * (rt_home in rt.h).
  *
  * Context: CTL.  The lock is held while the process is copied, and no thread is in a handler, where it could hold a
  * lock of libunwind: in the child no thread would release it.

@@ -30,7 +30,7 @@ static void call_program(int number, siginfo_t *info, ucontext_t *context)
     own_signal_set_program_action(&(struct sigaction){.sa_handler = SIG_DFL});
   sigorset(&mask, &context->uc_sigmask, &action.sa_mask);
   if (!(action.sa_flags & SA_NODEFER))
-    sigaddset(&mask, RT_SIGNAL);
+    sigaddset(&mask, SAMPLE_SIGNAL);
   libc_sigmask(SIG_SETMASK, &mask, NULL);
   if (action.sa_flags & SA_SIGINFO)
     action.sa_sigaction(number, info, context);
@@ -42,8 +42,8 @@ static void call_program(int number, siginfo_t *info, ucontext_t *context)
 static void leave_pending(siginfo_t *info, ucontext_t *context)
 {
   own_signal_view.in_kernel = true;
-  sigaddset(&context->uc_sigmask, RT_SIGNAL);
-  sys_signal_again(sys_pid(), info->si_code == SI_TKILL ? sys_tid() : 0, RT_SIGNAL, info);
+  sigaddset(&context->uc_sigmask, SAMPLE_SIGNAL);
+  sys_signal_again(sys_pid(), info->si_code == SI_TKILL ? sys_tid() : 0, SAMPLE_SIGNAL, info);
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)
@@ -55,7 +55,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
   if (late_sample(info) && !of_program) {
     if (!rt_self && !thread_stopped())
       rt_lost(NULL, FORMAT_LOST_UNKNOWN);
-  } else if (own_signal_view.blocked && !sigismember(&interrupted->uc_sigmask, RT_SIGNAL)) {
+  } else if (own_signal_view.blocked && !sigismember(&interrupted->uc_sigmask, SAMPLE_SIGNAL)) {
     leave_pending(info, interrupted);
   } else {
     call_program(number, info, interrupted);

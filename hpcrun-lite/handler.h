@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Installs it.  False on failure. */
+/* Installs it.  Returns false on failure. */
 bool handler_install(void);
 
 #endif

@@ -55,8 +55,8 @@ static void write_tables(bool last)
   for (struct thread_state *t = process.threads; t && rt.online; t = t->next)
     span_report(t);
   for (struct thread_state *t = process.threads; t && rt.online && rt_self; t = t->next) {
-    span_reach(rt_self, t);
-    span_settle(t);
+    span_offer_open_tasks(rt_self, t);
+    span_add_sums(t);
   }
   if (last)
     graph_log_stop();

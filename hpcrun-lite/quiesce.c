@@ -36,17 +36,17 @@ static bool nothing_wanted(const struct thread_state *t)
 void quiesce_publish_regions(void)
 {
   struct thread_state *self = rt_self;
-  bool asked = false;
+  bool requested = false;
   if (self && self->open_region && rt_enter(self)) {
     context_publish_open(self);
     rt_leave(self);
   }
   for (struct thread_state *t = process.threads; t; t = t->next)
     if (t != self && region_wanted(t)) {
-      sys_signal_thread(rt.pid, t->tid, RT_SIGNAL, (void *)&source_request_publication);
-      asked = true;
+      sys_signal_thread(rt.pid, t->tid, SAMPLE_SIGNAL, (void *)&source_request_publication);
+      requested = true;
     }
-  if (asked)
+  if (requested)
     wait_until(nothing_wanted);
 }
 

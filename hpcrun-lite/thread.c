@@ -50,7 +50,7 @@ uint32_t thread_hand_over(void)
   struct thread_state *t = rt_thread();
   if (!t || !rt_enter(t))
     return 0;
-  arena_settle();
+  arena_create_live_file();
   uint32_t handed = rt.online ? span_hand_over(t) : 0;
   rt_leave(t);
   return handed;
@@ -138,7 +138,7 @@ void thread_start(uint64_t top_sp, uint32_t handed)
   rt_self = t;
   pthread_setspecific(end_key, &end_key);
   own_signal_block(); /* a first period may be shorter than the delivery of a signal (under a debugger): see
-                         settle_period() */
+                         end_initial_period() */
   source_start(t);
   if (rt.online)
     start_graph(t, handed);
@@ -162,9 +162,9 @@ static bool left_in_live_file(void)
 }
 
 /* Writes what the thread has measured, and adds its counts to those of the ended threads. */
-static void settle_thread(struct thread_state *t, uint64_t cpu_ns)
+static void finish_thread(struct thread_state *t, uint64_t cpu_ns)
 {
-  region_fold(t);
+  region_resolve(t);
   bool written = writer_thread_ended(t, cpu_ns);
   process.finished_samples += t->record->samples;
   process.finished_regions += t->record->regions;
@@ -196,7 +196,7 @@ void thread_stop(void)
   rt_leave(t); /* no handler will come: a thread that waits for those inside need not wait for this one */
   lock_take();
   if (!process.finished)
-    settle_thread(t, cpu_ns);
+    finish_thread(t, cpu_ns);
   lock_drop();
   mxcsr_restore(mxcsr);
   own_signal_unblock();

@@ -11,11 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Prepares that the end of a measured thread calls thread_stop().  False on failure. */
+/* Prepares that the end of a measured thread calls thread_stop().  Returns false on failure. */
 bool thread_watch_ends(void);
 
 /* The calling thread begins.  top_sp: the stack pointer of its outermost frame of interest, 0 if not known.  handed:
- * from thread_hand_over(), 0 without. */
+ * from thread_hand_over(), 0 if there is none. */
 void thread_start(uint64_t top_sp, uint32_t handed);
 
 /* The calling thread ends: writes what it has measured, and frees its state. */

@@ -105,7 +105,7 @@ struct thread_state *thread_state_new(uint32_t index)
     thread_state_release(t);
     return NULL;
   }
-  if (!blame_join(t)) {
+  if (!blame_add_thread(t)) {
     region_unregister(t);
     thread_state_release(t);
     return NULL;
@@ -120,6 +120,6 @@ struct thread_state *thread_state_new(uint32_t index)
 void thread_state_remove(struct thread_state *t)
 {
   list_remove(t);
-  blame_leave(t);
+  blame_remove_thread(t);
   region_unregister(t);
 }

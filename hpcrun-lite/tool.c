@@ -41,10 +41,10 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *da
   rt.runtime_apart = separate;
   work_clock_calibrate(process.start_ticks, process.start_ns);
   int missing = ompt_register();
-  if (missing && config.log)
-    message_say("the OpenMP runtime lacks %d callbacks that are needed: its threads' states are incomplete", missing);
-  if (!separate && config.log)
-    message_say(
+  if (missing && config.verbosity)
+    message_print("the OpenMP runtime lacks %d callbacks that are needed: its threads' states are incomplete", missing);
+  if (!separate && config.verbosity)
+    message_print(
         "the OpenMP runtime is linked into the executable: its frames appear in the contexts; link it dynamically");
   rt.ompt = true;
   return 1;
@@ -84,9 +84,9 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_add_work(const void
   struct thread_state *t = rt_thread();
   if (!t || !rt.online || rt.work_unit != WORK_USER || atomic_load(&rt.paused) || !rt_enter(t))
     return;
-  bool quiet = rt_closed(); /* while the process forks nothing is unwound; the work counts */
+  bool stopped = rt_stopped(); /* while the process forks nothing is unwound; the work counts */
   if (!atomic_load(&rt.closed))
-    span_add_work(t, quiet ? CCT_NONE : context_call(t), units);
+    span_add_work(t, stopped ? CCT_NONE : context_call(t), units);
   rt_leave(t);
 }
 
@@ -96,13 +96,13 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_region_begin(const 
   struct thread_state *t = rt_thread();
   if (!t || !name || !rt_enter(t))
     return;
-  bool quiet = rt_closed(); /* while the process forks nothing is unwound: the region is not part of contexts */
+  bool stopped = rt_stopped(); /* while the process forks nothing is unwound: the region is not part of contexts */
   if (t->user_depth++ < RT_USER_REGIONS) {
     struct user_region *region = &t->user_regions[t->user_depth - 1];
     *region = (struct user_region){.followed = rt.online && !atomic_load(&rt.closed)};
     if (!atomic_load(&rt.closed))
       region->row = directive_user_row(t, name, &region->name);
-    if (!quiet)
+    if (!stopped)
       region->cfa = context_frame_end(t);
     if (region->followed) {
       span_begin_early(t);

@@ -2,7 +2,7 @@
  *
  * Header-only: no library to link with (glibc before 2.34: -ldl).  Each function is looked up once.  A program that
  * runs without hpcrun-lite, or under a version that lacks the function, runs unchanged, at the cost of a test for each
- * call. All functions may be called from any thread.
+ * call.  All functions may be called from any thread.
  */
 #ifndef HPCRUN_LITE_H
 #define HPCRUN_LITE_H

@@ -631,7 +631,8 @@ uint32_t read_regions_count(const struct read_file *file)
 struct read_region read_region(const struct read_file *file, uint32_t region)
 {
   const struct format_region *record = (const struct format_region *)file->regions.data + region;
-  return (struct read_region){.linked = record->state == FORMAT_REGION_KNOWN || record->state == FORMAT_REGION_LINKED,
+  return (struct read_region){.linked =
+                                  record->state == FORMAT_REGION_PROVISIONAL || record->state == FORMAT_REGION_FINAL,
                               .owner = record->owner,
                               .link_node = record->link_node};
 }

@@ -396,7 +396,7 @@ static void on_task(struct replay *replay, struct stream *stream, uint32_t threa
   if (!index)
     return;
   uint64_t flags = record->operand[3];
-  bool beside = flags & GRAPHLOG_BESIDE && stream->task; /* the running task creates it for its own parent */
+  bool beside = flags & GRAPHLOG_FOR_PARENT && stream->task; /* the running task creates it for its own parent */
   struct task_graph_task *task = task_at(replay, index), *parent = task_at(replay, parent_index);
   const struct task_graph_task *starter = beside ? task_at(replay, stream->task) : parent;
   uint32_t row = checked_row(replay, record->operand[2]), choice = 0;

@@ -1,8 +1,8 @@
 /* Calls in which a thread sleeps.
  *
- * Context: CTL.  A signal ends most of them in spite of SA_RESTART (signal(7)): RT_SIGNAL is held back (hold.h).  The
- * others, at the end, are interposed only so that a sleeping thread does not count as busy.
- * Functions whose names begin with __ are the variants that fortified programs call.
+ * Context: CTL.  A signal ends most of them in spite of SA_RESTART (signal(7)): SAMPLE_SIGNAL is held back (hold.h).
+ * The others, at the end, are interposed only so that a sleeping thread does not count as busy. Functions whose names
+ * begin with __ are the variants that fortified programs call.
  */
 #undef _FILE_OFFSET_BITS /* on x86-64 it only renames functions, and these need both names */
 #define _GNU_SOURCE

@@ -24,7 +24,7 @@ static void publish_regions(struct thread_state *t)
 {
   if (!t->open_region || !rt_enter(t))
     return;
-  if (!rt_closed() && region_publish_open(t)) /* tested inside: see rt_closed() */
+  if (!rt_stopped() && region_publish_open(t)) /* tested inside: see rt_stopped() */
     context_publish_open(t);
   rt_leave(t);
 }
@@ -39,9 +39,9 @@ static unsigned hold_back(void)
     held = HELD_TIMERS;
   } else {
     sigemptyset(&own);
-    sigaddset(&own, RT_SIGNAL);
+    sigaddset(&own, SAMPLE_SIGNAL);
     libc_sigmask(SIG_BLOCK, &own, &before);
-    held = sigismember(&before, RT_SIGNAL) ? 0 : HELD_SIGNAL;
+    held = sigismember(&before, SAMPLE_SIGNAL) ? 0 : HELD_SIGNAL;
     own_signal_view.held = held || now_held & HELD_SIGNAL;
   }
   return held;
@@ -52,7 +52,7 @@ unsigned hold_wait(bool may_wait)
   if (!may_wait || !rt_thread() || !process.active)
     return 0;
   unsigned held = hold_back();
-  held |= blame_block(rt_thread()) ? HELD_STATE : 0;
+  held |= blame_blocked(rt_thread()) ? HELD_STATE : 0;
   now_held |= held;
   return held;
 }
@@ -71,7 +71,7 @@ void hold_release(unsigned held)
   int saved_errno = errno;
   now_held &= ~held;
   if (held & HELD_STATE && rt_thread())
-    blame_unblock(rt_thread());
+    blame_unblocked(rt_thread());
   if (held & HELD_TIMERS && rt_thread())
     source_resume(rt_thread());
   if (held & HELD_SIGNAL) {
@@ -92,11 +92,11 @@ bool hold_sleep_begin(bool may_wait)
   if (!may_wait || !rt_thread())
     return false;
   publish_regions(rt_thread());
-  return !rt.wall && blame_block(rt_thread());
+  return !rt.wall && blame_blocked(rt_thread());
 }
 
 void hold_sleep_end(bool slept)
 {
   if (slept && rt_thread())
-    blame_unblock(rt_thread());
+    blame_unblocked(rt_thread());
 }

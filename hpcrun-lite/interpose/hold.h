@@ -1,8 +1,8 @@
-/* Holds RT_SIGNAL back during a call that sleeps, or that a signal would cut short.
+/* Holds SAMPLE_SIGNAL back during a call that sleeps, or that a signal would cut short.
  *
- * The sample then stands for the time that has passed, in the context of the call.  `wall` events signal threads that
- * sleep; but an event of CPU time or counts, too, can fall into the kernel's part of a call just before it sleeps.  If
- * the program relies on RT_SIGNAL itself (own_signal.h), the thread's timers and events are suspended instead.
+ * The sample then stands for the time that has passed, in the context of the call.  This is needed not only for `wall`
+ * events: a sample of CPU time or of a counter can also interrupt a call, just before it sleeps.  If the program relies
+ * on SAMPLE_SIGNAL itself (own_signal.h), the thread's timers and events are suspended instead.
  *
  * Context: CTL, in the thread that calls.  State: what is held, per thread.  Nothing can fail; in a thread that is not
  * measured nothing is done.

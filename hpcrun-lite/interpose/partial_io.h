@@ -2,7 +2,7 @@
  *
  * Such a call, in spite of SA_RESTART, returns less than all, or fails with EINTR on a socket with a time limit
  * (signal(7)).  Programs that write to a pipe or ask for random numbers seldom look at the count.  Where that can
- * happen RT_SIGNAL is held back (hold.h).
+ * happen SAMPLE_SIGNAL is held back (hold.h).
  *
  * Context: CTL.  State: whether the program has set a time limit for any socket; written by setsockopt(), read by all.
  */

@@ -1,4 +1,4 @@
-/* System calls that the program makes past libc's functions.  Context: CTL. */
+/* System calls that the program makes by syscall(), not by libc's function for the call.  Context: CTL. */
 #define _GNU_SOURCE
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -65,9 +65,9 @@ static enum raw raw_kind(long number, const long *arguments)
   return RAW_OTHER;
 }
 
-#define RAW_OWN (1ull << (RT_SIGNAL - 1))
+#define RAW_OWN (1ull << (SAMPLE_SIGNAL - 1))
 
-/* A signal mask among the arguments, in the kernel's layout, with RT_SIGNAL held back. */
+/* A signal mask among the arguments, in the kernel's layout, with SAMPLE_SIGNAL held back. */
 struct raw_mask {
   uint64_t bits;
   struct {
@@ -102,7 +102,7 @@ static void raw_mask(long number, long *arguments, struct raw_mask *copy)
   }
 }
 
-/* Does the call wait for RT_SIGNAL?  Then it must not return for samples. */
+/* Does the call wait for SAMPLE_SIGNAL?  Then it must not return for samples. */
 static bool raw_awaits(long number, const long *arguments, sigset_t *set)
 {
   uint64_t bits;

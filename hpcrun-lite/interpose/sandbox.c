@@ -12,7 +12,7 @@
 void sandbox_begins(unsigned long mode, const void *filter)
 {
   if (mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && filter))
-    control_seal();
+    control_end_for_sandbox();
 }
 
 INTERPOSED int prctl(int option, ...)

@@ -15,13 +15,13 @@
 #include "hpcrun-lite/rt/core/rt.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
-/* The mask that a call sets while it waits, with RT_SIGNAL held back. */
+/* The mask that a call sets while it waits, with SAMPLE_SIGNAL held back. */
 static const sigset_t *with_own(const sigset_t *mask, sigset_t *copy)
 {
   if (!mask || !rt_thread() || own_signal_in_use())
     return mask;
   *copy = *mask;
-  sigaddset(copy, RT_SIGNAL);
+  sigaddset(copy, SAMPLE_SIGNAL);
   return copy;
 }
 
@@ -30,7 +30,7 @@ static bool show_mask(const sigset_t *mask)
 {
   bool before = own_signal_view.blocked;
   if (mask)
-    own_signal_view.blocked = sigismember(mask, RT_SIGNAL) == 1;
+    own_signal_view.blocked = sigismember(mask, SAMPLE_SIGNAL) == 1;
   return before;
 }
 
@@ -110,7 +110,7 @@ INTERPOSED int sigsuspend(const sigset_t *mask)
   return result;
 }
 
-/* Waits for signals that include RT_SIGNAL; does not return for samples. */
+/* Waits for signals that include SAMPLE_SIGNAL; does not return for samples. */
 static int wait_past_samples(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
   int (*real)(const sigset_t *, siginfo_t *, const struct timespec *) = libc_real(LIBC_sigtimedwait);

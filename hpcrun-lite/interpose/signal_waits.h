@@ -1,4 +1,4 @@
-/* Waits for signals, and waits that set a signal mask: the mask includes RT_SIGNAL unless the program relies on it.
+/* Waits for signals, and waits that set a signal mask: the mask includes SAMPLE_SIGNAL unless the program relies on it.
  *
  * Context: CTL.  No state.
  */
@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <time.h>
 
-/* sigtimedwait() for a set with RT_SIGNAL that does not return for samples. */
+/* sigtimedwait() for a set with SAMPLE_SIGNAL that does not return for samples. */
 int signal_waits_await(const sigset_t *set, siginfo_t *info, const struct timespec *timeout);
 
 #endif

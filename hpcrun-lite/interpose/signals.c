@@ -1,4 +1,4 @@
-/* The program's handlers and signal masks: RT_SIGNAL is delivered to the tool first and is not blocked, while the
+/* The program's handlers and signal masks: SAMPLE_SIGNAL is delivered to the tool first and is not blocked, while the
  * program sees its own settings.  Context: CTL. */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -9,17 +9,18 @@
 #include "hpcrun-lite/process/own_signal.h"
 #include "hpcrun-lite/rt/core/rt.h"
 
-/* The alternate stack of a handler may have no room for a sample on top: the handler runs with RT_SIGNAL blocked. */
+/* The alternate stack of a handler may have no room for a sample on top: the handler runs with SAMPLE_SIGNAL blocked.
+ */
 static const struct sigaction *with_room(const struct sigaction *action, struct sigaction *copy)
 {
   if (!action || !own_signal_installed() || !(action->sa_flags & SA_ONSTACK))
     return action;
   *copy = *action;
-  sigaddset(&copy->sa_mask, RT_SIGNAL);
+  sigaddset(&copy->sa_mask, SAMPLE_SIGNAL);
   return copy;
 }
 
-/* Signals whose handler's mask has RT_SIGNAL only because with_room() added it. */
+/* Signals whose handler's mask has SAMPLE_SIGNAL only because with_room() added it. */
 static bool mask_added[_NSIG];
 
 static int set_action(int number, const struct sigaction *action, struct sigaction *old)
@@ -30,16 +31,16 @@ static int set_action(int number, const struct sigaction *action, struct sigacti
   if (result != 0 || number < 1 || number >= _NSIG)
     return result;
   if (old && mask_added[number])
-    sigdelset(&old->sa_mask, RT_SIGNAL);
+    sigdelset(&old->sa_mask, SAMPLE_SIGNAL);
   if (action)
     mask_added[number] =
-        own_signal_installed() && action->sa_flags & SA_ONSTACK && !sigismember(&action->sa_mask, RT_SIGNAL);
+        own_signal_installed() && action->sa_flags & SA_ONSTACK && !sigismember(&action->sa_mask, SAMPLE_SIGNAL);
   return result;
 }
 
 INTERPOSED int sigaction(int number, const struct sigaction *restrict action, struct sigaction *restrict old)
 {
-  if (number != RT_SIGNAL || !own_signal_installed())
+  if (number != SAMPLE_SIGNAL || !own_signal_installed())
     return set_action(number, action, old);
   struct sigaction before = own_signal_program_action();
   if (action)
@@ -52,7 +53,7 @@ INTERPOSED int sigaction(int number, const struct sigaction *restrict action, st
 INTERPOSED sighandler_t signal(int number, sighandler_t handler)
 {
   sighandler_t (*real)(int, sighandler_t) = libc_real(LIBC_signal);
-  if (number != RT_SIGNAL || !own_signal_installed())
+  if (number != SAMPLE_SIGNAL || !own_signal_installed())
     return real(number, handler);
   sighandler_t before = own_signal_program_action().sa_handler;
   own_signal_set_program_action(&(struct sigaction){.sa_handler = handler, .sa_flags = SA_RESTART});
@@ -61,31 +62,31 @@ INTERPOSED sighandler_t signal(int number, sighandler_t handler)
 
 static const sigset_t *without_own(const sigset_t *set, sigset_t *copy)
 {
-  if (!set || !own_signal_installed() || !sigismember(set, RT_SIGNAL))
+  if (!set || !own_signal_installed() || !sigismember(set, SAMPLE_SIGNAL))
     return set;
   *copy = *set;
-  sigdelset(copy, RT_SIGNAL);
+  sigdelset(copy, SAMPLE_SIGNAL);
   return copy;
 }
 
-/* Sets and shows the mask as the program means it.  The kernel does not block RT_SIGNAL, so that samples arrive, until
- * a signal of the program arrives. */
+/* Sets and shows the mask as the program means it.  The kernel does not block SAMPLE_SIGNAL, so that samples arrive,
+ * until a signal of the program arrives. */
 static int set_mask(enum libc_call call, int how, const sigset_t *set, sigset_t *old)
 {
   int (*real)(int, const sigset_t *, sigset_t *) = libc_real(call);
   sigset_t copy;
   bool before = own_signal_view.blocked;
   bool strip = how != SIG_UNBLOCK && !own_signal_view.in_kernel;
-  if (set && own_signal_installed() && (how == SIG_SETMASK || sigismember(set, RT_SIGNAL) == 1))
+  if (set && own_signal_installed() && (how == SIG_SETMASK || sigismember(set, SAMPLE_SIGNAL) == 1))
     own_signal_view.blocked =
-        how != SIG_UNBLOCK && sigismember(set, RT_SIGNAL) == 1; /* before the call: it delivers what is pending */
+        how != SIG_UNBLOCK && sigismember(set, SAMPLE_SIGNAL) == 1; /* before the call: it delivers what is pending */
   int result = real(how, strip ? without_own(set, &copy) : set, old);
   if (result != 0)
     own_signal_view.blocked = before;
   else if (old && before)
-    sigaddset(old, RT_SIGNAL);
+    sigaddset(old, SAMPLE_SIGNAL);
   else if (old && own_signal_view.held)
-    sigdelset(old, RT_SIGNAL);
+    sigdelset(old, SAMPLE_SIGNAL);
   own_signal_view.in_kernel &= own_signal_view.blocked;
   return result;
 }

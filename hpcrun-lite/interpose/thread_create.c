@@ -17,7 +17,7 @@ struct start {
   thrd_start_t run_c11;
   void *argument;
   uint32_t handed;
-  bool blocked; /* RT_SIGNAL, in the creator's view */
+  bool blocked; /* SAMPLE_SIGNAL, in the creator's view */
 };
 
 static void *trampoline(void *argument)

@@ -89,8 +89,8 @@ static void diagnose_runtime(const struct plan *plan)
     finding(choice->preload[0] != '\0', "runtime", "%s", choice->note);
   else if (choice->own == RUNTIME_NONE)
     finding(true, "runtime",
-            "no OpenMP runtime among its libraries; LLVM's is measured also if it is loaded later, libgomp only with "
-            "--omp-runtime FILE");
+            "no OpenMP runtime among its libraries; if the program loads one later, LLVM's is measured, libgomp only "
+            "with --omp-runtime FILE");
   else
     finding(true, "runtime", "%s is kept: it supports what is measured", choice->own_path);
 }

@@ -162,7 +162,7 @@ bool runtime_tool_disabled(void)
 
 static const char *own_name(const struct runtime_choice *choice)
 {
-  return choice->own == RUNTIME_GOMP ? "libgomp" : "its libomp without chunk events";
+  return choice->own == RUNTIME_GOMP ? "libgomp" : "its own libomp, which does not report chunks";
 }
 
 static enum launch_status choose_file(const struct program *program, const char *path, struct runtime_choice *choice,
@@ -177,7 +177,7 @@ static enum launch_status choose_file(const struct program *program, const char 
     snprintf(message, message_size, "--omp-runtime: %s; use --omp-runtime keep", reason);
     return LAUNCH_FAILED;
   }
-  snprintf(choice->note, sizeof choice->note, "OpenMP runtime exchanged: ran on %.400s", choice->preload);
+  snprintf(choice->note, sizeof choice->note, "OpenMP runtime replaced: the program ran on %.400s", choice->preload);
   return LAUNCH_OK;
 }
 
@@ -193,7 +193,8 @@ static void choose_auto(const struct program *program, const char *libomp, const
   if (reason[0] == '\0' && can_serve(program, libomp, reason, sizeof reason)) {
     snprintf(choice->preload, sizeof choice->preload, "%s", libomp);
     snprintf(choice->note, sizeof choice->note,
-             "OpenMP runtime exchanged: runs on LLVM's libomp%s%s instead of %s, times may differ (--omp-runtime keep)",
+             "OpenMP runtime replaced: the program runs on LLVM's libomp%s%s instead of %s; times may differ. "
+             "Use --omp-runtime keep to prevent this.",
              version[0] ? " " : "", version, own_name(choice));
     return;
   }

@@ -100,8 +100,8 @@ void packer_run(void)
   int stem = (int)(strlen(graph_log_path()) - strlen(FORMAT_GRAPH_SUFFIX));
   snprintf(packed_path, sizeof packed_path, "%.*s.packing" FORMAT_GRAPH_SUFFIX, stem, graph_log_path());
   int error = pack();
-  if (error && config.log)
-    message_say("cannot pack %s: %s; the file stays as it is", graph_log_path(), strerror(error));
+  if (error && config.verbosity)
+    message_print("cannot pack %s: %s; the file stays as it is", graph_log_path(), strerror(error));
 }
 
 void packer_discard(void)

@@ -87,9 +87,9 @@ static void fail(const char *what, size_t lost)
 {
   int error = errno;
   atomic_fetch_add(&rt.lost[FORMAT_LOST_WRITES], lost);
-  if (!writer.failed && config.log)
-    message_say("cannot %s %s: %s; measurements of process %d %s", what, writer.path, strerror(error), rt.pid,
-                live_file_stays() ? "stay as they are, in its " FORMAT_LIVE_SUFFIX " file" : "are lost");
+  if (!writer.failed && config.verbosity)
+    message_print("cannot %s %s: %s; measurements of process %d %s", what, writer.path, strerror(error), rt.pid,
+                  live_file_stays() ? "stay as they are, in its " FORMAT_LIVE_SUFFIX " file" : "are lost");
   writer.failed = true;
 }
 
@@ -205,20 +205,20 @@ static void add_metric(const char *name, uint32_t unit, enum format_role role, u
 
 static void describe_metrics(void)
 {
-  bool timed = rt.driver >= 0;
-  const struct event *lead = &rt.events[timed ? rt.driver : 0];
+  bool timed = rt.time_event >= 0;
+  const struct event *main_event = &rt.events[timed ? rt.time_event : 0];
   uint32_t ns = modules_string("ns");
   table_init(&writer.metrics, FORMAT_METRICS, ARENA_SHARED, 0, sizeof(struct format_metric), METRICS_FIRST);
-  add_metric("samples", 0, FORMAT_ROLE_SAMPLES, lead->period);
+  add_metric("samples", 0, FORMAT_ROLE_SAMPLES, main_event->period);
   if (timed) {
-    add_metric("work", ns, FORMAT_ROLE_WORK, lead->period);
-    add_metric("overhead", ns, FORMAT_ROLE_OVERHEAD, lead->period);
-    add_metric("lock wait", ns, FORMAT_ROLE_LOCKWAIT, lead->period);
-    add_metric("per busy", ns, FORMAT_ROLE_PER_BUSY, lead->period);
-    add_metric("in use", ns, FORMAT_ROLE_IN_USE, lead->period);
+    add_metric("work", ns, FORMAT_ROLE_WORK, main_event->period);
+    add_metric("overhead", ns, FORMAT_ROLE_OVERHEAD, main_event->period);
+    add_metric("lock wait", ns, FORMAT_ROLE_LOCKWAIT, main_event->period);
+    add_metric("per busy", ns, FORMAT_ROLE_PER_BUSY, main_event->period);
+    add_metric("in use", ns, FORMAT_ROLE_IN_USE, main_event->period);
   }
   for (unsigned i = 0; i < rt.event_count; i++)
-    if ((int)i != rt.driver)
+    if ((int)i != rt.time_event)
       add_metric(rt.events[i].name, rt.events[i].clock == EVENT_COUNT ? 0 : ns, FORMAT_ROLE_EVENT, rt.events[i].period);
 }
 
@@ -301,13 +301,13 @@ static uint32_t string_at(uint32_t known, const char *text)
 static uint32_t process_notes(uint32_t before)
 {
   static char notes[1024];
-  const struct event *lead = &rt.events[rt.driver < 0 ? 0 : rt.driver];
-  int at = snprintf(notes, sizeof notes, "event: %s, ", lead->name);
-  if (lead->frequency)
-    at += snprintf(notes + at, sizeof notes - (size_t)at, "%u samples a second for each thread", lead->frequency);
+  const struct event *main_event = &rt.events[rt.time_event < 0 ? 0 : rt.time_event];
+  int at = snprintf(notes, sizeof notes, "event: %s, ", main_event->name);
+  if (main_event->frequency)
+    at += snprintf(notes + at, sizeof notes - (size_t)at, "%u samples a second for each thread", main_event->frequency);
   else
-    at += snprintf(notes + at, sizeof notes - (size_t)at, "one sample every %llu%s", (unsigned long long)lead->period,
-                   lead->clock == EVENT_COUNT ? "" : " ns");
+    at += snprintf(notes + at, sizeof notes - (size_t)at, "one sample every %llu%s",
+                   (unsigned long long)main_event->period, main_event->clock == EVENT_COUNT ? "" : " ns");
   const char *missing = process_openmp_missing();
   if (missing && missing != process_no_openmp && !*config.note)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", missing);

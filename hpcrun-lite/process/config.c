@@ -43,7 +43,7 @@ void config_read(void)
   const char *directory = text("HPCRUN_LITE_DIR", NULL);
   if (!directory || getauxval(AT_SECURE)) /* not in a setuid program */
     return;
-  config.log = atoi(text("HPCRUN_LITE_LOG", "1"));
+  config.verbosity = atoi(text("HPCRUN_LITE_LOG", "1"));
   config.first_pid = atoi(text("HPCRUN_LITE_PID", "0"));
   config.note = text("HPCRUN_LITE_NOTE", "");
   config.task_creation = strcmp(text("HPCRUN_LITE_TASKS", "region"), "creation") == 0;
@@ -57,7 +57,7 @@ void config_read(void)
   config.rank = rank();
   int count = events_parse_list(text("HPCRUN_LITE_EVENTS", "task-clock@f200"), config.events, message, sizeof message);
   if (count <= 0) {
-    message_say("%s: nothing is measured", message);
+    message_print("%s: nothing is measured", message);
     return;
   }
   config.event_count = (unsigned)count;

@@ -15,9 +15,9 @@ struct config {
   const char *directory; /* NULL: not launched by hpcrun-lite, do nothing */
   struct event events[EVENTS_MAX];
   unsigned event_count;
-  int log;                  /* 0 quiet, 1 normal, 2 verbose */
+  int verbosity;            /* 0 quiet, 1 normal, 2 verbose */
   int first_pid;            /* the process that the launcher became */
-  int rank;                 /* MPI rank, -1 without */
+  int rank;                 /* MPI rank; -1 if there is none */
   bool online;              /* -p online, -p log */
   bool graph_log;           /* -p log */
   enum work_unit work_unit; /* --work */

@@ -35,21 +35,21 @@ static void say_counts(void)
   losses_text(lost, losses);
   const char *missing = process_openmp_missing();
   bool apart = rt.pid == config.first_pid && children_us() > children_at_start_us;
-  message_say("%s: %s%llu samples of %u thread%s; %s; %s%s", config.directory, rank,
-              (unsigned long long)process_samples(), process.thread_count, process.thread_count == 1 ? "" : "s",
-              missing ? missing : "OpenMP attached", losses,
-              apart ? "; child processes are measured separately (-v)" : "");
+  message_print("%s: %s%llu samples of %u thread%s; %s; %s%s", config.directory, rank,
+                (unsigned long long)process_samples(), process.thread_count, process.thread_count == 1 ? "" : "s",
+                missing ? missing : "OpenMP attached", losses,
+                apart ? "; child processes are measured separately (-v)" : "");
 }
 
-void exit_line_say(void)
+void exit_line_print(void)
 {
   bool prints = rt.pid == config.first_pid && config.rank <= 0; /* rank 0 prints for its job */
-  if (config.log == 0 || (!prints && config.log < 2))
+  if (config.verbosity == 0 || (!prints && config.verbosity < 2))
     return;
   say_counts();
-  if (rt.timers_for_cpu && rt.driver >= 0 && rt.events[rt.driver].clock == EVENT_CPU_TIME)
-    message_say("CPU time was sampled by timers, since perf_event may not sample the kernel here (sysctl "
-                "kernel.perf_event_paranoid=1 allows it)");
+  if (rt.timers_for_cpu && rt.time_event >= 0 && rt.events[rt.time_event].clock == EVENT_CPU_TIME)
+    message_print("CPU time was sampled by timers, since perf_event may not sample the kernel here (sysctl "
+                  "kernel.perf_event_paranoid=1 allows it)");
   if (process.unwind_fault)
-    message_say("%s", process.unwind_fault);
+    message_print("%s", process.unwind_fault);
 }

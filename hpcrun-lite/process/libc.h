@@ -25,13 +25,13 @@
 #define LIBC_NAME(name) LIBC_##name,
 enum libc_call { LIBC_CALLS(LIBC_NAME) };
 
-/* Looks all functions up: a call from a handler could meet the dynamic loader's lock. */
+/* Looks all functions up: a call from a handler could wait for the dynamic loader's lock. */
 void libc_start(void);
 
 /* The address of the function in libc; the caller converts it to the function's type. */
 void *libc_real(enum libc_call call);
 
-/* libc's pthread_sigmask(): can block RT_SIGNAL, and the program does not see it (own_signal.h). */
+/* libc's pthread_sigmask(): can block SAMPLE_SIGNAL, and the program does not see it (own_signal.h). */
 void libc_sigmask(int how, const sigset_t *set, sigset_t *old);
 
 #endif

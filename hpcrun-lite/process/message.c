@@ -25,7 +25,7 @@ static bool stderr_replaced(void)
                           now.st_dev != stderr_at_start.st_dev);
 }
 
-void message_say(const char *format, ...)
+void message_print(const char *format, ...)
 {
   static char line[5000]; /* not on the stack, which may be small */
   strcpy(line, "hpcrun-lite: ");

@@ -11,6 +11,6 @@ void message_start(void);
 
 /* Prints "hpcrun-lite: ..." and a newline if standard error is still the file that it was at the start.  Not reentrant:
  * callers run before the program has threads, under the control lock, or in the start of the OpenMP runtime. */
-void message_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void message_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -21,12 +21,12 @@ bool own_signal_install(void (*handler)(int, siginfo_t *, void *))
   memset(&own.sa_mask, 0xff, sizeof own.sa_mask); /* includes glibc's signal for cancellation */
   for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++)
     sigdelset(&own.sa_mask, faults[i]);
-  if (real(RT_SIGNAL, &own, &program_action) != 0)
+  if (real(SAMPLE_SIGNAL, &own, &program_action) != 0)
     return false;
   installed = true;
   sigset_t inherited;
   libc_sigmask(SIG_BLOCK, NULL, &inherited);
-  own_signal_view.blocked = sigismember(&inherited, RT_SIGNAL) == 1;
+  own_signal_view.blocked = sigismember(&inherited, SAMPLE_SIGNAL) == 1;
   return true;
 }
 
@@ -54,7 +54,7 @@ bool own_signal_in_use(void)
 
 bool own_signal_awaited(const sigset_t *set)
 {
-  if (!set || !installed || sigismember(set, RT_SIGNAL) != 1)
+  if (!set || !installed || sigismember(set, SAMPLE_SIGNAL) != 1)
     return false;
   atomic_store(&in_use, true);
   return true;
@@ -62,14 +62,14 @@ bool own_signal_awaited(const sigset_t *set)
 
 bool own_signal_is_sample(const siginfo_t *info)
 {
-  return info->si_signo == RT_SIGNAL && rt_thread() && source_of(rt_thread(), info);
+  return info->si_signo == SAMPLE_SIGNAL && rt_thread() && source_of(rt_thread(), info);
 }
 
 static void mask_own(int how)
 {
   sigset_t own;
   sigemptyset(&own);
-  sigaddset(&own, RT_SIGNAL);
+  sigaddset(&own, SAMPLE_SIGNAL);
   libc_sigmask(how, &own, NULL);
 }
 

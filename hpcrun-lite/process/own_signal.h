@@ -1,7 +1,7 @@
-/* RT_SIGNAL: installed and masked by the tool, and how the program sees it.
+/* SAMPLE_SIGNAL: installed and masked by the tool, and how the program sees it.
  *
- * Samples arrive as RT_SIGNAL even if the program blocks the signal or has a handler for it.  So the program's settings
- * are kept here instead of in the kernel, and the interposed functions show them to the program.
+ * Samples arrive as SAMPLE_SIGNAL even if the program blocks the signal or has a handler for it.  So the program's
+ * settings are kept here instead of in the kernel, and the interposed functions show them to the program.
  *
  * Context: CTL, and the signal handler.  The program's action is written by any thread, without a lock, as the kernel's
  * would be; a thread's view is written by that thread alone, in and outside the handler.  Nothing is allocated.
@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* RT_SIGNAL in the calling thread's mask. */
+/* SAMPLE_SIGNAL in the calling thread's mask. */
 struct own_signal_view {
   bool blocked;   /* as the program sees it; a new thread has its creator's */
   bool in_kernel; /* blocked in the kernel's mask, too: a signal of the program is pending */
@@ -21,7 +21,8 @@ struct own_signal_view {
 
 extern __thread struct own_signal_view own_signal_view __attribute__((tls_model("initial-exec")));
 
-/* Installs the tool's handler; takes over the program's action and the calling thread's mask.  False on failure. */
+/* Installs the tool's handler; takes over the program's action and the calling thread's mask.  Returns false on
+ * failure. */
 bool own_signal_install(void (*handler)(int, siginfo_t *, void *));
 bool own_signal_installed(void);
 
@@ -29,19 +30,20 @@ bool own_signal_installed(void);
 struct sigaction own_signal_program_action(void);
 void own_signal_set_program_action(const struct sigaction *action);
 
-/* Does the program rely on RT_SIGNAL: has it installed a handler, or waited for the signal?  Then samples give way. */
+/* Does the program rely on SAMPLE_SIGNAL: has it installed a handler, or waited for the signal?  Then samples give way.
+ */
 bool own_signal_in_use(void);
 
-/* Does a wait for these signals include RT_SIGNAL?  From then on it is in use. */
+/* Does a wait for these signals include SAMPLE_SIGNAL?  From then on it is in use. */
 bool own_signal_awaited(const sigset_t *set);
 
 /* Is this signal, taken out of a wait, a sample of the calling thread? */
 bool own_signal_is_sample(const siginfo_t *info);
 
-/* Blocks RT_SIGNAL for the calling thread. */
+/* Blocks SAMPLE_SIGNAL for the calling thread. */
 void own_signal_block(void);
 
-/* Lets the calling thread receive RT_SIGNAL, unless a signal of the program is pending that the program blocks. */
+/* Lets the calling thread receive SAMPLE_SIGNAL, unless a signal of the program is pending that the program blocks. */
 void own_signal_unblock(void);
 
 #endif

@@ -1,8 +1,7 @@
 /* Facts about the process that is measured.
  *
  * Context: CTL.  Written before the program has threads, under the control lock (lock.h), and in a forked child, which
- * has one thread.  All memory is static, except the
- * threads' states, which belong to thread_state.c.
+ * has one thread.  All memory is static, except the threads' states, which belong to thread_state.c.
  */
 #ifndef HPCRUN_LITE_PROCESS_PROCESS_H
 #define HPCRUN_LITE_PROCESS_PROCESS_H
@@ -13,7 +12,7 @@
 #include "hpcrun-lite/rt/core/rt.h"
 
 struct process {
-  bool active;   /* measuring was started in this process image and has not been sealed */
+  bool active;   /* measuring was started in this process image and has not been ended by control_end_for_sandbox() */
   bool finished; /* the measurement is complete: nothing more is recorded */
   bool forked;
   uint32_t cpus;     /* CPUs that the process may run on */
@@ -22,7 +21,7 @@ struct process {
   uint64_t start_ticks, start_cpu_ns;
   struct thread_state *threads; /* the live ones */
   uint32_t thread_count;        /* threads ever registered */
-  char runtime[128];            /* the OpenMP runtime's description of itself, or "" */
+  char runtime[128];            /* the OpenMP runtime's description of itself; "" if none is attached */
   char executable[4096];
   char command[1024];
   const char *unwind_fault; /* why stacks cannot be unwound, or NULL */

@@ -75,12 +75,12 @@ static uint32_t creator_of(const struct thread_state *t, const ompt_data_t *data
   return task ? task : t->task;
 }
 
-/* The creation (sampling/task_context.h) of a task, from its data word. */
-static uint32_t created_of(const ompt_data_t *data)
+/* The creation context (sampling/task_context.h) of a task, from its data word. */
+static uint32_t creation_context_of(const ompt_data_t *data)
 {
   if (!data)
     return 0;
-  return rt.online ? explicit_task_created(data->value) : rt_task_index(data->value);
+  return rt.online ? explicit_task_creation_context(data->value) : rt_task_index(data->value);
 }
 
 static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *parallel_data,
@@ -93,15 +93,15 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
   rt_inside_inc(t);
   uint64_t moment = rt.online ? work_clock_moment(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
   uint32_t place = CCT_NONE;
-  if ((rt.task_creation || rt.online) && !rt_closed())
-    place = task_creation_node(t, created_of(task_data), enter_frame, (uint64_t)codeptr);
+  if ((rt.task_creation || rt.online) && !rt_stopped())
+    place = task_creation_node(t, creation_context_of(task_data), enter_frame, (uint64_t)codeptr);
   uint64_t handle = region_begin(t, enter_frame);
   if (handle && place != CCT_NONE)
     region_publish(t, region_innermost(t), place);
   t->unrecorded_regions += handle == 0;
   if (t->region_depth++ == 0 && !t->base_region)
     t->region_since = rt_ticks();
-  parallel_data->value = handle ? handle : REGION_UNKNOWN;
+  parallel_data->value = handle ? handle : REGION_NO_RECORD;
   t->record->regions++;
   if (handle && graph_enter(t)) {
     explicit_task_publish(t);
@@ -132,7 +132,7 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
   }
   struct format_region *unresolved = region_end(t);
   if (unresolved) {
-    if (!rt_closed())
+    if (!rt_stopped())
       context_publish(t, unresolved);
     region_close(t);
   }
@@ -149,7 +149,7 @@ static void set_team(struct thread_state *t, uint32_t threads)
   region->team = threads;
 }
 
-/* A thread that enters a region of another master has its own stack there: its paths begin in that region.  The
+/* A thread that enters a region of another master has its own stack there: its contexts begin in that region.  The
  * region's record is not read here, because its cache line belongs to the master. */
 static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, unsigned team_size,
                              unsigned index, int flags)
@@ -172,19 +172,19 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   }
   if (task_data)
     task_data->value = 0;
-  uint64_t handle = parallel_data && parallel_data->value ? parallel_data->value : REGION_UNKNOWN;
-  bool initial = flags & ompt_task_initial && handle == REGION_UNKNOWN; /* of the program, not of a league */
-  bool own = initial || (index == 0 && (handle == REGION_UNKNOWN || t->open_region == (uint32_t)handle));
+  uint64_t handle = parallel_data && parallel_data->value ? parallel_data->value : REGION_NO_RECORD;
+  bool initial = flags & ompt_task_initial && handle == REGION_NO_RECORD; /* of the program, not of a league */
+  bool own = initial || (index == 0 && (handle == REGION_NO_RECORD || t->open_region == (uint32_t)handle));
   if (!own)
     __atomic_store_n(&t->base_region, handle, __ATOMIC_RELAXED);
-  else if (!initial && handle != REGION_UNKNOWN)
+  else if (!initial && handle != REGION_NO_RECORD)
     set_team(t, team_size);
   rt_set_idle(t, false);
   if (!task_data || !graph_enter(t))
     return;
-  if (!initial && handle != REGION_UNKNOWN)
+  if (!initial && handle != REGION_NO_RECORD)
     span_team_size(handle, team_size); /* by the first thread */
-  uint32_t task = span_implicit_begin(t, handle == REGION_UNKNOWN ? 0 : handle);
+  uint32_t task = span_implicit_begin(t, handle == REGION_NO_RECORD ? 0 : handle);
   task_data->value = rt_task_word(task);
   rt_inside_dec(t);
 }
@@ -199,23 +199,24 @@ static ompt_data_t *current_data(ompt_data_t *otherwise)
   return known && (uint64_t)data >= LOWEST_POINTER ? data : otherwise;
 }
 
-/* The data word of a new task: its index in the graph, or its creation. */
-static uint64_t creation(struct thread_state *t, const ompt_data_t *creator, const ompt_frame_t *frame, int flags,
-                         const void *codeptr)
+/* The data word of a new task: names its batch (span/explicit_task.h) or, without a graph, its creation context. */
+static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator, const ompt_frame_t *frame, int flags,
+                              const void *codeptr)
 {
-  uint32_t created = 0;
+  uint32_t creation_context = 0;
   uint64_t word = 0;
-  if (rt.task_creation && !rt_closed()) {
+  if (rt.task_creation && !rt_stopped()) {
     rt_inside_inc(t);
-    created = task_creation_context(t, created_of(creator), frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
+    creation_context =
+        task_creation_context(t, creation_context_of(creator), frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
     rt_inside_dec(t);
   }
   if (!rt.online)
-    return rt_task_word(created);
+    return rt_task_word(creation_context);
   if (graph_enter(t)) {
     explicit_task_publish(t);
     bool serial = flags & ompt_task_undeferred && frame && frame->enter_frame_flags == ompt_frame_serial;
-    word = explicit_task_create(t, creator_of(t, creator), flags, serial, codeptr, created);
+    word = explicit_task_create(t, creator_of(t, creator), flags, serial, codeptr, creation_context);
     rt_inside_dec(t);
   }
   return word;
@@ -243,7 +244,7 @@ static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, om
   struct thread_state *t = self();
   if (!t)
     return;
-  uint64_t word = rt.task_creation || rt.online ? creation(t, task_data, frame, flags, codeptr) : 0;
+  uint64_t word = rt.task_creation || rt.online ? new_task_word(t, task_data, frame, flags, codeptr) : 0;
   if (flags & ompt_task_taskwait) {
     if (task_data)
       dependent_wait(t, task_data, word, codeptr);
@@ -270,6 +271,7 @@ static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
   uint64_t moment = next ? rt_set_idle(t, next->value & RT_TASK_WAITING) : 0;
   if (!graph_enter(t))
     return;
+  /* Most tasks begin and end on one thread before another thread refers to them: the short forms (explicit_task.h). */
   if (status == ompt_task_complete && prior && prior == t->running_data && prior->value & RT_TASK_NEW) {
     explicit_task_end_new(t, next, graph_moment(t, moment));
     rt_inside_dec(t);
@@ -426,7 +428,7 @@ static void take_blame(struct thread_state *t, uint64_t wait_id)
 {
   rt_inside_inc(t);
   struct blame blame = {0};
-  if (!rt_closed())
+  if (!rt_stopped())
     blame = blame_take(wait_id);
   if (blame.samples)
     sample_charge_blame(t, context_caller(t).node, &blame);
@@ -441,7 +443,7 @@ static void on_mutex_released(int kind, uint64_t wait_id, const void *codeptr)
   if (!t)
     return;
   uint64_t moment = rt.online ? work_clock_moment(t) : 0;
-  bool blamed = blame_waits(wait_id);
+  bool blamed = blame_pending(wait_id);
   if (blamed)
     take_blame(t, wait_id);
   if (!graph_enter(t))
@@ -496,6 +498,7 @@ int ompt_register(void)
       {ompt_callback_mutex_acquired, (ompt_callback_t)on_mutex_acquired},
       {ompt_callback_nest_lock, (ompt_callback_t)on_nest_lock},
   };
+  /* The order defines the bits of format_process.unseen: new callbacks belong at the end. */
   static const struct registration graph[] = {
       {ompt_callback_sync_region, (ompt_callback_t)on_sync_region},
       {ompt_callback_work, (ompt_callback_t)on_work},

@@ -1,9 +1,9 @@
 /* OMPT callbacks: they keep each thread's state and its place in the parallel regions, and pass events on to the span
  * layer.
  *
- * Context: RT.  Callbacks are never refused, not even while measuring is paused; a sample that interrupts one while it
- * is `inside` is refused and counted.  ompt_register() is called by CTL (tool.c).  A callback writes the state of its
- * own thread only. */
+ * Context: RT.  Callbacks always keep the state up to date, also while measuring is paused; a sample that interrupts
+ * one while it is `inside` counts as tool time.  ompt_register() is called by CTL (tool.c).  A callback writes the
+ * state of its own thread only. */
 #ifndef HPCRUN_LITE_RT_OMPT_H
 #define HPCRUN_LITE_RT_OMPT_H
 
@@ -17,7 +17,7 @@ int ompt_register(void);
 void ompt_pause(bool pause);
 
 /* The one call from RT up to CTL, defined in tool.c: the calling thread begins to be measured.  Needed for a thread
- * that the runtime has created past the interposed pthread_create(): only its first callback shows it. */
+ * that the runtime has created without calling the interposed pthread_create(): only its first callback shows it. */
 void threads_adopt(void);
 
 #endif

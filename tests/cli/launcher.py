@@ -550,7 +550,7 @@ int main(void) { printf("%d\\n", omp_get_max_threads() > 0); return 0; }
                             f"-Wl,-rpath,{place}")
         result = launch(directory, program)
         assert (result.returncode, result.stdout) == (0, "1\n"), result
-        assert ("instead of its libomp" in result.stderr) == (version == 14), (version, result.stderr)
+        assert ("instead of its own libomp" in result.stderr) == (version == 14), (version, result.stderr)
 
 
 @case

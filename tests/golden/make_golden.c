@@ -77,7 +77,7 @@ static void basic(enum compose_form form)
   parallel = compose_node(&compose, FORMAT_KIND_PARALLEL, 0, 0, link, NULL);
   body = compose_frame(&compose, parallel, 0x12a4, 0, 0);
   compose_frame(&compose, body, 0x1338, 30, 300000000);
-  uint32_t known = compose_region(&compose, 2, body, FORMAT_REGION_KNOWN);
+  uint32_t known = compose_region(&compose, 2, body, FORMAT_REGION_PROVISIONAL);
   uint32_t nested = compose_node(&compose, FORMAT_KIND_PLACEHOLDER, 0, known, 0, NULL);
   parallel = compose_node(&compose, FORMAT_KIND_PARALLEL, 0, 0, nested, NULL);
   compose_frame(&compose, parallel, 0x1600, 4, 40000000);

@@ -34,7 +34,7 @@ static int setup(void **state)
   modules_start("");
   for (uint32_t i = 0; i < THREADS; i++) {
     rt_thread_init(&threads[i], i + 1, &records[i]);
-    assert_true(blame_join(&threads[i]));
+    assert_true(blame_add_thread(&threads[i]));
   }
   return 0;
 }
@@ -85,7 +85,7 @@ static void a_thread_alone_is_busy(void **state)
 {
   (void)state;
   for (unsigned i = 1; i < THREADS; i++)
-    blame_leave(&threads[i]);
+    blame_remove_thread(&threads[i]);
   assert_share(&threads[0], 1, 1); /* before OpenMP knows the thread */
   start_openmp(1);
   assert_share(&threads[0], 1, 1);
@@ -123,7 +123,7 @@ static void a_sampled_region_ends_too(void **state)
   region_close(&threads[0]);
   assert_false(region_open(handle));
   assert_share(&threads[0], 1, 1);
-  region_fold(&threads[1]);
+  region_resolve(&threads[1]);
 }
 
 /* Then the runtime keeps them waiting. */
@@ -139,7 +139,7 @@ static void all_can_be_idle(void **state)
   assert_share(&threads[1], 2, 2);
   assert_false(blame_share(&threads[2], 1).all_wait); /* parked: it waits for work, not inside the runtime */
   rt_set_idle(&threads[0], false);
-  assert_true(blame_block(&threads[0]));
+  assert_true(blame_blocked(&threads[0]));
   assert_false(blame_share(&threads[1], 1).all_wait); /* they wait for the sleeping thread */
 }
 
@@ -151,9 +151,9 @@ static void threads_unknown_to_openmp_count_among_themselves(void **state)
   fork_region(2);
   assert_share(&threads[0], 2, 2);
   assert_share(&threads[5], 6, 6); /* with 0 and 1, because nobody knows whether the runtime will ever know it */
-  assert_true(blame_block(&threads[4]));
+  assert_true(blame_blocked(&threads[4]));
   assert_share(&threads[5], 5, 5);
-  blame_leave(&threads[1]);
+  blame_remove_thread(&threads[1]);
   assert_share(&threads[0], 1, 1);
 }
 
@@ -174,20 +174,20 @@ static void blocked_threads_are_left_out_unless_wall_time_drives(void **state)
   (void)state;
   start_openmp(3);
   fork_region(3);
-  assert_true(blame_block(&threads[1]));
-  assert_false(blame_block(&threads[1]));
+  assert_true(blame_blocked(&threads[1]));
+  assert_false(blame_blocked(&threads[1]));
   assert_share(&threads[0], 2, 2);
-  blame_unblock(&threads[1]);
+  blame_unblocked(&threads[1]);
   assert_share(&threads[0], 3, 3);
   rt_set_idle(&threads[1], true);
-  assert_false(blame_block(&threads[1])); /* a wait inside the runtime */
+  assert_false(blame_blocked(&threads[1])); /* a wait inside the runtime */
   rt_set_idle(&threads[1], false);
   rt.wall = true;
-  assert_true(blame_block(&threads[1]));
+  assert_true(blame_blocked(&threads[1]));
   assert_share(&threads[0], 3, 3);
   rt_set_idle(&threads[2], true);
   assert_share(&threads[0], 2, 3);
-  blame_unblock(&threads[1]);
+  blame_unblocked(&threads[1]);
   /* What it slept through: 1.2 ms while 3 threads were busy, and 1.2 ms while 2 of the 3 in use were busy. */
   struct blame share = blame_share(&threads[1], 2400000);
   assert_int_equal(share.per_busy_ns, 1000000);
@@ -206,9 +206,9 @@ static void the_most_threads_in_use_are_kept(void **state)
   assert_int_equal(rt.in_use_max, 4);
   end_region();
   assert_int_equal(rt.in_use, 3);
-  assert_true(blame_block(&threads[0]));
+  assert_true(blame_blocked(&threads[0]));
   assert_int_equal(rt.in_use, 2);
-  blame_unblock(&threads[0]);
+  blame_unblocked(&threads[0]);
   end_region();
   for (unsigned i = 0; i < 4; i++)
     blame_openmp_end(&threads[i]);
@@ -221,11 +221,11 @@ static void a_thread_that_ends_blocked_is_not_in_use(void **state)
   (void)state;
   start_openmp(2);
   fork_region(2);
-  assert_true(blame_block(&threads[1]));
+  assert_true(blame_blocked(&threads[1]));
   blame_openmp_end(&threads[1]);
   end_region();
   assert_int_equal(rt.in_use, 1);
-  assert_true(blame_block(&threads[0]));
+  assert_true(blame_blocked(&threads[0]));
   blame_openmp_end(&threads[0]);
   assert_int_equal(rt.in_use, 0);
 }
@@ -234,18 +234,18 @@ static void blame_goes_to_the_release(void **state)
 {
   (void)state;
   const struct blame one = {1000, 500, 750, 1, false}, other = {30, 10, 20, 1, false};
-  assert_false(blame_waits(0xabc0));
+  assert_false(blame_pending(0xabc0));
   assert_true(blame_wait(0xabc0, &one));
   assert_true(blame_wait(0xabc0, &other));
-  assert_true(blame_waits(0xabc0));
-  assert_false(blame_waits(0xabd0));
+  assert_true(blame_pending(0xabc0));
+  assert_false(blame_pending(0xabd0));
   assert_int_equal(blame_left(), 2);
   struct blame taken = blame_take(0xabc0);
   assert_int_equal(taken.time_ns, 1030);
   assert_int_equal(taken.per_busy_ns, 510);
   assert_int_equal(taken.in_use_ns, 770);
   assert_int_equal(taken.samples, 2);
-  assert_false(blame_waits(0xabc0));
+  assert_false(blame_pending(0xabc0));
   assert_int_equal(blame_take(0xabc0).samples, 0);
   assert_int_equal(blame_left(), 0);
 }
@@ -261,7 +261,7 @@ static void collisions_lose_and_do_not_mix(void **state)
   while (blame_entry(second) != blame_entry(first));
   assert_true(blame_wait(first, &one));
   assert_false(blame_wait(second, &one));
-  assert_false(blame_waits(second));
+  assert_false(blame_pending(second));
   assert_int_equal(blame_take(second).samples, 0);
   assert_int_equal(blame_take(first).samples, 1);
   assert_true(blame_wait(second, &one));

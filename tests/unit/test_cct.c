@@ -145,7 +145,7 @@ static void late_paths_are_folded(void **state)
     assert_non_null(region);
     region_publish(&master, region, creator);
     region_close(&master);
-    region_fold(&worker);
+    region_resolve(&worker);
     assert_int_equal(worker.pending_count, 0);
     assert_int_equal(region_base(&worker, handle), CCT_NONE); /* the region is over */
   }
@@ -168,16 +168,16 @@ static void inner_regions_wait_for_outer_ones(void **state)
   struct format_region *region = region_end(&worker);
   assert_non_null(region);
   region_publish(&worker, region, inner_creator);
-  assert_int_equal(region->state, FORMAT_REGION_KNOWN);
+  assert_int_equal(region->state, FORMAT_REGION_PROVISIONAL);
   region_close(&worker);
-  region_fold(&master);
+  region_resolve(&master);
   assert_int_equal(master.pending_count, 1);
   region = region_end(&master);
   region_publish(&master, region, creator);
-  assert_int_equal(region->state, FORMAT_REGION_LINKED);
+  assert_int_equal(region->state, FORMAT_REGION_FINAL);
   region_close(&master);
-  region_fold(&worker); /* resolves the outer region, and with it the inner one */
-  region_fold(&master);
+  region_resolve(&worker); /* resolves the outer region, and with it the inner one */
+  region_resolve(&master);
   assert_int_equal(master.pending_count, 0);
   assert_int_equal(cct_kind(&master, inner_base), FORMAT_KIND_LINK);
   assert_int_equal(cct_node(&master, inner_base)->offset, inner_creator);

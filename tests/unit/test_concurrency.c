@@ -35,7 +35,7 @@ static int setup(void **state)
   span_start();
   for (uint32_t i = 0; i < THREADS; i++) {
     rt_thread_init(&states[i], i + 1, &records[i]);
-    assert_true(blame_join(&states[i]));
+    assert_true(blame_add_thread(&states[i]));
     span_start_thread(&states[i]);
   }
   return 0;
@@ -193,7 +193,7 @@ static void directives(void **state)
   run(use_directives);
   uint64_t tasks = 0, regions = 0, work = 0;
   for (int i = 0; i < THREADS; i++)
-    directive_settle(&states[i]);
+    directive_add_sums(&states[i]);
   const struct table *rows = directive_table();
   for (uint32_t i = 1; i < rows->count; i++) {
     const struct format_directive *row = table_at(rows, i);
@@ -229,12 +229,12 @@ static void *use_regions(void *state)
         region_publish(t, open, node);
         region_close(t);
       }
-      region_fold(t);
+      region_resolve(t);
     } else if (region_open(region) && region_base(t, region) != CCT_NONE) {
-      region_fold(t);
+      region_resolve(t);
     }
     pthread_barrier_wait(&all);
-    region_fold(t);
+    region_resolve(t);
     wrong += t->pending_count != 0;
   }
   return NULL;
@@ -263,14 +263,14 @@ static void *use_blame(void *state)
     rt_set_lockwait(t, true);
     atomic_fetch_add(blame_wait(id, &one) ? &left : &lost, 1);
     rt_set_lockwait(t, false);
-    if (blame_waits(id))
+    if (blame_pending(id))
       atomic_fetch_add(&taken, blame_take(id).samples);
     rt_set_idle(t, true);
     struct blame share = blame_share(t, 1000);
     wrong += share.per_busy_ns > 1000 || share.in_use_ns < share.per_busy_ns;
     rt_set_idle(t, false);
-    if (blame_block(t))
-      blame_unblock(t);
+    if (blame_blocked(t))
+      blame_unblocked(t);
   }
   blame_openmp_end(t);
   return NULL;

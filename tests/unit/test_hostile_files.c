@@ -38,7 +38,7 @@ static void make(enum compose_form form)
   uint32_t caller = compose_frame(&compose, 0, 0x10, 1, 10);
   compose_frame(&compose, caller, 0x20, 2, 20);
   compose_thread(&compose, 1);
-  uint32_t region = compose_region(&compose, 1, caller, FORMAT_REGION_KNOWN);
+  uint32_t region = compose_region(&compose, 1, caller, FORMAT_REGION_PROVISIONAL);
   compose_frame(&compose, compose_node(&compose, FORMAT_KIND_PLACEHOLDER, 0, region, 0, NULL), 0x30, 3, 30);
   compose_thread(&compose, 2);
   compose.process.work_unit = compose_string(&compose, "s");

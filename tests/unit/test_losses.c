@@ -104,7 +104,7 @@ static void the_threads_view_reports_lost_samples(void **state)
 {
   (void)state;
   for (unsigned i = 0; format_loss_name(i); i++) {
-    bool dropped = i == FORMAT_LOST_MEMORY || i == FORMAT_LOST_REFUSED, partial = i == FORMAT_LOST_PARTIAL;
+    bool dropped = i == FORMAT_LOST_MEMORY || i == FORMAT_LOST_IN_TOOL, partial = i == FORMAT_LOST_PARTIAL;
     char row[64];
     measure(i);
     print("--view threads");

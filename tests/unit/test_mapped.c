@@ -94,11 +94,11 @@ static void test_tables_move_into_the_file_once(void **state)
   begin_table();
   assert_false(arena_kept());
   assert_int_equal(access(path, F_OK), -1);
-  arena_settle();
+  arena_create_live_file();
   assert_true(arena_kept());
   assert_int_equal(found(), 3);
   add(4);
-  arena_settle();
+  arena_create_live_file();
   assert_int_equal(found(), 7);
   for (uint64_t i = 0; i < 10000; i++) /* further blocks */
     add(1);
@@ -115,7 +115,7 @@ static void test_what_is_waived_has_no_file(void **state)
   arena_waive();
   assert_int_equal(unkept(), 1);
   arena_waive();
-  arena_settle();
+  arena_create_live_file();
   for (uint64_t i = 0; i < 10000; i++)
     add(1);
   assert_false(arena_kept());
@@ -129,7 +129,7 @@ static void test_without_a_directory_tables_are_in_memory(void **state)
   (void)state;
   strcat(path, "/nowhere");
   begin_table();
-  arena_settle();
+  arena_create_live_file();
   assert_false(arena_kept());
   assert_int_equal(unkept(), 1);
   for (uint64_t i = 0; i < 10000; i++)
@@ -142,7 +142,7 @@ static void test_a_removed_file_is_made_again_with_all(void **state)
 {
   (void)state;
   begin_table();
-  arena_settle();
+  arena_create_live_file();
   arena_remove();
   assert_int_equal(access(path, F_OK), -1);
   add(4);
@@ -160,7 +160,7 @@ static void test_a_file_in_the_way_is_left_alone(void **state)
   fputs("precious", other);
   fclose(other);
   begin_table();
-  arena_settle();
+  arena_create_live_file();
   add(4);
   assert_int_equal(load(bytes, sizeof bytes), 8);
   assert_int_equal(unkept(), 1);

@@ -125,8 +125,8 @@ static void test_chains_resolve_in_any_order(void **state)
   (void)state;
   struct profile profile;
   begin(1);
-  uint32_t first = compose_region(&compose, 3, 1, FORMAT_REGION_LINKED),
-           second = compose_region(&compose, 1, 2, FORMAT_REGION_KNOWN);
+  uint32_t first = compose_region(&compose, 3, 1, FORMAT_REGION_FINAL),
+           second = compose_region(&compose, 1, 2, FORMAT_REGION_PROVISIONAL);
   uint32_t holder = compose_node(&compose, FORMAT_KIND_PLACEHOLDER, 0, first, 0, NULL);
   compose_frame(&compose, holder, 0x40, 1, 1); /* node 2: below thread 3's frame 0x10 */
   compose_thread(&compose, 1);

@@ -65,7 +65,7 @@ static void make(enum compose_form form)
   compose_frame(&compose, compose_node(&compose, FORMAT_KIND_PARTIAL, 0, 0, 0, NULL), 0x50, 1, 10);
   compose_node(&compose, FORMAT_KIND_FRAME, 2, 0x60, 0, values);
   compose_thread(&compose, 1);
-  uint32_t region = compose_region(&compose, 1, caller, FORMAT_REGION_KNOWN);
+  uint32_t region = compose_region(&compose, 1, caller, FORMAT_REGION_PROVISIONAL);
   compose_frame(&compose, compose_node(&compose, FORMAT_KIND_PLACEHOLDER, 0, region, 0, NULL), 0x30, 3, 30);
   compose_frame(&compose, compose_node(&compose, FORMAT_KIND_LINK, 1, parallel, 0, NULL), 0x30, 3, 30);
   compose_node(&compose, FORMAT_KIND_OUTSIDE, 0, 0, 0, values);

@@ -218,8 +218,8 @@ static void instances_nest_and_recursion_counts_once(void **state)
   directive_leave(&one, task);
   directive_work(&one, outer, 1, 101);
   directive_leave(&one, outer);
-  directive_settle(&one);
-  directive_settle(&two);
+  directive_add_sums(&one);
+  directive_add_sums(&two);
   assert_int_equal(row_at(task_row)->instances, 1);
   assert_int_equal(row_at(task_row)->work, 15);
   assert_int_equal(row_at(task_row)->span, 20);

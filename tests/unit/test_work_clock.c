@@ -422,7 +422,7 @@ static void sampled(uint64_t passed_ns, uint64_t throttled_until)
 {
   setup(NULL);
   rt.event_count = 1;
-  rt.driver = 0;
+  rt.time_event = 0;
   rt.events[0].clock = EVENT_CPU_TIME;
   one.sources[0] = (struct source){.how = SOURCE_TIMER, .period = 1000000, .throttled_until = throttled_until};
   one.sources[0].last = sys_thread_cpu_ns() - passed_ns;
@@ -434,21 +434,21 @@ static void a_throttled_thread_ends_in_tool_time(void **state)
   burn(6000000); /* so that the clock is that far */
   sampled(5000000, UINT64_MAX);
   sample_end(&one, sys_thread_cpu_ns());
-  assert_int_equal(record.lost[FORMAT_LOST_REFUSED], 1);
+  assert_int_equal(record.lost[FORMAT_LOST_IN_TOOL], 1);
   assert_in_range(record.tool_ns, 5000000, 6000000);
   sample_end(&one, UINT64_MAX); /* called again at the end of the process */
-  assert_int_equal(record.lost[FORMAT_LOST_REFUSED], 1);
+  assert_int_equal(record.lost[FORMAT_LOST_IN_TOOL], 1);
   sampled(500000, UINT64_MAX); /* no sample was due yet */
   sample_end(&one, sys_thread_cpu_ns());
-  assert_int_equal(record.lost[FORMAT_LOST_REFUSED] + record.tool_ns, 0);
+  assert_int_equal(record.lost[FORMAT_LOST_IN_TOOL] + record.tool_ns, 0);
   sampled(5000000, 0); /* it is not throttled: the sample is on its way */
   sample_end(&one, sys_thread_cpu_ns());
-  assert_int_equal(record.lost[FORMAT_LOST_REFUSED] + record.tool_ns, 0);
+  assert_int_equal(record.lost[FORMAT_LOST_IN_TOOL] + record.tool_ns, 0);
   atomic_store(&rt.paused, true);
   sampled(5000000, UINT64_MAX);
   sample_end(&one, sys_thread_cpu_ns());
   atomic_store(&rt.paused, false);
-  assert_int_equal(record.lost[FORMAT_LOST_REFUSED] + record.tool_ns, 0);
+  assert_int_equal(record.lost[FORMAT_LOST_IN_TOOL] + record.tool_ns, 0);
   rt.event_count = 0;
 }
 

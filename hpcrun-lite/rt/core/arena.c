@@ -27,7 +27,7 @@ static struct mapped_file file;
 
 /* State of the live file: none; announced, tables are still in anonymous memory; made.  Only a process's single thread
  * changes WAITING to SETTLED. */
-static _Atomic enum { KEEP_NOTHING, KEEP_WAITING, KEEP_SETTLED } keeping;
+static _Atomic enum { KEEP_NOTHING, KEEP_WAITING, KEEP_IN_FILE } keeping;
 static atomic_uint table_size; /* size of the next block for tables */
 
 /* Free chunks by class and step: tag << 32 | handle of the first one.  Each push and pop changes the tag, which solves
@@ -61,10 +61,11 @@ static void count_unkept(void)
     __atomic_store_n(&process->lost[FORMAT_LOST_UNKEPT], atomic_load(&rt.lost[FORMAT_LOST_UNKEPT]), __ATOMIC_RELEASE);
 }
 
-/* Maps a block from the live file.  Returns NULL if there is no file, or, counted, if the file cannot grow. */
+/* Maps a block from the live file.  Returns NULL if there is no file, or if the file cannot grow; then the
+ * loss is counted. */
 static uint8_t *map_kept(size_t size)
 {
-  if (atomic_load(&keeping) != KEEP_SETTLED)
+  if (atomic_load(&keeping) != KEEP_IN_FILE)
     return NULL;
   uint8_t *base = mapped_part(&file, size);
   if (!base)
@@ -203,7 +204,7 @@ void arena_keep(const char *path)
   atomic_store(&keeping, KEEP_WAITING);
 }
 
-void arena_settle(void)
+void arena_create_live_file(void)
 {
   if (atomic_load_explicit(&keeping, memory_order_relaxed) != KEEP_WAITING)
     return;
@@ -213,7 +214,7 @@ void arena_settle(void)
     if (base && blocks[i].keep && !mapped_adopt(&file, base, blocks[i].size))
       count_unkept();
   }
-  atomic_store(&keeping, KEEP_SETTLED);
+  atomic_store(&keeping, KEEP_IN_FILE);
 }
 
 void arena_waive(void)
@@ -236,11 +237,11 @@ void arena_remove(void)
 
 void arena_restore(void)
 {
-  if (atomic_load(&keeping) != KEEP_SETTLED)
+  if (atomic_load(&keeping) != KEEP_IN_FILE)
     return;
   mapped_renew(&file);
   atomic_store(&keeping, KEEP_WAITING);
-  arena_settle();
+  arena_create_live_file();
 }
 
 void table_init(struct table *table, enum format_table kind, enum arena_class class, uint32_t owner,

@@ -30,7 +30,7 @@ enum arena_class {
   ARENA_FRAMES,
   ARENA_WALK,
   ARENA_STACKS,
-  ARENA_FOLD,
+  ARENA_COMPACTION,
   ARENA_TOTALS,
   ARENA_SHARED,
   ARENA_CLASSES
@@ -63,15 +63,15 @@ void arena_free(enum arena_class class, unsigned step, struct format_chunk *chun
 /* Returns all memory to the system and starts anew.  Only for a forked child, where no other thread exists. */
 void arena_reset(void);
 
-/* CTL: announces a live file at that path.  The file is not made before arena_settle(). */
+/* CTL: announces a live file at that path.  The file is not made before arena_create_live_file(). */
 void arena_keep(const char *path);
 
 /* Makes the live file and moves all tables into it; does nothing if that has happened or no file was announced.  The
  * caller must be the only thread: called at the first sample and before a second thread begins.  Most child processes
  * of a shell end before either and never get a file. */
-void arena_settle(void);
+void arena_create_live_file(void);
 
-/* CTL, when a second thread begins: gives up the live file if it has not been made yet, and counts that. */
+/* CTL, when a second thread begins: gives up the live file if it has not been made yet, and counts the loss. */
 void arena_waive(void);
 
 /* CTL: removes the live file; the tables stay in memory.  arena_restore() makes the file again with the contents of all

@@ -15,8 +15,8 @@ static struct table modules, strings; /* grow under the lock: see struct table *
 static atomic_flag lock = ATOMIC_FLAG_INIT;
 static const char *executable_path;
 
-/* The holder is inside rt_enter(), so no handler of ours delays it: it releases the lock soon unless the system has
- * switched it out. */
+/* The holder is inside rt_enter(), so none of the tool's handlers delays it: it releases the lock soon unless the
+ * system has switched it out. */
 static bool lock_take(void)
 {
   for (int i = 0; i < LOCK_TRIES; i++) {

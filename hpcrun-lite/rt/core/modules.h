@@ -15,16 +15,16 @@
 void modules_start(const char *executable);
 
 /* Marks the module of that address as the OpenMP runtime.  Returns false if it is the executable itself, or not found:
- * then the runtime's
- * frames cannot be distinguished from the program's. */
+ * then the runtime's frames cannot be distinguished from the program's. */
 bool modules_mark_runtime(struct thread_state *t, const void *address);
 
 /* Returns the module of an address and sets its index (from 1).  An address outside all modules gets an anonymous
- * module that covers the 4 GiB around it, and is counted as a loss.  Returns NULL, counted, if no entry could be made.
+ * module that covers the 4 GiB around it, and the loss is counted.  Returns NULL, with the loss counted, if no entry
+ * could be made.
  */
 const struct format_module *modules_find(struct thread_state *t, uint64_t address, uint32_t *index);
 
-/* Path of the OpenMP runtime, NULL if no address in it was looked up. */
+/* Path of the OpenMP runtime; NULL if no address in it was looked up. */
 const char *modules_runtime(void);
 
 /* Appends a string to the string table and returns its offset, 0 (the empty string) without memory. */

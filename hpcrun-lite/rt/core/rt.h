@@ -1,5 +1,6 @@
-/* RT: code that runs in a signal handler or an OMPT callback while the program runs.  This header holds the state of a
- * thread and the rules for all of RT.
+/* RT: code that runs in a signal handler or an OMPT callback while the program runs.  (The handler itself is
+ * hpcrun-lite/handler.c, which calls sample_signal().)  RT is not the OpenMP runtime, which names contain as `runtime`.
+ * This header holds the state of a thread and the rules for all of RT.
  *
  * Rules.  Allocate from core/arena only.  Take no lock that a handler could wait for.  Call no libc function that is
  * not async-signal-safe.  Never print, exit, retry without bound, or change errno as the program sees it.  On failure
@@ -32,7 +33,7 @@
 
 /* SIGURG is ignored by default, so a sample during exec does no harm; at most one is pending; hardly any program uses
  * it, and those that do still receive theirs (handler.c). */
-#define RT_SIGNAL SIGURG
+#define SAMPLE_SIGNAL SIGURG
 
 enum {
   RT_FRAMES_MAX = 1024, /* frames of one unwind: deeper stacks are cut at the outer end */
@@ -64,10 +65,10 @@ struct source {
   uint32_t switches;           /* perf: the page's sequence at the last sample */
   int timer;
   bool suspended;           /* timer stopped, because the thread sleeps */
-  uint64_t asked;           /* nominal period: ns or counts */
+  uint64_t nominal_period;  /* nominal period: ns or counts */
   uint64_t period;          /* period in use: longer when many threads have timers */
   uint64_t last;            /* clock or count at the last sample */
-  uint64_t throttled_until; /* by the event's clock: refuse samples before; 0: none */
+  uint64_t throttled_until; /* by the event's clock: samples before it are not charged; 0: none */
 };
 
 struct module_cache {
@@ -128,14 +129,14 @@ struct credit {
 };
 
 /* The thread's share of a construct instance that is not yet added to it: see span/directive.h. */
-struct instance_hold {
+struct instance_share {
   uint32_t instance, refs;
   uint64_t work, end;
 };
 
 /* Ends of child tasks that the thread has not reported yet: see span/explicit_task.h. */
-struct held_ends {
-  uint32_t creation, refs;
+struct unreported_ends {
+  uint32_t batch, refs;
   uint64_t count, work, span;
 };
 
@@ -146,8 +147,8 @@ struct row_cache {
 };
 
 /* The data word of a task: a tag of the process (a forked child inherits its parent's tasks); an index, of the task
- * (span/graph.h) or, without a graph, of its creation (sampling/task_context.h); and whether the task waits at a
- * barrier, taskwait or taskgroup.  A task that has not begun usually has no structure yet: then NEW is set, and
+ * (span/graph.h) or, without a graph, of its creation context (sampling/task_context.h); and whether the task waits at
+ * a barrier, taskwait or taskgroup.  A task that has not begun usually has no structure yet: then NEW is set, and
  * span/explicit_task.c defines the other bits. */
 enum { RT_TASK_WAITING = 1, RT_TASK_NEW = 2, RT_TASK_INDEX_SHIFT = 2, RT_TASK_TAG_SHIFT = 34 };
 
@@ -207,14 +208,14 @@ struct thread_state {
   unsigned pending_count;
 
   /* the task graph: see span/graph.h and span/span.h */
-  uint32_t task;        /* task that the thread runs, 0: none (see graph_run()) */
-  struct task *running; /* the same, by address */
-  uint32_t outer_task;  /* task that ran before the current one began */
-  struct task *outer_running;
+  uint32_t task;          /* task that the thread runs, 0: none (see graph_run()) */
+  struct task *running;   /* the same, by address */
+  uint32_t previous_task; /* task that ran before the current one began */
+  struct task *previous_running;
   struct end_slot *end_slot; /* see span/explicit_task.c */
   ompt_data_t *running_data; /* the running task's data word until it names the task: see span/explicit_task.h */
   uint32_t inherited_clock;  /* clock that the thread's next task starts with: see span_take_over() */
-  unsigned fragment_samples;
+  unsigned fragment_sample_count;
   uint64_t total_work;
   uint64_t wait_ended, task_ended; /* moments: end of the last wait, of the last task */
   uint64_t costs[3];               /* by enum graph_cost */
@@ -223,17 +224,17 @@ struct thread_state {
   struct {
     uint32_t node;
     uint64_t weight;
-  } fragment[RT_FRAGMENT_SAMPLES]; /* samples in the current fragment */
+  } fragment_samples[RT_FRAGMENT_SAMPLES]; /* samples in the current fragment */
   struct row_cache row_cache[16];
   struct user_region user_regions[RT_USER_REGIONS];
   unsigned user_depth; /* may exceed RT_USER_REGIONS: further ones are not kept */
   struct table totals; /* by row: see span/directive.c */
   struct credit critical_path_credits[32];
-  struct instance_hold holds[8];
-  struct held_ends held;
-  struct pool_cache free_tasks, free_groups, free_creations, free_segments, free_instances, free_sets, free_edges,
+  struct instance_share instance_shares[8];
+  struct unreported_ends unreported;
+  struct pool_cache free_tasks, free_groups, free_batches, free_segments, free_instances, free_sets, free_edges,
       free_addresses, free_buckets;
-  struct format_chunk *fold_chunk;
+  struct format_chunk *compaction_chunk;
 
   struct source sources[EVENTS_MAX];
   struct module_cache modules[16];
@@ -248,9 +249,9 @@ struct thread_state {
 
 extern __thread struct thread_state *rt_self __attribute__((tls_model("initial-exec")));
 
-/* A page that the kernel zeroes in a child that was forked past libc's fork() (by _Fork() or a system call).  Such a
- * child shares its parent's files, so it must not measure.  Writer: rt_begin(), before there are other threads; all
- * threads read it plainly. */
+/* A page that the kernel zeroes in a child that was forked without calling libc's fork() (by _Fork() or a system call).
+ * Such a child shares its parent's files, so it must not measure.  Writer: rt_begin(), before there are other threads;
+ * all threads read it plainly. */
 extern union rt_home {
   bool ours;
   char page[4096];
@@ -270,10 +271,10 @@ static inline void rt_set_flag(bool *flag, bool value)
   __atomic_store_n(flag, value, __ATOMIC_RELAXED);
 }
 
-/* Count the thread's nesting in code of ours.  `inside` is changed by its own thread only, with one plain instruction
- * across which the compiler moves nothing.  So a handler of this thread always sees the true value; and a thread that
- * reads 0 with acquire sees everything written before, since every store of x86 is a release.  For the other direction
- * see rt_closed(). */
+/* Count the thread's nesting in the tool's code.  `inside` is changed by its own thread only, with one plain
+ * instruction across which the compiler moves nothing.  So a handler of this thread always sees the true value; and a
+ * thread that reads 0 with acquire sees everything written before, since every store of x86 is a release.  For the
+ * other direction see rt_stopped(). */
 static inline void rt_inside_inc(struct thread_state *t)
 {
   __asm__ volatile("incl %0" : "+m"(t->inside) : : "memory", "cc");
@@ -284,7 +285,7 @@ static inline void rt_inside_dec(struct thread_state *t)
   __asm__ volatile("decl %0" : "+m"(t->inside) : : "memory", "cc");
 }
 
-/* rt_enter() returns false if code of ours is already running in the thread; otherwise the caller must end with
+/* rt_enter() returns false if the tool's code is already running in the thread; otherwise the caller must end with
  * rt_leave().  The handler and CTL use this pair. */
 static inline bool rt_enter(struct thread_state *t)
 {
@@ -304,10 +305,10 @@ static inline void rt_leave(struct thread_state *t)
  * rt_inside_inc(), because CTL waits for threads that are inside: the fence between the store to `inside` and the load
  * of `closed` here, and the fence between the store to `closed` and the load of `inside` in CTL, guarantee that at
  * least one side sees the other. */
-static inline bool rt_closed(void)
+static inline bool rt_stopped(void)
 {
   atomic_thread_fence(memory_order_seq_cst);
-  return atomic_load(&rt.closed) || atomic_load(&rt.quiet);
+  return atomic_load(&rt.closed) || atomic_load(&rt.forking);
 }
 
 /* Counts a loss of the thread, or of the process if t is NULL. */

@@ -19,14 +19,15 @@ enum work_unit { WORK_CPU_TIME, WORK_USER, WORK_INSTRUCTIONS, WORK_CYCLES };
  * unseen, runtime_apart, ompt_module and the entry points are written when the OpenMP runtime starts, before it has
  * threads.  The atomic fields:
  *
- * - closed, quiet, graph_suspended: written by CTL, sequentially consistent, and paired with thread_state.inside (see
- *   rt_closed());
+ * - closed, forking, graph_suspended: written by CTL, sequentially consistent, and paired with thread_state.inside (see
+ *   rt_stopped());
  * - in_use, running_timers, lost: sums to which any thread adds; no other data depends on their order;
  * - paused, log: written by any thread, relaxed; record: written by CTL. */
 struct rt_process {
   struct event events[EVENTS_MAX];
   unsigned event_count;
-  int driver; /* event that drives the four categories of time: the first time event; -1 without one */
+  int time_event; /* event from which the four categories of time come: the first that measures time; -1 if there is
+                     none */
   unsigned metric_count;
   uint32_t cpus; /* cores that the process may run on */
   int pid;
@@ -40,8 +41,8 @@ struct rt_process {
   bool runtime_apart;          /* the OpenMP runtime is a separate module, so its code can be distinguished */
   uint32_t ompt_module;        /* of the runtime that calls us; 0: none, or the executable */
   bool forked;                 /* child of fork(): the runtime does not know the regions that were open in the parent */
-  bool wall;                   /* elapsed time drives the four categories */
-  atomic_bool quiet;           /* no samples while the process forks */
+  bool wall;                   /* the time event measures elapsed time */
+  atomic_bool forking;         /* no samples while the process forks */
   atomic_bool paused;          /* the program has paused measuring: samples do not count */
   atomic_bool graph_suspended; /* callbacks leave the graph alone: CTL reads its tables */
   atomic_bool closed;          /* measuring has ended: handlers and callbacks return at once */

@@ -17,7 +17,7 @@ struct perf_event_attr;
  * alone. */
 enum { SYS_HIGH_FD = 900, SYS_TRIES = 10 }; /* attempts after the program has reused a number */
 
-/* A descriptor of ours: a file that is read and written, or a perf event.  fd -1: none. */
+/* A descriptor of the tool: a file that is read and written, or a perf event.  fd -1: none. */
 struct sys_own {
   int fd;
   bool event;

@@ -32,7 +32,7 @@ static struct thread_state **live_at(uint32_t i)
   return table_at(&live, i);
 }
 
-bool blame_join(struct thread_state *t)
+bool blame_add_thread(struct thread_state *t)
 {
   uint32_t slot = 0;
   while (slot < live.count && *live_at(slot))
@@ -47,7 +47,7 @@ bool blame_join(struct thread_state *t)
   return true;
 }
 
-void blame_leave(struct thread_state *t)
+void blame_remove_thread(struct thread_state *t)
 {
   __atomic_store_n(live_at(t->live_slot), NULL, __ATOMIC_RELEASE);
 }
@@ -67,7 +67,7 @@ void blame_openmp_begin(struct thread_state *t, bool worker)
     return;
   t->record->flags |= FORMAT_THREAD_OPENMP;
   t->worker = worker;
-  blame_unblock(t);
+  blame_unblocked(t);
   blame_in_use(!worker);
   rt_set_flag(&t->activity.openmp, true);
 }
@@ -76,12 +76,12 @@ void blame_openmp_end(struct thread_state *t)
 {
   if (!t->activity.openmp)
     return;
-  blame_unblock(t);
+  blame_unblocked(t);
   blame_in_use(-!t->worker);
   rt_set_flag(&t->activity.openmp, false);
 }
 
-bool blame_block(struct thread_state *t)
+bool blame_blocked(struct thread_state *t)
 {
   struct activity *activity = &t->activity;
   if (activity->idle || activity->lockwait || activity->blocked)
@@ -98,7 +98,7 @@ bool blame_block(struct thread_state *t)
   return true;
 }
 
-void blame_unblock(struct thread_state *t)
+void blame_unblocked(struct thread_state *t)
 {
   if (!t->activity.blocked)
     return;
@@ -122,7 +122,7 @@ static bool in_region(const struct thread_state *t)
 static bool count_threads(const struct thread_state *self, uint32_t *busy, uint32_t *in_use)
 {
   uint32_t all = __atomic_load_n(&live.count, __ATOMIC_ACQUIRE), waiting = 0, blocked = 0;
-  bool known = self->activity.openmp; /* otherwise no thread has met the runtime yet */
+  bool known = self->activity.openmp; /* otherwise no thread has called the runtime yet */
   *busy = 0;
   for (uint32_t i = 0; i < all; i++) {
     const struct thread_state *t = __atomic_load_n(live_at(i), __ATOMIC_ACQUIRE);
@@ -210,7 +210,7 @@ void blame_check(struct thread_state *t, uint64_t pc)
   if (!again)
     return;
   if (blocked) { /* it left the call by longjmp(): no error */
-    blame_unblock(t);
+    blame_unblocked(t);
     return;
   }
   rt_lost(t, FORMAT_LOST_STATES);
@@ -221,7 +221,7 @@ void blame_check(struct thread_state *t, uint64_t pc)
 static bool entry_take(struct blame_entry *entry, int tries)
 {
   for (int i = 0; i < tries; i++) {
-    if (!__atomic_exchange_n(&entry->busy, 1, __ATOMIC_ACQUIRE))
+    if (!__atomic_exchange_n(&entry->lock, 1, __ATOMIC_ACQUIRE))
       return true;
     __builtin_ia32_pause();
   }
@@ -230,7 +230,7 @@ static bool entry_take(struct blame_entry *entry, int tries)
 
 static void entry_drop(struct blame_entry *entry)
 {
-  __atomic_store_n(&entry->busy, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&entry->lock, 0, __ATOMIC_RELEASE);
 }
 
 bool blame_wait(uint64_t wait_id, const struct blame *blame)

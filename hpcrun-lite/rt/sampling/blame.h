@@ -1,9 +1,9 @@
 /* Blame: which threads are busy and which are idle at a sample, and samples of lock waiting, which are charged to the
  * lock's holder (ICS'13, section 3.1).
  *
- * Context: RT; blame_start(), blame_join() and blame_leave() CTL, under the control lock.  A thread's state is in its
- * thread_state (rt.h) and written by that thread only; samples of all threads read it.  The table of threads is
- * allocated from the arena, the table of locks is static.  Blame that cannot be kept is dropped and counted.
+ * Context: RT; blame_start(), blame_add_thread() and blame_remove_thread() CTL, under the control lock.  A thread's
+ * state is in its thread_state (rt.h) and written by that thread only; samples of all threads read it.  The table of
+ * threads is allocated from the arena, the table of locks is static.  Blame that cannot be kept is dropped and counted.
  *
  * Departure from the paper: no counter of idle threads is shared.  Each thread keeps its own state in a few bytes that
  * its callbacks write, and a sample counts the states of all threads.  Such a count cannot drift; it costs a callback
@@ -11,18 +11,19 @@
  *
  * Locks: samples of a waiting thread go into the entry of its lock, in a table of fixed size that is indexed by a hash
  * of the 64-bit id.  The thread that releases the lock takes the entry's content and frees the entry.  The wait for an
- * entry is bounded.  A waiter that finds the blame of another lock in its entry loses its own, which is counted. */
+ * entry is bounded.  A waiter that finds the blame of another lock in its entry loses its own, and the loss is counted.
+ */
 #ifndef HPCRUN_LITE_RT_SAMPLING_BLAME_H
 #define HPCRUN_LITE_RT_SAMPLING_BLAME_H
 
 #include "hpcrun-lite/rt/core/rt.h"
 
-/* `busy` is the entry's lock, exchanged with acquire and stored with release; its holder writes the other fields.
+/* `lock` is exchanged with acquire and stored with release; its holder writes the other fields.
  * Releases of locks read `id` without it: if they read an old value, the blame waits for the next release, or the entry
  * turns out to be empty.  CTL reads the blame that is left at the end. */
 struct blame_entry {
   uint64_t id; /* the lock, 0: free */
-  uint32_t busy;
+  uint32_t lock;
   struct blame blame;
 } __attribute__((aligned(64)));
 
@@ -33,8 +34,8 @@ extern struct blame_entry blame_entries[1 << BLAME_ENTRIES_BITS];
 void blame_start(void);
 
 /* CTL: includes the thread's state in the counts (false without memory), and removes it. */
-bool blame_join(struct thread_state *t);
-void blame_leave(struct thread_state *t);
+bool blame_add_thread(struct thread_state *t);
+void blame_remove_thread(struct thread_state *t);
 
 /* The OpenMP runtime announces the start and the end of this thread. */
 void blame_openmp_begin(struct thread_state *t, bool worker);
@@ -44,12 +45,12 @@ void blame_openmp_end(struct thread_state *t);
  * except blocked ones.  Also keeps the maximum. */
 void blame_in_use(int more);
 
-/* The thread enters and leaves a call in which it sleeps outside the runtime's waits.  Meanwhile it is not in use.  If
- * elapsed time drives the samples, it counts as busy instead, and the sample on its return is charged with the mean of
- * the samples taken meanwhile.  blame_block() returns false if the thread is not busy; the caller must then not call
- * blame_unblock(). */
-bool blame_block(struct thread_state *t);
-void blame_unblock(struct thread_state *t);
+/* The thread enters and leaves a call in which it sleeps outside the runtime's waits.  During the call it is not in
+ * use.  With `wall` it counts as busy instead; its first sample after the call is charged the mean idleness of all
+ * samples that were taken during the call.  blame_blocked() returns false if the thread is not busy; the caller must
+ * then not call blame_unblocked(). */
+bool blame_blocked(struct thread_state *t);
+void blame_unblocked(struct thread_state *t);
 
 /* The share of this thread's sample, which stands for time_ns, in the idleness of all threads. */
 struct blame blame_share(struct thread_state *t, uint64_t time_ns);
@@ -74,7 +75,7 @@ static inline struct blame_entry *blame_entry(uint64_t wait_id)
 }
 
 /* Whether a release of that lock has blame to take.  Costs one load and one comparison. */
-static inline bool blame_waits(uint64_t wait_id)
+static inline bool blame_pending(uint64_t wait_id)
 {
   return __atomic_load_n(&blame_entry(wait_id)->id, __ATOMIC_RELAXED) == wait_id;
 }

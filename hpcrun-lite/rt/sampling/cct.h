@@ -1,9 +1,9 @@
 /* A thread's calling-context tree: finding and adding children, metrics, moving subtrees.
  *
  * Context: RT, by the owning thread inside rt_enter(); CTL after the thread or measuring has ended.  Nodes and values
- * are tables of the measurement format, which readers of the live file see; the links that make lookups fast are
- * private.  All memory is the arena's.  Without memory a function returns CCT_NONE or false, and the caller counts the
- * loss. */
+ * are tables of the measurement format and lie in the live file, so a charged sample is stored; the links that make
+ * lookups fast are private.  All memory is the arena's.  Without memory a function returns CCT_NONE or false, and the
+ * caller counts the loss. */
 #ifndef HPCRUN_LITE_RT_SAMPLING_CCT_H
 #define HPCRUN_LITE_RT_SAMPLING_CCT_H
 

@@ -22,7 +22,7 @@ enum { TASK_LEVELS = 16 };
 
 struct task_level {
   uint64_t exit_frame;
-  uint32_t created; /* its creation (sampling/task_context.h), 0: none */
+  uint32_t creation_context; /* see sampling/task_context.h; 0: none */
 };
 
 struct stack_reader {
@@ -133,15 +133,15 @@ static uint64_t function_of(struct stack_reader *reader, const struct frame *fra
   return (uint64_t)frame->module << 32 | (frame->offset - inside);
 }
 
-/* Enters the task whose function is the frame inside `inner`: below its creation if that is known, else below its
- * region. */
+/* Enters the task whose function is the frame inside `inner`: below its creation context if that is known, else below
+ * its region. */
 static void enter_task(struct stack_reader *reader, const struct task_level *task, int inner)
 {
   uint32_t base = CCT_NONE;
   reader->entered = 0;
   if (rt.task_creation && task) {
-    if (task->created && inner > 0)
-      reader->entered = task_context_enter(task->created, function_of(reader, &reader->frames[inner - 1]));
+    if (task->creation_context && inner > 0)
+      reader->entered = task_context_enter(task->creation_context, function_of(reader, &reader->frames[inner - 1]));
     if (reader->entered)
       base = task_context_node(reader->t, reader->entered);
     if (base == CCT_NONE)
@@ -239,7 +239,7 @@ static void enter_run(struct stack_reader *reader, int inner, int outer)
     enter_task(reader, called_task(reader, inner, outer), inner);
 }
 
-/* Index of the outermost frame of the innermost run; -1 without a run. */
+/* Index of the outermost frame of the innermost run; -1 if there is none. */
 static int innermost_run(struct stack_reader *reader)
 {
   int i = 0;
@@ -353,7 +353,7 @@ static bool find_task(int level, int *flags, uint64_t *exit_frame, uint64_t *wor
 }
 
 /* Finds the tasks on this stack: the current one, and with rt.task_creation the explicit ones outside it, up to one
- * whose creation is known. */
+ * whose creation context is known. */
 static void find_tasks(struct stack_reader *reader)
 {
   int levels = !reader->t->activity.openmp || !rt.get_task_info ? 0 : rt.task_creation ? TASK_LEVELS : 1, flags = 0;
@@ -363,11 +363,11 @@ static void find_tasks(struct stack_reader *reader)
       reader->exit_frame = exit_frame;
       reader->implicit_task = flags & ompt_task_implicit;
     }
-    uint32_t created = rt.online ? explicit_task_created(word) : rt_task_index(word);
+    uint32_t creation_context = rt.online ? explicit_task_creation_context(word) : rt_task_index(word);
     if (!(flags & ompt_task_explicit))
       continue;
-    reader->tasks[reader->tasks_count++] = (struct task_level){exit_frame, created};
-    if (!rt.task_creation || !created)
+    reader->tasks[reader->tasks_count++] = (struct task_level){exit_frame, creation_context};
+    if (!rt.task_creation || !creation_context)
       continue;
     reader->end_sp = exit_frame; /* what lies outside the task is not needed */
     break;
@@ -385,7 +385,7 @@ uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bo
   return reader.node;
 }
 
-struct context_place context_caller(struct thread_state *t)
+struct call_site context_caller(struct thread_state *t)
 {
   struct stack_reader reader = {.t = t, .frames = t->frames, .caller = true, .end_sp = UINT64_MAX};
   find_tasks(&reader);
@@ -393,14 +393,14 @@ struct context_place context_caller(struct thread_state *t)
   if (reader.cut)
     rt_lost(t, FORMAT_LOST_PARTIAL);
   read_stack(&reader);
-  struct context_place place = {.node = reader.node, .entered = reader.entered};
-  while (place.first < reader.count && reader.frames[place.first].tool)
-    place.first++;
-  while (place.first < reader.count && reader.frames[place.first].runtime)
-    place.first++;
-  for (place.end = place.first; place.end < reader.count && !reader.frames[place.end].runtime;)
-    place.end++;
-  return place;
+  struct call_site site = {.node = reader.node, .entered = reader.entered};
+  while (site.first < reader.count && reader.frames[site.first].tool)
+    site.first++;
+  while (site.first < reader.count && reader.frames[site.first].runtime)
+    site.first++;
+  for (site.end = site.first; site.end < reader.count && !reader.frames[site.end].runtime;)
+    site.end++;
+  return site;
 }
 
 uint32_t context_call(struct thread_state *t)

@@ -1,9 +1,10 @@
-/* From an unwound stack to a node of the calling-context tree: the user-level path, with regions stitched and frames of
- * the OpenMP runtime left out.
+/* From an unwound stack to a node of the calling-context tree: the user-level calling context.  Frames of the OpenMP
+ * runtime are left out; below a region of another master stands a link to its creation context, or a placeholder for it
+ * (sampling/region.h), which input/stitch.c of hpcprof-lite resolves.
  *
  * Context: RT, inside rt_enter() or with `inside` raised.  Uses the thread's frames and walk memory and adds nodes to
  * its own tree.  Without memory a function returns CCT_NONE; an unwind that was cut is kept below a node of kind
- * partial, and counted. */
+ * partial, and the loss is counted. */
 #ifndef HPCRUN_LITE_RT_SAMPLING_CONTEXT_H
 #define HPCRUN_LITE_RT_SAMPLING_CONTEXT_H
 
@@ -15,15 +16,15 @@
  * the stack, and of which this thread is the master, get their creation context on the way. */
 uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bool *overhead);
 
-/* From where a callback was called. */
-struct context_place {
+/* The call site in the program from which a callback was reached. */
+struct call_site {
   uint32_t node;    /* of the user frame that called the runtime; CCT_NONE without memory */
   uint32_t entered; /* entry of the task there (sampling/task_context.h); 0: implicit, or not known */
   int first, end; /* indices into the thread's frames: from that frame outwards, up to the next frame of the runtime */
 };
 
 /* In a callback: the context of the user frame that called the runtime. */
-struct context_place context_caller(struct thread_state *t);
+struct call_site context_caller(struct thread_state *t);
 
 /* In a function of the tool that the program has called: the context of the call. */
 uint32_t context_call(struct thread_state *t);

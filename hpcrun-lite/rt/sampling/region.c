@@ -4,7 +4,7 @@
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
-enum { REGIONS_FIRST = 256, LOCK_TRIES = 10000, ASK_AFTER = 8 };
+enum { REGIONS_FIRST = 256, LOCK_TRIES = 10000, REQUEST_AFTER = 8 };
 
 /* In a record's word: the instance has not ended.  The lower bits count its users. */
 #define OPEN (1u << 31)
@@ -39,7 +39,7 @@ static struct format_region *at(uint32_t index)
   return table_at(&regions, index);
 }
 
-/* For regions of the calling thread: other threads change the number of users, and UNKNOWN to ASKED. */
+/* For regions of the calling thread: other threads change the number of users, and UNKNOWN to REQUESTED. */
 static uint64_t word_of(const struct format_region *region)
 {
   return __atomic_load_n(&region->word, __ATOMIC_RELAXED);
@@ -59,7 +59,7 @@ static void set_open(struct thread_state *t, uint32_t index)
 bool region_known(const struct format_region *region)
 {
   uint32_t state = __atomic_load_n(&region->state, __ATOMIC_ACQUIRE);
-  return state == FORMAT_REGION_KNOWN || state == FORMAT_REGION_LINKED;
+  return state == FORMAT_REGION_PROVISIONAL || state == FORMAT_REGION_FINAL;
 }
 
 /* The record of a handle; NULL if the instance has ended. */
@@ -173,7 +173,7 @@ static void drop_user(uint32_t index)
 
 bool region_open(uint64_t handle)
 {
-  const struct format_region *region = handle == REGION_UNKNOWN ? NULL : region_find(handle);
+  const struct format_region *region = handle == REGION_NO_RECORD ? NULL : region_find(handle);
   return region && __atomic_load_n(&region->word, __ATOMIC_RELAXED) & OPEN;
 }
 
@@ -204,7 +204,7 @@ void region_close(struct thread_state *t)
   set_open(t, region->next);
   __atomic_fetch_and(&region->word, ~(uint64_t)OPEN, __ATOMIC_ACQ_REL);
   if (state_of(region) ==
-      FORMAT_REGION_KNOWN) { /* the node lies below an unresolved region: region_fold() comes back to it */
+      FORMAT_REGION_PROVISIONAL) { /* the node lies below an unresolved region: region_resolve() comes back to it */
     region->next = t->known_regions;
     t->known_regions = index;
     return;
@@ -220,8 +220,8 @@ uint64_t region_current(const struct thread_state *t)
 uint64_t region_identity(const struct thread_state *t)
 {
   uint64_t handle = region_current(t);
-  const struct format_region *region = handle == REGION_UNKNOWN ? NULL : region_find(handle);
-  if (!region || __atomic_load_n(&region->state, __ATOMIC_ACQUIRE) != FORMAT_REGION_LINKED)
+  const struct format_region *region = handle == REGION_NO_RECORD ? NULL : region_find(handle);
+  if (!region || __atomic_load_n(&region->state, __ATOMIC_ACQUIRE) != FORMAT_REGION_FINAL)
     return handle;
   return 1ull << 63 | (uint64_t)region->owner << 32 | region->link_node;
 }
@@ -247,10 +247,11 @@ static bool unresolved(const struct thread_state *t, uint32_t node)
 
 void region_publish(struct thread_state *t, struct format_region *region, uint32_t node)
 {
-  if (state_of(region) == FORMAT_REGION_LINKED || node == CCT_NONE)
+  if (state_of(region) == FORMAT_REGION_FINAL || node == CCT_NONE)
     return;
   region->link_node = node;
-  __atomic_store_n(&region->state, unresolved(t, node) ? FORMAT_REGION_KNOWN : FORMAT_REGION_LINKED, __ATOMIC_RELEASE);
+  __atomic_store_n(&region->state, unresolved(t, node) ? FORMAT_REGION_PROVISIONAL : FORMAT_REGION_FINAL,
+                   __ATOMIC_RELEASE);
 }
 
 static uint32_t link_node(struct thread_state *t, const struct format_region *region)
@@ -273,26 +274,26 @@ static bool add_user(struct format_region *region, uint64_t handle)
 static bool claim_request(struct format_region *region)
 {
   uint32_t unknown = FORMAT_REGION_UNKNOWN;
-  return __atomic_compare_exchange_n(&region->state, &unknown, FORMAT_REGION_ASKED, false, __ATOMIC_ACQ_REL,
+  return __atomic_compare_exchange_n(&region->state, &unknown, FORMAT_REGION_REQUESTED, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE);
 }
 
 /* The thread was sampled again in a region whose master does not publish its creation context.  A master that sleeps in
  * the runtime uses no CPU time and is not sampled, so the context would stay unknown as long as the region lasts, and
- * for ever if the program is killed.  It is therefore asked once, by a signal.  The region cannot end meanwhile, since
- * the calling thread is in it, and the runtime does not notice an interrupted wait.  A master that is not known to wait
- * is asked after some samples: it may sleep in a call that is not interposed.  Before interposed calls, which a signal
- * would interrupt, it has published by itself (region_publish_open()). */
-static void ask_master(struct format_region *region, uint32_t samples)
+ * for ever if the program is killed.  It therefore gets one request, by a signal.  The region cannot end meanwhile,
+ * since the calling thread is in it, and the runtime does not notice an interrupted wait.  A master that is not known
+ * to wait gets the request after some samples: it may sleep in a call that is not interposed.  Before interposed calls,
+ * which a signal would interrupt, it has published by itself (region_publish_open()). */
+static void request_publication(struct format_region *region, uint32_t samples)
 {
   const struct thread_state *master = region_thread(region->owner);
   if (region_known(region) || !master)
     return;
   const struct activity *is = &master->activity;
   bool waits = __atomic_load_n(&is->idle, __ATOMIC_RELAXED) || __atomic_load_n(&is->lockwait, __ATOMIC_RELAXED);
-  bool held = __atomic_load_n(&is->blocked, __ATOMIC_RELAXED);
-  if ((waits || (samples > ASK_AFTER && !held)) && claim_request(region))
-    sys_signal_thread(rt.pid, master->tid, RT_SIGNAL, (void *)&source_request_publication);
+  bool blocked = __atomic_load_n(&is->blocked, __ATOMIC_RELAXED);
+  if ((waits || (samples > REQUEST_AFTER && !blocked)) && claim_request(region))
+    sys_signal_thread(rt.pid, master->tid, SAMPLE_SIGNAL, (void *)&source_request_publication);
 }
 
 bool region_publish_open(const struct thread_state *t)
@@ -312,19 +313,19 @@ static uint32_t partial_node(struct thread_state *t)
 
 uint32_t region_base(struct thread_state *t, uint64_t handle)
 {
-  if (handle == REGION_UNKNOWN)
+  if (handle == REGION_NO_RECORD)
     return partial_node(t);
   struct format_region *region = region_find(handle);
   if (!region)
     return CCT_NONE;
   for (unsigned i = 0; i < t->pending_count; i++)
     if (t->pending[i].region == (uint32_t)handle) {
-      ask_master(region, ++t->pending[i].samples);
+      request_publication(region, ++t->pending[i].samples);
       return t->pending[i].node;
     }
   if (!add_user(region, handle))
     return CCT_NONE;
-  bool linked = __atomic_load_n(&region->state, __ATOMIC_ACQUIRE) == FORMAT_REGION_LINKED;
+  bool linked = __atomic_load_n(&region->state, __ATOMIC_ACQUIRE) == FORMAT_REGION_FINAL;
   bool room = t->pending_count < RT_PENDING_MAX;
   uint32_t node = CCT_NONE;
   if (linked)
@@ -356,8 +357,8 @@ static void follow_merge(struct thread_state *t, uint32_t from, uint32_t to)
 static void promote(struct thread_state *t)
 {
   for (uint32_t index = t->open_region; index; index = at(index)->next)
-    if (state_of(at(index)) == FORMAT_REGION_KNOWN && !unresolved(t, at(index)->link_node))
-      __atomic_store_n(&at(index)->state, FORMAT_REGION_LINKED, __ATOMIC_RELEASE);
+    if (state_of(at(index)) == FORMAT_REGION_PROVISIONAL && !unresolved(t, at(index)->link_node))
+      __atomic_store_n(&at(index)->state, FORMAT_REGION_FINAL, __ATOMIC_RELEASE);
   uint32_t *place = &t->known_regions;
   while (*place) {
     uint32_t index = *place;
@@ -365,19 +366,19 @@ static void promote(struct thread_state *t)
       place = &at(index)->next;
       continue;
     }
-    __atomic_store_n(&at(index)->state, FORMAT_REGION_LINKED, __ATOMIC_RELEASE);
+    __atomic_store_n(&at(index)->state, FORMAT_REGION_FINAL, __ATOMIC_RELEASE);
     *place = at(index)->next;
     drop_user(index);
   }
 }
 
-void region_fold(struct thread_state *t)
+void region_resolve(struct thread_state *t)
 {
   unsigned kept = 0, count = t->pending_count;
   for (unsigned i = 0; i < count; i++) {
     struct pending_region pending = t->pending[i];
     const struct format_region *region = at(pending.region);
-    if (__atomic_load_n(&region->state, __ATOMIC_ACQUIRE) != FORMAT_REGION_LINKED) {
+    if (__atomic_load_n(&region->state, __ATOMIC_ACQUIRE) != FORMAT_REGION_FINAL) {
       t->pending[kept++] = pending;
       continue;
     }

@@ -1,16 +1,19 @@
-/* Parallel regions: their creation contexts are resolved late, online (ICS'13, section 3.2).
+/* Parallel regions and their creation contexts (ICS'13, section 3.2).
  *
- * Context: RT; functions marked CTL are called by CTL under the control lock.  Departures from the paper: a worker's
- * subtree is not copied below the creation path, but hangs below a link to that path's node in the master's tree, so no
- * thread reads another thread's tree; and a path is published as soon as the master itself is sampled inside the
- * region, not only at its end.
+ * Context: RT; functions marked CTL are called by CTL under the control lock.  With -p online (the default) and with
+ * --task-context creation, a region publishes its creation context when it begins (sampling/task_creation.h).  With
+ * -p off, it does so when the master itself is sampled inside the region, when another thread requests it, or at the
+ * region's end.  Departure from the paper: a worker's subtree is not copied below the creation context, but hangs below
+ * a link to that context's node in the master's tree, so no thread reads another thread's tree.  Until the context is
+ * published, a placeholder stands for the link.
  *
  * A region instance has a record in a table that all threads share.  Its handle is generation << 32 | index; the
  * record's word is generation << 32 | OPEN | users.  Users are the master, from the start until it has published the
  * link (or has ended a region in which no thread was sampled), and each worker that was sampled in the instance, until
- * it has folded its samples.  The last user recycles the record; the next generation invalidates old handles.  A region
- * in which no thread was sampled costs no unwind, no growing allocation, and no shared write except to its own word.
- * Without memory a region has no record (REGION_UNKNOWN), and its samples stand below a node of kind partial. */
+ * its placeholder is a link.  The last user recycles the record; the next generation invalidates old handles.  With
+ * -p off, a region in which no thread was sampled costs no unwind, no growing allocation, and no shared write except to
+ * its own word.
+ * Without memory a region has no record (REGION_NO_RECORD), and its samples stand below a node of kind partial. */
 #ifndef HPCRUN_LITE_RT_SAMPLING_REGION_H
 #define HPCRUN_LITE_RT_SAMPLING_REGION_H
 
@@ -26,9 +29,9 @@ bool region_register(struct thread_state *t);
 void region_unregister(struct thread_state *t);
 
 /* In place of a handle: the region has no record. */
-#define REGION_UNKNOWN UINT64_MAX
+#define REGION_NO_RECORD UINT64_MAX
 
-/* The master enters a region; enter_frame is the frame of its entry into the runtime.  Returns the handle, 0 without
+/* The master enters a region; enter_frame is the frame of its entry into the runtime.  Returns the handle; 0 without
  * memory. */
 uint64_t region_begin(struct thread_state *t, uint64_t enter_frame);
 
@@ -44,11 +47,11 @@ uint64_t region_current(const struct thread_state *t);
 /* A number that is the same for all instances of that region created in the same context. */
 uint64_t region_identity(const struct thread_state *t);
 
-/* The innermost open region of which this thread is the master; NULL without one. */
+/* The innermost open region of which this thread is the master; NULL if there is none. */
 struct format_region *region_innermost(const struct thread_state *t);
 
-/* The innermost open region of this thread that was entered from a frame between these stack pointers; NULL without
- * one. */
+/* The innermost open region of this thread that was entered from a frame between these stack pointers; NULL if
+ * there is none. */
 struct format_region *region_entered(const struct thread_state *t, uint64_t sp_from, uint64_t sp_to);
 
 /* Whether the instance has not ended. */
@@ -60,13 +63,13 @@ bool region_known(const struct format_region *region);
 /* Publishes the creation context: a node of the master's tree. */
 void region_publish(struct thread_state *t, struct format_region *region, uint32_t node);
 
-/* The node below which a worker's frames in that region belong: a link, or a placeholder that is folded later.
+/* The node below which a worker's frames in that region belong: a link, or a placeholder that becomes a link later.
  * CCT_NONE if the instance has ended, or without memory. */
 uint32_t region_base(struct thread_state *t, uint64_t handle);
 
 /* Replaces a placeholder by a link once its region has been resolved.  Called at each sample; cheap if none is pending.
  */
-void region_fold(struct thread_state *t);
+void region_resolve(struct thread_state *t);
 
 /* Whether this thread is the master of open regions whose creation context other threads wait for. */
 bool region_wanted(const struct thread_state *t);

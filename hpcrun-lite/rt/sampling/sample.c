@@ -13,16 +13,16 @@
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
-/* Columns of a value record: samples, those of the event that drives the categories, then the other events in their
+/* Columns of a value record: samples, those of the time event, then the other events in their
  * order. */
 enum { METRIC_SAMPLES, METRIC_WORK, METRIC_OVERHEAD, METRIC_LOCKWAIT, METRIC_PER_BUSY, METRIC_IN_USE, METRIC_OTHERS };
 
-/* The column of an event other than the driver. */
+/* The column of an event other than the time event. */
 static unsigned event_metric(unsigned event)
 {
-  unsigned column = rt.driver < 0 ? 1 : METRIC_OTHERS;
+  unsigned column = rt.time_event < 0 ? 1 : METRIC_OTHERS;
   for (unsigned i = 0; i < event; i++)
-    column += (int)i != rt.driver;
+    column += (int)i != rt.time_event;
   return column;
 }
 
@@ -63,39 +63,39 @@ void sample_charge_blame(struct thread_state *t, uint32_t node, const struct bla
   charge_time(t, node, METRIC_LOCKWAIT, blame);
 }
 
-/* Charges one sample to the interrupted context.  The driver's sample is also added to the running fragment. */
+/* Charges one sample to the interrupted context.  A sample of the time event is also added to the running fragment. */
 static void charge(struct thread_state *t, unsigned event, uint64_t weight, const ucontext_t *context)
 {
-  bool driver = (int)event == rt.driver, overhead;
-  bool counted = driver || (rt.driver < 0 && event == 0);
+  bool timed = (int)event == rt.time_event, overhead;
+  bool counted = timed || (rt.time_event < 0 && event == 0);
   if (counted)
     t->record->samples++;
   struct blame share = {.samples = 1};
-  if (driver) {
+  if (timed) {
     blame_check(t, (uint64_t)context->uc_mcontext.gregs[REG_RIP]);
     share = blame_share(t, weight);
   }
-  if (driver && charge_waiting(t, &share)) {
+  if (timed && charge_waiting(t, &share)) {
     if (region_wanted(t)) /* other threads wait for the creation contexts of our regions */
       context_publish_open(t);
     return;
   }
-  region_fold(t);
+  region_resolve(t);
   uint32_t node = context_interrupted(t, context->uc_mcontext.gregs, &overhead);
-  if (driver && rt.online && node != CCT_NONE)
+  if (timed && rt.online && node != CCT_NONE)
     span_sample(t, node, weight);
-  if (driver)
+  if (timed)
     charge_time(t, node, overhead || share.all_wait ? METRIC_OVERHEAD : METRIC_WORK, &share);
   else if (node == CCT_NONE || !cct_add(t, node, event_metric(event), weight) ||
            (counted && !cct_add(t, node, METRIC_SAMPLES, 1)))
     rt_lost(t, FORMAT_LOST_MEMORY);
 }
 
-/* The sample fell into the tool's own code, or was throttled. */
-static void refuse(struct thread_state *t, const struct source *source, uint64_t weight)
+/* The sample fell into the tool's own code, or was throttled: counts it, and its time as tool time. */
+static void count_in_tool(struct thread_state *t, const struct source *source, uint64_t weight)
 {
-  t->record->lost[FORMAT_LOST_REFUSED]++;
-  if ((int)source->event == rt.driver)
+  t->record->lost[FORMAT_LOST_IN_TOOL]++;
+  if ((int)source->event == rt.time_event)
     t->record->tool_ns += weight;
 }
 
@@ -105,7 +105,7 @@ void sample_end(struct thread_state *t, uint64_t cpu_ns)
     struct source *source = &t->sources[i];
     uint64_t unsampled = source_throttled_ns(source, cpu_ns);
     if (unsampled > source->period && !atomic_load_explicit(&rt.paused, memory_order_relaxed))
-      refuse(t, source, unsampled);
+      count_in_tool(t, source, unsampled);
     source->throttled_until = 0; /* this function may be called again at the end of the process */
   }
 }
@@ -127,7 +127,7 @@ bool sample_signal(const siginfo_t *info, void *context)
   if (source && source_too_early(source))
     return true;
   int saved_errno = errno;
-  if (!rt_closed() || publish) {
+  if (!rt_stopped() || publish) {
     uint64_t began = rt_ticks();
     uint64_t weight = source ? source_weight(t, source) : 0;
     if (source && atomic_load_explicit(&rt.paused, memory_order_relaxed)) {
@@ -135,8 +135,8 @@ bool sample_signal(const siginfo_t *info, void *context)
     } else if (rt_enter(t)) {
       if (publish)
         context_publish_open(t);
-      else if (!rt_closed()) { /* CTL sets `closed` and waits for threads that are inside */
-        arena_settle();
+      else if (!rt_stopped()) {   /* CTL sets `closed` and waits for threads that are inside */
+        arena_create_live_file(); /* at the first sample: see core/arena.h */
         charge(t, source->event, weight, context);
         times_refresh(t);
       }
@@ -144,7 +144,7 @@ bool sample_signal(const siginfo_t *info, void *context)
         source_sample_taken(t, source, began);
       rt_leave(t);
     } else if (source) {
-      refuse(t, source, weight);
+      count_in_tool(t, source, weight);
     }
   }
   errno = saved_errno;

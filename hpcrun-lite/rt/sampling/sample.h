@@ -8,7 +8,8 @@
 #include "hpcrun-lite/rt/core/rt.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 
-/* Handles a signal if it is one of ours; returns false if it belongs to the program.  errno does not change. */
+/* Handles a signal if it is one of the tool's; returns false if it belongs to the program.  errno does not change.
+ * Called by the signal handler (hpcrun-lite/handler.c). */
 bool sample_signal(const siginfo_t *info, void *context);
 
 /* CTL: the thread or the process ends, and no further sample is taken.  Time for which throttled samples are missing

@@ -80,7 +80,7 @@ static bool perf_start(struct thread_state *t, struct source *source, uint64_t p
     error = open_event(&own, event, t->tid, period, true);
   if (error || move_apart(t, source, &own))
     return false;
-  void *page = sys_perf_deliver(&own, t->tid, RT_SIGNAL) ? sys_perf_page(&own, PAGE) : NULL;
+  void *page = sys_perf_deliver(&own, t->tid, SAMPLE_SIGNAL) ? sys_perf_page(&own, PAGE) : NULL;
   bool keep = page && event->clock == EVENT_COUNT;
   if (!keep)
     sys_close_own(&own);
@@ -100,15 +100,15 @@ static _Atomic uint64_t mean_ns;
 
 /* Threads that have a core are awake, and throttling limits them anyway (source_sample_taken()).  All others together
  * may use a quarter of the machine. */
-uint64_t source_min_period(uint64_t asked_ns)
+uint64_t source_min_period(uint64_t requested_ns)
 {
   enum { DELIVERY_NS = 20000, SHARE = 4 };
   uint64_t running = atomic_load_explicit(&rt.running_timers, memory_order_relaxed), cpus = rt.cpus ? rt.cpus : 1;
   if (running <= cpus)
-    return asked_ns;
+    return requested_ns;
   uint64_t each = DELIVERY_NS + atomic_load_explicit(&mean_ns, memory_order_relaxed);
   uint64_t least = (running - cpus) * each * SHARE / cpus;
-  return least > asked_ns ? least : asked_ns;
+  return least > requested_ns ? least : requested_ns;
 }
 
 /* Takes the duration of a sample of elapsed time into the mean, and adapts the period.  The sample began when it was
@@ -119,7 +119,7 @@ static void adapt_period(struct source *source)
   uint64_t took = sys_monotonic_ns() - source->last, mean = atomic_load_explicit(&mean_ns, memory_order_relaxed);
   took = took < LONGEST_NS ? took : LONGEST_NS;
   atomic_store_explicit(&mean_ns, mean - mean / SAMPLES + took / SAMPLES, memory_order_relaxed);
-  uint64_t period = source_min_period(source->asked);
+  uint64_t period = source_min_period(source->nominal_period);
   if (!source->suspended && (period > source->period + source->period / 4 || period + period / 4 < source->period)) {
     source->period = period;
     sys_timer_set(source->timer, period, period);
@@ -128,7 +128,8 @@ static void adapt_period(struct source *source)
 
 static bool timer_start(struct thread_state *t, struct source *source, int clock)
 {
-  source->timer = sys_timer_start(clock, t->tid, RT_SIGNAL, source, random_phase(t, source->period), source->period);
+  source->timer =
+      sys_timer_start(clock, t->tid, SAMPLE_SIGNAL, source, random_phase(t, source->period), source->period);
   source->how = source->timer < 0 ? SOURCE_OFF : SOURCE_TIMER;
   return source->timer >= 0;
 }
@@ -154,12 +155,12 @@ static bool start_one(struct thread_state *t, struct source *source)
 {
   const struct event *event = &rt.events[source->event];
   source->first = true;
-  source->asked = source->period = own_period(t, event);
+  source->nominal_period = source->period = own_period(t, event);
   switch (event->clock) {
   case EVENT_WALL_TIME:
     source->last = sys_monotonic_ns();
     atomic_fetch_add(&rt.running_timers, 1);
-    source->period = source_min_period(source->asked);
+    source->period = source_min_period(source->nominal_period);
     source->suspended = !timer_start(t, source, CLOCK_MONOTONIC);
     if (source->suspended)
       atomic_fetch_sub(&rt.running_timers, 1);
@@ -168,7 +169,7 @@ static bool start_one(struct thread_state *t, struct source *source)
     source->initial_period = !rt.timers_for_cpu && perf_start(t, source, random_phase(t, source->period));
     /* Opening an event takes long while other threads fork or map memory; that is not the program's time. */
     source->last = sys_thread_cpu_ns();
-    if ((int)source->event == rt.driver)
+    if ((int)source->event == rt.time_event)
       t->cpu_start_ns = source->last;
     if (!source->initial_period)
       return timer_start(t, source, CLOCK_THREAD_CPUTIME_ID);
@@ -274,8 +275,8 @@ void source_sample_taken(struct thread_state *t, struct source *source, uint64_t
   throttle_after(source, began);
   if (rt.events[source->event].clock != EVENT_WALL_TIME)
     return;
-  if (source->period > source->asked)
-    t->record->lost[FORMAT_LOST_RATE] += source->period / source->asked - 1;
+  if (source->period > source->nominal_period)
+    t->record->lost[FORMAT_LOST_RATE] += source->period / source->nominal_period - 1;
   adapt_period(source);
 }
 
@@ -333,7 +334,7 @@ static void change_to_timer(struct thread_state *t, struct source *source)
 }
 
 /* The random first period is over. */
-static void settle_period(struct thread_state *t, struct source *source)
+static void end_initial_period(struct thread_state *t, struct source *source)
 {
   source->initial_period = false;
   if (!perf_start(t, source, source->period)) {
@@ -352,13 +353,13 @@ static void rearm(struct thread_state *t, struct source *source)
   uint64_t began = source->last;
   if (!rt_enter(t))
     return;
-  if (!rt_closed()) {
+  if (!rt_stopped()) {
     if (source->initial_period)
-      settle_period(t, source);
+      end_initial_period(t, source);
     else
       change_to_timer(t, source);
     source->last = sys_thread_cpu_ns();
-    if ((int)source->event == rt.driver && !atomic_load_explicit(&rt.paused, memory_order_relaxed))
+    if ((int)source->event == rt.time_event && !atomic_load_explicit(&rt.paused, memory_order_relaxed))
       t->record->tool_ns += source->last - began;
   }
   rt_leave(t);
@@ -371,7 +372,7 @@ uint64_t source_weight(struct thread_state *t, struct source *source)
   case EVENT_WALL_TIME:
     return time_weight(source, sys_monotonic_ns());
   case EVENT_CPU_TIME: {
-    /* interrupted code of ours may be reading the page (span/work_clock.c): then at the next sample */
+    /* interrupted code of the tool may be reading the page (span/work_clock.c): then at the next sample */
     bool may_unmap = source->how == SOURCE_PERF && !t->inside;
     uint64_t weight = time_weight(source, sys_thread_cpu_ns());
     if (may_unmap && (source->initial_period || switches_often(source, weight)))

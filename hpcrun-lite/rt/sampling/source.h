@@ -1,9 +1,8 @@
 /* Sample sources: the perf events and timers of a thread.
  *
  * Context: RT; source_probe() CTL.  A thread arms its own sources at its start and disarms them at its end; in between
- * its handler asks what a signal stands for.  Only the thread itself uses its sources,
- * except that CTL may disarm them at the end.  A source that cannot be armed
- * is counted as a loss, and the others work.
+ * its handler asks what a signal stands for.  Only the thread itself uses its sources, except
+ * that CTL may disarm them at the end.  A source that cannot be armed is counted as a loss, and the others work.
  *
  * Weights are unbiased: a thread's first sample comes after a random part of the period and stands for a whole period;
  * each later one stands for what the thread's clock or counter has advanced since the last one.  So merged or delayed
@@ -39,9 +38,9 @@ uint64_t source_throttled_ns(const struct source *source, uint64_t cpu_ns);
 void source_sample_taken(struct thread_state *t, struct source *source, uint64_t began);
 
 /* The period of samples of elapsed time: the requested one, or a longer one if many threads have timers. */
-uint64_t source_min_period(uint64_t asked_ns);
+uint64_t source_min_period(uint64_t requested_ns);
 
-/* The source that has sent this signal; NULL if it is not ours. */
+/* The source that has sent this signal; NULL if it is not a signal of the tool. */
 struct source *source_of(struct thread_state *t, const siginfo_t *info);
 
 /* The value of a signal that asks a thread to publish the creation contexts of its open regions; sample_signal()

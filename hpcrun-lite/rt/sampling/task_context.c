@@ -5,8 +5,8 @@
 
 enum { CONTEXTS_FIRST = 1024, HEADS = 4096, LOCK_TRIES = 200, ANCESTORS_MAX = 256 };
 
-/* A creation: origin = thread << 32 | node, detail = the creator's entry.  An entry: origin = ENTERED | its creation,
- * detail = its outermost function. */
+/* A creation context: origin = thread << 32 | node, detail = the creator's entry.  An entry: origin = ENTERED | its
+ * creation context, detail = its outermost function. */
 struct task_context {
   uint64_t origin, detail;
   uint32_t next, unused;
@@ -70,17 +70,17 @@ uint32_t task_context_create(uint32_t thread, uint32_t node, uint32_t creator)
   return intern((uint64_t)thread << 32 | node, creator);
 }
 
-uint32_t task_context_enter(uint32_t created, uint64_t root)
+uint32_t task_context_enter(uint32_t creation_context, uint64_t root)
 {
-  if (created >= __atomic_load_n(&contexts.count, __ATOMIC_ACQUIRE))
-    return 0; /* a creation of the process that forked this one */
-  uint32_t ancestor = (uint32_t)at(created)->detail;
+  if (creation_context >= __atomic_load_n(&contexts.count, __ATOMIC_ACQUIRE))
+    return 0; /* a creation context of the process that forked this one */
+  uint32_t ancestor = (uint32_t)at(creation_context)->detail;
   for (int i = 0; ancestor && i < ANCESTORS_MAX; i++) {
     if (at(ancestor)->detail == root)
       return ancestor;
     ancestor = (uint32_t)at((uint32_t)at(ancestor)->origin)->detail;
   }
-  return intern(ENTERED | created, root);
+  return intern(ENTERED | creation_context, root);
 }
 
 uint32_t task_context_node(struct thread_state *t, uint32_t entered)

@@ -11,7 +11,7 @@ enum { STACKS = 64, WORDS = 40 };
  * its task or region; and the context that was found for it. */
 struct stack {
   uint64_t enter_frame, code, region;
-  uint32_t creator, created, node, entered, count;
+  uint32_t creator, creation_context, node, entered, count;
   bool known;
   struct {
     uint64_t at, value;
@@ -39,10 +39,10 @@ static bool same_stack(const struct stack *stack, const struct stack *wanted)
 }
 
 /* Keeps the return addresses of the stack just walked, unless they are too many or outside the thread's own stack. */
-static void keep_words(const struct thread_state *t, struct stack *stack, const struct context_place *place)
+static void keep_words(const struct thread_state *t, struct stack *stack, const struct call_site *site)
 {
   stack->count = 0;
-  for (int i = place->first; i < place->end; i++) {
+  for (int i = site->first; i < site->end; i++) {
     uint64_t word = t->frames[i].sp - sizeof(uint64_t);
     if (stack->count == WORDS || word < t->stack_low || word >= t->stack_high)
       return;
@@ -58,14 +58,14 @@ static struct stack *find_stack(struct thread_state *t, uint32_t creator, uint64
   struct stack *stack = stack_at(t, enter_frame, code);
   if (!stack || same_stack(stack, &wanted))
     return stack;
-  struct context_place place = context_caller(t);
+  struct call_site site = context_caller(t);
   *stack = wanted;
-  stack->node = place.node;
-  stack->entered = place.entered;
-  if (place.node != CCT_NONE && cct_kind(t, cct_top(t, place.node)) == FORMAT_KIND_PLACEHOLDER)
+  stack->node = site.node;
+  stack->entered = site.entered;
+  if (site.node != CCT_NONE && cct_kind(t, cct_top(t, site.node)) == FORMAT_KIND_PLACEHOLDER)
     stack->node = CCT_NONE; /* the node may be moved, because the region's start could not be unwound */
-  keep_words(t, stack, &place);
-  stack->known = stack->node != CCT_NONE && stack->count == (uint32_t)(place.end - place.first);
+  keep_words(t, stack, &site);
+  stack->known = stack->node != CCT_NONE && stack->count == (uint32_t)(site.end - site.first);
   return stack;
 }
 
@@ -74,9 +74,9 @@ uint32_t task_creation_context(struct thread_state *t, uint32_t creator, uint64_
   struct stack *stack = find_stack(t, creator, enter_frame, code);
   if (!stack || stack->node == CCT_NONE)
     return 0;
-  if (!stack->created)
-    stack->created = task_context_create(t->index, stack->node, stack->entered);
-  return stack->created;
+  if (!stack->creation_context)
+    stack->creation_context = task_context_create(t->index, stack->node, stack->entered);
+  return stack->creation_context;
 }
 
 uint32_t task_creation_node(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code)

@@ -1,17 +1,17 @@
 /* Where tasks and regions are created.
  *
- * Context: RT, in callbacks with `inside` raised.  A creation unwinds the stack, unless the stack is the same, word by
- * word, as at an earlier creation by the same task or region: each thread keeps some such stacks, in memory of the
+ * Context: RT, in callbacks with `inside` raised.  They unwind the stack, unless it is the same, word by word, as when
+ * the same task or region created something before: each thread keeps some such stacks, in memory of the
  * arena.  Without memory a function returns 0 or CCT_NONE.
  *
- * Both functions take the creating task's own creation (`creator`, 0: an implicit task), the frame with which it
- * entered the runtime, and the code address from which it did. */
+ * Both functions take the creating task's own creation context (`creator`, 0: an implicit task), the frame with which
+ * it entered the runtime, and the code address from which it did. */
 #ifndef HPCRUN_LITE_RT_SAMPLING_TASK_CREATION_H
 #define HPCRUN_LITE_RT_SAMPLING_TASK_CREATION_H
 
 #include "hpcrun-lite/rt/core/rt.h"
 
-/* The creation (sampling/task_context.h) of a task that the calling thread creates. */
+/* The creation context (sampling/task_context.h) of a task that the calling thread creates. */
 uint32_t task_creation_context(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code);
 
 /* The node of the thread's tree at which the runtime was entered. */

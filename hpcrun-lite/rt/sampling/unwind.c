@@ -18,7 +18,7 @@ struct walk {
   const greg_t *registers;
   gregset_t guessed; /* of a caller that step_by_guess() has found */
   uint64_t low, high;
-  bool no_info; /* code without unwind information was met */
+  bool no_info; /* code without unwind information was encountered */
   uint64_t window_at[WINDOWS];
   unsigned window_next;
   uint8_t window[WINDOWS][WINDOW] __attribute__((aligned(8)));

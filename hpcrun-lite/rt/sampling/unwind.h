@@ -2,16 +2,16 @@
  *
  * Context: RT, inside rt_enter() or with `inside` raised; unwind_start(), unwind_restart() and unwind_flush() CTL.  A
  * walk uses the memory of the calling thread (thread_state.walk); libunwind has its own cache of unwind rows.  Without
- * libunwind a walk returns one frame and is cut.  libunwind's remote interface is applied to the own process, with
- * accessors of ours:
+ * libunwind a walk returns one frame and is cut.  libunwind's remote interface is applied to the tool's own process,
+ * with the tool's accessors:
  *
  * - unwind tables are found with glibc's lock-free _dl_find_object(); dl_iterate_phdr() can deadlock with dlopen();
  * - only the thread's own stack is read directly; every other load goes through the kernel, so that a bad address, or
  *   code that is being unmapped, is an error and not a fault;
  * - the library is loaded privately (load_libunwind.c), and two of its imports are redirected to functions that do
  *   nothing: pipe2(), whose descriptors could collide with the program's, and sigprocmask(), which costs two system
- *   calls a frame and is not needed, since our signal cannot interfere inside rt_enter().  The one lock in the library,
- *   that of its cache, is held by threads inside rt_enter() only. */
+ *   calls a frame and is not needed, since the tool's signal cannot interfere inside rt_enter().  The one lock in the
+ * library, that of its cache, is held by threads inside rt_enter() only. */
 #ifndef HPCRUN_LITE_RT_SAMPLING_UNWIND_H
 #define HPCRUN_LITE_RT_SAMPLING_UNWIND_H
 

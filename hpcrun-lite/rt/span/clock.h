@@ -2,7 +2,7 @@
  *
  * Context: RT, in callbacks.  A clock belongs to the task or other structure that contains it and is changed by the
  * thread that runs the task; a join may be used by any thread.  Critical paths take memory from pools; without memory a
- * path loses detail, which is counted, and the clock stays right. */
+ * path loses detail and the loss is counted; the clock stays right. */
 #ifndef HPCRUN_LITE_RT_SPAN_CLOCK_H
 #define HPCRUN_LITE_RT_SPAN_CLOCK_H
 

@@ -2,23 +2,24 @@
 
 #include "hpcrun-lite/rt/core/pool.h"
 
-enum { LONG_LIST = 32, FOLD = 4096, BULK = 256 };
+enum { LONG_LIST = 32, KEYS = 4096, BULK = 256 };
 
 struct segment {
   struct pool_item pool;
   uint32_t tail, refs;
-  uint32_t length; /* segments since the list was folded */
-  uint32_t folded; /* segments that the last folding produced */
+  uint32_t length;    /* segments since the list was compacted */
+  uint32_t compacted; /* segments that the last compaction produced */
   struct critical_path_item items[CRITICAL_PATH_ITEMS];
 };
 
 static struct pool segments;
 
-/* Working memory for folding: a hash table with open addressing.  An entry holds key + 1, since 0 marks a free entry.
+/* Working memory for compaction: a hash table with open addressing.  An entry holds key + 1, since 0 marks a free
+ * entry.
  */
-struct fold {
-  uint64_t keys[FOLD], amounts[FOLD];
-  uint32_t used[FOLD], count;
+struct compaction {
+  uint64_t keys[KEYS], amounts[KEYS];
+  uint32_t used[KEYS], count;
 };
 
 static struct segment *at(uint32_t index)
@@ -95,9 +96,9 @@ void critical_path_stop_thread(struct thread_state *t)
     i += t->critical_path_credits[i].refs == 0; /* a tail may have taken this place */
   }
   pool_flush(&segments, &t->free_segments);
-  if (t->fold_chunk)
-    arena_free(ARENA_FOLD, 0, t->fold_chunk);
-  t->fold_chunk = NULL;
+  if (t->compaction_chunk)
+    arena_free(ARENA_COMPACTION, 0, t->compaction_chunk);
+  t->compaction_chunk = NULL;
 }
 
 /* ---- items ---- */
@@ -132,7 +133,7 @@ static bool spill(struct thread_state *t, struct critical_path *path)
   segment->tail = path->tail;
   segment->refs = 1;
   segment->length = path->tail ? at(path->tail)->length + 1 : 0;
-  segment->folded = path->tail ? at(path->tail)->folded : 0;
+  segment->compacted = path->tail ? at(path->tail)->compacted : 0;
   for (int i = 0; i < CRITICAL_PATH_ITEMS; i++) {
     segment->items[i] = path->items[i];
     path->items[i] = (struct critical_path_item){0};
@@ -143,39 +144,39 @@ static bool spill(struct thread_state *t, struct critical_path *path)
 
 /* Adds an amount to a sum.  When the table is half full, new contexts are not added and their amount goes to the
  * directive; when it is nearly full, the amount of new directives goes to the program (key 0). */
-static void fold_add(struct fold *fold, uint64_t key, uint64_t amount)
+static void compaction_add(struct compaction *sums, uint64_t key, uint64_t amount)
 {
-  bool full = fold->count > FOLD / 2, nearly_full = fold->count > FOLD / 8 * 7;
+  bool full = sums->count > KEYS / 2, nearly_full = sums->count > KEYS / 8 * 7;
   for (;;) {
     uint64_t wanted = key + 1;
-    uint32_t slot = (uint32_t)((wanted * 0x9e3779b97f4a7c15ULL) >> 52) % FOLD;
-    while (fold->keys[slot] && fold->keys[slot] != wanted)
-      slot = (slot + 1) % FOLD;
-    if (!fold->keys[slot] && full && (key << 16 || (nearly_full && key))) {
+    uint32_t slot = (uint32_t)((wanted * 0x9e3779b97f4a7c15ULL) >> 52) % KEYS;
+    while (sums->keys[slot] && sums->keys[slot] != wanted)
+      slot = (slot + 1) % KEYS;
+    if (!sums->keys[slot] && full && (key << 16 || (nearly_full && key))) {
       key = key << 16 && !nearly_full ? key >> 48 << 48 : 0;
       continue;
     }
-    if (!fold->keys[slot])
-      fold->used[fold->count++] = slot;
-    fold->keys[slot] = wanted;
-    fold->amounts[slot] += amount;
+    if (!sums->keys[slot])
+      sums->used[sums->count++] = slot;
+    sums->keys[slot] = wanted;
+    sums->amounts[slot] += amount;
     return;
   }
 }
 
 /* Turns the sums into a path.  Returns false without memory; the path then holds only a part of them. */
-static bool unfold(struct thread_state *t, const struct fold *fold, struct critical_path *path)
+static bool path_from_sums(struct thread_state *t, const struct compaction *sums, struct critical_path *path)
 {
   uint32_t made = 0;
-  for (uint32_t i = 0; i < fold->count; i++) {
-    uint32_t slot = fold->used[i];
+  for (uint32_t i = 0; i < sums->count; i++) {
+    uint32_t slot = sums->used[i];
     if (i && i % CRITICAL_PATH_ITEMS == 0 && (++made, !spill(t, path)))
       return false;
-    path->items[i % CRITICAL_PATH_ITEMS] = (struct critical_path_item){fold->keys[slot] - 1, fold->amounts[slot]};
+    path->items[i % CRITICAL_PATH_ITEMS] = (struct critical_path_item){sums->keys[slot] - 1, sums->amounts[slot]};
   }
   if (path->tail) {
     at(path->tail)->length = 0;
-    at(path->tail)->folded = made;
+    at(path->tail)->compacted = made;
   }
   return true;
 }
@@ -190,26 +191,26 @@ void critical_path_make_room(struct thread_state *t, struct critical_path *path)
   path->items[0] = first;
 }
 
-/* Adds the list up by key.  Without memory the path stays as it is. */
-static void critical_path_fold(struct thread_state *t, struct critical_path *path)
+/* Adds up the list by key.  Without memory the path stays as it is. */
+static void critical_path_compact(struct thread_state *t, struct critical_path *path)
 {
-  if (!t->fold_chunk)
-    t->fold_chunk = arena_new(ARENA_FOLD, 0, FORMAT_FREE, t->index, sizeof(struct fold), 1);
-  if (!t->fold_chunk)
+  if (!t->compaction_chunk)
+    t->compaction_chunk = arena_new(ARENA_COMPACTION, 0, FORMAT_FREE, t->index, sizeof(struct compaction), 1);
+  if (!t->compaction_chunk)
     return;
-  struct fold *fold = arena_data(t->fold_chunk);
+  struct compaction *sums = arena_data(t->compaction_chunk);
   struct critical_path_cursor place = {.path = path};
-  struct critical_path folded = {0};
+  struct critical_path compacted = {0};
   const struct critical_path_item *item;
-  fold->count = 0;
+  sums->count = 0;
   while ((item = critical_path_next(&place)))
-    fold_add(fold, item->key, item->amount);
-  bool whole = unfold(t, fold, &folded);
-  for (uint32_t i = 0; i < fold->count; i++)
-    fold->keys[fold->used[i]] = fold->amounts[fold->used[i]] = 0;
-  critical_path_drop(t, whole ? path : &folded);
+    compaction_add(sums, item->key, item->amount);
+  bool whole = path_from_sums(t, sums, &compacted);
+  for (uint32_t i = 0; i < sums->count; i++)
+    sums->keys[sums->used[i]] = sums->amounts[sums->used[i]] = 0;
+  critical_path_drop(t, whole ? path : &compacted);
   if (whole)
-    *path = folded;
+    *path = compacted;
 }
 
 /* The cases that critical_path_add() leaves: the first item is unused, or both are in use for other keys. */
@@ -220,8 +221,8 @@ void critical_path_add_other(struct thread_state *t, struct critical_path *path,
     path->items[0] = (struct critical_path_item){key, amount};
     return;
   }
-  if (tail && tail->length >= LONG_LIST && tail->length >= tail->folded)
-    critical_path_fold(t, path);
+  if (tail && tail->length >= LONG_LIST && tail->length >= tail->compacted)
+    critical_path_compact(t, path);
   if (path->items[0].amount && path->items[1].amount && !spill(t, path)) {
     rt_lost(t, FORMAT_LOST_PATHS);
     return;

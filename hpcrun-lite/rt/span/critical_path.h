@@ -1,10 +1,10 @@
 /* Critical paths: which work makes up the length of a logical clock.
  *
  * Context: RT, in callbacks.  A path consists of a few sums by key, which its owner holds, and a persistent list of
- * segments, which owners share and never change.  So a copy costs one reference.  When a list has grown long it is
- * folded: added up by key into new segments.  Memory is therefore bounded by the number of live paths and of distinct
- * keys.  Invariant: the sum over a path equals the clock's base.  Without memory the amount that cannot be kept is
- * lost, and counted.
+ * segments, which owners share and never change.  So a copy costs one reference.  A list that has grown long is
+ * compacted: added up by key into new segments.  Memory is therefore bounded by the number of live paths and of
+ * distinct keys.  Invariant: the sum over a path equals the clock's base.  Without memory an amount that cannot be
+ * kept is lost, and the loss is counted.
  *
  * References are counted in bulk: a thread takes and returns many at once and keeps a reserve of them in
  * `critical_path_credits`, so that threads that copy the same path often do not contend for its counter. */
@@ -13,7 +13,7 @@
 
 #include "hpcrun-lite/rt/core/rt.h"
 
-/* A directive's row, and the context of a sample: thread and node, 0 without one. */
+/* A directive's row, and the context of a sample: thread and node, 0 if there is none. */
 #define CRITICAL_PATH_KEY(row, thread, node) ((uint64_t)(row) << 48 | (uint64_t)(thread) << 28 | (node))
 
 enum { CRITICAL_PATH_THREAD_MAX = (1 << 20) - 1, CRITICAL_PATH_NODE_MAX = (1 << 28) - 1, CRITICAL_PATH_ITEMS = 2 };

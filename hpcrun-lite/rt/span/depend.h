@@ -3,7 +3,8 @@
  * Context: RT, in callbacks: additions by the thread that runs the parent, waits and ends by the thread that runs the
  * task.  For each address there is the last set of tasks that write it, and the set of tasks that have read it since.
  * The end of a set is a join.  A task waits for the joins of the sets before it, and offers its end to the joins of its
- * own sets.  Sets are reference-counted and come from pools.  Without memory a dependence is lost, which is counted. */
+ * own sets.  Sets are reference-counted and come from pools.  Without memory a dependence is lost, and the loss is
+ * counted. */
 #ifndef HPCRUN_LITE_RT_SPAN_DEPEND_H
 #define HPCRUN_LITE_RT_SPAN_DEPEND_H
 

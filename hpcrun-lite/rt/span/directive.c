@@ -175,54 +175,55 @@ static void atomic_raise(uint64_t *place, uint64_t value)
     ;
 }
 
-static struct instance_hold *hold_of(struct thread_state *t, uint32_t index)
+static struct instance_share *share_of(struct thread_state *t, uint32_t index)
 {
-  return &t->holds[index % (sizeof t->holds / sizeof *t->holds)];
+  return &t->instance_shares[index % (sizeof t->instance_shares / sizeof *t->instance_shares)];
 }
 
-/* Adds what was held to the instance and returns the references.  The last one ends the instance, and then those around
+/* Adds the share to the instance and returns the references.  The last one ends the instance, and then those around
  * it of which it was the last holder. */
-static void release_hold(struct thread_state *t, struct instance_hold hold)
+static void release_share(struct thread_state *t, struct instance_share share)
 {
-  while (hold.instance) {
-    struct instance *instance = at(hold.instance);
-    if (hold.work)
-      __atomic_fetch_add(&instance->work, hold.work, __ATOMIC_RELAXED);
-    atomic_raise(&instance->end, hold.end);
-    if (__atomic_sub_fetch(&instance->refs, hold.refs, __ATOMIC_ACQ_REL) > 0)
+  while (share.instance) {
+    struct instance *instance = at(share.instance);
+    if (share.work)
+      __atomic_fetch_add(&instance->work, share.work, __ATOMIC_RELAXED);
+    atomic_raise(&instance->end, share.end);
+    if (__atomic_sub_fetch(&instance->refs, share.refs, __ATOMIC_ACQ_REL) > 0)
       return;
     directive_ended(t, instance->row, 1, instance->work,
                     instance->span ? instance->span : instance->end - instance->start);
-    uint32_t ended = hold.instance;
-    hold = (struct instance_hold){instance->outer, 1, instance->work, instance->end};
+    uint32_t ended = share.instance;
+    share = (struct instance_share){instance->outer, 1, instance->work, instance->end};
     pool_put(&instances, &t->free_instances, ended);
   }
 }
 
-/* The thread's hold of an instance, with at least one reference.  An older hold in the same place is released. */
-static struct instance_hold *hold(struct thread_state *t, uint32_t index)
+/* The thread's share of an instance, with at least one reference.  The share of another instance in the same place is
+ * released. */
+static struct instance_share *open_share(struct thread_state *t, uint32_t index)
 {
-  struct instance_hold *held = hold_of(t, index);
-  if (held->instance != index) {
-    release_hold(t, *held);
+  struct instance_share *share = share_of(t, index);
+  if (share->instance != index) {
+    release_share(t, *share);
     __atomic_fetch_add(&at(index)->refs, BULK, __ATOMIC_RELAXED);
-    *held = (struct instance_hold){index, BULK, 0, 0};
+    *share = (struct instance_share){index, BULK, 0, 0};
   }
-  return held;
+  return share;
 }
 
-static void release_holds(struct thread_state *t)
+static void release_shares(struct thread_state *t)
 {
-  for (unsigned i = 0; i < sizeof t->holds / sizeof *t->holds; i++) {
-    struct instance_hold held = t->holds[i];
-    t->holds[i] = (struct instance_hold){0};
-    release_hold(t, held);
+  for (unsigned i = 0; i < sizeof t->instance_shares / sizeof *t->instance_shares; i++) {
+    struct instance_share share = t->instance_shares[i];
+    t->instance_shares[i] = (struct instance_share){0};
+    release_share(t, share);
   }
 }
 
-void directive_settle(struct thread_state *t)
+void directive_add_sums(struct thread_state *t)
 {
-  release_holds(t);
+  release_shares(t);
   for (uint32_t row = 0; row < t->totals.count; row++) {
     struct total *total = table_at(&t->totals, row);
     struct format_directive *to = row_at(row);
@@ -236,7 +237,7 @@ void directive_settle(struct thread_state *t)
 
 void directive_stop_thread(struct thread_state *t)
 {
-  directive_settle(t);
+  directive_add_sums(t);
   pool_flush(&instances, &t->free_instances);
   table_release(&t->totals);
 }
@@ -245,12 +246,12 @@ uint32_t directive_share(struct thread_state *t, uint32_t index)
 {
   if (!index)
     return 0;
-  struct instance_hold *held = hold(t, index);
-  if (held->refs == 1) { /* one reference stays with the hold */
+  struct instance_share *share = open_share(t, index);
+  if (share->refs == 1) { /* one reference stays with the share */
     __atomic_fetch_add(&at(index)->refs, BULK, __ATOMIC_RELAXED);
-    held->refs += BULK;
+    share->refs += BULK;
   }
-  held->refs--;
+  share->refs--;
   return index;
 }
 
@@ -258,27 +259,27 @@ void directive_work(struct thread_state *t, uint32_t index, uint64_t work, uint6
 {
   if (!index)
     return;
-  struct instance_hold *held = hold(t, index);
-  held->work += work;
-  held->end = end > held->end ? end : held->end;
+  struct instance_share *share = open_share(t, index);
+  share->work += work;
+  share->end = end > share->end ? end : share->end;
 }
 
 void directive_leave(struct thread_state *t, uint32_t index)
 {
   if (!index)
     return;
-  struct instance_hold *held = hold_of(t, index), one = {index, 1, 0, 0};
-  if (held->instance != index) {
-    release_hold(t, one);
+  struct instance_share *share = share_of(t, index), one = {index, 1, 0, 0};
+  if (share->instance != index) {
+    release_share(t, one);
     return;
   }
-  held->refs++;
-  bool last = __atomic_load_n(&at(index)->refs, __ATOMIC_ACQUIRE) == held->refs;
-  if (!last && held->refs < 2 * BULK)
+  share->refs++;
+  bool last = __atomic_load_n(&at(index)->refs, __ATOMIC_ACQUIRE) == share->refs;
+  if (!last && share->refs < 2 * BULK)
     return;
-  one = *held;
-  *held = (struct instance_hold){0};
-  release_hold(t, one);
+  one = *share;
+  *share = (struct instance_share){0};
+  release_share(t, one);
 }
 
 uint32_t directive_enter(struct thread_state *t, uint32_t row, uint32_t outer, uint64_t start)

@@ -21,16 +21,18 @@ bool directive_start_thread(struct thread_state *t);
 
 /* Adds the thread's sums to the shared table; directive_stop_thread() also frees its memory. */
 void directive_stop_thread(struct thread_state *t);
-void directive_settle(struct thread_state *t);
+void directive_add_sums(struct thread_state *t);
 
-/* The row of a kind of construct at a return address; DIRECTIVE_PROGRAM, counted, if the table is full. */
+/* The row of a kind of construct at a return address; DIRECTIVE_PROGRAM if the table is full;
+ * the loss is counted. */
 uint32_t directive_row(struct thread_state *t, enum format_directive_kind kind, const void *code);
 
 /* The row of the user region of that name.  *string: the name's offset in the string table. */
 uint32_t directive_user_row(struct thread_state *t, const char *name, uint32_t *string);
 
-/* Makes an instance of a row inside another instance (0: none), which begins at that clock.  The caller holds it until
- * directive_leave().  Inside an instance of the same row, returns that one.  directive_share() takes a further hold. */
+/* Makes an instance of a row inside another instance (0: none), which begins at that clock.  The caller has a reference
+ * until directive_leave().  Inside an instance of the same row, returns that one.  directive_share() takes a further
+ * reference. */
 uint32_t directive_enter(struct thread_state *t, uint32_t row, uint32_t outer, uint64_t start);
 void directive_leave(struct thread_state *t, uint32_t instance);
 uint32_t directive_share(struct thread_state *t, uint32_t instance);
@@ -41,8 +43,8 @@ void directive_ended(struct thread_state *t, uint32_t row, uint64_t instances, u
 /* Whether the instance or one around it is of that row. */
 bool directive_contains(uint32_t instance, uint32_t row);
 
-/* Adds work done within an instance up to a clock.  The thread collects it in t->holds, with references in reserve, so
- * that threads do not contend for the instance. */
+/* Adds work done within an instance up to a clock.  The thread collects it in t->instance_shares, with references in
+ * reserve, so that threads do not contend for the instance. */
 void directive_work(struct thread_state *t, uint32_t instance, uint64_t work, uint64_t end);
 
 /* Sets the span of an instance; without it the span is the latest end minus the start. */

@@ -2,26 +2,26 @@
 
 #include "hpcrun-lite/rt/span/directive.h"
 
-enum { CREATION_REFS = 1024, SLOTS_FIRST = 64, LAST_BIT = 63 };
+enum { BATCH_REFS = 1024, SLOTS_FIRST = 64, LAST_BIT = 63 };
 
 /* What children of one task, created one after the other by the same code, have in common.  Initialised by the parent's
  * thread before a data word names it; then only read, by threads to which the runtime hands the tasks.  refs is atomic;
  * the release of the last reference acquires. */
-struct creation {
+struct task_batch {
   struct pool_item pool;
   uint32_t refs; /* of children that are not reported, and of the parent while it is open */
   uint32_t parent, group, phase, flags, row, chunk;
-  uint32_t outer, created; /* outer: the instance in which they are created, held */
+  uint32_t outer_instance, creation_context; /* in which they are created; the batch holds it */
   uint32_t scope_row, scope_instance, depth;
   bool nested; /* within an instance of their own row */
   uint64_t region, code;
   struct clock at; /* the parent's clock at the first of them */
 };
 
-/* A data word with RT_TASK_NEW: the index of the creation, and how far the parent's clock has moved since. */
+/* A data word with RT_TASK_NEW: the index of the batch, and how far the parent's clock has moved since. */
 enum { INDEX_SHIFT = 2, INDEX_BITS = 18, MOVED_SHIFT = 20, MOVED_BITS = 36, TAG_SHIFT = 56 };
 
-/* The latest end of the tasks that its thread has run, all of one creation, and the joins that wait for it.  Other
+/* The latest end of the tasks that its thread has run, all of one batch, and the joins that wait for it.  Other
  * threads read it under the lock. */
 struct end_slot {
   uint32_t lock;
@@ -33,13 +33,13 @@ struct end_slot {
 };
 _Static_assert(sizeof(struct end_slot) == 128, "cache lines of its own");
 
-static struct pool creations;
+static struct pool batches;
 static struct table slots; /* by thread_state.live_slot */
 static atomic_flag slots_lock = ATOMIC_FLAG_INIT;
 
-static struct creation *at(uint32_t index)
+static struct task_batch *at(uint32_t index)
 {
-  return pool_at(&creations, index);
+  return pool_at(&batches, index);
 }
 
 static struct end_slot *slot_at(uint32_t slot)
@@ -49,7 +49,7 @@ static struct end_slot *slot_at(uint32_t slot)
 
 void explicit_task_start(void)
 {
-  pool_init(&creations, sizeof(struct creation));
+  pool_init(&batches, sizeof(struct task_batch));
   atomic_flag_clear(&slots_lock);
   table_init(&slots, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct end_slot), SLOTS_FIRST);
 }
@@ -64,7 +64,7 @@ bool explicit_task_start_thread(struct thread_state *t)
 void explicit_task_stop_thread(struct thread_state *t)
 {
   explicit_task_report(t);
-  pool_flush(&creations, &t->free_creations);
+  pool_flush(&batches, &t->free_batches);
 }
 
 /* ---- struct task ---- */
@@ -96,16 +96,16 @@ uint32_t explicit_task_new(struct thread_state *t)
   return index;
 }
 
-/* Releases references to a creation.  If it was freed, returns its parent, which has lost a reference. */
-static uint32_t creation_release(struct thread_state *t, uint32_t index, uint32_t refs)
+/* Releases references to a batch.  If it was freed, returns its parent, which has lost a reference. */
+static uint32_t batch_release(struct thread_state *t, uint32_t index, uint32_t refs)
 {
-  struct creation *creation = at(index);
-  if (__atomic_sub_fetch(&creation->refs, refs, __ATOMIC_ACQ_REL) > 0)
+  struct task_batch *batch = at(index);
+  if (__atomic_sub_fetch(&batch->refs, refs, __ATOMIC_ACQ_REL) > 0)
     return 0;
-  uint32_t parent = creation->parent;
-  clock_clear(t, &creation->at);
-  directive_leave(t, creation->outer);
-  pool_put(&creations, &t->free_creations, index);
+  uint32_t parent = batch->parent;
+  clock_clear(t, &batch->at);
+  directive_leave(t, batch->outer_instance);
+  pool_put(&batches, &t->free_batches, index);
   return parent;
 }
 
@@ -117,7 +117,7 @@ static void task_clear(struct thread_state *t, struct task *task)
   task->children.holders = 0;
   clock_clear(t, &task->earlier);
   join_clear(t, &task->fulfilled);
-  if (task->flags & TASK_LOOPS) {
+  if (task->flags & TASK_HAD_LOOP) {
     clock_clear(t, &task->loop_entry);
     clock_clear(t, &task->loop_end);
   }
@@ -132,9 +132,9 @@ void explicit_task_unref(struct thread_state *t, uint32_t index)
     if (__atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) > 1 && __atomic_sub_fetch(&task->refs, 1, __ATOMIC_ACQ_REL) > 0)
       return;
     task_clear(t, task);
-    uint32_t creation = task->creation;
+    uint32_t batch = task->batch;
     pool_put(&graph_tasks, &t->free_tasks, index);
-    index = creation ? creation_release(t, creation, 1) : 0;
+    index = batch ? batch_release(t, batch, 1) : 0;
   }
 }
 
@@ -149,56 +149,56 @@ static bool moved_on(const struct clock *from, const struct clock *to)
          to->burdened - to->base == from->burdened - from->base && to->base - from->base < 1ull << MOVED_BITS;
 }
 
-/* Can the next child belong to that creation? */
-static bool fits(const struct creation *creation, const struct task *parent, uint32_t flags, const void *code,
-                 uint32_t created)
+/* Can the next child belong to that batch? */
+static bool fits(const struct task_batch *batch, const struct task *parent, uint32_t flags, const void *code,
+                 uint32_t creation_context)
 {
-  return creation->code == (uint64_t)code && creation->flags == flags && creation->created == created &&
-         creation->group == parent->group && creation->phase == parent->phase && creation->chunk == parent->chunk &&
-         creation->depth == parent->rows_open && creation->scope_row == parent->scope.row &&
-         creation->scope_instance == parent->scope.instance && moved_on(&creation->at, &parent->now);
+  return batch->code == (uint64_t)code && batch->flags == flags && batch->creation_context == creation_context &&
+         batch->group == parent->group && batch->phase == parent->phase && batch->chunk == parent->chunk &&
+         batch->depth == parent->scopes_open && batch->scope_row == parent->scope.row &&
+         batch->scope_instance == parent->scope.instance && moved_on(&batch->at, &parent->now);
 }
 
 void explicit_task_close(struct thread_state *t, struct task *parent)
 {
-  uint32_t index = parent->open_creation, released = index ? creation_release(t, index, parent->open_creation_refs) : 0;
-  parent->open_creation = parent->open_creation_refs = 0;
+  uint32_t index = parent->open_batch, released = index ? batch_release(t, index, parent->open_batch_refs) : 0;
+  parent->open_batch = parent->open_batch_refs = 0;
   if (released)
     explicit_task_unref(t, released);
 }
 
-static uint32_t creation_new(struct thread_state *t, uint32_t parent_index, uint32_t flags, const void *code,
-                             uint32_t created)
+static uint32_t batch_new(struct thread_state *t, uint32_t parent_index, uint32_t flags, const void *code,
+                          uint32_t creation_context)
 {
   struct task *parent = graph_task(parent_index);
-  uint32_t index = pool_get(&creations, &t->free_creations);
+  uint32_t index = pool_get(&batches, &t->free_batches);
   explicit_task_close(t, parent);
   if (!index)
     return 0;
-  struct creation *creation = at(index);
+  struct task_batch *batch = at(index);
   critical_path_make_room(t, &parent->now.path);
   uint32_t row = directive_row(t, FORMAT_DIRECTIVE_TASK, code);
   uint32_t outer = directive_share(t, graph_instance(t, parent));
-  *creation = (struct creation){.refs = CREATION_REFS,
-                                .parent = parent_index,
-                                .group = parent->group,
-                                .phase = parent->phase,
-                                .flags = flags,
-                                .row = row,
-                                .chunk = parent->chunk,
-                                .outer = outer,
-                                .created = created,
-                                .scope_row = parent->scope.row,
-                                .scope_instance = parent->scope.instance,
-                                .depth = parent->rows_open,
-                                .nested = !row || directive_contains(outer, row),
-                                .region = parent->region,
-                                .code = (uint64_t)code,
-                                .at = clock_copy(t, &parent->now)};
+  *batch = (struct task_batch){.refs = BATCH_REFS,
+                               .parent = parent_index,
+                               .group = parent->group,
+                               .phase = parent->phase,
+                               .flags = flags,
+                               .row = row,
+                               .chunk = parent->chunk,
+                               .outer_instance = outer,
+                               .creation_context = creation_context,
+                               .scope_row = parent->scope.row,
+                               .scope_instance = parent->scope.instance,
+                               .depth = parent->scopes_open,
+                               .nested = !row || directive_contains(outer, row),
+                               .region = parent->region,
+                               .code = (uint64_t)code,
+                               .at = clock_copy(t, &parent->now)};
   __atomic_fetch_add(&parent->refs, 1, __ATOMIC_RELAXED);
-  parent->open_creation = index;
-  parent->open_creation_at = creation;
-  parent->open_creation_refs = CREATION_REFS;
+  parent->open_batch = index;
+  parent->open_batch_at = batch;
+  parent->open_batch_refs = BATCH_REFS;
   return index;
 }
 
@@ -213,27 +213,27 @@ static uint32_t task_flags(const struct task *parent, int flags, bool serial)
 }
 
 /* Makes the struct task of a new task; moved: from its data word.  0 without memory. */
-static inline uint32_t task_from_creation(struct thread_state *t, uint32_t index, uint64_t moved, struct task **result)
+static inline uint32_t task_from_batch(struct thread_state *t, uint32_t index, uint64_t moved, struct task **result)
 {
-  const struct creation *creation = at(index);
+  const struct task_batch *batch = at(index);
   struct task *task;
   uint32_t made = task_new(t, &task);
   if (!made)
     return 0;
   *result = task;
-  task->flags = creation->flags;
-  task->creation = index;
-  task->parent = creation->parent;
-  task->group = creation->group;
-  task->phase = creation->phase;
-  task->region = creation->region;
-  task->outer = creation->outer;
-  task->created = creation->created;
-  task->now.base = creation->at.base + moved;
-  task->now.burdened = creation->at.burdened + moved;
-  task->now.path = critical_path_borrow(&creation->at.path); /* the task holds a reference to the creation */
+  task->flags = batch->flags;
+  task->batch = index;
+  task->parent = batch->parent;
+  task->group = batch->group;
+  task->phase = batch->phase;
+  task->region = batch->region;
+  task->outer_instance = batch->outer_instance;
+  task->creation_context = batch->creation_context;
+  task->now.base = batch->at.base + moved;
+  task->now.burdened = batch->at.burdened + moved;
+  task->now.path = critical_path_borrow(&batch->at.path); /* the task holds a reference to the batch */
   task->now.path.items[0].amount += moved;
-  task->scope.row = creation->row;
+  task->scope.row = batch->row;
   task->scope.begin = task->now.base;
   return made;
 }
@@ -255,7 +255,7 @@ static void log_creation(struct thread_state *t, struct task *task, int flags)
   uint64_t log_flags =
       (task->flags & TASK_SERIAL ? GRAPHLOG_SERIAL : 0) | (task->flags & TASK_FINAL ? GRAPHLOG_FINAL : 0) |
       (flags & ompt_task_untied ? GRAPHLOG_UNTIED : 0) | (flags & ompt_task_mergeable ? GRAPHLOG_MERGEABLE : 0) |
-      (in_taskloop(parent) ? GRAPHLOG_LOOP_TASK : 0) | (parent != t->running ? GRAPHLOG_BESIDE : 0);
+      (in_taskloop(parent) ? GRAPHLOG_LOOP_TASK : 0) | (parent != t->running ? GRAPHLOG_FOR_PARENT : 0);
   task->name = graph_log_put_task(t, parent->name, task->scope.row, log_flags);
 }
 
@@ -266,9 +266,9 @@ static inline uint64_t word_of(struct thread_state *t, uint32_t index, uint64_t 
   if (!graph_log_on() && index >> INDEX_BITS == 0 && moved >> MOVED_BITS == 0)
     return (uint64_t)(uint8_t)rt.epoch << TAG_SHIFT | moved << MOVED_SHIFT | index << INDEX_SHIFT | RT_TASK_NEW;
   struct task *task;
-  uint32_t made = task_from_creation(t, index, moved, &task);
+  uint32_t made = task_from_batch(t, index, moved, &task);
   if (!made)
-    creation_release(t, index, 1);
+    batch_release(t, index, 1);
   else if (graph_log_on())
     log_creation(t, task, flags);
   return rt_task_word(made);
@@ -276,9 +276,9 @@ static inline uint64_t word_of(struct thread_state *t, uint32_t index, uint64_t 
 
 /* libomp splits a large taskloop by helper tasks, which create tasks in the name of their own parent while that one
  * runs on.  Such a task starts at the clock of its helper. */
-static uint64_t create_beside(struct thread_state *t, int flags)
+static uint64_t create_for_parent(struct thread_state *t, int flags)
 {
-  uint32_t index = t->running->creation;
+  uint32_t index = t->running->batch;
   if (!index)
     return rt_task_word(0);
   __atomic_fetch_add(&at(index)->refs, 1, __ATOMIC_RELAXED);
@@ -286,27 +286,27 @@ static uint64_t create_beside(struct thread_state *t, int flags)
 }
 
 uint64_t explicit_task_create(struct thread_state *t, uint32_t parent_index, int flags, bool serial, const void *code,
-                              uint32_t created)
+                              uint32_t creation_context)
 {
   uint64_t moment = work_clock_moment(t), word;
   graph_fragment_end_inline(t, moment);
   struct task *parent = t->running;
   if (__builtin_expect(parent_index != t->task, 0) || !parent) {
-    word = parent ? create_beside(t, flags) : rt_task_word(0);
+    word = parent ? create_for_parent(t, flags) : rt_task_word(0);
     graph_fragment_begin_after(t, moment);
     return word;
   }
-  uint32_t kind = task_flags(parent, flags, serial), index = parent->open_creation;
-  if (!index || !fits(parent->open_creation_at, parent, kind, code, created))
-    index = creation_new(t, parent_index, kind, code, created);
+  uint32_t kind = task_flags(parent, flags, serial), index = parent->open_batch;
+  if (!index || !fits(parent->open_batch_at, parent, kind, code, creation_context))
+    index = batch_new(t, parent_index, kind, code, creation_context);
   if (index) {
-    struct creation *creation = parent->open_creation_at;
-    if (parent->open_creation_refs == 1) { /* one reference stays with the parent */
-      __atomic_fetch_add(&creation->refs, CREATION_REFS, __ATOMIC_RELAXED);
-      parent->open_creation_refs += CREATION_REFS;
+    struct task_batch *batch = parent->open_batch_at;
+    if (parent->open_batch_refs == 1) { /* one reference stays with the parent */
+      __atomic_fetch_add(&batch->refs, BATCH_REFS, __ATOMIC_RELAXED);
+      parent->open_batch_refs += BATCH_REFS;
     }
-    parent->open_creation_refs--;
-    word = word_of(t, index, parent->now.base - creation->at.base, flags);
+    parent->open_batch_refs--;
+    word = word_of(t, index, parent->now.base - batch->at.base, flags);
   } else {
     rt_lost(t, FORMAT_LOST_GRAPH);
     word = rt_task_word(0);
@@ -315,12 +315,12 @@ uint64_t explicit_task_create(struct thread_state *t, uint32_t parent_index, int
   return word;
 }
 
-/* The creation that a data word names; 0 if the word is another process's. */
-static uint32_t creation_of(uint64_t word)
+/* The batch that a data word names; 0 if the word is another process's. */
+static uint32_t batch_of(uint64_t word)
 {
   uint32_t index = (uint32_t)(word >> INDEX_SHIFT) & ((1u << INDEX_BITS) - 1);
   bool known =
-      word >> TAG_SHIFT == (uint8_t)rt.epoch && index < __atomic_load_n(&creations.table.count, __ATOMIC_ACQUIRE);
+      word >> TAG_SHIFT == (uint8_t)rt.epoch && index < __atomic_load_n(&batches.table.count, __ATOMIC_ACQUIRE);
   return known ? index : 0;
 }
 
@@ -344,7 +344,7 @@ static bool name_task(ompt_data_t *data, uint32_t index)
 /* Frees a struct task that is not needed; returns the index that the word names. */
 static uint32_t discard_task(struct thread_state *t, uint32_t index, const ompt_data_t *data)
 {
-  graph_task(index)->creation = 0;
+  graph_task(index)->batch = 0;
   explicit_task_unref(t, index);
   return rt_task_index(data->value);
 }
@@ -352,22 +352,22 @@ static uint32_t discard_task(struct thread_state *t, uint32_t index, const ompt_
 uint32_t explicit_task_index(struct thread_state *t, ompt_data_t *data)
 {
   uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
-  uint32_t creation = word & RT_TASK_NEW ? creation_of(word) : 0;
+  uint32_t batch = word & RT_TASK_NEW ? batch_of(word) : 0;
   struct task *task;
-  uint32_t made = creation ? task_from_creation(t, creation, moved_of(word), &task) : rt_task_index(word);
-  return !creation || !made || name_task(data, made) ? made : discard_task(t, made, data);
+  uint32_t made = batch ? task_from_batch(t, batch, moved_of(word), &task) : rt_task_index(word);
+  return !batch || !made || name_task(data, made) ? made : discard_task(t, made, data);
 }
 
 static inline uint32_t begin(struct thread_state *t, ompt_data_t *data, struct task **task)
 {
   uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
-  uint32_t creation = word & RT_TASK_NEW ? creation_of(word) : 0, made;
-  if (!creation) {
+  uint32_t batch = word & RT_TASK_NEW ? batch_of(word) : 0, made;
+  if (!batch) {
     made = rt_task_index(word);
     *task = made ? graph_task(made) : NULL;
     return made;
   }
-  made = task_from_creation(t, creation, moved_of(word), task);
+  made = task_from_batch(t, batch, moved_of(word), task);
   t->running_data = made ? data : NULL;
   return made;
 }
@@ -384,8 +384,8 @@ void explicit_task_start_new(struct thread_state *t, ompt_data_t *data, uint64_t
   struct task *task;
   uint32_t made = begin(t, data, &task);
   if (made) {
-    t->outer_task = t->task;
-    t->outer_running = t->running;
+    t->previous_task = t->task;
+    t->previous_running = t->running;
     t->task = made;
     t->running = task;
     explicit_task_started(t, task, moment);
@@ -409,17 +409,17 @@ void explicit_task_publish(struct thread_state *t)
     return;
   __builtin_memcpy(&task->flags, &own->flags, offsetof(struct task, fulfilled) - offsetof(struct task, flags));
   __builtin_memcpy(&task->loop_entry, &own->loop_entry, sizeof *task - offsetof(struct task, loop_entry));
-  own->flags &= ~(uint32_t)TASK_LOOPS;
+  own->flags &= ~(uint32_t)TASK_HAD_LOOP;
   own->now = (struct clock){0};
   own->depend = (struct depend){0};
   discard_task(t, t->task, data);
   graph_run(t, index);
 }
 
-uint32_t explicit_task_created(uint64_t word)
+uint32_t explicit_task_creation_context(uint64_t word)
 {
-  uint32_t creation = word & RT_TASK_NEW ? creation_of(word) : 0, task = rt_task_index(word);
-  return creation ? at(creation)->created : task ? graph_task(task)->created : 0;
+  uint32_t batch = word & RT_TASK_NEW ? batch_of(word) : 0, task = rt_task_index(word);
+  return batch ? at(batch)->creation_context : task ? graph_task(task)->creation_context : 0;
 }
 
 /* ---- ends ---- */
@@ -452,22 +452,22 @@ static struct lazy_join *pending_join(uint32_t group, uint64_t region, uint32_t 
   return team ? &team->phases[phase & 1].ends : NULL;
 }
 
-/* The thread's next ends belong to that creation: prepares its slot and sets its bit in the joins. */
-static void held_begin(struct thread_state *t, uint32_t index)
+/* The thread's next ends belong to that batch: prepares its slot and sets its bit in the joins. */
+static void unreported_begin(struct thread_state *t, uint32_t index)
 {
-  const struct creation *creation = at(index);
+  const struct task_batch *batch = at(index);
   struct end_slot *slot = t->end_slot;
-  struct lazy_join *ends = pending_join(creation->group, creation->region, creation->phase);
-  t->held = (struct held_ends){.creation = index};
+  struct lazy_join *ends = pending_join(batch->group, batch->region, batch->phase);
+  t->unreported = (struct unreported_ends){.batch = index};
   clock_lock(&slot->lock);
   slot->collected = false;
-  slot->parent = creation->parent;
-  slot->group = creation->group;
-  slot->region = creation->region;
-  slot->phase = creation->phase;
-  slot->chunk = creation->chunk;
+  slot->parent = batch->parent;
+  slot->group = batch->group;
+  slot->region = batch->region;
+  slot->phase = batch->phase;
+  slot->chunk = batch->chunk;
   clock_unlock(&slot->lock);
-  set_bit(&graph_task(creation->parent)->children.holders, bit_of(t));
+  set_bit(&graph_task(batch->parent)->children.holders, bit_of(t));
   if (ends)
     set_bit(&ends->holders, bit_of(t));
 }
@@ -481,7 +481,7 @@ static void offer_to_parent(struct thread_state *t, struct task *parent, uint32_
 
 void explicit_task_chunk(struct thread_state *t, struct task *parent)
 {
-  if (!parent->open_creation)
+  if (!parent->open_batch)
     return;
   explicit_task_close(t, parent);
   struct join *join = &parent->children.join;
@@ -494,20 +494,20 @@ void explicit_task_chunk(struct thread_state *t, struct task *parent)
 
 void explicit_task_report(struct thread_state *t)
 {
-  struct held_ends held = t->held;
-  if (!held.creation)
+  struct unreported_ends unreported = t->unreported;
+  if (!unreported.batch)
     return;
-  const struct creation *creation = at(held.creation);
+  const struct task_batch *batch = at(unreported.batch);
   struct end_slot *slot = t->end_slot;
-  struct task *parent = graph_task(creation->parent);
+  struct task *parent = graph_task(batch->parent);
   clock_lock(&slot->lock);
-  struct lazy_join *ends = slot->collected ? NULL : pending_join(creation->group, creation->region, creation->phase);
+  struct lazy_join *ends = slot->collected ? NULL : pending_join(batch->group, batch->region, batch->phase);
   struct clock latest = slot->latest;
   if (!slot->collected)
-    offer_to_parent(t, parent, creation->chunk, &latest);
+    offer_to_parent(t, parent, batch->chunk, &latest);
   if (ends)
     join_offer(t, &ends->join, &latest);
-  else if (!creation->region && !creation->group) /* outside any region: it ends a chain of the program */
+  else if (!batch->region && !batch->group) /* outside any region: it ends a chain of the program */
     join_offer(t, &graph_program, &latest);
   slot->latest = (struct clock){0};
   slot->parent = 0;
@@ -517,18 +517,18 @@ void explicit_task_report(struct thread_state *t)
   clear_bit(&parent->children.holders, bit_of(t));
   if (ends)
     clear_bit(&ends->holders, bit_of(t));
-  if (!creation->nested)
-    directive_ended(t, creation->row, held.count, held.work, held.span);
-  directive_work(t, creation->outer, held.work, latest.base);
-  t->held = (struct held_ends){0};
+  if (!batch->nested)
+    directive_ended(t, batch->row, unreported.count, unreported.work, unreported.span);
+  directive_work(t, batch->outer_instance, unreported.work, latest.base);
+  t->unreported = (struct unreported_ends){0};
   clock_clear(t, &latest);
-  explicit_task_unref(t, creation_release(t, held.creation, held.refs));
+  explicit_task_unref(t, batch_release(t, unreported.batch, unreported.refs));
 }
 
-/* Adds what the task has done to the thread's held ends, or to its instance if it has one. */
+/* Adds what the task has done to the thread's unreported ends, or to its instance if it has one. */
 static void end_scopes(struct thread_state *t, struct task *task)
 {
-  while (task->rows_open)
+  while (task->scopes_open)
     graph_construct_end(t, task);
   struct scope *scope = &task->scope;
   if (scope->instance) {
@@ -537,35 +537,35 @@ static void end_scopes(struct thread_state *t, struct task *task)
     scope->instance = 0;
     return;
   }
-  t->held.count++;
-  t->held.work += scope->pending;
-  t->held.span += task->now.base - scope->begin;
+  t->unreported.count++;
+  t->unreported.work += scope->pending;
+  t->unreported.span += task->now.base - scope->begin;
 }
 
-/* Reports the held ends if the task belongs to another creation. */
-static void held_switch(struct thread_state *t, const struct task *task)
+/* Reports the unreported ends if the task belongs to another batch. */
+static void unreported_switch(struct thread_state *t, const struct task *task)
 {
-  if (t->held.creation == task->creation)
+  if (t->unreported.batch == task->batch)
     return;
   explicit_task_report(t);
-  held_begin(t, task->creation);
+  unreported_begin(t, task->batch);
 }
 
-/* The task's reference to its creation becomes the thread's. */
+/* The task's reference to its batch becomes the thread's. */
 static void end_task(struct thread_state *t, uint32_t index)
 {
   explicit_task_close(t, graph_task(index));
-  graph_task(index)->creation = 0;
-  t->held.refs++;
+  graph_task(index)->batch = 0;
+  t->unreported.refs++;
   explicit_task_unref(t, index);
 }
 
 /* Has the task done nothing but work? */
 static bool is_plain(const struct task *task)
 {
-  return __atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) == 1 && !task->open_creation && !task->rows_open &&
+  return __atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) == 1 && !task->open_batch && !task->scopes_open &&
          !task->scope.instance && !task->depend.edges && !task->fulfilled.latest.burdened &&
-         !(task->flags & (TASK_SERIAL | TASK_LOOPS));
+         !(task->flags & (TASK_SERIAL | TASK_HAD_LOOP));
 }
 
 /* Raises the thread's slot to the task's clock, which is not used afterwards. */
@@ -582,11 +582,11 @@ static inline void end(struct thread_state *t, uint32_t index, struct task *task
 {
   if (is_plain(task)) {
     graph_log_task_op(t, GRAPHLOG_TASK_END, task->name);
-    held_switch(t, task);
-    t->held.refs++;
-    t->held.count++;
-    t->held.work += task->scope.pending;
-    t->held.span += task->now.base - task->scope.begin;
+    unreported_switch(t, task);
+    t->unreported.refs++;
+    t->unreported.count++;
+    t->unreported.work += task->scope.pending;
+    t->unreported.span += task->now.base - task->scope.begin;
     keep_latest(t, task);
     pool_return(&graph_tasks, &t->free_tasks, index, task);
     return;
@@ -595,7 +595,7 @@ static inline void end(struct thread_state *t, uint32_t index, struct task *task
   graph_log_take(t, task->name, &task->fulfilled);
   depend_end(t, &task->depend, &task->now, task->name);
   graph_log_task_op(t, GRAPHLOG_TASK_END, task->name);
-  held_switch(t, task);
+  unreported_switch(t, task);
   end_scopes(t, task);
   if (task->flags & TASK_SERIAL)
     clock_set(t, &graph_task(task->parent)->now, &task->now);
@@ -616,7 +616,7 @@ void explicit_task_end_new(struct thread_state *t, const ompt_data_t *next, uint
   t->task_ended = moment;
   end(t, t->task, t->running);
   t->task = index;
-  t->running = index == t->outer_task ? t->outer_running : index ? graph_task(index) : NULL;
+  t->running = index == t->previous_task ? t->previous_running : index ? graph_task(index) : NULL;
   if (index)
     graph_log_task_op(t, GRAPHLOG_SWITCH, t->running->name);
   graph_fragment_begin_after(t, moment);
@@ -627,7 +627,7 @@ void explicit_task_drop(struct thread_state *t, uint32_t index)
   struct task *task = graph_task(index);
   depend_end(t, &task->depend, NULL, 0);
   graph_log_task_op(t, GRAPHLOG_TASK_DROP, task->name);
-  held_switch(t, task);
+  unreported_switch(t, task);
   end_scopes(t, task);
   end_task(t, index);
 }
@@ -678,7 +678,7 @@ static void collect(struct thread_state *t, struct clock *clock, struct lazy_joi
 void explicit_task_join_children(struct thread_state *t, struct clock *clock, uint32_t task)
 {
   struct task *parent = graph_task(task);
-  bool all = !(parent->flags & TASK_LOOP);
+  bool all = !(parent->flags & TASK_IN_LOOP);
   collect(t, clock, &parent->children, &(struct slot_filter){.task = task, .chunk = parent->chunk, .all_chunks = all});
   clock_lock(&parent->children.join.lock);
   if (all)

@@ -1,17 +1,17 @@
 /* Explicit tasks: their creation, and the joins to which their ends are reported.
  *
- * Context: RT, in callbacks; the rules of span/span.h hold.  Tasks and creations come from pools; without memory a task
- * has no place in the graph, which is counted.  Two devices make small tasks cheap:
+ * Context: RT, in callbacks; the rules of span/span.h hold.  Tasks and batches come from pools; without memory a task
+ * has no place in the graph, and the loss is counted.  Two devices make small tasks cheap:
  *
- * - A new task gets no struct task.  A `creation` holds what consecutive children of one task from the same code have
- *   in common: parent, taskgroup, phase, flags, and the parent's clock.  The data word of the task names the creation
- *   and says how far the parent's clock has moved since.  The thread that runs the task makes its struct task, from its
- *   own free items.
+ * - A new task gets no struct task.  A batch (struct task_batch) holds what consecutive children of one task from the
+ * same code have in common: parent, taskgroup, phase, flags, and the parent's clock.  The data word of the task names
+ * the batch and says how far the parent's clock has moved since.  The thread that runs the task makes its struct task,
+ * from its own free items.
  *
  * - The end of a task must reach its parent's join, and the join of its taskgroup or of the region's phase.  The thread
- *   keeps the latest end of the tasks of one creation in its own end slot and sets its bit in these lazy joins (struct
+ *   keeps the latest end of the tasks of one batch in its own end slot and sets its bit in these lazy joins (struct
  *   lazy_join).  A thread that waits collects the slots of all threads whose bit is set.  The owner of a slot reports
- *   it only when it ends a task of another creation, or waits at a barrier.  So threads that run tasks of one parent do
+ *   it only when it ends a task of another batch, or waits at a barrier.  So threads that run tasks of one parent do
  *   not write to the same memory. */
 #ifndef HPCRUN_LITE_RT_SPAN_EXPLICIT_TASK_H
 #define HPCRUN_LITE_RT_SPAN_EXPLICIT_TASK_H
@@ -25,10 +25,10 @@ void explicit_task_start(void);
 bool explicit_task_start_thread(struct thread_state *t);
 void explicit_task_stop_thread(struct thread_state *t);
 
-/* Creates a child of that task and returns its data word.  serial: the program makes the creator wait for it.  created:
- * see sampling/task_context.h. */
+/* Creates a child of that task and returns its data word.  serial: the program makes the creator wait for it.
+ * creation_context: see sampling/task_context.h. */
 uint64_t explicit_task_create(struct thread_state *t, uint32_t parent, int flags, bool serial, const void *code,
-                              uint32_t created);
+                              uint32_t creation_context);
 
 /* The index of the task that a data word names; its struct task is made if it is missing.  0 without memory, or for a
  * task of another process. */
@@ -38,7 +38,8 @@ uint32_t explicit_task_index(struct thread_state *t, ompt_data_t *data);
  * end before another thread looks for them; t->running_data remembers the word until explicit_task_publish(). */
 uint32_t explicit_task_begin(struct thread_state *t, ompt_data_t *data);
 
-/* Short forms for most schedule events: a new task begins; the task of t->running_data ends. */
+/* Short forms for tasks whose data word still has RT_TASK_NEW, which no other thread has seen; most schedule events
+ * are of this kind.  A new task begins; the task of t->running_data ends. */
 void explicit_task_start_new(struct thread_state *t, ompt_data_t *data, uint64_t moment);
 void explicit_task_end_new(struct thread_state *t, const ompt_data_t *next, uint64_t moment);
 
@@ -59,13 +60,13 @@ static inline void explicit_task_started(struct thread_state *t, struct task *ta
 /* Makes the data word name the task that the thread has begun.  Required before the thread may run anything else. */
 void explicit_task_publish(struct thread_state *t);
 
-/* The `created` with which the task of a data word was created. */
-uint32_t explicit_task_created(uint64_t word);
+/* The creation context of the task of a data word. */
+uint32_t explicit_task_creation_context(uint64_t word);
 
 /* The task goes on to another chunk of a loop: a taskwait in it does not wait for the children of earlier chunks. */
 void explicit_task_chunk(struct thread_state *t, struct task *parent);
 
-/* Closes the task's open creation: its next child needs a new one. */
+/* Closes the task's open batch: its next child needs a new one. */
 void explicit_task_close(struct thread_state *t, struct task *parent);
 
 /* The task has ended, and its clock is final. */
@@ -74,7 +75,7 @@ void explicit_task_end(struct thread_state *t, uint32_t index);
 /* The task has ended, and no join waits for it. */
 void explicit_task_drop(struct thread_state *t, uint32_t index);
 
-/* Reports the ends that the thread holds to the joins that wait for them. */
+/* Reports the unreported ends to the joins that wait for them. */
 void explicit_task_report(struct thread_state *t);
 
 /* Raise the clock to the ends of: the children of a task, the members of a taskgroup, the tasks of a region's phase. */

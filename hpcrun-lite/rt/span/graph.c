@@ -25,7 +25,7 @@ void graph_start(void)
   table_init(&graph_teams, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct team), TEAMS_FIRST);
 }
 
-void graph_cost_settle(struct thread_state *t)
+void graph_cost_add_sums(struct thread_state *t)
 {
   for (int i = 0; i < 3; i++)
     if (t->costs[i]) {
@@ -43,18 +43,19 @@ uint64_t graph_cost_mean(enum graph_cost cost)
 void graph_attribute(struct thread_state *t, struct task *task, uint64_t work)
 {
   uint64_t weight = 0, left = work;
-  for (unsigned i = 0; i < t->fragment_samples; i++)
-    weight += t->fragment[i].weight;
-  for (unsigned i = 0; i < t->fragment_samples && weight; i++) {
-    bool last = i + 1 == t->fragment_samples;
-    uint64_t part = last ? left : rt_scale(work, t->fragment[i].weight, weight);
+  for (unsigned i = 0; i < t->fragment_sample_count; i++)
+    weight += t->fragment_samples[i].weight;
+  for (unsigned i = 0; i < t->fragment_sample_count && weight; i++) {
+    bool last = i + 1 == t->fragment_sample_count;
+    uint64_t part = last ? left : rt_scale(work, t->fragment_samples[i].weight, weight);
     part = part > left ? left : part;
     left -= part;
-    critical_path_add(t, &task->now.path, CRITICAL_PATH_KEY(task->scope.row, t->index, t->fragment[i].node), part);
+    critical_path_add(t, &task->now.path, CRITICAL_PATH_KEY(task->scope.row, t->index, t->fragment_samples[i].node),
+                      part);
   }
   if (!weight)
     critical_path_add(t, &task->now.path, CRITICAL_PATH_KEY(task->scope.row, 0, 0), work);
-  t->fragment_samples = 0;
+  t->fragment_sample_count = 0;
 }
 
 void graph_fragment_end_at(struct thread_state *t, uint64_t moment)
@@ -62,9 +63,9 @@ void graph_fragment_end_at(struct thread_state *t, uint64_t moment)
   graph_fragment_end_inline(t, moment);
 }
 
-void graph_settle(struct thread_state *t, struct task *task)
+void graph_flush_work(struct thread_state *t, struct task *task)
 {
-  if (!task->scope.instance || (task->flags & TASK_IMPLICIT && !task->rows_open))
+  if (!task->scope.instance || (task->flags & TASK_IMPLICIT && !task->scopes_open))
     return;
   directive_work(t, task->scope.instance, task->scope.pending, task->now.base);
   task->scope.pending = 0;
@@ -74,7 +75,7 @@ void graph_settle(struct thread_state *t, struct task *task)
 
 static uint32_t open_scopes(const struct task *task)
 {
-  return task->rows_open < ROWS_OPEN ? task->rows_open : ROWS_OPEN;
+  return task->scopes_open < SCOPES_MAX ? task->scopes_open : SCOPES_MAX;
 }
 
 /* Is one of the task's scopes below that depth, or a construct around the task, of that row? */
@@ -86,7 +87,7 @@ static bool inside(const struct task *task, uint32_t depth, uint32_t row)
       return true;
   const struct team *team = task->flags & TASK_IMPLICIT ? graph_team(task->region) : NULL;
   if (!team)
-    return directive_contains(task->outer, row);
+    return directive_contains(task->outer_instance, row);
   if (team->row == row || !team->creator)
     return team->row == row;
   return graph_inside(graph_task(team->creator), row);
@@ -108,7 +109,7 @@ uint32_t graph_team_instance(struct thread_state *t, struct team *team)
   return team->instance;
 }
 
-static uint32_t loop_instance(struct thread_state *t, struct team *team, struct loop *loop)
+static uint32_t loop_instance(struct thread_state *t, struct team *team, struct shared_construct *loop)
 {
   clock_lock(&loop->lock);
   if (!loop->instance)
@@ -119,7 +120,7 @@ static uint32_t loop_instance(struct thread_state *t, struct team *team, struct 
 
 uint32_t graph_instance(struct thread_state *t, struct task *task)
 {
-  uint32_t outer = task->outer;
+  uint32_t outer = task->outer_instance;
   struct team *team = task->flags & TASK_IMPLICIT ? graph_open_team(task->region) : NULL;
   for (uint32_t i = 0; i <= open_scopes(task); i++) {
     struct scope *scope = i < open_scopes(task) ? &task->around[i] : &task->scope;
@@ -153,26 +154,27 @@ void graph_scope_close(struct thread_state *t, struct task *task)
 
 void graph_construct_begin(struct thread_state *t, struct task *task, uint32_t row)
 {
-  if (task->rows_open++ >= ROWS_OPEN) {
+  if (task->scopes_open++ >= SCOPES_MAX) {
     rt_lost(t, FORMAT_LOST_DIRECTIVES);
     return;
   }
-  task->around[task->rows_open - 1] = task->scope;
+  task->around[task->scopes_open - 1] = task->scope;
   task->scope = (struct scope){.row = row, .begin = task->now.base};
 }
 
 void graph_construct_end(struct thread_state *t, struct task *task)
 {
-  if (!task->rows_open)
+  if (!task->scopes_open)
     return;
-  if (task->rows_open <= ROWS_OPEN) {
+  if (task->scopes_open <= SCOPES_MAX) {
     graph_scope_close(t, task);
-    task->scope = task->around[task->rows_open - 1];
+    task->scope = task->around[task->scopes_open - 1];
   }
-  task->rows_open--;
+  task->scopes_open--;
 }
 
-bool graph_loop_leave(struct thread_state *t, struct task *task, struct loop *loop, uint64_t work, uint64_t span)
+bool graph_loop_leave(struct thread_state *t, struct task *task, struct shared_construct *loop, uint64_t work,
+                      uint64_t span)
 {
   const struct team *team = graph_team(task->region);
   clock_lock(&loop->lock);
@@ -189,7 +191,7 @@ bool graph_loop_leave(struct thread_state *t, struct task *task, struct loop *lo
   return alone;
 }
 
-void graph_loop_end(struct thread_state *t, const struct task *task, struct loop *loop)
+void graph_loop_end(struct thread_state *t, const struct task *task, struct shared_construct *loop)
 {
   uint32_t instance = loop->instance, row = loop->row;
   uint64_t work = loop->work, span = loop->span;

@@ -2,8 +2,8 @@
  *
  * Context: RT, in callbacks.  Used by span/span.c (tasks, regions, waits), span/worksharing.c (worksharing, mutual
  * exclusion, dependences) and span/explicit_task.c.  Tasks and taskgroups come from pools, teams from a table.
- * Functions do not fail; what finds no memory is counted as a loss.  The functions that end and begin a fragment are
- * inline, since every callback pays for them. */
+ * Functions do not fail; work or structure that finds no memory is counted as a loss.  The functions that end and begin
+ * a fragment are inline, since every callback pays for them. */
 #ifndef HPCRUN_LITE_RT_SPAN_GRAPH_H
 #define HPCRUN_LITE_RT_SPAN_GRAPH_H
 
@@ -13,7 +13,7 @@
 #include "hpcrun-lite/rt/core/pool.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
-enum { SHARED_LOOPS = 8, ROWS_OPEN = 18 };
+enum { SHARED_LOOPS = 8, SCOPES_MAX = 18 };
 
 enum task_flag {
   TASK_SERIAL = 1, /* the creator waits for it */
@@ -21,10 +21,10 @@ enum task_flag {
   TASK_FINAL = 4,
   TASK_IMPLICIT = 8,
   TASK_WAITING = 32,
-  TASK_LOOP = 64,    /* inside a worksharing loop or sections construct */
-  TASK_LOOPS = 128,  /* has met one: loop_entry and loop_end are in use */
-  TASK_SINGLE = 256, /* inside a single construct (GCC's code does not announce its end) */
-  TASK_EARLY = 512   /* begun by a call of the program to the tool, before the runtime has begun it */
+  TASK_IN_LOOP = 64,   /* inside a worksharing loop or sections construct */
+  TASK_HAD_LOOP = 128, /* has encountered one: loop_entry and loop_end are in use */
+  TASK_SINGLE = 256,   /* inside a single construct (GCC's code does not announce its end) */
+  TASK_EARLY = 512     /* begun by a call of the program to the tool, before the runtime has begun it */
 };
 
 /* An open construct of a task, or the task itself.  It gets an instance only when it creates a task or region, which
@@ -47,22 +47,22 @@ struct lazy_join {
  * task that do not change. */
 struct task {
   struct pool_item pool;
-  uint32_t refs; /* one until the task ends, and one for each creation */
+  uint32_t refs; /* one until the task ends, and one for each batch of its children */
   uint32_t flags;
-  uint32_t creation, parent, group, phase;
-  uint64_t region;         /* handle; its lower half is the team's index */
-  uint64_t name;           /* in the graph log */
-  uint32_t outer, created; /* outer: instance in which the task was created, held by the creation */
+  uint32_t batch, parent, group, phase;
+  uint64_t region;                           /* handle; its lower half is the team's index */
+  uint64_t name;                             /* in the graph log */
+  uint32_t outer_instance, creation_context; /* in which the task was created; the batch holds it */
   struct clock now;
-  struct scope scope;                /* the innermost one */
-  uint32_t open_creation;            /* creation that the next child may belong to */
-  uint32_t open_creation_refs;       /* references to it in reserve */
-  struct creation *open_creation_at; /* the same creation, by address */
-  uint32_t constructs;               /* worksharing constructs met */
-  uint32_t chunk;                    /* chunks that have created children */
-  uint32_t ordered;                  /* number of its last ordered region in the loop */
-  uint32_t dependent_wait;           /* task that stands for its taskwait with dependences */
-  uint32_t rows_open;
+  struct scope scope;               /* the innermost one */
+  uint32_t open_batch;              /* batch that the next child may belong to */
+  uint32_t open_batch_refs;         /* references to it in reserve */
+  struct task_batch *open_batch_at; /* the same batch, by address */
+  uint32_t constructs;              /* worksharing constructs encountered */
+  uint32_t chunk;                   /* chunks that have created children */
+  uint32_t ordered;                 /* number of its last ordered region in the loop */
+  uint32_t dependent_wait;          /* task that stands for its taskwait with dependences */
+  uint32_t scopes_open;
   uint16_t loop_slot, loop_depth; /* open loop: its place in the team + 1, and the depth of its scope */
   /* zero in free items, up to `fulfilled` */
   struct depend depend;
@@ -71,12 +71,12 @@ struct task {
   struct join fulfilled; /* clock of the thread that fulfils a detached task */
 
   struct clock loop_entry, loop_end;
-  struct scope around[ROWS_OPEN]; /* the outermost first */
+  struct scope around[SCOPES_MAX]; /* the outermost first */
 };
 
-/* A worksharing construct that a team shares.  Used under the lock, except for `ordered_*`, which are atomic, and
- * fields that the first thread has set and others read after they have held the lock. */
-struct loop {
+/* A loop, sections or workshare construct that a team shares.  Used under the lock, except for `ordered_*`, which are
+ * atomic, and fields that the first thread has set and others read after they have held the lock. */
+struct shared_construct {
   uint32_t lock, number, instance, ended, row;
   uint64_t begin, work, span;
   struct join ordered;
@@ -105,12 +105,13 @@ struct team {
   const void *code;
   struct clock start;
   struct phase phases[2]; /* by parity, since threads may be one phase apart */
-  struct loop loops[SHARED_LOOPS];
+  struct shared_construct loops[SHARED_LOOPS];
   uint32_t doacross_lock;
   struct depend doacross; /* sources that iterations of the team's doacross loops have announced */
 };
 
-/* A taskgroup: the ends of all its descendants. */
+/* A taskgroup: the ends of all its descendants.  Also the place of a clock on its way to another thread
+ * (span_hand_over()). */
 struct group {
   struct pool_item pool;
   uint32_t outer, unused;
@@ -173,7 +174,7 @@ static inline void graph_cost(struct thread_state *t, enum graph_cost cost, uint
 }
 
 /* Adds a thread's means to those of the process; returns the mean over all threads. */
-void graph_cost_settle(struct thread_state *t);
+void graph_cost_add_sums(struct thread_state *t);
 uint64_t graph_cost_mean(enum graph_cost cost);
 
 /* Splits a fragment's work over its samples by their weight; without samples the directive gets it. */
@@ -187,7 +188,7 @@ static inline __attribute__((always_inline)) void graph_fragment_end_inline(stru
 {
   struct task *task = t->running;
   if (!task || task->flags & TASK_WAITING) {
-    t->fragment_samples = 0;
+    t->fragment_sample_count = 0;
     if (task)
       graph_log_time(t, moment);
     return;
@@ -198,7 +199,7 @@ static inline __attribute__((always_inline)) void graph_fragment_end_inline(stru
     return;
   }
   graph_log_run(t, moment, work);
-  if (t->fragment_samples)
+  if (t->fragment_sample_count)
     graph_attribute(t, task, work);
   else /* no sample: the directive gets the work */
     critical_path_add(t, &task->now.path, CRITICAL_PATH_KEY(task->scope.row, 0, 0), work);
@@ -239,7 +240,7 @@ uint32_t graph_instance(struct thread_state *t, struct task *task);
 bool graph_inside(const struct task *task, uint32_t row);
 
 /* Adds the task's pending work to the innermost instance; without an instance it stays pending. */
-void graph_settle(struct thread_state *t, struct task *task);
+void graph_flush_work(struct thread_state *t, struct task *task);
 
 /* A construct begins in the task; the innermost construct ends. */
 void graph_construct_begin(struct thread_state *t, struct task *task, uint32_t row);
@@ -254,9 +255,10 @@ uint32_t graph_team_instance(struct thread_state *t, struct team *team);
 
 /* A thread leaves a shared construct in which it has done that work.  Returns whether the caller has to add the work to
  * the scope around the construct. */
-bool graph_loop_leave(struct thread_state *t, struct task *task, struct loop *loop, uint64_t work, uint64_t span);
+bool graph_loop_leave(struct thread_state *t, struct task *task, struct shared_construct *loop, uint64_t work,
+                      uint64_t span);
 
 /* All threads have left the construct, or the region ends; `task` is around it. */
-void graph_loop_end(struct thread_state *t, const struct task *task, struct loop *loop);
+void graph_loop_end(struct thread_state *t, const struct task *task, struct shared_construct *loop);
 
 #endif

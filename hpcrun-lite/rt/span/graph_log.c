@@ -158,8 +158,8 @@ void graph_log_put_run(struct thread_state *t, uint64_t moment, uint64_t work)
   if (end < begin)
     end = begin;
   put_cpu(t);
-  for (unsigned i = 0; i < t->fragment_samples; i++)
-    append(t, GRAPHLOG_SAMPLE, 2, (const uint64_t[]){t->fragment[i].node, t->fragment[i].weight});
+  for (unsigned i = 0; i < t->fragment_sample_count; i++)
+    append(t, GRAPHLOG_SAMPLE, 2, (const uint64_t[]){t->fragment_samples[i].node, t->fragment_samples[i].weight});
   uint64_t operands[] = {begin - log->now, end - begin, work};
   bool plain = work == end - begin;
   append(t, plain ? GRAPHLOG_RUN : GRAPHLOG_RUN_OTHER, plain ? 2 : 3, operands);

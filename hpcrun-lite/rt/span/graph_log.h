@@ -5,8 +5,8 @@
  * CTL only.  Each thread writes its own stream, through a window of the file that only it has mapped and only it
  * unmaps; a forked child unmaps its parent's windows.  Memory: one window for each thread.  The space of a window is
  * reserved before it is mapped, so a full disk makes the mapping fail; without that, a later store would raise a
- * signal.  On failure the thread's stream ends, because nothing after a gap can be replayed; that is counted, and the
- * program runs on. */
+ * signal.  On failure the thread's stream ends, because nothing after a gap can be replayed; the loss is counted, and
+ * the program runs on. */
 #ifndef HPCRUN_LITE_RT_SPAN_GRAPH_LOG_H
 #define HPCRUN_LITE_RT_SPAN_GRAPH_LOG_H
 

@@ -11,19 +11,19 @@ void span_sample(struct thread_state *t, uint32_t node, uint64_t weight)
 {
   if (node > CRITICAL_PATH_NODE_MAX || t->index > CRITICAL_PATH_THREAD_MAX || !t->task || rt.work_unit == WORK_USER)
     return;
-  for (unsigned i = 0; i < t->fragment_samples; i++)
-    if (t->fragment[i].node == node) {
-      t->fragment[i].weight += weight;
+  for (unsigned i = 0; i < t->fragment_sample_count; i++)
+    if (t->fragment_samples[i].node == node) {
+      t->fragment_samples[i].weight += weight;
       return;
     }
-  if (t->fragment_samples == RT_FRAGMENT_SAMPLES) { /* a long fragment: continue with a new one */
+  if (t->fragment_sample_count == RT_FRAGMENT_SAMPLES) { /* a long fragment: continue with a new one */
     graph_fragment_end(t);
     graph_fragment_begin(t);
   }
-  if (t->fragment_samples == RT_FRAGMENT_SAMPLES)
+  if (t->fragment_sample_count == RT_FRAGMENT_SAMPLES)
     return; /* the fragment does not count: the thread waits, or measuring is paused */
-  t->fragment[t->fragment_samples].node = node;
-  t->fragment[t->fragment_samples++].weight = weight;
+  t->fragment_samples[t->fragment_sample_count].node = node;
+  t->fragment_samples[t->fragment_sample_count++].weight = weight;
 }
 
 /* ---- tasks ---- */
@@ -32,7 +32,7 @@ void span_sample(struct thread_state *t, uint32_t node, uint64_t weight)
 static void implicit_release(struct thread_state *t, uint32_t index)
 {
   struct task *task = graph_task(index);
-  while (task->rows_open)
+  while (task->scopes_open)
     graph_construct_end(t, task);
   explicit_task_close(t, task);
   explicit_task_unref(t, index);
@@ -42,7 +42,7 @@ static void implicit_release(struct thread_state *t, uint32_t index)
 static void phase_offer(struct thread_state *t, struct task *task, struct team *team)
 {
   struct phase *phase = &team->phases[task->phase & 1];
-  struct scope *own = task->rows_open ? &task->around[0] : &task->scope;
+  struct scope *own = task->scopes_open ? &task->around[0] : &task->scope;
   clock_lock(&phase->ends.join.lock);
   phase->work += own->pending;
   own->pending = 0;
@@ -52,7 +52,8 @@ static void phase_offer(struct thread_state *t, struct task *task, struct team *
 
 /* ---- threads of the program ---- */
 
-/* The structure of a taskgroup keeps the clock in its join. */
+/* Keeps the clock of a task for the thread that takes it over, in the join of a struct group: such structures have a
+ * pool, and a join can be logged. */
 static uint32_t keep_clock(struct thread_state *t, const struct task *task)
 {
   uint32_t made = pool_get(&graph_groups, &t->free_groups);
@@ -255,7 +256,7 @@ void span_parallel_end(struct thread_state *t, uint64_t region)
     if (team->loops[i].number && creator)
       graph_loop_end(t, creator, &team->loops[i]);
     join_clear(t, &team->loops[i].ordered);
-    team->loops[i] = (struct loop){0};
+    team->loops[i] = (struct shared_construct){0};
   }
   graph_log_op(t, GRAPHLOG_REGION_END, team->row);
   if (t->wait_ended)
@@ -338,7 +339,7 @@ void span_wait_begin(struct thread_state *t, uint32_t index, int kind, uint64_t 
   struct team *team = graph_open_team(task->region);
   if (is_barrier(kind))
     worksharing_close(t, task);
-  graph_settle(t, task);
+  graph_flush_work(t, task);
   if (is_barrier(kind)) {
     explicit_task_close(t, task); /* what it creates next belongs to another phase */
     explicit_task_report(t);
@@ -456,21 +457,21 @@ void span_add_work(struct thread_state *t, uint32_t node, uint64_t units)
   span_begin_early(t);
   t->work.units += units;
   if (node <= CRITICAL_PATH_NODE_MAX && t->index <= CRITICAL_PATH_THREAD_MAX) {
-    t->fragment[0].node = node;
-    t->fragment[0].weight = units;
-    t->fragment_samples = 1;
+    t->fragment_samples[0].node = node;
+    t->fragment_samples[0].weight = units;
+    t->fragment_sample_count = 1;
   }
   graph_fragment_end(t);
   graph_fragment_begin(t);
 }
 
-void span_settle(struct thread_state *t)
+void span_add_sums(struct thread_state *t)
 {
   if (t->running)
     explicit_task_close(t, t->running);
   explicit_task_report(t);
-  graph_cost_settle(t);
-  directive_settle(t);
+  graph_cost_add_sums(t);
+  directive_add_sums(t);
 }
 
 void span_stop_thread(struct thread_state *t)
@@ -484,7 +485,7 @@ void span_stop_thread(struct thread_state *t)
     implicit_release(t, t->task); /* the OpenMP runtime does not see this thread end */
   graph_run(t, 0);
   explicit_task_stop_thread(t);
-  graph_cost_settle(t);
+  graph_cost_add_sums(t);
   directive_stop_thread(t);
   depend_stop_thread(t);
   critical_path_stop_thread(t);
@@ -499,7 +500,7 @@ static void reach_offered(struct thread_state *self, const struct task *task)
   join_offer(self, &graph_program, &task->now);
   join_offer(self, &graph_program, &task->children.join.latest);
   join_offer(self, &graph_program, &task->earlier);
-  if (task->flags & TASK_LOOP)
+  if (task->flags & TASK_IN_LOOP)
     join_offer(self, &graph_program, &task->loop_end);
   for (uint32_t group = task->group; group; group = graph_group(group)->outer)
     join_offer(self, &graph_program, &graph_group(group)->ends.join.latest);
@@ -511,7 +512,7 @@ void span_report(struct thread_state *t)
 }
 
 /* From the running task of the thread outwards: parents, and the creators of regions. */
-void span_reach(struct thread_state *self, struct thread_state *t)
+void span_offer_open_tasks(struct thread_state *self, struct thread_state *t)
 {
   enum { DEEPEST = 100000 };
   if (t == self) {

@@ -1,11 +1,11 @@
-/* The series-parallel graph of OpenMP, computed online with logical clocks (after OMP-WHIP, with the semantics of
- * doc/parallelism.md).
+/* The longest chain of work in the task graph of OpenMP, computed online with logical clocks (after OMP-WHIP, with the
+ * semantics of doc/parallelism.md).
  *
  * Context: RT, in callbacks, inside rt_enter() or with `inside` raised.  Handlers only add samples to the running
  * fragment.  Each task has a clock: the length of the longest chain of work that ends at its current point.  What a
  * task runs between two events, a fragment, is added to its clock, and joins take the maximum.  A task is named by its
  * index, which its data word holds; the structure lives until the task and all its children have ended.  Without memory
- * a task, join or region is not followed, and that is counted.
+ * a task, join or region is not followed, and the loss is counted.
  *
  * Departure from OMP-WHIP: no tree is kept in memory.  Taskgroups, dependences, ordered and doacross are joins like any
  * other, so the result is the longest path of the whole graph, not only of its series-parallel part. */
@@ -63,15 +63,17 @@ void span_pause(struct thread_state *t, bool pause);
 void span_sample(struct thread_state *t, uint32_t node, uint64_t weight);
 
 /* CTL, after span_report() for all threads: adds the thread's sums to the shared tables. */
-void span_settle(struct thread_state *t);
+void span_add_sums(struct thread_state *t);
 
-/* CTL: reports the ends that the thread holds.  To be called for all threads before span_reach() and span_settle(). */
+/* CTL: reports the ends that the thread has not reported yet.  To be called for all threads before
+ * span_offer_open_tasks() and span_add_sums(). */
 void span_report(struct thread_state *t);
 
-/* CTL: the open tasks of a living thread end chains of the program, too. */
-void span_reach(struct thread_state *self, struct thread_state *t);
+/* CTL: offers the clocks of the open tasks of thread t to the program's span.  self: the calling thread. */
+void span_offer_open_tasks(struct thread_state *self, struct thread_state *t);
 
-/* The longest chain that has ended. */
+/* The longest chain that has ended.  At the end of measuring its length is the span, and output/writer.c writes its
+ * critical path as contributions (FORMAT_CONTRIBUTIONS). */
 const struct clock *span_program(void);
 
 /* The program reports work of the current task, done in that context (CCT_NONE: not known). */

@@ -106,10 +106,10 @@ static uint64_t query_kernel(struct work *work)
     rseq_set((uint64_t *)work->switch_indicator);
   if (work->how == WORK_PAGE)
     work->unswitched_value = __atomic_load_n(work->switch_indicator, __ATOMIC_ACQUIRE);
-  uint64_t asked = rt_ticks();
+  uint64_t queried = rt_ticks();
   work->base_ns = sys_thread_cpu_ns();
   work->base_ticks = rt_ticks();
-  return asked;
+  return queried;
 }
 
 /* Opens an event of the thread, in user mode and without samples, and maps its page.  Either may fail. */
@@ -162,7 +162,7 @@ uint64_t work_clock_query(struct thread_state *t, uint64_t moment)
   if (work->since >= before && moment - before < RECENT_TICKS) /* too short for a switch */
     return work->done + (moment > work->since ? moment - work->since : 0);
   uint64_t begin = work->since > before ? work->since - before : 0;
-  uint64_t asked = query_kernel(work), late = asked > moment ? asked - moment : 0;
+  uint64_t queried = query_kernel(work), late = queried > moment ? queried - moment : 0;
   uint64_t used = to_ticks(work->base_ns - before_ns);
   used = used > begin ? used - begin : 0;
   work->done += used > late ? used - late : 0;

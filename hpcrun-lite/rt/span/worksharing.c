@@ -6,13 +6,13 @@
 #include "hpcrun-lite/rt/core/sys.h"
 
 /* The team's structure of the construct that the task enters; NULL if too many constructs are open. */
-static struct loop *loop_enter(struct thread_state *t, struct task *task, struct team *team, uint32_t row,
-                               uint64_t iterations)
+static struct shared_construct *loop_enter(struct thread_state *t, struct task *task, struct team *team, uint32_t row,
+                                           uint64_t iterations)
 {
   uint32_t number = ++task->constructs;
   if (!team)
     return NULL;
-  struct loop *loop = &team->loops[number % SHARED_LOOPS];
+  struct shared_construct *loop = &team->loops[number % SHARED_LOOPS];
   if (!__atomic_load_n(&team->loops_met, __ATOMIC_RELAXED))
     __atomic_store_n(&team->loops_met, true, __ATOMIC_RELAXED);
   clock_lock(&loop->lock);
@@ -77,14 +77,14 @@ static void single_end(struct thread_state *t, struct task *task)
 
 static void loop_end(struct thread_state *t, struct task *task)
 {
-  if (!(task->flags & TASK_LOOP))
+  if (!(task->flags & TASK_IN_LOOP))
     return;
   struct team *team = graph_open_team(task->region);
-  struct loop *loop = task->loop_slot && team ? &team->loops[task->loop_slot - 1] : NULL;
-  struct scope *scope = task->rows_open <= ROWS_OPEN ? &task->scope : NULL;
+  struct shared_construct *loop = task->loop_slot && team ? &team->loops[task->loop_slot - 1] : NULL;
+  struct scope *scope = task->scopes_open <= SCOPES_MAX ? &task->scope : NULL;
   clock_raise(t, &task->now, &task->loop_end);
   explicit_task_chunk(t, task);
-  task->flags &= ~(uint32_t)TASK_LOOP;
+  task->flags &= ~(uint32_t)TASK_IN_LOOP;
   task->loop_slot = 0;
   graph_log_op(t, GRAPHLOG_LOOP_END);
   if (!loop || !scope) {
@@ -97,7 +97,7 @@ static void loop_end(struct thread_state *t, struct task *task)
     scope->pending = 0;
   }
   uint64_t work = scope->pending;
-  task->scope = task->around[--task->rows_open];
+  task->scope = task->around[--task->scopes_open];
   if (graph_loop_leave(t, task, loop, work, task->now.base - task->loop_entry.base))
     task->scope.pending += work;
 }
@@ -121,16 +121,16 @@ void worksharing_work_begin(struct thread_state *t, uint32_t index, int kind, ui
     code = team->code; /* the runtime passes no address to workers */
   uint32_t row = directive_row(t, work_kind(kind), code);
   if (is_loop(kind)) {
-    struct loop *loop = loop_enter(t, task, team, row, count);
+    struct shared_construct *loop = loop_enter(t, task, team, row, count);
     explicit_task_chunk(t, task);
     row = loop ? loop->row : row;
     graph_construct_begin(t, task, row);
     graph_log_op(t, GRAPHLOG_LOOP, row, count);
     task->loop_slot = loop ? (uint16_t)(loop - team->loops + 1) : 0;
-    task->loop_depth = (uint16_t)(task->rows_open < ROWS_OPEN ? task->rows_open : ROWS_OPEN + 1);
-    if (!(task->flags & TASK_LOOPS))
+    task->loop_depth = (uint16_t)(task->scopes_open < SCOPES_MAX ? task->scopes_open : SCOPES_MAX + 1);
+    if (!(task->flags & TASK_HAD_LOOP))
       task->loop_entry = task->loop_end = (struct clock){0};
-    task->flags |= TASK_LOOP | TASK_LOOPS;
+    task->flags |= TASK_IN_LOOP | TASK_HAD_LOOP;
     clock_set(t, &task->loop_entry, &task->now);
     clock_set(t, &task->loop_end, &task->now);
   } else {
@@ -149,12 +149,12 @@ static void chunk_end(struct thread_state *t, struct task *task)
 
 void worksharing_chunk(struct thread_state *t, uint32_t index, int kind, uint64_t start, uint64_t iterations)
 {
-  if (!index || !(graph_task(index)->flags & TASK_LOOP) || kind == ompt_dispatch_taskloop_chunk)
+  if (!index || !(graph_task(index)->flags & TASK_IN_LOOP) || kind == ompt_dispatch_taskloop_chunk)
     return;
   uint64_t moment = work_clock_moment(t);
   graph_fragment_end_at(t, moment);
   struct task *task = graph_task(index);
-  graph_settle(t, task);
+  graph_flush_work(t, task);
   explicit_task_chunk(t, task);
   chunk_end(t, task);
   graph_log_op(t, GRAPHLOG_CHUNK, start, iterations);
@@ -235,7 +235,7 @@ void worksharing_lock_ends(uint64_t wait_id)
   clock_unlock(&chain->lock);
 }
 
-static struct loop *ordered_loop(const struct task *task)
+static struct shared_construct *ordered_loop(const struct task *task)
 {
   struct team *team = task->loop_slot ? graph_open_team(task->region) : NULL;
   return team ? &team->loops[task->loop_slot - 1] : NULL;
@@ -268,7 +268,7 @@ static void chain_release(struct lock_chain *chain, uint64_t id, uint64_t now)
 /* The runtime announces the end of an ordered region after it has let the next one begin, perhaps even after that has
  * been announced.  So the next region waits here for the clock that it follows.  That is short, unless the other thread
  * is switched out at this point.  If an end is never announced, the wait happens once in the loop. */
-static void ordered_await(struct thread_state *t, struct loop *loop, uint32_t before)
+static void ordered_await(struct thread_state *t, struct shared_construct *loop, uint32_t before)
 {
   enum { SPINS = 100, TRIES = 200000 };
   int i = 0, tries = __atomic_load_n(&loop->ordered_missed, __ATOMIC_RELAXED) ? SPINS : TRIES;
@@ -283,7 +283,7 @@ static void ordered_await(struct thread_state *t, struct loop *loop, uint32_t be
   rt_lost(t, FORMAT_LOST_GRAPH);
 }
 
-static void ordered_begin(struct thread_state *t, struct task *task, struct loop *loop)
+static void ordered_begin(struct thread_state *t, struct task *task, struct shared_construct *loop)
 {
   task->ordered = __atomic_fetch_add(&loop->ordered_begun, 1, __ATOMIC_ACQ_REL);
   ordered_await(t, loop, task->ordered);
@@ -292,7 +292,7 @@ static void ordered_begin(struct thread_state *t, struct task *task, struct loop
   graph_log_take(t, task->name, &loop->ordered);
 }
 
-static void ordered_end(struct thread_state *t, struct task *task, struct loop *loop)
+static void ordered_end(struct thread_state *t, struct task *task, struct shared_construct *loop)
 {
   join_offer(t, &loop->ordered, &task->now);
   graph_log_offer(t, task->name, &loop->ordered);
@@ -313,7 +313,7 @@ void worksharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_
   graph_fragment_end_at(t, waited ? t->work.wait_since : moment);
   graph_log_time(t, moment);
   if (kind == ompt_mutex_ordered) {
-    struct loop *loop = ordered_loop(task);
+    struct shared_construct *loop = ordered_loop(task);
     scope_begin(t, task, directive_row(t, FORMAT_DIRECTIVE_ORDERED, code));
     if (loop)
       ordered_begin(t, task, loop);
@@ -338,7 +338,7 @@ void worksharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_
     return;
   graph_fragment_end_at(t, moment);
   if (kind == ompt_mutex_ordered) {
-    struct loop *loop = ordered_loop(task);
+    struct shared_construct *loop = ordered_loop(task);
     if (loop)
       ordered_end(t, task, loop);
     scope_end(t, task);
