@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void job_complain(const char *text)
+void job_print_error(const char *text)
 {
   fprintf(stderr, "hpcprof-lite: %s\n", text);
 }
 
 int job_no_memory(void)
 {
-  job_complain("not enough memory for these measurements; report fewer directories at once, or use -j 1");
+  job_print_error("not enough memory for these measurements; report fewer directories at once, or use -j 1");
   return EXIT_INPUT;
 }
 

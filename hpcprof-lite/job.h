@@ -44,7 +44,7 @@ struct job {
 void job_release(struct job *job);
 
 /* One line on standard error. */
-void job_complain(const char *text);
+void job_print_error(const char *text);
 
 /* The same for a failure that ends the invocation; each returns the exit status. */
 int job_no_memory(void);
@@ -56,7 +56,7 @@ int job_nothing_matches(const char *option, const char *text);
 int gather(struct job *job);
 
 /* What a rank other than the first does. */
-void gather_help(struct job *job);
+void gather_as_helper(struct job *job);
 
 /* Resolves symbols and makes the top-down tree.  0, or the exit status. */
 int tree_prepare(struct job *job);

@@ -76,10 +76,10 @@ int main(int argc, char **argv)
   int status = EXIT_FINE;
   setlocale(LC_CTYPE, "");
   signal(SIGPIPE, SIG_IGN); /* a broken pipe shows as EPIPE */
-  bool speaks = ranks_speaks();
+  bool speaks = ranks_is_first();
   if (options_parse(argc, argv, &job.options, message, sizeof message)) {
     if (speaks)
-      job_complain(message);
+      job_print_error(message);
     status = EXIT_USAGE;
   } else if (job.options.help || job.options.version) {
     if (speaks)
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     if (role == RANKS_FIRST && *message)
       fprintf(stderr, "hpcprof-lite: the first rank does all the work: %s\n", message);
     if (role == RANKS_HELPER)
-      gather_help(&job);
+      gather_as_helper(&job);
     else if (role == RANKS_FIRST)
       status = gather(&job);
     if (!status && role == RANKS_FIRST)

@@ -45,9 +45,9 @@ struct whatif_row {
   double factor;                    /* 0 if there are several: the selector's text contains them */
   double span, span_low, span_high; /* span: from the recorded graph, otherwise the best case */
   const char *note;
-  bool exact;                         /* the span is from a recorded graph and does not rest on samples */
-  const struct scenario *asked;       /* what runs faster: a scenario that the user gave, */
-  const struct tree_row *one, *other; /* or one or two functions, rows of the flat tree   */
+  bool exact;                            /* the span is from a recorded graph and does not rest on samples */
+  const struct scenario *scenario_given; /* what runs faster: a scenario that the user gave, */
+  const struct tree_row *one, *other;    /* or one or two functions, rows of the flat tree   */
 };
 
 struct whatif {
@@ -78,14 +78,14 @@ int whatif_compute(const struct whatif_run *run, const struct scenario *scenario
  * work are candidates too, even if they are not on the critical path.  flat: the flat view.  Returns 0 or ERR_NOMEM;
  * whatif_release() in either case. */
 int whatif_rank(const struct whatif_run *run, const struct tree *flat, const struct tree_columns *columns,
-                const struct profile_share *shares, uint32_t shares_count, struct whatif *whatif);
+                const struct context_share *shares, uint32_t shares_count, struct whatif *whatif);
 
 /* Sorts the rows of whatif_rank() and keeps the best.  A pair must gain more than each of its functions alone. */
 void whatif_choose(const struct whatif_run *run, struct whatif *whatif);
 
 /* Sets factors[share] of a recorded graph for a row, and directives[directive] for the directives whose instances are
  * selected with everything in them; 1 = not selected.  Returns 0 or ERR_NOMEM. */
-int whatif_select(const struct whatif_run *run, const struct whatif_row *row, const struct profile_share *shares,
+int whatif_select(const struct whatif_run *run, const struct whatif_row *row, const struct context_share *shares,
                   uint32_t count, double *factors, double *directives);
 
 /* Sets the span of a row from a recorded graph.  Samples decide what is selected in a part t of the critical path; a

@@ -106,7 +106,7 @@ static void name_row(const struct profile_directive *directive, struct names *na
   row->name = directive->name;
   row->file = "";
   uint32_t address = names->directive_at[row->directive];
-  if (address == PROFILE_NONE)
+  if (address == MODEL_NONE)
     return;
   const struct names_step *step = &names->steps[names->addresses[address].first + names->addresses[address].count - 1];
   row->file = step->file;
@@ -269,11 +269,11 @@ static uint64_t add_shares(const struct workspan *result, const double *factors)
   double sum = 0;
   uint64_t before = 0;
   for (uint32_t i = 0; i < result->shares_count; i++) {
-    const struct profile_share *share = &result->shares[i];
+    const struct context_share *share = &result->shares[i];
     uint64_t here = before + share->amount;
     if (factors) {
       sum += (double)share->amount / factors[i];
-      here = profile_rounded(sum);
+      here = model_rounded(sum);
     }
     rows[share->directive].critical += here - before;
     before = here;
@@ -289,7 +289,7 @@ int workspan_compute(const struct profile *profile, struct names *names, const s
   bool recorded = scenario && scenario->shares;
   *result = (struct workspan){.work = workspan->work,
                               .span = workspan->span,
-                              .lead = PROFILE_NONE,
+                              .top = MODEL_NONE,
                               .shares = recorded ? scenario->shares : profile->contexts.shares,
                               .shares_count = recorded ? scenario->shares_count : profile->contexts.shares_count};
   while (sort && column < WORKSPAN_COLUMNS && strcmp(sort, workspan_columns[column]))
@@ -311,7 +311,7 @@ int workspan_compute(const struct profile *profile, struct names *names, const s
   return 0;
 }
 
-int workspan_lead(const uint32_t *row_of, uint32_t rows, struct workspan *result)
+int workspan_find_top(const uint32_t *row_of, uint32_t rows, struct workspan *result)
 {
   uint64_t *amounts = calloc((size_t)rows + 1, sizeof *amounts), most = 0;
   if (!amounts)
@@ -319,16 +319,16 @@ int workspan_lead(const uint32_t *row_of, uint32_t rows, struct workspan *result
   for (uint32_t i = 0; i < result->count; i++)
     if (result->rows[i].critical > most) {
       most = result->rows[i].critical;
-      result->lead = i;
+      result->top = i;
     }
   for (uint32_t i = 0; i < result->shares_count && most; i++) {
-    const struct profile_share *share = &result->shares[i];
-    uint32_t row = share->context == PROFILE_NONE ? PROFILE_NONE : row_of[share->context];
-    if (share->directive != result->rows[result->lead].directive || row == PROFILE_NONE || row >= rows)
+    const struct context_share *share = &result->shares[i];
+    uint32_t row = share->context == MODEL_NONE ? MODEL_NONE : row_of[share->context];
+    if (share->directive != result->rows[result->top].directive || row == MODEL_NONE || row >= rows)
       continue;
     amounts[row] += share->amount;
-    if (amounts[row] > amounts[result->lead_context])
-      result->lead_context = row;
+    if (amounts[row] > amounts[result->top_context])
+      result->top_context = row;
   }
   free(amounts);
   return 0;

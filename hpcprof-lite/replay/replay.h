@@ -31,8 +31,8 @@ enum { REPLAY_SCENARIOS = 48, REPLAY_SCHEDULES = 12 };
 /* Factors by which work is divided, 1 or more: of directives, for everything in their instances, and of entries of the
  * attribution. */
 struct replay_scenario {
-  const double *rows;        /* [directive] */
-  const double *attribution; /* [entry], 1 for entry 0 */
+  const double *rows;    /* [directive] */
+  const double *entries; /* [entry], 1 for entry 0 */
 };
 
 struct replay_request {
@@ -63,7 +63,7 @@ struct replay_result {
   struct replay_outcome outcomes[REPLAY_SCENARIOS];
   double makespans[REPLAY_SCHEDULES];
   const struct instances_total *rows; /* [directive]; at[1]: in the first scenario, with `detail` */
-  const double *contribution;         /* [entry] to the first scenario's span, with `detail`, else NULL */
+  const double *contributions;        /* [entry] to the first scenario's span, with `detail`, else NULL */
   uint64_t lost_joins, lost_tasks, lost_constructs, lost_contributions, invalid;
 };
 

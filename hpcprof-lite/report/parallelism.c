@@ -49,18 +49,18 @@ void parallelism_sentence(const struct report *report, const struct terminal *te
   const struct workspan *workspan = &report->workspan;
   char path[CALL_PATH_TEXT_MAX] = "", place[PLACE_MAX], what[PLACE_MAX + 32];
   *out = 0;
-  if (!workspan->span || workspan->lead == PROFILE_NONE)
+  if (!workspan->span || workspan->top == MODEL_NONE)
     return;
-  const struct workspan_row *lead = &workspan->rows[workspan->lead];
-  place_text(lead, place);
-  snprintf(what, sizeof what, "%s%s", lead->directive ? "in " : "serial code outside any region",
-           lead->directive ? place : "");
-  if (workspan->lead_context)
-    call_path_text(terminal, report->tree, workspan->lead_context, SENTENCE_PATH, path);
+  const struct workspan_row *top = &workspan->rows[workspan->top];
+  place_text(top, place);
+  snprintf(what, sizeof what, "%s%s", top->directive ? "in " : "serial code outside any region",
+           top->directive ? place : "");
+  if (workspan->top_context)
+    call_path_text(terminal, report->tree, workspan->top_context, SENTENCE_PATH, path);
   snprintf(out, PARALLELISM_SENTENCE_MAX,
            "On unlimited cores this run could be %.1f times as fast as on one core; %.0f %% of the critical path is "
            "%.3000s%s%.4000s.",
-           workspan_parallelism(workspan->work, workspan->span), 100 * (double)lead->critical / (double)workspan->span,
+           workspan_parallelism(workspan->work, workspan->span), 100 * (double)top->critical / (double)workspan->span,
            what, *path ? ": " : "", path);
 }
 
@@ -257,7 +257,7 @@ int parallelism_whatif(const struct report *report, bool json)
 static void span_text(const struct profile_workspan *workspan, double span, char out[CELL])
 {
   if (workspan->is_time)
-    terminal_seconds(profile_rounded(span), terminal_decimals(workspan->span), out);
+    terminal_seconds(model_rounded(span), terminal_decimals(workspan->span), out);
   else
     snprintf(out, CELL, "%.5g", span);
 }

@@ -42,8 +42,8 @@ struct report {
   uint32_t idle_count, locks_count;
   struct efficiency efficiency;
   struct workspan workspan;
-  const uint32_t *path; /* rows of flat with most of the critical path */
-  uint32_t path_count;
+  const uint32_t *critical_rows; /* rows of flat with most of the critical path */
+  uint32_t critical_rows_count;
   struct whatif whatif;
   struct speedup speedup;
   bool log_differs; /* the graph log disagrees with the measurement, or is incomplete */

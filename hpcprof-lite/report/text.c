@@ -91,7 +91,7 @@ static void weight_text(const struct layout *layout, uint64_t value, char out[CE
 /* Mark of a figure that rests on few samples; `value`: the weight that they stand for. */
 static char few_mark(struct layout *layout, const struct report *report, uint64_t value, uint64_t samples)
 {
-  if (report->columns->samples == PROFILE_NONE || !value || samples >= PROFILE_FEW_SAMPLES)
+  if (report->columns->samples == MODEL_NONE || !value || samples >= MODEL_FEW_SAMPLES)
     return ' ';
   layout->few = true;
   return '*';
@@ -238,7 +238,7 @@ static void print_footnotes(const struct report *report, const struct layout *la
   if (layout->narrow)
     fprintf(report->stream, "The terminal is too narrow for some columns; -f csv has all of them.\n");
   if (layout->few)
-    fprintf(report->stream, "* fewer than %d samples: relative error above 22 %%.\n", PROFILE_FEW_SAMPLES);
+    fprintf(report->stream, "* fewer than %d samples: relative error above 22 %%.\n", MODEL_FEW_SAMPLES);
   if (!report->left_out)
     return;
   fprintf(report->stream, "%" PRIu32 " row%s omitted", report->left_out, report->left_out == 1 ? "" : "s");
