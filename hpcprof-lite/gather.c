@@ -1,4 +1,4 @@
-#include "hpcprof-lite/job.h"
+#include "hpcprof-lite/gather.h"
 
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/input/merge.h"

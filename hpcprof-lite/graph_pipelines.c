@@ -1,6 +1,7 @@
-#include "hpcprof-lite/job.h"
+#include "hpcprof-lite/graph_pipelines.h"
 
 #include "hpcprof-lite/replay/list_schedule.h"
+#include "hpcprof-lite/tree_pipeline.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
-#include "hpcprof-lite/job.h"
+#include "hpcprof-lite/overview_pipelines.h"
 
+#include "hpcprof-lite/tree_pipeline.h"
 #include "hpcprof-lite/views/thread_order.h"
 
 int summary_pipeline(struct job *job)

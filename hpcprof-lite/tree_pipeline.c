@@ -1,4 +1,4 @@
-#include "hpcprof-lite/job.h"
+#include "hpcprof-lite/tree_pipeline.h"
 
 #include "hpcprof-lite/views/limits.h"
 #include "hpcprof-lite/views/sorting.h"

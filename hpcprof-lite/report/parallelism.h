@@ -1,4 +1,7 @@
-/* Work, span, parallelism and what follows from them, as tables and as text.  Context: BATCH. */
+/* Work, span and parallelism of the program and its constructs, as a table and as text.
+ *
+ * Context: BATCH.  Functions that write tables return 0 or ERR_NOMEM, as those of table.h.
+ */
 #ifndef HPCPROF_LITE_REPORT_PARALLELISM_H
 #define HPCPROF_LITE_REPORT_PARALLELISM_H
 
@@ -7,10 +10,6 @@
 
 int parallelism_table(const struct report *report, bool json);
 void parallelism_text(const struct report *report);
-int parallelism_whatif(const struct report *report, bool json);
-void parallelism_whatif_text(const struct report *report);
-int parallelism_speedup(const struct report *report, bool json);
-void parallelism_speedup_text(const struct report *report);
 
 /* What a person should know first: how parallel the run is, and what its critical path consists of.  "" where nothing
  * is known. */
@@ -23,5 +22,8 @@ bool parallelism_cut(const struct report *report);
 
 /* Prints why work and span are not known, and how to measure them. */
 void parallelism_missing(const struct report *report);
+
+/* Prints a warning if the graph log differs from the measurement; the details were printed on standard error. */
+void parallelism_log_warning(const struct report *report);
 
 #endif
