@@ -207,6 +207,10 @@ int parallelism_pipeline(struct job *job)
   if (status)
     return status == ERR_INPUT ? job_bad_sort(job) : job_no_memory();
   job->report.tree = &job->tree;
+  if (job->factors) {
+    job->report.scenario = job->options.scenarios[0].text;
+    job->report.best_case = !job->recorded.known;
+  }
   shorten(job, &job->report.workspan.count);
   return 0;
 }

@@ -18,9 +18,10 @@ int job_no_memory(void)
 
 int job_bad_sort(const struct job *job)
 {
-  fprintf(stderr,
-          "hpcprof-lite: view '%s' has no column '%s' with values to sort by; its columns are the CSV output's\n",
-          job->options.view_name, job->options.sort);
+  fprintf(
+      stderr,
+      "hpcprof-lite: view '%s' cannot be sorted by '%s': no such column, or it is empty; -f csv shows the columns\n",
+      job->options.view_name, job->options.sort);
   return EXIT_USAGE;
 }
 

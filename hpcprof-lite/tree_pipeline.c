@@ -168,6 +168,7 @@ int tree_pipeline(struct job *job)
                           .critical_path = options->view == OPTIONS_CRITICAL_PATH,
                           .in_order = options->view == OPTIONS_FLAT};
   job->report.percent_limit = limits.percent;
+  job->report.only_percent_limit = !limits.depth && !limits.rows;
   job->report.weigh_excl = limits.by_excl;
   if (limits_apply(job->report.tree, &job->columns, &limits, &job->shown, &job->report.left_out))
     return job_no_memory();

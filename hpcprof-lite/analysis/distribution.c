@@ -37,10 +37,10 @@ uint64_t distribution_value(const struct profile_thread *thread, enum distributi
 const char *distribution_name(enum distribution_figure figure)
 {
   static const char *const names[DISTRIBUTION_FIGURES] = {
-      [DISTRIBUTION_WORK] = "work s", [DISTRIBUTION_OVERHEAD] = "ovhd s", [DISTRIBUTION_LOCKWAIT] = "lock s",
-      [DISTRIBUTION_IDLE] = "idle s", [DISTRIBUTION_BLOCKED] = "block s", [DISTRIBUTION_CPU] = "cpu s",
-      [DISTRIBUTION_WALL] = "wall s", [DISTRIBUTION_SAMPLES] = "samples", [DISTRIBUTION_DROPPED] = "drop",
-      [DISTRIBUTION_PARTIAL] = "part"};
+      [DISTRIBUTION_WORK] = "Work s", [DISTRIBUTION_OVERHEAD] = "Ovhd s", [DISTRIBUTION_LOCKWAIT] = "Lock s",
+      [DISTRIBUTION_IDLE] = "Idle s", [DISTRIBUTION_BLOCKED] = "Block s", [DISTRIBUTION_CPU] = "CPU s",
+      [DISTRIBUTION_WALL] = "Wall s", [DISTRIBUTION_SAMPLES] = "Samples", [DISTRIBUTION_DROPPED] = "Lost",
+      [DISTRIBUTION_PARTIAL] = "Part"};
   return names[figure];
 }
 

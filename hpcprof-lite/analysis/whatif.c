@@ -9,9 +9,9 @@
 enum { CANDIDATES_ON_PATH = 6, CANDIDATES_MAX = 9 };
 
 static const char best_case[] = "best case: another path may become critical; work unchanged";
-static const char exact[] = "from the log: exact; work unchanged";
-static const char estimate[] = "from the log: by samples, low and high at 2 sigma; work unchanged";
-static const char doubtful[] = "from the log, which differs from the measurement; work unchanged";
+static const char exact[] = "replayed from the graph log: exact; work unchanged";
+static const char estimate[] = "replayed from the graph log: estimate +- two standard errors; work unchanged";
+static const char doubtful[] = "replayed from the graph log, which differs from the measurement; work unchanged";
 static const char off_path[] = "not on the critical path: no gain; work unchanged";
 
 /* ---- what runs faster ---- */

@@ -33,7 +33,7 @@ struct whatif_run {
 struct whatif_replayed {
   double span;
   double removed, sampled; /* by how much samples shortened the critical path, of what measured length */
-  bool by_sample;          /* the span rests on samples */
+  bool by_sample;          /* the span is based on samples */
   bool differs;            /* the log differs from the measurement */
   double per_sample;       /* work for which a sample stands */
 };
@@ -45,7 +45,7 @@ struct whatif_row {
   double factor;                    /* 0 if there are several: the selector's text contains them */
   double span, span_low, span_high; /* span: from the recorded graph, otherwise the best case */
   const char *note;
-  bool exact;                            /* the span is from a recorded graph and does not rest on samples */
+  bool exact;                            /* the span is from a recorded graph and is not based on samples */
   const struct scenario *scenario_given; /* what runs faster: a scenario that the user gave, */
   const struct tree_row *one, *other;    /* or one or two functions, rows of the flat tree   */
 };
@@ -96,7 +96,7 @@ int whatif_select(const struct whatif_run *run, const struct whatif_row *row, co
  *     span_low, span_high = span -+ 2 g sqrt((1 - c/t) / n)
  *
  * limited to 0 and the measured span.  Constructs, user regions and counted work are exact: g = 0.  The interval does
- * not cover the case that another path, which samples shortened, is in fact the longest. */
+ * not cover the case in which another path is in fact the longest although the samples make it shorter. */
 void whatif_enter(const struct whatif_run *run, const struct whatif_replayed *replayed, struct whatif_row *row);
 
 /* Frees the rows. */

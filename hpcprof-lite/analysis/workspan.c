@@ -34,17 +34,17 @@ static void note_program(const struct profile *profile, char note[NOTE_MAX])
   for (uint32_t i = 0; i < profile->processes_count; i++)
     known += profile->processes[i].usable && profile->processes[i].workspan.known;
   if (known > profile->span_processes)
-    append_note(note, "processes with another unit of work are left out");
+    append_note(note, "processes with another unit of work are omitted");
   if (process->threads_max <= 1)
     append_note(note, "one thread: loops and taskloops show no parallelism");
   if (unseen & UNSEEN_WAITS)
-    append_note(note, "waits not announced by this runtime: the span may be too short");
+    append_note(note, "this runtime does not report waits: the span may be too short");
   if (unseen & UNSEEN_WORK)
-    append_note(note, "loops, sections and single not announced by this runtime");
+    append_note(note, "this runtime does not report loops, sections and single");
   if (unseen & UNSEEN_DEPENDENCES)
-    append_note(note, "task dependences not announced by this runtime: the span may be too short");
+    append_note(note, "this runtime does not report task dependences: the span may be too short");
   if (unseen & UNSEEN_MASKED)
-    append_note(note, "masked not announced by this runtime");
+    append_note(note, "this runtime does not report masked");
   if (process->lost[LOSS_GRAPH])
     append_note(note, "some tasks or joins were not followed: work and span are incomplete");
   if (process->lost[LOSS_WORK])
@@ -59,20 +59,22 @@ static void note_directive(const struct profile *profile, const struct profile_d
   case DIRECTIVE_FOR:
   case DIRECTIVE_TASKLOOP:
     if (!chunks)
-      append_note(note, "chunks not announced by this runtime: one block per thread");
+      append_note(note, "this runtime does not report chunks: all that one thread runs count as one");
     if (directive->kind == DIRECTIVE_FOR && directive->instances && !directive->iterations)
       append_note(note, "number of iterations not known");
     break;
   case DIRECTIVE_SECTIONS:
-    append_note(note, chunks ? "sections that one thread ran count as one chunk if they are not announced individually"
-                             : "sections not announced individually by this runtime: one block per thread");
+    append_note(note,
+                chunks ? "if the runtime does not report single sections, all that one thread runs count as one chunk"
+                       : "this runtime does not report single sections: all that one thread runs count as one chunk");
     break;
   case DIRECTIVE_SINGLE:
-    append_note(note, "starts when the thread that executes it arrives");
+    append_note(note,
+                "after nowait, it begins when the thread that runs it arrives: figures can differ from run to run");
     break;
   case DIRECTIVE_CRITICAL:
   case DIRECTIVE_LOCK:
-    append_note(note, "the span ignores exclusion: lock_bound is a lower bound with it");
+    append_note(note, "the span does not include waiting for the lock");
     break;
   default:
     break;
@@ -128,11 +130,10 @@ static void note_scenario(const struct profile *profile, const struct workspan_s
     return;
   if (!scenario->shares) {
     if (span != profile->workspan.span)
-      append_note(note,
-                  "under the scenario, best case: another path may become critical; rows' work and span as measured");
+      append_note(note, "best case of the scenario: another path may become critical; rows' work and span as measured");
     return;
   }
-  snprintf(text, sizeof text, "under the scenario, %s", scenario->note);
+  snprintf(text, sizeof text, "in the scenario, %s", scenario->note);
   append_note(note, text);
   if (scenario->low < scenario->high) {
     snprintf(text, sizeof text, "span %.6g to %.6g", scenario->low / unit, scenario->high / unit);

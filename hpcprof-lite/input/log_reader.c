@@ -471,7 +471,7 @@ bool log_reader_next(struct log_reader *reader, struct log_reader_record *record
   }
 }
 
-/* ---- begin and end ---- */
+/* ---- open and close ---- */
 
 void log_reader_rewind(struct log_reader *reader)
 {

@@ -99,7 +99,8 @@ static int add_directive(struct profile_workspan *workspan, const struct profile
   return 0;
 }
 
-/* Lists the directives of all processes with that unit, sorted.  The caller frees the array; NULL without memory. */
+/* Lists the directives of all processes with that unit, sorted.  The caller frees the array; NULL if memory runs out.
+ */
 static struct key *sort_directives(const struct profile *profile, const char *unit, const uint32_t *rank, size_t *count)
 {
   *count = 0;

@@ -1,4 +1,4 @@
-/* Adds one measurement file to a tree of contexts, where the trees of its threads become full calling paths.
+/* Adds one measurement file to a tree of contexts, where the trees of its threads become full calling contexts.
  *
  * Context: BATCH.  The tree of a worker thread belongs below the context that created its parallel region, which is a
  * node in the tree of another thread.  A LINK names that node; a PLACEHOLDER names the region, whose record names the

@@ -31,11 +31,11 @@ void instances_release(struct instances *instances)
   *instances = (struct instances){0};
 }
 
-struct clock_pair clock_pair_since(const struct clock_pair *end, const struct clock_pair *begin)
+struct clock_pair clock_pair_since(const struct clock_pair *end, const struct clock_pair *start)
 {
   struct clock_pair length;
   for (unsigned i = 0; i < INSTANCES_TIMES; i++)
-    length.at[i] = end->at[i] > begin->at[i] ? end->at[i] - begin->at[i] : 0;
+    length.at[i] = end->at[i] > start->at[i] ? end->at[i] - start->at[i] : 0;
   return length;
 }
 

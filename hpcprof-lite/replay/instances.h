@@ -59,8 +59,8 @@ void instances_span(struct instances *instances, uint32_t instance, const struct
 /* Adds an instance that has ended and has no number to the totals. */
 void instances_ended(struct instances *instances, uint32_t row, uint64_t work, const struct clock_pair *span);
 
-/* Returns the time from `begin` to `end`, at least 0. */
-struct clock_pair clock_pair_since(const struct clock_pair *end, const struct clock_pair *begin);
+/* Returns the time from `start` to `end`, at least 0. */
+struct clock_pair clock_pair_since(const struct clock_pair *end, const struct clock_pair *start);
 
 /* Sets *pair to the later of the two. */
 void clock_pair_raise(struct clock_pair *pair, const struct clock_pair *other);

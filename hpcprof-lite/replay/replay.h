@@ -3,7 +3,7 @@
  * Context: BATCH.  Pure: the caller passes the records in the order of time, as input/log_reader.h returns them
  * (doc/format.md, "The graph log").  Source: OMP-WHIP.  The rules are those of the running side
  * (hpcrun-lite/rt/span/span.h, directive.h), so that element 0 of the clocks must find the span that the process
- * computed.  Departure: clocks are vectors, and one replay answers all questions of a request.  Their elements are:
+ * computed.  Departure: clocks are vectors, and one replay computes all results of a request.  Their elements are:
  *
  *   0                      as measured
  *   one for each scenario  a fragment of work w takes w (1 - s + s/f): s is the selected part of it, f the factor
@@ -48,7 +48,7 @@ struct replay_request {
   uint32_t cores_count;
 };
 
-/* The span of a scenario, and how far it rests on samples. */
+/* The span of a scenario, and how far it is based on samples. */
 struct replay_outcome {
   double span;
   double removed; /* how much shorter the critical path is because of samples */

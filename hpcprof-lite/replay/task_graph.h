@@ -48,7 +48,7 @@ struct task_graph_task {
   uint32_t creation_chunk;       /* the parent's `chunk` when it was created */
   uint32_t now, children;        /* clocks: of the task; ends of its children */
   uint32_t earlier_children;     /* clock: ends of the children that were created in earlier chunks */
-  uint32_t loop_entry, loop_end; /* clocks: at the loop's begin; latest end of a chunk */
+  uint32_t loop_entry, loop_end; /* clocks: at the loop's start; latest end of a chunk */
   uint64_t name;
 };
 

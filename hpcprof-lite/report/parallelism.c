@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { CELL = 16, PLACE_MAX = 4200, SENTENCE_PATH = 48 };
+enum { CELL = 16, PLACE_MAX = 4200, SENTENCE_CONTEXT = 48 };
 
 bool parallelism_cut(const struct report *report)
 {
@@ -49,25 +49,47 @@ static void place_text(const struct workspan_row *row, char out[PLACE_MAX])
            *row->name ? ")" : "");
 }
 
+/* "in the construct 'for' at solve.c:42 (solve)", without the parts that are not known. */
+static void top_text(const struct workspan_row *row, char out[PLACE_MAX])
+{
+  char place[PLACE_MAX / 2] = "";
+  bool region = !strcmp(row->kind, profile_directive_name(DIRECTIVE_USER_REGION));
+  if (*row->file && row->line)
+    snprintf(place, sizeof place, " at %.1000s:%" PRIu32, names_base(row->file), row->line);
+  if (!row->directive)
+    snprintf(out, PLACE_MAX, "serial code outside any region");
+  else if (region)
+    snprintf(out, PLACE_MAX, "in the user region '%.2000s'", row->name);
+  else
+    snprintf(out, PLACE_MAX, "in the construct '%s'%s%s%.2000s%s", row->kind, place, *row->name ? " (" : "", row->name,
+             *row->name ? ")" : "");
+}
+
 void parallelism_sentence(const struct report *report, const struct terminal *terminal,
                           char out[PARALLELISM_SENTENCE_MAX])
 {
   const struct workspan *workspan = &report->workspan;
-  char path[CALL_PATH_TEXT_MAX] = "", place[PLACE_MAX], what[PLACE_MAX + 32];
+  char context[CALL_PATH_TEXT_MAX] = "", place[PLACE_MAX], speedup[512];
   *out = 0;
   if (!workspan->span || workspan->top == MODEL_NONE)
     return;
   const struct workspan_row *top = &workspan->rows[workspan->top];
-  place_text(top, place);
-  snprintf(what, sizeof what, "%s%s", top->directive ? "in " : "serial code outside any region",
-           top->directive ? place : "");
+  double critical = 100 * (double)top->critical / (double)workspan->span;
+  top_text(top, place);
   if (workspan->top_context)
-    call_path_text(terminal, report->tree, workspan->top_context, SENTENCE_PATH, path);
-  snprintf(out, PARALLELISM_SENTENCE_MAX,
-           "On unlimited cores this run could be %.1f times as fast as on one core; %.0f %% of the critical path is "
-           "%.3000s%s%.4000s.",
-           workspan_parallelism(workspan->work, workspan->span), 100 * (double)top->critical / (double)workspan->span,
-           what, *path ? ": " : "", path);
+    call_path_text(terminal, report->tree, workspan->top_context, SENTENCE_CONTEXT, context);
+  double times = workspan_parallelism(workspan->work, workspan->span);
+  if (report->scenario)
+    snprintf(speedup, sizeof speedup,
+             "In the scenario %.200s, the program could%s be %.1f times as fast on unlimited cores as this run on one "
+             "core; %.0f %% of its critical path is",
+             report->scenario, report->best_case ? " at best" : "", times, critical);
+  else
+    snprintf(speedup, sizeof speedup,
+             "On unlimited cores this run could be %.1f times as fast as on one core; %.0f %% of the critical path is",
+             times, critical);
+  snprintf(out, PARALLELISM_SENTENCE_MAX, "%s %.3000s%s%.4000s.", speedup, place,
+           *context ? ", the largest part in " : "", context);
 }
 
 static void parallelism_cell(struct row_writer *writer, uint64_t work, uint64_t span)
@@ -149,7 +171,7 @@ static void print_row(const struct report *report, const struct terminal *termin
   }
   if (row->lock_bound) {
     amount_text(report, row->lock_bound, amount);
-    fprintf(report->stream, "%9s %9s at least, because one thread at a time holds the lock\n", "", amount);
+    fprintf(report->stream, "%9s %9s at least, as only one thread at a time can hold the lock\n", "", amount);
   }
 }
 
@@ -177,15 +199,15 @@ static bool has_kind(const struct workspan *workspan, const char *kind)
   return false;
 }
 
-/* Prints what limits the figures of some kinds of constructs: the runtime does not tell schedules and clauses. */
+/* Prints what limits the figures of some kinds of constructs: the runtime does not report schedules and clauses. */
 static void print_limits(const struct report *report)
 {
   const struct workspan *workspan = &report->workspan;
   if (has_kind(workspan, "for"))
     fprintf(report->stream, "for: with a static schedule, all iterations of one thread count as one chunk.\n");
-  if (has_kind(workspan, "for") || has_kind(workspan, "sections") || has_kind(workspan, "single"))
-    fprintf(report->stream, "After nowait, a loop, sections or single construct begins when the thread that\n"
-                            "runs it arrives, so that figures can differ from run to run.\n");
+  if (has_kind(workspan, "for") || has_kind(workspan, "sections"))
+    fprintf(report->stream, "After nowait, a loop or sections construct begins when the thread that runs it\n"
+                            "arrives, so that figures can differ from run to run.\n");
 }
 
 void parallelism_text(const struct report *report)

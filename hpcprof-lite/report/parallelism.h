@@ -11,8 +11,8 @@
 int parallelism_table(const struct report *report, bool json);
 void parallelism_text(const struct report *report);
 
-/* What a person should know first: how parallel the run is, and what its critical path consists of.  "" where nothing
- * is known. */
+/* Writes a sentence about how parallel the run or the scenario is, and what its critical path consists of; "" if that
+ * is not known. */
 enum { PARALLELISM_SENTENCE_MAX = 8192 };
 void parallelism_sentence(const struct report *report, const struct terminal *terminal,
                           char out[PARALLELISM_SENTENCE_MAX]);

@@ -102,7 +102,7 @@ static void print_runtime(const struct summary *summary)
     const struct profile_process *process = &profile->processes[i];
     if (!process->usable || !*process->runtime)
       continue;
-    print_line(summary, "OpenMP runtime%s: %s", process->flags & PROCESS_EXCHANGED ? " (exchanged)" : "",
+    print_line(summary, "OpenMP runtime%s: %s", process->flags & PROCESS_EXCHANGED ? " (replaced)" : "",
                process->runtime);
     return;
   }
@@ -132,7 +132,8 @@ static void print_run(const struct summary *summary)
   print_notes(summary);
 }
 
-/* Prints one of the four categories; exact: as timed by the runtime's callbacks, NULL without. */
+/* Prints one of the four categories; exact: as timed by the runtime's callbacks, or NULL if it
+ * was not. */
 static void print_category(const struct summary *summary, const char *name, uint64_t ns, uint64_t all,
                            const uint64_t *exact)
 {
@@ -286,7 +287,7 @@ static void print_hot(const struct summary *summary)
   uint32_t found = report->idle_count + report->locks_count, most = found > 4 ? 2 : found ? 3 : report->hot_count;
   if (!report->hot_count)
     return;
-  print_title(summary, "Functions with the most work and overhead, and their heaviest calling path");
+  print_title(summary, "Functions with the most work and overhead, and their heaviest calling context");
   print_line(summary, "  %8s %6s  %s", time ? "Self s" : "Self", "%", "Function");
   for (uint32_t i = 0; i < report->hot_count && i < most; i++) {
     const struct hotspot *hot = &report->hot[i];
@@ -383,13 +384,13 @@ static unsigned print_unsampled(const struct summary *summary)
   seconds_text(run->lockwait_ns, one);
   seconds_text(run->lockwait_sampled_ns, other);
   if (differs(summary->report, run->lockwait_sampled_ns, run->lockwait_ns)) {
-    print_hint(summary,
-               "%s s of lock waiting were sampled but only %s s timed: the runtime does not announce all waits", other,
-               one);
+    print_hint(summary, "%s s of lock waiting were sampled but only %s s timed: the runtime does not report all waits",
+               other, one);
     hints++;
   }
   if (differs(summary->report, run->lockwait_ns, run->lockwait_sampled_ns)) {
-    print_hint(summary, "%s s of lock waiting were timed but only %s s sampled: the threads slept in the rest%s", one,
+    print_hint(summary,
+               "%s s of lock waiting were timed but only %s s sampled: in the remaining time the threads slept%s", one,
                other, where);
     hints++;
   }
@@ -453,7 +454,7 @@ static const char *next_view(const struct report *report, const char **why)
     return "bottomup --sort lockwait_excl_s";
   }
   if (idle > all / 20) {
-    *why = "all calling paths, sorted by the idleness that they cause";
+    *why = "all calling contexts, sorted by the idleness that they cause";
     return "topdown --sort idleness_incl_s";
   }
   if (run->idle_ns > all / 4) {
@@ -464,7 +465,7 @@ static const char *next_view(const struct report *report, const char **why)
     *why = "the callers of the runtime that cause the overhead";
     return "bottomup --sort overhead_excl_s";
   }
-  *why = "all calling paths";
+  *why = "all calling contexts";
   return "topdown";
 }
 
@@ -507,8 +508,8 @@ void summary_text(const struct report *report)
           "Thread s: time of all threads together; Exact s: timed by the runtime's\n"
           "  callbacks instead of sampled.\n"
           "%: share of the time of all threads; under functions, of work and overhead.\n"
-          "Rel%: waiting that the function causes, as a share of its own work and\n"
-          "  overhead and of that waiting.\n"
+          "Rel%: that waiting, in percent of the function's own work, overhead and that\n"
+          "  waiting together.\n"
           "* fewer than 20 samples: relative error above 22 %.\n",
           report->stream);
 }

@@ -51,8 +51,8 @@ static void free_headers(char **all, size_t events)
   free(all);
 }
 
-/* Headers of a tree view: the fixed ones, two for each event, the statistics'.  free_headers() frees it.  NULL without
- * memory. */
+/* Headers of a tree view: the fixed ones, two for each event, the statistics'.  free_headers() frees it.  NULL if
+ * memory runs out. */
 static char **headers(const struct report *report, size_t *count)
 {
   const struct tree_columns *columns = report->columns;

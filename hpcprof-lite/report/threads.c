@@ -7,10 +7,12 @@
 
 enum { CELL = 16, THREADS_WIDE = 84 };
 
-static const char line_legend[] = "Lock and idle times are the thread's own waiting; see --legend\n";
-static const char full_legend[] = "Lost: samples lost or taken inside the tool; Part: incomplete calling paths.\n"
-                                  "Work, Ovhd: sampled, Ovhd in the OpenMP runtime.\n"
-                                  "Lock, Idle: the thread's own waiting, timed exactly by the runtime's callbacks.\n";
+static const char line_legend[] = "Lock, Idle: how long the thread itself waited; see --legend\n";
+static const char full_legend[] = "Lost: samples lost or taken inside the tool; Part: samples whose callers are\n"
+                                  "partly unknown.\n"
+                                  "Work, Ovhd: sampled; Ovhd is time in the OpenMP runtime.\n"
+                                  "Lock, Idle: how long the thread itself waited, wherever the cause is; timed\n"
+                                  "exactly by the runtime's callbacks.\n";
 
 /* Seconds in 6 columns. */
 static void short_seconds(uint64_t ns, char out[CELL])
@@ -76,7 +78,8 @@ static void print_all(const struct report *report)
   }
   legend_print(report, line_legend, full_legend);
   if (blocked && report->legend)
-    fprintf(report->stream, "Block: time in calls outside OpenMP that wait, such as read(); timed exactly.\n");
+    fprintf(report->stream, "Block: time in calls outside OpenMP that are known to wait, such as poll() and\n"
+                            "recv(); timed exactly.  See hpcrun-lite(1).\n");
   if (report->left_out)
     fprintf(report->stream, "%" PRIu32 " thread%s omitted.\n", report->left_out, report->left_out == 1 ? "" : "s");
 }
@@ -172,7 +175,7 @@ static void print_distribution(const struct report *report)
     putc('\n', report->stream);
   }
   print_bins(report, &terminal);
-  const char *by = distribution->by == DISTRIBUTION_WORK ? "work" : "cpu";
+  const char *by = distribution->by == DISTRIBUTION_WORK ? "work" : "CPU time";
   char title[40];
   snprintf(title, sizeof title, "Threads with the most %s:", by);
   print_some(report, &terminal, title, distribution->most, DISTRIBUTION_SHOWN);
