@@ -1,4 +1,4 @@
-#include "hpcprof-lite/job.h"
+#include "hpcprof-lite/gather.h"
 
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/input/merge.h"
@@ -69,7 +69,7 @@ static int find(struct job *job, char ***paths, uint32_t *count)
   return status;
 }
 
-/* Reads and merges this rank's part of the files, then all ranks'. */
+/* Reads and merges this rank's slice of the files, then all ranks'. */
 static int merge(struct job *job, bool first)
 {
   const struct options *options = &job->options;
@@ -79,15 +79,15 @@ static int merge(struct job *job, bool first)
   int status = first ? find(job, &paths, &count) : 0;
   status = ranks_paths(ranks, status, &paths, &count);
   bool progress = first && count > 1 && !options->quiet && isatty(STDERR_FILENO);
-  struct merge_part part = {.paths = paths,
-                            .count = count,
-                            .part = ranks->rank,
-                            .parts = ranks->size,
-                            .threads = options->threads,
-                            .baseline = options->baseline,
-                            .progress = progress ? show_progress : NULL};
+  struct merge_slice slice = {.paths = paths,
+                              .count = count,
+                              .slice = ranks->rank,
+                              .slices = ranks->size,
+                              .threads = options->threads,
+                              .baseline = options->baseline,
+                              .progress = progress ? show_progress : NULL};
   if (!status && count)
-    status = merge_part(&part, &job->profile);
+    status = merge_slice(&slice, &job->profile);
   status = ranks_reduce(ranks, status, &job->profile);
   if (!status && count && first)
     status = merge_finish(&job->profile);
@@ -102,7 +102,7 @@ int gather(struct job *job)
   const struct options *options = &job->options;
   int status = merge(job, true);
   if (status == ERR_INPUT) {
-    job_complain("the ranks run different versions of hpcprof-lite: start the same one on all machines");
+    job_print_error("the ranks run different versions of hpcprof-lite: start the same one on all machines");
     return EXIT_INPUT;
   }
   if (status)
@@ -115,7 +115,7 @@ int gather(struct job *job)
   return job->profile.processes_usable ? 0 : EXIT_INPUT;
 }
 
-void gather_help(struct job *job)
+void gather_as_helper(struct job *job)
 {
   merge(job, false);
   if (job->profile.processes)

@@ -1,6 +1,7 @@
-#include "hpcprof-lite/job.h"
+#include "hpcprof-lite/graph_pipelines.h"
 
 #include "hpcprof-lite/replay/list_schedule.h"
+#include "hpcprof-lite/tree_pipeline.h"
 
 #include <stdlib.h>
 
@@ -36,7 +37,7 @@ struct factors {
 static int select_rows(struct job *job, const struct whatif_run *run, const struct whatif_row *rows, uint32_t count,
                        struct factors *factors)
 {
-  const struct profile_share *shares;
+  const struct context_share *shares;
   uint32_t shares_count;
   *factors = (struct factors){0};
   if (recorded_graph_shares(&job->recorded, &shares, &shares_count))
@@ -106,8 +107,8 @@ static int replay_scenario(struct job *job, const struct whatif_run *run, struct
   if (status)
     return status;
   enter(job, run, &outcome, row);
-  job->scenario = (struct workspan_scenario){.shares = recorded->path,
-                                             .shares_count = recorded->path_count,
+  job->scenario = (struct workspan_scenario){.shares = recorded->scenario_shares,
+                                             .shares_count = recorded->scenario_shares_count,
                                              .spans = recorded->spans,
                                              .lock_bounds = recorded->bounds,
                                              .low = row->span_low,
@@ -122,10 +123,10 @@ static int apply_scenario(struct job *job)
   if (!job->options.scenarios_count || !job->profile.workspan.known)
     return 0;
   struct whatif_run run = whatif_run(job);
-  struct whatif_row row = {.asked = &job->options.scenarios[0]};
+  struct whatif_row row = {.scenario_given = &job->options.scenarios[0]};
   const char *unmatched;
   job->factors = calloc((size_t)job->profile.contexts.shares_count + 1, sizeof *job->factors);
-  if (!job->factors || whatif_factors(&run, row.asked, job->factors, &unmatched))
+  if (!job->factors || whatif_factors(&run, row.scenario_given, job->factors, &unmatched))
     return job_no_memory();
   if (unmatched)
     return job_nothing_matches("--what-if", unmatched);
@@ -140,7 +141,7 @@ static int apply_scenario(struct job *job)
 static int rank_functions(struct job *job, const struct whatif_run *run, struct whatif *whatif)
 {
   struct tree_order order = tree_default_order(job, true);
-  const struct profile_share *shares;
+  const struct context_share *shares;
   uint32_t count;
   int status = derived_flat(&job->tree, &job->columns, &job->view, NULL);
   if (!status)
@@ -202,10 +203,14 @@ int parallelism_pipeline(struct job *job)
   int status = workspan_compute(&job->profile, &job->names, &job->tree, job->options.sort,
                                 job->factors ? &job->scenario : NULL, &job->report.workspan);
   if (!status)
-    status = workspan_lead(job->row_of, job->tree.count, &job->report.workspan);
+    status = workspan_find_top(job->row_of, job->tree.count, &job->report.workspan);
   if (status)
     return status == ERR_INPUT ? job_bad_sort(job) : job_no_memory();
   job->report.tree = &job->tree;
+  if (job->factors) {
+    job->report.scenario = job->options.scenarios[0].text;
+    job->report.best_case = !job->recorded.known;
+  }
   shorten(job, &job->report.workspan.count);
   return 0;
 }

@@ -5,22 +5,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void job_complain(const char *text)
+void job_print_error(const char *text)
 {
   fprintf(stderr, "hpcprof-lite: %s\n", text);
 }
 
 int job_no_memory(void)
 {
-  job_complain("not enough memory for these measurements; report fewer directories at once, or use -j 1");
+  job_print_error("not enough memory for these measurements; report fewer directories at once, or use -j 1");
   return EXIT_INPUT;
 }
 
 int job_bad_sort(const struct job *job)
 {
-  fprintf(stderr,
-          "hpcprof-lite: view '%s' has no column '%s' with values to sort by; its columns are the CSV output's\n",
-          job->options.view_name, job->options.sort);
+  fprintf(
+      stderr,
+      "hpcprof-lite: view '%s' cannot be sorted by '%s': no such column, or it is empty; -f csv shows the columns\n",
+      job->options.view_name, job->options.sort);
   return EXIT_USAGE;
 }
 

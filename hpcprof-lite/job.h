@@ -1,7 +1,8 @@
-/* Everything that one invocation of hpcprof-lite holds, and the pipelines that fill it.
+/* Everything that one invocation of hpcprof-lite holds, and the messages of its failures.
  *
- * Context: BATCH, the main thread.  main.c chooses a view; the view's pipeline takes the profile through the stages and
- * fills the report, which belongs to the job.  Functions that return an exit status have printed what is wrong.
+ * Context: BATCH, the main thread.  main.c chooses a view; the view's pipeline (tree_pipeline.h, graph_pipelines.h,
+ * overview_pipelines.h) takes the profile through the stages and fills the report, which belongs to the job.  Functions
+ * that return an exit status have printed the reason on standard error.
  */
 #ifndef HPCPROF_LITE_JOB_H
 #define HPCPROF_LITE_JOB_H
@@ -43,40 +44,12 @@ struct job {
 
 void job_release(struct job *job);
 
-/* One line on standard error. */
-void job_complain(const char *text);
+/* Prints one line on standard error. */
+void job_print_error(const char *text);
 
-/* The same for a failure that ends the invocation; each returns the exit status. */
+/* Print the reason of a failure that ends the invocation; each returns the exit status. */
 int job_no_memory(void);
 int job_bad_sort(const struct job *job);
 int job_nothing_matches(const char *option, const char *text);
-
-/* Finds, reads and merges the files; reports what is wrong with them.  0, or the exit status where nothing is left to
- * report. */
-int gather(struct job *job);
-
-/* What a rank other than the first does. */
-void gather_help(struct job *job);
-
-/* Resolves symbols and makes the top-down tree.  0, or the exit status. */
-int tree_prepare(struct job *job);
-
-/* The order in which siblings stand, by their exclusive or inclusive weight. */
-struct tree_order tree_default_order(const struct job *job, bool exclusive);
-
-/* Pipelines: each fills what its views show.  0, or the exit status. */
-int tree_pipeline(struct job *job);
-int summary_pipeline(struct job *job);
-int threads_pipeline(struct job *job);
-int parallelism_pipeline(struct job *job);
-int whatif_pipeline(struct job *job);
-int speedup_pipeline(struct job *job);
-
-/* Writes the report by `print` to --output or standard output: to a file of that name only when it is complete.
- * Returns the exit status. */
-int output_report(struct job *job, int (*print)(const struct job *job));
-
-/* Flushes a stream; a reader that went away is not reported.  Returns the exit status. */
-int output_finish(FILE *stream, const char *name);
 
 #endif

@@ -1,10 +1,16 @@
 /* hpcprof-lite: chooses the view's pipeline.  Context: BATCH. */
-#include "hpcprof-lite/job.h"
+#include "hpcprof-lite/gather.h"
+#include "hpcprof-lite/graph_pipelines.h"
+#include "hpcprof-lite/output.h"
+#include "hpcprof-lite/overview_pipelines.h"
 #include "hpcprof-lite/report/parallelism.h"
+#include "hpcprof-lite/report/speedup_view.h"
 #include "hpcprof-lite/report/summary.h"
 #include "hpcprof-lite/report/table.h"
 #include "hpcprof-lite/report/text.h"
 #include "hpcprof-lite/report/threads.h"
+#include "hpcprof-lite/report/whatif_view.h"
+#include "hpcprof-lite/tree_pipeline.h"
 
 #include <locale.h>
 #include <signal.h>
@@ -30,8 +36,8 @@ static const struct view {
     [OPTIONS_EFFICIENCY] = {false, NULL, text_efficiency, table_efficiency},
     [OPTIONS_PARALLELISM] = {true, parallelism_pipeline, parallelism_text, parallelism_table},
     [OPTIONS_CRITICAL_PATH] = {true, tree_pipeline, text_critical_path, table_tree},
-    [OPTIONS_WHATIF] = {true, whatif_pipeline, parallelism_whatif_text, parallelism_whatif},
-    [OPTIONS_SPEEDUP] = {false, speedup_pipeline, parallelism_speedup_text, parallelism_speedup},
+    [OPTIONS_WHATIF] = {true, whatif_pipeline, whatif_view_text, whatif_view_table},
+    [OPTIONS_SPEEDUP] = {false, speedup_pipeline, speedup_view_text, speedup_view_table},
 };
 
 /* 0, or ERR_NOMEM. */
@@ -76,10 +82,10 @@ int main(int argc, char **argv)
   int status = EXIT_FINE;
   setlocale(LC_CTYPE, "");
   signal(SIGPIPE, SIG_IGN); /* a broken pipe shows as EPIPE */
-  bool speaks = ranks_speaks();
+  bool speaks = ranks_is_first();
   if (options_parse(argc, argv, &job.options, message, sizeof message)) {
     if (speaks)
-      job_complain(message);
+      job_print_error(message);
     status = EXIT_USAGE;
   } else if (job.options.help || job.options.version) {
     if (speaks)
@@ -90,7 +96,7 @@ int main(int argc, char **argv)
     if (role == RANKS_FIRST && *message)
       fprintf(stderr, "hpcprof-lite: the first rank does all the work: %s\n", message);
     if (role == RANKS_HELPER)
-      gather_help(&job);
+      gather_as_helper(&job);
     else if (role == RANKS_FIRST)
       status = gather(&job);
     if (!status && role == RANKS_FIRST)

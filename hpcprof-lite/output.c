@@ -1,4 +1,4 @@
-#include "hpcprof-lite/job.h"
+#include "hpcprof-lite/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

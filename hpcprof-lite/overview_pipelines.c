@@ -1,5 +1,6 @@
-#include "hpcprof-lite/job.h"
+#include "hpcprof-lite/overview_pipelines.h"
 
+#include "hpcprof-lite/tree_pipeline.h"
 #include "hpcprof-lite/views/thread_order.h"
 
 int summary_pipeline(struct job *job)
@@ -14,11 +15,11 @@ int summary_pipeline(struct job *job)
   if (!status)
     status = workspan_compute(&job->profile, &job->names, &job->tree, NULL, NULL, &job->report.workspan);
   if (!status)
-    status = workspan_lead(job->row_of, job->tree.count, &job->report.workspan);
+    status = workspan_find_top(job->row_of, job->tree.count, &job->report.workspan);
   if (status)
     return job_no_memory();
-  job->report.path = job->hot_critical;
-  job->report.path_count = hotspots_critical(&job->view, &job->columns, job->hot_critical);
+  job->report.critical_rows = job->hot_critical;
+  job->report.critical_rows_count = hotspots_critical(&job->view, &job->columns, job->hot_critical);
   job->report.tree = &job->tree;
   job->report.flat = &job->view;
   job->report.hot = job->hot;

@@ -1,4 +1,4 @@
-#include "hpcprof-lite/job.h"
+#include "hpcprof-lite/tree_pipeline.h"
 
 #include "hpcprof-lite/views/limits.h"
 #include "hpcprof-lite/views/sorting.h"
@@ -60,14 +60,14 @@ int tree_prepare(struct job *job)
 /* Whether the format has columns for statistics of threads and ranks. */
 static bool wants_statistics(const struct job *job)
 {
-  return job->options.format != OPTIONS_TEXT && job->columns.work != PROFILE_NONE;
+  return job->options.format != OPTIONS_TEXT && job->columns.work != MODEL_NONE;
 }
 
 /* Replaces rows of the tree by rows of the part. */
 static void move_rows(struct job *job, const uint32_t *copy_of)
 {
   for (uint32_t i = 0; i < job->profile.contexts.count; i++)
-    if (job->row_of[i] != PROFILE_NONE)
+    if (job->row_of[i] != MODEL_NONE)
       job->row_of[i] = copy_of[job->row_of[i]];
 }
 
@@ -108,7 +108,7 @@ static int derive(struct job *job, const struct tree **tree)
   }
   int status = 0;
   *tree = from;
-  if (job->options.view == OPTIONS_CRITICAL_PATH && job->columns.critical != PROFILE_NONE) {
+  if (job->options.view == OPTIONS_CRITICAL_PATH && job->columns.critical != MODEL_NONE) {
     order.by = SORT_INCL;
     order.column = job->columns.critical;
     status = tree_finish(from, &order, true);
@@ -126,8 +126,8 @@ static int derive(struct job *job, const struct tree **tree)
     return job_bad_sort(job);
   if (job->options.sort && tree_finish(*tree == &job->view ? &job->view : from, &order, true))
     return job_no_memory();
-  if ((*tree)->cut)
-    job_complain("the bottomup view is too large: some callers are omitted; use --root to show a part");
+  if ((*tree)->truncated)
+    job_print_error("the bottomup view is too large: some callers are omitted; use --root to show a part");
   return 0;
 }
 
@@ -168,6 +168,7 @@ int tree_pipeline(struct job *job)
                           .critical_path = options->view == OPTIONS_CRITICAL_PATH,
                           .in_order = options->view == OPTIONS_FLAT};
   job->report.percent_limit = limits.percent;
+  job->report.only_percent_limit = !limits.depth && !limits.rows;
   job->report.weigh_excl = limits.by_excl;
   if (limits_apply(job->report.tree, &job->columns, &limits, &job->shown, &job->report.left_out))
     return job_no_memory();

@@ -37,7 +37,7 @@ static enum causes_verdict judge_region(const struct tree *tree, const struct tr
 {
   uint64_t work = tree_incl(tree, region, columns->work), overhead = tree_incl(tree, region, columns->overhead);
   uint64_t idle = tree_incl(tree, region, columns->idleness), all = tree_weight(tree, columns, region, true);
-  bool high_overhead = overhead && overhead >= profile_sum(work, overhead) / HIGH, high_idle = idle >= all / HIGH;
+  bool high_overhead = overhead && overhead >= model_sum(work, overhead) / HIGH, high_idle = idle >= all / HIGH;
   if (high_overhead)
     return high_idle ? CAUSES_RETHINK : CAUSES_COARSER;
   if (!high_idle)
@@ -50,10 +50,9 @@ static enum causes_verdict judge(const struct tree *tree, const struct tree_colu
 {
   bool partial = false;
   uint32_t region = context;
-  for (; region && region != PROFILE_NONE && tree->rows[region].kind != ROW_PARALLEL;
-       region = tree->rows[region].parent)
+  for (; region && region != MODEL_NONE && tree->rows[region].kind != ROW_PARALLEL; region = tree->rows[region].parent)
     partial = partial || tree->rows[region].kind == ROW_PARTIAL;
-  bool in_region = region && region != PROFILE_NONE;
+  bool in_region = region && region != MODEL_NONE;
   if (locks) {
     uint32_t around = in_region ? region : 0;
     return tree_incl(tree, around, columns->lockwait) > tree_incl(tree, around, columns->work) ? CAUSES_LOCKED
@@ -71,7 +70,7 @@ uint32_t causes_worst(const struct tree *tree, const struct tree *flat, const st
 {
   uint32_t count = 0;
   uint64_t least = tree_weight(flat, columns, 0, true) / 100;
-  for (uint32_t row = flat->rows[0].first_child; row != PROFILE_NONE; row = flat->rows[row].next) {
+  for (uint32_t row = flat->rows[0].first_child; row != MODEL_NONE; row = flat->rows[row].next) {
     uint64_t cost = tree_excl(flat, row, column);
     if (cost && cost >= least)
       insert(worst, &count, (struct causes_finding){.flat = row, .cost_ns = cost});

@@ -25,7 +25,7 @@ uint64_t distribution_value(const struct profile_thread *thread, enum distributi
   case DISTRIBUTION_SAMPLES:
     return thread->samples;
   case DISTRIBUTION_DROPPED:
-    return profile_sum(thread->lost[LOSS_MEMORY], thread->lost[LOSS_REFUSED]);
+    return model_sum(thread->lost[LOSS_MEMORY], thread->lost[LOSS_REFUSED]);
   case DISTRIBUTION_PARTIAL:
     return thread->lost[LOSS_PARTIAL];
   case DISTRIBUTION_FIGURES:
@@ -37,10 +37,10 @@ uint64_t distribution_value(const struct profile_thread *thread, enum distributi
 const char *distribution_name(enum distribution_figure figure)
 {
   static const char *const names[DISTRIBUTION_FIGURES] = {
-      [DISTRIBUTION_WORK] = "work s", [DISTRIBUTION_OVERHEAD] = "ovhd s", [DISTRIBUTION_LOCKWAIT] = "lock s",
-      [DISTRIBUTION_IDLE] = "idle s", [DISTRIBUTION_BLOCKED] = "block s", [DISTRIBUTION_CPU] = "cpu s",
-      [DISTRIBUTION_WALL] = "wall s", [DISTRIBUTION_SAMPLES] = "samples", [DISTRIBUTION_DROPPED] = "drop",
-      [DISTRIBUTION_PARTIAL] = "part"};
+      [DISTRIBUTION_WORK] = "Work s", [DISTRIBUTION_OVERHEAD] = "Ovhd s", [DISTRIBUTION_LOCKWAIT] = "Lock s",
+      [DISTRIBUTION_IDLE] = "Idle s", [DISTRIBUTION_BLOCKED] = "Block s", [DISTRIBUTION_CPU] = "CPU s",
+      [DISTRIBUTION_WALL] = "Wall s", [DISTRIBUTION_SAMPLES] = "Samples", [DISTRIBUTION_DROPPED] = "Lost",
+      [DISTRIBUTION_PARTIAL] = "Part"};
   return names[figure];
 }
 
@@ -69,19 +69,19 @@ static void fill_values(const struct profile *profile, const uint64_t *order, ui
   qsort(values, count, sizeof *values, by_value);
 }
 
-static void take_quantiles(const struct thread_value *values, uint32_t count, uint64_t places[DISTRIBUTION_PLACES],
-                           uint64_t *mean)
+static void take_quantiles(const struct thread_value *values, uint32_t count,
+                           uint64_t quantiles[DISTRIBUTION_QUANTILES], uint64_t *mean)
 {
-  static const uint64_t percent[DISTRIBUTION_PLACES] = {
+  static const uint64_t percent[DISTRIBUTION_QUANTILES] = {
       [DISTRIBUTION_P5] = 5,   [DISTRIBUTION_P25] = 25, [DISTRIBUTION_MEDIAN] = 50,
       [DISTRIBUTION_P75] = 75, [DISTRIBUTION_P95] = 95, [DISTRIBUTION_MOST] = 100};
   uint64_t sum = 0;
-  for (int i = 0; i < DISTRIBUTION_PLACES; i++) {
+  for (int i = 0; i < DISTRIBUTION_QUANTILES; i++) {
     uint64_t rank = (percent[i] * count + 99) / 100;
-    places[i] = values[rank ? rank - 1 : 0].value;
+    quantiles[i] = values[rank ? rank - 1 : 0].value;
   }
   for (uint32_t i = 0; i < count; i++)
-    sum = profile_sum(sum, values[i].value);
+    sum = model_sum(sum, values[i].value);
   *mean = sum / count;
 }
 
@@ -138,7 +138,7 @@ int distribution_compute(const struct profile *profile, const uint64_t *order, u
   }
   for (enum distribution_figure figure = 0; figure < DISTRIBUTION_FIGURES; figure++) {
     fill_values(profile, order, count, figure, values);
-    take_quantiles(values, count, distribution->places[figure], &distribution->mean[figure]);
+    take_quantiles(values, count, distribution->quantiles[figure], &distribution->mean[figure]);
     if (figure == DISTRIBUTION_DROPPED)
       distribution->lossy_count = take_most(values, count, true, distribution->lossy);
     if (figure != distribution->by)

@@ -29,7 +29,7 @@ enum distribution_figure {
 };
 
 /* Quantiles, the smallest first. */
-enum distribution_place {
+enum distribution_quantile {
   DISTRIBUTION_LEAST,
   DISTRIBUTION_P5,
   DISTRIBUTION_P25,
@@ -37,12 +37,12 @@ enum distribution_place {
   DISTRIBUTION_P75,
   DISTRIBUTION_P95,
   DISTRIBUTION_MOST,
-  DISTRIBUTION_PLACES
+  DISTRIBUTION_QUANTILES
 };
 
 struct distribution {
   uint32_t threads, processes, hosts;
-  uint64_t places[DISTRIBUTION_FIGURES][DISTRIBUTION_PLACES];
+  uint64_t quantiles[DISTRIBUTION_FIGURES][DISTRIBUTION_QUANTILES];
   uint64_t mean[DISTRIBUTION_FIGURES];
   enum distribution_figure by;        /* compares threads: work, or CPU time if no time was sampled */
   uint64_t bin_width;                 /* of that figure, from its minimum on; 0: it is the same for all threads */

@@ -6,8 +6,7 @@ uint32_t hotspots_find(const struct tree *tree, const struct tree *flat, const s
                        struct hotspot hot[HOTSPOTS_MAX])
 {
   uint32_t count = 0;
-  for (uint32_t row = flat->rows[0].first_child; row != PROFILE_NONE && count < HOTSPOTS_MAX;
-       row = flat->rows[row].next)
+  for (uint32_t row = flat->rows[0].first_child; row != MODEL_NONE && count < HOTSPOTS_MAX; row = flat->rows[row].next)
     if (tree_spent(flat, columns, row, false) * 200 >= tree_spent(flat, columns, 0, true) &&
         tree_spent(flat, columns, row, false))
       hot[count++] = (struct hotspot){.flat = row};
@@ -27,7 +26,7 @@ uint32_t hotspots_critical(const struct tree *flat, const struct tree_columns *c
 {
   uint32_t count = 0;
   uint64_t least = tree_incl(flat, 0, columns->critical) / 100;
-  for (uint32_t row = flat->rows[0].first_child; row != PROFILE_NONE; row = flat->rows[row].next) {
+  for (uint32_t row = flat->rows[0].first_child; row != MODEL_NONE; row = flat->rows[row].next) {
     uint64_t own = tree_excl(flat, row, columns->critical);
     uint32_t place = count;
     while (place && tree_excl(flat, path[place - 1], columns->critical) < own)

@@ -69,7 +69,7 @@ char *totals_command(const struct profile *profile)
 
 static void add(uint64_t *sum, uint64_t amount)
 {
-  *sum = profile_sum(*sum, amount);
+  *sum = model_sum(*sum, amount);
 }
 
 static void add_thread(struct totals *totals, const struct profile_thread *thread)
@@ -133,7 +133,7 @@ int totals_compute(const struct profile *profile, const struct tree_columns *col
     totals->processes++;
     totals->running += process->running;
     totals->unfinished += process->unfinished && !process->running;
-    uint64_t stop_ns = profile_sum(process->start_ns, process->wall_ns);
+    uint64_t stop_ns = model_sum(process->start_ns, process->wall_ns);
     begin_ns = process->start_ns < begin_ns ? process->start_ns : begin_ns;
     end_ns = stop_ns > end_ns ? stop_ns : end_ns;
     totals->threads_max = process->threads_max > totals->threads_max ? process->threads_max : totals->threads_max;
@@ -148,7 +148,7 @@ int totals_compute(const struct profile *profile, const struct tree_columns *col
   }
   totals->unseen_ns = totals->openmp_wall_ns > seen_ns ? totals->openmp_wall_ns - seen_ns : 0;
   totals->elapsed_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
-  if (columns->work == PROFILE_NONE && columns->overhead == PROFILE_NONE)
+  if (columns->work == MODEL_NONE && columns->overhead == MODEL_NONE)
     totals->work_ns = totals->overhead_ns = 0;
   totals->command = totals_command(profile);
   totals->hosts = find_distinct(profile, true, &hosts) ? NULL : distinct_text(&hosts, ", ");

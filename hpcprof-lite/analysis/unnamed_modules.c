@@ -20,9 +20,9 @@ int unnamed_modules(const struct tree *tree, const struct tree_columns *columns,
   for (uint32_t i = 0; i < names->modules_count; i++)
     all[i] = (struct unnamed_module){.module = i, .unnamed = !names->modules[i].named};
   for (uint32_t row = 0; row < tree->count; row++)
-    if (tree->rows[row].module != PROFILE_NONE) {
+    if (tree->rows[row].module != MODEL_NONE) {
       uint64_t *weight = &all[tree->rows[row].module].weight;
-      *weight = profile_sum(*weight, tree_spent(tree, columns, row, false));
+      *weight = model_sum(*weight, tree_spent(tree, columns, row, false));
     }
   qsort(all, names->modules_count, sizeof *all, by_weight);
   uint64_t least = tree_spent(tree, columns, 0, true) / 100;

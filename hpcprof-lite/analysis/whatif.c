@@ -9,9 +9,9 @@
 enum { CANDIDATES_ON_PATH = 6, CANDIDATES_MAX = 9 };
 
 static const char best_case[] = "best case: another path may become critical; work unchanged";
-static const char exact[] = "from the log: exact; work unchanged";
-static const char estimate[] = "from the log: by samples, low and high at 2 sigma; work unchanged";
-static const char doubtful[] = "from the log, which differs from the measurement; work unchanged";
+static const char exact[] = "replayed from the graph log: exact; work unchanged";
+static const char estimate[] = "replayed from the graph log: estimate +- two standard errors; work unchanged";
+static const char doubtful[] = "replayed from the graph log, which differs from the measurement; work unchanged";
 static const char off_path[] = "not on the critical path: no gain; work unchanged";
 
 /* ---- what runs faster ---- */
@@ -55,7 +55,7 @@ static void factors_of_rows(const struct whatif_run *run, struct target *targets
 static bool selects_context(const struct whatif_run *run, const struct selector *selector, uint32_t node)
 {
   uint32_t address = run->names->address_of[node];
-  if (address == PROFILE_NONE)
+  if (address == MODEL_NONE)
     return false;
   const struct names_address *steps = &run->names->addresses[address];
   for (uint32_t i = 0; i < steps->count; i++) {
@@ -109,7 +109,7 @@ static void match_regions(const struct whatif_run *run, struct target *targets, 
 
 /* Sets factors[share], and `matched` of each target. */
 static int factors_of_shares(const struct whatif_run *run, struct target *targets, uint32_t count,
-                             const struct profile_share *shares, uint32_t shares_count, double *factors)
+                             const struct context_share *shares, uint32_t shares_count, double *factors)
 {
   const struct contexts *contexts = &run->profile->contexts;
   double *rows = calloc(run->tree->count, sizeof *rows), *nodes = calloc(contexts->count, sizeof *nodes);
@@ -120,13 +120,13 @@ static int factors_of_shares(const struct whatif_run *run, struct target *target
     match_regions(run, targets, count);
   }
   for (uint32_t i = 0; i < shares_count && !status; i++) {
-    const struct profile_share *share = &shares[i];
-    bool placed = share->context != PROFILE_NONE;
+    const struct context_share *share = &shares[i];
+    bool placed = share->context != MODEL_NONE;
     uint32_t row = run->row_of[placed ? share->context : contexts->count + share->directive];
     factors[i] = region_factor(run, targets, count, share->directive);
     if (placed)
       raise_to(&factors[i], nodes[share->context]);
-    raise_to(&factors[i], rows[row == PROFILE_NONE ? 0 : row]); /* without a row, it is somewhere below the root */
+    raise_to(&factors[i], rows[row == MODEL_NONE ? 0 : row]); /* without a row, it is somewhere below the root */
   }
   free(rows);
   free(nodes);
@@ -231,7 +231,7 @@ int whatif_compute(const struct whatif_run *run, const struct scenario *scenario
       status = whatif_factors(run, &scenarios[i], factors, unmatched);
     if (status)
       break;
-    row->asked = &scenarios[i];
+    row->scenario_given = &scenarios[i];
     set_bounds(run, shortened_span(run, factors, &selected), row);
     row->note = selected > 0 ? best_case : off_path;
     status = *unmatched ? ERR_INPUT : 0;
@@ -253,7 +253,7 @@ static uint32_t find_candidates(const struct tree *flat, uint32_t column, const 
 {
   uint64_t span = tree_incl(flat, 0, column), own[CANDIDATES_ON_PATH];
   uint32_t count = 0;
-  for (uint32_t row = flat->rows[0].first_child; row != PROFILE_NONE; row = flat->rows[row].next) {
+  for (uint32_t row = flat->rows[0].first_child; row != MODEL_NONE; row = flat->rows[row].next) {
     uint64_t excl = tree_excl(flat, row, column), incl = tree_incl(flat, row, column);
     if (!is_code(&flat->rows[row]) || !excl || excl < span / 100 || excl < incl / 2)
       continue;
@@ -275,14 +275,14 @@ static uint32_t find_candidates(const struct tree *flat, uint32_t column, const 
 
 /* Returns a new array with the work of each row of the tree, from the shares of a recorded graph.  The work of lines is
  * counted in their function. */
-static double *work_of_rows(const struct whatif_run *run, const struct profile_share *shares, uint32_t count)
+static double *work_of_rows(const struct whatif_run *run, const struct context_share *shares, uint32_t count)
 {
   double *work = calloc((size_t)run->tree->count + 1, sizeof *work);
   for (uint32_t i = 0; work && i < count; i++) {
-    uint32_t row = shares[i].context == PROFILE_NONE ? PROFILE_NONE : run->row_of[shares[i].context];
-    if (row != PROFILE_NONE && run->tree->rows[row].kind == ROW_LINE)
+    uint32_t row = shares[i].context == MODEL_NONE ? MODEL_NONE : run->row_of[shares[i].context];
+    if (row != MODEL_NONE && run->tree->rows[row].kind == ROW_LINE)
       row = run->tree->rows[row].parent;
-    if (row != PROFILE_NONE)
+    if (row != MODEL_NONE)
       work[row] += (double)shares[i].amount;
   }
   return work;
@@ -306,17 +306,17 @@ static double inclusive_work(const struct whatif_run *run, const struct tree_row
 static void work_of_functions(const struct whatif_run *run, const struct tree *flat, const double *work, double *own)
 {
   for (uint32_t i = 0; i < run->tree->count; i++) {
-    uint32_t row = work[i] > 0 ? flat->rows[0].first_child : PROFILE_NONE;
-    while (row != PROFILE_NONE && !tree_same_function(&run->tree->rows[i], &flat->rows[row]))
+    uint32_t row = work[i] > 0 ? flat->rows[0].first_child : MODEL_NONE;
+    while (row != MODEL_NONE && !tree_same_function(&run->tree->rows[i], &flat->rows[row]))
       row = flat->rows[row].next;
-    if (row != PROFILE_NONE && is_code(&flat->rows[row]))
+    if (row != MODEL_NONE && is_code(&flat->rows[row]))
       own[row] += work[i];
   }
 }
 
 /* Adds the functions with most exclusive work in a recorded graph: at least 1 % of all work, and half of their
  * inclusive work.  Off the critical path they gain nothing alone, but they may limit the gain of others. */
-static int add_by_work(const struct whatif_run *run, const struct tree *flat, const struct profile_share *shares,
+static int add_by_work(const struct whatif_run *run, const struct tree *flat, const struct context_share *shares,
                        uint32_t shares_count, const struct tree_row *found[CANDIDATES_MAX], uint32_t *count)
 {
   double *work = work_of_rows(run, shares, shares_count), *own = calloc((size_t)flat->count + 1, sizeof *own);
@@ -398,10 +398,10 @@ static int add_row(const struct whatif_run *run, const struct tree_row *one, con
 }
 
 int whatif_rank(const struct whatif_run *run, const struct tree *flat, const struct tree_columns *columns,
-                const struct profile_share *shares, uint32_t shares_count, struct whatif *whatif)
+                const struct context_share *shares, uint32_t shares_count, struct whatif *whatif)
 {
   const struct tree_row *candidates[CANDIDATES_MAX];
-  uint32_t count = columns->critical == PROFILE_NONE ? 0 : find_candidates(flat, columns->critical, candidates);
+  uint32_t count = columns->critical == MODEL_NONE ? 0 : find_candidates(flat, columns->critical, candidates);
   double *factors = calloc(((size_t)run->profile->contexts.shares_count + 1) * CANDIDATES_MAX, sizeof *factors);
   *whatif = (struct whatif){.rows = calloc(CANDIDATES_MAX + CANDIDATES_MAX * CANDIDATES_MAX, sizeof *whatif->rows),
                             .automatic = true};
@@ -491,7 +491,7 @@ static bool selects_function(const struct whatif_run *run, const struct target *
     return flat->function == number || (inside && !strcmp(flat->name, origin));
   }
   struct tree_row row = {.kind = ROW_FUNCTION, .function = number, .name = function->name, .file = ""};
-  struct tree_row outer = {.kind = ROW_FUNCTION, .function = PROFILE_NONE, .name = origin, .file = ""};
+  struct tree_row outer = {.kind = ROW_FUNCTION, .function = MODEL_NONE, .name = origin, .file = ""};
   return selector_matches(run->names, target->selector, &row) ||
          (*origin && selector_matches(run->names, target->selector, &outer));
 }
@@ -505,7 +505,7 @@ static bool selects_directive(const struct whatif_run *run, const struct target 
   bool lines = target->selector && target->selector->is_lines;
   if (selects_region(run, target, number))
     return true;
-  if (address == PROFILE_NONE || (target->selector && (target->selector->is_id || target->selector->is_region)))
+  if (address == MODEL_NONE || (target->selector && (target->selector->is_id || target->selector->is_region)))
     return false;
   const struct names_address *steps = &run->names->addresses[address];
   for (uint32_t i = 0; i < steps->count; i++) {
@@ -517,13 +517,14 @@ static bool selects_directive(const struct whatif_run *run, const struct target 
   return false;
 }
 
-int whatif_select(const struct whatif_run *run, const struct whatif_row *row, const struct profile_share *shares,
+int whatif_select(const struct whatif_run *run, const struct whatif_row *row, const struct context_share *shares,
                   uint32_t count, double *factors, double *directives)
 {
   struct target targets[SCENARIO_TERMS];
-  uint32_t terms = row->asked ? row->asked->count : targets_of_functions(row->one, row->other, targets);
-  if (row->asked)
-    targets_of_scenario(row->asked, targets);
+  uint32_t terms =
+      row->scenario_given ? row->scenario_given->count : targets_of_functions(row->one, row->other, targets);
+  if (row->scenario_given)
+    targets_of_scenario(row->scenario_given, targets);
   for (uint32_t i = 0; i < run->profile->workspan.directives_count; i++) {
     directives[i] = 1;
     for (uint32_t j = 0; j < terms; j++)
@@ -535,9 +536,9 @@ int whatif_select(const struct whatif_run *run, const struct whatif_row *row, co
 
 static double largest_factor(const struct whatif_row *row)
 {
-  double factor = row->asked ? 1 : WHATIF_FACTOR;
-  for (uint32_t i = 0; row->asked && i < row->asked->count; i++)
-    raise_to(&factor, row->asked->terms[i].factor);
+  double factor = row->scenario_given ? 1 : WHATIF_FACTOR;
+  for (uint32_t i = 0; row->scenario_given && i < row->scenario_given->count; i++)
+    raise_to(&factor, row->scenario_given->terms[i].factor);
   return factor;
 }
 

@@ -33,7 +33,7 @@ struct whatif_run {
 struct whatif_replayed {
   double span;
   double removed, sampled; /* by how much samples shortened the critical path, of what measured length */
-  bool by_sample;          /* the span rests on samples */
+  bool by_sample;          /* the span is based on samples */
   bool differs;            /* the log differs from the measurement */
   double per_sample;       /* work for which a sample stands */
 };
@@ -45,9 +45,9 @@ struct whatif_row {
   double factor;                    /* 0 if there are several: the selector's text contains them */
   double span, span_low, span_high; /* span: from the recorded graph, otherwise the best case */
   const char *note;
-  bool exact;                         /* the span is from a recorded graph and does not rest on samples */
-  const struct scenario *asked;       /* what runs faster: a scenario that the user gave, */
-  const struct tree_row *one, *other; /* or one or two functions, rows of the flat tree   */
+  bool exact;                            /* the span is from a recorded graph and is not based on samples */
+  const struct scenario *scenario_given; /* what runs faster: a scenario that the user gave, */
+  const struct tree_row *one, *other;    /* or one or two functions, rows of the flat tree   */
 };
 
 struct whatif {
@@ -78,14 +78,14 @@ int whatif_compute(const struct whatif_run *run, const struct scenario *scenario
  * work are candidates too, even if they are not on the critical path.  flat: the flat view.  Returns 0 or ERR_NOMEM;
  * whatif_release() in either case. */
 int whatif_rank(const struct whatif_run *run, const struct tree *flat, const struct tree_columns *columns,
-                const struct profile_share *shares, uint32_t shares_count, struct whatif *whatif);
+                const struct context_share *shares, uint32_t shares_count, struct whatif *whatif);
 
 /* Sorts the rows of whatif_rank() and keeps the best.  A pair must gain more than each of its functions alone. */
 void whatif_choose(const struct whatif_run *run, struct whatif *whatif);
 
 /* Sets factors[share] of a recorded graph for a row, and directives[directive] for the directives whose instances are
  * selected with everything in them; 1 = not selected.  Returns 0 or ERR_NOMEM. */
-int whatif_select(const struct whatif_run *run, const struct whatif_row *row, const struct profile_share *shares,
+int whatif_select(const struct whatif_run *run, const struct whatif_row *row, const struct context_share *shares,
                   uint32_t count, double *factors, double *directives);
 
 /* Sets the span of a row from a recorded graph.  Samples decide what is selected in a part t of the critical path; a
@@ -96,7 +96,7 @@ int whatif_select(const struct whatif_run *run, const struct whatif_row *row, co
  *     span_low, span_high = span -+ 2 g sqrt((1 - c/t) / n)
  *
  * limited to 0 and the measured span.  Constructs, user regions and counted work are exact: g = 0.  The interval does
- * not cover the case that another path, which samples shortened, is in fact the longest. */
+ * not cover the case in which another path is in fact the longest although the samples make it shorter. */
 void whatif_enter(const struct whatif_run *run, const struct whatif_replayed *replayed, struct whatif_row *row);
 
 /* Frees the rows. */

@@ -34,17 +34,17 @@ static void note_program(const struct profile *profile, char note[NOTE_MAX])
   for (uint32_t i = 0; i < profile->processes_count; i++)
     known += profile->processes[i].usable && profile->processes[i].workspan.known;
   if (known > profile->span_processes)
-    append_note(note, "processes with another unit of work are left out");
+    append_note(note, "processes with another unit of work are omitted");
   if (process->threads_max <= 1)
     append_note(note, "one thread: loops and taskloops show no parallelism");
   if (unseen & UNSEEN_WAITS)
-    append_note(note, "waits not announced by this runtime: the span may be too short");
+    append_note(note, "this runtime does not report waits: the span may be too short");
   if (unseen & UNSEEN_WORK)
-    append_note(note, "loops, sections and single not announced by this runtime");
+    append_note(note, "this runtime does not report loops, sections and single");
   if (unseen & UNSEEN_DEPENDENCES)
-    append_note(note, "task dependences not announced by this runtime: the span may be too short");
+    append_note(note, "this runtime does not report task dependences: the span may be too short");
   if (unseen & UNSEEN_MASKED)
-    append_note(note, "masked not announced by this runtime");
+    append_note(note, "this runtime does not report masked");
   if (process->lost[LOSS_GRAPH])
     append_note(note, "some tasks or joins were not followed: work and span are incomplete");
   if (process->lost[LOSS_WORK])
@@ -59,20 +59,22 @@ static void note_directive(const struct profile *profile, const struct profile_d
   case DIRECTIVE_FOR:
   case DIRECTIVE_TASKLOOP:
     if (!chunks)
-      append_note(note, "chunks not announced by this runtime: one block per thread");
+      append_note(note, "this runtime does not report chunks: all that one thread runs count as one");
     if (directive->kind == DIRECTIVE_FOR && directive->instances && !directive->iterations)
       append_note(note, "number of iterations not known");
     break;
   case DIRECTIVE_SECTIONS:
-    append_note(note, chunks ? "sections that one thread ran count as one chunk if they are not announced individually"
-                             : "sections not announced individually by this runtime: one block per thread");
+    append_note(note,
+                chunks ? "if the runtime does not report single sections, all that one thread runs count as one chunk"
+                       : "this runtime does not report single sections: all that one thread runs count as one chunk");
     break;
   case DIRECTIVE_SINGLE:
-    append_note(note, "starts when the thread that executes it arrives");
+    append_note(note,
+                "after nowait, it begins when the thread that runs it arrives: figures can differ from run to run");
     break;
   case DIRECTIVE_CRITICAL:
   case DIRECTIVE_LOCK:
-    append_note(note, "the span ignores exclusion: lock_bound is a lower bound with it");
+    append_note(note, "the span does not include waiting for the lock");
     break;
   default:
     break;
@@ -106,7 +108,7 @@ static void name_row(const struct profile_directive *directive, struct names *na
   row->name = directive->name;
   row->file = "";
   uint32_t address = names->directive_at[row->directive];
-  if (address == PROFILE_NONE)
+  if (address == MODEL_NONE)
     return;
   const struct names_step *step = &names->steps[names->addresses[address].first + names->addresses[address].count - 1];
   row->file = step->file;
@@ -128,11 +130,10 @@ static void note_scenario(const struct profile *profile, const struct workspan_s
     return;
   if (!scenario->shares) {
     if (span != profile->workspan.span)
-      append_note(note,
-                  "under the scenario, best case: another path may become critical; rows' work and span as measured");
+      append_note(note, "best case of the scenario: another path may become critical; rows' work and span as measured");
     return;
   }
-  snprintf(text, sizeof text, "under the scenario, %s", scenario->note);
+  snprintf(text, sizeof text, "in the scenario, %s", scenario->note);
   append_note(note, text);
   if (scenario->low < scenario->high) {
     snprintf(text, sizeof text, "span %.6g to %.6g", scenario->low / unit, scenario->high / unit);
@@ -269,11 +270,11 @@ static uint64_t add_shares(const struct workspan *result, const double *factors)
   double sum = 0;
   uint64_t before = 0;
   for (uint32_t i = 0; i < result->shares_count; i++) {
-    const struct profile_share *share = &result->shares[i];
+    const struct context_share *share = &result->shares[i];
     uint64_t here = before + share->amount;
     if (factors) {
       sum += (double)share->amount / factors[i];
-      here = profile_rounded(sum);
+      here = model_rounded(sum);
     }
     rows[share->directive].critical += here - before;
     before = here;
@@ -289,7 +290,7 @@ int workspan_compute(const struct profile *profile, struct names *names, const s
   bool recorded = scenario && scenario->shares;
   *result = (struct workspan){.work = workspan->work,
                               .span = workspan->span,
-                              .lead = PROFILE_NONE,
+                              .top = MODEL_NONE,
                               .shares = recorded ? scenario->shares : profile->contexts.shares,
                               .shares_count = recorded ? scenario->shares_count : profile->contexts.shares_count};
   while (sort && column < WORKSPAN_COLUMNS && strcmp(sort, workspan_columns[column]))
@@ -311,7 +312,7 @@ int workspan_compute(const struct profile *profile, struct names *names, const s
   return 0;
 }
 
-int workspan_lead(const uint32_t *row_of, uint32_t rows, struct workspan *result)
+int workspan_find_top(const uint32_t *row_of, uint32_t rows, struct workspan *result)
 {
   uint64_t *amounts = calloc((size_t)rows + 1, sizeof *amounts), most = 0;
   if (!amounts)
@@ -319,16 +320,16 @@ int workspan_lead(const uint32_t *row_of, uint32_t rows, struct workspan *result
   for (uint32_t i = 0; i < result->count; i++)
     if (result->rows[i].critical > most) {
       most = result->rows[i].critical;
-      result->lead = i;
+      result->top = i;
     }
   for (uint32_t i = 0; i < result->shares_count && most; i++) {
-    const struct profile_share *share = &result->shares[i];
-    uint32_t row = share->context == PROFILE_NONE ? PROFILE_NONE : row_of[share->context];
-    if (share->directive != result->rows[result->lead].directive || row == PROFILE_NONE || row >= rows)
+    const struct context_share *share = &result->shares[i];
+    uint32_t row = share->context == MODEL_NONE ? MODEL_NONE : row_of[share->context];
+    if (share->directive != result->rows[result->top].directive || row == MODEL_NONE || row >= rows)
       continue;
     amounts[row] += share->amount;
-    if (amounts[row] > amounts[result->lead_context])
-      result->lead_context = row;
+    if (amounts[row] > amounts[result->top_context])
+      result->top_context = row;
   }
   free(amounts);
   return 0;

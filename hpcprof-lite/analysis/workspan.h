@@ -33,7 +33,7 @@ struct workspan_row {
  * With a recorded graph, `shares`, `spans` and `lock_bounds` are those of the scenario.  Work is always as measured. */
 struct workspan_scenario {
   const double *factors;              /* [share of the profile's span], NULL with a recorded graph */
-  const struct profile_share *shares; /* of the scenario's span; NULL without a recorded graph */
+  const struct context_share *shares; /* of the scenario's span; NULL without a recorded graph */
   uint32_t shares_count;
   const uint64_t *spans, *lock_bounds; /* [directive] */
   double low, high;                    /* bounds of the program's span */
@@ -44,10 +44,10 @@ struct workspan {
   struct workspan_row *rows; /* the program first */
   uint32_t count;
   uint64_t work, span;
-  uint32_t lead; /* the row that contributes most to the critical path, PROFILE_NONE if none does */
-  const struct profile_share *shares; /* shares of the span: the profile's, or the scenario's */
+  uint32_t top;                       /* the row that contributes most to the critical path, MODEL_NONE if none does */
+  const struct context_share *shares; /* shares of the span: the profile's, or the scenario's */
   uint32_t shares_count;
-  uint32_t lead_context; /* row of the top-down tree that has most of `lead`, 0 if not known */
+  uint32_t top_context; /* row of the top-down tree that has most of `top`, 0 if not known */
 };
 
 /* Fills *result with a row for each directive.  sort: a column of the parallelism view, NULL = by critical path; the
@@ -56,9 +56,9 @@ struct workspan {
 int workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree, const char *sort,
                      const struct workspan_scenario *scenario, struct workspan *result);
 
-/* Sets lead and lead_context.  row_of[context] is a row of the top-down tree, which has `rows` rows.  Returns 0 or
+/* Sets top and top_context.  row_of[context] is a row of the top-down tree, which has `rows` rows.  Returns 0 or
  * ERR_NOMEM. */
-int workspan_lead(const uint32_t *row_of, uint32_t rows, struct workspan *result);
+int workspan_find_top(const uint32_t *row_of, uint32_t rows, struct workspan *result);
 
 /* Frees the rows. */
 void workspan_release(struct workspan *result);

@@ -255,14 +255,14 @@ static bool advance(struct log_reader *reader, struct stream *stream)
       stream->time_ticks =
           stream->record.operand[0] > stream->time_ticks ? stream->record.operand[0] : stream->time_ticks;
     else if (op == GRAPHLOG_MOVE)
-      stream->time_ticks = profile_sum(stream->time_ticks, stream->record.operand[0]);
+      stream->time_ticks = model_sum(stream->time_ticks, stream->record.operand[0]);
     else if (op != GRAPHLOG_CPU)
       break;
   }
   bool runs = stream->record.op == GRAPHLOG_RUN || stream->record.op == GRAPHLOG_RUN_OTHER;
-  stream->begin_ticks = runs ? profile_sum(stream->time_ticks, stream->record.operand[0]) : stream->time_ticks;
+  stream->begin_ticks = runs ? model_sum(stream->time_ticks, stream->record.operand[0]) : stream->time_ticks;
   if (runs)
-    stream->time_ticks = profile_sum(stream->begin_ticks, stream->record.operand[1]);
+    stream->time_ticks = model_sum(stream->begin_ticks, stream->record.operand[1]);
   return true;
 }
 
@@ -471,7 +471,7 @@ bool log_reader_next(struct log_reader *reader, struct log_reader_record *record
   }
 }
 
-/* ---- begin and end ---- */
+/* ---- open and close ---- */
 
 void log_reader_rewind(struct log_reader *reader)
 {

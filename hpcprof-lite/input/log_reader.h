@@ -2,7 +2,7 @@
  *
  * Context: BATCH.  The graph log of X.hpcrun is X.graph in the same directory (doc/format.md).  The log of one thread
  * is called a stream.  The reader lists the chunks by their headers and decodes one chunk of each stream at a time.  It
- * returns the records of all streams in order of time; a fragment counts at its begin.  The clocks of cores differ
+ * returns the records of all streams in order of time; a fragment counts at its start.  The clocks of cores differ
  * slightly, so a record may name a task, region or join before the record that creates it is reached.  Its stream then
  * waits for the creating record, as long as that can still follow.
  *

@@ -16,20 +16,20 @@
 
 /* What the workers share. */
 struct work {
-  const struct merge_part *part;
+  const struct merge_slice *slice;
   struct profile *profile;
   struct contexts *partial; /* one for each worker */
-  uint32_t done, files;     /* files of the part: read, all      */
+  uint32_t done, files;     /* files of the slice: read, all     */
   pthread_mutex_t lock;     /* guards done and calls of progress */
   atomic_bool failed;       /* out of memory                     */
 };
 
 static void count_done(struct work *work)
 {
-  if (!work->part->progress)
+  if (!work->slice->progress)
     return;
   pthread_mutex_lock(&work->lock);
-  work->part->progress(++work->done, work->files);
+  work->slice->progress(++work->done, work->files);
   pthread_mutex_unlock(&work->lock);
 }
 
@@ -71,7 +71,7 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
   struct problems *problems = &profile->problems[number];
   struct read_file *file;
   process->number = number;
-  process->path = strdup(work->part->paths[number]);
+  process->path = strdup(work->slice->paths[number]);
   if (!process->path)
     return ERR_NOMEM;
   process->unfinished = strcmp(process->path + read_stem(process->path), READ_SUFFIX) != 0;
@@ -83,7 +83,7 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
   process->usable = true;
   process->running = process->unfinished && still_runs(process->path, process->pid);
   process->superseded = has_stale_live_file(process->path);
-  status = stitch_file(file, process, &profile->catalog, work->part->baseline, contexts, problems);
+  status = stitch_file(file, process, &profile->catalog, work->slice->baseline, contexts, problems);
   read_close(file);
   return status;
 }
@@ -93,7 +93,7 @@ static void merge_job(void *argument, uint32_t job, unsigned worker)
   struct work *work = argument;
   if (atomic_load(&work->failed))
     return;
-  if (merge_file(work, work->part->part + job * work->part->parts, &work->partial[worker]))
+  if (merge_file(work, work->slice->slice + job * work->slice->slices, &work->partial[worker]))
     atomic_store(&work->failed, true);
   count_done(work);
 }
@@ -163,12 +163,12 @@ static int sort_processes(struct profile *profile)
   return 0;
 }
 
-int merge_part(const struct merge_part *part, struct profile *profile)
+int merge_slice(const struct merge_slice *slice, struct profile *profile)
 {
-  uint32_t count = part->count, files = count / part->parts + (part->part < count % part->parts);
+  uint32_t count = slice->count, files = count / slice->slices + (slice->slice < count % slice->slices);
   *profile = (struct profile){0};
   catalog_init(&profile->catalog);
-  unsigned workers = part->threads > files ? (files ? files : 1) : part->threads;
+  unsigned workers = slice->threads > files ? (files ? files : 1) : slice->threads;
   struct contexts *partial = calloc(workers, sizeof *partial);
   profile->processes = calloc(count + 1, sizeof *profile->processes);
   profile->problems = calloc(count + 1, sizeof *profile->problems);
@@ -176,7 +176,7 @@ int merge_part(const struct merge_part *part, struct profile *profile)
   for (unsigned i = 0; i < workers && !status; i++)
     status = contexts_init(&partial[i]);
   if (!status) {
-    struct work work = {.part = part, .profile = profile, .partial = partial, .files = files};
+    struct work work = {.slice = slice, .profile = profile, .partial = partial, .files = files};
     profile->processes_count = count;
     pthread_mutex_init(&work.lock, NULL);
     workers_run(workers, files, merge_job, &work);
@@ -204,8 +204,8 @@ int merge_finish(struct profile *profile)
 int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profile_baseline baseline,
                 void (*progress)(uint32_t done, uint32_t all), struct profile *profile)
 {
-  struct merge_part all = {
-      .paths = paths, .count = count, .parts = 1, .threads = threads, .baseline = baseline, .progress = progress};
-  int status = merge_part(&all, profile);
+  struct merge_slice all = {
+      .paths = paths, .count = count, .slices = 1, .threads = threads, .baseline = baseline, .progress = progress};
+  int status = merge_slice(&all, profile);
   return status ? status : merge_finish(profile);
 }

@@ -19,22 +19,22 @@
 int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profile_baseline baseline,
                 void (*progress)(uint32_t done, uint32_t all), struct profile *profile);
 
-/* Which of the files merge_part() reads: every `parts`-th, beginning with number `part`. */
-struct merge_part {
+/* Which of the files merge_slice() reads: every `slices`-th, beginning with number `slice`. */
+struct merge_slice {
   char *const *paths;
   uint32_t count; /* of all paths */
-  uint32_t part, parts;
+  uint32_t slice, slices;
   unsigned threads;
   enum profile_baseline baseline;
-  void (*progress)(uint32_t done, uint32_t all); /* NULL: none; `all`: the files of this part */
+  void (*progress)(uint32_t done, uint32_t all); /* NULL: none; `all`: the files of this slice */
 };
 
-/* The first step of merge_files(), for a part of the files.  Initialises *profile; its processes[] has one element for
- * each path, in that order, and those of other parts are zero, so that the parts can be put together.  Returns 0 or
+/* The first step of merge_files(), for a slice of the files.  Initialises *profile; its processes[] has one element for
+ * each path, in that order, and those of other slices are zero, so that the slices can be put together.  Returns 0 or
  * ERR_NOMEM. */
-int merge_part(const struct merge_part *part, struct profile *profile);
+int merge_slice(const struct merge_slice *slice, struct profile *profile);
 
-/* The second step, once all parts are together: sorts the processes, merges work and span.  Returns 0 or ERR_NOMEM. */
+/* The second step, once all slices are together: sorts the processes, merges work and span.  Returns 0 or ERR_NOMEM. */
 int merge_finish(struct profile *profile);
 
 #endif

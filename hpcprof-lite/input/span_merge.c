@@ -9,16 +9,16 @@ static bool has_unit(const struct profile_process *process, const char *unit)
   return process->usable && process->workspan.known && !strcmp(process->workspan.unit, unit);
 }
 
-/* The process with the largest span, PROFILE_NONE if none has one.  A span in time precedes one in another unit. */
+/* The process with the largest span, MODEL_NONE if none has one.  A span in time precedes one in another unit. */
 static uint32_t find_leader(const struct profile *profile)
 {
-  uint32_t best = PROFILE_NONE;
+  uint32_t best = MODEL_NONE;
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
     if (!process->usable || !process->workspan.known)
       continue;
     const struct profile_workspan *workspan = &process->workspan;
-    const struct profile_workspan *most = best == PROFILE_NONE ? NULL : &profile->processes[best].workspan;
+    const struct profile_workspan *most = best == MODEL_NONE ? NULL : &profile->processes[best].workspan;
     if (!most || workspan->is_time > most->is_time ||
         (workspan->is_time == most->is_time && workspan->span > most->span))
       best = i;
@@ -47,7 +47,7 @@ struct key {
 
 static uint32_t module_rank(const struct key *key)
 {
-  return key->directive->module == PROFILE_NONE ? PROFILE_NONE : key->rank[key->directive->module];
+  return key->directive->module == MODEL_NONE ? MODEL_NONE : key->rank[key->directive->module];
 }
 
 /* Orders directives by what identifies them: kind (the program first), module, offset, name. */
@@ -76,7 +76,7 @@ static int by_key(const void *a, const void *b)
 
 static void add(uint64_t *sum, uint64_t amount)
 {
-  *sum = profile_sum(*sum, amount);
+  *sum = model_sum(*sum, amount);
 }
 
 /* Adds a directive to the last one of workspan, if it is the same, or appends it. */
@@ -99,7 +99,8 @@ static int add_directive(struct profile_workspan *workspan, const struct profile
   return 0;
 }
 
-/* Lists the directives of all processes with that unit, sorted.  The caller frees the array; NULL without memory. */
+/* Lists the directives of all processes with that unit, sorted.  The caller frees the array; NULL if memory runs out.
+ */
 static struct key *sort_directives(const struct profile *profile, const char *unit, const uint32_t *rank, size_t *count)
 {
   *count = 0;
@@ -142,7 +143,7 @@ static int merge_directives(struct profile *profile)
 
 static int by_context(const void *a, const void *b)
 {
-  const struct profile_share *x = a, *y = b;
+  const struct context_share *x = a, *y = b;
   if (x->directive != y->directive)
     return x->directive < y->directive ? -1 : 1;
   if (x->context != y->context)
@@ -154,10 +155,10 @@ static int by_context(const void *a, const void *b)
  * context, whose numbers vary from one reading to the next; span_spread() sorts by place in the file. */
 static void keep_shares(struct contexts *contexts, uint32_t owner, const uint32_t *map)
 {
-  struct profile_share *shares = contexts->shares;
+  struct context_share *shares = contexts->shares;
   uint32_t kept = 0, count = 0;
   for (uint32_t i = 0; i < contexts->shares_count; i++) {
-    struct profile_share share = shares[i];
+    struct context_share share = shares[i];
     if (share.owner != owner)
       continue;
     share.directive = map[share.directive];
@@ -178,7 +179,7 @@ static void keep_shares(struct contexts *contexts, uint32_t owner, const uint32_
 
 /* Distributes an amount over shares in proportion to them.  The sum up to each share is rounded, so that the total is
  * exact.  False if all shares are 0. */
-static bool distribute(struct profile_share *shares, uint32_t count, uint64_t amount)
+static bool distribute(struct context_share *shares, uint32_t count, uint64_t amount)
 {
   uint64_t total = 0, sum = 0, given = 0;
   for (uint32_t i = 0; i < count; i++)
@@ -197,8 +198,8 @@ static bool distribute(struct profile_share *shares, uint32_t count, uint64_t am
 /* By directive and place in the file, shares without a context last. */
 static int by_place(const void *a, const void *b)
 {
-  const struct profile_share *x = a, *y = b;
-  bool x_none = x->context == PROFILE_NONE, y_none = y->context == PROFILE_NONE;
+  const struct context_share *x = a, *y = b;
+  bool x_none = x->context == MODEL_NONE, y_none = y->context == MODEL_NONE;
   if (x->directive != y->directive)
     return x->directive < y->directive ? -1 : 1;
   if (x_none != y_none)
@@ -206,7 +207,7 @@ static int by_place(const void *a, const void *b)
   return (x->place > y->place) - (x->place < y->place);
 }
 
-void span_spread(struct profile_share *shares, uint32_t *count)
+void span_spread(struct context_share *shares, uint32_t *count)
 {
   uint32_t kept = 0, first = 0;
   if (*count)
@@ -214,8 +215,8 @@ void span_spread(struct profile_share *shares, uint32_t *count)
   for (uint32_t i = 0; i < *count; i++) {
     if (i && shares[i].directive != shares[i - 1].directive)
       first = kept;
-    struct profile_share share = shares[i];
-    if (share.context != PROFILE_NONE || !distribute(&shares[first], kept - first, share.amount))
+    struct context_share share = shares[i];
+    if (share.context != MODEL_NONE || !distribute(&shares[first], kept - first, share.amount))
       shares[kept++] = share;
   }
   *count = kept;
@@ -224,13 +225,13 @@ void span_spread(struct profile_share *shares, uint32_t *count)
 /* Adds the shares to their contexts as the column of the critical path. */
 static int enter_shares(struct profile *profile)
 {
-  struct profile_column column = {
+  struct catalog_column column = {
       .name = "critical path", .unit = profile->workspan.is_time ? "ns" : "", .role = COLUMN_CRITICAL};
   struct contexts *contexts = &profile->contexts;
   uint32_t number;
-  int status = catalog_column(&profile->catalog, &column, &number);
+  int status = catalog_add_column(&profile->catalog, &column, &number);
   for (uint32_t i = 0; i < contexts->shares_count && !status; i++)
-    if (contexts->shares[i].context != PROFILE_NONE)
+    if (contexts->shares[i].context != MODEL_NONE)
       status = contexts_value(contexts, contexts->shares[i].context, number, contexts->shares[i].amount);
   return status;
 }
@@ -240,7 +241,7 @@ int span_merge(struct profile *profile)
   struct profile_workspan *workspan = &profile->workspan;
   uint64_t begin = UINT64_MAX, end = 0;
   profile->span_process = find_leader(profile);
-  if (profile->span_process == PROFILE_NONE)
+  if (profile->span_process == MODEL_NONE)
     return 0;
   const struct profile_process *chosen = &profile->processes[profile->span_process];
   *workspan = (struct profile_workspan){.known = true,
@@ -254,7 +255,7 @@ int span_merge(struct profile *profile)
     const struct profile_process *process = &profile->processes[i];
     if (!has_unit(process, workspan->unit))
       continue;
-    uint64_t stop = profile_sum(process->start_ns, process->wall_ns);
+    uint64_t stop = model_sum(process->start_ns, process->wall_ns);
     begin = process->start_ns < begin ? process->start_ns : begin;
     end = stop > end ? stop : end;
     profile->span_processes++;

@@ -26,6 +26,6 @@ void span_leaders(const struct profile *profile, bool *leads);
 
 /* Sorts shares by directive and distributes those without a context as described above; *count becomes the number of
  * shares that are left. */
-void span_spread(struct profile_share *shares, uint32_t *count);
+void span_spread(struct context_share *shares, uint32_t *count);
 
 #endif

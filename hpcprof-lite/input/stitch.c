@@ -45,13 +45,13 @@ struct stitch {
   struct problems *problems;
   struct stitch_thread *threads;
   uint32_t *modules;         /* the file's number → the catalog's */
-  uint32_t *columns, *roles; /* [the file's column] the catalog's, PROFILE_NONE if it is not kept; its role */
+  uint32_t *columns, *roles; /* [the file's column] the catalog's, MODEL_NONE if it is not kept; its role */
   enum profile_baseline baseline;
   bool only_find;          /* contexts are only looked up                                         */
   struct problems ignored; /* problems while contexts are looked up: the first reading named them */
   uint32_t last;           /* the merged context that was found last                              */
-  uint32_t idleness;       /* the catalog's column, PROFILE_NONE if the file lacks its sums       */
-  uint32_t unknown;        /* module of frames whose module is invalid, PROFILE_NONE if not used  */
+  uint32_t idleness;       /* the catalog's column, MODEL_NONE if the file lacks its sums       */
+  uint32_t unknown;        /* module of frames whose module is invalid, MODEL_NONE if not used  */
   struct place *stack;
   size_t stack_count, stack_room;
   size_t nodes_total;
@@ -82,10 +82,10 @@ static bool serves_idleness(uint32_t role)
   return role == COLUMN_PER_BUSY || role == COLUMN_IN_USE;
 }
 
-/* Adds a column to the catalog; one too many is reported and gets number PROFILE_NONE.  Returns 0 or ERR_NOMEM. */
-static int intern_column(struct stitch *stitch, const struct profile_column *wanted, uint32_t *number)
+/* Adds a column to the catalog; one too many is reported and gets number MODEL_NONE.  Returns 0 or ERR_NOMEM. */
+static int intern_column(struct stitch *stitch, const struct catalog_column *wanted, uint32_t *number)
 {
-  int status = catalog_column(stitch->catalog, wanted, number);
+  int status = catalog_add_column(stitch->catalog, wanted, number);
   if (status == ERR_INPUT)
     problems_add(stitch->problems, "%s: event '%s' is one more than the %d that can be reported: left out",
                  stitch->process->path, wanted->name, CATALOG_COLUMNS_MAX - CATALOG_COLUMNS_OWN);
@@ -97,18 +97,18 @@ static int intern_columns(struct stitch *stitch)
 {
   uint32_t needed = stitch->baseline == BASELINE_SHARED ? COLUMN_IN_USE : COLUMN_PER_BUSY;
   bool found = false;
-  stitch->idleness = PROFILE_NONE;
+  stitch->idleness = MODEL_NONE;
   for (uint32_t i = 0; i < read_columns_count(stitch->file); i++) {
     struct read_column column = read_column(stitch->file, i);
-    struct profile_column wanted = {
+    struct catalog_column wanted = {
         .name = (char *)column.name, .unit = (char *)column.unit, .role = column.role, .period = column.period};
     found = found || column.role == needed;
     stitch->roles[i] = column.role;
-    stitch->columns[i] = PROFILE_NONE;
+    stitch->columns[i] = MODEL_NONE;
     if (!serves_idleness(column.role) && intern_column(stitch, &wanted, &stitch->columns[i]))
       return ERR_NOMEM;
   }
-  struct profile_column idleness = {.name = "idleness", .unit = "ns", .role = COLUMN_IDLENESS};
+  struct catalog_column idleness = {.name = "idleness", .unit = "ns", .role = COLUMN_IDLENESS};
   return found ? intern_column(stitch, &idleness, &stitch->idleness) : 0;
 }
 
@@ -124,15 +124,15 @@ static int intern_tables(struct stitch *stitch)
   for (uint32_t i = 0; i < modules; i++) {
     struct read_module module = read_module(stitch->file, i);
     const char *path = *module.path ? module.path : "[unknown]";
-    stitch->modules[i] = catalog_module(stitch->catalog, path, module.build_id, module.build_id_size, module.flags);
-    if (stitch->modules[i] == PROFILE_NONE)
+    stitch->modules[i] = catalog_add_module(stitch->catalog, path, module.build_id, module.build_id_size, module.flags);
+    if (stitch->modules[i] == MODEL_NONE)
       return ERR_NOMEM;
   }
-  stitch->unknown = PROFILE_NONE;
+  stitch->unknown = MODEL_NONE;
   return intern_columns(stitch);
 }
 
-/* The position of the thread with that index, PROFILE_NONE if the process has no such thread. */
+/* The position of the thread with that index, MODEL_NONE if the process has no such thread. */
 static uint32_t thread_position(const struct stitch *stitch, uint32_t index)
 {
   const struct profile_thread *threads = stitch->process->threads;
@@ -144,7 +144,7 @@ static uint32_t thread_position(const struct stitch *stitch, uint32_t index)
     else
       high = middle;
   }
-  return low < stitch->process->threads_count && threads[low].index == index ? low : PROFILE_NONE;
+  return low < stitch->process->threads_count && threads[low].index == index ? low : MODEL_NONE;
 }
 
 /* Loads a thread's nodes and creates its map, unless it has a map: a stitched thread needs no nodes any more. */
@@ -192,7 +192,7 @@ static bool link_target(struct stitch *stitch, uint32_t index, uint32_t node, st
 {
   target->thread = thread_position(stitch, index);
   target->node = node;
-  if (target->thread == PROFILE_NONE)
+  if (target->thread == MODEL_NONE)
     return false;
   *status = load_thread(stitch, target->thread);
   const struct stitch_thread *thread = &stitch->threads[target->thread];
@@ -241,7 +241,7 @@ static uint32_t add_context(struct stitch *stitch, uint32_t parent, enum context
   if (!contexts_is(stitch->contexts, found, parent, kind, module, offset))
     found = stitch->only_find ? contexts_find(stitch->contexts, parent, kind, module, offset)
                               : contexts_add(stitch->contexts, parent, kind, module, offset);
-  if (found == PROFILE_NONE)
+  if (found == MODEL_NONE)
     return stitch->only_find ? 0 : found;
   stitch->last = found;
   return found;
@@ -252,18 +252,18 @@ static uint32_t partial_node(struct stitch *stitch)
   return add_context(stitch, 0, CONTEXT_PARTIAL, 0, 0);
 }
 
-/* The catalog's module of a frame, PROFILE_NONE without memory. */
+/* The catalog's module of a frame, MODEL_NONE without memory. */
 static uint32_t frame_module(struct stitch *stitch, const struct read_node *node, uint32_t number)
 {
   if (node->what < read_modules_count(stitch->file))
     return stitch->modules[node->what];
   fault(stitch, FAULT_MODULE, number);
-  if (stitch->unknown == PROFILE_NONE)
-    stitch->unknown = catalog_module(stitch->catalog, "[unknown]", (const uint8_t *)"", 0, MODULE_ANON);
+  if (stitch->unknown == MODEL_NONE)
+    stitch->unknown = catalog_add_module(stitch->catalog, "[unknown]", (const uint8_t *)"", 0, MODULE_ANON);
   return stitch->unknown;
 }
 
-/* The merged node of a node whose parent or link is merged into `above`; PROFILE_NONE without memory. */
+/* The merged node of a node whose parent or link is merged into `above`; MODEL_NONE without memory. */
 static uint32_t merged_node(struct stitch *stitch, const struct read_node *node, uint32_t number, uint32_t above)
 {
   switch (node->kind) {
@@ -274,12 +274,12 @@ static uint32_t merged_node(struct stitch *stitch, const struct read_node *node,
     return above;
   case CONTEXT_FRAME: {
     uint32_t module = frame_module(stitch, node, number);
-    return module == PROFILE_NONE ? PROFILE_NONE : add_context(stitch, above, CONTEXT_FRAME, module, node->offset);
+    return module == MODEL_NONE ? MODEL_NONE : add_context(stitch, above, CONTEXT_FRAME, module, node->offset);
   }
   case CONTEXT_USER_REGION: {
-    uint32_t name = catalog_module(stitch->catalog, read_string(stitch->file, node->offset), (const uint8_t *)"", 0,
-                                   MODULE_USER_REGION);
-    return name == PROFILE_NONE ? PROFILE_NONE : add_context(stitch, above, CONTEXT_USER_REGION, name, 0);
+    uint32_t name = catalog_add_module(stitch->catalog, read_string(stitch->file, node->offset), (const uint8_t *)"", 0,
+                                       MODULE_USER_REGION);
+    return name == MODEL_NONE ? MODEL_NONE : add_context(stitch, above, CONTEXT_USER_REGION, name, 0);
   }
   default:
     return add_context(stitch, above, node->kind, 0, 0);
@@ -307,11 +307,11 @@ static int resolve_top(struct stitch *stitch)
     if (sound && state == MAP_VISITING)
       fault(stitch, FAULT_CYCLE, place.node);
     above = state == MAP_VISITING ? partial_node(stitch) : state - MAPPED;
-    if (above == PROFILE_NONE)
+    if (above == MODEL_NONE)
       return ERR_NOMEM;
   }
   uint32_t merged = merged_node(stitch, &node, place.node, above);
-  if (merged == PROFILE_NONE)
+  if (merged == MODEL_NONE)
     return ERR_NOMEM;
   thread->map[place.node] = merged + MAPPED;
   stitch->stack_count--;
@@ -336,7 +336,7 @@ struct idleness_sums {
 
 static void add(uint64_t *sum, uint64_t amount)
 {
-  *sum = profile_sum(*sum, amount);
+  *sum = model_sum(*sum, amount);
 }
 
 /* Adds one value to the sums of its thread and node. */
@@ -380,13 +380,13 @@ static int add_record(struct stitch *stitch, struct profile_thread *thread, uint
   int status = 0;
   for (uint32_t i = 0; i < columns && !status; i++) {
     uint32_t role = stitch->roles[i];
-    if (!serves_idleness(role) && stitch->columns[i] == PROFILE_NONE)
+    if (!serves_idleness(role) && stitch->columns[i] == MODEL_NONE)
       continue;
     add_to_sums(thread, &sums, role, cells[i]);
-    if (stitch->columns[i] != PROFILE_NONE)
+    if (stitch->columns[i] != MODEL_NONE)
       status = contexts_value(stitch->contexts, merged, stitch->columns[i], cells[i]);
   }
-  if (status || stitch->idleness == PROFILE_NONE)
+  if (status || stitch->idleness == MODEL_NONE)
     return status;
   uint64_t amount = idleness(stitch, thread, &sums);
   add(&thread->caused_idle_ns, amount);
@@ -458,7 +458,7 @@ static int take_directives(struct stitch *stitch, struct workspan_faults *faults
     bool placed = from.module && from.module < read_modules_count(stitch->file);
     faults->kinds += i && (!valid || (from.module && !placed));
     workspan->directives[i] = (struct profile_directive){.kind = valid ? from.kind : DIRECTIVE_PROGRAM,
-                                                         .module = placed ? stitch->modules[from.module] : PROFILE_NONE,
+                                                         .module = placed ? stitch->modules[from.module] : MODEL_NONE,
                                                          .offset = from.offset,
                                                          .name = strdup(valid ? from.name : ""),
                                                          .flags = from.flags,
@@ -473,18 +473,18 @@ static int take_directives(struct stitch *stitch, struct workspan_faults *faults
   return 0;
 }
 
-/* The merged context of a contribution, PROFILE_NONE if it has none or is at the root. */
+/* The merged context of a contribution, MODEL_NONE if it has none or is at the root. */
 static uint32_t contribution_context(struct stitch *stitch, const struct read_contribution *from,
                                      struct workspan_faults *faults)
 {
   if (!from->thread)
-    return PROFILE_NONE;
+    return MODEL_NONE;
   uint32_t position = thread_position(stitch, from->thread);
-  const struct stitch_thread *thread = position == PROFILE_NONE ? NULL : &stitch->threads[position];
+  const struct stitch_thread *thread = position == MODEL_NONE ? NULL : &stitch->threads[position];
   if (thread && from->node < thread->count && thread->map[from->node] >= MAPPED)
-    return thread->map[from->node] > MAPPED ? thread->map[from->node] - MAPPED : PROFILE_NONE;
+    return thread->map[from->node] > MAPPED ? thread->map[from->node] - MAPPED : MODEL_NONE;
   faults->contexts++;
-  return PROFILE_NONE;
+  return MODEL_NONE;
 }
 
 /* Copies the contributions to the span, cut off where their sum exceeds it.  What is missing becomes a share of the
@@ -500,17 +500,17 @@ static int take_contributions(struct stitch *stitch, struct workspan_faults *fau
                  (!from.directive || workspan->directives[from.directive].kind != DIRECTIVE_PROGRAM);
     faults->directives += !known;
     faults->excess += from.amount > remaining;
-    struct profile_share share = {.owner = stitch->process->number,
+    struct context_share share = {.owner = stitch->process->number,
                                   .directive = known ? from.directive : 0,
                                   .context = contribution_context(stitch, &from, faults),
                                   .place = i,
                                   .amount = from.amount < remaining ? from.amount : remaining};
     remaining -= share.amount;
-    status = share.amount ? contexts_share(stitch->contexts, &share) : 0;
+    status = share.amount ? contexts_add_share(stitch->contexts, &share) : 0;
   }
-  struct profile_share unattributed = {
-      .owner = stitch->process->number, .context = PROFILE_NONE, .place = PROFILE_NONE, .amount = remaining};
-  return status || !remaining ? status : contexts_share(stitch->contexts, &unattributed);
+  struct context_share unattributed = {
+      .owner = stitch->process->number, .context = MODEL_NONE, .place = MODEL_NONE, .amount = remaining};
+  return status || !remaining ? status : contexts_add_share(stitch->contexts, &unattributed);
 }
 
 static void report_workspan_faults(const struct stitch *stitch, const struct workspan_faults *faults)
@@ -637,20 +637,20 @@ int stitch_amounts(struct stitch *stitch, uint32_t position, uint32_t column, st
 }
 
 int stitch_find(struct read_file *file, struct profile_process *process, struct catalog *catalog,
-                struct contexts *contexts, const struct stitch_place *places, uint32_t count, uint32_t *found)
+                struct contexts *contexts, const struct stitch_node *nodes, uint32_t count, uint32_t *found)
 {
   struct stitch *stitch = stitch_open(file, process, catalog, contexts);
   int status = stitch ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < count && !status; i++) {
-    uint32_t position = thread_position(stitch, places[i].thread);
-    const struct stitch_thread *thread = position == PROFILE_NONE ? NULL : &stitch->threads[position];
-    found[i] = PROFILE_NONE;
+    uint32_t position = thread_position(stitch, nodes[i].thread);
+    const struct stitch_thread *thread = position == MODEL_NONE ? NULL : &stitch->threads[position];
+    found[i] = MODEL_NONE;
     status = thread ? load_thread(stitch, position) : 0;
-    if (status || !thread || places[i].node >= thread->count || thread->map[places[i].node] == MAP_ABSENT)
+    if (status || !thread || nodes[i].node >= thread->count || thread->map[nodes[i].node] == MAP_ABSENT)
       continue;
-    status = resolve(stitch, position, places[i].node);
-    if (!status && thread->map[places[i].node] > MAPPED)
-      found[i] = thread->map[places[i].node] - MAPPED;
+    status = resolve(stitch, position, nodes[i].node);
+    if (!status && thread->map[nodes[i].node] > MAPPED)
+      found[i] = thread->map[nodes[i].node] - MAPPED;
   }
   if (stitch)
     stitch_close(stitch);

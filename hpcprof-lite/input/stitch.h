@@ -1,4 +1,4 @@
-/* Adds one measurement file to a tree of contexts, where the trees of its threads become full calling paths.
+/* Adds one measurement file to a tree of contexts, where the trees of its threads become full calling contexts.
  *
  * Context: BATCH.  The tree of a worker thread belongs below the context that created its parallel region, which is a
  * node in the tree of another thread.  A LINK names that node; a PLACEHOLDER names the region, whose record names the
@@ -34,14 +34,14 @@ int stitch_file(struct read_file *file, struct profile_process *process, struct 
                 enum profile_baseline baseline, struct contexts *contexts, struct problems *problems);
 
 /* A node of a thread's tree. */
-struct stitch_place {
+struct stitch_node {
   uint32_t thread, node; /* thread: its index in the file */
 };
 
 /* Looks up the merged contexts of nodes of a file that has been stitched before: sets found[i] to the context of
- * places[i], or to PROFILE_NONE if it has none.  Adds nothing to contexts.  Returns 0 or ERR_NOMEM. */
+ * nodes[i], or to MODEL_NONE if it has none.  Adds nothing to contexts.  Returns 0 or ERR_NOMEM. */
 int stitch_find(struct read_file *file, struct profile_process *process, struct catalog *catalog,
-                struct contexts *contexts, const struct stitch_place *places, uint32_t count, uint32_t *found);
+                struct contexts *contexts, const struct stitch_node *nodes, uint32_t count, uint32_t *found);
 
 /* Prepares a file that has been stitched before for stitch_amounts().  All arguments must stay unchanged until
  * stitch_close().  Returns NULL if there is no memory. */

@@ -25,13 +25,13 @@ void catalog_release(struct catalog *catalog)
   pthread_mutex_destroy(&catalog->lock);
 }
 
-static uint64_t module_hash(const struct profile_module *module)
+static uint64_t module_hash(const struct catalog_module *module)
 {
   uint64_t hash = index_hash_bytes(0, module->path, strlen(module->path));
   return index_hash_bytes(hash, module->build_id, module->build_id_size);
 }
 
-static int module_compare(const struct profile_module *a, const struct profile_module *b)
+static int module_compare(const struct catalog_module *a, const struct catalog_module *b)
 {
   int order = strcmp(a->path, b->path);
   if (!order)
@@ -39,7 +39,7 @@ static int module_compare(const struct profile_module *a, const struct profile_m
   return order ? order : memcmp(a->build_id, b->build_id, a->build_id_size);
 }
 
-static struct profile_module *find_module(struct catalog *catalog, const struct profile_module *wanted, uint64_t hash)
+static struct catalog_module *find_module(struct catalog *catalog, const struct catalog_module *wanted, uint64_t hash)
 {
   uint32_t slot, found = index_first(&catalog->module_index, hash, &slot);
   while (found && module_compare(&catalog->modules[found - 1], wanted))
@@ -47,9 +47,9 @@ static struct profile_module *find_module(struct catalog *catalog, const struct 
   return found ? &catalog->modules[found - 1] : NULL;
 }
 
-static struct profile_module *add_module(struct catalog *catalog, const struct profile_module *wanted, uint64_t hash)
+static struct catalog_module *add_module(struct catalog *catalog, const struct catalog_module *wanted, uint64_t hash)
 {
-  struct profile_module module = *wanted;
+  struct catalog_module module = *wanted;
   if (catalog->modules_count == CATALOG_MODULES_MAX ||
       !array_reserve(&catalog->modules, &catalog->modules_room, (size_t)catalog->modules_count + 1, sizeof module))
     return NULL;
@@ -64,22 +64,22 @@ static struct profile_module *add_module(struct catalog *catalog, const struct p
   return &catalog->modules[catalog->modules_count++];
 }
 
-static uint32_t intern_module(struct catalog *catalog, const struct profile_module *wanted)
+static uint32_t intern_module(struct catalog *catalog, const struct catalog_module *wanted)
 {
   uint64_t hash = module_hash(wanted);
-  struct profile_module *module = find_module(catalog, wanted, hash);
+  struct catalog_module *module = find_module(catalog, wanted, hash);
   if (!module)
     module = add_module(catalog, wanted, hash);
   if (!module)
-    return PROFILE_NONE;
+    return MODEL_NONE;
   module->flags |= wanted->flags;
   return (uint32_t)(module - catalog->modules);
 }
 
-uint32_t catalog_module(struct catalog *catalog, const char *path, const uint8_t *build_id, uint32_t build_id_size,
-                        uint32_t flags)
+uint32_t catalog_add_module(struct catalog *catalog, const char *path, const uint8_t *build_id, uint32_t build_id_size,
+                            uint32_t flags)
 {
-  struct profile_module module = {.path = (char *)path, .build_id_size = build_id_size, .flags = flags};
+  struct catalog_module module = {.path = (char *)path, .build_id_size = build_id_size, .flags = flags};
   if (build_id_size > sizeof module.build_id)
     module.build_id_size = sizeof module.build_id;
   memcpy(module.build_id, build_id, module.build_id_size);
@@ -89,7 +89,7 @@ uint32_t catalog_module(struct catalog *catalog, const char *path, const uint8_t
   return number;
 }
 
-static int column_compare(const struct profile_column *a, const struct profile_column *b)
+static int column_compare(const struct catalog_column *a, const struct catalog_column *b)
 {
   int order = (a->role > b->role) - (a->role < b->role);
   if (!order)
@@ -97,7 +97,7 @@ static int column_compare(const struct profile_column *a, const struct profile_c
   return order ? order : strcmp(a->unit, b->unit);
 }
 
-static int intern_column(struct catalog *catalog, const struct profile_column *column, uint32_t *number)
+static int intern_column(struct catalog *catalog, const struct catalog_column *column, uint32_t *number)
 {
   uint32_t reserved = column->role < COLUMN_STORED ? CATALOG_COLUMNS_OWN : 0;
   for (*number = 0; *number < catalog->columns_count; ++*number) {
@@ -111,7 +111,7 @@ static int intern_column(struct catalog *catalog, const struct profile_column *c
     return ERR_INPUT;
   if (!array_reserve(&catalog->columns, &catalog->columns_room, (size_t)catalog->columns_count + 1, sizeof *column))
     return ERR_NOMEM;
-  struct profile_column copy = *column;
+  struct catalog_column copy = *column;
   copy.name = strdup(column->name);
   copy.unit = strdup(column->unit);
   if (!copy.name || !copy.unit) {
@@ -123,19 +123,19 @@ static int intern_column(struct catalog *catalog, const struct profile_column *c
   return 0;
 }
 
-int catalog_column(struct catalog *catalog, const struct profile_column *column, uint32_t *number)
+int catalog_add_column(struct catalog *catalog, const struct catalog_column *column, uint32_t *number)
 {
   pthread_mutex_lock(&catalog->lock);
   int status = intern_column(catalog, column, number);
   pthread_mutex_unlock(&catalog->lock);
   if (status)
-    *number = PROFILE_NONE;
+    *number = MODEL_NONE;
   return status;
 }
 
 static int by_module(const void *a, const void *b, void *catalog)
 {
-  const struct profile_module *modules = ((const struct catalog *)catalog)->modules;
+  const struct catalog_module *modules = ((const struct catalog *)catalog)->modules;
   return module_compare(&modules[*(const uint32_t *)a], &modules[*(const uint32_t *)b]);
 }
 
@@ -156,7 +156,7 @@ int catalog_module_rank(const struct catalog *catalog, uint32_t *rank)
 
 static int by_column(const void *a, const void *b, void *catalog)
 {
-  const struct profile_column *columns = ((const struct catalog *)catalog)->columns;
+  const struct catalog_column *columns = ((const struct catalog *)catalog)->columns;
   return column_compare(&columns[*(const uint32_t *)a], &columns[*(const uint32_t *)b]);
 }
 

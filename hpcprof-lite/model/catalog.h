@@ -1,8 +1,8 @@
 /* The modules and value columns of all processes, each stored once.
  *
- * Context: BATCH.  The threads that read files add entries at the same time: catalog_module() and catalog_column() take
- * the catalog's lock.  All other functions, and direct reads of the fields, require that no thread adds entries any
- * more.  The catalog owns its strings and arrays.  Where memory runs out, it stays as it was.
+ * Context: BATCH.  The threads that read files add entries at the same time: catalog_add_module() and
+ * catalog_add_column() take the catalog's lock.  All other functions, and direct reads of the fields, require that no
+ * thread adds entries any more.  The catalog owns its strings and arrays.  Where memory runs out, it stays as it was.
  *
  * Numbers are assigned in order of arrival, which depends on scheduling.  Output that must be reproducible orders
  * modules by catalog_module_rank() and columns by catalog_column_order(), never by number.
@@ -37,7 +37,7 @@ enum column_role {
 
 /* What one column of the contexts' values means.  Columns with equal name, unit and role are the same column in all
  * processes. */
-struct profile_column {
+struct catalog_column {
   char *name, *unit;
   uint32_t role;
   uint64_t period;
@@ -54,7 +54,7 @@ enum module_flag {
 };
 
 /* One loaded file.  Path and build ID identify it in all processes. */
-struct profile_module {
+struct catalog_module {
   char *path;
   const char *name; /* last component of the path */
   uint8_t build_id[20];
@@ -64,11 +64,11 @@ struct profile_module {
 
 struct catalog {
   pthread_mutex_t lock;
-  struct profile_module *modules;
+  struct catalog_module *modules;
   uint32_t modules_count;
   size_t modules_room;
   struct index module_index; /* module numbers + 1 */
-  struct profile_column *columns;
+  struct catalog_column *columns;
   uint32_t columns_count;
   size_t columns_room;
 };
@@ -77,13 +77,13 @@ void catalog_init(struct catalog *catalog);
 void catalog_release(struct catalog *catalog);
 
 /* Finds or adds the module with that path and build ID, and adds `flags` to its flags.  Copies the path.  Returns its
- * number, or PROFILE_NONE if memory runs out or there are CATALOG_MODULES_MAX modules. */
-uint32_t catalog_module(struct catalog *catalog, const char *path, const uint8_t *build_id, uint32_t build_id_size,
-                        uint32_t flags);
+ * number, or MODEL_NONE if memory runs out or there are CATALOG_MODULES_MAX modules. */
+uint32_t catalog_add_module(struct catalog *catalog, const char *path, const uint8_t *build_id, uint32_t build_id_size,
+                            uint32_t flags);
 
 /* Finds or adds the column with that name, unit and role; of two periods the larger one is kept.  Copies the strings.
- * Returns 0 and sets *number; ERR_INPUT if there are too many columns, or ERR_NOMEM, with *number = PROFILE_NONE. */
-int catalog_column(struct catalog *catalog, const struct profile_column *column, uint32_t *number);
+ * Returns 0 and sets *number; ERR_INPUT if there are too many columns, or ERR_NOMEM, with *number = MODEL_NONE. */
+int catalog_add_column(struct catalog *catalog, const struct catalog_column *column, uint32_t *number);
 
 /* Sets rank[module number] to the module's position in the order of path and build ID.  Returns 0 or ERR_NOMEM. */
 int catalog_module_rank(const struct catalog *catalog, uint32_t *rank);

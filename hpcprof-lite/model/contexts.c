@@ -12,7 +12,7 @@ int contexts_init(struct contexts *contexts)
   *contexts = (struct contexts){0};
   if (!array_reserve(&contexts->nodes, &contexts->room, 1, sizeof *contexts->nodes))
     return ERR_NOMEM;
-  contexts->nodes[contexts->count++] = (struct context_node){.parent = PROFILE_NONE, .kind = CONTEXT_ROOT};
+  contexts->nodes[contexts->count++] = (struct context_node){.parent = MODEL_NONE, .kind = CONTEXT_ROOT};
   return 0;
 }
 
@@ -55,7 +55,7 @@ uint32_t contexts_add(struct contexts *contexts, uint32_t parent, enum context_k
     return found;
   if (!array_reserve(&contexts->nodes, &contexts->room, (size_t)contexts->count + 1, sizeof node) ||
       !index_add(&contexts->index, hash, contexts->count))
-    return PROFILE_NONE;
+    return MODEL_NONE;
   contexts->nodes[contexts->count] = node;
   return contexts->count++;
 }
@@ -65,7 +65,7 @@ uint32_t contexts_find(const struct contexts *contexts, uint32_t parent, enum co
 {
   struct context_node node = {.parent = parent, .kind = kind, .module = module, .offset = offset};
   uint32_t found = find_node(contexts, &node, node_hash(&node));
-  return found ? found : PROFILE_NONE;
+  return found ? found : MODEL_NONE;
 }
 
 bool contexts_is(const struct contexts *contexts, uint32_t node, uint32_t parent, enum context_kind kind,
@@ -114,7 +114,7 @@ int contexts_value(struct contexts *contexts, uint32_t node, uint32_t column, ui
   if (!contexts->nodes[node].value && new_value(contexts, node))
     return ERR_NOMEM;
   uint64_t *cell = &contexts->values[(size_t)contexts->nodes[node].value * contexts->stride + column];
-  *cell = profile_sum(*cell, amount);
+  *cell = model_sum(*cell, amount);
   return 0;
 }
 
@@ -124,7 +124,7 @@ uint64_t contexts_get(const struct contexts *contexts, uint32_t node, uint32_t c
   return value && column < contexts->stride ? contexts->values[(size_t)value * contexts->stride + column] : 0;
 }
 
-int contexts_share(struct contexts *contexts, const struct profile_share *share)
+int contexts_add_share(struct contexts *contexts, const struct context_share *share)
 {
   if (!array_reserve(&contexts->shares, &contexts->shares_room, (size_t)contexts->shares_count + 1, sizeof *share))
     return ERR_NOMEM;
@@ -141,16 +141,16 @@ int contexts_merge(struct contexts *into, const struct contexts *from)
   for (uint32_t i = 0; i < from->count && !status; i++) {
     const struct context_node *node = &from->nodes[i];
     map[i] = i ? contexts_add(into, map[node->parent], node->kind, node->module, node->offset) : 0;
-    if (map[i] == PROFILE_NONE)
+    if (map[i] == MODEL_NONE)
       status = ERR_NOMEM;
     for (uint32_t column = 0; node->value && column < from->stride && !status; column++)
       status = contexts_value(into, map[i], column, contexts_get(from, i, column));
   }
   for (uint32_t i = 0; i < from->shares_count && !status; i++) {
-    struct profile_share share = from->shares[i];
-    if (share.context != PROFILE_NONE)
+    struct context_share share = from->shares[i];
+    if (share.context != MODEL_NONE)
       share.context = map[share.context];
-    status = contexts_share(into, &share);
+    status = contexts_add_share(into, &share);
   }
   free(map);
   return status;

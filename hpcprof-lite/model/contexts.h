@@ -1,7 +1,7 @@
 /* A calling-context tree: nodes identified by (parent, kind, module, offset), each with a sum for every column.
  *
  * Context: BATCH.  One thread at a time may change a tree.  Module and column numbers are those of the catalog.  The
- * tree owns its memory.  Where memory runs out, functions return ERR_NOMEM or PROFILE_NONE and the tree stays valid.
+ * tree owns its memory.  Where memory runs out, functions return ERR_NOMEM or MODEL_NONE and the tree stays valid.
  *
  * Invariants: node 0 is the root; a node's parent has a smaller number.  Sums saturate instead of wrapping, so that
  * addition is associative and the result does not depend on the order in which files are read.
@@ -29,11 +29,12 @@ enum context_kind {
   CONTEXT_KINDS
 };
 
-/* A share of a process's span: an amount of a directive's work in a merged context. */
-struct profile_share {
+/* A contribution to a process's span, stored as struct format_contribution: an amount of a directive's work in a
+ * merged context. */
+struct context_share {
   uint32_t owner; /* number of the process */
   uint32_t directive;
-  uint32_t context; /* PROFILE_NONE if not known */
+  uint32_t context; /* MODEL_NONE if not known */
   uint32_t place;   /* position in the file: an order that does not depend on which thread read which file */
   uint64_t amount;
 };
@@ -53,7 +54,7 @@ struct contexts {
   uint64_t *values;   /* records of `stride` columns; record 0 is unused       */
   uint32_t values_count, stride;
   size_t values_room;
-  struct profile_share *shares; /* shares of the spans of all processes, in no order */
+  struct context_share *shares; /* shares of the spans of all processes, in no order */
   uint32_t shares_count;
   size_t shares_room;
 };
@@ -62,11 +63,11 @@ struct contexts {
 int contexts_init(struct contexts *contexts);
 void contexts_release(struct contexts *contexts);
 
-/* Finds or adds the child of `parent` with that identity.  Returns its number, or PROFILE_NONE if memory runs out. */
+/* Finds or adds the child of `parent` with that identity.  Returns its number, or MODEL_NONE if memory runs out. */
 uint32_t contexts_add(struct contexts *contexts, uint32_t parent, enum context_kind kind, uint32_t module,
                       uint32_t offset);
 
-/* Returns the child of `parent` with that identity, or PROFILE_NONE if it does not exist. */
+/* Returns the child of `parent` with that identity, or MODEL_NONE if it does not exist. */
 uint32_t contexts_find(const struct contexts *contexts, uint32_t parent, enum context_kind kind, uint32_t module,
                        uint32_t offset);
 
@@ -81,7 +82,7 @@ int contexts_value(struct contexts *contexts, uint32_t node, uint32_t column, ui
 uint64_t contexts_get(const struct contexts *contexts, uint32_t node, uint32_t column);
 
 /* Appends a copy of a share whose context is a node of this tree.  Returns 0 or ERR_NOMEM. */
-int contexts_share(struct contexts *contexts, const struct profile_share *share);
+int contexts_add_share(struct contexts *contexts, const struct context_share *share);
 
 /* Adds all nodes, values and shares of `from` to `into`.  Returns 0 or ERR_NOMEM. */
 int contexts_merge(struct contexts *into, const struct contexts *from);

@@ -1,4 +1,4 @@
-/* Definitions that the whole data model shares: error codes, PROFILE_NONE, rounding and addition.
+/* Definitions that the whole data model shares: error codes, MODEL_NONE, rounding and addition.
  *
  * Context: BATCH.
  */
@@ -9,14 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PROFILE_NONE UINT32_MAX /* a number that refers to nothing */
-#define PROFILE_FEW_SAMPLES 20  /* figures with fewer samples are marked: relative error 1/sqrt(n) > 22 % */
+#define MODEL_NONE UINT32_MAX /* a number that refers to nothing */
+#define MODEL_FEW_SAMPLES 20  /* figures with fewer samples are marked: relative error 1/sqrt(n) > 22 % */
 
 /* Error codes of BATCH functions.  The reason is added to the caller's list of problems. */
 enum err { ERR_INPUT = -1, ERR_NOMEM = -2, ERR_OUTPUT = -3 };
 
 /* Rounds to the nearest whole number, limited to 0 … UINT64_MAX: amounts from a hostile log may have any size. */
-static inline uint64_t profile_rounded(double amount)
+static inline uint64_t model_rounded(double amount)
 {
   if (amount >= 0x1p64)
     return UINT64_MAX;
@@ -24,7 +24,7 @@ static inline uint64_t profile_rounded(double amount)
 }
 
 /* Returns a + b, or UINT64_MAX on overflow. */
-static inline uint64_t profile_sum(uint64_t a, uint64_t b)
+static inline uint64_t model_sum(uint64_t a, uint64_t b)
 {
   return a + b < a ? UINT64_MAX : a + b;
 }

@@ -59,8 +59,8 @@ struct names {
   size_t steps_room;
   struct names_address *addresses;
   uint32_t addresses_count;
-  uint32_t *address_of;   /* [context] address of a FRAME, else PROFILE_NONE */
-  uint32_t *directive_at; /* [directive] address, PROFILE_NONE if not known */
+  uint32_t *address_of;   /* [context] address of a FRAME, else MODEL_NONE */
+  uint32_t *directive_at; /* [directive] address, MODEL_NONE if not known */
   uint32_t *order;        /* all contexts except the root, by kind, module's path and build ID, offset */
   uint32_t order_count;
   struct names_module *modules; /* numbered as in the catalog */

@@ -56,7 +56,7 @@ enum directive_kind {
  * processes.  Directive 0 is the program, whose figures are in struct profile_workspan. */
 struct profile_directive {
   uint32_t kind;   /* enum directive_kind */
-  uint32_t module; /* number in the catalog, PROFILE_NONE if not known */
+  uint32_t module; /* number in the catalog, MODEL_NONE if not known */
   uint64_t offset; /* in the module: inside the call that enters the runtime */
   char *name;      /* of a user region, else "" */
   uint32_t flags;
@@ -120,7 +120,7 @@ struct profile {
   struct problems *problems;         /* [process] */
   uint32_t processes_count, processes_usable;
   struct profile_workspan workspan; /* of the run, see input/span_merge.h; contexts.shares are the shares of its span */
-  uint32_t span_process;            /* the process whose span is the run's, or PROFILE_NONE */
+  uint32_t span_process;            /* the process whose span is the run's, or MODEL_NONE */
   uint32_t *span_rows;              /* [directive of that process] directive of the run */
   uint32_t span_processes;          /* number of processes with a span in the same unit */
   uint32_t span_threads;            /* sum of their threads_max */

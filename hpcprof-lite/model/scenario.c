@@ -22,7 +22,7 @@ static const char *find_factor(const char *text, double *factor, const char **en
 
 int scenario_parse(const char *text, struct scenario *scenario, const char **wrong)
 {
-  *scenario = (struct scenario){0};
+  *scenario = (struct scenario){.text = text};
   *wrong = NULL;
   for (;;) {
     double factor;

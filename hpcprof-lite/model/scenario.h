@@ -18,6 +18,7 @@ struct scenario_term {
 };
 
 struct scenario {
+  const char *text; /* as given; belongs to the caller of scenario_parse() */
   struct scenario_term terms[SCENARIO_TERMS];
   uint32_t count;
 };

@@ -81,7 +81,7 @@ bool selector_matches(const struct names *names, const struct selector *selector
     return selector_matches_line(selector, row->file, row->line);
   if (same_name(row->name, selector->text))
     return true;
-  if (row->function == PROFILE_NONE)
+  if (row->function == MODEL_NONE)
     return false;
   const struct names_function *function = &names->functions[row->function];
   return same_name(function->name, selector->text) || !strcmp(function->raw, selector->text);

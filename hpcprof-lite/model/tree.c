@@ -7,28 +7,28 @@
 
 void tree_columns_init(const struct catalog *catalog, struct tree_columns *columns)
 {
-  *columns = (struct tree_columns){.samples = PROFILE_NONE,
-                                   .work = PROFILE_NONE,
-                                   .overhead = PROFILE_NONE,
-                                   .lockwait = PROFILE_NONE,
-                                   .idleness = PROFILE_NONE,
-                                   .critical = PROFILE_NONE};
+  *columns = (struct tree_columns){.samples = MODEL_NONE,
+                                   .work = MODEL_NONE,
+                                   .overhead = MODEL_NONE,
+                                   .lockwait = MODEL_NONE,
+                                   .idleness = MODEL_NONE,
+                                   .critical = MODEL_NONE};
   columns->count = catalog->columns_count;
   catalog_column_order(catalog, columns->source);
   for (uint32_t i = 0; i < columns->count; i++) {
-    const struct profile_column *column = &catalog->columns[columns->source[i]];
+    const struct catalog_column *column = &catalog->columns[columns->source[i]];
     columns->columns[i] = *column;
-    if (column->role == COLUMN_SAMPLES && columns->samples == PROFILE_NONE)
+    if (column->role == COLUMN_SAMPLES && columns->samples == MODEL_NONE)
       columns->samples = i;
-    else if (column->role == COLUMN_WORK && columns->work == PROFILE_NONE)
+    else if (column->role == COLUMN_WORK && columns->work == MODEL_NONE)
       columns->work = i;
-    else if (column->role == COLUMN_OVERHEAD && columns->overhead == PROFILE_NONE)
+    else if (column->role == COLUMN_OVERHEAD && columns->overhead == MODEL_NONE)
       columns->overhead = i;
-    else if (column->role == COLUMN_LOCKWAIT && columns->lockwait == PROFILE_NONE)
+    else if (column->role == COLUMN_LOCKWAIT && columns->lockwait == MODEL_NONE)
       columns->lockwait = i;
-    else if (column->role == COLUMN_IDLENESS && columns->idleness == PROFILE_NONE)
+    else if (column->role == COLUMN_IDLENESS && columns->idleness == MODEL_NONE)
       columns->idleness = i;
-    else if (column->role == COLUMN_CRITICAL && columns->critical == PROFILE_NONE)
+    else if (column->role == COLUMN_CRITICAL && columns->critical == MODEL_NONE)
       columns->critical = i;
     else
       columns->events[columns->events_count++] = i;
@@ -58,11 +58,11 @@ int tree_init(struct tree *tree, uint32_t columns, const char *name)
   *tree = (struct tree){.columns = columns};
   if (!reserve_row(tree))
     return ERR_NOMEM;
-  tree->rows[0] = (struct tree_row){.parent = PROFILE_NONE,
-                                    .first_child = PROFILE_NONE,
-                                    .next = PROFILE_NONE,
-                                    .function = PROFILE_NONE,
-                                    .module = PROFILE_NONE,
+  tree->rows[0] = (struct tree_row){.parent = MODEL_NONE,
+                                    .first_child = MODEL_NONE,
+                                    .next = MODEL_NONE,
+                                    .function = MODEL_NONE,
+                                    .module = MODEL_NONE,
                                     .kind = ROW_ROOT,
                                     .name = name,
                                     .file = ""};
@@ -87,13 +87,13 @@ static bool same_identity(const struct tree_row *a, const struct tree_row *b)
 {
   if (a->parent != b->parent || a->kind != b->kind || a->function != b->function)
     return false;
-  return a->function != PROFILE_NONE || (a->line == b->line && a->file == b->file);
+  return a->function != MODEL_NONE || (a->line == b->line && a->file == b->file);
 }
 
 static uint64_t row_hash(const struct tree_row *row)
 {
   uint64_t hash = index_hash((uint64_t)row->parent << 32 | row->function, row->kind);
-  if (row->function == PROFILE_NONE)
+  if (row->function == MODEL_NONE)
     hash = index_hash(hash ^ row->line, (uint64_t)(uintptr_t)row->file);
   return hash;
 }
@@ -110,10 +110,10 @@ uint32_t tree_add(struct tree *tree, const struct tree_row *wanted, bool *added)
     return number;
   number = tree->count;
   if (!reserve_row(tree) || !index_add(&tree->index, hash, number))
-    return PROFILE_NONE;
+    return MODEL_NONE;
   struct tree_row *row = &tree->rows[number];
   *row = *wanted;
-  row->first_child = PROFILE_NONE;
+  row->first_child = MODEL_NONE;
   row->next = tree->rows[row->parent].first_child;
   tree->rows[row->parent].first_child = number;
   tree->count++;
@@ -123,7 +123,7 @@ uint32_t tree_add(struct tree *tree, const struct tree_row *wanted, bool *added)
 void tree_value(struct tree *tree, uint32_t row, uint32_t column, uint64_t amount)
 {
   uint64_t *cell = &tree->excl[(size_t)row * tree->columns + column];
-  *cell = profile_sum(*cell, amount);
+  *cell = model_sum(*cell, amount);
 }
 
 void tree_inclusive(struct tree *tree)
@@ -134,30 +134,30 @@ void tree_inclusive(struct tree *tree)
     const uint64_t *from = &tree->incl[(size_t)row * tree->columns];
     uint64_t *into = &tree->incl[(size_t)tree->rows[row].parent * tree->columns];
     for (uint32_t column = 0; column < tree->columns; column++)
-      into[column] = profile_sum(into[column], from[column]);
+      into[column] = model_sum(into[column], from[column]);
   }
 }
 
 uint64_t tree_incl(const struct tree *tree, uint32_t row, uint32_t column)
 {
-  return column == PROFILE_NONE ? 0 : tree->incl[(size_t)row * tree->columns + column];
+  return column == MODEL_NONE ? 0 : tree->incl[(size_t)row * tree->columns + column];
 }
 
 uint64_t tree_excl(const struct tree *tree, uint32_t row, uint32_t column)
 {
-  return column == PROFILE_NONE ? 0 : tree->excl[(size_t)row * tree->columns + column];
+  return column == MODEL_NONE ? 0 : tree->excl[(size_t)row * tree->columns + column];
 }
 
 bool tree_has_time(const struct tree_columns *columns)
 {
-  return columns->work != PROFILE_NONE || columns->overhead != PROFILE_NONE;
+  return columns->work != MODEL_NONE || columns->overhead != MODEL_NONE;
 }
 
 uint64_t tree_spent(const struct tree *tree, const struct tree_columns *columns, uint32_t row, bool inclusive)
 {
   uint64_t (*cell)(const struct tree *, uint32_t, uint32_t) = inclusive ? tree_incl : tree_excl;
   if (tree_has_time(columns))
-    return profile_sum(cell(tree, row, columns->work), cell(tree, row, columns->overhead));
+    return model_sum(cell(tree, row, columns->work), cell(tree, row, columns->overhead));
   return cell(tree, row, columns->events_count ? columns->events[0] : columns->samples);
 }
 
@@ -167,7 +167,7 @@ uint64_t tree_weight(const struct tree *tree, const struct tree_columns *columns
   uint64_t spent = tree_spent(tree, columns, row, inclusive);
   if (!tree_has_time(columns))
     return spent;
-  return profile_sum(spent, profile_sum(cell(tree, row, columns->lockwait), cell(tree, row, columns->idleness)));
+  return model_sum(spent, model_sum(cell(tree, row, columns->lockwait), cell(tree, row, columns->idleness)));
 }
 
 struct sorter {
@@ -214,8 +214,8 @@ static int by_column(const struct sorter *sorter, uint32_t a, uint32_t b)
     return strcmp(tree_kind_name(x->kind), tree_kind_name(y->kind));
   case SORT_MODULE: {
     const char *none = "";
-    return strcmp(x->module == PROFILE_NONE ? none : order->modules[x->module].path,
-                  y->module == PROFILE_NONE ? none : order->modules[y->module].path);
+    return strcmp(x->module == MODEL_NONE ? none : order->modules[x->module].path,
+                  y->module == MODEL_NONE ? none : order->modules[y->module].path);
   }
   case SORT_FILE: {
     int files = strcmp(x->file, y->file);
@@ -249,9 +249,9 @@ static void weigh_own(const struct tree *tree, const struct tree_columns *column
 {
   for (uint32_t row = tree->count; row-- > 0;) {
     uint64_t weight = tree_weight(tree, columns, row, false);
-    own[row] = profile_sum(own[row], weight);
+    own[row] = model_sum(own[row], weight);
     if (tree->rows[row].kind == ROW_LINE)
-      own[tree->rows[row].parent] = profile_sum(own[tree->rows[row].parent], weight);
+      own[tree->rows[row].parent] = model_sum(own[tree->rows[row].parent], weight);
   }
 }
 
@@ -261,14 +261,14 @@ static void sort_children(struct tree *tree, const struct tree_order *order, con
   struct sorter sorter = {.tree = tree, .order = order, .own = own};
   for (uint32_t row = 0; row < tree->count; row++) {
     uint32_t count = 0;
-    for (uint32_t child = tree->rows[row].first_child; child != PROFILE_NONE; child = tree->rows[child].next)
+    for (uint32_t child = tree->rows[row].first_child; child != MODEL_NONE; child = tree->rows[child].next)
       scratch[count++] = child;
     if (count < 2)
       continue;
     qsort_r(scratch, count, sizeof *scratch, by_order, &sorter);
     tree->rows[row].first_child = scratch[0];
     for (uint32_t i = 0; i < count; i++)
-      tree->rows[scratch[i]].next = i + 1 < count ? scratch[i + 1] : PROFILE_NONE;
+      tree->rows[scratch[i]].next = i + 1 < count ? scratch[i + 1] : MODEL_NONE;
   }
 }
 
@@ -278,7 +278,7 @@ static void number_rows(struct tree *tree, uint32_t *position, bool keep_ids)
 {
   uint32_t count = 0, row = 0;
   tree->rows[0].depth = 0;
-  while (row != PROFILE_NONE) {
+  while (row != MODEL_NONE) {
     struct tree_row *here = &tree->rows[row];
     if (row)
       here->depth = tree->rows[here->parent].depth + 1;
@@ -287,10 +287,10 @@ static void number_rows(struct tree *tree, uint32_t *position, bool keep_ids)
     position[row] = count;
     tree->order[count++] = row;
     uint32_t next = here->first_child;
-    while (next == PROFILE_NONE && row != PROFILE_NONE) {
+    while (next == MODEL_NONE && row != MODEL_NONE) {
       tree->end[position[row]] = count;
       next = tree->rows[row].next;
-      row = row ? tree->rows[row].parent : PROFILE_NONE;
+      row = row ? tree->rows[row].parent : MODEL_NONE;
     }
     row = next;
   }
@@ -329,5 +329,5 @@ bool tree_same_function(const struct tree_row *row, const struct tree_row *flat)
   bool kinds = row->kind == flat->kind || (row->kind == ROW_INLINED && flat->kind == ROW_FUNCTION);
   if (!kinds || row->function != flat->function)
     return false;
-  return row->function != PROFILE_NONE || (row->line == flat->line && row->file == flat->file);
+  return row->function != MODEL_NONE || (row->line == flat->line && row->file == flat->file);
 }

@@ -3,7 +3,7 @@
  * Context: BATCH.  views/topdown.h makes the top-down tree, views/derived.h derives others from it, analyses and
  * reports only read.  One thread at a time may change a tree.  A row is identified by (parent, kind, function), or by
  * (parent, kind, file, line) if it has no function.  The tree owns its rows and values; strings belong to struct names
- * or to the profile.  Where memory runs out, functions return ERR_NOMEM or PROFILE_NONE; the tree can then only be
+ * or to the profile.  Where memory runs out, functions return ERR_NOMEM or MODEL_NONE; the tree can then only be
  * released.
  *
  * Invariants: row 0 is the root; a row's parent has a smaller number.  In a top-down tree, incl(row) = excl(row) + sum
@@ -28,11 +28,11 @@ enum tree_kind {
 
 struct tree_row {
   uint32_t parent;
-  uint32_t first_child, next; /* PROFILE_NONE = none */
+  uint32_t first_child, next; /* MODEL_NONE = none */
   uint32_t depth, id; /* set by tree_finish(); id: in the complete top-down tree, or in a flat or bottom-up view */
   enum tree_kind kind;
-  uint32_t function; /* PROFILE_NONE if it has none */
-  uint32_t module;   /* PROFILE_NONE if it has none */
+  uint32_t function; /* MODEL_NONE if it has none */
+  uint32_t module;   /* MODEL_NONE if it has none */
   const char *name;
   const char *file; /* interned: where the function or construct is declared, or the file of a line; "" if not known */
   uint32_t line;
@@ -48,12 +48,12 @@ struct tree {
   uint32_t columns;
   uint32_t *order; /* rows in depth-first order, after tree_finish() */
   uint32_t *end;   /* [position in order] position after the row's last descendant */
-  bool cut;        /* rows were left out because there were too many */
+  bool truncated;  /* rows were left out because there were too many */
 };
 
-/* The columns of a tree, and which column holds what: PROFILE_NONE if the measurements do not contain it. */
+/* The columns of a tree, and which column holds what: MODEL_NONE if the measurements do not contain it. */
 struct tree_columns {
-  struct profile_column columns[CATALOG_COLUMNS_MAX]; /* sorted; strings belong to the catalog */
+  struct catalog_column columns[CATALOG_COLUMNS_MAX]; /* sorted; strings belong to the catalog */
   uint32_t source[CATALOG_COLUMNS_MAX];               /* [column] number in the catalog */
   uint32_t count, samples, work, overhead, lockwait, idleness, critical;
   uint32_t events[CATALOG_COLUMNS_MAX], events_count;
@@ -78,7 +78,7 @@ struct tree_order {
   enum tree_sort by;
   uint32_t column; /* for SORT_INCL and SORT_EXCL */
   const struct tree_columns *columns;
-  const struct profile_module *modules;
+  const struct catalog_module *modules;
 };
 
 /* Fills *columns from the catalog, in the order of catalog_column_order(). */
@@ -89,7 +89,7 @@ int tree_init(struct tree *tree, uint32_t columns, const char *name);
 void tree_release(struct tree *tree);
 
 /* Finds the row with the identity of `wanted`, or adds a copy of `wanted`; sets *added, unless NULL, accordingly.
- * Returns its number, or PROFILE_NONE if memory runs out. */
+ * Returns its number, or MODEL_NONE if memory runs out. */
 uint32_t tree_add(struct tree *tree, const struct tree_row *wanted, bool *added);
 
 /* Adds an amount to an exclusive value. */
@@ -113,7 +113,7 @@ uint64_t tree_weight(const struct tree *tree, const struct tree_columns *columns
 /* Returns what threads spent in the row itself: work + overhead if time was sampled, otherwise as tree_weight(). */
 uint64_t tree_spent(const struct tree *tree, const struct tree_columns *columns, uint32_t row, bool inclusive);
 
-/* Return one value, 0 for column PROFILE_NONE. */
+/* Return one value, 0 for column MODEL_NONE. */
 uint64_t tree_incl(const struct tree *tree, uint32_t row, uint32_t column);
 uint64_t tree_excl(const struct tree *tree, uint32_t row, uint32_t column);
 

@@ -37,7 +37,7 @@ static long launched_size(void)
   return size < 0 && launcher_number("PMIX_RANK") >= 0 ? launcher_number("SLURM_NTASKS") : size;
 }
 
-bool ranks_speaks(void)
+bool ranks_is_first(void)
 {
   return launched_size() <= 1 || launched_rank() <= 0;
 }
@@ -299,7 +299,7 @@ static void release_request(struct request *request)
 static bool all_below(const uint32_t *numbers, uint32_t count, uint32_t limit, bool allow_none)
 {
   for (uint32_t i = 0; i < count; i++)
-    if (numbers[i] >= limit && !(allow_none && numbers[i] == PROFILE_NONE))
+    if (numbers[i] >= limit && !(allow_none && numbers[i] == MODEL_NONE))
       return false;
   return true;
 }
@@ -382,9 +382,9 @@ static void put_counted(struct serialisation *message, void *object)
 static bool valid_sums(const struct statistics_sums *sums, uint32_t rows, uint32_t owners)
 {
   for (uint32_t row = 0; row < rows; row++) {
-    bool lacks_valid = sums[row].lacks < owners || sums[row].lacks == PROFILE_NONE;
+    bool first_without_valid = sums[row].first_without < owners || sums[row].first_without == MODEL_NONE;
     bool extremes_valid = !sums[row].owners || (sums[row].least_owner < owners && sums[row].most_owner < owners);
-    if (!lacks_valid || !extremes_valid)
+    if (!first_without_valid || !extremes_valid)
       return false;
   }
   return true;

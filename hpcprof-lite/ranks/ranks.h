@@ -29,7 +29,7 @@ enum ranks_role { RANKS_FIRST, RANKS_HELPER, RANKS_IDLE };
 
 /* Returns whether this process is the one that prints messages.  Reads only the environment, so that it may be called
  * before ranks_join() and does not depend on its result. */
-bool ranks_speaks(void);
+bool ranks_is_first(void);
 
 /* Connects to the other ranks, if a launcher has started several.  If they cannot be connected, rank 0 is RANKS_FIRST
  * and works alone, the others are RANKS_IDLE and have nothing to do, and `message` receives the reason; otherwise it is

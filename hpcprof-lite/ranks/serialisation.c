@@ -12,8 +12,8 @@ enum { BLOCK_BYTES = 8, COMPRESSION_LEVEL = 1 };
 /* These fail when a field is added to a record.  A plain number is sent with the record; a pointer, a bool or the
  * number of a module needs code below. */
 _Static_assert(sizeof(struct profile_process) == 416 && sizeof(struct profile_thread) == 360, "see below");
-_Static_assert(sizeof(struct profile_directive) == 72 && sizeof(struct profile_share) == 24, "see below");
-_Static_assert(sizeof(struct context_node) == 16 && sizeof(struct profile_column) == 32, "see below");
+_Static_assert(sizeof(struct profile_directive) == 72 && sizeof(struct context_share) == 24, "see below");
+_Static_assert(sizeof(struct context_node) == 16 && sizeof(struct catalog_column) == 32, "see below");
 
 /* What sender and receiver must have in common. */
 struct layout {
@@ -25,9 +25,9 @@ static const struct layout own_layout = {1,
                                          sizeof(struct profile_thread),
                                          sizeof(struct profile_directive),
                                          sizeof(struct context_node),
-                                         sizeof(struct profile_share),
-                                         sizeof(struct profile_module),
-                                         sizeof(struct profile_column)};
+                                         sizeof(struct context_share),
+                                         sizeof(struct catalog_module),
+                                         sizeof(struct catalog_column)};
 
 void serialisation_release(struct serialisation *message)
 {
@@ -201,9 +201,9 @@ static void get_workspan(struct serialisation *message, const struct number_map 
   for (uint32_t i = 0; i < workspan->directives_count && !message->status; i++) {
     struct profile_directive *directive = &workspan->directives[i];
     directive->name = own_string(message);
-    if (directive->module != PROFILE_NONE && directive->module < numbers->modules_count)
+    if (directive->module != MODEL_NONE && directive->module < numbers->modules_count)
       directive->module = numbers->modules[directive->module];
-    else if (directive->module != PROFILE_NONE)
+    else if (directive->module != MODEL_NONE)
       fail(message, ERR_INPUT);
     if (!directive->name || directive->kind >= DIRECTIVE_KINDS)
       fail(message, ERR_INPUT);
@@ -319,7 +319,7 @@ static void put_catalog(struct serialisation *message, const struct catalog *cat
 
 static void get_modules(struct serialisation *message, struct catalog *catalog, struct number_map *numbers)
 {
-  const struct profile_module *modules = serialisation_get_array(message, &numbers->modules_count, sizeof *modules);
+  const struct catalog_module *modules = serialisation_get_array(message, &numbers->modules_count, sizeof *modules);
   numbers->modules = calloc((size_t)numbers->modules_count + 1, sizeof *numbers->modules);
   if (!numbers->modules)
     fail(message, ERR_NOMEM);
@@ -330,8 +330,8 @@ static void get_modules(struct serialisation *message, struct catalog *catalog, 
       return;
     }
     numbers->modules[i] =
-        catalog_module(catalog, path, modules[i].build_id, modules[i].build_id_size, modules[i].flags);
-    if (numbers->modules[i] == PROFILE_NONE)
+        catalog_add_module(catalog, path, modules[i].build_id, modules[i].build_id_size, modules[i].flags);
+    if (numbers->modules[i] == MODEL_NONE)
       fail(message, ERR_NOMEM);
   }
 }
@@ -339,7 +339,7 @@ static void get_modules(struct serialisation *message, struct catalog *catalog, 
 /* A column that exceeds the catalog's limit is left out, as it is when files are read. */
 static void get_columns(struct serialisation *message, struct catalog *catalog, struct number_map *numbers)
 {
-  const struct profile_column *columns = serialisation_get_array(message, &numbers->columns_count, sizeof *columns);
+  const struct catalog_column *columns = serialisation_get_array(message, &numbers->columns_count, sizeof *columns);
   if (numbers->columns_count > CATALOG_COLUMNS_MAX)
     fail(message, ERR_INPUT);
   for (uint32_t i = 0; i < numbers->columns_count && !message->status; i++) {
@@ -348,10 +348,10 @@ static void get_columns(struct serialisation *message, struct catalog *catalog, 
       fail(message, ERR_INPUT);
       return;
     }
-    struct profile_column column = columns[i];
+    struct catalog_column column = columns[i];
     column.name = (char *)name;
     column.unit = (char *)unit;
-    if (catalog_column(catalog, &column, &numbers->columns[i]) == ERR_NOMEM)
+    if (catalog_add_column(catalog, &column, &numbers->columns[i]) == ERR_NOMEM)
       fail(message, ERR_NOMEM);
   }
 }
@@ -406,7 +406,7 @@ static void get_nodes(struct serialisation *message, const struct context_node *
     }
     uint32_t module = has_module(&nodes[i]) ? numbers->modules[nodes[i].module] : 0;
     map[i] = contexts_add(contexts, map[nodes[i].parent], nodes[i].kind, module, nodes[i].offset);
-    if (map[i] == PROFILE_NONE)
+    if (map[i] == MODEL_NONE)
       fail(message, ERR_NOMEM);
   }
 }
@@ -425,7 +425,7 @@ static void get_values(struct serialisation *message, const struct context_node 
       return;
     }
     for (uint32_t column = 0; column < numbers->columns_count && column < stride; column++)
-      if (numbers->columns[column] != PROFILE_NONE &&
+      if (numbers->columns[column] != MODEL_NONE &&
           contexts_value(contexts, map[i], numbers->columns[column], values[nodes[i].value * stride + column]))
         fail(message, ERR_NOMEM);
   }
@@ -436,20 +436,20 @@ static void get_shares(struct serialisation *message, const struct profile *prof
 {
   uint64_t shares = serialisation_get_number(message);
   for (uint64_t i = 0; i < shares && !message->status; i++) {
-    const struct profile_share *record = serialisation_get(message, sizeof *record);
+    const struct context_share *record = serialisation_get(message, sizeof *record);
     if (!record)
       return;
-    struct profile_share share = *record;
+    struct context_share share = *record;
     bool valid = share.owner < profile->processes_count &&
                  share.directive < profile->processes[share.owner].workspan.directives_count &&
-                 (share.context == PROFILE_NONE || share.context < count);
+                 (share.context == MODEL_NONE || share.context < count);
     if (!valid) {
       fail(message, ERR_INPUT);
       return;
     }
-    if (share.context != PROFILE_NONE)
+    if (share.context != MODEL_NONE)
       share.context = map[share.context];
-    if (contexts_share(contexts, &share))
+    if (contexts_add_share(contexts, &share))
       fail(message, ERR_NOMEM);
   }
 }

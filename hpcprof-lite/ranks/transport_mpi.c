@@ -3,7 +3,7 @@
 #include <mpi.h>
 #include <time.h>
 
-/* A message is sent as its size, the receiver's answer whether it has room, and pieces, because MPI counts in int. */
+/* A message is sent as its size, the receiver's reply whether it has room, and pieces, because MPI counts in int. */
 enum { TAG_SIZE = 1, TAG_READY, TAG_PIECE, PIECE_BYTES = 1 << 28 };
 enum { PAUSE_MIN_NS = 20 * 1000, PAUSE_MAX_NS = 1000 * 1000 };
 

@@ -9,7 +9,7 @@ enum { INSTANCES_MAX = 4 << 20, DEPTH_MAX = 256 };
 struct instance {
   uint32_t refs, row, outer, depth;
   uint64_t work;
-  struct moment start, end, span;
+  struct clock_pair start, end, span;
 };
 
 static struct instance *instance_at(const struct instances *instances, uint32_t index)
@@ -31,19 +31,19 @@ void instances_release(struct instances *instances)
   *instances = (struct instances){0};
 }
 
-struct moment moment_since(const struct moment *end, const struct moment *begin)
+struct clock_pair clock_pair_since(const struct clock_pair *end, const struct clock_pair *start)
 {
-  struct moment length;
+  struct clock_pair length;
   for (unsigned i = 0; i < INSTANCES_TIMES; i++)
-    length.at[i] = end->at[i] > begin->at[i] ? end->at[i] - begin->at[i] : 0;
+    length.at[i] = end->at[i] > start->at[i] ? end->at[i] - start->at[i] : 0;
   return length;
 }
 
-void moment_raise(struct moment *moment, const struct moment *other)
+void clock_pair_raise(struct clock_pair *pair, const struct clock_pair *other)
 {
   for (unsigned i = 0; i < INSTANCES_TIMES; i++)
-    if (other->at[i] > moment->at[i])
-      moment->at[i] = other->at[i];
+    if (other->at[i] > pair->at[i])
+      pair->at[i] = other->at[i];
 }
 
 uint32_t instances_share(struct instances *instances, uint32_t index)
@@ -60,7 +60,7 @@ bool instances_contain(const struct instances *instances, uint32_t index, uint32
   return index != 0;
 }
 
-uint32_t instances_enter(struct instances *instances, uint32_t row, uint32_t outer, const struct moment *start)
+uint32_t instances_enter(struct instances *instances, uint32_t row, uint32_t outer, const struct clock_pair *start)
 {
   if (!row || instances_contain(instances, outer, row))
     return instances_share(instances, outer);
@@ -79,21 +79,21 @@ uint32_t instances_enter(struct instances *instances, uint32_t row, uint32_t out
   return index;
 }
 
-void instances_work(struct instances *instances, uint32_t index, uint64_t work, const struct moment *end)
+void instances_work(struct instances *instances, uint32_t index, uint64_t work, const struct clock_pair *end)
 {
   if (!index)
     return;
   instance_at(instances, index)->work += work;
-  moment_raise(&instance_at(instances, index)->end, end);
+  clock_pair_raise(&instance_at(instances, index)->end, end);
 }
 
-void instances_span(struct instances *instances, uint32_t index, const struct moment *span)
+void instances_span(struct instances *instances, uint32_t index, const struct clock_pair *span)
 {
   if (index)
-    moment_raise(&instance_at(instances, index)->span, span);
+    clock_pair_raise(&instance_at(instances, index)->span, span);
 }
 
-void instances_ended(struct instances *instances, uint32_t row, uint64_t work, const struct moment *span)
+void instances_ended(struct instances *instances, uint32_t row, uint64_t work, const struct clock_pair *span)
 {
   struct instances_total *total = &instances->totals[row];
   total->instances++;
@@ -106,7 +106,7 @@ void instances_leave(struct instances *instances, uint32_t index)
 {
   while (index && --instance_at(instances, index)->refs == 0) {
     struct instance *instance = instance_at(instances, index);
-    struct moment span = moment_since(&instance->end, &instance->start);
+    struct clock_pair span = clock_pair_since(&instance->end, &instance->start);
     for (unsigned i = 0; i < INSTANCES_TIMES; i++)
       if (instance->span.at[i] > 0)
         span.at[i] = instance->span.at[i];

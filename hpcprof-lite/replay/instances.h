@@ -14,16 +14,16 @@
 
 enum { INSTANCES_TIMES = 2 };
 
-/* A moment, or a length of time, as two elements of the vector clocks have it: at[0] as measured, at[1] in the first
+/* A time, or a length of time, as two elements of the vector clocks have it: at[0] as measured, at[1] in the first
  * scenario if that is replayed in detail (replay.h). */
-struct moment {
+struct clock_pair {
   double at[INSTANCES_TIMES];
 };
 
 /* Figures of a directive.  Work is that of the run, also in a scenario. */
 struct instances_total {
   uint64_t instances, work, iterations;
-  struct moment span, lock_bound;
+  struct clock_pair span, lock_bound;
 };
 
 struct instances {
@@ -39,7 +39,7 @@ void instances_release(struct instances *instances);
 
 /* Begins an instance of a row, within the instance `outer`.  Returns its number, or `outer` if the row is 0 or has an
  * instance there already.  The caller holds the result until it calls instances_leave(). */
-uint32_t instances_enter(struct instances *instances, uint32_t row, uint32_t outer, const struct moment *start);
+uint32_t instances_enter(struct instances *instances, uint32_t row, uint32_t outer, const struct clock_pair *start);
 
 /* Releases a hold.  The last one ends the instance. */
 void instances_leave(struct instances *instances, uint32_t instance);
@@ -51,18 +51,18 @@ uint32_t instances_share(struct instances *instances, uint32_t instance);
 bool instances_contain(const struct instances *instances, uint32_t instance, uint32_t row);
 
 /* Adds work that was done within an instance until `end`. */
-void instances_work(struct instances *instances, uint32_t instance, uint64_t work, const struct moment *end);
+void instances_work(struct instances *instances, uint32_t instance, uint64_t work, const struct clock_pair *end);
 
 /* Sets a lower bound of the instance's span, which otherwise is its latest end - its start. */
-void instances_span(struct instances *instances, uint32_t instance, const struct moment *span);
+void instances_span(struct instances *instances, uint32_t instance, const struct clock_pair *span);
 
 /* Adds an instance that has ended and has no number to the totals. */
-void instances_ended(struct instances *instances, uint32_t row, uint64_t work, const struct moment *span);
+void instances_ended(struct instances *instances, uint32_t row, uint64_t work, const struct clock_pair *span);
 
-/* Returns the time from `begin` to `end`, at least 0. */
-struct moment moment_since(const struct moment *end, const struct moment *begin);
+/* Returns the time from `start` to `end`, at least 0. */
+struct clock_pair clock_pair_since(const struct clock_pair *end, const struct clock_pair *start);
 
-/* Sets *moment to the later of the two. */
-void moment_raise(struct moment *moment, const struct moment *other);
+/* Sets *pair to the later of the two. */
+void clock_pair_raise(struct clock_pair *pair, const struct clock_pair *other);
 
 #endif

@@ -30,7 +30,7 @@ struct lock *locks_find(const struct locks *locks, uint64_t id)
   return index ? object_pool_at(&locks->pool, index) : NULL;
 }
 
-struct lock *locks_get(struct locks *locks, uint64_t id, const struct moment *now)
+struct lock *locks_get(struct locks *locks, uint64_t id, const struct clock_pair *now)
 {
   struct lock *lock = locks_find(locks, id);
   if (lock)
@@ -43,7 +43,7 @@ struct lock *locks_get(struct locks *locks, uint64_t id, const struct moment *no
   return lock;
 }
 
-void lock_acquired(struct lock *lock, uint32_t row, const struct moment *now)
+void lock_acquired(struct lock *lock, uint32_t row, const struct clock_pair *now)
 {
   for (unsigned i = 0; i < INSTANCES_TIMES; i++)
     if (now->at[i] < lock->earliest.at[i])
@@ -52,9 +52,9 @@ void lock_acquired(struct lock *lock, uint32_t row, const struct moment *now)
   lock->acquired = *now;
 }
 
-struct moment lock_released(struct lock *lock, const struct moment *now)
+struct clock_pair lock_released(struct lock *lock, const struct clock_pair *now)
 {
-  struct moment held = moment_since(now, &lock->acquired), bound;
+  struct clock_pair held = clock_pair_since(now, &lock->acquired), bound;
   for (unsigned i = 0; i < INSTANCES_TIMES; i++) {
     lock->held.at[i] += held.at[i];
     bound.at[i] = lock->earliest.at[i] + lock->held.at[i];

@@ -1,7 +1,7 @@
 /* The locks of a replay: when each was acquired, how long it was held, and the lower bound of the span that follows.
  *
  * Context: BATCH.  A lock is identified by its number in the log and lives as long as the replay.  Because a lock has
- * one holder at a time, the span is at least the earliest moment of any acquisition + the sum of all times for which
+ * one holder at a time, the span is at least the earliest time of any acquisition + the sum of all times for which
  * the lock was held (doc/format.md, Replay).  The structure owns its memory.
  */
 #ifndef HPCPROF_LITE_REPLAY_LOCKS_H
@@ -13,9 +13,9 @@
 #include "hpcprof-lite/replay/object_pool.h"
 
 struct lock {
-  uint32_t row;                           /* directive of the last acquisition */
-  uint32_t released;                      /* clock of the last release, kept by the caller */
-  struct moment earliest, acquired, held; /* earliest and last acquisition; sum of the times held */
+  uint32_t row;                               /* directive of the last acquisition */
+  uint32_t released;                          /* clock of the last release, kept by the caller */
+  struct clock_pair earliest, acquired, held; /* earliest and last acquisition; sum of the times held */
 };
 
 struct locks {
@@ -35,11 +35,11 @@ struct lock *locks_find(const struct locks *locks, uint64_t id);
 
 /* Returns the lock with that number.  If it does not exist, adds one whose earliest acquisition is `now`; returns NULL
  * if there are too many locks or memory runs out. */
-struct lock *locks_get(struct locks *locks, uint64_t id, const struct moment *now);
+struct lock *locks_get(struct locks *locks, uint64_t id, const struct clock_pair *now);
 
-void lock_acquired(struct lock *lock, uint32_t row, const struct moment *now);
+void lock_acquired(struct lock *lock, uint32_t row, const struct clock_pair *now);
 
 /* Records a release and returns the lower bound of the span. */
-struct moment lock_released(struct lock *lock, const struct moment *now);
+struct clock_pair lock_released(struct lock *lock, const struct clock_pair *now);
 
 #endif

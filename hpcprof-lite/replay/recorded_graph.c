@@ -115,18 +115,18 @@ static int find_contexts(struct recorded_graph *recorded)
   struct problems reported_before = {0};
   struct read_file *file = NULL;
   uint32_t count = recorded->attribution.count;
-  struct stitch_place *places = calloc((size_t)count + 1, sizeof *places);
+  struct stitch_node *nodes = calloc((size_t)count + 1, sizeof *nodes);
   uint32_t *found = malloc(((size_t)count + 1) * sizeof *found);
   recorded->shares = calloc((size_t)count + 1, sizeof *recorded->shares);
-  int status = places && found && recorded->shares ? 0 : ERR_NOMEM;
+  int status = nodes && found && recorded->shares ? 0 : ERR_NOMEM;
   for (uint32_t i = 1; i < count && !status; i++)
-    places[i] = (struct stitch_place){recorded->attribution.entries[i].thread, recorded->attribution.entries[i].node};
+    nodes[i] = (struct stitch_node){recorded->attribution.entries[i].thread, recorded->attribution.entries[i].node};
   if (!status)
     memset(found, 0xff, ((size_t)count + 1) * sizeof *found);
   if (!status)
     status = read_open_again(process->path, &reported_before, &file);
   if (!status)
-    status = stitch_find(file, &copy, &profile->catalog, &profile->contexts, places, count, found);
+    status = stitch_find(file, &copy, &profile->catalog, &profile->contexts, nodes, count, found);
   if (status == ERR_INPUT) {
     problems_add(recorded->problems,
                  "%s: cannot be read any more: the contexts of the samples in its log are not known", process->path);
@@ -134,14 +134,14 @@ static int find_contexts(struct recorded_graph *recorded)
   }
   for (uint32_t i = 0; i < count && !status; i++) {
     const struct attribution_entry *entry = &recorded->attribution.entries[i];
-    recorded->shares[i] = (struct profile_share){.directive = profile->span_rows[entry->row],
-                                                 .context = entry->thread ? found[i] : PROFILE_NONE,
+    recorded->shares[i] = (struct context_share){.directive = profile->span_rows[entry->row],
+                                                 .context = entry->thread ? found[i] : MODEL_NONE,
                                                  .place = i,
-                                                 .amount = profile_rounded(entry->amount * recorded->scale)};
+                                                 .amount = model_rounded(entry->amount * recorded->scale)};
   }
   read_close(file);
   problems_release(&reported_before);
-  free(places);
+  free(nodes);
   free(found);
   return status;
 }
@@ -200,7 +200,7 @@ void recorded_graph_release(struct recorded_graph *recorded)
   log_reader_close(recorded->log);
   attribution_release(&recorded->attribution);
   free(recorded->shares);
-  free(recorded->path);
+  free(recorded->scenario_shares);
   free(recorded->spans);
   free(recorded->bounds);
   *recorded = (struct recorded_graph){0};
@@ -235,7 +235,7 @@ static struct replay_outcome scale_outcome(const struct recorded_graph *recorded
                                  .by_sample = outcome->by_sample};
 }
 
-int recorded_graph_shares(struct recorded_graph *recorded, const struct profile_share **shares, uint32_t *count)
+int recorded_graph_shares(struct recorded_graph *recorded, const struct context_share **shares, uint32_t *count)
 {
   *count = recorded->known ? recorded->attribution.count : 0;
   int status = *count && !recorded->shares ? find_contexts(recorded) : 0;
@@ -261,27 +261,27 @@ int recorded_graph_replay(struct recorded_graph *recorded, const struct recorded
   return status;
 }
 
-/* Fills recorded->path with the contributions to the scenario's span and returns their number.  Amounts are differences
- * of rounded sums, so that they add up to the span.  What was not kept is attributed to the program. */
-static uint32_t fill_path(struct recorded_graph *recorded, const struct replay_result *result)
+/* Fills recorded->scenario_shares with the contributions to the scenario's span and returns their number.  Amounts are
+ * differences of rounded sums, so that they add up to the span.  What was not kept is attributed to the program. */
+static uint32_t fill_scenario_shares(struct recorded_graph *recorded, const struct replay_result *result)
 {
   double sum = 0;
-  uint64_t before = 0, all = profile_rounded(result->outcomes[0].span * recorded->scale);
+  uint64_t before = 0, all = model_rounded(result->outcomes[0].span * recorded->scale);
   uint32_t count = 0;
   for (uint32_t i = 0; i < recorded->attribution.count; i++) {
-    if (!(result->contribution[i] > 0))
+    if (!(result->contributions[i] > 0))
       continue;
-    struct profile_share share = recorded->shares[i];
-    sum += result->contribution[i] * recorded->scale;
-    uint64_t here = profile_rounded(sum);
+    struct context_share share = recorded->shares[i];
+    sum += result->contributions[i] * recorded->scale;
+    uint64_t here = model_rounded(sum);
     share.amount = (here < all ? here : all) - before;
     before += share.amount;
-    recorded->path[count++] = share;
+    recorded->scenario_shares[count++] = share;
   }
   if (before < all)
-    recorded->path[count++] =
-        (struct profile_share){.context = PROFILE_NONE, .place = PROFILE_NONE, .amount = all - before};
-  span_spread(recorded->path, &count);
+    recorded->scenario_shares[count++] =
+        (struct context_share){.context = MODEL_NONE, .place = MODEL_NONE, .amount = all - before};
+  span_spread(recorded->scenario_shares, &count);
   return count;
 }
 
@@ -293,8 +293,8 @@ static void fill_directives(struct recorded_graph *recorded, const struct replay
     recorded->spans[i] = workspan->directives[i].span;
   for (uint32_t row = 1; row < own->directives_count; row++) {
     uint32_t number = recorded->profile->span_rows[row];
-    uint64_t span = profile_rounded(result->rows[row].span.at[1] * recorded->scale);
-    uint64_t bound = profile_rounded(result->rows[row].lock_bound.at[1] * recorded->scale);
+    uint64_t span = model_rounded(result->rows[row].span.at[1] * recorded->scale);
+    uint64_t bound = model_rounded(result->rows[row].lock_bound.at[1] * recorded->scale);
     uint64_t measured = own->directives[row].span;
     recorded->spans[number] -= measured < recorded->spans[number] ? measured : recorded->spans[number];
     recorded->spans[number] += span;
@@ -311,10 +311,10 @@ int recorded_graph_detail(struct recorded_graph *recorded, const struct recorded
   double *rows;
   size_t directives = (size_t)recorded->profile->workspan.directives_count + 1;
   int status = translate_factors(recorded, scenario, 1, &request, &rows);
-  recorded->path = calloc((size_t)recorded->attribution.count + 1, sizeof *recorded->path);
+  recorded->scenario_shares = calloc((size_t)recorded->attribution.count + 1, sizeof *recorded->scenario_shares);
   recorded->spans = calloc(directives, sizeof *recorded->spans);
   recorded->bounds = calloc(directives, sizeof *recorded->bounds);
-  if (!recorded->path || !recorded->spans || !recorded->bounds)
+  if (!recorded->scenario_shares || !recorded->spans || !recorded->bounds)
     status = ERR_NOMEM;
   request.detail = true;
   log_reader_rewind(recorded->log);
@@ -323,7 +323,7 @@ int recorded_graph_detail(struct recorded_graph *recorded, const struct recorded
   if (!status) {
     *outcome = scale_outcome(recorded, &result.outcomes[0]);
     fill_directives(recorded, &result);
-    recorded->path_count = fill_path(recorded, &result);
+    recorded->scenario_shares_count = fill_scenario_shares(recorded, &result);
   }
   free(rows);
   replay_free(replay);

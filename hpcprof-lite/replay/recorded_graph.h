@@ -21,13 +21,13 @@ struct recorded_graph {
   struct log_reader *log;
   struct problems *problems;
   struct attribution attribution;
-  struct profile_share *shares; /* [entry of the attribution], with its context in the profile */
+  struct context_share *shares; /* [entry of the attribution], with its context in the profile */
   double scale;                 /* from the log's unit to that of the workspan: ns of a tick, or 1 */
   double per_sample;            /* work for which a sample stands; this and the following in the workspan's unit */
   double burdened;              /* burdened span */
   double makespans[REPLAY_SCHEDULES];
-  struct profile_share *path; /* of recorded_graph_detail(): the shares of the scenario's span, */
-  uint32_t path_count;
+  struct context_share *scenario_shares; /* of recorded_graph_detail(): the shares of the scenario's span, */
+  uint32_t scenario_shares_count;
   uint64_t *spans, *bounds; /* and spans and lock bounds of the run's directives */
 };
 
@@ -39,7 +39,7 @@ void recorded_graph_release(struct recorded_graph *recorded);
 
 /* Sets *shares to the shares of work that samples attribute to contexts, and *count to their number, 0 without a log.
  * Share 0 is work whose context is not known.  The shares belong to the structure.  Returns 0 or ERR_NOMEM. */
-int recorded_graph_shares(struct recorded_graph *recorded, const struct profile_share **shares, uint32_t *count);
+int recorded_graph_shares(struct recorded_graph *recorded, const struct context_share **shares, uint32_t *count);
 
 /* The factors by which a scenario divides work: of the shares, the first of which must be 1, and of everything in
  * instances of the run's directives. */
@@ -53,7 +53,7 @@ struct recorded_scenario {
 int recorded_graph_replay(struct recorded_graph *recorded, const struct recorded_scenario *scenarios, uint32_t count,
                           struct replay_outcome *outcomes);
 
-/* Replays one scenario and sets *outcome, and also path, spans and bounds.  May be called once, after
+/* Replays one scenario and sets *outcome, and also scenario_shares, spans and bounds.  May be called once, after
  * recorded_graph_shares().  Returns 0 or ERR_NOMEM. */
 int recorded_graph_detail(struct recorded_graph *recorded, const struct recorded_scenario *scenario,
                           struct replay_outcome *outcome);

@@ -41,7 +41,7 @@ struct replay {
   bool attributes;      /* fills the attribution: there is no scenario */
   bool detail;
   double removed[REPLAY_SCENARIOS]; /* work removed because of samples, on all chains */
-  double *contribution;
+  double *contribution_sums;
   struct replay_result result;
 };
 
@@ -54,7 +54,7 @@ static int init_graph(struct replay *replay)
   const double *rows[REPLAY_SCENARIOS], *attribution[REPLAY_SCENARIOS];
   for (uint32_t i = 0; i < replay->scenarios; i++) {
     rows[i] = request->scenarios[i].rows;
-    attribution[i] = request->scenarios[i].attribution;
+    attribution[i] = request->scenarios[i].entries;
   }
   graph->second_element = replay->detail;
   int status = locks_init(&replay->locks);
@@ -103,7 +103,7 @@ void replay_free(struct replay *replay)
   contributions_release(&replay->contributions);
   task_graph_release(&replay->graph);
   free(replay->streams);
-  free(replay->contribution);
+  free(replay->contribution_sums);
   free(replay);
 }
 
@@ -346,7 +346,7 @@ static void on_region(struct replay *replay, struct stream *stream, uint32_t thr
                                        .creator = stream->task,
                                        .outer = stream->region,
                                        .start = vector_clock_copy(&replay->graph.clocks, creator->now)};
-  struct moment now = task_graph_now(&replay->graph, creator);
+  struct clock_pair now = task_graph_now(&replay->graph, creator);
   creator->refs += stream->task != 0;
   region->choice =
       selection_within(&replay->graph.selection, task_graph_scope(&replay->graph, creator->scope)->choice, region->row);
@@ -375,7 +375,7 @@ static void on_region_end(struct replay *replay, struct stream *stream)
   for (unsigned i = 0; i < TASK_GRAPH_LOOPS; i++)
     close_loop(replay, &region->loops[i]);
   add_cost(replay, creator->now, replay->request->cost_join);
-  struct moment now = task_graph_now(&replay->graph, creator);
+  struct clock_pair now = task_graph_now(&replay->graph, creator);
   if (region->creator)
     instances_work(&replay->graph.instances, region->instance, 0, &now);
   instances_leave(&replay->graph.instances, region->instance);
@@ -578,7 +578,7 @@ static struct task_graph_loop *enter_loop(struct replay *replay, struct task_gra
     return loop;
   if (loop->instance)
     return NULL;
-  struct moment now = task_graph_now(&replay->graph, task);
+  struct clock_pair now = task_graph_now(&replay->graph, task);
   *loop = (struct task_graph_loop){.number = number, .row = row};
   loop->instance = instances_enter(&replay->graph.instances, row, region->instance, &now);
   if (row)
@@ -610,8 +610,9 @@ static void on_loop_end(struct replay *replay, struct task_graph_task *task)
   }
   task_graph_flush_work(&replay->graph, task);
   vector_clock_raise(&replay->graph.clocks, task->now, task->loop_end);
-  struct moment now = task_graph_now(&replay->graph, task), entry = task_graph_moment(&replay->graph, task->loop_entry);
-  struct moment span = moment_since(&now, &entry);
+  struct clock_pair now = task_graph_now(&replay->graph, task),
+                    entry = task_graph_times(&replay->graph, task->loop_entry);
+  struct clock_pair span = clock_pair_since(&now, &entry);
   instances_span(&replay->graph.instances, task_graph_scope(&replay->graph, task->scope)->instance, &span);
   task->flags &= ~(uint32_t)TASK_GRAPH_LOOP;
   next_chunk(replay, task);
@@ -637,7 +638,7 @@ static void on_chunk(struct replay *replay, struct task_graph_task *task)
 static void on_acquire(struct replay *replay, struct task_graph_task *task, const struct graphlog_record *record)
 {
   uint32_t row = checked_row(replay, record->operand[0]);
-  struct moment now = task_graph_now(&replay->graph, task);
+  struct clock_pair now = task_graph_now(&replay->graph, task);
   struct lock *lock = locks_get(&replay->locks, record->operand[1], &now);
   replay->graph.lost_constructs += !lock;
   for (uint32_t i = replay->first_schedule; lock && task->now && i < replay->width; i++) {
@@ -656,11 +657,11 @@ static void on_acquire(struct replay *replay, struct task_graph_task *task, cons
 static void on_release(struct replay *replay, struct task_graph_task *task, const struct graphlog_record *record)
 {
   struct lock *lock = locks_find(&replay->locks, record->operand[0]);
-  struct moment now = task_graph_now(&replay->graph, task);
+  struct clock_pair now = task_graph_now(&replay->graph, task);
   if (lock) {
-    struct moment bound = lock_released(lock, &now);
+    struct clock_pair bound = lock_released(lock, &now);
     if (lock->row)
-      moment_raise(&replay->graph.instances.totals[lock->row].lock_bound, &bound);
+      clock_pair_raise(&replay->graph.instances.totals[lock->row].lock_bound, &bound);
     if (replay->request->cores_count)
       raise_clock(replay, &lock->released, task->now);
   }
@@ -805,12 +806,13 @@ int replay_end(struct replay *replay, struct replay_result *result)
   for (uint32_t i = 0; i < replay->request->cores_count; i++)
     found->makespans[i] = list_schedule_makespan(&replay->schedules[i]);
   if (replay->detail) {
-    replay->contribution = calloc((size_t)replay->request->attribution->count + 1, sizeof *replay->contribution);
-    if (!replay->contribution)
+    replay->contribution_sums =
+        calloc((size_t)replay->request->attribution->count + 1, sizeof *replay->contribution_sums);
+    if (!replay->contribution_sums)
       return ERR_NOMEM;
-    contributions_sum(&replay->contributions, end->contributions, replay->contribution);
+    contributions_sum(&replay->contributions, end->contributions, replay->contribution_sums);
   }
-  found->contribution = replay->contribution;
+  found->contributions = replay->contribution_sums;
   found->rows = replay->graph.instances.totals;
   found->lost_tasks = replay->graph.lost_tasks;
   found->lost_constructs = replay->graph.lost_constructs + replay->graph.instances.lost;

@@ -3,7 +3,7 @@
  * Context: BATCH.  Pure: the caller passes the records in the order of time, as input/log_reader.h returns them
  * (doc/format.md, "The graph log").  Source: OMP-WHIP.  The rules are those of the running side
  * (hpcrun-lite/rt/span/span.h, directive.h), so that element 0 of the clocks must find the span that the process
- * computed.  Departure: clocks are vectors, and one replay answers all questions of a request.  Their elements are:
+ * computed.  Departure: clocks are vectors, and one replay computes all results of a request.  Their elements are:
  *
  *   0                      as measured
  *   one for each scenario  a fragment of work w takes w (1 - s + s/f): s is the selected part of it, f the factor
@@ -31,8 +31,8 @@ enum { REPLAY_SCENARIOS = 48, REPLAY_SCHEDULES = 12 };
 /* Factors by which work is divided, 1 or more: of directives, for everything in their instances, and of entries of the
  * attribution. */
 struct replay_scenario {
-  const double *rows;        /* [directive] */
-  const double *attribution; /* [entry], 1 for entry 0 */
+  const double *rows;    /* [directive] */
+  const double *entries; /* [entry], 1 for entry 0 */
 };
 
 struct replay_request {
@@ -48,7 +48,7 @@ struct replay_request {
   uint32_t cores_count;
 };
 
-/* The span of a scenario, and how far it rests on samples. */
+/* The span of a scenario, and how far it is based on samples. */
 struct replay_outcome {
   double span;
   double removed; /* how much shorter the critical path is because of samples */
@@ -63,7 +63,7 @@ struct replay_result {
   struct replay_outcome outcomes[REPLAY_SCENARIOS];
   double makespans[REPLAY_SCHEDULES];
   const struct instances_total *rows; /* [directive]; at[1]: in the first scenario, with `detail` */
-  const double *contribution;         /* [entry] to the first scenario's span, with `detail`, else NULL */
+  const double *contributions;        /* [entry] to the first scenario's span, with `detail`, else NULL */
   uint64_t lost_joins, lost_tasks, lost_constructs, lost_contributions, invalid;
 };
 

@@ -38,15 +38,15 @@ void task_graph_release(struct task_graph *graph)
   selection_release(&graph->selection);
 }
 
-struct moment task_graph_moment(const struct task_graph *graph, uint32_t clock)
+struct clock_pair task_graph_times(const struct task_graph *graph, uint32_t clock)
 {
   const struct vector_clock_element *element = vector_clock_at(&graph->clocks, clock)->element;
-  return (struct moment){{element[0].time, element[graph->second_element].time}};
+  return (struct clock_pair){{element[0].time, element[graph->second_element].time}};
 }
 
-struct moment task_graph_now(const struct task_graph *graph, const struct task_graph_task *task)
+struct clock_pair task_graph_now(const struct task_graph *graph, const struct task_graph_task *task)
 {
-  return task_graph_moment(graph, task->now);
+  return task_graph_times(graph, task->now);
 }
 
 /* ---- references to tasks, regions and groups ---- */
@@ -136,7 +136,7 @@ void task_graph_flush_work(struct task_graph *graph, struct task_graph_task *tas
 {
   struct task_graph_scope *scope = task_graph_scope(graph, task->scope);
   uint32_t instance = task->scope ? scope_instance(graph, task, scope) : 0;
-  struct moment now = task_graph_now(graph, task);
+  struct clock_pair now = task_graph_now(graph, task);
   if (!instance)
     return;
   instances_work(&graph->instances, instance, scope->pending, &now);
@@ -165,7 +165,7 @@ static void pop_scope(struct task_graph *graph, struct task_graph_task *task)
 {
   uint32_t index = task->scope;
   struct task_graph_scope *scope = task_graph_scope(graph, index);
-  struct moment now = task_graph_now(graph, task);
+  struct clock_pair now = task_graph_now(graph, task);
   uint32_t outer = scope->outer;
   if (scope->instance) {
     task_graph_flush_work(graph, task);
@@ -174,7 +174,7 @@ static void pop_scope(struct task_graph *graph, struct task_graph_task *task)
     bool nested = !scope->row || instances_contain(&graph->instances, outer_instance(graph, task), scope->row);
     for (uint32_t i = outer; i; i = task_graph_scope(graph, i)->outer)
       nested |= task_graph_scope(graph, i)->row == scope->row;
-    struct moment span = moment_since(&now, &scope->begin);
+    struct clock_pair span = clock_pair_since(&now, &scope->begin);
     if (!nested)
       instances_ended(&graph->instances, scope->row, scope->pending, &span);
     if (outer)

@@ -1,4 +1,4 @@
-/* The part of the task graph that is open at one moment of a replay: tasks, the constructs in them, regions,
+/* The part of the task graph that is open at one time of a replay: tasks, the constructs in them, regions,
  * taskgroups.
  *
  * Context: BATCH.  The rules are those of hpcrun-lite/rt/span/graph.h.  Objects are named by numbers, 0 = none; object
@@ -33,7 +33,7 @@ struct task_graph_scope {
   uint32_t instance; /* 0 until something needs it */
   uint32_t choice;   /* what scenarios select, here and around it (selection.h) */
   uint64_t pending;  /* work that has not been added to an instance yet */
-  struct moment begin;
+  struct clock_pair begin;
 };
 
 struct task_graph_task {
@@ -48,7 +48,7 @@ struct task_graph_task {
   uint32_t creation_chunk;       /* the parent's `chunk` when it was created */
   uint32_t now, children;        /* clocks: of the task; ends of its children */
   uint32_t earlier_children;     /* clock: ends of the children that were created in earlier chunks */
-  uint32_t loop_entry, loop_end; /* clocks: at the loop's begin; latest end of a chunk */
+  uint32_t loop_entry, loop_end; /* clocks: at the loop's start; latest end of a chunk */
   uint64_t name;
 };
 
@@ -80,7 +80,7 @@ struct task_graph {
   struct vector_clocks clocks;
   struct instances instances;
   struct selection selection;
-  uint32_t second_element; /* the element of clocks that is moment.at[1] */
+  uint32_t second_element; /* the element of clocks that is at[1] of a clock_pair */
   uint64_t lost_tasks, lost_constructs;
 };
 
@@ -112,9 +112,9 @@ static inline struct task_graph_group *task_graph_group(const struct task_graph 
   return object_pool_at(&graph->groups, index);
 }
 
-/* Return the moment of a clock, and of a task's clock. */
-struct moment task_graph_moment(const struct task_graph *graph, uint32_t clock);
-struct moment task_graph_now(const struct task_graph *graph, const struct task_graph_task *task);
+/* Return the time of a clock, and of a task's clock. */
+struct clock_pair task_graph_times(const struct task_graph *graph, uint32_t clock);
+struct clock_pair task_graph_now(const struct task_graph *graph, const struct task_graph_task *task);
 
 /* Adds a task with that name and a reference from itself.  Returns its number, or 0 if the name is 0 or there is no
  * room.

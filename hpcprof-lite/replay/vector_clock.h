@@ -1,4 +1,4 @@
-/* Vector clocks: logical clocks with one element for each question that a replay answers.
+/* Vector clocks: logical clocks with one element for each scenario and schedule of a replay.
  *
  * Context: BATCH.  The value of an element is the length of the longest chain of work that ends at the clock, as
  * measured or in a scenario (replay.h lists the elements).  Joins take the maximum of each element.  A clock is named

@@ -8,7 +8,7 @@ void call_path_text(const struct terminal *terminal, const struct tree *tree, ui
   enum { STEPS = 24, STEP_LEAST = 14, LINE_MAX = CALL_PATH_TEXT_MAX - 16 };
   uint32_t path[STEPS];
   size_t count = 0;
-  for (uint32_t up = row; up && up != PROFILE_NONE && count < STEPS; up = tree->rows[up].parent)
+  for (uint32_t up = row; up && up != MODEL_NONE && count < STEPS; up = tree->rows[up].parent)
     path[count++] = up;
   char text[LINE_MAX] = "";
   unsigned used = 0;

@@ -1,4 +1,4 @@
-/* The calling path that leads to a row of the top-down tree, in one line: "main > solve > parallel @ solve.c:42".
+/* The calling context of a row of the top-down tree, in one line: "main > solve > parallel @ solve.c:42".
  *
  * Context: BATCH.
  */
@@ -10,7 +10,7 @@
 
 enum { CALL_PATH_TEXT_MAX = 4096 + 16 };
 
-/* Writes the innermost part of the path that fits into `width` columns; "" for the root. */
+/* Writes the innermost part of the context that fits into `width` columns; "" for the root. */
 void call_path_text(const struct terminal *terminal, const struct tree *tree, uint32_t row, unsigned width,
                     char out[CALL_PATH_TEXT_MAX]);
 

@@ -1,4 +1,7 @@
-/* Work, span, parallelism and what follows from them, as tables and as text.  Context: BATCH. */
+/* Work, span and parallelism of the program and its constructs, as a table and as text.
+ *
+ * Context: BATCH.  Functions that write tables return 0 or ERR_NOMEM, as those of table.h.
+ */
 #ifndef HPCPROF_LITE_REPORT_PARALLELISM_H
 #define HPCPROF_LITE_REPORT_PARALLELISM_H
 
@@ -7,13 +10,9 @@
 
 int parallelism_table(const struct report *report, bool json);
 void parallelism_text(const struct report *report);
-int parallelism_whatif(const struct report *report, bool json);
-void parallelism_whatif_text(const struct report *report);
-int parallelism_speedup(const struct report *report, bool json);
-void parallelism_speedup_text(const struct report *report);
 
-/* What a person should know first: how parallel the run is, and what its critical path consists of.  "" where nothing
- * is known. */
+/* Writes a sentence about how parallel the run or the scenario is, and what its critical path consists of; "" if that
+ * is not known. */
 enum { PARALLELISM_SENTENCE_MAX = 8192 };
 void parallelism_sentence(const struct report *report, const struct terminal *terminal,
                           char out[PARALLELISM_SENTENCE_MAX]);
@@ -23,5 +22,8 @@ bool parallelism_cut(const struct report *report);
 
 /* Prints why work and span are not known, and how to measure them. */
 void parallelism_missing(const struct report *report);
+
+/* Prints a warning if the graph log differs from the measurement; the details were printed on standard error. */
+void parallelism_log_warning(const struct report *report);
 
 #endif

@@ -1,7 +1,7 @@
 /* The results that a report prints.
  *
  * Context: BATCH.  Reports compute nothing but widths and percentages; all they show is read from here.  A failed write
- * shows in ferror(stream), which main.c checks.
+ * shows in ferror(stream), which output.c checks.
  */
 #ifndef HPCPROF_LITE_REPORT_REPORT_H
 #define HPCPROF_LITE_REPORT_REPORT_H
@@ -32,18 +32,21 @@ struct report {
   const struct tree *tree;             /* the view's; the top-down tree in the summary */
   const struct tree *flat;             /* flat view, in the summary */
   const bool *shown;                   /* [row of tree] whether it is printed */
-  const struct statistics *statistics; /* of the rows of tree; NULL without */
+  const struct statistics *statistics; /* of the rows of tree; NULL if there are none */
   uint32_t left_out;
   double percent_limit;
-  bool weigh_excl; /* rows are weighed by their exclusive values */
+  bool only_percent_limit; /* the number or depth of rows is not limited */
+  bool weigh_excl;         /* rows are weighed by their exclusive values */
   const struct hotspot *hot;
   uint32_t hot_count;
   const struct causes_finding *idle, *locks; /* contexts that cause most waiting */
   uint32_t idle_count, locks_count;
   struct efficiency efficiency;
   struct workspan workspan;
-  const uint32_t *path; /* rows of flat with most of the critical path */
-  uint32_t path_count;
+  const char *scenario;          /* --what-if, to which workspan applies; NULL if there is none */
+  bool best_case;                /* of the scenario: there is no graph log to compute it from */
+  const uint32_t *critical_rows; /* rows of flat with most of the critical path */
+  uint32_t critical_rows_count;
   struct whatif whatif;
   struct speedup speedup;
   bool log_differs; /* the graph log disagrees with the measurement, or is incomplete */

@@ -55,13 +55,13 @@ static void print_sampling(const struct summary *summary)
   const struct totals *run = summary->report->totals;
   const struct tree_columns *columns = summary->report->columns;
   char how[128] = "";
-  uint64_t period = columns->work == PROFILE_NONE ? 0 : columns->columns[columns->work].period;
+  uint64_t period = columns->work == MODEL_NONE ? 0 : columns->columns[columns->work].period;
   if (period)
     snprintf(how, sizeof how, ", one for every %.3f ms of a thread's time", (double)period / 1e6);
   else if (columns->events_count)
     snprintf(how, sizeof how, " of %.40s", columns->columns[columns->events[0]].name);
   print_line(summary, "%" PRIu64 " sample%s%s%s", run->samples, plural(run->samples), how,
-             run->samples && run->samples < PROFILE_FEW_SAMPLES ? ": too few for conclusions" : "");
+             run->samples && run->samples < MODEL_FEW_SAMPLES ? ": too few for conclusions" : "");
 }
 
 /* Prints a text of any length below a title. */
@@ -102,7 +102,7 @@ static void print_runtime(const struct summary *summary)
     const struct profile_process *process = &profile->processes[i];
     if (!process->usable || !*process->runtime)
       continue;
-    print_line(summary, "OpenMP runtime%s: %s", process->flags & PROCESS_EXCHANGED ? " (exchanged)" : "",
+    print_line(summary, "OpenMP runtime%s: %s", process->flags & PROCESS_EXCHANGED ? " (replaced)" : "",
                process->runtime);
     return;
   }
@@ -132,7 +132,8 @@ static void print_run(const struct summary *summary)
   print_notes(summary);
 }
 
-/* Prints one of the four categories; exact: as timed by the runtime's callbacks, NULL without. */
+/* Prints one of the four categories; exact: as timed by the runtime's callbacks, or NULL if it
+ * was not. */
 static void print_category(const struct summary *summary, const char *name, uint64_t ns, uint64_t all,
                            const uint64_t *exact)
 {
@@ -152,7 +153,7 @@ static void print_sum(const struct summary *summary, uint64_t all)
 {
   const struct totals *run = summary->report->totals;
   char seconds[CELL], percent[CELL], elapsed[CELL], whole[CELL], of[LINE_MAX];
-  if (!run->openmp_processes || !all || summary->report->columns->idleness == PROFILE_NONE)
+  if (!run->openmp_processes || !all || summary->report->columns->idleness == MODEL_NONE)
     return;
   const char *what = summary->report->baseline == BASELINE_CORE ? "core" : "thread";
   seconds_text(run->elapsed_ns, elapsed);
@@ -169,18 +170,18 @@ static void print_sum(const struct summary *summary, uint64_t all)
 /* Time in a category as charged to contexts, or else as timed. */
 static uint64_t lock_ns(const struct report *report)
 {
-  return report->columns->lockwait == PROFILE_NONE ? report->totals->lockwait_ns : report->totals->caused_lock_ns;
+  return report->columns->lockwait == MODEL_NONE ? report->totals->lockwait_ns : report->totals->caused_lock_ns;
 }
 
 static uint64_t idle_ns(const struct report *report)
 {
-  return report->columns->idleness == PROFILE_NONE ? report->totals->idle_ns : report->totals->caused_idle_ns;
+  return report->columns->idleness == MODEL_NONE ? report->totals->idle_ns : report->totals->caused_idle_ns;
 }
 
 static uint64_t all_ns(const struct report *report)
 {
-  uint64_t spent = profile_sum(report->totals->work_ns, report->totals->overhead_ns);
-  return profile_sum(spent, profile_sum(lock_ns(report), idle_ns(report)));
+  uint64_t spent = model_sum(report->totals->work_ns, report->totals->overhead_ns);
+  return model_sum(spent, model_sum(lock_ns(report), idle_ns(report)));
 }
 
 static void print_categories(const struct summary *summary)
@@ -190,7 +191,7 @@ static void print_categories(const struct summary *summary)
                                         [BASELINE_SHARED] = "the threads in use"};
   const struct report *report = summary->report;
   const struct totals *run = report->totals;
-  bool charged = report->columns->idleness != PROFILE_NONE && run->openmp_processes;
+  bool charged = report->columns->idleness != MODEL_NONE && run->openmp_processes;
   uint64_t all = all_ns(report);
   char title[LINE_MAX];
   snprintf(title, sizeof title, "Where the time went%s%s%s", charged ? " (idleness counts against " : "",
@@ -242,14 +243,14 @@ static void print_parallelism(const struct summary *summary)
     terminal_count(workspan->span, span);
   }
   int length = snprintf(text, sizeof text, "Work %s %.20s, span %s. Critical path:", work, workspan->unit, span);
-  for (uint32_t i = 0; i < report->path_count && i < 2; i++) {
+  for (uint32_t i = 0; i < report->critical_rows_count && i < 2; i++) {
     char name[TERMINAL_TEXT_MAX];
-    terminal_fit(&summary->terminal, report->flat->rows[report->path[i]].name, 24, name);
+    terminal_fit(&summary->terminal, report->flat->rows[report->critical_rows[i]].name, 24, name);
     length += snprintf(text + length, sizeof text - (size_t)length, "%s %.200s %.0f %%", i ? "," : "", name,
-                       100 * (double)tree_excl(report->flat, report->path[i], report->columns->critical) /
+                       100 * (double)tree_excl(report->flat, report->critical_rows[i], report->columns->critical) /
                            (double)workspan->span);
   }
-  if (report->path_count)
+  if (report->critical_rows_count)
     print_wrapped(summary, text);
 }
 
@@ -266,7 +267,7 @@ static void print_worst(const struct summary *summary, const char *title, const 
   for (uint32_t i = 0; i < count; i++) {
     const struct causes_finding *found = &findings[i];
     uint64_t samples = tree_excl(report->flat, found->flat, report->columns->samples);
-    bool few = report->columns->samples != PROFILE_NONE && samples < PROFILE_FEW_SAMPLES;
+    bool few = report->columns->samples != MODEL_NONE && samples < MODEL_FEW_SAMPLES;
     char cost[CELL], absolute[CELL], relative[CELL], path[CALL_PATH_TEXT_MAX], advice[VERDICT_TEXT_MAX];
     terminal_seconds(found->cost_ns, terminal_decimals(whole), cost);
     terminal_percent(found->cost_ns, whole, absolute);
@@ -286,13 +287,13 @@ static void print_hot(const struct summary *summary)
   uint32_t found = report->idle_count + report->locks_count, most = found > 4 ? 2 : found ? 3 : report->hot_count;
   if (!report->hot_count)
     return;
-  print_title(summary, "Functions with the most work and overhead, and their heaviest calling path");
+  print_title(summary, "Functions with the most work and overhead, and their heaviest calling context");
   print_line(summary, "  %8s %6s  %s", time ? "Self s" : "Self", "%", "Function");
   for (uint32_t i = 0; i < report->hot_count && i < most; i++) {
     const struct hotspot *hot = &report->hot[i];
     uint64_t weight = tree_spent(report->flat, report->columns, hot->flat, false);
     uint64_t samples = tree_excl(report->flat, hot->flat, report->columns->samples);
-    bool few = report->columns->samples != PROFILE_NONE && samples < PROFILE_FEW_SAMPLES;
+    bool few = report->columns->samples != MODEL_NONE && samples < MODEL_FEW_SAMPLES;
     char figure[CELL], percent[CELL], name[TERMINAL_TEXT_MAX], path[CALL_PATH_TEXT_MAX];
     if (time)
       terminal_seconds(weight, terminal_decimals(whole), figure);
@@ -350,7 +351,7 @@ static unsigned print_modules(const struct summary *summary)
   uint64_t whole = tree_spent(report->tree, report->columns, 0, true);
   for (uint32_t i = 0; i < report->modules_count; i++) {
     const struct unnamed_module *module = &report->modules[i];
-    const struct profile_module *file = &report->profile->catalog.modules[module->module];
+    const struct catalog_module *file = &report->profile->catalog.modules[module->module];
     char percent[CELL];
     terminal_percent(module->weight, whole, percent);
     bool made = file->flags & (MODULE_ANON | MODULE_VDSO);
@@ -368,7 +369,7 @@ static unsigned print_modules(const struct summary *summary)
  * standard errors of the n = time / period samples that it should have had are 2 sqrt(time period) of time. */
 static bool differs(const struct report *report, uint64_t more, uint64_t less)
 {
-  uint64_t period = report->columns->work == PROFILE_NONE ? 0 : report->columns->columns[report->columns->work].period;
+  uint64_t period = report->columns->work == MODEL_NONE ? 0 : report->columns->columns[report->columns->work].period;
   double gap = more > less ? (double)(more - less) : 0;
   return gap > (double)all_ns(report) / 50 && gap * gap > 4.0 * (double)more * (double)period;
 }
@@ -383,13 +384,13 @@ static unsigned print_unsampled(const struct summary *summary)
   seconds_text(run->lockwait_ns, one);
   seconds_text(run->lockwait_sampled_ns, other);
   if (differs(summary->report, run->lockwait_sampled_ns, run->lockwait_ns)) {
-    print_hint(summary,
-               "%s s of lock waiting were sampled but only %s s timed: the runtime does not announce all waits", other,
-               one);
+    print_hint(summary, "%s s of lock waiting were sampled but only %s s timed: the runtime does not report all waits",
+               other, one);
     hints++;
   }
   if (differs(summary->report, run->lockwait_ns, run->lockwait_sampled_ns)) {
-    print_hint(summary, "%s s of lock waiting were timed but only %s s sampled: the threads slept in the rest%s", one,
+    print_hint(summary,
+               "%s s of lock waiting were timed but only %s s sampled: in the remaining time the threads slept%s", one,
                other, where);
     hints++;
   }
@@ -453,7 +454,7 @@ static const char *next_view(const struct report *report, const char **why)
     return "bottomup --sort lockwait_excl_s";
   }
   if (idle > all / 20) {
-    *why = "all calling paths, sorted by the idleness that they cause";
+    *why = "all calling contexts, sorted by the idleness that they cause";
     return "topdown --sort idleness_incl_s";
   }
   if (run->idle_ns > all / 4) {
@@ -464,7 +465,7 @@ static const char *next_view(const struct report *report, const char **why)
     *why = "the callers of the runtime that cause the overhead";
     return "bottomup --sort overhead_excl_s";
   }
-  *why = "all calling paths";
+  *why = "all calling contexts";
   return "topdown";
 }
 
@@ -507,8 +508,8 @@ void summary_text(const struct report *report)
           "Thread s: time of all threads together; Exact s: timed by the runtime's\n"
           "  callbacks instead of sampled.\n"
           "%: share of the time of all threads; under functions, of work and overhead.\n"
-          "Rel%: waiting that the function causes, as a share of its own work and\n"
-          "  overhead and of that waiting.\n"
+          "Rel%: that waiting, in percent of the function's own work, overhead and that\n"
+          "  waiting together.\n"
           "* fewer than 20 samples: relative error above 22 %.\n",
           report->stream);
 }

@@ -51,8 +51,8 @@ static void free_headers(char **all, size_t events)
   free(all);
 }
 
-/* Headers of a tree view: the fixed ones, two for each event, the statistics'.  free_headers() frees it.  NULL without
- * memory. */
+/* Headers of a tree view: the fixed ones, two for each event, the statistics'.  free_headers() frees it.  NULL if
+ * memory runs out. */
 static char **headers(const struct report *report, size_t *count)
 {
   const struct tree_columns *columns = report->columns;
@@ -79,13 +79,13 @@ static char **headers(const struct report *report, size_t *count)
 
 static void time_cell(struct row_writer *writer, uint32_t column, uint64_t ns)
 {
-  if (column == PROFILE_NONE)
+  if (column == MODEL_NONE)
     row_writer_empty(writer);
   else
     row_writer_ns(writer, ns);
 }
 
-static void event_cell(struct row_writer *writer, const struct profile_column *column, uint64_t value)
+static void event_cell(struct row_writer *writer, const struct catalog_column *column, uint64_t value)
 {
   if (!strcmp(column->unit, "ns"))
     row_writer_ns(writer, value);
@@ -106,7 +106,7 @@ static void idleness_cells(const struct report *report, struct row_writer *write
   const struct tree_columns *columns = report->columns;
   for (int i = 0; i < 2; i++) {
     uint64_t whole = tree_weight(report->tree, columns, i ? row : 0, true);
-    if (columns->idleness == PROFILE_NONE)
+    if (columns->idleness == MODEL_NONE)
       row_writer_empty(writer);
     else
       row_writer_percent(writer, tree_incl(report->tree, row, columns->idleness), whole);
@@ -115,7 +115,7 @@ static void idleness_cells(const struct report *report, struct row_writer *write
 
 static void critical_cell(const struct report *report, struct row_writer *writer, uint64_t amount)
 {
-  if (report->columns->critical == PROFILE_NONE)
+  if (report->columns->critical == MODEL_NONE)
     row_writer_empty(writer);
   else
     row_writer_work(writer, amount, report->profile->workspan.is_time);
@@ -170,13 +170,13 @@ static void tree_cells(const struct report *report, struct row_writer *writer, u
   row_writer_uint(writer, row->depth);
   row_writer_text(writer, tree_kind_name(row->kind));
   row_writer_text(writer, row->name);
-  row_writer_text(writer, row->module == PROFILE_NONE ? NULL : report->profile->catalog.modules[row->module].path);
+  row_writer_text(writer, row->module == MODEL_NONE ? NULL : report->profile->catalog.modules[row->module].path);
   row_writer_text(writer, row->file);
   if (row->line)
     row_writer_uint(writer, row->line);
   else
     row_writer_empty(writer);
-  if (columns->samples == PROFILE_NONE)
+  if (columns->samples == MODEL_NONE)
     row_writer_empty(writer);
   else
     row_writer_uint(writer, tree_incl(tree, number, columns->samples));
@@ -236,8 +236,8 @@ int table_threads(const struct report *report, bool json)
     row_writer_uint(&writer, thread->samples);
     row_writer_uint(&writer, thread->lost[LOSS_MEMORY] + thread->lost[LOSS_REFUSED]);
     row_writer_uint(&writer, thread->lost[LOSS_PARTIAL]);
-    time_cell(&writer, time ? 0 : PROFILE_NONE, thread->work_ns);
-    time_cell(&writer, time ? 0 : PROFILE_NONE, thread->overhead_ns);
+    time_cell(&writer, time ? 0 : MODEL_NONE, thread->work_ns);
+    time_cell(&writer, time ? 0 : MODEL_NONE, thread->overhead_ns);
     row_writer_ns(&writer, thread->lockwait_ns);
     row_writer_ns(&writer, thread->idle_ns);
     row_writer_ns(&writer, thread->cpu_ns);
@@ -338,10 +338,10 @@ static void summary_run(const struct report *report, struct row_writer *writer)
   fact_ns(writer, "categories", "overhead", run->overhead_ns, "sampled");
   fact_ns(writer, "categories", "lock wait", run->lockwait_ns, "exact");
   fact_ns(writer, "categories", "idle", run->idle_ns, "exact");
-  if (report->columns->lockwait != PROFILE_NONE)
+  if (report->columns->lockwait != MODEL_NONE)
     fact_ns(writer, "categories", "lock wait charged", run->caused_lock_ns,
             "sampled, charged to the code that released the lock");
-  if (report->columns->idleness != PROFILE_NONE)
+  if (report->columns->idleness != MODEL_NONE)
     fact_ns(writer, "categories", "idleness", run->caused_idle_ns, against[report->baseline]);
   if (run->openmp_processes)
     fact_ns(writer, "categories", "threads x elapsed", run->baseline_ns,
@@ -380,9 +380,10 @@ static void summary_parallelism(const struct report *report, struct row_writer *
   row_writer_real(writer, workspan_parallelism(workspan->work, workspan->span), 4);
   row_writer_text(writer, "ratio");
   row_writer_text(writer, report->workspan.count ? report->workspan.rows[0].note : NULL);
-  for (uint32_t i = 0; i < report->path_count; i++)
-    fact_work(report, writer, report->flat->rows[report->path[i]].name,
-              tree_excl(report->flat, report->path[i], report->columns->critical), "own part of the critical path");
+  for (uint32_t i = 0; i < report->critical_rows_count; i++)
+    fact_work(report, writer, report->flat->rows[report->critical_rows[i]].name,
+              tree_excl(report->flat, report->critical_rows[i], report->columns->critical),
+              "own part of the critical path");
 }
 
 /* The contexts that cause most waiting, with a suggestion for each. */

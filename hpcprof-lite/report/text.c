@@ -88,10 +88,10 @@ static void weight_text(const struct layout *layout, uint64_t value, char out[CE
     terminal_count(value, out);
 }
 
-/* Mark of a figure that rests on few samples; `value`: the weight that they stand for. */
+/* Returns the mark of a figure that is based on few samples; `value`: the weight that they stand for. */
 static char few_mark(struct layout *layout, const struct report *report, uint64_t value, uint64_t samples)
 {
-  if (report->columns->samples == PROFILE_NONE || !value || samples >= PROFILE_FEW_SAMPLES)
+  if (report->columns->samples == MODEL_NONE || !value || samples >= MODEL_FEW_SAMPLES)
     return ' ';
   layout->few = true;
   return '*';
@@ -210,14 +210,14 @@ static void print_legend(const struct report *report, const struct layout *layou
   if (!layout->time)
     return;
   terminal_seconds(tree_weight(report->tree, report->columns, 0, true), layout->decimals, all);
-  snprintf(line, sizeof line, "%%: of all threads' time, %s s%s; see --legend\n", all,
-           layout->idleness ? "; Rel%: of the row's own" : "");
+  snprintf(line, sizeof line, "Percentages are of the time of all threads, %s s%s; see --legend\n", all,
+           layout->idleness ? ";\nRel% is of the row's own time" : "");
   int length =
       snprintf(full, sizeof full,
                "Incl s: time spent in the function and all that it calls; Self s: in itself.\n"
                "%%: share of the time of all threads together, %s s.\n"
                "%s%s",
-               all, layout->overhead ? "Ovhd%: work of the OpenMP runtime.\n" : "",
+               all, layout->overhead ? "Ovhd%: time in the OpenMP runtime.\n" : "",
                layout->lockwait ? "Lock%: time that threads waited for a lock until it was released here.\n" : "");
   if (layout->idleness)
     length += snprintf(full + length, sizeof full - (size_t)length,
@@ -238,13 +238,18 @@ static void print_footnotes(const struct report *report, const struct layout *la
   if (layout->narrow)
     fprintf(report->stream, "The terminal is too narrow for some columns; -f csv has all of them.\n");
   if (layout->few)
-    fprintf(report->stream, "* fewer than %d samples: relative error above 22 %%.\n", PROFILE_FEW_SAMPLES);
+    fprintf(report->stream, "* fewer than %d samples: relative error above 22 %%.\n", MODEL_FEW_SAMPLES);
   if (!report->left_out)
     return;
-  fprintf(report->stream, "%" PRIu32 " row%s omitted", report->left_out, report->left_out == 1 ? "" : "s");
-  if (report->percent_limit > 0)
-    fprintf(report->stream, ", including those below %g %%; --percent-limit 0 shows all", report->percent_limit);
-  fputs(".\n", report->stream);
+  const char *plural = report->left_out == 1 ? "" : "s";
+  if (report->percent_limit > 0 && report->only_percent_limit)
+    fprintf(report->stream, "%" PRIu32 " row%s below %g %% omitted; --percent-limit 0 shows all.\n", report->left_out,
+            plural, report->percent_limit);
+  else if (report->percent_limit > 0)
+    fprintf(report->stream, "%" PRIu32 " row%s omitted, including those below %g %%; --percent-limit 0 shows all.\n",
+            report->left_out, plural, report->percent_limit);
+  else
+    fprintf(report->stream, "%" PRIu32 " row%s omitted.\n", report->left_out, plural);
 }
 
 /* An amount of work in the unit of the run. */
@@ -334,8 +339,8 @@ static void print_split(const struct report *report, const struct terminal *term
                                                         [EFFICIENCY_WORK] = "work of this run (sampled)",
                                                         [EFFICIENCY_WORK_ONE] = "work of the run with one thread",
                                                         [EFFICIENCY_INFLATION] = "additional work beyond that",
-                                                        [EFFICIENCY_OVERHEAD] = "work of the OpenMP runtime (sampled)",
-                                                        [EFFICIENCY_IDLENESS] = "the rest: waiting of any kind",
+                                                        [EFFICIENCY_OVERHEAD] = "time in the OpenMP runtime (sampled)",
+                                                        [EFFICIENCY_IDLENESS] = "the remainder: waiting of any kind",
                                                         [EFFICIENCY_LOCKWAIT] = "of that, for locks (exact)"};
   const struct efficiency_split *split = &report->efficiency.split;
   if (!split->known)
@@ -367,7 +372,7 @@ void text_efficiency(const struct report *report)
                                                         [EFFICIENCY_BALANCE] = "idle threads in regions: uneven work",
                                                         [EFFICIENCY_SERIAL] = "idle threads during serial code",
                                                         [EFFICIENCY_LOCK] = "locks and critical sections",
-                                                        [EFFICIENCY_RUNTIME] = "work of the OpenMP runtime (sampled)"};
+                                                        [EFFICIENCY_RUNTIME] = "time in the OpenMP runtime (sampled)"};
   const struct efficiency *efficiency = &report->efficiency;
   struct terminal terminal;
   terminal_init(&terminal, report->stream);
@@ -390,10 +395,10 @@ void text_efficiency(const struct report *report)
     fprintf(report->stream, "%s%-*s %8.1f %% %9s  %s\n", i ? "  " : "", i ? 19 : 21, efficiency_name(i),
             100 * efficiency->value[i], gain, meaning[i]);
   }
-  legend_print(report, "Gain s: elapsed time that the run could save at most; see --legend\n",
+  legend_print(report, "Gain s: how much shorter the run would be at most without it; see --legend\n",
                "Thread-seconds: threads x elapsed time; Efficiency: the share that is not lost.\n"
-               "Gain s: elapsed time that the run would save at most without that loss.\n"
-               "The losses (100 % - efficiency) add up to that of parallel_efficiency.  The\n"
-               "metrics are those of the POP centre of excellence.\n");
+               "Gain s: how much shorter the run would be without that loss, at most.\n"
+               "The four losses (100 % - efficiency) add up to the loss of parallel_efficiency.\n"
+               "The metrics are those of the POP centre of excellence.\n");
   print_split(report, &terminal);
 }

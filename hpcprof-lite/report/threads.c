@@ -7,10 +7,12 @@
 
 enum { CELL = 16, THREADS_WIDE = 84 };
 
-static const char line_legend[] = "Lock and idle times are the thread's own waiting; see --legend\n";
-static const char full_legend[] = "Lost: samples lost or taken inside the tool; Part: incomplete calling paths.\n"
-                                  "Work, Ovhd: sampled, Ovhd in the OpenMP runtime.\n"
-                                  "Lock, Idle: the thread's own waiting, timed exactly by the runtime's callbacks.\n";
+static const char line_legend[] = "Lock, Idle: how long the thread itself waited; see --legend\n";
+static const char full_legend[] = "Lost: samples lost or taken inside the tool; Part: samples whose callers are\n"
+                                  "partly unknown.\n"
+                                  "Work, Ovhd: sampled; Ovhd is time in the OpenMP runtime.\n"
+                                  "Lock, Idle: how long the thread itself waited, wherever the cause is; timed\n"
+                                  "exactly by the runtime's callbacks.\n";
 
 /* Seconds in 6 columns. */
 static void short_seconds(uint64_t ns, char out[CELL])
@@ -76,7 +78,8 @@ static void print_all(const struct report *report)
   }
   legend_print(report, line_legend, full_legend);
   if (blocked && report->legend)
-    fprintf(report->stream, "Block: time in calls outside OpenMP that wait, such as read(); timed exactly.\n");
+    fprintf(report->stream, "Block: time in calls outside OpenMP that are known to wait, such as poll() and\n"
+                            "recv(); timed exactly.  See hpcrun-lite(1).\n");
   if (report->left_out)
     fprintf(report->stream, "%" PRIu32 " thread%s omitted.\n", report->left_out, report->left_out == 1 ? "" : "s");
 }
@@ -139,10 +142,10 @@ static void print_bins(const struct report *report, const struct terminal *termi
   for (int i = 0; i < DISTRIBUTION_BINS; i++) {
     char from[CELL], to[CELL];
     uint64_t start =
-        profile_sum(distribution->places[distribution->by][DISTRIBUTION_LEAST], distribution->bin_width * (uint64_t)i);
+        model_sum(distribution->quantiles[distribution->by][DISTRIBUTION_LEAST], distribution->bin_width * (uint64_t)i);
     uint64_t length = (uint64_t)distribution->bins[i] * BAR_MAX / most;
     short_seconds(start, from);
-    short_seconds(profile_sum(start, distribution->bin_width), to);
+    short_seconds(model_sum(start, distribution->bin_width), to);
     fprintf(report->stream, "%9s to %8s %7" PRIu32 " ", from, to, distribution->bins[i]);
     for (uint64_t j = 0; j < length || (j == 0 && distribution->bins[i]); j++)
       putc('#', report->stream);
@@ -152,7 +155,8 @@ static void print_bins(const struct report *report, const struct terminal *termi
 
 static void print_distribution(const struct report *report)
 {
-  static const char *const places[DISTRIBUTION_PLACES] = {"Least", "5 %", "25 %", "Median", "75 %", "95 %", "Most"};
+  static const char *const quantiles[DISTRIBUTION_QUANTILES] = {"Least", "5 %",  "25 %", "Median",
+                                                                "75 %",  "95 %", "Most"};
   const struct distribution *distribution = report->distribution;
   struct terminal terminal;
   terminal_init(&terminal, report->stream);
@@ -160,18 +164,18 @@ static void print_distribution(const struct report *report)
           distribution->threads, distribution->processes, distribution->processes == 1 ? "" : "es", distribution->hosts,
           distribution->hosts == 1 ? "" : "s");
   fprintf(report->stream, "%s%-12s", terminal_bold(&terminal), "Each thread");
-  for (int i = 0; i < DISTRIBUTION_PLACES; i++)
-    fprintf(report->stream, " %7s", places[i]);
+  for (int i = 0; i < DISTRIBUTION_QUANTILES; i++)
+    fprintf(report->stream, " %7s", quantiles[i]);
   fprintf(report->stream, " %7s%s\n", "Mean", terminal_plain(&terminal));
   for (enum distribution_figure figure = 0; figure < DISTRIBUTION_FIGURES; figure++) {
     fprintf(report->stream, "%-12s", distribution_name(figure));
-    for (int i = 0; i < DISTRIBUTION_PLACES; i++)
-      print_figure(report, figure, distribution->places[figure][i]);
+    for (int i = 0; i < DISTRIBUTION_QUANTILES; i++)
+      print_figure(report, figure, distribution->quantiles[figure][i]);
     print_figure(report, figure, distribution->mean[figure]);
     putc('\n', report->stream);
   }
   print_bins(report, &terminal);
-  const char *by = distribution->by == DISTRIBUTION_WORK ? "work" : "cpu";
+  const char *by = distribution->by == DISTRIBUTION_WORK ? "work" : "CPU time";
   char title[40];
   snprintf(title, sizeof title, "Threads with the most %s:", by);
   print_some(report, &terminal, title, distribution->most, DISTRIBUTION_SHOWN);

@@ -166,7 +166,7 @@ static struct symbols_bytes section_bytes(struct symbols_elf *file, Elf_Scn *sec
   return (struct symbols_bytes){data->d_buf, data->d_size};
 }
 
-/* Adds a decompressed section with `room` bytes of memory; NULL without memory. */
+/* Adds a decompressed section with `room` bytes of memory; NULL if memory runs out. */
 static struct decompressed *keep_decompressed(struct symbols_elf *file, Elf_Scn *section, uint64_t room)
 {
   struct decompressed *kept = malloc(sizeof *kept + room);

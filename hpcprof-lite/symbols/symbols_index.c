@@ -131,7 +131,7 @@ static int compare_sequences(const void *left, const void *right)
 }
 
 /* Puts all sequences into one ascending list of rows, with rows for the gaps between them.  A sequence that overlaps
- * the next one is cut where that begins.  Returns the number of rows; *out is NULL without memory. */
+ * the next one is cut where that begins.  Returns the number of rows; *out is NULL if memory runs out. */
 static size_t flatten_rows(struct symbols_draft *draft, struct symbols_row **out)
 {
   size_t count = 0;

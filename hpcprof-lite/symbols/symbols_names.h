@@ -17,7 +17,7 @@ struct symbols_pool {
   struct symbols_chunk *chunks;
 };
 
-/* Returns a terminated copy of the first `length` bytes of text, which belongs to the pool; NULL without memory. */
+/* Returns a terminated copy of the first `length` bytes of text, which belongs to the pool; NULL if memory runs out. */
 const char *symbols_pool_copy(struct symbols_pool *pool, const char *text, size_t length);
 void symbols_pool_release(struct symbols_pool *pool);
 
@@ -41,7 +41,7 @@ enum symbols_outline {
 };
 
 /* Returns the kind of a linkage name, which may be NULL.  base (may be NULL) receives the readable name of the function
- * that contains the construct, "" if it cannot be told from the name. */
+ * that contains the construct, "" if the name does not show it. */
 enum symbols_outline symbols_outlined(const char *raw, char *base, size_t size);
 
 #endif

@@ -13,7 +13,7 @@ static int append_copy(struct tree *into, const struct tree *from, uint32_t row,
   wanted.parent = parent;
   bool added = false;
   *copy = tree_add(into, &wanted, &added);
-  if (*copy == PROFILE_NONE)
+  if (*copy == MODEL_NONE)
     return ERR_NOMEM;
   for (uint32_t column = 0; column < from->columns; column++)
     tree_value(into, *copy, column, tree_excl(from, row, column));
@@ -29,9 +29,9 @@ int derived_part(const struct tree *tree, const struct names *names, const struc
   for (uint32_t i = 0; i < tree->count && !status; i++) {
     uint32_t row = tree->order[i];
     const struct tree_row *here = &tree->rows[row];
-    uint32_t parent = row ? copy_of[here->parent] : PROFILE_NONE;
-    bool outermost = parent == PROFILE_NONE && selector_matches(names, selector, here);
-    if (!outermost && parent == PROFILE_NONE)
+    uint32_t parent = row ? copy_of[here->parent] : MODEL_NONE;
+    bool outermost = parent == MODEL_NONE && selector_matches(names, selector, here);
+    if (!outermost && parent == MODEL_NONE)
       continue;
     *matches += outermost;
     if (row == 0) { /* the root matches: the part is the whole tree */
@@ -101,9 +101,9 @@ static int accumulate(const struct tree *tree, uint32_t row, uint32_t position, 
     *counted_end = tree->end[position];
   uint64_t *excl = &into->excl[(size_t)target * into->columns], *incl = &into->incl[(size_t)target * into->columns];
   for (uint32_t column = 0; column < tree->columns; column++) {
-    excl[column] = profile_sum(excl[column], tree_excl(tree, row, column));
+    excl[column] = model_sum(excl[column], tree_excl(tree, row, column));
     if (outermost)
-      incl[column] = profile_sum(incl[column], tree_incl(tree, row, column));
+      incl[column] = model_sum(incl[column], tree_incl(tree, row, column));
   }
   return outermost && links ? add_link(links, row, target) : 0;
 }
@@ -119,7 +119,7 @@ static int fill_flat(const struct tree *tree, struct tree *flat, uint32_t *map, 
     const struct tree_row *here = &tree->rows[row];
     uint32_t parent = row && here->kind == ROW_LINE ? map[here->parent] : 0;
     map[row] = row ? flat_row(tree, row, parent, flat) : 0;
-    status = map[row] != PROFILE_NONE && array_reserve_zero(&counted_end, &room, flat->count, sizeof *counted_end)
+    status = map[row] != MODEL_NONE && array_reserve_zero(&counted_end, &room, flat->count, sizeof *counted_end)
                  ? 0
                  : ERR_NOMEM;
     if (!status)
@@ -158,12 +158,12 @@ static int add_callers(struct bottomup *bottomup, uint32_t row, uint32_t positio
   uint32_t target = 0, levels = 0;
   for (uint32_t up = row; up && levels <= DERIVED_CALLERS_MAX; up = tree->rows[up].parent, levels++) {
     if (view->count >= bottomup_rows_max && levels) {
-      view->cut = true;
+      view->truncated = true;
       return 0;
     }
     target = flat_row(tree, up, target, view);
-    if (target == PROFILE_NONE || !array_reserve_zero(&bottomup->counted_end, &bottomup->counted_room, view->count,
-                                                      sizeof *bottomup->counted_end))
+    if (target == MODEL_NONE || !array_reserve_zero(&bottomup->counted_end, &bottomup->counted_room, view->count,
+                                                    sizeof *bottomup->counted_end))
       return ERR_NOMEM;
     if (accumulate(tree, row, position, view, target, &bottomup->counted_end[target], bottomup->links))
       return ERR_NOMEM;

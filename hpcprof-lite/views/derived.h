@@ -25,7 +25,7 @@ struct derived_links {
 };
 
 /* Copies the outermost rows that the selector matches, and all rows below these, with their IDs.  Sets *matches to the
- * number of outermost matches, and copy_of[row] to the copy of a row or PROFILE_NONE. */
+ * number of outermost matches, and copy_of[row] to the copy of a row or MODEL_NONE. */
 int derived_part(const struct tree *tree, const struct names *names, const struct selector *selector,
                  const char *root_name, struct tree *part, uint32_t *matches, uint32_t *copy_of);
 
@@ -34,8 +34,8 @@ int derived_flat(const struct tree *tree, const struct tree_columns *columns, st
                  struct derived_links *links);
 
 /* Makes the bottom-up view: each function that has exclusive values, with its callers below it.  The values of a caller
- * are those of the function when called on that path.  Fills *links, unless NULL; sets bottomup->cut if there are too
- * many rows. */
+ * are those of the function when called on that path.  Fills *links, unless NULL; sets bottomup->truncated if there are
+ * too many rows. */
 int derived_bottomup(const struct tree *tree, const struct tree_columns *columns, struct tree *bottomup,
                      struct derived_links *links);
 

@@ -48,7 +48,7 @@ int sorting_order(const char *column, const struct tree_columns *columns, struct
                  {"critical_path_excl", columns->critical, SORT_EXCL},
                  {"rel_idleness_pct", columns->idleness, SORT_RELATIVE}};
   for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-    if (strcmp(column, figures[i].name) || figures[i].column == PROFILE_NONE)
+    if (strcmp(column, figures[i].name) || figures[i].column == MODEL_NONE)
       continue;
     order->column = figures[i].column;
     order->by = figures[i].by;

@@ -27,7 +27,7 @@ struct tally {
 /* The processes of one rank, or one process without a rank: one worker reads them one after the other. */
 struct unit {
   uint32_t first, count; /* in run.order */
-  uint32_t owner;        /* the rank's position in rank_owners, PROFILE_NONE if it has none */
+  uint32_t owner;        /* the rank's position in rank_owners, MODEL_NONE if it has none */
 };
 
 /* Numbers of the rows while work is added up: by the first context of each row, so that the rows of one thread are
@@ -80,11 +80,11 @@ static void amounts_release(struct amounts *amounts)
 
 static void amounts_add(struct amounts *amounts, uint32_t row, uint64_t amount)
 {
-  amounts->values[row] = profile_sum(amounts->values[row], amount);
+  amounts->values[row] = model_sum(amounts->values[row], amount);
   amounts->used[row / 64] |= UINT64_C(1) << row % 64;
 }
 
-/* Returns the last row in use before `end`, or PROFILE_NONE, and marks it as unused.  The caller clears its value. */
+/* Returns the last row in use before `end`, or MODEL_NONE, and marks it as unused.  The caller clears its value. */
 static uint32_t amounts_take(struct amounts *amounts, uint32_t end)
 {
   for (uint32_t word = end / 64 + 1; word-- > 0;) {
@@ -94,7 +94,7 @@ static uint32_t amounts_take(struct amounts *amounts, uint32_t end)
     amounts->used[word] &= ~(UINT64_C(1) << bit);
     return word * 64 + bit;
   }
-  return PROFILE_NONE;
+  return MODEL_NONE;
 }
 
 static int tally_init(struct tally *tally, uint32_t rows, uint32_t owners)
@@ -103,7 +103,7 @@ static int tally_init(struct tally *tally, uint32_t rows, uint32_t owners)
   tally->next = calloc((size_t)rows + 1, sizeof *tally->next);
   tally->counted = calloc((size_t)owners + 1, sizeof *tally->counted);
   for (uint32_t row = 0; tally->sums && row < rows; row++)
-    tally->sums[row].lacks = PROFILE_NONE;
+    tally->sums[row].first_without = MODEL_NONE;
   return tally->sums && tally->next && tally->counted ? 0 : ERR_NOMEM;
 }
 
@@ -125,8 +125,8 @@ static void tally_add(struct tally *tally, uint32_t row, uint64_t amount)
 {
   struct statistics_sums *sums = &tally->sums[row];
   uint32_t position = tally->counted_count - 1, owner = tally->counted[position];
-  if (tally->next[row] < position && sums->lacks == PROFILE_NONE)
-    sums->lacks = tally->counted[tally->next[row]];
+  if (tally->next[row] < position && sums->first_without == MODEL_NONE)
+    sums->first_without = tally->counted[tally->next[row]];
   tally->next[row] = position + 1;
   if (!sums->owners++ || amount < sums->least) {
     sums->least = amount;
@@ -136,21 +136,21 @@ static void tally_add(struct tally *tally, uint32_t row, uint64_t amount)
     sums->most = amount;
     sums->most_owner = owner;
   }
-  sums->sum = profile_sum(sums->sum, amount);
+  sums->sum = model_sum(sums->sum, amount);
   add_squares(&sums->squares, (unsigned __int128)amount * amount);
 }
 
-/* Sets `lacks` of the rows in which only owners after the last one with work have none. */
+/* Sets `first_without` of the rows in which only owners after the last one with work have none. */
 static void tally_finish(struct tally *tally, uint32_t rows)
 {
   for (uint32_t row = 0; row < rows; row++)
-    if (tally->next[row] < tally->counted_count && tally->sums[row].lacks == PROFILE_NONE)
-      tally->sums[row].lacks = tally->counted[tally->next[row]];
+    if (tally->next[row] < tally->counted_count && tally->sums[row].first_without == MODEL_NONE)
+      tally->sums[row].first_without = tally->counted[tally->next[row]];
 }
 
 static void add_sums(struct statistics_sums *into, const struct statistics_sums *from)
 {
-  into->lacks = from->lacks < into->lacks ? from->lacks : into->lacks;
+  into->first_without = from->first_without < into->first_without ? from->first_without : into->first_without;
   if (!from->owners)
     return;
   if (!into->owners || from->least < into->least ||
@@ -163,7 +163,7 @@ static void add_sums(struct statistics_sums *into, const struct statistics_sums 
     into->most_owner = from->most_owner;
   }
   into->owners += from->owners;
-  into->sum = profile_sum(into->sum, from->sum);
+  into->sum = model_sum(into->sum, from->sum);
   add_squares(&into->squares, from->squares);
 }
 
@@ -182,7 +182,7 @@ static void sum_up(struct worker *worker)
   const struct derived_links *into = worker->run->view->into;
   const struct numbering *numbering = &worker->run->numbering;
   struct amounts *own = &worker->own;
-  for (uint32_t number = own->rows; (number = amounts_take(own, number)) != PROFILE_NONE;) {
+  for (uint32_t number = own->rows; (number = amounts_take(own, number)) != MODEL_NONE;) {
     uint64_t amount = own->values[number];
     own->values[number] = 0;
     if (number)
@@ -201,7 +201,7 @@ static void sum_up(struct worker *worker)
 static void count_owner(struct amounts *from, struct tally *tally, uint32_t owner, struct amounts *sum)
 {
   tally->counted[tally->counted_count++] = owner;
-  for (uint32_t row = from->rows; (row = amounts_take(from, row)) != PROFILE_NONE;) {
+  for (uint32_t row = from->rows; (row = amounts_take(from, row)) != MODEL_NONE;) {
     uint64_t amount = from->values[row];
     from->values[row] = 0;
     tally_add(tally, row, amount);
@@ -218,7 +218,7 @@ static int count_thread(struct worker *worker, struct stitch *stitch, uint32_t p
     return ERR_NOMEM;
   for (uint32_t i = 0; stitch && i < worker->found.count; i++) {
     uint32_t row = view->row_of[worker->found.amounts[i].context];
-    if (row != PROFILE_NONE)
+    if (row != MODEL_NONE)
       amounts_add(&worker->own, worker->run->numbering.number_of[row], worker->found.amounts[i].amount);
   }
   sum_up(worker);
@@ -257,7 +257,7 @@ static int count_process(struct worker *worker, uint32_t position, struct amount
 
 static int count_unit(struct worker *worker, const struct unit *unit)
 {
-  bool ranked = unit->owner != PROFILE_NONE;
+  bool ranked = unit->owner != MODEL_NONE;
   int status = 0;
   for (uint32_t i = 0; i < unit->count && !status; i++)
     status = count_process(worker, unit->first + i, ranked ? &worker->rank : NULL);
@@ -383,7 +383,7 @@ static void find_first_contexts(const struct statistics_view *view, uint32_t *fi
 {
   memset(first, 0xff, view->tree->count * sizeof *first);
   for (uint32_t i = 0; i < view->profile->contexts.count; i++)
-    if (view->row_of[i] != PROFILE_NONE && first[view->row_of[i]] == PROFILE_NONE)
+    if (view->row_of[i] != MODEL_NONE && first[view->row_of[i]] == MODEL_NONE)
       first[view->row_of[i]] = i;
   for (uint32_t row = view->tree->count; row-- > 1;) {
     uint32_t *above = &first[view->tree->rows[row].parent];
@@ -431,7 +431,7 @@ static int number_rows(const struct statistics_view *view, struct numbering *num
   free(first);
   for (uint32_t row = 0; row < view->tree->count; row++)
     numbering->parent[numbering->number_of[row]] =
-        row ? numbering->number_of[view->tree->rows[row].parent] : PROFILE_NONE;
+        row ? numbering->number_of[view->tree->rows[row].parent] : MODEL_NONE;
   if (view->into)
     return number_view_rows(view, numbering);
   memcpy(numbering->view_number, numbering->number_of, view->rows * sizeof *numbering->view_number);
@@ -486,7 +486,7 @@ static int plan_units(struct run *run)
       continue;
     }
     run->units[run->units_count++] =
-        (struct unit){.first = i, .count = 1, .owner = ranked ? statistics->ranks_count : PROFILE_NONE};
+        (struct unit){.first = i, .count = 1, .owner = ranked ? statistics->ranks_count : MODEL_NONE};
     if (ranked)
       statistics->rank_owners[statistics->ranks_count++] = (struct statistics_owner){run->order[i], 0};
   }
@@ -548,12 +548,12 @@ bool statistics_row(const struct statistics *statistics, uint32_t row, bool of_r
     return false;
   const struct statistics_sums *sums = of_ranks ? &statistics->ranks[row] : &statistics->threads[row];
   const struct statistics_owner *all = of_ranks ? statistics->rank_owners : statistics->thread_owners;
-  bool missing = sums->lacks != PROFILE_NONE;
+  bool missing = sums->first_without != MODEL_NONE;
   *figures = (struct statistics_figures){.least = missing ? 0 : sums->least,
                                          .mean = sums->sum / owners + (sums->sum % owners >= owners - owners / 2),
                                          .most = sums->most,
                                          .deviation = deviation(sums, owners),
-                                         .least_owner = all[missing ? sums->lacks : sums->least_owner],
+                                         .least_owner = all[missing ? sums->first_without : sums->least_owner],
                                          .most_owner = all[sums->owners ? sums->most_owner : 0]};
   return true;
 }

@@ -20,7 +20,7 @@
 struct statistics_view {
   const struct profile *profile;
   uint32_t column;                  /* of work, in the catalog */
-  const uint32_t *row_of;           /* [context] row of `tree` for its own values, or PROFILE_NONE */
+  const uint32_t *row_of;           /* [context] row of `tree` for its own values, or MODEL_NONE */
   const struct tree *tree;          /* a top-down tree: work of a row includes that of the rows below */
   const struct derived_links *into; /* from rows of the tree to rows of the view; NULL: the tree is the view */
   uint32_t rows;                    /* of the view */
@@ -32,7 +32,7 @@ struct statistics_sums {
   uint64_t sum, least, most;
   uint32_t owners; /* number of owners that have work in the row */
   uint32_t least_owner, most_owner;
-  uint32_t lacks; /* the first owner that has no work in the row, PROFILE_NONE if all have some */
+  uint32_t first_without; /* the first owner that has no work in the row, MODEL_NONE if all have some */
 };
 
 struct statistics_owner {

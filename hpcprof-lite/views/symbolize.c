@@ -89,7 +89,7 @@ static uint32_t gather_addresses(const struct resolver *resolver, const uint32_t
   }
   for (uint32_t i = 0; i < profile->workspan.directives_count; i++) {
     const struct profile_directive *directive = &profile->workspan.directives[i];
-    if (directive->module != PROFILE_NONE && directive->offset <= UINT32_MAX)
+    if (directive->module != MODEL_NONE && directive->offset <= UINT32_MAX)
       wanted[count++] = (struct wanted){directive->module, (uint32_t)directive->offset, rank[directive->module],
                                         &resolver->names->directive_at[i]};
   }
@@ -167,7 +167,7 @@ static int look_up(struct names_module *found, const struct bounds *bounds, uint
 
 static int resolve_job(struct resolver *resolver, struct module_job *job)
 {
-  const struct profile_module *module = &resolver->profile->catalog.modules[job->module];
+  const struct catalog_module *module = &resolver->profile->catalog.modules[job->module];
   struct names_module *found = &resolver->names->modules[job->module];
   if (module->flags & (MODULE_TOOL | MODULE_RUNTIME))
     return 0;
@@ -286,7 +286,7 @@ static uint32_t intern_function(struct names *names, const struct names_function
   const char *origin = origin_of(names, function);
   if (!origin || !array_reserve(&names->functions, &names->functions_room, needed, sizeof *function) ||
       !index_add(&names->function_index, hash, names->functions_count + 1))
-    return PROFILE_NONE;
+    return MODEL_NONE;
   names->functions[names->functions_count] = *function;
   names->functions[names->functions_count].origin = origin;
   return names->functions_count++;
@@ -304,9 +304,9 @@ static enum names_outline outline_of(const char *raw)
   }
 }
 
-/* Returns the number of a place's function, which is named module+0xaddress if it has no name.  Returns PROFILE_NONE if
+/* Returns the number of a place's function, which is named module+0xaddress if it has no name.  Returns MODEL_NONE if
  * memory runs out. */
-static uint32_t place_function(struct names *names, const struct profile_module *module, uint32_t number,
+static uint32_t place_function(struct names *names, const struct catalog_module *module, uint32_t number,
                                const struct symbols_place *place, uint64_t offset)
 {
   struct names_function function = {.module = number, .file = "", .name = place->function};
@@ -314,16 +314,16 @@ static uint32_t place_function(struct names *names, const struct profile_module 
     char *text;
     uint64_t start = place->low ? place->low : offset;
     if (asprintf(&text, "%s+0x%" PRIx64, module->name, start) < 0)
-      return PROFILE_NONE;
+      return MODEL_NONE;
     function.name = function.raw = names_own(names, text);
     function.unknown = true;
-    return function.name ? intern_function(names, &function) : PROFILE_NONE;
+    return function.name ? intern_function(names, &function) : MODEL_NONE;
   }
   function.raw = place->raw ? place->raw : place->function;
   function.file = intern_file(names, place->decl_file);
   function.line = place->decl_line;
   function.outline = outline_of(function.raw);
-  return function.file ? intern_function(names, &function) : PROFILE_NONE;
+  return function.file ? intern_function(names, &function) : MODEL_NONE;
 }
 
 static int add_step(struct names *names, const struct names_step *step)
@@ -338,7 +338,7 @@ static int add_step(struct names *names, const struct names_step *step)
 static int name_job(struct resolver *resolver, const struct module_job *job)
 {
   struct names *names = resolver->names;
-  const struct profile_module *module = &resolver->profile->catalog.modules[job->module];
+  const struct catalog_module *module = &resolver->profile->catalog.modules[job->module];
   const struct symbols_place *place = job->places;
   for (uint32_t i = job->begin; i < job->end; i++) {
     static const struct symbols_place no_symbol;
@@ -351,7 +351,7 @@ static int name_job(struct resolver *resolver, const struct module_job *job)
       struct names_step step = {.inlined = here->inlined && j, .line = here->line};
       step.function = place_function(names, module, job->module, here, resolver->offsets[i]);
       step.file = intern_file(names, here->file);
-      if (step.function == PROFILE_NONE || !step.file || add_step(names, &step))
+      if (step.function == MODEL_NONE || !step.file || add_step(names, &step))
         return ERR_NOMEM;
     }
   }

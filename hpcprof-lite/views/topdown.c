@@ -9,9 +9,9 @@
 struct item {
   uint32_t node;
   uint32_t row;     /* the row above it */
-  uint32_t entry;   /* the entry above it, if no body is in between, or PROFILE_NONE */
-  uint32_t site;    /* address of the nearest frame above, PROFILE_NONE at the top */
-  uint32_t outline; /* the outlined function that is its direct caller, or PROFILE_NONE */
+  uint32_t entry;   /* the entry above it, if no body is in between, or MODEL_NONE */
+  uint32_t site;    /* address of the nearest frame above, MODEL_NONE at the top */
+  uint32_t outline; /* the outlined function that is its direct caller, or MODEL_NONE */
   bool top;         /* there are only system frames above */
   bool own;         /* only the context's own values, not its children, have no row yet */
 };
@@ -81,7 +81,7 @@ static int link_children(struct build *build)
 static int push_children(struct build *build, const struct item *below)
 {
   struct item child = *below;
-  for (uint32_t node = build->first_child[below->node]; node != PROFILE_NONE; node = build->next[node]) {
+  for (uint32_t node = build->first_child[below->node]; node != MODEL_NONE; node = build->next[node]) {
     child.node = node;
     if (items_push(&build->stack, &child))
       return ERR_NOMEM;
@@ -100,7 +100,7 @@ static void site_position(const struct build *build, uint32_t site, const char *
 {
   *file = "";
   *line = 0;
-  if (site == PROFILE_NONE)
+  if (site == MODEL_NONE)
     return;
   uint32_t count;
   const struct names_step *steps = address_steps(build, site, &count);
@@ -130,14 +130,14 @@ static int add_own_values(struct build *build, uint32_t node, uint32_t row)
   if (build->lines && *file && line) {
     struct tree_row wanted = {.parent = row,
                               .kind = ROW_LINE,
-                              .function = PROFILE_NONE,
+                              .function = MODEL_NONE,
                               .module = build->contexts->nodes[node].module,
                               .name = "",
                               .file = file,
                               .line = line};
     bool added;
     row = tree_add(build->tree, &wanted, &added);
-    if (row == PROFILE_NONE)
+    if (row == MODEL_NONE)
       return ERR_NOMEM;
     char *text;
     if (added) {
@@ -155,7 +155,7 @@ static int add_own_values(struct build *build, uint32_t node, uint32_t row)
 static uint32_t add_plain(struct build *build, uint32_t parent, enum tree_kind kind, const char *name)
 {
   struct tree_row wanted = {
-      .parent = parent, .kind = kind, .function = PROFILE_NONE, .module = PROFILE_NONE, .name = name, .file = ""};
+      .parent = parent, .kind = kind, .function = MODEL_NONE, .module = MODEL_NONE, .name = name, .file = ""};
   return tree_add(build->tree, &wanted, NULL);
 }
 
@@ -189,7 +189,7 @@ static uint32_t function_named(const struct names *names, uint32_t module, const
   for (uint32_t i = 0; i < names->functions_count; i++)
     if (names->functions[i].module == module && !strcmp(names->functions[i].name, name))
       return i;
-  return PROFILE_NONE;
+  return MODEL_NONE;
 }
 
 /* Finds or adds the row of the function that contains a region.  If the function ends with the call that enters the
@@ -201,14 +201,14 @@ static uint32_t origin_row(struct build *build, uint32_t parent, uint32_t outlin
   const char *origin = build->names->functions[outlined].origin;
   if (!*origin || !strcmp(caller->name, origin))
     return parent;
-  if (caller->function != PROFILE_NONE && !strcmp(build->names->functions[caller->function].origin, origin))
+  if (caller->function != MODEL_NONE && !strcmp(build->names->functions[caller->function].origin, origin))
     return parent; /* a region within a region of the same function */
   uint32_t module = build->names->functions[outlined].module;
   uint32_t function = function_named(build->names, module, origin);
-  if (function != PROFILE_NONE)
+  if (function != MODEL_NONE)
     return add_function(build, parent, &(struct names_step){.function = function});
   struct tree_row wanted = {
-      .parent = parent, .kind = ROW_FUNCTION, .function = PROFILE_NONE, .module = module, .name = origin, .file = ""};
+      .parent = parent, .kind = ROW_FUNCTION, .function = MODEL_NONE, .module = module, .name = origin, .file = ""};
   return tree_add(build->tree, &wanted, NULL);
 }
 
@@ -216,10 +216,10 @@ static uint32_t origin_row(struct build *build, uint32_t parent, uint32_t outlin
 static uint32_t add_construct(struct build *build, uint32_t parent, enum tree_kind kind, uint32_t function,
                               uint32_t site)
 {
-  const struct names_function *outlined = function == PROFILE_NONE ? NULL : &build->names->functions[function];
-  if (outlined && kind == ROW_PARALLEL && (parent = origin_row(build, parent, function)) == PROFILE_NONE)
-    return PROFILE_NONE;
-  struct tree_row wanted = {.parent = parent, .kind = kind, .function = function, .module = PROFILE_NONE, .name = ""};
+  const struct names_function *outlined = function == MODEL_NONE ? NULL : &build->names->functions[function];
+  if (outlined && kind == ROW_PARALLEL && (parent = origin_row(build, parent, function)) == MODEL_NONE)
+    return MODEL_NONE;
+  struct tree_row wanted = {.parent = parent, .kind = kind, .function = function, .module = MODEL_NONE, .name = ""};
   site_position(build, site, &wanted.file, &wanted.line);
   if (outlined) {
     wanted.module = outlined->module;
@@ -230,23 +230,23 @@ static uint32_t add_construct(struct build *build, uint32_t parent, enum tree_ki
   }
   bool added;
   uint32_t row = tree_add(build->tree, &wanted, &added);
-  if (row == PROFILE_NONE || !added)
+  if (row == MODEL_NONE || !added)
     return row;
   char *text = construct_name(kind, wanted.file, wanted.line, outlined ? outlined->name : NULL);
   build->tree->rows[row].name = names_own(build->names, text);
-  return build->tree->rows[row].name ? row : PROFILE_NONE;
+  return build->tree->rows[row].name ? row : MODEL_NONE;
 }
 
 /* Returns the element of bodies[] for an entry's row, kind and call site; NULL if memory runs out. */
 static uint32_t *site_body(struct build *build, const struct entry *entry)
 {
-  struct tree_row key = {.parent = 0, .function = PROFILE_NONE, .name = ""};
+  struct tree_row key = {.parent = 0, .function = MODEL_NONE, .name = ""};
   site_position(build, entry->site, &key.file, &key.line);
   key.kind = entry->kind;
   struct tree_row above = {.parent = 0, .kind = ROW_ROOT, .function = entry->row, .name = "", .file = ""};
   key.parent = tree_add(&build->sites, &above, NULL);
-  uint32_t row = key.parent == PROFILE_NONE ? PROFILE_NONE : tree_add(&build->sites, &key, NULL);
-  if (row == PROFILE_NONE)
+  uint32_t row = key.parent == MODEL_NONE ? MODEL_NONE : tree_add(&build->sites, &key, NULL);
+  if (row == MODEL_NONE)
     return NULL;
   bool made = array_reserve_zero(&build->bodies, &build->bodies_room, build->sites.count, sizeof *build->bodies);
   return made ? &build->bodies[row] : NULL;
@@ -276,14 +276,14 @@ static uint32_t entry_row(struct build *build, uint32_t number)
   if (entry->body == BODY_NONE) {
     const uint32_t *body = site_body(build, entry);
     if (!body)
-      return PROFILE_NONE;
+      return MODEL_NONE;
     if (*body != BODY_NONE && *body != BODY_SEVERAL)
       entry->body = *body;
   }
   if (entry->body == BODY_NONE || entry->body == BODY_SEVERAL) {
-    uint32_t row = add_construct(build, entry->row, entry->kind, PROFILE_NONE, entry->site);
-    if (row == PROFILE_NONE)
-      return PROFILE_NONE;
+    uint32_t row = add_construct(build, entry->row, entry->kind, MODEL_NONE, entry->site);
+    if (row == MODEL_NONE)
+      return MODEL_NONE;
     entry->body = row + 1;
   }
   return entry->body - 1;
@@ -300,7 +300,7 @@ static int defer(struct build *build, const struct item *item, bool own)
  * or a body called by a task's entry. */
 static bool is_inner_copy(const struct build *build, uint32_t caller, uint32_t callee)
 {
-  if (caller == PROFILE_NONE)
+  if (caller == MODEL_NONE)
     return false;
   enum names_outline outer = build->names->functions[caller].outline, inner = build->names->functions[callee].outline;
   if (inner == OUTLINE_BODY_DEBUG)
@@ -312,9 +312,9 @@ static bool is_inner_copy(const struct build *build, uint32_t caller, uint32_t c
 static uint32_t place_step(struct build *build, struct item *item, const struct names_step *step, uint32_t site)
 {
   const struct names_function *function = &build->names->functions[step->function];
-  bool in_entry = item->entry != PROFILE_NONE;
+  bool in_entry = item->entry != MODEL_NONE;
   if (function->outline == OUTLINE_NONE && !in_entry) {
-    item->outline = PROFILE_NONE;
+    item->outline = MODEL_NONE;
     return add_function(build, item->row, step);
   }
   if (is_inner_copy(build, item->outline, step->function)) {
@@ -325,9 +325,9 @@ static uint32_t place_step(struct build *build, struct item *item, const struct 
   if (in_entry)
     kind = build->entries[item->entry].kind;
   uint32_t row = add_construct(build, item->row, kind, step->function, site);
-  if (in_entry && row != PROFILE_NONE && record_body(build, &build->entries[item->entry], row))
-    return PROFILE_NONE;
-  item->entry = PROFILE_NONE;
+  if (in_entry && row != MODEL_NONE && record_body(build, &build->entries[item->entry], row))
+    return MODEL_NONE;
+  item->entry = MODEL_NONE;
   item->outline = step->function;
   return row;
 }
@@ -337,15 +337,15 @@ static int visit_steps(struct build *build, const struct item *item, uint32_t ad
   uint32_t count, site = item->site;
   const struct names_step *steps = address_steps(build, address, &count);
   const struct names_function *first = &build->names->functions[steps[0].function];
-  if (item->entry != PROFILE_NONE && first->outline == OUTLINE_NONE && !first->unknown)
+  if (item->entry != MODEL_NONE && first->outline == OUTLINE_NONE && !first->unknown)
     return defer(build, item, false);
   struct item below = *item;
   below.top = false;
   for (uint32_t i = 0; i < count; i++) {
     below.row = place_step(build, &below, &steps[i], site);
-    if (below.row == PROFILE_NONE)
+    if (below.row == MODEL_NONE)
       return ERR_NOMEM;
-    site = PROFILE_NONE; /* the frame above is not the call site of an inlined function */
+    site = MODEL_NONE; /* the frame above is not the call site of an inlined function */
   }
   below.site = address;
   int status = add_own_values(build, item->node, below.row);
@@ -359,11 +359,11 @@ static bool is_nameless_start(const struct build *build, uint32_t node)
   const struct context_node *nodes = build->contexts->nodes;
   if (nodes[node].parent || nodes[node].value)
     return false;
-  for (uint32_t child = build->first_child[node]; child != PROFILE_NONE; child = build->next[child])
+  for (uint32_t child = build->first_child[node]; child != MODEL_NONE; child = build->next[child])
     if (nodes[child].kind != CONTEXT_FRAME ||
         !(build->profile->catalog.modules[nodes[child].module].flags & MODULE_SYSTEM))
       return false;
-  return build->first_child[node] != PROFILE_NONE;
+  return build->first_child[node] != MODEL_NONE;
 }
 
 /* Whether a frame belongs to the start-up code outside main and the threads' start functions. */
@@ -384,24 +384,24 @@ static uint32_t system_row(struct build *build, uint32_t node)
   if (!build->system_rows)
     build->system_rows = calloc(build->contexts->count, sizeof *build->system_rows);
   if (!build->system_rows)
-    return PROFILE_NONE;
+    return MODEL_NONE;
   struct items path = {0};
   uint32_t row = 0;
   for (uint32_t up = node; up && !row; up = build->contexts->nodes[up].parent) {
     row = build->system_rows[up];
     if (!row && items_push(&path, &(struct item){.node = up}))
-      row = PROFILE_NONE;
+      row = MODEL_NONE;
   }
-  while (path.count && row != PROFILE_NONE) {
+  while (path.count && row != MODEL_NONE) {
     uint32_t here = path.items[--path.count].node, address = build->names->address_of[here], count = 0;
     const struct context_node *frame = &build->contexts->nodes[here];
     const struct names_step *steps = NULL;
     if (frame->kind == CONTEXT_FRAME &&
         !(build->profile->catalog.modules[frame->module].flags & (MODULE_TOOL | MODULE_RUNTIME)))
       steps = address_steps(build, address, &count);
-    for (uint32_t i = 0; i < count && row != PROFILE_NONE; i++)
+    for (uint32_t i = 0; i < count && row != MODEL_NONE; i++)
       row = add_function(build, row, &steps[i]);
-    build->system_rows[here] = row == PROFILE_NONE ? 0 : row;
+    build->system_rows[here] = row == MODEL_NONE ? 0 : row;
   }
   free(path.items);
   return row;
@@ -416,15 +416,15 @@ static int visit_frame(struct build *build, const struct item *item)
     uint32_t row = item->row;
     if (node->value && flags & MODULE_RUNTIME)
       row = add_plain(build, row, ROW_RUNTIME, "[OpenMP runtime]");
-    if (row == PROFILE_NONE)
+    if (row == MODEL_NONE)
       return ERR_NOMEM;
     add_values(build, item->node, row);
     return push_children(build, &below);
   }
-  if (item->top && item->entry == PROFILE_NONE && is_system_start(build, item->node, address)) {
+  if (item->top && item->entry == MODEL_NONE && is_system_start(build, item->node, address)) {
     below.site = address;
     uint32_t row = node->value ? system_row(build, item->node) : 0;
-    if (row == PROFILE_NONE || add_own_values(build, item->node, row))
+    if (row == MODEL_NONE || add_own_values(build, item->node, row))
       return ERR_NOMEM;
     return push_children(build, &below);
   }
@@ -433,7 +433,7 @@ static int visit_frame(struct build *build, const struct item *item)
 
 static int visit_entry(struct build *build, const struct item *item, enum tree_kind kind)
 {
-  if (item->entry != PROFILE_NONE)
+  if (item->entry != MODEL_NONE)
     return defer(build, item, false);
   size_t needed = (size_t)build->entries_count + 1;
   if (!array_reserve(&build->entries, &build->entries_room, needed, sizeof *build->entries))
@@ -441,7 +441,7 @@ static int visit_entry(struct build *build, const struct item *item, enum tree_k
   build->entries[build->entries_count] = (struct entry){.kind = kind, .row = item->row, .site = item->site};
   struct item below = *item;
   below.entry = build->entries_count++;
-  below.outline = PROFILE_NONE;
+  below.outline = MODEL_NONE;
   below.top = false;
   if (build->contexts->nodes[item->node].value && defer(build, &below, true))
     return ERR_NOMEM;
@@ -452,16 +452,16 @@ static int visit_entry(struct build *build, const struct item *item, enum tree_k
 static int visit_plain(struct build *build, const struct item *item, uint32_t parent, enum tree_kind kind,
                        const char *name)
 {
-  if (item->entry != PROFILE_NONE)
+  if (item->entry != MODEL_NONE)
     return defer(build, item, false);
   struct item below = *item;
   below.row = add_plain(build, parent, kind, name);
-  if (below.row == PROFILE_NONE)
+  if (below.row == MODEL_NONE)
     return ERR_NOMEM;
   add_values(build, item->node, below.row);
-  below.outline = PROFILE_NONE;
+  below.outline = MODEL_NONE;
   below.top = false;
-  below.site = PROFILE_NONE;
+  below.site = MODEL_NONE;
   return push_children(build, &below);
 }
 
@@ -470,7 +470,7 @@ static int visit_plain(struct build *build, const struct item *item, uint32_t pa
 static int visit_user_region(struct build *build, const struct item *item)
 {
   enum { INLINED_MAX = 64 };
-  if (item->entry != PROFILE_NONE)
+  if (item->entry != MODEL_NONE)
     return defer(build, item, false);
   const char *name = build->profile->catalog.modules[build->contexts->nodes[item->node].module].path;
   uint32_t inlined[INLINED_MAX], count = 0, function = item->row;
@@ -480,18 +480,18 @@ static int visit_user_region(struct build *build, const struct item *item)
   }
   struct tree_row wanted = {.parent = function,
                             .kind = ROW_USER_REGION,
-                            .function = PROFILE_NONE,
-                            .module = PROFILE_NONE,
+                            .function = MODEL_NONE,
+                            .module = MODEL_NONE,
                             .name = name,
                             .file = name};
   struct item below = *item;
   below.row = tree_add(build->tree, &wanted, NULL);
-  while (count && below.row != PROFILE_NONE) {
+  while (count && below.row != MODEL_NONE) {
     wanted = build->tree->rows[inlined[--count]];
     wanted.parent = below.row;
     below.row = tree_add(build->tree, &wanted, NULL);
   }
-  if (below.row == PROFILE_NONE)
+  if (below.row == MODEL_NONE)
     return ERR_NOMEM;
   add_values(build, item->node, below.row);
   return push_children(build, &below);
@@ -522,11 +522,11 @@ static int visit(struct build *build, const struct item *item)
 /* Visits all contexts.  Those that were deferred, because their row depends on the bodies found, come last. */
 static int visit_all(struct build *build)
 {
-  struct item root = {.entry = PROFILE_NONE, .site = PROFILE_NONE, .outline = PROFILE_NONE, .top = true};
+  struct item root = {.entry = MODEL_NONE, .site = MODEL_NONE, .outline = MODEL_NONE, .top = true};
   int status = push_children(build, &root);
   if (!status && build->contexts->nodes[0].value) {
     uint32_t row = add_plain(build, 0, ROW_PARTIAL, "[unwind cut short]");
-    if (row == PROFILE_NONE)
+    if (row == MODEL_NONE)
       return ERR_NOMEM;
     add_values(build, 0, row);
   }
@@ -538,8 +538,8 @@ static int visit_all(struct build *build)
     } else {
       item = build->deferred.items[next++];
       item.row = entry_row(build, item.entry);
-      item.entry = PROFILE_NONE;
-      status = item.row == PROFILE_NONE ? ERR_NOMEM : 0;
+      item.entry = MODEL_NONE;
+      status = item.row == MODEL_NONE ? ERR_NOMEM : 0;
     }
     if (!status)
       status = visit(build, &item);
@@ -579,14 +579,14 @@ int topdown_build(const struct profile *profile, struct names *names, const stru
 
 /* Adds a row "for @ solve.c:42 [callers unknown]" for a construct's share of the critical path that has no context. */
 static int add_path_row(const struct profile *profile, struct names *names, const struct tree_columns *columns,
-                        const struct profile_share *share, struct tree *tree, uint32_t *rows)
+                        const struct context_share *share, struct tree *tree, uint32_t *rows)
 {
   const struct profile_directive *directive = &profile->workspan.directives[share->directive];
-  struct tree_row wanted = {.kind = ROW_PARTIAL, .function = PROFILE_NONE, .module = PROFILE_NONE, .file = ""};
+  struct tree_row wanted = {.kind = ROW_PARTIAL, .function = MODEL_NONE, .module = MODEL_NONE, .file = ""};
   uint32_t address = names->directive_at[share->directive];
   const char *kind = profile_directive_name(directive->kind);
   char *text;
-  if (address != PROFILE_NONE) {
+  if (address != MODEL_NONE) {
     const struct names_step *step =
         &names->steps[names->addresses[address].first + names->addresses[address].count - 1];
     wanted.file = step->file;
@@ -597,8 +597,8 @@ static int add_path_row(const struct profile *profile, struct names *names, cons
                    ? asprintf(&text, "%s @ %s:%u [callers unknown]", kind, names_base(wanted.file), wanted.line)
                    : asprintf(&text, "%s [callers unknown]", kind);
   wanted.name = length < 0 ? NULL : names_own(names, text);
-  uint32_t row = wanted.name ? tree_add(tree, &wanted, NULL) : PROFILE_NONE;
-  if (row == PROFILE_NONE)
+  uint32_t row = wanted.name ? tree_add(tree, &wanted, NULL) : MODEL_NONE;
+  if (row == MODEL_NONE)
     return ERR_NOMEM;
   tree_value(tree, row, columns->critical, share->amount);
   rows[share->directive] = row;
@@ -612,11 +612,11 @@ int topdown_critical_path(const struct profile *profile, struct names *names, co
   int status = 0;
   memset(rows, 0xff, (profile->workspan.directives_count + 1) * sizeof *rows);
   rows[0] = 0;
-  if (columns->critical == PROFILE_NONE)
+  if (columns->critical == MODEL_NONE)
     return 0;
   for (uint32_t i = 0; i < profile->contexts.shares_count && !status; i++) {
-    const struct profile_share *share = &profile->contexts.shares[i];
-    if (share->context != PROFILE_NONE)
+    const struct context_share *share = &profile->contexts.shares[i];
+    if (share->context != MODEL_NONE)
       continue;
     if (!share->directive)
       tree_value(tree, 0, columns->critical, share->amount);

@@ -19,7 +19,7 @@
 #include "hpcprof-lite/model/tree.h"
 
 /* Fills *tree, not sorted.  With `lines`, a function's own values are in rows of kind line below it.  Sets
- * row_of[context], unless NULL, to the row for the context's own values, or to PROFILE_NONE if it has no row.  Returns
+ * row_of[context], unless NULL, to the row for the context's own values, or to MODEL_NONE if it has no row.  Returns
  * 0 or ERR_NOMEM; the caller releases *tree in either case. */
 int topdown_build(const struct profile *profile, struct names *names, const struct tree_columns *columns,
                   const char *root_name, bool lines, struct tree *tree, uint32_t *row_of);

@@ -197,7 +197,7 @@ def many_threads_are_summarised_in_few_lines(directory):
     assert len(text) < 60 and all(len(line) <= 80 for line in text), text
     assert text[0] == "204 threads of 12 processes on 1 host", text[0]
     lines = {line[:7].strip(): line.split() for line in text[2:13]}
-    for name, column in (("work s", "work_s"), ("ovhd s", "overhead_s"), ("idle s", "idle_s"), ("wall s", "wall_s")):
+    for name, column in (("Work s", "work_s"), ("Ovhd s", "overhead_s"), ("Idle s", "idle_s"), ("Wall s", "wall_s")):
         values = sorted((row[column] for row in table), key=float)
         wanted = [values[0], *(values[math.ceil(percent / 100 * len(values)) - 1] for percent in (5, 25, 50, 75, 95)),
                   values[-1]]

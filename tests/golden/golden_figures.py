@@ -168,7 +168,7 @@ def the_summary_names_the_worst_contexts(_):
 @case
 def waiting_without_samples_is_reported(_):
     said = " ".join(golden_report("-q", "waits").stdout.decode().split())
-    assert "0.300 s of lock waiting were timed but only 0.020 s sampled: the threads slept in the rest; -e wall shows" in said
+    assert "0.300 s of lock waiting were timed but only 0.020 s sampled: in the remaining time the threads slept; -e wall" in said
     assert "blocked for 0.300 s in I/O or waiting calls outside OpenMP (-e wall shows where)" in said
     assert "0.500 s of the OpenMP threads' time is unaccounted for" in said
     assert "3 samples of lock waits not charged (4.2 %): missing from lock wait" in said
@@ -259,7 +259,7 @@ def constructs_have_work_and_span(_):
     assert "span of process 1000" in both["program", "./graph"]["note"]
     loop = both["for", "app+0x1200"]  # the same loop, in modules of other numbers
     assert (loop["work"], loop["span"], loop["instances"]) == ("1.000000000", "0.300000000", "20")
-    assert loop["note"] == "chunks not announced by this runtime: one block per thread"
+    assert loop["note"] == "this runtime does not report chunks: all that one thread runs count as one"
     for column in loop:
         found = [row[column] for row in rows("--view", "parallelism", "--sort", column, "graph")[1:]]
         if column in ("kind", "name", "file", "unit", "note"):
@@ -269,7 +269,8 @@ def constructs_have_work_and_span(_):
     assert len(rows("--view", "parallelism", "--max-rows", "3", "graph")) == 3
     text = golden_report("-q", "--view", "parallelism", "graph").stdout.decode()
     assert text.startswith("On unlimited cores this run could be 2.5 times as fast as on one core; 50 % of\n"
-                           "the critical path is serial code outside any region: app+0x1000 > app+0x2000.\n")
+                           "the critical path is serial code outside any region, the largest part in\n"
+                           "app+0x1000 > app+0x2000.\n")
 
 
 def scenario(*selected, name="graph"):
@@ -399,11 +400,11 @@ def a_recorded_graph_gives_the_span_itself(_):
         row, = rows("--view", "whatif", "--what-if", scenario_text, "recorded")
         assert [float(row[key]) for key in ("span", "span_low", "span_high")] == [span] * 3, (scenario_text, row)
         assert row["work"] == "127" and abs(float(row["span_reduction_pct"]) - 100 * (1 - span / 60)) < 1e-3
-        assert abs(float(row["parallelism"]) - 127 / span) < 1e-3 and row["note"].startswith("from the log: exact")
+        assert abs(float(row["parallelism"]) - 127 / span) < 1e-3 and row["note"].startswith("replayed from the graph log: exact")
         timed, = rows("--view", "whatif", "--what-if", scenario_text, "recorded-time")
         assert abs(float(timed["span"]) - span / 1000) < 1e-9, (scenario_text, timed)
         exact = scenario_text.startswith("@")
-        assert ("2 sigma" in timed["note"]) == (not exact and not scenario_text.endswith("=1")), timed
+        assert ("two standard errors" in timed["note"]) == (not exact and not scenario_text.endswith("=1")), timed
         assert not exact or timed["span_low"] == timed["span_high"] == timed["span"]
     many = [option for text in list(RECORDED) * 8 for option in ("--what-if", text)]  # more than fit into one replay
     assert [float(row["span"]) for row in rows("--view", "whatif", *many, "recorded")] == list(RECORDED.values()) * 8

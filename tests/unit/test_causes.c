@@ -6,7 +6,7 @@
 enum { WORK, OVERHEAD, LOCKWAIT, IDLENESS, COLUMNS };
 
 static const struct tree_columns columns = {.count = COLUMNS,
-                                            .samples = PROFILE_NONE,
+                                            .samples = MODEL_NONE,
                                             .work = WORK,
                                             .overhead = OVERHEAD,
                                             .lockwait = LOCKWAIT,
@@ -33,9 +33,9 @@ static uint32_t row(uint32_t parent, enum tree_kind kind, uint32_t function, uin
                     uint64_t lockwait, uint64_t idleness)
 {
   struct tree_row wanted = {
-      .parent = parent, .kind = kind, .function = function, .module = PROFILE_NONE, .name = "f", .file = ""};
+      .parent = parent, .kind = kind, .function = function, .module = MODEL_NONE, .name = "f", .file = ""};
   uint32_t added = tree_add(&tree, &wanted, NULL);
-  assert_int_not_equal(added, PROFILE_NONE);
+  assert_int_not_equal(added, MODEL_NONE);
   const uint64_t values[COLUMNS] = {work, overhead, lockwait, idleness};
   for (uint32_t i = 0; i < COLUMNS; i++)
     tree_value(&tree, added, i, values[i]);
@@ -57,7 +57,7 @@ static void expect_in_region(uint64_t work, uint64_t overhead, uint64_t idleness
 {
   begin(NULL);
   uint32_t region = row(row(0, ROW_FUNCTION, 1, 0, 0, 0, 0), ROW_PARALLEL, 2, work, 0, 0, 0);
-  row(region, ROW_RUNTIME, PROFILE_NONE, 0, overhead, 0, 0);
+  row(region, ROW_RUNTIME, MODEL_NONE, 0, overhead, 0, 0);
   row(region, ROW_FUNCTION, 3, 0, 0, 0, idleness);
   assert_int_equal(find(IDLENESS), 1);
   assert_int_equal(worst[0].verdict, verdict);
@@ -93,8 +93,8 @@ static void test_outside_regions(void **state)
 {
   (void)state;
   row(0, ROW_FUNCTION, 1, 100, 0, 0, 300);
-  row(0, ROW_RUNTIME, PROFILE_NONE, 0, 100, 0, 200);
-  row(row(0, ROW_PARTIAL, PROFILE_NONE, 0, 0, 0, 0), ROW_FUNCTION, 2, 100, 0, 0, 100);
+  row(0, ROW_RUNTIME, MODEL_NONE, 0, 100, 0, 200);
+  row(row(0, ROW_PARTIAL, MODEL_NONE, 0, 0, 0, 0), ROW_FUNCTION, 2, 100, 0, 0, 100);
   assert_int_equal(find(IDLENESS), 3);
   assert_int_equal(worst[0].verdict, CAUSES_SERIAL);
   assert_int_equal(worst[1].verdict, CAUSES_RUNTIME);

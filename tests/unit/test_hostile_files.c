@@ -421,11 +421,11 @@ static void test_sparse_files(void **state)
 
 static void test_parts_too_small_to_spread_over(void **state)
 {
-  struct profile_share shares[] = {{.directive = 1, .context = 3, .amount = 0},
+  struct context_share shares[] = {{.directive = 1, .context = 3, .amount = 0},
                                    {.directive = 1, .context = 4, .amount = 0},
-                                   {.directive = 1, .context = PROFILE_NONE, .amount = 7},
+                                   {.directive = 1, .context = MODEL_NONE, .amount = 7},
                                    {.directive = 2, .context = 3, .amount = 1},
-                                   {.directive = 2, .context = PROFILE_NONE, .amount = 2}};
+                                   {.directive = 2, .context = MODEL_NONE, .amount = 2}};
   uint32_t count = 5;
   uint64_t sum = 0;
   (void)state;

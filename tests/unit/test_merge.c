@@ -51,20 +51,20 @@ static void save(int number)
   free(path);
 }
 
-/* Returns the merged node at the end of a path of kinds and offsets from the root; PROFILE_NONE if it does not
+/* Returns the merged node at the end of a path of kinds and offsets from the root; MODEL_NONE if it does not
  * exist. */
 static uint32_t find(const struct profile *profile, const struct context_node *path, size_t length)
 {
   uint32_t at = 0;
   for (size_t i = 0; i < length; i++) {
-    uint32_t next = PROFILE_NONE;
+    uint32_t next = MODEL_NONE;
     for (uint32_t node = 1; node < profile->contexts.count; node++) {
       const struct context_node *here = &profile->contexts.nodes[node];
       if (here->parent == at && here->kind == path[i].kind && here->offset == path[i].offset)
         next = node;
     }
-    if (next == PROFILE_NONE)
-      return PROFILE_NONE;
+    if (next == MODEL_NONE)
+      return MODEL_NONE;
     at = next;
   }
   return at;
@@ -73,7 +73,7 @@ static uint32_t find(const struct profile *profile, const struct context_node *p
 static uint64_t work_at(const struct profile *profile, const struct context_node *path, size_t length)
 {
   uint32_t node = find(profile, path, length);
-  if (node == PROFILE_NONE)
+  if (node == MODEL_NONE)
     return 0;
   for (uint32_t i = 0; i < profile->catalog.columns_count; i++)
     if (profile->catalog.columns[i].role == COLUMN_WORK)
@@ -314,7 +314,7 @@ static void test_recursion_counts_once(void **state)
   assert_int_equal(derived_bottomup(&tree, &columns, &callers, NULL), 0);
   const struct tree *views[] = {&flat, &callers};
   for (int i = 0; i < 2; i++) {
-    for (uint32_t row = views[i]->rows[0].first_child; row != PROFILE_NONE; row = views[i]->rows[row].next) {
+    for (uint32_t row = views[i]->rows[0].first_child; row != MODEL_NONE; row = views[i]->rows[row].next) {
       bool is_f = strstr(views[i]->rows[row].name, "0x10") != NULL;
       assert_int_equal(tree_incl(views[i], row, columns.work), is_f ? 15 : 14);
       assert_int_equal(tree_excl(views[i], row, columns.work), is_f ? 13 : 2);

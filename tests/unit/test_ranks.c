@@ -64,11 +64,11 @@ static const struct transport pipe_link = {
 static int merge(int fails, char **paths, uint32_t count, struct profile *profile)
 {
   int status = ranks_paths(&ranks, 0, &paths, &count);
-  struct merge_part part = {
-      .paths = paths, .count = count, .part = ranks.rank, .parts = ranks.size, .threads = 1, .progress = NULL};
+  struct merge_slice slice = {
+      .paths = paths, .count = count, .slice = ranks.rank, .slices = ranks.size, .threads = 1, .progress = NULL};
   *profile = (struct profile){0};
   if (!status)
-    status = merge_part(&part, profile);
+    status = merge_slice(&slice, profile);
   status = ranks_reduce(&ranks, fails == (int)ranks.rank ? ERR_NOMEM : status, profile);
   for (uint32_t i = 0; ranks.rank && i < count; i++)
     free(paths[i]);
@@ -176,7 +176,7 @@ static void assert_same_sums(const struct statistics_sums *a, const struct stati
   uint64_t all = 0;
   for (uint32_t i = 0; i < rows; i++) {
     assert_true(a[i].squares == b[i].squares && a[i].sum == b[i].sum && a[i].least == b[i].least);
-    assert_true(a[i].most == b[i].most && a[i].owners == b[i].owners && a[i].lacks == b[i].lacks);
+    assert_true(a[i].most == b[i].most && a[i].owners == b[i].owners && a[i].first_without == b[i].first_without);
     assert_true(a[i].least_owner == b[i].least_owner && a[i].most_owner == b[i].most_owner);
     all += a[i].sum;
   }

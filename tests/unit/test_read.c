@@ -109,11 +109,11 @@ static void check_graph(const struct profile *profile, struct names *names, cons
     parts += profile->contexts.shares[i].amount;
   assert_true(parts == graph->span);
   assert_int_equal(workspan_compute(profile, names, tree, NULL, NULL, &workspan), 0);
-  assert_int_equal(workspan_lead(row_of, tree->count, &workspan), 0);
+  assert_int_equal(workspan_find_top(row_of, tree->count, &workspan), 0);
   for (uint32_t i = 0; i < workspan.count; i++)
     constructs += workspan.rows[i].critical;
   assert_true(constructs == graph->span && workspan.span == graph->span);
-  if (columns->critical != PROFILE_NONE)
+  if (columns->critical != MODEL_NONE)
     assert_true(tree_incl(tree, 0, columns->critical) == graph->span);
   assert_int_equal(whatif_rank(&run, tree, columns, NULL, 0, &whatif), 0);
   for (uint32_t i = 0; i < whatif.count; i++)
@@ -148,9 +148,9 @@ static void check(void)
   for (uint32_t column = 0; column < columns.count; column++) {
     uint64_t rows = 0, contexts = 0;
     for (uint32_t row = 0; row < tree.count; row++)
-      rows = profile_sum(rows, tree_excl(&tree, row, column));
+      rows = model_sum(rows, tree_excl(&tree, row, column));
     for (uint32_t node = 0; node < profile.contexts.count; node++)
-      contexts = profile_sum(contexts, contexts_get(&profile.contexts, node, columns.source[column]));
+      contexts = model_sum(contexts, contexts_get(&profile.contexts, node, columns.source[column]));
     assert_true(rows == tree_incl(&tree, 0, column));
     assert_true(rows == contexts);
   }

@@ -357,8 +357,8 @@ static void test_no_effect_until_the_other_is_faster_too(void **state)
   assert_int_equal(result.rows[PARALLEL].work, 72);
   double sum = 0;
   for (uint32_t i = 0; i < attribution.count; i++) {
-    sum += result.contribution[i];
-    assert_true(result.contribution[i] == 0 || attribution.entries[i].row == PROGRAM ||
+    sum += result.contributions[i];
+    assert_true(result.contributions[i] == 0 || attribution.entries[i].row == PROGRAM ||
                 attribution.entries[i].row == REGION_B);
   }
   assert_true(sum == 47);

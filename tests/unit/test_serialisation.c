@@ -61,7 +61,7 @@ static void add_line(struct lines *lines, const char *text)
 
 static size_t put_path(const struct profile *profile, uint32_t node, char *line)
 {
-  if (node == PROFILE_NONE)
+  if (node == MODEL_NONE)
     return (size_t)snprintf(line, LINE, "nowhere");
   const struct context_node *here = &profile->contexts.nodes[node];
   size_t at = node ? put_path(profile, here->parent, line) : 0;
@@ -79,7 +79,7 @@ static void dump_contexts(const struct profile *profile, struct lines *lines)
     size_t at = put_path(profile, node, line);
     add_line(lines, line);
     for (uint32_t i = 0; i < profile->catalog.columns_count; i++) {
-      const struct profile_column *column = &profile->catalog.columns[i];
+      const struct catalog_column *column = &profile->catalog.columns[i];
       uint64_t value = contexts_get(&profile->contexts, node, i);
       snprintf(line + at, LINE - at, " %u %s %s %llu %llu", column->role, column->name, column->unit,
                (unsigned long long)column->period, (unsigned long long)value);
@@ -88,7 +88,7 @@ static void dump_contexts(const struct profile *profile, struct lines *lines)
     }
   }
   for (uint32_t i = 0; i < profile->contexts.shares_count; i++) {
-    const struct profile_share *share = &profile->contexts.shares[i];
+    const struct context_share *share = &profile->contexts.shares[i];
     size_t at = put_path(profile, share->context, line);
     snprintf(line + at, LINE - at, " share %u %llu", share->directive, (unsigned long long)share->amount);
     add_line(lines, line);
@@ -121,7 +121,7 @@ static void dump_processes(const struct profile *profile, struct lines *lines)
   for (uint32_t i = 0; i < profile->workspan.directives_count; i++) {
     const struct profile_directive *directive = &profile->workspan.directives[i];
     snprintf(line, LINE, "directive %u %u %s %s %llx %llu %llu %llu", i, directive->kind, directive->name,
-             directive->module == PROFILE_NONE ? "" : profile->catalog.modules[directive->module].path,
+             directive->module == MODEL_NONE ? "" : profile->catalog.modules[directive->module].path,
              (unsigned long long)directive->offset, (unsigned long long)directive->instances,
              (unsigned long long)directive->work, (unsigned long long)directive->span);
     add_line(lines, line);
@@ -155,8 +155,8 @@ static char *dump(const struct profile *profile)
 
 static void merge_one_part(uint32_t part, uint32_t parts, struct profile *profile)
 {
-  struct merge_part request = {.paths = paths, .count = files, .part = part, .parts = parts, .threads = 1};
-  assert_int_equal(merge_part(&request, profile), 0);
+  struct merge_slice request = {.paths = paths, .count = files, .slice = part, .slices = parts, .threads = 1};
+  assert_int_equal(merge_slice(&request, profile), 0);
 }
 
 static void travel(const struct profile *from, bool bare, struct serialisation *arrived)

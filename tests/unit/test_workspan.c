@@ -132,15 +132,15 @@ static void test_constructs_sum_to_the_span(void **state)
   save(465);
   analyse();
   assert_int_equal(workspan_compute(&profile, &names, &tree, NULL, NULL, &workspan), 0);
-  assert_int_equal(workspan_lead(row_of, tree.count, &workspan), 0);
+  assert_int_equal(workspan_find_top(row_of, tree.count, &workspan), 0);
   assert_int_equal(workspan.count, 3);
   assert_string_equal(workspan.rows[0].kind, "program");
   assert_int_equal(workspan.rows[0].critical, 2);
   assert_string_equal(workspan.rows[1].kind, "task");
   assert_int_equal(workspan.rows[1].critical, 11);
   assert_int_equal(workspan.rows[2].critical, 1);
-  assert_int_equal(workspan.lead, 1);
-  assert_string_equal(tree.rows[workspan.lead_context].name, "app+0x10");
+  assert_int_equal(workspan.top, 1);
+  assert_string_equal(tree.rows[workspan.top_context].name, "app+0x10");
   assert_int_equal(tree_excl(&tree, 0, columns.critical), 2);
   assert_true(fabs(workspan_parallelism(workspan.work, workspan.span) - 465.0 / 14) < 1e-12);
   workspan_release(&workspan);

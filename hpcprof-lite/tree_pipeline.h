@@ -1,0 +1,20 @@
+/* The pipeline of the views that show a tree: topdown, bottomup, flat and critical-path.
+ *
+ * Context: BATCH, the main thread.  Functions that return a status return 0, or the exit status after they have printed
+ * the reason.
+ */
+#ifndef HPCPROF_LITE_TREE_PIPELINE_H
+#define HPCPROF_LITE_TREE_PIPELINE_H
+
+#include "hpcprof-lite/job.h"
+
+/* Resolves symbols and makes the top-down tree. */
+int tree_prepare(struct job *job);
+
+/* Returns the default order of siblings, by their exclusive or inclusive weight. */
+struct tree_order tree_default_order(const struct job *job, bool exclusive);
+
+/* Fills the report with the tree that the view shows.  Requires tree_prepare(). */
+int tree_pipeline(struct job *job);
+
+#endif
