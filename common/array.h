@@ -1,6 +1,6 @@
 /* Growth of arrays.
  *
- * Context: CTL and BATCH, never RT.  An array is a pointer from malloc(), NULL at first, with the number of elements
+ * Context: BATCH.  An array is a pointer from malloc(), NULL at first, with the number of elements
  * that it has room for; its owner frees it.
  */
 #ifndef COMMON_ARRAY_H

@@ -32,7 +32,8 @@ static void report_files(struct job *job)
       more += problems->count;
   }
   if (more)
-    fprintf(stderr, "hpcprof-lite: and %zu more problems in %" PRIu32 " more files\n", more, files - FILES_REPORTED);
+    fprintf(stderr, "hpcprof-lite: and %zu more problem%s in %" PRIu32 " more file%s\n", more, more == 1 ? "" : "s",
+            files - FILES_REPORTED, files - FILES_REPORTED == 1 ? "" : "s");
 }
 
 /* Reports which processes were killed or still run, so that their measurements are incomplete. */
@@ -45,7 +46,8 @@ static void report_unfinished(const struct profile *profile)
               process->path);
     if (process->unfinished && process->usable)
       fprintf(stderr, "hpcprof-lite: %s: process %u %s: reported up to its last sample, after %.3f s%s\n",
-              process->path, process->pid, process->running ? "is still running" : "was killed",
+              process->path, process->pid,
+              process->running ? "is still running" : "was killed, or could not write its file",
               (double)process->wall_ns / 1e9,
               process->lost[LOSS_UNKEPT] ? ", except for tables that could not be kept on disk" : "");
     else if (process->unfinished)
@@ -64,7 +66,7 @@ static int find(struct job *job, char ***paths, uint32_t *count)
     job->status = EXIT_INPUT;
   problems_release(&problems);
   if (!status && options->verbose)
-    fprintf(stderr, "hpcprof-lite: reading %u files on %u threads of %u ranks\n", *count, options->threads,
+    fprintf(stderr, "hpcprof-lite: reading files: %u; threads: %u; ranks: %u\n", *count, options->threads,
             job->ranks.size);
   return status;
 }

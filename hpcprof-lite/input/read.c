@@ -458,8 +458,8 @@ static int take_threads(const struct read_file *file, struct profile_process *pr
   }
   uint32_t extra = append_unrecorded(file, threads, count);
   if (extra && !file->incomplete)
-    problems_add(problems, "%s: %u threads have contexts but no record: their own times are unknown", file->path,
-                 extra);
+    problems_add(problems, "%s: threads with contexts but without a record, whose own times are unknown: %u",
+                 file->path, extra);
   process->threads = threads;
   process->threads_count = count + extra;
   qsort(threads, process->threads_count, sizeof *threads, by_index);

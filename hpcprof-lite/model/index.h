@@ -40,7 +40,7 @@ void index_remove(struct index *index, uint64_t key);
  * result is never 0. */
 static inline uint64_t index_hash(uint64_t hash, uint64_t part)
 {
-  hash = (hash ^ part) * 0x9e3779b97f4a7c15ULL;
+  hash = (hash * 0x9e3779b97f4a7c15ULL + part) * 0xbf58476d1ce4e5b9ULL;
   hash ^= hash >> 32;
   return hash ? hash : 1;
 }

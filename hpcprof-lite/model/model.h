@@ -13,7 +13,7 @@
 #define MODEL_FEW_SAMPLES 20  /* figures with fewer samples are marked: relative error 1/sqrt(n) > 22 % */
 
 /* Error codes of BATCH functions.  The reason is added to the caller's list of problems. */
-enum err { ERR_INPUT = -1, ERR_NOMEM = -2, ERR_OUTPUT = -3 };
+enum err { ERR_INPUT = -1, ERR_NOMEM = -2 };
 
 /* Rounds to the nearest whole number, limited to 0 … UINT64_MAX: amounts from a hostile log may have any size. */
 static inline uint64_t model_rounded(double amount)

@@ -29,7 +29,8 @@ size_t problems_print(const struct problems *problems, FILE *stream)
     shown++;
   }
   if (problems->count > shown)
-    fprintf(stream, "hpcprof-lite: and %zu more problems\n", problems->count - shown);
+    fprintf(stream, "hpcprof-lite: and %zu more problem%s\n", problems->count - shown,
+            problems->count - shown == 1 ? "" : "s");
   return problems->count;
 }
 

@@ -23,9 +23,10 @@ bool parallelism_cut(const struct report *report)
 void parallelism_missing(const struct report *report)
 {
   if (parallelism_cut(report)) {
-    fprintf(report->stream, report->totals->running
-                                ? "The process is still running; work and span are known when it has ended.\n"
-                                : "Work and span are not known, because the process was killed.\n");
+    fprintf(report->stream,
+            report->totals->running
+                ? "The process is still running; work and span are known when it has ended.\n"
+                : "Work and span are not known, because the process was killed, or could not\nwrite its file.\n");
     return;
   }
   fprintf(report->stream, "Work and span were not computed in this run; measure with\n"

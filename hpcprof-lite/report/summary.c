@@ -108,7 +108,7 @@ static void print_runtime(const struct summary *summary)
   }
   if (!profile->processes_usable)
     return;
-  print_line(summary, "OpenMP: not seen; the program does not use it, or its runtime does not support OMPT");
+  print_line(summary, "OpenMP: not seen; not used, or by a runtime that does not support OMPT");
 }
 
 static void print_run(const struct summary *summary)
@@ -419,16 +419,18 @@ static unsigned print_unfinished(const struct summary *summary)
   const struct report *report = summary->report;
   uint32_t killed = report->totals->unfinished, running = report->totals->running;
   if (killed)
-    print_hint(summary, "%" PRIu32 " process%s killed: reported up to %s last sample", killed,
-               killed == 1 ? " was" : "es were", killed == 1 ? "its" : "their");
+    print_hint(summary, "%" PRIu32 " process%s killed, or could not write %s: reported up to %s last sample", killed,
+               killed == 1 ? " was" : "es were", killed == 1 ? "its file" : "their files",
+               killed == 1 ? "its" : "their");
   if (running)
     print_hint(summary, "%" PRIu32 " process%s still running: reported up to %s last sample", running,
                running == 1 ? " is" : "es are", running == 1 ? "its" : "their");
   if (!killed && !running)
     return 0;
   if (parallelism_cut(report))
-    print_hint(summary, running ? "Work and span are known only when a process has ended"
-                                : "Work and span are not known, because the process was killed");
+    print_hint(summary,
+               running ? "Work and span are known only when a process has ended"
+                       : "Work and span are not known, because the process was killed or could not write its file");
   return 1;
 }
 

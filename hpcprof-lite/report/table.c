@@ -403,7 +403,7 @@ static void summary_health(const struct report *report, struct row_writer *write
 {
   bool time = tree_has_time(report->columns);
   if (report->totals->unfinished)
-    fact_uint(writer, "health", "processes that were killed", report->totals->unfinished,
+    fact_uint(writer, "health", "processes that were killed or could not write their file", report->totals->unfinished,
               parallelism_cut(report) ? "work and span are not known" : "reported up to the last sample");
   if (report->totals->running)
     fact_uint(writer, "health", "processes that still run", report->totals->running, "reported up to the last sample");

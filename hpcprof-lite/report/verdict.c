@@ -7,13 +7,13 @@ static void serial_text(const struct report *report, char out[VERDICT_TEXT_MAX])
 {
   uint32_t all = report->totals->baseline;
   if (report->baseline == BASELINE_CORE && all > 1)
-    snprintf(out, VERDICT_TEXT_MAX, "serial: %" PRIu32 " core%s idle; parallelise it, or overlap it with other work",
-             all - 1, all == 2 ? " is" : "s are");
+    snprintf(out, VERDICT_TEXT_MAX, "serial: %" PRIu32 " core%s idle; parallelise it, or overlap other work", all - 1,
+             all == 2 ? " is" : "s are");
   else if (all > 1)
-    snprintf(out, VERDICT_TEXT_MAX, "serial: %" PRIu32 " other thread%s; parallelise it, or overlap it with other work",
+    snprintf(out, VERDICT_TEXT_MAX, "serial: %" PRIu32 " other thread%s; parallelise it, or overlap other work",
              all - 1, all == 2 ? " waits" : "s wait");
   else
-    snprintf(out, VERDICT_TEXT_MAX, "serial: other threads wait; parallelise it, or overlap it with other work");
+    snprintf(out, VERDICT_TEXT_MAX, "serial: other threads wait; parallelise it, or overlap other work");
 }
 
 void verdict_text(const struct report *report, const struct causes_finding *finding, char out[VERDICT_TEXT_MAX])

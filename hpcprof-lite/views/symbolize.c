@@ -269,8 +269,7 @@ static const char *origin_of(struct names *names, const struct names_function *f
 {
   enum { BASE_MAX = 4096 };
   char base[BASE_MAX] = "";
-  if (function->outline != OUTLINE_NONE)
-    symbols_outlined(function->raw, base, sizeof base);
+  symbols_outlined(function->raw, base, sizeof base);
   return *base ? names_own(names, strdup(base)) : "";
 }
 

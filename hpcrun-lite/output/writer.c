@@ -304,7 +304,8 @@ static uint32_t process_notes(uint32_t before)
   const struct event *main_event = &rt.events[rt.time_event < 0 ? 0 : rt.time_event];
   int at = snprintf(notes, sizeof notes, "event: %s, ", main_event->name);
   if (main_event->frequency)
-    at += snprintf(notes + at, sizeof notes - (size_t)at, "%u samples a second for each thread", main_event->frequency);
+    at += snprintf(notes + at, sizeof notes - (size_t)at, "%u sample%s a second for each thread", main_event->frequency,
+                   main_event->frequency == 1 ? "" : "s");
   else
     at += snprintf(notes + at, sizeof notes - (size_t)at, "one sample every %llu%s",
                    (unsigned long long)main_event->period, main_event->clock == EVENT_COUNT ? "" : " ns");

@@ -35,9 +35,9 @@ static void say_counts(void)
   losses_text(lost, losses);
   const char *missing = process_openmp_missing();
   bool apart = rt.pid == config.first_pid && children_us() > children_at_start_us;
-  message_print("%s: %s%llu samples of %u thread%s; %s; %s%s", config.directory, rank,
-                (unsigned long long)process_samples(), process.thread_count, process.thread_count == 1 ? "" : "s",
-                missing ? missing : "OpenMP attached", losses,
+  message_print("%s: %s%llu sample%s of %u thread%s; %s; %s%s", config.directory, rank,
+                (unsigned long long)process_samples(), process_samples() == 1 ? "" : "s", process.thread_count,
+                process.thread_count == 1 ? "" : "s", missing ? missing : "OpenMP attached", losses,
                 apart ? "; child processes are measured separately (-v)" : "");
 }
 

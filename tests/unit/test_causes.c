@@ -1,5 +1,6 @@
 /* The worst contexts: which ones are found, and the causes that their figures suggest. */
 #include "hpcprof-lite/analysis/causes.h"
+#include "hpcprof-lite/report/verdict.h"
 #include "hpcprof-lite/views/derived.h"
 #include "tests/support/unit.h"
 
@@ -136,6 +137,22 @@ static void test_the_worst_are_few(void **state)
   assert_int_equal(find(IDLENESS), 0);
 }
 
+/* A suggestion stands in a line of 80 columns, indented by 4. */
+static void test_suggestions_fit_a_line(void **state)
+{
+  (void)state;
+  for (int verdict = CAUSES_SERIAL; verdict <= CAUSES_LOCKED; verdict++)
+    for (uint32_t threads = 0; threads <= 65536; threads = threads ? threads * 2 : 1)
+      for (int baseline = BASELINE_THREAD; baseline <= BASELINE_SHARED; baseline++) {
+        struct totals totals = {.baseline = threads};
+        struct report report = {.totals = &totals, .baseline = baseline};
+        struct causes_finding finding = {.verdict = verdict};
+        char text[VERDICT_TEXT_MAX];
+        verdict_text(&report, &finding, text);
+        assert_in_range(strlen(text), 10, 76);
+      }
+}
+
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
@@ -144,6 +161,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(test_outside_regions, begin, end),
       cmocka_unit_test_setup_teardown(test_locks, begin, end),
       cmocka_unit_test_setup_teardown(test_the_worst_are_few, begin, end),
+      cmocka_unit_test(test_suggestions_fit_a_line),
   };
   return UNIT_RUN(argc, argv, "causes", tests, NULL, NULL);
 }

@@ -38,7 +38,6 @@
 enum {
   RT_FRAMES_MAX = 1024, /* frames of one unwind: deeper stacks are cut at the outer end */
   RT_PENDING_MAX = 64,  /* sampled regions of one thread whose creation context is not known */
-  RT_METRICS_MAX = 6 + EVENTS_MAX,
   RT_FRAGMENT_SAMPLES = 16, /* distinct contexts sampled in one fragment */
   RT_USER_REGIONS = 16      /* user regions open at once in one thread */
 };
