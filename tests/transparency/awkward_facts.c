@@ -401,10 +401,10 @@ static int blocked(const char *how)
   prepare(how);
   if (strcmp(how, "wait") == 0)
     sleeper();
-  pthread_create(&thread, NULL, release, (void *)how);
 #pragma omp parallel num_threads(1)
   {
     leaf_work(0.02);
+    pthread_create(&thread, NULL, release, (void *)how); /* not earlier: the work may take long on a busy machine */
     sleep_in(how);
   }
   pthread_join(thread, NULL);
