@@ -40,6 +40,8 @@ enum format_table {
   FORMAT_DIRECTIVES = 9,     /* struct format_directive: constructs at code addresses; record 0 is the program */
   FORMAT_CONTRIBUTIONS = 10, /* struct format_contribution: contributions to the span */
   FORMAT_GRAPH_LOG = 11,     /* bytes: a part of a thread's stream (common/graphlog.h) */
+  FORMAT_WAITS = 12,         /* struct format_wait: a thread's waiting places; record 0: between regions */
+  FORMAT_SHARES = 13,        /* struct format_share: lists of shares, which values refer to */
   FORMAT_TABLES
 };
 
@@ -128,7 +130,8 @@ enum format_role {
   FORMAT_ROLE_EVENT,    /* a further event: counts, or nanoseconds where unit is "ns" */
   FORMAT_ROLE_LOCKWAIT, /* nanoseconds that other threads waited for a lock until it was released here */
   FORMAT_ROLE_PER_BUSY, /* sum of p/b: a sample of p ns, b busy threads (working or waiting for a lock) */
-  FORMAT_ROLE_IN_USE    /* sum of p t/b: t threads in use (busy, or idle within a region) */
+  FORMAT_ROLE_IN_USE,   /* sum of p t/b: t threads that exist (with FORMAT_ROLE_SHARES), or are in use (without) */
+  FORMAT_ROLE_SHARES    /* the first of a list of records of FORMAT_SHARES; 0: none */
 };
 
 struct format_metric {
@@ -219,6 +222,39 @@ struct format_thread {
   uint64_t blocked_ns; /* exact: OpenMP thread in calls of the program that are known to block */
   uint64_t region_ns;  /* exact: between begin and end of the outermost regions whose master the thread is */
   uint64_t work;       /* in the unit of the process; 0: not computed */
+  uint64_t per_busy_ns, in_use_ns; /* sums over all contexts, see FORMAT_ROLE_PER_BUSY and FORMAT_ROLE_IN_USE */
+  uint64_t run_delay_ns;           /* time that the thread was ready to run and waited for a processor */
+};
+
+/* Why a thread waits. */
+enum format_wait_kind {
+  FORMAT_WAIT_PARKED,     /* a worker outside parallel regions */
+  FORMAT_WAIT_REGION_END, /* the barrier at the end of a region */
+  FORMAT_WAIT_BARRIER,    /* any other barrier */
+  FORMAT_WAIT_TASKS,      /* taskwait, taskgroup */
+  FORMAT_WAIT_LOCK,       /* locks, critical, ordered, atomic */
+  FORMAT_WAIT_KINDS
+};
+
+/* A place at which a thread waits: a construct at a code address.  Times are exact and in ticks of the time-stamp
+ * counter; see doc/metrics.md for what counts as waiting, and what as work of the runtime. */
+struct format_wait {
+  uint32_t kind, module;   /* enum format_wait_kind; module 0: not known */
+  uint64_t offset;         /* of the call instruction that enters the runtime, in the module */
+  uint64_t key;            /* the place in the running program */
+  uint32_t node;           /* the context in which the thread waited here first; 0: none */
+  uint32_t context_sought; /* while the program runs: that context was looked for */
+  uint64_t count;          /* intervals of waiting */
+  uint64_t idle, runtime;  /* ticks of waiting, and of the runtime's own work meanwhile */
+  uint64_t since;          /* the counter when the current interval began; 0: none */
+  uint64_t shared_ns;      /* sum over all shares that refer to this record */
+};
+
+/* A part of the waiting at a place that the samples of a context saw: only the proportions of the shares of one place
+ * count, since the amounts are in struct format_wait. */
+struct format_share {
+  uint32_t wait, next; /* record of FORMAT_WAITS of the same thread; next record of the list, 0: none */
+  uint64_t ns;
 };
 
 enum format_thread_flag {

@@ -37,7 +37,8 @@ static void configure_rt(void)
     if (rt.events[i].clock != EVENT_COUNT)
       rt.time_event = (int)i;
   rt.wall = rt.time_event >= 0 && rt.events[rt.time_event].clock == EVENT_WALL_TIME;
-  rt.metric_count = rt.time_event < 0 ? 1 + rt.event_count : 6 + rt.event_count - 1;
+  rt.share_metric = rt.time_event < 0 ? UINT32_MAX : 6;
+  rt.metric_count = rt.time_event < 0 ? 1 + rt.event_count : 7 + rt.event_count - 1;
 }
 
 /* False where the program cannot be measured, which is reported. */

@@ -10,6 +10,7 @@
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/unwind.h"
+#include "hpcrun-lite/rt/sampling/waiting.h"
 
 enum { MAIN_STACK_MAX = 1 << 30 };
 
@@ -49,6 +50,7 @@ void thread_state_find_stack(struct thread_state *t, uint64_t top_sp)
 void thread_state_release(struct thread_state *t)
 {
   cct_release(t);
+  waiting_release(t);
   if (t->frames_chunk)
     arena_free(ARENA_FRAMES, 0, t->frames_chunk);
   if (t->walk_chunk)
@@ -113,6 +115,7 @@ struct thread_state *thread_state_new(uint32_t index)
   t->frames = arena_data(t->frames_chunk);
   t->walk = arena_data(t->walk_chunk);
   t->cpu_start_ns = sys_thread_cpu_ns();
+  waiting_init(t);
   list_add(t);
   return t;
 }

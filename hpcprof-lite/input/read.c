@@ -13,7 +13,7 @@ _Static_assert((int)CONTEXT_KINDS == FORMAT_KINDS && (int)CONTEXT_USER_REGION ==
 _Static_assert((int)CONTEXT_LINK == FORMAT_KIND_LINK && (int)CONTEXT_RUNTIME == FORMAT_KIND_RUNTIME, "same kinds");
 _Static_assert((int)DIRECTIVE_KINDS == FORMAT_DIRECTIVE_KINDS, "same directives");
 _Static_assert((int)DIRECTIVE_ORDERED == FORMAT_DIRECTIVE_ORDERED, "same directives");
-_Static_assert((int)COLUMN_EVENT == FORMAT_ROLE_EVENT && (int)COLUMN_IN_USE == FORMAT_ROLE_IN_USE, "same roles");
+_Static_assert((int)COLUMN_EVENT == FORMAT_ROLE_EVENT && (int)COLUMN_SHARES == FORMAT_ROLE_SHARES, "same roles");
 _Static_assert((int)MODULE_ANON == FORMAT_MODULE_ANON && (int)THREAD_OPENMP == FORMAT_THREAD_OPENMP, "same flags");
 _Static_assert((int)PROCESS_ONLINE == FORMAT_PROCESS_ONLINE, "same flags");
 
@@ -25,6 +25,7 @@ static const uint32_t table_max[FORMAT_TABLES] = {
     [FORMAT_REGIONS] = 4u << 20,    [FORMAT_THREAD] = 1u << 20,
     [FORMAT_NODES] = 4u << 20,      [FORMAT_VALUES] = 4u << 20,
     [FORMAT_DIRECTIVES] = 1u << 16, [FORMAT_CONTRIBUTIONS] = 4u << 20,
+    [FORMAT_WAITS] = 1u << 16,      [FORMAT_SHARES] = 16u << 20,
 };
 static const size_t table_bytes_max = 512u << 20;
 
@@ -166,7 +167,8 @@ static bool skippable(const struct read_file *file, size_t offset, struct format
   memcpy(head, file->load.bytes + offset, sizeof *head);
   if (head->magic != magic || head->version != FORMAT_VERSION)
     return false;
-  if (head->table != FORMAT_NODES && head->table != FORMAT_VALUES)
+  if (head->table != FORMAT_NODES && head->table != FORMAT_VALUES && head->table != FORMAT_WAITS &&
+      head->table != FORMAT_SHARES)
     return false;
   size_t rest = file->load.size - offset - sizeof *head;
   if (head->stored_size > rest)
@@ -414,6 +416,9 @@ static void take_thread(const struct format_thread *record, struct profile_threa
       .region_ns = record->region_ns,
       .regions = record->regions,
       .work = record->work,
+      .per_busy_ns = record->per_busy_ns,
+      .in_use_ns = record->in_use_ns,
+      .run_delay_ns = record->run_delay_ns,
   };
   memcpy(thread->lost, record->lost, sizeof thread->lost);
 }
@@ -485,6 +490,7 @@ static int take_process(struct read_file *file, struct profile_process *process,
   process->threads_max = record.threads_max;
   process->threads_registered = record.threads;
   process->regions = record.regions;
+  process->start_ticks = record.start_ticks;
   memcpy(process->lost, record.lost, sizeof process->lost);
   file->incomplete = process->unfinished && process->lost[LOSS_UNKEPT];
   report_gaps(file, problems);
@@ -589,7 +595,8 @@ struct read_column read_column(const struct read_file *file, uint32_t column)
 {
   static const char *const fixed[COLUMN_STORED] = {
       [COLUMN_SAMPLES] = "samples",   [COLUMN_WORK] = "work",         [COLUMN_OVERHEAD] = "overhead",
-      [COLUMN_LOCKWAIT] = "lockwait", [COLUMN_PER_BUSY] = "per busy", [COLUMN_IN_USE] = "in use"};
+      [COLUMN_LOCKWAIT] = "lockwait", [COLUMN_PER_BUSY] = "per busy", [COLUMN_IN_USE] = "in use",
+      [COLUMN_SHARES] = "shares"};
   const struct format_metric *metric = (const struct format_metric *)file->metrics.data + column;
   struct read_column found = {.role = metric->role, .period = metric->period};
   if (found.role < COLUMN_STORED && fixed[found.role]) { /* a fixed meaning, which does not need the strings */
@@ -744,4 +751,40 @@ int read_values(struct read_file *file, uint32_t thread, struct problems *proble
   *values = (uint64_t *)table.data;
   *count = table.count;
   return 0;
+}
+
+int read_waits(struct read_file *file, uint32_t thread, struct problems *problems, struct read_wait **waits,
+               uint32_t *count)
+{
+  struct table table = {0};
+  int status = read_table(file, thread, FORMAT_WAITS, sizeof(struct format_wait), problems, &table);
+  *waits = status ? NULL : calloc((size_t)table.count + 1, sizeof **waits);
+  *count = 0;
+  for (; *waits && *count < table.count; ++*count) {
+    const struct format_wait *stored = (const struct format_wait *)(const void *)table.data + *count;
+    (*waits)[*count] = (struct read_wait){.kind = stored->kind,
+                                          .module = stored->module,
+                                          .node = stored->node,
+                                          .offset = stored->offset,
+                                          .count = stored->count,
+                                          .idle = stored->idle,
+                                          .runtime = stored->runtime,
+                                          .since = stored->since,
+                                          .shared_ns = stored->shared_ns};
+  }
+  free(table.data);
+  return *waits ? 0 : ERR_NOMEM;
+}
+
+int read_shares(struct read_file *file, uint32_t thread, struct problems *problems, struct read_share **shares,
+                uint32_t *count)
+{
+  struct table table = {0};
+  _Static_assert(sizeof(struct read_share) == sizeof(struct format_share), "the same structure");
+  int status = read_table(file, thread, FORMAT_SHARES, sizeof(struct format_share), problems, &table);
+  if (status)
+    free(table.data);
+  *shares = status ? NULL : (struct read_share *)(void *)table.data;
+  *count = status ? 0 : table.count;
+  return status;
 }

@@ -97,4 +97,22 @@ int read_nodes(struct read_file *file, uint32_t thread, struct problems *problem
  * frees.  Returns 0 or ERR_NOMEM. */
 int read_values(struct read_file *file, uint32_t thread, struct problems *problems, uint64_t **values, uint32_t *count);
 
+/* A place at which a thread waited: see struct format_wait.  Times in ticks. */
+struct read_wait {
+  uint32_t kind, module, node;
+  uint64_t offset, count, idle, runtime, since, shared_ns;
+};
+
+struct read_share {
+  uint32_t wait, next;
+  uint64_t ns;
+};
+
+/* Decode the waiting places and the shares of the thread with that index, which the caller frees.  Return 0 or
+ * ERR_NOMEM. */
+int read_waits(struct read_file *file, uint32_t thread, struct problems *problems, struct read_wait **waits,
+               uint32_t *count);
+int read_shares(struct read_file *file, uint32_t thread, struct problems *problems, struct read_share **shares,
+                uint32_t *count);
+
 #endif

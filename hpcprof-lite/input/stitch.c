@@ -1,6 +1,7 @@
 #include "hpcprof-lite/input/stitch.h"
 
 #include "common/array.h"
+#include "hpcprof-lite/input/idleness.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,8 @@ struct stitch {
   struct problems ignored; /* problems while contexts are looked up: the first reading named them */
   uint32_t last;           /* the merged context that was found last                              */
   uint32_t idleness;       /* the catalog's column, MODEL_NONE if the file lacks its sums       */
+  uint32_t shares;         /* the file's column of shares, MODEL_NONE: none, in early files     */
+  struct idleness amounts; /* with shares: the exact amounts                                    */
   uint32_t unknown;        /* module of frames whose module is invalid, MODEL_NONE if not used  */
   struct place *stack;
   size_t stack_count, stack_room;
@@ -79,7 +82,7 @@ static void report_faults(struct stitch *stitch, uint32_t thread)
 /* Whether a column only serves to compute idleness. */
 static bool serves_idleness(uint32_t role)
 {
-  return role == COLUMN_PER_BUSY || role == COLUMN_IN_USE;
+  return role == COLUMN_PER_BUSY || role == COLUMN_IN_USE || role == COLUMN_SHARES;
 }
 
 /* Adds a column to the catalog; one too many is reported and gets number MODEL_NONE.  Returns 0 or ERR_NOMEM. */
@@ -97,13 +100,14 @@ static int intern_columns(struct stitch *stitch)
 {
   uint32_t needed = stitch->baseline == BASELINE_SHARED ? COLUMN_IN_USE : COLUMN_PER_BUSY;
   bool found = false;
-  stitch->idleness = MODEL_NONE;
+  stitch->idleness = stitch->shares = MODEL_NONE;
   for (uint32_t i = 0; i < read_columns_count(stitch->file); i++) {
     struct read_column column = read_column(stitch->file, i);
     struct catalog_column wanted = {
         .name = (char *)column.name, .unit = (char *)column.unit, .role = column.role, .period = column.period};
     found = found || column.role == needed;
     stitch->roles[i] = column.role;
+    stitch->shares = column.role == COLUMN_SHARES ? i : stitch->shares;
     stitch->columns[i] = MODEL_NONE;
     if (!serves_idleness(column.role) && intern_column(stitch, &wanted, &stitch->columns[i]))
       return ERR_NOMEM;
@@ -356,10 +360,10 @@ static void add_to_sums(struct profile_thread *thread, struct idleness_sums *sum
     add(&sums->in_use_ns, amount);
 }
 
-/* The idleness of other threads that is charged to a node of this thread.  0 for a thread that no OpenMP runtime knows:
- * it counts neither as busy nor as idle, so its sums mean nothing. */
-static uint64_t idleness(const struct stitch *stitch, const struct profile_thread *thread,
-                         const struct idleness_sums *sums)
+/* The idleness of other threads that is charged to a node of this thread, in a file without shares.  0 for a thread
+ * that no OpenMP runtime knows: it counts neither as busy nor as idle, so its sums mean nothing. */
+static uint64_t counted_idleness(const struct stitch *stitch, const struct profile_thread *thread,
+                                 const struct idleness_sums *sums)
 {
   const struct profile_process *process = stitch->process;
   if (!(process->flags & PROCESS_OMPT) || !(thread->flags & THREAD_OPENMP))
@@ -372,46 +376,133 @@ static uint64_t idleness(const struct stitch *stitch, const struct profile_threa
   return all_ns > sums->own_ns ? all_ns - sums->own_ns : 0;
 }
 
-/* Adds one value record to a merged node, with the idleness computed from it. */
-static int add_record(struct stitch *stitch, struct profile_thread *thread, uint32_t merged, const uint64_t *cells,
-                      uint32_t columns)
+/* The values of one thread of the file. */
+struct thread_values {
+  uint64_t *values;
+  struct read_share *shares;
+  uint32_t count, shares_count;
+};
+
+static int load_values(struct stitch *stitch, uint32_t position, struct thread_values *values)
 {
+  uint32_t index = stitch->process->threads[position].index;
+  *values = (struct thread_values){0};
+  int status = read_values(stitch->file, index, stitch->problems, &values->values, &values->count);
+  if (!status && stitch->shares != MODEL_NONE)
+    status = read_shares(stitch->file, index, stitch->problems, &values->shares, &values->shares_count);
+  return status;
+}
+
+static void release_values(struct thread_values *values)
+{
+  free(values->values);
+  free(values->shares);
+}
+
+/* What others waited for the node of a value record. */
+static struct idleness_amount waiting_of(const struct stitch *stitch, uint32_t position,
+                                         const struct thread_values *values, const uint64_t *cells)
+{
+  return idleness_of(&stitch->amounts, position, values->shares, values->shares_count, cells[stitch->shares]);
+}
+
+/* Adds one value record to a merged node, with the idleness computed from it. */
+static int add_record(struct stitch *stitch, uint32_t position, uint32_t merged, const struct thread_values *values,
+                      const uint64_t *cells)
+{
+  struct profile_thread *thread = &stitch->process->threads[position];
+  bool shared = stitch->shares != MODEL_NONE;
+  struct idleness_amount waiting = {0};
   struct idleness_sums sums = {0};
   int status = 0;
-  for (uint32_t i = 0; i < columns && !status; i++) {
+  if (shared)
+    waiting = waiting_of(stitch, position, values, cells);
+  for (uint32_t i = 0; i < read_columns_count(stitch->file) && !status; i++) {
     uint32_t role = stitch->roles[i];
+    uint64_t amount = role == COLUMN_LOCKWAIT && shared ? waiting.lock_ns : cells[i];
     if (!serves_idleness(role) && stitch->columns[i] == MODEL_NONE)
       continue;
-    add_to_sums(thread, &sums, role, cells[i]);
+    add_to_sums(thread, &sums, role, amount);
     if (stitch->columns[i] != MODEL_NONE)
-      status = contexts_value(stitch->contexts, merged, stitch->columns[i], cells[i]);
+      status = contexts_value(stitch->contexts, merged, stitch->columns[i], amount);
   }
   if (status || stitch->idleness == MODEL_NONE)
     return status;
-  uint64_t amount = idleness(stitch, thread, &sums);
+  uint64_t amount = counted_idleness(stitch, thread, &sums);
+  if (shared)
+    amount = model_sum(waiting.idle_ns, idleness_elsewhere(&stitch->amounts, sums.per_busy_ns, sums.in_use_ns));
   add(&thread->caused_idle_ns, amount);
   return contexts_value(stitch->contexts, merged, stitch->idleness, amount);
+}
+
+/* The catalog's column of a role in the file; MODEL_NONE: none. */
+static uint32_t column_of(const struct stitch *stitch, uint32_t role)
+{
+  for (uint32_t i = 0; i < read_columns_count(stitch->file); i++)
+    if (stitch->roles[i] == role)
+      return stitch->columns[i];
+  return MODEL_NONE;
+}
+
+static int add_amount(struct stitch *stitch, uint32_t merged, uint32_t column, uint64_t amount, uint64_t *sum)
+{
+  if (!amount || column == MODEL_NONE)
+    return 0;
+  add(sum, amount);
+  return contexts_value(stitch->contexts, merged, column, amount);
+}
+
+/* The merged node in which a thread waited. */
+static uint32_t waiting_node(const struct stitch *stitch, uint32_t position, const struct idleness_wait *wait)
+{
+  const struct stitch_thread *thread = &stitch->threads[position];
+  bool known = wait->node < thread->count && thread->map[wait->node] >= MAPPED;
+  return known ? thread->map[wait->node] - MAPPED : 0;
+}
+
+/* Adds what is charged to the contexts in which the thread waited: the runtime's own work, and waiting that no sample
+ * has seen. */
+static int add_waits(struct stitch *stitch, uint32_t position)
+{
+  struct profile_thread *thread = &stitch->process->threads[position];
+  const struct idleness_thread *waits = &stitch->amounts.threads[position];
+  if (waits->timed) {
+    thread->idle_ns = waits->idle_ns;
+    thread->lockwait_ns = waits->lock_ns;
+  }
+  uint32_t overhead = column_of(stitch, COLUMN_OVERHEAD), lockwait = column_of(stitch, COLUMN_LOCKWAIT);
+  int status = 0;
+  for (uint32_t i = 0; i < waits->count && !status; i++) {
+    const struct idleness_wait *wait = &waits->waits[i];
+    uint32_t merged = waiting_node(stitch, position, wait);
+    status = add_amount(stitch, merged, overhead, wait->runtime_ns, &thread->overhead_ns);
+    if (!status)
+      status = wait->lock ? add_amount(stitch, merged, lockwait, wait->unseen_ns, &thread->caused_lock_ns)
+                          : add_amount(stitch, merged, stitch->idleness, wait->unseen_ns, &thread->caused_idle_ns);
+  }
+  return status;
 }
 
 /* Adds a thread's values to the merged nodes of its contexts. */
 static int add_values(struct stitch *stitch, uint32_t position)
 {
   struct stitch_thread *thread = &stitch->threads[position];
-  struct profile_thread *record = &stitch->process->threads[position];
-  uint32_t columns = read_columns_count(stitch->file), count;
-  uint64_t *values;
-  int status = read_values(stitch->file, record->index, stitch->problems, &values, &count);
+  uint32_t columns = read_columns_count(stitch->file);
+  struct thread_values values;
+  int status = load_values(stitch, position, &values);
   for (uint32_t i = 0; i < thread->count && !status; i++) {
     uint32_t value = thread->nodes[i].value;
     if (!value || thread->nodes[i].kind == CONTEXT_FREE)
       continue;
-    if (value >= count) {
+    if (value >= values.count) {
       fault(stitch, FAULT_VALUE, i);
       continue;
     }
-    status = add_record(stitch, record, thread->map[i] - MAPPED, values + (size_t)value * columns, columns);
+    status = add_record(stitch, position, thread->map[i] - MAPPED, &values, values.values + (size_t)value * columns);
   }
-  free(values);
+  if (!status && stitch->shares != MODEL_NONE)
+    status = add_waits(stitch, position);
+  release_values(&values);
   return status;
 }
 
@@ -555,6 +646,7 @@ static void release(struct stitch *stitch)
   free(stitch->columns);
   free(stitch->roles);
   free(stitch->stack);
+  idleness_close(&stitch->amounts);
 }
 
 int stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog,
@@ -568,8 +660,12 @@ int stitch_file(struct read_file *file, struct profile_process *process, struct 
                           .problems = problems};
   stitch.threads = calloc((size_t)process->threads_count + 1, sizeof *stitch.threads);
   int status = stitch.threads ? intern_tables(&stitch) : ERR_NOMEM;
+  if (!status && stitch.shares != MODEL_NONE)
+    status = idleness_open(file, process, baseline, problems, &stitch.amounts);
   for (uint32_t i = 0; i < process->threads_count && !status; i++)
     status = stitch_thread(&stitch, i);
+  if (!status && stitch.idleness != MODEL_NONE && stitch.amounts.unseen_ns)
+    status = contexts_value(contexts, 0, stitch.idleness, stitch.amounts.unseen_ns);
   if (!status)
     status = stitch_workspan(&stitch);
   release(&stitch);
@@ -603,36 +699,48 @@ void stitch_close(struct stitch *stitch)
 }
 
 /* Appends the values of a thread's nodes in one of the file's columns. */
-static int take_amounts(struct stitch *stitch, const struct stitch_thread *thread, const uint64_t *values,
-                        uint32_t values_count, uint32_t column, struct stitch_amounts *amounts)
+static int take_amounts(struct stitch *stitch, uint32_t position, const struct thread_values *values, uint32_t column,
+                        struct stitch_amounts *amounts)
 {
+  const struct stitch_thread *thread = &stitch->threads[position];
+  const struct idleness_thread *waits = stitch->shares == MODEL_NONE ? NULL : &stitch->amounts.threads[position];
+  bool lockwait = waits && stitch->roles[column] == COLUMN_LOCKWAIT;
+  bool overhead = waits && stitch->roles[column] == COLUMN_OVERHEAD;
   uint32_t columns = read_columns_count(stitch->file);
-  size_t needed = (size_t)amounts->count + thread->count;
+  size_t needed = (size_t)amounts->count + thread->count + (waits ? waits->count : 0);
   if (!array_reserve(&amounts->amounts, &amounts->room, needed, sizeof *amounts->amounts))
     return ERR_NOMEM;
   for (uint32_t i = 0; i < thread->count; i++) {
     uint32_t value = thread->nodes[i].value;
-    uint64_t amount = value && value < values_count ? values[(size_t)value * columns + column] : 0;
+    const uint64_t *cells = value && value < values->count ? values->values + (size_t)value * columns : NULL;
+    uint64_t amount = !cells ? 0 : lockwait ? waiting_of(stitch, position, values, cells).lock_ns : cells[column];
     if (amount && thread->map[i] >= MAPPED)
       amounts->amounts[amounts->count++] = (struct stitch_amount){.context = thread->map[i] - MAPPED, .amount = amount};
+  }
+  for (uint32_t i = 0; (lockwait || overhead) && i < waits->count; i++) {
+    const struct idleness_wait *wait = &waits->waits[i];
+    uint64_t amount = overhead ? wait->runtime_ns : wait->lock ? wait->unseen_ns : 0;
+    if (amount)
+      amounts->amounts[amounts->count++] =
+          (struct stitch_amount){.context = waiting_node(stitch, position, wait), .amount = amount};
   }
   return 0;
 }
 
 int stitch_amounts(struct stitch *stitch, uint32_t position, uint32_t column, struct stitch_amounts *amounts)
 {
-  struct stitch_thread *thread = &stitch->threads[position];
-  uint64_t *values = NULL;
-  uint32_t count = 0;
+  struct thread_values values = {0};
   amounts->count = 0;
   int status = resolve_thread(stitch, position);
+  if (!status && stitch->shares != MODEL_NONE && !stitch->amounts.threads)
+    status = idleness_open(stitch->file, stitch->process, BASELINE_THREAD, stitch->problems, &stitch->amounts);
   if (!status)
-    status = read_values(stitch->file, stitch->process->threads[position].index, stitch->problems, &values, &count);
+    status = load_values(stitch, position, &values);
   for (uint32_t i = 0; i < read_columns_count(stitch->file) && !status; i++)
     if (stitch->columns[i] == column)
-      status = take_amounts(stitch, thread, values, count, i, amounts);
-  free(values);
-  unload_thread(thread);
+      status = take_amounts(stitch, position, &values, i, amounts);
+  release_values(&values);
+  unload_thread(&stitch->threads[position]);
   return status;
 }
 

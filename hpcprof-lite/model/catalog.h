@@ -30,6 +30,7 @@ enum column_role {
   COLUMN_LOCKWAIT,
   COLUMN_PER_BUSY,
   COLUMN_IN_USE,
+  COLUMN_SHARES,
   COLUMN_STORED, /* the roles before this one occur in files */
   COLUMN_IDLENESS = COLUMN_STORED,
   COLUMN_CRITICAL /* what a context contributes to the span of the run, see input/span_merge.h */

@@ -25,7 +25,9 @@ struct profile_thread {
   uint64_t lockwait_sampled_ns;
   uint64_t idle_ns, lockwait_ns;
   uint64_t tool_ns, cpu_ns, wall_ns;
+  uint64_t run_delay_ns; /* it was ready to run and waited for a processor */
   uint64_t blocked_ns, region_ns, regions;
+  uint64_t per_busy_ns, in_use_ns;         /* see input/idleness.h */
   uint64_t work_ns, overhead_ns;           /* sums over the thread's contexts */
   uint64_t caused_lock_ns, caused_idle_ns; /* likewise: other threads' lock wait and idleness charged to them */
   uint64_t lost[LOSS_MAX];
@@ -104,6 +106,7 @@ struct profile_process {
   uint32_t pid, parent_pid, flags, cpus, threads_max, threads_registered;
   int32_t rank; /* MPI rank, -1 if it has none */
   uint64_t start_ns, wall_ns, cpu_ns, regions;
+  uint64_t start_ticks; /* time-stamp counter at the start */
   char *host, *command, *runtime, *notes;
   uint64_t lost[LOSS_MAX];
   struct profile_thread *threads;

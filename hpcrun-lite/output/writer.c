@@ -216,6 +216,7 @@ static void describe_metrics(void)
     add_metric("lock wait", ns, FORMAT_ROLE_LOCKWAIT, main_event->period);
     add_metric("per busy", ns, FORMAT_ROLE_PER_BUSY, main_event->period);
     add_metric("in use", ns, FORMAT_ROLE_IN_USE, main_event->period);
+    add_metric("shares", 0, FORMAT_ROLE_SHARES, main_event->period);
   }
   for (unsigned i = 0; i < rt.event_count; i++)
     if ((int)i != rt.time_event)
@@ -274,6 +275,8 @@ static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
     put_table(&writer.threads, &t->nodes);
     put_table(&writer.threads, &t->values);
   }
+  put_table(&writer.threads, &t->waits);
+  put_table(&writer.threads, &t->shares);
   if (writer.threads.used >= FLUSH_SIZE)
     flush(false);
 }

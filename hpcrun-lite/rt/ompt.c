@@ -9,6 +9,7 @@
 #include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
 #include "hpcrun-lite/rt/sampling/task_creation.h"
+#include "hpcrun-lite/rt/sampling/waiting.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
 /* What a thread does follows from the task that it runs: the task's data word says whether the task waits.  A task that
@@ -31,7 +32,7 @@ static void on_thread_begin(int type, ompt_data_t *thread_data)
     return;
   blame_openmp_begin(t, type == ompt_thread_worker);
   if (type == ompt_thread_worker)
-    rt_set_idle(t, true); /* until it takes part in a region */
+    waiting_park(t); /* until it takes part in a region */
 }
 
 static void on_thread_end(ompt_data_t *thread_data)
@@ -40,8 +41,8 @@ static void on_thread_end(ompt_data_t *thread_data)
   struct thread_state *t = self();
   if (!t)
     return;
-  rt_set_idle(t, false);
-  rt_set_lockwait(t, false);
+  waiting_unpark(t);
+  waiting_lock_end(t);
   __atomic_store_n(&t->base_region, 0, __ATOMIC_RELAXED);
   blame_openmp_end(t);
 }
@@ -96,6 +97,8 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
   if ((rt.task_creation || rt.online) && !rt_stopped())
     place = task_creation_node(t, creation_context_of(task_data), enter_frame, (uint64_t)codeptr);
   uint64_t handle = region_begin(t, enter_frame);
+  if (handle)
+    region_team(handle)->code = (uint64_t)codeptr;
   if (handle && place != CCT_NONE)
     region_publish(t, region_innermost(t), place);
   t->unrecorded_regions += handle == 0;
@@ -130,6 +133,7 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
     span_parallel_end(t, region_current(t));
     rt_inside_dec(t);
   }
+  region_note_end(t, t->barrier_left);
   struct format_region *unresolved = region_end(t);
   if (unresolved) {
     if (!rt_stopped())
@@ -166,7 +170,7 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
     if (!t->open_region) {
       __atomic_store_n(&t->base_region, 0, __ATOMIC_RELAXED);
       if (t->worker)
-        rt_set_idle(t, true); /* until its next region; in a region with pending tasks its wait has just ended */
+        waiting_park(t); /* until its next region; in a region with pending tasks its wait has just ended */
     }
     return;
   }
@@ -179,7 +183,7 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
     __atomic_store_n(&t->base_region, handle, __ATOMIC_RELAXED);
   else if (!initial && handle != REGION_NO_RECORD)
     set_team(t, team_size);
-  rt_set_idle(t, false);
+  waiting_unpark(t);
   if (!task_data || !graph_enter(t))
     return;
   if (!initial && handle != REGION_NO_RECORD)
@@ -227,7 +231,7 @@ static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator
 static void dependent_wait(struct thread_state *t, ompt_data_t *task_data, uint64_t word, const void *codeptr)
 {
   task_data->value |= RT_TASK_WAITING;
-  uint64_t moment = rt_set_idle(t, true);
+  uint64_t moment = waiting_begin(t, FORMAT_WAIT_TASKS, codeptr);
   if (!graph_enter(t))
     return;
   ompt_data_t own = {.value = word};
@@ -266,9 +270,14 @@ static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
   struct thread_state *t = self();
   if (!t)
     return;
-  if (status == ompt_taskwait_complete && (next = current_data(NULL)))
-    next->value &= ~(uint64_t)RT_TASK_WAITING;
-  uint64_t moment = next ? rt_set_idle(t, next->value & RT_TASK_WAITING) : 0;
+  uint64_t moment = 0;
+  if (status == ompt_taskwait_complete) {
+    if ((next = current_data(NULL)))
+      next->value &= ~(uint64_t)RT_TASK_WAITING;
+    moment = waiting_end(t);
+  } else if (next) {
+    moment = waiting_task(t, next->value & RT_TASK_WAITING);
+  }
   if (!graph_enter(t))
     return;
   /* Most tasks begin and end on one thread before another thread refers to them: the short forms (explicit_task.h). */
@@ -294,6 +303,12 @@ static void on_dependences(ompt_data_t *task_data, const ompt_dependence_t *depe
   rt_inside_dec(t);
 }
 
+static enum format_wait_kind wait_kind(int kind)
+{
+  bool tasks = kind == ompt_sync_region_taskwait || kind == ompt_sync_region_taskgroup;
+  return tasks ? FORMAT_WAIT_TASKS : FORMAT_WAIT_BARRIER;
+}
+
 static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
                                 const void *codeptr)
 {
@@ -309,7 +324,7 @@ static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_da
     task_data = current_data(task_data);
   if (task_data)
     task_data->value = waits ? task_data->value | RT_TASK_WAITING : task_data->value & ~(uint64_t)RT_TASK_WAITING;
-  uint64_t moment = rt_set_idle(t, waits);
+  uint64_t moment = waits ? waiting_begin(t, wait_kind(kind), codeptr) : waiting_end(t);
   if (!graph_enter(t))
     return;
   if (waits)
@@ -370,14 +385,14 @@ static void on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *tas
 
 static void on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr)
 {
-  (void)hint, (void)impl, (void)codeptr;
+  (void)hint, (void)impl;
   struct thread_state *t = self();
   if (!t)
     return;
   if (kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock) /* these never wait */
     return;
   t->wait_id = wait_id;
-  uint64_t moment = rt_set_lockwait(t, true);
+  uint64_t moment = waiting_lock_begin(t, codeptr);
   if (!rt.online || !moment)
     return;
   rt_inside_inc(t);
@@ -390,7 +405,7 @@ static void on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
   struct thread_state *t = self();
   if (!t)
     return;
-  uint64_t moment = rt_set_lockwait(t, false);
+  uint64_t moment = waiting_lock_end(t);
   if (!graph_enter(t))
     return;
   worksharing_mutex_acquired(t, kind, wait_id, moment, codeptr);
@@ -403,7 +418,7 @@ static void on_nest_lock(int endpoint, uint64_t wait_id, const void *codeptr)
   (void)wait_id, (void)codeptr;
   struct thread_state *t = self();
   if (t && endpoint == ompt_scope_begin)
-    rt_set_lockwait(t, false);
+    waiting_lock_end(t);
 }
 
 static void on_lock_destroy(int kind, uint64_t wait_id, const void *codeptr)
@@ -428,10 +443,11 @@ static void take_blame(struct thread_state *t, uint64_t wait_id)
 {
   rt_inside_inc(t);
   struct blame blame = {0};
+  uint64_t key = 0;
   if (!rt_stopped())
-    blame = blame_take(wait_id);
+    blame = blame_take(wait_id, &key);
   if (blame.samples)
-    sample_charge_blame(t, context_caller(t).node, &blame);
+    sample_charge_blame(t, context_caller(t).node, key, &blame);
   rt_inside_dec(t);
 }
 

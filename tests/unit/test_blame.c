@@ -3,6 +3,7 @@
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/region.h"
+#include "hpcrun-lite/rt/sampling/waiting.h"
 #include "tests/unit/rt_threads.h"
 
 enum { THREADS = 6 };
@@ -68,17 +69,34 @@ static uint64_t fork_region(unsigned count)
   set_team((int)count);
   for (unsigned i = 0; i < count; i++) {
     threads[i].base_region = i ? handle : 0;
+    threads[i].waiting_key = 88; /* of its next wait in the region */
     rt_set_idle(&threads[i], false);
   }
   return handle;
 }
 
+/* in_use: busy threads, and those that are idle inside a region. */
 static void assert_share(struct thread_state *t, uint64_t busy, uint64_t in_use)
 {
   struct blame share = blame_share(t, 1200000);
+  uint64_t idle_ns = 0;
+  for (int i = 0; i < BLAME_PLACES; i++)
+    idle_ns += share.idle[i].key == WAITING_PARKED ? 0 : share.idle[i].ns;
   assert_int_equal(share.time_ns, 1200000);
   assert_int_equal(share.per_busy_ns, 1200000 / busy);
-  assert_int_equal(share.in_use_ns, 1200000 * in_use / busy);
+  assert_int_equal(idle_ns, 1200000 * (in_use - busy) / busy);
+  assert_in_range(share.in_use_ns, 1200000, 1200000 * THREADS / busy);
+}
+
+static void assert_parked(struct thread_state *t, uint64_t parked)
+{
+  struct blame share = blame_share(t, 1200000);
+  for (int i = 0; i < BLAME_PLACES; i++)
+    if (share.idle[i].key == WAITING_PARKED && share.idle[i].ns) {
+      assert_int_equal(share.idle[i].ns, 1200000 * parked);
+      return;
+    }
+  assert_int_equal(parked, 0);
 }
 
 static void a_thread_alone_is_busy(void **state)
@@ -96,7 +114,9 @@ static void parked_workers_are_not_in_use(void **state)
   (void)state;
   start_openmp(4);
   assert_share(&threads[0], 1, 1);
+  assert_parked(&threads[0], 3);
   fork_region(4);
+  assert_parked(&threads[0], 0);
   assert_share(&threads[0], 4, 4);
   rt_set_idle(&threads[2], true);
   rt_set_idle(&threads[3], true);
@@ -126,21 +146,30 @@ static void a_sampled_region_ends_too(void **state)
   region_resolve(&threads[1]);
 }
 
-/* Then the runtime keeps them waiting. */
+/* A sample counts as one busy thread, also where it finds none. */
 static void all_can_be_idle(void **state)
 {
   (void)state;
   start_openmp(3);
   fork_region(2);
   rt_set_idle(&threads[0], true);
-  assert_false(blame_share(&threads[1], 1).all_wait);
   rt_set_idle(&threads[1], true);
-  assert_true(blame_share(&threads[1], 1).all_wait);
-  assert_share(&threads[1], 2, 2);
-  assert_false(blame_share(&threads[2], 1).all_wait); /* parked: it waits for work, not inside the runtime */
-  rt_set_idle(&threads[0], false);
-  assert_true(blame_blocked(&threads[0]));
-  assert_false(blame_share(&threads[1], 1).all_wait); /* they wait for the sleeping thread */
+  assert_share(&threads[1], 1, 3);
+}
+
+/* The list of places is full: the last one takes the rest, and nothing is lost. */
+static void all_places_count(void **state)
+{
+  (void)state;
+  start_openmp(6);
+  fork_region(6);
+  for (unsigned i = 1; i < 6; i++) {
+    threads[i].waiting_key = 80 + i;
+    rt_set_idle(&threads[i], true);
+  }
+  assert_share(&threads[0], 1, 6);
+  assert_int_equal(blame_share(&threads[0], 100).idle[0].ns, 100);
+  assert_int_equal(blame_share(&threads[0], 100).idle[BLAME_PLACES - 1].ns, 200);
 }
 
 /* A thread that the runtime does not know yet shares with all others; threads that it knows do not count that one. */
@@ -188,10 +217,7 @@ static void blocked_threads_are_left_out_unless_wall_time_drives(void **state)
   rt_set_idle(&threads[2], true);
   assert_share(&threads[0], 2, 3);
   blame_unblocked(&threads[1]);
-  /* What it slept through: 1.2 ms while 3 threads were busy, and 1.2 ms while 2 of the 3 in use were busy. */
-  struct blame share = blame_share(&threads[1], 2400000);
-  assert_int_equal(share.per_busy_ns, 1000000);
-  assert_int_equal(share.in_use_ns, 3000000);
+  assert_share(&threads[1], 2, 3);
 }
 
 static void the_most_threads_in_use_are_kept(void **state)
@@ -233,20 +259,22 @@ static void a_thread_that_ends_blocked_is_not_in_use(void **state)
 static void blame_goes_to_the_release(void **state)
 {
   (void)state;
-  const struct blame one = {1000, 500, 750, 1, false}, other = {30, 10, 20, 1, false};
+  uint64_t key = 0;
+  const struct blame one = {1000, 500, 750, 1, {{0}}}, other = {30, 10, 20, 1, {{0}}};
   assert_false(blame_pending(0xabc0));
-  assert_true(blame_wait(0xabc0, &one));
-  assert_true(blame_wait(0xabc0, &other));
+  assert_true(blame_wait(0xabc0, 8, &one));
+  assert_true(blame_wait(0xabc0, 8, &other));
   assert_true(blame_pending(0xabc0));
   assert_false(blame_pending(0xabd0));
   assert_int_equal(blame_left(), 2);
-  struct blame taken = blame_take(0xabc0);
+  struct blame taken = blame_take(0xabc0, &key);
+  assert_int_equal(key, 8);
   assert_int_equal(taken.time_ns, 1030);
   assert_int_equal(taken.per_busy_ns, 510);
   assert_int_equal(taken.in_use_ns, 770);
   assert_int_equal(taken.samples, 2);
   assert_false(blame_pending(0xabc0));
-  assert_int_equal(blame_take(0xabc0).samples, 0);
+  assert_int_equal(blame_take(0xabc0, &key).samples, 0);
   assert_int_equal(blame_left(), 0);
 }
 
@@ -254,19 +282,20 @@ static void blame_goes_to_the_release(void **state)
 static void collisions_lose_and_do_not_mix(void **state)
 {
   (void)state;
-  const struct blame one = {1000, 500, 750, 1, false};
+  uint64_t key = 0;
+  const struct blame one = {1000, 500, 750, 1, {{0}}};
   uint64_t first = 0x1000, second = first;
   do
     second += 16;
   while (blame_entry(second) != blame_entry(first));
-  assert_true(blame_wait(first, &one));
-  assert_false(blame_wait(second, &one));
+  assert_true(blame_wait(first, 8, &one));
+  assert_false(blame_wait(second, 8, &one));
   assert_false(blame_pending(second));
-  assert_int_equal(blame_take(second).samples, 0);
-  assert_int_equal(blame_take(first).samples, 1);
-  assert_true(blame_wait(second, &one));
-  assert_int_equal(blame_take(second).samples, 1);
-  assert_false(blame_wait(0, &one)); /* no lock */
+  assert_int_equal(blame_take(second, &key).samples, 0);
+  assert_int_equal(blame_take(first, &key).samples, 1);
+  assert_true(blame_wait(second, 8, &one));
+  assert_int_equal(blame_take(second, &key).samples, 1);
+  assert_false(blame_wait(0, 8, &one)); /* no lock */
 }
 
 static void a_state_is_repaired_at_the_second_sample(void **state)
@@ -310,6 +339,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup(parked_workers_are_not_in_use, setup),
       cmocka_unit_test_setup(a_sampled_region_ends_too, setup),
       cmocka_unit_test_setup(all_can_be_idle, setup),
+      cmocka_unit_test_setup(all_places_count, setup),
       cmocka_unit_test_setup(threads_unknown_to_openmp_count_among_themselves, setup),
       cmocka_unit_test_setup(lock_waiters_are_busy, setup),
       cmocka_unit_test_setup(blocked_threads_are_left_out_unless_wall_time_drives, setup),

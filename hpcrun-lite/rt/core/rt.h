@@ -36,8 +36,8 @@
 #define SAMPLE_SIGNAL SIGURG
 
 enum {
-  RT_FRAMES_MAX = 1024, /* frames of one unwind: deeper stacks are cut at the outer end */
-  RT_PENDING_MAX = 64,  /* sampled regions of one thread whose creation context is not known */
+  RT_FRAMES_MAX = 1024,     /* frames of one unwind: deeper stacks are cut at the outer end */
+  RT_PENDING_MAX = 64,      /* sampled regions of one thread whose creation context is not known */
   RT_FRAGMENT_SAMPLES = 16, /* distinct contexts sampled in one fragment */
   RT_USER_REGIONS = 16      /* user regions open at once in one thread */
 };
@@ -162,16 +162,31 @@ struct activity {
 } __attribute__((aligned(4)));
 
 /* Sums of what samples stand for: see sampling/blame.h. */
+enum { BLAME_PLACES = 4 };
 struct blame {
   uint64_t time_ns, per_busy_ns, in_use_ns;
   uint64_t samples;
-  bool all_wait; /* no thread works or sleeps: all wait for the runtime itself, so waiting is overhead */
+  struct {
+    uint64_t key, ns; /* waiting place, and the time that other threads were idle there; ns 0: free */
+  } idle[BLAME_PLACES];
+};
+
+/* An open wait of a thread: see sampling/waiting.h. */
+struct wait_open {
+  struct format_wait *wait;
+  struct region_team *team; /* of a barrier; NULL: none */
+  uint64_t region;
+};
+
+struct wait_cache {
+  uint64_t key;
+  struct format_wait *wait; /* NULL: free */
 };
 
 struct thread_state {
-  /* Fields of the callbacks, on one cache line.  Other threads read `activity`, `open_region` and `base_region`
-   * relaxed, and `inside` with acquire.  A callback that changes `activity` need not be inside: if a sample repairs the
-   * state at that moment (blame_check()), one interval may count twice. */
+  /* Fields of the callbacks, on one cache line.  Other threads read `activity`, `open_region`, `base_region`
+   * and `waiting_key` relaxed, and `inside` with acquire.  A callback that changes `activity` need not be inside: if a
+   * sample repairs the state at that moment (blame_check()), one interval may count twice. */
   int inside; /* RT or CTL code is running in this thread */
   struct activity activity;
   uint32_t open_region;            /* innermost region of which this thread is the master */
@@ -181,16 +196,21 @@ struct thread_state {
   uint64_t idle_since, lock_since; /* time-stamp counter */
   uint64_t changes;                /* number of state changes by callbacks */
   uint64_t idle_ticks, lockwait_ticks;
+  uint64_t waiting_key;             /* the place at which the thread is idle */
+  struct format_wait *waiting;      /* its record; NULL without memory */
+  struct format_wait *waiting_lock; /* that of the lock that the thread acquires */
+  uint64_t lock_cost;               /* ticks of the fastest acquisition; 0: none yet */
+  uint64_t barrier_left;            /* when the thread left its last barrier */
+  unsigned wait_depth;              /* open waits; those beyond the array share its last element */
+  struct wait_cache wait_cache[8];
 
   uint32_t unrecorded_regions;           /* open regions that have no record */
   uint32_t region_depth;                 /* open regions that this thread has created */
   uint32_t live_slot;                    /* index in the table of live threads (sampling/blame.c) */
   bool worker;                           /* created by the OpenMP runtime */
-  bool slept;                            /* has been blocked since the last sample */
   uint64_t region_since, region_ticks;   /* as master of outermost regions */
   uint64_t blocked_since, blocked_ticks; /* in blocking calls of the program */
   uint64_t contradicted_at;              /* changes + 1 at the last sample, if that contradicted the state */
-  struct blame sums_at_block;            /* sums over all samples when it was blocked */
 
   uint32_t index;
   int tid;
@@ -200,7 +220,8 @@ struct thread_state {
 
   struct format_thread *record;
   uint64_t record_due; /* time-stamp counter: see sampling/times.h */
-  struct table nodes, links, values;
+  struct table nodes, links, values, waits, shares;
+  struct wait_open waits_open[16];
   uint32_t free_nodes;    /* list of freed nodes */
   uint32_t known_regions; /* list of ended regions whose link is not final */
   struct pending_region pending[RT_PENDING_MAX];

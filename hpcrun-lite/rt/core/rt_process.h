@@ -28,8 +28,8 @@ struct rt_process {
   unsigned event_count;
   int time_event; /* event from which the four categories of time come: the first that measures time; -1 if there is
                      none */
-  unsigned metric_count;
-  uint32_t cpus; /* cores that the process may run on */
+  unsigned metric_count, share_metric; /* columns of a value record; the column of its shares (FORMAT_ROLE_SHARES) */
+  uint32_t cpus;                       /* cores that the process may run on */
   int pid;
   bool timers_for_cpu; /* CPU time is sampled by timers, because perf_event may not sample the kernel */
   bool ompt;

@@ -2,6 +2,7 @@
 
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/region.h"
+#include "hpcrun-lite/rt/sampling/waiting.h"
 
 enum { LIVE_FIRST = 256, WAIT_TRIES = 100, TAKE_TRIES = 2 };
 
@@ -11,11 +12,6 @@ static atomic_bool entries_used; /* a thread has waited for a lock; any thread, 
  * threads, with acquire.  The memory of a thread's state is only reused for another thread's state, so a stale pointer
  * makes one sample's count wrong by one at most. */
 static struct table live;
-
-/* Sums over all samples of elapsed time, for threads that slept meanwhile.  Samples of all threads add to them.  A
- * reader may see a sample in some of the sums only, which does not matter among thousands.  The time is added last, so
- * that the sums which are divided by it are complete. */
-static _Atomic uint64_t sampled_ns, sampled_per_busy_ns, sampled_in_use_ns;
 
 void blame_start(void)
 {
@@ -88,11 +84,7 @@ bool blame_blocked(struct thread_state *t)
     return false;
   t->blocked_since = rt_ticks();
   rt_set_flag(&activity->blocked, true);
-  if (rt.wall)
-    t->sums_at_block = (struct blame){.time_ns = atomic_load(&sampled_ns),
-                                      .per_busy_ns = atomic_load(&sampled_per_busy_ns),
-                                      .in_use_ns = atomic_load(&sampled_in_use_ns)};
-  else if (activity->openmp)
+  if (!rt.wall && activity->openmp)
     blame_in_use(-1);
   t->changes++;
   return true;
@@ -102,50 +94,30 @@ void blame_unblocked(struct thread_state *t)
 {
   if (!t->activity.blocked)
     return;
-  if (rt.wall)
-    t->slept = true;
-  else if (t->activity.openmp)
+  if (!rt.wall && t->activity.openmp)
     blame_in_use(1);
   rt_set_flag(&t->activity.blocked, false);
   t->blocked_ticks += rt_ticks() - t->blocked_since;
   t->changes++;
 }
 
-/* A worker whose region has ended waits for the next one and is not in use. */
-static bool in_region(const struct thread_state *t)
+/* The place at which a thread is idle.  A worker whose region has ended waits for the next one. */
+static uint64_t idle_place(const struct thread_state *t)
 {
-  return __atomic_load_n(&t->open_region, __ATOMIC_RELAXED) ||
-         region_open(__atomic_load_n(&t->base_region, __ATOMIC_RELAXED));
+  bool in_region = __atomic_load_n(&t->open_region, __ATOMIC_RELAXED) ||
+                   region_open(__atomic_load_n(&t->base_region, __ATOMIC_RELAXED));
+  return in_region ? __atomic_load_n(&t->waiting_key, __ATOMIC_RELAXED) : WAITING_PARKED;
 }
 
-/* Returns whether all threads wait. */
-static bool count_threads(const struct thread_state *self, uint32_t *busy, uint32_t *in_use)
+/* Adds to a place of the list; the last one takes what does not fit. */
+static void add_idle(struct blame *blame, uint64_t key, uint64_t ns)
 {
-  uint32_t all = __atomic_load_n(&live.count, __ATOMIC_ACQUIRE), waiting = 0, blocked = 0;
-  bool known = self->activity.openmp; /* otherwise no thread has called the runtime yet */
-  *busy = 0;
-  for (uint32_t i = 0; i < all; i++) {
-    const struct thread_state *t = __atomic_load_n(live_at(i), __ATOMIC_ACQUIRE);
-    if (!t)
-      continue;
-    struct activity is;
-    __atomic_load(&t->activity, &is, __ATOMIC_RELAXED);
-    blocked += is.openmp && is.blocked && !rt.wall;
-    if ((!is.openmp && known) || (is.blocked && !rt.wall && t != self))
-      continue;
-    if (!is.idle || is.lockwait)
-      ++*busy;
-    else
-      waiting += in_region(t);
-  }
-  bool all_wait = *busy == 0 && blocked == 0 && waiting && in_region(self);
-  if (all_wait) { /* waiting threads are charged overhead, and share it */
-    *busy = waiting;
-    waiting = 0;
-  }
-  *busy += *busy == 0;
-  *in_use = *busy + waiting;
-  return all_wait;
+  unsigned i = 0;
+  while (i < BLAME_PLACES - 1 && blame->idle[i].ns && blame->idle[i].key != key)
+    i++;
+  if (!blame->idle[i].ns)
+    blame->idle[i].key = key;
+  blame->idle[i].ns += ns;
 }
 
 /* amount * share / all, rounded to the nearest integer. */
@@ -154,27 +126,32 @@ static uint64_t part(uint64_t amount, uint64_t share, uint64_t all)
   return (rt_scale(2 * amount, share, all) + 1) / 2;
 }
 
-struct blame blame_share(struct thread_state *t, uint64_t time_ns)
+struct blame blame_share(struct thread_state *self, uint64_t time_ns)
 {
   struct blame share = {.time_ns = time_ns, .samples = 1};
-  if (t->slept) {
-    t->slept = false;
-    uint64_t passed = atomic_load(&sampled_ns) - t->sums_at_block.time_ns;
-    if (passed) {
-      share.per_busy_ns = part(time_ns, atomic_load(&sampled_per_busy_ns) - t->sums_at_block.per_busy_ns, passed);
-      share.in_use_ns = part(time_ns, atomic_load(&sampled_in_use_ns) - t->sums_at_block.in_use_ns, passed);
-      return share;
-    }
+  uint32_t all = __atomic_load_n(&live.count, __ATOMIC_ACQUIRE), busy = 0, present = 0;
+  bool known = self->activity.openmp; /* otherwise no thread has called the runtime yet */
+  for (uint32_t i = 0; i < all; i++) {
+    const struct thread_state *t = __atomic_load_n(live_at(i), __ATOMIC_ACQUIRE);
+    if (!t)
+      continue;
+    struct activity is;
+    __atomic_load(&t->activity, &is, __ATOMIC_RELAXED);
+    if (!is.openmp && known)
+      continue;
+    present++;
+    if (is.blocked && !rt.wall && t != self)
+      continue;
+    if (is.idle && !is.lockwait)
+      add_idle(&share, idle_place(t), 1);
+    else
+      busy++;
   }
-  uint32_t busy, in_use;
-  share.all_wait = count_threads(t, &busy, &in_use);
+  busy += busy == 0;
+  for (unsigned i = 0; i < BLAME_PLACES; i++)
+    share.idle[i].ns = part(time_ns, share.idle[i].ns, busy);
   share.per_busy_ns = part(time_ns, 1, busy);
-  share.in_use_ns = part(time_ns, in_use, busy);
-  if (rt.wall) {
-    atomic_fetch_add(&sampled_per_busy_ns, share.per_busy_ns);
-    atomic_fetch_add(&sampled_in_use_ns, share.in_use_ns);
-    atomic_fetch_add(&sampled_ns, time_ns);
-  }
+  share.in_use_ns = part(time_ns, present > busy ? present : busy, busy);
   return share;
 }
 
@@ -214,8 +191,11 @@ void blame_check(struct thread_state *t, uint64_t pc)
     return;
   }
   rt_lost(t, FORMAT_LOST_STATES);
-  rt_set_lockwait(t, false);
-  rt_set_idle(t, !waits);
+  waiting_lock_end(t);
+  if (waits)
+    waiting_end(t);
+  else
+    waiting_task(t, true);
 }
 
 static bool entry_take(struct blame_entry *entry, int tries)
@@ -233,7 +213,7 @@ static void entry_drop(struct blame_entry *entry)
   __atomic_store_n(&entry->lock, 0, __ATOMIC_RELEASE);
 }
 
-bool blame_wait(uint64_t wait_id, const struct blame *blame)
+bool blame_wait(uint64_t wait_id, uint64_t key, const struct blame *blame)
 {
   struct blame_entry *entry = blame_entry(wait_id);
   if (!wait_id || !entry_take(entry, WAIT_TRIES))
@@ -246,13 +226,17 @@ bool blame_wait(uint64_t wait_id, const struct blame *blame)
     entry->blame.per_busy_ns += blame->per_busy_ns;
     entry->blame.in_use_ns += blame->in_use_ns;
     entry->blame.samples += blame->samples;
+    for (unsigned i = 0; i < BLAME_PLACES && blame->idle[i].ns; i++)
+      add_idle(&entry->blame, blame->idle[i].key, blame->idle[i].ns);
+    if (!entry->id)
+      entry->key = key;
     __atomic_store_n(&entry->id, wait_id, __ATOMIC_RELEASE);
   }
   entry_drop(entry);
   return ours;
 }
 
-struct blame blame_take(uint64_t wait_id)
+struct blame blame_take(uint64_t wait_id, uint64_t *key)
 {
   struct blame_entry *entry = blame_entry(wait_id);
   struct blame taken = {0};
@@ -260,6 +244,7 @@ struct blame blame_take(uint64_t wait_id)
     return taken; /* left for the next release */
   if (entry->id == wait_id) {
     taken = entry->blame;
+    *key = entry->key;
     entry->blame = (struct blame){0};
     __atomic_store_n(&entry->id, 0, __ATOMIC_RELEASE);
   }

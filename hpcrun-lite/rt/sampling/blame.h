@@ -1,5 +1,5 @@
-/* Blame: which threads are busy and which are idle at a sample, and samples of lock waiting, which are charged to the
- * lock's holder (ICS'13, section 3.1).
+/* Blame: which threads are busy at a sample and where the others wait, and samples of lock waiting, which are charged
+ * to the lock's holder (ICS'13, section 3.1).  How much time threads wait is known exactly: see sampling/waiting.h.
  *
  * Context: RT; blame_start(), blame_add_thread() and blame_remove_thread() CTL, under the control lock.  A thread's
  * state is in its thread_state (rt.h) and written by that thread only; samples of all threads read it.  The table of
@@ -22,7 +22,8 @@
  * Releases of locks read `id` without it: if they read an old value, the blame waits for the next release, or the entry
  * turns out to be empty.  CTL reads the blame that is left at the end. */
 struct blame_entry {
-  uint64_t id; /* the lock, 0: free */
+  uint64_t id;  /* the lock, 0: free */
+  uint64_t key; /* the waiting place of the thread that waited first */
   uint32_t lock;
   struct blame blame;
 } __attribute__((aligned(64)));
@@ -46,9 +47,8 @@ void blame_openmp_end(struct thread_state *t);
 void blame_in_use(int more);
 
 /* The thread enters and leaves a call in which it sleeps outside the runtime's waits.  During the call it is not in
- * use.  With `wall` it counts as busy instead; its first sample after the call is charged the mean idleness of all
- * samples that were taken during the call.  blame_blocked() returns false if the thread is not busy; the caller must
- * then not call blame_unblocked(). */
+ * use.  With `wall` it counts as busy instead.  blame_blocked() returns false if the thread is not busy; the caller
+ * must then not call blame_unblocked(). */
 bool blame_blocked(struct thread_state *t);
 void blame_unblocked(struct thread_state *t);
 
@@ -59,11 +59,12 @@ struct blame blame_share(struct thread_state *t, uint64_t time_ns);
  * them at two consecutive samples without a callback in between is wrong: it is corrected and counted as a loss. */
 void blame_check(struct thread_state *t, uint64_t pc);
 
-/* Adds blame to the entry of a lock for which the thread waits.  Returns false if it was lost. */
-bool blame_wait(uint64_t wait_id, const struct blame *blame);
+/* Adds blame to the entry of a lock for which the thread waits, at the waiting place of that key.  Returns false if it
+ * was lost. */
+bool blame_wait(uint64_t wait_id, uint64_t key, const struct blame *blame);
 
-/* Takes the blame out of a lock's entry. */
-struct blame blame_take(uint64_t wait_id);
+/* Takes the blame out of a lock's entry, and sets *key to the waiting place. */
+struct blame blame_take(uint64_t wait_id, uint64_t *key);
 
 /* Samples whose blame is still in entries: those locks were not released afterwards. */
 uint64_t blame_left(void);

@@ -1,6 +1,6 @@
 #include "hpcrun-lite/rt/sampling/cct.h"
 
-enum { NODES_FIRST = 256, VALUES_FIRST = 128 };
+enum { NODES_FIRST = 256, VALUES_FIRST = 128, SHARES_FIRST = 64 };
 
 /* The children of a node form a list; the one found last is first.  Invariant: each node in use except the root is in
  * exactly one list, its parent's.  A freed node is in the list of free nodes, by `next`; a node that has become a link
@@ -54,6 +54,7 @@ bool cct_init(struct thread_state *t)
   table_init(&t->nodes, FORMAT_NODES, ARENA_NODES, t->index, sizeof(struct format_node), NODES_FIRST);
   table_init(&t->links, FORMAT_FREE, ARENA_LINKS, t->index, sizeof(struct cct_link), NODES_FIRST);
   table_init(&t->values, FORMAT_VALUES, ARENA_VALUES, t->index, rt.metric_count * 8, VALUES_FIRST);
+  table_init(&t->shares, FORMAT_SHARES, ARENA_SHARES, t->index, sizeof(struct format_share), SHARES_FIRST);
   t->free_nodes = 0;
   if (node_new(t, 0, (struct cct_key){FORMAT_KIND_ROOT, 0, 0}) != CCT_ROOT || !table_next(&t->values, &index))
     return false;
@@ -66,6 +67,7 @@ void cct_release(struct thread_state *t)
   table_release(&t->nodes);
   table_release(&t->links);
   table_release(&t->values);
+  table_release(&t->shares);
 }
 
 static uint32_t child_find(struct thread_state *t, uint32_t parent, struct cct_key key)
@@ -129,6 +131,57 @@ bool cct_add(struct thread_state *t, uint32_t node, unsigned metric, uint64_t am
   return true;
 }
 
+static struct format_share *share_at(const struct thread_state *t, uint64_t share)
+{
+  return table_at(&t->shares, (uint32_t)share);
+}
+
+/* Returns a new record, not yet part of a list; 0 without memory. */
+static uint32_t share_new(struct thread_state *t, uint32_t wait)
+{
+  uint32_t index = 0;
+  if (!t->shares.count && table_next(&t->shares, &index))
+    table_publish(&t->shares); /* record 0 means "none" */
+  struct format_share *share = t->shares.count ? table_next(&t->shares, &index) : NULL;
+  if (!share)
+    return 0;
+  share->wait = wait;
+  table_publish(&t->shares);
+  return index;
+}
+
+bool cct_add_share(struct thread_state *t, uint32_t node, uint32_t wait, uint64_t ns)
+{
+  if (!cct_add(t, node, rt.share_metric, 0))
+    return false;
+  uint64_t *first = (uint64_t *)table_at(&t->values, cct_node(t, node)->value) + rt.share_metric;
+  uint32_t share = (uint32_t)*first;
+  while (share && share_at(t, share)->wait != wait)
+    share = share_at(t, share)->next;
+  if (!share) {
+    share = share_new(t, wait);
+    if (!share)
+      return false;
+    share_at(t, share)->next = (uint32_t)*first;
+    __atomic_store_n(first, share, __ATOMIC_RELEASE);
+  }
+  __atomic_store_n(&share_at(t, share)->ns, share_at(t, share)->ns + ns, __ATOMIC_RELAXED);
+  return true;
+}
+
+/* Appends a list of shares to another one, which may then have several records of one place. */
+static void shares_move(struct thread_state *t, uint64_t *from, uint64_t *to)
+{
+  uint32_t last = (uint32_t)*to;
+  while (last && share_at(t, last)->next)
+    last = share_at(t, last)->next;
+  if (last)
+    share_at(t, last)->next = (uint32_t)*from;
+  else
+    *to = *from;
+  *from = 0;
+}
+
 static void values_move(struct thread_state *t, uint32_t from, uint32_t to)
 {
   uint32_t source = cct_node(t, from)->value;
@@ -141,6 +194,10 @@ static void values_move(struct thread_state *t, uint32_t from, uint32_t to)
   }
   uint64_t *sums = table_at(&t->values, source);
   for (unsigned m = 0; m < rt.metric_count; m++) {
+    if (m == rt.share_metric) {
+      shares_move(t, &sums[m], (uint64_t *)table_at(&t->values, cct_node(t, to)->value) + m);
+      continue;
+    }
     cct_add(t, to, m, sums[m]);
     sums[m] = 0;
   }

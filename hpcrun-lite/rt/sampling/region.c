@@ -13,6 +13,7 @@ enum { REGIONS_FIRST = 256, LOCK_TRIES = 10000, REQUEST_AFTER = 8 };
  * another thread's record pushes it. */
 static _Atomic uint64_t shared_free;
 static struct table regions;
+static struct table teams; /* struct region_team, by region */
 /* By thread index: struct thread_state *.  An entry is valid while its thread lives, and a master lives as long as its
  * region.  Writer: CTL, under the control lock, with release; readers: samples, with acquire. */
 static struct table threads;
@@ -24,9 +25,12 @@ void region_start(void)
   atomic_flag_clear(&lock);
   atomic_store(&shared_free, 0);
   table_init(&regions, FORMAT_REGIONS, ARENA_SHARED, 0, sizeof(struct format_region), REGIONS_FIRST);
+  table_init(&teams, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct region_team), REGIONS_FIRST);
   table_init(&threads, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct thread_state *), REGIONS_FIRST);
-  if (table_next(&regions, &index))
-    table_publish(&regions); /* index 0 means "none" */
+  if (table_next(&regions, &index) && table_next(&teams, &index)) { /* index 0 means "none" */
+    table_publish(&teams);
+    table_publish(&regions);
+  }
 }
 
 const struct table *region_table(void)
@@ -131,8 +135,10 @@ static uint32_t record_add(void)
       sys_yield();
       continue;
     }
-    struct format_region *region = table_next(&regions, &index);
+    bool room = table_next(&teams, &index);
+    struct format_region *region = room ? table_next(&regions, &index) : NULL;
     if (region) {
+      table_publish(&teams);
       region->word = (uint64_t)rt.epoch << 32;
       table_publish(&regions);
     }
@@ -215,6 +221,38 @@ void region_close(struct thread_state *t)
 uint64_t region_current(const struct thread_state *t)
 {
   return t->open_region ? word_of(at(t->open_region)) >> 32 << 32 | t->open_region : t->base_region;
+}
+
+struct region_team *region_team(uint64_t handle)
+{
+  return (uint32_t)handle && handle != REGION_NO_RECORD ? table_at(&teams, (uint32_t)handle) : NULL;
+}
+
+void region_note_end(struct thread_state *t, uint64_t left)
+{
+  uint32_t index = t->open_region;
+  if (!index || at(index)->team < 2)
+    return;
+  struct region_team *team = table_at(&teams, index);
+  struct region_end *end = &team->ends[team->next++ % (sizeof team->ends / sizeof *team->ends)];
+  __atomic_store_n(&end->generation, 0, __ATOMIC_RELEASE);
+  end->last_idle = __atomic_load_n(&team->last_idle, __ATOMIC_RELAXED);
+  end->left = left;
+  end->end = rt_ticks();
+  __atomic_store_n(&end->generation, word_of(at(index)) >> 32, __ATOMIC_RELEASE);
+}
+
+bool region_find_end(uint64_t handle, struct region_end *end)
+{
+  const struct region_team *team = region_team(handle);
+  for (unsigned i = 0; team && i < sizeof team->ends / sizeof *team->ends; i++) {
+    if (__atomic_load_n(&team->ends[i].generation, __ATOMIC_ACQUIRE) != handle >> 32)
+      continue;
+    *end = team->ends[i];
+    atomic_thread_fence(memory_order_acquire);
+    return __atomic_load_n(&team->ends[i].generation, __ATOMIC_RELAXED) == handle >> 32;
+  }
+  return false;
 }
 
 uint64_t region_identity(const struct thread_state *t)
@@ -339,9 +377,14 @@ uint32_t region_base(struct thread_state *t, uint64_t handle)
   return linked || room ? node : partial_node(t);
 }
 
-/* Links of the thread's own regions follow a node that was merged into another one. */
+/* Links of the thread's own regions, and its waiting places, follow a node that was merged into another one. */
 static void follow_merge(struct thread_state *t, uint32_t from, uint32_t to)
 {
+  for (uint32_t i = 0; i < t->waits.count; i++) {
+    struct format_wait *wait = table_at(&t->waits, i);
+    if (wait->node == from)
+      wait->node = to;
+  }
   for (uint32_t index = t->open_region; index; index = at(index)->next)
     if (region_known(at(index)) && at(index)->link_node == from)
       at(index)->link_node = to;

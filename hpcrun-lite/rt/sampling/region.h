@@ -41,6 +41,30 @@ uint64_t region_begin(struct thread_state *t, uint64_t enter_frame);
 struct format_region *region_end(struct thread_state *t);
 void region_close(struct thread_state *t);
 
+/* What the threads of a region share about their waits (sampling/waiting.h). */
+struct region_end {
+  uint64_t generation;           /* of the instance, 0: none */
+  uint64_t last_idle, left, end; /* ticks: the last thread arrived; the master left the barrier; the region ended */
+};
+
+struct region_team {
+  uint64_t code;      /* address from which the region was entered.  Writer: the master, when it begins the region */
+  uint64_t last_idle; /* ticks: a thread of the team turned idle at a barrier.  Writers: all of them, relaxed */
+  unsigned next;
+  struct region_end ends[4]; /* the last instances with a team.  Writer: their master; readers: workers at their next
+                                region */
+};
+
+/* NULL for 0 and for a region without a record.  Valid until the region has ended; its fields may then belong to the
+ * next region. */
+struct region_team *region_team(uint64_t handle);
+
+/* The master is about to end its innermost region; it left the closing barrier at that moment. */
+void region_note_end(struct thread_state *t, uint64_t left);
+
+/* Finds the end of an instance.  Returns false if it has not ended, or other regions have replaced it. */
+bool region_find_end(uint64_t handle, struct region_end *end);
+
 /* Handle of the innermost region of the thread; 0 outside any. */
 uint64_t region_current(const struct thread_state *t);
 

@@ -9,13 +9,23 @@
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/sampling/times.h"
+#include "hpcrun-lite/rt/sampling/waiting.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
 /* Columns of a value record: samples, those of the time event, then the other events in their
  * order. */
-enum { METRIC_SAMPLES, METRIC_WORK, METRIC_OVERHEAD, METRIC_LOCKWAIT, METRIC_PER_BUSY, METRIC_IN_USE, METRIC_OTHERS };
+enum {
+  METRIC_SAMPLES,
+  METRIC_WORK,
+  METRIC_OVERHEAD,
+  METRIC_LOCKWAIT,
+  METRIC_PER_BUSY,
+  METRIC_IN_USE,
+  METRIC_SHARES,
+  METRIC_OTHERS
+};
 
 /* The column of an event other than the time event. */
 static unsigned event_metric(unsigned event)
@@ -34,15 +44,24 @@ static bool charge_waiting(struct thread_state *t, const struct blame *share)
   if (t->activity.lockwait) {
     record->samples_lockwait++;
     record->lockwait_sampled_ns += share->time_ns;
-    if (!blame_wait(t->wait_id, share))
+    if (!blame_wait(t->wait_id, waiting_lock_key(t), share))
       rt_lost(t, FORMAT_LOST_BLAME);
   } else if (t->activity.idle) {
-    if (share->all_wait)
-      return false;
     record->samples_idle++;
     record->idle_sampled_ns += share->time_ns;
   }
   return t->activity.lockwait || t->activity.idle;
+}
+
+/* Adds what other threads waited during a sample. */
+static void charge_idleness(struct thread_state *t, uint32_t node, const struct blame *blame)
+{
+  cct_add(t, node, METRIC_PER_BUSY, blame->per_busy_ns);
+  cct_add(t, node, METRIC_IN_USE, blame->in_use_ns);
+  t->record->per_busy_ns += blame->per_busy_ns;
+  t->record->in_use_ns += blame->in_use_ns;
+  for (unsigned i = 0; i < BLAME_PLACES && blame->idle[i].ns; i++)
+    waiting_share(t, node, blame->idle[i].key, blame->idle[i].ns);
 }
 
 /* Charges all columns of a sample in one place: if there is no memory for the first one, the sample is lost and counted
@@ -54,13 +73,14 @@ static void charge_time(struct thread_state *t, uint32_t node, unsigned column, 
     return;
   }
   cct_add(t, node, column, blame->time_ns);
-  cct_add(t, node, METRIC_PER_BUSY, blame->per_busy_ns);
-  cct_add(t, node, METRIC_IN_USE, blame->in_use_ns);
+  charge_idleness(t, node, blame);
 }
 
-void sample_charge_blame(struct thread_state *t, uint32_t node, const struct blame *blame)
+void sample_charge_blame(struct thread_state *t, uint32_t node, uint64_t lock_key, const struct blame *blame)
 {
   charge_time(t, node, METRIC_LOCKWAIT, blame);
+  if (node != CCT_NONE)
+    waiting_share(t, node, lock_key, blame->time_ns);
 }
 
 /* Charges one sample to the interrupted context.  A sample of the time event is also added to the running fragment. */
@@ -85,7 +105,7 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
   if (timed && rt.online && node != CCT_NONE)
     span_sample(t, node, weight);
   if (timed)
-    charge_time(t, node, overhead || share.all_wait ? METRIC_OVERHEAD : METRIC_WORK, &share);
+    charge_time(t, node, overhead ? METRIC_OVERHEAD : METRIC_WORK, &share);
   else if (node == CCT_NONE || !cct_add(t, node, event_metric(event), weight) ||
            (counted && !cct_add(t, node, METRIC_SAMPLES, 1)))
     rt_lost(t, FORMAT_LOST_MEMORY);
@@ -129,7 +149,7 @@ bool sample_signal(const siginfo_t *info, void *context)
   int saved_errno = errno;
   if (!rt_stopped() || publish) {
     uint64_t began = rt_ticks();
-    uint64_t weight = source ? source_weight(t, source) : 0;
+    uint64_t weight = source ? source_weight(t, source) : 0, weighed = rt_ticks();
     if (source && atomic_load_explicit(&rt.paused, memory_order_relaxed)) {
       /* weighed, so that the time until now does not count later; then dropped */
     } else if (rt_enter(t)) {
@@ -141,7 +161,7 @@ bool sample_signal(const siginfo_t *info, void *context)
         times_refresh(t);
       }
       if (source)
-        source_sample_taken(t, source, began);
+        source_sample_taken(t, source, began, weighed);
       rt_leave(t);
     } else if (source) {
       count_in_tool(t, source, weight);

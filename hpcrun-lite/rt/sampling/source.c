@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/sampling/times.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
 const char source_request_publication;
@@ -270,9 +271,14 @@ static void throttle_after(struct source *source, uint64_t began)
   source->throttled_until = now + THROTTLE_SHARE * (now - source->last);
 }
 
-void source_sample_taken(struct thread_state *t, struct source *source, uint64_t began)
+void source_sample_taken(struct thread_state *t, struct source *source, uint64_t began, uint64_t weighed)
 {
   throttle_after(source, began);
+  if ((int)source->event == rt.time_event) {
+    uint64_t spent_ns = times_ticks_to_ns(rt_ticks() - weighed);
+    source->last += spent_ns;
+    t->record->tool_ns += spent_ns;
+  }
   if (rt.events[source->event].clock != EVENT_WALL_TIME)
     return;
   if (source->period > source->nominal_period)

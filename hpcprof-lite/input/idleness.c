@@ -1,0 +1,198 @@
+#include "hpcprof-lite/input/idleness.h"
+
+#include "common/array.h"
+#include "common/format.h"
+#include "hpcprof-lite/model/index.h"
+
+#include <stdlib.h>
+
+/* A place, summed over the threads. */
+struct place {
+  uint32_t kind, module;
+  uint64_t offset;
+  double idle_ns, shared_ns;
+};
+
+struct places {
+  struct place *all;
+  uint32_t count;
+  size_t room;
+  struct index index;
+};
+
+/* Finds or adds a place.  Returns MODEL_NONE without memory. */
+static uint32_t place_of(struct places *places, const struct read_wait *wait)
+{
+  uint64_t key = index_hash(index_hash(index_hash(1, wait->kind), wait->module), wait->offset);
+  uint32_t slot;
+  for (uint32_t i = index_first(&places->index, key, &slot); i; i = index_next(&places->index, key, &slot)) {
+    const struct place *place = &places->all[i - 1];
+    if (place->kind == wait->kind && place->module == wait->module && place->offset == wait->offset)
+      return i - 1;
+  }
+  if (!array_reserve(&places->all, &places->room, (size_t)places->count + 1, sizeof *places->all) ||
+      !index_add(&places->index, key, places->count + 1))
+    return MODEL_NONE;
+  places->all[places->count] = (struct place){.kind = wait->kind, .module = wait->module, .offset = wait->offset};
+  return places->count++;
+}
+
+static uint64_t to_ns(double ns)
+{
+  return ns < 0 ? 0 : ns < 1e19 ? (uint64_t)(ns + 0.5) : UINT64_MAX;
+}
+
+/* The ticks of a wait, with the interval that was open when the process was killed. */
+static double wait_ticks(const struct profile_process *process, const struct read_wait *wait)
+{
+  double tick_ns = process->workspan.tick_ns;
+  double end = tick_ns > 0 ? (double)process->start_ticks + (double)process->wall_ns / tick_ns : 0;
+  bool open = process->unfinished && wait->since && (double)wait->since < end;
+  return (double)wait->idle + (open ? end - (double)wait->since : 0);
+}
+
+static int open_thread(struct read_file *file, const struct profile_process *process, uint32_t position,
+                       struct problems *problems, struct places *places, struct idleness_thread *thread)
+{
+  const struct profile_thread *record = &process->threads[position];
+  struct read_wait *waits;
+  uint32_t count;
+  double tick_ns = process->workspan.tick_ns;
+  int status = read_waits(file, record->index, problems, &waits, &count);
+  thread->waits = status ? NULL : calloc((size_t)count + 1, sizeof *thread->waits);
+  thread->timed = count && tick_ns > 0;
+  for (; thread->waits && thread->count < count && !status; thread->count++) {
+    const struct read_wait *wait = &waits[thread->count];
+    struct idleness_wait *to = &thread->waits[thread->count];
+    uint32_t place = place_of(places, wait);
+    if (place == MODEL_NONE) {
+      status = ERR_NOMEM;
+      break;
+    }
+    *to = (struct idleness_wait){.place = place,
+                                 .node = wait->node,
+                                 .lock = wait->kind == FORMAT_WAIT_LOCK,
+                                 .idle_ns = to_ns(wait_ticks(process, wait) * tick_ns),
+                                 .runtime_ns = to_ns((double)wait->runtime * tick_ns)};
+    places->all[place].idle_ns += (double)to->idle_ns;
+    places->all[place].shared_ns += (double)wait->shared_ns;
+    uint64_t *sum = to->lock ? &thread->lock_ns : &thread->idle_ns;
+    *sum = model_sum(*sum, to->idle_ns);
+  }
+  free(waits);
+  return status || !thread->waits ? ERR_NOMEM : 0;
+}
+
+/* The baseline's idleness outside places, and the part of all idleness that remains if fewer cores than threads count.
+ */
+struct outside {
+  double missing_ns, spare_ns, kept;
+};
+
+static struct outside find_outside(const struct profile_process *process, enum profile_baseline baseline,
+                                   double idle_ns)
+{
+  double wall = (double)process->wall_ns, threads = process->threads_max, lived = 0;
+  struct outside outside = {.kept = 1};
+  if (baseline == BASELINE_SHARED)
+    return outside;
+  for (uint32_t i = 0; i < process->threads_count; i++)
+    lived += process->threads[i].flags & THREAD_OPENMP ? (double)process->threads[i].wall_ns : 0;
+  outside.missing_ns = threads * wall > lived ? threads * wall - lived : 0;
+  if (baseline == BASELINE_THREAD)
+    return outside;
+  outside.spare_ns = ((double)process->cpus - threads) * wall;
+  if (outside.spare_ns < 0) {
+    double all = idle_ns + outside.missing_ns;
+    outside.kept = all > -outside.spare_ns ? (all + outside.spare_ns) / all : 0;
+    outside.spare_ns = 0;
+  }
+  return outside;
+}
+
+/* Sets the factors, and what is charged without samples. */
+static int distribute(const struct profile_process *process, enum profile_baseline baseline,
+                      const struct places *places, struct idleness *idleness)
+{
+  bool known = process->workspan.tick_ns > 0; /* else it was killed before it had stored the counter's rate */
+  double idle_ns = 0, per_busy = 0, in_use = 0;
+  double *unseen = calloc((size_t)places->count + 1, sizeof *unseen); /* [place] the part charged without samples */
+  idleness->factors = calloc((size_t)places->count + 1, sizeof *idleness->factors);
+  if (!idleness->factors || !unseen) {
+    free(unseen);
+    return ERR_NOMEM;
+  }
+  for (uint32_t i = 0; i < places->count; i++)
+    idle_ns += places->all[i].kind == FORMAT_WAIT_LOCK ? 0 : places->all[i].idle_ns;
+  struct outside outside = find_outside(process, baseline, idle_ns);
+  for (uint32_t i = 0; i < places->count; i++) {
+    const struct place *place = &places->all[i];
+    double counts = place->kind == FORMAT_WAIT_LOCK ? 1 : outside.kept;
+    if (place->kind == FORMAT_WAIT_PARKED && baseline == BASELINE_SHARED)
+      counts = 0;
+    idleness->factors[i] = counts * (!known ? 1 : place->shared_ns > 0 ? place->idle_ns / place->shared_ns : 0);
+    unseen[i] = place->shared_ns > 0 ? 0 : counts;
+  }
+  for (uint32_t i = 0; i < process->threads_count; i++) {
+    per_busy += (double)process->threads[i].per_busy_ns;
+    in_use += (double)process->threads[i].in_use_ns;
+    for (uint32_t j = 0; j < idleness->threads[i].count; j++) {
+      struct idleness_wait *wait = &idleness->threads[i].waits[j];
+      wait->unseen_ns = to_ns(unseen[wait->place] * (double)wait->idle_ns);
+    }
+  }
+  free(unseen);
+  double weight = (double)idleness->baseline * per_busy - in_use;
+  idleness->missing = weight > 0 ? outside.kept * outside.missing_ns / weight : 0;
+  idleness->spare = per_busy > 0 ? outside.spare_ns / per_busy : 0;
+  idleness->unseen_ns =
+      to_ns((weight > 0 ? 0 : outside.kept * outside.missing_ns) + (per_busy > 0 ? 0 : outside.spare_ns));
+  return 0;
+}
+
+int idleness_open(struct read_file *file, const struct profile_process *process, enum profile_baseline baseline,
+                  struct problems *problems, struct idleness *idleness)
+{
+  struct places places = {0};
+  *idleness = (struct idleness){.threads = calloc((size_t)process->threads_count + 1, sizeof *idleness->threads),
+                                .threads_count = process->threads_count,
+                                .baseline = process->threads_max};
+  int status = idleness->threads ? 0 : ERR_NOMEM;
+  for (uint32_t i = 0; i < process->threads_count && !status; i++)
+    status = open_thread(file, process, i, problems, &places, &idleness->threads[i]);
+  if (!status)
+    status = distribute(process, baseline, &places, idleness);
+  free(places.all);
+  index_release(&places.index);
+  return status;
+}
+
+void idleness_close(struct idleness *idleness)
+{
+  for (uint32_t i = 0; idleness->threads && i < idleness->threads_count; i++)
+    free(idleness->threads[i].waits);
+  free(idleness->threads);
+  free(idleness->factors);
+  *idleness = (struct idleness){0};
+}
+
+struct idleness_amount idleness_of(const struct idleness *idleness, uint32_t position, const struct read_share *shares,
+                                   uint32_t shares_count, uint64_t first)
+{
+  const struct idleness_thread *thread = &idleness->threads[position];
+  double idle = 0, lock = 0;
+  uint32_t left = thread->count + 64; /* a list may be a circle in a damaged file */
+  for (uint64_t i = first; i && i < shares_count && left--; i = shares[i].next) {
+    if (shares[i].wait >= thread->count)
+      continue;
+    const struct idleness_wait *wait = &thread->waits[shares[i].wait];
+    *(wait->lock ? &lock : &idle) += (double)shares[i].ns * idleness->factors[wait->place];
+  }
+  return (struct idleness_amount){to_ns(idle), to_ns(lock)};
+}
+
+uint64_t idleness_elsewhere(const struct idleness *idleness, uint64_t per_busy_ns, uint64_t in_use_ns)
+{
+  double weight = (double)idleness->baseline * (double)per_busy_ns - (double)in_use_ns;
+  return to_ns((weight > 0 ? weight * idleness->missing : 0) + (double)per_busy_ns * idleness->spare);
+}

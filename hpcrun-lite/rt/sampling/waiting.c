@@ -1,0 +1,277 @@
+#include "hpcrun-lite/rt/sampling/waiting.h"
+
+#include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/sampling/cct.h"
+#include "hpcrun-lite/rt/sampling/context.h"
+#include "hpcrun-lite/rt/sampling/region.h"
+
+enum {
+  WAITS_FIRST = 8,
+  PLACES_MAX = 4096,    /* further ones count as parked */
+  SEARCH_TICKS = 2500,  /* about a microsecond: looking for a task, in its queue and those of other threads */
+  LOCK_COST_FACTOR = 4, /* an acquisition up to this multiple of the fastest one did not wait */
+  KIND_BITS = 3         /* of a key; the code address is above */
+};
+
+void waiting_init(struct thread_state *t)
+{
+  table_init(&t->waits, FORMAT_WAITS, ARENA_WAITS, t->index, sizeof(struct format_wait), WAITS_FIRST);
+  t->wait_depth = 0;
+  t->waiting = NULL;
+}
+
+void waiting_release(struct thread_state *t)
+{
+  table_release(&t->waits);
+}
+
+static struct format_wait *wait_at(const struct thread_state *t, uint32_t place)
+{
+  return table_at(&t->waits, place);
+}
+
+static uint64_t key_of(enum format_wait_kind kind, const void *code)
+{
+  return (uint64_t)code << KIND_BITS | kind;
+}
+
+/* Returns the new record's index, or that of parked threads; NULL in a thread without memory for any. */
+static struct format_wait *place_add(struct thread_state *t, uint64_t key)
+{
+  uint32_t index, module = 0;
+  uint64_t code = key >> KIND_BITS;
+  if (t->waits.count >= PLACES_MAX)
+    return wait_at(t, 0);
+  const struct format_module *in = code ? modules_find(t, code - 1, &module) : NULL;
+  struct format_wait *wait = table_next(&t->waits, &index);
+  if (!wait)
+    return t->waits.count ? wait_at(t, 0) : NULL;
+  *wait = (struct format_wait){.kind = (uint32_t)key & ((1u << KIND_BITS) - 1),
+                               .module = in ? module : 0,
+                               .offset = in ? code - 1 - in->base : code,
+                               .key = key};
+  table_publish(&t->waits);
+  return wait;
+}
+
+/* Finds or adds a place.  The caller is inside.  The first record is always that of parked threads. */
+static struct format_wait *place_find(struct thread_state *t, uint64_t key)
+{
+  if (!t->waits.count && key != WAITING_PARKED)
+    place_add(t, WAITING_PARKED);
+  for (uint32_t i = 0; i < t->waits.count; i++)
+    if (wait_at(t, i)->key == key)
+      return wait_at(t, i);
+  return place_add(t, key);
+}
+
+/* The first time that the thread waits at a place: keeps the context of the wait.  Time of the runtime's is charged to
+ * it, and waiting that no sample has seen. */
+static void keep_context(struct thread_state *t, struct format_wait *wait)
+{
+  if (wait->context_sought || rt_stopped() || wait->key == WAITING_PARKED)
+    return;
+  wait->context_sought = 1;
+  uint32_t node = context_caller(t).node;
+  if (node != CCT_NONE)
+    node = cct_child(t, node, (struct cct_key){FORMAT_KIND_RUNTIME, 0, 0});
+  wait->node = node == CCT_NONE ? 0 : node;
+}
+
+/* Returns the record of a place at which the thread itself waits. */
+static struct format_wait *place_of(struct thread_state *t, uint64_t key)
+{
+  struct wait_cache *cache = &t->wait_cache[(key ^ key >> 7) % (sizeof t->wait_cache / sizeof *t->wait_cache)];
+  if (cache->wait && cache->key == key)
+    return cache->wait;
+  rt_inside_inc(t);
+  struct format_wait *wait = place_find(t, key);
+  if (wait && !wait->node)
+    keep_context(t, wait);
+  rt_inside_dec(t);
+  if (wait)
+    *cache = (struct wait_cache){key, wait};
+  return wait;
+}
+
+/* ---- idleness ---- */
+
+static struct wait_open *innermost(struct thread_state *t)
+{
+  enum { OPEN_MAX = sizeof t->waits_open / sizeof *t->waits_open };
+  unsigned depth = t->wait_depth < OPEN_MAX ? t->wait_depth : OPEN_MAX;
+  return depth ? &t->waits_open[depth - 1] : NULL;
+}
+
+/* Turns idle at the innermost wait, or parked. */
+static uint64_t turn_idle(struct thread_state *t)
+{
+  if (t->activity.idle)
+    return 0;
+  const struct wait_open *open = innermost(t);
+  t->waiting = open ? open->wait : place_of(t, WAITING_PARKED);
+  __atomic_store_n(&t->waiting_key, t->waiting ? t->waiting->key : WAITING_PARKED, __ATOMIC_RELAXED);
+  uint64_t now = rt_set_idle(t, true);
+  if (t->waiting)
+    t->waiting->since = now;
+  if (open && open->team)
+    __atomic_store_n(&open->team->last_idle, now, __ATOMIC_RELAXED);
+  return now;
+}
+
+/* The part of an interval that lies before a moment. */
+static uint64_t part_before(uint64_t since, uint64_t moment, uint64_t now)
+{
+  moment = moment < now ? moment : now;
+  return moment > since ? moment - since : 0;
+}
+
+/* A worker learns at the next fork that the region at whose end it waited is over: what follows the region's end was
+ * parked.  Returns the ticks of waiting in the region, and reduces *now to the region's end. */
+static uint64_t idle_at_region_end(struct thread_state *t, const struct wait_open *open, uint64_t since, uint64_t *now)
+{
+  struct region_end end;
+  uint64_t parked_since = since, idle = 0;
+  bool known = region_find_end(open->region, &end);
+  if (!known && region_open(open->region))
+    return part_before(since, __atomic_load_n(&open->team->last_idle, __ATOMIC_RELAXED), *now);
+  if (known && end.end > since) {
+    idle = part_before(since, end.last_idle, *now);
+    idle += end.end - (end.left > since ? end.left : since);
+    parked_since = end.end;
+    idle = idle < end.end - since ? idle : end.end - since;
+  }
+  struct format_wait *parked = place_of(t, WAITING_PARKED);
+  if (parked && *now > parked_since) {
+    parked->idle += *now - parked_since;
+    parked->count++;
+  }
+  *now = parked_since;
+  return idle;
+}
+
+/* Ends an interval of waiting.  task: a task begins, the wait itself goes on. */
+static uint64_t turn_busy(struct thread_state *t, bool task)
+{
+  if (!t->activity.idle)
+    return 0;
+  const struct wait_open *open = innermost(t);
+  struct format_wait *wait = t->waiting;
+  uint64_t since = t->idle_since, now = rt_set_idle(t, false), end = now, idle;
+  if (!wait)
+    return now;
+  if (!open) {
+    idle = end - since;
+  } else if (open->team && !task) {
+    idle = wait->kind == FORMAT_WAIT_REGION_END && t->base_region == open->region
+               ? idle_at_region_end(t, open, since, &end)
+               : part_before(since, __atomic_load_n(&open->team->last_idle, __ATOMIC_RELAXED), now);
+    t->barrier_left = now;
+  } else {
+    idle = end - since > SEARCH_TICKS ? end - since - SEARCH_TICKS : 0;
+  }
+  uint64_t runtime = end - since - idle;
+  wait->idle += idle;
+  wait->runtime += runtime;
+  wait->count++;
+  wait->since = 0;
+  t->idle_ticks -= runtime;
+  return now;
+}
+
+uint64_t waiting_begin(struct thread_state *t, enum format_wait_kind kind, const void *code)
+{
+  enum { OPEN_MAX = sizeof t->waits_open / sizeof *t->waits_open };
+  uint64_t region = 0;
+  struct region_team *team = NULL;
+  if (kind != FORMAT_WAIT_TASKS) {
+    region = region_current(t);
+    team = region_team(region);
+    if (team && (!code || team->code == (uint64_t)code)) {
+      code = (const void *)team->code;
+      kind = FORMAT_WAIT_REGION_END;
+    }
+  }
+  struct format_wait *wait = place_of(t, key_of(kind, code));
+  turn_busy(t, true);
+  t->wait_depth++;
+  if (wait)
+    *innermost(t) = (struct wait_open){wait, team, region};
+  return turn_idle(t);
+}
+
+uint64_t waiting_end(struct thread_state *t)
+{
+  uint64_t now = turn_busy(t, false);
+  t->wait_depth -= t->wait_depth > 0;
+  return now;
+}
+
+uint64_t waiting_task(struct thread_state *t, bool waits)
+{
+  return waits ? turn_idle(t) : turn_busy(t, true);
+}
+
+void waiting_park(struct thread_state *t)
+{
+  t->wait_depth = 0;
+  turn_idle(t);
+}
+
+void waiting_unpark(struct thread_state *t)
+{
+  turn_busy(t, false);
+  if (!t->open_region)
+    t->wait_depth = 0;
+}
+
+/* ---- locks ---- */
+
+uint64_t waiting_lock_begin(struct thread_state *t, const void *code)
+{
+  if (t->activity.lockwait)
+    return 0;
+  t->waiting_lock = place_of(t, key_of(FORMAT_WAIT_LOCK, code));
+  uint64_t now = rt_set_lockwait(t, true);
+  if (t->waiting_lock)
+    t->waiting_lock->since = now;
+  return now;
+}
+
+uint64_t waiting_lock_end(struct thread_state *t)
+{
+  uint64_t since = t->lock_since, now = rt_set_lockwait(t, false);
+  struct format_wait *wait = t->waiting_lock;
+  if (!now || !wait)
+    return now;
+  uint64_t ticks = now - since, cost = t->lock_cost && t->lock_cost < ticks ? t->lock_cost : ticks;
+  t->lock_cost = cost;
+  uint64_t runtime = ticks > LOCK_COST_FACTOR * cost ? cost : ticks;
+  wait->idle += ticks - runtime;
+  wait->runtime += runtime;
+  wait->count++;
+  wait->since = 0;
+  t->lockwait_ticks -= runtime;
+  return now;
+}
+
+uint64_t waiting_lock_key(const struct thread_state *t)
+{
+  return t->waiting_lock ? t->waiting_lock->key : key_of(FORMAT_WAIT_LOCK, NULL);
+}
+
+/* ---- shares ---- */
+
+bool waiting_share(struct thread_state *t, uint32_t node, uint64_t key, uint64_t ns)
+{
+  struct format_wait *wait = place_find(t, key);
+  if (!wait)
+    return false;
+  uint32_t place = 0;
+  while (wait_at(t, place) != wait)
+    place++;
+  if (!cct_add_share(t, node, place, ns))
+    return false;
+  __atomic_store_n(&wait->shared_ns, wait->shared_ns + ns, __ATOMIC_RELAXED);
+  return true;
+}

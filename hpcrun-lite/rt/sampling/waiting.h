@@ -1,0 +1,58 @@
+/* Waiting places: how long each thread waits at each construct, exactly, and which contexts ran meanwhile.
+ *
+ * Samples cannot tell how much time threads wait: the threads of a team go on while the kernel delivers the signal,
+ * reach the next barrier, and are found waiting because of the sample.  So callbacks measure the amounts, and a sample
+ * only adds to the proportions in which hpcprof-lite distributes them.  A place is a kind of wait and a code address.
+ *
+ * Context: RT; functions marked CTL are called by CTL.  The table of places (t->waits) is the thread's own; only
+ * `waiting_key` and `activity` are read by samples of other threads.  The arena owns the memory; without memory a wait
+ * counts at the place of parked threads.
+ *
+ * An interval of waiting is split, so that a wait contains only time in which other threads keep this one from going
+ * on:
+ *
+ *   place                 waiting                                          the runtime's own work
+ *   barrier, region end   until the last thread of the team has arrived    until the thread is released
+ *   taskwait, taskgroup   after the first microsecond without a task       the first microsecond: the search for a task
+ *   lock                  beyond the thread's fastest acquisition          an acquisition without waiting
+ *
+ * After the last arrival at the end of a region, the workers wait for the master to end the region; after that they are
+ * parked. */
+#ifndef HPCRUN_LITE_RT_SAMPLING_WAITING_H
+#define HPCRUN_LITE_RT_SAMPLING_WAITING_H
+
+#include "hpcrun-lite/rt/core/rt.h"
+
+/* The key of a thread that waits outside parallel regions. */
+#define WAITING_PARKED ((uint64_t)FORMAT_WAIT_PARKED)
+
+/* CTL: sets up the tables of a new thread.  Nothing is allocated yet. */
+void waiting_init(struct thread_state *t);
+void waiting_release(struct thread_state *t);
+
+/* The thread begins to wait; code is the address that the runtime names, or NULL: then it is the region's.  Returns the
+ * time-stamp counter, or 0 if it was not read. */
+uint64_t waiting_begin(struct thread_state *t, enum format_wait_kind kind, const void *code);
+
+/* The innermost wait has ended.  Returns as waiting_begin(). */
+uint64_t waiting_end(struct thread_state *t);
+
+/* A task begins during a wait (waits: false), or the thread goes on waiting after it.  Returns as waiting_begin(). */
+uint64_t waiting_task(struct thread_state *t, bool waits);
+
+/* The thread becomes a worker without a region, or leaves that state.  Waits that it has not ended are forgotten. */
+void waiting_park(struct thread_state *t);
+void waiting_unpark(struct thread_state *t);
+
+/* The same for the lock that the thread acquires.  waiting_lock_end() counts nothing unless waiting_lock_begin() was
+ * called before. */
+uint64_t waiting_lock_begin(struct thread_state *t, const void *code);
+uint64_t waiting_lock_end(struct thread_state *t);
+
+/* The key of the lock that the thread waits for. */
+uint64_t waiting_lock_key(const struct thread_state *t);
+
+/* Adds to the share of a context in the waiting at a place.  Returns false without memory. */
+bool waiting_share(struct thread_state *t, uint32_t node, uint64_t key, uint64_t ns);
+
+#endif
