@@ -87,10 +87,8 @@ static void add_thread(struct totals *totals, const struct profile_thread *threa
     add(&totals->lost[i], thread->lost[i]);
 }
 
-/* Adds the times of a process with OpenMP: the time for which its threads could have worked, and their life time.  Adds
- * the known part of the life time to *seen_ns: in the sum over all threads, sampling errors balance each other. */
-static void add_openmp(struct totals *totals, const struct profile_process *process, enum profile_baseline baseline,
-                       uint64_t *seen_ns)
+/* Adds the times of a process with OpenMP: the time for which its threads could have worked, and their life time. */
+static void add_openmp(struct totals *totals, const struct profile_process *process, enum profile_baseline baseline)
 {
   uint32_t most = baseline == BASELINE_CORE ? process->cpus : process->threads_max;
   uint64_t product;
@@ -103,27 +101,17 @@ static void add_openmp(struct totals *totals, const struct profile_process *proc
     const struct profile_thread *thread = &process->threads[i];
     if (!(thread->flags & THREAD_OPENMP))
       continue;
-    const uint64_t known_ns[] = {thread->work_ns,     thread->overhead_ns, thread->idle_ns,
-                                 thread->lockwait_ns, thread->blocked_ns,  thread->tool_ns};
-    for (size_t j = 0; j < sizeof known_ns / sizeof *known_ns; j++)
-      add(seen_ns, known_ns[j]);
     add(&totals->openmp_wall_ns, thread->wall_ns);
+    add(&totals->tool_ns, thread->tool_ns);
+    add(&totals->core_wait_ns, thread->core_wait_ns);
     add(&totals->blocked_ns, thread->blocked_ns);
   }
-}
-
-/* Whether the process's notes say that samples were taken by elapsed time. */
-static bool is_by_wall(const struct profile_process *process)
-{
-  static const char wall[] = "event: wall,";
-  const char *at = strstr(process->notes, wall);
-  return at && (at == process->notes || at[-1] == '\n');
 }
 
 int totals_compute(const struct profile *profile, const struct tree_columns *columns, enum profile_baseline baseline,
                    struct totals *totals)
 {
-  uint64_t begin_ns = UINT64_MAX, end_ns = 0, seen_ns = 0;
+  uint64_t begin_ns = UINT64_MAX, end_ns = 0;
   struct distinct hosts;
   *totals = (struct totals){0};
   for (uint32_t i = 0; i < profile->processes_count; i++) {
@@ -143,10 +131,9 @@ int totals_compute(const struct profile *profile, const struct tree_columns *col
       add(&totals->lost[j], process->lost[j]);
     for (uint32_t j = 0; j < process->threads_count; j++)
       add_thread(totals, &process->threads[j]);
-    add_openmp(totals, process, baseline, &seen_ns);
-    totals->by_wall = totals->by_wall || is_by_wall(process);
+    add_openmp(totals, process, baseline);
+    totals->by_wall = totals->by_wall || profile_by_wall(process);
   }
-  totals->unseen_ns = totals->openmp_wall_ns > seen_ns ? totals->openmp_wall_ns - seen_ns : 0;
   totals->elapsed_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
   if (columns->work == MODEL_NONE && columns->overhead == MODEL_NONE)
     totals->work_ns = totals->overhead_ns = 0;

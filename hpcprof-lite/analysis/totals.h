@@ -20,10 +20,10 @@ struct totals {
   uint64_t caused_lock_ns, caused_idle_ns; /* charged to contexts */
   uint64_t baseline_ns;                    /* of processes with OpenMP: sum of elapsed time x baseline */
   uint32_t openmp_processes;
-  uint32_t baseline;                   /* threads or cores of each such process, 0 if they differ */
-  uint64_t openmp_wall_ns, blocked_ns; /* of OpenMP threads: life time; time in calls known to block */
-  uint64_t unseen_ns;                  /* of OpenMP threads: life time in no category and not known as blocked */
-  bool by_wall;                        /* samples were taken by elapsed time, not by CPU time */
+  uint32_t baseline;                          /* threads or cores of each such process, 0 if they differ */
+  uint64_t openmp_wall_ns;                    /* of OpenMP threads: life time */
+  uint64_t tool_ns, core_wait_ns, blocked_ns; /* likewise: in the tool; waiting for a core; blocked in calls */
+  bool by_wall;                               /* samples were taken by elapsed time, not by CPU time */
 };
 
 /* Computes the totals.  baseline: that of the idleness.  Returns 0 or ERR_NOMEM; totals_release() in either case. */

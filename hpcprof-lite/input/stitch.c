@@ -483,6 +483,27 @@ static int add_waits(struct stitch *stitch, uint32_t position)
   return status;
 }
 
+/* Splits the part of a thread's life that is in no category so far: it waited for a processor, as far as the kernel
+ * says so, or it slept in a call that is not intercepted, as far as it slept at all.  With samples of elapsed time,
+ * work contains the time of blocking calls. */
+static void split_rest(struct profile_thread *thread, bool by_wall)
+{
+  uint64_t waits_ns = model_sum(thread->idle_ns, thread->lockwait_ns);
+  uint64_t known_ns = model_sum(model_sum(waits_ns, thread->tool_ns), model_sum(thread->work_ns, thread->overhead_ns));
+  uint64_t ran_ns = model_sum(thread->cpu_ns, thread->run_delay_ns);
+  if (!by_wall) {
+    add(&waits_ns, thread->blocked_ns);
+    add(&known_ns, thread->blocked_ns);
+  }
+  uint64_t rest_ns = thread->wall_ns > known_ns ? thread->wall_ns - known_ns : 0;
+  uint64_t slept_ns = thread->wall_ns > ran_ns ? thread->wall_ns - ran_ns : 0;
+  thread->core_wait_ns = rest_ns < thread->run_delay_ns ? rest_ns : thread->run_delay_ns;
+  rest_ns -= thread->core_wait_ns;
+  slept_ns -= slept_ns < waits_ns ? slept_ns : waits_ns;
+  if (!by_wall)
+    add(&thread->blocked_ns, rest_ns < slept_ns ? rest_ns : slept_ns);
+}
+
 /* Adds a thread's values to the merged nodes of its contexts. */
 static int add_values(struct stitch *stitch, uint32_t position)
 {
@@ -502,6 +523,8 @@ static int add_values(struct stitch *stitch, uint32_t position)
   }
   if (!status && stitch->shares != MODEL_NONE)
     status = add_waits(stitch, position);
+  if (stitch->shares != MODEL_NONE)
+    split_rest(&stitch->process->threads[position], profile_by_wall(stitch->process));
   release_values(&values);
   return status;
 }

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/model/profile.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void profile_release_workspan(struct profile_workspan *workspan)
 {
@@ -55,4 +56,11 @@ const char *profile_directive_name(enum directive_kind kind)
                                                      [DIRECTIVE_TEAMS] = "teams",
                                                      [DIRECTIVE_USER_REGION] = "user-region"};
   return names[kind];
+}
+
+bool profile_by_wall(const struct profile_process *process)
+{
+  static const char wall[] = "event: wall,";
+  const char *at = strstr(process->notes, wall);
+  return at && (at == process->notes || at[-1] == '\n');
 }

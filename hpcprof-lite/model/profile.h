@@ -25,7 +25,8 @@ struct profile_thread {
   uint64_t lockwait_sampled_ns;
   uint64_t idle_ns, lockwait_ns;
   uint64_t tool_ns, cpu_ns, wall_ns;
-  uint64_t run_delay_ns; /* it was ready to run and waited for a processor */
+  uint64_t run_delay_ns; /* it was ready to run and waited for a processor, whatever else it did */
+  uint64_t core_wait_ns; /* the part of that in none of the other categories */
   uint64_t blocked_ns, region_ns, regions;
   uint64_t per_busy_ns, in_use_ns;         /* see input/idleness.h */
   uint64_t work_ns, overhead_ns;           /* sums over the thread's contexts */
@@ -129,6 +130,9 @@ struct profile {
   uint32_t span_threads;            /* sum of their threads_max */
   uint64_t span_elapsed_ns;         /* from the first one's start to the last one's end */
 };
+
+/* Whether the process was sampled by elapsed time, according to its notes. */
+bool profile_by_wall(const struct profile_process *process);
 
 /* Frees everything that the profile owns, but not the structure. */
 void profile_release(struct profile *profile);

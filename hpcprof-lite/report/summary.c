@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELL = 16, LINE_MAX = 4096, BAR_MAX = 30, NOTES_MAX = 4 };
+enum { CELL = 16, LINE_MAX = 4096, BAR_MAX = 30, NOTES_MAX = 4, SHOWN = 1000 };
 
 struct summary {
   const struct report *report;
@@ -178,10 +178,20 @@ static uint64_t idle_ns(const struct report *report)
   return report->columns->idleness == MODEL_NONE ? report->totals->idle_ns : report->totals->caused_idle_ns;
 }
 
+/* Work without the time of blocking calls, which samples of elapsed time contain. */
+static uint64_t work_ns(const struct report *report)
+{
+  const struct totals *run = report->totals;
+  uint64_t blocked_ns = run->by_wall ? run->blocked_ns : 0;
+  return run->work_ns > blocked_ns ? run->work_ns - blocked_ns : 0;
+}
+
 static uint64_t all_ns(const struct report *report)
 {
-  uint64_t spent = model_sum(report->totals->work_ns, report->totals->overhead_ns);
-  return model_sum(spent, model_sum(lock_ns(report), idle_ns(report)));
+  const struct totals *run = report->totals;
+  uint64_t spent = model_sum(work_ns(report), run->overhead_ns);
+  uint64_t beside = model_sum(run->tool_ns, model_sum(run->core_wait_ns, run->blocked_ns));
+  return model_sum(model_sum(spent, beside), model_sum(lock_ns(report), idle_ns(report)));
 }
 
 static void print_categories(const struct summary *summary)
@@ -199,10 +209,16 @@ static void print_categories(const struct summary *summary)
   print_title(summary, title);
   print_line(summary, "  %-10s %10s %6s %9s  %s", "", "Thread s", "%", "Exact s",
              report->legend ? "" : "(--legend explains the columns)");
-  print_category(summary, "work", run->work_ns, all, NULL);
+  print_category(summary, "work", work_ns(report), all, NULL);
   print_category(summary, "overhead", run->overhead_ns, all, NULL);
   print_category(summary, "lock wait", lock_ns(report), all, &run->lockwait_ns);
   print_category(summary, charged ? "idleness" : "idle", idle_ns(report), all, &run->idle_ns);
+  if (run->blocked_ns > all / SHOWN)
+    print_category(summary, "blocked", run->blocked_ns, all, NULL);
+  if (run->core_wait_ns > all / SHOWN)
+    print_category(summary, "no core", run->core_wait_ns, all, NULL);
+  if (run->tool_ns > all / SHOWN)
+    print_category(summary, "this tool", run->tool_ns, all, NULL);
   print_sum(summary, all);
 }
 
@@ -398,14 +414,6 @@ static unsigned print_unsampled(const struct summary *summary)
     seconds_text(run->blocked_ns, one);
     print_hint(summary, "OpenMP threads were blocked for %s s in I/O or waiting calls outside OpenMP%s", one,
                run->by_wall ? "" : " (-e wall shows where)");
-    hints++;
-  }
-  if (run->unseen_ns > run->openmp_wall_ns / 20) {
-    seconds_text(run->unseen_ns, one);
-    print_hint(summary,
-               "%s s of the OpenMP threads' time is unaccounted for: they waited for a core, or were blocked in calls "
-               "that are not intercepted%s",
-               one, where);
     hints++;
   }
   if (hints && run->by_wall)

@@ -216,9 +216,9 @@ int table_tree(const struct report *report, bool json)
 
 int table_threads(const struct report *report, bool json)
 {
-  static const char *const columns[] = {"process", "rank",    "thread", "host",       "samples",
-                                        "dropped", "partial", "work_s", "overhead_s", "lockwait_s",
-                                        "idle_s",  "cpu_s",   "wall_s", "blocked_s"};
+  static const char *const columns[] = {"process", "rank",   "thread",      "host",       "samples", "dropped",
+                                        "partial", "work_s", "overhead_s",  "lockwait_s", "idle_s",  "cpu_s",
+                                        "wall_s",  "tool_s", "core_wait_s", "blocked_s"};
   struct row_writer writer;
   document_open(report, json);
   row_writer_begin(&writer, report->stream, json, columns, sizeof columns / sizeof *columns);
@@ -242,6 +242,8 @@ int table_threads(const struct report *report, bool json)
     row_writer_ns(&writer, thread->idle_ns);
     row_writer_ns(&writer, thread->cpu_ns);
     row_writer_ns(&writer, thread->wall_ns);
+    row_writer_ns(&writer, thread->tool_ns);
+    row_writer_ns(&writer, thread->core_wait_ns);
     row_writer_ns(&writer, thread->blocked_ns);
   }
   row_writer_end(&writer);

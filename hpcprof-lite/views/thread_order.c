@@ -17,6 +17,8 @@ enum thread_key {
   KEY_IDLE,
   KEY_CPU,
   KEY_WALL,
+  KEY_TOOL,
+  KEY_CORE_WAIT,
   KEY_BLOCKED,
   KEY_COUNT
 };
@@ -47,6 +49,10 @@ static uint64_t thread_figure(const struct profile_thread *thread, enum thread_k
     return thread->cpu_ns;
   case KEY_WALL:
     return thread->wall_ns;
+  case KEY_TOOL:
+    return thread->tool_ns;
+  case KEY_CORE_WAIT:
+    return thread->core_wait_ns;
   case KEY_BLOCKED:
     return thread->blocked_ns;
   default:
@@ -75,9 +81,9 @@ static int by_thread(const void *a, const void *b, void *argument)
 
 int thread_order(const struct profile *profile, const char *sort, uint64_t **order, uint32_t *count)
 {
-  static const char *const keys[KEY_COUNT] = {"process", "rank",    "thread", "host",       "samples",
-                                              "dropped", "partial", "work_s", "overhead_s", "lockwait_s",
-                                              "idle_s",  "cpu_s",   "wall_s", "blocked_s"};
+  static const char *const keys[KEY_COUNT] = {"process", "rank",   "thread",      "host",       "samples", "dropped",
+                                              "partial", "work_s", "overhead_s",  "lockwait_s", "idle_s",  "cpu_s",
+                                              "wall_s",  "tool_s", "core_wait_s", "blocked_s"};
   struct thread_sort by = {.profile = profile};
   *order = NULL;
   *count = 0;

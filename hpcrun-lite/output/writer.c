@@ -261,10 +261,21 @@ static uint64_t in_unit(uint64_t work)
   return work_clock_is_time() ? ticks_ns(work) : work;
 }
 
+/* The time that the thread was ready to run and waited for a processor; 0 if the kernel does not tell. */
+static uint64_t run_delay_ns(int tid)
+{
+  char path[64], text[64];
+  unsigned long long run, delay = 0;
+  snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", tid);
+  text[sys_read_file(path, text, sizeof text - 1)] = 0;
+  return sscanf(text, "%llu %llu", &run, &delay) == 2 ? delay : 0;
+}
+
 /* A thread that was never sampled and never waited has only a record. */
 static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
 {
   times_thread(t, cpu_ns);
+  t->record->run_delay_ns = run_delay_ns(t->tid);
   t->record->end_ns = ended ? t->record->start_ns + t->record->wall_ns : 0;
   if (rt.online) {
     writer.ns_per_tick = (double)times_ticks_to_ns(1u << 30) / (1u << 30);

@@ -211,13 +211,14 @@ bool sys_perf_read(const struct sys_own *own, uint64_t *count)
   return sys_is_own(own) && call3(SYS_read, own->fd, (long)count, 8) == 8 && sys_is_own(own);
 }
 
-int sys_open_own(struct sys_own *own, const char *path, bool create)
+/* access: O_RDWR or O_RDONLY. */
+static int open_own(struct sys_own *own, const char *path, int access, bool create)
 {
   bool made = false;
   int error = EBADF;
   for (int i = 0; i < SYS_TRIES && error == EBADF; i++) {
     struct stat facts = {0};
-    int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (create && !made ? O_CREAT | O_EXCL : 0);
+    int flags = access | O_NOFOLLOW | O_CLOEXEC | (create && !made ? O_CREAT | O_EXCL : 0);
     int fd = (int)call6(SYS_openat, AT_FDCWD, (long)path, flags, 0600, 0, 0);
     if (fd >= 0) {
       made = create;
@@ -236,6 +237,23 @@ int sys_open_own(struct sys_own *own, const char *path, bool create)
   if (error && made)
     sys_unlink(path);
   return error;
+}
+
+int sys_open_own(struct sys_own *own, const char *path, bool create)
+{
+  return open_own(own, path, O_RDWR, create);
+}
+
+size_t sys_read_file(const char *path, char *text, size_t size_bytes)
+{
+  struct sys_own file;
+  long got = 0;
+  if (open_own(&file, path, O_RDONLY, false))
+    return 0;
+  if (sys_is_own(&file))
+    got = call6(SYS_pread64, file.fd, (long)text, (long)size_bytes, 0, 0, 0);
+  sys_close_own(&file);
+  return got > 0 ? (size_t)got : 0;
 }
 
 bool sys_read_at(const struct sys_own *own, uint64_t offset, void *bytes, size_t size_bytes)

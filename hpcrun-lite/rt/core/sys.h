@@ -34,6 +34,7 @@ int sys_own_pid(void); /* the same, at the start of a process: sys_peek() needs 
 /* Clocks: elapsed time; CPU time of the calling thread, of another thread of this process, of the process. */
 uint64_t sys_monotonic_ns(void);
 uint64_t sys_thread_cpu_ns(void);
+
 uint64_t sys_cpu_ns_of(int tid);
 uint64_t sys_process_cpu_ns(void);
 
@@ -60,6 +61,8 @@ bool sys_reserve(const struct sys_own *own, uint64_t offset, size_t size_bytes);
 /* Maps a part of a file, shared, anywhere (at NULL) or in place of what is mapped at `at`.  NULL on failure. */
 void *sys_map_file(void *at, const struct sys_own *own, uint64_t offset, size_t size_bytes);
 void sys_unlink(const char *path);
+/* Reads the beginning of a file that is opened for that; returns the bytes read, 0 also on failure. */
+size_t sys_read_file(const char *path, char *text, size_t size_bytes);
 bool sys_read_at(const struct sys_own *own, uint64_t offset, void *bytes, size_t size_bytes); /* all bytes or false */
 
 /* Returns how many bytes were written; if not all, *error is the reason. */
