@@ -248,6 +248,7 @@ struct format_wait {
   uint64_t idle, runtime;  /* ticks of waiting, and of the runtime's own work meanwhile */
   uint64_t since;          /* the counter when the current interval began; 0: none */
   uint64_t shared_ns;      /* sum over all shares that refer to this record */
+  uint64_t tool_ns;        /* of `runtime`: sampled in the tool's own code */
 };
 
 /* A part of the waiting at a place that the samples of a context saw: only the proportions of the shares of one place

@@ -73,7 +73,7 @@ static int open_thread(struct read_file *file, const struct profile_process *pro
                                  .node = wait->node,
                                  .lock = wait->kind == FORMAT_WAIT_LOCK,
                                  .idle_ns = to_ns(wait_ticks(process, wait) * tick_ns),
-                                 .runtime_ns = to_ns((double)wait->runtime * tick_ns)};
+                                 .runtime_ns = to_ns((double)wait->runtime * tick_ns - (double)wait->tool_ns)};
     places->all[place].idle_ns += (double)to->idle_ns;
     places->all[place].shared_ns += (double)wait->shared_ns;
     uint64_t *sum = to->lock ? &thread->lock_ns : &thread->idle_ns;
@@ -181,7 +181,7 @@ struct idleness_amount idleness_of(const struct idleness *idleness, uint32_t pos
 {
   const struct idleness_thread *thread = &idleness->threads[position];
   double idle = 0, lock = 0;
-  uint32_t left = thread->count + 64; /* a list may be a circle in a damaged file */
+  uint32_t left = thread->count; /* places; a list may be a circle in a damaged file */
   for (uint64_t i = first; i && i < shares_count && left--; i = shares[i].next) {
     if (shares[i].wait >= thread->count)
       continue;

@@ -770,7 +770,8 @@ int read_waits(struct read_file *file, uint32_t thread, struct problems *problem
                                           .idle = stored->idle,
                                           .runtime = stored->runtime,
                                           .since = stored->since,
-                                          .shared_ns = stored->shared_ns};
+                                          .shared_ns = stored->shared_ns,
+                                          .tool_ns = stored->tool_ns};
   }
   free(table.data);
   return *waits ? 0 : ERR_NOMEM;

@@ -100,7 +100,7 @@ int read_values(struct read_file *file, uint32_t thread, struct problems *proble
 /* A place at which a thread waited: see struct format_wait.  Times in ticks. */
 struct read_wait {
   uint32_t kind, module, node;
-  uint64_t offset, count, idle, runtime, since, shared_ns;
+  uint64_t offset, count, idle, runtime, since, shared_ns, tool_ns;
 };
 
 struct read_share {

@@ -223,6 +223,7 @@ struct thread_state {
   struct table nodes, links, values, waits, shares;
   struct wait_open waits_open[16];
   uint32_t free_nodes;    /* list of freed nodes */
+  uint32_t free_shares;   /* list of freed records of shares */
   uint32_t known_regions; /* list of ended regions whose link is not final */
   struct pending_region pending[RT_PENDING_MAX];
   unsigned pending_count;

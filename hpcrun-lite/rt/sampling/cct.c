@@ -55,7 +55,7 @@ bool cct_init(struct thread_state *t)
   table_init(&t->links, FORMAT_FREE, ARENA_LINKS, t->index, sizeof(struct cct_link), NODES_FIRST);
   table_init(&t->values, FORMAT_VALUES, ARENA_VALUES, t->index, rt.metric_count * 8, VALUES_FIRST);
   table_init(&t->shares, FORMAT_SHARES, ARENA_SHARES, t->index, sizeof(struct format_share), SHARES_FIRST);
-  t->free_nodes = 0;
+  t->free_nodes = t->free_shares = 0;
   if (node_new(t, 0, (struct cct_key){FORMAT_KIND_ROOT, 0, 0}) != CCT_ROOT || !table_next(&t->values, &index))
     return false;
   table_publish(&t->values); /* record 0 means "none" */
@@ -139,7 +139,12 @@ static struct format_share *share_at(const struct thread_state *t, uint64_t shar
 /* Returns a new record, not yet part of a list; 0 without memory. */
 static uint32_t share_new(struct thread_state *t, uint32_t wait)
 {
-  uint32_t index = 0;
+  uint32_t index = t->free_shares;
+  if (index) {
+    t->free_shares = share_at(t, index)->next;
+    *share_at(t, index) = (struct format_share){.wait = wait};
+    return index;
+  }
   if (!t->shares.count && table_next(&t->shares, &index))
     table_publish(&t->shares); /* record 0 means "none" */
   struct format_share *share = t->shares.count ? table_next(&t->shares, &index) : NULL;
@@ -169,17 +174,26 @@ bool cct_add_share(struct thread_state *t, uint32_t node, uint32_t wait, uint64_
   return true;
 }
 
-/* Appends a list of shares to another one, which may then have several records of one place. */
+/* Adds a list of shares to another one. */
 static void shares_move(struct thread_state *t, uint64_t *from, uint64_t *to)
 {
-  uint32_t last = (uint32_t)*to;
-  while (last && share_at(t, last)->next)
-    last = share_at(t, last)->next;
-  if (last)
-    share_at(t, last)->next = (uint32_t)*from;
-  else
-    *to = *from;
+  uint32_t share = (uint32_t)*from;
   *from = 0;
+  while (share) {
+    struct format_share *moved = share_at(t, share);
+    uint32_t next = moved->next, same = (uint32_t)*to;
+    while (same && share_at(t, same)->wait != moved->wait)
+      same = share_at(t, same)->next;
+    if (same) {
+      share_at(t, same)->ns += moved->ns;
+      *moved = (struct format_share){.next = t->free_shares};
+      t->free_shares = share;
+    } else {
+      moved->next = (uint32_t)*to;
+      *to = share;
+    }
+    share = next;
+  }
 }
 
 static void values_move(struct thread_state *t, uint32_t from, uint32_t to)

@@ -117,6 +117,8 @@ static void count_in_tool(struct thread_state *t, const struct source *source, u
   t->record->lost[FORMAT_LOST_IN_TOOL]++;
   if ((int)source->event == rt.time_event)
     t->record->tool_ns += weight;
+  if ((int)source->event == rt.time_event && (t->activity.idle || t->activity.lockwait))
+    waiting_in_tool(t, weight);
 }
 
 void sample_end(struct thread_state *t, uint64_t cpu_ns)

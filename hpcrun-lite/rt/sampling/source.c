@@ -277,7 +277,8 @@ void source_sample_taken(struct thread_state *t, struct source *source, uint64_t
   if ((int)source->event == rt.time_event) {
     uint64_t spent_ns = times_ticks_to_ns(rt_ticks() - weighed);
     source->last += spent_ns;
-    t->record->tool_ns += spent_ns;
+    if (!t->activity.idle && !t->activity.lockwait) /* otherwise it is part of the time of waiting */
+      t->record->tool_ns += spent_ns;
   }
   if (rt.events[source->event].clock != EVENT_WALL_TIME)
     return;

@@ -260,6 +260,13 @@ uint64_t waiting_lock_key(const struct thread_state *t)
   return t->waiting_lock ? t->waiting_lock->key : key_of(FORMAT_WAIT_LOCK, NULL);
 }
 
+void waiting_in_tool(struct thread_state *t, uint64_t ns)
+{
+  struct format_wait *wait = t->activity.lockwait ? t->waiting_lock : t->waiting;
+  if (wait)
+    wait->tool_ns += ns;
+}
+
 /* ---- shares ---- */
 
 bool waiting_share(struct thread_state *t, uint32_t node, uint64_t key, uint64_t ns)

@@ -52,6 +52,10 @@ uint64_t waiting_lock_end(struct thread_state *t);
 /* The key of the lock that the thread waits for. */
 uint64_t waiting_lock_key(const struct thread_state *t);
 
+/* A sample of the waiting thread fell into the tool's own code, which counts as neither waiting nor the runtime's work.
+ */
+void waiting_in_tool(struct thread_state *t, uint64_t ns);
+
 /* Adds to the share of a context in the waiting at a place.  Returns false without memory. */
 bool waiting_share(struct thread_state *t, uint32_t node, uint64_t key, uint64_t ns);
 
