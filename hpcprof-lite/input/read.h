@@ -97,6 +97,9 @@ int read_nodes(struct read_file *file, uint32_t thread, struct problems *problem
  * frees.  Returns 0 or ERR_NOMEM. */
 int read_values(struct read_file *file, uint32_t thread, struct problems *problems, uint64_t **values, uint32_t *count);
 
+/* Why a thread waited: see enum format_wait_kind. */
+enum read_wait_kind { READ_WAIT_PARKED, READ_WAIT_REGION_END, READ_WAIT_BARRIER, READ_WAIT_TASKS, READ_WAIT_LOCK };
+
 /* A place at which a thread waited: see struct format_wait.  Times in ticks. */
 struct read_wait {
   uint32_t kind, module, node;

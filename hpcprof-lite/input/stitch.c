@@ -1,7 +1,7 @@
 #include "hpcprof-lite/input/stitch.h"
 
 #include "common/array.h"
-#include "hpcprof-lite/input/idleness.h"
+#include "hpcprof-lite/input/exact_waits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,13 +48,13 @@ struct stitch {
   uint32_t *modules;         /* the file's number → the catalog's */
   uint32_t *columns, *roles; /* [the file's column] the catalog's, MODEL_NONE if it is not kept; its role */
   enum profile_baseline baseline;
-  bool only_find;          /* contexts are only looked up                                         */
-  struct problems ignored; /* problems while contexts are looked up: the first reading named them */
-  uint32_t last;           /* the merged context that was found last                              */
-  uint32_t idleness;       /* the catalog's column, MODEL_NONE if the file lacks its sums       */
-  uint32_t shares;         /* the file's column of shares, MODEL_NONE: none, in early files     */
-  struct idleness amounts; /* with shares: the exact amounts                                    */
-  uint32_t unknown;        /* module of frames whose module is invalid, MODEL_NONE if not used  */
+  bool only_find;             /* contexts are only looked up                                         */
+  struct problems ignored;    /* problems while contexts are looked up: the first reading named them */
+  uint32_t last;              /* the merged context that was found last                              */
+  uint32_t idleness;          /* the catalog's column, MODEL_NONE if the file lacks its sums       */
+  uint32_t shares;            /* the file's column of shares, MODEL_NONE: none, in early files     */
+  struct exact_waits amounts; /* with shares: the exact amounts                                    */
+  uint32_t unknown;           /* module of frames whose module is invalid, MODEL_NONE if not used  */
   struct place *stack;
   size_t stack_count, stack_room;
   size_t nodes_total;
@@ -400,10 +400,10 @@ static void release_values(struct thread_values *values)
 }
 
 /* What others waited for the node of a value record. */
-static struct idleness_amount waiting_of(const struct stitch *stitch, uint32_t position,
-                                         const struct thread_values *values, const uint64_t *cells)
+static struct exact_waits_amount waiting_of(const struct stitch *stitch, uint32_t position,
+                                            const struct thread_values *values, const uint64_t *cells)
 {
-  return idleness_of(&stitch->amounts, position, values->shares, values->shares_count, cells[stitch->shares]);
+  return exact_waits_of(&stitch->amounts, position, values->shares, values->shares_count, cells[stitch->shares]);
 }
 
 /* Adds one value record to a merged node, with the idleness computed from it. */
@@ -412,7 +412,7 @@ static int add_record(struct stitch *stitch, uint32_t position, uint32_t merged,
 {
   struct profile_thread *thread = &stitch->process->threads[position];
   bool shared = stitch->shares != MODEL_NONE;
-  struct idleness_amount waiting = {0};
+  struct exact_waits_amount waiting = {0};
   struct idleness_sums sums = {0};
   int status = 0;
   if (shared)
@@ -430,7 +430,7 @@ static int add_record(struct stitch *stitch, uint32_t position, uint32_t merged,
     return status;
   uint64_t amount = counted_idleness(stitch, thread, &sums);
   if (shared)
-    amount = model_sum(waiting.idle_ns, idleness_elsewhere(&stitch->amounts, sums.per_busy_ns, sums.in_use_ns));
+    amount = model_sum(waiting.idle_ns, exact_waits_elsewhere(&stitch->amounts, sums.per_busy_ns, sums.in_use_ns));
   add(&thread->caused_idle_ns, amount);
   return contexts_value(stitch->contexts, merged, stitch->idleness, amount);
 }
@@ -453,7 +453,7 @@ static int add_amount(struct stitch *stitch, uint32_t merged, uint32_t column, u
 }
 
 /* The merged node in which a thread waited. */
-static uint32_t waiting_node(const struct stitch *stitch, uint32_t position, const struct idleness_wait *wait)
+static uint32_t waiting_node(const struct stitch *stitch, uint32_t position, const struct exact_wait *wait)
 {
   const struct stitch_thread *thread = &stitch->threads[position];
   bool known = wait->node < thread->count && thread->map[wait->node] >= MAPPED;
@@ -465,7 +465,7 @@ static uint32_t waiting_node(const struct stitch *stitch, uint32_t position, con
 static int add_waits(struct stitch *stitch, uint32_t position)
 {
   struct profile_thread *thread = &stitch->process->threads[position];
-  const struct idleness_thread *waits = &stitch->amounts.threads[position];
+  const struct exact_waits_thread *waits = &stitch->amounts.threads[position];
   if (waits->timed) {
     thread->idle_ns = waits->idle_ns;
     thread->lockwait_ns = waits->lock_ns;
@@ -473,7 +473,7 @@ static int add_waits(struct stitch *stitch, uint32_t position)
   uint32_t overhead = column_of(stitch, COLUMN_OVERHEAD), lockwait = column_of(stitch, COLUMN_LOCKWAIT);
   int status = 0;
   for (uint32_t i = 0; i < waits->count && !status; i++) {
-    const struct idleness_wait *wait = &waits->waits[i];
+    const struct exact_wait *wait = &waits->waits[i];
     uint32_t merged = waiting_node(stitch, position, wait);
     status = add_amount(stitch, merged, overhead, wait->runtime_ns, &thread->overhead_ns);
     if (!status)
@@ -669,7 +669,7 @@ static void release(struct stitch *stitch)
   free(stitch->columns);
   free(stitch->roles);
   free(stitch->stack);
-  idleness_close(&stitch->amounts);
+  exact_waits_close(&stitch->amounts);
 }
 
 int stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog,
@@ -684,7 +684,7 @@ int stitch_file(struct read_file *file, struct profile_process *process, struct 
   stitch.threads = calloc((size_t)process->threads_count + 1, sizeof *stitch.threads);
   int status = stitch.threads ? intern_tables(&stitch) : ERR_NOMEM;
   if (!status && stitch.shares != MODEL_NONE)
-    status = idleness_open(file, process, baseline, problems, &stitch.amounts);
+    status = exact_waits_open(file, process, baseline, problems, &stitch.amounts);
   for (uint32_t i = 0; i < process->threads_count && !status; i++)
     status = stitch_thread(&stitch, i);
   if (!status && stitch.idleness != MODEL_NONE && stitch.amounts.unseen_ns)
@@ -726,7 +726,7 @@ static int take_amounts(struct stitch *stitch, uint32_t position, const struct t
                         struct stitch_amounts *amounts)
 {
   const struct stitch_thread *thread = &stitch->threads[position];
-  const struct idleness_thread *waits = stitch->shares == MODEL_NONE ? NULL : &stitch->amounts.threads[position];
+  const struct exact_waits_thread *waits = stitch->shares == MODEL_NONE ? NULL : &stitch->amounts.threads[position];
   bool lockwait = waits && stitch->roles[column] == COLUMN_LOCKWAIT;
   bool overhead = waits && stitch->roles[column] == COLUMN_OVERHEAD;
   uint32_t columns = read_columns_count(stitch->file);
@@ -741,7 +741,7 @@ static int take_amounts(struct stitch *stitch, uint32_t position, const struct t
       amounts->amounts[amounts->count++] = (struct stitch_amount){.context = thread->map[i] - MAPPED, .amount = amount};
   }
   for (uint32_t i = 0; (lockwait || overhead) && i < waits->count; i++) {
-    const struct idleness_wait *wait = &waits->waits[i];
+    const struct exact_wait *wait = &waits->waits[i];
     uint64_t amount = overhead ? wait->runtime_ns : wait->lock ? wait->unseen_ns : 0;
     if (amount)
       amounts->amounts[amounts->count++] =
@@ -756,7 +756,7 @@ int stitch_amounts(struct stitch *stitch, uint32_t position, uint32_t column, st
   amounts->count = 0;
   int status = resolve_thread(stitch, position);
   if (!status && stitch->shares != MODEL_NONE && !stitch->amounts.threads)
-    status = idleness_open(stitch->file, stitch->process, BASELINE_THREAD, stitch->problems, &stitch->amounts);
+    status = exact_waits_open(stitch->file, stitch->process, BASELINE_THREAD, stitch->problems, &stitch->amounts);
   if (!status)
     status = load_values(stitch, position, &values);
   for (uint32_t i = 0; i < read_columns_count(stitch->file) && !status; i++)

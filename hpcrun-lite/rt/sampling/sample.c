@@ -163,7 +163,7 @@ bool sample_signal(const siginfo_t *info, void *context)
         times_refresh(t);
       }
       if (source)
-        source_sample_taken(t, source, began, weighed);
+        source_sample_taken(t, source, began, times_ticks_to_ns(rt_ticks() - weighed));
       rt_leave(t);
     } else if (source) {
       count_in_tool(t, source, weight);

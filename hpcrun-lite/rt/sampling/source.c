@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "hpcrun-lite/rt/core/sys.h"
-#include "hpcrun-lite/rt/sampling/times.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
 const char source_request_publication;
@@ -271,11 +270,10 @@ static void throttle_after(struct source *source, uint64_t began)
   source->throttled_until = now + THROTTLE_SHARE * (now - source->last);
 }
 
-void source_sample_taken(struct thread_state *t, struct source *source, uint64_t began, uint64_t weighed)
+void source_sample_taken(struct thread_state *t, struct source *source, uint64_t began, uint64_t spent_ns)
 {
   throttle_after(source, began);
   if ((int)source->event == rt.time_event) {
-    uint64_t spent_ns = times_ticks_to_ns(rt_ticks() - weighed);
     source->last += spent_ns;
     if (!t->activity.idle && !t->activity.lockwait) /* otherwise it is part of the time of waiting */
       t->record->tool_ns += spent_ns;

@@ -1,7 +1,6 @@
-#include "hpcprof-lite/input/idleness.h"
+#include "hpcprof-lite/input/exact_waits.h"
 
 #include "common/array.h"
-#include "common/format.h"
 #include "hpcprof-lite/model/index.h"
 
 #include <stdlib.h>
@@ -52,7 +51,7 @@ static double wait_ticks(const struct profile_process *process, const struct rea
 }
 
 static int open_thread(struct read_file *file, const struct profile_process *process, uint32_t position,
-                       struct problems *problems, struct places *places, struct idleness_thread *thread)
+                       struct problems *problems, struct places *places, struct exact_waits_thread *thread)
 {
   const struct profile_thread *record = &process->threads[position];
   struct read_wait *waits;
@@ -63,17 +62,17 @@ static int open_thread(struct read_file *file, const struct profile_process *pro
   thread->timed = count && tick_ns > 0;
   for (; thread->waits && thread->count < count && !status; thread->count++) {
     const struct read_wait *wait = &waits[thread->count];
-    struct idleness_wait *to = &thread->waits[thread->count];
+    struct exact_wait *to = &thread->waits[thread->count];
     uint32_t place = place_of(places, wait);
     if (place == MODEL_NONE) {
       status = ERR_NOMEM;
       break;
     }
-    *to = (struct idleness_wait){.place = place,
-                                 .node = wait->node,
-                                 .lock = wait->kind == FORMAT_WAIT_LOCK,
-                                 .idle_ns = to_ns(wait_ticks(process, wait) * tick_ns),
-                                 .runtime_ns = to_ns((double)wait->runtime * tick_ns - (double)wait->tool_ns)};
+    *to = (struct exact_wait){.place = place,
+                              .node = wait->node,
+                              .lock = wait->kind == READ_WAIT_LOCK,
+                              .idle_ns = to_ns(wait_ticks(process, wait) * tick_ns),
+                              .runtime_ns = to_ns((double)wait->runtime * tick_ns - (double)wait->tool_ns)};
     places->all[place].idle_ns += (double)to->idle_ns;
     places->all[place].shared_ns += (double)wait->shared_ns;
     uint64_t *sum = to->lock ? &thread->lock_ns : &thread->idle_ns;
@@ -112,87 +111,87 @@ static struct outside find_outside(const struct profile_process *process, enum p
 
 /* Sets the factors, and what is charged without samples. */
 static int distribute(const struct profile_process *process, enum profile_baseline baseline,
-                      const struct places *places, struct idleness *idleness)
+                      const struct places *places, struct exact_waits *waits)
 {
   bool known = process->workspan.tick_ns > 0; /* else it was killed before it had stored the counter's rate */
   double idle_ns = 0, per_busy = 0, in_use = 0;
   double *unseen = calloc((size_t)places->count + 1, sizeof *unseen); /* [place] the part charged without samples */
-  idleness->factors = calloc((size_t)places->count + 1, sizeof *idleness->factors);
-  if (!idleness->factors || !unseen) {
+  waits->factors = calloc((size_t)places->count + 1, sizeof *waits->factors);
+  if (!waits->factors || !unseen) {
     free(unseen);
     return ERR_NOMEM;
   }
   for (uint32_t i = 0; i < places->count; i++)
-    idle_ns += places->all[i].kind == FORMAT_WAIT_LOCK ? 0 : places->all[i].idle_ns;
+    idle_ns += places->all[i].kind == READ_WAIT_LOCK ? 0 : places->all[i].idle_ns;
   struct outside outside = find_outside(process, baseline, idle_ns);
   for (uint32_t i = 0; i < places->count; i++) {
     const struct place *place = &places->all[i];
-    double counts = place->kind == FORMAT_WAIT_LOCK ? 1 : outside.kept;
-    if (place->kind == FORMAT_WAIT_PARKED && baseline == BASELINE_SHARED)
+    double counts = place->kind == READ_WAIT_LOCK ? 1 : outside.kept;
+    if (place->kind == READ_WAIT_PARKED && baseline == BASELINE_SHARED)
       counts = 0;
-    idleness->factors[i] = counts * (!known ? 1 : place->shared_ns > 0 ? place->idle_ns / place->shared_ns : 0);
+    waits->factors[i] = counts * (!known ? 1 : place->shared_ns > 0 ? place->idle_ns / place->shared_ns : 0);
     unseen[i] = place->shared_ns > 0 ? 0 : counts;
   }
   for (uint32_t i = 0; i < process->threads_count; i++) {
     per_busy += (double)process->threads[i].per_busy_ns;
     in_use += (double)process->threads[i].in_use_ns;
-    for (uint32_t j = 0; j < idleness->threads[i].count; j++) {
-      struct idleness_wait *wait = &idleness->threads[i].waits[j];
+    for (uint32_t j = 0; j < waits->threads[i].count; j++) {
+      struct exact_wait *wait = &waits->threads[i].waits[j];
       wait->unseen_ns = to_ns(unseen[wait->place] * (double)wait->idle_ns);
     }
   }
   free(unseen);
-  double weight = (double)idleness->baseline * per_busy - in_use;
-  idleness->missing = weight > 0 ? outside.kept * outside.missing_ns / weight : 0;
-  idleness->spare = per_busy > 0 ? outside.spare_ns / per_busy : 0;
-  idleness->unseen_ns =
+  double weight = (double)waits->baseline * per_busy - in_use;
+  waits->missing = weight > 0 ? outside.kept * outside.missing_ns / weight : 0;
+  waits->spare = per_busy > 0 ? outside.spare_ns / per_busy : 0;
+  waits->unseen_ns =
       to_ns((weight > 0 ? 0 : outside.kept * outside.missing_ns) + (per_busy > 0 ? 0 : outside.spare_ns));
   return 0;
 }
 
-int idleness_open(struct read_file *file, const struct profile_process *process, enum profile_baseline baseline,
-                  struct problems *problems, struct idleness *idleness)
+int exact_waits_open(struct read_file *file, const struct profile_process *process, enum profile_baseline baseline,
+                     struct problems *problems, struct exact_waits *waits)
 {
   struct places places = {0};
-  *idleness = (struct idleness){.threads = calloc((size_t)process->threads_count + 1, sizeof *idleness->threads),
-                                .threads_count = process->threads_count,
-                                .baseline = process->threads_max};
-  int status = idleness->threads ? 0 : ERR_NOMEM;
+  *waits = (struct exact_waits){.threads = calloc((size_t)process->threads_count + 1, sizeof *waits->threads),
+                          .threads_count = process->threads_count,
+                          .baseline = process->threads_max};
+  int status = waits->threads ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < process->threads_count && !status; i++)
-    status = open_thread(file, process, i, problems, &places, &idleness->threads[i]);
+    status = open_thread(file, process, i, problems, &places, &waits->threads[i]);
   if (!status)
-    status = distribute(process, baseline, &places, idleness);
+    status = distribute(process, baseline, &places, waits);
   free(places.all);
   index_release(&places.index);
   return status;
 }
 
-void idleness_close(struct idleness *idleness)
+void exact_waits_close(struct exact_waits *waits)
 {
-  for (uint32_t i = 0; idleness->threads && i < idleness->threads_count; i++)
-    free(idleness->threads[i].waits);
-  free(idleness->threads);
-  free(idleness->factors);
-  *idleness = (struct idleness){0};
+  for (uint32_t i = 0; waits->threads && i < waits->threads_count; i++)
+    free(waits->threads[i].waits);
+  free(waits->threads);
+  free(waits->factors);
+  *waits = (struct exact_waits){0};
 }
 
-struct idleness_amount idleness_of(const struct idleness *idleness, uint32_t position, const struct read_share *shares,
-                                   uint32_t shares_count, uint64_t first)
+struct exact_waits_amount exact_waits_of(const struct exact_waits *waits, uint32_t position,
+                                         const struct read_share *shares, uint32_t shares_count, uint64_t first)
 {
-  const struct idleness_thread *thread = &idleness->threads[position];
+  const struct exact_waits_thread *thread = &waits->threads[position];
   double idle = 0, lock = 0;
   uint32_t left = thread->count; /* places; a list may be a circle in a damaged file */
   for (uint64_t i = first; i && i < shares_count && left--; i = shares[i].next) {
     if (shares[i].wait >= thread->count)
       continue;
-    const struct idleness_wait *wait = &thread->waits[shares[i].wait];
-    *(wait->lock ? &lock : &idle) += (double)shares[i].ns * idleness->factors[wait->place];
+    const struct exact_wait *wait = &thread->waits[shares[i].wait];
+    *(wait->lock ? &lock : &idle) += (double)shares[i].ns * waits->factors[wait->place];
   }
-  return (struct idleness_amount){to_ns(idle), to_ns(lock)};
+  return (struct exact_waits_amount){to_ns(idle), to_ns(lock)};
 }
 
-uint64_t idleness_elsewhere(const struct idleness *idleness, uint64_t per_busy_ns, uint64_t in_use_ns)
+uint64_t exact_waits_elsewhere(const struct exact_waits *waits, uint64_t per_busy_ns, uint64_t in_use_ns)
 {
-  double weight = (double)idleness->baseline * (double)per_busy_ns - (double)in_use_ns;
-  return to_ns((weight > 0 ? weight * idleness->missing : 0) + (double)per_busy_ns * idleness->spare);
+  double weight = (double)waits->baseline * (double)per_busy_ns - (double)in_use_ns;
+  return to_ns((weight > 0 ? weight * waits->missing : 0) + (double)per_busy_ns * waits->spare);
 }
