@@ -41,13 +41,34 @@ static uint64_t to_ns(double ns)
   return ns < 0 ? 0 : ns < 1e19 ? (uint64_t)(ns + 0.5) : UINT64_MAX;
 }
 
-/* The ticks of a wait, with the interval that was open when the process was killed. */
-static double wait_ticks(const struct profile_process *process, const struct read_wait *wait)
+/* Whether a parallel region was open when the process was killed. */
+static bool killed_in_region(const struct read_file *file)
+{
+  for (uint32_t i = 0; i < read_regions_count(file); i++)
+    if (read_region(file, i).open)
+      return true;
+  return false;
+}
+
+/* The interval that was open when the process was killed; at most one of a thread is. */
+static double open_ticks(const struct profile_process *process, const struct read_wait *wait)
 {
   double tick_ns = process->workspan.tick_ns;
   double end = tick_ns > 0 ? (double)process->start_ticks + (double)process->wall_ns / tick_ns : 0;
-  bool open = process->unfinished && wait->since && (double)wait->since < end;
-  return (double)wait->idle + (open ? end - (double)wait->since : 0);
+  return process->unfinished && wait->since && (double)wait->since < end ? end - (double)wait->since : 0;
+}
+
+/* Adds the open intervals.  A worker that waits at the end of a region does not know whether that is over: it is, if no
+ * region was open. */
+static void add_open_intervals(const struct read_file *file, const struct profile_process *process,
+                               struct read_wait *waits, uint32_t count)
+{
+  for (uint32_t i = 0; i < count; i++) {
+    double ticks = open_ticks(process, &waits[i]);
+    bool parked = ticks > 0 && waits[i].kind == READ_WAIT_REGION_END && !killed_in_region(file);
+    uint64_t *idle = &waits[parked ? 0 : i].idle;
+    *idle = model_sum(*idle, to_ns(ticks));
+  }
 }
 
 static int open_thread(struct read_file *file, const struct profile_process *process, uint32_t position,
@@ -60,6 +81,8 @@ static int open_thread(struct read_file *file, const struct profile_process *pro
   int status = read_waits(file, record->index, problems, &waits, &count);
   thread->waits = status ? NULL : calloc((size_t)count + 1, sizeof *thread->waits);
   thread->timed = count && tick_ns > 0;
+  if (!status)
+    add_open_intervals(file, process, waits, count);
   for (; thread->waits && thread->count < count && !status; thread->count++) {
     const struct read_wait *wait = &waits[thread->count];
     struct exact_wait *to = &thread->waits[thread->count];
@@ -71,7 +94,7 @@ static int open_thread(struct read_file *file, const struct profile_process *pro
     *to = (struct exact_wait){.place = place,
                               .node = wait->node,
                               .lock = wait->kind == READ_WAIT_LOCK,
-                              .idle_ns = to_ns(wait_ticks(process, wait) * tick_ns),
+                              .idle_ns = to_ns((double)wait->idle * tick_ns),
                               .runtime_ns = to_ns((double)wait->runtime * tick_ns - (double)wait->tool_ns)};
     places->all[place].idle_ns += (double)to->idle_ns;
     places->all[place].shared_ns += (double)wait->shared_ns;
@@ -154,8 +177,8 @@ int exact_waits_open(struct read_file *file, const struct profile_process *proce
 {
   struct places places = {0};
   *waits = (struct exact_waits){.threads = calloc((size_t)process->threads_count + 1, sizeof *waits->threads),
-                          .threads_count = process->threads_count,
-                          .baseline = process->threads_max};
+                                .threads_count = process->threads_count,
+                                .baseline = process->threads_max};
   int status = waits->threads ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < process->threads_count && !status; i++)
     status = open_thread(file, process, i, problems, &places, &waits->threads[i]);

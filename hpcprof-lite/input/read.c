@@ -641,6 +641,7 @@ struct read_region read_region(const struct read_file *file, uint32_t region)
   const struct format_region *record = (const struct format_region *)file->regions.data + region;
   return (struct read_region){.linked =
                                   record->state == FORMAT_REGION_PROVISIONAL || record->state == FORMAT_REGION_FINAL,
+                              .open = record->word >> 31 & 1,
                               .owner = record->owner,
                               .link_node = record->link_node};
 }

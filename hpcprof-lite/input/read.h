@@ -40,7 +40,7 @@ struct read_column {
 
 /* The context that created a parallel region: known only if `linked`. */
 struct read_region {
-  bool linked;
+  bool linked, open;
   uint32_t owner, link_node; /* thread index, node of its tree */
 };
 

@@ -19,6 +19,7 @@
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/span/critical_path.h"
 #include "hpcrun-lite/rt/sampling/times.h"
+#include "hpcrun-lite/rt/sampling/waiting.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
@@ -271,6 +272,25 @@ static uint64_t run_delay_ns(int tid)
   return sscanf(text, "%llu %llu", &run, &delay) == 2 ? delay : 0;
 }
 
+/* The waiting places, with the wait that has not ended. */
+static void put_waits(struct thread_state *t)
+{
+  struct format_wait rows[16];
+  enum { ROWS = sizeof rows / sizeof *rows };
+  struct waiting_interval open = waiting_open_interval(t);
+  for (uint32_t first = 0; first < t->waits.count; first += ROWS) {
+    uint32_t count = t->waits.count - first < ROWS ? t->waits.count - first : ROWS;
+    for (uint32_t i = 0; i < count; i++) {
+      const struct format_wait *wait = table_at(&t->waits, first + i);
+      rows[i] = *wait;
+      rows[i].since = 0;
+      rows[i].idle += (wait == t->waiting ? open.idle : 0) + (first + i == 0 ? open.parked : 0);
+      rows[i].runtime += wait == t->waiting ? open.runtime : 0;
+    }
+    put(&writer.threads, FORMAT_WAITS, t->index, first, count, sizeof *rows, rows);
+  }
+}
+
 /* A thread that was never sampled and never waited has only a record. */
 static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
 {
@@ -286,7 +306,7 @@ static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
     put_table(&writer.threads, &t->nodes);
     put_table(&writer.threads, &t->values);
   }
-  put_table(&writer.threads, &t->waits);
+  put_waits(t);
   put_table(&writer.threads, &t->shares);
   if (writer.threads.used >= FLUSH_SIZE)
     flush(false);

@@ -127,27 +127,38 @@ static uint64_t part_before(uint64_t since, uint64_t moment, uint64_t now)
 }
 
 /* A worker learns at the next fork that the region at whose end it waited is over: what follows the region's end was
- * parked.  Returns the ticks of waiting in the region, and reduces *now to the region's end. */
-static uint64_t idle_at_region_end(struct thread_state *t, const struct wait_open *open, uint64_t since, uint64_t *now)
+ * parked. */
+static struct waiting_interval split_at_region_end(const struct wait_open *open, uint64_t since, uint64_t now)
 {
   struct region_end end;
-  uint64_t parked_since = since, idle = 0;
   bool known = region_find_end(open->region, &end);
   if (!known && region_open(open->region))
-    return part_before(since, __atomic_load_n(&open->team->last_idle, __ATOMIC_RELAXED), *now);
-  if (known && end.end > since) {
-    idle = part_before(since, end.last_idle, *now);
-    idle += end.end - (end.left > since ? end.left : since);
-    parked_since = end.end;
-    idle = idle < end.end - since ? idle : end.end - since;
-  }
-  struct format_wait *parked = place_of(t, WAITING_PARKED);
-  if (parked && *now > parked_since) {
-    parked->idle += *now - parked_since;
-    parked->count++;
-  }
-  *now = parked_since;
-  return idle;
+    return (struct waiting_interval){
+        .idle = part_before(since, __atomic_load_n(&open->team->last_idle, __ATOMIC_RELAXED), now)};
+  if (!known || end.end <= since)
+    return (struct waiting_interval){.parked = now - since};
+  uint64_t region_end = end.end < now ? end.end : now;
+  uint64_t idle = part_before(since, end.last_idle, region_end) +
+                  part_before(end.left > since ? end.left : since, region_end, region_end);
+  uint64_t most = region_end - since;
+  return (struct waiting_interval){.idle = idle < most ? idle : most, .parked = now - region_end};
+}
+
+/* Splits an interval of waiting.  task: it ended because a task began. */
+static struct waiting_interval split_interval(struct thread_state *t, uint64_t since, uint64_t now, bool task)
+{
+  const struct wait_open *open = innermost(t);
+  struct waiting_interval interval = {0};
+  if (!open)
+    interval.idle = now - since;
+  else if (!open->team || task)
+    interval.idle = now - since > SEARCH_TICKS ? now - since - SEARCH_TICKS : 0;
+  else if (t->waiting->kind == FORMAT_WAIT_REGION_END && t->base_region == open->region)
+    interval = split_at_region_end(open, since, now);
+  else
+    interval.idle = part_before(since, __atomic_load_n(&open->team->last_idle, __ATOMIC_RELAXED), now);
+  interval.runtime = now - since - interval.idle - interval.parked;
+  return interval;
 }
 
 /* Ends an interval of waiting.  task: a task begins, the wait itself goes on. */
@@ -155,28 +166,31 @@ static uint64_t turn_busy(struct thread_state *t, bool task)
 {
   if (!t->activity.idle)
     return 0;
-  const struct wait_open *open = innermost(t);
   struct format_wait *wait = t->waiting;
-  uint64_t since = t->idle_since, now = rt_set_idle(t, false), end = now, idle;
+  uint64_t since = t->idle_since, now = rt_set_idle(t, false);
   if (!wait)
     return now;
-  if (!open) {
-    idle = end - since;
-  } else if (open->team && !task) {
-    idle = wait->kind == FORMAT_WAIT_REGION_END && t->base_region == open->region
-               ? idle_at_region_end(t, open, since, &end)
-               : part_before(since, __atomic_load_n(&open->team->last_idle, __ATOMIC_RELAXED), now);
-    t->barrier_left = now;
-  } else {
-    idle = end - since > SEARCH_TICKS ? end - since - SEARCH_TICKS : 0;
-  }
-  uint64_t runtime = end - since - idle;
-  wait->idle += idle;
-  wait->runtime += runtime;
+  struct waiting_interval interval = split_interval(t, since, now, task);
+  wait->idle += interval.idle;
+  wait->runtime += interval.runtime;
   wait->count++;
   wait->since = 0;
-  t->idle_ticks -= runtime;
+  t->idle_ticks -= interval.runtime;
+  t->barrier_left = now;
+  if (interval.parked) { /* the place exists: workers are parked before their first region */
+    wait_at(t, 0)->idle += interval.parked;
+    wait_at(t, 0)->count++;
+  }
   return now;
+}
+
+struct waiting_interval waiting_open_interval(struct thread_state *t)
+{
+  struct waiting_interval interval = {0};
+  uint64_t since = t->idle_since, now = rt_ticks();
+  if (t->activity.idle && t->waiting && since < now)
+    interval = split_interval(t, since, now, false);
+  return interval;
 }
 
 uint64_t waiting_begin(struct thread_state *t, enum format_wait_kind kind, const void *code)
