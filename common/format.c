@@ -171,7 +171,7 @@ static const struct {
     [FORMAT_LOST_MEMORY] = {"samples dropped without memory", "sample dropped without memory",
                             "raise the memory limit (ulimit -v), or sample less often (-e task-clock@f100)"},
     [FORMAT_LOST_IN_TOOL] = {"samples inside the tool", "sample inside the tool",
-                             "counted as the tool's own time; a lower rate reduces them (-e task-clock@f100)"},
+                             "counted as the tool's own time, mostly in callbacks; -p off has fewer"},
     [FORMAT_LOST_UNKNOWN] = {"samples of unknown threads", "sample of an unknown thread",
                              "threads created before the tool was ready, or not by pthread_create()"},
     [FORMAT_LOST_PARTIAL] = {"unwinds cut short", "unwind cut short",

@@ -33,7 +33,7 @@ static double larger(double a, double b)
 static bool add_process(const struct profile_process *process, struct sums *sums)
 {
   double total = (double)process->threads_max * (double)process->wall_ns;
-  double idle = 0, lock = 0, overhead = 0, work = 0, lived = 0, regions = 0;
+  double idle = 0, lock = 0, overhead = 0, work = 0, lived = 0, regions = 0, tool = 0;
   bool openmp = false;
   for (uint32_t i = 0; i < process->threads_count; i++) {
     const struct profile_thread *thread = &process->threads[i];
@@ -45,12 +45,14 @@ static bool add_process(const struct profile_process *process, struct sums *sums
     overhead += (double)thread->overhead_ns;
     work += (double)thread->work_ns;
     lived += (double)thread->wall_ns;
+    tool += (double)thread->tool_ns;
     regions += (double)thread->region_ns;
   }
   bool timed = regions > 0 || !process->regions;
   if (!process->usable || !(process->flags & PROCESS_OMPT) || !openmp || !timed || total <= 0)
     return false;
   idle += larger(0, total - lived);
+  total = larger(total - tool, 0.01 * total); /* the program's time */
   double serial = (double)process->wall_ns - smaller((double)process->wall_ns, regions);
   sums->total += total;
   sums->idle += idle;

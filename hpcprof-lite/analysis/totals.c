@@ -81,6 +81,9 @@ static void add_thread(struct totals *totals, const struct profile_thread *threa
   add(&totals->lockwait_ns, thread->lockwait_ns);
   add(&totals->idle_ns, thread->idle_ns);
   add(&totals->lockwait_sampled_ns, thread->lockwait_sampled_ns);
+  add(&totals->tool_ns, thread->tool_ns);
+  add(&totals->core_wait_ns, thread->core_wait_ns);
+  add(&totals->blocked_ns, thread->blocked_ns);
   add(&totals->caused_lock_ns, thread->caused_lock_ns);
   add(&totals->caused_idle_ns, thread->caused_idle_ns);
   for (unsigned i = 0; i < LOSS_MAX; i++)
@@ -102,9 +105,6 @@ static void add_openmp(struct totals *totals, const struct profile_process *proc
     if (!(thread->flags & THREAD_OPENMP))
       continue;
     add(&totals->openmp_wall_ns, thread->wall_ns);
-    add(&totals->tool_ns, thread->tool_ns);
-    add(&totals->core_wait_ns, thread->core_wait_ns);
-    add(&totals->blocked_ns, thread->blocked_ns);
   }
 }
 
@@ -134,6 +134,8 @@ int totals_compute(const struct profile *profile, const struct tree_columns *col
     add_openmp(totals, process, baseline);
     totals->by_wall = totals->by_wall || profile_by_wall(process);
   }
+  if (totals->by_wall)
+    totals->work_ns -= totals->work_ns < totals->blocked_ns ? totals->work_ns : totals->blocked_ns;
   totals->elapsed_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
   if (columns->work == MODEL_NONE && columns->overhead == MODEL_NONE)
     totals->work_ns = totals->overhead_ns = 0;

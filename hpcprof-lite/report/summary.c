@@ -49,6 +49,23 @@ static void seconds_text(uint64_t ns, char out[CELL])
   terminal_seconds(ns, terminal_decimals(ns), out);
 }
 
+/* Prints a text of any length below a title. */
+static void print_wrapped(const struct summary *summary, const char *text)
+{
+  terminal_wrap(&summary->terminal, summary->stream, "  ", "    ", text);
+}
+
+static void print_hint(const struct summary *summary, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void print_hint(const struct summary *summary, const char *format, ...)
+{
+  char text[LINE_MAX];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  print_wrapped(summary, text);
+}
+
 /* What triggers samples, and their period where it is a time. */
 static void print_sampling(const struct summary *summary)
 {
@@ -62,12 +79,6 @@ static void print_sampling(const struct summary *summary)
     snprintf(how, sizeof how, " of %.40s", columns->columns[columns->events[0]].name);
   print_line(summary, "%" PRIu64 " sample%s%s%s", run->samples, plural(run->samples), how,
              run->samples && run->samples < MODEL_FEW_SAMPLES ? ": too few for conclusions" : "");
-}
-
-/* Prints a text of any length below a title. */
-static void print_wrapped(const struct summary *summary, const char *text)
-{
-  terminal_wrap(&summary->terminal, summary->stream, "  ", "    ", text);
 }
 
 /* Prints each note of the processes about how they were measured once. */
@@ -178,20 +189,40 @@ static uint64_t idle_ns(const struct report *report)
   return report->columns->idleness == MODEL_NONE ? report->totals->idle_ns : report->totals->caused_idle_ns;
 }
 
-/* Work without the time of blocking calls, which samples of elapsed time contain. */
-static uint64_t work_ns(const struct report *report)
-{
-  const struct totals *run = report->totals;
-  uint64_t blocked_ns = run->by_wall ? run->blocked_ns : 0;
-  return run->work_ns > blocked_ns ? run->work_ns - blocked_ns : 0;
-}
-
 static uint64_t all_ns(const struct report *report)
 {
   const struct totals *run = report->totals;
-  uint64_t spent = model_sum(work_ns(report), run->overhead_ns);
+  uint64_t spent = model_sum(run->work_ns, run->overhead_ns);
   uint64_t beside = model_sum(run->tool_ns, model_sum(run->core_wait_ns, run->blocked_ns));
   return model_sum(model_sum(spent, beside), model_sum(lock_ns(report), idle_ns(report)));
+}
+
+/* What makes the figures below unfit for conclusions, before them. */
+static void print_fitness(const struct summary *summary)
+{
+  enum { MUCH = 10 };
+  const struct totals *run = summary->report->totals;
+  uint64_t all = all_ns(summary->report);
+  char percent[CELL];
+  if (run->tool_ns > all / MUCH) {
+    terminal_percent(run->tool_ns, all, percent);
+    print_hint(summary,
+               "This tool took %s %% of the time, because the program's tasks or regions are very short: times of "
+               "short constructs are too long here; -p off takes less",
+               percent);
+  }
+  if (run->core_wait_ns > all / MUCH) {
+    terminal_percent(run->core_wait_ns, all, percent);
+    print_hint(summary,
+               "Threads were ready to run but had no core for %s %% of the time: more threads than cores, or other "
+               "programs; idleness is longer than on a free machine",
+               percent);
+  }
+  if (run->blocked_ns > all / 2) {
+    terminal_percent(run->blocked_ns, all, percent);
+    print_hint(summary, "Threads were blocked in calls outside OpenMP for %s %% of the time%s", percent,
+               run->by_wall ? "" : "; measure with -e wall to see where");
+  }
 }
 
 static void print_categories(const struct summary *summary)
@@ -209,7 +240,7 @@ static void print_categories(const struct summary *summary)
   print_title(summary, title);
   print_line(summary, "  %-10s %10s %6s %9s  %s", "", "Thread s", "%", "Exact s",
              report->legend ? "" : "(--legend explains the columns)");
-  print_category(summary, "work", work_ns(report), all, NULL);
+  print_category(summary, "work", run->work_ns, all, NULL);
   print_category(summary, "overhead", run->overhead_ns, all, NULL);
   print_category(summary, "lock wait", lock_ns(report), all, &run->lockwait_ns);
   print_category(summary, charged ? "idleness" : "idle", idle_ns(report), all, &run->idle_ns);
@@ -324,17 +355,6 @@ static void print_hot(const struct summary *summary)
       fprintf(summary->stream, "%21s%s%s%s\n", "", terminal_dim(&summary->terminal), path,
               terminal_plain(&summary->terminal));
   }
-}
-
-static void print_hint(const struct summary *summary, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void print_hint(const struct summary *summary, const char *format, ...)
-{
-  char text[LINE_MAX];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  print_wrapped(summary, text);
 }
 
 /* Prints the losses with their remedies; returns the number of lines. */
@@ -505,6 +525,7 @@ void summary_text(const struct report *report)
   struct summary summary = {.report = report, .stream = report->stream};
   terminal_init(&summary.terminal, report->stream);
   print_run(&summary);
+  print_fitness(&summary);
   print_categories(&summary);
   print_efficiency(&summary);
   print_parallelism(&summary);

@@ -323,9 +323,10 @@ static void fact_ns(struct row_writer *writer, const char *section, const char *
 
 static void summary_run(const struct report *report, struct row_writer *writer)
 {
-  static const char *const against[] = {[BASELINE_THREAD] = "sampled, against the most threads ever in use",
-                                        [BASELINE_CORE] = "sampled, against the cores",
-                                        [BASELINE_SHARED] = "sampled, against the threads in use at each sample"};
+  static const char *const against[] = {[BASELINE_THREAD] =
+                                            "exact, distributed by samples, against the most threads ever in use",
+                                        [BASELINE_CORE] = "exact, distributed by samples, against the cores",
+                                        [BASELINE_SHARED] = "exact, distributed by samples, within regions"};
   const struct totals *run = report->totals;
   fact_text(writer, "run", "command", run->command, NULL);
   fact_text(writer, "run", "hosts", run->hosts, NULL);
@@ -337,14 +338,17 @@ static void summary_run(const struct report *report, struct row_writer *writer)
   fact_uint(writer, "run", "regions", run->regions, "parallel regions begun");
   fact_uint(writer, "run", "samples", run->samples, NULL);
   fact_ns(writer, "categories", "work", run->work_ns, "sampled");
-  fact_ns(writer, "categories", "overhead", run->overhead_ns, "sampled");
+  fact_ns(writer, "categories", "overhead", run->overhead_ns, "sampled, and exact during waits");
   fact_ns(writer, "categories", "lock wait", run->lockwait_ns, "exact");
   fact_ns(writer, "categories", "idle", run->idle_ns, "exact");
   if (report->columns->lockwait != MODEL_NONE)
     fact_ns(writer, "categories", "lock wait charged", run->caused_lock_ns,
-            "sampled, charged to the code that released the lock");
+            "exact, distributed by samples to the code that released the lock");
   if (report->columns->idleness != MODEL_NONE)
     fact_ns(writer, "categories", "idleness", run->caused_idle_ns, against[report->baseline]);
+  fact_ns(writer, "categories", "blocked", run->blocked_ns, "in calls outside OpenMP");
+  fact_ns(writer, "categories", "no core", run->core_wait_ns, "ready to run, without a processor");
+  fact_ns(writer, "categories", "tool", run->tool_ns, "time of this tool");
   if (run->openmp_processes)
     fact_ns(writer, "categories", "threads x elapsed", run->baseline_ns,
             report->baseline == BASELINE_CORE ? "cores of each OpenMP process x its elapsed time"
