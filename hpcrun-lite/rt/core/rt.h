@@ -175,7 +175,7 @@ struct blame {
 struct wait_open {
   struct format_wait *wait;
   struct region_team *team; /* of a barrier; NULL: none */
-  uint64_t region;
+  bool as_worker;           /* at the end of a region of another master */
 };
 
 struct wait_cache {
@@ -201,7 +201,9 @@ struct thread_state {
   struct format_wait *waiting_lock; /* that of the lock that the thread acquires */
   uint64_t lock_cost;               /* ticks of the fastest acquisition; 0: none yet */
   uint64_t barrier_left;            /* when the thread left its last barrier */
-  unsigned wait_depth;              /* open waits; those beyond the array share its last element */
+  struct region_team *team;         /* of the region with the index `team_region` */
+  uint32_t team_region;
+  unsigned wait_depth; /* open waits; those beyond the array share its last element */
   struct wait_cache wait_cache[8];
 
   uint32_t unrecorded_regions;           /* open regions that have no record */

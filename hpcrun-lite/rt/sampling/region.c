@@ -223,9 +223,9 @@ uint64_t region_current(const struct thread_state *t)
   return t->open_region ? word_of(at(t->open_region)) >> 32 << 32 | t->open_region : t->base_region;
 }
 
-struct region_team *region_team(uint64_t handle)
+struct region_team *region_team(uint32_t region)
 {
-  return (uint32_t)handle && handle != REGION_NO_RECORD ? table_at(&teams, (uint32_t)handle) : NULL;
+  return region && region != (uint32_t)REGION_NO_RECORD ? table_at(&teams, region) : NULL;
 }
 
 void region_note_end(struct thread_state *t, uint64_t left)
@@ -242,10 +242,9 @@ void region_note_end(struct thread_state *t, uint64_t left)
   __atomic_store_n(&end->generation, word_of(at(index)) >> 32, __ATOMIC_RELEASE);
 }
 
-bool region_find_end(uint64_t handle, struct region_end *end)
+bool region_find_end(uint64_t handle, const struct region_team *team, struct region_end *end)
 {
-  const struct region_team *team = region_team(handle);
-  for (unsigned i = 0; team && i < sizeof team->ends / sizeof *team->ends; i++) {
+  for (unsigned i = 0; i < sizeof team->ends / sizeof *team->ends; i++) {
     if (__atomic_load_n(&team->ends[i].generation, __ATOMIC_ACQUIRE) != handle >> 32)
       continue;
     *end = team->ends[i];

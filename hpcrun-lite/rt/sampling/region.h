@@ -55,15 +55,15 @@ struct region_team {
                                 region */
 };
 
-/* NULL for 0 and for a region without a record.  Valid until the region has ended; its fields may then belong to the
- * next region. */
-struct region_team *region_team(uint64_t handle);
+/* Of the region with the index in a handle; NULL for 0 and for a region without a record.  The record of the team stays
+ * where it is; after the region has ended its fields may belong to the next one. */
+struct region_team *region_team(uint32_t region);
 
 /* The master is about to end its innermost region; it left the closing barrier at that moment. */
 void region_note_end(struct thread_state *t, uint64_t left);
 
-/* Finds the end of an instance.  Returns false if it has not ended, or other regions have replaced it. */
-bool region_find_end(uint64_t handle, struct region_end *end);
+/* Finds the end of an instance of that team.  Returns false if it has not ended, or other regions have replaced it. */
+bool region_find_end(uint64_t handle, const struct region_team *team, struct region_end *end);
 
 /* Handle of the innermost region of the thread; 0 outside any. */
 uint64_t region_current(const struct thread_state *t);

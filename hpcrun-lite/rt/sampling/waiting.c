@@ -79,19 +79,28 @@ static void keep_context(struct thread_state *t, struct format_wait *wait)
 }
 
 /* Returns the record of a place at which the thread itself waits. */
-static struct format_wait *place_of(struct thread_state *t, uint64_t key)
+static struct format_wait *place_seek(struct thread_state *t, uint64_t key) __attribute__((noinline));
+static struct format_wait *place_seek(struct thread_state *t, uint64_t key)
 {
-  struct wait_cache *cache = &t->wait_cache[(key ^ key >> 7) % (sizeof t->wait_cache / sizeof *t->wait_cache)];
-  if (cache->wait && cache->key == key)
-    return cache->wait;
   rt_inside_inc(t);
   struct format_wait *wait = place_find(t, key);
   if (wait && !wait->node)
     keep_context(t, wait);
   rt_inside_dec(t);
-  if (wait)
-    *cache = (struct wait_cache){key, wait};
   return wait;
+}
+
+/* The same; most threads wait where they have waited shortly before. */
+static inline struct format_wait *place_of(struct thread_state *t, uint64_t key)
+{
+  struct wait_cache *cache = &t->wait_cache[(key ^ key >> 7) % (sizeof t->wait_cache / sizeof *t->wait_cache)];
+  if (__builtin_expect(!cache->wait || cache->key != key, 0)) {
+    struct format_wait *wait = place_seek(t, key);
+    if (!wait)
+      return NULL;
+    *cache = (struct wait_cache){key, wait};
+  }
+  return cache->wait;
 }
 
 /* ---- idleness ---- */
@@ -128,13 +137,14 @@ static uint64_t part_before(uint64_t since, uint64_t moment, uint64_t now)
 
 /* A worker learns at the next fork that the region at whose end it waited is over: what follows the region's end was
  * parked. */
-static struct waiting_interval split_at_region_end(const struct wait_open *open, uint64_t since, uint64_t now)
+static struct waiting_interval split_at_region_end(uint64_t region, const struct region_team *team, uint64_t since,
+                                                   uint64_t now)
 {
   struct region_end end;
-  bool known = region_find_end(open->region, &end);
-  if (!known && region_open(open->region))
-    return (struct waiting_interval){
-        .idle = part_before(since, __atomic_load_n(&open->team->last_idle, __ATOMIC_RELAXED), now)};
+  bool known = region_find_end(region, team, &end);
+  if (!known && region_open(region))
+    return (struct waiting_interval){.idle =
+                                         part_before(since, __atomic_load_n(&team->last_idle, __ATOMIC_RELAXED), now)};
   if (!known || end.end <= since)
     return (struct waiting_interval){.parked = now - since};
   uint64_t region_end = end.end < now ? end.end : now;
@@ -153,8 +163,8 @@ static struct waiting_interval split_interval(struct thread_state *t, uint64_t s
     interval.idle = now - since;
   else if (!open->team || task)
     interval.idle = now - since > SEARCH_TICKS ? now - since - SEARCH_TICKS : 0;
-  else if (t->waiting->kind == FORMAT_WAIT_REGION_END && t->base_region == open->region)
-    interval = split_at_region_end(open, since, now);
+  else if (open->as_worker)
+    interval = split_at_region_end(t->base_region, open->team, since, now);
   else
     interval.idle = part_before(since, __atomic_load_n(&open->team->last_idle, __ATOMIC_RELAXED), now);
   interval.runtime = now - since - interval.idle - interval.parked;
@@ -193,24 +203,33 @@ struct waiting_interval waiting_open_interval(struct thread_state *t)
   return interval;
 }
 
+/* The team of the innermost region; NULL outside any, and for a region without a record. */
+static inline struct region_team *current_team(struct thread_state *t)
+{
+  uint32_t region = t->open_region ? t->open_region : (uint32_t)t->base_region;
+  if (t->team_region != region) {
+    t->team = region_team(region);
+    t->team_region = region;
+  }
+  return t->team;
+}
+
 uint64_t waiting_begin(struct thread_state *t, enum format_wait_kind kind, const void *code)
 {
-  enum { OPEN_MAX = sizeof t->waits_open / sizeof *t->waits_open };
-  uint64_t region = 0;
-  struct region_team *team = NULL;
-  if (kind != FORMAT_WAIT_TASKS) {
-    region = region_current(t);
-    team = region_team(region);
-    if (team && (!code || team->code == (uint64_t)code)) {
-      code = (const void *)team->code;
-      kind = FORMAT_WAIT_REGION_END;
-    }
+  struct wait_open open = {0};
+  if (kind != FORMAT_WAIT_TASKS)
+    open.team = current_team(t);
+  if (open.team && (!code || open.team->code == (uint64_t)code)) {
+    code = (const void *)open.team->code;
+    kind = FORMAT_WAIT_REGION_END;
+    open.as_worker = !t->open_region;
   }
-  struct format_wait *wait = place_of(t, key_of(kind, code));
-  turn_busy(t, true);
+  open.wait = place_of(t, key_of(kind, code));
+  if (t->activity.idle)
+    turn_busy(t, true);
   t->wait_depth++;
-  if (wait)
-    *innermost(t) = (struct wait_open){wait, team, region};
+  if (open.wait)
+    *innermost(t) = open;
   return turn_idle(t);
 }
 
@@ -243,9 +262,11 @@ void waiting_unpark(struct thread_state *t)
 
 uint64_t waiting_lock_begin(struct thread_state *t, const void *code)
 {
+  uint64_t key = key_of(FORMAT_WAIT_LOCK, code);
   if (t->activity.lockwait)
     return 0;
-  t->waiting_lock = place_of(t, key_of(FORMAT_WAIT_LOCK, code));
+  if (!t->waiting_lock || t->waiting_lock->key != key)
+    t->waiting_lock = place_of(t, key);
   uint64_t now = rt_set_lockwait(t, true);
   if (t->waiting_lock)
     t->waiting_lock->since = now;
