@@ -98,7 +98,7 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
     place = task_creation_node(t, creation_context_of(task_data), enter_frame, (uint64_t)codeptr);
   uint64_t handle = region_begin(t, enter_frame);
   if (handle)
-    region_team((uint32_t)handle)->code = (uint64_t)codeptr;
+    region_set_code(t, codeptr);
   if (handle && place != CCT_NONE)
     region_publish(t, region_innermost(t), place);
   t->unrecorded_regions += handle == 0;
@@ -133,7 +133,7 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
     span_parallel_end(t, region_current(t));
     rt_inside_dec(t);
   }
-  region_note_end(t, t->barrier_left);
+  region_note_end(t, t->idle_since, t->barrier_left);
   struct format_region *unresolved = region_end(t);
   if (unresolved) {
     if (!rt_stopped())

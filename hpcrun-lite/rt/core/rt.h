@@ -174,8 +174,8 @@ struct blame {
 /* An open wait of a thread: see sampling/waiting.h. */
 struct wait_open {
   struct format_wait *wait;
-  struct region_team *team; /* of a barrier; NULL: none */
-  bool as_worker;           /* at the end of a region of another master */
+  struct region_team *team;  /* of a barrier; NULL: none */
+  bool as_worker, as_master; /* at the end of a region */
 };
 
 struct wait_cache {

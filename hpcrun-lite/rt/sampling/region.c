@@ -228,7 +228,14 @@ struct region_team *region_team(uint32_t region)
   return region && region != (uint32_t)REGION_NO_RECORD ? table_at(&teams, region) : NULL;
 }
 
-void region_note_end(struct thread_state *t, uint64_t left)
+void region_set_code(struct thread_state *t, const void *code)
+{
+  struct region_team *team = table_at(&teams, t->open_region);
+  if (team->code != (uint64_t)code) /* otherwise the line stays in the caches of the workers */
+    team->code = (uint64_t)code;
+}
+
+void region_note_end(struct thread_state *t, uint64_t arrived, uint64_t left)
 {
   uint32_t index = t->open_region;
   if (!index || at(index)->team < 2)
@@ -237,6 +244,7 @@ void region_note_end(struct thread_state *t, uint64_t left)
   struct region_end *end = &team->ends[team->next++ % (sizeof team->ends / sizeof *team->ends)];
   __atomic_store_n(&end->generation, 0, __ATOMIC_RELEASE);
   end->last_idle = __atomic_load_n(&team->last_idle, __ATOMIC_RELAXED);
+  end->last_idle = end->last_idle > arrived ? end->last_idle : arrived;
   end->left = left;
   end->end = rt_ticks();
   __atomic_store_n(&end->generation, word_of(at(index)) >> 32, __ATOMIC_RELEASE);

@@ -48,8 +48,8 @@ struct region_end {
 };
 
 struct region_team {
-  uint64_t code;      /* address from which the region was entered.  Writer: the master, when it begins the region */
   uint64_t last_idle; /* ticks: a thread of the team turned idle at a barrier.  Writers: all of them, relaxed */
+  uint64_t code __attribute__((aligned(64))); /* address from which the region was entered.  Writer: the master */
   unsigned next;
   struct region_end ends[4]; /* the last instances with a team.  Writer: their master; readers: workers at their next
                                 region */
@@ -59,8 +59,11 @@ struct region_team {
  * where it is; after the region has ended its fields may belong to the next one. */
 struct region_team *region_team(uint32_t region);
 
-/* The master is about to end its innermost region; it left the closing barrier at that moment. */
-void region_note_end(struct thread_state *t, uint64_t left);
+/* The innermost region was entered from that address. */
+void region_set_code(struct thread_state *t, const void *code);
+
+/* The master is about to end its innermost region; it arrived at the closing barrier and left it at these moments. */
+void region_note_end(struct thread_state *t, uint64_t arrived, uint64_t left);
 
 /* Finds the end of an instance of that team.  Returns false if it has not ended, or other regions have replaced it. */
 bool region_find_end(uint64_t handle, const struct region_team *team, struct region_end *end);

@@ -112,18 +112,25 @@ static struct wait_open *innermost(struct thread_state *t)
   return depth ? &t->waits_open[depth - 1] : NULL;
 }
 
-/* Turns idle at the innermost wait, or parked. */
+/* The record and the key of what the thread waits for from now on. */
+static void set_waiting(struct thread_state *t, struct format_wait *wait)
+{
+  t->waiting = wait;
+  __atomic_store_n(&t->waiting_key, wait ? wait->key : WAITING_PARKED, __ATOMIC_RELAXED);
+}
+
+/* Turns idle at the innermost wait, or parked.  At the end of a region the master need not store the moment, because
+ * only itself reads it there (region_note_end()). */
 static uint64_t turn_idle(struct thread_state *t)
 {
   if (t->activity.idle)
     return 0;
   const struct wait_open *open = innermost(t);
-  t->waiting = open ? open->wait : place_of(t, WAITING_PARKED);
-  __atomic_store_n(&t->waiting_key, t->waiting ? t->waiting->key : WAITING_PARKED, __ATOMIC_RELAXED);
+  set_waiting(t, open ? open->wait : place_of(t, WAITING_PARKED));
   uint64_t now = rt_set_idle(t, true);
   if (t->waiting)
     t->waiting->since = now;
-  if (open && open->team)
+  if (open && open->team && !open->as_master)
     __atomic_store_n(&open->team->last_idle, now, __ATOMIC_RELAXED);
   return now;
 }
@@ -135,71 +142,100 @@ static uint64_t part_before(uint64_t since, uint64_t moment, uint64_t now)
   return moment > since ? moment - since : 0;
 }
 
-/* A worker learns at the next fork that the region at whose end it waited is over: what follows the region's end was
- * parked. */
-static struct waiting_interval split_at_region_end(uint64_t region, const struct region_team *team, uint64_t since,
-                                                   uint64_t now)
+/* The part of an interval at a barrier in which other threads of the team had not arrived. */
+static uint64_t idle_at_barrier(const struct region_team *team, uint64_t since, uint64_t now)
 {
-  struct region_end end;
-  bool known = region_find_end(region, team, &end);
-  if (!known && region_open(region))
-    return (struct waiting_interval){.idle =
-                                         part_before(since, __atomic_load_n(&team->last_idle, __ATOMIC_RELAXED), now)};
-  if (!known || end.end <= since)
-    return (struct waiting_interval){.parked = now - since};
-  uint64_t region_end = end.end < now ? end.end : now;
-  uint64_t idle = part_before(since, end.last_idle, region_end) +
-                  part_before(end.left > since ? end.left : since, region_end, region_end);
-  uint64_t most = region_end - since;
-  return (struct waiting_interval){.idle = idle < most ? idle : most, .parked = now - region_end};
+  return part_before(since, __atomic_load_n(&team->last_idle, __ATOMIC_RELAXED), now);
 }
 
-/* Splits an interval of waiting.  task: it ended because a task began. */
-static struct waiting_interval split_interval(struct thread_state *t, uint64_t since, uint64_t now, bool task)
+/* The part of a worker's wait at the end of a region that is idle: until the last thread arrived, and from the moment
+ * at which the master left the barrier until it ended the region. */
+static uint64_t idle_at_region_end(const struct region_end *end, uint64_t since)
 {
-  const struct wait_open *open = innermost(t);
-  struct waiting_interval interval = {0};
+  uint64_t arriving = part_before(since, end->last_idle, end->end);
+  uint64_t ending = end->left > since ? part_before(end->left, end->end, end->end) : 0;
+  return arriving + ending < end->end - since ? arriving + ending : end->end - since;
+}
+
+/* Adds an interval to a place. */
+static void add_interval(struct thread_state *t, struct format_wait *wait, uint64_t idle, uint64_t runtime)
+{
+  wait->idle += idle;
+  wait->runtime += runtime;
+  wait->count++;
+  wait->since = 0;
+  t->idle_ticks -= runtime; /* rt_set_idle() adds the whole interval */
+}
+
+/* The idle part of an interval that ends now.  task: it ends because a task begins. */
+static uint64_t idle_part(const struct wait_open *open, uint64_t since, uint64_t now, bool task)
+{
   if (!open)
-    interval.idle = now - since;
-  else if (!open->team || task)
-    interval.idle = now - since > SEARCH_TICKS ? now - since - SEARCH_TICKS : 0;
-  else if (open->as_worker)
-    interval = split_at_region_end(t->base_region, open->team, since, now);
-  else
-    interval.idle = part_before(since, __atomic_load_n(&open->team->last_idle, __ATOMIC_RELAXED), now);
-  interval.runtime = now - since - interval.idle - interval.parked;
-  return interval;
+    return now - since;
+  if (open->team && !task)
+    return idle_at_barrier(open->team, since, now);
+  return now - since > SEARCH_TICKS ? now - since - SEARCH_TICKS : 0;
 }
 
-/* Ends an interval of waiting.  task: a task begins, the wait itself goes on. */
 static uint64_t turn_busy(struct thread_state *t, bool task)
 {
   if (!t->activity.idle)
     return 0;
-  struct format_wait *wait = t->waiting;
   uint64_t since = t->idle_since, now = rt_set_idle(t, false);
-  if (!wait)
-    return now;
-  struct waiting_interval interval = split_interval(t, since, now, task);
-  wait->idle += interval.idle;
-  wait->runtime += interval.runtime;
-  wait->count++;
-  wait->since = 0;
-  t->idle_ticks -= interval.runtime;
-  t->barrier_left = now;
-  if (interval.parked) { /* the place exists: workers are parked before their first region */
-    wait_at(t, 0)->idle += interval.parked;
-    wait_at(t, 0)->count++;
+  if (t->waiting) {
+    uint64_t idle = idle_part(innermost(t), since, now, task);
+    add_interval(t, t->waiting, idle, now - since - idle);
   }
+  t->barrier_left = now;
   return now;
+}
+
+/* A worker learns at the next fork that the region at whose end it waits is over.  Since the region's end it is parked,
+ * and still idle.  Returns false if the region is not over. */
+static bool park_since_region_end(struct thread_state *t, const struct region_team *team)
+{
+  struct region_end end;
+  struct format_wait *parked = t->waits.count ? wait_at(t, 0) : NULL;
+  uint64_t since = t->idle_since;
+  if (!t->worker || !t->activity.idle || !t->waiting || !parked)
+    return false;
+  if (!region_find_end(t->base_region, team, &end)) {
+    if (region_open(t->base_region))
+      return false;
+    end.end = since; /* it ended long ago: only how long this thread waited in it is not known */
+  }
+  if (end.end > since) {
+    uint64_t idle = idle_at_region_end(&end, since);
+    t->idle_ticks += end.end - since;
+    add_interval(t, t->waiting, idle, end.end - since - idle);
+    t->idle_since = end.end;
+  } else {
+    t->waiting->since = 0;
+  }
+  set_waiting(t, parked);
+  parked->since = t->idle_since;
+  return true;
 }
 
 struct waiting_interval waiting_open_interval(struct thread_state *t)
 {
   struct waiting_interval interval = {0};
   uint64_t since = t->idle_since, now = rt_ticks();
-  if (t->activity.idle && t->waiting && since < now)
-    interval = split_interval(t, since, now, false);
+  const struct wait_open *open = innermost(t);
+  struct region_end end;
+  if (!t->activity.idle || !t->waiting || since >= now)
+    return interval;
+  if (open && open->as_worker && region_find_end(t->base_region, open->team, &end) && end.end > since) {
+    interval.idle = idle_at_region_end(&end, since);
+    interval.runtime = end.end - since - interval.idle;
+    interval.parked = now > end.end ? now - end.end : 0;
+    return interval;
+  }
+  if (open && open->as_worker && !region_open(t->base_region))
+    interval.parked = now - since;
+  else
+    interval.idle = idle_part(open, since, now, false);
+  interval.runtime = now - since - interval.idle - interval.parked;
   return interval;
 }
 
@@ -223,6 +259,7 @@ uint64_t waiting_begin(struct thread_state *t, enum format_wait_kind kind, const
     code = (const void *)open.team->code;
     kind = FORMAT_WAIT_REGION_END;
     open.as_worker = !t->open_region;
+    open.as_master = t->open_region;
   }
   open.wait = place_of(t, key_of(kind, code));
   if (t->activity.idle)
@@ -235,7 +272,10 @@ uint64_t waiting_begin(struct thread_state *t, enum format_wait_kind kind, const
 
 uint64_t waiting_end(struct thread_state *t)
 {
-  uint64_t now = turn_busy(t, false);
+  const struct wait_open *open = innermost(t);
+  uint64_t now = 0;
+  if (!open || !open->as_worker || !park_since_region_end(t, open->team))
+    now = turn_busy(t, false);
   t->wait_depth -= t->wait_depth > 0;
   return now;
 }
