@@ -306,7 +306,8 @@ static void on_dependences(ompt_data_t *task_data, const ompt_dependence_t *depe
 static enum format_wait_kind wait_kind(int kind)
 {
   bool tasks = kind == ompt_sync_region_taskwait || kind == ompt_sync_region_taskgroup;
-  return tasks ? FORMAT_WAIT_TASKS : FORMAT_WAIT_BARRIER;
+  bool end = kind == ompt_sync_region_barrier_implicit_parallel; /* libomp 14 to 16: also by its address */
+  return tasks ? FORMAT_WAIT_TASKS : end ? FORMAT_WAIT_REGION_END : FORMAT_WAIT_BARRIER;
 }
 
 static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,

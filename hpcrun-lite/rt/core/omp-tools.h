@@ -86,7 +86,12 @@ enum {
   ompt_task_late_fulfill = 6,
   ompt_task_switch = 7
 };
-enum { ompt_sync_region_barrier_explicit = 3, ompt_sync_region_taskwait = 5, ompt_sync_region_taskgroup = 6 };
+enum {
+  ompt_sync_region_barrier_explicit = 3,
+  ompt_sync_region_taskwait = 5,
+  ompt_sync_region_taskgroup = 6,
+  ompt_sync_region_barrier_implicit_parallel = 9
+};
 enum {
   ompt_work_loop = 1,
   ompt_work_sections = 2,

@@ -252,14 +252,13 @@ static inline struct region_team *current_team(struct thread_state *t)
 
 uint64_t waiting_begin(struct thread_state *t, enum format_wait_kind kind, const void *code)
 {
-  struct wait_open open = {0};
+  struct wait_open open = {.as_master = kind == FORMAT_WAIT_REGION_END && t->open_region};
   if (kind != FORMAT_WAIT_TASKS)
     open.team = current_team(t);
   if (open.team && (!code || open.team->code == (uint64_t)code)) {
     code = (const void *)open.team->code;
     kind = FORMAT_WAIT_REGION_END;
     open.as_worker = !t->open_region;
-    open.as_master = t->open_region;
   }
   open.wait = place_of(t, key_of(kind, code));
   if (t->activity.idle)
