@@ -271,6 +271,15 @@ static void print_efficiency(const struct summary *summary)
   print_wrapped(summary, text);
 }
 
+/* Whether one amount exceeds another, one of them timed and one sampled, by more than sampling explains: two
+ * standard errors of the n = time / period samples that it should have had are 2 sqrt(time period) of time. */
+static bool differs(const struct report *report, uint64_t more, uint64_t less)
+{
+  uint64_t period = report->columns->work == MODEL_NONE ? 0 : report->columns->columns[report->columns->work].period;
+  double gap = more > less ? (double)(more - less) : 0;
+  return gap > (double)all_ns(report) / 50 && gap * gap > 4.0 * (double)more * (double)period;
+}
+
 /* Work, span, and the functions with most of the critical path, if they were measured. */
 static void print_parallelism(const struct summary *summary)
 {
@@ -289,7 +298,10 @@ static void print_parallelism(const struct summary *summary)
     terminal_count(workspan->work, work);
     terminal_count(workspan->span, span);
   }
-  int length = snprintf(text, sizeof text, "Work %s %.20s, span %s. Critical path:", work, workspan->unit, span);
+  bool more = workspan->is_time && differs(report, workspan->work, report->totals->work_ns);
+  int length = snprintf(
+      text, sizeof text, "%s %s %.20s%s, span %s. Critical path:", more ? "Tasks and constructs took" : "Work", work,
+      workspan->unit, more ? ", of which the work above is a part and the OpenMP runtime's the rest" : "", span);
   for (uint32_t i = 0; i < report->critical_rows_count && i < 2; i++) {
     char name[TERMINAL_TEXT_MAX];
     terminal_fit(&summary->terminal, report->flat->rows[report->critical_rows[i]].name, 24, name);
@@ -399,15 +411,6 @@ static unsigned print_modules(const struct summary *summary)
                name, remedy);
   }
   return report->modules_count;
-}
-
-/* Whether lock waiting as timed exceeds what was sampled, or the other way round, by more than sampling explains: two
- * standard errors of the n = time / period samples that it should have had are 2 sqrt(time period) of time. */
-static bool differs(const struct report *report, uint64_t more, uint64_t less)
-{
-  uint64_t period = report->columns->work == MODEL_NONE ? 0 : report->columns->columns[report->columns->work].period;
-  double gap = more > less ? (double)(more - less) : 0;
-  return gap > (double)all_ns(report) / 50 && gap * gap > 4.0 * (double)more * (double)period;
 }
 
 /* Prints time that samples of CPU time do not show; returns the number of lines. */
