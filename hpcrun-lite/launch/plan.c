@@ -86,8 +86,8 @@ void plan_preload_value(const struct plan *plan, char *value, size_t size)
 void plan_tools_value(const struct plan *plan, char *value, size_t size)
 {
   value[0] = '\0';
-  append_item(value, size, plan->library, strlen(plan->library));
   append_foreign_items(value, size, getenv("OMP_TOOL_LIBRARIES"), ":", plan->library);
+  append_item(value, size, plan->library, strlen(plan->library));
 }
 
 /* ---- working the plan out ---- */
@@ -105,7 +105,7 @@ static enum launch_status check_events(struct plan *plan, char *message, size_t 
 
 enum launch_status plan_work_out(struct plan *plan, char *message, size_t message_size)
 {
-  static char user_preload[PLAN_VALUE_BYTES];
+  static char user_preload[PLAN_VALUE_BYTES], user_tools[PLAN_VALUE_BYTES];
   enum launch_status status = find_installation(plan, message, message_size);
   if (status == LAUNCH_OK)
     status = check_events(plan, message, message_size);
@@ -120,6 +120,10 @@ enum launch_status plan_work_out(struct plan *plan, char *message, size_t messag
     append_foreign_items(user_preload, sizeof user_preload, plan->user_preload, ": ", plan->library);
     program_list_modules(&plan->program, user_preload);
   }
-  return runtime_choose(&plan->program, plan->runtime, plan->private_libomp, PRIVATE_LIBOMP_VERSION, &plan->choice,
-                        message, message_size);
+  append_foreign_items(user_tools, sizeof user_tools, getenv("OMP_TOOL_LIBRARIES"), ":", plan->library);
+  const struct runtime_request request = {.which = plan->runtime,
+                                          .private_libomp = plan->private_libomp,
+                                          .private_version = PRIVATE_LIBOMP_VERSION,
+                                          .tools = user_tools};
+  return runtime_choose(&plan->program, &request, &plan->choice, message, message_size);
 }

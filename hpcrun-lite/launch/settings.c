@@ -94,6 +94,12 @@ static void print_optional(bool as_word, const char *name, const char *value)
     print_setting(as_word, name, value);
 }
 
+/* The note for reports.  Whether the program's own tool starts is known only when it has run. */
+static const char *report_note(const struct runtime_choice *choice)
+{
+  return choice->tool[0] != '\0' && choice->own != RUNTIME_GOMP ? "" : choice->note;
+}
+
 static void print_settings(const struct plan *plan, bool as_words)
 {
   static char value[PLAN_VALUE_BYTES];
@@ -115,9 +121,17 @@ static void print_settings(const struct plan *plan, bool as_words)
     print_setting(as_words, "HPCRUN_LITE_PID", number);
   }
   print_optional(as_words, "HPCRUN_LITE_RUNTIME", plan->choice.preload);
-  if (plan->choice.own == RUNTIME_GOMP && plan->choice.preload[0] != '\0' && !getenv("KMP_WARNINGS"))
+  if (plan->program.has_address_sanitizer) {
+    const char *options = getenv("ASAN_OPTIONS");
+    snprintf(value, sizeof value, "%s%sverify_asan_link_order=0", options ? options : "", options ? ":" : "");
+    print_setting(as_words, "ASAN_OPTIONS", value);
+  }
+  bool exchanged = plan->choice.own == RUNTIME_GOMP && plan->choice.preload[0] != '\0';
+  if (exchanged && !getenv("KMP_WARNINGS"))
     print_setting(as_words, "KMP_WARNINGS", "0"); /* libomp warns of deprecated routines, libgomp does not */
-  print_optional(as_words, "HPCRUN_LITE_NOTE", plan->choice.note);
+  if (exchanged && !getenv("KMP_LOCK_KIND"))
+    print_setting(as_words, "KMP_LOCK_KIND", "tas"); /* the kind whose cost is nearest to that of libgomp's locks */
+  print_optional(as_words, "HPCRUN_LITE_NOTE", report_note(&plan->choice));
 }
 
 /* Unsets what an outer launch has set and this one does not set. */
@@ -127,7 +141,7 @@ static void print_unset(const struct plan *plan)
     puts("unset HPCRUN_LITE_PID");
   if (getenv("HPCRUN_LITE_RUNTIME") && plan->choice.preload[0] == '\0')
     puts("unset HPCRUN_LITE_RUNTIME");
-  if (getenv("HPCRUN_LITE_NOTE") && plan->choice.note[0] == '\0')
+  if (getenv("HPCRUN_LITE_NOTE") && report_note(&plan->choice)[0] == '\0')
     puts("unset HPCRUN_LITE_NOTE");
 }
 

@@ -1,5 +1,7 @@
+#define _GNU_SOURCE
 #include "hpcrun-lite/process/config.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -25,6 +27,17 @@ static int rank(void)
       return atoi(value);
   }
   return -1;
+}
+
+/* The launcher puts this library last, so that the user's tools come first. */
+static bool other_tools(void)
+{
+  Dl_info own;
+  const char *list = text("OMP_TOOL_LIBRARIES", NULL);
+  if (!list || !dladdr(&config, &own) || !own.dli_fname)
+    return false;
+  size_t length = strlen(own.dli_fname);
+  return strncmp(list, own.dli_fname, length) != 0 || (list[length] != ':' && list[length] != '\0');
 }
 
 static enum work_unit work_unit(const char *name)
@@ -54,6 +67,7 @@ void config_read(void)
   config.paused = atoi(text("HPCRUN_LITE_PAUSED", "0")) != 0;
   config.exchanged = text("HPCRUN_LITE_RUNTIME", NULL) != NULL;
   config.tool_disabled = strcasecmp(text("OMP_TOOL", "enabled"), "disabled") == 0;
+  config.other_tools = other_tools();
   config.rank = rank();
   int count = events_parse_list(text("HPCRUN_LITE_EVENTS", "task-clock@f200"), config.events, message, sizeof message);
   if (count <= 0) {
