@@ -101,7 +101,7 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
   return remove(path);
 }
 
-/* The helper's environment with the settings of a launch into directory. */
+/* The launcher's environment with the settings of a launch into directory. */
 static char **probe_environment(const struct plan *plan, const char *directory)
 {
   static char preload[PLAN_VALUE_BYTES + 16], tools[PLAN_VALUE_BYTES + 32], place[PATH_MAX + 32];
@@ -125,11 +125,11 @@ static char **probe_environment(const struct plan *plan, const char *directory)
   return list;
 }
 
-/* Runs "helper probe RUNTIME" as a launch would run a program, and reads what the runtime prints about tools. */
+/* Runs "hpcrun-lite --probe RUNTIME" as a launch would run a program, and reads what the runtime prints about tools. */
 static bool probe_attaches(const struct plan *plan, const char *runtime, const char *directory)
 {
   static char output[65536];
-  char *arguments[] = {(char *)"/proc/self/exe", (char *)"probe", (char *)runtime, NULL};
+  char *arguments[] = {(char *)"/proc/self/exe", (char *)"--probe", (char *)runtime, NULL};
   char **environment = probe_environment(plan, directory);
   size_t used = 0;
   ssize_t got;
@@ -160,7 +160,9 @@ static void diagnose_attach(const struct plan *plan)
   if (disabled || tool || (plan->choice.own == RUNTIME_GOMP && plan->choice.preload[0] == '\0')) {
     finding(false, "attach",
             "%s to %s: workers' call paths lack the caller of their region, and work and span are not known%s",
-            tool ? "the tool gives way to the program's own, if that starts, and does not attach" : "the tool cannot attach", runtime,
+            tool ? "the tool gives way to the program's own, if that starts, and does not attach"
+                 : "the tool cannot attach",
+            runtime,
             disabled ? "; unset OMP_TOOL (it is disabled)"
             : tool   ? ""
                      : "; --omp-runtime auto, or FILE");

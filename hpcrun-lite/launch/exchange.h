@@ -3,7 +3,7 @@
  * libomp implements libgomp's interface, but not all of its behaviour.  The settings and entry points named here are
  * those for which programs were seen to behave differently; tests/cli/launcher.py runs them on both.
  *
- * Context: BATCH (the launcher's helper).  Keeps no state.
+ * Context: BATCH (the launcher).  Keeps no state.
  */
 #ifndef HPCRUN_LITE_LAUNCH_EXCHANGE_H
 #define HPCRUN_LITE_LAUNCH_EXCHANGE_H

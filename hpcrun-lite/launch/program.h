@@ -1,6 +1,6 @@
 /* COMMAND as the kernel and the dynamic loader will see it: its path, its interpreter, its libraries.
  *
- * Context: BATCH (the launcher's helper).  The caller owns struct program; program_release() frees the modules in it.
+ * Context: BATCH (the launcher).  The caller owns struct program; program_release() frees the modules in it.
  */
 #ifndef HPCRUN_LITE_LAUNCH_PROGRAM_H
 #define HPCRUN_LITE_LAUNCH_PROGRAM_H

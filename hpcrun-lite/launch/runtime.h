@@ -5,7 +5,7 @@
  * and its libraries need from their runtime: otherwise each runtime would serve a part of the program.  Nor is it done
  * if the program would change (exchange.h), or has an OMPT tool of its own.
  *
- * Context: BATCH (the launcher's helper).  Keeps no state; the caller owns all memory.
+ * Context: BATCH (the launcher).  Keeps no state; the caller owns all memory.
  */
 #ifndef HPCRUN_LITE_LAUNCH_RUNTIME_H
 #define HPCRUN_LITE_LAUNCH_RUNTIME_H

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include "hpcrun-lite/process/message.h"
 
@@ -49,6 +50,19 @@ static enum work_unit work_unit(const char *name)
   return strcmp(name, "cycles") == 0 ? WORK_CYCLES : WORK_CPU_TIME;
 }
 
+/* Is the process a daemon of an MPI library, which starts the ranks?  A program that runs without mpirun may start one.
+ * The ranks that it starts are measured. */
+static bool is_mpi_daemon(void)
+{
+  static const char *const names[] = {"orted", "prted", "hydra_pmi_proxy", "hydra_bstrap_proxy", "pmi_proxy"};
+  const char *path = (const char *)getauxval(AT_EXECFN), *slash = path ? strrchr(path, '/') : NULL;
+  const char *name = slash ? slash + 1 : path;
+  for (unsigned i = 0; name && i < sizeof names / sizeof *names; i++)
+    if (strcmp(name, names[i]) == 0)
+      return true;
+  return false;
+}
+
 void config_read(void)
 {
   char message[256];
@@ -58,6 +72,8 @@ void config_read(void)
     return;
   config.verbosity = atoi(text("HPCRUN_LITE_LOG", "1"));
   config.first_pid = atoi(text("HPCRUN_LITE_PID", "0"));
+  if (is_mpi_daemon() && config.first_pid != getpid())
+    return;
   config.note = text("HPCRUN_LITE_NOTE", "");
   config.task_creation = strcmp(text("HPCRUN_LITE_TASKS", "region"), "creation") == 0;
   const char *parallelism = text("HPCRUN_LITE_PARALLELISM", "online");
