@@ -121,7 +121,7 @@ void parallelism_sentence(const struct report *report, const struct terminal *te
   uint64_t bound = lock_bound(workspan, report->left_out);
   bool locked = bound > workspan->span;
   double times = workspan_parallelism(workspan->work, locked ? bound : workspan->span);
-  const char *limit = locked ? " (one lock limits it, see the bound in --view parallelism)" : "";
+  const char *limit = locked ? " (one lock limits it)" : "";
   if (report->scenario)
     snprintf(speedup, sizeof speedup,
              "In the scenario %.200s, the program could%s be %.1f times as fast on unlimited cores as this run on one "

@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import build
-from tap import (DEPS, LAUNCHER, LIBRARY, OTHER_USER, Skip, case, compile_c, main, must, need_program, need_root, run,
+from tap import (DEPS, LAUNCHER, LIBRARY, OTHER_USER, REPORT, Skip, case, compile_c, main, must, need_program, need_root, run,
                  small_disk, start)
 
 PRIVATE_LIBOMP = os.path.join(os.path.dirname(LIBRARY), "omp", "libomp.so.5")
@@ -222,6 +222,52 @@ def env_round_trip(directory):
     assert "HPCRUN_LITE_PID" not in seen
     assert os.path.isdir(seen["HPCRUN_LITE_DIR"])
     assert launch(directory, "--env").returncode == 0
+
+
+@case
+def launches_need_no_working_directory(directory):
+    """Nor many descriptors.  No shell complains."""
+    gone = os.path.join(directory, "gone")
+    for arguments, status in ((["-q", "-o", os.path.join(directory, "m"), "echo", "x"], 0), (["echo", "x"], 125)):
+        os.mkdir(gone)
+        script = 'cd gone && rmdir ../gone && exec "$@"'
+        result = run("sh", "-c", script, "sh", LAUNCHER, *arguments, cwd=directory)
+        assert (result.returncode, result.stdout) == (status, "" if status else "x\n"), result
+        assert ("give an absolute path with -o" if status else "") in result.stderr, result.stderr
+        assert result.stderr.count("\n") == (1 if status else 0), result.stderr
+    for limit in (8, 6):
+        result = launch(directory, "--overwrite", "-o", "m", "echo", "x", limits={"NOFILE": limit})
+        assert (result.returncode, result.stdout) == (0, "x\n"), result
+        assert [name for name in os.listdir(os.path.join(directory, "m")) if name.endswith(".hpcrun")], limit
+
+
+@case
+def messages_are_lines(directory):
+    result = launch(directory, "-o", "a\nb", "true")
+    assert result.returncode == 0 and result.stderr.count("\n") == 1 and "a?b: 0 samples" in result.stderr, result
+    fails(launch(directory, "-o", "a\nb", "true"), 125, "a?b' holds measurements already")
+
+
+@case
+def daemons_of_mpi_libraries_are_not_measured(directory):
+    """But what they start is, and they are if they are COMMAND."""
+    work = "timeout 0.1 yes >/dev/null; true"
+    for name, measured in (("orted", False), ("other", True)):
+        shutil.copy(os.path.realpath("/bin/sh"), os.path.join(directory, name))
+        path = f"./{name}"
+        for command, expected in (([path, "-c", work], True), (["sh", "-c", f"{path} -c '{work}'; true"], measured)):
+            result = launch(directory, "-q", "--overwrite", "-o", "m", "-e", "wall@f1000", *command)
+            assert result.returncode == 0, result
+            seen = must(REPORT, "-q", "--view", "threads", os.path.join(directory, "m"), COLUMNS="300")
+            assert (f"{path} -c" in seen.replace(f"sh -c {path} -c", "")) == expected and "yes" in seen, (name, seen)
+
+
+@case
+def gdb_runs_the_launcher(directory):
+    need_program("gdb")
+    program = compile_c(directory, "program", "int main(void) { return 3; }", "-g")
+    output = must("gdb", "-batch", "-ex", "break main", "-ex", "run", "-ex", "continue", "-ex", "continue", "--args", LAUNCHER, "-o", "m", program, cwd=directory)
+    assert "program.c:1" in output and "exited with code 03" in output, output
 
 
 # ---- finding COMMAND ----
