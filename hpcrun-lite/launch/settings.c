@@ -38,9 +38,15 @@ static const char *report_note(const struct runtime_choice *choice)
   return uncertain || choice->note[0] == '\0' ? NULL : choice->note;
 }
 
-/* Variables of other libraries, which are changed only where a program needs it. */
+/* Variables of other libraries, which are changed only where a program needs it.  Those of libomp make it resemble
+ * libgomp, and stay as the user has set them. */
 static bool apply_foreign(const struct plan *plan)
 {
+  static const char *const libomp[][2] = {
+      {"KMP_WARNINGS", "0"},                         /* it warns of deprecated routines, libgomp does not */
+      {"KMP_LOCK_KIND", "tas"},                      /* the kind whose cost is nearest to that of libgomp's locks */
+      {"KMP_FORCE_MONOTONIC_DYNAMIC_SCHEDULE", "1"}, /* as libgomp does; its other way can trip an assertion */
+  };
   static char value[PLAN_VALUE_BYTES];
   const char *options = getenv("ASAN_OPTIONS");
   bool exchanged = plan->choice.own == RUNTIME_GOMP && plan->choice.preload[0] != '\0', done = true;
@@ -48,10 +54,9 @@ static bool apply_foreign(const struct plan *plan)
     snprintf(value, sizeof value, "%s%sverify_asan_link_order=0", options ? options : "", options ? ":" : "");
     done &= apply(plan, "ASAN_OPTIONS", value);
   }
-  if (exchanged && !getenv("KMP_WARNINGS"))
-    done &= apply(plan, "KMP_WARNINGS", "0"); /* libomp warns of deprecated routines, libgomp does not */
-  if (exchanged && !getenv("KMP_LOCK_KIND"))
-    done &= apply(plan, "KMP_LOCK_KIND", "tas"); /* the kind whose cost is nearest to that of libgomp's locks */
+  for (size_t i = 0; exchanged && i < sizeof libomp / sizeof *libomp; i++)
+    if (!getenv(libomp[i][0]))
+      done &= apply(plan, libomp[i][0], libomp[i][1]);
   return done;
 }
 
