@@ -95,7 +95,7 @@ static bool same_schedule(void)
 /* ---- what the program calls ---- */
 
 struct calls {
-  bool teams, schedule, places;
+  bool taskloops, teams, schedule, places;
 };
 
 static void visit_symbol(void *context, const struct elf_symbol *symbol)
@@ -104,6 +104,7 @@ static void visit_symbol(void *context, const struct elf_symbol *symbol)
   const char *name = symbol->name;
   if (!symbol->undefined)
     return;
+  calls->taskloops |= strncmp(name, "GOMP_taskloop", 13) == 0; /* and GOMP_taskloop_ull */
   calls->teams |= strcmp(name, "GOMP_teams_reg") == 0;
   calls->schedule |= (strncmp(name, "GOMP_", 5) == 0 && strstr(name, "loop") && strstr(name, "runtime")) ||
                      strncmp(name, "omp_get_schedule", 16) == 0;
@@ -123,6 +124,9 @@ bool exchange_changes(const struct program *program, char *reason, size_t size)
     snprintf(reason, size, "%s is malformed, which ends or changes the program on libomp; correct it", setting);
   else if ((setting = printing_setting()))
     snprintf(reason, size, "%s would make libomp print, too; unset it", setting);
+  else if (calls.taskloops)
+    snprintf(reason, size,
+             "it has taskloop constructs, of which libomp runs wrong iterations, if not all count up by 1");
   else if (calls.teams)
     snprintf(reason, size, "it has teams constructs, which have other sizes on libomp");
   else if (calls.schedule && !same_schedule())

@@ -154,11 +154,7 @@ def forms_by_clang(directory):
 
 @tap.case
 def forms_by_gcc(directory):
-    """On libomp by request: of itself, the launcher does not move programs with teams there."""
-    libomp = os.path.join(os.path.dirname(tap.LIBRARY), "omp", "libomp.so.5")
-    if not os.path.exists(libomp):
-        raise tap.Skip("no libomp beside the library: run scripts/setup")
-    check_forms(directory, "gcc", 2, "--omp-runtime", libomp)
+    check_forms(directory, "gcc", 2)
 
 
 @tap.case
