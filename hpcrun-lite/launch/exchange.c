@@ -95,8 +95,21 @@ static bool same_schedule(void)
 /* ---- what the program calls ---- */
 
 struct calls {
-  bool taskloops, teams, schedule, places;
+  bool taskloops, scans, teams, schedule, places;
 };
+
+/* Entry points of worksharing with memory for inclusive scans, conditional lastprivate or task reductions. */
+static bool begins_scan(const char *name)
+{
+  static const char *const names[] = {"GOMP_loop_start",          "GOMP_loop_ull_start",
+                                      "GOMP_loop_ordered_start",  "GOMP_loop_ull_ordered_start",
+                                      "GOMP_loop_doacross_start", "GOMP_loop_ull_doacross_start",
+                                      "GOMP_sections2_start"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(name, names[i]) == 0)
+      return true;
+  return false;
+}
 
 static void visit_symbol(void *context, const struct elf_symbol *symbol)
 {
@@ -105,6 +118,7 @@ static void visit_symbol(void *context, const struct elf_symbol *symbol)
   if (!symbol->undefined)
     return;
   calls->taskloops |= strncmp(name, "GOMP_taskloop", 13) == 0; /* and GOMP_taskloop_ull */
+  calls->scans |= begins_scan(name);
   calls->teams |= strcmp(name, "GOMP_teams_reg") == 0;
   calls->schedule |= (strncmp(name, "GOMP_", 5) == 0 && strstr(name, "loop") && strstr(name, "runtime")) ||
                      strncmp(name, "omp_get_schedule", 16) == 0;
@@ -127,6 +141,8 @@ bool exchange_changes(const struct program *program, char *reason, size_t size)
   else if (calls.taskloops)
     snprintf(reason, size,
              "it has taskloop constructs, of which libomp runs wrong iterations, if not all count up by 1");
+  else if (calls.scans)
+    snprintf(reason, size, "it has scans, conditional lastprivate or task reductions, some of which end it on libomp");
   else if (calls.teams)
     snprintf(reason, size, "it has teams constructs, which have other sizes on libomp");
   else if (calls.schedule && !same_schedule())

@@ -577,9 +577,11 @@ def forms_of_gomp_program(directory):
     teams = GOMP_PROGRAM.replace("parallel for", "teams distribute parallel for num_teams(3)")
     tasks = GOMP_PROGRAM.replace("parallel for reduction(+ : sum)", "parallel\n#pragma omp single\n#pragma omp taskloop "
                                  "reduction(+ : sum)").replace("i++", "i += 1 + (sum > 9999)")
+    scan = GOMP_PROGRAM.replace("reduction(", "reduction(inscan, ").replace(
+        "    sum += i;", "  {\n    sum += i;\n#pragma omp scan inclusive(sum)\n    if (sum < 0) puts(\"x\");\n  }")
     places = GOMP_PROGRAM.replace("return 0", "return omp_get_num_places() == 99")
     schedule = GOMP_PROGRAM.replace("return 0", "omp_sched_t kind; int chunk; omp_get_schedule(&kind, &chunk); return 0")
-    forms = {"plain": GOMP_PROGRAM, "loop": loop, "teams": teams, "tasks": tasks, "places": places, "schedule": schedule}
+    forms = {"plain": GOMP_PROGRAM, "loop": loop, "teams": teams, "tasks": tasks, "scan": scan, "places": places, "schedule": schedule}
     return {name: compile_c(directory, name, source, "-fopenmp") for name, source in forms.items()}
 
 
@@ -587,7 +589,7 @@ def forms_of_gomp_program(directory):
 def programs_that_libomp_would_change_stay_on_libgomp(directory):
     need_private_libomp()
     programs = forms_of_gomp_program(directory)
-    stays = [("tasks", {}, "taskloop"), ("teams", {}, "teams constructs"), ("loop", {}, "schedule(runtime)"), ("places", {}, "omp_get_num_places"),
+    stays = [("tasks", {}, "taskloop"), ("scan", {}, "scans"), ("teams", {}, "teams constructs"), ("loop", {}, "schedule(runtime)"), ("places", {}, "omp_get_num_places"),
              ("schedule", {}, "schedule(runtime)")]
     stays += [("loop", {"OMP_SCHEDULE": value}, "schedule(runtime)") for value in ("auto", "guided", "dynamic , 2", "x")]
     stays += [("plain", {name: value}, name) for name, value in (

@@ -95,7 +95,7 @@ def exchange(program):
     if not program.startswith(tap.shared_directory()):
         return ()
     with open(program, "rb") as file:
-        constructs = (b"GOMP_taskloop", b"GOMP_teams_reg", b"_runtime_start", b"loop_maybe_nonmonotonic_runtime")
+        constructs = (b"GOMP_taskloop", b"GOMP_teams_reg", b"GOMP_loop_start", b"_runtime_start", b"loop_maybe_nonmonotonic_runtime")
         text = file.read()
     libomp = os.path.join(os.path.dirname(tap.LIBRARY), "omp", "libomp.so.5")
     return ("--omp-runtime", libomp) if any(name in text for name in constructs) and os.path.exists(libomp) else ()
