@@ -1,6 +1,6 @@
 /* Event specifications: EVENT[@HOW], the argument of -e.
  *
- * Context: CTL (the library's start) and the launcher's helper.  Uses no heap and keeps no state.
+ * Context: CTL (the library's start) and the launcher.  Uses no heap and keeps no state.
  */
 #ifndef COMMON_EVENTS_H
 #define COMMON_EVENTS_H

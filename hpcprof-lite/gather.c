@@ -36,24 +36,34 @@ static void report_files(struct job *job)
             files - FILES_REPORTED, files - FILES_REPORTED == 1 ? "" : "s");
 }
 
-/* Reports which processes were killed or still run, so that their measurements are incomplete. */
+/* Prints why the measurement of a process is incomplete. */
+static void report_incomplete(const struct profile_process *process)
+{
+  if (process->superseded)
+    fprintf(stderr, "hpcprof-lite: %s is complete; the .live file beside it, left over from a kill, is not read\n",
+            process->path);
+  if (process->unfinished && process->usable)
+    fprintf(stderr, "hpcprof-lite: %s: process %u %s: reported up to its last sample, after %.3f s%s\n", process->path,
+            process->pid, process->running ? "is still running" : "was killed, or could not write its file",
+            (double)process->wall_ns / 1e9,
+            process->lost[LOSS_UNKEPT] ? ", except for tables that could not be kept on disk" : "");
+  else if (process->unfinished)
+    fprintf(stderr, "hpcprof-lite: %s: the process was killed when it started: nothing was measured\n", process->path);
+}
+
+/* Reports which processes were killed or still run; beyond FILES_REPORTED, only their number. */
 static void report_unfinished(const struct profile *profile)
 {
+  uint32_t count = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
-    if (process->superseded)
-      fprintf(stderr, "hpcprof-lite: %s is complete; the .live file beside it, left over from a kill, is not read\n",
-              process->path);
-    if (process->unfinished && process->usable)
-      fprintf(stderr, "hpcprof-lite: %s: process %u %s: reported up to its last sample, after %.3f s%s\n",
-              process->path, process->pid,
-              process->running ? "is still running" : "was killed, or could not write its file",
-              (double)process->wall_ns / 1e9,
-              process->lost[LOSS_UNKEPT] ? ", except for tables that could not be kept on disk" : "");
-    else if (process->unfinished)
-      fprintf(stderr, "hpcprof-lite: %s: the process was killed when it started: nothing was measured\n",
-              process->path);
+    if ((process->superseded || process->unfinished) && count++ < FILES_REPORTED)
+      report_incomplete(process);
   }
+  if (count > FILES_REPORTED)
+    fprintf(stderr, "hpcprof-lite: and %" PRIu32 " more process%s that %s killed, or still running\n",
+            count - FILES_REPORTED, count - FILES_REPORTED == 1 ? "" : "es",
+            count - FILES_REPORTED == 1 ? "was" : "were");
 }
 
 /* Finds the files; reports problems with the directories. */

@@ -91,7 +91,10 @@ void measurement_finish(bool in_exec)
   quiesce_close();
   if (files_needed()) {
     write_tables(true);
-    packer_run();
+    if (rt.ompt)
+      packer_run();
+    else
+      packer_discard(); /* without callbacks there is no graph */
   } else {
     discard_files();
   }

@@ -1,4 +1,6 @@
 /* The tool's entry points: OMPT's start and end, and the functions of include/hpcrun-lite.h.  Context: CTL. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -55,12 +57,28 @@ static void finalize(ompt_data_t *data)
   (void)data; /* measuring ends in the library's destructor, which runs earlier */
 }
 
+/* Starts the tool that the runtime would have found without this library: one that is preloaded after it, or that the
+ * program is linked to. */
+static ompt_start_tool_result_t *start_next_tool(unsigned omp_version, const char *runtime)
+{
+  ompt_start_tool_result_t *(*next)(unsigned, const char *);
+  *(void **)&next = dlsym(RTLD_NEXT, "ompt_start_tool");
+  return next ? next(omp_version, runtime) : NULL;
+}
+
+/* A runtime starts one tool.  The program's own comes first: one that is found as a symbol, then those in
+ * OMP_TOOL_LIBRARIES.  This library is the last one there, so that the runtime asks again if no other has started. */
 __attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool(unsigned omp_version,
                                                                                  const char *runtime)
 {
   static ompt_start_tool_result_t result = {initialize, finalize, {0}};
-  if (!control_start())
-    return NULL;
+  static bool asked;
+  bool first = !asked, measured = control_start();
+  asked = true;
+  ompt_start_tool_result_t *other = first ? start_next_tool(omp_version, runtime) : NULL;
+  process.other_tool |= other != NULL;
+  if (other || !measured || (first && config.other_tools))
+    return other;
   snprintf(process.runtime, sizeof process.runtime, "%s (OpenMP %u)", runtime, omp_version);
   writer_runtime();
   return &result;

@@ -20,13 +20,43 @@ bool parallelism_cut(const struct report *report)
   return false;
 }
 
+/* A process for which work and span were wanted, but no OpenMP runtime reported its events; NULL: none.  The notes of
+ * one that used OpenMP say why. */
+static const struct profile_process *unreported(const struct report *report)
+{
+  const struct profile_process *found = NULL;
+  for (uint32_t i = 0; i < report->profile->processes_count; i++) {
+    const struct profile_process *process = &report->profile->processes[i];
+    if (process->usable && !process->unfinished && process->flags & PROCESS_ONLINE && !process->workspan.known &&
+        (!found || (strchr(process->notes, '\n') && !strchr(found->notes, '\n'))))
+      found = process;
+  }
+  return found;
+}
+
+/* Prints the reason: the notes of the process after the first line, which describes the event. */
+static void print_unreported(const struct report *report, const struct profile_process *process)
+{
+  struct terminal terminal;
+  const char *reason = strchr(process->notes, '\n');
+  terminal_init(&terminal, report->stream);
+  fprintf(report->stream, "Work and span are not known, because no OpenMP runtime reported its events:\n");
+  terminal_wrap(&terminal, report->stream, "  ", "  ",
+                reason ? reason + 1 : "none was seen; the program does not use OpenMP, or links it statically");
+}
+
 void parallelism_missing(const struct report *report)
 {
+  const struct profile_process *process = unreported(report);
   if (parallelism_cut(report)) {
     fprintf(report->stream,
             report->totals->running
                 ? "The process is still running; work and span are known when it has ended.\n"
                 : "Work and span are not known, because the process was killed, or could not\nwrite its file.\n");
+    return;
+  }
+  if (process) {
+    print_unreported(report, process);
     return;
   }
   fprintf(report->stream, "Work and span were not computed in this run; measure with\n"
@@ -66,6 +96,15 @@ static void top_text(const struct workspan_row *row, char out[PLACE_MAX])
              *row->name ? ")" : "");
 }
 
+/* The longest time for which the constructs of one lock keep it: whatever the cores, the run takes as long. */
+static uint64_t lock_bound(const struct workspan *workspan, uint32_t left_out)
+{
+  uint64_t bound = 0;
+  for (uint32_t i = 0; i < workspan->count + left_out; i++)
+    bound = workspan->rows[i].lock_bound > bound ? workspan->rows[i].lock_bound : bound;
+  return bound;
+}
+
 void parallelism_sentence(const struct report *report, const struct terminal *terminal,
                           char out[PARALLELISM_SENTENCE_MAX])
 {
@@ -79,16 +118,20 @@ void parallelism_sentence(const struct report *report, const struct terminal *te
   top_text(top, place);
   if (workspan->top_context)
     call_path_text(terminal, report->tree, workspan->top_context, SENTENCE_CONTEXT, context);
-  double times = workspan_parallelism(workspan->work, workspan->span);
+  uint64_t bound = lock_bound(workspan, report->left_out);
+  bool locked = bound > workspan->span;
+  double times = workspan_parallelism(workspan->work, locked ? bound : workspan->span);
+  const char *limit = locked ? " (one lock limits it)" : "";
   if (report->scenario)
     snprintf(speedup, sizeof speedup,
              "In the scenario %.200s, the program could%s be %.1f times as fast on unlimited cores as this run on one "
-             "core; %.0f %% of its critical path is",
-             report->scenario, report->best_case ? " at best" : "", times, critical);
+             "core%s; %.0f %% of its critical path is",
+             report->scenario, report->best_case ? " at best" : "", times, limit, critical);
   else
-    snprintf(speedup, sizeof speedup,
-             "On unlimited cores this run could be %.1f times as fast as on one core; %.0f %% of the critical path is",
-             times, critical);
+    snprintf(
+        speedup, sizeof speedup,
+        "On unlimited cores this run could be %.1f times as fast as on one core%s; %.0f %% of the critical path is",
+        times, limit, critical);
   snprintf(out, PARALLELISM_SENTENCE_MAX, "%s %.3000s%s%.4000s.", speedup, place,
            *context ? ", the largest part in " : "", context);
 }

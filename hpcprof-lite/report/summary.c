@@ -379,7 +379,8 @@ static unsigned print_losses(const struct summary *summary)
       continue;
     const char *name = loss_text(i, run->lost[i]), *remedy = loss_remedy(i);
     char share[CELL] = "", text[CELL + 8] = "";
-    terminal_percent(run->lost[i], run->samples, share);
+    bool dropped = i == LOSS_MEMORY || i == LOSS_REFUSED; /* not among the samples */
+    terminal_percent(run->lost[i], model_sum(run->samples, dropped ? run->lost[i] : 0), share);
     if (run->samples && (i == LOSS_PARTIAL || i == LOSS_UNRESOLVED || i == LOSS_MEMORY || i == LOSS_REFUSED ||
                          i == LOSS_BLAME || i == LOSS_TASKS))
       snprintf(text, sizeof text, " (%s %%)", share);

@@ -1,6 +1,6 @@
-/* Programs that the helper runs to learn from their output.
+/* Programs that the launcher runs to learn from their output.
  *
- * Context: BATCH (the launcher's helper).  Keeps no state; the caller waits for the child.
+ * Context: BATCH (the launcher).  Keeps no state; the caller waits for the child.
  */
 #ifndef HPCRUN_LITE_LAUNCH_CHILD_H
 #define HPCRUN_LITE_LAUNCH_CHILD_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The helper's environment without the assignments that begin with one of the texts, *count of them, with room for
+/* The launcher's environment without the assignments that begin with one of the texts, *count of them, with room for
  * `room` more and a NULL.  Returns NULL without memory; the caller frees the list, not the strings. */
 char **child_environment(const char *const *without, size_t without_count, size_t room, size_t *count);
 

@@ -101,7 +101,7 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
   return remove(path);
 }
 
-/* The helper's environment with the settings of a launch into directory. */
+/* The launcher's environment with the settings of a launch into directory. */
 static char **probe_environment(const struct plan *plan, const char *directory)
 {
   static char preload[PLAN_VALUE_BYTES + 16], tools[PLAN_VALUE_BYTES + 32], place[PATH_MAX + 32];
@@ -125,11 +125,11 @@ static char **probe_environment(const struct plan *plan, const char *directory)
   return list;
 }
 
-/* Runs "helper probe RUNTIME" as a launch would run a program, and reads what the runtime prints about tools. */
+/* Runs "hpcrun-lite --probe RUNTIME" as a launch would run a program, and reads what the runtime prints about tools. */
 static bool probe_attaches(const struct plan *plan, const char *runtime, const char *directory)
 {
   static char output[65536];
-  char *arguments[] = {(char *)"/proc/self/exe", (char *)"probe", (char *)runtime, NULL};
+  char *arguments[] = {(char *)"/proc/self/exe", (char *)"--probe", (char *)runtime, NULL};
   char **environment = probe_environment(plan, directory);
   size_t used = 0;
   ssize_t got;
@@ -156,9 +156,16 @@ static void diagnose_attach(const struct plan *plan)
     return;
   }
   bool disabled = runtime_tool_disabled();
-  if (disabled || (plan->choice.own == RUNTIME_GOMP && plan->choice.preload[0] == '\0')) {
-    finding(false, "attach", "the tool cannot attach to %s: workers' call paths lack the caller of their region%s",
-            runtime, disabled ? "; unset OMP_TOOL (it is disabled)" : "; --omp-runtime auto, or FILE");
+  bool tool = plan->choice.tool[0] != '\0';
+  if (disabled || tool || (plan->choice.own == RUNTIME_GOMP && plan->choice.preload[0] == '\0')) {
+    finding(false, "attach",
+            "%s to %s: workers' call paths lack the caller of their region, and work and span are not known%s",
+            tool ? "the tool gives way to the program's own, if that starts, and does not attach"
+                 : "the tool cannot attach",
+            runtime,
+            disabled ? "; unset OMP_TOOL (it is disabled)"
+            : tool   ? ""
+                     : "; --omp-runtime auto, or FILE");
     return;
   }
   snprintf(directory, sizeof directory, "%s/hpcrun-lite-diagnose-XXXXXX",
@@ -288,11 +295,12 @@ int diagnose(const struct plan *plan, enum launch_status status, const char *mes
   surroundings_limits(timers);
   surroundings_directory(plan->output);
   surroundings_others(plan);
-  if (status == LAUNCH_OK) {
+  if (status == LAUNCH_OK && !program->has_thread_sanitizer) {
     diagnose_runtime(plan);
     diagnose_attach(plan);
   }
   diagnose_modules(program);
-  finding(status == LAUNCH_OK, "verdict", "%s", status == LAUNCH_OK ? "will be measured" : "will not be measured");
-  return status == LAUNCH_OK ? 0 : 1;
+  bool measured = status == LAUNCH_OK && !program->has_thread_sanitizer;
+  finding(measured, "verdict", "%s", measured ? "will be measured" : "will not be measured");
+  return measured ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 /* hpcrun-lite --diagnose: one line for each thing that decides how well COMMAND can be measured, with its remedy.
  *
- * Context: BATCH (the launcher's helper).  Prints findings (finding.h) to standard output; keeps no state.
+ * Context: BATCH (the launcher).  Prints findings (finding.h) to standard output; keeps no state.
  */
 #ifndef HPCRUN_LITE_LAUNCH_DIAGNOSE_H
 #define HPCRUN_LITE_LAUNCH_DIAGNOSE_H

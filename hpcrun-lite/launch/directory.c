@@ -55,7 +55,7 @@ static void make_id(const struct directory_request *request, char *id, size_t si
   }
   clock_gettime(CLOCK_REALTIME, &now);
   gethostname(host, sizeof host - 1);
-  snprintf(id, size, "launch=%s.%ld.%lld.%09ld", host, request->launcher_pid, (long long)now.tv_sec, now.tv_nsec);
+  snprintf(id, size, "launch=%s.%ld.%lld.%09ld", host, (long)getpid(), (long long)now.tv_sec, now.tv_nsec);
 }
 
 static bool ends_in(const char *name, const char *suffix)
@@ -244,8 +244,10 @@ static bool absolute_path(const char *given, char *path, size_t size)
   if (given[0] != '/' && !getcwd(current, sizeof current))
     return false;
   int length = snprintf(path, size, "%s%s%s", current, given[0] == '/' ? "" : "/", given);
-  if (length < 0 || (size_t)length >= size)
+  if (length < 0 || (size_t)length >= size) {
+    errno = ENAMETOOLONG;
     return false;
+  }
   while (length > 1 && path[length - 1] == '/')
     path[--length] = '\0';
   return true;
@@ -258,7 +260,8 @@ static enum launch_status take(struct attempt *attempt, const struct directory_r
   default_name(request, name, sizeof name);
   if (!absolute_path(request->output[0] ? request->output : name, base, sizeof base)) {
     snprintf(attempt->message, attempt->message_size,
-             "-o '%.400s': path too long, or the current directory does not exist any more", request->output);
+             "cannot find '%.400s' in the current directory: %s; give an absolute path with -o",
+             request->output[0] ? request->output : name, strerror(errno));
     return LAUNCH_FAILED;
   }
   if (request->output[0] == '\0')

@@ -4,7 +4,7 @@
  * contains the launch's id.  All ranks of one MPI job have the same id and so join the same directory.  A directory is
  * replaced only if it contains nothing but measurement files and the marker.
  *
- * Context: BATCH (the launcher's helper).  Keeps no state in memory; the caller owns all memory.
+ * Context: BATCH (the launcher).  Keeps no state in memory; the caller owns all memory.
  */
 #ifndef HPCRUN_LITE_LAUNCH_DIRECTORY_H
 #define HPCRUN_LITE_LAUNCH_DIRECTORY_H
@@ -18,7 +18,6 @@ struct directory_request {
   const char *output;  /* the argument of -o; "": the default name */
   const char *command; /* COMMAND's name, for the default name; may be "" */
   bool overwrite;
-  long launcher_pid;
 };
 
 /* Creates, joins or replaces the directory and writes its absolute path.  *joined: another rank of the job has created

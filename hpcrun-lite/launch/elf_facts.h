@@ -1,6 +1,6 @@
 /* Facts about an ELF file that decide how well it can be measured, and its dynamic symbols.
  *
- * Context: BATCH (the launcher's helper).  Keeps no state; the caller owns all memory.  From a damaged file the facts
+ * Context: BATCH (the launcher).  Keeps no state; the caller owns all memory.  From a damaged file the facts
  * are incomplete; no input causes another failure.
  */
 #ifndef HPCRUN_LITE_LAUNCH_ELF_FACTS_H

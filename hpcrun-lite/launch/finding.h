@@ -1,6 +1,6 @@
 /* A line of --diagnose: a finding and its remedy.
  *
- * Context: BATCH (the launcher's helper).  Printed to standard output at once, wrapped at 80 columns; further lines are
+ * Context: BATCH (the launcher).  Printed to standard output at once, wrapped at 80 columns; further lines are
  * indented.
  */
 #ifndef HPCRUN_LITE_LAUNCH_FINDING_H

@@ -1,6 +1,6 @@
 /* Tests which events this user may measure on this machine.
  *
- * Context: BATCH (the launcher's helper).  Opens events on the helper itself and closes them again.  No state.
+ * Context: BATCH (the launcher).  Opens events on the launcher itself and closes them again.  No state.
  */
 #ifndef HPCRUN_LITE_LAUNCH_PERF_CHECK_H
 #define HPCRUN_LITE_LAUNCH_PERF_CHECK_H

@@ -7,8 +7,8 @@
 
 #include "hpcrun-lite/launch/perf_check.h"
 
-#ifndef LIBRARY_FROM_HELPER
-#error "LIBRARY_FROM_HELPER: path of the library's directory relative to the helper's"
+#ifndef LIBRARY_FROM_LAUNCHER
+#error "LIBRARY_FROM_LAUNCHER: path of the library's directory relative to the launcher's"
 #endif
 #ifndef PRIVATE_LIBOMP_VERSION
 #define PRIVATE_LIBOMP_VERSION ""
@@ -16,21 +16,17 @@
 
 /* ---- the installation ---- */
 
-void plan_helper_path(char *path)
-{
-  if (!realpath((const char *)getauxval(AT_EXECFN), path))
-    path[0] = '\0';
-}
-
-/* Finds the library and the private libomp relative to the helper, so that an installation can be moved. */
+/* Finds the library and the private libomp relative to the launcher, so that an installation can be moved.  /proc is
+ * not used: a container may lack it. */
 static enum launch_status find_installation(struct plan *plan, char *message, size_t message_size)
 {
   char self[PATH_MAX], path[2 * PATH_MAX];
-  plan_helper_path(self);
+  if (!realpath((const char *)getauxval(AT_EXECFN), self))
+    self[0] = '\0';
   char *slash = strrchr(self, '/');
   if (slash)
     *slash = '\0';
-  snprintf(path, sizeof path, "%s/%s/libhpcrun-lite.so", self, LIBRARY_FROM_HELPER);
+  snprintf(path, sizeof path, "%s/%s/libhpcrun-lite.so", self, LIBRARY_FROM_LAUNCHER);
   if (!realpath(path, plan->library)) {
     snprintf(message, message_size, "incomplete installation: %.400s is missing; install it again", path);
     return LAUNCH_FAILED;
@@ -40,7 +36,7 @@ static enum launch_status find_installation(struct plan *plan, char *message, si
              "installed in '%.400s': LD_PRELOAD cannot name a path with spaces, ':' or '$'; move it", plan->library);
     return LAUNCH_FAILED;
   }
-  snprintf(path, sizeof path, "%s/%s/omp/libomp.so.5", self, LIBRARY_FROM_HELPER);
+  snprintf(path, sizeof path, "%s/%s/omp/libomp.so.5", self, LIBRARY_FROM_LAUNCHER);
   if (!realpath(path, plan->private_libomp))
     plan->private_libomp[0] = '\0';
   return LAUNCH_OK;
@@ -86,8 +82,8 @@ void plan_preload_value(const struct plan *plan, char *value, size_t size)
 void plan_tools_value(const struct plan *plan, char *value, size_t size)
 {
   value[0] = '\0';
-  append_item(value, size, plan->library, strlen(plan->library));
   append_foreign_items(value, size, getenv("OMP_TOOL_LIBRARIES"), ":", plan->library);
+  append_item(value, size, plan->library, strlen(plan->library));
 }
 
 /* ---- working the plan out ---- */
@@ -105,7 +101,7 @@ static enum launch_status check_events(struct plan *plan, char *message, size_t 
 
 enum launch_status plan_work_out(struct plan *plan, char *message, size_t message_size)
 {
-  static char user_preload[PLAN_VALUE_BYTES];
+  static char user_preload[PLAN_VALUE_BYTES], user_tools[PLAN_VALUE_BYTES];
   enum launch_status status = find_installation(plan, message, message_size);
   if (status == LAUNCH_OK)
     status = check_events(plan, message, message_size);
@@ -120,6 +116,10 @@ enum launch_status plan_work_out(struct plan *plan, char *message, size_t messag
     append_foreign_items(user_preload, sizeof user_preload, plan->user_preload, ": ", plan->library);
     program_list_modules(&plan->program, user_preload);
   }
-  return runtime_choose(&plan->program, plan->runtime, plan->private_libomp, PRIVATE_LIBOMP_VERSION, &plan->choice,
-                        message, message_size);
+  append_foreign_items(user_tools, sizeof user_tools, getenv("OMP_TOOL_LIBRARIES"), ":", plan->library);
+  const struct runtime_request request = {.which = plan->runtime,
+                                          .private_libomp = plan->private_libomp,
+                                          .private_version = PRIVATE_LIBOMP_VERSION,
+                                          .tools = user_tools};
+  return runtime_choose(&plan->program, &request, &plan->choice, message, message_size);
 }

@@ -1,6 +1,6 @@
-/* A launch as the helper plans it: what was requested, and what follows from that.
+/* A launch as it is planned: what was requested, and what follows from that.
  *
- * Context: BATCH (the launcher's helper).  inspect.c fills in the request, plan_work_out() the rest; settings.c and
+ * Context: BATCH (the launcher).  arguments.c fills in the request, plan_work_out() the rest; settings.c and
  * diagnose.c read it.  The caller owns it; program_release() frees the modules of `program`.
  */
 #ifndef HPCRUN_LITE_LAUNCH_PLAN_H
@@ -18,8 +18,7 @@ struct plan {
   const char *output, *event_list, *task_context, *parallelism, *work, *runtime, *user_preload;
   bool overwrite, paused, for_script; /* for_script: --env */
   int log_level;                      /* 0 quiet, 1, 2 verbose */
-  long launcher_pid;
-  char **command; /* COMMAND and its arguments; command[0] is NULL if --env has none */
+  char **command;                     /* COMMAND and its arguments; command[0] is NULL if --env has none */
 
   /* found */
   struct event events[EVENTS_MAX];
@@ -39,9 +38,5 @@ enum launch_status plan_work_out(struct plan *plan, char *message, size_t messag
 /* Writes the values of LD_PRELOAD and OMP_TOOL_LIBRARIES. */
 void plan_preload_value(const struct plan *plan, char *value, size_t size);
 void plan_tools_value(const struct plan *plan, char *value, size_t size);
-
-/* Writes the helper's own path into PATH_MAX bytes; "" if it cannot be found.  /proc is not used: a container may lack
- * it. */
-void plan_helper_path(char *path);
 
 #endif

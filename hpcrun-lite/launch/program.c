@@ -140,6 +140,12 @@ static enum launch_status follow_scripts(struct program *program, char *message,
   return LAUNCH_NOT_EXECUTABLE;
 }
 
+static void visit_sanitizer(void *context, const struct elf_symbol *symbol)
+{
+  struct program *program = context;
+  program->has_thread_sanitizer |= strcmp(symbol->name, "__tsan_init") == 0;
+}
+
 enum launch_status program_find(const char *command, struct program *program, char *message, size_t message_size)
 {
   memset(program, 0, sizeof *program);
@@ -148,6 +154,8 @@ enum launch_status program_find(const char *command, struct program *program, ch
     status = follow_scripts(program, message, message_size);
   if (status == LAUNCH_OK && program->is_readable)
     elf_facts_read(program->image, &program->facts);
+  if (status == LAUNCH_OK && program->is_readable)
+    elf_symbols_visit(program->image, visit_sanitizer, program);
   return status;
 }
 
@@ -207,6 +215,8 @@ static void add_module(struct program *program, const char *path)
   char *copy = strdup(path);
   if (copy)
     program->modules[program->module_count++] = copy;
+  program->has_address_sanitizer |=
+      strncmp(path_base(path), "libasan.so", 10) == 0 || strncmp(path_base(path), "libclang_rt.asan", 16) == 0;
 }
 
 /* Takes one line of the loader: "\tNAME => PATH (0xADDRESS)", "\tPATH (0xADDRESS)", "\tNAME => not found". */

@@ -1,6 +1,6 @@
 /* COMMAND as the kernel and the dynamic loader will see it: its path, its interpreter, its libraries.
  *
- * Context: BATCH (the launcher's helper).  The caller owns struct program; program_release() frees the modules in it.
+ * Context: BATCH (the launcher).  The caller owns struct program; program_release() frees the modules in it.
  */
 #ifndef HPCRUN_LITE_LAUNCH_PROGRAM_H
 #define HPCRUN_LITE_LAUNCH_PROGRAM_H
@@ -20,9 +20,11 @@ struct program {
   char path[PATH_MAX];  /* COMMAND, searched for in PATH if it has no '/' */
   char image[PATH_MAX]; /* the file that the kernel loads: path or its interpreter */
   bool is_script;
-  bool is_readable;       /* false: an execute-only file, which cannot be examined */
-  struct elf_facts facts; /* of the image */
-  char **modules;         /* paths in the loader's order, beginning with the image */
+  bool is_readable; /* false: an execute-only file, which cannot be examined */
+  bool has_thread_sanitizer;
+  bool has_address_sanitizer; /* as a shared library, which by default insists on being the first one */
+  struct elf_facts facts;     /* of the image */
+  char **modules;             /* paths in the loader's order, beginning with the image */
   size_t module_count;
   bool is_complete; /* every needed library was found */
 };

@@ -1,6 +1,7 @@
 #include "hpcrun-lite/launch/runtime.h"
 
 #include "common/array.h"
+#include "hpcrun-lite/launch/exchange.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,6 +166,43 @@ static const char *own_name(const struct runtime_choice *choice)
   return choice->own == RUNTIME_GOMP ? "libgomp" : "its own libomp, which does not report chunks";
 }
 
+/* ---- the program's own OMPT tool ---- */
+
+static bool is_tool(const char *path)
+{
+  struct wanted_list none = {0};
+  struct offer offer = {.wanted = &none};
+  elf_symbols_visit(path, visit_offered, &offer);
+  return offer.has_ompt && !offer.has_kmpc; /* a runtime has a function of that name, too */
+}
+
+/* Finds the tool that the runtime would start without hpcrun-lite: in the program, in what it loads, or in the user's
+ * OMP_TOOL_LIBRARIES.  A name there without '/' is searched for by the loader, and taken for a tool. */
+static void find_tool(const struct program *program, const char *list, struct runtime_choice *choice)
+{
+  for (size_t i = 0; i < program->module_count && choice->tool[0] == '\0'; i++)
+    if (is_tool(program->modules[i]))
+      snprintf(choice->tool, sizeof choice->tool, "%s", program->modules[i]);
+  while (*list && choice->tool[0] == '\0') {
+    size_t length = strcspn(list, ":");
+    snprintf(choice->tool, sizeof choice->tool, "%.*s", (int)length, list);
+    if (strchr(choice->tool, '/') && !is_tool(choice->tool))
+      choice->tool[0] = '\0';
+    list += length + (list[length] == ':');
+  }
+}
+
+static void keep_for_tool(struct runtime_choice *choice)
+{
+  choice->say_note = true;
+  snprintf(choice->note, sizeof choice->note,
+           "the program has an OMPT tool of its own, %.200s: if that starts, hpcrun-lite only takes samples, so that "
+           "workers' call paths lack the caller of their region, and work and span are not known",
+           path_base(choice->tool));
+}
+
+/* ---- the choice ---- */
+
 static enum launch_status choose_file(const struct program *program, const char *path, struct runtime_choice *choice,
                                       char *message, size_t message_size)
 {
@@ -181,17 +219,29 @@ static enum launch_status choose_file(const struct program *program, const char 
   return LAUNCH_OK;
 }
 
-static void choose_auto(const struct program *program, const char *libomp, const char *version,
+/* Can the private libomp replace the program's own runtime?  If not, writes the reason. */
+static bool may_exchange(const struct program *program, const struct runtime_request *request,
+                         const struct runtime_choice *choice, char *reason, size_t size)
+{
+  if (!program->is_complete)
+    snprintf(reason, size, "not all of its libraries were found");
+  else if (choice->tool[0] != '\0')
+    snprintf(reason, size, "it has an OMPT tool of its own, %.200s", path_base(choice->tool));
+  else if (request->private_libomp[0] == '\0')
+    snprintf(reason, size, "no libomp is installed with hpcrun-lite; name one with --omp-runtime FILE");
+  else if (choice->own != RUNTIME_GOMP || !exchange_changes(program, reason, size))
+    return can_serve(program, request->private_libomp, reason, size);
+  return false;
+}
+
+static void choose_auto(const struct program *program, const struct runtime_request *request,
                         struct runtime_choice *choice)
 {
   char reason[400] = "";
+  const char *version = request->private_version;
   choice->say_note = true;
-  if (!program->is_complete)
-    snprintf(reason, sizeof reason, "not all of its libraries were found");
-  else if (libomp[0] == '\0')
-    snprintf(reason, sizeof reason, "no libomp is installed with hpcrun-lite; name one with --omp-runtime FILE");
-  if (reason[0] == '\0' && can_serve(program, libomp, reason, sizeof reason)) {
-    snprintf(choice->preload, sizeof choice->preload, "%s", libomp);
+  if (may_exchange(program, request, choice, reason, sizeof reason)) {
+    snprintf(choice->preload, sizeof choice->preload, "%s", request->private_libomp);
     snprintf(choice->note, sizeof choice->note,
              "OpenMP runtime replaced: the program runs on LLVM's libomp%s%s instead of %s; times may differ. "
              "Use --omp-runtime keep to prevent this.",
@@ -199,30 +249,39 @@ static void choose_auto(const struct program *program, const char *libomp, const
     return;
   }
   if (choice->own == RUNTIME_GOMP)
-    snprintf(choice->note, sizeof choice->note, "stays on libgomp, which has no OMPT: %s", reason);
+    snprintf(choice->note, sizeof choice->note,
+             "stays on libgomp, which has no OMPT, so that work and span are not known: %s", reason);
   else
     snprintf(choice->note, sizeof choice->note, "stays on %s: %s", own_name(choice), reason);
 }
 
-enum launch_status runtime_choose(const struct program *program, const char *which, const char *private_libomp,
-                                  const char *private_version, struct runtime_choice *choice, char *message,
-                                  size_t message_size)
+enum launch_status runtime_choose(const struct program *program, const struct runtime_request *request,
+                                  struct runtime_choice *choice, char *message, size_t message_size)
 {
+  const char *which = request->which;
+  bool is_file = strcmp(which, "auto") != 0 && strcmp(which, "keep") != 0;
   memset(choice, 0, sizeof *choice);
   find_own(program, choice);
-  if (strcmp(which, "auto") != 0 && strcmp(which, "keep") != 0 && !runtime_tool_disabled())
-    return choose_file(program, which, choice, message, message_size);
   if (runtime_tool_disabled()) {
     snprintf(choice->note, sizeof choice->note, "OMP_TOOL=disabled: the OpenMP runtime reports nothing; unset it");
     choice->say_note = true;
     return LAUNCH_OK;
   }
-  bool serves_well = choice->own == RUNTIME_NONE || choice->own == RUNTIME_INTEL || choice->own_has_chunks;
-  if (serves_well)
+  if (is_file)
+    return choose_file(program, which, choice, message, message_size);
+  if (choice->own == RUNTIME_NONE || program->has_thread_sanitizer) /* a sanitized program is not measured */
+    return LAUNCH_OK;
+  find_tool(program, request->tools, choice);
+  if (choice->tool[0] != '\0' && choice->own != RUNTIME_GOMP) {
+    keep_for_tool(choice);
+    return LAUNCH_OK;
+  }
+  if (choice->own == RUNTIME_INTEL || choice->own_has_chunks)
     return LAUNCH_OK;
   if (strcmp(which, "auto") == 0)
-    choose_auto(program, private_libomp, private_version, choice);
+    choose_auto(program, request, choice);
   else if (choice->own == RUNTIME_GOMP)
-    snprintf(choice->note, sizeof choice->note, "stays on libgomp, which has no OMPT (--omp-runtime keep)");
+    snprintf(choice->note, sizeof choice->note,
+             "stays on libgomp, which has no OMPT, so that work and span are not known (--omp-runtime keep)");
   return LAUNCH_OK;
 }

@@ -2,9 +2,10 @@
  *
  * libgomp has no OMPT, but LLVM's libomp also implements libgomp's interface: a program built for libgomp can be
  * measured with libomp preloaded.  That is done only if libomp defines every symbol, with its version, that the program
- * and its libraries need from their runtime: otherwise each runtime would serve a part of the program.
+ * and its libraries need from their runtime: otherwise each runtime would serve a part of the program.  Nor is it done
+ * if the program would change (exchange.h), or has an OMPT tool of its own.
  *
- * Context: BATCH (the launcher's helper).  Keeps no state; the caller owns all memory.
+ * Context: BATCH (the launcher).  Keeps no state; the caller owns all memory.
  */
 #ifndef HPCRUN_LITE_LAUNCH_RUNTIME_H
 #define HPCRUN_LITE_LAUNCH_RUNTIME_H
@@ -21,17 +22,22 @@ struct runtime_choice {
   enum runtime_kind own; /* the runtime that the program would use without hpcrun-lite */
   char own_path[PATH_MAX];
   bool own_has_chunks;    /* it reports the chunks of loops (LLVM's from version 15 on) */
+  char tool[PATH_MAX];    /* the program's own OMPT tool, which is started instead of hpcrun-lite's; "": none */
   char preload[PATH_MAX]; /* the runtime to preload; "": the program keeps its own */
   char note[512];         /* one line for reports: what was chosen and why; may be "" */
   bool say_note;          /* print the note on standard error before the program starts */
 };
 
-/* Fills *choice.  which: "auto", "keep" or the path of a library.  private_libomp: the libomp installed with
- * hpcrun-lite, or "", and its version.  Returns LAUNCH_OK, or LAUNCH_FAILED with a message if the requested library
- * cannot serve the program. */
-enum launch_status runtime_choose(const struct program *program, const char *which, const char *private_libomp,
-                                  const char *private_version, struct runtime_choice *choice, char *message,
-                                  size_t message_size);
+struct runtime_request {
+  const char *which;                            /* "auto", "keep" or the path of a library */
+  const char *private_libomp, *private_version; /* the libomp installed with hpcrun-lite, or "", and its version */
+  const char *tools;                            /* the user's OMP_TOOL_LIBRARIES */
+};
+
+/* Fills *choice.  Returns LAUNCH_OK, or LAUNCH_FAILED with a message if the requested library cannot serve the program.
+ */
+enum launch_status runtime_choose(const struct program *program, const struct runtime_request *request,
+                                  struct runtime_choice *choice, char *message, size_t message_size);
 
 /* Does OMP_TOOL=disabled keep all tools from the runtime? */
 bool runtime_tool_disabled(void);

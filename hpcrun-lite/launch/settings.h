@@ -1,13 +1,15 @@
-/* Prints the plan as lines for the shell: the launcher evaluates them, --env shows them.
+/* The settings of a launch, as environment variables.
  *
- * Context: BATCH (the launcher's helper).  Prints to standard output; keeps no state.
+ * Context: BATCH (the launcher).  Changes the launcher's own environment, which COMMAND inherits, or prints lines for a
+ * shell (--env).
  */
 #ifndef HPCRUN_LITE_LAUNCH_SETTINGS_H
 #define HPCRUN_LITE_LAUNCH_SETTINGS_H
 
 #include "hpcrun-lite/launch/plan.h"
 
-/* Prints the variables to export and to unset, or a command that sets them if the shell cannot. */
-void settings_print(const struct plan *plan);
+/* Sets or prints all variables, and unsets what an outer launch has set and this one does not.  Returns false if memory
+ * runs out. */
+bool settings_apply(const struct plan *plan);
 
 #endif

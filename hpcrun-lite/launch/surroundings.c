@@ -289,32 +289,15 @@ void surroundings_directory(const char *output)
 
 /* ---- what else is preloaded ---- */
 
-struct sanitizers {
-  bool address, thread;
-};
-
-static void visit_symbol(void *context, const struct elf_symbol *symbol)
-{
-  struct sanitizers *found = context;
-  found->address |= strcmp(symbol->name, "__asan_init") == 0;
-  found->thread |= strcmp(symbol->name, "__tsan_init") == 0;
-}
-
 void surroundings_others(const struct plan *plan)
 {
-  struct sanitizers found = {0};
-  const char *options = getenv("ASAN_OPTIONS"), *tools = getenv("OMP_TOOL_LIBRARIES");
-  if (plan->program.is_readable)
-    elf_symbols_visit(plan->program.image, visit_symbol, &found);
-  if (found.thread)
+  if (plan->program.has_thread_sanitizer)
     finding(false, "sanitizer", "built with -fsanitize=thread: nothing is measured; build it without that option");
-  if (found.address && !(options && strstr(options, "verify_asan_link_order=0")))
-    finding(false, "sanitizer",
-            "built with -fsanitize=address, whose runtime must be loaded first: export "
-            "ASAN_OPTIONS=verify_asan_link_order=0");
+  if (plan->program.has_address_sanitizer)
+    finding(
+        true, "sanitizer",
+        "AddressSanitizer's runtime library: verify_asan_link_order=0 is added to ASAN_OPTIONS, because hpcrun-lite "
+        "is loaded before it");
   if (plan->user_preload[0] != '\0' && strcmp(plan->user_preload, plan->library) != 0)
     finding(true, "others", "LD_PRELOAD is kept, after hpcrun-lite's library: %s", plan->user_preload);
-  if (tools && tools[0] != '\0' && strcmp(tools, plan->library) != 0)
-    finding(false, "others", "OMP_TOOL_LIBRARIES: a runtime starts only one tool, and hpcrun-lite comes before %s",
-            tools);
 }

@@ -1,6 +1,6 @@
 /* The part of --diagnose that examines COMMAND's surroundings: cores, limits, the measurement directory, other tools.
  *
- * Context: BATCH (the launcher's helper).  Each function prints findings; what can be tested is tested.  No state.
+ * Context: BATCH (the launcher).  Each function prints findings; what can be tested is tested.  No state.
  */
 #ifndef HPCRUN_LITE_LAUNCH_SURROUNDINGS_H
 #define HPCRUN_LITE_LAUNCH_SURROUNDINGS_H

@@ -463,7 +463,7 @@ void writer_process(void)
   for (const struct thread_state *t = process.threads; t; t = t->next)
     record.regions += t->record->regions;
   times_process(&record);
-  if (rt.online)
+  if (rt.online && rt.ompt)
     put_graph(&record);
   put(&writer.common, FORMAT_PROCESS, 0, 0, 1, sizeof record, &record);
   put_table(&writer.common, region_table());

@@ -1,9 +1,12 @@
+#define _GNU_SOURCE
 #include "hpcrun-lite/process/config.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include "hpcrun-lite/process/message.h"
 
@@ -27,6 +30,17 @@ static int rank(void)
   return -1;
 }
 
+/* The launcher puts this library last, so that the user's tools come first. */
+static bool other_tools(void)
+{
+  Dl_info own;
+  const char *list = text("OMP_TOOL_LIBRARIES", NULL);
+  if (!list || !dladdr(&config, &own) || !own.dli_fname)
+    return false;
+  size_t length = strlen(own.dli_fname);
+  return strncmp(list, own.dli_fname, length) != 0 || (list[length] != ':' && list[length] != '\0');
+}
+
 static enum work_unit work_unit(const char *name)
 {
   if (strcmp(name, "user") == 0)
@@ -34,6 +48,19 @@ static enum work_unit work_unit(const char *name)
   if (strcmp(name, "instructions") == 0)
     return WORK_INSTRUCTIONS;
   return strcmp(name, "cycles") == 0 ? WORK_CYCLES : WORK_CPU_TIME;
+}
+
+/* Is the process a daemon of an MPI library, which starts the ranks?  A program that runs without mpirun may start one.
+ * The ranks that it starts are measured. */
+static bool is_mpi_daemon(void)
+{
+  static const char *const names[] = {"orted", "prted", "hydra_pmi_proxy", "hydra_bstrap_proxy", "pmi_proxy"};
+  const char *path = (const char *)getauxval(AT_EXECFN), *slash = path ? strrchr(path, '/') : NULL;
+  const char *name = slash ? slash + 1 : path;
+  for (unsigned i = 0; name && i < sizeof names / sizeof *names; i++)
+    if (strcmp(name, names[i]) == 0)
+      return true;
+  return false;
 }
 
 void config_read(void)
@@ -45,6 +72,8 @@ void config_read(void)
     return;
   config.verbosity = atoi(text("HPCRUN_LITE_LOG", "1"));
   config.first_pid = atoi(text("HPCRUN_LITE_PID", "0"));
+  if (is_mpi_daemon() && config.first_pid != getpid())
+    return;
   config.note = text("HPCRUN_LITE_NOTE", "");
   config.task_creation = strcmp(text("HPCRUN_LITE_TASKS", "region"), "creation") == 0;
   const char *parallelism = text("HPCRUN_LITE_PARALLELISM", "online");
@@ -54,6 +83,7 @@ void config_read(void)
   config.paused = atoi(text("HPCRUN_LITE_PAUSED", "0")) != 0;
   config.exchanged = text("HPCRUN_LITE_RUNTIME", NULL) != NULL;
   config.tool_disabled = strcasecmp(text("OMP_TOOL", "enabled"), "disabled") == 0;
+  config.other_tools = other_tools();
   config.rank = rank();
   int count = events_parse_list(text("HPCRUN_LITE_EVENTS", "task-clock@f200"), config.events, message, sizeof message);
   if (count <= 0) {

@@ -26,6 +26,7 @@ struct config {
   const char *note;         /* the launcher's note on the OpenMP runtime, or "" */
   bool exchanged;           /* the launcher preloaded another OpenMP runtime */
   bool tool_disabled;       /* OMP_TOOL=disabled */
+  bool other_tools;         /* OMP_TOOL_LIBRARIES names others before this library */
 };
 
 extern struct config config;

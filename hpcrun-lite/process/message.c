@@ -35,6 +35,9 @@ void message_print(const char *format, ...)
   int length = vsnprintf(line + at, sizeof line - at - 1, format, arguments);
   va_end(arguments);
   at += length < 0 ? 0 : (size_t)length < sizeof line - at - 1 ? (size_t)length : sizeof line - at - 2;
+  for (size_t i = 0; i < at; i++) /* of a path: a message is one line */
+    if ((unsigned char)line[i] < ' ' || line[i] == 127)
+      line[i] = '?';
   line[at++] = '\n';
   if (stderr_replaced())
     return;

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "hpcrun-lite/process/process.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <string.h>
 #include <time.h>
@@ -29,8 +30,20 @@ static void read_command(void)
       process.command[i] = ' ';
 }
 
+/* Would a runtime find another tool before this library's: one in the executable?  A runtime that is linked into it has
+ * a function of that name, too. */
+static bool tool_in_executable(void)
+{
+  Dl_info tool, runtime, own;
+  void *start = dlsym(RTLD_DEFAULT, "ompt_start_tool"), *fork = dlsym(RTLD_DEFAULT, "__kmpc_fork_call");
+  if (!start || !dladdr(start, &tool) || !dladdr(&process, &own) || tool.dli_fbase == own.dli_fbase)
+    return false;
+  return !fork || !dladdr(fork, &runtime) || tool.dli_fbase != runtime.dli_fbase;
+}
+
 void process_examine(void)
 {
+  process.other_tool = tool_in_executable();
   process.cpus = rt.cpus = (uint32_t)cpus_allowed();
   read_command();
 }
@@ -84,5 +97,7 @@ const char *process_openmp_missing(void)
   if (runtime && strstr(runtime, "libgomp"))
     return "libgomp has no tool interface: workers' call paths lack the caller of their region; try --omp-runtime auto "
            "or FILE";
+  if (process.other_tool || (runtime && config.other_tools))
+    return "the program's own OMPT tool is used: workers' call paths lack the caller of their region";
   return runtime ? "the OpenMP runtime did not attach the tool" : process_no_openmp;
 }

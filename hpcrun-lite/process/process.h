@@ -22,6 +22,7 @@ struct process {
   struct thread_state *threads; /* the live ones */
   uint32_t thread_count;        /* threads ever registered */
   char runtime[128];            /* the OpenMP runtime's description of itself; "" if none is attached */
+  bool other_tool;              /* the program has an OMPT tool of its own, which the runtime starts instead */
   char executable[4096];
   char command[1024];
   const char *unwind_fault; /* why stacks cannot be unwound, or NULL */

@@ -17,7 +17,9 @@ class Work:
 
     def __init__(self, name, command, kind, threads=2, bars=None, gcc=False, settings=None):
         self.name, self.command, self.kind, self.threads, self.gcc = name, command, kind, threads, gcc
-        self.bars, self.settings = bars or {}, settings or {}
+        # what the launcher sets where it replaces libgomp, for all ways alike
+        like_libgomp = {"KMP_LOCK_KIND": "tas", "KMP_FORCE_MONOTONIC_DYNAMIC_SCHEDULE": "1"} if gcc else {}
+        self.bars, self.settings = bars or {}, {**like_libgomp, **(settings or {})}
 
 
 def _build(compiler, source, *flags, name=None):

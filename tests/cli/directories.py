@@ -108,6 +108,19 @@ def ten_thousand_problems_are_summarised(directory):
 
 
 @case
+def ten_thousand_killed_processes_are_summarised(directory):
+    whole = golden(directory)
+    for number in range(10000):
+        with open(os.path.join(directory, f"host-{number}-1.live"), "wb"):
+            pass
+    done = run_report("--view", "topdown", "-f", "csv", directory, text=False, limits=LIMITS, LC_ALL="C.UTF-8")
+    said = done.stderr.decode().splitlines()
+    assert done.stdout == whole and len(said) < 30, (len(said), said[:3])
+    assert sum("nothing was measured" in line for line in said) == 16, said
+    assert any("and 9984 more processes that were killed" in line for line in said), said
+
+
+@case
 def without_sound_files_there_is_no_report(directory):
     for number in range(100):
         with open(os.path.join(directory, f"{number}.hpcrun"), "wb") as file:

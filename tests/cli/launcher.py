@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import build
-from tap import (DEPS, LAUNCHER, LIBRARY, OTHER_USER, Skip, case, compile_c, main, must, need_program, need_root, run,
+from tap import (DEPS, LAUNCHER, LIBRARY, OTHER_USER, REPORT, Skip, case, compile_c, main, must, need_program, need_root, run,
                  small_disk, start)
 
 PRIVATE_LIBOMP = os.path.join(os.path.dirname(LIBRARY), "omp", "libomp.so.5")
@@ -199,7 +199,7 @@ def settings_reach_the_program(directory):
     assert seen["HPCRUN_LITE_DIR"] == os.path.join(os.path.realpath(directory), "here")
     assert seen["HPCRUN_LITE_LOG"] == "0"
     assert seen["LD_PRELOAD"] == LIBRARY + ":/usr/lib/x86_64-linux-gnu/libz.so.1", seen["LD_PRELOAD"]
-    assert seen["OMP_TOOL_LIBRARIES"] == LIBRARY + ":/no/such/tool.so"
+    assert seen["OMP_TOOL_LIBRARIES"] == "/no/such/tool.so:" + LIBRARY
 
 
 @case
@@ -222,6 +222,52 @@ def env_round_trip(directory):
     assert "HPCRUN_LITE_PID" not in seen
     assert os.path.isdir(seen["HPCRUN_LITE_DIR"])
     assert launch(directory, "--env").returncode == 0
+
+
+@case
+def launches_need_no_working_directory(directory):
+    """Nor many descriptors.  No shell complains."""
+    gone = os.path.join(directory, "gone")
+    for arguments, status in ((["-q", "-o", os.path.join(directory, "m"), "echo", "x"], 0), (["echo", "x"], 125)):
+        os.mkdir(gone)
+        script = 'cd gone && rmdir ../gone && exec "$@"'
+        result = run("sh", "-c", script, "sh", LAUNCHER, *arguments, cwd=directory)
+        assert (result.returncode, result.stdout) == (status, "" if status else "x\n"), result
+        assert ("give an absolute path with -o" if status else "") in result.stderr, result.stderr
+        assert result.stderr.count("\n") == (1 if status else 0), result.stderr
+    for limit in (8, 6):
+        result = launch(directory, "--overwrite", "-o", "m", "echo", "x", limits={"NOFILE": limit})
+        assert (result.returncode, result.stdout) == (0, "x\n"), result
+        assert [name for name in os.listdir(os.path.join(directory, "m")) if name.endswith(".hpcrun")], limit
+
+
+@case
+def messages_are_lines(directory):
+    result = launch(directory, "-o", "a\nb", "true")
+    assert result.returncode == 0 and result.stderr.count("\n") == 1 and "a?b: 0 samples" in result.stderr, result
+    fails(launch(directory, "-o", "a\nb", "true"), 125, "a?b' holds measurements already")
+
+
+@case
+def daemons_of_mpi_libraries_are_not_measured(directory):
+    """But what they start is, and they are if they are COMMAND."""
+    work = "timeout 0.1 yes >/dev/null; true"
+    for name, measured in (("orted", False), ("other", True)):
+        shutil.copy(os.path.realpath("/bin/sh"), os.path.join(directory, name))
+        path = f"./{name}"
+        for command, expected in (([path, "-c", work], True), (["sh", "-c", f"{path} -c '{work}'; true"], measured)):
+            result = launch(directory, "-q", "--overwrite", "-o", "m", "-e", "wall@f1000", *command)
+            assert result.returncode == 0, result
+            seen = must(REPORT, "-q", "--view", "threads", os.path.join(directory, "m"), COLUMNS="300")
+            assert (f"{path} -c" in seen.replace(f"sh -c {path} -c", "")) == expected and "yes" in seen, (name, seen)
+
+
+@case
+def gdb_runs_the_launcher(directory):
+    need_program("gdb")
+    program = compile_c(directory, "program", "int main(void) { return 3; }", "-g")
+    output = must("gdb", "-batch", "-ex", "break main", "-ex", "run", "-ex", "continue", "-ex", "continue", "--args", LAUNCHER, "-o", "m", program, cwd=directory)
+    assert "program.c:1" in output and "exited with code 03" in output, output
 
 
 # ---- finding COMMAND ----
@@ -525,6 +571,107 @@ def a_symbol_that_libomp_lacks_forbids_the_exchange(directory):
     fails(launch(directory, "--omp-runtime", PRIVATE_LIBOMP, program), 125, "GOMP_error")
 
 
+def forms_of_gomp_program(directory):
+    """Programs that libomp would change; reduced to the construct."""
+    loop = GOMP_PROGRAM.replace("+ : sum)", "+ : sum) schedule(runtime)")
+    teams = GOMP_PROGRAM.replace("parallel for", "teams distribute parallel for num_teams(3)")
+    tasks = GOMP_PROGRAM.replace("parallel for reduction(+ : sum)", "parallel\n#pragma omp single\n#pragma omp taskloop "
+                                 "reduction(+ : sum)").replace("i++", "i += 1 + (sum > 9999)")
+    scan = GOMP_PROGRAM.replace("reduction(", "reduction(inscan, ").replace(
+        "    sum += i;", "  {\n    sum += i;\n#pragma omp scan inclusive(sum)\n    if (sum < 0) puts(\"x\");\n  }")
+    places = GOMP_PROGRAM.replace("return 0", "return omp_get_num_places() == 99")
+    schedule = GOMP_PROGRAM.replace("return 0", "omp_sched_t kind; int chunk; omp_get_schedule(&kind, &chunk); return 0")
+    forms = {"plain": GOMP_PROGRAM, "loop": loop, "teams": teams, "tasks": tasks, "scan": scan, "places": places, "schedule": schedule}
+    return {name: compile_c(directory, name, source, "-fopenmp") for name, source in forms.items()}
+
+
+@case
+def programs_that_libomp_would_change_stay_on_libgomp(directory):
+    need_private_libomp()
+    programs = forms_of_gomp_program(directory)
+    stays = [("tasks", {}, "taskloop"), ("scan", {}, "scans"), ("teams", {}, "teams constructs"), ("loop", {}, "schedule(runtime)"), ("places", {}, "omp_get_num_places"),
+             ("schedule", {}, "schedule(runtime)")]
+    stays += [("loop", {"OMP_SCHEDULE": value}, "schedule(runtime)") for value in ("auto", "guided", "dynamic , 2", "x")]
+    stays += [("plain", {name: value}, name) for name, value in (
+        ("OMP_PROC_BIND", "true"), ("OMP_PROC_BIND", "spread"), ("OMP_PLACES", "cores"), ("OMP_PLACES", "x"),
+        ("GOMP_CPU_AFFINITY", "0"), ("KMP_AFFINITY", "scatter"), ("OMP_THREAD_LIMIT", "0"), ("OMP_DISPLAY_ENV", "true"),
+        ("OMP_DISPLAY_AFFINITY", "TRUE"))]
+    stays += [("plain", {"OMP_NUM_THREADS": value}, "OMP_NUM_THREADS is malformed")
+              for value in ("", "abc", "0", "-3", "4x", "1.5", "2,", "1" * 20)]
+    moves = [("plain", {"OMP_PROC_BIND": "false", "OMP_PLACES": "cores"}), ("plain", {"OMP_NUM_THREADS": " 3 , 2"}),
+             ("plain", {"OMP_DISPLAY_ENV": "false"}), ("plain", {"OMP_THREAD_LIMIT": "2"}), ("plain", {})]
+    moves += [("loop", {"OMP_SCHEDULE": value}) for value in ("dynamic", "static,2", "DYNAMIC,16")]
+    for name, settings, reason in stays:
+        result = launch(directory, "--env", "-o", "m", "--overwrite", programs[name], **settings)
+        assert settings_of(result.stdout)["LD_PRELOAD"] == LIBRARY, (name, settings)
+        assert "stays on libgomp" in result.stderr and reason in result.stderr, (name, settings, result.stderr)
+    for name, settings in moves:
+        seen = settings_of(launch(directory, "--env", "-o", "m", "--overwrite", programs[name], **settings).stdout)
+        assert seen["HPCRUN_LITE_RUNTIME"] == PRIVATE_LIBOMP and seen["KMP_LOCK_KIND"] == "tas", (name, settings)
+    finds(launch(directory, "--diagnose", programs["plain"], OMP_PROC_BIND="true"),
+          "!! runtime stays on libgomp", "with OMP_PROC_BIND", "!! attach", "work and span are not known")
+    kept = launch(directory, "--env", programs["plain"], KMP_LOCK_KIND="futex")
+    assert "KMP_LOCK_KIND" not in kept.stdout, kept
+    result = launch(directory, "--omp-runtime", PRIVATE_LIBOMP, programs["teams"])
+    assert (result.returncode, result.stdout) == (0, "4950\n") and "OpenMP attached" in result.stderr, result
+
+
+@case
+def settings_that_end_libomp_do_not_end_the_program(directory):
+    program = forms_of_gomp_program(directory)["plain"]
+    for settings in ({"OMP_NUM_THREADS": "abc"}, {"OMP_PROC_BIND": "true"}):
+        plain, result = run(program, cwd=directory, **settings), launch(directory, program, **settings)
+        assert (result.returncode, result.stdout) == (plain.returncode, plain.stdout), result
+
+
+TOOL = """#include <stdio.h>
+#include <stdlib.h>
+typedef void (*function)(void);
+struct tool { int (*start)(function (*)(const char *), int, void *); void (*end)(void *); void *data; };
+static int start(function (*look_up)(const char *), int device, void *data) { (void)device, (void)data;
+  puts("tool started"); return look_up("ompt_set_callback") != NULL; }
+static void end(void *data) { (void)data; puts("tool ended"); fflush(stdout); }
+struct tool *ompt_start_tool(unsigned version, const char *runtime) { (void)version, (void)runtime;
+  static struct tool tool = {start, end, NULL};
+  puts("tool asked"); return getenv("REFUSE") ? NULL : &tool; }
+"""
+
+
+@case
+def the_programs_own_tool_comes_first(directory):
+    """In the executable, preloaded, or in OMP_TOOL_LIBRARIES; if it does not start, hpcrun-lite's does."""
+    tool = compile_c(directory, "tool.so", TOOL, "-shared", "-fPIC")
+    source = "extern int omp_get_max_threads(void);\nint main(void) { return omp_get_max_threads() < 1; }\n"
+    for version in (14, 19):
+        place = os.path.join(DEPS, f"libomp-{version}")
+        if not os.path.exists(os.path.join(place, "libomp.so.5")):
+            raise Skip(f"no libomp {version} in build-deps")
+        flags = (os.path.join(place, "libomp.so.5"), f"-Wl,-rpath,{place}")
+        plain = compile_c(directory, f"plain{version}", source, *flags)
+        own = compile_c(directory, f"own{version}", TOOL + source, *flags)
+        for program, settings in ((own, {}), (plain, {"LD_PRELOAD": tool}), (plain, {"OMP_TOOL_LIBRARIES": tool})):
+            expected = run(program, cwd=directory, **settings)
+            assert expected.stdout == "tool asked\ntool started\ntool ended\n", expected
+            result = launch(directory, program, **settings)
+            assert (result.returncode, result.stdout) == (0, expected.stdout), result
+            name = os.path.basename(tool if settings else own)
+            assert f"OMPT tool of its own, {name}" in result.stderr, result.stderr
+            assert "OpenMP attached" not in result.stderr and "replaced" not in result.stderr, result.stderr
+            finds(launch(directory, "--diagnose", program, **settings), "!! runtime", f"own, {name}", "!! attach")
+            assert run(LAUNCHER, "-q", "sh", "-c", program, cwd=directory, **settings).stdout == expected.stdout
+            result = launch(directory, program, REFUSE="1", **settings)
+            assert result.stdout == "tool asked\n" and "OpenMP attached" in result.stderr, result
+
+
+@case
+def a_tool_for_another_runtime_does_not_start(directory):
+    tool = compile_c(directory, "tool.so", TOOL, "-shared", "-fPIC")
+    program = compile_c(directory, "gomp", GOMP_PROGRAM, "-fopenmp")
+    result = launch(directory, program, OMP_TOOL_LIBRARIES=tool)
+    assert result.stdout == "4950\n" and "stays on libgomp" in result.stderr, result
+    assert "OMPT tool of its own, tool.so" in result.stderr, result.stderr
+
+
 @case
 def a_given_runtime_is_checked(directory):
     need_private_libomp()
@@ -657,22 +804,36 @@ def diagnose_finds_other_tools(directory):
     zlib = "/usr/lib/x86_64-linux-gnu/libz.so.1"
     finds(launch(directory, "--diagnose", program, LD_PRELOAD=zlib),
           f"ok others LD_PRELOAD is kept, after hpcrun-lite's library: {zlib}")
-    finds(launch(directory, "--diagnose", program, OMP_TOOL_LIBRARIES="/x.so"), "!! others OMP_TOOL_LIBRARIES")
     finds(launch(directory, "--diagnose", program, OMP_TOOL="disabled"), "!! attach", "unset OMP_TOOL")
     finds(launch(directory, "--diagnose", "--omp-runtime", "keep", program), "!! attach", "--omp-runtime auto")
 
 
+def sanitized(directory, kind):
+    try:
+        return compile_c(directory, kind, GOMP_PROGRAM, "-fopenmp", f"-fsanitize={kind}")
+    except AssertionError as error:
+        raise Skip(f"no -fsanitize={kind}") from error
+
+
 @case
-def diagnose_finds_sanitizers(directory):
-    for kind, remedy in (("address", "verify_asan_link_order=0"), ("thread", "nothing is measured")):
-        try:
-            program = compile_c(directory, kind, "int main(void) { return 0; }", f"-fsanitize={kind}")
-        except AssertionError as error:
-            raise Skip(f"no -fsanitize={kind}") from error
-        finds(launch(directory, "--diagnose", program), f"!! sanitizer built with -fsanitize={kind}", remedy)
-    result = launch(directory, "--diagnose", os.path.join(directory, "address"),
-                    ASAN_OPTIONS="verify_asan_link_order=0")
-    assert "sanitizer" not in result.stdout, result.stdout
+def programs_with_address_sanitizer_are_measured(directory):
+    """Its library must come first, or must not mind."""
+    program = sanitized(directory, "address")
+    finds(launch(directory, "--diagnose", program), "ok sanitizer", "ok verdict will be measured")
+    for options in ({}, {"ASAN_OPTIONS": "verify_asan_link_order=1:exitcode=7"}):
+        result = launch(directory, program, **options)
+        assert (result.returncode, result.stdout) == (0, "4950\n"), result
+        assert "OpenMP attached" in result.stderr or not os.path.exists(PRIVATE_LIBOMP), result.stderr
+
+
+@case
+def programs_with_thread_sanitizer_are_left_alone(directory):
+    program = sanitized(directory, "thread")
+    result = launch(directory, "--diagnose", program)
+    finds(result, "!! sanitizer built with -fsanitize=thread: nothing is measured", "!! verdict will not be measured")
+    assert result.returncode == 1 and "runtime" not in result.stdout.replace("its runtime", ""), result
+    result = launch(directory, "--env", program)
+    assert settings_of(result.stdout)["LD_PRELOAD"] == LIBRARY and result.stderr == "", result
 
 
 @case

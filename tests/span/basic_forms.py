@@ -138,6 +138,25 @@ def a_detached_task_ends_when_it_is_fulfilled(directory):
 
 
 @tap.case
+def without_omp_events_there_is_no_graph(directory):
+    """Neither recorded nor printed; views say why."""
+    binary = program("gcc")
+    for options, reason in ((("--omp-runtime", "keep"), "stays on libgomp"), (("--omp-runtime", "auto"), "OMP_PROC_BIND")):
+        for mode in ("online", "log"):
+            run = Measurement(directory, binary, "loops", "2", options=("-p", mode, *options), OMP_PROC_BIND="true")
+            files = os.listdir(run.output)
+            assert not [name for name in files if name.endswith(".graph")], files
+            for view in ("parallelism", "critical-path", "whatif", "speedup"):
+                text = tap.must(tap.REPORT, "-q", "--view", view, run.output)
+                assert "no OpenMP runtime reported its events" in text and reason in " ".join(text.split()), text
+                assert not run.view(view), view
+            text = tap.must(tap.REPORT, "-q", run.output)
+            assert "times as fast" not in text and "Parallelism" not in text, text
+    run = Measurement(directory, "/bin/true", options=("-p", "online"))
+    assert "does not use OpenMP" in tap.must(tap.REPORT, "-q", "--view", "speedup", run.output)
+
+
+@tap.case
 def repeated_runs_agree(directory):
     binary = program("clang")
     for _ in range(5):

@@ -1,0 +1,157 @@
+#include "hpcrun-lite/launch/exchange.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *skip_blanks(const char *text)
+{
+  return text + strspn(text, " \t\n");
+}
+
+/* Takes a number of 1 or more, and the blanks around it.  Returns what follows it, or NULL. */
+static const char *take_count(const char *text)
+{
+  char *end;
+  text = skip_blanks(text);
+  if (!isdigit((unsigned char)*text))
+    return NULL;
+  errno = 0;
+  long value = strtol(text, &end, 10);
+  return errno == 0 && value >= 1 && value <= INT_MAX ? skip_blanks(end) : NULL;
+}
+
+static bool is_count_list(const char *text)
+{
+  do {
+    text = take_count(text);
+  } while (text && *text == ',' && *++text);
+  return text && *text == '\0' && text[-1] != ',';
+}
+
+/* ---- settings ---- */
+
+static bool says(const char *name, const char *value)
+{
+  const char *setting = getenv(name);
+  return setting && strcasecmp(setting, value) == 0;
+}
+
+static bool is_set(const char *name)
+{
+  const char *setting = getenv(name);
+  return setting && *setting;
+}
+
+/* A setting that binds threads.  On libomp a bound first thread sees one core, and a team of that size. */
+static const char *binding_setting(void)
+{
+  static const char *const names[] = {"GOMP_CPU_AFFINITY", "KMP_AFFINITY", "OMP_PLACES", "OMP_PROC_BIND"};
+  bool unbound = says("OMP_PROC_BIND", "false");
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (is_set(names[i]) && !(unbound && i >= 2))
+      return names[i];
+  return NULL;
+}
+
+/* A malformed count: libgomp warns and uses its default, libomp aborts, hangs or uses one thread. */
+static const char *malformed_setting(void)
+{
+  const char *threads = getenv("OMP_NUM_THREADS"), *limit = getenv("OMP_THREAD_LIMIT");
+  if (threads && !is_count_list(threads))
+    return "OMP_NUM_THREADS";
+  const char *end = limit && isdigit((unsigned char)*limit) ? take_count(limit) : "";
+  return end ? NULL : "OMP_THREAD_LIMIT";
+}
+
+/* A setting that makes the runtime print: both would, each in its own form. */
+static const char *printing_setting(void)
+{
+  static const char *const names[] = {"OMP_DISPLAY_ENV", "OMP_DISPLAY_AFFINITY"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (is_set(names[i]) && !says(names[i], "false"))
+      return names[i];
+  return NULL;
+}
+
+/* Is OMP_SCHEDULE a schedule that is the same on both?  Their defaults and their auto differ. */
+static bool same_schedule(void)
+{
+  const char *schedule = getenv("OMP_SCHEDULE");
+  if (!schedule)
+    return false;
+  size_t kind = strcspn(schedule, ",");
+  if (!(kind == 6 && strncasecmp(schedule, "static", kind) == 0) &&
+      !(kind == 7 && strncasecmp(schedule, "dynamic", kind) == 0))
+    return false;
+  const char *end = schedule[kind] == ',' && schedule[kind + 1] != ' ' ? take_count(schedule + kind + 1) : NULL;
+  return schedule[kind] == '\0' || (end && *end == '\0');
+}
+
+/* ---- what the program calls ---- */
+
+struct calls {
+  bool taskloops, scans, teams, schedule, places;
+};
+
+/* Entry points of worksharing with memory for inclusive scans, conditional lastprivate or task reductions. */
+static bool begins_scan(const char *name)
+{
+  static const char *const names[] = {"GOMP_loop_start",          "GOMP_loop_ull_start",
+                                      "GOMP_loop_ordered_start",  "GOMP_loop_ull_ordered_start",
+                                      "GOMP_loop_doacross_start", "GOMP_loop_ull_doacross_start",
+                                      "GOMP_sections2_start"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(name, names[i]) == 0)
+      return true;
+  return false;
+}
+
+static void visit_symbol(void *context, const struct elf_symbol *symbol)
+{
+  struct calls *calls = context;
+  const char *name = symbol->name;
+  if (!symbol->undefined)
+    return;
+  calls->taskloops |= strncmp(name, "GOMP_taskloop", 13) == 0; /* and GOMP_taskloop_ull */
+  calls->scans |= begins_scan(name);
+  calls->teams |= strcmp(name, "GOMP_teams_reg") == 0;
+  calls->schedule |= (strncmp(name, "GOMP_", 5) == 0 && strstr(name, "loop") && strstr(name, "runtime")) ||
+                     strncmp(name, "omp_get_schedule", 16) == 0;
+  calls->places |= strncmp(name, "omp_get_num_places", 18) == 0 || strncmp(name, "omp_get_place_num", 17) == 0;
+}
+
+bool exchange_changes(const struct program *program, char *reason, size_t size)
+{
+  struct calls calls = {0};
+  const char *setting;
+  for (size_t i = 0; i < program->module_count; i++)
+    if (strncmp(path_base(program->modules[i]), "libgomp.so", 10) != 0)
+      elf_symbols_visit(program->modules[i], visit_symbol, &calls);
+  if ((setting = binding_setting()))
+    snprintf(reason, size, "with %s, teams of threads shrink or are bound otherwise on libomp; unset it", setting);
+  else if ((setting = malformed_setting()))
+    snprintf(reason, size, "%s is malformed, which ends or changes the program on libomp; correct it", setting);
+  else if ((setting = printing_setting()))
+    snprintf(reason, size, "%s would make libomp print, too; unset it", setting);
+  else if (calls.taskloops)
+    snprintf(reason, size,
+             "it has taskloop constructs, of which libomp runs wrong iterations, if not all count up by 1");
+  else if (calls.scans)
+    snprintf(reason, size, "it has scans, conditional lastprivate or task reductions, some of which end it on libomp");
+  else if (calls.teams)
+    snprintf(reason, size, "it has teams constructs, which have other sizes on libomp");
+  else if (calls.schedule && !same_schedule())
+    snprintf(reason, size,
+             "it uses schedule(runtime), whose default differs on libomp; "
+             "set OMP_SCHEDULE=dynamic (libgomp's default) or static, with or without a chunk size");
+  else if (calls.places)
+    snprintf(reason, size, "it calls omp_get_num_places() or omp_get_place_num(), which differ on libomp");
+  else
+    return false;
+  return true;
+}

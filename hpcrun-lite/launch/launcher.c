@@ -1,0 +1,119 @@
+/* hpcrun-lite: launches a program and measures it; see hpcrun-lite(1).
+ *
+ * Works out the plan, changes its own environment to what follows from that, and replaces itself by COMMAND, which so
+ * keeps the process id.  It is not a shell script, because shells need descriptors and a working directory.
+ *
+ * For --diagnose it starts itself as "hpcrun-lite --probe LIBRARY", in the environment of a launch, which starts that
+ * OpenMP runtime.
+ *
+ * Context: BATCH.  A failure prints one line on standard error.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hpcrun-lite/launch/arguments.h"
+#include "hpcrun-lite/launch/diagnose.h"
+#include "hpcrun-lite/launch/directory.h"
+#include "hpcrun-lite/launch/plan.h"
+#include "hpcrun-lite/launch/settings.h"
+
+/* Prints one line: control characters, which paths may contain, become '?'. */
+static void print_line(const char *text)
+{
+  char line[2048];
+  int length = snprintf(line, sizeof line, "hpcrun-lite: %s", text);
+  for (int i = 0; i < length && line[i]; i++)
+    if ((unsigned char)line[i] < ' ' || line[i] == 127)
+      line[i] = '?';
+  fprintf(stderr, "%s\n", line);
+}
+
+static int fail(enum launch_status status, const char *message)
+{
+  print_line(message);
+  return status;
+}
+
+/* Takes the directory, and sets or prints the settings. */
+static int prepare(struct plan *plan)
+{
+  char message[1024] = "";
+  bool joined;
+  struct directory_request request = {.output = plan->output, .overwrite = plan->overwrite};
+  enum launch_status status = plan_work_out(plan, message, sizeof message);
+  if (status != LAUNCH_OK)
+    return fail(status, message);
+  request.command = plan->command[0] ? path_base(plan->command[0]) : "";
+  status = directory_take(&request, plan->directory, sizeof plan->directory, &joined, message, sizeof message);
+  if (status != LAUNCH_OK)
+    return fail(status, message);
+  bool prints = plan->log_level > (joined ? 1 : 0); /* one rank of a job prints it */
+  if (plan->choice.say_note && prints)
+    print_line(plan->choice.note);
+  return settings_apply(plan) ? 0 : fail(LAUNCH_FAILED, "not enough memory for the environment");
+}
+
+static int run_command(char **command)
+{
+  execvp(command[0], command);
+  int error = errno;
+  char message[1024];
+  snprintf(message, sizeof message, "cannot run '%.500s': %s", command[0], strerror(error));
+  return fail(error == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE, message);
+}
+
+/* Prints which tool would be found first, then starts the OpenMP runtime by a call: it looks for tools when it starts.
+ */
+static int run_probe(const char *path)
+{
+  void *runtime = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+  void *tool = dlsym(RTLD_DEFAULT, "ompt_start_tool");
+  int (*start)(void) = NULL;
+  Dl_info found;
+  if (tool && dladdr(tool, &found) && found.dli_fname)
+    printf("first tool: %s\n", found.dli_fname);
+  fflush(stdout);
+  if (runtime)
+    *(void **)&start = dlsym(runtime, "omp_get_max_threads");
+  return start && start() > 0 ? 0 : 1;
+}
+
+static int diagnose_command(struct plan *plan)
+{
+  char message[1024] = "";
+  enum launch_status status = plan_work_out(plan, message, sizeof message);
+  return diagnose(plan, status, message);
+}
+
+int main(int argc, char **argv)
+{
+  static struct plan plan = {.output = "",
+                             .event_list = "task-clock@f200",
+                             .task_context = "region",
+                             .parallelism = "online",
+                             .work = "cpu-time",
+                             .runtime = "auto",
+                             .log_level = 1};
+  enum arguments_mode mode = MODE_RUN;
+  char message[512];
+  if (argc == 3 && strcmp(argv[1], "--probe") == 0)
+    return run_probe(argv[2]);
+  enum launch_status parsed = arguments_parse(argc, argv, &plan, &mode, message, sizeof message);
+  if (parsed != LAUNCH_OK)
+    return fail(parsed, message);
+  if (mode == MODE_HELP || mode == MODE_VERSION) {
+    fputs(mode == MODE_HELP ? arguments_help() : "hpcrun-lite " HPCRUN_VERSION "\n", stdout);
+    return fflush(stdout) == 0 ? 0 : LAUNCH_FAILED;
+  }
+  const char *preload = getenv("LD_PRELOAD");
+  plan.user_preload = preload ? preload : "";
+  int status = mode == MODE_DIAGNOSE ? diagnose_command(&plan) : prepare(&plan);
+  program_release(&plan.program);
+  if (status == 0 && mode == MODE_RUN)
+    return run_command(plan.command);
+  return fflush(stdout) == 0 ? status : fail(LAUNCH_FAILED, "cannot write to standard output");
+}
