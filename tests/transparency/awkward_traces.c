@@ -568,6 +568,27 @@ NOINLINE static long red_zone(long rounds)
   return wrong;
 }
 
+/* Works for a while with thread-local storage that is not libc's, as the code of a Go program without libc does. */
+static void other_storage(void)
+{
+  static uint64_t storage[4096];
+  uint64_t own;
+  memset(storage, 0x11, sizeof storage / 2);
+  syscall(SYS_arch_prctl, 0x1003, &own);
+  __asm__ volatile("movl $158, %%eax\n"
+                   "syscall\n"
+                   "movl $300000000, %%edx\n"
+                   "0: decl %%edx\n"
+                   "jnz 0b\n"
+                   "movl $158, %%eax\n"
+                   "movq %0, %%rsi\n"
+                   "syscall\n"
+                   :
+                   : "r"(own), "D"(0x1002), "S"(storage + 2048)
+                   : "rax", "rcx", "rdx", "r11", "memory");
+  puts("fs");
+}
+
 /* Code generated at run time, without unwind information; its frame holds nothing that looks like a return address. */
 static void made_code(void)
 {
@@ -690,6 +711,8 @@ int main(int argc, char **argv)
     floats();
   else if (!strcmp(which, "made_code"))
     made_code();
+  else if (!strcmp(which, "other_storage"))
+    other_storage();
   else if (!strcmp(which, "strict"))
     strict();
   else if (!strcmp(which, "errno"))
