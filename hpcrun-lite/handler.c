@@ -94,7 +94,7 @@ static void call_program(int number, siginfo_t *info, ucontext_t *context)
 /* The program blocks the signal: sends it again, and blocks it on return, so that it stays pending in the kernel. */
 static void leave_pending(siginfo_t *info, ucontext_t *context)
 {
-  own_signal_view.in_kernel = true;
+  own_signal_begin_pending();
   sigaddset(&context->uc_sigmask, SAMPLE_SIGNAL);
   sys_signal_again(sys_pid(), info->si_code == SI_TKILL ? sys_tid() : 0, SAMPLE_SIGNAL, info);
 }

@@ -110,7 +110,7 @@ static bool raw_awaits(long number, const long *arguments, sigset_t *set)
     return false;
   sigemptyset(set);
   memcpy(set, &bits, sizeof bits);
-  return bits & RAW_OWN;
+  return own_signal_awaited(set);
 }
 
 /* Does an OpenMP runtime wait by futex?  It is sampled there as in its other waits, so that the wait is charged. */

@@ -95,7 +95,8 @@ static int set_mask(enum libc_call call, int how, const sigset_t *set, sigset_t 
     else if (own_signal_view.held)
       sigdelset(old, SAMPLE_SIGNAL);
   }
-  own_signal_view.in_kernel &= own_signal_view.blocked;
+  if (!own_signal_view.blocked)
+    own_signal_end_pending();
   return result;
 }
 

@@ -95,6 +95,23 @@ bool own_signal_is_sample(const siginfo_t *info)
   return info->si_signo == SAMPLE_SIGNAL && rt_thread() && source_of(rt_thread(), info);
 }
 
+void own_signal_begin_pending(void)
+{
+  own_signal_view.in_kernel = true;
+  atomic_store(&in_use, true);
+  if (rt_thread())
+    source_suspend(rt_thread());
+}
+
+void own_signal_end_pending(void)
+{
+  if (!own_signal_view.in_kernel)
+    return;
+  own_signal_view.in_kernel = false;
+  if (rt_thread())
+    source_resume(rt_thread());
+}
+
 static void mask_own(int how)
 {
   sigset_t own;

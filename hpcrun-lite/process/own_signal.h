@@ -50,6 +50,11 @@ bool own_signal_awaited(const sigset_t *set);
 /* Is this signal, taken out of a wait, a sample of the calling thread? */
 bool own_signal_is_sample(const siginfo_t *info);
 
+/* A signal of the program is pending that the thread blocks, from now on in the kernel's mask, too; and it no longer
+ * is. Meanwhile the thread's timers stand still: the kernel drops a signal that is sent while a sample is pending. */
+void own_signal_begin_pending(void);
+void own_signal_end_pending(void);
+
 /* Blocks SAMPLE_SIGNAL for the calling thread. */
 void own_signal_block(void);
 

@@ -236,6 +236,32 @@ static void urgents(void)
 }
 
 /* Waits for all signals while all are blocked, as servers do. */
+static void *send_urgent_to_process(void *unused)
+{
+  usleep(20000);
+  kill(getpid(), SIGURG);
+  return unused;
+}
+
+/* A program that waits for SIGURG by system calls, and has no handler for it. */
+static void urgents_awaited(void)
+{
+  struct timespec second = {1, 0};
+  sigset_t one;
+  int got = 0;
+  sigemptyset(&one);
+  sigaddset(&one, SIGURG);
+  pthread_sigmask(SIG_BLOCK, &one, NULL);
+  for (int i = 0; i < 6; i++) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, send_urgent_to_process, NULL);
+    leaf_work(0.01 * (i % 3));
+    got += syscall(SYS_rt_sigtimedwait, &one, NULL, &second, 8) == SIGURG;
+    pthread_join(thread, NULL);
+  }
+  printf("got %d\n", got);
+}
+
 static void waits_for_all(void)
 {
   sigset_t all;
@@ -693,6 +719,8 @@ int main(int argc, char **argv)
     print_mask("image");
   else if (!strcmp(which, "urgents"))
     urgents();
+  else if (!strcmp(which, "urgents_awaited"))
+    urgents_awaited();
   else if (!strcmp(which, "all"))
     waits_for_all();
   else if (!strcmp(which, "jumping"))

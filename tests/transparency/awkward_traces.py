@@ -114,6 +114,11 @@ def a_runtime_that_insists_on_alternate_stacks(directory):
 
 
 @tap.case
+def signals_awaited_by_system_calls(directory):
+    check(directory, 1, program(), "urgents_awaited")
+
+
+@tap.case
 def thread_local_storage_that_is_not_libcs(directory):
     check(directory, 0, program(), "other_storage")
 
