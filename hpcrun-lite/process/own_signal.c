@@ -86,7 +86,8 @@ bool own_signal_awaited(const sigset_t *set)
 {
   if (!set || !installed || sigismember(set, SAMPLE_SIGNAL) != 1)
     return false;
-  atomic_store(&in_use, true);
+  if (own_signal_view.blocked) /* else the program waits for whatever may come */
+    atomic_store(&in_use, true);
   return true;
 }
 

@@ -44,7 +44,7 @@ bool own_signal_mask_outdated(const sigset_t *kernel_mask);
  */
 bool own_signal_in_use(void);
 
-/* Does a wait for these signals include SAMPLE_SIGNAL?  From then on it is in use. */
+/* Does a wait for these signals include SAMPLE_SIGNAL?  If the thread blocks it, it is in use from then on. */
 bool own_signal_awaited(const sigset_t *set);
 
 /* Is this signal, taken out of a wait, a sample of the calling thread? */
