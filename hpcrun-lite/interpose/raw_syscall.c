@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -136,6 +137,8 @@ INTERPOSED long syscall(long number, ...)
                    : arguments[0] == SECCOMP_SET_MODE_FILTER ? SECCOMP_MODE_FILTER
                                                              : SECCOMP_MODE_DISABLED,
                    (const void *)arguments[2]);
+  if (number == SYS_ptrace && arguments[0] == PTRACE_TRACEME)
+    sandbox_traced();
   sigset_t awaited;
   if (raw_awaits(number, arguments, &awaited))
     return signal_waits_await(&awaited, (siginfo_t *)arguments[1], (const struct timespec *)arguments[2]);

@@ -21,6 +21,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/signalfd.h>
@@ -636,6 +637,25 @@ static void made_code(void)
   printf("gs %d %lu\n", seen == 0x123456789000, base);
 }
 
+/* A parent that traces its child and passes no signal on. */
+static void traced(const char *how)
+{
+  pid_t child = fork();
+  if (!child) {
+    if (!strcmp(how, "raw"))
+      syscall(SYS_ptrace, PTRACE_TRACEME, 0, 0, 0);
+    else
+      ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+    leaf_work(0.05);
+    execl("/proc/self/exe", "again", "made_code", (char *)NULL);
+    _exit(1);
+  }
+  for (int status; waitpid(child, &status, 0) == child && WIFSTOPPED(status);) {
+    printf("stopped by %d\n", WSTOPSIG(status));
+    ptrace(PTRACE_CONT, child, NULL, NULL);
+  }
+}
+
 /* ---- sandboxes ---- */
 
 static void strict(void)
@@ -739,6 +759,8 @@ int main(int argc, char **argv)
     floats();
   else if (!strcmp(which, "made_code"))
     made_code();
+  else if (!strcmp(which, "traced"))
+    traced(argv[2]);
   else if (!strcmp(which, "other_storage"))
     other_storage();
   else if (!strcmp(which, "strict"))

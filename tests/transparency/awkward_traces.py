@@ -119,6 +119,12 @@ def signals_awaited_by_system_calls(directory):
 
 
 @tap.case
+def a_child_that_is_traced(directory):
+    for how in ("libc", "raw"):
+        check(directory, 0, program(), "traced", how, said="ptrace")
+
+
+@tap.case
 def thread_local_storage_that_is_not_libcs(directory):
     check(directory, 0, program(), "other_storage")
 
