@@ -105,14 +105,14 @@ void control_finish(void)
   lock_drop();
 }
 
-void control_end_for_sandbox(void)
+void control_end_early(const char *why)
 {
   if (!process.active || rt.pid != sys_pid())
     return;
   control_finish();
   lock_take();
   if (config.verbosity)
-    message_print("the program restricts its system calls (seccomp): measuring ended at that point");
+    message_print("%s: measuring ended at that point", why);
   for (struct thread_state *t = process.threads; t; t = t->next)
     source_stop(t);
   process.active = false;

@@ -15,7 +15,8 @@ bool control_start(void);
 /* Stops measuring and writes everything.  Idempotent. */
 void control_finish(void);
 
-/* The program enters a sandbox: ends measuring as control_finish() does; afterwards the tool makes no system call. */
-void control_end_for_sandbox(void);
+/* The program is going to do what samples, or the tool's system calls, would harm: ends measuring as control_finish()
+ * does, for the rest of the process image.  why: for the message. */
+void control_end_early(const char *why);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/process/own_signal.h"
+#include "hpcrun-lite/rt/core/arena.h"
 #include "hpcrun-lite/rt/core/rt.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
@@ -17,6 +18,58 @@
 static bool late_sample(const siginfo_t *info)
 {
   return info->si_code == SI_TIMER || (info->si_code >= POLL_IN && info->si_code <= POLL_HUP);
+}
+
+/* sample_signal() on another stack.  In assembler, with unwind information, because a sample may unwind from here. */
+__attribute__((visibility("hidden"))) bool handler_sample_on(const siginfo_t *info, void *context, void *stack_top);
+__asm__(".pushsection .text\n"
+        ".globl handler_sample_on\n"
+        ".hidden handler_sample_on\n"
+        ".type handler_sample_on, @function\n"
+        "handler_sample_on:\n"
+        ".cfi_startproc\n"
+        "pushq %rbp\n"
+        ".cfi_def_cfa_offset 16\n"
+        ".cfi_offset %rbp, -16\n"
+        "movq %rsp, %rbp\n"
+        ".cfi_def_cfa_register %rbp\n"
+        "movq %rdx, %rsp\n"
+        "call sample_signal\n"
+        "leave\n"
+        ".cfi_def_cfa %rsp, 8\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".size handler_sample_on, . - handler_sample_on\n"
+        ".popsection\n");
+
+/* The stack for samples that find too little room.  Allocated with the first one; NULL without memory. */
+static void *own_stack_top(struct thread_state *t)
+{
+  enum { SIZE = 32 << 10 };
+  if (!t->handler_stack && rt_enter(t)) {
+    if (!rt_stopped())
+      t->handler_stack = arena_new(ARENA_HANDLER, 0, FORMAT_FREE, t->index, SIZE, 1);
+    rt_leave(t);
+  }
+  return t->handler_stack ? (void *)(((uintptr_t)arena_data(t->handler_stack) + SIZE) & -(uintptr_t)64) : NULL;
+}
+
+/* A sample.  The alternate stack that the handler runs on may be as small as one signal's frame. */
+static bool take_sample(const siginfo_t *info, ucontext_t *context)
+{
+  enum { NEEDED = 6 << 10 }; /* twice what samples were seen to need */
+  const stack_t *alternate = &context->uc_stack;
+  uintptr_t room = (uintptr_t)__builtin_frame_address(0) - (uintptr_t)alternate->ss_sp;
+  struct thread_state *t = rt_thread();
+  if (!t || room >= alternate->ss_size || room >= NEEDED)
+    return sample_signal(info, context);
+  void *top = own_stack_top(t);
+  if (top)
+    return handler_sample_on(info, context, top);
+  bool sample = own_signal_is_sample(info);
+  if (sample)
+    rt_lost(t, FORMAT_LOST_MEMORY);
+  return sample;
 }
 
 /* Calls the program's handler with the mask that the kernel would set. */
@@ -41,25 +94,53 @@ static void call_program(int number, siginfo_t *info, ucontext_t *context)
 /* The program blocks the signal: sends it again, and blocks it on return, so that it stays pending in the kernel. */
 static void leave_pending(siginfo_t *info, ucontext_t *context)
 {
-  own_signal_view.in_kernel = true;
+  own_signal_begin_pending();
   sigaddset(&context->uc_sigmask, SAMPLE_SIGNAL);
   sys_signal_again(sys_pid(), info->si_code == SI_TKILL ? sys_tid() : 0, SAMPLE_SIGNAL, info);
+}
+
+/* Does the thread-local storage belong to libc?  A Go program that is position independent and does not use libc sets
+ * the register to storage of its own.  libc's begins with its own address, twice. */
+static bool storage_of_libc(void)
+{
+  uintptr_t first, third;
+  __asm__ volatile("movq %%fs:0, %0\n"
+                   "movq %%fs:16, %1\n"
+                   : "=&r"(first), "=r"(third));
+  return first && first == third;
+}
+
+/* The kernel drops a signal that is sent to a thread for which SAMPLE_SIGNAL is pending already.  A runtime that
+ * interrupts its threads with that signal (Go's) waits for ever then, but it tolerates a signal too many.  It shows by
+ * its alternate stacks. */
+static bool replaces_other(siginfo_t *info, const ucontext_t *context)
+{
+  if (!(own_signal_program_action().sa_flags & SA_ONSTACK) || !context->uc_stack.ss_size)
+    return false;
+  *info = (siginfo_t){.si_signo = SAMPLE_SIGNAL, .si_code = SI_TKILL};
+  info->si_pid = sys_pid();
+  return true;
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)
 {
   ucontext_t *interrupted = context;
-  if (sample_signal(info, context))
+  if (!storage_of_libc())
     return;
+  bool sample = take_sample(info, interrupted);
   bool of_program = rt_self && info->si_code == SI_TIMER && own_signal_in_use(); /* the program has such a timer */
-  if (late_sample(info) && !of_program) {
-    if (!rt_self && !thread_stopped())
-      rt_lost(NULL, FORMAT_LOST_UNKNOWN);
-  } else if (own_signal_view.blocked && !sigismember(&interrupted->uc_sigmask, SAMPLE_SIGNAL)) {
+  bool late = !sample && late_sample(info) && !of_program;
+  if (own_signal_mask_outdated(&interrupted->uc_sigmask))
+    own_signal_view.blocked = false;
+  bool blocked = own_signal_view.blocked && !sigismember(&interrupted->uc_sigmask, SAMPLE_SIGNAL);
+  if (late && !rt_self && !thread_stopped())
+    rt_lost(NULL, FORMAT_LOST_UNKNOWN);
+  if ((sample || late) && !replaces_other(info, interrupted))
+    return;
+  if (blocked)
     leave_pending(info, interrupted);
-  } else {
+  else
     call_program(number, info, interrupted);
-  }
 }
 
 bool handler_install(void)

@@ -57,6 +57,8 @@ void thread_state_release(struct thread_state *t)
     arena_free(ARENA_WALK, 0, t->walk_chunk);
   if (t->stacks_chunk)
     arena_free(ARENA_STACKS, 0, t->stacks_chunk);
+  if (t->handler_stack)
+    arena_free(ARENA_HANDLER, 0, t->handler_stack);
   if (t->record_chunk)
     arena_free(ARENA_RECORD, 0, t->record_chunk);
   arena_free(ARENA_THREAD, 0, t->self_chunk);

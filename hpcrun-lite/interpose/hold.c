@@ -72,7 +72,7 @@ void hold_release(unsigned held)
   now_held &= ~held;
   if (held & HELD_STATE && rt_thread())
     blame_unblocked(rt_thread());
-  if (held & HELD_TIMERS && rt_thread())
+  if (held & HELD_TIMERS && rt_thread() && !own_signal_view.in_kernel)
     source_resume(rt_thread());
   if (held & HELD_SIGNAL) {
     own_signal_view.held = false;

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -110,7 +111,7 @@ static bool raw_awaits(long number, const long *arguments, sigset_t *set)
     return false;
   sigemptyset(set);
   memcpy(set, &bits, sizeof bits);
-  return bits & RAW_OWN;
+  return own_signal_awaited(set);
 }
 
 /* Does an OpenMP runtime wait by futex?  It is sampled there as in its other waits, so that the wait is charged. */
@@ -136,6 +137,8 @@ INTERPOSED long syscall(long number, ...)
                    : arguments[0] == SECCOMP_SET_MODE_FILTER ? SECCOMP_MODE_FILTER
                                                              : SECCOMP_MODE_DISABLED,
                    (const void *)arguments[2]);
+  if (number == SYS_ptrace && arguments[0] == PTRACE_TRACEME)
+    sandbox_traced();
   sigset_t awaited;
   if (raw_awaits(number, arguments, &awaited))
     return signal_waits_await(&awaited, (siginfo_t *)arguments[1], (const struct timespec *)arguments[2]);

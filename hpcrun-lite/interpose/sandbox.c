@@ -3,16 +3,42 @@
 
 #include <linux/seccomp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 
 #include "hpcrun-lite/control.h"
 #include "hpcrun-lite/interpose/interposed.h"
 #include "hpcrun-lite/process/libc.h"
+#include "hpcrun-lite/process/process.h"
+#include "hpcrun-lite/rt/core/sys.h"
 
 void sandbox_begins(unsigned long mode, const void *filter)
 {
   if (mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && filter))
-    control_end_for_sandbox();
+    control_end_early("the program restricts its system calls (seccomp)");
+}
+
+void sandbox_traced(void)
+{
+  if (!process.active || rt.pid != sys_pid()) /* a vfork child has its parent's environment */
+    return;
+  control_end_early("the program is traced by its parent (ptrace)");
+  unsetenv("HPCRUN_LITE_DIR");
+}
+
+INTERPOSED long ptrace(enum __ptrace_request request, ...)
+{
+  long (*real)(enum __ptrace_request, long, long, long) = libc_real(LIBC_ptrace);
+  long arguments[3];
+  va_list list;
+  va_start(list, request);
+  for (int i = 0; i < 3; i++)
+    arguments[i] = va_arg(list, long);
+  va_end(list);
+  if (request == PTRACE_TRACEME)
+    sandbox_traced();
+  return real(request, arguments[0], arguments[1], arguments[2]);
 }
 
 INTERPOSED int prctl(int option, ...)

@@ -118,6 +118,10 @@ static int wait_past_samples(const sigset_t *set, siginfo_t *info, const struct 
   uint64_t end = sys_monotonic_ns() + (uint64_t)left.tv_sec * 1000000000u + (uint64_t)left.tv_nsec;
   for (;;) {
     int number = real(set, info, timeout ? &left : NULL);
+    if (number == SAMPLE_SIGNAL && !own_signal_is_sample(info) && own_signal_view.in_kernel) {
+      own_signal_end_pending();
+      own_signal_unblock();
+    }
     if (number < 0 || !own_signal_is_sample(info))
       return number;
     uint64_t now = sys_monotonic_ns(), rest_ns = now < end ? end - now : 0;

@@ -74,20 +74,29 @@ static const sigset_t *without_own(const sigset_t *set, sigset_t *copy)
 static int set_mask(enum libc_call call, int how, const sigset_t *set, sigset_t *old)
 {
   int (*real)(int, const sigset_t *, sigset_t *) = libc_real(call);
-  sigset_t copy;
+  sigset_t copy, kernel_mask;
   bool before = own_signal_view.blocked;
   bool strip = how != SIG_UNBLOCK && !own_signal_view.in_kernel;
   if (set && own_signal_installed() && (how == SIG_SETMASK || sigismember(set, SAMPLE_SIGNAL) == 1))
     own_signal_view.blocked =
         how != SIG_UNBLOCK && sigismember(set, SAMPLE_SIGNAL) == 1; /* before the call: it delivers what is pending */
-  int result = real(how, strip ? without_own(set, &copy) : set, old);
-  if (result != 0)
+  int result = real(how, strip ? without_own(set, &copy) : set, &kernel_mask);
+  before = before && (result != 0 || !own_signal_mask_outdated(&kernel_mask));
+  if (result != 0) {
     own_signal_view.blocked = before;
-  else if (old && before)
-    sigaddset(old, SAMPLE_SIGNAL);
-  else if (old && own_signal_view.held)
-    sigdelset(old, SAMPLE_SIGNAL);
-  own_signal_view.in_kernel &= own_signal_view.blocked;
+    return result;
+  }
+  if (set)
+    own_signal_mask_changed(how, set);
+  if (old) {
+    *old = kernel_mask;
+    if (before)
+      sigaddset(old, SAMPLE_SIGNAL);
+    else if (own_signal_view.held)
+      sigdelset(old, SAMPLE_SIGNAL);
+  }
+  if (!own_signal_view.blocked)
+    own_signal_end_pending();
   return result;
 }
 

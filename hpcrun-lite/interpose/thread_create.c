@@ -17,7 +17,7 @@ struct start {
   thrd_start_t run_c11;
   void *argument;
   uint32_t handed;
-  bool blocked; /* SAMPLE_SIGNAL, in the creator's view */
+  struct own_signal_view view; /* of the creator */
 };
 
 static void *trampoline(void *argument)
@@ -26,7 +26,7 @@ static void *trampoline(void *argument)
   uint64_t sp;
   free(argument);
   __asm__ volatile("movq %%rsp, %0" : "=r"(sp));
-  own_signal_view.blocked = start.blocked;
+  own_signal_view = (struct own_signal_view){.blocked = start.view.blocked, .mask = start.view.mask};
   thread_start(sp, start.handed);
   void *result = start.run ? start.run(start.argument) : (void *)(intptr_t)start.run_c11(start.argument);
   __asm__ volatile("" ::: "memory"); /* not a tail call: this frame marks the end of the thread's stack */
@@ -39,7 +39,7 @@ static struct start *start_new(struct start start)
   if (copy) {
     *copy = start;
     copy->handed = thread_hand_over();
-    copy->blocked = own_signal_view.blocked;
+    copy->view = own_signal_view;
   }
   return copy;
 }

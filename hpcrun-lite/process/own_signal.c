@@ -13,20 +13,35 @@ static struct sigaction program_action;
 static bool installed;
 static atomic_bool in_use;
 
+static struct sigaction own_action;
+
+static bool install_own(struct sigaction *before)
+{
+  int (*real)(int, const struct sigaction *, struct sigaction *) = libc_real(LIBC_sigaction);
+  return real(SAMPLE_SIGNAL, &own_action, before) == 0;
+}
+
+static uint64_t bits_of(const sigset_t *set)
+{
+  uint64_t bits;
+  memcpy(&bits, set, sizeof bits); /* the kernel's layout */
+  return bits & ~(1ull << (SAMPLE_SIGNAL - 1) | 1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1));
+}
+
 bool own_signal_install(void (*handler)(int, siginfo_t *, void *))
 {
   static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-  int (*real)(int, const struct sigaction *, struct sigaction *) = libc_real(LIBC_sigaction);
-  struct sigaction own = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
-  memset(&own.sa_mask, 0xff, sizeof own.sa_mask); /* includes glibc's signal for cancellation */
+  own_action = (struct sigaction){.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
+  memset(&own_action.sa_mask, 0xff, sizeof own_action.sa_mask); /* includes glibc's signal for cancellation */
   for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++)
-    sigdelset(&own.sa_mask, faults[i]);
-  if (real(SAMPLE_SIGNAL, &own, &program_action) != 0)
+    sigdelset(&own_action.sa_mask, faults[i]);
+  if (!install_own(&program_action))
     return false;
   installed = true;
   sigset_t inherited;
   libc_sigmask(SIG_BLOCK, NULL, &inherited);
   own_signal_view.blocked = sigismember(&inherited, SAMPLE_SIGNAL) == 1;
+  own_signal_view.mask = bits_of(&inherited);
   return true;
 }
 
@@ -45,6 +60,21 @@ void own_signal_set_program_action(const struct sigaction *action)
   program_action = *action;
   if (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN)
     atomic_store(&in_use, true);
+  if (!(action->sa_flags & SA_ONSTACK) || own_action.sa_flags & SA_ONSTACK)
+    return;
+  own_action.sa_flags |= SA_ONSTACK;
+  install_own(NULL);
+}
+
+void own_signal_mask_changed(int how, const sigset_t *set)
+{
+  uint64_t *mask = &own_signal_view.mask, bits = bits_of(set);
+  *mask = how == SIG_SETMASK ? bits : how == SIG_BLOCK ? *mask | bits : *mask & ~bits;
+}
+
+bool own_signal_mask_outdated(const sigset_t *kernel_mask)
+{
+  return own_signal_view.mask & ~bits_of(kernel_mask);
 }
 
 bool own_signal_in_use(void)
@@ -56,13 +86,31 @@ bool own_signal_awaited(const sigset_t *set)
 {
   if (!set || !installed || sigismember(set, SAMPLE_SIGNAL) != 1)
     return false;
-  atomic_store(&in_use, true);
+  if (own_signal_view.blocked) /* else the program waits for whatever may come */
+    atomic_store(&in_use, true);
   return true;
 }
 
 bool own_signal_is_sample(const siginfo_t *info)
 {
   return info->si_signo == SAMPLE_SIGNAL && rt_thread() && source_of(rt_thread(), info);
+}
+
+void own_signal_begin_pending(void)
+{
+  own_signal_view.in_kernel = true;
+  atomic_store(&in_use, true);
+  if (rt_thread())
+    source_suspend(rt_thread());
+}
+
+void own_signal_end_pending(void)
+{
+  if (!own_signal_view.in_kernel)
+    return;
+  own_signal_view.in_kernel = false;
+  if (rt_thread())
+    source_resume(rt_thread());
 }
 
 static void mask_own(int how)

@@ -11,9 +11,11 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* SAMPLE_SIGNAL in the calling thread's mask. */
 struct own_signal_view {
+  uint64_t mask;  /* the other signals that the program blocks, as far as it has told libc; inherited like `blocked` */
   bool blocked;   /* as the program sees it; a new thread has its creator's */
   bool in_kernel; /* blocked in the kernel's mask, too: a signal of the program is pending */
   bool held;      /* blocked by the tool for the duration of a call, which the program does not see */
@@ -26,19 +28,32 @@ extern __thread struct own_signal_view own_signal_view __attribute__((tls_model(
 bool own_signal_install(void (*handler)(int, siginfo_t *, void *));
 bool own_signal_installed(void);
 
-/* The action that the program has installed, as the program sees it. */
+/* The action that the program has installed, as the program sees it.  Once the program wants its handler to run on the
+ * alternate stacks of its threads, the tool's does, too: the other stacks may be too small for any handler (Go's). */
 struct sigaction own_signal_program_action(void);
 void own_signal_set_program_action(const struct sigaction *action);
+
+/* The program has changed the calling thread's mask through libc: how and set as for sigprocmask(). */
+void own_signal_mask_changed(int how, const sigset_t *set);
+
+/* Does the kernel's mask lack signals that the program has blocked through libc?  Then the program has set its mask by
+ * a raw system call since, and what it has told libc about SAMPLE_SIGNAL does not hold any more. */
+bool own_signal_mask_outdated(const sigset_t *kernel_mask);
 
 /* Does the program rely on SAMPLE_SIGNAL: has it installed a handler, or waited for the signal?  Then samples give way.
  */
 bool own_signal_in_use(void);
 
-/* Does a wait for these signals include SAMPLE_SIGNAL?  From then on it is in use. */
+/* Does a wait for these signals include SAMPLE_SIGNAL?  If the thread blocks it, it is in use from then on. */
 bool own_signal_awaited(const sigset_t *set);
 
 /* Is this signal, taken out of a wait, a sample of the calling thread? */
 bool own_signal_is_sample(const siginfo_t *info);
+
+/* A signal of the program is pending that the thread blocks, from now on in the kernel's mask, too; and it no longer
+ * is. Meanwhile the thread's timers stand still: the kernel drops a signal that is sent while a sample is pending. */
+void own_signal_begin_pending(void);
+void own_signal_end_pending(void);
 
 /* Blocks SAMPLE_SIGNAL for the calling thread. */
 void own_signal_block(void);

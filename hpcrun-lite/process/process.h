@@ -12,7 +12,7 @@
 #include "hpcrun-lite/rt/core/rt.h"
 
 struct process {
-  bool active;   /* measuring was started in this process image and has not been ended by control_end_for_sandbox() */
+  bool active;   /* measuring was started in this process image and has not been ended by control_end_early() */
   bool finished; /* the measurement is complete: nothing more is recorded */
   bool forked;
   uint32_t cpus;     /* CPUs that the process may run on */

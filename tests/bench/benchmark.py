@@ -164,7 +164,8 @@ def main():
                         [workloads.Work(" ".join(options.program)[:26], command, "given")])
         else:
             print_works(table, bench, options, "real", "Programs", workloads.real(directory))
-            print_works(table, bench, options, "extreme", "Extremes", workloads.extremes())
+            print_works(table, bench, options, "extreme", "Extremes",
+                        (*workloads.extremes(), *workloads.other_languages()))
             for name, section in details.SECTIONS:
                 if wanted(name, options):
                     section(table, bench, options)

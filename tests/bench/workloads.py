@@ -2,7 +2,8 @@
 import os
 import shutil
 
-from measured import build
+import tap
+from measured import build, source_file
 from sequences import write_sequences
 
 KIB, MIB = 1024, 1024 * 1024
@@ -77,6 +78,17 @@ def extremes():
             ("1,000 threads", "threads_1000", 1000, {})):
         if program:
             yield Work(name, [program, what], "extreme", threads, bars)
+
+
+def other_languages():
+    """Programs whose own runtime unwinds stacks, or interrupts threads by signals."""
+    thrower = _build("g++", "thrower.cc", "-O2")
+    if thrower:
+        yield Work("C++ exceptions, g++", [thrower], "extreme", bars={"off": REAL}, gcc=True)
+    if shutil.which("go") and shutil.which("gcc"):
+        program = os.path.join(tap.shared_directory(), "collector")
+        tap.must("go", "build", "-o", program, source_file("collector.go"), cwd=tap.shared_directory())
+        yield Work("Go", [program], "extreme", bars={"off": REAL})
 
 
 def scaled():

@@ -61,7 +61,7 @@ EXPORTS = {
     "__ppoll_chk", "__recv_chk", "__recvfrom_chk", "send", "sendto", "sendmsg",
     "pthread_join", "thrd_join", "waitpid", "waitid",
     "pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait",
-    "thrd_sleep", "read", "readv", "write", "writev", "setsockopt", "syscall", "prctl", "signalfd",
+    "thrd_sleep", "read", "readv", "write", "writev", "setsockopt", "syscall", "prctl", "ptrace", "signalfd",
     "longjmp", "_longjmp", "siglongjmp", "__longjmp_chk", "posix_spawn", "posix_spawnp",
     "aio_suspend", "aio_suspend64", "__read_chk", "sendfile", "sendfile64", "copy_file_range", "getrandom",
 }

@@ -21,6 +21,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/signalfd.h>
@@ -236,6 +237,32 @@ static void urgents(void)
 }
 
 /* Waits for all signals while all are blocked, as servers do. */
+static void *send_urgent_to_process(void *unused)
+{
+  usleep(20000);
+  kill(getpid(), SIGURG);
+  return unused;
+}
+
+/* A program that waits for SIGURG by system calls, and has no handler for it. */
+static void urgents_awaited(void)
+{
+  struct timespec second = {1, 0};
+  sigset_t one;
+  int got = 0;
+  sigemptyset(&one);
+  sigaddset(&one, SIGURG);
+  pthread_sigmask(SIG_BLOCK, &one, NULL);
+  for (int i = 0; i < 6; i++) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, send_urgent_to_process, NULL);
+    leaf_work(0.01 * (i % 3));
+    got += syscall(SYS_rt_sigtimedwait, &one, NULL, &second, 8) == SIGURG;
+    pthread_join(thread, NULL);
+  }
+  printf("got %d\n", got);
+}
+
 static void waits_for_all(void)
 {
   sigset_t all;
@@ -568,6 +595,27 @@ NOINLINE static long red_zone(long rounds)
   return wrong;
 }
 
+/* Works for a while with thread-local storage that is not libc's, as the code of a Go program without libc does. */
+static void other_storage(void)
+{
+  static uint64_t storage[4096];
+  uint64_t own;
+  memset(storage, 0x11, sizeof storage / 2);
+  syscall(SYS_arch_prctl, 0x1003, &own);
+  __asm__ volatile("movl $158, %%eax\n"
+                   "syscall\n"
+                   "movl $300000000, %%edx\n"
+                   "0: decl %%edx\n"
+                   "jnz 0b\n"
+                   "movl $158, %%eax\n"
+                   "movq %0, %%rsi\n"
+                   "syscall\n"
+                   :
+                   : "r"(own), "D"(0x1002), "S"(storage + 2048)
+                   : "rax", "rcx", "rdx", "r11", "memory");
+  puts("fs");
+}
+
 /* Code generated at run time, without unwind information; its frame holds nothing that looks like a return address. */
 static void made_code(void)
 {
@@ -587,6 +635,25 @@ static void made_code(void)
   leaf_work(0.05);
   syscall(SYS_arch_prctl, 0x1004, &seen);
   printf("gs %d %lu\n", seen == 0x123456789000, base);
+}
+
+/* A parent that traces its child and passes no signal on. */
+static void traced(const char *how)
+{
+  pid_t child = fork();
+  if (!child) {
+    if (!strcmp(how, "raw"))
+      syscall(SYS_ptrace, PTRACE_TRACEME, 0, 0, 0);
+    else
+      ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+    leaf_work(0.05);
+    execl("/proc/self/exe", "again", "made_code", (char *)NULL);
+    _exit(1);
+  }
+  for (int status; waitpid(child, &status, 0) == child && WIFSTOPPED(status);) {
+    printf("stopped by %d\n", WSTOPSIG(status));
+    ptrace(PTRACE_CONT, child, NULL, NULL);
+  }
 }
 
 /* ---- sandboxes ---- */
@@ -672,6 +739,8 @@ int main(int argc, char **argv)
     print_mask("image");
   else if (!strcmp(which, "urgents"))
     urgents();
+  else if (!strcmp(which, "urgents_awaited"))
+    urgents_awaited();
   else if (!strcmp(which, "all"))
     waits_for_all();
   else if (!strcmp(which, "jumping"))
@@ -690,6 +759,10 @@ int main(int argc, char **argv)
     floats();
   else if (!strcmp(which, "made_code"))
     made_code();
+  else if (!strcmp(which, "traced"))
+    traced(argv[2]);
+  else if (!strcmp(which, "other_storage"))
+    other_storage();
   else if (!strcmp(which, "strict"))
     strict();
   else if (!strcmp(which, "errno"))

@@ -9,6 +9,7 @@ from alone_and_measured import LONG, built, cases, check
 from measured import Measurement, preload_library, tap
 
 program = built("awkward_traces.c", "gcc", name="awkward_traces", openmp=False)
+runtime = built("awkward_runtime.c", "gcc", name="awkward_runtime", openmp=False)
 churn = built("awkward_threads.c", "clang", name="awkward_threads")
 
 
@@ -104,6 +105,28 @@ def a_working_directory_that_was_removed(directory):
     run = Measurement(directory, program(), "environment", "chdir", prefix=("sh", "-c", script, "sh"))
     assert (run.done.returncode, run.done.stdout) == (0, "0\n"), run.done
     run.tree()
+
+
+@tap.case
+def a_runtime_that_insists_on_alternate_stacks(directory):
+    for number, size in enumerate(("0", "32768")):
+        check(directory, number, runtime(), size, kept=0.93)
+
+
+@tap.case
+def signals_awaited_by_system_calls(directory):
+    check(directory, 1, program(), "urgents_awaited")
+
+
+@tap.case
+def a_child_that_is_traced(directory):
+    for how in ("libc", "raw"):
+        check(directory, 0, program(), "traced", how, said="ptrace")
+
+
+@tap.case
+def thread_local_storage_that_is_not_libcs(directory):
+    check(directory, 0, program(), "other_storage")
 
 
 @tap.case

@@ -266,6 +266,7 @@ struct thread_state {
   struct frame *frames;                     /* RT_FRAMES_MAX frames */
   void *walk;                               /* see sampling/unwind.c */
   struct format_chunk *record_chunk, *frames_chunk, *walk_chunk, *self_chunk, *stacks_chunk;
+  struct format_chunk *handler_stack; /* see hpcrun-lite/handler.c */
 
   struct thread_state *next, **link; /* list of live threads: CTL, under the control lock */
 };

@@ -356,10 +356,15 @@ void sys_signal_thread(int pid, int tid, int signal_number, void *cookie)
 
 void sys_signal_again(int pid, int tid, int signal_number, const void *info)
 {
+  enum { PENDING_MAX = 16 }; /* a timer's signal is queued even if another one is pending */
+  uint64_t set = 1ull << (signal_number - 1);
+  struct timespec none = {0, 0};
+  for (int i = 0; i < PENDING_MAX && call6(SYS_rt_sigtimedwait, (long)&set, 0, (long)&none, sizeof set, 0, 0) > 0; i++)
+    ;
   if (tid)
     call6(SYS_rt_tgsigqueueinfo, pid, tid, signal_number, (long)info, 0, 0);
-  else
-    call3(SYS_rt_sigqueueinfo, pid, signal_number, (long)info);
+  else if (call3(SYS_rt_sigqueueinfo, pid, signal_number, (long)info) == -EPERM)
+    call3(SYS_kill, pid, signal_number, 0); /* not the main thread: it may not say who has sent the signal */
 }
 
 size_t sys_working_directory(char *path, size_t size_bytes)

@@ -74,7 +74,8 @@ int sys_timer_start(int clock, int tid, int signal_number, void *cookie, uint64_
 void sys_timer_set(int timer, uint64_t first_ns, uint64_t period_ns); /* both 0: stops */
 void sys_timer_stop(int timer);
 
-/* Sends a received signal again: to the thread, or to the process if tid is 0. */
+/* Sends a received signal again, which the calling thread blocks: to the thread, or to the process if tid is 0.  Takes
+ * signals of that number off first, because the kernel drops a signal of which one is pending. */
 void sys_signal_again(int pid, int tid, int signal_number, const void *info);
 
 /* Sends a signal with a value to a thread. */

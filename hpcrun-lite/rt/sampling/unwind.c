@@ -6,7 +6,7 @@
 
 #include "hpcrun-lite/rt/core/sys.h"
 
-enum { CACHE_LOG = 12, WINDOW = 512, WINDOWS = 4, RED_ZONE = 128 };
+enum { CACHE_LOG = 12, WINDOW = 512, WINDOWS = 16, RED_ZONE = 128 };
 
 static struct unwind_entries lib;
 static unw_addr_space_t space;
