@@ -4,7 +4,7 @@
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 
-enum { LIVE_FIRST = 256, WAIT_TRIES = 100, TAKE_TRIES = 2 };
+enum { LIVE_FIRST = 256, WAIT_TRIES = 100, TAKE_TRIES = 2, COUNTED_MAX = 512 };
 
 struct blame_entry blame_entries[1 << BLAME_ENTRIES_BITS];
 static atomic_bool entries_used; /* a thread has waited for a lock; any thread, relaxed */
@@ -12,10 +12,12 @@ static atomic_bool entries_used; /* a thread has waited for a lock; any thread, 
  * threads, with acquire.  The memory of a thread's state is only reused for another thread's state, so a stale pointer
  * makes one sample's count wrong by one at most. */
 static struct table live;
+static uint32_t live_free; /* no slot below it is free; under the control lock */
 
 void blame_start(void)
 {
   table_init(&live, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct thread_state *), LIVE_FIRST);
+  live_free = 0;
   atomic_store(&rt.in_use, 0);
   atomic_store(&rt.in_use_max, 0);
   for (unsigned i = 0; entries_used && i < sizeof blame_entries / sizeof *blame_entries; i++)
@@ -30,7 +32,7 @@ static struct thread_state **live_at(uint32_t i)
 
 bool blame_add_thread(struct thread_state *t)
 {
-  uint32_t slot = 0;
+  uint32_t slot = live_free;
   while (slot < live.count && *live_at(slot))
     slot++;
   if (slot == live.count) {
@@ -39,6 +41,7 @@ bool blame_add_thread(struct thread_state *t)
     table_publish(&live);
   }
   t->live_slot = slot;
+  live_free = slot + 1;
   __atomic_store_n(live_at(slot), t, __ATOMIC_RELEASE);
   return true;
 }
@@ -46,6 +49,7 @@ bool blame_add_thread(struct thread_state *t)
 void blame_remove_thread(struct thread_state *t)
 {
   __atomic_store_n(live_at(t->live_slot), NULL, __ATOMIC_RELEASE);
+  live_free = t->live_slot < live_free ? t->live_slot : live_free;
 }
 
 void blame_in_use(int threads)
@@ -130,8 +134,9 @@ struct blame blame_share(struct thread_state *self, uint64_t time_ns)
 {
   struct blame share = {.time_ns = time_ns, .samples = 1};
   uint32_t all = __atomic_load_n(&live.count, __ATOMIC_ACQUIRE), busy = 0, present = 0;
-  bool known = self->activity.openmp; /* otherwise no thread has called the runtime yet */
-  for (uint32_t i = 0; i < all; i++) {
+  uint32_t step = all / COUNTED_MAX + 1; /* of very many threads, every so many stand for all */
+  bool known = self->activity.openmp;    /* otherwise no thread has called the runtime yet */
+  for (uint32_t i = step > 1 ? (uint32_t)rt_ticks() % step : 0; i < all; i += step) {
     const struct thread_state *t = __atomic_load_n(live_at(i), __ATOMIC_ACQUIRE);
     if (!t)
       continue;
@@ -139,13 +144,13 @@ struct blame blame_share(struct thread_state *self, uint64_t time_ns)
     __atomic_load(&t->activity, &is, __ATOMIC_RELAXED);
     if (!is.openmp && known)
       continue;
-    present++;
+    present += step;
     if (is.blocked && !rt.wall && t != self)
       continue;
     if (is.idle && !is.lockwait)
-      add_idle(&share, idle_place(t), 1);
+      add_idle(&share, idle_place(t), step);
     else
-      busy++;
+      busy += step;
   }
   busy += busy == 0;
   for (unsigned i = 0; i < BLAME_PLACES; i++)
