@@ -161,7 +161,7 @@ static uint64_t run_child(struct depend *parent, uint64_t clock, uint64_t work, 
 {
   struct depend child = {0};
   struct clock now = {.base = clock};
-  depend_add(&one, parent, &child, named, count);
+  depend_add(&one, parent, &child, &now, named, count);
   depend_wait(&one, &child, &now, 0);
   now.base += work;
   depend_end(&one, &child, &now, 0);

@@ -1,268 +1,382 @@
 #include "hpcrun-lite/rt/span/depend.h"
 
 #include "hpcrun-lite/rt/span/graph_log.h"
-#include "hpcrun-lite/rt/core/pool.h"
+#include "hpcrun-lite/rt/span/key_map.h"
 
-enum { BUCKETS = 510 };
+enum { SETTLED_KEEPS = 4096, LIST_SHORT = 16 };
 
-/* A set of tasks whose end others wait for. */
-struct task_set {
+/* The end of a task.  The thread that runs the task writes `join` and then stores `ended` with release; after that the
+ * join does not change.  held: links of addresses, counted by the parent's thread only.  refs, atomic: one while held,
+ * one until the task has ended, one for each edge. */
+struct task_end {
   struct pool_item pool;
-  uint32_t refs, unused;
-  struct join ends;
+  uint32_t refs, held, ended;
+  struct join join;
 };
 
-/* A task's relation to a set: it is a member, or it waits for the set. */
-struct edge {
+/* A place in a list of ends: of an address, or a task's edges. */
+struct link {
   struct pool_item pool;
-  uint32_t set, more;
-  bool member;
+  uint32_t end, more;
 };
 
-/* The last sets at an address.  Invariant: members of `writers` wait for before_writers and before_readers; members of
- * `readers` wait for `writers`. */
+/* The lists of an address.  Invariant: tasks of `writers` wait for `before`; tasks of `readers` wait for `writers`.
+ * before: only kept where another task may join the writers.  count: of the list that grows; it is shortened when it
+ * reaches `limit`. */
 struct address {
-  struct pool_item pool;
-  uint32_t more, kind;
-  uint64_t where;
-  uint32_t writers, readers, before_writers, before_readers;
+  struct key_item where;
+  uint32_t kind, writers, readers, before, count, limit;
 };
 
-/* The addresses that the children of a task have named, by hash. */
-struct buckets {
-  struct pool_item pool;
-  uint32_t heads[BUCKETS];
-};
+static struct pool ends, links, addresses;
 
-static struct pool sets, edges, addresses, buckets;
-
-static struct task_set *set_at(uint32_t index)
+static struct task_end *end_at(uint32_t index)
 {
-  return pool_at(&sets, index);
+  return pool_at(&ends, index);
 }
 
-static struct edge *edge_at(uint32_t index)
+static struct link *link_at(uint32_t index)
 {
-  return pool_at(&edges, index);
-}
-
-static struct address *address_at(uint32_t index)
-{
-  return pool_at(&addresses, index);
+  return pool_at(&links, index);
 }
 
 void depend_start(void)
 {
-  pool_init(&sets, sizeof(struct task_set));
-  pool_init(&edges, sizeof(struct edge));
+  pool_init(&ends, sizeof(struct task_end));
+  pool_init(&links, sizeof(struct link));
   pool_init(&addresses, sizeof(struct address));
-  pool_init(&buckets, sizeof(struct buckets));
 }
 
 void depend_stop_thread(struct thread_state *t)
 {
-  pool_flush(&sets, &t->free_sets);
-  pool_flush(&edges, &t->free_edges);
+  pool_flush(&ends, &t->free_ends);
+  pool_flush(&links, &t->free_links);
   pool_flush(&addresses, &t->free_addresses);
-  pool_flush(&buckets, &t->free_buckets);
 }
 
-static uint32_t set_new(struct thread_state *t)
+/* ---- ends ---- */
+
+static uint32_t end_new(struct thread_state *t)
 {
-  uint32_t index = pool_get(&sets, &t->free_sets);
+  void *item;
+  uint32_t index = pool_take(&ends, &t->free_ends, &item);
   if (!index) {
     rt_lost(t, FORMAT_LOST_GRAPH);
     return 0;
   }
-  set_at(index)->refs = 1;
-  set_at(index)->ends = (struct join){0};
+  struct task_end *end = item;
+  end->refs = 1;
+  end->held = end->ended = 0;
+  end->join = (struct join){0};
   return index;
 }
 
-static uint32_t set_share(uint32_t index)
+static bool has_ended(const struct task_end *end)
 {
-  if (index)
-    __atomic_fetch_add(&set_at(index)->refs, 1, __ATOMIC_RELAXED);
-  return index;
+  return __atomic_load_n(&end->ended, __ATOMIC_ACQUIRE);
 }
 
-static void set_drop(struct thread_state *t, uint32_t index)
+static void end_drop(struct thread_state *t, uint32_t index)
 {
-  if (!index || __atomic_sub_fetch(&set_at(index)->refs, 1, __ATOMIC_ACQ_REL) > 0)
+  struct task_end *end = end_at(index);
+  if (__atomic_load_n(&end->refs, __ATOMIC_ACQUIRE) > 1 && __atomic_sub_fetch(&end->refs, 1, __ATOMIC_ACQ_REL) > 0)
     return;
-  join_clear(t, &set_at(index)->ends);
-  pool_put(&sets, &t->free_sets, index);
+  join_clear(t, &end->join);
+  pool_return(&ends, &t->free_ends, index, end);
 }
 
-static void set_replace(struct thread_state *t, uint32_t *place, uint32_t with)
+static void hold(uint32_t index)
 {
-  uint32_t old = *place;
-  *place = with;
-  set_drop(t, old);
+  struct task_end *end = end_at(index);
+  if (!end->held++)
+    __atomic_fetch_add(&end->refs, 1, __ATOMIC_RELAXED);
 }
 
-static void edge_add(struct thread_state *t, struct depend *task, uint32_t set, bool member)
+static void unhold(struct thread_state *t, uint32_t index)
 {
-  if (!set)
-    return;
-  uint32_t index = pool_get(&edges, &t->free_edges);
+  if (!--end_at(index)->held)
+    end_drop(t, index);
+}
+
+/* ---- lists ---- */
+
+/* Adds a link; its reference to the end is the caller's. */
+static bool link_add(struct thread_state *t, uint32_t *list, uint32_t end)
+{
+  uint32_t index = pool_get(&links, &t->free_links);
   if (!index) {
     rt_lost(t, FORMAT_LOST_GRAPH);
-    return;
+    return false;
   }
-  struct edge *edge = edge_at(index);
-  edge->set = set_share(set);
-  edge->member = member;
-  edge->more = task->edges;
-  task->edges = index;
+  link_at(index)->end = end;
+  link_at(index)->more = *list;
+  *list = index;
+  return true;
 }
 
-static struct buckets *buckets_at(uint32_t index)
+/* Removes the first link and returns its end. */
+static uint32_t link_take(struct thread_state *t, uint32_t *list)
 {
-  return pool_at(&buckets, index);
+  uint32_t index = *list, end = link_at(index)->end;
+  *list = link_at(index)->more;
+  pool_put(&links, &t->free_links, index);
+  return end;
 }
 
-/* Finds or adds the entry of an address among a task's children.  A new entry follows the last set of omp_all_memory.
- */
+static void list_hold(struct thread_state *t, uint32_t *list, uint32_t end)
+{
+  if (!end || (*list && link_at(*list)->end == end)) /* named twice */
+    return;
+  if (link_add(t, list, end))
+    hold(end);
+}
+
+static void list_drop(struct thread_state *t, uint32_t *list)
+{
+  while (*list)
+    unhold(t, link_take(t, list));
+}
+
+/* The task waits for an end.  With a log it waits where it begins, so that the log has the same order. */
+static void wait_for(struct thread_state *t, struct depend *task, struct clock *clock, uint32_t index)
+{
+  struct task_end *end = end_at(index);
+  if (index == task->end)
+    return;
+  if (has_ended(end) && !graph_log_on())
+    clock_raise(t, clock, &end->join.latest);
+  else if (link_add(t, &task->edges, index))
+    __atomic_fetch_add(&end->refs, 1, __ATOMIC_RELAXED);
+}
+
+static void wait_for_list(struct thread_state *t, struct depend *task, struct clock *clock, uint32_t list)
+{
+  for (; list; list = link_at(list)->more)
+    wait_for(t, task, clock, link_at(list)->end);
+}
+
+/* The same for a list that is not needed any more. */
+static void wait_for_last(struct thread_state *t, struct depend *task, struct clock *clock, uint32_t *list)
+{
+  while (*list) {
+    uint32_t end = link_take(t, list);
+    wait_for(t, task, clock, end);
+    unhold(t, end);
+  }
+}
+
+/* Replaces the ends in a list that are known by one that has their latest clock.  Returns how many are left. */
+static uint32_t list_shorten(struct thread_state *t, uint32_t *list)
+{
+  uint32_t sum = end_new(t), left = 0, count = 1;
+  if (!sum)
+    return 0;
+  while (*list) {
+    uint32_t index = *list, end = link_at(index)->end;
+    if (has_ended(end_at(end))) {
+      clock_raise(t, &end_at(sum)->join.latest, &end_at(end)->join.latest);
+      unhold(t, link_take(t, list));
+      continue;
+    }
+    *list = link_at(index)->more;
+    link_at(index)->more = left;
+    left = index;
+    count++;
+  }
+  *list = left;
+  end_at(sum)->ended = true;
+  list_hold(t, list, sum);
+  end_drop(t, sum);
+  return count;
+}
+
+/* Another task is a member of the list that grows.  The log has a name for each end, so there the list stays long. */
+static void list_grow(struct thread_state *t, struct address *address, uint32_t *list, uint32_t end)
+{
+  list_hold(t, list, end);
+  if (++address->count < address->limit || graph_log_on())
+    return;
+  address->count = list_shorten(t, list);
+  address->limit = 2 * address->count + LIST_SHORT;
+}
+
+static void list_restart(struct address *address)
+{
+  address->count = 0;
+  address->limit = LIST_SHORT;
+}
+
+/* ---- addresses ---- */
+
+/* Finds or adds the entry of an address among a task's children.  A new entry follows the last task with
+ * omp_all_memory. */
 static struct address *address_of(struct thread_state *t, struct depend *parent, uint64_t where)
 {
-  if (!parent->addresses && (parent->addresses = pool_get(&buckets, &t->free_buckets)))
-    __builtin_memset(buckets_at(parent->addresses)->heads, 0, sizeof buckets_at(0)->heads);
-  uint32_t *head = parent->addresses ? &buckets_at(parent->addresses)->heads[(where >> 3) % BUCKETS] : NULL, index = 0;
-  for (index = head ? *head : 0; index; index = address_at(index)->more)
-    if (address_at(index)->where == where)
-      return address_at(index);
-  if (head)
-    index = pool_get(&addresses, &t->free_addresses);
+  uint32_t index = key_map_find(&addresses, &parent->addresses, where);
+  if (index)
+    return pool_at(&addresses, index);
+  void *item;
+  index = pool_take(&addresses, &t->free_addresses, &item);
   if (!index) {
     rt_lost(t, FORMAT_LOST_GRAPH);
     return NULL;
   }
-  struct address *address = address_at(index);
-  *address = (struct address){.pool = address->pool, .more = *head, .where = where};
-  address->writers = set_share(parent->all);
-  *head = index;
+  struct address *address = item;
+  *address = (struct address){.where.pool = address->where.pool, .where.key = where, .limit = LIST_SHORT};
+  if (!key_map_add(t, &addresses, &parent->addresses, index)) {
+    rt_lost(t, FORMAT_LOST_GRAPH);
+    pool_put(&addresses, &t->free_addresses, index);
+    return NULL;
+  }
+  if (parent->all)
+    list_hold(t, &address->writers, parent->all);
+  parent->named++;
   return address;
 }
 
-struct join *depend_join_at(struct thread_state *t, struct depend *map, uint64_t where)
+static void address_release(struct thread_state *t, uint32_t index, void *context)
 {
-  struct address *address = address_of(t, map, where);
-  if (address && !address->writers)
-    address->writers = set_new(t);
-  return address && address->writers ? &set_at(address->writers)->ends : NULL;
+  (void)context;
+  struct address *address = pool_at(&addresses, index);
+  list_drop(t, &address->writers);
+  list_drop(t, &address->readers);
+  list_drop(t, &address->before);
+  pool_put(&addresses, &t->free_addresses, index);
 }
 
-/* Tasks of these kinds at one address, one after the other, form one set. */
-static bool joins_open_set(int kind)
+/* Tasks of these kinds at one address, one after the other, are side by side. */
+static bool joins_writers(int kind)
 {
   return kind == ompt_dependence_type_mutexinoutset || kind == ompt_dependence_type_inoutset;
 }
 
-static void add_reader(struct thread_state *t, struct address *address, struct depend *task)
+static void add_reader(struct thread_state *t, struct address *address, struct depend *task, struct clock *clock)
 {
-  edge_add(t, task, address->writers, false);
+  wait_for_list(t, task, clock, address->writers);
   if (!address->readers)
-    address->readers = set_new(t);
-  edge_add(t, task, address->readers, true);
+    list_restart(address);
+  list_grow(t, address, &address->readers, task->end);
 }
 
-static void add_writer(struct thread_state *t, struct address *address, struct depend *task, int kind)
+static void add_writer(struct thread_state *t, struct address *address, struct depend *task, struct clock *clock,
+                       int kind)
 {
-  bool joins = joins_open_set(kind) && (int)address->kind == kind && address->writers && !address->readers;
-  if (!joins) {
-    set_replace(t, &address->before_writers, address->writers);
-    set_replace(t, &address->before_readers, address->readers);
-    address->readers = 0;
-    address->writers = set_new(t);
-    address->kind = (uint32_t)kind;
+  if (joins_writers(kind) && (int)address->kind == kind && address->writers && !address->readers) {
+    wait_for_list(t, task, clock, address->before);
+    list_grow(t, address, &address->writers, task->end);
+    return;
   }
-  edge_add(t, task, address->before_writers, false);
-  edge_add(t, task, address->before_readers, false);
-  edge_add(t, task, address->writers, true);
-}
-
-/* omp_all_memory: the task waits for everything named before, and everything named later waits for it. */
-static void add_all(struct thread_state *t, struct depend *parent, struct depend *task)
-{
-  uint32_t set = set_new(t);
-  edge_add(t, task, parent->all, false);
-  for (int i = 0; parent->addresses && i < BUCKETS; i++)
-    for (uint32_t index = buckets_at(parent->addresses)->heads[i]; index; index = address_at(index)->more) {
-      struct address *address = address_at(index);
-      edge_add(t, task, address->writers, false);
-      edge_add(t, task, address->readers, false);
-      set_replace(t, &address->writers, set_share(set));
-      set_replace(t, &address->readers, 0);
-      address->kind = 0;
+  list_drop(t, &address->before);
+  if (joins_writers(kind)) {
+    address->before = address->readers;
+    while (address->writers) {
+      uint32_t end = link_take(t, &address->writers);
+      list_hold(t, &address->before, end);
+      unhold(t, end);
     }
-  edge_add(t, task, set, true);
-  set_replace(t, &parent->all, set);
+    wait_for_list(t, task, clock, address->before);
+    address->readers = 0;
+  } else {
+    wait_for_last(t, task, clock, &address->readers);
+    wait_for_last(t, task, clock, &address->writers);
+  }
+  list_hold(t, &address->writers, task->end);
+  address->kind = (uint32_t)kind;
+  list_restart(address);
 }
 
-void depend_add(struct thread_state *t, struct depend *parent, struct depend *child,
+struct all_memory {
+  struct depend *task;
+  struct clock *clock;
+};
+
+static void wait_and_release(struct thread_state *t, uint32_t index, void *context)
+{
+  struct all_memory *all = context;
+  struct address *address = pool_at(&addresses, index);
+  wait_for_last(t, all->task, all->clock, &address->readers);
+  wait_for_last(t, all->task, all->clock, &address->writers);
+  address_release(t, index, NULL);
+}
+
+/* omp_all_memory: the task waits for everything named before, and everything named later waits for it.  So the
+ * addresses need not be kept. */
+static void add_all(struct thread_state *t, struct depend *parent, struct depend *task, struct clock *clock)
+{
+  key_map_clear(t, &parent->addresses, wait_and_release, &(struct all_memory){task, clock});
+  parent->named = 0;
+  if (parent->all) {
+    wait_for(t, task, clock, parent->all);
+    unhold(t, parent->all);
+  }
+  parent->all = task->end;
+  if (parent->all)
+    hold(parent->all);
+}
+
+/* ---- tasks ---- */
+
+void depend_add(struct thread_state *t, struct depend *parent, struct depend *child, struct clock *clock,
                 const ompt_dependence_t *dependences, int count)
 {
+  if (!child->end)
+    child->end = end_new(t);
   for (int i = 0; i < count; i++) {
     int kind = dependences[i].dependence_type;
     if (kind == ompt_dependence_type_out_all_memory || kind == ompt_dependence_type_inout_all_memory) {
-      add_all(t, parent, child);
+      add_all(t, parent, child, clock);
       continue;
     }
     struct address *address = address_of(t, parent, dependences[i].variable.value);
     if (!address)
       return;
     if (kind == ompt_dependence_type_in)
-      add_reader(t, address, child);
+      add_reader(t, address, child, clock);
     else
-      add_writer(t, address, child, kind);
+      add_writer(t, address, child, clock, kind);
   }
 }
 
-void depend_wait(struct thread_state *t, const struct depend *task, struct clock *clock, uint64_t name)
+void depend_wait(struct thread_state *t, struct depend *task, struct clock *clock, uint64_t name)
 {
-  for (uint32_t index = task->edges; index; index = edge_at(index)->more)
-    if (!edge_at(index)->member) {
-      join_take(t, clock, &set_at(edge_at(index)->set)->ends);
-      graph_log_take(t, name, &set_at(edge_at(index)->set)->ends);
+  while (task->edges) {
+    uint32_t index = link_take(t, &task->edges);
+    struct task_end *end = end_at(index);
+    if (has_ended(end)) {
+      clock_raise(t, clock, &end->join.latest);
+      graph_log_take(t, name, &end->join);
     }
+    end_drop(t, index);
+  }
 }
 
 void depend_end(struct thread_state *t, struct depend *task, const struct clock *clock, uint64_t name)
 {
-  while (task->edges) {
-    uint32_t index = task->edges;
-    struct edge *edge = edge_at(index);
-    if (edge->member && clock) {
-      join_offer(t, &set_at(edge->set)->ends, clock);
-      graph_log_offer(t, name, &set_at(edge->set)->ends);
-    }
-    set_drop(t, edge->set);
-    task->edges = edge->more;
-    pool_put(&edges, &t->free_edges, index);
+  while (task->edges) /* it has never begun */
+    end_drop(t, link_take(t, &task->edges));
+  uint32_t index = task->end;
+  if (!index)
+    return;
+  struct task_end *end = end_at(index);
+  task->end = 0;
+  if (clock) {
+    end->join.latest = clock_copy(t, clock);
+    graph_log_offer(t, name, &end->join);
   }
+  __atomic_store_n(&end->ended, true, __ATOMIC_RELEASE);
+  end_drop(t, index);
 }
 
-static void address_free(struct thread_state *t, uint32_t index)
+void depend_settled(struct thread_state *t, struct depend *parent)
 {
-  struct address *address = address_at(index);
-  set_drop(t, address->writers);
-  set_drop(t, address->readers);
-  set_drop(t, address->before_writers);
-  set_drop(t, address->before_readers);
-  pool_put(&addresses, &t->free_addresses, index);
+  if (parent->named > SETTLED_KEEPS)
+    depend_clear(t, parent);
 }
 
 void depend_clear(struct thread_state *t, struct depend *parent)
 {
-  for (int i = 0; parent->addresses && i < BUCKETS; i++)
-    for (uint32_t index = buckets_at(parent->addresses)->heads[i]; index;) {
-      uint32_t more = address_at(index)->more;
-      address_free(t, index);
-      index = more;
-    }
-  if (parent->addresses)
-    pool_put(&buckets, &t->free_buckets, parent->addresses);
-  set_drop(t, parent->all);
-  parent->addresses = parent->all = 0;
+  key_map_clear(t, &parent->addresses, address_release, NULL);
+  if (parent->all)
+    unhold(t, parent->all);
+  parent->addresses = parent->named = parent->all = 0;
 }
