@@ -10,14 +10,16 @@ enum { SETTLED_KEEPS = 4096, LIST_SHORT = 16 };
  * one until the task has ended, one for each edge. */
 struct task_end {
   struct pool_item pool;
-  uint32_t refs, held, ended;
+  uint32_t index, refs, held, ended;
   struct join join;
 };
 
 /* A place in a list of ends: of an address, or a task's edges. */
 struct link {
   struct pool_item pool;
-  uint32_t end, more;
+  uint32_t index;
+  struct task_end *end;
+  struct link *more;
 };
 
 /* The lists of an address.  Invariant: tasks of `writers` wait for `before`; tasks of `readers` wait for `writers`.
@@ -25,20 +27,11 @@ struct link {
  * reaches `limit`. */
 struct address {
   struct key_item where;
-  uint32_t kind, writers, readers, before, count, limit;
+  uint32_t kind, count, limit;
+  struct link *writers, *readers, *before;
 };
 
 static struct pool ends, links, addresses;
-
-static struct task_end *end_at(uint32_t index)
-{
-  return pool_at(&ends, index);
-}
-
-static struct link *link_at(uint32_t index)
-{
-  return pool_at(&links, index);
-}
 
 void depend_start(void)
 {
@@ -56,142 +49,143 @@ void depend_stop_thread(struct thread_state *t)
 
 /* ---- ends ---- */
 
-static uint32_t end_new(struct thread_state *t)
+/* NULL without memory. */
+static struct task_end *end_new(struct thread_state *t)
 {
   void *item;
   uint32_t index = pool_take(&ends, &t->free_ends, &item);
   if (!index) {
     rt_lost(t, FORMAT_LOST_GRAPH);
-    return 0;
+    return NULL;
   }
   struct task_end *end = item;
-  end->refs = 1;
-  end->held = end->ended = 0;
-  end->join = (struct join){0};
-  return index;
+  *end = (struct task_end){.pool = end->pool, .index = index, .refs = 1};
+  return end;
 }
 
-static bool has_ended(const struct task_end *end)
+static inline bool has_ended(const struct task_end *end)
 {
   return __atomic_load_n(&end->ended, __ATOMIC_ACQUIRE);
 }
 
-static void end_drop(struct thread_state *t, uint32_t index)
+static inline void end_drop(struct thread_state *t, struct task_end *end)
 {
-  struct task_end *end = end_at(index);
   if (__atomic_load_n(&end->refs, __ATOMIC_ACQUIRE) > 1 && __atomic_sub_fetch(&end->refs, 1, __ATOMIC_ACQ_REL) > 0)
     return;
-  join_clear(t, &end->join);
-  pool_return(&ends, &t->free_ends, index, end);
+  critical_path_drop(t, &end->join.latest.path);
+  pool_return(&ends, &t->free_ends, end->index, end);
 }
 
-static void hold(uint32_t index)
+static inline void hold(struct task_end *end)
 {
-  struct task_end *end = end_at(index);
   if (!end->held++)
     __atomic_fetch_add(&end->refs, 1, __ATOMIC_RELAXED);
 }
 
-static void unhold(struct thread_state *t, uint32_t index)
+static inline void unhold(struct thread_state *t, struct task_end *end)
 {
-  if (!--end_at(index)->held)
-    end_drop(t, index);
+  if (!--end->held)
+    end_drop(t, end);
 }
 
 /* ---- lists ---- */
 
 /* Adds a link; its reference to the end is the caller's. */
-static bool link_add(struct thread_state *t, uint32_t *list, uint32_t end)
+static inline bool link_add(struct thread_state *t, struct link **list, struct task_end *end)
 {
-  uint32_t index = pool_get(&links, &t->free_links);
+  void *item;
+  uint32_t index = pool_take(&links, &t->free_links, &item);
   if (!index) {
     rt_lost(t, FORMAT_LOST_GRAPH);
     return false;
   }
-  link_at(index)->end = end;
-  link_at(index)->more = *list;
-  *list = index;
+  struct link *link = item;
+  link->index = index;
+  link->end = end;
+  link->more = *list;
+  *list = link;
   return true;
 }
 
 /* Removes the first link and returns its end. */
-static uint32_t link_take(struct thread_state *t, uint32_t *list)
+static inline struct task_end *link_take(struct thread_state *t, struct link **list)
 {
-  uint32_t index = *list, end = link_at(index)->end;
-  *list = link_at(index)->more;
-  pool_put(&links, &t->free_links, index);
-  return end;
+  struct link *link = *list;
+  *list = link->more;
+  pool_return(&links, &t->free_links, link->index, link);
+  return link->end;
 }
 
-static void list_hold(struct thread_state *t, uint32_t *list, uint32_t end)
+static inline void list_hold(struct thread_state *t, struct link **list, struct task_end *end)
 {
-  if (!end || (*list && link_at(*list)->end == end)) /* named twice */
+  if (!end || (*list && (*list)->end == end)) /* named twice */
     return;
   if (link_add(t, list, end))
     hold(end);
 }
 
-static void list_drop(struct thread_state *t, uint32_t *list)
+static void list_drop(struct thread_state *t, struct link **list)
 {
   while (*list)
     unhold(t, link_take(t, list));
 }
 
 /* The task waits for an end.  With a log it waits where it begins, so that the log has the same order. */
-static void wait_for(struct thread_state *t, struct depend *task, struct clock *clock, uint32_t index)
+static inline void wait_for(struct thread_state *t, struct depend *task, struct clock *clock, struct task_end *end)
 {
-  struct task_end *end = end_at(index);
-  if (index == task->end)
+  if (end == task->end)
     return;
   if (has_ended(end) && !graph_log_on())
     clock_raise(t, clock, &end->join.latest);
-  else if (link_add(t, &task->edges, index))
+  else if (link_add(t, &task->edges, end))
     __atomic_fetch_add(&end->refs, 1, __ATOMIC_RELAXED);
 }
 
-static void wait_for_list(struct thread_state *t, struct depend *task, struct clock *clock, uint32_t list)
+static void wait_for_list(struct thread_state *t, struct depend *task, struct clock *clock, const struct link *list)
 {
-  for (; list; list = link_at(list)->more)
-    wait_for(t, task, clock, link_at(list)->end);
+  for (; list; list = list->more)
+    wait_for(t, task, clock, list->end);
 }
 
 /* The same for a list that is not needed any more. */
-static void wait_for_last(struct thread_state *t, struct depend *task, struct clock *clock, uint32_t *list)
+static void wait_for_last(struct thread_state *t, struct depend *task, struct clock *clock, struct link **list)
 {
   while (*list) {
-    uint32_t end = link_take(t, list);
+    struct task_end *end = link_take(t, list);
     wait_for(t, task, clock, end);
     unhold(t, end);
   }
 }
 
 /* Replaces the ends in a list that are known by one that has their latest clock.  Returns how many are left. */
-static uint32_t list_shorten(struct thread_state *t, uint32_t *list)
+static uint32_t list_shorten(struct thread_state *t, struct link **list)
 {
-  uint32_t sum = end_new(t), left = 0, count = 1;
+  struct task_end *sum = end_new(t);
+  struct link *left = NULL;
+  uint32_t count = 1;
   if (!sum)
     return 0;
   while (*list) {
-    uint32_t index = *list, end = link_at(index)->end;
-    if (has_ended(end_at(end))) {
-      clock_raise(t, &end_at(sum)->join.latest, &end_at(end)->join.latest);
+    struct link *link = *list;
+    if (has_ended(link->end)) {
+      clock_raise(t, &sum->join.latest, &link->end->join.latest);
       unhold(t, link_take(t, list));
       continue;
     }
-    *list = link_at(index)->more;
-    link_at(index)->more = left;
-    left = index;
+    *list = link->more;
+    link->more = left;
+    left = link;
     count++;
   }
   *list = left;
-  end_at(sum)->ended = true;
+  sum->ended = true;
   list_hold(t, list, sum);
   end_drop(t, sum);
   return count;
 }
 
 /* Another task is a member of the list that grows.  The log has a name for each end, so there the list stays long. */
-static void list_grow(struct thread_state *t, struct address *address, uint32_t *list, uint32_t end)
+static void list_grow(struct thread_state *t, struct address *address, struct link **list, struct task_end *end)
 {
   list_hold(t, list, end);
   if (++address->count < address->limit || graph_log_on())
@@ -270,12 +264,12 @@ static void add_writer(struct thread_state *t, struct address *address, struct d
   if (joins_writers(kind)) {
     address->before = address->readers;
     while (address->writers) {
-      uint32_t end = link_take(t, &address->writers);
+      struct task_end *end = link_take(t, &address->writers);
       list_hold(t, &address->before, end);
       unhold(t, end);
     }
     wait_for_list(t, task, clock, address->before);
-    address->readers = 0;
+    address->readers = NULL;
   } else {
     wait_for_last(t, task, clock, &address->readers);
     wait_for_last(t, task, clock, &address->writers);
@@ -340,13 +334,12 @@ void depend_add(struct thread_state *t, struct depend *parent, struct depend *ch
 void depend_wait(struct thread_state *t, struct depend *task, struct clock *clock, uint64_t name)
 {
   while (task->edges) {
-    uint32_t index = link_take(t, &task->edges);
-    struct task_end *end = end_at(index);
+    struct task_end *end = link_take(t, &task->edges);
     if (has_ended(end)) {
       clock_raise(t, clock, &end->join.latest);
       graph_log_take(t, name, &end->join);
     }
-    end_drop(t, index);
+    end_drop(t, end);
   }
 }
 
@@ -354,17 +347,16 @@ void depend_end(struct thread_state *t, struct depend *task, const struct clock 
 {
   while (task->edges) /* it has never begun */
     end_drop(t, link_take(t, &task->edges));
-  uint32_t index = task->end;
-  if (!index)
+  struct task_end *end = task->end;
+  if (!end)
     return;
-  struct task_end *end = end_at(index);
-  task->end = 0;
+  task->end = NULL;
   if (clock) {
     end->join.latest = clock_copy(t, clock);
     graph_log_offer(t, name, &end->join);
   }
   __atomic_store_n(&end->ended, true, __ATOMIC_RELEASE);
-  end_drop(t, index);
+  end_drop(t, end);
 }
 
 void depend_settled(struct thread_state *t, struct depend *parent)
@@ -378,5 +370,6 @@ void depend_clear(struct thread_state *t, struct depend *parent)
   key_map_clear(t, &parent->addresses, address_release, NULL);
   if (parent->all)
     unhold(t, parent->all);
-  parent->addresses = parent->named = parent->all = 0;
+  parent->all = NULL;
+  parent->named = 0;
 }

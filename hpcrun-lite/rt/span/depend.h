@@ -18,7 +18,9 @@
 /* The part of a task in dependences: its own edges and its end; the addresses that its children have named, a map and
  * their number; the last task that was ordered after all addresses (omp_all_memory). */
 struct depend {
-  uint32_t edges, end, addresses, named, all;
+  struct link *edges;
+  struct task_end *end, *all;
+  uint32_t addresses, named;
 };
 
 /* CTL: starts the pools of a new process.  depend_stop_thread() returns a thread's free items. */

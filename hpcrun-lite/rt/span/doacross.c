@@ -3,30 +3,26 @@
 #include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/span/key_map.h"
 
-enum { RUN_BITS = 4, RUN = 1 << RUN_BITS, BLOCK_BITS = 4, BLOCK = (1 << BLOCK_BITS) - 1 };
+enum { RUN_BITS = 4, RUN = 1 << RUN_BITS, BLOCK = 15 };
 enum { SOURCE_BLOCKS_MAX = 1 << 18 }; /* about eight million sources */
 
-/* The iterations whose vectors differ only in the last RUN_BITS of the last coordinate.  A source is named by its block
- * and its place in the block; the thread that announces it stores its name with release. */
+/* The iterations whose vectors differ only in the last RUN_BITS of the last coordinate.  The thread that announces a
+ * source stores its address with release. */
 struct run {
   struct key_item item;
-  uint32_t sources[RUN];
+  struct join *sources[RUN];
 };
 
 /* Sources of one thread in the order in which it has announced them.  paths: a bit for each source whose critical path
  * has segments. */
 struct block {
   struct pool_item pool;
-  uint32_t more, paths;
+  uint32_t index, paths;
+  struct block *more;
   struct join sources[BLOCK];
 };
 
 static struct pool runs, blocks;
-
-static struct block *block_at(uint32_t index)
-{
-  return pool_at(&blocks, index);
-}
 
 void doacross_start(void)
 {
@@ -69,60 +65,60 @@ static struct run *run_of(struct thread_state *t, struct doacross *loop, uint64_
 }
 
 /* Begins another block of the thread.  Returns false without memory. */
-static bool block_begin(struct thread_state *t, struct doacross *loop, struct doacross_cursor *own)
+static bool block_begin(struct thread_state *t, struct doacross_cursor *own)
 {
-  uint32_t index = pool_get(&blocks, &t->free_source_blocks);
+  void *item;
+  uint32_t index = pool_take(&blocks, &t->free_source_blocks, &item);
   if (!index)
     return false;
   if (index >= SOURCE_BLOCKS_MAX) {
-    pool_put(&blocks, &t->free_source_blocks, index);
+    pool_return(&blocks, &t->free_source_blocks, index, item);
     return false;
   }
-  struct block *block = block_at(index);
+  struct block *block = item;
+  block->index = index;
   block->paths = 0;
-  block->more = __atomic_load_n(&loop->blocks, __ATOMIC_RELAXED);
-  while (!__atomic_compare_exchange_n(&loop->blocks, &block->more, index, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+  block->more = __atomic_load_n(&own->loop->blocks, __ATOMIC_RELAXED);
+  while (
+      !__atomic_compare_exchange_n(&own->loop->blocks, &block->more, block, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
     ;
-  own->block = index;
+  own->block = block;
   own->used = 0;
   return true;
 }
 
-void doacross_source(struct thread_state *t, struct doacross *loop, struct doacross_cursor *own,
-                     const ompt_dependence_t *vector, int count, const struct clock *clock, uint64_t name)
+void doacross_source(struct thread_state *t, struct doacross_cursor *own, const ompt_dependence_t *vector, int count,
+                     const struct clock *clock, uint64_t name)
 {
   uint32_t place;
   uint64_t key = key_of(vector, count, &place);
   if (!own->source || own->source->item.key != key)
-    own->source = run_of(t, loop, key);
-  if (!own->source || ((!own->block || own->used == BLOCK) && !block_begin(t, loop, own))) {
+    own->source = run_of(t, own->loop, key);
+  if (!own->source || ((!own->block || own->used == BLOCK) && !block_begin(t, own))) {
     rt_lost(t, FORMAT_LOST_GRAPH);
     return;
   }
-  struct block *block = block_at(own->block);
-  struct join *source = &block->sources[own->used];
-  *source = (struct join){.latest = clock_copy(t, clock)};
-  if (source->latest.path.tail)
-    block->paths |= 1u << own->used;
-  graph_log_offer(t, name, source);
-  __atomic_store_n(&own->source->sources[place], own->block << BLOCK_BITS | own->used, __ATOMIC_RELEASE);
+  struct join *source = &own->block->sources[own->used];
+  *source = (struct join){.latest = {clock->base, clock->burdened, critical_path_copy(t, &clock->path)}};
+  if (clock->path.tail)
+    own->block->paths |= 1u << own->used;
   own->used++;
+  graph_log_offer(t, name, source);
+  __atomic_store_n(&own->source->sources[place], source, __ATOMIC_RELEASE);
 }
 
-const struct join *doacross_sink(const struct doacross *loop, struct doacross_cursor *own,
-                                 const ompt_dependence_t *vector, int count)
+const struct join *doacross_sink(struct doacross_cursor *own, const ompt_dependence_t *vector, int count)
 {
   uint32_t place;
   uint64_t key = key_of(vector, count, &place);
   struct run *run = own->sink && own->sink->item.key == key ? own->sink : own->source;
   if (!run || run->item.key != key) {
-    uint32_t index = key_map_find(&runs, &loop->runs, key);
+    uint32_t index = key_map_find(&runs, &own->loop->runs, key);
     if (!index)
       return NULL;
     run = own->sink = pool_at(&runs, index);
   }
-  uint32_t source = __atomic_load_n(&run->sources[place], __ATOMIC_ACQUIRE);
-  return source ? &block_at(source >> BLOCK_BITS)->sources[source & BLOCK] : NULL;
+  return __atomic_load_n(&run->sources[place], __ATOMIC_ACQUIRE);
 }
 
 static void release_run(struct thread_state *t, uint32_t index, void *context)
@@ -133,13 +129,13 @@ static void release_run(struct thread_state *t, uint32_t index, void *context)
 
 void doacross_clear(struct thread_state *t, struct doacross *loop)
 {
+  struct block *block = loop->blocks, *more;
+  loop->blocks = NULL;
   key_map_clear(t, &loop->runs, release_run, NULL);
-  for (uint32_t index = loop->blocks, more; index; index = more) {
-    struct block *block = block_at(index);
+  for (; block; block = more) {
     more = block->more;
     for (uint32_t left = block->paths; left; left &= left - 1)
-      join_clear(t, &block->sources[__builtin_ctz(left)]);
-    pool_return(&blocks, &t->free_source_blocks, index, block);
+      critical_path_drop(t, &block->sources[__builtin_ctz(left)].latest.path);
+    pool_return(&blocks, &t->free_source_blocks, block->index, block);
   }
-  loop->blocks = 0;
 }

@@ -13,14 +13,17 @@
 
 /* The part of a loop: a map, and the list of the source blocks of all threads.  Both are atomic until the loop ends. */
 struct doacross {
-  uint32_t runs, blocks;
+  uint32_t runs;
+  struct block *blocks;
 };
 
-/* The part of a task in its loop, zero at the start: the last runs of iterations that it has announced and waited for,
- * and the block that it fills. */
+/* The part of a task in its loop, zero at the start except for the loop (NULL: it has no place in the team): the last
+ * runs of iterations that it has announced and waited for, and the block that it fills. */
 struct doacross_cursor {
+  struct doacross *loop;
   struct run *source, *sink;
-  uint32_t block, used;
+  struct block *block;
+  uint32_t used;
 };
 
 /* CTL: starts the pools of a new process.  doacross_stop_thread() returns a thread's free items. */
@@ -28,12 +31,11 @@ void doacross_start(void);
 void doacross_stop_thread(struct thread_state *t);
 
 /* The iteration of that vector of `count` coordinates announces the clock of the task of that name. */
-void doacross_source(struct thread_state *t, struct doacross *loop, struct doacross_cursor *own,
-                     const ompt_dependence_t *vector, int count, const struct clock *clock, uint64_t name);
+void doacross_source(struct thread_state *t, struct doacross_cursor *own, const ompt_dependence_t *vector, int count,
+                     const struct clock *clock, uint64_t name);
 
 /* Returns what the iteration of that vector has announced; it does not change any more.  NULL: nothing. */
-const struct join *doacross_sink(const struct doacross *loop, struct doacross_cursor *own,
-                                 const ompt_dependence_t *vector, int count);
+const struct join *doacross_sink(struct doacross_cursor *own, const ompt_dependence_t *vector, int count);
 
 /* The loop has ended: forgets what was announced. */
 void doacross_clear(struct thread_state *t, struct doacross *loop);

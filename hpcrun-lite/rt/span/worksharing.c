@@ -133,7 +133,7 @@ void worksharing_work_begin(struct thread_state *t, uint32_t index, int kind, ui
     task->flags |= TASK_IN_LOOP | TASK_HAD_LOOP;
     clock_set(t, &task->loop_entry, &task->now);
     clock_set(t, &task->loop_end, &task->now);
-    task->doacross = (struct doacross_cursor){0};
+    task->doacross = (struct doacross_cursor){.loop = loop ? &loop->doacross : NULL};
   } else {
     scope_begin(t, task, row);
     task->flags |= kind == ompt_work_single_executor ? TASK_SINGLE : 0;
@@ -357,26 +357,26 @@ void worksharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_
 
 /* ---- dependences ---- */
 
-/* An iteration announces its clock (source), or waits for another one (sink).  Most sinks name an iteration that is
+/* An iteration announces its clock (source), or waits for another one (sink).  Many sinks name an iteration that is
  * not later than what the task knows already: they cost no reading of the work clock. */
 static void doacross(struct thread_state *t, struct task *task, const ompt_dependence_t *vector, int count)
 {
-  struct shared_construct *loop = ordered_loop(task);
-  if (!loop) {
+  struct doacross_cursor *own = &task->doacross;
+  if (!(task->flags & TASK_IN_LOOP) || !own->loop) {
     rt_lost(t, FORMAT_LOST_GRAPH);
     return;
   }
   bool sink = vector[0].dependence_type == ompt_dependence_type_sink;
-  const struct join *source = sink ? doacross_sink(&loop->doacross, &task->doacross, vector, count) : NULL;
-  if (sink && (!source || !(graph_log_on() || clock_is_later(&source->latest, &task->now))))
+  const struct join *source = sink ? doacross_sink(own, vector, count) : NULL;
+  if (sink && (!source || !(clock_is_later(&source->latest, &task->now) || graph_log_on())))
     return;
   uint64_t moment = work_clock_moment(t);
   graph_fragment_end_inline(t, moment);
-  if (source) {
+  if (sink) {
     clock_raise(t, &task->now, &source->latest);
     graph_log_take(t, task->name, source);
   } else {
-    doacross_source(t, &loop->doacross, &task->doacross, vector, count, &task->now, task->name);
+    doacross_source(t, own, vector, count, &task->now, task->name);
   }
   graph_fragment_begin_after(t, moment);
 }
@@ -385,7 +385,7 @@ void worksharing_dependences(struct thread_state *t, uint32_t index, const ompt_
 {
   if (!index || count <= 0)
     return;
-  struct task *task = graph_task(index);
+  struct task *task = index == t->task ? t->running : graph_task(index);
   int kind = dependences[0].dependence_type;
   if (kind == ompt_dependence_type_source || kind == ompt_dependence_type_sink) {
     doacross(t, task, dependences, count);
@@ -393,9 +393,10 @@ void worksharing_dependences(struct thread_state *t, uint32_t index, const ompt_
   }
   if (!task->parent)
     return;
+  struct task *parent = task->parent == t->task ? t->running : graph_task(task->parent);
   uint64_t moment = work_clock_moment(t);
   graph_fragment_end_at(t, moment);
-  depend_add(t, &graph_task(task->parent)->depend, &task->depend, &task->now, dependences, count);
+  depend_add(t, &parent->depend, &task->depend, &task->now, dependences, count);
   task->scope.begin = task->now.base;
   graph_fragment_begin(t);
 }
