@@ -14,7 +14,7 @@ struct task_end {
   struct join join;
 };
 
-/* A place in a list of ends: of an address, or a task's edges. */
+/* A place in a list of ends: of an address, or a task's edges.  index: 0 if it is not from the pool. */
 struct link {
   struct pool_item pool;
   uint32_t index;
@@ -29,6 +29,7 @@ struct address {
   struct key_item where;
   uint32_t kind, count, limit;
   struct link *writers, *readers, *before;
+  struct link first_writer;
 };
 
 static struct pool ends, links, addresses;
@@ -112,7 +113,8 @@ static inline struct task_end *link_take(struct thread_state *t, struct link **l
 {
   struct link *link = *list;
   *list = link->more;
-  pool_return(&links, &t->free_links, link->index, link);
+  if (link->index)
+    pool_return(&links, &t->free_links, link->index, link);
   return link->end;
 }
 
@@ -202,11 +204,24 @@ static void list_restart(struct address *address)
 
 /* ---- addresses ---- */
 
+/* The address has that one writer. */
+static void writer_set(struct address *address, struct task_end *end)
+{
+  address->writers = NULL;
+  if (!end)
+    return;
+  address->first_writer = (struct link){.end = end};
+  address->writers = &address->first_writer;
+  hold(end);
+}
+
 /* Finds or adds the entry of an address among a task's children.  A new entry follows the last task with
  * omp_all_memory. */
 static struct address *address_of(struct thread_state *t, struct depend *parent, uint64_t where)
 {
-  uint32_t index = key_map_find(&addresses, &parent->addresses, where);
+  enum { ALIGNED = 3 };
+  uint64_t key = where >> ALIGNED | where << (64 - ALIGNED); /* adjacent words have adjacent keys */
+  uint32_t index = key_map_find(&addresses, &parent->addresses, key);
   if (index)
     return pool_at(&addresses, index);
   void *item;
@@ -216,14 +231,13 @@ static struct address *address_of(struct thread_state *t, struct depend *parent,
     return NULL;
   }
   struct address *address = item;
-  *address = (struct address){.where.pool = address->where.pool, .where.key = where, .limit = LIST_SHORT};
+  *address = (struct address){.where.pool = address->where.pool, .where.key = key, .limit = LIST_SHORT};
   if (!key_map_add(t, &addresses, &parent->addresses, index)) {
     rt_lost(t, FORMAT_LOST_GRAPH);
     pool_put(&addresses, &t->free_addresses, index);
     return NULL;
   }
-  if (parent->all)
-    list_hold(t, &address->writers, parent->all);
+  writer_set(address, parent->all);
   parent->named++;
   return address;
 }
@@ -274,7 +288,7 @@ static void add_writer(struct thread_state *t, struct address *address, struct d
     wait_for_last(t, task, clock, &address->readers);
     wait_for_last(t, task, clock, &address->writers);
   }
-  list_hold(t, &address->writers, task->end);
+  writer_set(address, task->end);
   address->kind = (uint32_t)kind;
   list_restart(address);
 }

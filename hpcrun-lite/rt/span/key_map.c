@@ -5,9 +5,11 @@ enum { BITS = 4, SLOTS = 1 << BITS };
 /* An entry (a map's word, a slot) is 0, the index of an item, or IS_NODE and the index of a node. */
 static const uint32_t IS_NODE = 1u << 31;
 
+/* All keys below a node are equal to `key` above its digit, the BITS bits at `shift`.  They differ in the digit. */
 struct node {
   struct pool_item pool;
-  uint32_t slots[SLOTS];
+  uint64_t key;
+  uint32_t shift, slots[SLOTS];
 };
 
 static struct pool nodes;
@@ -32,54 +34,67 @@ static const struct key_item *item_of(const struct pool *items, uint32_t entry)
   return pool_at(items, entry);
 }
 
-/* Different keys have different paths. */
-static uint64_t path_of(uint64_t key)
+static inline bool is_below(const struct node *node, uint64_t key)
 {
-  uint64_t mixed = key * 0x9e3779b97f4a7c15ULL;
-  return mixed ^ mixed >> 32;
+  return (key ^ node->key) >> node->shift < SLOTS;
+}
+
+static inline uint32_t *slot_of(struct node *node, uint64_t key)
+{
+  return &node->slots[(key >> node->shift) % SLOTS];
 }
 
 uint32_t key_map_find(const struct pool *items, const uint32_t *map, uint64_t key)
 {
-  uint64_t path = path_of(key);
   uint32_t entry = __atomic_load_n(map, __ATOMIC_ACQUIRE);
-  for (; entry & IS_NODE; path >>= BITS)
-    entry = __atomic_load_n(&node_of(entry)->slots[path % SLOTS], __ATOMIC_ACQUIRE);
+  while (entry & IS_NODE)
+    entry = __atomic_load_n(slot_of(node_of(entry), key), __ATOMIC_ACQUIRE);
   return entry && item_of(items, entry)->key == key ? entry : 0;
 }
 
-/* Replaces an item in its place by a node that contains it.  depth: bits of its path that lead to the node. */
-static bool add_node(struct thread_state *t, uint32_t *place, uint32_t entry, uint64_t key, unsigned depth)
+/* Puts a node in the place of an entry, with the entry and an item of another key below it. */
+static bool add_node(struct thread_state *t, uint32_t *place, uint32_t entry, uint64_t other, uint32_t item,
+                     uint64_t key, bool *added)
 {
-  uint32_t index = pool_get(&nodes, &t->free_key_nodes);
+  void *made;
+  uint32_t index = pool_take(&nodes, &t->free_key_nodes, &made);
   if (!index)
     return false;
-  struct node *node = node_of(index);
+  struct node *node = made;
+  node->key = key;
+  node->shift = (63 - (uint32_t)__builtin_clzll(key ^ other)) / BITS * BITS;
   __builtin_memset(node->slots, 0, sizeof node->slots);
-  node->slots[(path_of(key) >> depth) % SLOTS] = entry;
-  if (!__atomic_compare_exchange_n(place, &entry, index | IS_NODE, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-    pool_put(&nodes, &t->free_key_nodes, index); /* another thread has added one */
+  *slot_of(node, other) = entry;
+  *slot_of(node, key) = item;
+  *added = __atomic_compare_exchange_n(place, &entry, index | IS_NODE, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+  if (!*added) /* another thread was faster */
+    pool_return(&nodes, &t->free_key_nodes, index, node);
   return true;
 }
 
-/* A place changes at most twice, from empty to an item and to a node; that bounds the tries. */
+/* A place is empty, then an item, then nodes with higher and higher digits; that bounds the tries. */
 uint32_t key_map_add(struct thread_state *t, const struct pool *items, uint32_t *map, uint32_t item)
 {
-  uint64_t key = item_of(items, item)->key, path = path_of(key);
+  uint64_t key = item_of(items, item)->key;
   uint32_t *place = map;
-  for (unsigned depth = 0;;) {
+  for (bool added = false;;) {
     uint32_t entry = __atomic_load_n(place, __ATOMIC_ACQUIRE);
-    if (entry & IS_NODE) {
-      place = &node_of(entry)->slots[(path >> depth) % SLOTS];
-      depth += BITS;
-    } else if (!entry) {
+    if (!entry) {
       if (__atomic_compare_exchange_n(place, &entry, item, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return item;
-    } else if (item_of(items, entry)->key == key) {
-      return entry;
-    } else if (!add_node(t, place, entry, item_of(items, entry)->key, depth)) {
-      return 0;
+      continue;
     }
+    if (entry & IS_NODE && is_below(node_of(entry), key)) {
+      place = slot_of(node_of(entry), key);
+      continue;
+    }
+    uint64_t other = entry & IS_NODE ? node_of(entry)->key : item_of(items, entry)->key;
+    if (other == key) /* an item: a key is below the nodes of that key */
+      return entry;
+    if (!add_node(t, place, entry, other, item, key, &added))
+      return 0;
+    if (added)
+      return item;
   }
 }
 

@@ -1,10 +1,10 @@
 /* Maps from 64-bit keys to items of a pool.
  *
  * Context: RT, in callbacks.  A map is a word, 0 when empty; it belongs to the structure that contains it.  It is a
- * trie over the key's bits in mixed order: with n keys, a search takes about log16(n) steps, and no addition makes room
- * for the others, so none takes long.  Any thread may search and add at any time, without locks; only the owner clears
- * the map, when no other thread uses it.  Nodes come from a pool.  Without memory key_map_add() returns 0, and the
- * caller counts the loss. */
+ * trie over the key's digits of four bits, without the digits in which all keys agree: a search takes at most 16 steps,
+ * five for a million adjacent keys.  Adjacent keys share nodes, and no addition moves others.  Any thread may search
+ * and add at any time, without locks; only the owner clears the map, when no other thread uses it.  Nodes come from a
+ * pool.  Without memory key_map_add() returns 0, and the caller counts the loss. */
 #ifndef HPCRUN_LITE_RT_SPAN_KEY_MAP_H
 #define HPCRUN_LITE_RT_SPAN_KEY_MAP_H
 
