@@ -4,7 +4,7 @@
 #include "hpcrun-lite/rt/span/key_map.h"
 
 enum { RUN_BITS = 4, RUN = 1 << RUN_BITS, BLOCK = 15 };
-enum { SOURCE_BLOCKS_MAX = 1 << 18 }; /* about eight million sources */
+enum { SOURCE_BLOCKS_MAX = 1 << 18 }; /* about four million sources */
 
 /* The iterations whose vectors differ only in the last RUN_BITS of the last coordinate.  The thread that announces a
  * source stores its address with release. */

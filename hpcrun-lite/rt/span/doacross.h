@@ -3,7 +3,7 @@
  * Context: RT, in callbacks.  Any thread of the team announces and looks up, without locks.  Each thread writes its
  * sources one after the other into blocks of its own.  A map leads from an iteration's vector to its source; iterations
  * whose last coordinates are adjacent share an entry, which the thread remembers, so most look-ups need no search.
- * Memory: some 80 bytes for each iteration that was announced, up to SOURCE_BLOCKS_MAX blocks, until the loop has
+ * Memory: some 90 bytes for each iteration that was announced, up to SOURCE_BLOCKS_MAX blocks, until the loop has
  * ended.  A source that finds no room is lost, and the loss is counted. */
 #ifndef HPCRUN_LITE_RT_SPAN_DOACROSS_H
 #define HPCRUN_LITE_RT_SPAN_DOACROSS_H
