@@ -100,14 +100,71 @@ static void dynamic1(long count)
   }
 }
 
+/* A doacross loop, all iterations by the first thread. */
+static void doacross1(long count)
+{
+  bool done = false;
+#pragma omp parallel num_threads(2)
+  {
+    while (omp_get_thread_num() && !__atomic_load_n(&done, __ATOMIC_ACQUIRE))
+      sched_yield();
+#pragma omp for ordered(1) schedule(dynamic, 1) nowait
+    for (long i = 0; i < count; i++) {
+#pragma omp ordered depend(sink : i - 1)
+      __asm__ volatile("");
+#pragma omp ordered depend(source)
+    }
+    __atomic_store_n(&done, true, __ATOMIC_RELEASE);
+  }
+}
+
+/* Tasks that each write one cell and read its neighbours, all by the first thread. */
+static void depend1(long count)
+{
+  enum { CELLS = 64 };
+  static char cells[2][CELLS + 2];
+  bool done = false;
+#pragma omp parallel num_threads(2)
+  {
+    while (omp_get_thread_num() && !__atomic_load_n(&done, __ATOMIC_ACQUIRE))
+      sched_yield();
+    for (long i = 0; i < count && !omp_get_thread_num(); i++) {
+      char *from = cells[i / CELLS % 2] + i % CELLS, *to = cells[1 - i / CELLS % 2] + i % CELLS;
+#pragma omp task depend(in : from[0], from[1], from[2]) depend(out : to[1])
+      __asm__ volatile("" : : "r"(from), "r"(to));
+    }
+#pragma omp taskwait
+    __atomic_store_n(&done, true, __ATOMIC_RELEASE);
+  }
+}
+
+/* Tasks of which each names an address of its own. */
+static void addresses1(long count)
+{
+  char *cells = malloc((size_t)count);
+  bool done = false;
+#pragma omp parallel num_threads(2)
+  {
+    while (omp_get_thread_num() && !__atomic_load_n(&done, __ATOMIC_ACQUIRE))
+      sched_yield();
+    for (long i = 0; i < count && !omp_get_thread_num(); i++) {
+#pragma omp task depend(inout : cells[i])
+      __asm__ volatile("" : : "r"(cells));
+    }
+#pragma omp taskwait
+    __atomic_store_n(&done, true, __ATOMIC_RELEASE);
+  }
+  free(cells);
+}
+
 int main(int argc, char **argv)
 {
   static const struct {
     const char *name;
     void (*run)(long count);
-  } all[] = {{"critical", critical}, {"lock", lock},         {"region", region},
-             {"region2", region2},   {"barrier2", barrier2}, {"task", task},
-             {"task1", task1},       {"dynamic", dynamic},   {"dynamic1", dynamic1}};
+  } all[] = {{"critical", critical}, {"lock", lock},           {"region", region},   {"region2", region2},
+             {"barrier2", barrier2}, {"task", task},           {"task1", task1},     {"dynamic", dynamic},
+             {"dynamic1", dynamic1}, {"doacross1", doacross1}, {"depend1", depend1}, {"addresses1", addresses1}};
   enum { ROUNDS = 7 };
   int rounds = argc > 3 ? atoi(argv[3]) : ROUNDS;
   long count = argc > 2 ? atol(argv[2]) : 0;

@@ -35,6 +35,7 @@ BY_CLOCK_FUNCTIONS = ("blame_left", "sys_thread_cpu_ns")  # what these files cal
 QUERY = "sys_thread_cpu_ns"
 QUERIES_MAX = {1: 0.25, 2: 4}  # for each construct, by number of threads: two threads switch at each wait
 ROUNDS, FEW, MANY = 1, 200, 1700
+NAMES = (1000, 16000)  # enough to see what is searched for among all the others
 HARDLY_EVER = "task-clock@3600000000"  # practically only the samples that the program sends to itself
 TRIES = 3
 
@@ -44,7 +45,9 @@ EVENTS = {name: ("construct_costs.c", [construct, "{}", str(ROUNDS)], (FEW, MANY
           for mode in ("off", "online")
           for name in (f"{construct} {mode}",)
           if name != "dynamic1 off"}  # then nothing of ours is called
-TWO_THREADS = ("region2", "barrier2", "dynamic1")
+EVENTS |= {f"{construct} online": ("construct_costs.c", [construct, "{}", str(ROUNDS)], amounts, "online", (OURS,))
+           for construct, amounts in (("doacross1", NAMES), ("depend1", (FEW, MANY)), ("addresses1", NAMES))}
+TWO_THREADS = ("region2", "barrier2", "dynamic1", "doacross1", "depend1", "addresses1")
 SAMPLES = {f"sample, {depth} frames": ("self_samples.c", [str(depth), "{}", "spin"], (24, 72), "off", (OURS, UNWINDER))
            for depth in (10, 30, 200)}
 ALL = {**EVENTS, **SAMPLES}

@@ -82,6 +82,61 @@ static void chunks_10us(long scale)
   dynamic_loop(100000 * scale, 10000);
 }
 
+/* Each cell of a square waits for the ones above and to the left of it. */
+static void wavefront_of(long size, long ns, long scale)
+{
+  for (long k = 0; k < scale; k++) {
+#pragma omp parallel for ordered(2) schedule(static, 1) num_threads(2)
+    for (long i = 0; i < size; i++)
+      for (long j = 0; j < size; j++) {
+#pragma omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)
+        grind(ns);
+#pragma omp ordered depend(source)
+      }
+  }
+}
+
+static void wavefront(long scale)
+{
+  wavefront_of(400, 0, 10 * scale);
+}
+
+static void wavefront_million(long scale)
+{
+  wavefront_of(1000, 100, scale);
+}
+
+static void addresses(long scale)
+{
+  char *cells = malloc((size_t)(1000000 * scale));
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  for (long i = 0; i < 1000000 * scale; i++) {
+#pragma omp task depend(inout : cells[i])
+    __asm__ volatile("");
+  }
+  free(cells);
+}
+
+/* Tasks of 10 us on the blocks of two grids: each reads five blocks of one and writes one of the other. */
+static void stencil(long scale)
+{
+  enum { SIDE = 32 };
+  static char blocks[2][SIDE + 2][SIDE + 2];
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  for (long k = 0; k < 50 * scale; k++)
+    for (int i = 1; i <= SIDE; i++)
+      for (int j = 1; j <= SIDE; j++) {
+        char(*from)[SIDE + 2] = blocks[k % 2], (*to)[SIDE + 2] = blocks[(k + 1) % 2];
+#pragma omp task depend(in                                                                                             \
+                        : from[i][j], from[i - 1][j], from[i + 1][j], from[i][j - 1], from[i][j + 1])                  \
+    depend(out                                                                                                         \
+           : to[i][j])
+        grind(10000);
+      }
+}
+
 static void regions_10us(long scale)
 {
   for (long i = 0; i < 50000 * scale; i++) {
@@ -223,6 +278,10 @@ int main(int argc, char **argv)
              {"empty_chunks", empty_chunks},
              {"chunks_10us", chunks_10us},
              {"regions_10us", regions_10us},
+             {"wavefront", wavefront},
+             {"wavefront_million", wavefront_million},
+             {"addresses", addresses},
+             {"stencil", stencil},
              {"deep_30", deep_30},
              {"deep_200", deep_200},
              {"deep_1000", deep_1000},

@@ -10,6 +10,7 @@ KIB, MIB = 1024, 1024 * 1024
 
 # The promised ratios of CPU time.
 REAL, REAL_MEDIAN, COARSE, EMPTY_REGIONS, SMALL_TASKS = 1.03, 1.01, 1.03, 1.15, 1.10
+DEPENDENT_OFF, DEPENDENT = 1.02, 1.10
 
 
 class Work:
@@ -70,6 +71,10 @@ def extremes():
             ("dynamic,1, empty", "empty_chunks", 2, {}),
             ("dynamic,1, 10 us", "chunks_10us", 2, {"online": COARSE}),
             ("regions of 10 us", "regions_10us", 2, {"online": COARSE}),
+            ("10 wavefronts of 400 x 400", "wavefront", 2, {}),
+            ("wavefront of 10^6 cells", "wavefront_million", 2, {}),
+            ("10^6 dependences", "addresses", 2, {}),
+            ("stencil tasks of 10 us", "stencil", 2, {"off": DEPENDENT_OFF, "online": DEPENDENT}),
             ("30 frames deep", "deep_30", 2, {"off": REAL}),
             ("200 frames deep", "deep_200", 2, {"off": REAL}),
             ("1,000 frames deep", "deep_1000", 2, {}),

@@ -342,6 +342,58 @@ static void doacross_repeated(void)
   u(1);
 }
 
+static void wavefront(int rows, int columns)
+{
+#pragma omp for ordered(2) schedule(dynamic, 1)
+  for (int i = 0; i < rows; i++)
+    for (int j = 0; j < columns; j++) {
+#pragma omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)
+      u(3);
+#pragma omp ordered depend(source)
+    }
+}
+
+static void doacross_many(void)
+{
+#pragma omp parallel
+  for (int k = 0; k < 3; k++)
+    wavefront(60, 70);
+  u(1);
+}
+
+static void doacross_nested(void)
+{
+#pragma omp parallel num_threads(2)
+  {
+#pragma omp parallel num_threads(3)
+    wavefront(5 + omp_get_ancestor_thread_num(1), 6);
+  }
+  u(1);
+}
+
+static void doacross_threads(void)
+{
+#pragma omp parallel num_threads(9)
+  wavefront(20, 20);
+  u(1);
+}
+
+/* Vectors far apart, in loops that threads leave at different times. */
+static void doacross_apart(void)
+{
+#pragma omp parallel
+  for (int k = 0; k < 4; k++) {
+#pragma omp for ordered(1) schedule(dynamic, 1) nowait
+    for (long i = 0; i < 12; i++) {
+#pragma omp ordered depend(sink : i - 5)
+      u(2);
+#pragma omp ordered depend(source)
+    }
+#pragma omp barrier
+  }
+  u(1);
+}
+
 static void doacross_static(void)
 {
 #pragma omp parallel for ordered(1) schedule(static, 1)
@@ -570,6 +622,10 @@ const struct form forms[] = {FORM(loop_static, PLAIN),
                              FORM(doacross_diagonal, PLAIN),
                              FORM(doacross_repeated, PLAIN),
                              FORM(doacross_static, PLAIN),
+                             FORM(doacross_many, PLAIN),
+                             FORM(doacross_nested, PLAIN),
+                             FORM(doacross_threads, PLAIN),
+                             FORM(doacross_apart, PLAIN),
                              FORM(sections, PLAIN),
                              FORM(sections_two, PLAIN),
                              FORM(copyprivate, PLAIN),

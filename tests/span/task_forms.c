@@ -132,6 +132,62 @@ static void many_tasks(void)
   u(1);
 }
 
+/* More addresses than are kept after a taskwait. */
+static void many_addresses(void)
+{
+  enum { CELLS = 5000, ROUNDS = 2 };
+  static char cells[CELLS];
+  for (int i = 0; i < ROUNDS * CELLS; i++) {
+#pragma omp task depend(inout : cells[i % CELLS])
+    u(1);
+  }
+#pragma omp taskwait
+  for (int i = 0; i < ROUNDS * CELLS; i++) {
+#pragma omp task depend(inout : cells[i % CELLS])
+    u(1);
+  }
+#pragma omp taskwait
+  u(1);
+}
+
+/* Readers of one address, more than a list keeps. */
+static void many_readers(void)
+{
+  int x = 0;
+#pragma omp task depend(out : x)
+  u(4);
+  for (int i = 0; i < 500; i++) {
+#pragma omp task depend(in : x)
+    u(1 + i % 3);
+  }
+#pragma omp task depend(out : x)
+  u(5);
+#pragma omp task depend(in : x) depend(inout : x) /* it does not wait for itself */
+  u(1);
+#pragma omp taskwait
+  u(1);
+}
+
+/* Tasks below tasks, each with dependences among its own children. */
+static void depend_tree(void)
+{
+  for (int i = 0; i < 20; i++) {
+#pragma omp task
+    {
+      int x = 0, y = 0;
+#pragma omp task depend(out : x) shared(x)
+      u(2);
+#pragma omp task depend(in : x) depend(out : y) shared(x, y)
+      u(3);
+#pragma omp task depend(in : y) shared(y)
+      u(4);
+#pragma omp taskwait
+    }
+  }
+#pragma omp taskwait
+  u(1);
+}
+
 static void deep(int n)
 {
   u(1);
@@ -662,6 +718,9 @@ const struct form forms[] = {FORM(grandchildren, SINGLE),
                              FORM(across_taskwaits, SINGLE),
                              FORM(if_with_depend, SINGLE),
                              FORM(two_addresses, SINGLE),
+                             FORM(many_addresses, SINGLE),
+                             FORM(many_readers, SINGLE),
+                             FORM(depend_tree, SINGLE),
                              FORM(mutex_sets, SINGLE),
                              FORM(depend_not_siblings, SINGLE),
                              FORM(depend_in_group, SINGLE),

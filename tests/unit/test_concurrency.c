@@ -7,12 +7,14 @@
 #include "hpcrun-lite/rt/sampling/task_context.h"
 #include "hpcrun-lite/rt/span/critical_path.h"
 #include "hpcrun-lite/rt/span/depend.h"
+#include "hpcrun-lite/rt/span/doacross.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/explicit_task.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "tests/unit/rt_threads.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 enum { THREADS = 4, ROUNDS = 400 };
 static struct thread_state states[THREADS];
@@ -288,6 +290,91 @@ static void blames(void **state)
   assert_int_equal(atomic_load(&rt.in_use), 0);
 }
 
+/* ---- doacross ---- */
+
+enum { ROWS = 40, COLUMNS = 200 };
+static struct doacross wavefront;
+static atomic_int done[ROWS + 1];
+
+/* Row i is the thread's of number i % THREADS; the counter of the row before stands for the OpenMP runtime. */
+static void *use_doacross(void *state)
+{
+  struct thread_state *t = state;
+  struct doacross_cursor own = {.loop = &wavefront};
+  for (unsigned row = number(t); row < ROWS; row += THREADS) {
+    uint64_t before = 0;
+    for (int column = 0; column < COLUMNS; column++) {
+      ompt_dependence_t above[] = {{{.value = row - 1}, ompt_dependence_type_sink},
+                                   {{.value = (uint64_t)column}, ompt_dependence_type_sink}};
+      ompt_dependence_t here[] = {{{.value = row}, ompt_dependence_type_source},
+                                  {{.value = (uint64_t)column}, ompt_dependence_type_source}};
+      while (row && atomic_load(&done[row - 1]) <= column)
+        sched_yield();
+      const struct join *join = doacross_sink(&own, above, 2);
+      wrong += !join != !row || (join && join->latest.base != row + (uint64_t)column);
+      struct clock clock = {.base = join && join->latest.base > before ? join->latest.base + 1 : before + 1};
+      critical_path_add(t, &clock.path, CRITICAL_PATH_KEY(1, 0, 0), clock.base);
+      doacross_source(t, &own, here, 2, &clock, 0);
+      before = clock.base;
+      atomic_store(&done[row], column + 1);
+    }
+  }
+  return NULL;
+}
+
+static void doacross_loops(void **state)
+{
+  (void)state;
+  atomic_store(&wrong, 0);
+  for (int round = 0; round < 3; round++) {
+    for (int row = 0; row < ROWS; row++)
+      atomic_store(&done[row], 0);
+    run(use_doacross);
+    doacross_clear(&states[round], &wavefront);
+  }
+  assert_int_equal(wrong, 0);
+}
+
+/* Each thread's child waits for those of all threads in the round before; ends come from other threads. */
+static struct depend parent, children[THREADS];
+static struct clock starts[THREADS];
+
+static void *end_child(void *state)
+{
+  struct thread_state *t = state;
+  unsigned self = number(t);
+  depend_wait(t, &children[self], &starts[self], 0);
+  starts[self].base += self + 1;
+  depend_end(t, &children[self], &starts[self], 0);
+  return NULL;
+}
+
+static void ends_of_dependent_tasks(void **state)
+{
+  (void)state;
+  enum { OUT = 2 };
+  uint64_t expected = 0;
+  for (uint64_t round = 0; round < 20; round++) {
+    for (unsigned i = 0; i < THREADS; i++) {
+      ompt_dependence_t named[THREADS + 1];
+      for (unsigned k = 0; k < THREADS; k++)
+        named[k] = (ompt_dependence_t){{.value = 64 * k + round % 2 * 8}, ompt_dependence_type_in};
+      named[THREADS] = (ompt_dependence_t){{.value = 64 * i + (round + 1) % 2 * 8}, OUT};
+      starts[i] = (struct clock){0};
+      depend_add(&states[0], &parent, &children[i], &starts[i], named, THREADS + 1);
+    }
+    run(end_child);
+    expected += THREADS; /* the longest child of each round */
+  }
+  struct clock last = {0};
+  struct depend child = {0};
+  depend_add(&states[0], &parent, &child, &last,
+             &(ompt_dependence_t){.dependence_type = ompt_dependence_type_out_all_memory}, 1);
+  assert_int_equal(last.base, expected);
+  depend_end(&states[0], &child, NULL, 0);
+  depend_clear(&states[0], &parent);
+}
+
 /* ---- interning ---- */
 
 static uint32_t strings[THREADS][50], entered[THREADS][50];
@@ -320,10 +407,15 @@ static void interned(void **state)
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(pools, setup),    cmocka_unit_test_setup(chunks, setup),
-      cmocka_unit_test_setup(joins, setup),    cmocka_unit_test_setup(directives, setup),
-      cmocka_unit_test_setup(regions, setup),  cmocka_unit_test_setup(blames, setup),
+      cmocka_unit_test_setup(pools, setup),
+      cmocka_unit_test_setup(chunks, setup),
+      cmocka_unit_test_setup(joins, setup),
+      cmocka_unit_test_setup(directives, setup),
+      cmocka_unit_test_setup(regions, setup),
+      cmocka_unit_test_setup(blames, setup),
       cmocka_unit_test_setup(interned, setup),
+      cmocka_unit_test_setup(doacross_loops, setup),
+      cmocka_unit_test_setup(ends_of_dependent_tasks, setup),
   };
   return UNIT_RUN(argc, argv, "concurrency", tests, NULL, NULL);
 }

@@ -5,10 +5,14 @@
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/span/critical_path.h"
 #include "hpcrun-lite/rt/span/depend.h"
+#include "hpcrun-lite/rt/span/doacross.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/explicit_task.h"
+#include "hpcrun-lite/rt/span/key_map.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "tests/unit/rt_threads.h"
+
+#include <sys/resource.h>
 
 static struct thread_state one, two;
 static struct format_thread records[2];
@@ -161,11 +165,17 @@ static uint64_t run_child(struct depend *parent, uint64_t clock, uint64_t work, 
 {
   struct depend child = {0};
   struct clock now = {.base = clock};
-  depend_add(&one, parent, &child, named, count);
+  depend_add(&one, parent, &child, &now, named, count);
   depend_wait(&one, &child, &now, 0);
   now.base += work;
   depend_end(&one, &child, &now, 0);
   return now.base;
+}
+
+static void count_item(struct thread_state *t, uint32_t item, void *context)
+{
+  (void)t, (void)item;
+  ++*(uint64_t *)context;
 }
 
 static ompt_dependence_t on(uint64_t where, int kind)
@@ -195,6 +205,71 @@ static void dependences_of_all_kinds(void **state)
   assert_int_equal(run_child(&parent, 3, 1, &fresh, 1), 31); /* never named before, but after everything */
   depend_clear(&one, &parent);
   assert_int_equal(run_child(&parent, 3, 1, &in, 1), 4);
+}
+
+static void a_map_finds_every_key(void **state)
+{
+  (void)state;
+  enum { KEYS = 20000 };
+  static const uint64_t factors[] = {1, 8, 32768, 0x9e3779b97f4a7c15ULL, 1ull << 49};
+  static struct pool items;
+  struct pool_cache cache = {0};
+  uint32_t map = 0;
+  pool_init(&items, sizeof(struct key_item));
+  for (size_t pattern = 0; pattern < sizeof factors / sizeof *factors; pattern++) {
+    static uint32_t made[1 << 15];
+    uint32_t keys = pattern == 4 ? 1 << 15 : KEYS; /* no key twice */
+    for (uint32_t i = 0; i < keys; i++) {
+      made[i] = pool_get(&items, &cache);
+      ((struct key_item *)pool_at(&items, made[i]))->key = i * factors[pattern];
+      assert_int_equal(key_map_find(&items, &map, i * factors[pattern]), 0);
+      assert_int_equal(key_map_add(&one, &items, &map, made[i]), made[i]);
+    }
+    for (uint32_t i = 0; i < keys; i++)
+      assert_int_equal(key_map_find(&items, &map, i * factors[pattern]), made[i]);
+    uint32_t twice = pool_get(&items, &cache);
+    ((struct key_item *)pool_at(&items, twice))->key = 7 * factors[pattern];
+    assert_int_equal(key_map_add(&two, &items, &map, twice), made[7]);
+    assert_int_equal(key_map_find(&items, &map, keys * factors[pattern] + 1), 0);
+    uint64_t released = 0;
+    key_map_clear(&one, &map, count_item, &released);
+    assert_int_equal(released, keys);
+    assert_int_equal(map, 0);
+  }
+}
+
+static long peak_kib(void)
+{
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+/* What a task's children and a loop's iterations have named is used again when the task or the loop has ended. */
+static void names_are_forgotten(void **state)
+{
+  (void)state;
+  enum { NAMES = 100000, ROUNDS = 4, SLACK_KIB = 1024 };
+  long first = 0;
+  for (int round = 0; round < ROUNDS; round++) {
+    struct depend parent = {0};
+    struct doacross loop = {0};
+    struct doacross_cursor own = {.loop = &loop};
+    for (uint64_t i = 0; i < NAMES; i++) {
+      ompt_dependence_t out = on(8 * i, 3), vector[] = {on(i / 300, 5), on(i % 300, 5)};
+      assert_int_equal(run_child(&parent, i, 1, &out, 1), i + 1);
+      doacross_source(&one, &own, vector, 2, &(struct clock){.base = i}, 0);
+      if (i >= 300) {
+        vector[0].variable.value--;
+        assert_int_equal(doacross_sink(&own, vector, 2)->latest.base, i - 300);
+      }
+    }
+    depend_clear(&one, &parent);
+    doacross_clear(&one, &loop);
+    first = round ? first : peak_kib();
+  }
+  assert_in_range(peak_kib() - first, 0, SLACK_KIB);
+  assert_int_equal(records[0].lost[FORMAT_LOST_GRAPH], 0);
 }
 
 static const struct format_directive *row_at(uint32_t row)
@@ -258,6 +333,8 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup(dropped_segments_are_reused, setup),
       cmocka_unit_test_setup(a_join_takes_the_latest_of_each_component, setup),
       cmocka_unit_test_setup(dependences_of_all_kinds, setup),
+      cmocka_unit_test_setup(a_map_finds_every_key, setup),
+      cmocka_unit_test_setup(names_are_forgotten, setup),
       cmocka_unit_test_setup(instances_nest_and_recursion_counts_once, setup),
       cmocka_unit_test_setup(a_task_beside_its_parent, setup),
   };

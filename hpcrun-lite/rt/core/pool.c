@@ -41,26 +41,23 @@ static uint32_t pop_batch(struct pool *pool)
 }
 
 /* Adds a batch of new items to the table, linked.  Returns the first, 0 without memory. */
-static uint32_t add_items(struct pool *pool, uint32_t *count)
+static uint32_t add_items(struct pool *pool)
 {
-  uint32_t first = 0, index;
-  *count = 0;
   for (int i = 0; i < TRIES; i++) {
     if (atomic_flag_test_and_set_explicit(&pool->lock, memory_order_acquire)) {
       sys_yield();
       continue;
     }
-    struct pool_item *item;
-    while (*count < POOL_BATCH && (item = table_next(&pool->table, &index))) {
-      item->next = first;
-      first = index;
-      table_publish(&pool->table);
-      ++*count;
-    }
+    uint32_t first = 0;
+    bool room = table_next_many(&pool->table, POOL_BATCH, &first);
+    if (room)
+      table_publish_many(&pool->table, POOL_BATCH);
     atomic_flag_clear_explicit(&pool->lock, memory_order_release);
-    break;
+    for (uint32_t k = 0; room && k < POOL_BATCH; k++)
+      at(pool, first + k)->next = k + 1 < POOL_BATCH ? first + k + 1 : 0;
+    return room ? first : 0;
   }
-  return first;
+  return 0;
 }
 
 bool pool_fill(struct pool *pool, struct pool_cache *cache)
@@ -68,7 +65,7 @@ bool pool_fill(struct pool *pool, struct pool_cache *cache)
   cache->count = POOL_BATCH;
   cache->first = pop_batch(pool);
   if (!cache->first)
-    cache->first = add_items(pool, &cache->count);
+    cache->first = add_items(pool);
   return cache->first != 0;
 }
 

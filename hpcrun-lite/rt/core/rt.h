@@ -255,8 +255,8 @@ struct thread_state {
   struct credit critical_path_credits[32];
   struct instance_share instance_shares[8];
   struct unreported_ends unreported;
-  struct pool_cache free_tasks, free_groups, free_batches, free_segments, free_instances, free_sets, free_edges,
-      free_addresses, free_buckets;
+  struct pool_cache free_tasks, free_groups, free_batches, free_segments, free_instances, free_ends, free_links,
+      free_addresses, free_key_nodes, free_runs, free_source_blocks;
   struct format_chunk *compaction_chunk;
 
   struct source sources[EVENTS_MAX];

@@ -44,15 +44,9 @@ void clock_clear(struct thread_state *t, struct clock *clock)
   *clock = (struct clock){0};
 }
 
-static bool later(const struct clock *clock, const struct clock *other)
-{
-  return clock->base > __atomic_load_n(&other->base, __ATOMIC_RELAXED) ||
-         clock->burdened > __atomic_load_n(&other->burdened, __ATOMIC_RELAXED);
-}
-
 void join_offer(struct thread_state *t, struct join *join, const struct clock *clock)
 {
-  if (!later(clock, &join->latest))
+  if (!clock_is_later(clock, &join->latest))
     return;
   clock_lock(&join->lock);
   clock_raise(t, &join->latest, clock);

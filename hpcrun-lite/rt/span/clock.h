@@ -47,6 +47,13 @@ void clock_set(struct thread_state *t, struct clock *clock, const struct clock *
 /* Raises both lengths to those of the other clock; the path is that of the later base. */
 void clock_raise(struct thread_state *t, struct clock *clock, const struct clock *other);
 
+/* Is one of the clock's lengths later than the other's? */
+static inline bool clock_is_later(const struct clock *clock, const struct clock *other)
+{
+  return clock->base > __atomic_load_n(&other->base, __ATOMIC_RELAXED) ||
+         clock->burdened > __atomic_load_n(&other->burdened, __ATOMIC_RELAXED);
+}
+
 /* Releases the path and sets the clock to 0. */
 void clock_clear(struct thread_state *t, struct clock *clock);
 

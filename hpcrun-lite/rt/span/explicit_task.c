@@ -564,7 +564,7 @@ static void end_task(struct thread_state *t, uint32_t index)
 static bool is_plain(const struct task *task)
 {
   return __atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) == 1 && !task->open_batch && !task->scopes_open &&
-         !task->scope.instance && !task->depend.edges && !task->fulfilled.latest.burdened &&
+         !task->scope.instance && !task->depend.end && !task->fulfilled.latest.burdened &&
          !(task->flags & (TASK_SERIAL | TASK_HAD_LOOP));
 }
 

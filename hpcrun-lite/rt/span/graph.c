@@ -195,6 +195,7 @@ void graph_loop_end(struct thread_state *t, const struct task *task, struct shar
 {
   uint32_t instance = loop->instance, row = loop->row;
   uint64_t work = loop->work, span = loop->span;
+  doacross_clear(t, &loop->doacross);
   clock_lock(&loop->lock); /* the last thread makes room for another construct */
   loop->instance = loop->number = 0;
   clock_unlock(&loop->lock);

@@ -9,6 +9,7 @@
 
 #include "hpcrun-lite/rt/span/clock.h"
 #include "hpcrun-lite/rt/span/depend.h"
+#include "hpcrun-lite/rt/span/doacross.h"
 #include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/core/pool.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
@@ -22,7 +23,7 @@ enum task_flag {
   TASK_IMPLICIT = 8,
   TASK_WAITING = 32,
   TASK_IN_LOOP = 64,   /* inside a worksharing loop or sections construct */
-  TASK_HAD_LOOP = 128, /* has encountered one: loop_entry and loop_end are in use */
+  TASK_HAD_LOOP = 128, /* has encountered one: loop_entry, loop_end and doacross are in use */
   TASK_SINGLE = 256,   /* inside a single construct (GCC's code does not announce its end) */
   TASK_EARLY = 512     /* begun by a call of the program to the tool, before the runtime has begun it */
 };
@@ -71,17 +72,19 @@ struct task {
   struct join fulfilled; /* clock of the thread that fulfils a detached task */
 
   struct clock loop_entry, loop_end;
+  struct doacross_cursor doacross;
   struct scope around[SCOPES_MAX]; /* the outermost first */
 };
 
 /* A loop, sections or workshare construct that a team shares.  Used under the lock, except for `ordered_*`, which are
- * atomic, and fields that the first thread has set and others read after they have held the lock. */
+ * atomic, `doacross`, and fields that the first thread has set and others read after they have held the lock. */
 struct shared_construct {
   uint32_t lock, number, instance, ended, row;
   uint64_t begin, work, span;
   struct join ordered;
   uint32_t ordered_begun, ordered_ended; /* ordered regions that have begun, and ended */
   bool ordered_missed;                   /* the end of one was not announced in time */
+  struct doacross doacross;
 };
 
 /* The time between two barriers of a region. */
@@ -106,8 +109,6 @@ struct team {
   struct clock start;
   struct phase phases[2]; /* by parity, since threads may be one phase apart */
   struct shared_construct loops[SHARED_LOOPS];
-  uint32_t doacross_lock;
-  struct depend doacross; /* sources that iterations of the team's doacross loops have announced */
 };
 
 /* A taskgroup: the ends of all its descendants.  Also the place of a clock on its way to another thread

@@ -1,6 +1,7 @@
 #include "hpcrun-lite/rt/span/span.h"
 
 #include "hpcrun-lite/rt/span/explicit_task.h"
+#include "hpcrun-lite/rt/span/key_map.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/graph.h"
 #include "hpcrun-lite/rt/span/critical_path.h"
@@ -267,7 +268,6 @@ void span_parallel_end(struct thread_state *t, uint64_t region)
   } else {
     directive_leave(t, team->instance);
   }
-  depend_clear(t, &team->doacross);
   clock_clear(t, &team->start);
   team->instance = 0;
   team->loops_met = false;
@@ -297,6 +297,7 @@ static uint32_t other_schedule(struct thread_state *t, uint32_t prior, int statu
   if (status == ompt_taskwait_complete && next) {
     graph_task(next)->dependent_wait = 0;
     graph_task(next)->flags &= ~(uint32_t)TASK_WAITING;
+    clock_raise(t, &graph_task(next)->now, &task->now);
     depend_wait(t, &task->depend, &graph_task(next)->now, graph_task(next)->name);
     explicit_task_drop(t, prior);
   }
@@ -374,6 +375,8 @@ void span_wait_end(struct thread_state *t, uint32_t index, int kind, bool known,
     explicit_task_join_phase(t, &task->now, task->region, task->phase);
     task->phase++;
   }
+  if ((kind == ompt_sync_region_taskwait && !(task->flags & TASK_IN_LOOP)) || (is_barrier(kind) && team))
+    depend_settled(t, &task->depend);
   moment = graph_moment(t, moment);
   t->wait_ended = rt.work_unit == WORK_USER ? 0 : moment;
   graph_fragment_begin_after(t, moment);
@@ -435,7 +438,9 @@ void span_start(void)
   worksharing_start();
   critical_path_start();
   directive_start();
+  key_map_start();
   depend_start();
+  doacross_start();
   explicit_task_start();
 }
 
@@ -488,6 +493,8 @@ void span_stop_thread(struct thread_state *t)
   graph_cost_add_sums(t);
   directive_stop_thread(t);
   depend_stop_thread(t);
+  doacross_stop_thread(t);
+  key_map_stop_thread(t);
   critical_path_stop_thread(t);
   pool_flush(&graph_tasks, &t->free_tasks);
   pool_flush(&graph_groups, &t->free_groups);

@@ -133,6 +133,7 @@ void worksharing_work_begin(struct thread_state *t, uint32_t index, int kind, ui
     task->flags |= TASK_IN_LOOP | TASK_HAD_LOOP;
     clock_set(t, &task->loop_entry, &task->now);
     clock_set(t, &task->loop_end, &task->now);
+    task->doacross = (struct doacross_cursor){.loop = loop ? &loop->doacross : NULL};
   } else {
     scope_begin(t, task, row);
     task->flags |= kind == ompt_work_single_executor ? TASK_SINGLE : 0;
@@ -356,37 +357,46 @@ void worksharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_
 
 /* ---- dependences ---- */
 
-/* An iteration announces its clock under its vector (source), or waits for that of another one (sink). */
+/* An iteration announces its clock (source), or waits for another one (sink).  Many sinks name an iteration that is
+ * not later than what the task knows already: they cost no reading of the work clock. */
 static void doacross(struct thread_state *t, struct task *task, const ompt_dependence_t *vector, int count)
 {
-  struct team *team = graph_team(task->region);
-  uint64_t where = task->constructs;
-  for (int i = 0; i < count; i++)
-    where = (where ^ vector[i].variable.value) * 0x9e3779b97f4a7c15ULL + 1;
-  if (!team)
+  struct doacross_cursor *own = &task->doacross;
+  if (!(task->flags & TASK_IN_LOOP) || !own->loop) {
+    rt_lost(t, FORMAT_LOST_GRAPH);
     return;
-  clock_lock(&team->doacross_lock);
-  struct join *join = depend_join_at(t, &team->doacross, where);
-  clock_unlock(&team->doacross_lock);
-  if (join && vector[0].dependence_type == ompt_dependence_type_source) {
-    join_offer(t, join, &task->now);
-    graph_log_offer(t, task->name, join);
-  } else if (join) {
-    join_take(t, &task->now, join);
-    graph_log_take(t, task->name, join);
   }
+  bool sink = vector[0].dependence_type == ompt_dependence_type_sink;
+  const struct join *source = sink ? doacross_sink(own, vector, count) : NULL;
+  if (sink && (!source || !(clock_is_later(&source->latest, &task->now) || graph_log_on())))
+    return;
+  uint64_t moment = work_clock_moment(t);
+  graph_fragment_end_inline(t, moment);
+  if (sink) {
+    clock_raise(t, &task->now, &source->latest);
+    graph_log_take(t, task->name, source);
+  } else {
+    doacross_source(t, own, vector, count, &task->now, task->name);
+  }
+  graph_fragment_begin_after(t, moment);
 }
 
 void worksharing_dependences(struct thread_state *t, uint32_t index, const ompt_dependence_t *dependences, int count)
 {
   if (!index || count <= 0)
     return;
-  graph_fragment_end(t);
-  struct task *task = graph_task(index);
+  struct task *task = index == t->task ? t->running : graph_task(index);
   int kind = dependences[0].dependence_type;
-  if (kind == ompt_dependence_type_source || kind == ompt_dependence_type_sink)
+  if (kind == ompt_dependence_type_source || kind == ompt_dependence_type_sink) {
     doacross(t, task, dependences, count);
-  else if (task->parent)
-    depend_add(t, &graph_task(task->parent)->depend, &task->depend, dependences, count);
+    return;
+  }
+  if (!task->parent)
+    return;
+  struct task *parent = task->parent == t->task ? t->running : graph_task(task->parent);
+  uint64_t moment = work_clock_moment(t);
+  graph_fragment_end_at(t, moment);
+  depend_add(t, &parent->depend, &task->depend, &task->now, dependences, count);
+  task->scope.begin = task->now.base;
   graph_fragment_begin(t);
 }

@@ -1,0 +1,43 @@
+/* Doacross loops: an iteration announces its clock (source), and later iterations wait for it (sink).
+ *
+ * Context: RT, in callbacks.  Any thread of the team announces and looks up, without locks.  Each thread writes its
+ * sources one after the other into blocks of its own.  A map leads from an iteration's vector to its source; iterations
+ * whose last coordinates are adjacent share an entry, which the thread remembers, so most look-ups need no search.
+ * Memory: some 90 bytes for each iteration that was announced, up to SOURCE_BLOCKS_MAX blocks, until the loop has
+ * ended.  A source that finds no room is lost, and the loss is counted. */
+#ifndef HPCRUN_LITE_RT_SPAN_DOACROSS_H
+#define HPCRUN_LITE_RT_SPAN_DOACROSS_H
+
+#include "hpcrun-lite/rt/span/clock.h"
+#include "hpcrun-lite/rt/core/omp-tools.h"
+
+/* The part of a loop: a map, and the list of the source blocks of all threads.  Both are atomic until the loop ends. */
+struct doacross {
+  uint32_t runs;
+  struct block *blocks;
+};
+
+/* The part of a task in its loop, zero at the start except for the loop (NULL: it has no place in the team): the last
+ * runs of iterations that it has announced and waited for, and the block that it fills. */
+struct doacross_cursor {
+  struct doacross *loop;
+  struct run *source, *sink;
+  struct block *block;
+  uint32_t used;
+};
+
+/* CTL: starts the pools of a new process.  doacross_stop_thread() returns a thread's free items. */
+void doacross_start(void);
+void doacross_stop_thread(struct thread_state *t);
+
+/* The iteration of that vector of `count` coordinates announces the clock of the task of that name. */
+void doacross_source(struct thread_state *t, struct doacross_cursor *own, const ompt_dependence_t *vector, int count,
+                     const struct clock *clock, uint64_t name);
+
+/* Returns what the iteration of that vector has announced; it does not change any more.  NULL: nothing. */
+const struct join *doacross_sink(struct doacross_cursor *own, const ompt_dependence_t *vector, int count);
+
+/* The loop has ended: forgets what was announced. */
+void doacross_clear(struct thread_state *t, struct doacross *loop);
+
+#endif
