@@ -130,10 +130,13 @@ static void add_frame(struct stack_reader *reader, const struct frame *frame)
       reader->node = child(reader, FORMAT_KIND_USER_REGION, 0, t->user_regions[i].name);
 }
 
-/* The stack pointer of the user frame outside a run, which called the runtime. */
+/* The stack pointer of the user frame outside a run, which called the runtime.  Of the outermost run of a stack that
+ * was cut, only the frames that were found are known. */
 static uint64_t outer_sp(const struct stack_reader *reader, int outermost)
 {
-  return outermost + 1 < reader->count ? reader->frames[outermost + 1].sp : UINT64_MAX;
+  if (outermost + 1 < reader->count)
+    return reader->frames[outermost + 1].sp;
+  return reader->cut ? reader->frames[outermost].sp : UINT64_MAX;
 }
 
 /* Does an exit frame lie in the run? */
@@ -387,8 +390,14 @@ static bool read_stack(struct stack_reader *reader)
       return true;
     return read_frames(reader, first, innermost);
   }
-  if (reader->cut)
+  if (reader->cut) {
+    uint32_t base = region_around(t, reader->frames[reader->count - 1].sp);
+    if (base != CCT_NONE) {
+      reader->node = base;
+      reader->node = reader->region_node = child(reader, FORMAT_KIND_PARALLEL, 0, 0);
+    }
     reader->node = child(reader, FORMAT_KIND_PARTIAL, 0, 0);
+  }
   return read_frames(reader, reader->count - 1, innermost);
 }
 
