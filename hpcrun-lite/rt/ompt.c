@@ -340,6 +340,9 @@ static void on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_dat
   struct thread_state *t = self();
   if (!t || !graph_enter(t))
     return;
+  if (endpoint == ompt_scope_begin && kind == ompt_work_taskloop && codeptr)
+    codeptr =
+        task_creation_caller(t, creation_context_of(task_data), codeptr); /* libomp passes an address of its own */
   if (endpoint == ompt_scope_begin)
     worksharing_work_begin(t, task_of(t, task_data), kind, count, codeptr);
   else

@@ -1,5 +1,6 @@
 #include "hpcrun-lite/rt/sampling/task_creation.h"
 
+#include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/sampling/region.h"
@@ -83,4 +84,14 @@ uint32_t task_creation_node(struct thread_state *t, uint32_t creator, uint64_t e
 {
   const struct stack *stack = find_stack(t, creator, enter_frame, code);
   return stack ? stack->node : CCT_NONE;
+}
+
+const void *task_creation_caller(struct thread_state *t, uint32_t creator, const void *code)
+{
+  uint32_t index;
+  const struct format_module *module = modules_find(t, (uint64_t)code - 1, &index);
+  if (!module || !(module->flags & FORMAT_MODULE_RUNTIME))
+    return code;
+  const struct stack *stack = find_stack(t, creator, (uint64_t)__builtin_frame_address(0), (uint64_t)code);
+  return stack && stack->count ? (const void *)stack->words[0].value : code;
 }
