@@ -77,7 +77,8 @@ uint32_t symbols_draft_file(struct symbols_draft *draft, const char *first, cons
 uint32_t symbols_draft_function(struct symbols_draft *draft, struct symbols_function function);
 uint32_t symbols_draft_scope(struct symbols_draft *draft, struct symbols_scope scope);
 
-/* Adds a row to the open sequence, which begins at row `first`.  Of several rows at one address the last is kept. */
+/* Adds a row to the open sequence, which begins at row `first`.  Of several rows at one address the first and the last
+ * are kept: a function's first row has its own line, the last one that of the code. */
 void symbols_draft_row(struct symbols_draft *draft, size_t first, struct symbols_row row);
 
 /* Ends the open sequence at address `end`; its rows are removed unless `keep`. */
