@@ -96,29 +96,35 @@ static const char *caller_name(const struct tree *tree, const struct names_funct
     least = outlined->line - row->line;
     best = i;
   }
-  while (best && tree->rows[best].kind != ROW_FUNCTION)
+  while (best && tree->rows[best].kind != ROW_FUNCTION && tree->rows[best].kind != ROW_INLINED)
     best = tree->rows[best].parent;
   return best ? tree->rows[best].name : NULL;
 }
 
-/* Sets the name and place of a construct: the innermost function at its address, by the name that the user wrote. */
-static void name_row(const struct profile_directive *directive, struct names *names, const struct tree *tree,
-                     struct workspan_row *row)
+/* Sets the name and place of a construct: the innermost function at its address, by the name that the user wrote.
+ * Returns 0 or ERR_NOMEM. */
+static int name_row(const struct profile_directive *directive, struct names *names, const struct tree *tree,
+                    struct workspan_row *row)
 {
   row->name = directive->name;
   row->file = "";
   uint32_t address = names->directive_at[row->directive];
   if (address == MODEL_NONE)
-    return;
-  const struct names_step *step = &names->steps[names->addresses[address].first + names->addresses[address].count - 1];
-  row->file = step->file;
+    return 0;
+  const struct names_step *step = names_innermost(names, address);
+  row->file = step->line ? step->file : "";
   row->line = step->line;
   if (*row->name)
-    return;
+    return 0;
   const struct names_function *function = &names->functions[step->function];
-  const char *origin = function->origin;
-  const char *caller = !*origin && function->outline != OUTLINE_NONE ? caller_name(tree, function) : NULL;
-  row->name = *origin ? origin : caller ? caller : function->name;
+  bool outlined = function->outline != OUTLINE_NONE;
+  const char *caller = outlined && function->origin == MODEL_NONE ? caller_name(tree, function) : NULL;
+  row->name = function->origin != MODEL_NONE ? names->functions[function->origin].name
+              : caller                       ? caller
+                                             : function->name;
+  if (!*row->file || !row->line)
+    row->name = names_own(names, names_spot(names, address));
+  return row->name ? 0 : ERR_NOMEM;
 }
 
 static void note_scenario(const struct profile *profile, const struct workspan_scenario *scenario, uint64_t span,
@@ -167,7 +173,8 @@ static int fill_row(const struct profile *profile, struct names *names, const st
     if (directive->kind == DIRECTIVE_FOR && directive->instances && directive->iterations && directive->work)
       row->iteration_parallelism = (double)directive->iterations / (double)directive->instances;
     note_directive(profile, directive, note);
-    name_row(directive, names, tree, row);
+    if (name_row(directive, names, tree, row))
+      return ERR_NOMEM;
   }
   row->note = *note ? names_own(names, strdup(note)) : "";
   return row->note ? 0 : ERR_NOMEM;
