@@ -238,15 +238,14 @@ static bool same_place(const struct workspan_row *x, const struct workspan_row *
          !strcmp(x->name, y->name);
 }
 
-/* "f inlined at a.c:7 < b.c:9": the name of a row, and up to `depth` calls that were inlined around it. */
+/* "f < a.c:7 < b.c:9": the name of a row, and up to `depth` calls that were inlined around it. */
 static int add_calls(struct names *names, struct workspan_row *row, uint32_t depth)
 {
   const struct names_address *address = &names->addresses[names->directive_at[row->directive]];
   for (uint32_t i = 1; i <= depth && i < address->count; i++) {
     const struct names_step *step = &names->steps[address->first + address->count - 1 - i];
     char *text;
-    if (asprintf(&text, "%s%s%s:%" PRIu32, row->name, i == 1 ? " inlined at " : " < ", names_base(step->file),
-                 step->line) < 0 ||
+    if (asprintf(&text, "%s < %s:%" PRIu32, row->name, names_base(step->file), step->line) < 0 ||
         !(row->name = names_own(names, text)))
       return ERR_NOMEM;
   }

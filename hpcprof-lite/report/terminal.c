@@ -106,22 +106,32 @@ static void drop_raw(struct glyphs *glyphs)
   }
 }
 
-/* Shortens "(parameters)" at the end to "(...)". */
-static void drop_parameters(struct glyphs *glyphs)
+/* The index of the parenthesis that glyphs[end - 1] closes; `end` if there is none. */
+static size_t opening(const struct glyphs *glyphs, size_t end)
 {
-  size_t end = glyphs->count;
-  while (end && glyphs->code[end - 1] != ')')
-    end--;
   unsigned depth = 0;
   for (size_t i = end; i-- > 0;) {
     depth += glyphs->code[i] == ')';
     depth -= glyphs->code[i] == '(';
-    if (!depth) {
-      if (i && end && end - i > 2)
-        replace(glyphs, i + 1, end - 1);
-      return;
-    }
+    if (!depth)
+      return i;
   }
+  return end;
+}
+
+/* Shortens "(parameters)" at the end to "(...)".  A remark " (function(parameters))" is not a list of parameters, but
+ * may contain one. */
+static void drop_parameters(struct glyphs *glyphs)
+{
+  size_t end = glyphs->count, open = 0;
+  for (bool remark = true; remark; end -= remark) {
+    while (end && glyphs->code[end - 1] != ')')
+      end--;
+    open = end ? opening(glyphs, end) : 0;
+    remark = end && open < end && open && glyphs->code[open - 1] == ' ';
+  }
+  if (open && end - open > 2)
+    replace(glyphs, open + 1, end - 1);
 }
 
 /* Whether the glyph is an angle bracket of template arguments, not part of operator<, operator>> or operator->. */
