@@ -37,7 +37,8 @@ BLAME = {
     "app+0x2000": (200, 0, 0, 4 * 200 - 200, 8 * 200 - 200, 0),  # serial: one thread of one
     "app+0x2100": (1150, 0, 0, 0, 8 * 1150 // 4 - 1150, 0),  # balanced: four of four
     "[OpenMP runtime]": (0, 50, 0, 0, 8 * 50 // 4 - 50, 0),
-    "parallel @ app+0x1300 [app+0x1400]": (200, 0, 0, 4 * 200 - 200, 8 * 200 - 200, 4 * 200 - 200),  # imbalanced: one of four
+    # imbalanced: one of four
+    "parallel @ app+0x1300 [app+0x1400]": (200, 0, 0, 4 * 200 - 200, 8 * 200 - 200, 4 * 200 - 200),
     "app+0x2200": (100, 0, 0, 4 * 50 - 100, 8 * 50 - 100, 4 * 50 - 100),  # below the lock: two of four
     "app+0x2300": (0, 0, 100, 4 * 50 - 100, 8 * 50 - 100, 4 * 50 - 100),  # its release
     "app+0x2400": (50, 0, 0, 0, 0, 0),  # not a thread of OpenMP's
