@@ -1,5 +1,6 @@
 #include "hpcprof-lite/views/constructs.h"
 
+#include "common/array.h"
 #include "hpcprof-lite/symbols/symbols_names.h"
 
 #include <stdlib.h>
@@ -73,19 +74,43 @@ static uint32_t called_function(const struct profile *profile, const struct name
   return names->functions[function].outline == OUTLINE_NONE ? MODEL_NONE : function;
 }
 
-/* Gives a call the place of the construct.  Inlined functions that do not contain the construct are removed. */
-static void set_place(struct names *names, uint32_t call, const struct names_function *outlined)
+/* Whether a function, or the construct that it was made of, contains a construct. */
+static bool contains(const struct names *names, uint32_t function, const struct names_function *outlined)
+{
+  return function == outlined->origin || names->functions[function].origin == outlined->origin;
+}
+
+/* Moves the steps of an address to the end of all, with one more. */
+static int add_step(struct names *names, struct names_address *address, uint32_t function)
+{
+  size_t needed = (size_t)names->steps_count + address->count + 1;
+  if (!array_reserve(&names->steps, &names->steps_room, needed, sizeof *names->steps))
+    return ERR_NOMEM;
+  struct names_step *to = names->steps + names->steps_count;
+  memcpy(to, names->steps + address->first, address->count * sizeof *to);
+  to[address->count] = (struct names_step){.function = function, .inlined = true};
+  address->first = names->steps_count;
+  names->steps_count += ++address->count;
+  return 0;
+}
+
+/* Gives a call the place of the construct.  Inlined functions that do not contain the construct are removed; the one
+ * that does is added if the debug data have lost it. */
+static int set_place(struct names *names, uint32_t call, const struct names_function *outlined)
 {
   struct names_address *address = &names->addresses[call];
-  struct names_step *steps = &names->steps[address->first];
-  uint32_t last = address->count;
-  while (last && steps[last - 1].function != outlined->origin)
-    last--;
-  address->count = last ? last : address->count;
-  struct names_step *step = &steps[address->count - 1];
+  uint32_t last = outlined->origin == MODEL_NONE ? address->count : 0;
+  for (uint32_t i = address->count; i-- > 0 && !last;)
+    last = contains(names, names->steps[address->first + i].function, outlined) ? i + 1 : 0;
+  if (last)
+    address->count = last;
+  else if (add_step(names, address, outlined->origin))
+    return ERR_NOMEM;
+  struct names_step *step = &names->steps[address->first + address->count - 1];
   step->file = outlined->file;
   step->line = outlined->line;
   step->near = false;
+  return 0;
 }
 
 /* A compiler may have merged the calls of several constructs; then the one that it declares first names the place. */
@@ -102,11 +127,12 @@ static int set_places(const struct profile *profile, struct names *names)
     if (outlined[call] == MODEL_NONE || names->functions[function].line < names->functions[outlined[call]].line)
       outlined[call] = function;
   }
-  for (uint32_t i = 0; i < names->addresses_count; i++)
+  int status = 0;
+  for (uint32_t i = 0; i < names->addresses_count && !status; i++)
     if (outlined[i] != MODEL_NONE)
-      set_place(names, i, &names->functions[outlined[i]]);
+      status = set_place(names, i, &names->functions[outlined[i]]);
   free(outlined);
-  return 0;
+  return status;
 }
 
 int constructs_settle(const struct profile *profile, struct names *names)
