@@ -205,16 +205,34 @@ static bool drop_outer(struct glyphs *glyphs)
   return false;
 }
 
-/* Removes the middle; the end, which distinguishes similar names, keeps slightly more room than the beginning. */
+/* Where the remark " (function)" of a construct with a place begins, so that the place need not be cut; 0 without one,
+ * or if it leaves no room. */
+static size_t kept_place(const struct glyphs *glyphs, unsigned width)
+{
+  enum { REMARK_MIN = 8 };
+  unsigned used = 0;
+  bool placed = false;
+  for (size_t i = 0; i + 1 < glyphs->count; used += glyph_width(glyphs, i++)) {
+    placed = placed || glyphs->code[i] == '@';
+    if (placed && glyphs->code[i] == ' ' && glyphs->code[i + 1] == '(')
+      return used + REMARK_MIN <= width ? i + 2 : 0;
+  }
+  return 0;
+}
+
+/* Removes the middle, or that of the remark; the end, which distinguishes similar names, keeps slightly more room than
+ * the beginning. */
 static void cut_middle(struct glyphs *glyphs, unsigned width)
 {
-  unsigned dots = glyphs->dots ? 1 : 2;
+  unsigned dots = glyphs->dots ? 1 : 2, used = 0;
   if (width <= dots) {
     glyphs->count = width < glyphs->count ? width : glyphs->count;
     return;
   }
-  unsigned head_width = (width - dots) * 2 / 5, tail_width = width - dots - head_width, used = 0;
-  size_t head = 0, tail = glyphs->count;
+  size_t head = 0, tail = glyphs->count, place = kept_place(glyphs, width);
+  while (head < place)
+    used += glyph_width(glyphs, head++);
+  unsigned head_width = used + (width - used - dots) * 2 / 5, tail_width = width - dots - head_width;
   while (head < glyphs->count && used + glyph_width(glyphs, head) <= head_width)
     used += glyph_width(glyphs, head++);
   used = 0;
