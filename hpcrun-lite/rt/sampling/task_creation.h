@@ -14,8 +14,7 @@
 /* The creation context (sampling/task_context.h) of a task that the calling thread creates. */
 uint32_t task_creation_context(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code);
 
-/* The address in the program from which the runtime was entered, if `code` lies in the runtime; otherwise, or if it is
- * not known, `code`. */
+/* The address in the program from which the runtime was entered; `code` if it is not known. */
 const void *task_creation_caller(struct thread_state *t, uint32_t creator, const void *code);
 
 /* The node of the thread's tree at which the runtime was entered. */
