@@ -124,6 +124,9 @@ static int set_places(const struct profile *profile, struct names *names)
     uint32_t function = called_function(profile, names, i, &call);
     if (function == MODEL_NONE || call == MODEL_NONE || !names->functions[function].line)
       continue;
+    bool near = names_innermost(names, call)->near || !names_innermost(names, call)->line;
+    if (names->functions[function].outline == OUTLINE_BODY_DEBUG && !near)
+      continue; /* declared at the statement below the directive */
     if (outlined[call] == MODEL_NONE || names->functions[function].line < names->functions[outlined[call]].line)
       outlined[call] = function;
   }

@@ -213,11 +213,13 @@ static uint32_t add_construct(struct build *build, uint32_t parent, enum tree_ki
   struct tree_row wanted = {.parent = parent, .kind = kind, .function = function, .module = MODEL_NONE};
   site_position(build, site, &wanted.file, &wanted.line);
   if (outlined) {
+    bool inner = outlined->outline == OUTLINE_BODY_DEBUG; /* declared at the statement below the directive */
     wanted.module = outlined->module;
-    if (outlined->line && *outlined->file) {
+    if (outlined->line && *outlined->file && !(inner && wanted.line)) {
       wanted.file = outlined->file;
       wanted.line = outlined->line;
     }
+    wanted.function = inner && wanted.line ? MODEL_NONE : function;
   }
   bool added = false;
   char *text = construct_name(build, &wanted, site, outlined ? outlined->name : NULL);
