@@ -24,6 +24,22 @@ const char *names_base(const char *path)
   return slash && slash[1] ? slash + 1 : path;
 }
 
+const char *names_file(struct names *names, const char *file)
+{
+  if (!file || !*file)
+    return "";
+  uint64_t hash = index_hash_bytes(0, file, strlen(file));
+  uint32_t slot, found = index_first(&names->file_index, hash, &slot);
+  while (found && strcmp(names->files[found - 1], file) != 0)
+    found = index_next(&names->file_index, hash, &slot);
+  if (found)
+    return names->files[found - 1];
+  if (!array_reserve(&names->files, &names->files_room, (size_t)names->files_count + 1, sizeof *names->files) ||
+      !index_add(&names->file_index, hash, names->files_count + 1))
+    return NULL;
+  return names->files[names->files_count++] = file;
+}
+
 /* Functions are the same if module, name and declaration are equal; without a declaration, the linkage names must be
  * equal.  Thus the clones that a compiler makes of a function are the same function. */
 static uint64_t function_hash(const struct names_function *function)

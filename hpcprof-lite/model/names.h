@@ -78,6 +78,9 @@ struct names {
  * is then freed. */
 const char *names_own(struct names *names, char *text);
 
+/* Returns the one pointer that represents a path, "" for NULL; NULL if memory runs out. */
+const char *names_file(struct names *names, const char *file);
+
 /* Returns the number of a function, which is added without an origin if it is new; MODEL_NONE if memory runs out. */
 uint32_t names_function(struct names *names, const struct names_function *function);
 

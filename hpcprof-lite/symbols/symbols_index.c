@@ -360,6 +360,15 @@ static void set_declaration(const struct symbols_index *index, const struct symb
   place->decl_line = inlined && inlined->call_line ? inlined->call_line : row->line;
 }
 
+void symbols_index_first(const struct symbols_index *index, uint64_t address, const char **file, uint32_t *line)
+{
+  const struct symbols_row *row = find_row(index, address);
+  bool here = row && row->low == address;
+  row -= here && row > index->rows && row[-1].low == address;
+  *file = here ? file_of(index, row->file) : NULL;
+  *line = here ? row->line : 0;
+}
+
 /* Fills in a place, except for its source position. */
 static void set_function(struct symbols_index *index, struct symbols_pool *pool, const struct symbols_scope *scope,
                          struct symbols_place *place)

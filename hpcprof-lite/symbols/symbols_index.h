@@ -97,6 +97,9 @@ void symbols_index_free(struct symbols_index *index); /* NULL is allowed */
 /* Returns bits of enum symbols_index_flag. */
 uint32_t symbols_index_flags(const struct symbols_index *index);
 
+/* The source position of the first row at an address, where a function begins: *line is 0 if there is none. */
+void symbols_index_first(const struct symbols_index *index, uint64_t address, const char **file, uint32_t *line);
+
 /* Writes the places of an address, outermost first (see symbols_lookup()), and returns their number.  Readable names
  * are stored in pool.  *file and *line receive the source position of the address, even if no function is known. */
 int symbols_index_find(struct symbols_index *index, struct symbols_pool *pool, uint64_t address,

@@ -1,6 +1,8 @@
 #include "hpcprof-lite/views/constructs.h"
 
 #include "common/array.h"
+#include "hpcprof-lite/symbols/callees.h"
+#include "hpcprof-lite/symbols/symbols.h"
 #include "hpcprof-lite/symbols/symbols_names.h"
 
 #include <stdlib.h>
@@ -113,15 +115,24 @@ static int set_place(struct names *names, uint32_t call, const struct names_func
   return 0;
 }
 
+/* What is known of the calls by which constructs enter the runtime. */
+struct calls {
+  const struct profile *profile;
+  struct names *names;
+  struct callees **files; /* [module] opened when needed */
+  bool *settled;          /* [address] */
+};
+
 /* A compiler may have merged the calls of several constructs; then the one that it declares first names the place. */
-static int set_places(const struct profile *profile, struct names *names)
+static int set_places(struct calls *calls)
 {
+  struct names *names = calls->names;
   uint32_t *outlined = malloc((names->addresses_count + 1) * sizeof *outlined), call;
   if (!outlined)
     return ERR_NOMEM;
   memset(outlined, 0xff, (names->addresses_count + 1) * sizeof *outlined);
-  for (uint32_t i = 1; i < profile->contexts.count; i++) {
-    uint32_t function = called_function(profile, names, i, &call);
+  for (uint32_t i = 1; i < calls->profile->contexts.count; i++) {
+    uint32_t function = called_function(calls->profile, names, i, &call);
     if (function == MODEL_NONE || call == MODEL_NONE || !names->functions[function].line)
       continue;
     bool near = names_innermost(names, call)->near || !names_innermost(names, call)->line;
@@ -131,15 +142,104 @@ static int set_places(const struct profile *profile, struct names *names)
       outlined[call] = function;
   }
   int status = 0;
-  for (uint32_t i = 0; i < names->addresses_count && !status; i++)
-    if (outlined[i] != MODEL_NONE)
+  for (uint32_t i = 0; i < names->addresses_count && !status; i++) {
+    calls->settled[i] = outlined[i] != MODEL_NONE;
+    if (calls->settled[i])
       status = set_place(names, i, &names->functions[outlined[i]]);
+  }
   free(outlined);
+  return status;
+}
+
+/* Whether an outlined function begins at an address, which has a line and shows its origin. */
+static bool is_outlined(const struct symbols *symbols, uint64_t address, struct symbols_place *place, char *readable)
+{
+  if (symbols_lookup(symbols, address, place, 1) < 1 || place->low != address || !place->decl_line)
+    return false;
+  const char *raw = place->raw ? place->raw : place->function;
+  return raw && symbols_outlined(raw, readable, SYMBOLS_NAME_MAX) == SYMBOLS_OUTLINED && *readable;
+}
+
+/* Finds the outlined function that a call passes to GCC's entry points of the runtime: the one that is loaded for it,
+ * or the only one that the function loads. */
+static bool passed_function(const struct symbols *symbols, const struct callees *file, const struct names_address *at,
+                            struct symbols_place *found, char *readable)
+{
+  enum { LOADS_MAX = 64 };
+  uint64_t loads[LOADS_MAX], called = callees_called(file, at->offset + 1);
+  struct symbols_place entry;
+  unsigned direct, count = callees_find(file, at->low, at->offset + 1, loads, LOADS_MAX, &direct);
+  if (!called || symbols_lookup(symbols, called, &entry, 1) < 1 || !entry.function ||
+      strncmp(entry.function, "GOMP_", 5) != 0)
+    return false;
+  uint64_t only = 0;
+  for (unsigned i = 0; i < count; i++) {
+    if (!is_outlined(symbols, loads[i], &entry, readable))
+      continue;
+    if (only && only != loads[i])
+      return false;
+    only = loads[i];
+    if (i < direct)
+      break;
+  }
+  return only && is_outlined(symbols, only, found, readable);
+}
+
+/* Gives a call that no context explains the place of the function that its code passes to the runtime. */
+static int set_place_by_code(struct calls *calls, uint32_t module, uint32_t call)
+{
+  struct names *names = calls->names;
+  char readable[SYMBOLS_NAME_MAX];
+  struct symbols_place place;
+  if (call == MODEL_NONE || calls->settled[call] || !names->addresses[call].low || !names->modules[module].symbols)
+    return 0;
+  calls->settled[call] = true;
+  if (!calls->files[module])
+    calls->files[module] = callees_open(calls->profile->catalog.modules[module].path);
+  if (!calls->files[module] ||
+      !passed_function(names->modules[module].symbols, calls->files[module], &names->addresses[call], &place, readable))
+    return 0;
+  struct names_function outlined = {.module = module, .line = place.decl_line, .outline = OUTLINE_BODY};
+  outlined.file = names_file(names, place.decl_file);
+  outlined.origin = outlined.file ? find_origin(names, &outlined, readable) : MODEL_NONE;
+  return outlined.origin == MODEL_NONE ? ERR_NOMEM : set_place(names, call, &outlined);
+}
+
+static bool passes_function(uint32_t kind)
+{
+  return kind == DIRECTIVE_PARALLEL || kind == DIRECTIVE_TEAMS || kind == DIRECTIVE_TASK || kind == DIRECTIVE_TASKLOOP;
+}
+
+static int set_other_places(struct calls *calls)
+{
+  const struct profile_workspan *workspan = &calls->profile->workspan;
+  const struct context_node *nodes = calls->profile->contexts.nodes;
+  int status = 0;
+  for (uint32_t i = 0; i < workspan->directives_count && !status; i++)
+    if (passes_function(workspan->directives[i].kind) && workspan->directives[i].module != MODEL_NONE)
+      status = set_place_by_code(calls, workspan->directives[i].module, calls->names->directive_at[i]);
+  for (uint32_t i = 1; i < calls->profile->contexts.count && !status; i++) {
+    const struct context_node *above = &nodes[nodes[i].parent];
+    if (nodes[i].kind == CONTEXT_PARALLEL && nodes[i].parent && above->kind == CONTEXT_FRAME)
+      status = set_place_by_code(calls, above->module, calls->names->address_of[nodes[i].parent]);
+  }
   return status;
 }
 
 int constructs_settle(const struct profile *profile, struct names *names)
 {
-  int status = set_origins(names);
-  return status ? status : set_places(profile, names);
+  struct calls calls = {.profile = profile,
+                        .names = names,
+                        .files = calloc((size_t)names->modules_count + 1, sizeof *calls.files),
+                        .settled = calloc((size_t)names->addresses_count + 1, sizeof *calls.settled)};
+  int status = calls.files && calls.settled ? set_origins(names) : ERR_NOMEM;
+  if (!status)
+    status = set_places(&calls);
+  if (!status)
+    status = set_other_places(&calls);
+  for (uint32_t i = 0; calls.files && i < names->modules_count; i++)
+    callees_free(calls.files[i]);
+  free(calls.files);
+  free(calls.settled);
+  return status;
 }

@@ -232,23 +232,6 @@ static int resolve_jobs(struct resolver *resolver, unsigned threads)
   return 0;
 }
 
-/* Returns the one pointer that represents a path, "" for NULL.  Returns NULL if memory runs out. */
-static const char *intern_file(struct names *names, const char *file)
-{
-  if (!file || !*file)
-    return "";
-  uint64_t hash = index_hash_bytes(0, file, strlen(file));
-  uint32_t slot, found = index_first(&names->file_index, hash, &slot);
-  while (found && strcmp(names->files[found - 1], file) != 0)
-    found = index_next(&names->file_index, hash, &slot);
-  if (found)
-    return names->files[found - 1];
-  if (!array_reserve(&names->files, &names->files_room, (size_t)names->files_count + 1, sizeof *names->files) ||
-      !index_add(&names->file_index, hash, names->files_count + 1))
-    return NULL;
-  return names->files[names->files_count++] = file;
-}
-
 static enum names_outline outline_of(const char *raw)
 {
   switch (symbols_outlined(raw, NULL, 0)) {
@@ -277,7 +260,7 @@ static uint32_t place_function(struct names *names, const struct catalog_module 
     return function.name ? names_function(names, &function) : MODEL_NONE;
   }
   function.raw = place->raw ? place->raw : place->function;
-  function.file = intern_file(names, place->decl_file);
+  function.file = names_file(names, place->decl_file);
   function.line = place->decl_line;
   function.outline = outline_of(function.raw);
   return function.file ? names_function(names, &function) : MODEL_NONE;
@@ -309,7 +292,7 @@ static int name_job(struct resolver *resolver, const struct module_job *job)
       const struct symbols_place *here = known ? place++ : &no_symbol;
       struct names_step step = {.inlined = here->inlined && j, .line = here->line, .near = here->near};
       step.function = place_function(names, module, job->module, here, resolver->offsets[i]);
-      step.file = intern_file(names, here->file);
+      step.file = names_file(names, here->file);
       if (step.function == MODEL_NONE || !step.file || add_step(names, &step))
         return ERR_NOMEM;
     }
