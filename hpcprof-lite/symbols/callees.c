@@ -109,7 +109,7 @@ unsigned callees_find(const struct callees *callees, uint64_t low, uint64_t retu
   uint8_t code[WINDOW + LOAD_MAX] = {0};
   uint64_t call = return_address - CALL_BYTES;
   size_t size = read_code(callees, low, call, code);
-  unsigned count = 0;
+  unsigned count = 0, firsts = 0;
   bool near = true, first;
   *direct = 0;
   for (size_t i = size; i-- > 0 && count < max;) {
@@ -117,11 +117,11 @@ unsigned callees_find(const struct callees *callees, uint64_t low, uint64_t retu
     uint64_t address = loaded(code + i, call - size + i, &first);
     if (!address)
       continue;
-    addresses[count++] = address;
-    if (!near || !first)
-      continue;
-    addresses[count - 1] = addresses[*direct];
-    addresses[(*direct)++] = address;
+    unsigned place = near && first ? firsts++ : count;
+    memmove(addresses + place + 1, addresses + place, (count - place) * sizeof *addresses);
+    addresses[place] = address;
+    count++;
+    *direct += near;
   }
   return count;
 }

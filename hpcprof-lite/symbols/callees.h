@@ -17,9 +17,9 @@ void callees_free(struct callees *callees); /* NULL is allowed */
 /* Returns the address that the direct call instruction before a return address calls; 0 if there is none. */
 uint64_t callees_called(const struct callees *callees, uint64_t return_address);
 
-/* Writes at most `max` addresses that are loaded into a register in the function that begins at low, before that call,
- * and returns their number.  The first *direct ones are loaded into the register of the first argument, after the call
- * before; the last one comes first. */
+/* Writes at most `max` addresses that are loaded into registers in the function that begins at low, before that call,
+ * and returns their number.  The first *direct ones are loaded after the call before: first those that are loaded into
+ * the register of the first argument, and the last one first. */
 unsigned callees_find(const struct callees *callees, uint64_t low, uint64_t return_address, uint64_t *addresses,
                       unsigned max, unsigned *direct);
 
