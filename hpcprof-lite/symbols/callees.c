@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEADERS_MAX = 256, SEGMENTS_MAX = 8, WINDOW = 4096, LOAD_MAX = 7, CALL = 0xe8, CALL_BYTES = 5 };
+enum { HEADERS_MAX = 256, SEGMENTS_MAX = 8, WINDOW = 4096, LOAD_MAX = 7, MOVE = 3, CALL = 0xe8, CALL_BYTES = 5 };
 
 struct callees {
   int fd;
@@ -73,15 +73,17 @@ static size_t read_code(const struct callees *callees, uint64_t low, uint64_t en
   return 0;
 }
 
-/* The address that an instruction loads, 0 if it is another one; *first: into the register of the first argument. */
-static uint64_t loaded(const uint8_t code[LOAD_MAX], uint64_t at, bool *first)
+/* The address that an instruction loads, 0 if it is another one; *first: into the register of the first argument,
+ * perhaps by way of another register. */
+static uint64_t loaded(const uint8_t code[LOAD_MAX + MOVE], uint64_t at, bool *first)
 {
+  static const uint8_t move[MOVE] = {0x48, 0x89, 0xc7}; /* mov %rax, %rdi */
   int32_t distance;
   uint32_t address;
   *first = false;
   if ((code[0] == 0x48 || code[0] == 0x4c) && code[1] == 0x8d && (code[2] & 0xc7) == 0x05) { /* lea distance(%rip) */
     memcpy(&distance, code + 3, sizeof distance);
-    *first = code[0] == 0x48 && code[2] == 0x3d;
+    *first = code[0] == 0x48 && (code[2] == 0x3d || (code[2] == 0x05 && !memcmp(code + LOAD_MAX, move, MOVE)));
     return at + LOAD_MAX + (uint64_t)(int64_t)distance;
   }
   if ((code[0] & 0xf8) == 0xb8) { /* mov $address, register */
@@ -106,10 +108,10 @@ uint64_t callees_called(const struct callees *callees, uint64_t return_address)
 unsigned callees_find(const struct callees *callees, uint64_t low, uint64_t return_address, uint64_t *addresses,
                       unsigned max, unsigned *direct)
 {
-  uint8_t code[WINDOW + LOAD_MAX] = {0};
+  uint8_t code[WINDOW + LOAD_MAX + MOVE] = {0};
   uint64_t call = return_address - CALL_BYTES;
   size_t size = read_code(callees, low, call, code);
-  unsigned count = 0, firsts = 0;
+  unsigned count = 0;
   bool near = true, first;
   *direct = 0;
   for (size_t i = size; i-- > 0 && count < max;) {
@@ -117,11 +119,11 @@ unsigned callees_find(const struct callees *callees, uint64_t low, uint64_t retu
     uint64_t address = loaded(code + i, call - size + i, &first);
     if (!address)
       continue;
-    unsigned place = near && first ? firsts++ : count;
-    memmove(addresses + place + 1, addresses + place, (count - place) * sizeof *addresses);
-    addresses[place] = address;
-    count++;
-    *direct += near;
+    addresses[count++] = address;
+    if (!near || !first)
+      continue;
+    addresses[count - 1] = addresses[*direct];
+    addresses[(*direct)++] = address;
   }
   return count;
 }

@@ -97,13 +97,17 @@ static int add_step(struct names *names, struct names_address *address, uint32_t
 }
 
 /* Gives a call the place of the construct.  Inlined functions that do not contain the construct are removed; the one
- * that does is added if the debug data have lost it. */
-static int set_place(struct names *names, uint32_t call, const struct names_function *outlined)
+ * that does is added if the debug data have lost it.  Unless the call is known to be that of the outlined function
+ * (`passed`), it must then have its line: a compiler that makes one of equal outlined functions names it after one. */
+static int set_place(struct names *names, uint32_t call, const struct names_function *outlined, bool passed)
 {
   struct names_address *address = &names->addresses[call];
   uint32_t last = outlined->origin == MODEL_NONE ? address->count : 0;
   for (uint32_t i = address->count; i-- > 0 && !last;)
     last = contains(names, names->steps[address->first + i].function, outlined) ? i + 1 : 0;
+  const struct names_step *now = names_innermost(names, call);
+  if (!last && !passed && now->line && !now->near && (now->line != outlined->line || now->file != outlined->file))
+    return 0;
   if (last)
     address->count = last;
   else if (add_step(names, address, outlined->origin))
@@ -115,16 +119,18 @@ static int set_place(struct names *names, uint32_t call, const struct names_func
   return 0;
 }
 
+enum settled { NOT_TRIED, NOT_SETTLED, SETTLED };
+
 /* What is known of the calls by which constructs enter the runtime. */
 struct calls {
   const struct profile *profile;
   struct names *names;
   struct callees **files; /* [module] opened when needed */
-  bool *settled;          /* [address] */
+  enum settled *settled;  /* [address] */
 };
 
 /* A compiler may have merged the calls of several constructs; then the one that it declares first names the place. */
-static int set_places(struct calls *calls)
+static int set_places_by_contexts(struct calls *calls)
 {
   struct names *names = calls->names;
   uint32_t *outlined = malloc((names->addresses_count + 1) * sizeof *outlined), call;
@@ -143,9 +149,8 @@ static int set_places(struct calls *calls)
   }
   int status = 0;
   for (uint32_t i = 0; i < names->addresses_count && !status; i++) {
-    calls->settled[i] = outlined[i] != MODEL_NONE;
-    if (calls->settled[i])
-      status = set_place(names, i, &names->functions[outlined[i]]);
+    if (outlined[i] != MODEL_NONE && calls->settled[i] != SETTLED)
+      status = set_place(names, i, &names->functions[outlined[i]], false);
   }
   free(outlined);
   return status;
@@ -185,15 +190,16 @@ static bool passed_function(const struct symbols *symbols, const struct callees 
   return only && is_outlined(symbols, only, found, readable);
 }
 
-/* Gives a call that no context explains the place of the function that its code passes to the runtime. */
+/* Gives a call the place of the outlined function that its code passes to the runtime, if that can be seen. */
 static int set_place_by_code(struct calls *calls, uint32_t module, uint32_t call)
 {
   struct names *names = calls->names;
   char readable[SYMBOLS_NAME_MAX];
   struct symbols_place place;
-  if (call == MODEL_NONE || calls->settled[call] || !names->addresses[call].low || !names->modules[module].symbols)
+  if (call == MODEL_NONE || calls->settled[call] != NOT_TRIED || !names->addresses[call].low ||
+      !names->modules[module].symbols)
     return 0;
-  calls->settled[call] = true;
+  calls->settled[call] = NOT_SETTLED;
   if (!calls->files[module])
     calls->files[module] = callees_open(calls->profile->catalog.modules[module].path);
   if (!calls->files[module] ||
@@ -202,7 +208,8 @@ static int set_place_by_code(struct calls *calls, uint32_t module, uint32_t call
   struct names_function outlined = {.module = module, .line = place.decl_line, .outline = OUTLINE_BODY};
   outlined.file = names_file(names, place.decl_file);
   outlined.origin = outlined.file ? find_origin(names, &outlined, readable) : MODEL_NONE;
-  return outlined.origin == MODEL_NONE ? ERR_NOMEM : set_place(names, call, &outlined);
+  calls->settled[call] = SETTLED;
+  return outlined.origin == MODEL_NONE ? ERR_NOMEM : set_place(names, call, &outlined, true);
 }
 
 static bool passes_function(uint32_t kind)
@@ -210,7 +217,7 @@ static bool passes_function(uint32_t kind)
   return kind == DIRECTIVE_PARALLEL || kind == DIRECTIVE_TEAMS || kind == DIRECTIVE_TASK || kind == DIRECTIVE_TASKLOOP;
 }
 
-static int set_other_places(struct calls *calls)
+static int set_places_by_code(struct calls *calls)
 {
   const struct profile_workspan *workspan = &calls->profile->workspan;
   const struct context_node *nodes = calls->profile->contexts.nodes;
@@ -226,6 +233,34 @@ static int set_other_places(struct calls *calls)
   return status;
 }
 
+/* A function that jumps into the runtime leaves no frame: the construct has the address of the function's call.  In the
+ * contexts the function stands below that, by the address at which it begins. */
+static int follow_jumps(const struct calls *calls)
+{
+  struct names *names = calls->names;
+  const struct context_node *nodes = calls->profile->contexts.nodes;
+  uint32_t *jumps = malloc(((size_t)names->addresses_count + 1) * sizeof *jumps);
+  if (!jumps)
+    return ERR_NOMEM;
+  memset(jumps, 0xff, ((size_t)names->addresses_count + 1) * sizeof *jumps);
+  for (uint32_t i = 1; i < calls->profile->contexts.count; i++) {
+    const struct context_node *function = &nodes[nodes[i].parent], *call = &nodes[function->parent];
+    if (nodes[i].kind != CONTEXT_PARALLEL || function->kind != CONTEXT_FRAME || call->kind != CONTEXT_FRAME)
+      continue;
+    uint32_t address = names->address_of[nodes[i].parent];
+    if (names->addresses[address].low && names->addresses[address].offset == names->addresses[address].low)
+      jumps[names->address_of[function->parent]] = address;
+  }
+  for (uint32_t i = 0; i < calls->profile->workspan.directives_count; i++) {
+    uint32_t *address = &names->directive_at[i];
+    if (calls->profile->workspan.directives[i].kind == DIRECTIVE_PARALLEL && *address != MODEL_NONE &&
+        jumps[*address] != MODEL_NONE)
+      *address = jumps[*address];
+  }
+  free(jumps);
+  return 0;
+}
+
 int constructs_settle(const struct profile *profile, struct names *names)
 {
   struct calls calls = {.profile = profile,
@@ -234,9 +269,11 @@ int constructs_settle(const struct profile *profile, struct names *names)
                         .settled = calloc((size_t)names->addresses_count + 1, sizeof *calls.settled)};
   int status = calls.files && calls.settled ? set_origins(names) : ERR_NOMEM;
   if (!status)
-    status = set_places(&calls);
+    status = set_places_by_code(&calls);
   if (!status)
-    status = set_other_places(&calls);
+    status = set_places_by_contexts(&calls);
+  if (!status)
+    status = follow_jumps(&calls);
   for (uint32_t i = 0; calls.files && i < names->modules_count; i++)
     callees_free(calls.files[i]);
   free(calls.files);

@@ -2,7 +2,7 @@
  *
  * Context: BATCH.  A construct's place is the call by which it enters the runtime.  Compilers attribute some of these
  * calls to other lines, or to none, but state the line of the directive with the function that they have made of the
- * construct: where both are known from a calling context, the call gets that line. */
+ * construct: where both are known, from the code before the call or from a calling context, the call gets that line. */
 #ifndef HPCPROF_LITE_VIEWS_CONSTRUCTS_H
 #define HPCPROF_LITE_VIEWS_CONSTRUCTS_H
 
