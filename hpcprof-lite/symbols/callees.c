@@ -94,6 +94,15 @@ static uint64_t loaded(const uint8_t code[LOAD_MAX + MOVE], uint64_t at, bool *f
   return 0;
 }
 
+static bool is_code(const struct callees *callees, uint64_t address)
+{
+  for (unsigned i = 0; i < callees->count; i++)
+    if (address >= callees->segments[i].p_vaddr &&
+        address - callees->segments[i].p_vaddr < callees->segments[i].p_filesz)
+      return true;
+  return false;
+}
+
 uint64_t callees_called(const struct callees *callees, uint64_t return_address)
 {
   uint8_t code[WINDOW];
@@ -117,7 +126,7 @@ unsigned callees_find(const struct callees *callees, uint64_t low, uint64_t retu
   for (size_t i = size; i-- > 0 && count < max;) {
     near = near && !(code[i] == CALL && i + CALL_BYTES <= size);
     uint64_t address = loaded(code + i, call - size + i, &first);
-    if (!address)
+    if (!address || !is_code(callees, address))
       continue;
     addresses[count++] = address;
     if (!near || !first)
@@ -125,5 +134,6 @@ unsigned callees_find(const struct callees *callees, uint64_t low, uint64_t retu
     addresses[count - 1] = addresses[*direct];
     addresses[(*direct)++] = address;
   }
-  return count;
+  bool complete = size == call - low && count < max;
+  return complete ? count : *direct;
 }

@@ -19,7 +19,7 @@ uint64_t callees_called(const struct callees *callees, uint64_t return_address);
 
 /* Writes at most `max` addresses that are loaded into registers in the function that begins at low, before that call,
  * and returns their number.  The first *direct ones are loaded into the register of the first argument, after the call
- * before; the last one comes first. */
+ * before; the last one comes first.  If there may be others, only these are returned. */
 unsigned callees_find(const struct callees *callees, uint64_t low, uint64_t return_address, uint64_t *addresses,
                       unsigned max, unsigned *direct);
 

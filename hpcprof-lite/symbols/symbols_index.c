@@ -88,9 +88,9 @@ uint32_t symbols_draft_scope(struct symbols_draft *draft, struct symbols_scope s
 
 void symbols_draft_row(struct symbols_draft *draft, size_t first, struct symbols_row row)
 {
-  struct symbols_row *end = draft->rows + draft->row_count;
-  if (draft->row_count > first + 1 && end[-1].low == row.low && end[-2].low == row.low) {
-    end[-1] = row;
+  size_t count = draft->row_count;
+  if (count > first + 1 && draft->rows[count - 1].low == row.low && draft->rows[count - 2].low == row.low) {
+    draft->rows[count - 1] = row;
     return;
   }
   if (reserve(draft, &draft->rows, draft->row_count, &draft->row_room, sizeof *draft->rows))
@@ -349,7 +349,8 @@ static void set_declaration(const struct symbols_index *index, const struct symb
     return;
   const struct symbols_row *row = find_row(index, scope->low);
   bool several = row && row > index->rows && row[-1].low == scope->low;
-  row -= several;
+  if (several)
+    row--;
   for (uint32_t s = symbols_ranges_find(&index->ranges, scope->low);
        !several && s != SYMBOLS_NONE && &index->scopes[s] != scope; s = index->scopes[s].parent)
     inlined = &index->scopes[s];
@@ -364,7 +365,8 @@ void symbols_index_first(const struct symbols_index *index, uint64_t address, co
 {
   const struct symbols_row *row = find_row(index, address);
   bool here = row && row->low == address;
-  row -= here && row > index->rows && row[-1].low == address;
+  if (here && row > index->rows && row[-1].low == address)
+    row--;
   *file = here ? file_of(index, row->file) : NULL;
   *line = here ? row->line : 0;
 }
