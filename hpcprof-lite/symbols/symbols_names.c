@@ -211,6 +211,14 @@ size_t symbols_plain(const char *readable, char *out, size_t size)
   return end - start;
 }
 
+bool symbols_same_template(const char *name, const char *other)
+{
+  char plain[SYMBOLS_NAME_MAX];
+  size_t length = strcspn(name, "<");
+  return name[length] && symbols_plain(other, plain, sizeof plain) > length && plain[length] == '<' &&
+         !strncmp(name, plain, length);
+}
+
 enum symbols_outline symbols_outlined(const char *raw, char *base, size_t size)
 {
   enum symbols_outline kind = SYMBOLS_ORDINARY;

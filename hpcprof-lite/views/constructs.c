@@ -79,7 +79,8 @@ static uint32_t called_function(const struct profile *profile, const struct name
 /* Whether a function, or the construct that it was made of, contains a construct. */
 static bool contains(const struct names *names, uint32_t function, const struct names_function *outlined)
 {
-  return function == outlined->origin || names->functions[function].origin == outlined->origin;
+  return function == outlined->origin || names->functions[function].origin == outlined->origin ||
+         symbols_same_template(names->functions[function].name, names->functions[outlined->origin].name);
 }
 
 /* Moves the steps of an address to the end of all, with one more. */

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/views/topdown.h"
 
 #include "common/array.h"
+#include "hpcprof-lite/symbols/symbols_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -196,7 +197,8 @@ static uint32_t origin_row(struct build *build, uint32_t parent, uint32_t outlin
 {
   const struct tree_row *caller = &build->tree->rows[parent];
   uint32_t origin = build->names->functions[outlined].origin;
-  if (origin == MODEL_NONE || caller->function == origin)
+  if (origin == MODEL_NONE || caller->function == origin ||
+      symbols_same_template(caller->name, build->names->functions[origin].name))
     return parent;
   if (caller->function != MODEL_NONE && build->names->functions[caller->function].origin == origin)
     return parent; /* a region within a region of the same function */
