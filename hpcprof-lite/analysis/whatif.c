@@ -484,7 +484,7 @@ static bool is_called_from_line(uint32_t kind)
 static bool selects_function(const struct whatif_run *run, const struct target *target, uint32_t number)
 {
   const struct names_function *function = &run->names->functions[number];
-  const char *origin = function->origin;
+  const char *origin = function->origin == MODEL_NONE ? "" : run->names->functions[function->origin].name;
   if (target->flat) {
     const struct tree_row *flat = target->flat;
     bool inside = flat->kind == ROW_FUNCTION && *origin && flat->module == function->module;

@@ -20,7 +20,7 @@
 extern const char *const workspan_columns[WORKSPAN_COLUMNS];
 
 struct workspan_row {
-  uint32_t directive; /* number in the profile */
+  uint32_t directive; /* number in the profile; the first one if several are copies of the same code */
   const char *kind, *name, *file;
   uint32_t line;
   uint64_t instances, work, span, critical, lock_bound;
@@ -43,6 +43,7 @@ struct workspan_scenario {
 struct workspan {
   struct workspan_row *rows; /* the program first */
   uint32_t count;
+  uint32_t *row_of; /* [directive] the directive of its row: another one if it is a copy of that one's code */
   uint64_t work, span;
   uint32_t top;                       /* the row that contributes most to the critical path, MODEL_NONE if none does */
   const struct context_share *shares; /* shares of the span: the profile's, or the scenario's */
@@ -50,9 +51,10 @@ struct workspan {
   uint32_t top_context; /* row of the top-down tree that has most of `top`, 0 if not known */
 };
 
-/* Fills *result with a row for each directive.  sort: a column of the parallelism view, NULL = by critical path; the
- * program always comes first.  tree: top-down and finished; its root is the program.  scenario: NULL for none.  Returns
- * 0, ERR_INPUT if there is no such column, or ERR_NOMEM; workspan_release() in every case. */
+/* Fills *result with a row for each directive, or for all copies that a compiler has made of one.  sort: a column of
+ * the parallelism view, NULL = by critical path; the program always comes first.  tree: top-down and finished; its root
+ * is the program.  scenario: NULL for none.  Returns 0, ERR_INPUT if there is no such column, or ERR_NOMEM;
+ * workspan_release() in every case. */
 int workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree, const char *sort,
                      const struct workspan_scenario *scenario, struct workspan *result);
 

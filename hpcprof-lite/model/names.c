@@ -2,6 +2,8 @@
 
 #include "common/array.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +22,72 @@ const char *names_base(const char *path)
 {
   const char *slash = strrchr(path, '/');
   return slash && slash[1] ? slash + 1 : path;
+}
+
+const char *names_file(struct names *names, const char *file)
+{
+  if (!file || !*file)
+    return "";
+  uint64_t hash = index_hash_bytes(0, file, strlen(file));
+  uint32_t slot, found = index_first(&names->file_index, hash, &slot);
+  while (found && strcmp(names->files[found - 1], file) != 0)
+    found = index_next(&names->file_index, hash, &slot);
+  if (found)
+    return names->files[found - 1];
+  if (!array_reserve(&names->files, &names->files_room, (size_t)names->files_count + 1, sizeof *names->files) ||
+      !index_add(&names->file_index, hash, names->files_count + 1))
+    return NULL;
+  return names->files[names->files_count++] = file;
+}
+
+/* Functions are the same if module, name and declaration are equal; without a declaration, the linkage names must be
+ * equal.  Thus the clones that a compiler makes of a function are the same function. */
+static uint64_t function_hash(const struct names_function *function)
+{
+  const char *place = *function->file ? function->file : function->raw;
+  uint64_t hash = index_hash(function->module, function->line);
+  hash = index_hash_bytes(hash, function->name, strlen(function->name));
+  return index_hash_bytes(hash, place, strlen(place));
+}
+
+static bool same_function(const struct names_function *a, const struct names_function *b)
+{
+  return a->module == b->module && a->line == b->line && !strcmp(a->name, b->name) && !strcmp(a->file, b->file) &&
+         (*a->file || !strcmp(a->raw, b->raw));
+}
+
+uint32_t names_function(struct names *names, const struct names_function *function)
+{
+  uint64_t hash = function_hash(function);
+  uint32_t slot, found = index_first(&names->function_index, hash, &slot);
+  while (found && !same_function(&names->functions[found - 1], function))
+    found = index_next(&names->function_index, hash, &slot);
+  if (found)
+    return found - 1;
+  size_t needed = (size_t)names->functions_count + 1;
+  if (!array_reserve(&names->functions, &names->functions_room, needed, sizeof *function) ||
+      !index_add(&names->function_index, hash, names->functions_count + 1))
+    return MODEL_NONE;
+  names->functions[names->functions_count] = *function;
+  names->functions[names->functions_count].origin = MODEL_NONE;
+  return names->functions_count++;
+}
+
+const struct names_step *names_innermost(const struct names *names, uint32_t address)
+{
+  return &names->steps[names->addresses[address].first + names->addresses[address].count - 1];
+}
+
+char *names_spot(const struct names *names, uint32_t address)
+{
+  const struct names_address *at = &names->addresses[address];
+  const struct names_function *function = &names->functions[names->steps[at->first].function];
+  uint64_t offset = at->offset - at->low;
+  const char *plus = function->unknown ? strrchr(function->name, '+') : NULL; /* "libx.so+0x1234" */
+  int length = plus ? (int)(plus - function->name) : (int)strlen(function->name);
+  char *text;
+  length = asprintf(&text, "%.*s+0x%" PRIx64, length, function->name, plus ? at->offset : offset);
+  return length < 0 ? NULL : text;
 }
 
 void names_release(struct names *names)

@@ -23,8 +23,8 @@ struct names_function {
   uint32_t line;
   uint32_t module;
   enum names_outline outline;
-  const char *origin; /* of an outlined function: readable name of the function that contains the construct, "" if its
-                         name does not contain it; "" for all other functions */
+  uint32_t origin; /* of an outlined function: the function that contains the construct, MODEL_NONE if its name does not
+                      tell; MODEL_NONE for all other functions */
   bool unknown;
 };
 
@@ -32,13 +32,14 @@ struct names_function {
  * known. */
 struct names_step {
   uint32_t function;
-  bool inlined;
-  const char *file; /* interned: equal paths are equal pointers */
+  bool inlined, near; /* near: the address itself has no line; the line is that of code near it */
+  const char *file;   /* interned: equal paths are equal pointers */
   uint32_t line;
 };
 
 struct names_address {
   uint32_t first, count; /* of `steps` */
+  uint64_t offset, low;  /* in the module: of the address, and of the function's start, 0 if not known */
 };
 
 /* What was found out about a module. */
@@ -76,6 +77,19 @@ struct names {
 /* Takes ownership of an allocated string and returns it.  Returns NULL if `text` is NULL or memory runs out; the string
  * is then freed. */
 const char *names_own(struct names *names, char *text);
+
+/* Returns the one pointer that represents a path, "" for NULL; NULL if memory runs out. */
+const char *names_file(struct names *names, const char *file);
+
+/* Returns the number of a function, which is added without an origin if it is new; MODEL_NONE if memory runs out. */
+uint32_t names_function(struct names *names, const struct names_function *function);
+
+/* Returns the innermost step of an address.  For the call by which a construct enters the runtime, it is the construct's
+ * place (doc/glossary.md). */
+const struct names_step *names_innermost(const struct names *names, uint32_t address);
+
+/* Returns an allocated "main+0x1a" for an address whose line is not known; NULL if memory runs out. */
+char *names_spot(const struct names *names, uint32_t address);
 
 /* Returns the last component of a path, as a pointer into it. */
 const char *names_base(const char *path);

@@ -81,13 +81,19 @@ void tree_release(struct tree *tree)
   *tree = (struct tree){0};
 }
 
-/* Whether two rows have the same identity.  File and line of a row with a function are not part of it: they are only
- * shown. */
+/* Whether rows that have no function are the same.  The name of a line follows from its place. */
+static bool same_place(const struct tree_row *a, const struct tree_row *b)
+{
+  return a->line == b->line && a->file == b->file && (a->kind == ROW_LINE || !strcmp(a->name, b->name));
+}
+
+/* Whether two rows have the same identity.  Name, file and line of a row with a function are not part of it: they are
+ * only shown. */
 static bool same_identity(const struct tree_row *a, const struct tree_row *b)
 {
   if (a->parent != b->parent || a->kind != b->kind || a->function != b->function)
     return false;
-  return a->function != MODEL_NONE || (a->line == b->line && a->file == b->file);
+  return a->function != MODEL_NONE || same_place(a, b);
 }
 
 static uint64_t row_hash(const struct tree_row *row)
@@ -329,5 +335,5 @@ bool tree_same_function(const struct tree_row *row, const struct tree_row *flat)
   bool kinds = row->kind == flat->kind || (row->kind == ROW_INLINED && flat->kind == ROW_FUNCTION);
   if (!kinds || row->function != flat->function)
     return false;
-  return row->function != MODEL_NONE || (row->line == flat->line && row->file == flat->file);
+  return row->function != MODEL_NONE || same_place(row, flat);
 }

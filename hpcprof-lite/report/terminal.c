@@ -106,22 +106,32 @@ static void drop_raw(struct glyphs *glyphs)
   }
 }
 
-/* Shortens "(parameters)" at the end to "(...)". */
-static void drop_parameters(struct glyphs *glyphs)
+/* The index of the parenthesis that glyphs[end - 1] closes; `end` if there is none. */
+static size_t opening(const struct glyphs *glyphs, size_t end)
 {
-  size_t end = glyphs->count;
-  while (end && glyphs->code[end - 1] != ')')
-    end--;
   unsigned depth = 0;
   for (size_t i = end; i-- > 0;) {
     depth += glyphs->code[i] == ')';
     depth -= glyphs->code[i] == '(';
-    if (!depth) {
-      if (i && end && end - i > 2)
-        replace(glyphs, i + 1, end - 1);
-      return;
-    }
+    if (!depth)
+      return i;
   }
+  return end;
+}
+
+/* Shortens "(parameters)" at the end to "(...)".  A remark " (function(parameters))" is not a list of parameters, but
+ * may contain one. */
+static void drop_parameters(struct glyphs *glyphs)
+{
+  size_t end = glyphs->count, open = 0;
+  for (bool remark = true; remark; end -= remark) {
+    while (end && glyphs->code[end - 1] != ')')
+      end--;
+    open = end ? opening(glyphs, end) : 0;
+    remark = end && open < end && open && glyphs->code[open - 1] == ' ';
+  }
+  if (open && end - open > 2)
+    replace(glyphs, open + 1, end - 1);
 }
 
 /* Whether the glyph is an angle bracket of template arguments, not part of operator<, operator>> or operator->. */
@@ -195,16 +205,34 @@ static bool drop_outer(struct glyphs *glyphs)
   return false;
 }
 
-/* Removes the middle; the end, which distinguishes similar names, keeps slightly more room than the beginning. */
+/* Where the remark " (function)" of a construct with a place begins, so that the place need not be cut; 0 without one,
+ * or if it leaves no room. */
+static size_t kept_place(const struct glyphs *glyphs, unsigned width)
+{
+  enum { REMARK_MIN = 8 };
+  unsigned used = 0;
+  bool placed = false;
+  for (size_t i = 0; i + 1 < glyphs->count; used += glyph_width(glyphs, i++)) {
+    placed = placed || glyphs->code[i] == '@';
+    if (placed && glyphs->code[i] == ' ' && glyphs->code[i + 1] == '(')
+      return used + REMARK_MIN <= width ? i + 2 : 0;
+  }
+  return 0;
+}
+
+/* Removes the middle, or that of the remark; the end, which distinguishes similar names, keeps slightly more room than
+ * the beginning. */
 static void cut_middle(struct glyphs *glyphs, unsigned width)
 {
-  unsigned dots = glyphs->dots ? 1 : 2;
+  unsigned dots = glyphs->dots ? 1 : 2, used = 0;
   if (width <= dots) {
     glyphs->count = width < glyphs->count ? width : glyphs->count;
     return;
   }
-  unsigned head_width = (width - dots) * 2 / 5, tail_width = width - dots - head_width, used = 0;
-  size_t head = 0, tail = glyphs->count;
+  size_t head = 0, tail = glyphs->count, place = kept_place(glyphs, width);
+  while (head < place)
+    used += glyph_width(glyphs, head++);
+  unsigned head_width = used + (width - used - dots) * 2 / 5, tail_width = width - dots - head_width;
   while (head < glyphs->count && used + glyph_width(glyphs, head) <= head_width)
     used += glyph_width(glyphs, head++);
   used = 0;

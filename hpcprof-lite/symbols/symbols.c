@@ -366,6 +366,8 @@ static int lookup(struct state *state, uint64_t offset, struct symbols_place *pl
   const struct symbols_symbol *symbol = symbols_table_find(state->table, &state->pool, offset);
   if (!count && (symbol || line)) {
     places[0] = (struct symbols_place){.file = file, .line = line, .low = symbol ? symbol->start : offset};
+    if (state->index && symbol && symbols_outlined(symbol->raw, NULL, 0) != SYMBOLS_ORDINARY)
+      symbols_index_first(state->index, places[0].low, &places[0].decl_file, &places[0].decl_line);
     count = 1;
   }
   if (count && symbol)

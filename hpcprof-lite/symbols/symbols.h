@@ -16,6 +16,7 @@
  *   symbols_place.h   what is known of an address
  *   symbols_ranges    address to innermost range
  *   symbols_cursor.h  checked reads
+ *   callees           functions that code passes to the runtime
  *   bounds            starts of functions in files without symbols
  */
 #ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_H

@@ -88,9 +88,9 @@ uint32_t symbols_draft_scope(struct symbols_draft *draft, struct symbols_scope s
 
 void symbols_draft_row(struct symbols_draft *draft, size_t first, struct symbols_row row)
 {
-  struct symbols_row *last = draft->row_count > first ? &draft->rows[draft->row_count - 1] : NULL;
-  if (last && last->low == row.low) {
-    *last = row;
+  size_t count = draft->row_count;
+  if (count > first + 1 && draft->rows[count - 1].low == row.low && draft->rows[count - 2].low == row.low) {
+    draft->rows[count - 1] = row;
     return;
   }
   if (reserve(draft, &draft->rows, draft->row_count, &draft->row_room, sizeof *draft->rows))
@@ -110,7 +110,7 @@ static int compare_rows(const void *left, const void *right)
 void symbols_draft_sequence(struct symbols_draft *draft, size_t first, uint64_t end, bool keep)
 {
   size_t count = draft->row_count - first, i = 1;
-  while (i < count && draft->rows[first + i - 1].low < draft->rows[first + i].low)
+  while (i < count && draft->rows[first + i - 1].low <= draft->rows[first + i].low)
     i++;
   if (i < count)
     qsort(draft->rows + first, count, sizeof *draft->rows, compare_rows);
@@ -306,7 +306,7 @@ static const char *file_of(const struct symbols_index *index, uint32_t file)
   return file == SYMBOLS_NONE ? NULL : text_of(index, index->files[file]);
 }
 
-/* The row that covers the address, NULL if there is none. */
+/* The row that covers the address, the last one if there are several; NULL if there is none. */
 static const struct symbols_row *find_row(const struct symbols_index *index, uint64_t address)
 {
   size_t low = 0, high = index->header.rows;
@@ -339,23 +339,36 @@ static const struct names *names_of(struct symbols_index *index, struct symbols_
 }
 
 /* Sets the declaration of a function that has none, because the compiler made it (such as gcc's outlined ones), to the
- * line of its first instruction, which is that of the construct.  If an inlined function begins there, the line of its
- * call is used. */
+ * first line of its first instruction, which is that of the construct.  If that instruction has one line only and
+ * belongs to an inlined function, the line of the call is used. */
 static void set_declaration(const struct symbols_index *index, const struct symbols_scope *scope,
                             struct symbols_place *place)
 {
   const struct symbols_scope *inlined = NULL;
   if (scope->parent != SYMBOLS_NONE || place->decl_line)
     return;
-  for (uint32_t s = symbols_ranges_find(&index->ranges, scope->low); s != SYMBOLS_NONE && &index->scopes[s] != scope;
-       s = index->scopes[s].parent)
-    inlined = &index->scopes[s];
   const struct symbols_row *row = find_row(index, scope->low);
+  bool several = row && row > index->rows && row[-1].low == scope->low;
+  if (several)
+    row--;
+  for (uint32_t s = symbols_ranges_find(&index->ranges, scope->low);
+       !several && s != SYMBOLS_NONE && &index->scopes[s] != scope; s = index->scopes[s].parent)
+    inlined = &index->scopes[s];
   uint32_t file = inlined && inlined->call_line ? inlined->call_file : row ? row->file : SYMBOLS_NONE;
   if (file == SYMBOLS_NONE)
     return;
   place->decl_file = file_of(index, file);
   place->decl_line = inlined && inlined->call_line ? inlined->call_line : row->line;
+}
+
+void symbols_index_first(const struct symbols_index *index, uint64_t address, const char **file, uint32_t *line)
+{
+  const struct symbols_row *row = find_row(index, address);
+  bool here = row && row->low == address;
+  if (here && row > index->rows && row[-1].low == address)
+    row--;
+  *file = here ? file_of(index, row->file) : NULL;
+  *line = here ? row->line : 0;
 }
 
 /* Fills in a place, except for its source position. */
@@ -374,15 +387,38 @@ static void set_function(struct symbols_index *index, struct symbols_pool *pool,
   set_declaration(index, scope, place);
 }
 
+/* The nearest row with a line of the same instance of a function, before the row or else after it; NULL if none is
+ * near.  Compilers give line 0 to code that they have made of several lines. */
+static const struct symbols_row *nearest_line(const struct symbols_index *index, const struct symbols_row *row,
+                                              uint32_t scope)
+{
+  enum { NEAR = 64 };
+  for (int step = -1; step <= 1; step += 2) {
+    const struct symbols_row *at = row;
+    for (int i = 0; i < NEAR; i++) {
+      if (step < 0 ? at == index->rows : at + 1 == index->rows + index->header.rows)
+        break;
+      at += step;
+      if (at->file == SYMBOLS_NONE)
+        break;
+      if (at->line && symbols_ranges_find(&index->ranges, at->low) == scope)
+        return at;
+    }
+  }
+  return NULL;
+}
+
 int symbols_index_find(struct symbols_index *index, struct symbols_pool *pool, uint64_t address,
                        struct symbols_place *places, int max, const char **file, uint32_t *line)
 {
-  const struct symbols_row *row = find_row(index, address);
-  uint32_t chain[CHAIN_MAX], length = 0;
+  const struct symbols_row *row = find_row(index, address), *near = NULL;
+  uint32_t chain[CHAIN_MAX], length = 0, scope = symbols_ranges_find(&index->ranges, address);
+  if (row && !row->line && row->file != SYMBOLS_NONE && scope != SYMBOLS_NONE)
+    near = nearest_line(index, row, scope);
+  row = near ? near : row;
   *file = row ? file_of(index, row->file) : NULL;
   *line = row ? row->line : 0;
-  for (uint32_t s = symbols_ranges_find(&index->ranges, address); s != SYMBOLS_NONE && length < CHAIN_MAX;
-       s = index->scopes[s].parent)
+  for (uint32_t s = scope; s != SYMBOLS_NONE && length < CHAIN_MAX; s = index->scopes[s].parent)
     chain[length++] = s;
   int count = 0;
   for (uint32_t i = length; i-- > 0 && count < max; count++) {
@@ -390,6 +426,7 @@ int symbols_index_find(struct symbols_index *index, struct symbols_pool *pool, u
     set_function(index, pool, &index->scopes[chain[i]], &places[count]);
     places[count].file = !inner ? *file : inner->call_line ? file_of(index, inner->call_file) : NULL;
     places[count].line = inner ? inner->call_line : *line;
+    places[count].near = !inner && near;
   }
   return count;
 }

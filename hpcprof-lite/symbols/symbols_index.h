@@ -77,7 +77,8 @@ uint32_t symbols_draft_file(struct symbols_draft *draft, const char *first, cons
 uint32_t symbols_draft_function(struct symbols_draft *draft, struct symbols_function function);
 uint32_t symbols_draft_scope(struct symbols_draft *draft, struct symbols_scope scope);
 
-/* Adds a row to the open sequence, which begins at row `first`.  Of several rows at one address the last is kept. */
+/* Adds a row to the open sequence, which begins at row `first`.  Of several rows at one address the first and the last
+ * are kept: a function's first row has its own line, the last one that of the code. */
 void symbols_draft_row(struct symbols_draft *draft, size_t first, struct symbols_row row);
 
 /* Ends the open sequence at address `end`; its rows are removed unless `keep`. */
@@ -95,6 +96,9 @@ void symbols_index_free(struct symbols_index *index); /* NULL is allowed */
 
 /* Returns bits of enum symbols_index_flag. */
 uint32_t symbols_index_flags(const struct symbols_index *index);
+
+/* The source position of the first row at an address, where a function begins: *line is 0 if there is none. */
+void symbols_index_first(const struct symbols_index *index, uint64_t address, const char **file, uint32_t *line);
 
 /* Writes the places of an address, outermost first (see symbols_lookup()), and returns their number.  Readable names
  * are stored in pool.  *file and *line receive the source position of the address, even if no function is known. */

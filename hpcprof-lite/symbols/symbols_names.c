@@ -178,6 +178,47 @@ const char *symbols_readable_in(struct symbols_pool *pool, const char *raw)
   return strcmp(name, raw) ? symbols_pool_copy(pool, name, length) : raw;
 }
 
+/* The length of a readable name without its parameters. */
+static size_t without_parameters(const char *name)
+{
+  size_t end = strlen(name), open;
+  const char *last = strrchr(name, ')');
+  if (!last || strstr(last, "::"))
+    return end;
+  unsigned depth = 1;
+  for (open = (size_t)(last - name); open && depth;)
+    depth += name[--open] == ')' ? 1u : name[open] == '(' ? -1u : 0;
+  static const char call[] = "operator"; /* "operator()" without parameters */
+  size_t length = sizeof call - 1;
+  bool operator= open >= length && !memcmp(name + open - length, call, length) && name + open + 1 == last;
+  return operator|| depth ? end : open;
+}
+
+size_t symbols_plain(const char *readable, char *out, size_t size)
+{
+  size_t end = without_parameters(readable), start = end;
+  for (unsigned depth = 0; start; start--) {
+    char c = readable[start - 1];
+    depth += c == '>' || c == ')' || c == '}';
+    if (!depth && (c == ' ' || (c == ':' && start > 1 && readable[start - 2] == ':')))
+      break;
+    depth -= depth && (c == '<' || c == '(' || c == '{');
+  }
+  if (end - start >= size)
+    return 0;
+  memcpy(out, readable + start, end - start);
+  out[end - start] = 0;
+  return end - start;
+}
+
+bool symbols_same_template(const char *name, const char *other)
+{
+  char plain[SYMBOLS_NAME_MAX];
+  size_t length = strcspn(name, "<");
+  return name[length] && symbols_plain(other, plain, sizeof plain) > length && plain[length] == '<' &&
+         !strncmp(name, plain, length);
+}
+
 enum symbols_outline symbols_outlined(const char *raw, char *base, size_t size)
 {
   enum symbols_outline kind = SYMBOLS_ORDINARY;

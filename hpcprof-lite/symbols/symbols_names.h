@@ -6,6 +6,7 @@
 #ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_NAMES_H
 #define HPCPROF_LITE_SYMBOLS_SYMBOLS_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define SYMBOLS_NAME_MAX 16384 /* bytes of a name or path with its NUL; longer ones count as unknown */
@@ -27,6 +28,14 @@ size_t symbols_readable(const char *raw, char *out, size_t size);
 
 /* Returns the readable form, in the pool, or raw itself if that is the same; NULL if raw is NULL or unusable. */
 const char *symbols_readable_in(struct symbols_pool *pool, const char *raw);
+
+/* Writes a readable name without scopes, parameters and the type that a template's function returns: "f<int>" of
+ * "void ns::f<int>(long)".  Returns its length, 0 if it does not fit. */
+size_t symbols_plain(const char *readable, char *out, size_t size);
+
+/* Whether a name, and another readable one, are those of instances of one template.  GCC's debug data name some by
+ * other arguments than the symbol table. */
+bool symbols_same_template(const char *name, const char *other);
 
 /* Joins up to three parts of a path, removes ".", ".." and repeated slashes, and returns the path, which belongs to the
  * pool.  An absolute part replaces those before it; parts may be NULL or "".  NULL if the path is empty or too long. */

@@ -15,6 +15,7 @@ struct symbols_place {
   uint32_t decl_line;    /*   gcc's outlined ones) its first line of code, which is that of the construct    */
   uint64_t low;          /* start of the out-of-line function that contains the code; equal for all places   */
   bool inlined;          /* inlined into the place before it                                                 */
+  bool near;             /* the address itself has no line: the line is that of near code of this function   */
 };
 
 #endif

@@ -5,6 +5,7 @@
 #include "hpcprof-lite/symbols/bounds.h"
 #include "hpcprof-lite/symbols/symbols.h"
 #include "hpcprof-lite/symbols/symbols_names.h"
+#include "hpcprof-lite/views/constructs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -231,66 +232,6 @@ static int resolve_jobs(struct resolver *resolver, unsigned threads)
   return 0;
 }
 
-/* Returns the one pointer that represents a path, "" for NULL.  Returns NULL if memory runs out. */
-static const char *intern_file(struct names *names, const char *file)
-{
-  if (!file || !*file)
-    return "";
-  uint64_t hash = index_hash_bytes(0, file, strlen(file));
-  uint32_t slot, found = index_first(&names->file_index, hash, &slot);
-  while (found && strcmp(names->files[found - 1], file) != 0)
-    found = index_next(&names->file_index, hash, &slot);
-  if (found)
-    return names->files[found - 1];
-  if (!array_reserve(&names->files, &names->files_room, (size_t)names->files_count + 1, sizeof *names->files) ||
-      !index_add(&names->file_index, hash, names->files_count + 1))
-    return NULL;
-  return names->files[names->files_count++] = file;
-}
-
-/* Functions are the same if module, name and declaration are equal; without a declaration, the linkage names must be
- * equal.  Thus the clones that a compiler makes of a function are the same function. */
-static uint64_t function_hash(const struct names_function *function)
-{
-  const char *place = *function->file ? function->file : function->raw;
-  uint64_t hash = index_hash(function->module, function->line);
-  hash = index_hash_bytes(hash, function->name, strlen(function->name));
-  return index_hash_bytes(hash, place, strlen(place));
-}
-
-static bool same_function(const struct names_function *a, const struct names_function *b)
-{
-  return a->module == b->module && a->line == b->line && !strcmp(a->name, b->name) && !strcmp(a->file, b->file) &&
-         (*a->file || !strcmp(a->raw, b->raw));
-}
-
-/* Returns the origin of an outlined function, see struct names_function; NULL if memory runs out. */
-static const char *origin_of(struct names *names, const struct names_function *function)
-{
-  enum { BASE_MAX = 4096 };
-  char base[BASE_MAX] = "";
-  symbols_outlined(function->raw, base, sizeof base);
-  return *base ? names_own(names, strdup(base)) : "";
-}
-
-static uint32_t intern_function(struct names *names, const struct names_function *function)
-{
-  uint64_t hash = function_hash(function);
-  uint32_t slot, found = index_first(&names->function_index, hash, &slot);
-  while (found && !same_function(&names->functions[found - 1], function))
-    found = index_next(&names->function_index, hash, &slot);
-  if (found)
-    return found - 1;
-  size_t needed = (size_t)names->functions_count + 1;
-  const char *origin = origin_of(names, function);
-  if (!origin || !array_reserve(&names->functions, &names->functions_room, needed, sizeof *function) ||
-      !index_add(&names->function_index, hash, names->functions_count + 1))
-    return MODEL_NONE;
-  names->functions[names->functions_count] = *function;
-  names->functions[names->functions_count].origin = origin;
-  return names->functions_count++;
-}
-
 static enum names_outline outline_of(const char *raw)
 {
   switch (symbols_outlined(raw, NULL, 0)) {
@@ -316,13 +257,13 @@ static uint32_t place_function(struct names *names, const struct catalog_module 
       return MODEL_NONE;
     function.name = function.raw = names_own(names, text);
     function.unknown = true;
-    return function.name ? intern_function(names, &function) : MODEL_NONE;
+    return function.name ? names_function(names, &function) : MODEL_NONE;
   }
   function.raw = place->raw ? place->raw : place->function;
-  function.file = intern_file(names, place->decl_file);
+  function.file = names_file(names, place->decl_file);
   function.line = place->decl_line;
   function.outline = outline_of(function.raw);
-  return function.file ? intern_function(names, &function) : MODEL_NONE;
+  return function.file ? names_function(names, &function) : MODEL_NONE;
 }
 
 static int add_step(struct names *names, const struct names_step *step)
@@ -344,12 +285,14 @@ static int name_job(struct resolver *resolver, const struct module_job *job)
     struct names_address *address = &names->addresses[i];
     uint32_t known = address->count;
     address->first = names->steps_count;
+    address->offset = resolver->offsets[i];
+    address->low = known ? place->low : 0;
     address->count = known ? known : 1;
     for (uint32_t j = 0; j < address->count; j++) {
       const struct symbols_place *here = known ? place++ : &no_symbol;
-      struct names_step step = {.inlined = here->inlined && j, .line = here->line};
+      struct names_step step = {.inlined = here->inlined && j, .line = here->line, .near = here->near};
       step.function = place_function(names, module, job->module, here, resolver->offsets[i]);
-      step.file = intern_file(names, here->file);
+      step.file = names_file(names, here->file);
       if (step.function == MODEL_NONE || !step.file || add_step(names, &step))
         return ERR_NOMEM;
     }
@@ -382,6 +325,8 @@ int symbolize(const struct profile *profile, unsigned threads, struct names *nam
     status = resolve_jobs(&resolver, threads);
   for (uint32_t i = 0; i < resolver.jobs_count && !status; i++)
     status = name_job(&resolver, &resolver.jobs[i]);
+  if (!status)
+    status = constructs_settle(profile, names);
 out:
   for (uint32_t i = 0; i < resolver.jobs_count; i++)
     free(resolver.jobs[i].places);

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/views/topdown.h"
 
 #include "common/array.h"
+#include "hpcprof-lite/symbols/symbols_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,17 +96,16 @@ static const struct names_step *address_steps(const struct build *build, uint32_
   return &build->names->steps[build->names->addresses[address].first];
 }
 
-/* Finds the source position of an address, in its innermost function; "" and 0 if not known. */
+/* Finds the source position of a call, in its innermost function; "" and 0 if not known. */
 static void site_position(const struct build *build, uint32_t site, const char **file, uint32_t *line)
 {
   *file = "";
   *line = 0;
   if (site == MODEL_NONE)
     return;
-  uint32_t count;
-  const struct names_step *steps = address_steps(build, site, &count);
-  *file = steps[count - 1].file;
-  *line = steps[count - 1].line;
+  const struct names_step *step = names_innermost(build->names, site);
+  *file = step->file;
+  *line = step->line;
 }
 
 static void add_values(struct build *build, uint32_t node, uint32_t row)
@@ -127,7 +127,7 @@ static int add_own_values(struct build *build, uint32_t node, uint32_t row)
   const char *file;
   uint32_t line;
   site_position(build, build->names->address_of[node], &file, &line);
-  if (build->lines && *file && line) {
+  if (build->lines && *file && line && !names_innermost(build->names, build->names->address_of[node])->near) {
     struct tree_row wanted = {.parent = row,
                               .kind = ROW_LINE,
                               .function = MODEL_NONE,
@@ -172,24 +172,22 @@ static uint32_t add_function(struct build *build, uint32_t parent, const struct 
   return tree_add(build->tree, &wanted, NULL);
 }
 
-/* Returns an allocated "parallel @ solve.c:42 [solve._omp_fn.0]" without the parts that are not known. */
-static char *construct_name(enum tree_kind kind, const char *file, uint32_t line, const char *raw)
+/* Returns an allocated "parallel @ solve.c:42 [solve._omp_fn.0]" without the parts that are not known.  site: address
+ * of the call, which names the place if no line is known, or MODEL_NONE. */
+static char *construct_name(const struct build *build, const struct tree_row *row, uint32_t site, const char *raw)
 {
-  char *text;
-  const char *what = tree_kind_name(kind);
-  const char *open = raw ? " [" : "", *close = raw ? "]" : "";
-  int length = *file && line
-                   ? asprintf(&text, "%s @ %s:%u%s%s%s", what, names_base(file), line, open, raw ? raw : "", close)
-                   : asprintf(&text, "%s%s%s%s", what, open, raw ? raw : "", close);
+  char *text, *place = NULL;
+  const char *what = tree_kind_name(row->kind), *open = raw ? " [" : "", *close = raw ? "]" : "";
+  if (*row->file && row->line) {
+    if (asprintf(&place, "%s:%u", names_base(row->file), row->line) < 0)
+      return NULL;
+  } else if (site != MODEL_NONE && !(place = names_spot(build->names, site))) {
+    return NULL;
+  }
+  int length =
+      asprintf(&text, "%s%s%s%s%s%s", what, place ? " @ " : "", place ? place : "", open, raw ? raw : "", close);
+  free(place);
   return length < 0 ? NULL : text;
-}
-
-static uint32_t function_named(const struct names *names, uint32_t module, const char *name)
-{
-  for (uint32_t i = 0; i < names->functions_count; i++)
-    if (names->functions[i].module == module && !strcmp(names->functions[i].name, name))
-      return i;
-  return MODEL_NONE;
 }
 
 /* Finds or adds the row of the function that contains a region.  If the function ends with the call that enters the
@@ -198,18 +196,13 @@ static uint32_t function_named(const struct names *names, uint32_t module, const
 static uint32_t origin_row(struct build *build, uint32_t parent, uint32_t outlined)
 {
   const struct tree_row *caller = &build->tree->rows[parent];
-  const char *origin = build->names->functions[outlined].origin;
-  if (!*origin || !strcmp(caller->name, origin))
+  uint32_t origin = build->names->functions[outlined].origin;
+  if (origin == MODEL_NONE || caller->function == origin ||
+      symbols_same_template(caller->name, build->names->functions[origin].name))
     return parent;
-  if (caller->function != MODEL_NONE && !strcmp(build->names->functions[caller->function].origin, origin))
+  if (caller->function != MODEL_NONE && build->names->functions[caller->function].origin == origin)
     return parent; /* a region within a region of the same function */
-  uint32_t module = build->names->functions[outlined].module;
-  uint32_t function = function_named(build->names, module, origin);
-  if (function != MODEL_NONE)
-    return add_function(build, parent, &(struct names_step){.function = function});
-  struct tree_row wanted = {
-      .parent = parent, .kind = ROW_FUNCTION, .function = MODEL_NONE, .module = module, .name = origin, .file = ""};
-  return tree_add(build->tree, &wanted, NULL);
+  return add_function(build, parent, &(struct names_step){.function = origin});
 }
 
 /* Finds or adds the row of a region or task, identified by its outlined function or, without one, by its call site. */
@@ -219,22 +212,25 @@ static uint32_t add_construct(struct build *build, uint32_t parent, enum tree_ki
   const struct names_function *outlined = function == MODEL_NONE ? NULL : &build->names->functions[function];
   if (outlined && kind == ROW_PARALLEL && (parent = origin_row(build, parent, function)) == MODEL_NONE)
     return MODEL_NONE;
-  struct tree_row wanted = {.parent = parent, .kind = kind, .function = function, .module = MODEL_NONE, .name = ""};
+  struct tree_row wanted = {.parent = parent, .kind = kind, .function = function, .module = MODEL_NONE};
   site_position(build, site, &wanted.file, &wanted.line);
   if (outlined) {
+    bool inner = outlined->outline == OUTLINE_BODY_DEBUG; /* declared at the statement below the directive */
     wanted.module = outlined->module;
-    if (outlined->line && *outlined->file) {
+    if (outlined->line && *outlined->file && !(inner && wanted.line)) {
       wanted.file = outlined->file;
       wanted.line = outlined->line;
     }
+    wanted.function = inner && wanted.line ? MODEL_NONE : function;
   }
-  bool added;
-  uint32_t row = tree_add(build->tree, &wanted, &added);
-  if (row == MODEL_NONE || !added)
-    return row;
-  char *text = construct_name(kind, wanted.file, wanted.line, outlined ? outlined->name : NULL);
-  build->tree->rows[row].name = names_own(build->names, text);
-  return build->tree->rows[row].name ? row : MODEL_NONE;
+  bool added = false;
+  char *text = construct_name(build, &wanted, site, outlined ? outlined->name : NULL);
+  wanted.name = text;
+  uint32_t row = text ? tree_add(build->tree, &wanted, &added) : MODEL_NONE;
+  if (row != MODEL_NONE && added)
+    return names_own(build->names, text) ? row : MODEL_NONE;
+  free(text);
+  return row;
 }
 
 /* Returns the element of bodies[] for an entry's row, kind and call site; NULL if memory runs out. */
@@ -242,6 +238,10 @@ static uint32_t *site_body(struct build *build, const struct entry *entry)
 {
   struct tree_row key = {.parent = 0, .function = MODEL_NONE, .name = ""};
   site_position(build, entry->site, &key.file, &key.line);
+  if (!key.line) {
+    key.file = "";
+    key.line = entry->site;
+  }
   key.kind = entry->kind;
   struct tree_row above = {.parent = 0, .kind = ROW_ROOT, .function = entry->row, .name = "", .file = ""};
   key.parent = tree_add(&build->sites, &above, NULL);
@@ -334,7 +334,7 @@ static uint32_t place_step(struct build *build, struct item *item, const struct 
 
 static int visit_steps(struct build *build, const struct item *item, uint32_t address)
 {
-  uint32_t count, site = item->site;
+  uint32_t count, site = item->entry == MODEL_NONE ? item->site : build->entries[item->entry].site;
   const struct names_step *steps = address_steps(build, address, &count);
   const struct names_function *first = &build->names->functions[steps[0].function];
   if (item->entry != MODEL_NONE && first->outline == OUTLINE_NONE && !first->unknown)
@@ -438,7 +438,9 @@ static int visit_entry(struct build *build, const struct item *item, enum tree_k
   size_t needed = (size_t)build->entries_count + 1;
   if (!array_reserve(&build->entries, &build->entries_room, needed, sizeof *build->entries))
     return ERR_NOMEM;
-  build->entries[build->entries_count] = (struct entry){.kind = kind, .row = item->row, .site = item->site};
+  const struct context_node *above = &build->contexts->nodes[build->contexts->nodes[item->node].parent];
+  uint32_t site = above->kind == CONTEXT_FRAME ? item->site : MODEL_NONE; /* else it is that of another construct */
+  build->entries[build->entries_count] = (struct entry){.kind = kind, .row = item->row, .site = site};
   struct item below = *item;
   below.entry = build->entries_count++;
   below.outline = MODEL_NONE;
@@ -587,8 +589,7 @@ static int add_path_row(const struct profile *profile, struct names *names, cons
   const char *kind = profile_directive_name(directive->kind);
   char *text;
   if (address != MODEL_NONE) {
-    const struct names_step *step =
-        &names->steps[names->addresses[address].first + names->addresses[address].count - 1];
+    const struct names_step *step = names_innermost(names, address);
     wanted.file = step->file;
     wanted.line = step->line;
     wanted.module = directive->module;

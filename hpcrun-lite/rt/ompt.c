@@ -2,6 +2,7 @@
 
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
+#include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/explicit_task.h"
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/span/span.h"
@@ -82,6 +83,36 @@ static uint32_t creation_context_of(const ompt_data_t *data)
   if (!data)
     return 0;
   return rt.online ? explicit_task_creation_context(data->value) : rt_task_index(data->value);
+}
+
+static bool in_runtime(const void *code)
+{
+  return __builtin_expect((uint64_t)code - rt.runtime_start < rt.runtime_end - rt.runtime_start, 0);
+}
+
+/* The address in the program at which a construct entered the runtime.  Within graph_enter(). */
+static const void *caller_address(struct thread_state *t, const ompt_data_t *data, const void *code)
+{
+  return rt_stopped() ? code : task_creation_caller(t, creation_context_of(data), code);
+}
+
+/* The same.  After a jump, and in constructs that the runtime makes of others, the runtime passes an address of its
+ * own; only then is the stack needed. */
+static const void *program_address(struct thread_state *t, const ompt_data_t *data, const void *code)
+{
+  return in_runtime(code) ? caller_address(t, data, code) : code;
+}
+
+/* The same for a new task.  A task of a taskloop gets the address of that (span/explicit_task.c). */
+static const void *task_address(struct thread_state *t, const ompt_data_t *creator, const void *code)
+{
+  if (!in_runtime(code) || !graph_enter(t))
+    return code;
+  bool of_taskloop = t->running && (creator_of(t, creator) != t->task || directive_taskloop(t->running->scope.row));
+  if (!of_taskloop)
+    code = caller_address(t, creator, code);
+  rt_inside_dec(t);
+  return code;
 }
 
 static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *parallel_data,
@@ -248,6 +279,7 @@ static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, om
   struct thread_state *t = self();
   if (!t)
     return;
+  codeptr = task_address(t, task_data, codeptr);
   uint64_t word = rt.task_creation || rt.online ? new_task_word(t, task_data, frame, flags, codeptr) : 0;
   if (flags & ompt_task_taskwait) {
     if (task_data)
@@ -329,7 +361,7 @@ static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_da
   if (!graph_enter(t))
     return;
   if (waits)
-    span_wait_begin(t, task_of(t, task_data), kind, moment, codeptr);
+    span_wait_begin(t, task_of(t, task_data), kind, moment, program_address(t, task_data, codeptr));
   else
     span_wait_end(t, task_of(t, task_data), kind, parallel_data && parallel_data->value, moment);
   rt_inside_dec(t);
@@ -343,7 +375,7 @@ static void on_sync_region(int kind, int endpoint, ompt_data_t *parallel_data, o
   if (!t || kind != ompt_sync_region_taskgroup || !graph_enter(t))
     return;
   if (endpoint == ompt_scope_begin)
-    span_taskgroup_begin(t, task_of(t, task_data), codeptr);
+    span_taskgroup_begin(t, task_of(t, task_data), program_address(t, task_data, codeptr));
   else
     span_taskgroup_end(t, task_of(t, task_data));
   rt_inside_dec(t);
@@ -356,6 +388,9 @@ static void on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_dat
   struct thread_state *t = self();
   if (!t || !graph_enter(t))
     return;
+  bool known = codeptr || kind == ompt_work_single_other || kind == ompt_work_scope;
+  if (endpoint == ompt_scope_begin)
+    codeptr = known ? program_address(t, task_data, codeptr) : caller_address(t, task_data, codeptr);
   if (endpoint == ompt_scope_begin)
     worksharing_work_begin(t, task_of(t, task_data), kind, count, codeptr);
   else

@@ -148,6 +148,50 @@ def task_creation_by_gcc(directory):
     check_creation(directory, "gcc")
 
 
+def check_depth(directory, compiler, *options):
+    # Each task is run within the wait of its creator, so that the stack has thousands of frames.
+    source = """
+#include "burn.h"
+void walk(int depth)
+{
+  if (!depth)
+    return;
+#pragma omp task
+  walk(depth - 1);
+  burn(0.0002);
+#pragma omp taskwait
+}
+int main(void)
+{
+#pragma omp parallel
+#pragma omp single
+  walk(1500);
+  return 0;
+}
+"""
+    program = tap.compile_c(directory, "deep", source, "-fopenmp", compiler=compiler)
+    run = Measurement(directory, program, options=("-e", "task-clock@f1000", *options), OMP_NUM_THREADS="2")
+    nodes = run.tree()
+    no_runtime(nodes)
+    near(work_of(nodes, "walk"), 0.3, SHARE, "walk")
+    cut = sum(node.value("work_incl_s") for node in nodes if node.kind == "partial")
+    assert cut < 0.01, (cut, run.done.stderr)
+    for node in nodes:
+        if node.name == "walk" and node.value("work_excl_s") > 0.05:
+            path = node.path()
+            assert path[0] == "main" and node.parent.kind == "task" and node.parent.parent.kind == "parallel", path
+
+
+@tap.case
+def deep_recursion_of_tasks_by_gcc(directory):
+    check_depth(directory, "gcc")
+
+
+@tap.case
+def deep_recursion_of_tasks_by_clang(directory):
+    check_depth(directory, "clang", "-p", "off")
+
+
 def check_creator(directory, compiler):
     # Optimised, creator() jumps into the runtime and has no frame: only the call instruction in main() shows it.
     nodes = Measurement(directory, build("created_tasks.c", compiler, "-O2"), OMP_NUM_THREADS="2").tree()
@@ -164,6 +208,34 @@ def creators_without_a_frame_by_gcc(directory):
 @tap.case
 def creators_without_a_frame_by_clang(directory):
     check_creator(directory, "clang")
+
+
+@tap.case
+def a_stub_of_the_runtime_is_overhead(directory):
+    # As in a procedure linkage table, but slow, because its target has to be read from memory each time: 2 % of all
+    # samples are in it.
+    source = r"""
+#include <omp.h>
+#include "burn.h"
+__asm__(".data\n .p2align 12\n place: .quad omp_get_level\n .p2align 12\n"
+        ".text\n .p2align 4\n .type stub, @function\n stub: jmp *place(%rip)\n .size stub, . - stub\n");
+extern long place;
+int stub(void);
+int main(void)
+{
+  int sum = 0;
+  for (double end = burn_clock() + 0.5; burn_clock() < end;)
+    for (int i = 0; i < 1000; i++) {
+      __builtin_ia32_clflush(&place);
+      __builtin_ia32_mfence();
+      sum += stub();
+    }
+  return sum;
+}
+"""
+    nodes = Measurement(directory, tap.compile_c(directory, "stub", source, "-fopenmp")).tree()
+    assert nodes[0].value("overhead_incl_s") > 0.1, nodes[0].row
+    assert not [node.path() for node in nodes if node.name == "stub"]
 
 
 @tap.case

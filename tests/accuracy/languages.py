@@ -1,9 +1,11 @@
-"""Names are readable: C++ templates and inlined functions, Fortran modules."""
+"""Names are readable: C++ templates and inlined functions, Fortran modules; constructs have their places."""
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, build, near, no_runtime, tap
+from measured import Measurement, build, line_of, near, no_runtime, tap
+from report import report
 
 
 def check_templates(directory, compiler):
@@ -31,6 +33,50 @@ def templates_by_gcc(directory):
 @tap.case
 def templates_by_clang(directory):
     check_templates(directory, "clang++")
+
+
+def check_places(directory, compiler, level):
+    source = "construct_places.cc"
+    lines = {mark: line_of(source, "// = " + mark) for mark in ("inlined", "taskloop", "nogroup", "blocks", "branch one",
+                                                               "branch two", "tasks")}
+    run = Measurement(directory, build(source, compiler, level), OMP_NUM_THREADS="2")
+    rows = run.view("parallelism")[1:]
+    assert all(row["file"].endswith(source) and row["line"] for row in rows), rows
+    places = [(row["kind"], row["name"], row["line"]) for row in rows]
+    assert len(set(places)) == len(places), places
+    for kind in ("taskloop", "task"):
+        found = {(row["line"], row["name"][0:9]) for row in rows if row["kind"] == kind}
+        assert found == {(str(lines[mark]), "taskloops") for mark in ("taskloop", "nogroup")}, found
+    regions = [(int(row["line"]), row["name"]) for row in rows if row["kind"] == "parallel"]
+    calls = sorted(name for line, name in regions if line == lines["inlined"])
+    plain = [name.split("(")[0].split(" < ")[0] for name in calls]
+    assert plain == ["region_in_a_function"] * (1 if level == "-O0" else 2), calls
+    assert level == "-O0" or all(name.endswith(f" < {source}:{line_of(source, call)}") for name, call in
+                                 zip(calls, ("(1, 0.02)", "(2, 0.04)"))), calls
+    nodes = [node for node in run.tree() if node.kind == "parallel"]
+    shown = {int(re.search(r"@ [a-z_.]+:(\d+)", node.name)[1]) for node in nodes}
+    assert shown == {lines[mark] for mark in lines if mark not in ("taskloop", "nogroup")}, (shown, lines)
+    merged = {lines["branch one"], lines["branch two"]}  # one call may be left
+    assert shown - merged == {line for line, name in regions} - merged, (shown, regions)
+    assert merged & {line for line, name in regions}, regions
+    for node in nodes:
+        if f":{lines['blocks']} " in node.name:
+            assert [name.split("(")[0] for name in node.path()[:-1]] == ["main", "blocks"], node.path()
+    text = report("--view", "parallelism", run.output).stdout
+    assert " (..)" not in text and "libomp" not in text, text
+    assert re.findall(r"@ construct_places[.]cc:\d+ \(", text), text
+
+
+@tap.case
+def places_by_gcc(directory):
+    for level in ("-O0", "-O2"):
+        check_places(directory, "g++", level)
+
+
+@tap.case
+def places_by_clang(directory):
+    for level in ("-O0", "-O2"):
+        check_places(directory, "clang++", level)
 
 
 @tap.case

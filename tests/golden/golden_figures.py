@@ -37,7 +37,8 @@ BLAME = {
     "app+0x2000": (200, 0, 0, 4 * 200 - 200, 8 * 200 - 200, 0),  # serial: one thread of one
     "app+0x2100": (1150, 0, 0, 0, 8 * 1150 // 4 - 1150, 0),  # balanced: four of four
     "[OpenMP runtime]": (0, 50, 0, 0, 8 * 50 // 4 - 50, 0),
-    "parallel [app+0x1400]": (200, 0, 0, 4 * 200 - 200, 8 * 200 - 200, 4 * 200 - 200),  # imbalanced: one of four
+    # imbalanced: one of four
+    "parallel @ app+0x1300 [app+0x1400]": (200, 0, 0, 4 * 200 - 200, 8 * 200 - 200, 4 * 200 - 200),
     "app+0x2200": (100, 0, 0, 4 * 50 - 100, 8 * 50 - 100, 4 * 50 - 100),  # below the lock: two of four
     "app+0x2300": (0, 0, 100, 4 * 50 - 100, 8 * 50 - 100, 4 * 50 - 100),  # its release
     "app+0x2400": (50, 0, 0, 0, 0, 0),  # not a thread of OpenMP's
@@ -64,7 +65,7 @@ def idleness_is_charged_against_each_baseline(_):
 def processes_have_their_own_baseline(_):
     tables = (rows("--view", "flat", name) for name in ("blame", "blames"))
     one, both = ({row["name"]: figures(row, 1e3) for row in table} for table in tables)
-    skewed = "parallel [app+0x1400]"
+    skewed = "parallel @ app+0x1300 [app+0x1400]"
     assert both[skewed]["work_excl"] == 200 + 300
     assert both[skewed]["idleness_excl"] == (4 - 1) * 200 + (2 - 1) * 300
     assert all(both[name] == one[name] for name in one if name.startswith("app+0x2"))
@@ -149,7 +150,7 @@ def without_openmp_there_is_no_blame(_):
 def the_summary_names_the_worst_contexts(_):
     table = [row for row in rows("blame") if row["section"] in ("idleness", "lock wait")]
     assert [(row["section"], row["item"], row["value"]) for row in table] == [
-        ("idleness", "app+0x2000", "0.600000000"), ("idleness", "parallel [app+0x1400]", "0.600000000"),
+        ("idleness", "app+0x2000", "0.600000000"), ("idleness", "parallel @ app+0x1300 [app+0x1400]", "0.600000000"),
         ("idleness", "app+0x2200", "0.100000000"), ("lock wait", "app+0x2300", "0.100000000")]
     assert table[0]["note"].startswith("serial: 3 other threads wait")
     assert table[3]["note"].startswith("contention")
@@ -219,7 +220,7 @@ GRAPH_PATH = {
     "app+0x1010": 40_000_000 + 10_000_000 * 40 // 190,
     "app+0x2000": 150_000_000 + 10_000_000 - 10_000_000 * 40 // 190,
     "app+0x1100": 5_000_000,
-    "parallel [app+0x1200]": 15_000_000,
+    "parallel @ app+0x1100 [app+0x1200]": 15_000_000,
     "app+0x2100": 100_000_000 + 60_000_000 + 8_000_000,  # two threads, and what had no sample in the loop
     "single [callers unknown]": 12_000_000,
 }
@@ -285,7 +286,7 @@ def scenarios_bound_the_span(_):
     own = GRAPH_PATH
     inclusive = {"app+0x1000": sum(own.values()) - 12_000_000, "app+0x1100": 188_000_000,
                  "app+0x2000": own["app+0x2000"],
-                 "parallel [app+0x1200]": 183_000_000, "single [callers unknown]": 12_000_000}
+                 "parallel @ app+0x1100 [app+0x1200]": 183_000_000, "single [callers unknown]": 12_000_000}
     for name, selected in inclusive.items():
         for selector in (name, "#" + names[name]["id"]):
             for factor in (1, 2, 16, 1000000):

@@ -218,6 +218,8 @@ bool modules_mark_runtime(struct thread_state *t, const void *address)
   __atomic_fetch_or(&((struct format_module *)table_at(&modules, index))->flags, FORMAT_MODULE_RUNTIME,
                     __ATOMIC_RELAXED);
   rt.ompt_module = index;
+  rt.runtime_start = module->start;
+  rt.runtime_end = module->end;
   return true;
 }
 

@@ -37,9 +37,10 @@ struct rt_process {
   bool online;     /* work and span are computed */
   atomic_bool log; /* the operations that compute them are also logged to a file */
   enum work_unit work_unit;
-  bool task_creation;          /* tasks stand below the context that created them */
-  bool runtime_apart;          /* the OpenMP runtime is a separate module, so its code can be distinguished */
-  uint32_t ompt_module;        /* of the runtime that calls us; 0: none, or the executable */
+  bool task_creation;                  /* tasks stand below the context that created them */
+  bool runtime_apart;                  /* the OpenMP runtime is a separate module, so its code can be distinguished */
+  uint32_t ompt_module;                /* of the runtime that calls us; 0: none, or the executable */
+  uint64_t runtime_start, runtime_end; /* its addresses */
   bool forked;                 /* child of fork(): the runtime does not know the regions that were open in the parent */
   bool wall;                   /* the time event measures elapsed time */
   atomic_bool forking;         /* no samples while the process forks */

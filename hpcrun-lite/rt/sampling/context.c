@@ -34,9 +34,11 @@ struct stack_reader {
   bool implicit_task;
   struct task_level tasks[TASK_LEVELS]; /* explicit tasks, the innermost first */
   int tasks_count;
-  uint64_t end_sp;  /* the stack is needed up to here; UINT64_MAX: all */
-  uint32_t entered; /* entry of the innermost task read so far */
-  bool caller;      /* the path ends where user code called the runtime: the innermost run is that of a callback */
+  uint64_t end_sp;      /* the stack is needed up to here: the exit frame of an explicit task; UINT64_MAX: all */
+  uint32_t task_region; /* node of the region of the task at end_sp; CCT_NONE: not known, or not needed */
+  uint32_t entered;     /* entry of the innermost task read so far */
+  bool interrupted;     /* the innermost frame is not that of a call */
+  bool caller;          /* the path ends where user code called the runtime: the innermost run is that of a callback */
   struct format_region *target; /* only the creation context of this region is needed: the innermost run is its entry */
   uint32_t node;                /* of the frames read so far */
   uint32_t region_node;         /* node of the innermost parallel region on the path; CCT_NONE outside any */
@@ -48,6 +50,35 @@ static uint32_t child(struct stack_reader *reader, enum format_kind kind, uint32
   if (reader->node == CCT_NONE)
     return CCT_NONE;
   return cct_child(reader->t, reader->node, (struct cct_key){kind, what, offset});
+}
+
+/* Where in code the jump of a stub of the procedure linkage table begins, "jmp *place"; STUB_BYTES if it is no stub. */
+enum { STUB_BYTES = 11, JUMP_BYTES = 6 };
+
+static unsigned stub_jump(const uint8_t code[STUB_BYTES])
+{
+  static const uint8_t endbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
+  unsigned at = __builtin_memcmp(code, endbr64, sizeof endbr64) ? 0 : sizeof endbr64;
+  at += code[at] == 0xf2; /* bnd prefix */
+  return code[at] == 0xff && code[at + 1] == 0x25 ? at : STUB_BYTES;
+}
+
+/* Is the address in a stub that leads to the OpenMP runtime?  The instructions of stubs that matter begin at multiples
+ * of 4; most other addresses need no look at the code. */
+static bool is_runtime_stub(struct stack_reader *reader, uint64_t ip)
+{
+  uint8_t code[STUB_BYTES];
+  int32_t distance;
+  uint64_t target;
+  unsigned at = ip % 4 == 0 && sys_peek(ip, code, sizeof code) ? stub_jump(code) : STUB_BYTES;
+  if (at == STUB_BYTES)
+    return false;
+  __builtin_memcpy(&distance, code + at + 2, sizeof distance);
+  if (!sys_peek(ip + at + JUMP_BYTES + (uint64_t)(int64_t)distance, &target, sizeof target))
+    return false;
+  uint32_t index;
+  const struct format_module *module = modules_find(reader->t, target, &index);
+  return module && module->flags & FORMAT_MODULE_RUNTIME;
 }
 
 /* Finds the module of each frame. */
@@ -71,6 +102,9 @@ static void classify(struct stack_reader *reader)
     if (!module)
       frame->module = 0;
   }
+  struct frame *innermost = &reader->frames[0];
+  if (reader->interrupted && !innermost->runtime && !innermost->tool && !innermost->system)
+    innermost->runtime = is_runtime_stub(reader, innermost->ip);
 }
 
 /* Is everything inside the frame code of the tool or of libc?  Then it is an interposed function, and the path ends in
@@ -96,10 +130,13 @@ static void add_frame(struct stack_reader *reader, const struct frame *frame)
       reader->node = child(reader, FORMAT_KIND_USER_REGION, 0, t->user_regions[i].name);
 }
 
-/* The stack pointer of the user frame outside a run, which called the runtime. */
+/* The stack pointer of the user frame outside a run, which called the runtime.  Of the outermost run of a stack that
+ * was cut, only the frames that were found are known. */
 static uint64_t outer_sp(const struct stack_reader *reader, int outermost)
 {
-  return outermost + 1 < reader->count ? reader->frames[outermost + 1].sp : UINT64_MAX;
+  if (outermost + 1 < reader->count)
+    return reader->frames[outermost + 1].sp;
+  return reader->cut ? reader->frames[outermost].sp : UINT64_MAX;
 }
 
 /* Does an exit frame lie in the run? */
@@ -193,7 +230,7 @@ static bool leads_to_user(const struct stack_reader *reader, int inner, int oute
  * another module. */
 static uint64_t call_target(uint64_t ip)
 {
-  uint8_t call[5], code[8];
+  uint8_t call[5], code[STUB_BYTES];
   int32_t distance;
   uint64_t after = ip + 1;
   if (!sys_peek(after - sizeof call, call, sizeof call) || call[0] != 0xe8)
@@ -202,11 +239,7 @@ static uint64_t call_target(uint64_t ip)
   uint64_t target = after + (uint64_t)(int64_t)distance;
   if (!sys_peek(target, code, sizeof code))
     return 0;
-  static const uint8_t endbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
-  const uint8_t *first = __builtin_memcmp(code, endbr64, sizeof endbr64) ? code : code + sizeof endbr64;
-  first += *first == 0xf2; /* bnd prefix */
-  bool stub = first[0] == 0xff && first[1] == 0x25;
-  return stub ? 0 : target;
+  return stub_jump(code) < STUB_BYTES ? 0 : target;
 }
 
 /* A function whose last act is to call the runtime may have jumped there and left no frame.  The call instruction of
@@ -309,27 +342,62 @@ static bool read_frames(struct stack_reader *reader, int i, int innermost)
   return false;
 }
 
+/* The innermost frame of the run from which the runtime has called the task at end_sp; -1 if the walk did not end
+ * there: the exit frames of some undeferred tasks lie anywhere. */
+static int task_run(const struct stack_reader *reader)
+{
+  int outer = reader->count - 1;
+  outer -= outer > 0 && !reader->frames[outer].runtime; /* the first frame beyond end_sp */
+  int inner = outer;
+  while (inner > 0 && reader->frames[inner - 1].runtime)
+    inner--;
+  return reader->frames[outer].runtime && within(reader, reader->end_sp, inner, reader->count - 1) ? inner : -1;
+}
+
+/* Reads a stack that was walked up to a task whose region is known.  The same as read_stack(). */
+static bool read_task(struct stack_reader *reader, int innermost)
+{
+  int inner = reader->cut ? reader->count : task_run(reader);
+  reader->node = reader->task_region;
+  reader->node = reader->region_node = child(reader, FORMAT_KIND_PARALLEL, 0, 0);
+  if (inner == 0) { /* the task has not begun, or has ended */
+    reader->node = child(reader, FORMAT_KIND_RUNTIME, 0, 0);
+    return true;
+  }
+  enter_task(reader, NULL, inner);
+  if (reader->cut)
+    reader->node = child(reader, FORMAT_KIND_PARTIAL, 0, 0);
+  return read_frames(reader, inner - 1, innermost);
+}
+
 /* Reads the whole stack.  Returns whether the path ends in the runtime. */
 static bool read_stack(struct stack_reader *reader)
 {
   struct thread_state *t = reader->t;
   reader->node = CCT_ROOT;
   reader->region_node = CCT_NONE;
-  classify(reader);
   int called = 0;
   while (called < reader->count && reader->frames[called].tool)
     called++;
   if (reader->caller && !reader->target && called < reader->count && !reader->frames[called].runtime)
     reader->caller = false; /* the runtime has jumped into the callback and left no frame */
   int innermost = innermost_run(reader);
+  if (reader->task_region != CCT_NONE)
+    return read_task(reader, innermost);
   if (t->activity.openmp && t->base_region) {
     int first = enter_base(reader, innermost);
     if (first < 0)
       return true;
     return read_frames(reader, first, innermost);
   }
-  if (reader->cut)
+  if (reader->cut) {
+    uint32_t base = region_around(t, reader->frames[reader->count - 1].sp);
+    if (base != CCT_NONE) {
+      reader->node = base;
+      reader->node = reader->region_node = child(reader, FORMAT_KIND_PARALLEL, 0, 0);
+    }
     reader->node = child(reader, FORMAT_KIND_PARTIAL, 0, 0);
+  }
   return read_frames(reader, reader->count - 1, innermost);
 }
 
@@ -374,24 +442,62 @@ static void find_tasks(struct stack_reader *reader)
   }
 }
 
+/* Without creation contexts, a task's path begins in its region: if the node of that is known, the stack outside the
+ * task is not needed.  Tasks that are run within the waits of others can make it deeper than a walk goes. */
+static void end_at_task(struct stack_reader *reader)
+{
+  const struct thread_state *t = reader->t;
+  if (rt.task_creation || !reader->tasks_count || reader->exit_frame < t->stack_low ||
+      reader->exit_frame >= t->stack_high)
+    return;
+  reader->task_region = region_around(reader->t, reader->exit_frame);
+  if (reader->task_region != CCT_NONE)
+    reader->end_sp = reader->exit_frame;
+}
+
+/* Unwinds from the registers; NULL: from here. */
+static void unwind(struct stack_reader *reader, const greg_t *registers)
+{
+  struct thread_state *t = reader->t;
+  reader->count = registers ? unwind_walk(t, registers, reader->end_sp, t->frames, &reader->cut)
+                            : unwind_here(t, reader->end_sp, t->frames, &reader->cut);
+  classify(reader);
+}
+
+/* Finds the tasks and the frames that are needed. */
+static void walk(struct stack_reader *reader, const greg_t *registers)
+{
+  find_tasks(reader);
+  end_at_task(reader);
+  unwind(reader, registers);
+  if (reader->task_region != CCT_NONE && !reader->cut && task_run(reader) < 0) {
+    reader->task_region = CCT_NONE;
+    reader->end_sp = UINT64_MAX;
+    unwind(reader, registers);
+  }
+  if (reader->cut)
+    rt_lost(reader->t, FORMAT_LOST_PARTIAL);
+}
+
+static struct stack_reader reader_of(struct thread_state *t)
+{
+  return (struct stack_reader){.t = t, .frames = t->frames, .end_sp = UINT64_MAX, .task_region = CCT_NONE};
+}
+
 uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bool *overhead)
 {
-  struct stack_reader reader = {.t = t, .frames = t->frames, .end_sp = UINT64_MAX};
-  find_tasks(&reader);
-  reader.count = unwind_walk(t, registers, reader.end_sp, t->frames, &reader.cut);
-  if (reader.cut)
-    rt_lost(t, FORMAT_LOST_PARTIAL);
+  struct stack_reader reader = reader_of(t);
+  reader.interrupted = true;
+  walk(&reader, registers);
   *overhead = read_stack(&reader);
   return reader.node;
 }
 
 struct call_site context_caller(struct thread_state *t)
 {
-  struct stack_reader reader = {.t = t, .frames = t->frames, .caller = true, .end_sp = UINT64_MAX};
-  find_tasks(&reader);
-  reader.count = unwind_here(t, reader.end_sp, t->frames, &reader.cut);
-  if (reader.cut)
-    rt_lost(t, FORMAT_LOST_PARTIAL);
+  struct stack_reader reader = reader_of(t);
+  reader.caller = true;
+  walk(&reader, NULL);
   read_stack(&reader);
   struct call_site site = {.node = reader.node, .entered = reader.entered};
   while (site.first < reader.count && reader.frames[site.first].tool)
@@ -405,18 +511,16 @@ struct call_site context_caller(struct thread_state *t)
 
 uint32_t context_call(struct thread_state *t)
 {
-  struct stack_reader reader = {.t = t, .frames = t->frames, .end_sp = UINT64_MAX};
-  find_tasks(&reader);
-  reader.count = unwind_here(t, reader.end_sp, t->frames, &reader.cut);
+  struct stack_reader reader = reader_of(t);
+  walk(&reader, NULL);
   read_stack(&reader);
   return reader.node;
 }
 
 uint64_t context_frame_end(struct thread_state *t)
 {
-  struct stack_reader reader = {.t = t, .frames = t->frames};
-  reader.count = unwind_here(t, UINT64_MAX, t->frames, &reader.cut);
-  classify(&reader);
+  struct stack_reader reader = reader_of(t);
+  unwind(&reader, NULL);
   int i = 0;
   while (i < reader.count && reader.frames[i].tool)
     i++;
@@ -425,10 +529,12 @@ uint64_t context_frame_end(struct thread_state *t)
 
 void context_publish(struct thread_state *t, struct format_region *region)
 {
-  struct stack_reader reader = {.t = t, .frames = t->frames, .caller = true, .target = region, .end_sp = UINT64_MAX};
+  struct stack_reader reader = reader_of(t);
+  reader.caller = true;
+  reader.target = region;
   if (rt.task_creation)
     find_tasks(&reader);
-  reader.count = unwind_here(t, reader.end_sp, t->frames, &reader.cut);
+  unwind(&reader, NULL);
   read_stack(&reader);
   if (!region_known(region)) /* no entry into the runtime was found: the context will stay unknown */
     region_publish(t, region, cct_child(t, CCT_ROOT, (struct cct_key){FORMAT_KIND_PARTIAL, 0, 0}));
@@ -436,8 +542,9 @@ void context_publish(struct thread_state *t, struct format_region *region)
 
 void context_publish_open(struct thread_state *t)
 {
-  struct stack_reader reader = {.t = t, .frames = t->frames};
+  struct stack_reader reader = reader_of(t);
   find_tasks(&reader);
-  reader.count = unwind_here(t, UINT64_MAX, t->frames, &reader.cut);
+  reader.end_sp = UINT64_MAX;
+  unwind(&reader, NULL);
   read_stack(&reader);
 }

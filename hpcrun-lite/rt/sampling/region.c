@@ -384,6 +384,18 @@ uint32_t region_base(struct thread_state *t, uint64_t handle)
   return linked || room ? node : partial_node(t);
 }
 
+uint32_t region_around(struct thread_state *t, uint64_t sp)
+{
+  const struct format_region *region = region_innermost(t);
+  while (region && region->enter_frame && region->enter_frame < sp)
+    region = region->next ? at(region->next) : NULL;
+  if (t->unrecorded_regions || (region && !(region->enter_frame && region_known(region))))
+    return CCT_NONE;
+  if (region)
+    return region->link_node;
+  return t->base_region ? region_base(t, t->base_region) : CCT_NONE;
+}
+
 /* Links of the thread's own regions, and its waiting places, follow a node that was merged into another one. */
 static void follow_merge(struct thread_state *t, uint32_t from, uint32_t to)
 {

@@ -81,6 +81,10 @@ struct format_region *region_innermost(const struct thread_state *t);
  * there is none. */
 struct format_region *region_entered(const struct thread_state *t, uint64_t sp_from, uint64_t sp_to);
 
+/* The node below which frames belong that are inside a stack address, but not inside a region which was entered further
+ * in: the creation context of the region around it.  CCT_NONE if that is not known. */
+uint32_t region_around(struct thread_state *t, uint64_t sp);
+
 /* Whether the instance has not ended. */
 bool region_open(uint64_t handle);
 

@@ -12,7 +12,7 @@ enum { STACKS = 64, WORDS = 40 };
 struct stack {
   uint64_t enter_frame, code, region;
   uint32_t creator, creation_context, node, entered, count;
-  bool known;
+  bool known, in_program; /* in_program: the innermost address is that of the program's code */
   struct {
     uint64_t at, value;
   } words[WORDS];
@@ -65,6 +65,7 @@ static struct stack *find_stack(struct thread_state *t, uint32_t creator, uint64
   if (site.node != CCT_NONE && cct_kind(t, cct_top(t, site.node)) == FORMAT_KIND_PLACEHOLDER)
     stack->node = CCT_NONE; /* the node may be moved, because the region's start could not be unwound */
   keep_words(t, stack, &site);
+  stack->in_program = stack->count && !t->frames[site.first].tool && !t->frames[site.first].system;
   stack->known = stack->node != CCT_NONE && stack->count == (uint32_t)(site.end - site.first);
   return stack;
 }
@@ -83,4 +84,10 @@ uint32_t task_creation_node(struct thread_state *t, uint32_t creator, uint64_t e
 {
   const struct stack *stack = find_stack(t, creator, enter_frame, code);
   return stack ? stack->node : CCT_NONE;
+}
+
+const void *task_creation_caller(struct thread_state *t, uint32_t creator, const void *code)
+{
+  const struct stack *stack = find_stack(t, creator, (uint64_t)__builtin_frame_address(0), (uint64_t)code);
+  return stack && stack->in_program ? (const void *)stack->words[0].value : code;
 }

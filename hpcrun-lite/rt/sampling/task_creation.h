@@ -4,7 +4,7 @@
  * the same task or region created something before: each thread keeps some such stacks, in memory of the
  * arena.  Without memory a function returns 0 or CCT_NONE.
  *
- * Both functions take the creating task's own creation context (`creator`, 0: an implicit task), the frame with which
+ * The functions take the creating task's own creation context (`creator`, 0: an implicit task), the frame with which
  * it entered the runtime, and the code address from which it did. */
 #ifndef HPCRUN_LITE_RT_SAMPLING_TASK_CREATION_H
 #define HPCRUN_LITE_RT_SAMPLING_TASK_CREATION_H
@@ -13,6 +13,9 @@
 
 /* The creation context (sampling/task_context.h) of a task that the calling thread creates. */
 uint32_t task_creation_context(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code);
+
+/* The address in the program from which the runtime was entered; `code` if it is not known. */
+const void *task_creation_caller(struct thread_state *t, uint32_t creator, const void *code);
 
 /* The node of the thread's tree at which the runtime was entered. */
 uint32_t task_creation_node(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code);

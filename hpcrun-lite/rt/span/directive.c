@@ -138,6 +138,13 @@ uint32_t directive_row(struct thread_state *t, enum format_directive_kind kind, 
   return row;
 }
 
+const void *directive_taskloop(uint32_t row)
+{
+  bool taskloop =
+      row < __atomic_load_n(&rows.count, __ATOMIC_ACQUIRE) && link_at(row)->kind == FORMAT_DIRECTIVE_TASKLOOP;
+  return taskloop ? (const void *)link_at(row)->code : NULL;
+}
+
 uint32_t directive_user_row(struct thread_state *t, const char *name, uint32_t *string)
 {
   uint64_t hash = 1469598103934665603ULL; /* FNV-1a */

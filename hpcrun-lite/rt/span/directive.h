@@ -27,6 +27,9 @@ void directive_add_sums(struct thread_state *t);
  * the loss is counted. */
 uint32_t directive_row(struct thread_state *t, enum format_directive_kind kind, const void *code);
 
+/* If the row is a taskloop: its return address; otherwise NULL. */
+const void *directive_taskloop(uint32_t row);
+
 /* The row of the user region of that name.  *string: the name's offset in the string table. */
 uint32_t directive_user_row(struct thread_state *t, const char *name, uint32_t *string);
 

@@ -177,7 +177,8 @@ static uint32_t batch_new(struct thread_state *t, uint32_t parent_index, uint32_
     return 0;
   struct task_batch *batch = at(index);
   critical_path_make_room(t, &parent->now.path);
-  uint32_t row = directive_row(t, FORMAT_DIRECTIVE_TASK, code);
+  const void *taskloop = directive_taskloop(parent->scope.row); /* its tasks have an address in the runtime */
+  uint32_t row = directive_row(t, FORMAT_DIRECTIVE_TASK, taskloop ? taskloop : code);
   uint32_t outer = directive_share(t, graph_instance(t, parent));
   *batch = (struct task_batch){.refs = BATCH_REFS,
                                .parent = parent_index,
@@ -238,16 +239,6 @@ static inline uint32_t task_from_batch(struct thread_state *t, uint32_t index, u
   return made;
 }
 
-/* Is the innermost construct of the task a taskloop? */
-static bool in_taskloop(const struct task *task)
-{
-  const struct table *rows = directive_table();
-  if (task->scope.row >= __atomic_load_n(&rows->count, __ATOMIC_ACQUIRE))
-    return false;
-  const struct format_directive *row = table_at(rows, task->scope.row);
-  return row->kind == FORMAT_DIRECTIVE_TASKLOOP;
-}
-
 /* flags: OMPT's. */
 static void log_creation(struct thread_state *t, struct task *task, int flags)
 {
@@ -255,7 +246,8 @@ static void log_creation(struct thread_state *t, struct task *task, int flags)
   uint64_t log_flags =
       (task->flags & TASK_SERIAL ? GRAPHLOG_SERIAL : 0) | (task->flags & TASK_FINAL ? GRAPHLOG_FINAL : 0) |
       (flags & ompt_task_untied ? GRAPHLOG_UNTIED : 0) | (flags & ompt_task_mergeable ? GRAPHLOG_MERGEABLE : 0) |
-      (in_taskloop(parent) ? GRAPHLOG_LOOP_TASK : 0) | (parent != t->running ? GRAPHLOG_FOR_PARENT : 0);
+      (directive_taskloop(parent->scope.row) ? GRAPHLOG_LOOP_TASK : 0) |
+      (parent != t->running ? GRAPHLOG_FOR_PARENT : 0);
   task->name = graph_log_put_task(t, parent->name, task->scope.row, log_flags);
 }
 

@@ -1,0 +1,283 @@
+#include "hpcprof-lite/views/constructs.h"
+
+#include "common/array.h"
+#include "hpcprof-lite/symbols/callees.h"
+#include "hpcprof-lite/symbols/symbols.h"
+#include "hpcprof-lite/symbols/symbols_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether a function can be the one that a readable name means.  A function that is not exported may have no linkage
+ * name: then its name has no scope and no parameters. */
+static bool is_meant(const struct names_function *function, const char *readable, const char *plain)
+{
+  if (function->unknown || function->outline != OUTLINE_NONE)
+    return false;
+  return !strcmp(function->name, readable) || (!strchr(function->name, '(') && !strcmp(function->name, plain));
+}
+
+/* Returns the function that contains a construct: of several, the last one that is declared before the construct.  It
+ * is added if no address is in it.  Returns MODEL_NONE if memory runs out. */
+static uint32_t find_origin(struct names *names, const struct names_function *outlined, const char *readable)
+{
+  char plain[SYMBOLS_NAME_MAX];
+  uint32_t best = MODEL_NONE;
+  symbols_plain(readable, plain, sizeof plain);
+  for (uint32_t i = 0; i < names->functions_count; i++) {
+    const struct names_function *function = &names->functions[i];
+    if (function->module != outlined->module || !is_meant(function, readable, plain))
+      continue;
+    bool before = !strcmp(function->file, outlined->file) && function->line <= outlined->line;
+    if (!strcmp(function->name, readable) && !*function->file)
+      best = best == MODEL_NONE ? i : best;
+    else if (before && (best == MODEL_NONE || names->functions[best].line <= function->line))
+      best = i;
+    else if (!strcmp(function->name, readable) && best == MODEL_NONE)
+      best = i;
+  }
+  if (best != MODEL_NONE)
+    return best;
+  const char *name = names_own(names, strdup(readable));
+  struct names_function added = {.module = outlined->module, .name = name, .raw = name, .file = ""};
+  return name ? names_function(names, &added) : MODEL_NONE;
+}
+
+static int set_origins(struct names *names)
+{
+  uint32_t count = names->functions_count;
+  for (uint32_t i = 0; i < count; i++) {
+    char readable[SYMBOLS_NAME_MAX] = "";
+    struct names_function outlined = names->functions[i];
+    if (outlined.unknown || symbols_outlined(outlined.raw, readable, sizeof readable) == SYMBOLS_ORDINARY || !*readable)
+      continue;
+    uint32_t origin = find_origin(names, &outlined, readable);
+    if (origin == MODEL_NONE)
+      return ERR_NOMEM;
+    names->functions[i].origin = origin;
+  }
+  return 0;
+}
+
+/* The outlined function of a context that the runtime has called for a construct, and the address of the call by which
+ * the construct has entered the runtime; MODEL_NONE if they are not known. */
+static uint32_t called_function(const struct profile *profile, const struct names *names, uint32_t number,
+                                uint32_t *call)
+{
+  const struct context_node *nodes = profile->contexts.nodes, *node = &nodes[number];
+  const struct context_node *entry = &nodes[node->parent];
+  *call = MODEL_NONE;
+  if (node->kind != CONTEXT_FRAME || (entry->kind != CONTEXT_PARALLEL && entry->kind != CONTEXT_TASK) ||
+      nodes[entry->parent].kind != CONTEXT_FRAME || !entry->parent)
+    return MODEL_NONE;
+  uint32_t address = names->address_of[number];
+  uint32_t function = names->steps[names->addresses[address].first].function;
+  *call = names->address_of[entry->parent];
+  return names->functions[function].outline == OUTLINE_NONE ? MODEL_NONE : function;
+}
+
+/* Whether a function, or the construct that it was made of, contains a construct. */
+static bool contains(const struct names *names, uint32_t function, const struct names_function *outlined)
+{
+  return function == outlined->origin || names->functions[function].origin == outlined->origin ||
+         symbols_same_template(names->functions[function].name, names->functions[outlined->origin].name);
+}
+
+/* Moves the steps of an address to the end of all, with one more. */
+static int add_step(struct names *names, struct names_address *address, uint32_t function)
+{
+  size_t needed = (size_t)names->steps_count + address->count + 1;
+  if (!array_reserve(&names->steps, &names->steps_room, needed, sizeof *names->steps))
+    return ERR_NOMEM;
+  struct names_step *to = names->steps + names->steps_count;
+  memcpy(to, names->steps + address->first, address->count * sizeof *to);
+  to[address->count] = (struct names_step){.function = function, .inlined = true};
+  address->first = names->steps_count;
+  names->steps_count += ++address->count;
+  return 0;
+}
+
+/* Gives a call the place of the construct.  Inlined functions that do not contain the construct are removed; the one
+ * that does is added if the debug data have lost it.  Unless the call is known to be that of the outlined function
+ * (`passed`), it must then have its line: a compiler that makes one of equal outlined functions names it after one. */
+static int set_place(struct names *names, uint32_t call, const struct names_function *outlined, bool passed)
+{
+  struct names_address *address = &names->addresses[call];
+  uint32_t last = outlined->origin == MODEL_NONE ? address->count : 0;
+  for (uint32_t i = address->count; i-- > 0 && !last;)
+    last = contains(names, names->steps[address->first + i].function, outlined) ? i + 1 : 0;
+  const struct names_step *now = names_innermost(names, call);
+  if (!last && !passed && now->line && !now->near && (now->line != outlined->line || now->file != outlined->file))
+    return 0;
+  if (last)
+    address->count = last;
+  else if (add_step(names, address, outlined->origin))
+    return ERR_NOMEM;
+  struct names_step *step = &names->steps[address->first + address->count - 1];
+  step->file = outlined->file;
+  step->line = outlined->line;
+  step->near = false;
+  return 0;
+}
+
+enum settled { NOT_TRIED, NOT_SETTLED, SETTLED };
+
+/* What is known of the calls by which constructs enter the runtime. */
+struct calls {
+  const struct profile *profile;
+  struct names *names;
+  struct callees **files; /* [module] opened when needed */
+  enum settled *settled;  /* [address] */
+};
+
+/* A compiler may have merged the calls of several constructs; then the one that it declares first names the place. */
+static int set_places_by_contexts(struct calls *calls)
+{
+  struct names *names = calls->names;
+  uint32_t *outlined = malloc((names->addresses_count + 1) * sizeof *outlined), call;
+  if (!outlined)
+    return ERR_NOMEM;
+  memset(outlined, 0xff, (names->addresses_count + 1) * sizeof *outlined);
+  for (uint32_t i = 1; i < calls->profile->contexts.count; i++) {
+    uint32_t function = called_function(calls->profile, names, i, &call);
+    if (function == MODEL_NONE || call == MODEL_NONE || !names->functions[function].line)
+      continue;
+    bool near = names_innermost(names, call)->near || !names_innermost(names, call)->line;
+    if (names->functions[function].outline == OUTLINE_BODY_DEBUG && !near)
+      continue; /* declared at the statement below the directive */
+    if (outlined[call] == MODEL_NONE || names->functions[function].line < names->functions[outlined[call]].line)
+      outlined[call] = function;
+  }
+  int status = 0;
+  for (uint32_t i = 0; i < names->addresses_count && !status; i++) {
+    if (outlined[i] != MODEL_NONE && calls->settled[i] != SETTLED)
+      status = set_place(names, i, &names->functions[outlined[i]], false);
+  }
+  free(outlined);
+  return status;
+}
+
+/* Whether an outlined function begins at an address, which has a line and shows its origin. */
+static bool is_outlined(const struct symbols *symbols, uint64_t address, struct symbols_place *place, char *readable)
+{
+  if (symbols_lookup(symbols, address, place, 1) < 1 || place->low != address || !place->decl_line)
+    return false;
+  const char *raw = place->raw ? place->raw : place->function;
+  return raw && symbols_outlined(raw, readable, SYMBOLS_NAME_MAX) == SYMBOLS_OUTLINED && *readable;
+}
+
+/* Finds the outlined function that a call passes to GCC's entry points of the runtime: the one that is loaded for it,
+ * or the only one that the function loads. */
+static bool passed_function(const struct symbols *symbols, const struct callees *file, const struct names_address *at,
+                            struct symbols_place *found, char *readable)
+{
+  enum { LOADS_MAX = 64 };
+  uint64_t loads[LOADS_MAX], called = callees_called(file, at->offset + 1);
+  struct symbols_place entry;
+  unsigned direct, count = callees_find(file, at->low, at->offset + 1, loads, LOADS_MAX, &direct);
+  if (!called || symbols_lookup(symbols, called, &entry, 1) < 1 || !entry.function ||
+      strncmp(entry.function, "GOMP_", 5) != 0)
+    return false;
+  uint64_t only = 0;
+  for (unsigned i = 0; i < count; i++) {
+    if (!is_outlined(symbols, loads[i], &entry, readable))
+      continue;
+    if (only && only != loads[i])
+      return false;
+    only = loads[i];
+    if (i < direct)
+      break;
+  }
+  return only && is_outlined(symbols, only, found, readable);
+}
+
+/* Gives a call the place of the outlined function that its code passes to the runtime, if that can be seen. */
+static int set_place_by_code(struct calls *calls, uint32_t module, uint32_t call)
+{
+  struct names *names = calls->names;
+  char readable[SYMBOLS_NAME_MAX];
+  struct symbols_place place;
+  if (call == MODEL_NONE || calls->settled[call] != NOT_TRIED || !names->addresses[call].low ||
+      !names->modules[module].symbols)
+    return 0;
+  calls->settled[call] = NOT_SETTLED;
+  if (!calls->files[module])
+    calls->files[module] = callees_open(calls->profile->catalog.modules[module].path);
+  if (!calls->files[module] ||
+      !passed_function(names->modules[module].symbols, calls->files[module], &names->addresses[call], &place, readable))
+    return 0;
+  struct names_function outlined = {.module = module, .line = place.decl_line, .outline = OUTLINE_BODY};
+  outlined.file = names_file(names, place.decl_file);
+  outlined.origin = outlined.file ? find_origin(names, &outlined, readable) : MODEL_NONE;
+  calls->settled[call] = SETTLED;
+  return outlined.origin == MODEL_NONE ? ERR_NOMEM : set_place(names, call, &outlined, true);
+}
+
+static bool passes_function(uint32_t kind)
+{
+  return kind == DIRECTIVE_PARALLEL || kind == DIRECTIVE_TEAMS || kind == DIRECTIVE_TASK || kind == DIRECTIVE_TASKLOOP;
+}
+
+static int set_places_by_code(struct calls *calls)
+{
+  const struct profile_workspan *workspan = &calls->profile->workspan;
+  const struct context_node *nodes = calls->profile->contexts.nodes;
+  int status = 0;
+  for (uint32_t i = 0; i < workspan->directives_count && !status; i++)
+    if (passes_function(workspan->directives[i].kind) && workspan->directives[i].module != MODEL_NONE)
+      status = set_place_by_code(calls, workspan->directives[i].module, calls->names->directive_at[i]);
+  for (uint32_t i = 1; i < calls->profile->contexts.count && !status; i++) {
+    const struct context_node *above = &nodes[nodes[i].parent];
+    if (nodes[i].kind == CONTEXT_PARALLEL && nodes[i].parent && above->kind == CONTEXT_FRAME)
+      status = set_place_by_code(calls, above->module, calls->names->address_of[nodes[i].parent]);
+  }
+  return status;
+}
+
+/* A function that jumps into the runtime leaves no frame: the construct has the address of the function's call.  In the
+ * contexts the function stands below that, by the address at which it begins. */
+static int follow_jumps(const struct calls *calls)
+{
+  struct names *names = calls->names;
+  const struct context_node *nodes = calls->profile->contexts.nodes;
+  uint32_t *jumps = malloc(((size_t)names->addresses_count + 1) * sizeof *jumps);
+  if (!jumps)
+    return ERR_NOMEM;
+  memset(jumps, 0xff, ((size_t)names->addresses_count + 1) * sizeof *jumps);
+  for (uint32_t i = 1; i < calls->profile->contexts.count; i++) {
+    const struct context_node *function = &nodes[nodes[i].parent], *call = &nodes[function->parent];
+    if (nodes[i].kind != CONTEXT_PARALLEL || function->kind != CONTEXT_FRAME || call->kind != CONTEXT_FRAME)
+      continue;
+    uint32_t address = names->address_of[nodes[i].parent];
+    if (names->addresses[address].low && names->addresses[address].offset == names->addresses[address].low)
+      jumps[names->address_of[function->parent]] = address;
+  }
+  for (uint32_t i = 0; i < calls->profile->workspan.directives_count; i++) {
+    uint32_t *address = &names->directive_at[i];
+    if (calls->profile->workspan.directives[i].kind == DIRECTIVE_PARALLEL && *address != MODEL_NONE &&
+        jumps[*address] != MODEL_NONE)
+      *address = jumps[*address];
+  }
+  free(jumps);
+  return 0;
+}
+
+int constructs_settle(const struct profile *profile, struct names *names)
+{
+  struct calls calls = {.profile = profile,
+                        .names = names,
+                        .files = calloc((size_t)names->modules_count + 1, sizeof *calls.files),
+                        .settled = calloc((size_t)names->addresses_count + 1, sizeof *calls.settled)};
+  int status = calls.files && calls.settled ? set_origins(names) : ERR_NOMEM;
+  if (!status)
+    status = set_places_by_code(&calls);
+  if (!status)
+    status = set_places_by_contexts(&calls);
+  if (!status)
+    status = follow_jumps(&calls);
+  for (uint32_t i = 0; calls.files && i < names->modules_count; i++)
+    callees_free(calls.files[i]);
+  free(calls.files);
+  free(calls.settled);
+  return status;
+}
