@@ -8,8 +8,7 @@ enum { INSTANCES_MAX = 4 << 20, DEPTH_MAX = 256 };
 
 struct instance {
   uint32_t refs, row, outer, depth;
-  uint64_t work;
-  struct clock_pair start, end, span;
+  struct clock_pair work, start, end, span;
 };
 
 static struct instance *instance_at(const struct instances *instances, uint32_t index)
@@ -37,6 +36,23 @@ struct clock_pair clock_pair_since(const struct clock_pair *end, const struct cl
   for (unsigned i = 0; i < INSTANCES_TIMES; i++)
     length.at[i] = end->at[i] > start->at[i] ? end->at[i] - start->at[i] : 0;
   return length;
+}
+
+struct clock_pair clock_pair_own_span(const struct clock_pair *work, const struct clock_pair *begin,
+                                      const struct clock_pair *end)
+{
+  struct clock_pair span;
+  for (unsigned i = 0; i < INSTANCES_TIMES; i++) {
+    double moved = end->at[i] - begin->at[i];
+    span.at[i] = moved >= 0 && moved < work->at[i] ? moved : work->at[i];
+  }
+  return span;
+}
+
+void clock_pair_add(struct clock_pair *pair, const struct clock_pair *other)
+{
+  for (unsigned i = 0; i < INSTANCES_TIMES; i++)
+    pair->at[i] += other->at[i];
 }
 
 void clock_pair_raise(struct clock_pair *pair, const struct clock_pair *other)
@@ -76,14 +92,16 @@ uint32_t instances_enter(struct instances *instances, uint32_t row, uint32_t out
   instance->outer = instances_share(instances, outer);
   instance->depth = outer ? instance_at(instances, outer)->depth + 1 : 0;
   instance->start = instance->end = *start;
+  instance->work = instance->span = (struct clock_pair){0};
   return index;
 }
 
-void instances_work(struct instances *instances, uint32_t index, uint64_t work, const struct clock_pair *end)
+void instances_work(struct instances *instances, uint32_t index, const struct clock_pair *work,
+                    const struct clock_pair *end)
 {
   if (!index)
     return;
-  instance_at(instances, index)->work += work;
+  clock_pair_add(&instance_at(instances, index)->work, work);
   clock_pair_raise(&instance_at(instances, index)->end, end);
 }
 
@@ -93,26 +111,26 @@ void instances_span(struct instances *instances, uint32_t index, const struct cl
     clock_pair_raise(&instance_at(instances, index)->span, span);
 }
 
-void instances_ended(struct instances *instances, uint32_t row, uint64_t work, const struct clock_pair *span)
+void instances_ended(struct instances *instances, uint32_t row, const struct clock_pair *work,
+                     const struct clock_pair *span)
 {
   struct instances_total *total = &instances->totals[row];
   total->instances++;
-  total->work += work;
-  for (unsigned i = 0; i < INSTANCES_TIMES; i++)
-    total->span.at[i] += span->at[i];
+  clock_pair_add(&total->work, work);
+  clock_pair_add(&total->span, span);
 }
 
 void instances_leave(struct instances *instances, uint32_t index)
 {
   while (index && --instance_at(instances, index)->refs == 0) {
     struct instance *instance = instance_at(instances, index);
-    struct clock_pair span = clock_pair_since(&instance->end, &instance->start);
+    struct clock_pair span = clock_pair_own_span(&instance->work, &instance->start, &instance->end);
     for (unsigned i = 0; i < INSTANCES_TIMES; i++)
       if (instance->span.at[i] > 0)
-        span.at[i] = instance->span.at[i];
-    instances_ended(instances, instance->row, instance->work, &span);
+        span.at[i] = instance->span.at[i] < instance->work.at[i] ? instance->span.at[i] : instance->work.at[i];
+    instances_ended(instances, instance->row, &instance->work, &span);
     uint32_t outer = instance->outer;
-    instances_work(instances, outer, instance->work, &instance->end);
+    instances_work(instances, outer, &instance->work, &instance->end);
     object_pool_put(&instances->pool, index);
     index = outer;
   }

@@ -72,7 +72,7 @@ static void compare_all(struct recorded_graph *recorded, const struct replay_res
     char of[64];
     snprintf(of, sizeof of, "construct %" PRIu32 " (%s)", row, profile_directive_name(directive->kind));
     compare(&comparison, "number of instances", of, (double)total->instances, directive->instances, false);
-    compare(&comparison, "work", of, (double)total->work, directive->work, true);
+    compare(&comparison, "work", of, total->work.at[0], directive->work, true);
     compare(&comparison, "span", of, total->span.at[0], directive->span, true);
   }
   if (!comparison.differences)

@@ -11,7 +11,7 @@ enum { ROWS_FIRST = 256, HEADS = 1024, TRIES = 100000, TOTALS_FIRST = 64, BULK =
 struct instance {
   struct pool_item pool;
   uint32_t refs, row, outer, unused;
-  uint64_t start, end, span, work;
+  uint64_t start, end, span, work, before;
 };
 
 /* A thread's sums for a row. */
@@ -191,8 +191,9 @@ static void release_share(struct thread_state *t, struct instance_share share)
     atomic_raise(&instance->end, share.end);
     if (__atomic_sub_fetch(&instance->refs, share.refs, __ATOMIC_ACQ_REL) > 0)
       return;
-    directive_ended(t, instance->row, 1, instance->work,
-                    instance->span ? instance->span : instance->end - instance->start);
+    uint64_t span = instance->span ? instance->span : instance->end - instance->start;
+    uint64_t whole = instance->work + instance->before;
+    directive_ended(t, instance->row, 1, instance->work, span < whole ? span : whole);
     uint32_t ended = share.instance;
     share = (struct instance_share){instance->outer, 1, instance->work, instance->end};
     pool_put(&instances, &t->free_instances, ended);
@@ -297,14 +298,16 @@ uint32_t directive_enter(struct thread_state *t, uint32_t row, uint32_t outer, u
   instance->row = row;
   instance->outer = directive_share(t, outer);
   instance->start = instance->end = start;
-  instance->span = instance->work = 0;
+  instance->span = instance->work = instance->before = 0;
   return index;
 }
 
-void directive_span(uint32_t index, uint64_t span)
+void directive_span(uint32_t index, uint64_t span, uint64_t before)
 {
-  if (index)
-    atomic_raise(&at(index)->span, span);
+  if (!index)
+    return;
+  atomic_raise(&at(index)->span, span);
+  __atomic_fetch_add(&at(index)->before, before, __ATOMIC_RELAXED);
 }
 
 void directive_lock_bound(uint32_t row, uint64_t bound)

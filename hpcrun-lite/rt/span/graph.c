@@ -71,6 +71,30 @@ void graph_flush_work(struct thread_state *t, struct task *task)
   task->scope.pending = 0;
 }
 
+/* ---- joins ---- */
+
+void graph_offer(struct thread_state *t, const struct task *task, struct join *join)
+{
+  join_offer(t, join, &task->now);
+  if (task->flags & TASK_IN_LOOP) {
+    uint64_t within = task->now.base - task->loop_begin + 1;
+    clock_lock(&join->lock);
+    if (within > join->within)
+      __atomic_store_n(&join->within, within, __ATOMIC_RELAXED);
+    clock_unlock(&join->lock);
+  }
+  graph_log_offer(t, task->name, join);
+}
+
+void graph_take(struct thread_state *t, struct task *task, struct join *join)
+{
+  uint64_t own = task->now.base - task->loop_begin, within = __atomic_load_n(&join->within, __ATOMIC_RELAXED);
+  join_take(t, &task->now, join);
+  if (task->flags & TASK_IN_LOOP && within)
+    task->loop_begin = task->now.base - (within > own ? within - 1 : own);
+  graph_log_take(t, task->name, join);
+}
+
 /* ---- scopes ---- */
 
 static uint32_t open_scopes(const struct task *task)
@@ -148,7 +172,7 @@ void graph_scope_close(struct thread_state *t, struct task *task)
     return;
   }
   if (scope->row && !inside(task, open_scopes(task), scope->row))
-    directive_ended(t, scope->row, 1, pending, task->now.base - scope->begin);
+    directive_ended(t, scope->row, 1, pending, graph_own_span(pending, scope->begin, task->now.base));
   task->around[open_scopes(task) - 1].pending += pending;
 }
 
@@ -199,8 +223,8 @@ void graph_loop_end(struct thread_state *t, const struct task *task, struct shar
   loop->instance = loop->number = 0;
   clock_unlock(&loop->lock);
   if (!graph_inside(task, row)) {
-    directive_span(instance, span);
-    directive_ended(t, row, instance == 0, work, instance ? 0 : span);
+    directive_span(instance, span, work);
+    directive_ended(t, row, instance == 0, work, instance ? 0 : graph_own_span(work, 0, span));
   }
   directive_leave(t, instance);
 }

@@ -13,7 +13,7 @@
 #include "hpcrun-lite/rt/core/pool.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
-enum { SHARED_LOOPS = 8, SCOPES_MAX = 18 };
+enum { SHARED_LOOPS = 8, SCOPES_MAX = GRAPHLOG_SCOPES_MAX };
 
 enum task_flag {
   TASK_SERIAL = 1, /* the creator waits for it */
@@ -28,7 +28,9 @@ enum task_flag {
 };
 
 /* An open construct of a task, or the task itself.  It gets an instance only when it creates a task or region, which
- * most do not. */
+ * most do not.  The span of an execution is the longest chain of its own work.  The clock may have moved further, by
+ * what the task has waited for but did not run in the construct (dependences, ordered, barriers, fulfilment).  So the
+ * work is an upper bound of the span, and is the span itself where the construct has run nothing in parallel. */
 struct scope {
   uint32_t row, instance;  /* 0: none yet */
   uint64_t begin, pending; /* clock (base) at its start; work that is not added to an instance yet */
@@ -71,6 +73,9 @@ struct task {
   struct join fulfilled; /* clock of the thread that fulfils a detached task */
 
   struct clock loop_entry, loop_end;
+  uint64_t
+      loop_begin;     /* clock (base) from which the chunk's own chain counts: what has come from outside is left out */
+  uint64_t loop_span; /* the longest own chain of a chunk */
   struct scope around[SCOPES_MAX]; /* the outermost first */
 };
 
@@ -78,7 +83,7 @@ struct task {
  * atomic, and fields that the first thread has set and others read after they have held the lock. */
 struct shared_construct {
   uint32_t lock, number, instance, ended, row;
-  uint64_t begin, work, span;
+  uint64_t begin, work, span; /* work: of threads that have left it before it had an instance */
   struct join ordered;
   uint32_t ordered_begun, ordered_ended; /* ordered regions that have begun, and ended */
   bool ordered_missed;                   /* the end of one was not announced in time */
@@ -235,6 +240,17 @@ static inline uint64_t graph_moment(struct thread_state *t, uint64_t read)
 
 /* The innermost instance around what the task does now; made if it is missing. */
 uint32_t graph_instance(struct thread_state *t, struct task *task);
+
+/* The span of an execution of a construct with that work, between two clocks. */
+static inline uint64_t graph_own_span(uint64_t work, uint64_t begin, uint64_t end)
+{
+  return end >= begin && end - begin < work ? end - begin : work;
+}
+
+/* Offers the task's clock to a join; raises it to a join.  A loop's own chain goes on through joins between its
+ * iterations; of what else arrives, nothing belongs to it. */
+void graph_offer(struct thread_state *t, const struct task *task, struct join *join);
+void graph_take(struct thread_state *t, struct task *task, struct join *join);
 
 /* Whether the task is inside a construct of that row. */
 bool graph_inside(const struct task *task, uint32_t row);

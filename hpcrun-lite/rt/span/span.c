@@ -61,8 +61,7 @@ static uint32_t keep_clock(struct thread_state *t, const struct task *task)
     return 0;
   struct group *group = graph_group(made);
   group->ends = (struct lazy_join){0};
-  join_offer(t, &group->ends.join, &task->now);
-  graph_log_offer(t, task->name, &group->ends.join);
+  graph_offer(t, task, &group->ends.join);
   return made;
 }
 
@@ -77,10 +76,8 @@ void span_forget(struct thread_state *t, uint32_t handed)
 /* Raises the task's clock to a kept one, and frees that. */
 static void take_kept(struct thread_state *t, struct task *task, uint32_t handed)
 {
-  if (handed) {
-    join_take(t, &task->now, &graph_group(handed)->ends.join);
-    graph_log_take(t, task->name, &graph_group(handed)->ends.join);
-  }
+  if (handed)
+    graph_take(t, task, &graph_group(handed)->ends.join);
   span_forget(t, handed);
 }
 
@@ -230,7 +227,7 @@ static void region_count(struct thread_state *t, struct team *team, uint64_t wor
     return;
   }
   if (!graph_inside(creator, team->row))
-    directive_ended(t, team->row, 1, work, creator->now.base - team->start.base);
+    directive_ended(t, team->row, 1, work, graph_own_span(work, team->start.base, creator->now.base));
   creator->scope.pending += work;
 }
 
