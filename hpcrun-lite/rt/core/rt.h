@@ -187,6 +187,7 @@ struct thread_state {
   uint32_t live_slot;                    /* index in the table of live threads (sampling/blame.c) */
   bool worker;                           /* created by the OpenMP runtime */
   bool slept;                            /* has been blocked since the last sample */
+  bool forking;                          /* begins a region; its implicit task in it has not begun */
   uint64_t region_since, region_ticks;   /* as master of outermost regions */
   uint64_t blocked_since, blocked_ticks; /* in blocking calls of the program */
   uint64_t contradicted_at;              /* changes + 1 at the last sample, if that contradicted the state */

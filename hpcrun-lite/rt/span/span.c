@@ -110,7 +110,7 @@ void span_begin_early(struct thread_state *t)
 {
   if (t->task || !t->end_slot)
     return;
-  uint32_t task = span_implicit_begin(t, 0);
+  uint32_t task = span_implicit_begin(t, 0, 0);
   if (task)
     graph_task(task)->flags |= TASK_EARLY;
 }
@@ -122,7 +122,7 @@ static void log_implicit(struct thread_state *t, struct task *task, const struct
   task->name = graph_log_put_implicit(t, team ? team->name : 0, team ? team->size : 1);
 }
 
-uint32_t span_implicit_begin(struct thread_state *t, uint64_t region)
+uint32_t span_implicit_begin(struct thread_state *t, uint64_t region, uint32_t outer)
 {
   if (!region && t->task && t->running->flags & TASK_EARLY) {
     t->running->flags &= ~(uint32_t)TASK_EARLY;
@@ -135,6 +135,7 @@ uint32_t span_implicit_begin(struct thread_state *t, uint64_t region)
   struct task *task = graph_task(index);
   struct team *team = graph_team(region);
   task->flags = TASK_IMPLICIT | TASK_STARTED;
+  task->parent = outer;
   task->region = region;
   if (team) {
     task->now = clock_copy(t, &team->start);
@@ -159,13 +160,14 @@ uint32_t span_implicit_begin(struct thread_state *t, uint64_t region)
   return index;
 }
 
-void span_implicit_end(struct thread_state *t, uint32_t index)
+uint32_t span_implicit_end(struct thread_state *t, uint32_t index)
 {
   if (!index)
-    return;
+    return 0;
   if (t->task == index)
     graph_fragment_end(t);
   struct task *task = graph_task(index);
+  uint32_t outer = task->parent;
   struct team *team = graph_open_team(task->region);
   if (team) { /* otherwise a worker's end, announced only at its next region */
     worksharing_close(t, task);
@@ -182,6 +184,7 @@ void span_implicit_end(struct thread_state *t, uint32_t index)
     graph_run(t, 0);
   implicit_release(t, index);
   graph_fragment_begin(t);
+  return outer;
 }
 
 void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t region, int flags, const void *code,
