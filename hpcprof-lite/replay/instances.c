@@ -8,6 +8,7 @@ enum { INSTANCES_MAX = 4 << 20, DEPTH_MAX = 256 };
 
 struct instance {
   uint32_t refs, row, outer, depth;
+  uint32_t whole; /* the instance of which this is a part, 0: none */
   struct clock_pair work, start, end, span;
 };
 
@@ -76,10 +77,9 @@ bool instances_contain(const struct instances *instances, uint32_t index, uint32
   return index != 0;
 }
 
-uint32_t instances_enter(struct instances *instances, uint32_t row, uint32_t outer, const struct clock_pair *start)
+static uint32_t instance_new(struct instances *instances, uint32_t row, uint32_t whole, uint32_t outer,
+                             const struct clock_pair *start)
 {
-  if (!row || instances_contain(instances, outer, row))
-    return instances_share(instances, outer);
   bool too_deep = outer && instance_at(instances, outer)->depth == DEPTH_MAX;
   uint32_t index = too_deep ? 0 : object_pool_get(&instances->pool);
   if (!index) {
@@ -90,10 +90,26 @@ uint32_t instances_enter(struct instances *instances, uint32_t row, uint32_t out
   instance->refs = 1;
   instance->row = row;
   instance->outer = instances_share(instances, outer);
+  instance->whole = instances_share(instances, whole);
   instance->depth = outer ? instance_at(instances, outer)->depth + 1 : 0;
   instance->start = instance->end = *start;
   instance->work = instance->span = (struct clock_pair){0};
   return index;
+}
+
+uint32_t instances_enter(struct instances *instances, uint32_t row, uint32_t outer, const struct clock_pair *start)
+{
+  if (!row || instances_contain(instances, outer, row))
+    return instances_share(instances, outer);
+  return instance_new(instances, row, 0, outer, start);
+}
+
+uint32_t instances_enter_part(struct instances *instances, uint32_t whole, uint32_t outer,
+                              const struct clock_pair *start)
+{
+  if (!whole)
+    return instances_share(instances, outer);
+  return instance_new(instances, instance_at(instances, whole)->row, whole, outer, start);
 }
 
 void instances_work(struct instances *instances, uint32_t index, const struct clock_pair *work,
@@ -120,16 +136,26 @@ void instances_ended(struct instances *instances, uint32_t row, const struct clo
   clock_pair_add(&total->span, span);
 }
 
+static void instance_ended(struct instances *instances, const struct instance *instance)
+{
+  struct clock_pair span = clock_pair_own_span(&instance->work, &instance->start, &instance->end);
+  for (unsigned i = 0; i < INSTANCES_TIMES; i++)
+    if (instance->span.at[i] > 0)
+      span.at[i] = instance->span.at[i] < instance->work.at[i] ? instance->span.at[i] : instance->work.at[i];
+  instances_ended(instances, instance->row, &instance->work, &span);
+}
+
 void instances_leave(struct instances *instances, uint32_t index)
 {
   while (index && --instance_at(instances, index)->refs == 0) {
     struct instance *instance = instance_at(instances, index);
-    struct clock_pair span = clock_pair_own_span(&instance->work, &instance->start, &instance->end);
-    for (unsigned i = 0; i < INSTANCES_TIMES; i++)
-      if (instance->span.at[i] > 0)
-        span.at[i] = instance->span.at[i] < instance->work.at[i] ? instance->span.at[i] : instance->work.at[i];
-    instances_ended(instances, instance->row, &instance->work, &span);
-    uint32_t outer = instance->outer;
+    uint32_t outer = instance->outer, whole = instance->whole;
+    if (whole) { /* in no other instance: this is not deeper than once */
+      instances_work(instances, whole, &instance->work, &instance->end);
+      instances_leave(instances, whole);
+    } else {
+      instance_ended(instances, instance);
+    }
     instances_work(instances, outer, &instance->work, &instance->end);
     object_pool_put(&instances->pool, index);
     index = outer;

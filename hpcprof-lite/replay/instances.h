@@ -40,6 +40,11 @@ void instances_release(struct instances *instances);
  * instance there already.  The caller holds the result until it calls instances_leave(). */
 uint32_t instances_enter(struct instances *instances, uint32_t row, uint32_t outer, const struct clock_pair *start);
 
+/* Begins a thread's part of an instance that threads share and that is in no other one: what is done in the part counts
+ * for that instance, and for those around the part. */
+uint32_t instances_enter_part(struct instances *instances, uint32_t whole, uint32_t outer,
+                              const struct clock_pair *start);
+
 /* Releases a hold.  The last one ends the instance. */
 void instances_leave(struct instances *instances, uint32_t instance);
 

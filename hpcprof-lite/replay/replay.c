@@ -611,12 +611,12 @@ static struct task_graph_loop *enter_loop(struct replay *replay, struct task_gra
   struct task_graph_loop *loop = &region->loops[number % TASK_GRAPH_LOOPS];
   if (loop->number == number)
     return loop;
-  if (loop->instance)
+  if (loop->number)
     return NULL;
   struct clock_pair now = task_graph_now(&replay->graph, task);
   *loop = (struct task_graph_loop){.number = number, .row = row};
-  loop->nested = instances_contain(&replay->graph.instances, region->instance, row);
-  loop->instance = instances_enter(&replay->graph.instances, row, region->instance, &now);
+  if (!instances_contain(&replay->graph.instances, region->instance, row))
+    loop->instance = instances_enter(&replay->graph.instances, row, 0, &now);
   if (row)
     replay->graph.instances.totals[row].iterations += iterations;
   return loop;
@@ -625,8 +625,10 @@ static struct task_graph_loop *enter_loop(struct replay *replay, struct task_gra
 static void on_loop(struct replay *replay, struct task_graph_task *task, uint64_t row, uint64_t iterations)
 {
   struct task_graph_loop *loop = enter_loop(replay, task, checked_row(replay, row), iterations);
-  uint32_t shared = loop ? instances_share(&replay->graph.instances, loop->instance) : 0;
-  task_graph_construct_begin(&replay->graph, task, loop ? loop->row : checked_row(replay, row), shared);
+  struct clock_pair now = task_graph_now(&replay->graph, task);
+  uint32_t outer = loop ? task_graph_make_instances(&replay->graph, task) : 0;
+  uint32_t part = loop ? instances_enter_part(&replay->graph.instances, loop->instance, outer, &now) : 0;
+  task_graph_construct_begin(&replay->graph, task, loop ? loop->row : checked_row(replay, row), part);
   task->loop_slot = loop ? (uint32_t)(loop - region_at(replay, task->region)->loops) + 1 : 0;
   task->flags |= TASK_GRAPH_LOOP;
   if (!task->loop_entry)
@@ -663,7 +665,7 @@ static void on_loop_end(struct replay *replay, struct task_graph_task *task)
   struct task_graph_region *region = region_at(replay, task->region);
   bool shared = followed && task->loop_slot && region->open;
   struct task_graph_loop *loop = shared ? &region->loops[task->loop_slot - 1] : NULL;
-  if (loop && !loop->nested)
+  if (loop)
     instances_span(&replay->graph.instances, loop->instance, &task->loop_span);
   if (loop && ++loop->ended == region->size)
     close_loop(replay, loop);

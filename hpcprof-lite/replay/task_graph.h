@@ -60,7 +60,6 @@ struct task_graph_loop {
   uint64_t number;
   uint32_t instance, row;
   uint32_t ended; /* threads that have left it */
-  bool nested;    /* within an instance of its own row */
 };
 
 struct task_graph_region {

@@ -133,13 +133,17 @@ uint32_t graph_team_instance(struct thread_state *t, struct team *team)
   return team->instance;
 }
 
-static uint32_t loop_instance(struct thread_state *t, struct team *team, struct shared_construct *loop)
+/* The thread's part of a shared construct.  The construct's own instance is in no other one: the parts are in whatever
+ * each thread has around it. */
+static uint32_t loop_instance(struct thread_state *t, struct shared_construct *loop, uint32_t outer, uint64_t start)
 {
+  if (directive_contains(outer, loop->row))
+    return directive_share(t, outer);
   clock_lock(&loop->lock);
   if (!loop->instance)
-    loop->instance = directive_enter(t, loop->row, graph_team_instance(t, team), loop->begin);
+    loop->instance = directive_enter(t, loop->row, 0, loop->begin);
   clock_unlock(&loop->lock);
-  return directive_share(t, loop->instance);
+  return directive_enter_part(t, loop->instance, outer, start);
 }
 
 uint32_t graph_instance(struct thread_state *t, struct task *task)
@@ -153,7 +157,7 @@ uint32_t graph_instance(struct thread_state *t, struct task *task)
     else if (i == 0 && team)
       scope->instance = graph_team_instance(t, team); /* held by the team until its region ends */
     else if (i && i == task->loop_depth && task->loop_slot && team)
-      scope->instance = loop_instance(t, team, &team->loops[task->loop_slot - 1]);
+      scope->instance = loop_instance(t, &team->loops[task->loop_slot - 1], outer, scope->begin);
     else if (scope->row)
       scope->instance = directive_enter(t, scope->row, outer, scope->begin);
     outer = scope->instance ? scope->instance : outer;
@@ -197,22 +201,17 @@ void graph_construct_end(struct thread_state *t, struct task *task)
   task->scopes_open--;
 }
 
-bool graph_loop_leave(struct thread_state *t, struct task *task, struct shared_construct *loop, uint64_t work,
+void graph_loop_leave(struct thread_state *t, struct task *task, struct shared_construct *loop, uint64_t work,
                       uint64_t span)
 {
   const struct team *team = graph_team(task->region);
   clock_lock(&loop->lock);
-  bool alone = !loop->instance;
-  if (alone)
-    loop->work += work;
-  else
-    directive_work(t, loop->instance, work, task->now.base);
+  loop->work += work;
   loop->span = span > loop->span ? span : loop->span;
   bool last = ++loop->ended == team->size;
   clock_unlock(&loop->lock);
   if (last)
     graph_loop_end(t, task, loop);
-  return alone;
 }
 
 void graph_loop_end(struct thread_state *t, const struct task *task, struct shared_construct *loop)
@@ -223,8 +222,10 @@ void graph_loop_end(struct thread_state *t, const struct task *task, struct shar
   loop->instance = loop->number = 0;
   clock_unlock(&loop->lock);
   if (!graph_inside(task, row)) {
-    directive_span(instance, span, work);
-    directive_ended(t, row, instance == 0, work, instance ? 0 : graph_own_span(work, 0, span));
+    directive_span(instance, span);
+    directive_work(t, instance, work, 0);
+    if (!instance)
+      directive_ended(t, row, 1, work, graph_own_span(work, 0, span));
   }
   directive_leave(t, instance);
 }

@@ -83,7 +83,7 @@ struct task {
  * atomic, and fields that the first thread has set and others read after they have held the lock. */
 struct shared_construct {
   uint32_t lock, number, instance, ended, row;
-  uint64_t begin, work, span; /* work: of threads that have left it before it had an instance */
+  uint64_t begin, work, span; /* work: what threads have done in it that belongs to no instance */
   struct join ordered;
   uint32_t ordered_begun, ordered_ended; /* ordered regions that have begun, and ended */
   bool ordered_missed;                   /* the end of one was not announced in time */
@@ -269,9 +269,8 @@ void graph_scope_close(struct thread_state *t, struct task *task);
 /* The team's instance; made if it is missing. */
 uint32_t graph_team_instance(struct thread_state *t, struct team *team);
 
-/* A thread leaves a shared construct in which it has done that work.  Returns whether the caller has to add the work to
- * the scope around the construct. */
-bool graph_loop_leave(struct thread_state *t, struct task *task, struct shared_construct *loop, uint64_t work,
+/* A thread leaves a shared construct.  work: what it has done there that belongs to no instance. */
+void graph_loop_leave(struct thread_state *t, struct task *task, struct shared_construct *loop, uint64_t work,
                       uint64_t span);
 
 /* All threads have left the construct, or the region ends; `task` is around it. */

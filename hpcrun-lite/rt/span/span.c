@@ -28,12 +28,17 @@ void span_sample(struct thread_state *t, uint32_t node, uint64_t weight)
 
 /* ---- tasks ---- */
 
+static void close_scopes(struct thread_state *t, struct task *task)
+{
+  while (task->scopes_open)
+    graph_construct_end(t, task);
+}
+
 /* Frees an implicit task, whose clock and work have been offered. */
 static void implicit_release(struct thread_state *t, uint32_t index)
 {
   struct task *task = graph_task(index);
-  while (task->scopes_open)
-    graph_construct_end(t, task);
+  close_scopes(t, task);
   explicit_task_close(t, task);
   explicit_task_unref(t, index);
 }
@@ -171,6 +176,7 @@ uint32_t span_implicit_end(struct thread_state *t, uint32_t index)
   struct team *team = graph_open_team(task->region);
   if (team) { /* otherwise a worker's end, announced only at its next region */
     worksharing_close(t, task);
+    close_scopes(t, task);
     phase_offer(t, task, team);
   }
   if (!task->region)

@@ -99,15 +99,15 @@ static void loop_end(struct thread_state *t, struct task *task)
     graph_construct_end(t, task);
     return;
   }
-  if (scope->instance) { /* a reference to the loop's instance */
+  if (scope->instance) { /* the thread's part of the loop's instance */
     directive_work(t, scope->instance, scope->pending, task->now.base);
     directive_leave(t, scope->instance);
     scope->pending = 0;
   }
   uint64_t work = scope->pending;
   task->scope = task->around[--task->scopes_open];
-  if (graph_loop_leave(t, task, loop, work, task->loop_span))
-    task->scope.pending += work;
+  graph_loop_leave(t, task, loop, work, task->loop_span);
+  task->scope.pending += work;
 }
 
 void worksharing_close(struct thread_state *t, struct task *task)
