@@ -216,14 +216,14 @@ static void instances_nest_and_recursion_counts_once(void **state)
   directive_leave(&two, inner);
   directive_work(&one, task, 10, 130);
   directive_leave(&one, task);
-  directive_work(&one, outer, 1, 101);
+  directive_work(&one, outer, 40, 101);
   directive_leave(&one, outer);
   directive_add_sums(&one);
   directive_add_sums(&two);
   assert_int_equal(row_at(task_row)->instances, 1);
   assert_int_equal(row_at(task_row)->work, 15);
-  assert_int_equal(row_at(task_row)->span, 20);
-  assert_int_equal(row_at(outer_row)->work, 16);
+  assert_int_equal(row_at(task_row)->span, 15); /* the clock moved by 20, but not all of that by this work */
+  assert_int_equal(row_at(outer_row)->work, 55);
   assert_int_equal(row_at(outer_row)->span, 30);
 }
 
