@@ -586,7 +586,7 @@ static inline void end(struct thread_state *t, uint32_t index, struct task *task
     t->unreported.refs++;
     t->unreported.count++;
     t->unreported.work += task->scope.pending;
-    t->unreported.span += task->scope.pending;
+    t->unreported.span += graph_own_span(task->scope.pending, task->scope.begin, task->now.base);
     keep_latest(t, task);
     pool_return(&graph_tasks, &t->free_tasks, index, task);
     return;
