@@ -36,8 +36,8 @@
 #define SAMPLE_SIGNAL SIGURG
 
 enum {
-  RT_FRAMES_MAX = 1024, /* frames of one unwind: deeper stacks are cut at the outer end */
-  RT_PENDING_MAX = 64,  /* sampled regions of one thread whose creation context is not known */
+  RT_FRAMES_MAX = 1024,     /* frames of one unwind: deeper stacks are cut at the outer end */
+  RT_PENDING_MAX = 64,      /* sampled regions of one thread whose creation context is not known */
   RT_FRAGMENT_SAMPLES = 16, /* distinct contexts sampled in one fragment */
   RT_USER_REGIONS = 16      /* user regions open at once in one thread */
 };
@@ -218,6 +218,7 @@ struct thread_state {
   unsigned fragment_sample_count;
   uint64_t total_work;
   uint64_t wait_ended, task_ended; /* moments: end of the last wait, of the last task */
+  uint64_t since_barrier;          /* work.since when the thread left its last barrier */
   uint64_t costs[3];               /* by enum graph_cost */
   struct work work;
   struct graph_log_stream log;

@@ -169,9 +169,11 @@ uint32_t span_implicit_end(struct thread_state *t, uint32_t index)
 {
   if (!index)
     return 0;
+  struct task *task = graph_task(index);
+  if (t->task == index && task->region && t->since_barrier && t->work.since == t->since_barrier)
+    graph_fragment_begin(t); /* since the region's last barrier it has done nothing, only the runtime has */
   if (t->task == index)
     graph_fragment_end(t);
-  struct task *task = graph_task(index);
   uint32_t outer = task->parent;
   struct team *team = graph_open_team(task->region);
   if (team) { /* otherwise a worker's end, announced only at its next region */
@@ -383,6 +385,7 @@ void span_wait_end(struct thread_state *t, uint32_t index, int kind, bool known,
   moment = graph_moment(t, moment);
   t->wait_ended = rt.work_unit == WORK_USER ? 0 : moment;
   graph_fragment_begin_after(t, moment);
+  t->since_barrier = is_barrier(kind) ? t->work.since : 0;
 }
 
 void span_taskgroup_begin(struct thread_state *t, uint32_t index, const void *code)
