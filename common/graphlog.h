@@ -64,6 +64,9 @@ enum graphlog_task_flag {
 
 enum graphlog_wait { GRAPHLOG_BARRIER, GRAPHLOG_TASKWAIT, GRAPHLOG_TASKGROUP };
 
+/* Constructs that are followed in one task at a time, while the program runs and in a replay; more count as lost. */
+enum { GRAPHLOG_SCOPES_MAX = 18 };
+
 enum { GRAPHLOG_OPERANDS_MAX = 4, GRAPHLOG_RECORD_MAX = 1 + 10 * GRAPHLOG_OPERANDS_MAX };
 
 struct graphlog_record {

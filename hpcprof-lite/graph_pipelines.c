@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-_Static_assert((int)SPEEDUP_ROWS <= REPLAY_SCHEDULES, "a schedule for each row");
+_Static_assert((int)SPEEDUP_ROWS < REPLAY_SCHEDULES, "a schedule for each row");
 
 /* Shortens a table to --max-rows; the first row always stays. */
 static void shorten(struct job *job, uint32_t *count)
@@ -190,7 +190,7 @@ int speedup_pipeline(struct job *job)
     return status ? job_no_memory() : 0;
   for (uint32_t i = 0; i < count; i++) /* rows beyond have too many cores for a list schedule */
     makespans[i] = job->recorded.makespans[i];
-  speedup_enter(&job->profile, job->recorded.burdened, makespans, speedup);
+  speedup_enter(&job->profile, job->recorded.burdened, job->recorded.locked_chain, makespans, speedup);
   job->report.log_differs = job->recorded.differs;
   return 0;
 }

@@ -12,24 +12,47 @@ static double smaller(double a, double b)
   return a < b ? a : b;
 }
 
-/* Requires work >= span, which callers ensure for damaged measurements as well. */
-static void fill_row(struct speedup_row *row, uint64_t cores, double work, double span, double burdened)
+/* What the rows are computed from. */
+struct amounts {
+  double work, span, burdened;
+  double lock_bound; /* the largest of all locks */
+  double chain;      /* the longest chain in which each holder of a lock waits for the one before */
+};
+
+/* Work is at least the span and the lock bound, also in damaged measurements. */
+static struct amounts amounts_of(const struct profile *profile, double burdened)
 {
-  double share = work / (double)cores;
-  double serial = smaller(burdened, work);
-  row->cores = cores;
-  row->lower = work / (share + span);
-  row->upper = work / larger(share, span);
-  row->estimate = work / ((work - span) / (double)cores + span);
-  row->burdened = work / ((work - serial) / (double)cores + burdened);
+  const struct profile_workspan *workspan = &profile->workspan;
+  struct amounts amounts = {.span = (double)workspan->span};
+  amounts.work = larger((double)workspan->work, amounts.span);
+  amounts.burdened = larger(burdened, amounts.span);
+  for (uint32_t i = 0; i < workspan->directives_count; i++)
+    amounts.lock_bound = larger(amounts.lock_bound, (double)workspan->directives[i].lock_bound);
+  amounts.lock_bound = smaller(amounts.lock_bound, amounts.work);
+  amounts.chain = larger(amounts.span, amounts.lock_bound);
+  return amounts;
 }
 
-void speedup_enter(const struct profile *profile, double burdened, const double *makespans, struct speedup *speedup)
+static void fill_row(struct speedup_row *row, uint64_t cores, const struct amounts *amounts)
 {
-  double span = (double)profile->workspan.span, work = larger((double)profile->workspan.work, span);
+  double work = amounts->work, share = work / (double)cores, serial = smaller(amounts->burdened, work);
+  double estimate = (work - amounts->span) / (double)cores + amounts->span;
+  double burdened = (work - serial) / (double)cores + amounts->burdened;
+  row->cores = cores;
+  row->lower = work / (share + amounts->chain);
+  row->upper = work / larger(share, larger(amounts->span, amounts->lock_bound));
+  row->estimate = work / larger(estimate, amounts->lock_bound);
+  row->burdened = work / larger(burdened, amounts->lock_bound);
+}
+
+void speedup_enter(const struct profile *profile, double burdened, double chain, const double *makespans,
+                   struct speedup *speedup)
+{
+  struct amounts amounts = amounts_of(profile, burdened);
+  amounts.chain = larger(chain, amounts.chain);
   for (uint32_t i = 0; i < speedup->count; i++) {
     struct speedup_row *row = &speedup->rows[i];
-    fill_row(row, row->cores, work, span, larger(burdened, span));
+    fill_row(row, row->cores, &amounts);
     row->simulated = makespans[i] > 0 ? (double)profile->workspan.work / makespans[i] : 0;
   }
 }
@@ -37,7 +60,7 @@ void speedup_enter(const struct profile *profile, double burdened, const double 
 void speedup_compute(const struct profile *profile, struct speedup *speedup)
 {
   const struct profile_workspan *workspan = &profile->workspan;
-  double span = (double)workspan->span, work = larger((double)workspan->work, span);
+  struct amounts amounts = amounts_of(profile, (double)workspan->burdened);
   uint64_t own = profile->span_threads ? profile->span_threads : 1;
   *speedup = (struct speedup){0};
   if (!workspan->known || !workspan->span)
@@ -47,12 +70,12 @@ void speedup_compute(const struct profile *profile, struct speedup *speedup)
     bool here = !own_added && own <= cores, beyond = !own_added && cores > CORES_MAX;
     if (here || beyond) {
       struct speedup_row *row = &speedup->rows[speedup->count++];
-      fill_row(row, own, work, span, larger((double)workspan->burdened, span));
+      fill_row(row, own, &amounts);
       if (workspan->is_time && profile->span_elapsed_ns)
         row->measured = (double)workspan->work / (double)profile->span_elapsed_ns;
       own_added = true;
     }
     if (cores <= CORES_MAX && cores != own)
-      fill_row(&speedup->rows[speedup->count++], cores, work, span, larger((double)workspan->burdened, span));
+      fill_row(&speedup->rows[speedup->count++], cores, &amounts);
   }
 }

@@ -2,9 +2,11 @@
  *
  * Context: BATCH.  Pure: the profile is only read, the caller owns the result.  Source: the bounds of greedy scheduling
  * (Graham; Brent).  With work W and span S, a run on P cores that leaves no core idle while there is work takes
- * max(W/P, S) <= T_P <= W/P + S.  The estimate is Brent's (W - S)/P + S: work that is not on the critical path is
- * distributed evenly and does not overlap the critical path.  It lies between the bounds and is W for P = 1.  With the
- * burdened span B, which includes the cost of scheduling, it is (W - B)/P + B.
+ * max(W/P, S) <= T_P <= W/P + S.  If a lock has one holder at a time, T_P is at least the largest lock bound L, and at
+ * most W/P + C, where C is the longest chain in which each holder of a lock also waits for the one before.  C is known
+ * from a log; otherwise the larger of S and L stands for it.  The estimate is Brent's (W - S)/P + S: work that is not
+ * on the critical path is distributed evenly and does not overlap the critical path.  It lies between the bounds and is
+ * W for P = 1.  With the burdened span B, which includes the cost of scheduling, it is (W - B)/P + B.
  */
 #ifndef HPCPROF_LITE_ANALYSIS_SPEEDUP_H
 #define HPCPROF_LITE_ANALYSIS_SPEEDUP_H
@@ -28,8 +30,10 @@ struct speedup {
 /* Fills rows for 1, 2, 4, … 128 cores and for the run's own number of threads. */
 void speedup_compute(const struct profile *profile, struct speedup *speedup);
 
-/* Adds the results of the graph log: the burdened span, and makespans[row] of the list schedule on the row's cores, 0
- * if there is none.  All are in the unit of the profile's workspan. */
-void speedup_enter(const struct profile *profile, double burdened, const double *makespans, struct speedup *speedup);
+/* Adds the results of the graph log: the burdened span, the longest chain in which a lock has one holder at a time, and
+ * makespans[row] of the list schedule on the row's cores, 0 if there is none.  All are in the unit of the profile's
+ * workspan. */
+void speedup_enter(const struct profile *profile, double burdened, double chain, const double *makespans,
+                   struct speedup *speedup);
 
 #endif

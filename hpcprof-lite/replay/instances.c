@@ -8,8 +8,8 @@ enum { INSTANCES_MAX = 4 << 20, DEPTH_MAX = 256 };
 
 struct instance {
   uint32_t refs, row, outer, depth;
-  uint64_t work;
-  struct clock_pair start, end, span;
+  uint32_t whole; /* the instance of which this is a part, 0: none */
+  struct clock_pair work, start, end, span;
 };
 
 static struct instance *instance_at(const struct instances *instances, uint32_t index)
@@ -39,6 +39,23 @@ struct clock_pair clock_pair_since(const struct clock_pair *end, const struct cl
   return length;
 }
 
+struct clock_pair clock_pair_own_span(const struct clock_pair *work, const struct clock_pair *begin,
+                                      const struct clock_pair *end)
+{
+  struct clock_pair span;
+  for (unsigned i = 0; i < INSTANCES_TIMES; i++) {
+    double moved = end->at[i] - begin->at[i];
+    span.at[i] = moved >= 0 && moved < work->at[i] ? moved : work->at[i];
+  }
+  return span;
+}
+
+void clock_pair_add(struct clock_pair *pair, const struct clock_pair *other)
+{
+  for (unsigned i = 0; i < INSTANCES_TIMES; i++)
+    pair->at[i] += other->at[i];
+}
+
 void clock_pair_raise(struct clock_pair *pair, const struct clock_pair *other)
 {
   for (unsigned i = 0; i < INSTANCES_TIMES; i++)
@@ -60,10 +77,9 @@ bool instances_contain(const struct instances *instances, uint32_t index, uint32
   return index != 0;
 }
 
-uint32_t instances_enter(struct instances *instances, uint32_t row, uint32_t outer, const struct clock_pair *start)
+static uint32_t instance_new(struct instances *instances, uint32_t row, uint32_t whole, uint32_t outer,
+                             const struct clock_pair *start)
 {
-  if (!row || instances_contain(instances, outer, row))
-    return instances_share(instances, outer);
   bool too_deep = outer && instance_at(instances, outer)->depth == DEPTH_MAX;
   uint32_t index = too_deep ? 0 : object_pool_get(&instances->pool);
   if (!index) {
@@ -74,16 +90,34 @@ uint32_t instances_enter(struct instances *instances, uint32_t row, uint32_t out
   instance->refs = 1;
   instance->row = row;
   instance->outer = instances_share(instances, outer);
+  instance->whole = instances_share(instances, whole);
   instance->depth = outer ? instance_at(instances, outer)->depth + 1 : 0;
   instance->start = instance->end = *start;
+  instance->work = instance->span = (struct clock_pair){0};
   return index;
 }
 
-void instances_work(struct instances *instances, uint32_t index, uint64_t work, const struct clock_pair *end)
+uint32_t instances_enter(struct instances *instances, uint32_t row, uint32_t outer, const struct clock_pair *start)
+{
+  if (!row || instances_contain(instances, outer, row))
+    return instances_share(instances, outer);
+  return instance_new(instances, row, 0, outer, start);
+}
+
+uint32_t instances_enter_part(struct instances *instances, uint32_t whole, uint32_t outer,
+                              const struct clock_pair *start)
+{
+  if (!whole)
+    return instances_share(instances, outer);
+  return instance_new(instances, instance_at(instances, whole)->row, whole, outer, start);
+}
+
+void instances_work(struct instances *instances, uint32_t index, const struct clock_pair *work,
+                    const struct clock_pair *end)
 {
   if (!index)
     return;
-  instance_at(instances, index)->work += work;
+  clock_pair_add(&instance_at(instances, index)->work, work);
   clock_pair_raise(&instance_at(instances, index)->end, end);
 }
 
@@ -93,26 +127,36 @@ void instances_span(struct instances *instances, uint32_t index, const struct cl
     clock_pair_raise(&instance_at(instances, index)->span, span);
 }
 
-void instances_ended(struct instances *instances, uint32_t row, uint64_t work, const struct clock_pair *span)
+void instances_ended(struct instances *instances, uint32_t row, const struct clock_pair *work,
+                     const struct clock_pair *span)
 {
   struct instances_total *total = &instances->totals[row];
   total->instances++;
-  total->work += work;
+  clock_pair_add(&total->work, work);
+  clock_pair_add(&total->span, span);
+}
+
+static void instance_ended(struct instances *instances, const struct instance *instance)
+{
+  struct clock_pair span = clock_pair_own_span(&instance->work, &instance->start, &instance->end);
   for (unsigned i = 0; i < INSTANCES_TIMES; i++)
-    total->span.at[i] += span->at[i];
+    if (instance->span.at[i] > 0)
+      span.at[i] = instance->span.at[i] < instance->work.at[i] ? instance->span.at[i] : instance->work.at[i];
+  instances_ended(instances, instance->row, &instance->work, &span);
 }
 
 void instances_leave(struct instances *instances, uint32_t index)
 {
   while (index && --instance_at(instances, index)->refs == 0) {
     struct instance *instance = instance_at(instances, index);
-    struct clock_pair span = clock_pair_since(&instance->end, &instance->start);
-    for (unsigned i = 0; i < INSTANCES_TIMES; i++)
-      if (instance->span.at[i] > 0)
-        span.at[i] = instance->span.at[i];
-    instances_ended(instances, instance->row, instance->work, &span);
-    uint32_t outer = instance->outer;
-    instances_work(instances, outer, instance->work, &instance->end);
+    uint32_t outer = instance->outer, whole = instance->whole;
+    if (whole) { /* in no other instance: this is not deeper than once */
+      instances_work(instances, whole, &instance->work, &instance->end);
+      instances_leave(instances, whole);
+    } else {
+      instance_ended(instances, instance);
+    }
+    instances_work(instances, outer, &instance->work, &instance->end);
     object_pool_put(&instances->pool, index);
     index = outer;
   }

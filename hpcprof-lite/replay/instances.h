@@ -20,10 +20,9 @@ struct clock_pair {
   double at[INSTANCES_TIMES];
 };
 
-/* Figures of a directive.  Work is that of the run, also in a scenario. */
 struct instances_total {
-  uint64_t instances, work, iterations;
-  struct clock_pair span, lock_bound;
+  uint64_t instances, iterations;
+  struct clock_pair work, span, lock_bound;
 };
 
 struct instances {
@@ -41,6 +40,11 @@ void instances_release(struct instances *instances);
  * instance there already.  The caller holds the result until it calls instances_leave(). */
 uint32_t instances_enter(struct instances *instances, uint32_t row, uint32_t outer, const struct clock_pair *start);
 
+/* Begins a thread's part of an instance that threads share and that is in no other one: what is done in the part counts
+ * for that instance, and for those around the part. */
+uint32_t instances_enter_part(struct instances *instances, uint32_t whole, uint32_t outer,
+                              const struct clock_pair *start);
+
 /* Releases a hold.  The last one ends the instance. */
 void instances_leave(struct instances *instances, uint32_t instance);
 
@@ -51,16 +55,27 @@ uint32_t instances_share(struct instances *instances, uint32_t instance);
 bool instances_contain(const struct instances *instances, uint32_t instance, uint32_t row);
 
 /* Adds work that was done within an instance until `end`. */
-void instances_work(struct instances *instances, uint32_t instance, uint64_t work, const struct clock_pair *end);
+void instances_work(struct instances *instances, uint32_t instance, const struct clock_pair *work,
+                    const struct clock_pair *end);
 
-/* Sets a lower bound of the instance's span, which otherwise is its latest end - its start. */
+/* Sets a lower bound of the instance's span, which otherwise is its latest end - its start.  It is never more than the
+ * instance's work. */
 void instances_span(struct instances *instances, uint32_t instance, const struct clock_pair *span);
 
 /* Adds an instance that has ended and has no number to the totals. */
-void instances_ended(struct instances *instances, uint32_t row, uint64_t work, const struct clock_pair *span);
+void instances_ended(struct instances *instances, uint32_t row, const struct clock_pair *work,
+                     const struct clock_pair *span);
 
 /* Returns the time from `start` to `end`, at least 0. */
 struct clock_pair clock_pair_since(const struct clock_pair *end, const struct clock_pair *start);
+
+/* Returns the span of an execution with that work, between two clocks: at most its work (hpcrun-lite/rt/span/graph.h).
+ */
+struct clock_pair clock_pair_own_span(const struct clock_pair *work, const struct clock_pair *begin,
+                                      const struct clock_pair *end);
+
+/* Adds another pair. */
+void clock_pair_add(struct clock_pair *pair, const struct clock_pair *other);
 
 /* Sets *pair to the later of the two. */
 void clock_pair_raise(struct clock_pair *pair, const struct clock_pair *other);

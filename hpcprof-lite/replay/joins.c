@@ -1,11 +1,5 @@
 #include "hpcprof-lite/replay/joins.h"
 
-/* An element of the list of joins by their last use. */
-struct join {
-  uint32_t clock, newer, older;
-  uint64_t name;
-};
-
 static struct join *join_at(const struct joins *joins, uint32_t index)
 {
   return object_pool_at(&joins->pool, index);
@@ -70,14 +64,14 @@ static uint32_t join_new(struct joins *joins, uint64_t name)
   return index;
 }
 
-uint32_t joins_clock(struct joins *joins, uint64_t name, bool create)
+struct join *joins_find(struct joins *joins, uint64_t name, bool create)
 {
   uint32_t index = index_find(&joins->names, name);
   if (!index)
     index = create ? join_new(joins, name) : 0;
   if (!index)
-    return 0;
+    return NULL;
   unlink_join(joins, index);
   link_join(joins, index);
-  return join_at(joins, index)->clock;
+  return join_at(joins, index);
 }

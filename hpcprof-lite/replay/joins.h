@@ -7,6 +7,7 @@
 #ifndef HPCPROF_LITE_REPLAY_JOINS_H
 #define HPCPROF_LITE_REPLAY_JOINS_H
 
+#include "hpcprof-lite/replay/instances.h"
 #include "hpcprof-lite/replay/vector_clock.h"
 
 #include "hpcprof-lite/model/index.h"
@@ -25,8 +26,16 @@ struct joins {
 int joins_init(struct joins *joins, struct vector_clocks *clocks, uint32_t max);
 void joins_release(struct joins *joins);
 
-/* Returns the clock with that name, which belongs to the join.  If it does not exist, returns a new clock at 0 with
- * `create`, otherwise 0; also 0 if there is no room. */
-uint32_t joins_clock(struct joins *joins, uint64_t name, bool create);
+struct join {
+  uint32_t clock;           /* belongs to the join */
+  uint32_t newer, older;    /* by their last use */
+  bool in_loop;             /* a clock was offered from inside a loop */
+  struct clock_pair within; /* the longest chain of a loop's own work that was offered so */
+  uint64_t name;
+};
+
+/* Returns the join with that name.  If it does not exist, returns a new one at 0 with `create`, otherwise NULL; also
+ * NULL if there is no room. */
+struct join *joins_find(struct joins *joins, uint64_t name, bool create);
 
 #endif

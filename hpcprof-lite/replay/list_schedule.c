@@ -5,44 +5,94 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void skip_nothing(struct list_schedule *schedule, uint32_t from)
+{
+  for (uint32_t i = from; i < LIST_SCHEDULE_SLOTS; i++)
+    schedule->skip[i] = i;
+}
+
 int list_schedule_init(struct list_schedule *schedule, uint32_t cores)
 {
-  *schedule = (struct list_schedule){.cores = cores, .free_at = calloc(cores, sizeof *schedule->free_at)};
-  return schedule->free_at ? 0 : ERR_NOMEM;
+  *schedule = (struct list_schedule){.cores = cores, .length = 1};
+  if (!cores)
+    return 0;
+  schedule->used = calloc(LIST_SCHEDULE_SLOTS, sizeof *schedule->used);
+  schedule->skip = malloc(LIST_SCHEDULE_SLOTS * sizeof *schedule->skip);
+  if (!schedule->used || !schedule->skip)
+    return ERR_NOMEM;
+  skip_nothing(schedule, 0);
+  return 0;
 }
 
 void list_schedule_release(struct list_schedule *schedule)
 {
-  free(schedule->free_at);
+  free(schedule->used);
+  free(schedule->skip);
   *schedule = (struct list_schedule){0};
 }
 
-/* Returns the number of cores that are free at that time. */
-static uint32_t free_by(const struct list_schedule *schedule, double time)
+/* Joins each two slots to one. */
+static void double_length(struct list_schedule *schedule)
 {
-  uint32_t low = 0, high = schedule->cores;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (schedule->free_at[middle] <= time)
-      low = middle + 1;
-    else
-      high = middle;
+  enum { HALF = LIST_SCHEDULE_SLOTS / 2 };
+  for (uint32_t i = 0; i < HALF; i++)
+    schedule->used[i] = schedule->used[(size_t)2 * i] + schedule->used[(size_t)2 * i + 1];
+  memset(schedule->used + HALF, 0, HALF * sizeof *schedule->used);
+  schedule->length *= 2;
+  skip_nothing(schedule, 0);
+}
+
+/* Returns the first slot from `slot` on that is not full, or LIST_SCHEDULE_SLOTS. */
+static uint32_t with_room(struct list_schedule *schedule, uint32_t slot)
+{
+  double all = schedule->cores * schedule->length;
+  uint32_t found = slot;
+  while (found < LIST_SCHEDULE_SLOTS && schedule->used[found] >= all)
+    found = schedule->skip[found] > found ? schedule->skip[found] : found + 1;
+  while (slot < found) { /* the next search is shorter */
+    uint32_t next = schedule->skip[slot] > slot ? schedule->skip[slot] : slot + 1;
+    schedule->skip[slot] = found;
+    slot = next;
   }
-  return low;
+  return found;
+}
+
+/* Returns the slot of the first time from *at on at which a core is free, and moves *at there. */
+static uint32_t next_slot(struct list_schedule *schedule, double *at)
+{
+  for (;;) {
+    double slots = *at / schedule->length;
+    uint32_t slot = slots < LIST_SCHEDULE_SLOTS ? with_room(schedule, (uint32_t)slots) : LIST_SCHEDULE_SLOTS;
+    if (slot < LIST_SCHEDULE_SLOTS) {
+      *at = *at > slot * schedule->length ? *at : slot * schedule->length;
+      return slot;
+    }
+    double_length(schedule);
+  }
 }
 
 double list_schedule_run(struct list_schedule *schedule, double ready, double work)
 {
-  uint32_t free_count = free_by(schedule, ready), core = free_count ? free_count - 1 : 0;
-  double *at = schedule->free_at;
-  double end = (free_count ? ready : at[0]) + work;
-  uint32_t position = free_by(schedule, end) - 1; /* after `core` has been removed from the array */
-  memmove(at + core, at + core + 1, (position - core) * sizeof *at);
-  at[position] = end;
-  return end;
+  double at = ready;
+  if (!schedule->cores)
+    at += work;
+  while (schedule->cores && work > 0) {
+    uint32_t slot = next_slot(schedule, &at);
+    double begin = slot * schedule->length, end = begin + schedule->length;
+    double room = schedule->cores * schedule->length - schedule->used[slot], part = end - at;
+    part = part < room ? part : room;
+    part = part < work ? part : work;
+    schedule->used[slot] += part;
+    work -= part;
+    double shared = begin + schedule->used[slot] / schedule->cores;
+    at = at + part > shared ? at + part : shared;
+    at = work > 0 || at > end ? end : at;
+  }
+  schedule->makespan = at > schedule->makespan ? at : schedule->makespan;
+  return at;
 }
 
 double list_schedule_makespan(const struct list_schedule *schedule)
 {
-  return schedule->free_at[schedule->cores - 1];
+  return schedule->makespan;
 }

@@ -1,29 +1,34 @@
 /* A list schedule of a recorded graph on a number of cores (Graham, "Bounds on Multiprocessing Timing Anomalies",
  * 1969).
  *
- * Context: BATCH.  The caller passes fragments in the order in which they began in the run.  A fragment starts when it
- * is ready and a core is free.  If several cores are free at that time, it is placed on the one that became free last,
- * so that the gap before it is smallest; if none is, on the core that becomes free first.  Scheduling costs nothing.
- * The result is neither the best schedule nor that of the runtime.
+ * Context: BATCH.  The caller passes fragments in an order in which each comes after those that it waits for; earlier
+ * ones go first where cores are short.  A fragment runs from the time at which it is ready, on one core at a time, and
+ * whenever a core is free: it uses gaps that earlier fragments have left, also in parts.  So no core is idle while
+ * there is work, and the schedule is not longer than work / cores + the longest chain.  Scheduling costs nothing.  The
+ * result is neither the best schedule nor that of the runtime.
  *
- * Departure: a gap before a fragment that has been placed is never filled.  Therefore the schedule may be longer than
- * the bound that holds for greedy schedules.
+ * Departure: time is divided into LIST_SCHEDULE_SLOTS slots, whose length doubles when they do not suffice.  Within a
+ * slot fragments share the cores evenly.  Both bounds hold all the same: a fragment never runs faster than on one core,
+ * nor a slot's cores more than all the time.
  *
- * The caller owns the structure, which owns one number for each core.
+ * The caller owns the structure, which owns two numbers for each slot.
  */
 #ifndef HPCPROF_LITE_REPLAY_LIST_SCHEDULE_H
 #define HPCPROF_LITE_REPLAY_LIST_SCHEDULE_H
 
 #include <stdint.h>
 
-enum { LIST_SCHEDULE_CORES_MAX = 1024 };
+enum { LIST_SCHEDULE_CORES_MAX = 1024, LIST_SCHEDULE_SLOTS = 1 << 15 };
 
 struct list_schedule {
-  double *free_at; /* when each core becomes free, ascending */
-  uint32_t cores;
+  double *used;   /* [slot] work placed there */
+  uint32_t *skip; /* [slot] a full slot: a later one that may have room, or itself */
+  double length;  /* of a slot */
+  double makespan;
+  uint32_t cores; /* 0: as many as are needed */
 };
 
-/* Prepares 1 to LIST_SCHEDULE_CORES_MAX cores, all free at 0.  Returns 0 or ERR_NOMEM; list_schedule_release() in
+/* Prepares at most LIST_SCHEDULE_CORES_MAX cores, all free at 0.  Returns 0 or ERR_NOMEM; list_schedule_release() in
  * either case. */
 int list_schedule_init(struct list_schedule *schedule, uint32_t cores);
 void list_schedule_release(struct list_schedule *schedule);

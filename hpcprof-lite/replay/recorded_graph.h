@@ -26,6 +26,7 @@ struct recorded_graph {
   double per_sample;            /* work for which a sample stands; this and the following in the workspan's unit */
   double burdened;              /* burdened span */
   double makespans[REPLAY_SCHEDULES];
+  double locked_chain;                   /* the longest chain in which each holder of a lock waits for the one before */
   struct context_share *scenario_shares; /* of recorded_graph_detail(): the shares of the scenario's span, */
   uint32_t scenario_shares_count;
   uint64_t *spans, *bounds; /* and spans and lock bounds of the run's directives */

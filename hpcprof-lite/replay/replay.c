@@ -202,9 +202,11 @@ static double remaining_fraction(struct replay *replay, const struct stream *str
   return sum / weight;
 }
 
-static void run_scenarios(struct replay *replay, struct stream *stream, uint32_t thread,
-                          const struct task_graph_scope *scope, double work, struct vector_clock *clock)
+/* Returns the work that remains in the first scenario. */
+static double run_scenarios(struct replay *replay, struct stream *stream, uint32_t thread,
+                            const struct task_graph_scope *scope, double work, struct vector_clock *clock)
 {
+  double first = work;
   uint32_t entries[SAMPLES_MAX];
   double weight = samples_weight(stream);
   for (uint32_t i = 0; i < stream->samples_count; i++)
@@ -214,6 +216,7 @@ static void run_scenarios(struct replay *replay, struct stream *stream, uint32_t
     double by_construct = work * selection_by_construct(&replay->graph.selection, scope->choice, i);
     struct vector_clock_element *element = &clock->element[1 + i];
     element->time += remaining;
+    first = i ? first : remaining;
     if (by_construct == work && !(replay->request->exact_samples && weight > 0)) {
       element->removed += work - remaining;
       element->sampled += work;
@@ -222,6 +225,7 @@ static void run_scenarios(struct replay *replay, struct stream *stream, uint32_t
     if (i == 0 && replay->detail)
       add_contributions(replay, stream, thread, scope, work, remaining);
   }
+  return first;
 }
 
 /* Adds a fragment's work to the attribution: divided among its samples, or to the entry without samples. */
@@ -252,12 +256,13 @@ static void on_run(struct replay *replay, struct stream *stream, uint32_t thread
   }
   replay->result.work += work;
   replay->result.samples += stream->samples_count;
-  scope->pending += work;
   clock->element[0].time += (double)work;
+  double remaining = (double)work;
   if (replay->attributes)
     attribute_work(replay, stream, thread, scope->row, (double)work);
   else
-    run_scenarios(replay, stream, thread, scope, (double)work, clock);
+    remaining = run_scenarios(replay, stream, thread, scope, (double)work, clock);
+  clock_pair_add(&scope->pending, &(struct clock_pair){{(double)work, replay->detail ? remaining : (double)work}});
   if (replay->burdened_element)
     clock->element[replay->burdened_element].time += (double)work;
   for (uint32_t i = 0; i < replay->request->cores_count && work; i++) {
@@ -377,7 +382,7 @@ static void on_region_end(struct replay *replay, struct stream *stream)
   add_cost(replay, creator->now, replay->request->cost_join);
   struct clock_pair now = task_graph_now(&replay->graph, creator);
   if (region->creator)
-    instances_work(&replay->graph.instances, region->instance, 0, &now);
+    instances_work(&replay->graph.instances, region->instance, &(struct clock_pair){0}, &now);
   instances_leave(&replay->graph.instances, region->instance);
   region->instance = 0;
   region->open = false;
@@ -413,10 +418,12 @@ static void on_task(struct replay *replay, struct stream *stream, uint32_t threa
     task->region = parent->region;
     region_at(replay, task->region)->refs += task->region != 0;
     task->phase = starter->phase;
-    choice = task_graph_scope(&replay->graph, parent->scope)->choice;
-    task->outer_instance = instances_share(&replay->graph.instances, task_graph_make_instances(&replay->graph, parent));
+    choice = beside ? starter->choice : task_graph_scope(&replay->graph, parent->scope)->choice;
+    uint32_t outer = beside ? starter->outer_instance : task_graph_make_instances(&replay->graph, parent);
+    task->outer_instance = instances_share(&replay->graph.instances, outer);
   }
   replay->result.invalid += !parent_index;
+  task->choice = choice;
   add_cost(replay, task->flags & TASK_GRAPH_SERIAL ? 0 : task->now, replay->request->cost_task);
   task_graph_task_scope(&replay->graph, task, row, choice);
 }
@@ -546,6 +553,34 @@ static void on_group_end(struct replay *replay, struct task_graph_task *task)
   task_graph_construct_end(&replay->graph, task);
 }
 
+static struct clock_pair own_chain(const struct replay *replay, const struct task_graph_task *task)
+{
+  struct clock_pair now = task_graph_now(&replay->graph, task);
+  return clock_pair_since(&now, &task->loop_begin);
+}
+
+static void offer_to_join(struct replay *replay, const struct task_graph_task *task, struct join *join)
+{
+  vector_clock_raise(&replay->graph.clocks, join->clock, task->now);
+  if (!(task->flags & TASK_GRAPH_LOOP))
+    return;
+  struct clock_pair own = own_chain(replay, task);
+  clock_pair_raise(&join->within, &own);
+  join->in_loop = true;
+}
+
+/* A loop's own chain goes on through joins between its iterations; of what else arrives, nothing belongs to it. */
+static void take_join(struct replay *replay, struct task_graph_task *task, const struct join *join)
+{
+  struct clock_pair own = own_chain(replay, task);
+  vector_clock_raise(&replay->graph.clocks, task->now, join->clock);
+  if (!(task->flags & TASK_GRAPH_LOOP) || !join->in_loop)
+    return;
+  struct clock_pair now = task_graph_now(&replay->graph, task);
+  clock_pair_raise(&own, &join->within);
+  task->loop_begin = clock_pair_since(&now, &own);
+}
+
 /* A join by name: dependences, ordered, doacross, threads that are created and joined. */
 static void on_join(struct replay *replay, uint32_t task, const struct graphlog_record *record)
 {
@@ -554,12 +589,12 @@ static void on_join(struct replay *replay, uint32_t task, const struct graphlog_
     replay->result.invalid++;
     return;
   }
-  uint32_t clock = joins_clock(&replay->joins, name, record->op == GRAPHLOG_OFFER);
-  replay->result.lost_joins += !clock;
-  if (record->op == GRAPHLOG_TAKE)
-    vector_clock_raise(&replay->graph.clocks, task_at(replay, task)->now, clock);
-  else
-    vector_clock_raise(&replay->graph.clocks, clock, task_at(replay, task)->now);
+  struct join *join = joins_find(&replay->joins, name, record->op == GRAPHLOG_OFFER);
+  replay->result.lost_joins += !join;
+  if (join && record->op == GRAPHLOG_TAKE)
+    take_join(replay, task_at(replay, task), join);
+  else if (join)
+    offer_to_join(replay, task_at(replay, task), join);
 }
 
 /* ---- worksharing and exclusion (hpcrun-lite/rt/span/worksharing.c) ---- */
@@ -576,11 +611,12 @@ static struct task_graph_loop *enter_loop(struct replay *replay, struct task_gra
   struct task_graph_loop *loop = &region->loops[number % TASK_GRAPH_LOOPS];
   if (loop->number == number)
     return loop;
-  if (loop->instance)
+  if (loop->number)
     return NULL;
   struct clock_pair now = task_graph_now(&replay->graph, task);
   *loop = (struct task_graph_loop){.number = number, .row = row};
-  loop->instance = instances_enter(&replay->graph.instances, row, region->instance, &now);
+  if (!instances_contain(&replay->graph.instances, region->instance, row))
+    loop->instance = instances_enter(&replay->graph.instances, row, 0, &now);
   if (row)
     replay->graph.instances.totals[row].iterations += iterations;
   return loop;
@@ -589,10 +625,12 @@ static struct task_graph_loop *enter_loop(struct replay *replay, struct task_gra
 static void on_loop(struct replay *replay, struct task_graph_task *task, uint64_t row, uint64_t iterations)
 {
   struct task_graph_loop *loop = enter_loop(replay, task, checked_row(replay, row), iterations);
-  uint32_t shared = loop ? instances_share(&replay->graph.instances, loop->instance) : 0;
-  bool followed = task_graph_construct_begin(&replay->graph, task, loop ? loop->row : checked_row(replay, row), shared);
+  struct clock_pair now = task_graph_now(&replay->graph, task);
+  uint32_t outer = loop ? task_graph_make_instances(&replay->graph, task) : 0;
+  uint32_t part = loop ? instances_enter_part(&replay->graph.instances, loop->instance, outer, &now) : 0;
+  task_graph_construct_begin(&replay->graph, task, loop ? loop->row : checked_row(replay, row), part);
   task->loop_slot = loop ? (uint32_t)(loop - region_at(replay, task->region)->loops) + 1 : 0;
-  task->flags |= followed ? TASK_GRAPH_LOOP : 0;
+  task->flags |= TASK_GRAPH_LOOP;
   if (!task->loop_entry)
     task->loop_entry = vector_clock_new(&replay->graph.clocks);
   if (!task->loop_end)
@@ -600,25 +638,35 @@ static void on_loop(struct replay *replay, struct task_graph_task *task, uint64_
   next_chunk(replay, task);
   vector_clock_set(&replay->graph.clocks, task->loop_entry, task->now);
   vector_clock_set(&replay->graph.clocks, task->loop_end, task->now);
+  task->loop_begin = task_graph_now(&replay->graph, task);
+  task->loop_span = (struct clock_pair){0};
+}
+
+/* A chunk of the loop ends. */
+static void own_chain_ends(struct replay *replay, struct task_graph_task *task)
+{
+  struct clock_pair own = own_chain(replay, task);
+  clock_pair_raise(&task->loop_span, &own);
+  task_graph_flush_work(&replay->graph, task);
 }
 
 static void on_loop_end(struct replay *replay, struct task_graph_task *task)
 {
   if (!(task->flags & TASK_GRAPH_LOOP)) {
-    task_graph_construct_end(&replay->graph, task);
+    replay->result.invalid++;
     return;
   }
-  task_graph_flush_work(&replay->graph, task);
+  bool followed = task->scopes_open <= GRAPHLOG_SCOPES_MAX;
+  own_chain_ends(replay, task);
   vector_clock_raise(&replay->graph.clocks, task->now, task->loop_end);
-  struct clock_pair now = task_graph_now(&replay->graph, task),
-                    entry = task_graph_times(&replay->graph, task->loop_entry);
-  struct clock_pair span = clock_pair_since(&now, &entry);
-  instances_span(&replay->graph.instances, task_graph_scope(&replay->graph, task->scope)->instance, &span);
   task->flags &= ~(uint32_t)TASK_GRAPH_LOOP;
   next_chunk(replay, task);
   task_graph_construct_end(&replay->graph, task);
   struct task_graph_region *region = region_at(replay, task->region);
-  struct task_graph_loop *loop = task->loop_slot && region->open ? &region->loops[task->loop_slot - 1] : NULL;
+  bool shared = followed && task->loop_slot && region->open;
+  struct task_graph_loop *loop = shared ? &region->loops[task->loop_slot - 1] : NULL;
+  if (loop)
+    instances_span(&replay->graph.instances, loop->instance, &task->loop_span);
   if (loop && ++loop->ended == region->size)
     close_loop(replay, loop);
   task->loop_slot = 0;
@@ -628,10 +676,11 @@ static void on_chunk(struct replay *replay, struct task_graph_task *task)
 {
   if (!(task->flags & TASK_GRAPH_LOOP))
     return;
-  task_graph_flush_work(&replay->graph, task);
+  own_chain_ends(replay, task);
   next_chunk(replay, task);
   vector_clock_raise(&replay->graph.clocks, task->loop_end, task->now);
   vector_clock_set(&replay->graph.clocks, task->now, task->loop_entry);
+  task->loop_begin = task_graph_now(&replay->graph, task);
 }
 
 /* Only schedules delay a task until the lock's last holder has released it. */

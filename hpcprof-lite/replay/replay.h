@@ -44,7 +44,7 @@ struct replay_request {
   bool burdened; /* compute the burdened span */
   double cost_fork, cost_task, cost_join; /* in the unit of the log */
   bool exact_samples;                     /* a sample represents its whole fragment: work is counted */
-  uint32_t cores[REPLAY_SCHEDULES];       /* a list schedule for each number of cores */
+  uint32_t cores[REPLAY_SCHEDULES];       /* a list schedule for each number of cores; 0: as many as are needed */
   uint32_t cores_count;
 };
 

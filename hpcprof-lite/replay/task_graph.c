@@ -1,13 +1,9 @@
 #include "hpcprof-lite/replay/task_graph.h"
 
+#include "common/graphlog.h"
 #include "hpcprof-lite/model/profile.h"
 
-enum {
-  SCOPES_OPEN_MAX = 6, /* constructs open in one task; the running side follows more (ROWS_OPEN) */
-  TASKS_MAX = 2 << 20,
-  SCOPES_MAX = 4 << 20,
-  REGIONS_MAX = 1 << 20
-};
+enum { SCOPES_OPEN_MAX = GRAPHLOG_SCOPES_MAX, TASKS_MAX = 2 << 20, SCOPES_MAX = 4 << 20, REGIONS_MAX = 1 << 20 };
 
 int task_graph_init(struct task_graph *graph)
 {
@@ -139,8 +135,8 @@ void task_graph_flush_work(struct task_graph *graph, struct task_graph_task *tas
   struct clock_pair now = task_graph_now(graph, task);
   if (!instance)
     return;
-  instances_work(&graph->instances, instance, scope->pending, &now);
-  scope->pending = 0;
+  instances_work(&graph->instances, instance, &scope->pending, &now);
+  scope->pending = (struct clock_pair){0};
 }
 
 uint32_t task_graph_make_instances(struct task_graph *graph, struct task_graph_task *task)
@@ -174,13 +170,13 @@ static void pop_scope(struct task_graph *graph, struct task_graph_task *task)
     bool nested = !scope->row || instances_contain(&graph->instances, outer_instance(graph, task), scope->row);
     for (uint32_t i = outer; i; i = task_graph_scope(graph, i)->outer)
       nested |= task_graph_scope(graph, i)->row == scope->row;
-    struct clock_pair span = clock_pair_since(&now, &scope->begin);
+    struct clock_pair span = clock_pair_own_span(&scope->pending, &scope->begin, &now);
     if (!nested)
-      instances_ended(&graph->instances, scope->row, scope->pending, &span);
+      instances_ended(&graph->instances, scope->row, &scope->pending, &span);
     if (outer)
-      task_graph_scope(graph, outer)->pending += scope->pending;
+      clock_pair_add(&task_graph_scope(graph, outer)->pending, &scope->pending);
     else
-      instances_work(&graph->instances, task->outer_instance, scope->pending, &now);
+      instances_work(&graph->instances, task->outer_instance, &scope->pending, &now);
   }
   task->scope = outer;
   object_pool_put(&graph->scopes, index);

@@ -28,11 +28,11 @@ enum task_graph_task_flag {
 
 /* A construct that is open in a task; the outermost scope of a task is the task itself. */
 struct task_graph_scope {
-  uint32_t outer;    /* the scope around it, 0 for the task itself */
-  uint32_t row;      /* directive */
-  uint32_t instance; /* 0 until something needs it */
-  uint32_t choice;   /* what scenarios select, here and around it (selection.h) */
-  uint64_t pending;  /* work that has not been added to an instance yet */
+  uint32_t outer;            /* the scope around it, 0 for the task itself */
+  uint32_t row;              /* directive */
+  uint32_t instance;         /* 0 until something needs it */
+  uint32_t choice;           /* what scenarios select, here and around it (selection.h) */
+  struct clock_pair pending; /* work that has not been added to an instance yet */
   struct clock_pair begin;
 };
 
@@ -40,6 +40,7 @@ struct task_graph_task {
   uint32_t refs; /* from itself until it ends, its children, streams that run it, regions that it created */
   uint32_t flags, parent, group, region, phase;
   uint32_t outer_instance;       /* the instance in which it was created */
+  uint32_t choice;               /* what scenarios select there */
   uint32_t scope;                /* the innermost */
   uint32_t scopes_open;          /* constructs that the program has open, also those that have no scope */
   uint32_t constructs;           /* worksharing constructs that it has met */
@@ -49,6 +50,8 @@ struct task_graph_task {
   uint32_t now, children;        /* clocks: of the task; ends of its children */
   uint32_t earlier_children;     /* clock: ends of the children that were created in earlier chunks */
   uint32_t loop_entry, loop_end; /* clocks: at the loop's start; latest end of a chunk */
+  struct clock_pair loop_begin;  /* from which the chunk's own chain counts */
+  struct clock_pair loop_span;   /* the longest own chain of a chunk */
   uint64_t name;
 };
 

@@ -136,6 +136,7 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
   if (t->region_depth++ == 0 && !t->base_region)
     t->region_since = rt_ticks();
   parallel_data->value = handle ? handle : REGION_NO_RECORD;
+  t->forking = handle != 0;
   t->record->regions++;
   if (handle && graph_enter(t)) {
     explicit_task_publish(t);
@@ -151,6 +152,7 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
   struct thread_state *t = self();
   if (!t || !t->region_depth)
     return;
+  t->forking = false;
   if (--t->region_depth == 0 && !t->base_region)
     t->region_ticks += rt_ticks() - t->region_since;
   if (t->unrecorded_regions) {
@@ -194,8 +196,8 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
     return;
   if (endpoint == ompt_scope_end) {
     if (task_data && graph_enter(t)) {
-      span_implicit_end(t, task_of(t, task_data));
-      task_data->value = 0;
+      uint32_t outer = span_implicit_end(t, task_of(t, task_data));
+      task_data->value = outer ? rt_task_word(outer) : 0;
       rt_inside_dec(t);
     }
     if (!t->open_region) {
@@ -205,9 +207,15 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
     }
     return;
   }
+  uint64_t handle = parallel_data && parallel_data->value ? parallel_data->value : REGION_NO_RECORD;
+  uint32_t outer = 0;
+  if (t->forking && handle != region_current(t)) { /* libomp names region and task around a serialised one in a league */
+    handle = region_current(t);
+    outer = task_of(t, task_data);
+  }
+  t->forking = false;
   if (task_data)
     task_data->value = 0;
-  uint64_t handle = parallel_data && parallel_data->value ? parallel_data->value : REGION_NO_RECORD;
   bool initial = flags & ompt_task_initial && handle == REGION_NO_RECORD; /* of the program, not of a league */
   bool own = initial || (index == 0 && (handle == REGION_NO_RECORD || t->open_region == (uint32_t)handle));
   if (!own)
@@ -219,7 +227,7 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
     return;
   if (!initial && handle != REGION_NO_RECORD)
     span_team_size(handle, team_size); /* by the first thread */
-  uint32_t task = span_implicit_begin(t, handle == REGION_NO_RECORD ? 0 : handle);
+  uint32_t task = span_implicit_begin(t, handle == REGION_NO_RECORD ? 0 : handle, outer);
   task_data->value = rt_task_word(task);
   rt_inside_dec(t);
 }

@@ -335,17 +335,17 @@ def constructs_have_figures_under_a_scenario(_):
 
 @case
 def speedups_are_those_of_greedy_schedules(_):
-    for name, work, span, burdened, own in (("graph", 1.0, 0.4, 0.5, 3), ("graphs", 1.6, 0.4, 0.5, 5),
-                                            ("units", 100, 10, 10, 2)):
+    for name, work, span, burdened, own, lock in (("graph", 1.0, 0.4, 0.5, 3, 0), ("graphs", 1.6, 0.4, 0.5, 5, 0),
+                                                  ("units", 100, 10, 10, 2, 73)):
         table = rows("--view", "speedup", name)
         assert [int(row["cores"]) for row in table] == sorted({1, 2, 4, 8, 16, 32, 64, 128, own})
         for row in table:
             cores, lower, upper, estimate, loaded = (float(row[key]) for key in (
                 "cores", "speedup_lower", "speedup_upper", "speedup_estimate", "speedup_burdened"))
-            assert abs(lower - work / (work / cores + span)) < 1e-4
-            assert abs(upper - work / max(work / cores, span)) < 1e-4
-            assert abs(estimate - work / ((work - span) / cores + span)) < 1e-4
-            assert abs(loaded - work / ((work - burdened) / cores + burdened)) < 1e-4
+            assert abs(lower - work / (work / cores + max(span, lock))) < 1e-4
+            assert abs(upper - work / max(work / cores, span, lock)) < 1e-4
+            assert abs(estimate - work / max((work - span) / cores + span, lock)) < 1e-4
+            assert abs(loaded - work / max((work - burdened) / cores + burdened, lock)) < 1e-4
             assert lower <= estimate <= upper and loaded <= estimate and row["speedup_simulated"] == ""
             measured = int(row["cores"]) == own and name != "units"
             assert row["speedup_measured"] == (f"{work:.4f}" if measured else ""), row  # elapsed: 1 s

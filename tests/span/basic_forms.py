@@ -6,6 +6,7 @@ import sys
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from basic_forms_table import FORMS, completed, program
 from measured import Measurement, build, libomps, tap
+from report import check_spans
 
 # Rows of the report with a closed form, by program: kind, instances, work, span.
 ROWS = {
@@ -23,6 +24,7 @@ def measure(directory, binary, form, threads, *options):
     run = Measurement(directory, binary, form, str(threads), options=("-p", "online", "--work", "user", *options))
     completed(run)
     rows = run.view("parallelism")
+    check_spans(rows)
     return run, rows
 
 

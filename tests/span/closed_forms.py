@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Measurement, build, source_file, tap
+from report import check_spans
 
 # Programs for which the report is still wrong.
 KNOWN = ("wait_nowait",)
@@ -25,7 +26,8 @@ TASKS = {
     "sections_of_arrays": (20, 16),
     "depobj": (36, 24), "iterators": (21, 10), "across_taskwaits": (32, 32), "if_with_depend": (41, 21),
     "two_addresses": (38, 34), "many_addresses": (20001, 5), "many_readers": (1010, 14), "depend_tree": (181, 10),
-    "mutex_sets": (21, 16), "depend_not_siblings": (26, 22), "depend_in_group": (19, 17), "late_creation": (33, 27),
+    "mutex_sets": (21, 16), "depend_not_siblings": (26, 22), "depend_in_group": (19, 17),
+    "waits_for_others": (79, 57), "late_creation": (33, 27),
     "wait_depend_in_task": (40, 30), "all_memory": (25, 19), "inoutset": (28, 19), "wait_nowait": (66, 31),
     "masked_filter": (10, 10), "detach_early": (12, 12), "detach_by_parent": (24, 21), "detach_chain": (20, 15),
     "detach_pthread": (8, 5), "detach_group": (14, 12),
@@ -45,7 +47,10 @@ LOOPS = {
     "doacross_2apart": (49, 25), "doacross_3": (73, 25), "doacross_diagonal": (76, 16), "doacross_repeated": (121, 61),
     "doacross_many": (37801, 1162), "doacross_nested": (199, 34), "doacross_threads": (1201, 118),
     "doacross_apart": (97, 25),
-    "doacross_static": (25, 25), "sections": (26, 8), "sections_two": (lambda t: 15 + 2 * t, 14),
+    "doacross_static": (25, 25),
+    "ordered_unequal": (lambda t: 5 * t * (t + 1) + 60, 51),
+    "doacross_unequal": (lambda t: 5 * t * (t + 1) + 60, 51),
+    "loop_tasks_inside": (60, 5), "sections": (26, 8), "sections_two": (lambda t: 15 + 2 * t, 14),
     "copyprivate": (lambda t: 6 + 3 * t, 9), "single_tasks_nowait": (lambda t: 20 + t, 5), "singles": (71, 71),
     "master_tasks": (lambda t: 22 + t, 7), "criticals": (lambda t: 11 * t, 11), "nest_lock": (40, 5),
     "own_locks": (100, 10),
@@ -74,6 +79,7 @@ REGIONS = {
 FORTRAN = {"do": (56, 11), "tree": (127, 7), "workshare": (lambda t: 3 * t, 3), "ordered": (70, 25),
            "depend": (205, 30),
            "sections": (18, 6), "critical": (54, 6)}
+TIED = ("ordered_unequal", "doacross_unequal")  # the least span; which thread runs what decides
 # Rows, with 3 threads: instances, work, span, lock bound.
 ROWS = {
     ("loop_forms", "own_locks", "lock", None): (10, 0, 0, 10),
@@ -86,7 +92,13 @@ ROWS = {
     ("region_forms", "user_loop", "user-region", "chunk"): (6, 24, 24, None),
     # the span depends on which thread ran which chunk
     ("region_forms", "user_loop", "user-region", "around"): (3, 24, None, None),
-    ("region_forms", "user_cancel", "user-region", "around"): (3, 4, 12, None),
+    ("region_forms", "user_cancel", "user-region", "around"): (3, 4, 4, None),
+    ("loop_forms", "ordered_unequal", "for", None): (1, 60, 41, None),
+    ("loop_forms", "ordered_unequal", "ordered", None): (20, 40, 40, None),
+    ("loop_forms", "doacross_unequal", "for", None): (1, 60, 41, None),
+    ("loop_forms", "loop_tasks_inside", "user-region", "inside"): (3, 60, None, None),
+    ("task_forms", "waits_for_others", "taskgroup", None): (1, 3, 3, None),
+    ("task_forms", "waits_for_others", "user-region", "waits"): (1, 6, 6, None),
 }
 FORMS = {"task_forms": TASKS, "loop_forms": LOOPS, "region_forms": REGIONS}
 # Teams get as many threads as they request, whatever the machine has.
@@ -100,9 +112,14 @@ def program(source, compiler):
 def measure(directory, binary, arguments, options, name):
     place = os.path.join(directory, name)
     os.mkdir(place)
-    run = Measurement(place, binary, *arguments, options=("-p", "online", "--work", "user", *options), **SETTINGS)
+    run = Measurement(place, binary, *arguments, options=("-p", "log", "--work", "user", *options), **SETTINGS)
     assert run.done.returncode == 0 and "not followed" not in run.done.stderr, (arguments, run.done)
     rows = run.view("parallelism")
+    check_spans(rows)
+    for row in run.view("speedup"):  # fails if the log differs from the measurement
+        if row["speedup_simulated"]:
+            values = [float(row["speedup_" + name]) for name in ("lower", "simulated", "upper")]
+            assert values[0] <= values[1] + 1e-3 and values[1] <= values[2] + 1e-3, (arguments, row)
     return run.done.stdout, (float(rows[0]["work"]), float(rows[0]["span"]),
                              sum(float(row["critical_path"]) for row in rows)), rows
 
@@ -136,7 +153,7 @@ def check_forms(directory, compiler, threads, *options):
         assert set(forms) <= set(table) and len(forms) > 30, (source, set(forms) - set(table))
         jobs += [(binary, form, table[form]) for form in forms if form not in KNOWN]
     # the code of clang announces sections once for each thread
-    check_jobs(directory, jobs, threads, options, tied=() if compiler == "gcc" else ("sections",))
+    check_jobs(directory, jobs, threads, options, TIED + (() if compiler == "gcc" else ("sections",)))
 
 
 def check_any(directory, compiler, seeds, threads):

@@ -405,6 +405,53 @@ static void doacross_static(void)
   u(1);
 }
 
+/* Threads enter the loop at clocks that differ: that is not part of the loop. */
+static void ordered_unequal(void)
+{
+#pragma omp parallel
+  {
+    u(10 * (omp_get_thread_num() + 1));
+#pragma omp for ordered schedule(dynamic, 1)
+    for (int i = 0; i < 20; i++) {
+      u(1);
+#pragma omp ordered
+      u(2);
+    }
+  }
+}
+
+static void doacross_unequal(void)
+{
+#pragma omp parallel
+  {
+    u(10 * (omp_get_thread_num() + 1));
+#pragma omp for ordered(1) schedule(dynamic, 1)
+    for (int i = 0; i < 20; i++) {
+      u(1);
+#pragma omp ordered depend(sink : i - 1)
+      u(2);
+#pragma omp ordered depend(source)
+    }
+  }
+}
+
+/* The thread's part of the loop is in its user region, also the tasks. */
+static void loop_tasks_inside(void)
+{
+#pragma omp parallel
+  {
+    hpcrun_lite_region_begin("inside");
+#pragma omp for schedule(dynamic, 1)
+    for (int i = 0; i < 12; i++) {
+      u(1);
+#pragma omp task
+      u(4);
+#pragma omp taskwait
+    }
+    hpcrun_lite_region_end();
+  }
+}
+
 /* ---- sections, single, masked ---- */
 
 static void sections(void)
@@ -626,6 +673,9 @@ const struct form forms[] = {FORM(loop_static, PLAIN),
                              FORM(doacross_nested, PLAIN),
                              FORM(doacross_threads, PLAIN),
                              FORM(doacross_apart, PLAIN),
+                             FORM(ordered_unequal, PLAIN),
+                             FORM(doacross_unequal, PLAIN),
+                             FORM(loop_tasks_inside, PLAIN),
                              FORM(sections, PLAIN),
                              FORM(sections_two, PLAIN),
                              FORM(copyprivate, PLAIN),

@@ -55,8 +55,8 @@ def user_regions_under_a_scenario(directory):
 
 @tap.case
 def time_is_replayed_as_measured(directory):
-    for source in ("created_tasks.c", "nested_regions.c"):
-        run = measure(directory, build(source, "clang"), work="cpu-time")
+    for source, compiler in (("created_tasks.c", "clang"), ("nested_regions.c", "clang"), *[("late_ends.c", "gcc")] * 4):
+        run = measure(directory, build(source, compiler), work="cpu-time")
         row, = run.view("whatif", "--what-if", "#0=2")
         program_row = run.view("parallelism")[0]
         assert abs(float(row["span"]) - float(program_row["span"]) / 2) <= 1e-6 * float(row["span"]), (source, row)

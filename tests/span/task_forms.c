@@ -610,6 +610,28 @@ static void masked_filter(void)
 
 /* ---- detached tasks ---- */
 
+/* What a construct waits for, but does not run, is not in its span. */
+static void waits_for_others(void)
+{
+  int x = 0;
+#pragma omp task
+  u(50);
+#pragma omp task depend(out : x)
+  u(20);
+#pragma omp taskgroup
+  {
+#pragma omp task depend(in : x)
+    u(2);
+#pragma omp taskwait
+    u(1);
+  }
+  hpcrun_lite_region_begin("waits");
+#pragma omp task depend(inout : x)
+  u(6);
+#pragma omp taskwait
+  hpcrun_lite_region_end();
+}
+
 #ifdef __clang__ /* libomp cannot fulfil events of programs that GCC has compiled */
 static void detach_early(void)
 {
@@ -724,6 +746,7 @@ const struct form forms[] = {FORM(grandchildren, SINGLE),
                              FORM(mutex_sets, SINGLE),
                              FORM(depend_not_siblings, SINGLE),
                              FORM(depend_in_group, SINGLE),
+                             FORM(waits_for_others, SINGLE),
                              FORM(late_creation, SINGLE),
                              FORM(wait_depend_in_task, SINGLE),
 #if defined __clang__ && __clang_major__ >= 16

@@ -26,6 +26,13 @@ def rows(view, *arguments, **how):
     return table(tap.must(tap.REPORT, "--view", view, "-f", "csv", *arguments, **how))
 
 
+def check_spans(table):
+    """Fails unless in every row of the parallelism view 0 <= span <= work, within the last digit that it shows."""
+    wrong = [row for row in table
+             if not 0 <= float(row["span"]) <= float(row["work"]) + (0 if row["unit"] == "units" else 2e-9)]
+    assert not wrong, wrong
+
+
 def golden_files(suffix, name=None):
     """The golden files with a suffix, by their directories: all, or those of one directory."""
     found = {}

@@ -314,7 +314,7 @@ static void *use_doacross(void *state)
       wrong += !join != !row || (join && join->latest.base != row + (uint64_t)column);
       struct clock clock = {.base = join && join->latest.base > before ? join->latest.base + 1 : before + 1};
       critical_path_add(t, &clock.path, CRITICAL_PATH_KEY(1, 0, 0), clock.base);
-      doacross_source(t, &own, here, 2, &clock, 0);
+      doacross_source(t, &own, here, 2, &clock, 0, 0);
       before = clock.base;
       atomic_store(&done[row], column + 1);
     }

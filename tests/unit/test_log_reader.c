@@ -159,12 +159,12 @@ static void test_unused_joins_are_released(void **state)
   assert_int_equal(vector_clock_init(&clocks, 1, VECTOR_CLOCK_UNTRACED, NULL), 0);
   assert_int_equal(joins_init(&joins, &clocks, 3), 0);
   for (uint64_t name = 1; name <= 3; name++)
-    assert_int_not_equal(joins_clock(&joins, name, true), 0);
-  uint32_t kept = joins_clock(&joins, 1, false);
-  assert_int_not_equal(joins_clock(&joins, 4, true), 0); /* in place of 2 */
-  assert_int_equal(joins_clock(&joins, 2, false), 0);
-  assert_int_equal(joins_clock(&joins, 1, false), kept);
-  assert_int_not_equal(joins_clock(&joins, 3, false), 0);
+    assert_non_null(joins_find(&joins, name, true));
+  const struct join *kept = joins_find(&joins, 1, false);
+  assert_non_null(joins_find(&joins, 4, true)); /* in place of 2 */
+  assert_null(joins_find(&joins, 2, false));
+  assert_ptr_equal(joins_find(&joins, 1, false), kept);
+  assert_non_null(joins_find(&joins, 3, false));
   joins_release(&joins);
   vector_clock_release(&clocks);
 }

@@ -210,6 +210,7 @@ struct thread_state {
   uint32_t region_depth;                 /* open regions that this thread has created */
   uint32_t live_slot;                    /* index in the table of live threads (sampling/blame.c) */
   bool worker;                           /* created by the OpenMP runtime */
+  bool forking;                          /* begins a region; its implicit task in it has not begun */
   uint64_t region_since, region_ticks;   /* as master of outermost regions */
   uint64_t blocked_since, blocked_ticks; /* in blocking calls of the program */
   uint64_t contradicted_at;              /* changes + 1 at the last sample, if that contradicted the state */
@@ -241,6 +242,7 @@ struct thread_state {
   unsigned fragment_sample_count;
   uint64_t total_work;
   uint64_t wait_ended, task_ended; /* moments: end of the last wait, of the last task */
+  uint64_t since_barrier;          /* work.since when the thread left its last barrier */
   uint64_t costs[3];               /* by enum graph_cost */
   struct work work;
   struct graph_log_stream log;

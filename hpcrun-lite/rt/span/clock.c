@@ -67,5 +67,5 @@ void join_take(struct thread_state *t, struct clock *clock, struct join *join)
 void join_clear(struct thread_state *t, struct join *join)
 {
   clock_clear(t, &join->latest);
-  join->name = 0;
+  join->name = join->within = 0;
 }

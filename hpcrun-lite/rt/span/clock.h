@@ -21,7 +21,8 @@ struct clock {
  * that it depends on. */
 struct join {
   uint32_t lock;
-  uint64_t name; /* in the graph log; 0: none yet */
+  uint64_t name;   /* in the graph log; 0: none yet */
+  uint64_t within; /* the longest chain of a loop's own work that was offered from inside the loop, + 1; 0: none */
   struct clock latest;
 };
 

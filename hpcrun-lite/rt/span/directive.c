@@ -10,7 +10,8 @@ enum { ROWS_FIRST = 256, HEADS = 1024, TRIES = 100000, TOTALS_FIRST = 64, BULK =
  * thread that releases the last reference has acquired all changes. */
 struct instance {
   struct pool_item pool;
-  uint32_t refs, row, outer, unused;
+  uint32_t refs, row, outer;
+  uint32_t whole; /* the instance of which this is a part, 0: none */
   uint64_t start, end, span, work;
 };
 
@@ -187,6 +188,12 @@ static struct instance_share *share_of(struct thread_state *t, uint32_t index)
   return &t->instance_shares[index % (sizeof t->instance_shares / sizeof *t->instance_shares)];
 }
 
+static void instance_ended(struct thread_state *t, const struct instance *instance)
+{
+  uint64_t span = instance->span ? instance->span : instance->end - instance->start;
+  directive_ended(t, instance->row, 1, instance->work, span < instance->work ? span : instance->work);
+}
+
 /* Adds the share to the instance and returns the references.  The last one ends the instance, and then those around
  * it of which it was the last holder. */
 static void release_share(struct thread_state *t, struct instance_share share)
@@ -198,8 +205,10 @@ static void release_share(struct thread_state *t, struct instance_share share)
     atomic_raise(&instance->end, share.end);
     if (__atomic_sub_fetch(&instance->refs, share.refs, __ATOMIC_ACQ_REL) > 0)
       return;
-    directive_ended(t, instance->row, 1, instance->work,
-                    instance->span ? instance->span : instance->end - instance->start);
+    if (instance->whole) /* in no other instance: this is not deeper than once */
+      release_share(t, (struct instance_share){instance->whole, 1, instance->work, instance->end});
+    else
+      instance_ended(t, instance);
     uint32_t ended = share.instance;
     share = (struct instance_share){instance->outer, 1, instance->work, instance->end};
     pool_put(&instances, &t->free_instances, ended);
@@ -289,10 +298,8 @@ void directive_leave(struct thread_state *t, uint32_t index)
   release_share(t, one);
 }
 
-uint32_t directive_enter(struct thread_state *t, uint32_t row, uint32_t outer, uint64_t start)
+static uint32_t instance_new(struct thread_state *t, uint32_t row, uint32_t whole, uint32_t outer, uint64_t start)
 {
-  if (directive_contains(outer, row))
-    return directive_share(t, outer);
   uint32_t index = row ? pool_get(&instances, &t->free_instances) : 0;
   if (!index) {
     if (row)
@@ -304,8 +311,19 @@ uint32_t directive_enter(struct thread_state *t, uint32_t row, uint32_t outer, u
   instance->row = row;
   instance->outer = directive_share(t, outer);
   instance->start = instance->end = start;
+  instance->whole = directive_share(t, whole);
   instance->span = instance->work = 0;
   return index;
+}
+
+uint32_t directive_enter(struct thread_state *t, uint32_t row, uint32_t outer, uint64_t start)
+{
+  return directive_contains(outer, row) ? directive_share(t, outer) : instance_new(t, row, 0, outer, start);
+}
+
+uint32_t directive_enter_part(struct thread_state *t, uint32_t whole, uint32_t outer, uint64_t start)
+{
+  return instance_new(t, whole ? at(whole)->row : 0, whole, outer, start);
 }
 
 void directive_span(uint32_t index, uint64_t span)

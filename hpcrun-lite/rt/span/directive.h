@@ -50,7 +50,12 @@ bool directive_contains(uint32_t instance, uint32_t row);
  * reserve, so that threads do not contend for the instance. */
 void directive_work(struct thread_state *t, uint32_t instance, uint64_t work, uint64_t end);
 
-/* Sets the span of an instance; without it the span is the latest end minus the start. */
+/* Makes a thread's part of an instance that threads share and that is in no other one: what is done in the part counts
+ * for that instance, and for those around the thread's part. */
+uint32_t directive_enter_part(struct thread_state *t, uint32_t whole, uint32_t outer, uint64_t start);
+
+/* Sets the span of an instance; without it the span is the latest end minus the start.  It is never more than the work.
+ */
 void directive_span(uint32_t instance, uint64_t span);
 
 /* Raises the lower bound that a lock puts on the span, for a row. */

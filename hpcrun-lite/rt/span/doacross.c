@@ -88,7 +88,7 @@ static bool block_begin(struct thread_state *t, struct doacross_cursor *own)
 }
 
 void doacross_source(struct thread_state *t, struct doacross_cursor *own, const ompt_dependence_t *vector, int count,
-                     const struct clock *clock, uint64_t name)
+                     const struct clock *clock, uint64_t within, uint64_t name)
 {
   uint32_t place;
   uint64_t key = key_of(vector, count, &place);
@@ -99,7 +99,8 @@ void doacross_source(struct thread_state *t, struct doacross_cursor *own, const 
     return;
   }
   struct join *source = &own->block->sources[own->used];
-  *source = (struct join){.latest = {clock->base, clock->burdened, critical_path_copy(t, &clock->path)}};
+  *source =
+      (struct join){.latest = {clock->base, clock->burdened, critical_path_copy(t, &clock->path)}, .within = within};
   if (clock->path.tail)
     own->block->paths |= 1u << own->used;
   own->used++;

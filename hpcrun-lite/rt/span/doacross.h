@@ -30,9 +30,10 @@ struct doacross_cursor {
 void doacross_start(void);
 void doacross_stop_thread(struct thread_state *t);
 
-/* The iteration of that vector of `count` coordinates announces the clock of the task of that name. */
+/* The iteration of that vector of `count` coordinates announces the clock of the task of that name, and the loop's own
+ * chain (struct join). */
 void doacross_source(struct thread_state *t, struct doacross_cursor *own, const ompt_dependence_t *vector, int count,
-                     const struct clock *clock, uint64_t name);
+                     const struct clock *clock, uint64_t within, uint64_t name);
 
 /* Returns what the iteration of that vector has announced; it does not change any more.  NULL: nothing. */
 const struct join *doacross_sink(struct doacross_cursor *own, const ompt_dependence_t *vector, int count);

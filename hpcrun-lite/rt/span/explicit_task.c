@@ -531,7 +531,7 @@ static void end_scopes(struct thread_state *t, struct task *task)
   }
   t->unreported.count++;
   t->unreported.work += scope->pending;
-  t->unreported.span += task->now.base - scope->begin;
+  t->unreported.span += graph_own_span(scope->pending, scope->begin, task->now.base);
 }
 
 /* Reports the unreported ends if the task belongs to another batch. */
@@ -578,7 +578,7 @@ static inline void end(struct thread_state *t, uint32_t index, struct task *task
     t->unreported.refs++;
     t->unreported.count++;
     t->unreported.work += task->scope.pending;
-    t->unreported.span += task->now.base - task->scope.begin;
+    t->unreported.span += graph_own_span(task->scope.pending, task->scope.begin, task->now.base);
     keep_latest(t, task);
     pool_return(&graph_tasks, &t->free_tasks, index, task);
     return;

@@ -71,6 +71,49 @@ void graph_flush_work(struct thread_state *t, struct task *task)
   task->scope.pending = 0;
 }
 
+/* ---- joins ---- */
+
+void graph_offer(struct thread_state *t, const struct task *task, struct join *join)
+{
+  join_offer(t, join, &task->now);
+  if (task->flags & TASK_IN_LOOP) {
+    uint64_t within = task->now.base - task->loop_begin + 1;
+    clock_lock(&join->lock);
+    if (within > join->within)
+      __atomic_store_n(&join->within, within, __ATOMIC_RELAXED);
+    clock_unlock(&join->lock);
+  }
+  graph_log_offer(t, task->name, join);
+}
+
+/* After a join: the loop's own chain goes on from the task's, or from the longer one that was offered. */
+static void continue_loop(struct task *task, uint64_t own, uint64_t within)
+{
+  if (task->flags & TASK_IN_LOOP && within)
+    task->loop_begin = task->now.base - (within > own ? within - 1 : own);
+}
+
+void graph_take(struct thread_state *t, struct task *task, struct join *join)
+{
+  uint64_t own = task->now.base - task->loop_begin, within = __atomic_load_n(&join->within, __ATOMIC_RELAXED);
+  join_take(t, &task->now, join);
+  continue_loop(task, own, within);
+  graph_log_take(t, task->name, join);
+}
+
+void graph_take_final(struct thread_state *t, struct task *task, const struct join *join)
+{
+  uint64_t own = task->now.base - task->loop_begin;
+  clock_raise(t, &task->now, &join->latest);
+  continue_loop(task, own, join->within);
+  graph_log_take(t, task->name, join);
+}
+
+bool graph_would_take(const struct task *task, const struct join *join)
+{
+  return clock_is_later(&join->latest, &task->now) || join->within > task->now.base - task->loop_begin + 1;
+}
+
 /* ---- scopes ---- */
 
 static uint32_t open_scopes(const struct task *task)
@@ -109,13 +152,17 @@ uint32_t graph_team_instance(struct thread_state *t, struct team *team)
   return team->instance;
 }
 
-static uint32_t loop_instance(struct thread_state *t, struct team *team, struct shared_construct *loop)
+/* The thread's part of a shared construct.  The construct's own instance is in no other one: the parts are in whatever
+ * each thread has around it. */
+static uint32_t loop_instance(struct thread_state *t, struct shared_construct *loop, uint32_t outer, uint64_t start)
 {
+  if (directive_contains(outer, loop->row))
+    return directive_share(t, outer);
   clock_lock(&loop->lock);
   if (!loop->instance)
-    loop->instance = directive_enter(t, loop->row, graph_team_instance(t, team), loop->begin);
+    loop->instance = directive_enter(t, loop->row, 0, loop->begin);
   clock_unlock(&loop->lock);
-  return directive_share(t, loop->instance);
+  return directive_enter_part(t, loop->instance, outer, start);
 }
 
 uint32_t graph_instance(struct thread_state *t, struct task *task)
@@ -129,7 +176,7 @@ uint32_t graph_instance(struct thread_state *t, struct task *task)
     else if (i == 0 && team)
       scope->instance = graph_team_instance(t, team); /* held by the team until its region ends */
     else if (i && i == task->loop_depth && task->loop_slot && team)
-      scope->instance = loop_instance(t, team, &team->loops[task->loop_slot - 1]);
+      scope->instance = loop_instance(t, &team->loops[task->loop_slot - 1], outer, scope->begin);
     else if (scope->row)
       scope->instance = directive_enter(t, scope->row, outer, scope->begin);
     outer = scope->instance ? scope->instance : outer;
@@ -148,7 +195,7 @@ void graph_scope_close(struct thread_state *t, struct task *task)
     return;
   }
   if (scope->row && !inside(task, open_scopes(task), scope->row))
-    directive_ended(t, scope->row, 1, pending, task->now.base - scope->begin);
+    directive_ended(t, scope->row, 1, pending, graph_own_span(pending, scope->begin, task->now.base));
   task->around[open_scopes(task) - 1].pending += pending;
 }
 
@@ -173,22 +220,17 @@ void graph_construct_end(struct thread_state *t, struct task *task)
   task->scopes_open--;
 }
 
-bool graph_loop_leave(struct thread_state *t, struct task *task, struct shared_construct *loop, uint64_t work,
+void graph_loop_leave(struct thread_state *t, struct task *task, struct shared_construct *loop, uint64_t work,
                       uint64_t span)
 {
   const struct team *team = graph_team(task->region);
   clock_lock(&loop->lock);
-  bool alone = !loop->instance;
-  if (alone)
-    loop->work += work;
-  else
-    directive_work(t, loop->instance, work, task->now.base);
+  loop->work += work;
   loop->span = span > loop->span ? span : loop->span;
   bool last = ++loop->ended == team->size;
   clock_unlock(&loop->lock);
   if (last)
     graph_loop_end(t, task, loop);
-  return alone;
 }
 
 void graph_loop_end(struct thread_state *t, const struct task *task, struct shared_construct *loop)
@@ -201,7 +243,9 @@ void graph_loop_end(struct thread_state *t, const struct task *task, struct shar
   clock_unlock(&loop->lock);
   if (!graph_inside(task, row)) {
     directive_span(instance, span);
-    directive_ended(t, row, instance == 0, work, instance ? 0 : span);
+    directive_work(t, instance, work, 0);
+    if (!instance)
+      directive_ended(t, row, 1, work, graph_own_span(work, 0, span));
   }
   directive_leave(t, instance);
 }

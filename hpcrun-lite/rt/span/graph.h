@@ -14,7 +14,7 @@
 #include "hpcrun-lite/rt/core/pool.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
-enum { SHARED_LOOPS = 8, SCOPES_MAX = 18 };
+enum { SHARED_LOOPS = 8, SCOPES_MAX = GRAPHLOG_SCOPES_MAX };
 
 enum task_flag {
   TASK_SERIAL = 1, /* the creator waits for it */
@@ -29,7 +29,9 @@ enum task_flag {
 };
 
 /* An open construct of a task, or the task itself.  It gets an instance only when it creates a task or region, which
- * most do not. */
+ * most do not.  The span of an execution is the longest chain of its own work.  The clock may have moved further, by
+ * what the task has waited for but did not run in the construct (dependences, ordered, barriers, fulfilment).  So the
+ * work is an upper bound of the span, and is the span itself where the construct has run nothing in parallel. */
 struct scope {
   uint32_t row, instance;  /* 0: none yet */
   uint64_t begin, pending; /* clock (base) at its start; work that is not added to an instance yet */
@@ -73,6 +75,9 @@ struct task {
 
   struct clock loop_entry, loop_end;
   struct doacross_cursor doacross;
+  uint64_t
+      loop_begin;     /* clock (base) from which the chunk's own chain counts: what has come from outside is left out */
+  uint64_t loop_span; /* the longest own chain of a chunk */
   struct scope around[SCOPES_MAX]; /* the outermost first */
 };
 
@@ -80,7 +85,7 @@ struct task {
  * atomic, `doacross`, and fields that the first thread has set and others read after they have held the lock. */
 struct shared_construct {
   uint32_t lock, number, instance, ended, row;
-  uint64_t begin, work, span;
+  uint64_t begin, work, span; /* work: what threads have done in it that belongs to no instance */
   struct join ordered;
   uint32_t ordered_begun, ordered_ended; /* ordered regions that have begun, and ended */
   bool ordered_missed;                   /* the end of one was not announced in time */
@@ -237,6 +242,21 @@ static inline uint64_t graph_moment(struct thread_state *t, uint64_t read)
 /* The innermost instance around what the task does now; made if it is missing. */
 uint32_t graph_instance(struct thread_state *t, struct task *task);
 
+/* The span of an execution of a construct with that work, between two clocks. */
+static inline uint64_t graph_own_span(uint64_t work, uint64_t begin, uint64_t end)
+{
+  return end >= begin && end - begin < work ? end - begin : work;
+}
+
+/* Offers the task's clock to a join; raises it to a join.  A loop's own chain goes on through joins between its
+ * iterations; of what else arrives, nothing belongs to it. */
+void graph_offer(struct thread_state *t, const struct task *task, struct join *join);
+void graph_take(struct thread_state *t, struct task *task, struct join *join);
+
+/* The same for a join that does not change any more, and whether that would change anything. */
+void graph_take_final(struct thread_state *t, struct task *task, const struct join *join);
+bool graph_would_take(const struct task *task, const struct join *join);
+
 /* Whether the task is inside a construct of that row. */
 bool graph_inside(const struct task *task, uint32_t row);
 
@@ -254,9 +274,8 @@ void graph_scope_close(struct thread_state *t, struct task *task);
 /* The team's instance; made if it is missing. */
 uint32_t graph_team_instance(struct thread_state *t, struct team *team);
 
-/* A thread leaves a shared construct in which it has done that work.  Returns whether the caller has to add the work to
- * the scope around the construct. */
-bool graph_loop_leave(struct thread_state *t, struct task *task, struct shared_construct *loop, uint64_t work,
+/* A thread leaves a shared construct.  work: what it has done there that belongs to no instance. */
+void graph_loop_leave(struct thread_state *t, struct task *task, struct shared_construct *loop, uint64_t work,
                       uint64_t span);
 
 /* All threads have left the construct, or the region ends; `task` is around it. */

@@ -29,12 +29,17 @@ void span_sample(struct thread_state *t, uint32_t node, uint64_t weight)
 
 /* ---- tasks ---- */
 
+static void close_scopes(struct thread_state *t, struct task *task)
+{
+  while (task->scopes_open)
+    graph_construct_end(t, task);
+}
+
 /* Frees an implicit task, whose clock and work have been offered. */
 static void implicit_release(struct thread_state *t, uint32_t index)
 {
   struct task *task = graph_task(index);
-  while (task->scopes_open)
-    graph_construct_end(t, task);
+  close_scopes(t, task);
   explicit_task_close(t, task);
   explicit_task_unref(t, index);
 }
@@ -62,8 +67,7 @@ static uint32_t keep_clock(struct thread_state *t, const struct task *task)
     return 0;
   struct group *group = graph_group(made);
   group->ends = (struct lazy_join){0};
-  join_offer(t, &group->ends.join, &task->now);
-  graph_log_offer(t, task->name, &group->ends.join);
+  graph_offer(t, task, &group->ends.join);
   return made;
 }
 
@@ -78,10 +82,8 @@ void span_forget(struct thread_state *t, uint32_t handed)
 /* Raises the task's clock to a kept one, and frees that. */
 static void take_kept(struct thread_state *t, struct task *task, uint32_t handed)
 {
-  if (handed) {
-    join_take(t, &task->now, &graph_group(handed)->ends.join);
-    graph_log_take(t, task->name, &graph_group(handed)->ends.join);
-  }
+  if (handed)
+    graph_take(t, task, &graph_group(handed)->ends.join);
   span_forget(t, handed);
 }
 
@@ -114,7 +116,7 @@ void span_begin_early(struct thread_state *t)
 {
   if (t->task || !t->end_slot)
     return;
-  uint32_t task = span_implicit_begin(t, 0);
+  uint32_t task = span_implicit_begin(t, 0, 0);
   if (task)
     graph_task(task)->flags |= TASK_EARLY;
 }
@@ -126,7 +128,7 @@ static void log_implicit(struct thread_state *t, struct task *task, const struct
   task->name = graph_log_put_implicit(t, team ? team->name : 0, team ? team->size : 1);
 }
 
-uint32_t span_implicit_begin(struct thread_state *t, uint64_t region)
+uint32_t span_implicit_begin(struct thread_state *t, uint64_t region, uint32_t outer)
 {
   if (!region && t->task && t->running->flags & TASK_EARLY) {
     t->running->flags &= ~(uint32_t)TASK_EARLY;
@@ -139,6 +141,7 @@ uint32_t span_implicit_begin(struct thread_state *t, uint64_t region)
   struct task *task = graph_task(index);
   struct team *team = graph_team(region);
   task->flags = TASK_IMPLICIT | TASK_STARTED;
+  task->parent = outer;
   task->region = region;
   if (team) {
     task->now = clock_copy(t, &team->start);
@@ -163,16 +166,20 @@ uint32_t span_implicit_begin(struct thread_state *t, uint64_t region)
   return index;
 }
 
-void span_implicit_end(struct thread_state *t, uint32_t index)
+uint32_t span_implicit_end(struct thread_state *t, uint32_t index)
 {
   if (!index)
-    return;
+    return 0;
+  struct task *task = graph_task(index);
+  if (t->task == index && task->region && t->since_barrier && t->work.since == t->since_barrier)
+    graph_fragment_begin(t); /* since the region's last barrier it has done nothing, only the runtime has */
   if (t->task == index)
     graph_fragment_end(t);
-  struct task *task = graph_task(index);
+  uint32_t outer = task->parent;
   struct team *team = graph_open_team(task->region);
   if (team) { /* otherwise a worker's end, announced only at its next region */
     worksharing_close(t, task);
+    close_scopes(t, task);
     phase_offer(t, task, team);
   }
   if (!task->region)
@@ -186,6 +193,7 @@ void span_implicit_end(struct thread_state *t, uint32_t index)
     graph_run(t, 0);
   implicit_release(t, index);
   graph_fragment_begin(t);
+  return outer;
 }
 
 void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t region, int flags, const void *code,
@@ -231,7 +239,7 @@ static void region_count(struct thread_state *t, struct team *team, uint64_t wor
     return;
   }
   if (!graph_inside(creator, team->row))
-    directive_ended(t, team->row, 1, work, creator->now.base - team->start.base);
+    directive_ended(t, team->row, 1, work, graph_own_span(work, team->start.base, creator->now.base));
   creator->scope.pending += work;
 }
 
@@ -380,6 +388,7 @@ void span_wait_end(struct thread_state *t, uint32_t index, int kind, bool known,
   moment = graph_moment(t, moment);
   t->wait_ended = rt.work_unit == WORK_USER ? 0 : moment;
   graph_fragment_begin_after(t, moment);
+  t->since_barrier = is_barrier(kind) ? t->work.since : 0;
 }
 
 void span_taskgroup_begin(struct thread_state *t, uint32_t index, const void *code)

@@ -75,6 +75,13 @@ static void single_end(struct thread_state *t, struct task *task)
   scope_end(t, task);
 }
 
+/* A chunk of the loop ends. */
+static void own_chain_ends(struct task *task)
+{
+  uint64_t own = task->now.base - task->loop_begin;
+  task->loop_span = own > task->loop_span ? own : task->loop_span;
+}
+
 static void loop_end(struct thread_state *t, struct task *task)
 {
   if (!(task->flags & TASK_IN_LOOP))
@@ -82,6 +89,7 @@ static void loop_end(struct thread_state *t, struct task *task)
   struct team *team = graph_open_team(task->region);
   struct shared_construct *loop = task->loop_slot && team ? &team->loops[task->loop_slot - 1] : NULL;
   struct scope *scope = task->scopes_open <= SCOPES_MAX ? &task->scope : NULL;
+  own_chain_ends(task);
   clock_raise(t, &task->now, &task->loop_end);
   explicit_task_chunk(t, task);
   task->flags &= ~(uint32_t)TASK_IN_LOOP;
@@ -91,15 +99,15 @@ static void loop_end(struct thread_state *t, struct task *task)
     graph_construct_end(t, task);
     return;
   }
-  if (scope->instance) { /* a reference to the loop's instance */
+  if (scope->instance) { /* the thread's part of the loop's instance */
     directive_work(t, scope->instance, scope->pending, task->now.base);
     directive_leave(t, scope->instance);
     scope->pending = 0;
   }
   uint64_t work = scope->pending;
   task->scope = task->around[--task->scopes_open];
-  if (graph_loop_leave(t, task, loop, work, task->now.base - task->loop_entry.base))
-    task->scope.pending += work;
+  graph_loop_leave(t, task, loop, work, task->loop_span);
+  task->scope.pending += work;
 }
 
 void worksharing_close(struct thread_state *t, struct task *task)
@@ -134,6 +142,8 @@ void worksharing_work_begin(struct thread_state *t, uint32_t index, int kind, ui
     clock_set(t, &task->loop_entry, &task->now);
     clock_set(t, &task->loop_end, &task->now);
     task->doacross = (struct doacross_cursor){.loop = loop ? &loop->doacross : NULL};
+    task->loop_begin = task->now.base;
+    task->loop_span = 0;
   } else {
     scope_begin(t, task, row);
     task->flags |= kind == ompt_work_single_executor ? TASK_SINGLE : 0;
@@ -144,8 +154,10 @@ void worksharing_work_begin(struct thread_state *t, uint32_t index, int kind, ui
 /* A chunk ends; the next one begins at the clock of the loop's start. */
 static void chunk_end(struct thread_state *t, struct task *task)
 {
+  own_chain_ends(task);
   clock_raise(t, &task->loop_end, &task->now);
   clock_set(t, &task->now, &task->loop_entry);
+  task->loop_begin = task->now.base;
 }
 
 void worksharing_chunk(struct thread_state *t, uint32_t index, int kind, uint64_t start, uint64_t iterations)
@@ -289,14 +301,12 @@ static void ordered_begin(struct thread_state *t, struct task *task, struct shar
   task->ordered = __atomic_fetch_add(&loop->ordered_begun, 1, __ATOMIC_ACQ_REL);
   ordered_await(t, loop, task->ordered);
   graph_log_now(t);
-  join_take(t, &task->now, &loop->ordered);
-  graph_log_take(t, task->name, &loop->ordered);
+  graph_take(t, task, &loop->ordered);
 }
 
 static void ordered_end(struct thread_state *t, struct task *task, struct shared_construct *loop)
 {
-  join_offer(t, &loop->ordered, &task->now);
-  graph_log_offer(t, task->name, &loop->ordered);
+  graph_offer(t, task, &loop->ordered);
   uint32_t ended = __atomic_load_n(&loop->ordered_ended, __ATOMIC_RELAXED);
   while ((int32_t)(task->ordered + 1 - ended) > 0 &&
          !__atomic_compare_exchange_n(&loop->ordered_ended, &ended, task->ordered + 1, true, __ATOMIC_RELEASE,
@@ -315,9 +325,9 @@ void worksharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_
   graph_log_time(t, moment);
   if (kind == ompt_mutex_ordered) {
     struct shared_construct *loop = ordered_loop(task);
-    scope_begin(t, task, directive_row(t, FORMAT_DIRECTIVE_ORDERED, code));
     if (loop)
       ordered_begin(t, task, loop);
+    scope_begin(t, task, directive_row(t, FORMAT_DIRECTIVE_ORDERED, code));
     graph_fragment_begin(t);
     return;
   }
@@ -368,16 +378,14 @@ static void doacross(struct thread_state *t, struct task *task, const ompt_depen
   }
   bool sink = vector[0].dependence_type == ompt_dependence_type_sink;
   const struct join *source = sink ? doacross_sink(own, vector, count) : NULL;
-  if (sink && (!source || !(clock_is_later(&source->latest, &task->now) || graph_log_on())))
+  if (sink && (!source || !(graph_would_take(task, source) || graph_log_on())))
     return;
   uint64_t moment = work_clock_moment(t);
   graph_fragment_end_inline(t, moment);
-  if (sink) {
-    clock_raise(t, &task->now, &source->latest);
-    graph_log_take(t, task->name, source);
-  } else {
-    doacross_source(t, own, vector, count, &task->now, task->name);
-  }
+  if (sink)
+    graph_take_final(t, task, source);
+  else
+    doacross_source(t, own, vector, count, &task->now, task->now.base - task->loop_begin + 1, task->name);
   graph_fragment_begin_after(t, moment);
 }
 
