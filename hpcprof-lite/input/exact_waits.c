@@ -203,14 +203,18 @@ struct exact_waits_amount exact_waits_of(const struct exact_waits *waits, uint32
 {
   const struct exact_waits_thread *thread = &waits->threads[position];
   double idle = 0, lock = 0;
-  uint32_t left = thread->count; /* places; a list may be a circle in a damaged file */
-  for (uint64_t i = first; i && i < shares_count && left--; i = shares[i].next) {
-    if (shares[i].wait >= thread->count)
+  uint32_t left = thread->count; /* a list has one record for each place, unless it is a circle */
+  uint64_t i = first;
+  bool damaged = false;
+  for (; i && i < shares_count && left; i = shares[i].next, left--) {
+    if (shares[i].wait >= thread->count) {
+      damaged = true;
       continue;
+    }
     const struct exact_wait *wait = &thread->waits[shares[i].wait];
     *(wait->lock ? &lock : &idle) += (double)shares[i].ns * waits->factors[wait->place];
   }
-  return (struct exact_waits_amount){to_ns(idle), to_ns(lock)};
+  return (struct exact_waits_amount){to_ns(idle), to_ns(lock), damaged || i};
 }
 
 uint64_t exact_waits_elsewhere(const struct exact_waits *waits, uint64_t per_busy_ns, uint64_t in_use_ns)

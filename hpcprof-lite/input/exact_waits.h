@@ -55,6 +55,7 @@ void exact_waits_close(struct exact_waits *waits);
 /* What a list of shares of a thread amounts to, ns. */
 struct exact_waits_amount {
   uint64_t idle_ns, lock_ns;
+  bool damaged; /* it names records that do not exist, or is a circle; they are left out */
 };
 struct exact_waits_amount exact_waits_of(const struct exact_waits *waits, uint32_t position,
                                          const struct read_share *shares, uint32_t shares_count, uint64_t first);

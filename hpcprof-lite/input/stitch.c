@@ -13,7 +13,18 @@ enum { MAP_UNSEEN = 0, MAP_VISITING = 1, MAP_ABSENT = 2, MAPPED = 3 };
 /* The most nodes of one process: far more than its threads can write.  Bounds the maps of a hostile file. */
 static const size_t process_nodes_max = 128u << 20;
 
-enum fault { FAULT_PARENT, FAULT_CYCLE, FAULT_LINK, FAULT_REGION, FAULT_MODULE, FAULT_VALUE, FAULT_ROOT, FAULT_COUNT };
+enum fault {
+  FAULT_PARENT,
+  FAULT_CYCLE,
+  FAULT_LINK,
+  FAULT_REGION,
+  FAULT_MODULE,
+  FAULT_VALUE,
+  FAULT_SHARE,
+  FAULT_WAIT,
+  FAULT_ROOT,
+  FAULT_COUNT
+};
 
 static const struct {
   const char *what, *treatment;
@@ -24,6 +35,8 @@ static const struct {
     [FAULT_REGION] = {"context in a parallel region that does not exist", "kept as partial"},
     [FAULT_MODULE] = {"frame in a module that does not exist", "kept as unknown"},
     [FAULT_VALUE] = {"context whose values do not exist", "left out"},
+    [FAULT_SHARE] = {"context with shares in waiting that do not exist", "these are left out"},
+    [FAULT_WAIT] = {"wait in a context that does not exist", "kept without a context"},
     [FAULT_ROOT] = {"tree that does not begin with its root", "read anyway"},
 };
 
@@ -406,10 +419,11 @@ static struct exact_waits_amount waiting_of(const struct stitch *stitch, uint32_
   return exact_waits_of(&stitch->amounts, position, values->shares, values->shares_count, cells[stitch->shares]);
 }
 
-/* Adds one value record to a merged node, with the idleness computed from it. */
-static int add_record(struct stitch *stitch, uint32_t position, uint32_t merged, const struct thread_values *values,
+/* Adds one value record to the merged node of its node, with the idleness computed from it. */
+static int add_record(struct stitch *stitch, uint32_t position, uint32_t node, const struct thread_values *values,
                       const uint64_t *cells)
 {
+  uint32_t merged = stitch->threads[position].map[node] - MAPPED;
   struct profile_thread *thread = &stitch->process->threads[position];
   bool shared = stitch->shares != MODEL_NONE;
   struct exact_waits_amount waiting = {0};
@@ -417,6 +431,8 @@ static int add_record(struct stitch *stitch, uint32_t position, uint32_t merged,
   int status = 0;
   if (shared)
     waiting = waiting_of(stitch, position, values, cells);
+  if (waiting.damaged)
+    fault(stitch, FAULT_SHARE, node);
   for (uint32_t i = 0; i < read_columns_count(stitch->file) && !status; i++) {
     uint32_t role = stitch->roles[i];
     uint64_t amount = role == COLUMN_LOCKWAIT && shared ? waiting.lock_ns : cells[i];
@@ -453,11 +469,14 @@ static int add_amount(struct stitch *stitch, uint32_t merged, uint32_t column, u
 }
 
 /* The merged node in which a thread waited. */
-static uint32_t waiting_node(const struct stitch *stitch, uint32_t position, const struct exact_wait *wait)
+static uint32_t waiting_node(struct stitch *stitch, uint32_t position, const struct exact_wait *wait)
 {
   const struct stitch_thread *thread = &stitch->threads[position];
-  bool known = wait->node < thread->count && thread->map[wait->node] >= MAPPED;
-  return known ? thread->map[wait->node] - MAPPED : 0;
+  if (wait->node < thread->count && thread->map[wait->node] >= MAPPED)
+    return thread->map[wait->node] - MAPPED;
+  if (wait->node)
+    fault(stitch, FAULT_WAIT, wait->node);
+  return 0;
 }
 
 /* Adds what is charged to the contexts in which the thread waited: the runtime's own work, and waiting that no sample
@@ -519,7 +538,7 @@ static int add_values(struct stitch *stitch, uint32_t position)
       fault(stitch, FAULT_VALUE, i);
       continue;
     }
-    status = add_record(stitch, position, thread->map[i] - MAPPED, &values, values.values + (size_t)value * columns);
+    status = add_record(stitch, position, i, &values, values.values + (size_t)value * columns);
   }
   if (!status && stitch->shares != MODEL_NONE)
     status = add_waits(stitch, position);
