@@ -12,8 +12,8 @@ from report import VIEWS, contents, golden_report, golden_rows as rows
 from tap import GOLDEN, case, main
 
 SOUND = ("basic", "zstd", "live", "two", "events", "blame", "blames", "huge", "plain", "waits", "graph", "graphs",
-         "units", "recorded", "recorded-time")
-BAD = ("hostile", "truncated", "flipped", "version", "empty", "foreign", "lies")
+         "units", "recorded", "recorded-time", "places", "killed", "killed-between")
+BAD = ("hostile", "truncated", "flipped", "version", "empty", "foreign", "lies", "nowhere")
 TREES = ("topdown", "bottomup", "flat")
 PATHS = ("parallelism", "critical-path", "whatif", "speedup")
 FOUR = ("work", "overhead", "lockwait", "idleness")
@@ -29,6 +29,9 @@ def expected():
         table[f"blame.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "blame"), 0, "stdout")
         table[f"graph.{view}.txt"] = (("-q", "--view", view, "graph"), 0, "stdout")
         table[f"graph.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "graph"), 0, "stdout")
+    for view in ("summary", "threads", "flat", "efficiency"):
+        table[f"places.{view}.txt"] = (("-q", "--view", view, "places"), 0, "stdout")
+        table[f"places.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "places"), 0, "stdout")
     table["alone.efficiency.txt"] = (("-q", "--view", "efficiency", "blame", "alone"), 0, "stdout")
     table["alone.efficiency.csv"] = (("-q", "--view", "efficiency", "-f", "csv", "alone", "blame"), 0, "stdout")
     for view in PATHS:
@@ -91,11 +94,11 @@ def threads_and_order_do_not_matter(_):
 
 @case
 def exclusive_values_add_up(_):
-    for name in SOUND[:4] + ("blame", "blames"):
+    for name in SOUND[:4] + ("blame", "blames", "places"):
         for view in TREES:
             for lines in ((), ("--lines",)):
                 table = rows("--view", view, *lines, name)
-                kinds = FOUR if name.startswith("blame") else ("work", "overhead")
+                kinds = FOUR if name.startswith(("blame", "places")) else ("work", "overhead")
                 for kind in kinds:
                     level = table if view != "bottomup" else [row for row in table if row["depth"] in ("0", "1")]
                     total = sum(round(float(row[f"{kind}_excl_s"]) * 1e9) for row in level)

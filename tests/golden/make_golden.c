@@ -4,6 +4,7 @@
  * shows. This program documents their contents, and writes new ones after an intended change of the format. */
 #include "tests/support/compose_log.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -440,6 +441,159 @@ static void units(void)
   compose_end(&compose);
 }
 
+/* The columns with shares in waiting places, and a context with them.  Times in ms: a sample has its time, that time
+ * divided by the busy threads, and multiplied with those that exist; shares is a list. */
+static void places_metrics(void)
+{
+  blame_metrics();
+  compose_metric(&compose, "shares", "", FORMAT_ROLE_SHARES, 0);
+}
+
+static uint32_t share_context(uint32_t parent, uint32_t offset, unsigned category, uint64_t p, uint64_t per_busy,
+                              uint64_t existing, uint32_t shares)
+{
+  const uint64_t values[] = {
+      p / 10, category == WORK ? ms(p) : 0, 0, category == LOCKWAIT ? ms(p) : 0, ms(per_busy), ms(existing), shares};
+  compose.thread.per_busy_ns += ms(per_busy);
+  compose.thread.in_use_ns += ms(existing);
+  return compose_node(&compose, FORMAT_KIND_FRAME, 1, offset, parent, values);
+}
+
+/* Half a nanosecond each. */
+static uint64_t ticks_of_ms(uint64_t count)
+{
+  return 2 * ms(count);
+}
+
+static uint32_t wait_of(enum format_wait_kind kind, uint64_t offset, uint32_t node, uint64_t idle_ms,
+                        uint64_t runtime_ms)
+{
+  return compose_wait(&compose, kind, offset, node, ticks_of_ms(idle_ms), ticks_of_ms(runtime_ms));
+}
+
+static uint32_t share_of(uint32_t wait, uint64_t shared_ms, uint32_t next)
+{
+  return compose_share(&compose, wait, ms(shared_ms), next);
+}
+
+static void places_begin(enum compose_form form, uint32_t pid, const char *command)
+{
+  compose_begin(&compose, form, pid, command);
+  compose.process.cpus = 8;
+  compose.process.threads_max = 4;
+  compose.process.tick_scale = 1ull << 31;
+  compose.process.start_ticks = 1000;
+  places_metrics();
+  compose_module(&compose, "/golden/app", FORMAT_MODULE_MAIN);
+}
+
+static void places_thread(uint32_t index, uint64_t wall_ms, uint64_t cpu_ms)
+{
+  compose.thread.flags = FORMAT_THREAD_OPENMP;
+  compose.thread.samples_idle = compose.thread.idle_sampled_ns = 0;
+  compose.thread.idle_ns = compose.thread.lockwait_ns = ms(1); /* not used: the places say it exactly */
+  compose.thread.wall_ns = ms(wall_ms);
+  compose.thread.cpu_ns = ms(cpu_ms);
+  compose.thread.end_ns = ms(1000);
+  compose_thread(&compose, index);
+}
+
+static uint32_t runtime_below(uint32_t parent)
+{
+  return compose_node(&compose, FORMAT_KIND_RUNTIME, 0, 0, parent, NULL);
+}
+
+/* Four threads for 1 s, with exact waiting, in ms of the places and their shares; tests/golden/golden_figures.py
+ * derives the expected figures.  Threads 2 and 3 exist for 0.9 s, thread 4 for 0.5 s. */
+static void places(void)
+{
+  enum { PARKED, REGION_END, BARRIER };
+  places_begin(COMPOSE_PACKED, 1600, "./places");
+  compose.process.regions = 3;
+  uint32_t main_frame = place(FORMAT_KIND_FRAME, 0, 0x1000);
+  wait_of(FORMAT_WAIT_PARKED, 0, 0, 0, 0);
+  wait_of(FORMAT_WAIT_REGION_END, 0x1200, 0, 0, 0); /* known from a share only */
+  wait_of(FORMAT_WAIT_BARRIER, 0x1300, runtime_below(main_frame), 20, 5);
+  compose.waits[BARRIER].tool_ns = ms(1);
+  share_context(main_frame, 0x2000, WORK, 200, 200, 600, share_of(PARKED, 1200, 0));
+  share_context(main_frame, 0x2100, WORK, 80, 80, 220, share_of(REGION_END, 300, 0));
+  share_context(main_frame, 0x2200, WORK, 80, 40, 160, share_of(BARRIER, 30, share_of(REGION_END, 100, 0)));
+  compose.thread.tool_ns = ms(10);
+  compose.thread.run_delay_ns = ms(50);
+  compose.thread.blocked_ns = ms(100);
+  places_thread(1, 1000, 380);
+
+  enum { TASKS = 2, LOCK };
+  wait_of(FORMAT_WAIT_PARKED, 0, 0, 300, 0);
+  wait_of(FORMAT_WAIT_REGION_END, 0x1200, runtime_below(0), 100, 10);
+  wait_of(FORMAT_WAIT_TASKS, 0x1400, 0, 0, 0);
+  wait_of(FORMAT_WAIT_LOCK, 0x1500, runtime_below(0), 40, 4);
+  share_context(0, 0x2300, WORK, 40, 20, 80, share_of(TASKS, 20, share_of(PARKED, 400, 0)));
+  share_context(0, 0x2400, LOCKWAIT, 10, 10, 40, share_of(LOCK, 10, share_of(REGION_END, 100, 0)));
+  places_thread(2, 900, 900);
+
+  enum { UNSEEN = 3 };
+  wait_of(FORMAT_WAIT_PARKED, 0, 0, 350, 0);
+  wait_of(FORMAT_WAIT_REGION_END, 0x1200, runtime_below(0), 60, 0);
+  wait_of(FORMAT_WAIT_TASKS, 0x1400, runtime_below(0), 80, 20);
+  uint32_t body = share_context(0, 0x2500, WORK, 100, 50, 150, 0);
+  assert(wait_of(FORMAT_WAIT_BARRIER, 0x1600, runtime_below(body), 30, 0) == UNSEEN);
+  places_thread(3, 900, 900);
+
+  wait_of(FORMAT_WAIT_PARKED, 0, 0, 150, 0);
+  wait_of(FORMAT_WAIT_BARRIER, 0x1300, 0, 40, 0);
+  places_thread(4, 500, 310);
+  compose_end(&compose);
+}
+
+/* A process that was killed after 1 s, while thread 1 worked in a region and the others waited since 0.6 s (2: at the
+ * region's end; 3: parked).  The second one had no open region: there thread 2 is parked. */
+static void places_killed(uint32_t pid, bool in_region)
+{
+  places_begin(COMPOSE_LIVE, pid, "./killed");
+  compose.process.threads_max = 3;
+  uint32_t region = compose_region(&compose, 1, 0, FORMAT_REGION_UNKNOWN);
+  compose.regions[region].word = in_region ? 1ull << 31 : 0;
+  wait_of(FORMAT_WAIT_PARKED, 0, 0, 0, 0);
+  wait_of(FORMAT_WAIT_REGION_END, 0x1200, 0, 0, 0);
+  share_context(0, 0x2000, WORK, 1000, 1000, 3000, share_of(1, 500, share_of(0, 1000, 0)));
+  places_thread(1, 1000, 1000);
+  for (uint32_t thread = 2; thread <= 3; thread++) {
+    wait_of(FORMAT_WAIT_PARKED, 0, 0, 100, 0);
+    wait_of(FORMAT_WAIT_REGION_END, 0x1200, 0, 50, 0);
+    compose.waits[thread == 2].since = compose.process.start_ticks + ticks_of_ms(600);
+    places_thread(thread, 1000, 500);
+  }
+  compose_end(&compose);
+}
+
+/* Inconsistent places: lists of shares that are circles, that begin or go on nowhere, shares of places that do not
+ * exist, kinds, modules and nodes that do not exist, sums and factors beyond every number. */
+static void places_hostile(void)
+{
+  places_begin(COMPOSE_PACKED, 1900, "./nowhere");
+  compose.process.tick_scale = UINT64_MAX;
+  wait_of(FORMAT_WAIT_PARKED, 0, 0, 100, 0);
+  wait_of(77, 0x1200, 5000, 100, UINT64_MAX / 4);
+  wait_of(FORMAT_WAIT_LOCK, UINT64_MAX >> 3, 1, UINT64_MAX / 2, 3);
+  compose.waits[1].module = 66;
+  uint32_t circle = share_of(0, 10, 3);
+  share_of(1, 10, circle);
+  share_of(1, 10, 2);
+  share_context(0, 0x1000, WORK, 10, 10, 10, circle);
+  share_context(0, 0x1010, WORK, 10, 10, 10, share_of(1, 20, 4)); /* 4: itself */
+  share_context(0, 0x1020, WORK, 10, 10, 10, share_of(1, 20, 999));
+  share_context(0, 0x1030, WORK, 10, 10, 10, share_of(999, 20, 0));
+  share_context(0, 0x1040, LOCKWAIT, 10, 10, 10, 1000000);
+  share_context(0, 0x1050, LOCKWAIT, 10, 10, 10, share_of(2, 1, 0));
+  compose.waits[0].shared_ns = 1; /* less than the shares */
+  compose.waits[0].since = UINT64_MAX;
+  compose.thread.per_busy_ns = compose.thread.in_use_ns = UINT64_MAX;
+  compose.thread.run_delay_ns = UINT64_MAX;
+  places_thread(1, 1000, 1000);
+  compose_end(&compose);
+}
+
 /* An inconsistent graph: kinds, modules, directives, threads and nodes that do not exist, sums that exceed the span. */
 static void graph_hostile(void)
 {
@@ -652,6 +806,14 @@ int main(int argc, char **argv)
   save("units", 1200);
   graph_hostile();
   save("lies", 1300);
+  places();
+  save("places", 1600);
+  places_killed(1700, true);
+  save_as("killed", 1700, "live");
+  places_killed(1800, false);
+  save_as("killed-between", 1800, "live");
+  places_hostile();
+  save("nowhere", 1900);
   recorded_runs();
   hostile();
   save("hostile", 400);

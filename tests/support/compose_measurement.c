@@ -22,6 +22,7 @@ void compose_begin(struct compose *compose, enum compose_form form, uint32_t pid
   compose->modules_count = 1;
   compose->regions_count = 1;
   compose->values_count = 1;
+  compose->shares_count = 1;
   compose->directives_count = 1;
   compose->process = (struct format_process){.pid = pid,
                                              .parent_pid = 1,
@@ -109,6 +110,31 @@ void compose_contribution(struct compose *compose, uint32_t directive, uint32_t 
       (struct format_contribution){.directive = directive, .thread = thread, .node = node, .amount = amount};
 }
 
+uint32_t compose_wait(struct compose *compose, enum format_wait_kind kind, uint64_t offset, uint32_t node,
+                      uint64_t idle, uint64_t runtime)
+{
+  assert(compose->waits_count < sizeof compose->waits / sizeof *compose->waits);
+  compose->waits[compose->waits_count] = (struct format_wait){.kind = kind,
+                                                              .module = kind != FORMAT_WAIT_PARKED,
+                                                              .offset = offset,
+                                                              .key = offset << 3 | kind,
+                                                              .node = node,
+                                                              .context_sought = node > 0,
+                                                              .count = 1,
+                                                              .idle = idle,
+                                                              .runtime = runtime};
+  return compose->waits_count++;
+}
+
+uint32_t compose_share(struct compose *compose, uint32_t wait, uint64_t ns, uint32_t next)
+{
+  assert(compose->shares_count < sizeof compose->shares / sizeof *compose->shares);
+  compose->shares[compose->shares_count] = (struct format_share){.wait = wait, .next = next, .ns = ns};
+  if (wait < compose->waits_count)
+    compose->waits[wait].shared_ns += ns;
+  return compose->shares_count++;
+}
+
 void compose_chunk(struct compose *compose, uint32_t table, uint32_t owner, uint32_t first, uint32_t count,
                    uint32_t record_size, const void *records)
 {
@@ -148,11 +174,16 @@ void compose_thread(struct compose *compose, uint32_t index)
   compose_chunk(compose, FORMAT_NODES, index, 0, compose->nodes_count, sizeof *compose->nodes, compose->nodes);
   compose_chunk(compose, FORMAT_VALUES, index, 0, compose->values_count, compose->metrics_count * sizeof(uint64_t),
                 compose->values);
+  if (compose->waits_count) {
+    compose_chunk(compose, FORMAT_WAITS, index, 0, compose->waits_count, sizeof *compose->waits, compose->waits);
+    compose_chunk(compose, FORMAT_SHARES, index, 0, compose->shares_count, sizeof *compose->shares, compose->shares);
+  }
   compose_chunk(compose, FORMAT_THREAD, index, 0, 1, sizeof thread, &thread);
   compose->process.threads++;
   compose->thread = usual_thread;
   compose->nodes_count = 0;
-  compose->values_count = 1;
+  compose->values_count = compose->shares_count = 1;
+  compose->waits_count = 0;
   memset(compose->values, 0, sizeof compose->values);
   compose_node(compose, FORMAT_KIND_ROOT, 0, 0, 0, NULL);
 }

@@ -32,7 +32,11 @@ struct compose {
   struct format_node nodes[COMPOSE_RECORDS]; /* of the thread being composed */
   uint32_t nodes_count;
   uint64_t values[COMPOSE_RECORDS];
-  uint32_t values_count; /* number of records, with the unused first one */
+  uint32_t values_count;        /* number of records, with the unused first one */
+  struct format_wait waits[16]; /* of the thread; without any, neither of the two tables is written */
+  uint32_t waits_count;
+  struct format_share shares[32];
+  uint32_t shares_count; /* with the unused first one */
   enum compose_form form;
   uint8_t bytes[COMPOSE_BYTES];
   size_t size;
@@ -60,7 +64,15 @@ uint32_t compose_directive(struct compose *compose, uint32_t kind, uint32_t modu
 /* Adds a part of the span, in a node of a thread (0: no context). */
 void compose_contribution(struct compose *compose, uint32_t directive, uint32_t thread, uint32_t node, uint64_t amount);
 
-/* Ends the current thread: appends its tree, values and record.  The next thread's tree is empty. */
+/* Adds a place at which the current thread waits, in a node of its tree; ticks of waiting and of the runtime's work.
+ * Returns its index.  The first one is that of parked threads. */
+uint32_t compose_wait(struct compose *compose, enum format_wait_kind kind, uint64_t offset, uint32_t node,
+                      uint64_t idle, uint64_t runtime);
+
+/* Adds a share in the waiting at a place of the current thread, in front of the list `next`.  Returns its index. */
+uint32_t compose_share(struct compose *compose, uint32_t wait, uint64_t ns, uint32_t next);
+
+/* Ends the current thread: appends its tree, values, waits and record.  The next thread's tree is empty. */
 void compose_thread(struct compose *compose, uint32_t index);
 
 /* Appends one chunk unchanged. */
