@@ -4,6 +4,7 @@
 
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/region.h"
+#include "hpcrun-lite/rt/sampling/waiting.h"
 #include "tests/support/unit.h"
 
 /* CTL defines it; RT calls it for threads that the runtime has made without pthread_create(). */
@@ -19,6 +20,7 @@ static inline void rt_thread_init(struct thread_state *t, uint32_t index, struct
   t->index = index;
   t->live_slot = index - 1;
   t->record = record;
+  waiting_init(t);
   assert_true(cct_init(t) && region_register(t));
 }
 

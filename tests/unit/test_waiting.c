@@ -1,0 +1,417 @@
+/* RT: waiting places: how intervals of waiting are split, and shares in them. */
+#include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/sampling/waiting.h"
+#include "tests/unit/rt_threads.h"
+
+enum { THREADS = 3, SEARCH = 2500 };
+static const uint64_t second = 2500000000; /* ticks */
+static struct thread_state threads[THREADS];
+static struct format_thread records[THREADS];
+static struct thread_state *const master = &threads[0], *const worker = &threads[1];
+
+/* Addresses in the program, which name places. */
+static const void *const region_code = (const void *)0x1200, *const barrier = (const void *)0x1300,
+                         *const tasks = (const void *)0x1400, *const lock = (const void *)0x1500;
+
+static int setup(void **state)
+{
+  (void)state;
+  arena_reset();
+  rt.metric_count = 7;
+  rt.share_metric = 6;
+  rt.epoch = 7;
+  atomic_store(&rt.closed, true); /* no unwinds: the contexts of waits are not sought */
+  memset(records, 0, sizeof records);
+  region_start();
+  modules_start("");
+  for (uint32_t i = 0; i < THREADS; i++)
+    rt_thread_init(&threads[i], i + 1, &records[i]);
+  return 0;
+}
+
+static int teardown(void **state)
+{
+  (void)state;
+  atomic_store(&rt.closed, false);
+  return 0;
+}
+
+/* The master begins a region with another thread. */
+static uint64_t fork_region(void)
+{
+  uint64_t handle = region_begin(master, 0);
+  region_innermost(master)->team = 2;
+  region_team(handle)->code = (uint64_t)region_code;
+  waiting_unpark(worker);
+  worker->base_region = handle;
+  return handle;
+}
+
+static void end_region(void)
+{
+  region_note_end(master, master->barrier_left);
+  region_end(master);
+}
+
+/* The current wait of the thread began so many ticks ago. */
+static void began_before(struct thread_state *t, uint64_t ticks)
+{
+  t->idle_since = rt_ticks() - ticks;
+}
+
+static const struct format_wait *place_at(const struct thread_state *t, uint32_t kind, const void *code)
+{
+  for (uint32_t i = 0; i < t->waits.count; i++) {
+    const struct format_wait *wait = table_at(&t->waits, i);
+    if (wait->kind == kind && wait->key == ((uint64_t)code << 3 | kind))
+      return wait;
+  }
+  return NULL;
+}
+
+/* Some time passes between two readings of the counter: at most half a second, also where other programs run. */
+enum { PASSED = 1250000000 };
+
+static void assert_near(uint64_t ticks, uint64_t expected)
+{
+  assert_in_range(ticks, expected, expected + PASSED);
+}
+
+static void assert_split(const struct format_wait *wait, uint64_t idle, uint64_t runtime)
+{
+  assert_non_null(wait);
+  assert_near(wait->idle, idle);
+  assert_near(wait->runtime, runtime);
+  assert_int_equal(wait->since, 0);
+}
+
+static void a_barrier_is_waiting_until_the_last_arrival(void **state)
+{
+  (void)state;
+  uint64_t handle = fork_region();
+  waiting_begin(worker, FORMAT_WAIT_BARRIER, barrier);
+  began_before(worker, 10 * second);
+  region_team(handle)->last_idle = rt_ticks() - 3 * second; /* the other thread's arrival */
+  waiting_end(worker);
+  assert_split(place_at(worker, FORMAT_WAIT_BARRIER, barrier), 7 * second, 3 * second);
+  assert_near(worker->idle_ticks, 7 * second);
+  /* the last thread to arrive does not wait */
+  waiting_begin(master, FORMAT_WAIT_BARRIER, barrier);
+  began_before(master, 2 * second);
+  region_team(handle)->last_idle = master->idle_since;
+  waiting_end(master);
+  assert_split(place_at(master, FORMAT_WAIT_BARRIER, barrier), 0, 2 * second);
+}
+
+static void arrivals_are_noted_by_all_threads(void **state)
+{
+  (void)state;
+  uint64_t handle = fork_region(), before = rt_ticks();
+  waiting_begin(worker, FORMAT_WAIT_BARRIER, barrier);
+  uint64_t first = region_team(handle)->last_idle;
+  assert_in_range(first, before, rt_ticks());
+  waiting_begin(master, FORMAT_WAIT_BARRIER, barrier);
+  assert_true(region_team(handle)->last_idle > first);
+}
+
+/* The worker arrives 10 s ago, the master 8 s ago; the master leaves 7 s ago, and ends the region 5 s ago. */
+static void the_end_of_a_region_is_split_in_four(void **state)
+{
+  (void)state;
+  uint64_t handle = fork_region(), now = rt_ticks();
+  struct region_team *team = region_team(handle);
+  waiting_begin(worker, FORMAT_WAIT_BARRIER, NULL); /* the runtime names no address: the region's end */
+  worker->idle_since = now - 10 * second;
+  team->last_idle = now - 8 * second;
+  region_note_end(master, now - 7 * second);
+  team->ends[0].end = now - 5 * second;
+  region_end(master);
+  waiting_unpark(worker);
+  assert_split(place_at(worker, FORMAT_WAIT_REGION_END, region_code), 4 * second, second);
+  assert_near(place_at(worker, FORMAT_WAIT_PARKED, NULL)->idle, 5 * second);
+  assert_near(worker->idle_ticks, 9 * second); /* without the runtime's second */
+  assert_false(worker->activity.idle);
+}
+
+static void a_region_that_has_not_ended_parks_nobody(void **state)
+{
+  (void)state;
+  uint64_t handle = fork_region();
+  waiting_begin(worker, FORMAT_WAIT_BARRIER, region_code);
+  began_before(worker, 10 * second);
+  region_team(handle)->last_idle = rt_ticks() - 4 * second;
+  struct waiting_interval open = waiting_open_interval(worker);
+  assert_near(open.idle, 6 * second);
+  assert_near(open.runtime, 4 * second);
+  assert_int_equal(open.parked, 0);
+  assert_int_equal(worker->waiting->idle, 0); /* nothing was changed */
+}
+
+/* Later instances of the region have replaced what was noted about its end. */
+static void an_end_that_is_forgotten_counts_as_parked(void **state)
+{
+  (void)state;
+  uint64_t handle = fork_region();
+  waiting_begin(worker, FORMAT_WAIT_BARRIER, region_code);
+  began_before(worker, 6 * second);
+  end_region();
+  struct region_end end;
+  assert_true(region_find_end(handle, &end));
+  for (int i = 0; i < 4; i++) {
+    region_begin(master, 0);
+    region_innermost(master)->team = 2;
+    end_region();
+  }
+  assert_false(region_find_end(handle, &end));
+  waiting_unpark(worker);
+  assert_near(place_at(worker, FORMAT_WAIT_PARKED, NULL)->idle, 6 * second);
+  assert_split(place_at(worker, FORMAT_WAIT_REGION_END, region_code), 0, 0);
+}
+
+static void a_region_of_one_thread_has_no_noted_end(void **state)
+{
+  (void)state;
+  uint64_t handle = region_begin(master, 0);
+  struct region_end end;
+  region_innermost(master)->team = 1;
+  end_region();
+  assert_false(region_find_end(handle, &end));
+  assert_null(region_team(0));
+  assert_null(region_team(REGION_NO_RECORD));
+}
+
+static void the_search_for_a_task_is_the_runtimes(void **state)
+{
+  (void)state;
+  fork_region();
+  waiting_begin(worker, FORMAT_WAIT_TASKS, tasks);
+  began_before(worker, 10 * second);
+  waiting_task(worker, false);
+  const struct format_wait *wait = place_at(worker, FORMAT_WAIT_TASKS, tasks);
+  assert_near(wait->idle, 10 * second - SEARCH);
+  assert_int_equal(wait->runtime, SEARCH);
+  assert_false(worker->activity.idle);
+  waiting_task(worker, true); /* the task ends, the wait goes on */
+  assert_true(worker->activity.idle);
+  worker->idle_since = rt_ticks();
+  waiting_end(worker);
+  assert_int_equal(wait->count, 2);
+  assert_in_range(wait->runtime, SEARCH, 2 * SEARCH);
+}
+
+/* In a barrier, too, a thread that is given a task did not wait for the last arrival. */
+static void a_task_in_a_barrier_ends_an_interval(void **state)
+{
+  (void)state;
+  fork_region();
+  waiting_begin(worker, FORMAT_WAIT_BARRIER, barrier);
+  began_before(worker, second);
+  waiting_task(worker, false);
+  assert_near(place_at(worker, FORMAT_WAIT_BARRIER, barrier)->idle, second - SEARCH);
+}
+
+/* A task that runs in a taskwait waits itself, in a chain deeper than the array of open waits. */
+static void nested_waits_count_once(void **state)
+{
+  (void)state;
+  enum { DEEP = 40 };
+  uint64_t code = 0x2000;
+  for (unsigned i = 0; i < DEEP; i++) {
+    waiting_begin(worker, FORMAT_WAIT_TASKS, (const void *)(code + i));
+    began_before(worker, second);
+    waiting_task(worker, false);
+  }
+  assert_int_equal(worker->wait_depth, DEEP);
+  for (unsigned i = DEEP; i-- > 0;) {
+    waiting_task(worker, true);
+    began_before(worker, second);
+    waiting_end(worker);
+  }
+  assert_int_equal(worker->wait_depth, 0);
+  uint64_t all = 0;
+  for (uint32_t i = 0; i < worker->waits.count; i++)
+    all += ((const struct format_wait *)table_at(&worker->waits, i))->idle;
+  assert_near(all, 2 * DEEP * (second - SEARCH));
+  const struct format_wait *inner = place_at(worker, FORMAT_WAIT_TASKS, (const void *)(code + 5));
+  assert_int_equal(inner->count, 2);
+  assert_near(inner->idle, 2 * (second - SEARCH));
+  waiting_end(worker); /* one too many does no harm */
+  assert_int_equal(worker->wait_depth, 0);
+}
+
+/* A wait inside a wait, without a task between them: the outer one stops meanwhile. */
+static void a_wait_within_a_wait_ends_an_interval(void **state)
+{
+  (void)state;
+  waiting_begin(worker, FORMAT_WAIT_TASKS, tasks);
+  began_before(worker, 3 * second);
+  waiting_begin(worker, FORMAT_WAIT_TASKS, barrier);
+  assert_true(worker->activity.idle);
+  assert_near(place_at(worker, FORMAT_WAIT_TASKS, tasks)->idle, 3 * second - SEARCH);
+  began_before(worker, second);
+  waiting_end(worker);
+  assert_near(place_at(worker, FORMAT_WAIT_TASKS, barrier)->idle, second - SEARCH);
+}
+
+static void the_fastest_acquisition_did_not_wait(void **state)
+{
+  (void)state;
+  const struct {
+    uint64_t ticks, idle;
+  } all[] = {{10 * second, 0}, {second, 0}, {30 * second, 29 * second}, {7 * second / 2, 0}};
+  uint64_t idle = 0, runtime = 0;
+  for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {
+    waiting_lock_begin(worker, lock);
+    worker->lock_since = rt_ticks() - all[i].ticks;
+    waiting_lock_end(worker);
+    const struct format_wait *wait = place_at(worker, FORMAT_WAIT_LOCK, lock);
+    if (!all[i].idle)
+      assert_int_equal(wait->idle, idle);
+    assert_near(wait->idle - idle, all[i].idle);
+    assert_near(wait->runtime - runtime, all[i].ticks - all[i].idle);
+    idle = wait->idle, runtime = wait->runtime;
+  }
+  assert_int_equal(worker->lockwait_ticks, idle);
+  assert_int_equal(waiting_lock_end(worker), 0); /* not begun */
+  assert_int_equal(place_at(worker, FORMAT_WAIT_LOCK, lock)->count, 4);
+}
+
+static void a_lock_within_a_barrier_is_apart(void **state)
+{
+  (void)state;
+  fork_region();
+  waiting_begin(worker, FORMAT_WAIT_BARRIER, barrier);
+  waiting_lock_begin(worker, lock);
+  assert_int_equal(waiting_lock_key(worker), (uint64_t)lock << 3 | FORMAT_WAIT_LOCK);
+  waiting_in_tool(worker, 7);
+  waiting_lock_end(worker);
+  waiting_in_tool(worker, 5);
+  assert_int_equal(place_at(worker, FORMAT_WAIT_LOCK, lock)->tool_ns, 7);
+  assert_int_equal(place_at(worker, FORMAT_WAIT_BARRIER, barrier)->tool_ns, 5);
+}
+
+static void parked_workers_forget_open_waits(void **state)
+{
+  (void)state;
+  waiting_begin(worker, FORMAT_WAIT_TASKS, tasks);
+  waiting_task(worker, false);
+  waiting_park(worker);
+  assert_int_equal(worker->wait_depth, 0);
+  began_before(worker, second);
+  struct waiting_interval open = waiting_open_interval(worker);
+  assert_near(open.idle, second);
+  assert_ptr_equal(worker->waiting, table_at(&worker->waits, 0));
+  waiting_unpark(worker);
+  assert_near(place_at(worker, FORMAT_WAIT_PARKED, NULL)->idle, second);
+  assert_int_equal(waiting_open_interval(worker).idle, 0);
+}
+
+/* Without room for another place, waits count at that of parked threads, and nothing is lost. */
+static void places_without_room_count_as_parked(void **state)
+{
+  (void)state;
+  enum { MORE = 5000, MOST = 4096 };
+  for (uint64_t i = 0; i < MORE; i++) {
+    waiting_begin(worker, FORMAT_WAIT_TASKS, (const void *)(0x10000 + 16 * i));
+    began_before(worker, SEARCH + 1000);
+    waiting_end(worker);
+  }
+  assert_int_equal(worker->waits.count, MOST);
+  uint64_t count = 0;
+  for (uint32_t i = 0; i < MOST; i++)
+    count += ((const struct format_wait *)table_at(&worker->waits, i))->count;
+  assert_int_equal(count, MORE);
+  assert_int_equal(((const struct format_wait *)table_at(&worker->waits, 0))->count, MORE - (MOST - 1));
+}
+
+/* ---- shares ---- */
+
+static uint64_t key_of(uint64_t code)
+{
+  return code << 3 | FORMAT_WAIT_BARRIER;
+}
+
+static uint64_t share_of(struct thread_state *t, uint32_t node, uint64_t key)
+{
+  uint32_t value = cct_node(t, node)->value;
+  uint64_t sum = 0, next = value ? ((uint64_t *)table_at(&t->values, value))[rt.share_metric] : 0;
+  for (unsigned left = 100; next && left; left--) {
+    const struct format_share *share = table_at(&t->shares, (uint32_t)next);
+    if (((const struct format_wait *)table_at(&t->waits, share->wait))->key == key)
+      sum += share->ns;
+    next = share->next;
+  }
+  return sum;
+}
+
+static uint32_t frame(struct thread_state *t, uint32_t parent, uint32_t offset)
+{
+  return cct_child(t, parent, (struct cct_key){FORMAT_KIND_FRAME, 1, offset});
+}
+
+static void shares_add_up_by_place(void **state)
+{
+  (void)state;
+  uint32_t one = frame(worker, CCT_ROOT, 1), two = frame(worker, CCT_ROOT, 2);
+  for (int i = 0; i < 10; i++) {
+    assert_true(waiting_share(worker, one, key_of(0x10), 3));
+    assert_true(waiting_share(worker, one, WAITING_PARKED, 4));
+    assert_true(waiting_share(worker, two, key_of(0x10), 5));
+  }
+  assert_int_equal(share_of(worker, one, key_of(0x10)), 30);
+  assert_int_equal(share_of(worker, one, WAITING_PARKED), 40);
+  assert_int_equal(share_of(worker, two, key_of(0x10)), 50);
+  assert_int_equal(worker->shares.count, 1 + 3);
+  const struct format_wait *parked = table_at(&worker->waits, 0), *other = table_at(&worker->waits, 1);
+  assert_int_equal(parked->key, WAITING_PARKED); /* always the first */
+  assert_int_equal(parked->shared_ns, 40);
+  assert_int_equal(other->shared_ns, 80);
+}
+
+static void follow_nothing(struct thread_state *t, uint32_t from, uint32_t to)
+{
+  (void)t, (void)from, (void)to;
+}
+
+/* root → a and root → b; b becomes a.  The record that is not needed any more is used again. */
+static void shares_of_merged_nodes_add_up(void **state)
+{
+  (void)state;
+  uint32_t a = frame(worker, CCT_ROOT, 1), b = frame(worker, CCT_ROOT, 2), c = frame(worker, CCT_ROOT, 3);
+  waiting_share(worker, a, key_of(0x10), 1);
+  waiting_share(worker, a, key_of(0x20), 2);
+  waiting_share(worker, b, key_of(0x20), 4);
+  waiting_share(worker, b, key_of(0x30), 8);
+  uint32_t used = worker->shares.count;
+  cct_rekey(worker, b, (struct cct_key){FORMAT_KIND_FRAME, 1, 1}, follow_nothing);
+  assert_int_equal(share_of(worker, a, key_of(0x10)), 1);
+  assert_int_equal(share_of(worker, a, key_of(0x20)), 6);
+  assert_int_equal(share_of(worker, a, key_of(0x30)), 8);
+  waiting_share(worker, c, key_of(0x40), 16);
+  assert_int_equal(worker->shares.count, used);
+  assert_int_equal(share_of(worker, c, key_of(0x40)), 16);
+  assert_int_equal(share_of(worker, a, key_of(0x20)), 6);
+}
+
+int main(int argc, char **argv)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(a_barrier_is_waiting_until_the_last_arrival, setup, teardown),
+      cmocka_unit_test_setup_teardown(arrivals_are_noted_by_all_threads, setup, teardown),
+      cmocka_unit_test_setup_teardown(the_end_of_a_region_is_split_in_four, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_region_that_has_not_ended_parks_nobody, setup, teardown),
+      cmocka_unit_test_setup_teardown(an_end_that_is_forgotten_counts_as_parked, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_region_of_one_thread_has_no_noted_end, setup, teardown),
+      cmocka_unit_test_setup_teardown(the_search_for_a_task_is_the_runtimes, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_task_in_a_barrier_ends_an_interval, setup, teardown),
+      cmocka_unit_test_setup_teardown(nested_waits_count_once, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_wait_within_a_wait_ends_an_interval, setup, teardown),
+      cmocka_unit_test_setup_teardown(the_fastest_acquisition_did_not_wait, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_lock_within_a_barrier_is_apart, setup, teardown),
+      cmocka_unit_test_setup_teardown(parked_workers_forget_open_waits, setup, teardown),
+      cmocka_unit_test_setup_teardown(places_without_room_count_as_parked, setup, teardown),
+      cmocka_unit_test_setup_teardown(shares_add_up_by_place, setup, teardown),
+      cmocka_unit_test_setup_teardown(shares_of_merged_nodes_add_up, setup, teardown),
+  };
+  return UNIT_RUN(argc, argv, "waiting", tests, NULL, NULL);
+}
