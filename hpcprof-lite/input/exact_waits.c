@@ -81,6 +81,7 @@ static int open_thread(struct read_file *file, const struct profile_process *pro
   int status = read_waits(file, record->index, problems, &waits, &count);
   thread->waits = status ? NULL : calloc((size_t)count + 1, sizeof *thread->waits);
   thread->timed = count && tick_ns > 0;
+  thread->openmp = record->flags & THREAD_OPENMP;
   if (!status)
     add_open_intervals(file, process, waits, count);
   for (; thread->waits && thread->count < count && !status; thread->count++) {
@@ -97,7 +98,7 @@ static int open_thread(struct read_file *file, const struct profile_process *pro
                               .idle_ns = to_ns((double)wait->idle * tick_ns),
                               .runtime_ns = to_ns((double)wait->runtime * tick_ns - (double)wait->tool_ns)};
     places->all[place].idle_ns += (double)to->idle_ns;
-    places->all[place].shared_ns += (double)wait->shared_ns;
+    places->all[place].shared_ns += thread->openmp ? (double)wait->shared_ns : 0;
     uint64_t *sum = to->lock ? &thread->lock_ns : &thread->idle_ns;
     *sum = model_sum(*sum, to->idle_ns);
   }
@@ -116,7 +117,7 @@ static struct outside find_outside(const struct profile_process *process, enum p
 {
   double wall = (double)process->wall_ns, threads = process->threads_max, lived = 0;
   struct outside outside = {.kept = 1};
-  if (baseline == BASELINE_SHARED)
+  if (baseline == BASELINE_SHARED || !(process->flags & PROCESS_OMPT))
     return outside;
   for (uint32_t i = 0; i < process->threads_count; i++)
     lived += process->threads[i].flags & THREAD_OPENMP ? (double)process->threads[i].wall_ns : 0;
@@ -156,8 +157,8 @@ static int distribute(const struct profile_process *process, enum profile_baseli
     unseen[i] = place->shared_ns > 0 ? 0 : counts;
   }
   for (uint32_t i = 0; i < process->threads_count; i++) {
-    per_busy += (double)process->threads[i].per_busy_ns;
-    in_use += (double)process->threads[i].in_use_ns;
+    per_busy += waits->threads[i].openmp ? (double)process->threads[i].per_busy_ns : 0;
+    in_use += waits->threads[i].openmp ? (double)process->threads[i].in_use_ns : 0;
     for (uint32_t j = 0; j < waits->threads[i].count; j++) {
       struct exact_wait *wait = &waits->threads[i].waits[j];
       wait->unseen_ns = to_ns(unseen[wait->place] * (double)wait->idle_ns);
@@ -212,13 +213,16 @@ struct exact_waits_amount exact_waits_of(const struct exact_waits *waits, uint32
       continue;
     }
     const struct exact_wait *wait = &thread->waits[shares[i].wait];
-    *(wait->lock ? &lock : &idle) += (double)shares[i].ns * waits->factors[wait->place];
+    *(wait->lock ? &lock : &idle) += thread->openmp ? (double)shares[i].ns * waits->factors[wait->place] : 0;
   }
   return (struct exact_waits_amount){to_ns(idle), to_ns(lock), damaged || i};
 }
 
-uint64_t exact_waits_elsewhere(const struct exact_waits *waits, uint64_t per_busy_ns, uint64_t in_use_ns)
+uint64_t exact_waits_elsewhere(const struct exact_waits *waits, uint32_t position, uint64_t per_busy_ns,
+                               uint64_t in_use_ns)
 {
+  if (!waits->threads[position].openmp)
+    return 0;
   double weight = (double)waits->baseline * (double)per_busy_ns - (double)in_use_ns;
   return to_ns((weight > 0 ? weight * waits->missing : 0) + (double)per_busy_ns * waits->spare);
 }

@@ -35,6 +35,7 @@ struct exact_waits_thread {
   struct exact_wait *waits;
   uint32_t count;
   bool timed;                /* the file has the exact times */
+  bool openmp;               /* known to the runtime: to others no waiting is charged */
   uint64_t idle_ns, lock_ns; /* their sums */
 };
 
@@ -60,7 +61,8 @@ struct exact_waits_amount {
 struct exact_waits_amount exact_waits_of(const struct exact_waits *waits, uint32_t position,
                                          const struct read_share *shares, uint32_t shares_count, uint64_t first);
 
-/* The idleness of threads and cores without a waiting place. */
-uint64_t exact_waits_elsewhere(const struct exact_waits *waits, uint64_t per_busy_ns, uint64_t in_use_ns);
+/* The idleness of threads and cores without a waiting place that is charged to a context of a thread. */
+uint64_t exact_waits_elsewhere(const struct exact_waits *waits, uint32_t position, uint64_t per_busy_ns,
+                               uint64_t in_use_ns);
 
 #endif

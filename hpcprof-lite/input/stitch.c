@@ -446,7 +446,8 @@ static int add_record(struct stitch *stitch, uint32_t position, uint32_t node, c
     return status;
   uint64_t amount = counted_idleness(stitch, thread, &sums);
   if (shared)
-    amount = model_sum(waiting.idle_ns, exact_waits_elsewhere(&stitch->amounts, sums.per_busy_ns, sums.in_use_ns));
+    amount =
+        model_sum(waiting.idle_ns, exact_waits_elsewhere(&stitch->amounts, position, sums.per_busy_ns, sums.in_use_ns));
   add(&thread->caused_idle_ns, amount);
   return contexts_value(stitch->contexts, merged, stitch->idleness, amount);
 }

@@ -12,7 +12,7 @@ from report import VIEWS, contents, golden_report, golden_rows as rows
 from tap import GOLDEN, case, main
 
 SOUND = ("basic", "zstd", "live", "two", "events", "blame", "blames", "huge", "plain", "waits", "graph", "graphs",
-         "units", "recorded", "recorded-time", "places", "killed", "killed-between")
+         "units", "recorded", "recorded-time", "places", "places-plain", "killed", "killed-between")
 BAD = ("hostile", "truncated", "flipped", "version", "empty", "foreign", "lies", "nowhere")
 TREES = ("topdown", "bottomup", "flat")
 PATHS = ("parallelism", "critical-path", "whatif", "speedup")

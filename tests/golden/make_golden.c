@@ -504,7 +504,8 @@ static uint32_t runtime_below(uint32_t parent)
 }
 
 /* Four threads for 1 s, with exact waiting, in ms of the places and their shares; tests/golden/golden_figures.py
- * derives the expected figures.  Threads 2 and 3 exist for 0.9 s, thread 4 for 0.5 s. */
+ * derives the expected figures.  Threads 2 and 3 exist for 0.9 s, thread 4 for 0.5 s.  Thread 5 is not OpenMP's: its
+ * shares have no meaning. */
 static void places(void)
 {
   enum { PARKED, REGION_END, BARRIER };
@@ -543,6 +544,24 @@ static void places(void)
   wait_of(FORMAT_WAIT_PARKED, 0, 0, 150, 0);
   wait_of(FORMAT_WAIT_BARRIER, 0x1300, 0, 40, 0);
   places_thread(4, 500, 310);
+
+  wait_of(FORMAT_WAIT_PARKED, 0, 0, 0, 0);
+  share_context(0, 0x2600, WORK, 60, 60, 600, share_of(PARKED, 800, 0));
+  compose.thread.idle_ns = compose.thread.lockwait_ns = 0;
+  compose_thread(&compose, 5);
+  compose_end(&compose);
+}
+
+/* A program without OpenMP. */
+static void places_plain(void)
+{
+  places_begin(COMPOSE_PACKED, 2000, "./places-plain");
+  compose.process.flags = FORMAT_PROCESS_FIRST;
+  compose.process.runtime = 0;
+  compose.process.threads_max = 1;
+  share_context(0, 0x1000, WORK, 900, 900, 900, 0);
+  compose.thread.idle_ns = compose.thread.lockwait_ns = compose.thread.samples_idle = 0;
+  compose_thread(&compose, 1);
   compose_end(&compose);
 }
 
@@ -808,6 +827,8 @@ int main(int argc, char **argv)
   save("lies", 1300);
   places();
   save("places", 1600);
+  places_plain();
+  save("places-plain", 2000);
   places_killed(1700, true);
   save_as("killed", 1700, "live");
   places_killed(1800, false);
