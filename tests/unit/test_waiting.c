@@ -26,6 +26,7 @@ static int setup(void **state)
   modules_start("");
   for (uint32_t i = 0; i < THREADS; i++)
     rt_thread_init(&threads[i], i + 1, &records[i]);
+  worker->worker = true;
   return 0;
 }
 
@@ -41,15 +42,24 @@ static uint64_t fork_region(void)
 {
   uint64_t handle = region_begin(master, 0);
   region_innermost(master)->team = 2;
-  region_team(handle)->code = (uint64_t)region_code;
+  region_set_code(master, region_code);
   waiting_unpark(worker);
   worker->base_region = handle;
   return handle;
 }
 
+/* The runtime tells a worker at the next fork that its wait, and its part of the region, are over. */
+static void leave_region(void)
+{
+  waiting_end(worker);
+  worker->base_region = 0;
+  waiting_park(worker);
+  waiting_unpark(worker);
+}
+
 static void end_region(void)
 {
-  region_note_end(master, master->barrier_left);
+  region_note_end(master, master->idle_since, master->barrier_left);
   region_end(master);
 }
 
@@ -91,14 +101,14 @@ static void a_barrier_is_waiting_until_the_last_arrival(void **state)
   uint64_t handle = fork_region();
   waiting_begin(worker, FORMAT_WAIT_BARRIER, barrier);
   began_before(worker, 10 * second);
-  region_team(handle)->last_idle = rt_ticks() - 3 * second; /* the other thread's arrival */
+  region_team((uint32_t)handle)->last_idle[0] = rt_ticks() - 3 * second; /* the other thread's arrival */
   waiting_end(worker);
   assert_split(place_at(worker, FORMAT_WAIT_BARRIER, barrier), 7 * second, 3 * second);
   assert_near(worker->idle_ticks, 7 * second);
   /* the last thread to arrive does not wait */
   waiting_begin(master, FORMAT_WAIT_BARRIER, barrier);
   began_before(master, 2 * second);
-  region_team(handle)->last_idle = master->idle_since;
+  region_team((uint32_t)handle)->last_idle[0] = master->idle_since;
   waiting_end(master);
   assert_split(place_at(master, FORMAT_WAIT_BARRIER, barrier), 0, 2 * second);
 }
@@ -108,10 +118,43 @@ static void arrivals_are_noted_by_all_threads(void **state)
   (void)state;
   uint64_t handle = fork_region(), before = rt_ticks();
   waiting_begin(worker, FORMAT_WAIT_BARRIER, barrier);
-  uint64_t first = region_team(handle)->last_idle;
+  uint64_t first = region_team((uint32_t)handle)->last_idle[0];
   assert_in_range(first, before, rt_ticks());
   waiting_begin(master, FORMAT_WAIT_BARRIER, barrier);
-  assert_true(region_team(handle)->last_idle > first);
+  assert_true(region_team((uint32_t)handle)->last_idle[0] > first);
+}
+
+/* The thread that arrived last is already at the next barrier: its arrival there does not count here. */
+static void the_next_barrier_is_apart(void **state)
+{
+  (void)state;
+  uint64_t handle = fork_region();
+  waiting_begin(worker, FORMAT_WAIT_BARRIER, barrier);
+  began_before(worker, 10 * second);
+  waiting_begin(master, FORMAT_WAIT_BARRIER, barrier);
+  region_team((uint32_t)handle)->last_idle[0] = rt_ticks() - 3 * second;
+  waiting_end(master);
+  waiting_begin(master, FORMAT_WAIT_BARRIER, barrier);
+  waiting_end(worker);
+  assert_split(place_at(worker, FORMAT_WAIT_BARRIER, barrier), 7 * second, 3 * second);
+}
+
+/* A thread that is the master of an inner region is as far in the outer one afterwards as before. */
+static void barriers_of_an_inner_region_are_apart(void **state)
+{
+  (void)state;
+  fork_region();
+  waiting_begin(master, FORMAT_WAIT_BARRIER, barrier);
+  waiting_end(master);
+  region_begin(master, 0);
+  waiting_unpark(master);
+  for (int i = 0; i < 4; i++) {
+    waiting_begin(master, FORMAT_WAIT_BARRIER, tasks);
+    waiting_end(master);
+  }
+  assert_int_equal(master->barriers, 4);
+  end_region();
+  assert_int_equal(master->barriers, 1);
 }
 
 /* The worker arrives 10 s ago, the master 8 s ago; the master leaves 7 s ago, and ends the region 5 s ago. */
@@ -119,14 +162,14 @@ static void the_end_of_a_region_is_split_in_four(void **state)
 {
   (void)state;
   uint64_t handle = fork_region(), now = rt_ticks();
-  struct region_team *team = region_team(handle);
+  struct region_team *team = region_team((uint32_t)handle);
   waiting_begin(worker, FORMAT_WAIT_BARRIER, NULL); /* the runtime names no address: the region's end */
   worker->idle_since = now - 10 * second;
-  team->last_idle = now - 8 * second;
-  region_note_end(master, now - 7 * second);
+  team->last_idle[0] = now - 8 * second;
+  region_note_end(master, now - 8 * second, now - 7 * second);
   team->ends[0].end = now - 5 * second;
   region_end(master);
-  waiting_unpark(worker);
+  leave_region();
   assert_split(place_at(worker, FORMAT_WAIT_REGION_END, region_code), 4 * second, second);
   assert_near(place_at(worker, FORMAT_WAIT_PARKED, NULL)->idle, 5 * second);
   assert_near(worker->idle_ticks, 9 * second); /* without the runtime's second */
@@ -139,7 +182,7 @@ static void a_region_that_has_not_ended_parks_nobody(void **state)
   uint64_t handle = fork_region();
   waiting_begin(worker, FORMAT_WAIT_BARRIER, region_code);
   began_before(worker, 10 * second);
-  region_team(handle)->last_idle = rt_ticks() - 4 * second;
+  region_team((uint32_t)handle)->last_idle[0] = rt_ticks() - 4 * second;
   struct waiting_interval open = waiting_open_interval(worker);
   assert_near(open.idle, 6 * second);
   assert_near(open.runtime, 4 * second);
@@ -156,14 +199,14 @@ static void an_end_that_is_forgotten_counts_as_parked(void **state)
   began_before(worker, 6 * second);
   end_region();
   struct region_end end;
-  assert_true(region_find_end(handle, &end));
+  assert_true(region_find_end(handle, region_team((uint32_t)handle), &end));
   for (int i = 0; i < 4; i++) {
     region_begin(master, 0);
     region_innermost(master)->team = 2;
     end_region();
   }
-  assert_false(region_find_end(handle, &end));
-  waiting_unpark(worker);
+  assert_false(region_find_end(handle, region_team((uint32_t)handle), &end));
+  leave_region();
   assert_near(place_at(worker, FORMAT_WAIT_PARKED, NULL)->idle, 6 * second);
   assert_split(place_at(worker, FORMAT_WAIT_REGION_END, region_code), 0, 0);
 }
@@ -175,7 +218,7 @@ static void a_region_of_one_thread_has_no_noted_end(void **state)
   struct region_end end;
   region_innermost(master)->team = 1;
   end_region();
-  assert_false(region_find_end(handle, &end));
+  assert_false(region_find_end(handle, region_team((uint32_t)handle), &end));
   assert_null(region_team(0));
   assert_null(region_team(REGION_NO_RECORD));
 }
@@ -398,6 +441,8 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(a_barrier_is_waiting_until_the_last_arrival, setup, teardown),
       cmocka_unit_test_setup_teardown(arrivals_are_noted_by_all_threads, setup, teardown),
+      cmocka_unit_test_setup_teardown(the_next_barrier_is_apart, setup, teardown),
+      cmocka_unit_test_setup_teardown(barriers_of_an_inner_region_are_apart, setup, teardown),
       cmocka_unit_test_setup_teardown(the_end_of_a_region_is_split_in_four, setup, teardown),
       cmocka_unit_test_setup_teardown(a_region_that_has_not_ended_parks_nobody, setup, teardown),
       cmocka_unit_test_setup_teardown(an_end_that_is_forgotten_counts_as_parked, setup, teardown),

@@ -175,6 +175,7 @@ struct blame {
 struct wait_open {
   struct format_wait *wait;
   struct region_team *team;  /* of a barrier; NULL: none */
+  uint32_t barrier;          /* its number in the region */
   bool as_worker, as_master; /* at the end of a region */
 };
 
@@ -203,6 +204,7 @@ struct thread_state {
   uint64_t barrier_left;            /* when the thread left its last barrier */
   struct region_team *team;         /* of the region with the index `team_region` */
   uint32_t team_region;
+  uint32_t barriers;   /* of the innermost region, at which the thread has begun to wait */
   unsigned wait_depth; /* open waits; those beyond the array share its last element */
   struct wait_cache wait_cache[8];
 

@@ -162,6 +162,8 @@ uint64_t region_begin(struct thread_state *t, uint64_t enter_frame)
   region->team = 1;
   __atomic_store_n(&region->state, FORMAT_REGION_UNKNOWN, __ATOMIC_RELAXED);
   region->next = t->open_region;
+  ((struct region_team *)table_at(&teams, index))->outer_barriers = t->barriers;
+  t->barriers = 0;
   set_open(t, index);
   uint64_t generation = (word_of(region) >> 32) + 1;
   __atomic_store_n(&region->word, generation << 32 | OPEN | 1, __ATOMIC_RELEASE);
@@ -183,6 +185,13 @@ bool region_open(uint64_t handle)
   return region && __atomic_load_n(&region->word, __ATOMIC_RELAXED) & OPEN;
 }
 
+/* The thread's innermost region is the one around this one again. */
+static void leave(struct thread_state *t, const struct format_region *region)
+{
+  t->barriers = ((struct region_team *)table_at(&teams, t->open_region))->outer_barriers;
+  set_open(t, region->next);
+}
+
 struct format_region *region_end(struct thread_state *t)
 {
   uint32_t index = t->open_region;
@@ -192,7 +201,7 @@ struct format_region *region_end(struct thread_state *t)
   uint64_t alone = (word_of(region) & ~(uint64_t)UINT32_MAX) | OPEN | 1;
   if (__atomic_compare_exchange_n(&region->word, &alone, alone - (OPEN + 1), false, __ATOMIC_ACQ_REL,
                                   __ATOMIC_ACQUIRE)) {
-    set_open(t, region->next);
+    leave(t, region);
     region->next = t->free_region;
     t->free_region = index;
     return NULL;
@@ -207,7 +216,7 @@ void region_close(struct thread_state *t)
 {
   uint32_t index = t->open_region;
   struct format_region *region = at(index);
-  set_open(t, region->next);
+  leave(t, region);
   __atomic_fetch_and(&region->word, ~(uint64_t)OPEN, __ATOMIC_ACQ_REL);
   if (state_of(region) ==
       FORMAT_REGION_PROVISIONAL) { /* the node lies below an unresolved region: region_resolve() comes back to it */
@@ -243,7 +252,7 @@ void region_note_end(struct thread_state *t, uint64_t arrived, uint64_t left)
   struct region_team *team = table_at(&teams, index);
   struct region_end *end = &team->ends[team->next++ % (sizeof team->ends / sizeof *team->ends)];
   __atomic_store_n(&end->generation, 0, __ATOMIC_RELEASE);
-  end->last_idle = __atomic_load_n(&team->last_idle, __ATOMIC_RELAXED);
+  end->last_idle = __atomic_load_n(&team->last_idle[(t->barriers - 1) % 2], __ATOMIC_RELAXED);
   end->last_idle = end->last_idle > arrived ? end->last_idle : arrived;
   end->left = left;
   end->end = rt_ticks();

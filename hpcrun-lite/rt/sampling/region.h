@@ -48,8 +48,12 @@ struct region_end {
 };
 
 struct region_team {
-  uint64_t last_idle; /* ticks: a thread of the team turned idle at a barrier.  Writers: all of them, relaxed */
+  /* Ticks: a thread of the team turned idle at a barrier with an even and an odd number.  While a thread is still in a
+   * barrier, others may already have arrived at the next one, but not at the one after it.  Writers: all of them,
+   * relaxed. */
+  uint64_t last_idle[2];
   uint64_t code __attribute__((aligned(64))); /* address from which the region was entered.  Writer: the master */
+  uint32_t outer_barriers;                    /* the master's number of barriers in the region around this one */
   unsigned next;
   struct region_end ends[4]; /* the last instances with a team.  Writer: their master; readers: workers at their next
                                 region */

@@ -131,7 +131,7 @@ static uint64_t turn_idle(struct thread_state *t)
   if (t->waiting)
     t->waiting->since = now;
   if (open && open->team && !open->as_master)
-    __atomic_store_n(&open->team->last_idle, now, __ATOMIC_RELAXED);
+    __atomic_store_n(&open->team->last_idle[open->barrier % 2], now, __ATOMIC_RELAXED);
   return now;
 }
 
@@ -143,9 +143,9 @@ static uint64_t part_before(uint64_t since, uint64_t moment, uint64_t now)
 }
 
 /* The part of an interval at a barrier in which other threads of the team had not arrived. */
-static uint64_t idle_at_barrier(const struct region_team *team, uint64_t since, uint64_t now)
+static uint64_t idle_at_barrier(const struct wait_open *open, uint64_t since, uint64_t now)
 {
-  return part_before(since, __atomic_load_n(&team->last_idle, __ATOMIC_RELAXED), now);
+  return part_before(since, __atomic_load_n(&open->team->last_idle[open->barrier % 2], __ATOMIC_RELAXED), now);
 }
 
 /* The part of a worker's wait at the end of a region that is idle: until the last thread arrived, and from the moment
@@ -173,7 +173,7 @@ static uint64_t idle_part(const struct wait_open *open, uint64_t since, uint64_t
   if (!open)
     return now - since;
   if (open->team && !task)
-    return idle_at_barrier(open->team, since, now);
+    return idle_at_barrier(open, since, now);
   return now - since > SEARCH_TICKS ? now - since - SEARCH_TICKS : 0;
 }
 
@@ -255,6 +255,8 @@ uint64_t waiting_begin(struct thread_state *t, enum format_wait_kind kind, const
   struct wait_open open = {.as_master = kind == FORMAT_WAIT_REGION_END && t->open_region};
   if (kind != FORMAT_WAIT_TASKS)
     open.team = current_team(t);
+  if (open.team)
+    open.barrier = t->barriers++;
   if (open.team && (!code || open.team->code == (uint64_t)code)) {
     code = (const void *)open.team->code;
     kind = FORMAT_WAIT_REGION_END;
@@ -293,6 +295,7 @@ void waiting_park(struct thread_state *t)
 void waiting_unpark(struct thread_state *t)
 {
   turn_busy(t, false);
+  t->barriers = 0;
   if (!t->open_region)
     t->wait_depth = 0;
 }
