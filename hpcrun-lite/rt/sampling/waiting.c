@@ -7,10 +7,11 @@
 
 enum {
   WAITS_FIRST = 8,
-  PLACES_MAX = 4096,    /* further ones count as parked */
-  SEARCH_TICKS = 2500,  /* about a microsecond: looking for a task, in its queue and those of other threads */
-  LOCK_COST_FACTOR = 4, /* an acquisition up to this multiple of the fastest one did not wait */
-  KIND_BITS = 3         /* of a key; the code address is above */
+  PLACES_MAX = 4096,     /* further ones count as parked */
+  SEARCH_TICKS = 2500,   /* about a microsecond: looking for a task, in its queue and those of other threads */
+  LOCK_COST_MOST = 5000, /* about two microseconds: at least, the rest of a longer acquisition was waiting */
+  LOCK_COST_FACTOR = 4,  /* an acquisition up to this multiple of the fastest one did not wait */
+  KIND_BITS = 3          /* of a key; the code address is above */
 };
 
 void waiting_init(struct thread_state *t)
@@ -321,7 +322,8 @@ uint64_t waiting_lock_end(struct thread_state *t)
   struct format_wait *wait = t->waiting_lock;
   if (!now || !wait)
     return now;
-  uint64_t ticks = now - since, cost = t->lock_cost && t->lock_cost < ticks ? t->lock_cost : ticks;
+  uint64_t ticks = now - since, cost = t->lock_cost ? t->lock_cost : LOCK_COST_MOST;
+  cost = cost < ticks ? cost : ticks;
   t->lock_cost = cost;
   uint64_t runtime = ticks > LOCK_COST_FACTOR * cost ? cost : ticks;
   wait->idle += ticks - runtime;

@@ -14,7 +14,8 @@
  *   place                 waiting                                          the runtime's own work
  *   barrier, region end   until the last thread of the team has arrived    until the thread is released
  *   taskwait, taskgroup   after the first microsecond without a task       the first microsecond: the search for a task
- *   lock                  beyond the thread's fastest acquisition          an acquisition without waiting
+ *   lock                  beyond the thread's fastest acquisition          an acquisition without waiting, at most two
+ *                                                                          microseconds
  *
  * After the last arrival at the end of a region, the workers wait for the master to end the region; after that they are
  * parked. */
