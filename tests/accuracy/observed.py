@@ -3,6 +3,7 @@ every length of the constructs and every rate, and all categories add up to the 
 
 A signal delays the sampled thread by the length of a short region.  So the sampled counts of idle threads are far too
 high there; see doc/metrics.md."""
+import math
 import os
 import sys
 
@@ -28,18 +29,20 @@ def check(directory, kind, microseconds, which, threads=2, instances=None):
     own, rows = clocks(run.done.stdout), run.threads()
     what = f"{kind} of {microseconds} us by {compiler}, {threads} threads, {rate}/s, -p {clock}"
     figures = {column: sum(float(row[column]) for row in rows) for column in (*CATEGORIES, "wall_s")}
-    elapsed = max(float(row["wall_s"]) for row in rows)
-    total = sum(figures[column] for column in CATEGORIES)
-    tap.timed(0.97 < total / figures["wall_s"] < 1.03, f"{what}: sum {total / figures['wall_s']:.4f}", figures)
+    total, samples = sum(figures[column] for column in CATEGORIES), sum(int(row["samples"]) for row in rows)
+    error = 3 * math.sqrt(samples) / rate
+    tap.timed(abs(total - figures["wall_s"]) < 0.03 * figures["wall_s"] + error, f"{what}: sum {total:.4f} of "
+              f"{figures['wall_s']:.4f}, {samples} samples", figures)
     for row in rows:
         assert all(float(row[column]) >= 0 for column in CATEGORIES), row
 
     root = run.view("topdown")[0]
+    elapsed = next(float(row["value"]) for row in run.view("summary") if row["item"] == "elapsed")
     missing = threads * elapsed - figures["wall_s"]
     blamed, exact = float(root["idleness_incl_s"]), figures["idle_s"] + missing
-    tap.timed(abs(blamed - exact) <= 0.05 * exact + 0.002, f"{what}: blamed {blamed:.4f}, exact {exact:.4f}")
+    tap.timed(abs(blamed - exact) <= 0.01 * exact + 1e-6, f"{what}: blamed {blamed:.4f}, exact {exact:.4f}")
     blamed, exact = float(root["lockwait_incl_s"]), figures["lockwait_s"]
-    tap.timed(abs(blamed - exact) <= 0.05 * exact + 1e-6, f"{what}: blamed lock wait {blamed:.4f}, exact {exact:.4f}")
+    tap.timed(abs(blamed - exact) <= 0.01 * exact + 1e-6, f"{what}: blamed lock wait {blamed:.4f}, exact {exact:.4f}")
 
     inside = float(run.view("topdown", "--idleness", "shared")[0]["idleness_incl_s"])
     waited = figures["lockwait_s"] if kind == "locks" else inside
