@@ -218,7 +218,7 @@ def waiting_of_threads_is_exact(_):
     order = [row["thread"] for row in rows("--view", "threads", "--sort", "core_wait_s", "places")]
     assert order[0] == "1" == rows("--view", "threads", "--sort", "tool_s", "places")[0]["thread"]
     said = golden_report("-q", "places").stdout.decode()
-    for line in ("  blocked         0.550   17.9 ", "  no core         0.050    1.6", "  this tool       0.010    0.3"):
+    for line in ("  blocked         0.600   19.2 ", "  no core         0.050    1.6", "  this tool       0.010    0.3"):
         assert line in said, said
 
 
