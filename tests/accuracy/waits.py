@@ -59,12 +59,12 @@ def a_thread_that_sleeps_in_a_region_is_waited_for(directory):
 
 
 @tap.case
-def a_sleeping_thread_causes_no_idleness_by_cpu_time(directory):
-    # While all sleep or wait, no thread takes samples of CPU time, so the waiting is not charged.  The thread that
-    # sleeps does not count as busy.
-    _, nodes, _ = measure(directory, "inside", "gcc", 4, options=("-e", "task-clock@f1000"))
+def waiting_for_a_sleeping_thread_is_exact_by_cpu_time(directory):
+    # While all sleep or wait, no thread takes samples of CPU time.  Three threads wait for 0.4 s, and some for the
+    # work of others on fewer cores.
+    _, nodes, own = measure(directory, "inside", "gcc", 4, options=("-e", "task-clock@f1000"))
     near(work_of(nodes, "work_of_each"), 0.2, 0.05, "the work")
-    tap.timed(nodes[0].value("idleness_incl_s") < 0.4, nodes[0].row)  # by elapsed time: 1.2 s
+    tap.timed(1.2 * 0.98 < nodes[0].value("idleness_incl_s") < 1.2 + 4 * (own["elapsed"] - 0.4), nodes[0].row)
 
 
 @tap.case
@@ -73,18 +73,23 @@ def a_sleeping_thread_is_not_busy(directory):
     for compiler in ("gcc", "clang"):
         run, nodes, _ = measure(directory, "beside", compiler, 4, options=("-e", "task-clock@f1000"))
         shared = run.tree("--idleness", "shared")
-        near(idleness_of(nodes, "in_work_beside"), 3 * 0.2, 0.05, "all other threads")
-        near(idleness_of(shared, "in_work_beside"), 2 * 0.2, 0.05, "the other threads in use")
+        # Two wait for 0.4 s, the one that works for 0.2 s after that.  Only its work is sampled.
+        near(idleness_of(nodes, "in_work_beside"), 2 * 0.4 + 0.2, 0.05, "all waiting of the team")
+        near(idleness_of(shared, "in_work_beside"), 2 * 0.4 + 0.2, 0.05, "all of it inside the region")
+        blocked = sum(float(row["blocked_s"]) for row in run.threads())
+        near(blocked, 0.4, 0.05, "asleep")
 
 
 @tap.case
 def a_thread_asleep_counts_as_busy_by_elapsed_time(directory):
     for compiler in ("gcc", "clang"):
         _, nodes, _ = measure(directory, "beside", compiler, 4)
-        # While both are busy, each carries one of the two waiting threads; then the sleeping thread carries three.
-        near(idleness_of(nodes, "in_work_beside") / work_of(nodes, "in_work_beside"), 1, 0.1, "one of two busy threads")
+        # While both are busy, each carries one of the two waiting threads.  The sample on return from the sleep sees
+        # three threads wait, and has a share of three for all of its time.
         slept, worked = work_of(nodes, "in_sleep_beside"), work_of(nodes, "in_work_beside")
-        near(idleness_of(nodes, "in_sleep_beside"), worked + 3 * (slept - worked), 0.1, "both phases")
+        exact = 2 * slept + (slept - worked)
+        near(idleness_of(nodes, "in_work_beside"), exact * worked / (worked + 3 * slept), 0.1, "one of two busy threads")
+        near(idleness_of(nodes, "in_sleep_beside"), exact * 3 * slept / (worked + 3 * slept), 0.1, "the other one")
 
 
 @tap.case
@@ -111,9 +116,10 @@ def check_coming_and_going(directory, mode, compiler, options, policy="passive")
     assert idle < 0.01 * work, f"{mode} by {compiler}: a count went wrong"
     cores = len(os.sched_getaffinity(0))
     near(work, own["alone"] if "wall" in options[1] else 0.2, 0.05, "alone_at_last")
-    near(idleness_of(core, "alone_at_last"), (cores - 1) * work, 0.02, f"{mode} by {compiler}: against {cores} cores")
     most = 1 + idleness_of(nodes, "alone_at_last") / work
     assert abs(most - round(most)) < 0.1 and most > 3.9, f"{mode} by {compiler}: {most} threads at most"
+    if cores >= most:  # otherwise all idleness against cores is reduced
+        near(idleness_of(core, "alone_at_last"), (cores - 1) * work, 0.02, f"{mode} by {compiler}: against {cores} cores")
     for row in run.threads():
         assert 0 <= float(row["idle_s"]) <= float(row["wall_s"]) * 1.01 + 0.001, row
     return round(most)
