@@ -17,8 +17,8 @@ def check_paths(directory, compiler, threads):
     sums_hold(nodes)
     no_runtime(nodes)
     near(work_of(nodes, "serial_part"), 0.4, SHARE, "serial_part")
-    near(work_of(nodes, "kernel", "heavy_caller"), 2.4, SHARE, "kernel of heavy_caller")
-    near(work_of(nodes, "kernel", "light_caller"), 0.8, SHARE, "kernel of light_caller")
+    near(work_of(nodes, "kernel", "heavy_caller"), 1.2, SHARE, "kernel of heavy_caller")
+    near(work_of(nodes, "kernel", "light_caller"), 0.4, SHARE, "kernel of light_caller")
     near(work_of(nodes, "other", "light_caller"), 0.3, SHARE, "other")
     parts = sum(work_of(nodes, "kernel", caller) for caller in ("heavy_caller", "light_caller"))
     assert abs(work_of(nodes, "kernel") - parts) < 1e-9
@@ -32,11 +32,6 @@ def check_paths(directory, compiler, threads):
 @tap.case
 def paths_by_clang_with_2_threads(directory):
     check_paths(directory, "clang", 2)
-
-
-@tap.case
-def paths_by_clang_with_8_threads(directory):
-    check_paths(directory, "clang", 8)
 
 
 @tap.case
@@ -245,7 +240,7 @@ def wall_sampling_sees_both_times(directory):
     sums_hold(nodes)
     # Elapsed time is at least the CPU time, and at most the lifetime of all threads.
     wall = sum(float(row["wall_s"]) for row in run.threads())
-    assert 3.2 * (1 - SHARE) < work_of(nodes, "kernel") < wall, (work_of(nodes, "kernel"), wall)
+    assert 1.6 * (1 - SHARE) < work_of(nodes, "kernel") < wall, (work_of(nodes, "kernel"), wall)
 
 
 @tap.case
@@ -396,11 +391,11 @@ def several_events_at_once(directory):
                       options=("-e", "task-clock@f500", "-e", "cpu-clock@f500", "-e", "page-faults@10", "-e",
                                "wall@f200"), OMP_NUM_THREADS="2")
     nodes = run.tree()
-    near(work_of(nodes, "kernel"), 3.2, SHARE, "kernel")
+    near(work_of(nodes, "kernel"), 1.6, SHARE, "kernel")
     # The other clock of CPU time also counts the time that waiting threads spin.
     cpu = sum(float(row["cpu_s"]) for row in run.threads())
     tap.timed(0.95 * nodes[0].value("work_incl_s") < nodes[0].value("cpu-clock_incl") < 1.05 * cpu, (nodes[0].row, cpu))
-    assert nodes[0].value("page-faults_incl") > 0 and nodes[0].value("wall_incl") > 1.5, nodes[0].row
+    assert nodes[0].value("page-faults_incl") > 0 and nodes[0].value("wall_incl") > 1.0, nodes[0].row
 
 
 tap.main()

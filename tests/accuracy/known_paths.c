@@ -29,7 +29,7 @@ NOINLINE double heavy_caller(double share)
   double sum = 0;
   for (int i = 0; i < 4; i++) {
 #pragma omp parallel reduction(+ : sum)
-    sum += kernel(0.15 * share);
+    sum += kernel(0.075 * share);
   }
   return sum + 1;
 }
@@ -39,7 +39,7 @@ NOINLINE double light_caller(double share)
   double sum = 0;
 #pragma omp parallel reduction(+ : sum)
   {
-    sum += kernel(0.2 * share);
+    sum += kernel(0.1 * share);
     if (omp_get_thread_num() == 0)
       sum += other(0.3);
   }

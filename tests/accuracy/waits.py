@@ -3,7 +3,8 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, build, clocks, idleness_of, libomps, near, no_losses, sums_hold, tap, work_of
+from measured import (Measurement, build, clocks, combinations, idleness_of, libomps, near, no_losses, sums_hold, tap,
+                      work_of)
 
 WALL = ("-e", "wall@f1000")
 CALLS = ("in_mutex", "in_read", "in_condition", "in_semaphore", "in_rwlock", "in_pthread_barrier", "in_nanosleep",
@@ -95,10 +96,10 @@ def a_thread_asleep_counts_as_busy_by_elapsed_time(directory):
 @tap.case
 def elapsed_times_add_up_on_any_machine(directory):
     # By elapsed time every moment is charged T times, whichever thread runs: also with more threads than cores.
-    for mode in ("between", "inside"):
-        for compiler, threads in (("gcc", 2), ("clang", 4), ("gcc", 8), ("clang", 16)):
-            _, nodes, own = measure(directory, mode, compiler, threads)
-            near(all_times(nodes[0]), threads * own["elapsed"], 0.05, f"{mode}, {threads} threads")
+    teams = (("gcc", 2), ("clang", 4), ("clang", 16), ("gcc", 8))
+    for mode, (compiler, threads) in combinations(("between", "inside"), teams):
+        _, nodes, own = measure(directory, mode, compiler, threads)
+        near(all_times(nodes[0]), threads * own["elapsed"], 0.05, f"{mode}, {threads} threads")
 
 
 def check_coming_and_going(directory, mode, compiler, options, policy="passive"):
@@ -134,10 +135,9 @@ def threads_that_come_and_go_at_5000_samples_a_second(directory):
 
 @tap.case
 def many_small_regions_at_5000_samples_a_second(directory):
-    for compiler in ("gcc", "clang"):
-        for policy in ("passive", "active"):
-            most = check_coming_and_going(directory, "many", compiler, ("-e", "task-clock@f5000"), policy)
-            assert 4 <= most <= 8, most  # a team of four, each with a team of two
+    for compiler, policy in combinations(("gcc", "clang"), ("passive", "active")):
+        most = check_coming_and_going(directory, "many", compiler, ("-e", "task-clock@f5000"), policy)
+        assert 4 <= most <= 8, most  # a team of four, each with a team of two
 
 
 @tap.case
@@ -147,9 +147,8 @@ def many_small_regions_at_the_full_rate_of_elapsed_time(directory):
 
 @tap.case
 def threads_that_come_and_go_on_every_libomp(directory):
-    for library in libomps():
-        for mode in ("churn", "many"):
-            check_coming_and_going(directory, mode, "clang", ("-e", "task-clock@f5000", "--omp-runtime", library))
+    for library, mode in combinations(libomps(), ("churn", "many")):
+        check_coming_and_going(directory, mode, "clang", ("-e", "task-clock@f5000", "--omp-runtime", library))
 
 
 tap.main()

@@ -5,7 +5,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from basic_forms_table import FORMS, completed, program
-from measured import Measurement, build, libomps, tap
+from measured import Measurement, build, combinations, libomps, tap
 from report import check_spans
 
 # Rows of the report with a closed form, by program: kind, instances, work, span.
@@ -38,15 +38,15 @@ def check(directory, binary, form, threads, *options):
     return rows
 
 
-def check_all(directory, compiler, threads, *options):
+def check_all(directory, compiler, *threads):
     binary = program(compiler)
-    for form in FORMS:
-        check(directory, binary, form, threads, *options)
+    for form, count in combinations(list(FORMS), threads):
+        check(directory, binary, form, count)
 
 
 @tap.case
-def closed_forms_by_clang_with_2_threads(directory):
-    check_all(directory, "clang", 2)
+def closed_forms_by_clang_with_2_and_8_threads(directory):
+    check_all(directory, "clang", 2, 8)
 
 
 @tap.case
@@ -55,26 +55,15 @@ def closed_forms_by_clang_with_3_threads(directory):
 
 
 @tap.case
-def closed_forms_by_gcc_with_2_threads(directory):
-    check_all(directory, "gcc", 2)
-
-
-@tap.case
-def closed_forms_by_gcc_with_4_threads(directory):
-    check_all(directory, "gcc", 4)
-
-
-@tap.case
-def closed_forms_with_8_threads(directory):
-    check_all(directory, "clang", 8)
+def closed_forms_by_gcc_with_2_and_4_threads(directory):
+    check_all(directory, "gcc", 2, 4)
 
 
 @tap.case
 def closed_forms_on_every_runtime_that_announces_chunks(directory):
     binary = program("clang")
-    for library in libomps(15, 16):
-        for form in FORMS:
-            check(directory, binary, form, 3, "--omp-runtime", library)
+    for form, library in combinations(list(FORMS), libomps(15, 16)):
+        check(directory, binary, form, 3, "--omp-runtime", library)
 
 
 @tap.case

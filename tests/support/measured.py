@@ -1,7 +1,9 @@
 """What the tests on programs share: build a program, measure it, read the report, compare figures."""
 import functools
 import glob
+import itertools
 import os
+import sys
 import threading
 import time
 
@@ -173,6 +175,13 @@ def libomps(*versions):
     """The libraries of LLVM's OpenMP in build-deps: of these versions, or of all."""
     found = [os.path.join(tap.DEPS, f"libomp-{version}", "libomp.so.5") for version in versions or (14, 15, 16, 19)]
     return [library for library in found if os.path.exists(library)]
+
+
+def combinations(*lists):
+    """Tuples with one value of each list: with --long all of them, otherwise the fewest in which every value occurs."""
+    if "--long" in sys.argv[1:] or not all(lists):
+        return list(itertools.product(*lists))
+    return [tuple(values[number % len(values)] for values in lists) for number in range(max(map(len, lists)))]
 
 
 def near(value, expected, share, what=""):

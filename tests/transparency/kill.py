@@ -1,6 +1,6 @@
 """What a killed program leaves: everything that was sampled, with full calling contexts.
 
-Usage: kill.py [--long N] [-k CASE]     (--long: N rounds instead of 4)"""
+Usage: kill.py [--long N] [-k CASE]     (--long: N rounds instead of 2; 4 combine every form, mode and compiler)"""
 import glob
 import os
 import random
@@ -10,12 +10,13 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import report
 from measured import build, tap
 
-ROUNDS = int(sys.argv[sys.argv.index("--long") + 1]) if "--long" in sys.argv else 4
+ROUNDS = int(sys.argv[sys.argv.index("--long") + 1]) if "--long" in sys.argv else 2
 SEED = random.SystemRandom().randrange(1 << 32)
 RANDOM = random.Random(SEED)
 PASSIVE = {"OMP_NUM_THREADS": "4", "OMP_WAIT_POLICY": "passive"}
@@ -128,9 +129,9 @@ def killed_at_a_random_moment(directory, program, form, mode):
 def nothing_sampled_is_lost(directory):
     made = list(programs())
     for number in range(ROUNDS):
-        mode = ("off", "online")[number // 2 % 2]
-        program = made[number % len(made)]
-        for form in FORMS:
+        mode = ("off", "online")[number % 2]
+        for place, form in enumerate(FORMS):
+            program = made[(place + number // 2) % len(made)]
             tap.again(killed_at_a_random_moment, directory, program, form, mode)
 
 
@@ -246,9 +247,10 @@ def killed_at_each_call_of_its_end(directory):
         if not calls:
             raise tap.Skip(f"strace cannot trace here: {done.stderr}")
         assert done.returncode == 0 and files(output, ".hpcrun"), (done, os.listdir(output))
-        for call, number in calls:
-            state = tap.again(killed_before, directory, program, mode, call, number)
-            states[state] = states.get(state, 0) + 1
+        with ThreadPoolExecutor(2) as pool:  # one thread of each program runs at a time
+            ends = [pool.submit(tap.again, killed_before, directory, program, mode, *call) for call in calls]
+        for end in ends:
+            states[end.result()] = states.get(end.result(), 0) + 1
     print("# left:", states)
     for suffixes in (("live", "part"), ("hpcrun", "live"), ("hpcrun",), ("graph", "hpcrun", "packing.graph")):
         assert any(set(suffixes) | {"launch"} == set(state) for state in states), (suffixes, states)
