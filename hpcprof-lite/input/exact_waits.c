@@ -106,18 +106,17 @@ static int open_thread(struct read_file *file, const struct profile_process *pro
   return status || !thread->waits ? ERR_NOMEM : 0;
 }
 
-/* The baseline's idleness outside places, and the part of all idleness that remains if fewer cores than threads count.
- */
+/* The baseline's idleness outside places. */
 struct outside {
-  double missing_ns, spare_ns, kept;
+  double missing_ns, spare_ns;
 };
 
-static struct outside find_outside(const struct profile_process *process, enum profile_baseline baseline,
-                                   double idle_ns)
+static struct outside find_outside(const struct profile_process *process, enum profile_baseline baseline)
 {
   double wall = (double)process->wall_ns, threads = process->threads_max, lived = 0;
-  struct outside outside = {.kept = 1};
-  if (baseline == BASELINE_SHARED || !(process->flags & PROCESS_OMPT))
+  struct outside outside = {0};
+  if (baseline == BASELINE_SHARED || (baseline == BASELINE_CORE && process->cpus < process->threads_max) ||
+      !(process->flags & PROCESS_OMPT))
     return outside;
   for (uint32_t i = 0; i < process->threads_count; i++)
     lived += process->threads[i].flags & THREAD_OPENMP ? (double)process->threads[i].wall_ns : 0;
@@ -125,11 +124,6 @@ static struct outside find_outside(const struct profile_process *process, enum p
   if (baseline == BASELINE_THREAD)
     return outside;
   outside.spare_ns = ((double)process->cpus - threads) * wall;
-  if (outside.spare_ns < 0) {
-    double all = idle_ns + outside.missing_ns;
-    outside.kept = all > -outside.spare_ns ? (all + outside.spare_ns) / all : 0;
-    outside.spare_ns = 0;
-  }
   return outside;
 }
 
@@ -138,19 +132,17 @@ static int distribute(const struct profile_process *process, enum profile_baseli
                       const struct places *places, struct exact_waits *waits)
 {
   bool known = process->workspan.tick_ns > 0; /* else it was killed before it had stored the counter's rate */
-  double idle_ns = 0, per_busy = 0, in_use = 0;
+  double per_busy = 0, in_use = 0;
   double *unseen = calloc((size_t)places->count + 1, sizeof *unseen); /* [place] the part charged without samples */
   waits->factors = calloc((size_t)places->count + 1, sizeof *waits->factors);
   if (!waits->factors || !unseen) {
     free(unseen);
     return ERR_NOMEM;
   }
-  for (uint32_t i = 0; i < places->count; i++)
-    idle_ns += places->all[i].kind == READ_WAIT_LOCK ? 0 : places->all[i].idle_ns;
-  struct outside outside = find_outside(process, baseline, idle_ns);
+  struct outside outside = find_outside(process, baseline);
   for (uint32_t i = 0; i < places->count; i++) {
     const struct place *place = &places->all[i];
-    double counts = place->kind == READ_WAIT_LOCK ? 1 : outside.kept;
+    double counts = place->kind == READ_WAIT_LOCK || !waits->counted;
     if (place->kind == READ_WAIT_PARKED && baseline == BASELINE_SHARED)
       counts = 0;
     waits->factors[i] = counts * (!known ? 1 : place->shared_ns > 0 ? place->idle_ns / place->shared_ns : 0);
@@ -166,10 +158,9 @@ static int distribute(const struct profile_process *process, enum profile_baseli
   }
   free(unseen);
   double weight = (double)waits->baseline * per_busy - in_use;
-  waits->missing = weight > 0 ? outside.kept * outside.missing_ns / weight : 0;
+  waits->missing = weight > 0 ? outside.missing_ns / weight : 0;
   waits->spare = per_busy > 0 ? outside.spare_ns / per_busy : 0;
-  waits->unseen_ns =
-      to_ns((weight > 0 ? 0 : outside.kept * outside.missing_ns) + (per_busy > 0 ? 0 : outside.spare_ns));
+  waits->unseen_ns = to_ns((weight > 0 ? 0 : outside.missing_ns) + (per_busy > 0 ? 0 : outside.spare_ns));
   return 0;
 }
 
@@ -179,6 +170,7 @@ int exact_waits_open(struct read_file *file, const struct profile_process *proce
   struct places places = {0};
   *waits = (struct exact_waits){.threads = calloc((size_t)process->threads_count + 1, sizeof *waits->threads),
                                 .threads_count = process->threads_count,
+                                .counted = baseline == BASELINE_CORE && process->cpus < process->threads_max,
                                 .baseline = process->threads_max};
   int status = waits->threads ? 0 : ERR_NOMEM;
   for (uint32_t i = 0; i < process->threads_count && !status; i++)

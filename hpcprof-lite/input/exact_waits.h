@@ -10,10 +10,11 @@
  *
  * Baselines, for T threads or cores: `shared` takes the places inside parallel regions.  `thread` adds the time of
  * parked workers, which is a place, and of threads that do not exist, T x elapsed - sum of life times, distributed by
- * T sum(p / b) - sum(p n / b) with n existing threads.  `core` adds (cores - T) x elapsed, distributed by sum(p / b).
+ * T sum(p / b) - sum(p n / b) with n existing threads.  `core` adds (cores - T) x elapsed, distributed by sum(p / b);
+ * with fewer cores than threads it is computed from samples alone (stitch.h).
  * Lock waiting is distributed like a place, over the contexts that release the lock.
  *
- * What no sample has seen is charged to the context in which the thread waited (Idleness of a place with sum 0).
+ * What no sample has seen is charged to the context in which the thread waited.
  *
  * Context: BATCH.  Of one process.  The structure owns its memory, which exact_waits_close() frees.
  */
@@ -42,7 +43,8 @@ struct exact_waits_thread {
 struct exact_waits {
   struct exact_waits_thread *threads; /* [position in process->threads] */
   double *factors;                    /* [place] what a nanosecond of a share stands for */
-  double missing, spare;              /* the same for threads that do not exist, and cores without a thread */
+  bool counted;          /* fewer cores than threads count: how long a core was idle is only known from samples */
+  double missing, spare; /* the same for threads that do not exist, and cores without a thread */
   uint32_t threads_count;
   uint32_t baseline;  /* T */
   uint64_t unseen_ns; /* idleness outside all places that no sample saw */

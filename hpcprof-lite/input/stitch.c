@@ -445,7 +445,7 @@ static int add_record(struct stitch *stitch, uint32_t position, uint32_t node, c
   if (status || stitch->idleness == MODEL_NONE)
     return status;
   uint64_t amount = counted_idleness(stitch, thread, &sums);
-  if (shared)
+  if (shared && !stitch->amounts.counted)
     amount =
         model_sum(waiting.idle_ns, exact_waits_elsewhere(&stitch->amounts, position, sums.per_busy_ns, sums.in_use_ns));
   add(&thread->caused_idle_ns, amount);
