@@ -3,6 +3,7 @@
 #include "common/array.h"
 #include "hpcprof-lite/model/index.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* A place, summed over the threads. */
@@ -34,6 +35,11 @@ static uint32_t place_of(struct places *places, const struct read_wait *wait)
     return MODEL_NONE;
   places->all[places->count] = (struct place){.kind = wait->kind, .module = wait->module, .offset = wait->offset};
   return places->count++;
+}
+
+static double larger(double a, double b)
+{
+  return a > b ? a : b;
 }
 
 static uint64_t to_ns(double ns)
@@ -71,6 +77,16 @@ static void add_open_intervals(const struct read_file *file, const struct profil
   }
 }
 
+/* The part of the time between a barrier's last arrival and a thread's release, and of searches and the like, that can
+ * be the runtime's work: no more than the thread ran during waits, according to its samples.  In the remaining time it
+ * slept or had no processor. */
+static double runtime_part(const struct profile_thread *record, double runtime_ns)
+{
+  double waiting = (double)record->samples_idle + (double)record->samples_lockwait, all = (double)record->samples;
+  double most = (double)record->cpu_ns * (waiting + 1 + sqrt(waiting)) / (all + 1);
+  return runtime_ns > most ? most / runtime_ns : 1;
+}
+
 static int open_thread(struct read_file *file, const struct profile_process *process, uint32_t position,
                        struct problems *problems, struct places *places, struct exact_waits_thread *thread)
 {
@@ -84,6 +100,10 @@ static int open_thread(struct read_file *file, const struct profile_process *pro
   thread->openmp = record->flags & THREAD_OPENMP;
   if (!status)
     add_open_intervals(file, process, waits, count);
+  double runtime_ns = 0;
+  for (uint32_t i = 0; i < count; i++)
+    runtime_ns += larger(0, (double)waits[i].runtime * tick_ns - (double)waits[i].tool_ns);
+  double part = runtime_part(record, runtime_ns);
   for (; thread->waits && thread->count < count && !status; thread->count++) {
     const struct read_wait *wait = &waits[thread->count];
     struct exact_wait *to = &thread->waits[thread->count];
@@ -92,11 +112,12 @@ static int open_thread(struct read_file *file, const struct profile_process *pro
       status = ERR_NOMEM;
       break;
     }
+    double own_ns = larger(0, (double)wait->runtime * tick_ns - (double)wait->tool_ns);
     *to = (struct exact_wait){.place = place,
                               .node = wait->node,
                               .lock = wait->kind == READ_WAIT_LOCK,
-                              .idle_ns = to_ns((double)wait->idle * tick_ns),
-                              .runtime_ns = to_ns((double)wait->runtime * tick_ns - (double)wait->tool_ns)};
+                              .idle_ns = to_ns((double)wait->idle * tick_ns + (1 - part) * own_ns),
+                              .runtime_ns = to_ns(part * own_ns)};
     places->all[place].idle_ns += (double)to->idle_ns;
     places->all[place].shared_ns += thread->openmp ? (double)wait->shared_ns : 0;
     uint64_t *sum = to->lock ? &thread->lock_ns : &thread->idle_ns;
@@ -127,9 +148,29 @@ static struct outside find_outside(const struct profile_process *process, enum p
   return outside;
 }
 
+/* The period of the samples of time, ns; 0: none. */
+static uint64_t sampling_period(const struct read_file *file)
+{
+  for (uint32_t i = 0; i < read_columns_count(file); i++)
+    if (read_column(file, i).role == COLUMN_WORK)
+      return read_column(file, i).period;
+  return 0;
+}
+
+/* What a nanosecond of shares stands for: amount_ns / shared_ns.  Samples count too much where they make threads wait,
+ * but too little only by chance, up to about a standard error: more waiting than that was seen by no sample, for
+ * example because the thread that others waited for slept. */
+static double factor_of(double amount_ns, double shared_ns, uint64_t period_ns)
+{
+  double samples = period_ns ? shared_ns / (double)period_ns : 1;
+  double most = 1 + 1 / sqrt(samples > 1 ? samples : 1);
+  double exact = shared_ns > 0 ? amount_ns / shared_ns : 0;
+  return exact < most ? exact : most;
+}
+
 /* Sets the factors, and what is charged without samples. */
 static int distribute(const struct profile_process *process, enum profile_baseline baseline,
-                      const struct places *places, struct exact_waits *waits)
+                      const struct places *places, uint64_t period_ns, struct exact_waits *waits)
 {
   bool known = process->workspan.tick_ns > 0; /* else it was killed before it had stored the counter's rate */
   double per_busy = 0, in_use = 0;
@@ -145,8 +186,9 @@ static int distribute(const struct profile_process *process, enum profile_baseli
     double counts = place->kind == READ_WAIT_LOCK || !waits->counted;
     if (place->kind == READ_WAIT_PARKED && baseline == BASELINE_SHARED)
       counts = 0;
-    waits->factors[i] = counts * (!known ? 1 : place->shared_ns > 0 ? place->idle_ns / place->shared_ns : 0);
-    unseen[i] = place->shared_ns > 0 ? 0 : counts;
+    double factor = factor_of(place->idle_ns, place->shared_ns, period_ns);
+    waits->factors[i] = counts * (known ? factor : 1);
+    unseen[i] = place->idle_ns > 0 ? counts * (1 - factor * place->shared_ns / place->idle_ns) : 0;
   }
   for (uint32_t i = 0; i < process->threads_count; i++) {
     per_busy += waits->threads[i].openmp ? (double)process->threads[i].per_busy_ns : 0;
@@ -158,9 +200,10 @@ static int distribute(const struct profile_process *process, enum profile_baseli
   }
   free(unseen);
   double weight = (double)waits->baseline * per_busy - in_use;
-  waits->missing = weight > 0 ? outside.missing_ns / weight : 0;
+  waits->missing = factor_of(outside.missing_ns, weight, period_ns);
   waits->spare = per_busy > 0 ? outside.spare_ns / per_busy : 0;
-  waits->unseen_ns = to_ns((weight > 0 ? 0 : outside.missing_ns) + (per_busy > 0 ? 0 : outside.spare_ns));
+  double missing_ns = weight > 0 ? outside.missing_ns - waits->missing * weight : outside.missing_ns;
+  waits->unseen_ns = to_ns(missing_ns + (per_busy > 0 ? 0 : outside.spare_ns));
   return 0;
 }
 
@@ -176,7 +219,7 @@ int exact_waits_open(struct read_file *file, const struct profile_process *proce
   for (uint32_t i = 0; i < process->threads_count && !status; i++)
     status = open_thread(file, process, i, problems, &places, &waits->threads[i]);
   if (!status)
-    status = distribute(process, baseline, &places, waits);
+    status = distribute(process, baseline, &places, sampling_period(file), waits);
   free(places.all);
   index_release(&places.index);
   return status;

@@ -14,7 +14,8 @@
  * with fewer cores than threads it is computed from samples alone (stitch.h).
  * Lock waiting is distributed like a place, over the contexts that release the lock.
  *
- * What no sample has seen is charged to the context in which the thread waited.
+ * Samples can count too little by chance only: idleness is at most sum s_x,q (1 + 1 / sqrt(n)), n samples.  What
+ * remains was seen by no sample and is charged to the context in which the thread waited.
  *
  * Context: BATCH.  Of one process.  The structure owns its memory, which exact_waits_close() frees.
  */

@@ -74,9 +74,11 @@ def a_sleeping_thread_is_not_busy(directory):
     for compiler in ("gcc", "clang"):
         run, nodes, _ = measure(directory, "beside", compiler, 4, options=("-e", "task-clock@f1000"))
         shared = run.tree("--idleness", "shared")
-        # Two wait for 0.4 s, the one that works for 0.2 s after that.  Only its work is sampled.
-        near(idleness_of(nodes, "in_work_beside"), 2 * 0.4 + 0.2, 0.05, "all waiting of the team")
-        near(idleness_of(shared, "in_work_beside"), 2 * 0.4 + 0.2, 0.05, "all of it inside the region")
+        # Two wait for 0.4 s, the one that works for 0.2 s after that.  Only its work is sampled: the sleeping thread's
+        # part of the waiting is charged to the barrier.  200 samples may count too little by their standard error.
+        for tree in (nodes, shared):
+            near(idleness_of(tree, "in_work_beside"), 2 * 0.2, 0.1, "waiting for the work")
+            near(tree[0].value("idleness_incl_s"), 2 * 0.4 + 0.2, 0.05, "all waiting of the team")
         blocked = sum(float(row["blocked_s"]) for row in run.threads())
         near(blocked, 0.4, 0.05, "asleep")
 
