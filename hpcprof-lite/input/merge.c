@@ -18,7 +18,8 @@
 struct work {
   const struct merge_slice *slice;
   struct profile *profile;
-  struct contexts *partial; /* one for each worker */
+  struct contexts *partial; /* `each` for each worker               */
+  unsigned each;            /* threads that read a file of many threads */
   uint32_t done, files;     /* files of the slice: read, all     */
   pthread_mutex_t lock;     /* guards done and calls of progress */
   atomic_bool failed;       /* out of memory                     */
@@ -83,7 +84,7 @@ static int merge_file(struct work *work, uint32_t number, struct contexts *conte
   process->usable = true;
   process->running = process->unfinished && still_runs(process->path, process->pid);
   process->superseded = has_stale_live_file(process->path);
-  status = stitch_file(file, process, &profile->catalog, work->slice->baseline, contexts, problems);
+  status = stitch_file(file, process, &profile->catalog, work->slice->baseline, contexts, work->each, problems);
   read_close(file);
   return status;
 }
@@ -93,7 +94,7 @@ static void merge_job(void *argument, uint32_t job, unsigned worker)
   struct work *work = argument;
   if (atomic_load(&work->failed))
     return;
-  if (merge_file(work, work->slice->slice + job * work->slice->slices, &work->partial[worker]))
+  if (merge_file(work, work->slice->slice + job * work->slice->slices, &work->partial[worker * work->each]))
     atomic_store(&work->failed, true);
   count_done(work);
 }
@@ -113,6 +114,20 @@ static void merge_pair(void *argument, uint32_t job, unsigned worker)
   if (contexts_merge(into, from))
     atomic_store(&round->failed, true);
   contexts_release(from);
+}
+
+/* Moves the trees that have contents to the front and returns their number, at least 1. */
+static unsigned drop_empty(struct contexts *partial, unsigned count)
+{
+  unsigned used = 0;
+  for (unsigned i = 0; i < count; i++) {
+    struct contexts tree = partial[i];
+    if (tree.count == 1 && !tree.values && !tree.shares)
+      continue;
+    partial[i] = partial[used];
+    partial[used++] = tree;
+  }
+  return used ? used : 1;
 }
 
 /* Merges the partial trees into the first one; the pairs of a round are merged in parallel. */
@@ -169,14 +184,15 @@ int merge_slice(const struct merge_slice *slice, struct profile *profile)
   *profile = (struct profile){0};
   catalog_init(&profile->catalog);
   unsigned workers = slice->threads > files ? (files ? files : 1) : slice->threads;
-  struct contexts *partial = calloc(workers, sizeof *partial);
+  unsigned each = slice->threads / workers, trees = workers * each;
+  struct contexts *partial = calloc(trees, sizeof *partial);
   profile->processes = calloc(count + 1, sizeof *profile->processes);
   profile->problems = calloc(count + 1, sizeof *profile->problems);
   int status = partial && profile->processes && profile->problems ? 0 : ERR_NOMEM;
-  for (unsigned i = 0; i < workers && !status; i++)
+  for (unsigned i = 0; i < trees && !status; i++)
     status = contexts_init(&partial[i]);
   if (!status) {
-    struct work work = {.slice = slice, .profile = profile, .partial = partial, .files = files};
+    struct work work = {.slice = slice, .profile = profile, .partial = partial, .each = each, .files = files};
     profile->processes_count = count;
     pthread_mutex_init(&work.lock, NULL);
     workers_run(workers, files, merge_job, &work);
@@ -184,12 +200,12 @@ int merge_slice(const struct merge_slice *slice, struct profile *profile)
     pthread_mutex_destroy(&work.lock);
   }
   if (!status)
-    status = merge_pairs(partial, workers);
+    status = merge_pairs(partial, drop_empty(partial, trees));
   if (!status) {
     profile->contexts = partial[0];
     partial[0] = (struct contexts){0};
   }
-  for (unsigned i = 0; partial && i < workers; i++)
+  for (unsigned i = 0; partial && i < trees; i++)
     contexts_release(&partial[i]);
   free(partial);
   return status;

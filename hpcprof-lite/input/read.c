@@ -570,6 +570,14 @@ int read_open(const char *path, struct problems *problems, struct profile_proces
   return 0;
 }
 
+struct read_file *read_another(const struct read_file *file)
+{
+  struct read_file *another = malloc(sizeof *another);
+  if (another)
+    *another = *file;
+  return another;
+}
+
 void read_close(struct read_file *file)
 {
   if (!file)

@@ -1,8 +1,9 @@
 /* Reads one measurement file: checks it, and decodes what is needed.
  *
- * Context: BATCH.  An open file belongs to its caller and to one thread at a time; strings and build ids that it
- * returns live until read_close().  The tables of the process are decoded when the file is opened.  The trees and
- * values of threads are decoded on demand, one at a time, so that memory does not grow with the number of threads.
+ * Context: BATCH.  An open file belongs to its caller and to one thread at a time, apart from read_another(); strings
+ * and build ids that it returns live until read_close().  The tables of the process are decoded when the file is
+ * opened.  The trees and values of threads are decoded on demand, one at a time, so that memory does not grow with the
+ * number of threads.
  *
  * All input is hostile.  Sizes and strings are checked here, the indices inside nodes (parents, links) by stitch.c.
  * Whatever is damaged is left out and reported in `problems`.  Measurement files are decoded only here; log_reader.c
@@ -70,6 +71,10 @@ int read_open(const char *path, struct problems *problems, struct profile_proces
 /* Opens a file whose process has been read before.  Returns the same. */
 int read_open_again(const char *path, struct problems *problems, struct read_file **out);
 void read_close(struct read_file *file); /* NULL is allowed */
+
+/* Returns another reader of an open file, for another thread, which has a budget of its own for damaged files; NULL
+ * without memory.  The caller frees it with free() before read_close(). */
+struct read_file *read_another(const struct read_file *file);
 
 /* Returns whether the process was killed before all of its tables were on the disk.  Records that are missing for that
  * reason are counted among its losses and not reported as damage. */

@@ -2,7 +2,9 @@
 
 #include "common/array.h"
 #include "hpcprof-lite/input/exact_waits.h"
+#include "hpcprof-lite/model/workers.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +12,12 @@
  * resolved, ABSENT where there is no node, or the merged number + MAPPED. */
 enum { MAP_UNSEEN = 0, MAP_VISITING = 1, MAP_ABSENT = 2, MAPPED = 3 };
 
-/* The most nodes of one process: far more than its threads can write.  Bounds the maps of a hostile file. */
-static const size_t process_nodes_max = 128u << 20;
+/* The threads of a process are stitched in parts.  Each part has maps of its own, so that the threads to which all link
+ * are decoded once for each part.  The parts depend on the process only: so do the limits that each part meets. */
+enum { PART_THREADS = 64, PARTS_MAX = 32 };
+
+/* The most nodes of one part: far more than its threads can write.  Bounds the maps of a hostile file. */
+static const size_t part_nodes_max = 128u << 20;
 
 enum fault {
   FAULT_PARENT,
@@ -51,6 +57,11 @@ struct place {
   uint32_t thread, node; /* thread: position in process->threads */
 };
 
+/* Invalid records in the tables of directives and contributions; reported once for the process. */
+struct workspan_faults {
+  uint64_t kinds, directives, contexts, excess;
+};
+
 struct stitch {
   struct read_file *file;
   struct profile_process *process;
@@ -73,12 +84,19 @@ struct stitch {
   size_t nodes_total;
   uint64_t faults[FAULT_COUNT];
   uint32_t fault_first[FAULT_COUNT];
+  uint32_t first, end; /* positions of the threads of this part */
 };
 
-static void fault(struct stitch *stitch, enum fault which, uint32_t node)
+/* Whether this part reports what is wrong with a thread: others that link to it meet the same. */
+static bool reports(const struct stitch *stitch, uint32_t thread)
 {
-  if (!stitch->faults[which]++)
-    stitch->fault_first[which] = node;
+  return thread >= stitch->first && thread < stitch->end;
+}
+
+static void fault(struct stitch *stitch, enum fault which, struct place place)
+{
+  if (reports(stitch, place.thread) && !stitch->faults[which]++)
+    stitch->fault_first[which] = place.node;
 }
 
 static void report_faults(struct stitch *stitch, uint32_t thread)
@@ -171,11 +189,11 @@ static int load_thread(struct stitch *stitch, uint32_t position)
   if (thread->map)
     return 0;
   uint32_t index = stitch->process->threads[position].index;
-  if (read_nodes(stitch->file, index, stitch->problems, &thread->nodes, &thread->count))
+  struct problems *problems = reports(stitch, position) ? stitch->problems : &stitch->ignored;
+  if (read_nodes(stitch->file, index, problems, &thread->nodes, &thread->count))
     return ERR_NOMEM;
-  if (thread->count > process_nodes_max - stitch->nodes_total) {
-    problems_add(stitch->problems, "%s: thread %u: more contexts than any run has: left out", stitch->process->path,
-                 index);
+  if (thread->count > part_nodes_max - stitch->nodes_total) {
+    problems_add(problems, "%s: thread %u: more contexts than any run has: left out", stitch->process->path, index);
     thread->count = 0;
   }
   stitch->nodes_total += thread->count;
@@ -186,7 +204,7 @@ static int load_thread(struct stitch *stitch, uint32_t position)
     if (thread->nodes[i].kind == CONTEXT_FREE)
       thread->map[i] = MAP_ABSENT;
   if (thread->count && thread->nodes[0].kind != CONTEXT_ROOT)
-    fault(stitch, FAULT_ROOT, 0);
+    fault(stitch, FAULT_ROOT, (struct place){.thread = position});
   return 0;
 }
 
@@ -226,12 +244,12 @@ static bool find_dependency(struct stitch *stitch, struct place place, struct pl
   if (node.kind == CONTEXT_LINK) {
     bool found = link_target(stitch, node.what, node.offset, dependency, status);
     if (!found)
-      fault(stitch, FAULT_LINK, place.node);
+      fault(stitch, FAULT_LINK, place);
     return found;
   }
   if (node.kind == CONTEXT_PLACEHOLDER) {
     if (node.offset >= read_regions_count(stitch->file)) {
-      fault(stitch, FAULT_REGION, place.node);
+      fault(stitch, FAULT_REGION, place);
       return false;
     }
     struct read_region region = read_region(stitch->file, node.offset);
@@ -239,12 +257,12 @@ static bool find_dependency(struct stitch *stitch, struct place place, struct pl
       return false;
     bool found = link_target(stitch, region.owner, region.link_node, dependency, status);
     if (!found)
-      fault(stitch, FAULT_LINK, place.node);
+      fault(stitch, FAULT_LINK, place);
     return found;
   }
   if (node.parent < thread->count && node.parent != place.node && thread->map[node.parent] != MAP_ABSENT)
     return true;
-  fault(stitch, FAULT_PARENT, place.node);
+  fault(stitch, FAULT_PARENT, place);
   return false;
 }
 
@@ -270,18 +288,18 @@ static uint32_t partial_node(struct stitch *stitch)
 }
 
 /* The catalog's module of a frame, MODEL_NONE without memory. */
-static uint32_t frame_module(struct stitch *stitch, const struct read_node *node, uint32_t number)
+static uint32_t frame_module(struct stitch *stitch, const struct read_node *node, struct place place)
 {
   if (node->what < read_modules_count(stitch->file))
     return stitch->modules[node->what];
-  fault(stitch, FAULT_MODULE, number);
+  fault(stitch, FAULT_MODULE, place);
   if (stitch->unknown == MODEL_NONE)
     stitch->unknown = catalog_add_module(stitch->catalog, "[unknown]", (const uint8_t *)"", 0, MODULE_ANON);
   return stitch->unknown;
 }
 
 /* The merged node of a node whose parent or link is merged into `above`; MODEL_NONE without memory. */
-static uint32_t merged_node(struct stitch *stitch, const struct read_node *node, uint32_t number, uint32_t above)
+static uint32_t merged_node(struct stitch *stitch, const struct read_node *node, struct place place, uint32_t above)
 {
   switch (node->kind) {
   case CONTEXT_ROOT:
@@ -290,7 +308,7 @@ static uint32_t merged_node(struct stitch *stitch, const struct read_node *node,
   case CONTEXT_PLACEHOLDER:
     return above;
   case CONTEXT_FRAME: {
-    uint32_t module = frame_module(stitch, node, number);
+    uint32_t module = frame_module(stitch, node, place);
     return module == MODEL_NONE ? MODEL_NONE : add_context(stitch, above, CONTEXT_FRAME, module, node->offset);
   }
   case CONTEXT_USER_REGION: {
@@ -303,36 +321,50 @@ static uint32_t merged_node(struct stitch *stitch, const struct read_node *node,
   }
 }
 
-/* Resolves the node on top of the stack, or pushes the one that it depends on. */
-static int resolve_top(struct stitch *stitch)
+/* Takes the node on top of the stack off it, as a child of `above`. */
+static int finish_top(struct stitch *stitch, uint32_t above)
 {
   struct place place = stitch->stack[stitch->stack_count - 1];
   struct stitch_thread *thread = &stitch->threads[place.thread];
-  struct read_node node = thread->nodes[place.node];
-  uint32_t above = 0;
-  if (node.kind != CONTEXT_ROOT) {
-    struct place dependency;
-    int status = 0;
-    bool sound = find_dependency(stitch, place, &dependency, &status);
-    if (status)
-      return status;
-    uint32_t state = sound ? stitch->threads[dependency.thread].map[dependency.node] : MAP_VISITING;
-    if (state == MAP_UNSEEN) {
-      thread->map[place.node] = MAP_VISITING;
-      return push(stitch, dependency.thread, dependency.node);
-    }
-    if (sound && state == MAP_VISITING)
-      fault(stitch, FAULT_CYCLE, place.node);
-    above = state == MAP_VISITING ? partial_node(stitch) : state - MAPPED;
-    if (above == MODEL_NONE)
-      return ERR_NOMEM;
-  }
-  uint32_t merged = merged_node(stitch, &node, place.node, above);
+  uint32_t merged = above == MODEL_NONE ? above : merged_node(stitch, &thread->nodes[place.node], place, above);
   if (merged == MODEL_NONE)
     return ERR_NOMEM;
   thread->map[place.node] = merged + MAPPED;
   stitch->stack_count--;
   return 0;
+}
+
+/* Puts each node of a circle below PARTIAL, wherever the circle was entered: `last` is the one to enter last. */
+static int break_circle(struct stitch *stitch, struct place last)
+{
+  struct place place;
+  int status;
+  do {
+    place = stitch->stack[stitch->stack_count - 1];
+    fault(stitch, FAULT_CYCLE, place);
+    status = finish_top(stitch, partial_node(stitch));
+  } while (!status && (place.thread != last.thread || place.node != last.node));
+  return status;
+}
+
+/* Resolves the node on top of the stack, or pushes the one that it depends on. */
+static int resolve_top(struct stitch *stitch)
+{
+  struct place place = stitch->stack[stitch->stack_count - 1], dependency;
+  struct stitch_thread *thread = &stitch->threads[place.thread];
+  int status = 0;
+  if (thread->nodes[place.node].kind == CONTEXT_ROOT)
+    return finish_top(stitch, 0);
+  thread->map[place.node] = MAP_VISITING;
+  bool sound = find_dependency(stitch, place, &dependency, &status);
+  if (status)
+    return status;
+  if (!sound)
+    return finish_top(stitch, partial_node(stitch));
+  uint32_t state = stitch->threads[dependency.thread].map[dependency.node];
+  if (state == MAP_UNSEEN)
+    return push(stitch, dependency.thread, dependency.node);
+  return state == MAP_VISITING ? break_circle(stitch, dependency) : finish_top(stitch, state - MAPPED);
 }
 
 /* Finds the merged node of one node and of all nodes that it depends on. */
@@ -432,7 +464,7 @@ static int add_record(struct stitch *stitch, uint32_t position, uint32_t node, c
   if (shared)
     waiting = waiting_of(stitch, position, values, cells);
   if (waiting.damaged)
-    fault(stitch, FAULT_SHARE, node);
+    fault(stitch, FAULT_SHARE, (struct place){position, node});
   for (uint32_t i = 0; i < read_columns_count(stitch->file) && !status; i++) {
     uint32_t role = stitch->roles[i];
     uint64_t amount = role == COLUMN_LOCKWAIT && shared ? waiting.lock_ns : cells[i];
@@ -476,7 +508,7 @@ static uint32_t waiting_node(struct stitch *stitch, uint32_t position, const str
   if (wait->node < thread->count && thread->map[wait->node] >= MAPPED)
     return thread->map[wait->node] - MAPPED;
   if (wait->node)
-    fault(stitch, FAULT_WAIT, wait->node);
+    fault(stitch, FAULT_WAIT, (struct place){position, wait->node});
   return 0;
 }
 
@@ -536,7 +568,7 @@ static int add_values(struct stitch *stitch, uint32_t position)
     if (!value || thread->nodes[i].kind == CONTEXT_FREE)
       continue;
     if (value >= values.count) {
-      fault(stitch, FAULT_VALUE, i);
+      fault(stitch, FAULT_VALUE, (struct place){position, i});
       continue;
     }
     status = add_record(stitch, position, i, &values, values.values + (size_t)value * columns);
@@ -569,11 +601,6 @@ static int stitch_thread(struct stitch *stitch, uint32_t position)
   report_faults(stitch, stitch->process->threads[position].index);
   return status;
 }
-
-/* Invalid records in the tables of directives and contributions; reported once for the process. */
-struct workspan_faults {
-  uint64_t kinds, directives, contexts, excess;
-};
 
 /* Copies the file's directives.  An invalid record keeps its number and counts as the program. */
 static int take_directives(struct stitch *stitch, struct workspan_faults *faults)
@@ -608,12 +635,11 @@ static int take_directives(struct stitch *stitch, struct workspan_faults *faults
 }
 
 /* The merged context of a contribution, MODEL_NONE if it has none or is at the root. */
-static uint32_t contribution_context(struct stitch *stitch, const struct read_contribution *from,
+static uint32_t contribution_context(struct stitch *stitch, const struct read_contribution *from, uint32_t position,
                                      struct workspan_faults *faults)
 {
   if (!from->thread)
     return MODEL_NONE;
-  uint32_t position = thread_position(stitch, from->thread);
   const struct stitch_thread *thread = position == MODEL_NONE ? NULL : &stitch->threads[position];
   if (thread && from->node < thread->count && thread->map[from->node] >= MAPPED)
     return thread->map[from->node] > MAPPED ? thread->map[from->node] - MAPPED : MODEL_NONE;
@@ -621,8 +647,9 @@ static uint32_t contribution_context(struct stitch *stitch, const struct read_co
   return MODEL_NONE;
 }
 
-/* Copies the contributions to the span, cut off where their sum exceeds it.  What is missing becomes a share of the
- * program.  Invariant: sum of the shares = span. */
+/* Copies the contributions of this part's threads to the span, cut off where the sum of all exceeds it.  The first part
+ * takes those without a thread as well; what is missing becomes a share of the program.  Invariant: sum of the shares
+ * of all parts = span. */
 static int take_contributions(struct stitch *stitch, struct workspan_faults *faults)
 {
   const struct profile_workspan *workspan = &stitch->process->workspan;
@@ -630,21 +657,25 @@ static int take_contributions(struct stitch *stitch, struct workspan_faults *fau
   int status = 0;
   for (uint32_t i = 0; i < read_contributions_count(stitch->file) && !status; i++) {
     struct read_contribution from = read_contribution(stitch->file, i);
+    uint64_t amount = from.amount < remaining ? from.amount : remaining;
+    uint32_t position = from.thread ? thread_position(stitch, from.thread) : MODEL_NONE;
+    remaining -= amount;
+    if (position == MODEL_NONE ? stitch->first : !reports(stitch, position))
+      continue;
     bool known = from.directive < workspan->directives_count &&
                  (!from.directive || workspan->directives[from.directive].kind != DIRECTIVE_PROGRAM);
     faults->directives += !known;
-    faults->excess += from.amount > remaining;
+    faults->excess += from.amount > amount;
     struct context_share share = {.owner = stitch->process->number,
                                   .directive = known ? from.directive : 0,
-                                  .context = contribution_context(stitch, &from, faults),
+                                  .context = contribution_context(stitch, &from, position, faults),
                                   .place = i,
-                                  .amount = from.amount < remaining ? from.amount : remaining};
-    remaining -= share.amount;
+                                  .amount = amount};
     status = share.amount ? contexts_add_share(stitch->contexts, &share) : 0;
   }
   struct context_share unattributed = {
       .owner = stitch->process->number, .context = MODEL_NONE, .place = MODEL_NONE, .amount = remaining};
-  return status || !remaining ? status : contexts_add_share(stitch->contexts, &unattributed);
+  return status || !remaining || stitch->first ? status : contexts_add_share(stitch->contexts, &unattributed);
 }
 
 static void report_workspan_faults(const struct stitch *stitch, const struct workspan_faults *faults)
@@ -662,55 +693,105 @@ static void report_workspan_faults(const struct stitch *stitch, const struct wor
                    (unsigned long long)all[i].count);
 }
 
-/* Takes over work and span, once the maps of all threads are complete. */
-static int stitch_workspan(struct stitch *stitch)
+/* Takes over work and constructs. */
+static int stitch_workspan(struct stitch *stitch, struct workspan_faults *faults)
 {
   struct profile_workspan *workspan = &stitch->process->workspan;
-  struct workspan_faults faults = {0};
   if (!workspan->known)
     return 0;
   for (uint32_t i = 0; i < stitch->process->threads_count; i++)
     add(&workspan->work, stitch->process->threads[i].work);
-  int status = take_directives(stitch, &faults);
-  if (!status)
-    status = take_contributions(stitch, &faults);
-  report_workspan_faults(stitch, &faults);
-  return status;
+  return take_directives(stitch, faults);
 }
 
-static void release(struct stitch *stitch)
+static void release_threads(struct stitch *stitch)
 {
   for (uint32_t i = 0; stitch->threads && i < stitch->process->threads_count; i++) {
     unload_thread(&stitch->threads[i]);
     free(stitch->threads[i].map);
   }
   free(stitch->threads);
+  free(stitch->stack);
+  problems_release(&stitch->ignored);
+}
+
+static void release(struct stitch *stitch)
+{
+  release_threads(stitch);
   free(stitch->modules);
   free(stitch->columns);
   free(stitch->roles);
-  free(stitch->stack);
   exact_waits_close(&stitch->amounts);
 }
 
-int stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog,
-                enum profile_baseline baseline, struct contexts *contexts, struct problems *problems)
+/* What is wrong with the threads of a part. */
+struct part_faults {
+  struct problems problems;
+  struct workspan_faults workspan;
+};
+
+/* What the workers share that stitch the parts of a process. */
+struct run {
+  const struct stitch *stitch; /* without threads */
+  struct contexts *contexts;   /* [worker] */
+  struct part_faults faults[PARTS_MAX];
+  uint32_t parts;
+  atomic_bool failed; /* out of memory */
+};
+
+static void stitch_part(void *argument, uint32_t number, unsigned worker)
 {
-  struct stitch stitch = {.file = file,
-                          .process = process,
-                          .catalog = catalog,
-                          .baseline = baseline,
-                          .contexts = contexts,
-                          .problems = problems};
-  stitch.threads = calloc((size_t)process->threads_count + 1, sizeof *stitch.threads);
-  int status = stitch.threads ? intern_tables(&stitch) : ERR_NOMEM;
+  struct run *run = argument;
+  struct stitch part = *run->stitch;
+  uint64_t threads = part.process->threads_count;
+  part.file = read_another(part.file);
+  part.threads = calloc(threads + 1, sizeof *part.threads);
+  part.contexts = &run->contexts[worker];
+  part.problems = &run->faults[number].problems;
+  part.first = (uint32_t)(threads * number / run->parts);
+  part.end = (uint32_t)(threads * (number + 1) / run->parts);
+  int status = part.file && part.threads && !atomic_load(&run->failed) ? 0 : ERR_NOMEM;
+  for (uint32_t i = part.first; i < part.end && !status; i++)
+    status = stitch_thread(&part, i);
+  if (!status && part.process->workspan.known)
+    status = take_contributions(&part, &run->faults[number].workspan);
+  if (status)
+    atomic_store(&run->failed, true);
+  release_threads(&part);
+  free(part.file);
+}
+
+static int stitch_parts(struct stitch *stitch, struct contexts *contexts, unsigned workers)
+{
+  struct run run = {.stitch = stitch, .contexts = contexts, .parts = stitch->process->threads_count / PART_THREADS};
+  run.parts = run.parts > PARTS_MAX ? PARTS_MAX : run.parts ? run.parts : 1;
+  int status = stitch_workspan(stitch, &run.faults[0].workspan);
+  if (!status)
+    workers_run(workers, run.parts, stitch_part, &run);
+  struct workspan_faults *sum = &run.faults[0].workspan;
+  for (uint32_t i = 0; i < run.parts; i++) {
+    const struct workspan_faults *faults = &run.faults[i].workspan;
+    problems_append(stitch->problems, &run.faults[i].problems);
+    sum->directives += i ? faults->directives : 0;
+    sum->contexts += i ? faults->contexts : 0;
+    sum->excess += i ? faults->excess : 0;
+  }
+  report_workspan_faults(stitch, sum);
+  return status || atomic_load(&run.failed) ? ERR_NOMEM : 0;
+}
+
+int stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog,
+                enum profile_baseline baseline, struct contexts *contexts, unsigned workers, struct problems *problems)
+{
+  struct stitch stitch = {
+      .file = file, .process = process, .catalog = catalog, .baseline = baseline, .problems = problems};
+  int status = intern_tables(&stitch);
   if (!status && stitch.shares != MODEL_NONE)
     status = exact_waits_open(file, process, baseline, problems, &stitch.amounts);
-  for (uint32_t i = 0; i < process->threads_count && !status; i++)
-    status = stitch_thread(&stitch, i);
   if (!status && stitch.idleness != MODEL_NONE && stitch.amounts.unseen_ns)
     status = contexts_value(contexts, 0, stitch.idleness, stitch.amounts.unseen_ns);
   if (!status)
-    status = stitch_workspan(&stitch);
+    status = stitch_parts(&stitch, contexts, workers);
   release(&stitch);
   return status;
 }
@@ -737,7 +818,6 @@ struct stitch *stitch_open(struct read_file *file, struct profile_process *proce
 void stitch_close(struct stitch *stitch)
 {
   release(stitch);
-  problems_release(&stitch->ignored);
   free(stitch);
 }
 

@@ -4,9 +4,10 @@
  * node in the tree of another thread.  A LINK names that node; a PLACEHOLDER names the region, whose record names the
  * node.  Links may lead through several threads.
  *
- * Memory: the nodes of one thread at a time and of the threads that it links to, and four bytes for each node of the
- * process.  All input is hostile: every index is checked.  Nodes whose parent or link is invalid, or whose links form a
- * cycle, are reported in `problems` and kept with their values below a PARTIAL node, so that no time is lost.
+ * Memory, for each worker: the nodes of one thread at a time and of the threads that it links to, and four bytes for
+ * each node of the threads that are stitched together.  All input is hostile: every index is checked.  Nodes whose
+ * parent or link is invalid, or whose links form a cycle, are reported in `problems` and kept with their values below a
+ * PARTIAL node, so that no time is lost.  The result does not depend on the number of workers.
  */
 #ifndef HPCPROF_LITE_INPUT_STITCH_H
 #define HPCPROF_LITE_INPUT_STITCH_H
@@ -17,7 +18,8 @@
 #include "hpcprof-lite/model/profile.h"
 
 /* Adds all threads of the file to contexts, and their totals to process->threads.  Adds the process's shares of the
- * span to contexts, and its constructs to process->workspan.  Returns 0 or ERR_NOMEM.
+ * span to contexts, and its constructs to process->workspan.  Returns 0 or ERR_NOMEM.  Many threads are divided among
+ * `workers` threads, each of which adds to one of the `workers` trees in contexts[].
  *
  * Idleness is computed here, for each thread and node, because it depends on the process and the thread (Liu et al.,
  * ICS'13, equation 1; lock waits carry idleness too, as they count in b).  For a sample of p ns while b threads were
@@ -31,7 +33,7 @@
  *
  * A file without these sums has no column of idleness. */
 int stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog,
-                enum profile_baseline baseline, struct contexts *contexts, struct problems *problems);
+                enum profile_baseline baseline, struct contexts *contexts, unsigned workers, struct problems *problems);
 
 /* A node of a thread's tree. */
 struct stitch_node {

@@ -19,6 +19,17 @@ void problems_add(struct problems *problems, const char *format, ...)
   problems->lines[problems->count - 1] = line;
 }
 
+void problems_append(struct problems *into, struct problems *from)
+{
+  size_t i = 0;
+  for (; i < from->count && into->count < PROBLEMS_MAX; i++) {
+    into->lines[into->count++] = from->lines[i];
+    from->lines[i] = NULL;
+  }
+  into->count += from->count - i;
+  problems_release(from);
+}
+
 size_t problems_print(const struct problems *problems, FILE *stream)
 {
   size_t shown = 0;

@@ -20,6 +20,9 @@ struct problems {
 /* Adds one message.  Control characters, which hostile names may contain, become '?'. */
 void problems_add(struct problems *problems, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Moves all problems of `from` behind those of `into`. */
+void problems_append(struct problems *into, struct problems *from);
+
 /* Prints each message on a line that begins with the program's name, then how many are not shown.  Returns the number
  * of all problems. */
 size_t problems_print(const struct problems *problems, FILE *stream);

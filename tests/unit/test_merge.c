@@ -283,6 +283,51 @@ static void test_many_files_on_many_threads(void **state)
   }
 }
 
+/* One process of 300 threads, each linked to another, two of them in a circle, with a damaged node in thread 2, to
+ * which threads of other parts link. */
+static void merge_many_threads(unsigned workers, struct profile *profile)
+{
+  enum { THREADS = 300, CIRCLE = 150 };
+  begin(1);
+  for (uint32_t i = 1; i <= THREADS; i++) {
+    uint32_t to = i == CIRCLE ? THREADS : i / 2;
+    uint32_t above = i == 1 ? 0 : compose_node(&compose, FORMAT_KIND_LINK, to, to == 1 ? 1 : 2, 0, NULL);
+    uint32_t frame = compose_frame(&compose, above, 0x10 + i % 7, 1, i);
+    if (i == 2)
+      compose_frame(&compose, 999, 0x20, 1, 1000);
+    compose_frame(&compose, frame, 0x30, 1, 1);
+    compose_thread(&compose, i);
+  }
+  compose_end(&compose);
+  save(0);
+  merge(1, workers, profile);
+}
+
+static void test_many_threads_on_many_workers(void **state)
+{
+  (void)state;
+  struct profile one, many;
+  merge_many_threads(1, &one);
+  merge_many_threads(8, &many);
+  assert_int_equal(total_work(&one), 300 * 301 / 2 + 1000 + 300);
+  assert_int_equal(one.contexts.count, many.contexts.count);
+  uint32_t *same = calloc(one.contexts.count, sizeof *same);
+  for (uint32_t i = 0; i < one.contexts.count; i++) {
+    const struct context_node *node = &one.contexts.nodes[i];
+    same[i] = i ? contexts_find(&many.contexts, same[node->parent], node->kind, node->module, node->offset) : 0;
+    assert_int_not_equal(same[i], MODEL_NONE);
+    for (uint32_t column = 0; column < one.catalog.columns_count; column++)
+      assert_int_equal(contexts_get(&one.contexts, i, column), contexts_get(&many.contexts, same[i], column));
+  }
+  free(same);
+  assert_int_equal(one.problems[0].count, 3); /* the damaged node once, the circle in each of its threads */
+  assert_int_equal(many.problems[0].count, 3);
+  for (size_t i = 0; i < 3; i++)
+    assert_string_equal(one.problems[0].lines[i], many.problems[0].lines[i]);
+  profile_release(&one);
+  profile_release(&many);
+}
+
 static void flatten(const struct profile *profile, struct names *names, struct tree_columns *columns, struct tree *tree)
 {
   tree_columns_init(&profile->catalog, columns);
@@ -462,6 +507,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(test_tables_that_were_not_kept_are_a_loss),
       cmocka_unit_test(test_values_saturate),
       cmocka_unit_test(test_many_files_on_many_threads),
+      cmocka_unit_test(test_many_threads_on_many_workers),
       cmocka_unit_test(test_recursion_counts_once),
       cmocka_unit_test(test_region_has_one_row),
       cmocka_unit_test(test_idleness_against_each_baseline),
