@@ -267,6 +267,7 @@ void *table_next_many(struct table *table, uint32_t records, uint32_t *index)
       if (!chunk)
         return NULL;
       chunk->first = first;
+      table->origins[step] = (uintptr_t)arena_data(chunk) - (uintptr_t)first * table->record_size;
       __atomic_store_n(&table->chunks[step], chunk, __ATOMIC_RELEASE);
     }
     if (table->count - first + records <= capacity) {

@@ -47,6 +47,7 @@ enum { TABLE_STEPS = 20 };
  * acquire and may read all records below it. */
 struct table {
   struct format_chunk *chunks[TABLE_STEPS];
+  uintptr_t origins[TABLE_STEPS]; /* where record 0 would lie if the chunk's records began with it */
   enum format_table table;
   enum arena_class class;
   uint32_t owner;
@@ -112,10 +113,10 @@ void table_publish_many(struct table *table, uint32_t records);
 void table_release(struct table *table);
 
 /* The step that holds a record, the index of a step's first record, and the address of a record.  The record must
- * exist. */
+ * exist.  The address takes few instructions, because callbacks look up tens of records. */
 static inline uint32_t table_step(const struct table *table, uint32_t index)
 {
-  return 31u - (uint32_t)__builtin_clz((index >> table->first_shift) + 1);
+  return 31u ^ (uint32_t)__builtin_clz((index >> table->first_shift) + 1);
 }
 
 static inline uint32_t table_first(const struct table *table, uint32_t step)
@@ -125,8 +126,7 @@ static inline uint32_t table_first(const struct table *table, uint32_t step)
 
 static inline void *table_at(const struct table *table, uint32_t index)
 {
-  uint32_t step = table_step(table, index), first = table_first(table, step);
-  return (uint8_t *)arena_data(table->chunks[step]) + (uint64_t)(index - first) * table->record_size;
+  return (void *)(table->origins[table_step(table, index)] + (uint64_t)index * table->record_size);
 }
 
 #endif
