@@ -58,6 +58,8 @@ static void write_tables(bool last)
     span_offer_open_tasks(rt_self, t);
     span_add_sums(t);
   }
+  if (rt.online)
+    span_add_lock_bounds();
   if (last)
     graph_log_stop();
   for (struct thread_state *t = process.threads; t; t = t->next) {

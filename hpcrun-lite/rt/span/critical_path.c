@@ -43,9 +43,13 @@ static struct credit *credit_of(struct thread_state *t, uint32_t index)
  */
 static uint32_t give_back(struct thread_state *t, uint32_t index, uint32_t refs)
 {
-  if (!refs || __atomic_sub_fetch(&at(index)->refs, refs, __ATOMIC_ACQ_REL) > 0)
+  if (!refs)
     return 0;
-  uint32_t tail = at(index)->tail;
+  struct segment *segment = at(index);
+  if (__atomic_load_n(&segment->refs, __ATOMIC_ACQUIRE) != refs &&
+      __atomic_sub_fetch(&segment->refs, refs, __ATOMIC_ACQ_REL) > 0)
+    return 0;
+  uint32_t tail = segment->tail;
   pool_put(&segments, &t->free_segments, index);
   return tail;
 }

@@ -203,7 +203,8 @@ static void release_share(struct thread_state *t, struct instance_share share)
     if (share.work)
       __atomic_fetch_add(&instance->work, share.work, __ATOMIC_RELAXED);
     atomic_raise(&instance->end, share.end);
-    if (__atomic_sub_fetch(&instance->refs, share.refs, __ATOMIC_ACQ_REL) > 0)
+    if (__atomic_load_n(&instance->refs, __ATOMIC_ACQUIRE) != share.refs &&
+        __atomic_sub_fetch(&instance->refs, share.refs, __ATOMIC_ACQ_REL) > 0)
       return;
     if (instance->whole) /* in no other instance: this is not deeper than once */
       release_share(t, (struct instance_share){instance->whole, 1, instance->work, instance->end});
@@ -217,14 +218,20 @@ static void release_share(struct thread_state *t, struct instance_share share)
 
 /* The thread's share of an instance, with at least one reference.  The share of another instance in the same place is
  * released. */
-static struct instance_share *open_share(struct thread_state *t, uint32_t index)
+static void replace_share(struct thread_state *t, struct instance_share *share, uint32_t index)
+    __attribute__((noinline));
+static void replace_share(struct thread_state *t, struct instance_share *share, uint32_t index)
+{
+  release_share(t, *share);
+  __atomic_fetch_add(&at(index)->refs, BULK, __ATOMIC_RELAXED);
+  *share = (struct instance_share){index, BULK, 0, 0};
+}
+
+static inline struct instance_share *open_share(struct thread_state *t, uint32_t index)
 {
   struct instance_share *share = share_of(t, index);
-  if (share->instance != index) {
-    release_share(t, *share);
-    __atomic_fetch_add(&at(index)->refs, BULK, __ATOMIC_RELAXED);
-    *share = (struct instance_share){index, BULK, 0, 0};
-  }
+  if (share->instance != index)
+    replace_share(t, share, index);
   return share;
 }
 

@@ -96,11 +96,13 @@ uint32_t explicit_task_new(struct thread_state *t)
   return index;
 }
 
-/* Releases references to a batch.  If it was freed, returns its parent, which has lost a reference. */
+/* Releases references to a batch.  If it was freed, returns its parent, which has lost a reference.  Who holds all
+ * references needs no locked instruction. */
 static uint32_t batch_release(struct thread_state *t, uint32_t index, uint32_t refs)
 {
   struct task_batch *batch = at(index);
-  if (__atomic_sub_fetch(&batch->refs, refs, __ATOMIC_ACQ_REL) > 0)
+  if (__atomic_load_n(&batch->refs, __ATOMIC_ACQUIRE) != refs &&
+      __atomic_sub_fetch(&batch->refs, refs, __ATOMIC_ACQ_REL) > 0)
     return 0;
   uint32_t parent = batch->parent;
   clock_clear(t, &batch->at);
@@ -180,22 +182,22 @@ static uint32_t batch_new(struct thread_state *t, uint32_t parent_index, uint32_
   const void *taskloop = directive_taskloop(parent->scope.row); /* its tasks have an address in the runtime */
   uint32_t row = directive_row(t, FORMAT_DIRECTIVE_TASK, taskloop ? taskloop : code);
   uint32_t outer = directive_share(t, graph_instance(t, parent));
-  *batch = (struct task_batch){.refs = BATCH_REFS,
-                               .parent = parent_index,
-                               .group = parent->group,
-                               .phase = parent->phase,
-                               .flags = flags,
-                               .row = row,
-                               .chunk = parent->chunk,
-                               .outer_instance = outer,
-                               .creation_context = creation_context,
-                               .scope_row = parent->scope.row,
-                               .scope_instance = parent->scope.instance,
-                               .depth = parent->scopes_open,
-                               .nested = !row || directive_contains(outer, row),
-                               .region = parent->region,
-                               .code = (uint64_t)code,
-                               .at = clock_copy(t, &parent->now)};
+  batch->refs = BATCH_REFS; /* one by one: a cleared structure costs as much as the rest */
+  batch->parent = parent_index;
+  batch->group = parent->group;
+  batch->phase = parent->phase;
+  batch->flags = flags;
+  batch->row = row;
+  batch->chunk = parent->chunk;
+  batch->outer_instance = outer;
+  batch->creation_context = creation_context;
+  batch->scope_row = parent->scope.row;
+  batch->scope_instance = parent->scope.instance;
+  batch->depth = parent->scopes_open;
+  batch->nested = !row || directive_contains(outer, row);
+  batch->region = parent->region;
+  batch->code = (uint64_t)code;
+  batch->at = clock_copy(t, &parent->now);
   __atomic_fetch_add(&parent->refs, 1, __ATOMIC_RELAXED);
   parent->open_batch = index;
   parent->open_batch_at = batch;
@@ -444,26 +446,6 @@ static struct lazy_join *pending_join(uint32_t group, uint64_t region, uint32_t 
   return team ? &team->phases[phase & 1].ends : NULL;
 }
 
-/* The thread's next ends belong to that batch: prepares its slot and sets its bit in the joins. */
-static void unreported_begin(struct thread_state *t, uint32_t index)
-{
-  const struct task_batch *batch = at(index);
-  struct end_slot *slot = t->end_slot;
-  struct lazy_join *ends = pending_join(batch->group, batch->region, batch->phase);
-  t->unreported = (struct unreported_ends){.batch = index};
-  clock_lock(&slot->lock);
-  slot->collected = false;
-  slot->parent = batch->parent;
-  slot->group = batch->group;
-  slot->region = batch->region;
-  slot->phase = batch->phase;
-  slot->chunk = batch->chunk;
-  clock_unlock(&slot->lock);
-  set_bit(&graph_task(batch->parent)->children.holders, bit_of(t));
-  if (ends)
-    set_bit(&ends->holders, bit_of(t));
-}
-
 static void offer_to_parent(struct thread_state *t, struct task *parent, uint32_t chunk, const struct clock *latest)
 {
   clock_lock(&parent->children.join.lock);
@@ -484,37 +466,90 @@ void explicit_task_chunk(struct thread_state *t, struct task *parent)
   clock_unlock(&join->lock);
 }
 
-void explicit_task_report(struct thread_state *t)
+/* Offers the slot's end to the joins that wait for it: the parent's, and `ends` (NULL: none).  The slot is locked. */
+static void slot_offer(struct thread_state *t, const struct end_slot *slot, const struct task_batch *batch,
+                       struct lazy_join *ends)
+{
+  if (!slot->collected)
+    offer_to_parent(t, graph_task(batch->parent), batch->chunk, &slot->latest);
+  if (ends)
+    join_offer(t, &ends->join, &slot->latest);
+  else if (!batch->region && !batch->group) /* outside any region: it ends a chain of the program */
+    join_offer(t, &graph_program, &slot->latest);
+}
+
+/* The slot's next ends belong to that batch; NULL: none.  The slot is locked. */
+static void slot_begin(struct end_slot *slot, const struct task_batch *batch)
+{
+  slot->latest = (struct clock){0};
+  slot->collected = false;
+  slot->parent = batch ? batch->parent : 0;
+  slot->group = batch ? batch->group : 0;
+  slot->region = batch ? batch->region : 0;
+  slot->phase = batch ? batch->phase : 0;
+  slot->chunk = batch ? batch->chunk : 0;
+}
+
+/* Moves the thread's bit from joins that have got its ends to those that wait for its next ones.  Mostly one or both
+ * are the same; then the bit stays. */
+static void move_bit(struct thread_state *t, struct lazy_join *from, struct lazy_join *to)
+{
+  if (from && from != to)
+    clear_bit(&from->holders, bit_of(t));
+  if (to)
+    set_bit(&to->holders, bit_of(t));
+}
+
+/* Reports the unreported ends; the next ones belong to that batch (0: none yet).  The slot is locked.  Returns what the
+ * caller must give to reported(). */
+static struct unreported_ends report_locked(struct thread_state *t, struct end_slot *slot, uint32_t next,
+                                            struct clock *latest)
 {
   struct unreported_ends unreported = t->unreported;
-  if (!unreported.batch)
-    return;
+  const struct task_batch *batch = unreported.batch ? at(unreported.batch) : NULL, *to = next ? at(next) : NULL;
+  struct lazy_join *ends = NULL, *next_ends = to ? pending_join(to->group, to->region, to->phase) : NULL;
+  if (batch) {
+    ends = slot->collected ? NULL : pending_join(batch->group, batch->region, batch->phase);
+    slot_offer(t, slot, batch, ends);
+  }
+  *latest = slot->latest;
+  slot_begin(slot, to);
+  move_bit(t, batch ? &graph_task(batch->parent)->children : NULL, to ? &graph_task(to->parent)->children : NULL);
+  move_bit(t, ends, next_ends);
+  t->unreported = (struct unreported_ends){.batch = next};
+  return unreported;
+}
+
+/* Adds reported ends to their row and instance, and releases what they held. */
+static void reported(struct thread_state *t, struct unreported_ends unreported, struct clock *latest)
+{
   const struct task_batch *batch = at(unreported.batch);
-  struct end_slot *slot = t->end_slot;
-  struct task *parent = graph_task(batch->parent);
-  clock_lock(&slot->lock);
-  struct lazy_join *ends = slot->collected ? NULL : pending_join(batch->group, batch->region, batch->phase);
-  struct clock latest = slot->latest;
-  if (!slot->collected)
-    offer_to_parent(t, parent, batch->chunk, &latest);
-  if (ends)
-    join_offer(t, &ends->join, &latest);
-  else if (!batch->region && !batch->group) /* outside any region: it ends a chain of the program */
-    join_offer(t, &graph_program, &latest);
-  slot->latest = (struct clock){0};
-  slot->parent = 0;
-  slot->region = 0;
-  slot->group = 0;
-  clock_unlock(&slot->lock);
-  clear_bit(&parent->children.holders, bit_of(t));
-  if (ends)
-    clear_bit(&ends->holders, bit_of(t));
   if (!batch->nested)
     directive_ended(t, batch->row, unreported.count, unreported.work, unreported.span);
-  directive_work(t, batch->outer_instance, unreported.work, latest.base);
-  t->unreported = (struct unreported_ends){0};
-  clock_clear(t, &latest);
-  explicit_task_unref(t, batch_release(t, unreported.batch, unreported.refs));
+  directive_work(t, batch->outer_instance, unreported.work, latest->base);
+  critical_path_drop(t, &latest->path);
+  uint32_t parent = batch_release(t, unreported.batch, unreported.refs);
+  if (parent)
+    explicit_task_unref(t, parent);
+}
+
+/* The thread's next ends belong to that batch (0: none yet): reports those of another one. */
+static void report(struct thread_state *t, uint32_t next)
+{
+  struct end_slot *slot = t->end_slot;
+  struct clock latest;
+  if (t->unreported.batch == next)
+    return;
+  clock_lock(&slot->lock);
+  struct unreported_ends unreported = report_locked(t, slot, next, &latest);
+  clock_unlock(&slot->lock);
+  if (unreported.batch)
+    reported(t, unreported, &latest);
+}
+
+void explicit_task_report(struct thread_state *t)
+{
+  report(t, 0);
 }
 
 /* Adds what the task has done to the thread's unreported ends, or to its instance if it has one. */
@@ -534,15 +569,6 @@ static void end_scopes(struct thread_state *t, struct task *task)
   t->unreported.span += graph_own_span(scope->pending, scope->begin, task->now.base);
 }
 
-/* Reports the unreported ends if the task belongs to another batch. */
-static void unreported_switch(struct thread_state *t, const struct task *task)
-{
-  if (t->unreported.batch == task->batch)
-    return;
-  explicit_task_report(t);
-  unreported_begin(t, task->batch);
-}
-
 /* The task's reference to its batch becomes the thread's. */
 static void end_task(struct thread_state *t, uint32_t index)
 {
@@ -560,26 +586,32 @@ static bool is_plain(const struct task *task)
          !(task->flags & (TASK_SERIAL | TASK_HAD_LOOP));
 }
 
-/* Raises the thread's slot to the task's clock, which is not used afterwards. */
-static void keep_latest(struct thread_state *t, struct task *task)
+/* Raises the thread's slot to the task's clock, whose path is not used afterwards.  If the task belongs to another
+ * batch than the unreported ends, these are reported. */
+static inline void keep_end(struct thread_state *t, struct task *task)
 {
   struct end_slot *slot = t->end_slot;
+  struct unreported_ends unreported = {0};
+  struct clock latest;
   clock_lock(&slot->lock);
+  if (t->unreported.batch != task->batch)
+    unreported = report_locked(t, slot, task->batch, &latest);
   clock_raise_move(t, &slot->latest, &task->now);
   clock_unlock(&slot->lock);
   task->now.path.tail = 0;
+  if (unreported.batch)
+    reported(t, unreported, &latest);
 }
 
 static inline void end(struct thread_state *t, uint32_t index, struct task *task)
 {
   if (is_plain(task)) {
     graph_log_task_op(t, GRAPHLOG_TASK_END, task->name);
-    unreported_switch(t, task);
+    keep_end(t, task);
     t->unreported.refs++;
     t->unreported.count++;
     t->unreported.work += task->scope.pending;
     t->unreported.span += graph_own_span(task->scope.pending, task->scope.begin, task->now.base);
-    keep_latest(t, task);
     pool_return(&graph_tasks, &t->free_tasks, index, task);
     return;
   }
@@ -587,11 +619,10 @@ static inline void end(struct thread_state *t, uint32_t index, struct task *task
   graph_log_take(t, task->name, &task->fulfilled);
   depend_end(t, &task->depend, &task->now, task->name);
   graph_log_task_op(t, GRAPHLOG_TASK_END, task->name);
-  unreported_switch(t, task);
-  end_scopes(t, task);
   if (task->flags & TASK_SERIAL)
     clock_set(t, &graph_task(task->parent)->now, &task->now);
-  keep_latest(t, task);
+  keep_end(t, task);
+  end_scopes(t, task);
   end_task(t, index);
 }
 
@@ -619,7 +650,7 @@ void explicit_task_drop(struct thread_state *t, uint32_t index)
   struct task *task = graph_task(index);
   depend_end(t, &task->depend, NULL, 0);
   graph_log_task_op(t, GRAPHLOG_TASK_DROP, task->name);
-  unreported_switch(t, task);
+  report(t, task->batch);
   end_scopes(t, task);
   end_task(t, index);
 }
@@ -672,9 +703,10 @@ void explicit_task_join_children(struct thread_state *t, struct clock *clock, ui
   struct task *parent = graph_task(task);
   bool all = !(parent->flags & TASK_IN_LOOP);
   collect(t, clock, &parent->children, &(struct slot_filter){.task = task, .chunk = parent->chunk, .all_chunks = all});
+  if (!all || !parent->chunk) /* then nothing is kept apart */
+    return;
   clock_lock(&parent->children.join.lock);
-  if (all)
-    clock_raise(t, clock, &parent->earlier);
+  clock_raise(t, clock, &parent->earlier);
   clock_unlock(&parent->children.join.lock);
 }
 

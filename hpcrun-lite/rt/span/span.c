@@ -488,6 +488,11 @@ void span_add_sums(struct thread_state *t)
   directive_add_sums(t);
 }
 
+void span_add_lock_bounds(void)
+{
+  worksharing_add_lock_bounds();
+}
+
 void span_stop_thread(struct thread_state *t)
 {
   if (t->task) {

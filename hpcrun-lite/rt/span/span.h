@@ -62,8 +62,10 @@ void span_pause(struct thread_state *t, bool pause);
 /* Handler: adds a sample to the running fragment. */
 void span_sample(struct thread_state *t, uint32_t node, uint64_t weight);
 
-/* CTL, after span_report() for all threads: adds the thread's sums to the shared tables. */
+/* CTL, after span_report() for all threads: adds the thread's sums to the shared tables; adds the bounds that locks put
+ * on the span. */
 void span_add_sums(struct thread_state *t);
+void span_add_lock_bounds(void);
 
 /* CTL: reports the ends that the thread has not reported yet.  To be called for all threads before
  * span_offer_open_tasks() and span_add_sums(). */

@@ -220,7 +220,8 @@ void worksharing_user_end(struct thread_state *t)
 /* ---- mutual exclusion ---- */
 
 /* The sequence of a lock's holders: earliest + held is a lower bound on the span.  Clocks are base clocks.  All fields
- * are used under `lock`. */
+ * are used under `lock`.  The row gets the bound when another row, lock or start takes its place, and at the end: at
+ * each release, all threads would write to the row. */
 struct lock_chain {
   uint64_t id, earliest, acquired, held;
   uint32_t row, lock; /* if two locks share a place, the later one takes it over */
@@ -239,12 +240,33 @@ static struct lock_chain *chain_of(uint64_t id)
   return &locks[(id * 0x9e3779b97f4a7c15ULL) >> 52];
 }
 
+static void chain_add_bound(const struct lock_chain *chain)
+{
+  if (chain->held)
+    directive_lock_bound(chain->row, chain->earliest + chain->held);
+}
+
+/* The chain is of another lock from now on; 0: of none. */
+static void chain_begin(struct lock_chain *chain, uint64_t id, uint64_t now)
+{
+  chain_add_bound(chain);
+  chain->id = id;
+  chain->earliest = now;
+  chain->held = 0;
+}
+
+void worksharing_add_lock_bounds(void)
+{
+  for (unsigned i = 0; i < LOCKS; i++)
+    chain_add_bound(&locks[i]);
+}
+
 void worksharing_lock_ends(uint64_t wait_id)
 {
   struct lock_chain *chain = chain_of(wait_id);
   clock_lock(&chain->lock);
   if (chain->id == wait_id)
-    chain->id = 0;
+    chain_begin(chain, 0, 0);
   clock_unlock(&chain->lock);
 }
 
@@ -257,13 +279,13 @@ static struct shared_construct *ordered_loop(const struct task *task)
 static void chain_acquire(struct lock_chain *chain, uint64_t id, uint32_t row, uint64_t now)
 {
   clock_lock(&chain->lock);
-  if (chain->id != id) {
-    chain->id = id;
-    chain->earliest = now;
-    chain->held = 0;
+  if (chain->id != id)
+    chain_begin(chain, id, now);
+  if (chain->row != row || now < chain->earliest) {
+    chain_add_bound(chain);
+    chain->row = row;
+    chain->earliest = now < chain->earliest ? now : chain->earliest;
   }
-  chain->earliest = now < chain->earliest ? now : chain->earliest;
-  chain->row = row;
   chain->acquired = now;
   clock_unlock(&chain->lock);
 }
@@ -271,10 +293,8 @@ static void chain_acquire(struct lock_chain *chain, uint64_t id, uint32_t row, u
 static void chain_release(struct lock_chain *chain, uint64_t id, uint64_t now)
 {
   clock_lock(&chain->lock);
-  if (chain->id == id && now >= chain->acquired) {
+  if (chain->id == id && now >= chain->acquired)
     chain->held += now - chain->acquired;
-    directive_lock_bound(chain->row, chain->earliest + chain->held);
-  }
   clock_unlock(&chain->lock);
 }
 

@@ -32,6 +32,9 @@ void worksharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_
 /* later: much time has passed in the callback since that moment. */
 void worksharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, bool later);
 
+/* CTL, at the end of measuring: adds the lower bounds of locks that are still in use to their rows. */
+void worksharing_add_lock_bounds(void);
+
 /* A lock is made or destroyed: its id may now mean another lock. */
 void worksharing_lock_ends(uint64_t wait_id);
 
