@@ -153,8 +153,9 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
   if (!t || !t->region_depth)
     return;
   t->forking = false;
+  uint64_t now = rt_ticks();
   if (--t->region_depth == 0 && !t->base_region)
-    t->region_ticks += rt_ticks() - t->region_since;
+    t->region_ticks += now - t->region_since;
   if (t->unrecorded_regions) {
     t->unrecorded_regions--;
     return;
@@ -163,10 +164,10 @@ static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, 
   if (t->open_region)
     blame_in_use(1 - (int)region_innermost(t)->team);
   if (graph_enter(t)) {
-    span_parallel_end(t, region_current(t));
+    span_parallel_end(t, region_current(t), now);
     rt_inside_dec(t);
   }
-  region_note_end(t, t->idle_since, t->barrier_left);
+  region_note_end(t, t->idle_since, t->barrier_left, now);
   struct format_region *unresolved = region_end(t);
   if (unresolved) {
     if (!rt_stopped())
@@ -222,12 +223,12 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
     __atomic_store_n(&t->base_region, handle, __ATOMIC_RELAXED);
   else if (!initial && handle != REGION_NO_RECORD)
     set_team(t, team_size);
-  waiting_unpark(t);
+  uint64_t now = waiting_unpark(t);
   if (!task_data || !graph_enter(t))
     return;
   if (!initial && handle != REGION_NO_RECORD)
     span_team_size(handle, team_size); /* by the first thread */
-  uint32_t task = span_implicit_begin(t, handle == REGION_NO_RECORD ? 0 : handle, outer);
+  uint32_t task = span_implicit_begin(t, handle == REGION_NO_RECORD ? 0 : handle, outer, now);
   task_data->value = rt_task_word(task);
   rt_inside_dec(t);
 }

@@ -306,7 +306,7 @@ static void instances_nest_and_recursion_counts_once(void **state)
 static void a_task_beside_its_parent(void **state)
 {
   (void)state;
-  uint32_t root = span_implicit_begin(&one, 0, 0);
+  uint32_t root = span_implicit_begin(&one, 0, 0, 0);
   span_add_work(&one, CCT_NONE, 2);
   ompt_data_t data = {.value = explicit_task_create(&one, root, ompt_task_explicit, false, (void *)0x2000, 0)};
   span_add_work(&one, CCT_NONE, 3);

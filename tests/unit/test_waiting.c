@@ -59,7 +59,7 @@ static void leave_region(void)
 
 static void end_region(void)
 {
-  region_note_end(master, master->idle_since, master->barrier_left);
+  region_note_end(master, master->idle_since, master->barrier_left, rt_ticks());
   region_end(master);
 }
 
@@ -166,7 +166,7 @@ static void the_end_of_a_region_is_split_in_four(void **state)
   waiting_begin(worker, FORMAT_WAIT_BARRIER, NULL); /* the runtime names no address: the region's end */
   worker->idle_since = now - 10 * second;
   team->last_idle[0] = now - 8 * second;
-  region_note_end(master, now - 8 * second, now - 7 * second);
+  region_note_end(master, now - 8 * second, now - 7 * second, rt_ticks());
   team->ends[0].end = now - 5 * second;
   region_end(master);
   leave_region();

@@ -244,7 +244,7 @@ void region_set_code(struct thread_state *t, const void *code)
     team->code = (uint64_t)code;
 }
 
-void region_note_end(struct thread_state *t, uint64_t arrived, uint64_t left)
+void region_note_end(struct thread_state *t, uint64_t arrived, uint64_t left, uint64_t now)
 {
   uint32_t index = t->open_region;
   if (!index || at(index)->team < 2)
@@ -255,7 +255,7 @@ void region_note_end(struct thread_state *t, uint64_t arrived, uint64_t left)
   end->last_idle = __atomic_load_n(&team->last_idle[(t->barriers - 1) % 2], __ATOMIC_RELAXED);
   end->last_idle = end->last_idle > arrived ? end->last_idle : arrived;
   end->left = left;
-  end->end = rt_ticks();
+  end->end = now;
   __atomic_store_n(&end->generation, word_of(at(index)) >> 32, __ATOMIC_RELEASE);
 }
 

@@ -293,12 +293,13 @@ void waiting_park(struct thread_state *t)
   turn_idle(t);
 }
 
-void waiting_unpark(struct thread_state *t)
+uint64_t waiting_unpark(struct thread_state *t)
 {
-  turn_busy(t, false);
+  uint64_t now = turn_busy(t, false);
   t->barriers = 0;
   if (!t->open_region)
     t->wait_depth = 0;
+  return now;
 }
 
 /* ---- locks ---- */

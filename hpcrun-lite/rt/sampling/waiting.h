@@ -41,9 +41,10 @@ uint64_t waiting_end(struct thread_state *t);
 /* A task begins during a wait (waits: false), or the thread goes on waiting after it.  Returns as waiting_begin(). */
 uint64_t waiting_task(struct thread_state *t, bool waits);
 
-/* The thread becomes a worker without a region, or leaves that state.  Waits that it has not ended are forgotten. */
+/* The thread becomes a worker without a region, or leaves that state.  Waits that it has not ended are forgotten.
+ * waiting_unpark() returns as waiting_begin(). */
 void waiting_park(struct thread_state *t);
-void waiting_unpark(struct thread_state *t);
+uint64_t waiting_unpark(struct thread_state *t);
 
 /* The same for the lock that the thread acquires.  waiting_lock_end() counts nothing unless waiting_lock_begin() was
  * called before. */

@@ -116,7 +116,7 @@ void span_begin_early(struct thread_state *t)
 {
   if (t->task || !t->end_slot)
     return;
-  uint32_t task = span_implicit_begin(t, 0, 0);
+  uint32_t task = span_implicit_begin(t, 0, 0, 0);
   if (task)
     graph_task(task)->flags |= TASK_EARLY;
 }
@@ -128,13 +128,14 @@ static void log_implicit(struct thread_state *t, struct task *task, const struct
   task->name = graph_log_put_implicit(t, team ? team->name : 0, team ? team->size : 1);
 }
 
-uint32_t span_implicit_begin(struct thread_state *t, uint64_t region, uint32_t outer)
+uint32_t span_implicit_begin(struct thread_state *t, uint64_t region, uint32_t outer, uint64_t moment)
 {
   if (!region && t->task && t->running->flags & TASK_EARLY) {
     t->running->flags &= ~(uint32_t)TASK_EARLY;
     return t->task;
   }
-  graph_fragment_end(t);
+  moment = graph_moment(t, moment);
+  graph_fragment_end_at(t, moment);
   uint32_t index = explicit_task_new(t);
   if (!index)
     return 0;
@@ -147,12 +148,12 @@ uint32_t span_implicit_begin(struct thread_state *t, uint64_t region, uint32_t o
     task->now = clock_copy(t, &team->start);
     task->scope.row = team->row;
     if (t->open_region == (uint32_t)region)
-      graph_cost(t, GRAPH_FORK, work_clock_moment(t) - team->forked);
+      graph_cost(t, GRAPH_FORK, moment - team->forked);
     task->now.burdened += team->fork_cost;
   }
   bool first = !t->task && !region;
   if (!first)
-    graph_log_now(t);
+    graph_log_time(t, moment);
   if (graph_log_on())
     log_implicit(t, task, team);
   if (first) {
@@ -162,7 +163,7 @@ uint32_t span_implicit_begin(struct thread_state *t, uint64_t region, uint32_t o
   task->scope.begin = task->now.base;
   graph_run(t, index);
   if (!first) /* otherwise what the thread has done so far belongs to this task */
-    graph_fragment_begin(t);
+    graph_fragment_begin_after(t, moment);
   return index;
 }
 
@@ -243,9 +244,10 @@ static void region_count(struct thread_state *t, struct team *team, uint64_t wor
   creator->scope.pending += work;
 }
 
-void span_parallel_end(struct thread_state *t, uint64_t region)
+void span_parallel_end(struct thread_state *t, uint64_t region, uint64_t moment)
 {
-  uint64_t moment = work_clock_moment(t), work = 0;
+  uint64_t work = 0;
+  moment = graph_moment(t, moment);
   graph_fragment_end_at(t, moment);
   struct team *team = graph_open_team(region);
   if (!team) { /* there was no memory at its start */
@@ -371,7 +373,8 @@ void span_wait_end(struct thread_state *t, uint32_t index, int kind, bool known,
   struct task *task = graph_task(index);
   task->flags &= ~(uint32_t)TASK_WAITING;
   struct team *team = known ? graph_open_team(task->region) : NULL;
-  graph_log_time(t, graph_moment(t, moment));
+  moment = graph_moment(t, moment);
+  graph_log_time(t, moment);
   if (team ||
       !is_barrier(kind)) /* otherwise a worker leaves the barrier after its region has ended, and takes nothing */
     graph_log_wait(t, GRAPHLOG_WAIT_END, task->name, kind, 0);
@@ -385,7 +388,6 @@ void span_wait_end(struct thread_state *t, uint32_t index, int kind, bool known,
   }
   if ((kind == ompt_sync_region_taskwait && !(task->flags & TASK_IN_LOOP)) || (is_barrier(kind) && team))
     depend_settled(t, &task->depend);
-  moment = graph_moment(t, moment);
   t->wait_ended = rt.work_unit == WORK_USER ? 0 : moment;
   graph_fragment_begin_after(t, moment);
   t->since_barrier = is_barrier(kind) ? t->work.since : 0;

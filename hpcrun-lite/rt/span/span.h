@@ -30,18 +30,20 @@ void span_forget(struct thread_state *t, uint32_t handed);
 
 /* Implicit tasks.  region: the region's handle (sampling/region.h), or 0 for a task outside any region, whose clock
  * begins at 0.  outer: the task that shares its data word with this one, 0: none; span_implicit_end()
- * returns it.  Returns the task's index, 0 without memory. */
-uint32_t span_implicit_begin(struct thread_state *t, uint64_t region, uint32_t outer);
+ * returns it.  moment: the time-stamp counter if it was read in the callback, else 0.  Returns the task's index, 0
+ * without memory. */
+uint32_t span_implicit_begin(struct thread_state *t, uint64_t region, uint32_t outer, uint64_t moment);
 uint32_t span_implicit_end(struct thread_state *t, uint32_t task);
 
 /* Begins the thread's initial task before the OpenMP runtime does: at the start of the process, or when the program
  * calls the tool first. */
 void span_begin_early(struct thread_state *t);
 
-/* moment (span/work_clock.h): the start of the callback. */
+/* moment: the start of the callback, for span_parallel_begin() by the work clock (span/work_clock.h), for
+ * span_parallel_end() by the time-stamp counter. */
 void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t region, int flags, const void *code,
                          uint64_t moment);
-void span_parallel_end(struct thread_state *t, uint64_t region);
+void span_parallel_end(struct thread_state *t, uint64_t region, uint64_t moment);
 
 /* The number of threads in a region's team is known. */
 void span_team_size(uint64_t region, uint32_t threads);
