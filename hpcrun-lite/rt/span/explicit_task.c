@@ -490,8 +490,9 @@ static void slot_begin(struct end_slot *slot, const struct task_batch *batch)
   slot->chunk = batch ? batch->chunk : 0;
 }
 
-/* Moves the thread's bit from joins that have got its ends to those that wait for its next ones.  Mostly one or both
- * are the same; then the bit stays. */
+/* Moves the thread's bit from the join of a group or phase to the one that waits for the thread's next ends; mostly
+ * they are the same.  In the join of a parent it stays: few threads run children of one task, and the parent finds
+ * nothing of its own in their slots. */
 static void move_bit(struct thread_state *t, struct lazy_join *from, struct lazy_join *to)
 {
   if (from && from != to)
@@ -514,8 +515,9 @@ static struct unreported_ends report_locked(struct thread_state *t, struct end_s
   }
   *latest = slot->latest;
   slot_begin(slot, to);
-  move_bit(t, batch ? &graph_task(batch->parent)->children : NULL, to ? &graph_task(to->parent)->children : NULL);
   move_bit(t, ends, next_ends);
+  if (to)
+    set_bit(&graph_task(to->parent)->children.holders, bit_of(t));
   t->unreported = (struct unreported_ends){.batch = next};
   return unreported;
 }

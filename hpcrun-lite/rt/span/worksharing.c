@@ -341,7 +341,7 @@ void worksharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_
     return;
   bool waited = moment;
   moment = graph_moment(t, moment);
-  graph_fragment_end_at(t, waited ? t->work.wait_since : moment);
+  graph_fragment_end_inline(t, waited ? t->work.wait_since : moment);
   graph_log_time(t, moment);
   if (kind == ompt_mutex_ordered) {
     struct shared_construct *loop = ordered_loop(task);
@@ -367,7 +367,7 @@ void worksharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_
   struct task *task = t->running;
   if (!task)
     return;
-  graph_fragment_end_at(t, moment);
+  graph_fragment_end_inline(t, moment);
   if (kind == ompt_mutex_ordered) {
     struct shared_construct *loop = ordered_loop(task);
     if (loop)
