@@ -521,13 +521,25 @@ static int visit(struct build *build, const struct item *item)
   }
 }
 
+/* Whether samples are charged to a context itself. */
+static bool spent(const struct build *build, uint32_t node)
+{
+  const struct tree_columns *columns = build->columns;
+  const uint32_t kinds[] = {columns->samples, columns->work, columns->overhead};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (kinds[i] != MODEL_NONE && contexts_get(build->contexts, node, kinds[i]))
+      return true;
+  return false;
+}
+
 /* Visits all contexts.  Those that were deferred, because their row depends on the bodies found, come last. */
 static int visit_all(struct build *build)
 {
   struct item root = {.entry = MODEL_NONE, .site = MODEL_NONE, .outline = MODEL_NONE, .top = true};
   int status = push_children(build, &root);
   if (!status && build->contexts->nodes[0].value) {
-    uint32_t row = add_plain(build, 0, ROW_PARTIAL, "[unwind cut short]");
+    bool sampled = spent(build, 0); /* otherwise the root is only charged with waiting: see input/exact_waits.h */
+    uint32_t row = add_plain(build, 0, ROW_PARTIAL, sampled ? "[unwind cut short]" : "[waiting that no sample saw]");
     if (row == MODEL_NONE)
       return ERR_NOMEM;
     add_values(build, 0, row);
