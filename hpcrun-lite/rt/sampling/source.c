@@ -270,14 +270,24 @@ static void throttle_after(struct source *source, uint64_t began)
   source->throttled_until = now + THROTTLE_SHARE * (now - source->last);
 }
 
+/* Takes the time of the sample itself out of the next one.  It is elapsed time; if it is long, the thread had no
+ * processor meanwhile, and the event's clock is asked. */
+static uint64_t own_time(struct source *source, uint64_t spent_ns)
+{
+  enum { LONG_NS = 100000 };
+  if (spent_ns > LONG_NS) {
+    uint64_t now = clock_ns(source);
+    spent_ns = now > source->last ? now - source->last : 0;
+  }
+  source->last += spent_ns;
+  return spent_ns;
+}
+
 void source_sample_taken(struct thread_state *t, struct source *source, uint64_t began, uint64_t spent_ns)
 {
   throttle_after(source, began);
-  if ((int)source->event == rt.time_event) {
-    source->last += spent_ns;
-    if (!t->activity.idle && !t->activity.lockwait) /* otherwise it is part of the time of waiting */
-      t->record->tool_ns += spent_ns;
-  }
+  if ((int)source->event == rt.time_event && !t->activity.idle && !t->activity.lockwait)
+    t->record->tool_ns += own_time(source, spent_ns); /* otherwise it is part of the time of waiting */
   if (rt.events[source->event].clock != EVENT_WALL_TIME)
     return;
   if (source->period > source->nominal_period)
