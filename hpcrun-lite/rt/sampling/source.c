@@ -270,10 +270,22 @@ static void throttle_after(struct source *source, uint64_t began)
   source->throttled_until = now + THROTTLE_SHARE * (now - source->last);
 }
 
-void source_sample_taken(struct thread_state *t, struct source *source, uint64_t began, uint64_t spent_ns)
+/* What a sample has taken of the event's own clock: less than the elapsed time if the thread lost its processor
+ * meanwhile, as a long sample may have. */
+static uint64_t spent_of(const struct source *source, uint64_t elapsed_ns)
+{
+  enum { LONG_NS = 100000 };
+  if (elapsed_ns < LONG_NS || rt.events[source->event].clock != EVENT_CPU_TIME)
+    return elapsed_ns;
+  uint64_t now = sys_thread_cpu_ns(), spent = now > source->last ? now - source->last : 0;
+  return spent < elapsed_ns ? spent : elapsed_ns;
+}
+
+void source_sample_taken(struct thread_state *t, struct source *source, uint64_t began, uint64_t elapsed_ns)
 {
   throttle_after(source, began);
   if ((int)source->event == rt.time_event) {
+    uint64_t spent_ns = spent_of(source, elapsed_ns);
     source->last += spent_ns;
     if (!t->activity.idle && !t->activity.lockwait) /* otherwise it is part of the time of waiting */
       t->record->tool_ns += spent_ns;
