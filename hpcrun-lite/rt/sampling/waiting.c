@@ -222,10 +222,16 @@ struct waiting_interval waiting_open_interval(struct thread_state *t)
 {
   struct waiting_interval interval = {0};
   uint64_t since = t->idle_since, now = rt_ticks();
-  const struct wait_open *open = innermost(t);
+  const struct wait_open *last = innermost(t), *open = NULL;
+  struct wait_open copy; /* the thread may write to the original */
   struct region_end end;
   if (!t->activity.idle || !t->waiting || since >= now)
     return interval;
+  if (last) {
+    copy = *(const volatile struct wait_open *)last;
+    copy.as_worker = copy.as_worker && copy.team;
+    open = &copy;
+  }
   if (open && open->as_worker && region_find_end(t->base_region, open->team, &end) && end.end > since) {
     interval.idle = idle_at_region_end(&end, since);
     interval.runtime = end.end - since - interval.idle;
