@@ -87,7 +87,7 @@ static int set_mask(enum libc_call call, int how, const sigset_t *set, sigset_t 
     return result;
   }
   if (set)
-    own_signal_mask_changed(how, set);
+    own_signal_mask_changed(&kernel_mask, how, set);
   if (old) {
     *old = kernel_mask;
     if (before)
