@@ -66,6 +66,8 @@ static bool take_sample(const siginfo_t *info, ucontext_t *context)
   void *top = own_stack_top(t);
   if (top)
     return handler_sample_on(info, context, top);
+  if (t->inside) /* the sample is only counted, as one in the tool, which needs little room */
+    return sample_signal(info, context);
   bool sample = own_signal_is_sample(info);
   if (sample)
     rt_lost(t, FORMAT_LOST_MEMORY);

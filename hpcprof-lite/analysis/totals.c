@@ -111,7 +111,7 @@ static void add_openmp(struct totals *totals, const struct profile_process *proc
 int totals_compute(const struct profile *profile, const struct tree_columns *columns, enum profile_baseline baseline,
                    struct totals *totals)
 {
-  uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+  uint64_t begin_ns = UINT64_MAX, end_ns = 0, sleeping_ns = 0;
   struct distinct hosts;
   *totals = (struct totals){0};
   for (uint32_t i = 0; i < profile->processes_count; i++) {
@@ -129,13 +129,15 @@ int totals_compute(const struct profile *profile, const struct tree_columns *col
     add(&totals->regions, process->regions);
     for (unsigned j = 0; j < LOSS_MAX; j++)
       add(&totals->lost[j], process->lost[j]);
+    uint64_t others_ns = totals->blocked_ns;
     for (uint32_t j = 0; j < process->threads_count; j++)
       add_thread(totals, &process->threads[j]);
+    if (profile_by_wall(process))
+      sleeping_ns = model_sum(sleeping_ns, totals->blocked_ns - others_ns);
     add_openmp(totals, process, baseline);
     totals->by_wall = totals->by_wall || profile_by_wall(process);
   }
-  if (totals->by_wall)
-    totals->work_ns -= totals->work_ns < totals->blocked_ns ? totals->work_ns : totals->blocked_ns;
+  totals->work_ns -= totals->work_ns < sleeping_ns ? totals->work_ns : sleeping_ns;
   totals->elapsed_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
   if (columns->work == MODEL_NONE && columns->overhead == MODEL_NONE)
     totals->work_ns = totals->overhead_ns = 0;

@@ -6,6 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* The most waiting places of all threads of a process: far more than a run has.  Bounds the memory of a hostile file,
+ * since all are kept at once. */
+static const size_t waits_max = 16u << 20;
+
 /* A place, summed over the threads. */
 struct place {
   uint32_t kind, module;
@@ -16,6 +20,7 @@ struct place {
 struct places {
   struct place *all;
   uint32_t count;
+  size_t waits; /* records of all threads */
   size_t room;
   struct index index;
 };
@@ -95,6 +100,12 @@ static int open_thread(struct read_file *file, const struct profile_process *pro
   uint32_t count;
   double tick_ns = process->workspan.tick_ns;
   int status = read_waits(file, record->index, problems, &waits, &count);
+  if (count > waits_max - places->waits) {
+    problems_add(problems, "%s: thread %u: more waiting places than any run has: left out", process->path,
+                 record->index);
+    count = 0;
+  }
+  places->waits += count;
   thread->waits = status ? NULL : calloc((size_t)count + 1, sizeof *thread->waits);
   thread->timed = count && tick_ns > 0;
   thread->openmp = record->flags & THREAD_OPENMP;
@@ -112,11 +123,12 @@ static int open_thread(struct read_file *file, const struct profile_process *pro
       status = ERR_NOMEM;
       break;
     }
-    double own_ns = larger(0, (double)wait->runtime * tick_ns - (double)wait->tool_ns);
+    double own_ns = (double)wait->runtime * tick_ns - (double)wait->tool_ns, tool_ns = larger(0, -own_ns);
+    own_ns = larger(0, own_ns);
     *to = (struct exact_wait){.place = place,
                               .node = wait->node,
                               .lock = wait->kind == READ_WAIT_LOCK,
-                              .idle_ns = to_ns((double)wait->idle * tick_ns + (1 - part) * own_ns),
+                              .idle_ns = to_ns(larger(0, (double)wait->idle * tick_ns - tool_ns) + (1 - part) * own_ns),
                               .runtime_ns = to_ns(part * own_ns)};
     places->all[place].idle_ns += (double)to->idle_ns;
     places->all[place].shared_ns += thread->openmp ? (double)wait->shared_ns : 0;
@@ -235,14 +247,15 @@ void exact_waits_close(struct exact_waits *waits)
 }
 
 struct exact_waits_amount exact_waits_of(const struct exact_waits *waits, uint32_t position,
-                                         const struct read_share *shares, uint32_t shares_count, uint64_t first)
+                                         const struct read_share *shares, uint32_t shares_count, uint64_t first,
+                                         uint32_t *unread)
 {
   const struct exact_waits_thread *thread = &waits->threads[position];
   double idle = 0, lock = 0;
   uint32_t left = thread->count; /* a list has one record for each place, unless it is a circle */
   uint64_t i = first;
   bool damaged = false;
-  for (; i && i < shares_count && left; i = shares[i].next, left--) {
+  for (; i && i < shares_count && left && *unread; i = shares[i].next, left--, --*unread) {
     if (shares[i].wait >= thread->count) {
       damaged = true;
       continue;

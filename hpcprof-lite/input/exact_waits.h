@@ -56,13 +56,15 @@ int exact_waits_open(struct read_file *file, const struct profile_process *proce
                      struct problems *problems, struct exact_waits *waits);
 void exact_waits_close(struct exact_waits *waits);
 
-/* What a list of shares of a thread amounts to, ns. */
+/* What a list of shares of a thread amounts to, ns.  *unread: how many of the thread's records no list has had so far,
+ * shares_count at first; a record is in one list, so this bounds the time for hostile files. */
 struct exact_waits_amount {
   uint64_t idle_ns, lock_ns;
-  bool damaged; /* it names records that do not exist, or is a circle; they are left out */
+  bool damaged; /* it names records that do not exist or are in other lists, or is a circle; they are left out */
 };
 struct exact_waits_amount exact_waits_of(const struct exact_waits *waits, uint32_t position,
-                                         const struct read_share *shares, uint32_t shares_count, uint64_t first);
+                                         const struct read_share *shares, uint32_t shares_count, uint64_t first,
+                                         uint32_t *unread);
 
 /* The idleness of threads and cores without a waiting place that is charged to a context of a thread. */
 uint64_t exact_waits_elsewhere(const struct exact_waits *waits, uint32_t position, uint64_t per_busy_ns,

@@ -1,7 +1,8 @@
 /* Reads the measurement files of a run and merges them into one profile.
  *
  * Context: BATCH.  Worker threads take whole files and add each to a partial tree of their own; where there are fewer
- * files than threads, several add the threads of one file.  The partial trees are then merged in pairs.  Memory: one tree of the size of the result for each worker, and the files being read.
+ * files than threads, several add the threads of one file.  The partial trees are then merged in pairs.  Memory: one
+ * tree of the size of the result for each worker, and the files being read.
  *
  * The result does not depend on the number of workers or on the order of the files, except for the numbers of nodes.
  * Later stages therefore order contexts by what identifies them, never by number.

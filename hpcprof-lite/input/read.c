@@ -26,7 +26,7 @@ static const uint32_t table_max[FORMAT_TABLES] = {
     [FORMAT_REGIONS] = 4u << 20,    [FORMAT_THREAD] = 1u << 20,
     [FORMAT_NODES] = 4u << 20,      [FORMAT_VALUES] = 4u << 20,
     [FORMAT_DIRECTIVES] = 1u << 16, [FORMAT_CONTRIBUTIONS] = 4u << 20,
-    [FORMAT_WAITS] = 1u << 16,      [FORMAT_SHARES] = 16u << 20,
+    [FORMAT_WAITS] = 1u << 12,      [FORMAT_SHARES] = 16u << 20,
 };
 static const size_t table_bytes_max = 512u << 20;
 

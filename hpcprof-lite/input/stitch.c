@@ -426,6 +426,7 @@ struct thread_values {
   uint64_t *values;
   struct read_share *shares;
   uint32_t count, shares_count;
+  uint32_t shares_unread; /* see exact_waits_of() */
 };
 
 static int load_values(struct stitch *stitch, uint32_t position, struct thread_values *values)
@@ -435,6 +436,7 @@ static int load_values(struct stitch *stitch, uint32_t position, struct thread_v
   int status = read_values(stitch->file, index, stitch->problems, &values->values, &values->count);
   if (!status && stitch->shares != MODEL_NONE)
     status = read_shares(stitch->file, index, stitch->problems, &values->shares, &values->shares_count);
+  values->shares_unread = values->shares_count;
   return status;
 }
 
@@ -446,13 +448,14 @@ static void release_values(struct thread_values *values)
 
 /* What others waited for the node of a value record. */
 static struct exact_waits_amount waiting_of(const struct stitch *stitch, uint32_t position,
-                                            const struct thread_values *values, const uint64_t *cells)
+                                            struct thread_values *values, const uint64_t *cells)
 {
-  return exact_waits_of(&stitch->amounts, position, values->shares, values->shares_count, cells[stitch->shares]);
+  return exact_waits_of(&stitch->amounts, position, values->shares, values->shares_count, cells[stitch->shares],
+                        &values->shares_unread);
 }
 
 /* Adds one value record to the merged node of its node, with the idleness computed from it. */
-static int add_record(struct stitch *stitch, uint32_t position, uint32_t node, const struct thread_values *values,
+static int add_record(struct stitch *stitch, uint32_t position, uint32_t node, struct thread_values *values,
                       const uint64_t *cells)
 {
   uint32_t merged = stitch->threads[position].map[node] - MAPPED;
@@ -822,9 +825,10 @@ void stitch_close(struct stitch *stitch)
 }
 
 /* Appends the values of a thread's nodes in one of the file's columns. */
-static int take_amounts(struct stitch *stitch, uint32_t position, const struct thread_values *values, uint32_t column,
+static int take_amounts(struct stitch *stitch, uint32_t position, struct thread_values *values, uint32_t column,
                         struct stitch_amounts *amounts)
 {
+  values->shares_unread = values->shares_count;
   const struct stitch_thread *thread = &stitch->threads[position];
   const struct exact_waits_thread *waits = stitch->shares == MODEL_NONE ? NULL : &stitch->amounts.threads[position];
   bool lockwait = waits && stitch->roles[column] == COLUMN_LOCKWAIT;

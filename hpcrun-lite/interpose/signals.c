@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "hpcrun-lite/interpose/interposed.h"
 #include "hpcrun-lite/process/libc.h"
@@ -73,6 +74,7 @@ static const sigset_t *without_own(const sigset_t *set, sigset_t *copy)
  * until a signal of the program arrives. */
 static int set_mask(enum libc_call call, int how, const sigset_t *set, sigset_t *old)
 {
+  enum { KERNEL_MASK = 8 }; /* bytes */
   int (*real)(int, const sigset_t *, sigset_t *) = libc_real(call);
   sigset_t copy, kernel_mask;
   bool before = own_signal_view.blocked;
@@ -87,9 +89,9 @@ static int set_mask(enum libc_call call, int how, const sigset_t *set, sigset_t 
     return result;
   }
   if (set)
-    own_signal_mask_changed(how, set);
+    own_signal_mask_changed(&kernel_mask, how, set);
   if (old) {
-    *old = kernel_mask;
+    memcpy(old, &kernel_mask, KERNEL_MASK); /* libc writes no more; some programs have no more room */
     if (before)
       sigaddset(old, SAMPLE_SIGNAL);
     else if (own_signal_view.held)

@@ -66,9 +66,10 @@ void own_signal_set_program_action(const struct sigaction *action)
   install_own(NULL);
 }
 
-void own_signal_mask_changed(int how, const sigset_t *set)
+void own_signal_mask_changed(const sigset_t *kernel_mask, int how, const sigset_t *set)
 {
   uint64_t *mask = &own_signal_view.mask, bits = bits_of(set);
+  *mask &= bits_of(kernel_mask);
   *mask = how == SIG_SETMASK ? bits : how == SIG_BLOCK ? *mask | bits : *mask & ~bits;
 }
 

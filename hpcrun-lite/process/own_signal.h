@@ -33,8 +33,9 @@ bool own_signal_installed(void);
 struct sigaction own_signal_program_action(void);
 void own_signal_set_program_action(const struct sigaction *action);
 
-/* The program has changed the calling thread's mask through libc: how and set as for sigprocmask(). */
-void own_signal_mask_changed(int how, const sigset_t *set);
+/* The program has changed the calling thread's mask through libc: how and set as for sigprocmask().  kernel_mask: as it
+ * was before; signals that a siglongjmp() or a raw system call has unblocked are not in it. */
+void own_signal_mask_changed(const sigset_t *kernel_mask, int how, const sigset_t *set);
 
 /* Does the kernel's mask lack signals that the program has blocked through libc?  Then the program has set its mask by
  * a raw system call since, and what it has told libc about SAMPLE_SIGNAL does not hold any more. */

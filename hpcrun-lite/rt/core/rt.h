@@ -206,7 +206,7 @@ struct thread_state {
   uint32_t team_region;
   uint32_t barriers;   /* of the innermost region, at which the thread has begun to wait */
   unsigned wait_depth; /* open waits; those beyond the array share its last element */
-  struct wait_cache wait_cache[8];
+  struct wait_cache wait_cache[32];
 
   uint32_t unrecorded_regions;           /* open regions that have no record */
   uint32_t region_depth;                 /* open regions that this thread has created */

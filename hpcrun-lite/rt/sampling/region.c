@@ -251,7 +251,8 @@ void region_note_end(struct thread_state *t, uint64_t arrived, uint64_t left, ui
     return;
   struct region_team *team = table_at(&teams, index);
   struct region_end *end = &team->ends[team->next++ % (sizeof team->ends / sizeof *team->ends)];
-  __atomic_store_n(&end->generation, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&end->generation, 0, __ATOMIC_RELAXED);
+  atomic_thread_fence(memory_order_release); /* the fields change after that: region_find_end() */
   end->last_idle = __atomic_load_n(&team->last_idle[(t->barriers - 1) % 2], __ATOMIC_RELAXED);
   end->last_idle = end->last_idle > arrived ? end->last_idle : arrived;
   end->left = left;

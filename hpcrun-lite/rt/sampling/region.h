@@ -66,7 +66,7 @@ struct region_team *region_team(uint32_t region);
 /* The innermost region was entered from that address. */
 void region_set_code(struct thread_state *t, const void *code);
 
-/* The master is about to end its innermost region; it arrived at the closing barrier and left it at these moments. */
+/* The master ends its innermost region now; it arrived at the closing barrier and left it at these moments. */
 void region_note_end(struct thread_state *t, uint64_t arrived, uint64_t left, uint64_t now);
 
 /* Finds the end of an instance of that team.  Returns false if it has not ended, or other regions have replaced it. */

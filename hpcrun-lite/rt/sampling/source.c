@@ -270,24 +270,25 @@ static void throttle_after(struct source *source, uint64_t began)
   source->throttled_until = now + THROTTLE_SHARE * (now - source->last);
 }
 
-/* Takes the time of the sample itself out of the next one.  It is elapsed time; if it is long, the thread had no
- * processor meanwhile, and the event's clock is asked. */
-static uint64_t own_time(struct source *source, uint64_t spent_ns)
+/* What a sample has taken of the event's own clock: less than the elapsed time if the thread lost its processor
+ * meanwhile, as a long sample may have. */
+static uint64_t spent_of(const struct source *source, uint64_t elapsed_ns)
 {
   enum { LONG_NS = 100000 };
-  if (spent_ns > LONG_NS) {
-    uint64_t now = clock_ns(source);
-    spent_ns = now > source->last ? now - source->last : 0;
-  }
-  source->last += spent_ns;
-  return spent_ns;
+  if (elapsed_ns < LONG_NS || rt.events[source->event].clock != EVENT_CPU_TIME)
+    return elapsed_ns;
+  uint64_t now = sys_thread_cpu_ns(), spent = now > source->last ? now - source->last : 0;
+  return spent < elapsed_ns ? spent : elapsed_ns;
 }
 
-void source_sample_taken(struct thread_state *t, struct source *source, uint64_t began, uint64_t spent_ns)
+void source_sample_taken(struct thread_state *t, struct source *source, uint64_t began, uint64_t elapsed_ns)
 {
   throttle_after(source, began);
-  if ((int)source->event == rt.time_event && !t->activity.idle && !t->activity.lockwait)
-    t->record->tool_ns += own_time(source, spent_ns); /* otherwise it is part of the time of waiting */
+  if ((int)source->event == rt.time_event && !t->activity.idle && !t->activity.lockwait) {
+    uint64_t spent_ns = spent_of(source, elapsed_ns); /* otherwise it is part of the time of waiting */
+    source->last += spent_ns;
+    t->record->tool_ns += spent_ns;
+  }
   if (rt.events[source->event].clock != EVENT_WALL_TIME)
     return;
   if (source->period > source->nominal_period)

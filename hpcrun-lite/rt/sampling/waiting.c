@@ -7,7 +7,7 @@
 
 enum {
   WAITS_FIRST = 8,
-  PLACES_MAX = 4096,     /* further ones count as parked */
+  PLACES_MAX = 1024,     /* further ones count as parked */
   SEARCH_TICKS = 2500,   /* about a microsecond: looking for a task, in its queue and those of other threads */
   LOCK_COST_MOST = 5000, /* about two microseconds: at least, the rest of a longer acquisition was waiting */
   LOCK_COST_FACTOR = 4,  /* an acquisition up to this multiple of the fastest one did not wait */
@@ -222,10 +222,16 @@ struct waiting_interval waiting_open_interval(struct thread_state *t)
 {
   struct waiting_interval interval = {0};
   uint64_t since = t->idle_since, now = rt_ticks();
-  const struct wait_open *open = innermost(t);
+  const struct wait_open *last = innermost(t), *open = NULL;
+  struct wait_open copy; /* the thread may write to the original */
   struct region_end end;
   if (!t->activity.idle || !t->waiting || since >= now)
     return interval;
+  if (last) {
+    copy = *(const volatile struct wait_open *)last;
+    copy.as_worker = copy.as_worker && copy.team;
+    open = &copy;
+  }
   if (open && open->as_worker && region_find_end(t->base_region, open->team, &end) && end.end > since) {
     interval.idle = idle_at_region_end(&end, since);
     interval.runtime = end.end - since - interval.idle;

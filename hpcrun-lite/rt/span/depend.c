@@ -112,10 +112,11 @@ static inline bool link_add(struct thread_state *t, struct link **list, struct t
 static inline struct task_end *link_take(struct thread_state *t, struct link **list)
 {
   struct link *link = *list;
+  struct task_end *end = link->end;
   *list = link->more;
-  if (link->index)
+  if (link->index) /* from then on another thread may use it */
     pool_return(&links, &t->free_links, link->index, link);
-  return link->end;
+  return end;
 }
 
 static inline void list_hold(struct thread_state *t, struct link **list, struct task_end *end)
