@@ -252,7 +252,7 @@ def hostile_places_saturate(_):
     for which in BASELINES:
         for view in VIEWS:
             done = golden_report("-q", "--view", view, "--idleness", which, "nowhere")
-            assert done.returncode == 1 and b"shares in waiting that do not exist, 5 times" in done.stderr, (view, done)
+            assert done.returncode == 1 and b"shares in waiting that do not exist, 6 times" in done.stderr, (view, done)
     table = table_of(golden_report("-q", "--view", "flat", "-f", "csv", "nowhere").stdout.decode())
     assert all(0 <= float(row[f"{kind}_idleness_pct"]) <= 100 for row in table for kind in ("abs", "rel"))
 

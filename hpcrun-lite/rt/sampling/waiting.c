@@ -7,7 +7,7 @@
 
 enum {
   WAITS_FIRST = 8,
-  PLACES_MAX = 1024,     /* further ones count as parked */
+  PLACES_MAX = 4096,     /* further ones count as parked */
   SEARCH_TICKS = 2500,   /* about a microsecond: looking for a task, in its queue and those of other threads */
   LOCK_COST_MOST = 5000, /* about two microseconds: at least, the rest of a longer acquisition was waiting */
   LOCK_COST_FACTOR = 4,  /* an acquisition up to this multiple of the fastest one did not wait */
