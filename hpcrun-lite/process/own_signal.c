@@ -75,7 +75,7 @@ void own_signal_mask_changed(const sigset_t *kernel_mask, int how, const sigset_
 
 bool own_signal_mask_outdated(const sigset_t *kernel_mask)
 {
-  return own_signal_view.mask & ~bits_of(kernel_mask);
+  return program_action.sa_flags & SA_ONSTACK && own_signal_view.mask & ~bits_of(kernel_mask);
 }
 
 bool own_signal_in_use(void)

@@ -37,8 +37,9 @@ void own_signal_set_program_action(const struct sigaction *action);
  * was before; signals that a siglongjmp() or a raw system call has unblocked are not in it. */
 void own_signal_mask_changed(const sigset_t *kernel_mask, int how, const sigset_t *set);
 
-/* Does the kernel's mask lack signals that the program has blocked through libc?  Then the program has set its mask by
- * a raw system call since, and what it has told libc about SAMPLE_SIGNAL does not hold any more. */
+/* Does the kernel's mask lack signals that the program has blocked through libc?  Then a runtime with signal stacks of
+ * its own (Go's; other programs may lack them after a handler of theirs) has set the mask by a raw system call since,
+ * and what it has told libc about SAMPLE_SIGNAL does not hold any more. */
 bool own_signal_mask_outdated(const sigset_t *kernel_mask);
 
 /* Does the program rely on SAMPLE_SIGNAL: has it installed a handler, or waited for the signal?  Then samples give way.

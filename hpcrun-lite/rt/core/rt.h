@@ -187,7 +187,7 @@ struct wait_cache {
 struct thread_state {
   /* Fields of the callbacks, on one cache line.  Other threads read `activity`, `open_region`, `base_region`
    * and `waiting_key` relaxed, and `inside` with acquire.  A callback that changes `activity` need not be inside: if a
-   * sample repairs the state at that moment (blame_check()), one interval may count twice. */
+   * sample repairs the state at that moment (blame_check()), one interval may count twice, or at another place. */
   int inside; /* RT or CTL code is running in this thread */
   struct activity activity;
   uint32_t open_region;            /* innermost region of which this thread is the master */

@@ -36,7 +36,7 @@ void doacross_stop_thread(struct thread_state *t)
   pool_flush(&blocks, &t->free_source_blocks);
 }
 
-/* Two coordinates: every run has a key of its own.  More: two runs have the same key once in 2^64. */
+/* Two coordinates below 2^32: every run has a key of its own.  Otherwise two runs have the same key once in 2^64. */
 static inline uint64_t key_of(const ompt_dependence_t *vector, int count, uint32_t *place)
 {
   uint64_t key = 0, last = vector[count - 1].variable.value;
