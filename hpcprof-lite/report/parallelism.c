@@ -20,8 +20,8 @@ bool parallelism_cut(const struct report *report)
   return false;
 }
 
-/* A process for which work and span were wanted, but no OpenMP runtime reported its events; NULL: none.  The notes of
- * one that used OpenMP say why. */
+/* A process for which work and span were wanted, but whose OpenMP runtime reported no events; NULL: none.  Prefers one
+ * that used OpenMP, since its notes state the reason. */
 static const struct profile_process *unreported(const struct report *report)
 {
   const struct profile_process *found = NULL;
@@ -96,7 +96,7 @@ static void top_text(const struct workspan_row *row, char out[PLACE_MAX])
              *row->name ? ")" : "");
 }
 
-/* The longest time for which the constructs of one lock keep it: whatever the cores, the run takes as long. */
+/* The longest time for which one lock is held, over all its constructs: no number of cores makes the run shorter. */
 static uint64_t lock_bound(const struct workspan *workspan, uint32_t left_out)
 {
   uint64_t bound = 0;

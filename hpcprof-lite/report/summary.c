@@ -197,7 +197,7 @@ static uint64_t all_ns(const struct report *report)
   return model_sum(model_sum(spent, beside), model_sum(lock_ns(report), idle_ns(report)));
 }
 
-/* What makes the figures below unfit for conclusions, before them. */
+/* Prints, before the figures, what makes them less reliable. */
 static void print_fitness(const struct summary *summary)
 {
   enum { MUCH = 10 };
@@ -271,8 +271,8 @@ static void print_efficiency(const struct summary *summary)
   print_wrapped(summary, text);
 }
 
-/* Whether one amount exceeds another, one of them timed and one sampled, by more than sampling explains: two
- * standard errors of the n = time / period samples that it should have had are 2 sqrt(time period) of time. */
+/* Does one amount exceed another, one of them timed and the other sampled, by more than sampling explains?  The limit
+ * is two standard errors of the n = time / period samples that it should have had: 2 sqrt(time period) of time. */
 static bool differs(const struct report *report, uint64_t more, uint64_t less)
 {
   uint64_t period = report->columns->work == MODEL_NONE ? 0 : report->columns->columns[report->columns->work].period;

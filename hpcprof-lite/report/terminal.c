@@ -220,8 +220,8 @@ static size_t kept_place(const struct glyphs *glyphs, unsigned width)
   return 0;
 }
 
-/* Removes the middle, or that of the remark; the end, which distinguishes similar names, keeps slightly more room than
- * the beginning. */
+/* Removes the middle of the text, or of its remark.  The end, which distinguishes similar names, keeps slightly more
+ * room than the beginning. */
 static void cut_middle(struct glyphs *glyphs, unsigned width)
 {
   unsigned dots = glyphs->dots ? 1 : 2, used = 0;

@@ -47,7 +47,7 @@ static bool is_set(const char *name)
   return setting && *setting;
 }
 
-/* A setting that binds threads.  On libomp a bound first thread sees one core, and a team of that size. */
+/* A setting that binds threads.  On libomp a bound first thread sees one core, and creates teams of one thread. */
 static const char *binding_setting(void)
 {
   static const char *const names[] = {"GOMP_CPU_AFFINITY", "KMP_AFFINITY", "OMP_PLACES", "OMP_PROC_BIND"};
@@ -68,7 +68,7 @@ static const char *malformed_setting(void)
   return end ? NULL : "OMP_THREAD_LIMIT";
 }
 
-/* A setting that makes the runtime print: both would, each in its own form. */
+/* A setting that makes the runtime print: each runtime prints in its own form. */
 static const char *printing_setting(void)
 {
   static const char *const names[] = {"OMP_DISPLAY_ENV", "OMP_DISPLAY_AFFINITY"};
@@ -78,7 +78,7 @@ static const char *printing_setting(void)
   return NULL;
 }
 
-/* Is OMP_SCHEDULE a schedule that is the same on both?  Their defaults and their auto differ. */
+/* Is OMP_SCHEDULE a schedule that is the same on both runtimes?  Their defaults and their auto differ. */
 static bool same_schedule(void)
 {
   const char *schedule = getenv("OMP_SCHEDULE");

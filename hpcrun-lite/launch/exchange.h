@@ -13,7 +13,7 @@
 
 #include "hpcrun-lite/launch/program.h"
 
-/* Would the program change?  Then writes what would, and what prevents that. */
+/* Would the program change?  If so, writes why, and what the user can do about it. */
 bool exchange_changes(const struct program *program, char *reason, size_t size);
 
 #endif
