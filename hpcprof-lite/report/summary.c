@@ -208,14 +208,14 @@ static void print_fitness(const struct summary *summary)
     terminal_percent(run->tool_ns, all, percent);
     print_hint(summary,
                "This tool took %s %% of the time, because the program's tasks or regions are very short: times of "
-               "short constructs are too long here; -p off takes less",
+               "short constructs are too long here; -p off reduces this",
                percent);
   }
   if (run->core_wait_ns > all / MUCH) {
     terminal_percent(run->core_wait_ns, all, percent);
     print_hint(summary,
                "Threads were ready to run but had no core for %s %% of the time: more threads than cores, or other "
-               "programs; idleness is longer than on a free machine",
+               "programs; threads were idle longer than on a free machine",
                percent);
   }
   if (run->blocked_ns > all / 2) {
@@ -299,9 +299,9 @@ static void print_parallelism(const struct summary *summary)
     terminal_count(workspan->span, span);
   }
   bool more = workspan->is_time && differs(report, workspan->work, report->totals->work_ns);
-  int length = snprintf(
-      text, sizeof text, "%s %s %.20s%s, span %s. Critical path:", more ? "Tasks and constructs took" : "Work", work,
-      workspan->unit, more ? ", of which the work above is a part and the OpenMP runtime's the rest" : "", span);
+  int length =
+      snprintf(text, sizeof text, "%s %s %.20s%s, span %s. Critical path:", more ? "Tasks and constructs took" : "Work",
+               work, workspan->unit, more ? " (the work above, and time in the OpenMP runtime)" : "", span);
   for (uint32_t i = 0; i < report->critical_rows_count && i < 2; i++) {
     char name[TERMINAL_TEXT_MAX];
     terminal_fit(&summary->terminal, report->flat->rows[report->critical_rows[i]].name, 24, name);

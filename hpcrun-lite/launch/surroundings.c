@@ -111,8 +111,8 @@ void surroundings_cores(void)
   long threads = asked ? strtol(asked, NULL, 10) : 0;
   if (quota > 0 && quota < cores)
     finding(false, "cores",
-            "%d, but a quota of %.1f (control group): more threads than that are throttled, and the report "
-            "counts their time as unaccounted for; set OMP_NUM_THREADS=%d",
+            "%d, but a quota of %.1f (control group): more threads than that are throttled and wait for "
+            "a core; set OMP_NUM_THREADS=%d",
             cores, quota, quota < 2 ? 1 : (int)quota);
   else if (threads > cores)
     finding(false, "cores", "OMP_NUM_THREADS=%ld on %d: threads wait for a core; set it to %d", threads, cores, cores);

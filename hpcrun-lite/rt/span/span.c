@@ -172,10 +172,11 @@ uint32_t span_implicit_end(struct thread_state *t, uint32_t index)
   if (!index)
     return 0;
   struct task *task = graph_task(index);
+  uint64_t moment = work_clock_moment(t);
   if (t->task == index && task->region && t->since_barrier && t->work.since == t->since_barrier)
-    graph_fragment_begin(t); /* since the region's last barrier it has done nothing, only the runtime has */
+    work_clock_begin(t, moment); /* since the region's last barrier it has done nothing, only the runtime has */
   if (t->task == index)
-    graph_fragment_end(t);
+    graph_fragment_end_at(t, moment);
   uint32_t outer = task->parent;
   struct team *team = graph_open_team(task->region);
   if (team) { /* otherwise a worker's end, announced only at its next region */
