@@ -273,11 +273,11 @@ static uint64_t run_delay_ns(int tid)
 }
 
 /* The waiting places, with the wait that has not ended. */
-static void put_waits(struct thread_state *t)
+static void put_waits(struct thread_state *t, uint64_t now)
 {
   struct format_wait rows[16];
   enum { ROWS = sizeof rows / sizeof *rows };
-  struct waiting_interval open = waiting_open_interval(t);
+  struct waiting_interval open = waiting_open_interval(t, now);
   for (uint32_t first = 0; first < t->waits.count; first += ROWS) {
     uint32_t count = t->waits.count - first < ROWS ? t->waits.count - first : ROWS;
     for (uint32_t i = 0; i < count; i++) {
@@ -294,6 +294,7 @@ static void put_waits(struct thread_state *t)
 /* A thread that was never sampled and never waited has only a record. */
 static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
 {
+  uint64_t now = rt_ticks(); /* before the life time is taken, which waits do not exceed */
   times_thread(t, cpu_ns);
   t->record->run_delay_ns = run_delay_ns(t->tid);
   t->record->end_ns = ended ? t->record->start_ns + t->record->wall_ns : 0;
@@ -306,7 +307,7 @@ static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
     put_table(&writer.threads, &t->nodes);
     put_table(&writer.threads, &t->values);
   }
-  put_waits(t);
+  put_waits(t, now);
   put_table(&writer.threads, &t->shares);
   if (writer.threads.used >= FLUSH_SIZE)
     flush(false);

@@ -55,7 +55,8 @@ def check_places(directory, compiler, level):
                                  zip(calls, ("(1, 0.02)", "(2, 0.04)"))), calls
     nodes = [node for node in run.tree() if node.kind == "parallel"]
     shown = {int(re.search(r"@ [a-z_.]+:(\d+)", node.name)[1]) for node in nodes}
-    assert shown == {lines[mark] for mark in lines if mark not in ("taskloop", "nogroup")}, (shown, lines)
+    assert shown == {lines[mark] for mark in lines if mark not in ("taskloop", "nogroup")}, (
+        shown, lines, [node.name for node in nodes])
     merged = {lines["branch one"], lines["branch two"]}  # one call may be left
     assert shown - merged == {line for line, name in regions} - merged, (shown, regions)
     assert merged & {line for line, name in regions}, regions

@@ -183,7 +183,7 @@ static void a_region_that_has_not_ended_parks_nobody(void **state)
   waiting_begin(worker, FORMAT_WAIT_BARRIER, region_code);
   began_before(worker, 10 * second);
   region_team((uint32_t)handle)->last_idle[0] = rt_ticks() - 4 * second;
-  struct waiting_interval open = waiting_open_interval(worker);
+  struct waiting_interval open = waiting_open_interval(worker, rt_ticks());
   assert_near(open.idle, 6 * second);
   assert_near(open.runtime, 4 * second);
   assert_int_equal(open.parked, 0);
@@ -347,12 +347,12 @@ static void parked_workers_forget_open_waits(void **state)
   waiting_park(worker);
   assert_int_equal(worker->wait_depth, 0);
   began_before(worker, second);
-  struct waiting_interval open = waiting_open_interval(worker);
+  struct waiting_interval open = waiting_open_interval(worker, rt_ticks());
   assert_near(open.idle, second);
   assert_ptr_equal(worker->waiting, table_at(&worker->waits, 0));
   waiting_unpark(worker);
   assert_near(place_at(worker, FORMAT_WAIT_PARKED, NULL)->idle, second);
-  assert_int_equal(waiting_open_interval(worker).idle, 0);
+  assert_int_equal(waiting_open_interval(worker, rt_ticks()).idle, 0);
 }
 
 /* Without room for another place, waits count at that of parked threads, and nothing is lost. */

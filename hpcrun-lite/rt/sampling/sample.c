@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <ucontext.h>
 
+#include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
@@ -137,6 +138,14 @@ static bool wants_publication(const siginfo_t *info)
   return info->si_code == SI_QUEUE && info->si_value.sival_ptr == &source_request_publication;
 }
 
+/* Is it in the tool's own code, where that is not inside: at the entry of a callback, for example? */
+static bool in_own_code(struct thread_state *t, const ucontext_t *context)
+{
+  uint32_t index;
+  const struct format_module *module = modules_find(t, (uint64_t)context->uc_mcontext.gregs[REG_RIP], &index);
+  return module && module->flags & FORMAT_MODULE_TOOL;
+}
+
 bool sample_signal(const siginfo_t *info, void *context)
 {
   struct thread_state *t = rt_thread();
@@ -159,7 +168,10 @@ bool sample_signal(const siginfo_t *info, void *context)
         context_publish_open(t);
       else if (!rt_stopped()) {   /* CTL sets `closed` and waits for threads that are inside */
         arena_create_live_file(); /* at the first sample: see core/arena.h */
-        charge(t, source->event, weight, context);
+        if (in_own_code(t, context))
+          count_in_tool(t, source, weight);
+        else
+          charge(t, source->event, weight, context);
         times_refresh(t);
       }
       if (source)

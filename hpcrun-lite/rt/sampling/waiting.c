@@ -218,10 +218,10 @@ static bool park_since_region_end(struct thread_state *t, const struct region_te
   return true;
 }
 
-struct waiting_interval waiting_open_interval(struct thread_state *t)
+struct waiting_interval waiting_open_interval(struct thread_state *t, uint64_t now)
 {
   struct waiting_interval interval = {0};
-  uint64_t since = t->idle_since, now = rt_ticks();
+  uint64_t since = t->idle_since;
   const struct wait_open *last = innermost(t), *open = NULL;
   struct wait_open copy; /* the thread may write to the original */
   struct region_end end;

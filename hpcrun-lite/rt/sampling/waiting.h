@@ -58,12 +58,12 @@ uint64_t waiting_lock_key(const struct thread_state *t);
  */
 void waiting_in_tool(struct thread_state *t, uint64_t ns);
 
-/* CTL: how the wait that the thread is in divides up to now, in ticks: waiting at t->waiting, the runtime's work, and
+/* CTL: how the wait that the thread is in divides up to that moment, in ticks: waiting at t->waiting, the runtime's work, and
  * waiting as a parked thread.  Nothing is changed.  The thread may be running. */
 struct waiting_interval {
   uint64_t idle, runtime, parked;
 };
-struct waiting_interval waiting_open_interval(struct thread_state *t);
+struct waiting_interval waiting_open_interval(struct thread_state *t, uint64_t now);
 
 /* Adds to the share of a context in the waiting at a place.  Returns false without memory. */
 bool waiting_share(struct thread_state *t, uint32_t node, uint64_t key, uint64_t ns);
