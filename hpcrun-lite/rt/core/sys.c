@@ -364,7 +364,7 @@ void sys_signal_again(int pid, int tid, int signal_number, const void *info)
   if (tid)
     call6(SYS_rt_tgsigqueueinfo, pid, tid, signal_number, (long)info, 0, 0);
   else if (call3(SYS_rt_sigqueueinfo, pid, signal_number, (long)info) == -EPERM)
-    call3(SYS_kill, pid, signal_number, 0); /* not the main thread: it may not say who has sent the signal */
+    call3(SYS_kill, pid, signal_number, 0); /* only the main thread may keep the original sender */
 }
 
 size_t sys_working_directory(char *path, size_t size_bytes)
