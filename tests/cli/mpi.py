@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Measurement, near, source_file, tap, work_of
@@ -28,8 +29,11 @@ def need_mpi():
 
 
 def mpirun(ranks, *command, cwd, **settings):
+    """Runs an mpirun with a session directory of its own: others begin and end, or are killed, beside it."""
     need_mpi()
-    return tap.run(MPIRUN, "-n", str(ranks), *command, cwd=cwd, **{**OPEN_MPI, **OPENMP, **settings})
+    with tempfile.TemporaryDirectory(prefix="mpi-") as session:
+        return tap.run(MPIRUN, "-n", str(ranks), *command, cwd=cwd,
+                       **{**OPEN_MPI, "OMPI_MCA_orte_tmpdir_base": session, **OPENMP, **settings})
 
 
 def program(directory, compiler="gcc"):

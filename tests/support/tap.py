@@ -345,7 +345,7 @@ class Tap:
             self.line(True, f"{name} # SKIP {reason}")
         except BaseException as error:  # a case that breaks is a case that fails
             self.line(False, name)
-            print(shown(traceback.format_exc()), flush=True)
+            print(shown(f"{type(error).__name__}: {error}"[:4000]), shown(traceback.format_exc()), sep="\n", flush=True)
             if not isinstance(error, Exception):
                 raise
 
