@@ -3,6 +3,7 @@
 #include "common/array.h"
 #include "common/format.h"
 #include "hpcprof-lite/input/read.h"
+#include "hpcprof-lite/model/index.h"
 #include "hpcprof-lite/model/profile.h"
 
 #include <errno.h>
@@ -12,7 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FIRST_WINDOW_BYTES = 128, WINDOW_BYTES = 64 << 10, NO_STREAM = UINT32_MAX };
+enum {
+  FIRST_WINDOW_BYTES = 128,
+  WINDOW_BYTES = 64 << 10,
+  NO_STREAM = UINT32_MAX,
+  HELD_MAX = 1 << 14 /* locks that are held at one time; of more, the holder is not known */
+};
 
 /* Visits of waiting streams in one pass; after these no stream waits any more.  Bounds the time for hostile logs. */
 static const uint64_t visits_max = (uint64_t)256 << 20;
@@ -54,6 +60,7 @@ struct log_reader {
   uint32_t count;
   uint32_t *heap; /* streams that do not wait, the earliest first */
   uint32_t heap_count, waiting;
+  struct index holders;             /* lock → 1 + the stream that holds it, unless it is free  */
   uint32_t returned;                /* the stream whose record was returned last, or NO_STREAM */
   uint64_t forced, damaged, visits; /* in this pass                                            */
   uint64_t damage_reported;         /* damaged streams that are in `problems`                  */
@@ -431,11 +438,51 @@ static bool note_created(struct stream *stream)
   return true;
 }
 
+/* ---- locks ---- */
+
+/* Notes who holds the lock after the stream's record. */
+static void note_holder(struct log_reader *reader, uint32_t number)
+{
+  const struct graphlog_record *record = &reader->streams[number].record;
+  bool acquires = record->op == GRAPHLOG_ACQUIRE, releases = record->op == GRAPHLOG_RELEASE;
+  uint64_t lock = record->operand[acquires ? 1 : 0];
+  if (!(acquires || releases) || !lock)
+    return;
+  if (acquires || index_find(&reader->holders, lock) == number + 1)
+    index_remove(&reader->holders, lock);
+  if (acquires && reader->holders.count < HELD_MAX)
+    index_add(&reader->holders, lock, number + 1);
+}
+
+/* The runtime announces a release after the lock is free, so the next holder's ACQUIRE may be the earlier one.  If the
+ * root's record acquires a lock whose holder has only to announce the release, makes the holder the root.  What the
+ * holder did before has been returned: it began before the lock was free. */
+static void release_first(struct log_reader *reader)
+{
+  const struct graphlog_record *record = &reader->streams[reader->heap[0]].record;
+  uint32_t holder = record->op == GRAPHLOG_ACQUIRE ? index_find(&reader->holders, record->operand[1]) : 0;
+  if (!holder || holder - 1 == reader->heap[0])
+    return;
+  const struct stream *stream = &reader->streams[--holder];
+  if (stream->ended || stream->waits_on != NO_STREAM || stream->record.op != GRAPHLOG_RELEASE ||
+      stream->record.operand[0] != record->operand[1])
+    return;
+  uint32_t place = 0;
+  while (reader->heap[place] != holder)
+    place++;
+  for (; place; place = (place - 1) / 2)
+    reader->heap[place] = reader->heap[(place - 1) / 2];
+  reader->heap[0] = holder;
+}
+
+/* ---- merging ---- */
+
 /* Moves the stream whose record was returned, which is the heap's root, to its next record. */
 static void advance_returned(struct log_reader *reader)
 {
   struct stream *stream = &reader->streams[reader->returned];
   bool resumes = note_created(stream);
+  note_holder(reader, reader->returned);
   reader->returned = NO_STREAM;
   if (advance(reader, stream)) {
     sift_down(reader);
@@ -465,6 +512,9 @@ bool log_reader_next(struct log_reader *reader, struct log_reader_record *record
       suspend(reader, number, creator);
       continue;
     }
+    release_first(reader);
+    number = reader->heap[0];
+    stream = &reader->streams[number];
     *record = (struct log_reader_record){.record = stream->record, .stream = number, .thread = stream->owner};
     reader->returned = number;
     return true;
@@ -477,6 +527,7 @@ void log_reader_rewind(struct log_reader *reader)
 {
   size_t chunk = 0;
   reader->heap_count = reader->waiting = 0;
+  index_release(&reader->holders);
   reader->returned = NO_STREAM;
   reader->forced = reader->damaged = reader->visits = 0;
   for (uint32_t i = 0; i < reader->count; i++) {
@@ -560,6 +611,7 @@ void log_reader_close(struct log_reader *reader)
   free(reader->chunks);
   free(reader->streams);
   free(reader->heap);
+  index_release(&reader->holders);
   free(reader);
 }
 
@@ -570,7 +622,7 @@ uint32_t log_reader_count(const struct log_reader *reader)
 
 bool log_reader_overflow(const struct log_reader *reader)
 {
-  return reader->overflow;
+  return reader->overflow || reader->holders.overflow;
 }
 
 uint64_t log_reader_forced(const struct log_reader *reader)

@@ -4,7 +4,8 @@
  * is called a stream.  The reader lists the chunks by their headers and decodes one chunk of each stream at a time.  It
  * returns the records of all streams in order of time; a fragment counts at its start.  The clocks of cores differ
  * slightly, so a record may name a task, region or join before the record that creates it is reached.  Its stream then
- * waits for the creating record, as long as that can still follow.
+ * waits for the creating record, as long as that can still follow.  A lock's release that is logged after the next
+ * acquisition is returned before it.
  *
  * The reader belongs to its caller and to one thread at a time.  Memory: an index of the chunks and one decoded chunk
  * for each stream; no record is kept.  All input is hostile: damage is reported in `problems`, and a damaged stream is

@@ -219,11 +219,11 @@ class Replay:
             else:
                 named.clock = max(named.clock, self.joins[join])
         elif op == ACQUIRE:
-            lock = self.locks.setdefault(operands[1], {"earliest": task.clock, "held": 0})
+            lock = self.locks.setdefault(operands[1], {"earliest": task.clock, "held": 0, "acquired": {}})
             lock["earliest"] = min(lock["earliest"], task.clock)
-            lock["acquired"] = task.clock
-        elif op == RELEASE:
-            self.locks[operands[0]]["held"] += task.clock - self.locks[operands[0]]["acquired"]
+            lock["acquired"][thread] = task.clock
+        elif op == RELEASE:  # perhaps after the next thread's ACQUIRE
+            self.locks[operands[0]]["held"] += task.clock - self.locks[operands[0]]["acquired"].pop(thread)
 
     @staticmethod
     def task_end(task):

@@ -496,6 +496,31 @@ static void test_a_lock_has_one_holder_in_a_schedule(void **state)
   assert_true(result.makespans[5] == 73);
 }
 
+/* The runtime announces a release after the lock is free: the next holder's records may be earlier. */
+static void test_a_release_may_be_logged_after_the_next_acquisition(void **state)
+{
+  (void)state;
+  enum { THREADS = 3, ROUNDS = 4, LOCK = 77, OTHER = 78 };
+  struct name team[THREADS];
+  begin_team(THREADS, team);
+  put(1, GRAPHLOG_ACQUIRE, CRITICAL, OTHER, 0); /* never released */
+  for (uint32_t i = 0; i < THREADS * ROUNDS; i++) {
+    uint32_t thread = i % THREADS + 1;
+    put(thread, GRAPHLOG_ACQUIRE, CRITICAL, LOCK, 0);
+    u(thread, 7);
+    if (i)
+      put((i - 1) % THREADS + 1, GRAPHLOG_RELEASE, LOCK, 0);
+  }
+  put(2, GRAPHLOG_ACQUIRE, CRITICAL, OTHER, 0);
+  put(THREADS, GRAPHLOG_RELEASE, LOCK, 0);
+  put(2, GRAPHLOG_RELEASE, OTHER, 0);
+  join_team(THREADS, team);
+  expect(7 * THREADS * ROUNDS, 7 * ROUNDS);
+  struct replay_result result = ask(on_cores());
+  assert_true(result.makespans[0] == 7 * THREADS * ROUNDS && result.makespans[5] == 7 * THREADS * ROUNDS);
+  assert_true(result.rows[CRITICAL].lock_bound.at[0] == 7 * THREADS * ROUNDS);
+}
+
 static void test_a_schedule_keeps_cores_busy(void **state)
 {
   (void)state;
@@ -616,6 +641,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_teardown(test_equal_chunks_take_turns, end),
       cmocka_unit_test_teardown(test_one_core_takes_the_work_and_many_the_span, end),
       cmocka_unit_test_teardown(test_a_lock_has_one_holder_in_a_schedule, end),
+      cmocka_unit_test_teardown(test_a_release_may_be_logged_after_the_next_acquisition, end),
       cmocka_unit_test(test_a_schedule_keeps_cores_busy),
       cmocka_unit_test(test_a_schedule_is_within_the_greedy_bounds),
       cmocka_unit_test_teardown(test_a_thread_that_is_ahead_waits, end),

@@ -10,6 +10,7 @@
 #include "hpcrun-lite/rt/span/explicit_task.h"
 #include "hpcrun-lite/rt/span/key_map.h"
 #include "hpcrun-lite/rt/span/span.h"
+#include "hpcrun-lite/rt/span/worksharing.h"
 #include "tests/unit/rt_threads.h"
 
 #include <sys/resource.h>
@@ -324,6 +325,31 @@ static void a_task_beside_its_parent(void **state)
   assert_int_equal(one.total_work + two.total_work, 16);
 }
 
+/* Each holder's release is announced after the next acquisition; then one never is, and its thread acquires again. */
+static void a_late_release_ends_its_own_hold(void **state)
+{
+  (void)state;
+  enum { LOCK = 8, KIND = ompt_mutex_test_lock };
+  void *code = (void *)0x3000;
+  struct thread_state *threads[] = {&one, &two};
+  uint32_t roots[] = {span_implicit_begin(&one, 0, 0, 0), span_implicit_begin(&two, 0, 0, 0)};
+  for (uint64_t i = 0; i < 5; i++) {
+    struct thread_state *t = threads[i % 2], *before = threads[(i + 1) % 2];
+    worksharing_mutex_acquired(t, KIND, LOCK, 0, code);
+    span_add_work(t, CCT_NONE, 7);
+    if (i)
+      worksharing_mutex_released(before, KIND, LOCK, 0, false);
+  }
+  worksharing_mutex_acquired(&one, KIND, LOCK, 0, code);
+  span_add_work(&one, CCT_NONE, 7);
+  worksharing_mutex_released(&two, KIND, LOCK, 0, false); /* not the holder */
+  worksharing_mutex_released(&one, KIND, LOCK, 0, false);
+  span_implicit_end(&one, roots[0]);
+  span_implicit_end(&two, roots[1]);
+  worksharing_add_lock_bounds();
+  assert_int_equal(row_at(directive_row(&one, FORMAT_DIRECTIVE_LOCK, code))->lock_bound, 35);
+}
+
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
@@ -337,6 +363,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup(names_are_forgotten, setup),
       cmocka_unit_test_setup(instances_nest_and_recursion_counts_once, setup),
       cmocka_unit_test_setup(a_task_beside_its_parent, setup),
+      cmocka_unit_test_setup(a_late_release_ends_its_own_hold, setup),
   };
   return UNIT_RUN(argc, argv, "span", tests, NULL, NULL);
 }

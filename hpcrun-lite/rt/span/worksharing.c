@@ -222,9 +222,15 @@ void worksharing_user_end(struct thread_state *t)
 /* The sequence of a lock's holders: earliest + held is a lower bound on the span.  Clocks are base clocks.  All fields
  * are used under `lock`.  The row gets the bound when another row, lock or start takes its place, and at the end: at
  * each release, all threads would write to the row. */
+struct lock_hold {
+  const struct thread_state *holder;
+  uint64_t acquired;
+};
+
 struct lock_chain {
-  uint64_t id, earliest, acquired, held;
-  uint32_t row, lock; /* if two locks share a place, the later one takes it over */
+  uint64_t id, earliest, held;
+  struct lock_hold last, late; /* late: the hold before, whose release has not been announced yet */
+  uint32_t row, lock;          /* if two locks share a place, the later one takes it over         */
 };
 
 enum { LOCKS = 4096 };
@@ -253,6 +259,7 @@ static void chain_begin(struct lock_chain *chain, uint64_t id, uint64_t now)
   chain->id = id;
   chain->earliest = now;
   chain->held = 0;
+  chain->last = chain->late = (struct lock_hold){0};
 }
 
 void worksharing_add_lock_bounds(void)
@@ -276,7 +283,10 @@ static struct shared_construct *ordered_loop(const struct task *task)
   return team ? &team->loops[task->loop_slot - 1] : NULL;
 }
 
-static void chain_acquire(struct lock_chain *chain, uint64_t id, uint32_t row, uint64_t now)
+/* The runtime announces a release after the lock is free, perhaps after the next acquisition.  If that happens twice at
+ * one time, or another thread releases the lock, a hold does not count: the bound is then too low, never too high. */
+static void chain_acquire(const struct thread_state *t, struct lock_chain *chain, uint64_t id, uint32_t row,
+                          uint64_t now)
 {
   clock_lock(&chain->lock);
   if (chain->id != id)
@@ -286,15 +296,20 @@ static void chain_acquire(struct lock_chain *chain, uint64_t id, uint32_t row, u
     chain->row = row;
     chain->earliest = now < chain->earliest ? now : chain->earliest;
   }
-  chain->acquired = now;
+  if (chain->last.holder && chain->last.holder != t)
+    chain->late = chain->last;
+  chain->last = (struct lock_hold){t, now};
   clock_unlock(&chain->lock);
 }
 
-static void chain_release(struct lock_chain *chain, uint64_t id, uint64_t now)
+static void chain_release(const struct thread_state *t, struct lock_chain *chain, uint64_t id, uint64_t now)
 {
   clock_lock(&chain->lock);
-  if (chain->id == id && now >= chain->acquired)
-    chain->held += now - chain->acquired;
+  struct lock_hold *hold = chain->last.holder == t ? &chain->last : &chain->late;
+  if (chain->id == id && hold->holder == t) {
+    chain->held += now >= hold->acquired ? now - hold->acquired : 0;
+    hold->holder = NULL;
+  }
   clock_unlock(&chain->lock);
 }
 
@@ -353,7 +368,7 @@ void worksharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_
   }
   bool lock = kind <= ompt_mutex_test_nest_lock;
   uint32_t row = directive_row(t, lock ? FORMAT_DIRECTIVE_LOCK : FORMAT_DIRECTIVE_CRITICAL, code);
-  chain_acquire(chain_of(wait_id), wait_id, row, task->now.base);
+  chain_acquire(t, chain_of(wait_id), wait_id, row, task->now.base);
   if (!lock)
     graph_construct_begin(t, task, row);
   else
@@ -374,7 +389,7 @@ void worksharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_
       ordered_end(t, task, loop);
     scope_end(t, task);
   } else {
-    chain_release(chain_of(wait_id), wait_id, task->now.base);
+    chain_release(t, chain_of(wait_id), wait_id, task->now.base);
     graph_log_op(t, GRAPHLOG_RELEASE, wait_id, kind > ompt_mutex_test_nest_lock);
     if (kind > ompt_mutex_test_nest_lock)
       graph_construct_end(t, task);
