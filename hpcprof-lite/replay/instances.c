@@ -127,6 +127,12 @@ void instances_span(struct instances *instances, uint32_t index, const struct cl
     clock_pair_raise(&instance_at(instances, index)->span, span);
 }
 
+void instances_count(struct instances *instances, uint32_t row)
+{
+  if (row)
+    instances->totals[row].instances++;
+}
+
 void instances_ended(struct instances *instances, uint32_t row, const struct clock_pair *work,
                      const struct clock_pair *span)
 {

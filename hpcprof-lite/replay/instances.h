@@ -62,6 +62,9 @@ void instances_work(struct instances *instances, uint32_t instance, const struct
  * instance's work. */
 void instances_span(struct instances *instances, uint32_t instance, const struct clock_pair *span);
 
+/* Counts an instance of a construct that does no work itself. */
+void instances_count(struct instances *instances, uint32_t row);
+
 /* Adds an instance that has ended and has no number to the totals. */
 void instances_ended(struct instances *instances, uint32_t row, const struct clock_pair *work,
                      const struct clock_pair *span);

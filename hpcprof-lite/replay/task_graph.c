@@ -3,7 +3,13 @@
 #include "common/graphlog.h"
 #include "hpcprof-lite/model/profile.h"
 
-enum { SCOPES_OPEN_MAX = GRAPHLOG_SCOPES_MAX, TASKS_MAX = 2 << 20, SCOPES_MAX = 4 << 20, REGIONS_MAX = 1 << 20 };
+enum {
+  SCOPES_OPEN_MAX = GRAPHLOG_SCOPES_MAX,
+  TASKS_MAX = 2 << 20,
+  SCOPES_MAX = 4 << 20,
+  REGIONS_MAX = 1 << 20,
+  NAME_BITS = 44
+};
 
 int task_graph_init(struct task_graph *graph)
 {
@@ -32,6 +38,38 @@ void task_graph_release(struct task_graph *graph)
   vector_clock_release(&graph->clocks);
   instances_release(&graph->instances);
   selection_release(&graph->selection);
+}
+
+/* ---- names and rows ---- */
+
+uint64_t task_graph_name(uint64_t thread, uint64_t number)
+{
+  bool valid = thread && number && thread >> (64 - NAME_BITS) == 0 && number >> NAME_BITS == 0;
+  return valid ? thread << NAME_BITS | number : 0;
+}
+
+uint32_t task_graph_find(const struct task_graph *graph, uint64_t thread, uint64_t number)
+{
+  uint64_t name = task_graph_name(thread, number);
+  return name ? index_find(&graph->task_names, name) : 0;
+}
+
+uint32_t task_graph_row(struct task_graph *graph, uint64_t row)
+{
+  if (row < graph->instances.rows)
+    return (uint32_t)row;
+  graph->invalid++;
+  return 0;
+}
+
+/* ---- clocks ---- */
+
+void task_graph_raise(struct task_graph *graph, uint32_t *clock, uint32_t other)
+{
+  if (!*clock)
+    *clock = vector_clock_new(&graph->clocks);
+  graph->lost_tasks += !*clock;
+  vector_clock_raise(&graph->clocks, *clock, other);
 }
 
 struct clock_pair task_graph_times(const struct task_graph *graph, uint32_t clock)
@@ -234,4 +272,10 @@ void task_graph_task_end(struct task_graph *graph, uint32_t index)
   task->flags |= TASK_GRAPH_ENDED;
   index_remove(&graph->task_names, task->name);
   task_graph_task_release(graph, index);
+}
+
+void task_graph_loop_close(struct task_graph *graph, struct task_graph_loop *loop)
+{
+  instances_leave(&graph->instances, loop->instance);
+  *loop = (struct task_graph_loop){0};
 }

@@ -83,12 +83,16 @@ struct task_graph {
   struct vector_clocks clocks;
   struct instances instances;
   struct selection selection;
-  uint32_t second_element; /* the element of clocks that is at[1] of a clock_pair */
+  uint32_t second_element;   /* the element of clocks that is at[1] of a clock_pair */
+  uint32_t program_end;      /* clock: latest end of all chains of work */
+  uint32_t burdened_element; /* the element of clocks that these costs are added to, 0: none */
+  double cost_fork, cost_task, cost_join;
   uint64_t lost_tasks, lost_constructs;
+  uint64_t invalid; /* records that contradict the graph, counted by those who process them */
 };
 
-/* Prepares the pools.  The caller initialises clocks, instances and selection.  Returns 0 or ERR_NOMEM; in either case
- * task_graph_release() releases everything, also these three. */
+/* Prepares the pools.  The caller initialises clocks, instances, selection and what is computed.  Returns 0 or
+ * ERR_NOMEM; in either case task_graph_release() releases everything, also these three. */
 int task_graph_init(struct task_graph *graph);
 void task_graph_release(struct task_graph *graph);
 
@@ -114,6 +118,18 @@ static inline struct task_graph_group *task_graph_group(const struct task_graph 
 {
   return object_pool_at(&graph->groups, index);
 }
+
+/* Returns the name of a task, region or join, 0 if no thread can have created it. */
+uint64_t task_graph_name(uint64_t thread, uint64_t number);
+
+/* Returns the task that (thread, number) names, or 0. */
+uint32_t task_graph_find(const struct task_graph *graph, uint64_t thread, uint64_t number);
+
+/* Returns the row of a record, or 0 if it does not exist. */
+uint32_t task_graph_row(struct task_graph *graph, uint64_t row);
+
+/* Raises a clock to another one; makes it if it does not exist. */
+void task_graph_raise(struct task_graph *graph, uint32_t *clock, uint32_t other);
 
 /* Return the time of a clock, and of a task's clock. */
 struct clock_pair task_graph_times(const struct task_graph *graph, uint32_t clock);
@@ -146,5 +162,8 @@ uint32_t task_graph_make_instances(struct task_graph *graph, struct task_graph_t
 bool task_graph_construct_begin(struct task_graph *graph, struct task_graph_task *task, uint32_t row,
                                 uint32_t instance);
 void task_graph_construct_end(struct task_graph *graph, struct task_graph_task *task);
+
+/* Ends a loop of a region; its place is free. */
+void task_graph_loop_close(struct task_graph *graph, struct task_graph_loop *loop);
 
 #endif

@@ -1,4 +1,4 @@
-/* The graph log beside a sound measurement: common/graphlog.c, log_reader.c, analysis/replay.c.  The measurement is
+/* The graph log beside a sound measurement: common/graphlog.c, input/log_reader.c, replay/.  The measurement is
  * named by HPCPROF_FUZZ_MEASUREMENT. */
 #include "tests/fuzz/fuzz.h"
 
