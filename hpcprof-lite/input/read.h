@@ -1,12 +1,12 @@
-/* Reads one measurement file: checks it, and decodes what is needed.
+/* Reads one measurement file: what its records mean.
  *
  * Context: BATCH.  An open file belongs to its caller and to one thread at a time, apart from read_another(); strings
  * and build ids that it returns live until read_close().  The tables of the process are decoded when the file is
  * opened.  The trees and values of threads are decoded on demand, one at a time, so that memory does not grow with the
  * number of threads.
  *
- * All input is hostile.  Sizes and strings are checked here, the indices inside nodes (parents, links) by stitch.c.
- * Whatever is damaged is left out and reported in `problems`.  Measurement files are decoded only here; log_reader.c
+ * All input is hostile.  Sizes and strings are checked by file_tables.c, which decodes the chunks; the indices inside
+ * nodes (parents, links) by stitch.c.  Whatever is damaged is left out and reported in `problems`.  log_reader.c
  * decodes graph logs.
  */
 #ifndef HPCPROF_LITE_INPUT_READ_H

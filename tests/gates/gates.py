@@ -141,8 +141,8 @@ def needed(library):
     return set(re.findall(r"NEEDED.*\[(.+)\]", shown))
 
 
-FORMAT_READERS = {"hpcprof-lite/input/read.c", "hpcprof-lite/input/read.h", "hpcprof-lite/input/log_reader.c",
-                  "hpcprof-lite/model/loss_names.c"}
+FORMAT_READERS = {"hpcprof-lite/input/file_tables.c", "hpcprof-lite/input/read.c", "hpcprof-lite/input/read.h",
+                  "hpcprof-lite/input/log_reader.c", "hpcprof-lite/model/loss_names.c"}
 
 
 # Files whose names a tool or a format prescribes, and what is not the project's own text.
