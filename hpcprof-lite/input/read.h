@@ -6,7 +6,7 @@
  * number of threads.
  *
  * All input is hostile.  Sizes and strings are checked by file_tables.c, which decodes the chunks; the indices inside
- * nodes (parents, links) by stitch.c.  Whatever is damaged is left out and reported in `problems`.  log_reader.c
+ * nodes (parents, links) by node_map.c.  Whatever is damaged is left out and reported in `problems`.  log_reader.c
  * decodes graph logs.
  */
 #ifndef HPCPROF_LITE_INPUT_READ_H

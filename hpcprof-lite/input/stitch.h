@@ -1,13 +1,11 @@
-/* Adds one measurement file to a tree of contexts, where the trees of its threads become full calling contexts.
+/* Adds one measurement file to a tree of contexts: values, idleness, waiting, work and span.
  *
- * Context: BATCH.  The tree of a worker thread belongs below the context that created its parallel region, which is a
- * node in the tree of another thread.  A LINK names that node; a PLACEHOLDER names the region, whose record names the
- * node.  Links may lead through several threads.
+ * Context: BATCH.  node_map.h finds the context of each node.
  *
  * Memory, for each worker: the nodes of one thread at a time and of the threads that it links to, and four bytes for
- * each node of the threads that are stitched together.  All input is hostile: every index is checked.  Nodes whose
- * parent or link is invalid, or whose links form a cycle, are reported in `problems` and kept with their values below a
- * PARTIAL node, so that no time is lost.  The result does not depend on the number of workers.
+ * each node of the threads that are stitched together.  All input is hostile: what is invalid is reported in `problems`
+ * and kept with its values where that is possible, so that no time is lost.  The result does not depend on the number
+ * of workers.
  */
 #ifndef HPCPROF_LITE_INPUT_STITCH_H
 #define HPCPROF_LITE_INPUT_STITCH_H

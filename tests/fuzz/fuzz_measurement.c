@@ -1,4 +1,4 @@
-/* One measurement file, in one of the views: common/format.c, file_tables.c, read.c, stitch.c and all behind them. */
+/* One measurement file, in one of the views: common/format.c, file_tables.c, read.c, node_map.c and all behind them. */
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
