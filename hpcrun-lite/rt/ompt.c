@@ -210,7 +210,8 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   }
   uint64_t handle = parallel_data && parallel_data->value ? parallel_data->value : REGION_NO_RECORD;
   uint32_t outer = 0;
-  if (t->forking && handle != region_current(t)) { /* libomp names region and task around a serialised one in a league */
+  if (t->forking &&
+      handle != region_current(t)) { /* libomp names region and task around a serialised one in a league */
     handle = region_current(t);
     outer = task_of(t, task_data);
   }
@@ -285,6 +286,8 @@ static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, om
                            int has_dependences, const void *codeptr)
 {
   (void)has_dependences;
+  if (!rt.online && !rt.task_creation && !(flags & ompt_task_taskwait))
+    return;
   struct thread_state *t = self();
   if (!t)
     return;
@@ -358,15 +361,22 @@ static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_da
   if (!t)
     return;
   bool waits = endpoint == ompt_scope_begin;
-  if (waits && graph_enter(t)) {
+  if (waits && t->running_data && graph_enter(t)) {
     explicit_task_publish(t);
     rt_inside_dec(t);
   }
   if (kind == ompt_sync_region_taskgroup)
     task_data = current_data(task_data);
-  if (task_data)
-    task_data->value = waits ? task_data->value | RT_TASK_WAITING : task_data->value & ~(uint64_t)RT_TASK_WAITING;
-  uint64_t moment = waits ? waiting_begin(t, wait_kind(kind), codeptr) : waiting_end(t);
+  uint64_t moment;
+  if (waits) {
+    if (task_data)
+      task_data->value |= RT_TASK_WAITING;
+    moment = waiting_begin(t, wait_kind(kind), codeptr);
+  } else {
+    if (task_data)
+      task_data->value &= ~(uint64_t)RT_TASK_WAITING;
+    moment = waiting_end(t);
+  }
   if (!graph_enter(t))
     return;
   if (waits)

@@ -245,6 +245,7 @@ struct thread_state {
   uint64_t total_work;
   uint64_t wait_ended, task_ended; /* moments: end of the last wait, of the last task */
   uint64_t since_barrier;          /* work.since when the thread left its last barrier */
+  uint64_t forked;                 /* moment at which the thread has forked its last region */
   uint64_t costs[3];               /* by enum graph_cost */
   struct work work;
   struct graph_log_stream log;

@@ -148,8 +148,7 @@ uint32_t span_implicit_begin(struct thread_state *t, uint64_t region, uint32_t o
     task->now = clock_copy(t, &team->start);
     task->scope.row = team->row;
     if (t->open_region == (uint32_t)region)
-      graph_cost(t, GRAPH_FORK, moment - team->forked);
-    task->now.burdened += team->fork_cost;
+      graph_cost(t, GRAPH_FORK, moment - t->forked);
   }
   bool first = !t->task && !region;
   if (!first)
@@ -211,13 +210,17 @@ void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
     team->phases[i].work = team->phases[i].ends.holders = 0;
     join_clear(t, &team->phases[i].ends.join);
   }
-  team->creator = creator; /* all other fields are empty since the previous region has ended */
-  if (creator)
+  uint32_t row =
+      directive_row(t, flags & ompt_parallel_league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL, code);
+  if (team->creator != creator || team->row != row || team->code != code) {
+    team->creator = creator;
+    team->row = row;
+    team->code = code;
+  }
+  if (creator) /* all other fields are empty since the previous region has ended */
     team->start = clock_copy(t, &graph_task(creator)->now);
-  team->row = directive_row(t, flags & ompt_parallel_league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL, code);
-  team->code = code;
-  team->fork_cost = t->costs[GRAPH_FORK];
-  team->forked = work_clock_moment(t);
+  team->start.burdened += t->costs[GRAPH_FORK];
+  t->forked = work_clock_moment(t);
   if (graph_log_on())
     team->name = graph_log_put_region(t, team->row);
   __atomic_store_n(&team->handle, region, __ATOMIC_RELEASE);
@@ -280,8 +283,10 @@ void span_parallel_end(struct thread_state *t, uint64_t region, uint64_t moment)
     directive_leave(t, team->instance);
   }
   clock_clear(t, &team->start);
-  team->instance = 0;
-  team->loops_met = false;
+  if (team->instance)
+    team->instance = 0;
+  if (team->loops_met)
+    team->loops_met = false;
   __atomic_store_n(&team->handle, 0, __ATOMIC_RELAXED);
   graph_run(t, team->creator);
   graph_fragment_begin_after(t, moment);
