@@ -133,14 +133,15 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
   if (handle && place != CCT_NONE)
     region_publish(t, region_innermost(t), place);
   t->unrecorded_regions += handle == 0;
+  uint64_t forked = rt_ticks();
   if (t->region_depth++ == 0 && !t->base_region)
-    t->region_since = rt_ticks();
+    t->region_since = forked;
   parallel_data->value = handle ? handle : REGION_NO_RECORD;
   t->forking = handle != 0;
   t->record->regions++;
   if (handle && graph_enter(t)) {
     explicit_task_publish(t);
-    span_parallel_begin(t, creator_of(t, task_data), handle, flags, codeptr, moment);
+    span_parallel_begin(t, creator_of(t, task_data), handle, flags, codeptr, moment, forked);
     rt_inside_dec(t);
   }
   rt_inside_dec(t);

@@ -42,7 +42,11 @@ static inline void clock_unlock(uint32_t *lock)
 }
 
 /* A copy has its own reference to the path; clock_set() releases the old path first. */
-struct clock clock_copy(struct thread_state *t, const struct clock *clock);
+static inline struct clock clock_copy(struct thread_state *t, const struct clock *clock)
+{
+  return (struct clock){clock->base, clock->burdened, critical_path_copy(t, &clock->path)};
+}
+
 void clock_set(struct thread_state *t, struct clock *clock, const struct clock *other);
 
 /* Raises both lengths to those of the other clock; the path is that of the later base. */
@@ -56,7 +60,11 @@ static inline bool clock_is_later(const struct clock *clock, const struct clock 
 }
 
 /* Releases the path and sets the clock to 0. */
-void clock_clear(struct thread_state *t, struct clock *clock);
+static inline void clock_clear(struct thread_state *t, struct clock *clock)
+{
+  critical_path_drop(t, &clock->path);
+  *clock = (struct clock){0};
+}
 
 /* The same where the other clock is no longer needed: its path is moved, or released.  The caller must not use it
  * afterwards. */
@@ -76,6 +84,10 @@ static inline void clock_raise_move(struct thread_state *t, struct clock *clock,
 /* Raises the join to a clock; raises a clock to the join; releases the join's path. */
 void join_offer(struct thread_state *t, struct join *join, const struct clock *clock);
 void join_take(struct thread_state *t, struct clock *clock, struct join *join);
-void join_clear(struct thread_state *t, struct join *join);
+static inline void join_clear(struct thread_state *t, struct join *join)
+{
+  clock_clear(t, &join->latest);
+  join->name = join->within = 0;
+}
 
 #endif

@@ -123,8 +123,10 @@ static void task_clear(struct thread_state *t, struct task *task)
     clock_clear(t, &task->loop_entry);
     clock_clear(t, &task->loop_end);
   }
-  depend_end(t, &task->depend, NULL, 0);
-  depend_clear(t, &task->depend);
+  if (depend_used(&task->depend)) {
+    depend_end(t, &task->depend, NULL, 0);
+    depend_clear(t, &task->depend);
+  }
 }
 
 void explicit_task_unref(struct thread_state *t, uint32_t index)
@@ -619,7 +621,8 @@ static inline void end(struct thread_state *t, uint32_t index, struct task *task
   }
   join_take(t, &task->now, &task->fulfilled);
   graph_log_take(t, task->name, &task->fulfilled);
-  depend_end(t, &task->depend, &task->now, task->name);
+  if (depend_used(&task->depend))
+    depend_end(t, &task->depend, &task->now, task->name);
   graph_log_task_op(t, GRAPHLOG_TASK_END, task->name);
   if (task->flags & TASK_SERIAL)
     clock_set(t, &graph_task(task->parent)->now, &task->now);
