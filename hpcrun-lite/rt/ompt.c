@@ -307,7 +307,10 @@ static uint32_t any_task_of(struct thread_state *t, ompt_data_t *data)
 {
   if (!data)
     return 0;
-  return data->value || !t->running ? explicit_task_index(t, data) : t->running->dependent_wait;
+  uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
+  if (!word && t->running)
+    return t->running->dependent_wait;
+  return word & RT_TASK_NEW ? explicit_task_index(t, data) : rt_task_index(word);
 }
 
 static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)

@@ -310,11 +310,13 @@ static void *use_doacross(void *state)
                                   {{.value = (uint64_t)column}, ompt_dependence_type_source}};
       while (row && atomic_load(&done[row - 1]) <= column)
         sched_yield();
-      const struct join *join = doacross_sink(&own, above, 2);
-      wrong += !join != !row || (join && join->latest.base != row + (uint64_t)column);
-      struct clock clock = {.base = join && join->latest.base > before ? join->latest.base + 1 : before + 1};
-      critical_path_add(t, &clock.path, CRITICAL_PATH_KEY(1, 0, 0), clock.base);
-      doacross_source(t, &own, here, 2, &clock, 0, 0);
+      struct doacross_clock source = doacross_sink(&own, above, 2);
+      uint64_t latest = source.join ? source.join->latest.base + source.moved : 0;
+      wrong += !source.join != !row || latest != (row ? row + (uint64_t)column : 0);
+      struct clock clock = {.base = latest > before ? latest + 1 : before + 1};
+      clock.burdened = clock.base;
+      critical_path_add(t, &clock.path, CRITICAL_PATH_KEY(1 + column / 3, 0, 0), clock.base);
+      doacross_source(t, &own, here, 2, &clock, clock.base, 0);
       before = clock.base;
       atomic_store(&done[row], column + 1);
     }

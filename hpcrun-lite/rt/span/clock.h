@@ -59,6 +59,15 @@ static inline bool clock_is_later(const struct clock *clock, const struct clock 
          clock->burdened > __atomic_load_n(&other->burdened, __ATOMIC_RELAXED);
 }
 
+/* Has the clock moved only by work under the key that was added to last?  Then the distance alone describes it. */
+static inline bool clock_moved_on(const struct clock *from, const struct clock *to)
+{
+  const struct critical_path_item *before = from->path.items, *now = to->path.items;
+  return from->path.tail == to->path.tail && before[0].key == now[0].key && before[1].key == now[1].key &&
+         before[1].amount == now[1].amount && to->base - now[0].amount == from->base - before[0].amount &&
+         to->burdened - to->base == from->burdened - from->base && to->base >= from->base;
+}
+
 /* Releases the path and sets the clock to 0. */
 static inline void clock_clear(struct thread_state *t, struct clock *clock)
 {

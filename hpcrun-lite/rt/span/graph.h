@@ -254,9 +254,14 @@ static inline uint64_t graph_own_span(uint64_t work, uint64_t begin, uint64_t en
 void graph_offer(struct thread_state *t, const struct task *task, struct join *join);
 void graph_take(struct thread_state *t, struct task *task, struct join *join);
 
-/* The same for a join that does not change any more, and whether that would change anything. */
-void graph_take_final(struct thread_state *t, struct task *task, const struct join *join);
-bool graph_would_take(const struct task *task, const struct join *join);
+/* The same for a join that does not change any more, moved on by some work; and whether that would change anything. */
+void graph_take_final(struct thread_state *t, struct task *task, const struct join *join, uint64_t moved);
+
+static inline bool graph_would_take(const struct task *task, const struct join *join, uint64_t moved)
+{
+  return join->latest.base + moved > task->now.base || join->latest.burdened + moved > task->now.burdened ||
+         join->within + moved > task->now.base - task->loop_begin + 1;
+}
 
 /* Whether the task is inside a construct of that row. */
 bool graph_inside(const struct task *task, uint32_t row);

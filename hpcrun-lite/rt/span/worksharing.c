@@ -397,13 +397,16 @@ static void doacross(struct thread_state *t, struct task *task, const ompt_depen
     return;
   }
   bool sink = vector[0].dependence_type == ompt_dependence_type_sink;
-  const struct join *source = sink ? doacross_sink(own, vector, count) : NULL;
-  if (sink && (!source || !(graph_would_take(task, source) || graph_log_on())))
-    return;
+  struct doacross_clock source = {0};
+  if (sink) {
+    source = doacross_sink(own, vector, count);
+    if (!source.join || !(graph_would_take(task, source.join, source.moved) || graph_log_on()))
+      return;
+  }
   uint64_t moment = work_clock_moment(t);
   graph_fragment_end_inline(t, moment);
   if (sink)
-    graph_take_final(t, task, source);
+    graph_take_final(t, task, source.join, source.moved);
   else
     doacross_source(t, own, vector, count, &task->now, task->now.base - task->loop_begin + 1, task->name);
   graph_fragment_begin_after(t, moment);
