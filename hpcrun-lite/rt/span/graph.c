@@ -166,6 +166,8 @@ static uint32_t loop_instance(struct thread_state *t, struct shared_construct *l
 
 uint32_t graph_instance(struct thread_state *t, struct task *task)
 {
+  if (!task->scopes_open && task->scope.instance)
+    return task->scope.instance;
   uint32_t outer = task->outer_instance;
   struct team *team = task->flags & TASK_IMPLICIT ? graph_open_team(task->region) : NULL;
   for (uint32_t i = 0; i <= open_scopes(task); i++) {
