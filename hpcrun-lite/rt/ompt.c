@@ -502,11 +502,10 @@ static void take_blame(struct thread_state *t, uint64_t wait_id)
 {
   rt_inside_inc(t);
   struct blame blame = {0};
-  uint64_t key = 0;
   if (!rt_stopped())
-    blame = blame_take(wait_id, &key);
+    blame = blame_take(wait_id);
   if (blame.samples)
-    sample_charge_blame(t, context_caller(t).node, key, &blame);
+    sample_charge_blame(t, context_caller(t).node, &blame);
   rt_inside_dec(t);
 }
 

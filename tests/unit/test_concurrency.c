@@ -259,7 +259,6 @@ static void *use_blame(void *state)
 {
   struct thread_state *t = state;
   const struct blame one = {1000, 500, 750, 1, {{0}}};
-  uint64_t key;
   blame_openmp_begin(t, false);
   for (uint64_t round = 0; round < ROUNDS * 4; round++) {
     uint64_t id = 0x1000 + 16 * (round % 3);
@@ -267,7 +266,7 @@ static void *use_blame(void *state)
     atomic_fetch_add(blame_wait(id, 8, &one) ? &left : &lost, 1);
     rt_set_lockwait(t, false);
     if (blame_pending(id))
-      atomic_fetch_add(&taken, blame_take(id, &key).samples);
+      atomic_fetch_add(&taken, blame_take(id).samples);
     rt_set_idle(t, true);
     struct blame share = blame_share(t, 1000);
     wrong += share.per_busy_ns > 1000 || share.in_use_ns < share.per_busy_ns;
