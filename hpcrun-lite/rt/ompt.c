@@ -283,12 +283,12 @@ static void dependent_wait(struct thread_state *t, ompt_data_t *task_data, uint6
   rt_inside_dec(t);
 }
 
-static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
-                           int has_dependences, const void *codeptr)
+/* Apart, so that the callback costs nothing where nobody asks for it. */
+static void task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
+                        const void *codeptr) __attribute__((noinline));
+static void task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
+                        const void *codeptr)
 {
-  (void)has_dependences;
-  if (!rt.online && !rt.task_creation && !(flags & ompt_task_taskwait))
-    return;
   struct thread_state *t = self();
   if (!t)
     return;
@@ -300,6 +300,14 @@ static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, om
   } else if (word) {
     new_data->value = word;
   }
+}
+
+static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
+                           int has_dependences, const void *codeptr)
+{
+  (void)has_dependences;
+  if (rt.online || rt.task_creation || flags & ompt_task_taskwait)
+    task_create(task_data, frame, new_data, flags, codeptr);
 }
 
 /* The index of a task that need not be the current one. */
