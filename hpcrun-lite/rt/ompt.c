@@ -133,14 +133,15 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
   if (handle && place != CCT_NONE)
     region_publish(t, region_innermost(t), place);
   t->unrecorded_regions += handle == 0;
+  uint64_t forked = rt_ticks();
   if (t->region_depth++ == 0 && !t->base_region)
-    t->region_since = rt_ticks();
+    t->region_since = forked;
   parallel_data->value = handle ? handle : REGION_NO_RECORD;
   t->forking = handle != 0;
   t->record->regions++;
   if (handle && graph_enter(t)) {
     explicit_task_publish(t);
-    span_parallel_begin(t, creator_of(t, task_data), handle, flags, codeptr, moment);
+    span_parallel_begin(t, creator_of(t, task_data), handle, flags, codeptr, moment, forked);
     rt_inside_dec(t);
   }
   rt_inside_dec(t);
@@ -210,7 +211,8 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   }
   uint64_t handle = parallel_data && parallel_data->value ? parallel_data->value : REGION_NO_RECORD;
   uint32_t outer = 0;
-  if (t->forking && handle != region_current(t)) { /* libomp names region and task around a serialised one in a league */
+  if (t->forking &&
+      handle != region_current(t)) { /* libomp names region and task around a serialised one in a league */
     handle = region_current(t);
     outer = task_of(t, task_data);
   }
@@ -281,10 +283,12 @@ static void dependent_wait(struct thread_state *t, ompt_data_t *task_data, uint6
   rt_inside_dec(t);
 }
 
-static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
-                           int has_dependences, const void *codeptr)
+/* Apart, so that the callback costs nothing where nobody asks for it. */
+static void task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
+                        const void *codeptr) __attribute__((noinline));
+static void task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
+                        const void *codeptr)
 {
-  (void)has_dependences;
   struct thread_state *t = self();
   if (!t)
     return;
@@ -298,12 +302,23 @@ static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, om
   }
 }
 
+static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
+                           int has_dependences, const void *codeptr)
+{
+  (void)has_dependences;
+  if (rt.online || rt.task_creation || flags & ompt_task_taskwait)
+    task_create(task_data, frame, new_data, flags, codeptr);
+}
+
 /* The index of a task that need not be the current one. */
 static uint32_t any_task_of(struct thread_state *t, ompt_data_t *data)
 {
   if (!data)
     return 0;
-  return data->value || !t->running ? explicit_task_index(t, data) : t->running->dependent_wait;
+  uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
+  if (!word && t->running)
+    return t->running->dependent_wait;
+  return word & RT_TASK_NEW ? explicit_task_index(t, data) : rt_task_index(word);
 }
 
 static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
@@ -358,15 +373,22 @@ static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_da
   if (!t)
     return;
   bool waits = endpoint == ompt_scope_begin;
-  if (waits && graph_enter(t)) {
+  if (waits && t->running_data && graph_enter(t)) {
     explicit_task_publish(t);
     rt_inside_dec(t);
   }
   if (kind == ompt_sync_region_taskgroup)
     task_data = current_data(task_data);
-  if (task_data)
-    task_data->value = waits ? task_data->value | RT_TASK_WAITING : task_data->value & ~(uint64_t)RT_TASK_WAITING;
-  uint64_t moment = waits ? waiting_begin(t, wait_kind(kind), codeptr) : waiting_end(t);
+  uint64_t moment;
+  if (waits) {
+    if (task_data)
+      task_data->value |= RT_TASK_WAITING;
+    moment = waiting_begin(t, wait_kind(kind), codeptr);
+  } else {
+    if (task_data)
+      task_data->value &= ~(uint64_t)RT_TASK_WAITING;
+    moment = waiting_end(t);
+  }
   if (!graph_enter(t))
     return;
   if (waits)
@@ -488,11 +510,10 @@ static void take_blame(struct thread_state *t, uint64_t wait_id)
 {
   rt_inside_inc(t);
   struct blame blame = {0};
-  uint64_t key = 0;
   if (!rt_stopped())
-    blame = blame_take(wait_id, &key);
+    blame = blame_take(wait_id);
   if (blame.samples)
-    sample_charge_blame(t, context_caller(t).node, key, &blame);
+    sample_charge_blame(t, context_caller(t).node, &blame);
   rt_inside_dec(t);
 }
 

@@ -259,7 +259,6 @@ static void *use_blame(void *state)
 {
   struct thread_state *t = state;
   const struct blame one = {1000, 500, 750, 1, {{0}}};
-  uint64_t key;
   blame_openmp_begin(t, false);
   for (uint64_t round = 0; round < ROUNDS * 4; round++) {
     uint64_t id = 0x1000 + 16 * (round % 3);
@@ -267,7 +266,7 @@ static void *use_blame(void *state)
     atomic_fetch_add(blame_wait(id, 8, &one) ? &left : &lost, 1);
     rt_set_lockwait(t, false);
     if (blame_pending(id))
-      atomic_fetch_add(&taken, blame_take(id, &key).samples);
+      atomic_fetch_add(&taken, blame_take(id).samples);
     rt_set_idle(t, true);
     struct blame share = blame_share(t, 1000);
     wrong += share.per_busy_ns > 1000 || share.in_use_ns < share.per_busy_ns;
@@ -310,11 +309,13 @@ static void *use_doacross(void *state)
                                   {{.value = (uint64_t)column}, ompt_dependence_type_source}};
       while (row && atomic_load(&done[row - 1]) <= column)
         sched_yield();
-      const struct join *join = doacross_sink(&own, above, 2);
-      wrong += !join != !row || (join && join->latest.base != row + (uint64_t)column);
-      struct clock clock = {.base = join && join->latest.base > before ? join->latest.base + 1 : before + 1};
-      critical_path_add(t, &clock.path, CRITICAL_PATH_KEY(1, 0, 0), clock.base);
-      doacross_source(t, &own, here, 2, &clock, 0, 0);
+      struct doacross_clock source = doacross_sink(&own, above, 2);
+      uint64_t latest = source.join ? source.join->latest.base + source.moved : 0;
+      wrong += !source.join != !row || latest != (row ? row + (uint64_t)column : 0);
+      struct clock clock = {.base = latest > before ? latest + 1 : before + 1};
+      clock.burdened = clock.base;
+      critical_path_add(t, &clock.path, CRITICAL_PATH_KEY(1 + column / 3, 0, 0), clock.base);
+      doacross_source(t, &own, here, 2, &clock, clock.base, 0);
       before = clock.base;
       atomic_store(&done[row], column + 1);
     }

@@ -259,10 +259,13 @@ static void names_are_forgotten(void **state)
     for (uint64_t i = 0; i < NAMES; i++) {
       ompt_dependence_t out = on(8 * i, 3), vector[] = {on(i / 300, 5), on(i % 300, 5)};
       assert_int_equal(run_child(&parent, i, 1, &out, 1), i + 1);
-      doacross_source(&one, &own, vector, 2, &(struct clock){.base = i}, 0, 0);
+      struct clock clock = {i, i, {.items[0] = {.key = i / 7, .amount = i}}}; /* the last one moved on, or another */
+      doacross_source(&one, &own, vector, 2, &clock, i, 0);
       if (i >= 300) {
         vector[0].variable.value--;
-        assert_int_equal(doacross_sink(&own, vector, 2)->latest.base, i - 300);
+        struct doacross_clock source = doacross_sink(&own, vector, 2);
+        assert_int_equal(source.moved, (i - 300) % 7);
+        assert_int_equal(source.join->latest.base + source.moved, i - 300);
       }
     }
     depend_clear(&one, &parent);

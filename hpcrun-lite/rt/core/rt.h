@@ -162,13 +162,13 @@ struct activity {
 } __attribute__((aligned(4)));
 
 /* Sums of what samples stand for: see sampling/blame.h. */
-enum { BLAME_PLACES = 4 };
+enum { BLAME_PLACES = 5 };
 struct blame {
   uint64_t time_ns, per_busy_ns, in_use_ns;
   uint64_t samples;
   struct {
-    uint64_t key, ns; /* waiting place, and the time that other threads were idle there; ns 0: free */
-  } idle[BLAME_PLACES];
+    uint64_t key, ns; /* waiting place, and the time that other threads waited there; ns 0: free */
+  } waits[BLAME_PLACES];
 };
 
 /* An open wait of a thread: see sampling/waiting.h. */
@@ -245,6 +245,7 @@ struct thread_state {
   uint64_t total_work;
   uint64_t wait_ended, task_ended; /* moments: end of the last wait, of the last task */
   uint64_t since_barrier;          /* work.since when the thread left its last barrier */
+  uint64_t forked;                 /* moment at which the thread has forked its last region */
   uint64_t costs[3];               /* by enum graph_cost */
   struct work work;
   struct graph_log_stream log;

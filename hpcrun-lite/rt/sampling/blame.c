@@ -114,14 +114,14 @@ static uint64_t idle_place(const struct thread_state *t)
 }
 
 /* Adds to a place of the list; the last one takes what does not fit. */
-static void add_idle(struct blame *blame, uint64_t key, uint64_t ns)
+static void add_wait(struct blame *blame, uint64_t key, uint64_t ns)
 {
   unsigned i = 0;
-  while (i < BLAME_PLACES - 1 && blame->idle[i].ns && blame->idle[i].key != key)
+  while (i < BLAME_PLACES - 1 && blame->waits[i].ns && blame->waits[i].key != key)
     i++;
-  if (!blame->idle[i].ns)
-    blame->idle[i].key = key;
-  blame->idle[i].ns += ns;
+  if (!blame->waits[i].ns)
+    blame->waits[i].key = key;
+  blame->waits[i].ns += ns;
 }
 
 /* amount * share / all, rounded to the nearest integer. */
@@ -148,13 +148,13 @@ struct blame blame_share(struct thread_state *self, uint64_t time_ns)
     if (is.blocked && !rt.wall && t != self)
       continue;
     if (is.idle && !is.lockwait)
-      add_idle(&share, idle_place(t), step);
+      add_wait(&share, idle_place(t), step);
     else
       busy += step;
   }
   busy += busy == 0;
   for (unsigned i = 0; i < BLAME_PLACES; i++)
-    share.idle[i].ns = part(time_ns, share.idle[i].ns, busy);
+    share.waits[i].ns = part(time_ns, share.waits[i].ns, busy);
   share.per_busy_ns = part(time_ns, 1, busy);
   share.in_use_ns = part(time_ns, present > busy ? present : busy, busy);
   return share;
@@ -231,17 +231,16 @@ bool blame_wait(uint64_t wait_id, uint64_t key, const struct blame *blame)
     entry->blame.per_busy_ns += blame->per_busy_ns;
     entry->blame.in_use_ns += blame->in_use_ns;
     entry->blame.samples += blame->samples;
-    for (unsigned i = 0; i < BLAME_PLACES && blame->idle[i].ns; i++)
-      add_idle(&entry->blame, blame->idle[i].key, blame->idle[i].ns);
-    if (!entry->id)
-      entry->key = key;
+    add_wait(&entry->blame, key, blame->time_ns);
+    for (unsigned i = 0; i < BLAME_PLACES && blame->waits[i].ns; i++)
+      add_wait(&entry->blame, blame->waits[i].key, blame->waits[i].ns);
     __atomic_store_n(&entry->id, wait_id, __ATOMIC_RELEASE);
   }
   entry_drop(entry);
   return ours;
 }
 
-struct blame blame_take(uint64_t wait_id, uint64_t *key)
+struct blame blame_take(uint64_t wait_id)
 {
   struct blame_entry *entry = blame_entry(wait_id);
   struct blame taken = {0};
@@ -249,7 +248,6 @@ struct blame blame_take(uint64_t wait_id, uint64_t *key)
     return taken; /* left for the next release */
   if (entry->id == wait_id) {
     taken = entry->blame;
-    *key = entry->key;
     entry->blame = (struct blame){0};
     __atomic_store_n(&entry->id, 0, __ATOMIC_RELEASE);
   }

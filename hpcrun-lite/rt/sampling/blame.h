@@ -12,6 +12,9 @@
  * Locks: samples of a waiting thread go into the entry of its lock, in a table of fixed size that is indexed by a hash
  * of the 64-bit id.  The thread that releases the lock takes the entry's content and frees the entry.  The wait for an
  * entry is bounded.  A waiter that finds the blame of another lock in its entry loses its own, and the loss is counted.
+ *
+ * A sample, and an entry, has room for BLAME_PLACES waiting places.  What further places would get goes to the last
+ * one: that changes in which proportions their exact waiting is distributed, not its amount, so it is no loss.
  */
 #ifndef HPCRUN_LITE_RT_SAMPLING_BLAME_H
 #define HPCRUN_LITE_RT_SAMPLING_BLAME_H
@@ -22,8 +25,7 @@
  * Releases of locks read `id` without it: if they read an old value, the blame waits for the next release, or the entry
  * turns out to be empty.  CTL reads the blame that is left at the end. */
 struct blame_entry {
-  uint64_t id;  /* the lock, 0: free */
-  uint64_t key; /* the waiting place of the thread that waited first */
+  uint64_t id; /* the lock, 0: free */
   uint32_t lock;
   struct blame blame;
 } __attribute__((aligned(64)));
@@ -63,8 +65,8 @@ void blame_check(struct thread_state *t, uint64_t pc);
  * was lost. */
 bool blame_wait(uint64_t wait_id, uint64_t key, const struct blame *blame);
 
-/* Takes the blame out of a lock's entry, and sets *key to the waiting place. */
-struct blame blame_take(uint64_t wait_id, uint64_t *key);
+/* Takes the blame out of a lock's entry; its list has the places at which threads waited for the lock, too. */
+struct blame blame_take(uint64_t wait_id);
 
 /* Samples whose blame is still in entries: those locks were not released afterwards. */
 uint64_t blame_left(void);

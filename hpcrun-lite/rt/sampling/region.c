@@ -162,7 +162,9 @@ uint64_t region_begin(struct thread_state *t, uint64_t enter_frame)
   region->team = 1;
   __atomic_store_n(&region->state, FORMAT_REGION_UNKNOWN, __ATOMIC_RELAXED);
   region->next = t->open_region;
-  ((struct region_team *)table_at(&teams, index))->outer_barriers = t->barriers;
+  struct region_team *team = table_at(&teams, index);
+  if (team->outer_barriers != t->barriers)
+    team->outer_barriers = t->barriers;
   t->barriers = 0;
   set_open(t, index);
   uint64_t generation = (word_of(region) >> 32) + 1;
@@ -250,26 +252,25 @@ void region_note_end(struct thread_state *t, uint64_t arrived, uint64_t left, ui
   if (!index || at(index)->team < 2)
     return;
   struct region_team *team = table_at(&teams, index);
-  struct region_end *end = &team->ends[team->next++ % (sizeof team->ends / sizeof *team->ends)];
+  uint64_t generation = word_of(at(index)) >> 32;
+  struct region_end *end = &team->ends[generation % REGION_ENDS];
+  uint64_t last_idle = __atomic_load_n(&team->last_idle[(t->barriers - 1) % 2], __ATOMIC_RELAXED);
   __atomic_store_n(&end->generation, 0, __ATOMIC_RELAXED);
   atomic_thread_fence(memory_order_release); /* the fields change after that: region_find_end() */
-  end->last_idle = __atomic_load_n(&team->last_idle[(t->barriers - 1) % 2], __ATOMIC_RELAXED);
-  end->last_idle = end->last_idle > arrived ? end->last_idle : arrived;
+  end->last_idle = last_idle > arrived ? last_idle : arrived;
   end->left = left;
   end->end = now;
-  __atomic_store_n(&end->generation, word_of(at(index)) >> 32, __ATOMIC_RELEASE);
+  __atomic_store_n(&end->generation, generation, __ATOMIC_RELEASE);
 }
 
 bool region_find_end(uint64_t handle, const struct region_team *team, struct region_end *end)
 {
-  for (unsigned i = 0; i < sizeof team->ends / sizeof *team->ends; i++) {
-    if (__atomic_load_n(&team->ends[i].generation, __ATOMIC_ACQUIRE) != handle >> 32)
-      continue;
-    *end = team->ends[i];
-    atomic_thread_fence(memory_order_acquire);
-    return __atomic_load_n(&team->ends[i].generation, __ATOMIC_RELAXED) == handle >> 32;
-  }
-  return false;
+  const struct region_end *kept = &team->ends[(handle >> 32) % REGION_ENDS];
+  if (__atomic_load_n(&kept->generation, __ATOMIC_ACQUIRE) != handle >> 32)
+    return false;
+  *end = *kept;
+  atomic_thread_fence(memory_order_acquire);
+  return __atomic_load_n(&kept->generation, __ATOMIC_RELAXED) == handle >> 32;
 }
 
 uint64_t region_identity(const struct thread_state *t)

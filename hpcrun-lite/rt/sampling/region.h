@@ -47,16 +47,19 @@ struct region_end {
   uint64_t last_idle, left, end; /* ticks: the last thread arrived; the master left the barrier; the region ended */
 };
 
+enum { REGION_ENDS = 4 };
+
+/* On cache lines by writer: workers wait for what they read here before they take part in a region. */
 struct region_team {
   /* Ticks: a thread of the team turned idle at a barrier with an even and an odd number.  While a thread is still in a
    * barrier, others may already have arrived at the next one, but not at the one after it.  Writers: all of them,
    * relaxed. */
   uint64_t last_idle[2];
-  uint64_t code __attribute__((aligned(64))); /* address from which the region was entered.  Writer: the master */
+  /* Written by the master, and only if they change. */
+  uint64_t code __attribute__((aligned(64))); /* address from which the region was entered */
   uint32_t outer_barriers;                    /* the master's number of barriers in the region around this one */
-  unsigned next;
-  struct region_end ends[4]; /* the last instances with a team.  Writer: their master; readers: workers at their next
-                                region */
+  /* The last instances with a team, by generation.  Writer: their master; readers: workers at their next region. */
+  struct region_end ends[REGION_ENDS] __attribute__((aligned(64)));
 };
 
 /* Of the region with the index in a handle; NULL for 0 and for a region without a record.  The record of the team stays

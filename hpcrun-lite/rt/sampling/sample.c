@@ -61,8 +61,8 @@ static void charge_idleness(struct thread_state *t, uint32_t node, const struct 
   cct_add(t, node, METRIC_IN_USE, blame->in_use_ns);
   t->record->per_busy_ns += blame->per_busy_ns;
   t->record->in_use_ns += blame->in_use_ns;
-  for (unsigned i = 0; i < BLAME_PLACES && blame->idle[i].ns; i++)
-    waiting_share(t, node, blame->idle[i].key, blame->idle[i].ns);
+  for (unsigned i = 0; i < BLAME_PLACES && blame->waits[i].ns; i++)
+    waiting_share(t, node, blame->waits[i].key, blame->waits[i].ns);
 }
 
 /* Charges all columns of a sample in one place: if there is no memory for the first one, the sample is lost and counted
@@ -77,11 +77,9 @@ static void charge_time(struct thread_state *t, uint32_t node, unsigned column, 
   charge_idleness(t, node, blame);
 }
 
-void sample_charge_blame(struct thread_state *t, uint32_t node, uint64_t lock_key, const struct blame *blame)
+void sample_charge_blame(struct thread_state *t, uint32_t node, const struct blame *blame)
 {
   charge_time(t, node, METRIC_LOCKWAIT, blame);
-  if (node != CCT_NONE)
-    waiting_share(t, node, lock_key, blame->time_ns);
 }
 
 /* Charges one sample to the interrupted context.  A sample of the time event is also added to the running fragment. */

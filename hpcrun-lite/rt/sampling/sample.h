@@ -17,6 +17,6 @@ bool sample_signal(const siginfo_t *info, void *context);
 void sample_end(struct thread_state *t, uint64_t cpu_ns);
 
 /* Charges blame that was taken from a lock to the context that releases the lock. */
-void sample_charge_blame(struct thread_state *t, uint32_t node, uint64_t lock_key, const struct blame *blame);
+void sample_charge_blame(struct thread_state *t, uint32_t node, const struct blame *blame);
 
 #endif

@@ -7,11 +7,16 @@
 
 enum { STACKS = 64, WORDS = 40 };
 
+struct creation {
+  uint64_t enter_frame, code, region;
+  uint32_t creator;
+};
+
 /* A stack at a creation: return addresses and where they lie, from the caller of the runtime outwards to the start of
  * its task or region; and the context that was found for it. */
 struct stack {
-  uint64_t enter_frame, code, region;
-  uint32_t creator, creation_context, node, entered, count;
+  struct creation of;
+  uint32_t creation_context, node, entered, count;
   bool known, in_program; /* in_program: the innermost address is that of the program's code */
   struct {
     uint64_t at, value;
@@ -27,10 +32,11 @@ static struct stack *stack_at(struct thread_state *t, uint64_t enter_frame, uint
 }
 
 /* Is the present stack the one that was kept? */
-static bool same_stack(const struct stack *stack, const struct stack *wanted)
+static bool same_stack(const struct stack *stack, const struct creation *wanted)
 {
-  if (!stack->known || stack->enter_frame != wanted->enter_frame || stack->code != wanted->code ||
-      stack->region != wanted->region || stack->creator != wanted->creator)
+  const struct creation *of = &stack->of;
+  if (!stack->known || of->enter_frame != wanted->enter_frame || of->code != wanted->code ||
+      of->region != wanted->region || of->creator != wanted->creator)
     return false;
   for (uint32_t i = 0; i < stack->count; i++)
     if (*(const volatile uint64_t *)stack->words[i].at != stack->words[i].value)
@@ -54,12 +60,12 @@ static void keep_words(const struct thread_state *t, struct stack *stack, const 
 /* The stack that enters the runtime, walked if it is not known.  NULL without memory. */
 static struct stack *find_stack(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code)
 {
-  struct stack wanted = {.enter_frame = enter_frame, .code = code, .region = region_identity(t), .creator = creator};
+  struct creation wanted = {.enter_frame = enter_frame, .code = code, .region = region_identity(t), .creator = creator};
   struct stack *stack = stack_at(t, enter_frame, code);
   if (!stack || same_stack(stack, &wanted))
     return stack;
   struct call_site site = context_caller(t);
-  *stack = wanted;
+  *stack = (struct stack){.of = wanted};
   stack->node = site.node;
   stack->entered = site.entered;
   if (site.node != CCT_NONE && cct_kind(t, cct_top(t, site.node)) == FORMAT_KIND_PLACEHOLDER)

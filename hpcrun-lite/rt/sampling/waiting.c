@@ -106,7 +106,7 @@ static inline struct format_wait *place_of(struct thread_state *t, uint64_t key)
 
 /* ---- idleness ---- */
 
-static struct wait_open *innermost(struct thread_state *t)
+static inline struct wait_open *innermost(struct thread_state *t)
 {
   enum { OPEN_MAX = sizeof t->waits_open / sizeof *t->waits_open };
   unsigned depth = t->wait_depth < OPEN_MAX ? t->wait_depth : OPEN_MAX;
@@ -259,22 +259,26 @@ static inline struct region_team *current_team(struct thread_state *t)
 
 uint64_t waiting_begin(struct thread_state *t, enum format_wait_kind kind, const void *code)
 {
-  struct wait_open open = {.as_master = kind == FORMAT_WAIT_REGION_END && t->open_region};
-  if (kind != FORMAT_WAIT_TASKS)
-    open.team = current_team(t);
-  if (open.team)
-    open.barrier = t->barriers++;
-  if (open.team && (!code || open.team->code == (uint64_t)code)) {
-    code = (const void *)open.team->code;
-    kind = FORMAT_WAIT_REGION_END;
-    open.as_worker = !t->open_region;
-  }
-  open.wait = place_of(t, key_of(kind, code));
   if (t->activity.idle)
     turn_busy(t, true);
+  struct region_team *team = kind == FORMAT_WAIT_TASKS ? NULL : current_team(t);
+  bool worker = !t->open_region, at_end = team && (!code || team->code == (uint64_t)code);
+  bool as_master = kind == FORMAT_WAIT_REGION_END && !worker;
+  uint32_t barrier = team ? t->barriers++ : 0;
+  if (at_end) {
+    code = (const void *)team->code;
+    kind = FORMAT_WAIT_REGION_END;
+  }
+  struct format_wait *wait = place_of(t, key_of(kind, code));
   t->wait_depth++;
-  if (open.wait)
-    *innermost(t) = open;
+  if (!wait)
+    return turn_idle(t);
+  struct wait_open *open = innermost(t);
+  open->wait = wait;
+  open->team = team;
+  open->as_worker = at_end && worker;
+  open->as_master = as_master;
+  open->barrier = barrier;
   return turn_idle(t);
 }
 

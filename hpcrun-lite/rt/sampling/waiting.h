@@ -58,8 +58,8 @@ uint64_t waiting_lock_key(const struct thread_state *t);
  */
 void waiting_in_tool(struct thread_state *t, uint64_t ns);
 
-/* CTL: how the wait that the thread is in divides up to that moment, in ticks: waiting at t->waiting, the runtime's work, and
- * waiting as a parked thread.  Nothing is changed.  The thread may be running. */
+/* CTL: how the wait that the thread is in divides up to that moment, in ticks: waiting at t->waiting, the runtime's
+ * work, and waiting as a parked thread.  Nothing is changed.  The thread may be running. */
 struct waiting_interval {
   uint64_t idle, runtime, parked;
 };

@@ -14,11 +14,6 @@ void clock_lock_slowly(uint32_t *lock)
   }
 }
 
-struct clock clock_copy(struct thread_state *t, const struct clock *clock)
-{
-  return (struct clock){clock->base, clock->burdened, critical_path_copy(t, &clock->path)};
-}
-
 void clock_set(struct thread_state *t, struct clock *clock, const struct clock *other)
 {
   struct clock copy = clock_copy(t, other);
@@ -36,12 +31,6 @@ void clock_raise(struct thread_state *t, struct clock *clock, const struct clock
   }
   if (other->burdened > clock->burdened)
     __atomic_store_n(&clock->burdened, other->burdened, __ATOMIC_RELAXED);
-}
-
-void clock_clear(struct thread_state *t, struct clock *clock)
-{
-  critical_path_drop(t, &clock->path);
-  *clock = (struct clock){0};
 }
 
 void join_offer(struct thread_state *t, struct join *join, const struct clock *clock)
@@ -62,10 +51,4 @@ void join_take(struct thread_state *t, struct clock *clock, struct join *join)
   clock_lock(&join->lock);
   clock_raise(t, clock, &join->latest);
   clock_unlock(&join->lock);
-}
-
-void join_clear(struct thread_state *t, struct join *join)
-{
-  clock_clear(t, &join->latest);
-  join->name = join->within = 0;
 }

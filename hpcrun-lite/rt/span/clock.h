@@ -42,7 +42,11 @@ static inline void clock_unlock(uint32_t *lock)
 }
 
 /* A copy has its own reference to the path; clock_set() releases the old path first. */
-struct clock clock_copy(struct thread_state *t, const struct clock *clock);
+static inline struct clock clock_copy(struct thread_state *t, const struct clock *clock)
+{
+  return (struct clock){clock->base, clock->burdened, critical_path_copy(t, &clock->path)};
+}
+
 void clock_set(struct thread_state *t, struct clock *clock, const struct clock *other);
 
 /* Raises both lengths to those of the other clock; the path is that of the later base. */
@@ -55,8 +59,21 @@ static inline bool clock_is_later(const struct clock *clock, const struct clock 
          clock->burdened > __atomic_load_n(&other->burdened, __ATOMIC_RELAXED);
 }
 
+/* Has the clock moved only by work under the key that was added to last?  Then the distance alone describes it. */
+static inline bool clock_moved_on(const struct clock *from, const struct clock *to)
+{
+  const struct critical_path_item *before = from->path.items, *now = to->path.items;
+  return from->path.tail == to->path.tail && before[0].key == now[0].key && before[1].key == now[1].key &&
+         before[1].amount == now[1].amount && to->base - now[0].amount == from->base - before[0].amount &&
+         to->burdened - to->base == from->burdened - from->base && to->base >= from->base;
+}
+
 /* Releases the path and sets the clock to 0. */
-void clock_clear(struct thread_state *t, struct clock *clock);
+static inline void clock_clear(struct thread_state *t, struct clock *clock)
+{
+  critical_path_drop(t, &clock->path);
+  *clock = (struct clock){0};
+}
 
 /* The same where the other clock is no longer needed: its path is moved, or released.  The caller must not use it
  * afterwards. */
@@ -76,6 +93,10 @@ static inline void clock_raise_move(struct thread_state *t, struct clock *clock,
 /* Raises the join to a clock; raises a clock to the join; releases the join's path. */
 void join_offer(struct thread_state *t, struct join *join, const struct clock *clock);
 void join_take(struct thread_state *t, struct clock *clock, struct join *join);
-void join_clear(struct thread_state *t, struct join *join);
+static inline void join_clear(struct thread_state *t, struct join *join)
+{
+  clock_clear(t, &join->latest);
+  join->name = join->within = 0;
+}
 
 #endif

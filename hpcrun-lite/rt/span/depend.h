@@ -23,6 +23,12 @@ struct depend {
   uint32_t addresses, named;
 };
 
+/* Whether the part is in use; most tasks have no dependences. */
+static inline bool depend_used(const struct depend *task)
+{
+  return task->edges || task->end || task->all || task->addresses;
+}
+
 /* CTL: starts the pools of a new process.  depend_stop_thread() returns a thread's free items. */
 void depend_start(void);
 void depend_stop_thread(struct thread_state *t);

@@ -3,23 +3,24 @@
 #include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/span/key_map.h"
 
-enum { RUN_BITS = 4, RUN = 1 << RUN_BITS, BLOCK = 15 };
-enum { SOURCE_BLOCKS_MAX = 1 << 18 }; /* about four million sources */
+enum { RUN_BITS = 5, RUN = 1 << RUN_BITS, SLOT_BITS = 4, BLOCK = (1 << SLOT_BITS) - 1 };
+enum { SOURCE_BLOCKS_MAX = 1 << 18, MOVED_BITS = 42 }; /* about four million clocks */
 
-/* The iterations whose vectors differ only in the last RUN_BITS of the last coordinate.  The thread that announces a
- * source stores its address with release. */
+/* The iterations whose vectors differ only in the last RUN_BITS of the last coordinate.  A source is the index of a
+ * block, a slot of that, and how far the clock there has moved on; 0: not announced.  The thread that announces it
+ * stores it with release. */
 struct run {
   struct key_item item;
-  struct join *sources[RUN];
+  uint64_t sources[RUN];
 };
 
-/* Sources of one thread in the order in which it has announced them.  paths: a bit for each source whose critical path
+/* Clocks of one thread in the order in which it has announced them.  paths: a bit for each clock whose critical path
  * has segments. */
 struct block {
   struct pool_item pool;
   uint32_t index, paths;
   struct block *more;
-  struct join sources[BLOCK];
+  struct join clocks[BLOCK];
 };
 
 static struct pool runs, blocks;
@@ -87,6 +88,31 @@ static bool block_begin(struct thread_state *t, struct doacross_cursor *own)
   return true;
 }
 
+/* Writes a clock that the following sources refer to.  Returns false without memory. */
+static bool clock_begin(struct thread_state *t, struct doacross_cursor *own, const struct clock *clock, uint64_t within,
+                        uint64_t name)
+{
+  if ((!own->block || own->used == BLOCK) && !block_begin(t, own))
+    return false;
+  struct join *join = &own->block->clocks[own->used];
+  *join = (struct join){.latest = clock_copy(t, clock), .within = within};
+  if (clock->path.tail)
+    own->block->paths |= 1u << own->used;
+  own->used++;
+  graph_log_offer(t, name, join);
+  return true;
+}
+
+/* Has only the distance from the thread's last clock changed?  The log has a name for each source. */
+static inline bool goes_on(const struct doacross_cursor *own, const struct clock *clock, uint64_t within)
+{
+  if (!own->used || graph_log_on())
+    return false;
+  const struct join *last = &own->block->clocks[own->used - 1];
+  uint64_t moved = clock->base - last->latest.base;
+  return within - last->within == moved && moved >> MOVED_BITS == 0 && clock_moved_on(&last->latest, clock);
+}
+
 void doacross_source(struct thread_state *t, struct doacross_cursor *own, const ompt_dependence_t *vector, int count,
                      const struct clock *clock, uint64_t within, uint64_t name)
 {
@@ -94,21 +120,17 @@ void doacross_source(struct thread_state *t, struct doacross_cursor *own, const 
   uint64_t key = key_of(vector, count, &place);
   if (!own->source || own->source->item.key != key)
     own->source = run_of(t, own->loop, key);
-  if (!own->source || ((!own->block || own->used == BLOCK) && !block_begin(t, own))) {
+  if (!own->source || (!goes_on(own, clock, within) && !clock_begin(t, own, clock, within, name))) {
     rt_lost(t, FORMAT_LOST_GRAPH);
     return;
   }
-  struct join *source = &own->block->sources[own->used];
-  *source =
-      (struct join){.latest = {clock->base, clock->burdened, critical_path_copy(t, &clock->path)}, .within = within};
-  if (clock->path.tail)
-    own->block->paths |= 1u << own->used;
-  own->used++;
-  graph_log_offer(t, name, source);
-  __atomic_store_n(&own->source->sources[place], source, __ATOMIC_RELEASE);
+  uint32_t slot = own->used - 1;
+  uint64_t at = (uint64_t)own->block->index << SLOT_BITS | slot;
+  uint64_t moved = clock->base - own->block->clocks[slot].latest.base;
+  __atomic_store_n(&own->source->sources[place], at << MOVED_BITS | moved, __ATOMIC_RELEASE);
 }
 
-const struct join *doacross_sink(struct doacross_cursor *own, const ompt_dependence_t *vector, int count)
+struct doacross_clock doacross_sink(struct doacross_cursor *own, const ompt_dependence_t *vector, int count)
 {
   uint32_t place;
   uint64_t key = key_of(vector, count, &place);
@@ -116,10 +138,15 @@ const struct join *doacross_sink(struct doacross_cursor *own, const ompt_depende
   if (!run || run->item.key != key) {
     uint32_t index = key_map_find(&runs, &own->loop->runs, key);
     if (!index)
-      return NULL;
+      return (struct doacross_clock){0};
     run = own->sink = pool_at(&runs, index);
   }
-  return __atomic_load_n(&run->sources[place], __ATOMIC_ACQUIRE);
+  uint64_t source = __atomic_load_n(&run->sources[place], __ATOMIC_ACQUIRE);
+  if (!source)
+    return (struct doacross_clock){0};
+  const struct block *block = pool_at(&blocks, (uint32_t)(source >> (MOVED_BITS + SLOT_BITS)));
+  return (struct doacross_clock){&block->clocks[(source >> MOVED_BITS) % (1 << SLOT_BITS)],
+                                 source & ((1ull << MOVED_BITS) - 1)};
 }
 
 static void release_run(struct thread_state *t, uint32_t index, void *context)
@@ -136,7 +163,7 @@ void doacross_clear(struct thread_state *t, struct doacross *loop)
   for (; block; block = more) {
     more = block->more;
     for (uint32_t left = block->paths; left; left &= left - 1)
-      critical_path_drop(t, &block->sources[__builtin_ctz(left)].latest.path);
+      critical_path_drop(t, &block->clocks[__builtin_ctz(left)].latest.path);
     pool_return(&blocks, &t->free_source_blocks, block->index, block);
   }
 }

@@ -1,10 +1,13 @@
 /* Doacross loops: an iteration announces its clock (source), and later iterations wait for it (sink).
  *
- * Context: RT, in callbacks.  Any thread of the team announces and looks up, without locks.  Each thread writes its
- * sources one after the other into blocks of its own.  A map leads from an iteration's vector to its source; iterations
- * whose last coordinates are adjacent share an entry, which the thread remembers, so most look-ups need no search.
- * Memory: some 90 bytes for each iteration that was announced, up to SOURCE_BLOCKS_MAX blocks, until the loop has
- * ended.  A source that finds no room is lost, and the loss is counted. */
+ * Context: RT, in callbacks.  Any thread of the team announces and looks up, without locks.  A source is a word: a
+ * clock that its thread has written into a block of its own, and how far the iteration's clock has moved on since.  A
+ * new clock is written only where more than that distance differs, as after a wait for another thread.  A map leads
+ * from an iteration's vector to its word; iterations whose last coordinates are adjacent share an entry, which the
+ * thread remembers, so most look-ups need no search.  Memory, until the loop has ended: ten bytes for each iteration
+ * that was announced, and 80 for each clock, up to SOURCE_BLOCKS_MAX blocks of them.  A source that finds no room is
+ * lost, and the loss is counted.  The last thread of the team to leave the loop releases everything, some nanoseconds
+ * for each iteration. */
 #ifndef HPCRUN_LITE_RT_SPAN_DOACROSS_H
 #define HPCRUN_LITE_RT_SPAN_DOACROSS_H
 
@@ -35,8 +38,14 @@ void doacross_stop_thread(struct thread_state *t);
 void doacross_source(struct thread_state *t, struct doacross_cursor *own, const ompt_dependence_t *vector, int count,
                      const struct clock *clock, uint64_t within, uint64_t name);
 
-/* Returns what the iteration of that vector has announced; it does not change any more.  NULL: nothing. */
-const struct join *doacross_sink(struct doacross_cursor *own, const ompt_dependence_t *vector, int count);
+/* What an iteration has announced: a clock, moved on by some work. */
+struct doacross_clock {
+  const struct join *join; /* NULL: nothing was announced */
+  uint64_t moved;
+};
+
+/* Returns what the iteration of that vector has announced; it does not change any more. */
+struct doacross_clock doacross_sink(struct doacross_cursor *own, const ompt_dependence_t *vector, int count);
 
 /* The loop has ended: forgets what was announced. */
 void doacross_clear(struct thread_state *t, struct doacross *loop);

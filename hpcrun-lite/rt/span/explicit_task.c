@@ -123,8 +123,10 @@ static void task_clear(struct thread_state *t, struct task *task)
     clock_clear(t, &task->loop_entry);
     clock_clear(t, &task->loop_end);
   }
-  depend_end(t, &task->depend, NULL, 0);
-  depend_clear(t, &task->depend);
+  if (depend_used(&task->depend)) {
+    depend_end(t, &task->depend, NULL, 0);
+    depend_clear(t, &task->depend);
+  }
 }
 
 void explicit_task_unref(struct thread_state *t, uint32_t index)
@@ -142,15 +144,6 @@ void explicit_task_unref(struct thread_state *t, uint32_t index)
 
 /* ---- creation ---- */
 
-/* Has the clock moved only by work under the key that was added to last?  Then the distance alone describes it. */
-static bool moved_on(const struct clock *from, const struct clock *to)
-{
-  const struct critical_path_item *before = from->path.items, *now = to->path.items;
-  return from->path.tail == to->path.tail && before[0].key == now[0].key && before[1].key == now[1].key &&
-         before[1].amount == now[1].amount && to->base - now[0].amount == from->base - before[0].amount &&
-         to->burdened - to->base == from->burdened - from->base && to->base - from->base < 1ull << MOVED_BITS;
-}
-
 /* Can the next child belong to that batch? */
 static bool fits(const struct task_batch *batch, const struct task *parent, uint32_t flags, const void *code,
                  uint32_t creation_context)
@@ -158,7 +151,8 @@ static bool fits(const struct task_batch *batch, const struct task *parent, uint
   return batch->code == (uint64_t)code && batch->flags == flags && batch->creation_context == creation_context &&
          batch->group == parent->group && batch->phase == parent->phase && batch->chunk == parent->chunk &&
          batch->depth == parent->scopes_open && batch->scope_row == parent->scope.row &&
-         batch->scope_instance == parent->scope.instance && moved_on(&batch->at, &parent->now);
+         batch->scope_instance == parent->scope.instance && clock_moved_on(&batch->at, &parent->now) &&
+         parent->now.base - batch->at.base < 1ull << MOVED_BITS;
 }
 
 void explicit_task_close(struct thread_state *t, struct task *parent)
@@ -619,7 +613,8 @@ static inline void end(struct thread_state *t, uint32_t index, struct task *task
   }
   join_take(t, &task->now, &task->fulfilled);
   graph_log_take(t, task->name, &task->fulfilled);
-  depend_end(t, &task->depend, &task->now, task->name);
+  if (depend_used(&task->depend))
+    depend_end(t, &task->depend, &task->now, task->name);
   graph_log_task_op(t, GRAPHLOG_TASK_END, task->name);
   if (task->flags & TASK_SERIAL)
     clock_set(t, &graph_task(task->parent)->now, &task->now);

@@ -101,17 +101,16 @@ void graph_take(struct thread_state *t, struct task *task, struct join *join)
   graph_log_take(t, task->name, join);
 }
 
-void graph_take_final(struct thread_state *t, struct task *task, const struct join *join)
+void graph_take_final(struct thread_state *t, struct task *task, const struct join *join, uint64_t moved)
 {
   uint64_t own = task->now.base - task->loop_begin;
-  clock_raise(t, &task->now, &join->latest);
-  continue_loop(task, own, join->within);
+  struct clock latest = join->latest;
+  latest.base += moved;
+  latest.burdened += moved;
+  latest.path.items[0].amount += moved;
+  clock_raise(t, &task->now, &latest);
+  continue_loop(task, own, join->within + moved);
   graph_log_take(t, task->name, join);
-}
-
-bool graph_would_take(const struct task *task, const struct join *join)
-{
-  return clock_is_later(&join->latest, &task->now) || join->within > task->now.base - task->loop_begin + 1;
 }
 
 /* ---- scopes ---- */
@@ -167,6 +166,8 @@ static uint32_t loop_instance(struct thread_state *t, struct shared_construct *l
 
 uint32_t graph_instance(struct thread_state *t, struct task *task)
 {
+  if (!task->scopes_open && task->scope.instance)
+    return task->scope.instance;
   uint32_t outer = task->outer_instance;
   struct team *team = task->flags & TASK_IMPLICIT ? graph_open_team(task->region) : NULL;
   for (uint32_t i = 0; i <= open_scopes(task); i++) {

@@ -90,28 +90,29 @@ struct shared_construct {
   uint32_t ordered_begun, ordered_ended; /* ordered regions that have begun, and ended */
   bool ordered_missed;                   /* the end of one was not announced in time */
   struct doacross doacross;
-};
+} __attribute__((aligned(64)));
 
 /* The time between two barriers of a region. */
 struct phase {
-  struct lazy_join ends;
   uint64_t work; /* of implicit tasks, under the lock of ends.join */
-};
+  struct lazy_join ends;
+} __attribute__((aligned(64)));
 
 /* A region's team.  The region's creator writes it before its threads begin and after they have ended, except:
  * `instance`, under the lock; `size` and `loops_met`, which all threads write with the same value, relaxed; `phases`
  * and `loops` (see there).  The creator stores `handle` with release when the rest is written; a thread that asks
  * whether the region is open loads it with acquire. */
 struct team {
+  /* The first cache line is what threads need at their start.  start: the creator's clock with the costs of the fork.
+   */
   uint64_t handle; /* of the open region; 0: none */
-  uint32_t lock;   /* for `instance`, which is made when a task or construct needs it */
-  uint32_t creator, instance, row, size;
-  bool loops_met;
-  uint64_t forked; /* moment at which the creator has forked */
-  uint64_t fork_cost;
-  uint64_t name; /* in the graph log */
-  const void *code;
   struct clock start;
+  /* The second one seldom changes, and the creator writes to it only what changes. */
+  uint32_t creator, row, size;
+  uint32_t lock, instance; /* the instance is made, under the lock, when a task or construct needs it */
+  bool loops_met;
+  const void *code;
+  uint64_t name;          /* in the graph log */
   struct phase phases[2]; /* by parity, since threads may be one phase apart */
   struct shared_construct loops[SHARED_LOOPS];
 };
@@ -253,9 +254,14 @@ static inline uint64_t graph_own_span(uint64_t work, uint64_t begin, uint64_t en
 void graph_offer(struct thread_state *t, const struct task *task, struct join *join);
 void graph_take(struct thread_state *t, struct task *task, struct join *join);
 
-/* The same for a join that does not change any more, and whether that would change anything. */
-void graph_take_final(struct thread_state *t, struct task *task, const struct join *join);
-bool graph_would_take(const struct task *task, const struct join *join);
+/* The same for a join that does not change any more, moved on by some work; and whether that would change anything. */
+void graph_take_final(struct thread_state *t, struct task *task, const struct join *join, uint64_t moved);
+
+static inline bool graph_would_take(const struct task *task, const struct join *join, uint64_t moved)
+{
+  return join->latest.base + moved > task->now.base || join->latest.burdened + moved > task->now.burdened ||
+         join->within + moved > task->now.base - task->loop_begin + 1;
+}
 
 /* Whether the task is inside a construct of that row. */
 bool graph_inside(const struct task *task, uint32_t row);

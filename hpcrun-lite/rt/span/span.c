@@ -148,8 +148,7 @@ uint32_t span_implicit_begin(struct thread_state *t, uint64_t region, uint32_t o
     task->now = clock_copy(t, &team->start);
     task->scope.row = team->row;
     if (t->open_region == (uint32_t)region)
-      graph_cost(t, GRAPH_FORK, moment - team->forked);
-    task->now.burdened += team->fork_cost;
+      graph_cost(t, GRAPH_FORK, moment - t->forked);
   }
   bool first = !t->task && !region;
   if (!first)
@@ -167,22 +166,35 @@ uint32_t span_implicit_begin(struct thread_state *t, uint64_t region, uint32_t o
   return index;
 }
 
+/* Ends the fragment of an implicit task that ends, which the thread runs.  Returns whether it has done nothing since
+ * the region's last barrier: then only the runtime has, and the clock need not be read. */
+static bool last_fragment_end(struct thread_state *t, const struct task *task)
+{
+  bool nothing = task->region && t->since_barrier && t->work.since == t->since_barrier;
+  if ((nothing || task->flags & TASK_WAITING) && !graph_log_on()) {
+    t->fragment_sample_count = 0;
+    return nothing;
+  }
+  uint64_t moment = work_clock_moment(t);
+  if (nothing)
+    work_clock_begin(t, moment);
+  graph_fragment_end_at(t, moment);
+  return nothing;
+}
+
 uint32_t span_implicit_end(struct thread_state *t, uint32_t index)
 {
   if (!index)
     return 0;
   struct task *task = graph_task(index);
-  uint64_t moment = work_clock_moment(t);
-  if (t->task == index && task->region && t->since_barrier && t->work.since == t->since_barrier)
-    work_clock_begin(t, moment); /* since the region's last barrier it has done nothing, only the runtime has */
-  if (t->task == index)
-    graph_fragment_end_at(t, moment);
+  bool nothing = t->task == index && last_fragment_end(t, task);
   uint32_t outer = task->parent;
   struct team *team = graph_open_team(task->region);
   if (team) { /* otherwise a worker's end, announced only at its next region */
     worksharing_close(t, task);
     close_scopes(t, task);
-    phase_offer(t, task, team);
+    if (!nothing || task->scope.pending) /* otherwise offered at the barrier */
+      phase_offer(t, task, team);
   }
   if (!task->region)
     join_offer(t, &graph_program, &task->now);
@@ -199,7 +211,7 @@ uint32_t span_implicit_end(struct thread_state *t, uint32_t index)
 }
 
 void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t region, int flags, const void *code,
-                         uint64_t moment)
+                         uint64_t moment, uint64_t forked)
 {
   graph_fragment_end_at(t, moment);
   if (!table_reach(&graph_teams, &graph_teams_lock, (uint32_t)region)) {
@@ -211,13 +223,17 @@ void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
     team->phases[i].work = team->phases[i].ends.holders = 0;
     join_clear(t, &team->phases[i].ends.join);
   }
-  team->creator = creator; /* all other fields are empty since the previous region has ended */
-  if (creator)
+  uint32_t row =
+      directive_row(t, flags & ompt_parallel_league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL, code);
+  if (team->creator != creator || team->row != row || team->code != code) {
+    team->creator = creator;
+    team->row = row;
+    team->code = code;
+  }
+  if (creator) /* all other fields are empty since the previous region has ended */
     team->start = clock_copy(t, &graph_task(creator)->now);
-  team->row = directive_row(t, flags & ompt_parallel_league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL, code);
-  team->code = code;
-  team->fork_cost = t->costs[GRAPH_FORK];
-  team->forked = work_clock_moment(t);
+  team->start.burdened += t->costs[GRAPH_FORK];
+  t->forked = graph_moment(t, forked);
   if (graph_log_on())
     team->name = graph_log_put_region(t, team->row);
   __atomic_store_n(&team->handle, region, __ATOMIC_RELEASE);
@@ -280,8 +296,10 @@ void span_parallel_end(struct thread_state *t, uint64_t region, uint64_t moment)
     directive_leave(t, team->instance);
   }
   clock_clear(t, &team->start);
-  team->instance = 0;
-  team->loops_met = false;
+  if (team->instance)
+    team->instance = 0;
+  if (team->loops_met)
+    team->loops_met = false;
   __atomic_store_n(&team->handle, 0, __ATOMIC_RELAXED);
   graph_run(t, team->creator);
   graph_fragment_begin_after(t, moment);
@@ -372,8 +390,11 @@ void span_wait_end(struct thread_state *t, uint32_t index, int kind, bool known,
   if (!index)
     return;
   struct task *task = graph_task(index);
+  struct team *team = graph_open_team(task->region);
+  if (!known && !team && task->region && is_barrier(kind) && !graph_log_on())
+    return; /* what follows is the task's end: it goes on waiting until then */
+  team = known ? team : NULL;
   task->flags &= ~(uint32_t)TASK_WAITING;
-  struct team *team = known ? graph_open_team(task->region) : NULL;
   moment = graph_moment(t, moment);
   graph_log_time(t, moment);
   if (team ||

@@ -40,9 +40,9 @@ uint32_t span_implicit_end(struct thread_state *t, uint32_t task);
 void span_begin_early(struct thread_state *t);
 
 /* moment: the start of the callback, for span_parallel_begin() by the work clock (span/work_clock.h), for
- * span_parallel_end() by the time-stamp counter. */
+ * span_parallel_end() by the time-stamp counter.  forked: the time-stamp counter near the callback's end. */
 void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t region, int flags, const void *code,
-                         uint64_t moment);
+                         uint64_t moment, uint64_t forked);
 void span_parallel_end(struct thread_state *t, uint64_t region, uint64_t moment);
 
 /* The number of threads in a region's team is known. */

@@ -402,38 +402,42 @@ void worksharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_
 
 /* ---- dependences ---- */
 
-/* An iteration announces its clock (source), or waits for another one (sink).  Many sinks name an iteration that is
- * not later than what the task knows already: they cost no reading of the work clock. */
-static void doacross(struct thread_state *t, struct task *task, const ompt_dependence_t *vector, int count)
+/* Raises the clock of a task to that of an iteration. */
+static void doacross_take(struct thread_state *t, struct task *task, struct doacross_clock source)
+    __attribute__((noinline));
+static void doacross_take(struct thread_state *t, struct task *task, struct doacross_clock source)
 {
-  struct doacross_cursor *own = &task->doacross;
-  if (!(task->flags & TASK_IN_LOOP) || !own->loop) {
-    rt_lost(t, FORMAT_LOST_GRAPH);
-    return;
-  }
-  bool sink = vector[0].dependence_type == ompt_dependence_type_sink;
-  const struct join *source = sink ? doacross_sink(own, vector, count) : NULL;
-  if (sink && (!source || !(graph_would_take(task, source) || graph_log_on())))
-    return;
   uint64_t moment = work_clock_moment(t);
-  graph_fragment_end_inline(t, moment);
-  if (sink)
-    graph_take_final(t, task, source);
-  else
-    doacross_source(t, own, vector, count, &task->now, task->now.base - task->loop_begin + 1, task->name);
+  graph_fragment_end_at(t, moment);
+  graph_take_final(t, task, source.join, source.moved);
   graph_fragment_begin_after(t, moment);
 }
 
-void worksharing_dependences(struct thread_state *t, uint32_t index, const ompt_dependence_t *dependences, int count)
+/* An iteration waits for another one.  Many name an iteration that is not later than what the task knows already: they
+ * cost no reading of the work clock. */
+static inline void doacross_wait(struct thread_state *t, struct task *task, const ompt_dependence_t *vector, int count)
 {
-  if (!index || count <= 0)
-    return;
-  struct task *task = index == t->task ? t->running : graph_task(index);
-  int kind = dependences[0].dependence_type;
-  if (kind == ompt_dependence_type_source || kind == ompt_dependence_type_sink) {
-    doacross(t, task, dependences, count);
-    return;
-  }
+  struct doacross_clock source = doacross_sink(&task->doacross, vector, count);
+  if (source.join && (graph_would_take(task, source.join, source.moved) || graph_log_on()))
+    doacross_take(t, task, source);
+}
+
+/* An iteration announces its clock. */
+static void doacross_announce(struct thread_state *t, struct task *task, const ompt_dependence_t *vector, int count)
+    __attribute__((noinline));
+static void doacross_announce(struct thread_state *t, struct task *task, const ompt_dependence_t *vector, int count)
+{
+  uint64_t moment = work_clock_moment(t);
+  graph_fragment_end_inline(t, moment);
+  doacross_source(t, &task->doacross, vector, count, &task->now, task->now.base - task->loop_begin + 1, task->name);
+  graph_fragment_begin_after(t, moment);
+}
+
+/* A task names dependences. */
+static void depend_names(struct thread_state *t, struct task *task, const ompt_dependence_t *dependences, int count)
+    __attribute__((noinline));
+static void depend_names(struct thread_state *t, struct task *task, const ompt_dependence_t *dependences, int count)
+{
   if (!task->parent)
     return;
   struct task *parent = task->parent == t->task ? t->running : graph_task(task->parent);
@@ -442,4 +446,20 @@ void worksharing_dependences(struct thread_state *t, uint32_t index, const ompt_
   depend_add(t, &parent->depend, &task->depend, &task->now, dependences, count);
   task->scope.begin = task->now.base;
   graph_fragment_begin(t);
+}
+
+void worksharing_dependences(struct thread_state *t, uint32_t index, const ompt_dependence_t *dependences, int count)
+{
+  if (!index || count <= 0)
+    return;
+  struct task *task = index == t->task ? t->running : graph_task(index);
+  int kind = dependences[0].dependence_type;
+  if (kind != ompt_dependence_type_source && kind != ompt_dependence_type_sink)
+    depend_names(t, task, dependences, count);
+  else if (!(task->flags & TASK_IN_LOOP) || !task->doacross.loop)
+    rt_lost(t, FORMAT_LOST_GRAPH);
+  else if (kind == ompt_dependence_type_sink)
+    doacross_wait(t, task, dependences, count);
+  else
+    doacross_announce(t, task, dependences, count);
 }
