@@ -475,6 +475,8 @@ static void on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
   uint64_t moment = waiting_lock_end(t);
   if (!graph_enter(t))
     return;
+  if (in_runtime(codeptr)) /* at the end of a critical section, libomp uses up the address of its first thread's */
+    codeptr = caller_address(t, current_data(NULL), codeptr);
   worksharing_mutex_acquired(t, kind, wait_id, moment, codeptr);
   rt_inside_dec(t);
 }
