@@ -70,7 +70,8 @@ void speedup_view_text(const struct report *report)
   }
   legend_print(report, "Estimate: the work off the critical path is spread evenly; see --legend\n",
                "Lower, Upper: bounds for schedules that leave no core idle while there is work.\n"
-               "A lock has one holder at a time; for Lower, all waiting counts with a log only.\n"
+               "A lock has one holder at a time.  Only a graph log (hpcrun-lite -p log) shows\n"
+               "waiting for several locks: without one, Lower can be too high then.\n"
                "Estimate: the work off the critical path is spread evenly over the cores.\n"
                "Burdened: the same with the cost of forks, tasks and joins on the path.\n"
                "Simulated: a list schedule of the recorded task graph, oldest work first, with\n"

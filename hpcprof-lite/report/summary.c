@@ -197,6 +197,11 @@ static uint64_t all_ns(const struct report *report)
   return model_sum(model_sum(spent, beside), model_sum(lock_ns(report), idle_ns(report)));
 }
 
+static bool mostly_blocked(const struct report *report)
+{
+  return report->totals->blocked_ns > all_ns(report) / 2;
+}
+
 /* Prints, before the figures, what makes them less reliable. */
 static void print_fitness(const struct summary *summary)
 {
@@ -218,7 +223,7 @@ static void print_fitness(const struct summary *summary)
                "programs; threads were idle longer than on a free machine",
                percent);
   }
-  if (run->blocked_ns > all / 2) {
+  if (mostly_blocked(summary->report)) {
     terminal_percent(run->blocked_ns, all, percent);
     print_hint(summary, "Threads were blocked in calls outside OpenMP for %s %% of the time%s", percent,
                run->by_wall ? "" : "; measure with -e wall to see where");
@@ -434,7 +439,7 @@ static unsigned print_unsampled(const struct summary *summary)
                other, where);
     hints++;
   }
-  if (run->blocked_ns > run->openmp_wall_ns / 50) {
+  if (run->blocked_ns > run->openmp_wall_ns / 50 && !mostly_blocked(summary->report)) {
     seconds_text(run->blocked_ns, one);
     print_hint(summary, "OpenMP threads were blocked for %s s in I/O or waiting calls outside OpenMP%s", one,
                run->by_wall ? "" : " (-e wall shows where)");

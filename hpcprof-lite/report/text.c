@@ -205,7 +205,7 @@ static void print_legend(const struct report *report, const struct layout *layou
 {
   static const char *const against[] = {[BASELINE_THREAD] = "the most threads ever in use at once (--idleness thread)",
                                         [BASELINE_CORE] = "the cores that the process may use (--idleness core)",
-                                        [BASELINE_SHARED] = "the threads in use at each sample (--idleness shared)"};
+                                        [BASELINE_SHARED] = "the threads in use at the time (--idleness shared)"};
   char all[CELL], line[128], full[1024];
   if (!layout->time)
     return;
