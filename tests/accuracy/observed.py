@@ -9,6 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Measurement, build, clocks, tap
+from report import check_spans
 
 RATES = (200, 1000, 5000)
 FORMS = (("clang", "off"), ("gcc", "online"), ("clang", "online"), ("gcc", "off"))
@@ -44,6 +45,8 @@ def check(directory, kind, microseconds, which, threads=2, instances=None):
     blamed, exact = float(root["lockwait_incl_s"]), figures["lockwait_s"]
     tap.timed(abs(blamed - exact) <= 0.01 * exact + 1e-6, f"{what}: blamed lock wait {blamed:.4f}, exact {exact:.4f}")
 
+    if clock == "online":
+        check_spans(run.view("parallelism"))
     inside = float(run.view("topdown", "--idleness", "shared")[0]["idleness_incl_s"])
     waited = figures["lockwait_s"] if kind == "locks" else inside
     allowed = 0.05 * own["waited"] + PER_INSTANCE * instances * threads

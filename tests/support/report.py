@@ -27,9 +27,11 @@ def rows(view, *arguments, **how):
 
 
 def check_spans(table):
-    """Fails unless in every row of the parallelism view 0 <= span <= work, within the last digit that it shows."""
-    wrong = [row for row in table
-             if not 0 <= float(row["span"]) <= float(row["work"]) + (0 if row["unit"] == "units" else 2e-9)]
+    """Fails unless in every row of the parallelism view 0 <= span <= work, and a lock's bound of the span is at most
+    the program's work, within the last digit that it shows."""
+    digit = 0 if table and table[0]["unit"] == "units" else 2e-9
+    wrong = [row for row in table if not 0 <= float(row["span"]) <= float(row["work"]) + digit or
+             float(row["lock_bound"] or 0) > float(table[0]["work"]) + digit]
     assert not wrong, wrong
 
 
