@@ -126,7 +126,7 @@ int main(int count, char **arguments)
     vanish();
   run_thread(late_thread, stage);
   if (!strcmp(stage, "growth"))
-    left(10);
+    left(11);
   if (!strcmp(stage, "log"))
     tasks();
   puts("done");
