@@ -105,6 +105,17 @@ static uint64_t lock_bound(const struct workspan *workspan, uint32_t left_out)
   return bound;
 }
 
+uint64_t parallelism_runtime_ns(const struct report *report)
+{
+  const struct profile_workspan *workspan = &report->profile->workspan;
+  uint64_t sampled = report->totals->work_ns;
+  uint64_t period = report->columns->work == MODEL_NONE ? 0 : report->columns->columns[report->columns->work].period;
+  if (!workspan->is_time || !period || workspan->work <= sampled)
+    return 0;
+  double gap = (double)(workspan->work - sampled), work = (double)workspan->work;
+  return gap > work / 50 && gap * gap > 4 * work * (double)period ? workspan->work - sampled : 0;
+}
+
 void parallelism_sentence(const struct report *report, const struct terminal *terminal,
                           char out[PARALLELISM_SENTENCE_MAX])
 {
@@ -121,7 +132,13 @@ void parallelism_sentence(const struct report *report, const struct terminal *te
   uint64_t bound = lock_bound(workspan, report->left_out);
   bool locked = bound > workspan->span;
   double times = workspan_parallelism(workspan->work, locked ? bound : workspan->span);
-  const char *limit = locked ? " (one lock limits it)" : "";
+  uint64_t runtime = parallelism_runtime_ns(report);
+  char limit[128] = "", seconds[CELL];
+  terminal_seconds(runtime, terminal_decimals(workspan->work), seconds);
+  if (runtime)
+    snprintf(limit, sizeof limit, ", counting %s s in the OpenMP runtime and this tool as work", seconds);
+  if (locked)
+    strcat(limit, " (one lock limits it)");
   if (report->scenario)
     snprintf(speedup, sizeof speedup,
              "In the scenario %.200s, the program could%s be %.1f times as fast on unlimited cores as this run on one "

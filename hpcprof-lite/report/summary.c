@@ -303,10 +303,13 @@ static void print_parallelism(const struct summary *summary)
     terminal_count(workspan->work, work);
     terminal_count(workspan->span, span);
   }
-  bool more = workspan->is_time && differs(report, workspan->work, report->totals->work_ns);
+  uint64_t runtime = parallelism_runtime_ns(report);
+  char of_which[96] = "", seconds[CELL];
+  seconds_text(runtime, seconds);
+  if (runtime)
+    snprintf(of_which, sizeof of_which, " (%s s of it in the OpenMP runtime and this tool)", seconds);
   int length =
-      snprintf(text, sizeof text, "%s %s %.20s%s, span %s. Critical path:", more ? "Tasks and constructs took" : "Work",
-               work, workspan->unit, more ? " (the work above, and time in the OpenMP runtime)" : "", span);
+      snprintf(text, sizeof text, "Work %s %.20s%s, span %s. Critical path:", work, workspan->unit, of_which, span);
   for (uint32_t i = 0; i < report->critical_rows_count && i < 2; i++) {
     char name[TERMINAL_TEXT_MAX];
     terminal_fit(&summary->terminal, report->flat->rows[report->critical_rows[i]].name, 24, name);

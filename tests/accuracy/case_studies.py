@@ -5,10 +5,12 @@ Each fault shows in the figures by which the authors found it, and no longer sho
 on two threads."""
 import glob
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Measurement, Others, build, clocks, idleness_of, lockwait_of, near, sum_of, sums_hold, tap, work_of
+from report import report
 
 COLUMNS = ("work", "overhead", "lockwait", "idleness")
 
@@ -117,6 +119,10 @@ def time_in_tiny_tasks_is_accounted_for(directory):
         cpu *= taken / (taken + dropped)  # without the tool's own time
         tap.timed(case.all() > 0.85 * cpu, f"{case.what}: {case.all()} s of the {cpu} s that both threads have run")
         tap.timed(case.overhead("sim_village") > 0.4 * case.all(), f"{case.what}: {case.nodes[0].row}")
+        for view in ("summary", "parallelism"):
+            done = report("--view", view, case.run.output)
+            said = " ".join(done.stdout.split())
+            tap.timed(re.search(r"counting \d\.\d+ s in the OpenMP runtime and this tool as work", said), said)
 
 
 @tap.case
