@@ -50,6 +50,8 @@ enum graphlog_op {
   GRAPHLOG_TAKE,     /* task (2), join (2): the task's clock becomes the later of itself and the join */
   GRAPHLOG_ACQUIRE,  /* row, lock, scope: a lock is acquired; scope 1: it is also a construct */
   GRAPHLOG_RELEASE,  /* lock, scope */
+  GRAPHLOG_LOOP_ALONE, /* row, iterations: as LOOP, but the task's part is not shared: there is no team, or other
+                          threads are too many loops behind */
   GRAPHLOG_OPS
 };
 

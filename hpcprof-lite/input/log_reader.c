@@ -440,7 +440,7 @@ static bool note_created(struct stream *stream)
 
 /* ---- locks ---- */
 
-/* Notes who holds the lock after the stream's record. */
+/* Keeps which stream holds a lock, if the stream's record acquires or releases one. */
 static void note_holder(struct log_reader *reader, uint32_t number)
 {
   const struct graphlog_record *record = &reader->streams[number].record;

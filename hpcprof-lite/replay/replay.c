@@ -242,7 +242,8 @@ static void replay_in_task(struct replay *replay, struct task_graph_task *task, 
     task_graph_construct_end(graph, task);
     break;
   case GRAPHLOG_LOOP:
-    shared_records_loop(graph, task, record->operand[0], record->operand[1]);
+  case GRAPHLOG_LOOP_ALONE:
+    shared_records_loop(graph, task, record);
     break;
   case GRAPHLOG_LOOP_END:
     shared_records_loop_end(graph, task);

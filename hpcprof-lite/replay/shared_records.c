@@ -42,14 +42,13 @@ static struct clock_pair own_chain(const struct task_graph *graph, const struct 
   return clock_pair_since(&now, &task->loop_begin);
 }
 
-/* Finds or begins the loop that the team shares.  Returns NULL if the task is not in a team, or too many loops ahead.
- */
+/* Finds or begins the loop that the team shares.  Returns NULL if the task has the loop for itself. */
 static struct task_graph_loop *enter_loop(struct task_graph *graph, struct task_graph_task *task, uint32_t row,
-                                          uint64_t iterations)
+                                          const struct graphlog_record *record)
 {
   struct task_graph_region *region = task_graph_region(graph, task->region);
   uint32_t number = ++task->constructs;
-  if (!region->open || !(task->flags & TASK_GRAPH_IMPLICIT))
+  if (record->op == GRAPHLOG_LOOP_ALONE || !region->open || !(task->flags & TASK_GRAPH_IMPLICIT))
     return NULL;
   struct task_graph_loop *loop = &region->loops[number % TASK_GRAPH_LOOPS];
   if (loop->number == number)
@@ -61,17 +60,18 @@ static struct task_graph_loop *enter_loop(struct task_graph *graph, struct task_
   if (!instances_contain(&graph->instances, region->instance, row))
     loop->instance = instances_enter(&graph->instances, row, 0, &now);
   if (row)
-    graph->instances.totals[row].iterations += iterations;
+    graph->instances.totals[row].iterations += record->operand[1];
   return loop;
 }
 
-void shared_records_loop(struct task_graph *graph, struct task_graph_task *task, uint64_t row, uint64_t iterations)
+void shared_records_loop(struct task_graph *graph, struct task_graph_task *task, const struct graphlog_record *record)
 {
-  struct task_graph_loop *loop = enter_loop(graph, task, task_graph_row(graph, row), iterations);
+  uint32_t row = task_graph_row(graph, record->operand[0]);
+  struct task_graph_loop *loop = enter_loop(graph, task, row, record);
   struct clock_pair now = task_graph_now(graph, task);
   uint32_t outer = loop ? task_graph_make_instances(graph, task) : 0;
   uint32_t part = loop ? instances_enter_part(&graph->instances, loop->instance, outer, &now) : 0;
-  task_graph_construct_begin(graph, task, loop ? loop->row : task_graph_row(graph, row), part);
+  task_graph_construct_begin(graph, task, loop ? loop->row : row, part);
   task->loop_slot = loop ? (uint32_t)(loop - task_graph_region(graph, task->region)->loops) + 1 : 0;
   task->flags |= TASK_GRAPH_LOOP;
   if (!task->loop_entry)

@@ -29,7 +29,7 @@ void shared_records_free(struct shared_records *shared);
 bool shared_records_overflow(const struct shared_records *shared);
 
 /* One function for each kind of record (common/graphlog.h) of a task. */
-void shared_records_loop(struct task_graph *graph, struct task_graph_task *task, uint64_t row, uint64_t iterations);
+void shared_records_loop(struct task_graph *graph, struct task_graph_task *task, const struct graphlog_record *record);
 void shared_records_loop_end(struct task_graph *graph, struct task_graph_task *task);
 void shared_records_chunk(struct task_graph *graph, struct task_graph_task *task);
 

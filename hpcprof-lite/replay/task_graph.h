@@ -15,7 +15,9 @@
 #include "hpcprof-lite/replay/selection.h"
 #include "hpcprof-lite/replay/vector_clock.h"
 
-enum { TASK_GRAPH_LOOPS = 8 }; /* as SHARED_LOOPS of the running side, which does not follow threads further ahead */
+/* Twice SHARED_LOOPS of the running side: by their times, a record that enters a loop may come before the one by which
+ * the last thread has left the loop in whose place it is. */
+enum { TASK_GRAPH_LOOPS = 16 };
 
 enum task_graph_task_flag {
   TASK_GRAPH_SERIAL = 1, /* its creator waits for it */

@@ -10,9 +10,6 @@ from report import check_spans
 
 # Programs for which the report is still wrong.
 KNOWN = ("wait_nowait",)
-# Programs whose threads may be more loops apart than the tool follows.  A thread that is switched out just before it
-# enters a loop may then enter it before or after another one has left: its log can count an instance more.
-FAR_APART = ("loops_many_nowait",)
 # A mask of the kinds of statements that random programs leave out: with mutexinoutset, libomp may hang.
 KNOWN_KINDS = 1 << 6
 
@@ -115,8 +112,7 @@ def program(source, compiler):
 def measure(directory, binary, arguments, options, name):
     place = os.path.join(directory, name)
     os.mkdir(place)
-    mode = "online" if arguments[0] in FAR_APART else "log"
-    run = Measurement(place, binary, *arguments, options=("-p", mode, "--work", "user", *options), **SETTINGS)
+    run = Measurement(place, binary, *arguments, options=("-p", "log", "--work", "user", *options), **SETTINGS)
     assert run.done.returncode == 0 and "not followed" not in run.done.stderr, (arguments, run.done)
     rows = run.view("parallelism")
     check_spans(rows)

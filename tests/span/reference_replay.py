@@ -8,8 +8,9 @@ from measurement_file import chunks as chunks_of
 
 (END, TIME, CPU, MOVE, RUN, RUN_OTHER, SAMPLE, REGION, REGION_END, IMPLICIT, IMPLICIT_END, TASK, SWITCH, TASK_END,
  TASK_DROP, WAIT,
- WAIT_END, GROUP, GROUP_END, SCOPE, SCOPE_END, LOOP, LOOP_END, CHUNK, OFFER, TAKE, ACQUIRE, RELEASE) = range(28)
-OPERANDS = [0, 1, 1, 1, 2, 3, 2, 1, 1, 4, 2, 4, 2, 2, 2, 4, 3, 1, 0, 1, 0, 2, 0, 2, 4, 4, 3, 2]
+ WAIT_END, GROUP, GROUP_END, SCOPE, SCOPE_END, LOOP, LOOP_END, CHUNK, OFFER, TAKE, ACQUIRE, RELEASE,
+ LOOP_ALONE) = range(29)
+OPERANDS = [0, 1, 1, 1, 2, 3, 2, 1, 1, 4, 2, 4, 2, 2, 2, 4, 3, 1, 0, 1, 0, 2, 0, 2, 4, 4, 3, 2, 2]
 BARRIER, TASKWAIT, TASKGROUP = range(3)
 SERIAL, FINAL, BESIDE = 1, 2, 32
 SPAN_AT, WORK_AT = 272, 328  # in the records of the process and of a thread
@@ -203,7 +204,7 @@ class Replay:
             self.wait_end(named, operands[2])
         elif op in (GROUP, GROUP_END):
             self.group(task, op == GROUP)
-        elif op == LOOP:
+        elif op in (LOOP, LOOP_ALONE):
             task.entry = task.end = task.clock
             task.loop = True
             task.next_chunk()

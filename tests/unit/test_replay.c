@@ -228,6 +228,36 @@ static void test_ordered(void **state)
   expect(90, 27);
 }
 
+static void loop_of_one(uint32_t thread, enum graphlog_op op)
+{
+  put(thread, op, LOOP, 0);
+  u(thread, 1);
+  put(thread, GRAPHLOG_LOOP_END);
+}
+
+/* Thread 2 is 8 loops ahead.  By its time, it enters the ninth loop before thread 1 leaves the first one.  The tenth
+ * one is not shared. */
+static void test_a_thread_is_many_loops_ahead(void **state)
+{
+  (void)state;
+  struct name team[2];
+  begin_team(2, team);
+  for (int i = 1; i <= 8; i++)
+    loop_of_one(2, GRAPHLOG_LOOP);
+  put(1, GRAPHLOG_LOOP, LOOP, 0);
+  put(2, GRAPHLOG_LOOP, LOOP, 0);
+  for (uint32_t thread = 1; thread <= 2; thread++) {
+    u(thread, 1);
+    put(thread, GRAPHLOG_LOOP_END);
+  }
+  loop_of_one(2, GRAPHLOG_LOOP_ALONE);
+  for (int i = 2; i <= 10; i++)
+    loop_of_one(1, GRAPHLOG_LOOP);
+  join_team(2, team);
+  expect(20, 10);
+  expect_row(LOOP, 9 + 2, 20, 9 + 2);
+}
+
 static void criticals(uint32_t threads, struct name *team)
 {
   fork_team(1, threads, team);
@@ -630,6 +660,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_teardown(test_taskgroup_and_taskwait, end),
       cmocka_unit_test_teardown(test_a_region_waits_for_all_its_tasks, end),
       cmocka_unit_test_teardown(test_ordered, end),
+      cmocka_unit_test_teardown(test_a_thread_is_many_loops_ahead, end),
       cmocka_unit_test_teardown(test_a_critical_section, end),
       cmocka_unit_test_teardown(test_regions_within_a_region, end),
       cmocka_unit_test_teardown(test_who_is_waited_for_is_serial, end),

@@ -133,7 +133,7 @@ void worksharing_work_begin(struct thread_state *t, uint32_t index, int kind, ui
     explicit_task_chunk(t, task);
     row = loop ? loop->row : row;
     graph_construct_begin(t, task, row);
-    graph_log_op(t, GRAPHLOG_LOOP, row, count);
+    graph_log_op(t, loop ? GRAPHLOG_LOOP : GRAPHLOG_LOOP_ALONE, row, count);
     task->loop_slot = loop ? (uint16_t)(loop - team->loops + 1) : 0;
     task->loop_depth = (uint16_t)(task->scopes_open < SCOPES_MAX ? task->scopes_open : SCOPES_MAX + 1);
     if (!(task->flags & TASK_HAD_LOOP))
