@@ -20,7 +20,8 @@ enum {
   HELD_MAX = 1 << 14 /* locks that are held at one time; of more, the holder is not known */
 };
 
-/* Visits of waiting streams in one pass; after these no stream waits any more.  Bounds the time for hostile logs. */
+/* Visits of waiting streams, and of streams in search of a lock's holder, in one pass; after these none waits any more.
+ * Bounds the time for hostile logs. */
 static const uint64_t visits_max = (uint64_t)256 << 20;
 
 /* The objects that records create and name. */
@@ -461,7 +462,7 @@ static void release_first(struct log_reader *reader)
 {
   const struct graphlog_record *record = &reader->streams[reader->heap[0]].record;
   uint32_t holder = record->op == GRAPHLOG_ACQUIRE ? index_find(&reader->holders, record->operand[1]) : 0;
-  if (!holder || holder - 1 == reader->heap[0])
+  if (!holder || holder - 1 == reader->heap[0] || reader->visits > visits_max)
     return;
   const struct stream *stream = &reader->streams[--holder];
   if (stream->ended || stream->waits_on != NO_STREAM || stream->record.op != GRAPHLOG_RELEASE ||
@@ -470,6 +471,7 @@ static void release_first(struct log_reader *reader)
   uint32_t place = 0;
   while (reader->heap[place] != holder)
     place++;
+  reader->visits += place;
   for (; place; place = (place - 1) / 2)
     reader->heap[place] = reader->heap[(place - 1) / 2];
   reader->heap[0] = holder;
