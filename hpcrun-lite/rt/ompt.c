@@ -211,8 +211,8 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
   }
   uint64_t handle = parallel_data && parallel_data->value ? parallel_data->value : REGION_NO_RECORD;
   uint32_t outer = 0;
-  if (t->forking &&
-      handle != region_current(t)) { /* libomp names region and task around a serialised one in a league */
+  /* libomp names region and task around a serialised one in a league */
+  if (t->forking && handle != region_current(t)) {
     handle = region_current(t);
     outer = task_of(t, task_data);
   }
@@ -475,7 +475,8 @@ static void on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
   uint64_t moment = waiting_lock_end(t);
   if (!graph_enter(t))
     return;
-  if (in_runtime(codeptr)) /* at the end of a critical section, libomp uses up the address of its first thread's */
+  /* A thread that ends a critical section can clear the address that libomp keeps for another thread. */
+  if (in_runtime(codeptr))
     codeptr = caller_address(t, current_data(NULL), codeptr);
   worksharing_mutex_acquired(t, kind, wait_id, moment, codeptr);
   rt_inside_dec(t);
