@@ -98,7 +98,8 @@ static void diagnose_runtime(const struct plan *plan)
   else if (choice->own != RUNTIME_NONE)
     finding(true, "runtime", "%s is kept: it supports what is measured", choice->own_path);
   else if (choice->adapter != GOMP_STATIC)
-    finding(true, "runtime", "no OpenMP runtime among its libraries; if the program loads one later, that is measured");
+    finding(true, "runtime", "no OpenMP runtime among its libraries; if the program loads one later, %s is measured",
+            choice->adapter == GOMP_ON ? "that" : "only LLVM's");
   if (choice->warning[0] != '\0')
     finding(false, "runtime", "%s", choice->warning);
 }

@@ -626,6 +626,15 @@ int main""").replace("return 0", "if (GOMP_new_one && GOMP_cancel && GOMP_target
     assert "libgomp is linked statically" in lines[1], lines
     assert "libgomp is linked statically" not in launch(directory, "sh", "-c", static).stderr
     finds(launch(directory, "--diagnose", static), "!! runtime static contains libgomp")
+    # one that binds its calls itself: known when the program has run
+    source = "#include <dlfcn.h>\nint main(void) { void *work = dlopen(WORK, RTLD_NOW | RTLD_DEEPBIND);\n" \
+             "return ((int (*)(void))dlsym(work, \"work\"))(); }\n"
+    loop = GOMP_PROGRAM.replace("main", "work").replace("i < 100", "i < 50000000").replace("sum += i", "sum += i & 1")
+    library = compile_c(directory, "work.so", loop, "-shared", "-fPIC", "-fopenmp")
+    program = compile_c(directory, "deep", source, f'-DWORK="{library}"')
+    for options in ((), ("--omp-runtime", "keep")):
+        said = launch(directory, *options, program).stderr
+        assert ("libgomp is not measured" if options else "calls of libgomp were not seen") in said, said
     # a library that has one of its own, and does not export it; one that does, whose calls are seen
     source = "__attribute__((visibility(WHICH))) void GOMP_parallel(void) {}\n" \
              "__attribute__((visibility(WHICH))) void omp_get_num_threads(void) {}\n"
@@ -876,6 +885,8 @@ def diagnose_finds_other_tools(directory):
     finds(launch(directory, "--diagnose", program, OMP_TOOL="disabled"), "!! attach", "unset OMP_TOOL")
     finds(launch(directory, "--diagnose", "--omp-runtime", "keep", program), "!! runtime stays on libgomp", "!! attach",
           "--omp-runtime auto")
+    for options, which in (((), "that"), (("--omp-runtime", "keep"), "only LLVM's")):
+        finds(launch(directory, "--diagnose", *options, "true"), "ok runtime no OpenMP runtime", f"later, {which} is measured")
 
 
 def sanitized(directory, kind):
