@@ -258,7 +258,8 @@ def libgomp_table(directory):
 @tap.case
 def the_library_defines_only_what_it_interposes(directory):
     wrapped, _ = libgomp_table(directory)
-    assert exported(tap.LIBRARY) == EXPORTS | wrapped | {"OMP_1.0", "OMP_3.0"}, exported(tap.LIBRARY) ^ EXPORTS
+    wrong = exported(tap.LIBRARY) ^ (EXPORTS | wrapped | {"OMP_1.0", "OMP_3.0"})
+    assert not wrong, wrong
 
 
 @tap.case
