@@ -49,8 +49,9 @@ struct alignas(64) wide {
   explicit wide(const char *t) : text(t) {}
 };
 
-static counted one(11);
+extern counted one;
 #pragma omp threadprivate(one)
+counted one(11);
 
 #pragma omp declare reduction(join : std::vector<long> : omp_out.insert(omp_out.end(), omp_in.begin(), omp_in.end()))
 
