@@ -16,7 +16,7 @@ LAYERS = {
     "common": {"common"},
     **{folder: {"common"} | set(RT[:i + 1]) for i, folder in enumerate(RT)},
     **{folder: {"common"} | set(RT) | set(CTL[:i + 1]) for i, folder in enumerate(CTL)},
-    "hpcrun-lite/launch": {"common", "hpcrun-lite/launch"},
+    "hpcrun-lite/launch": {"common", "hpcrun-lite/launch", "hpcrun-lite/gomp/entries.h"},  # only a table
     **{"hpcprof-lite/" + folder: {"common"} | {"hpcprof-lite/" + below for below in stages.split()}
        for folder, stages in {
         "model": "model",
