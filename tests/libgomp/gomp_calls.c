@@ -347,8 +347,7 @@ static void warnings(void)
 #pragma omp single
   {
 #pragma omp error at(execution) severity(warning) message("a warning")
-  }
-  note(1);
+  } note(1);
 }
 
 /* Prints the environment, gives all threads back, and goes on. */
@@ -376,9 +375,9 @@ static void fatal(void)
 }
 
 static const struct gomp_case rows[] = {
-  ROW(criticals),   ROW(locks),       ROW(old_locks),    ROW(old_fortran_locks), ROW(old_region),   ROW(old_sections),
-  ROW(old_static),  ROW(old_dynamic), ROW(old_guided),   ROW(old_runtime),       ROW(direct_loops), ROW(combined_loops),
-  ROW(warnings),    ROW(pauses),      ROW(fatal),
+    ROW(criticals),  ROW(locks),       ROW(old_locks),  ROW(old_fortran_locks), ROW(old_region),   ROW(old_sections),
+    ROW(old_static), ROW(old_dynamic), ROW(old_guided), ROW(old_runtime),       ROW(direct_loops), ROW(combined_loops),
+    ROW(warnings),   ROW(pauses),      ROW(fatal),
 };
 
 int main(int argc, char **argv)

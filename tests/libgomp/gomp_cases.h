@@ -11,7 +11,10 @@ struct gomp_case {
   void (*run)(void);
 };
 
-#define ROW(function) {#function, function}
+#define ROW(function)                                                                                                  \
+  {                                                                                                                    \
+#function, function                                                                                                \
+  }
 #define PRAGMA(...) _Pragma(#__VA_ARGS__)
 
 /* Prints one result on the case's line; called outside regions, or by one thread. */

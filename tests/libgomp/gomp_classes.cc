@@ -28,8 +28,14 @@ static long taken()
 struct counted {
   static long alive;
   long value;
-  explicit counted(long v) : value(v) { change(1); }
-  counted(const counted &other) : value(other.value) { change(1); }
+  explicit counted(long v) : value(v)
+  {
+    change(1);
+  }
+  counted(const counted &other) : value(other.value)
+  {
+    change(1);
+  }
   counted &operator=(const counted &other) = default;
   ~counted()
   {
@@ -46,14 +52,16 @@ long counted::alive = 0;
 
 struct alignas(64) wide {
   std::string text;
-  explicit wide(const char *t) : text(t) {}
+  explicit wide(const char *t) : text(t)
+  {
+  }
 };
 
 extern counted one;
 #pragma omp threadprivate(one)
 counted one(11);
 
-#pragma omp declare reduction(join : std::vector<long> : omp_out.insert(omp_out.end(), omp_in.begin(), omp_in.end()))
+#pragma omp declare reduction(join : std::vector <long> : omp_out.insert(omp_out.end(), omp_in.begin(), omp_in.end()))
 
 static void class_tasks()
 {
@@ -192,7 +200,7 @@ static void class_functions()
 }
 
 static const struct gomp_case rows[] = {
-  ROW(class_tasks), ROW(class_taskloops), ROW(class_cancelled), ROW(class_regions), ROW(class_functions),
+    ROW(class_tasks), ROW(class_taskloops), ROW(class_cancelled), ROW(class_regions), ROW(class_functions),
 };
 
 int main(int argc, char **argv)

@@ -315,9 +315,10 @@ static void simd_and_loop(void)
 struct pair {
   long low, high;
 };
-#pragma omp declare reduction(combine : struct pair                                                                    \
+#pragma omp declare reduction(combine                                                                                  \
+                              : struct pair                                                                            \
                               : omp_out.low += omp_in.low, omp_out.high ^= omp_in.high)                                \
-  initializer(omp_priv = (struct pair){0, 0})
+    initializer(omp_priv = (struct pair){0, 0})
 
 static void reductions(void)
 {
@@ -344,8 +345,8 @@ static void reductions(void)
     pair.high ^= hash(i);
     z += i + 2 * i * I;
   }
-  const long all[] = {sum, product, and, or, xor, most, least, both, either, part[1], part[6], pair.low, pair.high,
-                      (long)creal(z), (long)cimag(z)};
+  const long all[] = {sum,    product, and,     or,       xor,       most,           least,         both,
+                      either, part[1], part[6], pair.low, pair.high, (long)creal(z), (long)cimag(z)};
   for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
     note(all[i]);
 }
@@ -584,11 +585,11 @@ static void targets(void)
     for (int i = 0; i < 100; i++)
       data[i]++;
   }
-#pragma omp target enter data map(to : first[0 : 10])
-#pragma omp target nowait depend(out : data) map(first[0 : 10])
+#pragma omp target enter data map(to : first [0:10])
+#pragma omp target nowait depend(out : data) map(first [0:10])
   first[0] += 5;
 #pragma omp taskwait depend(in : data)
-#pragma omp target exit data map(from : first[0 : 10])
+#pragma omp target exit data map(from : first [0:10])
 #pragma omp parallel
 #pragma omp single
   {
@@ -746,44 +747,44 @@ static void cancelled_tasks(void)
 
 #define ALL_LOOPS                                                                                                      \
   ROW(loop_default), ROW(loop_static_chunk), ROW(loop_static_empty), ROW(loop_dynamic), ROW(loop_dynamic_empty),       \
-    ROW(loop_dynamic_one), ROW(loop_dynamic_down), ROW(loop_monotonic_dynamic), ROW(loop_nonmonotonic_dynamic),        \
-    ROW(loop_guided), ROW(loop_guided_chunk), ROW(loop_monotonic_guided), ROW(loop_runtime),                           \
-    ROW(loop_monotonic_runtime), ROW(loop_nonmonotonic_runtime), ROW(loop_auto), ROW(loop_ull_static),                 \
-    ROW(loop_ull_dynamic), ROW(loop_ull_monotonic_dynamic), ROW(loop_ull_down), ROW(loop_ull_guided),                  \
-    ROW(loop_ull_monotonic_guided), ROW(loop_ull_runtime), ROW(loop_ull_monotonic_runtime),                            \
-    ROW(loop_ull_nonmonotonic_runtime)
+      ROW(loop_dynamic_one), ROW(loop_dynamic_down), ROW(loop_monotonic_dynamic), ROW(loop_nonmonotonic_dynamic),      \
+      ROW(loop_guided), ROW(loop_guided_chunk), ROW(loop_monotonic_guided), ROW(loop_runtime),                         \
+      ROW(loop_monotonic_runtime), ROW(loop_nonmonotonic_runtime), ROW(loop_auto), ROW(loop_ull_static),               \
+      ROW(loop_ull_dynamic), ROW(loop_ull_monotonic_dynamic), ROW(loop_ull_down), ROW(loop_ull_guided),                \
+      ROW(loop_ull_monotonic_guided), ROW(loop_ull_runtime), ROW(loop_ull_monotonic_runtime),                          \
+      ROW(loop_ull_nonmonotonic_runtime)
 #define ALL_ORDERED                                                                                                    \
   ROW(ordered_default), ROW(ordered_static), ROW(ordered_dynamic), ROW(ordered_guided), ROW(ordered_runtime),          \
-    ROW(ordered_ull), ROW(ordered_ull_dynamic), ROW(ordered_ull_guided), ROW(ordered_ull_runtime), ROW(doacross_1),    \
-    ROW(doacross_1_dynamic), ROW(doacross_2), ROW(doacross_3), ROW(doacross_4), ROW(doacross_5), ROW(doacross_6),      \
-    ROW(doacross_7), ROW(doacross_8), ROW(doacross_ull_1), ROW(doacross_ull_2), ROW(doacross_ull_3),                   \
-    ROW(doacross_ull_4), ROW(doacross_ull_5), ROW(doacross_ull_6), ROW(doacross_ull_7), ROW(doacross_ull_8),           \
-    ROW(doacross_wavefront)
+      ROW(ordered_ull), ROW(ordered_ull_dynamic), ROW(ordered_ull_guided), ROW(ordered_ull_runtime), ROW(doacross_1),  \
+      ROW(doacross_1_dynamic), ROW(doacross_2), ROW(doacross_3), ROW(doacross_4), ROW(doacross_5), ROW(doacross_6),    \
+      ROW(doacross_7), ROW(doacross_8), ROW(doacross_ull_1), ROW(doacross_ull_2), ROW(doacross_ull_3),                 \
+      ROW(doacross_ull_4), ROW(doacross_ull_5), ROW(doacross_ull_6), ROW(doacross_ull_7), ROW(doacross_ull_8),         \
+      ROW(doacross_wavefront)
 
 static const struct gomp_case rows[] = {
-  ALL_LOOPS,
-  ALL_ORDERED,
-  ROW(static_owners),
-  ROW(collapsed),
-  ROW(last_values),
-  ROW(scans),
-  ROW(task_reductions),
-  ROW(simd_and_loop),
-  ROW(reductions),
-  ROW(parallel_clauses),
-  ROW(dynamic_team),
-  ROW(nested_levels),
-  ROW(sections),
-  ROW(singles),
-  ROW(masked_and_scope),
-  ROW(barriers),
-  ROW(cancelled_loops),
-  ROW(cancelled_sections),
-  ROW(cancelled_regions),
-  ROW(cancelled_tasks),
-  ROW(teams_of_threads), /* sets the number of threads */
-  ROW(host_teams),
-  ROW(targets), /* last: `nowait` outside of regions makes libgomp 12 hang in later regions */
+    ALL_LOOPS,
+    ALL_ORDERED,
+    ROW(static_owners),
+    ROW(collapsed),
+    ROW(last_values),
+    ROW(scans),
+    ROW(task_reductions),
+    ROW(simd_and_loop),
+    ROW(reductions),
+    ROW(parallel_clauses),
+    ROW(dynamic_team),
+    ROW(nested_levels),
+    ROW(sections),
+    ROW(singles),
+    ROW(masked_and_scope),
+    ROW(barriers),
+    ROW(cancelled_loops),
+    ROW(cancelled_sections),
+    ROW(cancelled_regions),
+    ROW(cancelled_tasks),
+    ROW(teams_of_threads), /* sets the number of threads */
+    ROW(host_teams),
+    ROW(targets), /* last: `nowait` outside of regions makes libgomp 12 hang in later regions */
 };
 
 int main(int argc, char **argv)

@@ -37,9 +37,18 @@ static void variables(void)
   omp_sched_t kind;
   int chunk;
   omp_get_schedule(&kind, &chunk);
-  const int all[] = {omp_get_max_threads(), omp_get_dynamic(), omp_get_max_active_levels(), omp_get_thread_limit(),
-                     omp_get_proc_bind(), omp_get_num_places(), omp_get_cancellation(), (int)kind, chunk,
-                     omp_get_max_task_priority(), omp_get_num_procs(), omp_get_max_teams(),
+  const int all[] = {omp_get_max_threads(),
+                     omp_get_dynamic(),
+                     omp_get_max_active_levels(),
+                     omp_get_thread_limit(),
+                     omp_get_proc_bind(),
+                     omp_get_num_places(),
+                     omp_get_cancellation(),
+                     (int)kind,
+                     chunk,
+                     omp_get_max_task_priority(),
+                     omp_get_num_procs(),
+                     omp_get_max_teams(),
                      omp_get_supported_active_levels() > 0};
   for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
     note(all[i]);
@@ -98,7 +107,8 @@ static void displayed(void)
   omp_display_affinity(NULL);
 }
 
-static const struct gomp_case rows[] = {ROW(variables), ROW(team), ROW(chunks), ROW(nested), ROW(stack), ROW(displayed)};
+static const struct gomp_case rows[] = {ROW(variables), ROW(team),  ROW(chunks),
+                                        ROW(nested),    ROW(stack), ROW(displayed)};
 
 int main(int argc, char **argv)
 {

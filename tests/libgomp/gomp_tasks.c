@@ -405,31 +405,13 @@ static void task_depth(void)
 }
 
 static const struct gomp_case rows[] = {
-  ROW(task_recursion),
-  ROW(task_clauses),
-  ROW(task_private_data),
-  ROW(task_dependences),
-  ROW(task_detach),
-  ROW(task_groups),
-  ROW(taskloop_default),
-  ROW(taskloop_empty),
-  ROW(taskloop_grain),
-  ROW(taskloop_strict_grain),
-  ROW(taskloop_tasks),
-  ROW(taskloop_strict_tasks),
-  ROW(taskloop_down),
-  ROW(taskloop_ull),
-  ROW(taskloop_ull_down),
-  ROW(taskloop_nogroup),
-  ROW(taskloop_if),
-  ROW(taskloop_final),
-  ROW(taskloop_priority),
-  ROW(taskloop_many),
-  ROW(taskloop_more),
-  ROW(tasks_and_regions),
-  ROW(task_flood),
-  ROW(task_depth),
-  ROW(taskloop_outside), /* last: such a reduction makes libgomp 12 hang in later regions */
+    ROW(task_recursion),   ROW(task_clauses),          ROW(task_private_data), ROW(task_dependences),
+    ROW(task_detach),      ROW(task_groups),           ROW(taskloop_default),  ROW(taskloop_empty),
+    ROW(taskloop_grain),   ROW(taskloop_strict_grain), ROW(taskloop_tasks),    ROW(taskloop_strict_tasks),
+    ROW(taskloop_down),    ROW(taskloop_ull),          ROW(taskloop_ull_down), ROW(taskloop_nogroup),
+    ROW(taskloop_if),      ROW(taskloop_final),        ROW(taskloop_priority), ROW(taskloop_many),
+    ROW(taskloop_more),    ROW(tasks_and_regions),     ROW(task_flood),        ROW(task_depth),
+    ROW(taskloop_outside), /* last: such a reduction makes libgomp 12 hang in later regions */
 };
 
 int main(int argc, char **argv)
