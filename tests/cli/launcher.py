@@ -742,6 +742,22 @@ def a_tool_for_another_runtime_does_not_start(directory):
 
 
 @case
+def a_libgomp_by_another_name_is_a_libgomp(directory):
+    """As in Python wheels: libgomp-HASH.so."""
+    with open(must("gcc", "-print-file-name=libgomp.so.1").strip(), "rb") as file:
+        copied = file.read().replace(b"libgomp.so.1", b"libgomp-1.so")
+    library = os.path.join(directory, "libgomp-1.so")
+    with open(library, "wb") as file:
+        file.write(copied)
+    program = os.path.join(directory, "gomp")
+    must("gcc", compile_c(directory, "gomp.o", GOMP_PROGRAM, "-c", "-fopenmp"), library, f"-Wl,-rpath,{directory}", "-o",
+         program)
+    result = launch(directory, program)
+    assert result.stdout == "4950\n" and "OpenMP attached (libgomp of GCC " in result.stderr, result
+    finds(launch(directory, "--diagnose", program), "libgomp-1.so is kept", "ok attach tested")
+
+
+@case
 def a_libomp_by_the_name_of_libgomp_is_a_libomp(directory):
     need_private_libomp()
     program = compile_c(directory, "gomp", GOMP_PROGRAM, "-fopenmp")
