@@ -79,7 +79,9 @@ __attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool
   process.other_tool |= other != NULL;
   if (other || !measured || (first && config.other_tools))
     return other;
-  snprintf(process.runtime, sizeof process.runtime, "%s (OpenMP %u)", runtime, omp_version);
+  char name[sizeof process.runtime];
+  snprintf(name, sizeof name, "%s (OpenMP %u)", runtime, omp_version);
+  process_add_runtime(name);
   writer_runtime();
   return &result;
 }

@@ -278,6 +278,8 @@ enum launch_status runtime_choose(const struct program *program, const struct ru
   }
   if (choice->own == RUNTIME_INTEL || choice->own_has_chunks)
     return LAUNCH_OK;
+  if (strcmp(which, "auto") == 0 && choice->own == RUNTIME_GOMP)
+    return LAUNCH_OK;
   if (strcmp(which, "auto") == 0)
     choose_auto(program, request, choice);
   else if (choice->own == RUNTIME_GOMP)

@@ -82,6 +82,7 @@ void config_read(void)
   config.work_unit = work_unit(text("HPCRUN_LITE_WORK", "cpu-time"));
   config.paused = atoi(text("HPCRUN_LITE_PAUSED", "0")) != 0;
   config.exchanged = text("HPCRUN_LITE_RUNTIME", NULL) != NULL;
+  config.gomp = strcmp(text("HPCRUN_LITE_GOMP", "on"), "off") != 0;
   config.tool_disabled = strcasecmp(text("OMP_TOOL", "enabled"), "disabled") == 0;
   config.other_tools = other_tools();
   config.rank = rank();

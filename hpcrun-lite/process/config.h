@@ -25,6 +25,7 @@ struct config {
   bool task_creation;       /* --task-context creation */
   const char *note;         /* the launcher's note on the OpenMP runtime, or "" */
   bool exchanged;           /* the launcher preloaded another OpenMP runtime */
+  bool gomp;                /* programs of GCC are measured on libgomp */
   bool tool_disabled;       /* OMP_TOOL=disabled */
   bool other_tools;         /* OMP_TOOL_LIBRARIES names others before this library */
 };

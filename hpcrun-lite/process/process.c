@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -100,4 +101,10 @@ const char *process_openmp_missing(void)
   if (process.other_tool || (runtime && config.other_tools))
     return "the program's own OMPT tool is used: workers' call paths lack the caller of their region";
   return runtime ? "the OpenMP runtime did not attach the tool" : process_no_openmp;
+}
+
+void process_add_runtime(const char *name)
+{
+  size_t length = strlen(process.runtime);
+  snprintf(process.runtime + length, sizeof process.runtime - length, "%s%s", length ? ", " : "", name);
 }

@@ -37,6 +37,9 @@ void process_examine(void);
 /* Begins a process image, new or forked: sets its id, start and epoch, and clears all sums. */
 void process_reset(void);
 
+/* Another OpenMP runtime is attached. */
+void process_add_runtime(const char *name);
+
 /* Sums over the threads that live and those that have ended. */
 uint64_t process_samples(void);
 uint64_t process_lost(enum format_loss loss);

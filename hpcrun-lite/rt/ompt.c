@@ -23,7 +23,7 @@ static struct thread_state *self(void)
   return t && t->activity.openmp ? t : NULL;
 }
 
-static void on_thread_begin(int type, ompt_data_t *thread_data)
+void ompt_on_thread_begin(int type, ompt_data_t *thread_data)
 {
   (void)thread_data;
   if (!rt_thread())
@@ -36,7 +36,7 @@ static void on_thread_begin(int type, ompt_data_t *thread_data)
     waiting_park(t); /* until it takes part in a region */
 }
 
-static void on_thread_end(ompt_data_t *thread_data)
+void ompt_on_thread_end(ompt_data_t *thread_data)
 {
   (void)thread_data;
   struct thread_state *t = self();
@@ -115,8 +115,8 @@ static const void *task_address(struct thread_state *t, const ompt_data_t *creat
   return code;
 }
 
-static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *parallel_data,
-                              unsigned requested, int flags, const void *codeptr)
+void ompt_on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *parallel_data,
+                            unsigned requested, int flags, const void *codeptr)
 {
   (void)requested;
   struct thread_state *t = self();
@@ -147,7 +147,7 @@ static void on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame,
   rt_inside_dec(t);
 }
 
-static void on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, int flags, const void *codeptr)
+void ompt_on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, int flags, const void *codeptr)
 {
   (void)parallel_data, (void)task_data, (void)flags, (void)codeptr;
   struct thread_state *t = self();
@@ -188,10 +188,16 @@ static void set_team(struct thread_state *t, uint32_t threads)
   region->team = threads;
 }
 
+void ompt_set_team(unsigned threads)
+{
+  if (self())
+    set_team(self(), threads);
+}
+
 /* A thread that enters a region of another master has its own stack there: its contexts begin in that region.  The
  * region's record is not read here, because its cache line belongs to the master. */
-static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, unsigned team_size,
-                             unsigned index, int flags)
+void ompt_on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, unsigned team_size,
+                           unsigned index, int flags)
 {
   struct thread_state *t = self();
   if (!t)
@@ -238,11 +244,11 @@ static void on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data
 /* The current task's data word.  At the end of a taskgroup libomp (14 to 19) passes a copy of it. */
 static ompt_data_t *current_data(ompt_data_t *otherwise)
 {
-  enum { LOWEST_POINTER = 65536, TASK_KNOWN = 2 };
+  enum { LOWEST_POINTER = 65536 };
   int flags;
   ompt_data_t *data = NULL;
-  bool known = rt.get_task_info(0, &flags, &data, NULL, NULL, NULL) == TASK_KNOWN;
-  return known && (uint64_t)data >= LOWEST_POINTER ? data : otherwise;
+  ompt_frame_t *frame = NULL;
+  return rt_task_info(0, &flags, &data, &frame) && (uint64_t)data >= LOWEST_POINTER ? data : otherwise;
 }
 
 /* The data word of a new task: names its batch (span/explicit_task.h) or, without a graph, its creation context. */
@@ -302,8 +308,8 @@ static void task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_
   }
 }
 
-static void on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
-                           int has_dependences, const void *codeptr)
+void ompt_on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
+                         int has_dependences, const void *codeptr)
 {
   (void)has_dependences;
   if (rt.online || rt.task_creation || flags & ompt_task_taskwait)
@@ -321,7 +327,7 @@ static uint32_t any_task_of(struct thread_state *t, ompt_data_t *data)
   return word & RT_TASK_NEW ? explicit_task_index(t, data) : rt_task_index(word);
 }
 
-static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
+void ompt_on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
 {
   struct thread_state *t = self();
   if (!t)
@@ -350,7 +356,7 @@ static void on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
   rt_inside_dec(t);
 }
 
-static void on_dependences(ompt_data_t *task_data, const ompt_dependence_t *dependences, int count)
+void ompt_on_dependences(ompt_data_t *task_data, const ompt_dependence_t *dependences, int count)
 {
   struct thread_state *t = self();
   if (!t || !graph_enter(t))
@@ -366,8 +372,8 @@ static enum format_wait_kind wait_kind(int kind)
   return tasks ? FORMAT_WAIT_TASKS : end ? FORMAT_WAIT_REGION_END : FORMAT_WAIT_BARRIER;
 }
 
-static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
-                                const void *codeptr)
+void ompt_on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
+                              const void *codeptr)
 {
   struct thread_state *t = self();
   if (!t)
@@ -398,8 +404,8 @@ static void on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_da
   rt_inside_dec(t);
 }
 
-static void on_sync_region(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
-                           const void *codeptr)
+void ompt_on_sync_region(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
+                         const void *codeptr)
 {
   (void)parallel_data;
   struct thread_state *t = self();
@@ -412,8 +418,8 @@ static void on_sync_region(int kind, int endpoint, ompt_data_t *parallel_data, o
   rt_inside_dec(t);
 }
 
-static void on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, uint64_t count,
-                    const void *codeptr)
+void ompt_on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, uint64_t count,
+                  const void *codeptr)
 {
   (void)parallel_data;
   struct thread_state *t = self();
@@ -429,7 +435,7 @@ static void on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_dat
   rt_inside_dec(t);
 }
 
-static void on_dispatch(ompt_data_t *parallel_data, ompt_data_t *task_data, int kind, ompt_data_t instance)
+void ompt_on_dispatch(ompt_data_t *parallel_data, ompt_data_t *task_data, int kind, ompt_data_t instance)
 {
   (void)parallel_data;
   struct thread_state *t = self();
@@ -440,7 +446,7 @@ static void on_dispatch(ompt_data_t *parallel_data, ompt_data_t *task_data, int 
   rt_inside_dec(t);
 }
 
-static void on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, const void *codeptr)
+static void ompt_on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, const void *codeptr)
 {
   (void)parallel_data;
   struct thread_state *t = self();
@@ -450,7 +456,7 @@ static void on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *tas
   rt_inside_dec(t);
 }
 
-static void on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr)
+void ompt_on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr)
 {
   (void)hint, (void)impl;
   struct thread_state *t = self();
@@ -467,7 +473,7 @@ static void on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wa
   rt_inside_dec(t);
 }
 
-static void on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
+void ompt_on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
 {
   struct thread_state *t = self();
   if (!t)
@@ -482,8 +488,8 @@ static void on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
   rt_inside_dec(t);
 }
 
-/* Acquiring a nested lock again that the thread already holds causes no on_mutex_acquired(). */
-static void on_nest_lock(int endpoint, uint64_t wait_id, const void *codeptr)
+/* Acquiring a nested lock again that the thread already holds causes no ompt_on_mutex_acquired(). */
+void ompt_on_nest_lock(int endpoint, uint64_t wait_id, const void *codeptr)
 {
   (void)wait_id, (void)codeptr;
   struct thread_state *t = self();
@@ -491,7 +497,7 @@ static void on_nest_lock(int endpoint, uint64_t wait_id, const void *codeptr)
     waiting_lock_end(t);
 }
 
-static void on_lock_destroy(int kind, uint64_t wait_id, const void *codeptr)
+void ompt_on_lock_destroy(int kind, uint64_t wait_id, const void *codeptr)
 {
   (void)kind, (void)codeptr;
   struct thread_state *t = self();
@@ -501,10 +507,10 @@ static void on_lock_destroy(int kind, uint64_t wait_id, const void *codeptr)
   rt_inside_dec(t);
 }
 
-static void on_lock_init(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr)
+void ompt_on_lock_init(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr)
 {
   (void)hint, (void)impl;
-  on_lock_destroy(kind, wait_id, codeptr);
+  ompt_on_lock_destroy(kind, wait_id, codeptr);
 }
 
 /* Charges the lock's blame to this context. */
@@ -521,7 +527,7 @@ static void take_blame(struct thread_state *t, uint64_t wait_id)
 }
 
 /* The blame is taken first: a thread that waited may already hold the lock and be about to release it. */
-static void on_mutex_released(int kind, uint64_t wait_id, const void *codeptr)
+void ompt_on_mutex_released(int kind, uint64_t wait_id, const void *codeptr)
 {
   (void)codeptr;
   struct thread_state *t = self();
@@ -549,7 +555,7 @@ void ompt_pause(bool pause)
 }
 
 /* omp_control_tool(): a flush has nothing to do; after an end, measuring does not start again. */
-static int on_control_tool(uint64_t command, uint64_t modifier, void *argument, const void *codeptr)
+static int ompt_on_control_tool(uint64_t command, uint64_t modifier, void *argument, const void *codeptr)
 {
   (void)modifier, (void)argument, (void)codeptr;
   enum { START = 1, PAUSE = 2, END = 4 };
@@ -569,29 +575,29 @@ struct registration {
 int ompt_register(void)
 {
   static const struct registration required[] = {
-      {ompt_callback_thread_begin, (ompt_callback_t)on_thread_begin},
-      {ompt_callback_control_tool, (ompt_callback_t)on_control_tool},
-      {ompt_callback_thread_end, (ompt_callback_t)on_thread_end},
-      {ompt_callback_parallel_begin, (ompt_callback_t)on_parallel_begin},
-      {ompt_callback_parallel_end, (ompt_callback_t)on_parallel_end},
-      {ompt_callback_implicit_task, (ompt_callback_t)on_implicit_task},
-      {ompt_callback_task_schedule, (ompt_callback_t)on_task_schedule},
-      {ompt_callback_sync_region_wait, (ompt_callback_t)on_sync_region_wait},
-      {ompt_callback_task_create, (ompt_callback_t)on_task_create},
-      {ompt_callback_mutex_released, (ompt_callback_t)on_mutex_released},
-      {ompt_callback_mutex_acquire, (ompt_callback_t)on_mutex_acquire},
-      {ompt_callback_mutex_acquired, (ompt_callback_t)on_mutex_acquired},
-      {ompt_callback_nest_lock, (ompt_callback_t)on_nest_lock},
+      {ompt_callback_thread_begin, (ompt_callback_t)ompt_on_thread_begin},
+      {ompt_callback_control_tool, (ompt_callback_t)ompt_on_control_tool},
+      {ompt_callback_thread_end, (ompt_callback_t)ompt_on_thread_end},
+      {ompt_callback_parallel_begin, (ompt_callback_t)ompt_on_parallel_begin},
+      {ompt_callback_parallel_end, (ompt_callback_t)ompt_on_parallel_end},
+      {ompt_callback_implicit_task, (ompt_callback_t)ompt_on_implicit_task},
+      {ompt_callback_task_schedule, (ompt_callback_t)ompt_on_task_schedule},
+      {ompt_callback_sync_region_wait, (ompt_callback_t)ompt_on_sync_region_wait},
+      {ompt_callback_task_create, (ompt_callback_t)ompt_on_task_create},
+      {ompt_callback_mutex_released, (ompt_callback_t)ompt_on_mutex_released},
+      {ompt_callback_mutex_acquire, (ompt_callback_t)ompt_on_mutex_acquire},
+      {ompt_callback_mutex_acquired, (ompt_callback_t)ompt_on_mutex_acquired},
+      {ompt_callback_nest_lock, (ompt_callback_t)ompt_on_nest_lock},
   };
   /* The order defines the bits of format_process.unseen: new callbacks belong at the end. */
   static const struct registration graph[] = {
-      {ompt_callback_sync_region, (ompt_callback_t)on_sync_region},
-      {ompt_callback_work, (ompt_callback_t)on_work},
-      {ompt_callback_dispatch, (ompt_callback_t)on_dispatch},
-      {ompt_callback_masked, (ompt_callback_t)on_masked},
-      {ompt_callback_dependences, (ompt_callback_t)on_dependences},
-      {ompt_callback_lock_init, (ompt_callback_t)on_lock_init},
-      {ompt_callback_lock_destroy, (ompt_callback_t)on_lock_destroy},
+      {ompt_callback_sync_region, (ompt_callback_t)ompt_on_sync_region},
+      {ompt_callback_work, (ompt_callback_t)ompt_on_work},
+      {ompt_callback_dispatch, (ompt_callback_t)ompt_on_dispatch},
+      {ompt_callback_masked, (ompt_callback_t)ompt_on_masked},
+      {ompt_callback_dependences, (ompt_callback_t)ompt_on_dependences},
+      {ompt_callback_lock_init, (ompt_callback_t)ompt_on_lock_init},
+      {ompt_callback_lock_destroy, (ompt_callback_t)ompt_on_lock_destroy},
   };
   int missing = 0;
   for (unsigned i = 0; i < sizeof required / sizeof *required; i++)

@@ -13,6 +13,38 @@
  */
 int ompt_register(void);
 
+/* The callbacks, with OMPT's parameters.  A runtime without OMPT calls them by way of hpcrun-lite/gomp. */
+void ompt_on_thread_begin(int type, ompt_data_t *thread_data);
+void ompt_on_thread_end(ompt_data_t *thread_data);
+void ompt_on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *parallel_data,
+                            unsigned requested, int flags, const void *codeptr);
+void ompt_on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, int flags, const void *codeptr);
+void ompt_on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, unsigned team_size,
+                           unsigned index, int flags);
+void ompt_on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
+                         int has_dependences, const void *codeptr);
+void ompt_on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next);
+void ompt_on_dependences(ompt_data_t *task_data, const ompt_dependence_t *dependences, int count);
+void ompt_on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
+                              const void *codeptr);
+void ompt_on_sync_region(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
+                         const void *codeptr);
+void ompt_on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, uint64_t count,
+                  const void *codeptr);
+void ompt_on_dispatch(ompt_data_t *parallel_data, ompt_data_t *task_data, int kind, ompt_data_t instance);
+void ompt_on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr);
+void ompt_on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr);
+void ompt_on_nest_lock(int endpoint, uint64_t wait_id, const void *codeptr);
+void ompt_on_lock_destroy(int kind, uint64_t wait_id, const void *codeptr);
+void ompt_on_lock_init(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr);
+void ompt_on_mutex_released(int kind, uint64_t wait_id, const void *codeptr);
+
+/* The calling thread's innermost region has another number of threads than it has implicit tasks. */
+void ompt_set_team(unsigned threads);
+
+/* The bit of rt.unseen of ompt_callback_masked. */
+enum { OMPT_UNSEEN_MASKED = 1 << 3 };
+
 /* The program, or omp_control_tool(), pauses or resumes measuring. */
 void ompt_pause(bool pause);
 

@@ -209,14 +209,22 @@ const struct format_module *modules_find(struct thread_state *t, uint64_t addres
   return module;
 }
 
+const struct format_module *modules_flag_runtime(struct thread_state *t, const void *address, uint32_t *index)
+{
+  const struct format_module *module = modules_find(t, (uint64_t)address, index);
+  if (!module || module->flags & FORMAT_MODULE_MAIN)
+    return NULL;
+  __atomic_fetch_or(&((struct format_module *)table_at(&modules, *index))->flags, FORMAT_MODULE_RUNTIME,
+                    __ATOMIC_RELAXED);
+  return module;
+}
+
 bool modules_mark_runtime(struct thread_state *t, const void *address)
 {
   uint32_t index;
-  const struct format_module *module = modules_find(t, (uint64_t)address, &index);
-  if (!module || module->flags & FORMAT_MODULE_MAIN)
+  const struct format_module *module = modules_flag_runtime(t, address, &index);
+  if (!module)
     return false;
-  __atomic_fetch_or(&((struct format_module *)table_at(&modules, index))->flags, FORMAT_MODULE_RUNTIME,
-                    __ATOMIC_RELAXED);
   rt.ompt_module = index;
   rt.runtime_start = module->start;
   rt.runtime_end = module->end;

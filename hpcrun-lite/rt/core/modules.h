@@ -14,8 +14,13 @@
 /* CTL: starts the tables of a new process, with the executable (by its real path) and this library. */
 void modules_start(const char *executable);
 
-/* Marks the module of that address as the OpenMP runtime.  Returns false if it is the executable itself, or not found:
- * then the runtime's frames cannot be distinguished from the program's. */
+/* The module of that address contains an OpenMP runtime's code.  Returns it, with its index; NULL if it is the
+ * executable itself, or not found. */
+const struct format_module *modules_flag_runtime(struct thread_state *t, const void *address, uint32_t *index);
+
+/* The same for the runtime that reports by OMPT.  Marks the module of that address as the OpenMP runtime.  Returns
+ * false if it is the executable itself, or not found: then the runtime's frames cannot be distinguished from the
+ * program's. */
 bool modules_mark_runtime(struct thread_state *t, const void *address);
 
 /* Returns the module of an address and sets its index (from 1).  An address outside all modules gets an anonymous

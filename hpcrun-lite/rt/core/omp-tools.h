@@ -69,7 +69,15 @@ enum { ompt_thread_initial = 1, ompt_thread_worker = 2 };
 enum { ompt_task_initial = 1, ompt_task_implicit = 2, ompt_task_explicit = 4 };
 enum { ompt_state_wait_barrier = 0x010, ompt_state_wait_taskwait = 0x020, ompt_state_idle = 0x100 };
 enum { ompt_task_taskwait = 0x10, ompt_taskwait_complete = 8 };
-enum { ompt_mutex_test_lock = 2, ompt_mutex_test_nest_lock = 4 };
+enum {
+  ompt_mutex_lock = 1,
+  ompt_mutex_test_lock = 2,
+  ompt_mutex_nest_lock = 3,
+  ompt_mutex_test_nest_lock = 4,
+  ompt_mutex_critical = 5,
+  ompt_mutex_atomic = 6,
+  ompt_mutex_ordered = 7
+};
 enum {
   ompt_task_final = 0x20000000,
   ompt_task_undeferred = 0x08000000,
@@ -82,6 +90,7 @@ enum {
 enum {
   ompt_task_complete = 1,
   ompt_task_cancel = 3,
+  ompt_task_detach = 4,
   ompt_task_early_fulfill = 5,
   ompt_task_late_fulfill = 6,
   ompt_task_switch = 7
@@ -90,6 +99,7 @@ enum {
   ompt_sync_region_barrier_explicit = 3,
   ompt_sync_region_taskwait = 5,
   ompt_sync_region_taskgroup = 6,
+  ompt_sync_region_barrier_implicit_workshare = 8,
   ompt_sync_region_barrier_implicit_parallel = 9
 };
 enum {
@@ -104,9 +114,10 @@ enum {
   ompt_work_loop_static = 10
 };
 enum { ompt_dispatch_ws_loop_chunk = 3, ompt_dispatch_taskloop_chunk = 4 };
-enum { ompt_mutex_ordered = 7 };
 enum {
   ompt_dependence_type_in = 1,
+  ompt_dependence_type_out = 2,
+  ompt_dependence_type_inout = 3,
   ompt_dependence_type_mutexinoutset = 4,
   ompt_dependence_type_source = 5,
   ompt_dependence_type_sink = 6,

@@ -2,6 +2,7 @@
 
 struct rt_process rt;
 __thread struct thread_state *rt_self;
+__thread struct rt_gomp_task *rt_gomp_task;
 union rt_home rt_home __attribute__((aligned(sizeof rt_home)));
 
 void rt_begin(void)
@@ -9,4 +10,28 @@ void rt_begin(void)
   sys_wipe_on_fork(&rt_home, sizeof rt_home);
   rt_home.ours = true;
   atomic_store(&rt.running_timers, 0);
+}
+
+static bool ompt_task_info(int level, int *flags, ompt_data_t **data, ompt_frame_t **frame)
+{
+  enum { LOWEST_POINTER = 65536, TASK_KNOWN = 2 };
+  return rt.get_task_info && rt.get_task_info(level, flags, data, frame, NULL, NULL) == TASK_KNOWN &&
+         (uint64_t)*frame >= LOWEST_POINTER;
+}
+
+/* With two runtimes in a thread, one is called from within the other: the inner one's frame is at a lower address. */
+bool rt_task_info(int level, int *flags, ompt_data_t **data, ompt_frame_t **frame)
+{
+  struct rt_gomp_task *task = rt_gomp_task;
+  bool known = (!task || level == 0) && ompt_task_info(level, flags, data, frame);
+  if (known && task && task->frame.exit_frame.value - 1 > (*frame)->exit_frame.value - 1)
+    return true;
+  for (; task && level > 0; level--)
+    task = task->outer;
+  if (!task)
+    return known;
+  *flags = task->flags;
+  *data = task->data;
+  *frame = &task->frame;
+  return true;
 }

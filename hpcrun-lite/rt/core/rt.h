@@ -47,6 +47,7 @@ struct frame {
   uint64_t sp;                /* the frame's stack pointer at that instruction */
   uint32_t module, offset;    /* location of ip: see sampling/context.c */
   bool runtime, tool, system; /* code of the OpenMP runtime; of this tool; of libc */
+  bool adapter;               /* code that stands for the runtime: of hpcrun-lite/gomp */
 };
 
 enum source_how { SOURCE_OFF, SOURCE_PERF, SOURCE_TIMER };
@@ -150,6 +151,24 @@ struct row_cache {
  * a barrier, taskwait or taskgroup.  A task that has not begun usually has no structure yet: then NEW is set, and
  * span/explicit_task.c defines the other bits. */
 enum { RT_TASK_WAITING = 1, RT_TASK_NEW = 2, RT_TASK_INDEX_SHIFT = 2, RT_TASK_TAG_SHIFT = 34 };
+
+/* A task of GCC's runtime that the thread runs, in a list from the innermost one outwards.  Writer: hpcrun-lite/gomp,
+ * in the thread itself; readers: its handler and callbacks.  Elements are on the thread's stack. */
+struct rt_gomp_task {
+  struct rt_gomp_task *outer;
+  ompt_data_t *data; /* its data word */
+  ompt_frame_t frame;
+  int flags;            /* ompt_task_initial, ... */
+  ompt_data_t parallel; /* a copy of its region's data word */
+  void **copied;        /* where its team hands over what a single construct copies */
+  int work;             /* open worksharing construct, a kind of OMPT; 0: none */
+  long increment;       /* of the open loop */
+  unsigned dimensions;  /* of the open doacross loop */
+  bool final;           /* its children are included tasks */
+  bool after_single;    /* it has met a single construct since its last barrier */
+};
+
+extern __thread struct rt_gomp_task *rt_gomp_task __attribute__((tls_model("initial-exec")));
 
 /* What the thread does, according to the runtime's callbacks.  Writer: the thread itself, one byte at a time by
  * rt_set_flag().  Readers: samples of all threads, which load the four bytes at once, relaxed; they only count them, so
@@ -288,6 +307,10 @@ extern union rt_home {
 
 /* CTL: this process measures from now on. */
 void rt_begin(void);
+
+/* The innermost task that the calling thread runs (level 0), or one outside it, as ompt_get_task_info() tells it.
+ * Returns false if there is none.  At outer levels a runtime may return stale pointers while it forks. */
+bool rt_task_info(int level, int *flags, ompt_data_t **data, ompt_frame_t **frame);
 
 /* The state of the calling thread; NULL if it is not measured. */
 static inline struct thread_state *rt_thread(void)

@@ -98,7 +98,9 @@ static void classify(struct stack_reader *reader)
     frame->offset = (uint32_t)(frame->ip - (module ? module->base : 0));
     frame->tool = flags & FORMAT_MODULE_TOOL;
     frame->system = flags & FORMAT_MODULE_SYSTEM;
-    frame->runtime = flags & FORMAT_MODULE_RUNTIME;
+    frame->adapter = frame->tool && frame->ip - rt.adapter_start < rt.adapter_end - rt.adapter_start;
+    frame->runtime = flags & FORMAT_MODULE_RUNTIME || frame->adapter;
+    frame->tool = frame->tool && !frame->adapter;
     if (!module)
       frame->module = 0;
   }
@@ -213,7 +215,7 @@ static bool leads_to_user(const struct stack_reader *reader, int inner, int oute
   if (inner == 0 || reader->caller)
     return false;
   const struct frame *called = &reader->frames[inner - 1];
-  if (rt.ompt_module &&
+  if (rt.ompt_module && !reader->frames[inner].adapter &&
       reader->frames[inner].module != rt.ompt_module) /* a plugin of the runtime: OMPT does not know its tasks */
     return !called->system && !called->tool;
   if (!reader->t->activity.openmp)
@@ -401,15 +403,14 @@ static bool read_stack(struct stack_reader *reader)
   return read_frames(reader, reader->count - 1, innermost);
 }
 
-/* What the runtime knows of a task on this stack; level 0 is the current one.  Returns false if there is none.  At
- * outer levels the runtime may return stale pointers while it forks. */
+/* What the runtime knows of a task on this stack; level 0 is the current one.  Returns false if there is none. */
 static bool find_task(int level, int *flags, uint64_t *exit_frame, uint64_t *word)
 {
-  enum { LOWEST_POINTER = 65536, TASK_KNOWN = 2 };
+  enum { LOWEST_POINTER = 65536 };
   ompt_frame_t *frame = NULL;
   ompt_data_t *data = NULL;
   *word = 0;
-  if (rt.get_task_info(level, flags, &data, &frame, NULL, NULL) != TASK_KNOWN || (uint64_t)frame < LOWEST_POINTER)
+  if (!rt_task_info(level, flags, &data, &frame))
     return false;
   if (level > 0)
     return sys_peek((uint64_t)&frame->exit_frame, exit_frame, sizeof *exit_frame) &&
@@ -424,7 +425,7 @@ static bool find_task(int level, int *flags, uint64_t *exit_frame, uint64_t *wor
  * whose creation context is known. */
 static void find_tasks(struct stack_reader *reader)
 {
-  int levels = !reader->t->activity.openmp || !rt.get_task_info ? 0 : rt.task_creation ? TASK_LEVELS : 1, flags = 0;
+  int levels = !reader->t->activity.openmp || !rt.ompt ? 0 : rt.task_creation ? TASK_LEVELS : 1, flags = 0;
   uint64_t exit_frame = 0, word;
   for (int level = 0; level < levels && find_task(level, &flags, &exit_frame, &word); level++) {
     if (level == 0) {

@@ -1,0 +1,189 @@
+/* Barriers, and the constructs that end with one: loops, sections, single.  Context: CTL (gomp.h).
+ *
+ * GCC's code calls GOMP_barrier() for an explicit barrier, and at the end of single and of loops that it has divided
+ * itself.  After a single construct the call counts as the end of that; otherwise it counts as an explicit barrier, and
+ * reports say what else it may be. */
+#include <stddef.h>
+
+#include "hpcrun-lite/gomp/gomp.h"
+
+static inline int barrier_kind(struct rt_gomp_task *task)
+{
+  bool known = task->after_single;
+  task->after_single = false;
+  return known ? ompt_sync_region_barrier_implicit_workshare : ompt_sync_region_barrier_explicit;
+}
+
+GOMP_CODE void wrap_GOMP_barrier(void)
+{
+  GOMP_ENTER(runtime, task);
+  int kind = task ? barrier_kind(task) : 0;
+  const void *code = __builtin_return_address(0);
+  if (task)
+    gomp_wait_begin(task, kind, code);
+  GOMP_NEXT(runtime, GOMP_barrier)();
+  if (task)
+    gomp_wait_end(task, kind, code);
+}
+
+GOMP_CODE bool wrap_GOMP_barrier_cancel(void)
+{
+  GOMP_ENTER(runtime, task);
+  int kind = task ? barrier_kind(task) : 0;
+  const void *code = __builtin_return_address(0);
+  if (task)
+    gomp_wait_begin(task, kind, code);
+  bool cancelled = GOMP_NEXT(runtime, GOMP_barrier_cancel)();
+  if (task)
+    gomp_wait_end(task, kind, code);
+  return cancelled;
+}
+
+/* The end of a loop, of sections, or of what else had private copies of task reductions. */
+static inline void end_begin(struct rt_gomp_task *task, const void *code)
+{
+  if (!task)
+    return;
+  if (task->work)
+    gomp_work_end(task);
+  task->after_single = false;
+  gomp_wait_begin(task, ompt_sync_region_barrier_implicit_workshare, code);
+}
+
+static inline void end_end(struct rt_gomp_task *task, const void *code)
+{
+  if (task)
+    gomp_wait_end(task, ompt_sync_region_barrier_implicit_workshare, code);
+}
+
+#define END(name)                                                                                                      \
+  GOMP_CODE void wrap_##name(void)                                                                                     \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    const void *code = __builtin_return_address(0);                                                                    \
+    end_begin(task, code);                                                                                             \
+    GOMP_NEXT(runtime, name)();                                                                                        \
+    end_end(task, code);                                                                                               \
+  }
+END(GOMP_loop_end)
+END(GOMP_sections_end)
+
+#define END_CANCEL(name)                                                                                               \
+  GOMP_CODE bool wrap_##name(void)                                                                                     \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    const void *code = __builtin_return_address(0);                                                                    \
+    end_begin(task, code);                                                                                             \
+    bool cancelled = GOMP_NEXT(runtime, name)();                                                                       \
+    end_end(task, code);                                                                                               \
+    return cancelled;                                                                                                  \
+  }
+END_CANCEL(GOMP_loop_end_cancel)
+END_CANCEL(GOMP_sections_end_cancel)
+
+#define END_NOWAIT(name)                                                                                               \
+  GOMP_CODE void wrap_##name(void)                                                                                     \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    if (task && task->work)                                                                                            \
+      gomp_work_end(task);                                                                                             \
+    GOMP_NEXT(runtime, name)();                                                                                        \
+  }
+END_NOWAIT(GOMP_loop_end_nowait)
+END_NOWAIT(GOMP_sections_end_nowait)
+
+/* Waits for the tasks of the construct, and then, unless it was cancelled, at a barrier. */
+GOMP_CODE void wrap_GOMP_workshare_task_reduction_unregister(bool cancelled)
+{
+  GOMP_ENTER(runtime, task);
+  const void *code = __builtin_return_address(0);
+  if (cancelled)
+    task = NULL;
+  end_begin(task, code);
+  GOMP_NEXT(runtime, GOMP_workshare_task_reduction_unregister)(cancelled);
+  end_end(task, code);
+}
+
+/* ---- sections ---- */
+
+static inline unsigned section(struct rt_gomp_task *task, unsigned number)
+{
+  if (task && number) {
+    ompt_dispatch_chunk_t chunk = {number, 1};
+    ompt_on_dispatch(&task->parallel, task->data, ompt_dispatch_ws_loop_chunk, (ompt_data_t){.ptr = &chunk});
+  }
+  return number;
+}
+
+GOMP_CODE unsigned wrap_GOMP_sections_start(unsigned count)
+{
+  GOMP_ENTER(runtime, task);
+  if (task)
+    gomp_work_begin(task, ompt_work_sections, count, __builtin_return_address(0));
+  return section(task, GOMP_NEXT(runtime, GOMP_sections_start)(count));
+}
+
+GOMP_CODE unsigned wrap_GOMP_sections2_start(unsigned count, uintptr_t *reductions, void **memory)
+{
+  GOMP_ENTER(runtime, task);
+  if (task)
+    gomp_work_begin(task, ompt_work_sections, count, __builtin_return_address(0));
+  return section(task, GOMP_NEXT(runtime, GOMP_sections2_start)(count, reductions, memory));
+}
+
+GOMP_CODE unsigned wrap_GOMP_sections_next(void)
+{
+  GOMP_ENTER(runtime, task);
+  return section(task, GOMP_NEXT(runtime, GOMP_sections_next)());
+}
+
+/* ---- single ---- */
+
+GOMP_CODE bool wrap_GOMP_single_start(void)
+{
+  GOMP_ENTER(runtime, task);
+  bool executes = GOMP_NEXT(runtime, GOMP_single_start)();
+  if (!task)
+    return executes;
+  task->after_single = true;
+  if (executes)
+    ompt_on_work(ompt_work_single_executor, ompt_scope_begin, &task->parallel, task->data, 1,
+                 __builtin_return_address(0));
+  return executes;
+}
+
+/* The barrier at which the copies are handed over.  The one that follows ends the construct. */
+GOMP_CODE static void wait_at_barrier(const struct gomp_runtime *runtime, struct rt_gomp_task *task, const void *code)
+{
+  gomp_wait_begin(task, ompt_sync_region_barrier_implicit_workshare, code);
+  GOMP_NEXT(runtime, GOMP_barrier)();
+  gomp_wait_end(task, ompt_sync_region_barrier_implicit_workshare, code);
+  task->after_single = true;
+}
+
+/* libgomp's own functions do not tell before they wait which thread executes the construct, so its other functions are
+ * called in their place: the result is the same. */
+GOMP_CODE void *wrap_GOMP_single_copy_start(void)
+{
+  GOMP_ENTER(runtime, task);
+  const void *code = __builtin_return_address(0);
+  if (!task)
+    return GOMP_NEXT(runtime, GOMP_single_copy_start)();
+  if (GOMP_NEXT(runtime, GOMP_single_start)()) {
+    ompt_on_work(ompt_work_single_executor, ompt_scope_begin, &task->parallel, task->data, 1, code);
+    return NULL;
+  }
+  wait_at_barrier(runtime, task, code);
+  return *task->copied;
+}
+
+GOMP_CODE void wrap_GOMP_single_copy_end(void *data)
+{
+  GOMP_ENTER(runtime, task);
+  if (!task) {
+    GOMP_NEXT(runtime, GOMP_single_copy_end)(data);
+    return;
+  }
+  *task->copied = data;
+  wait_at_barrier(runtime, task, __builtin_return_address(0));
+}

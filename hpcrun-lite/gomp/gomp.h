@@ -1,0 +1,121 @@
+/* Programs of GCC on GCC's own runtime: libgomp has no tool interface, so the functions by which a program calls it are
+ * put before libgomp's.  The wrappers turn the calls into the events that an OMPT runtime would report (rt/ompt.h), in
+ * the same order, and call libgomp's function between them.
+ *
+ * Context: CTL, in the program's threads, outside handlers.  State of a thread is in gomp_self, which the thread alone
+ * writes.  Without memory, and where the adapter does not know better, libgomp's function is called as if there were no
+ * wrapper.
+ *
+ * How functions of the program are called: libgomp gets a function of ours and a block of ours, which names the
+ * program's function and its argument (regions.c, tasks.c).  All code that stands between the program and libgomp on a
+ * stack is in the section gomp_text and counts as the runtime's (GOMP_CODE).
+ */
+#ifndef HPCRUN_LITE_GOMP_GOMP_H
+#define HPCRUN_LITE_GOMP_GOMP_H
+
+#include "hpcrun-lite/gomp/entries.h"
+#include "hpcrun-lite/rt/ompt.h"
+
+#define GOMP_CODE __attribute__((section("gomp_text"), noinline))
+
+#define GOMP_NUMBER(name) GOMP_NUMBER_##name,
+#define GOMP_NUMBER_V1(name) GOMP_NUMBER_v1_##name,
+enum gomp_entry { GOMP_WRAPPED(GOMP_NUMBER) GOMP_LOCKS(GOMP_NUMBER) GOMP_LOCKS(GOMP_NUMBER_V1) GOMP_ENTRIES };
+
+/* A libgomp, or another library that exports its interface. */
+struct gomp_runtime {
+  void *next[GOMP_ENTRIES]; /* its functions; those that it lacks end the program when they are called */
+  int (*thread_number)(void), (*team_size)(void), (*team_number)(void), (*team_count)(void);
+  void (*register_reductions)(uintptr_t *);
+  bool (*cancellation_point)(int);
+  bool silent; /* it reports its events itself, or nothing is to be known of it */
+};
+
+/* The runtime to which a call from that address leads.  Never NULL: without any runtime the program ends, as it would
+ * without this library. */
+const struct gomp_runtime *gomp_find_runtime(const void *caller);
+
+/* The runtime in the program's global scope, to which all calls lead; NULL if there is none. */
+extern const struct gomp_runtime *gomp_global;
+
+static inline const struct gomp_runtime *gomp_runtime(const void *caller)
+{
+  return __builtin_expect(gomp_global != NULL, 1) ? gomp_global : gomp_find_runtime(caller);
+}
+
+/* libgomp's function of a wrapper named wrap_NAME, as that wrapper's type. */
+#define GOMP_NEXT(runtime, name) ((__typeof__(&wrap_##name))(runtime)->next[GOMP_NUMBER_##name])
+
+/* The runtime to which calls from a module lead; generation: rt.module_generation. */
+enum { GOMP_CALLERS = 8 };
+struct gomp_caller {
+  const void *start;
+  const struct gomp_runtime *runtime;
+  unsigned generation;
+};
+
+/* What the adapter knows of a thread. */
+struct gomp_thread {
+  struct rt_gomp_task initial; /* the task outside any region */
+  ompt_data_t initial_data;
+  void *copied;
+  struct rt_gomp_task worker; /* the implicit task of a thread that libgomp has created, in its outermost region */
+  ompt_data_t worker_data;
+  bool waits;     /* a worker that has left its function: until its next region it waits at the end of this one */
+  uint32_t epoch; /* rt.epoch in which the thread was announced; 0: not yet */
+  struct gomp_caller callers[GOMP_CALLERS];
+};
+extern __thread struct gomp_thread gomp_self __attribute__((tls_model("initial-exec")));
+
+/* Announces the calling thread.  worker: libgomp has created it.  Returns its state, or NULL if it is not measured. */
+struct thread_state *gomp_announce(struct thread_state *t, bool worker);
+
+/* The end of the calling thread, a worker, is to be announced (regions.c). */
+void gomp_watch_end(void);
+
+/* The calling thread's state, once it is known to be an OpenMP thread; NULL if it is not measured. */
+static inline struct thread_state *gomp_thread(void)
+{
+  struct thread_state *t = rt_thread();
+  return __builtin_expect(t && gomp_self.epoch == rt.epoch, 1) ? t : gomp_announce(t, false);
+}
+
+/* Does a call bring events?  Sets the runtime, and the task that calls. */
+#define GOMP_ENTER(runtime, task)                                                                                      \
+  const struct gomp_runtime *runtime = gomp_runtime(__builtin_return_address(0));                                      \
+  struct rt_gomp_task *task = runtime->silent || !gomp_thread() ? NULL : rt_gomp_task
+
+/* A wait of the current task: kinds of OMPT.  Ends with gomp_wait_end(). */
+static inline void gomp_wait_begin(struct rt_gomp_task *task, int kind, const void *code)
+{
+  ompt_on_sync_region_wait(kind, ompt_scope_begin, &task->parallel, task->data, code);
+}
+
+static inline void gomp_wait_end(struct rt_gomp_task *task, int kind, const void *code)
+{
+  ompt_on_sync_region_wait(kind, ompt_scope_end, &task->parallel, task->data, code);
+}
+
+/* A worksharing construct begins in the current task. */
+static inline void gomp_work_begin(struct rt_gomp_task *task, int kind, uint64_t count, const void *code)
+{
+  ompt_on_work(kind, ompt_scope_begin, &task->parallel, task->data, count, code);
+  task->work = kind;
+}
+
+/* The open one ends. */
+static inline void gomp_work_end(struct rt_gomp_task *task)
+{
+  ompt_on_work(task->work, ompt_scope_end, &task->parallel, task->data, 0, NULL);
+  task->work = 0;
+}
+
+/* The number of iterations of a loop. */
+static inline uint64_t gomp_iterations(long start, long end, long increment)
+{
+  if (increment > 0)
+    return end > start ? ((uint64_t)end - (uint64_t)start - 1) / (uint64_t)increment + 1 : 0;
+  return end < start ? ((uint64_t)start - (uint64_t)end - 1) / -(uint64_t)increment + 1 : 0;
+}
+
+#endif

@@ -1,0 +1,207 @@
+/* Mutual exclusion: critical, atomic, locks.  Context: CTL (gomp.h).
+ *
+ * The clock is read only for acquisitions that wait.  A lock is first tested, so a failure shows that the thread is
+ * going to wait.  A critical section cannot be tested.  For it, struct gate tells whether a thread is in it, and how
+ * often it was entered: a thread that finds it free, and was the next to enter, has not waited.  If another thread
+ * entered between, the time is not known, and the next entries read the clock in any case. */
+#include <stddef.h>
+
+#include "hpcrun-lite/gomp/gomp.h"
+
+enum { GATES = 256, WATCHED = 64 };
+
+/* All fields are relaxed hints.  Written by the thread inside; gates of several critical sections may share one. */
+struct gate {
+  uint32_t held, entered;
+  uint32_t watched; /* so many entries to come read the clock */
+} __attribute__((aligned(64)));
+
+static struct gate unnamed, atomic, named[GATES];
+
+static inline struct gate *gate_of(const void *name)
+{
+  return &named[((uint64_t)name * 0x9e3779b97f4a7c15ULL) >> 56];
+}
+
+static inline uint32_t load(const uint32_t *field)
+{
+  return __atomic_load_n(field, __ATOMIC_RELAXED);
+}
+
+static inline void store(uint32_t *field, uint32_t value)
+{
+  __atomic_store_n(field, value, __ATOMIC_RELAXED);
+}
+
+/* Between waiting_lock_begin() and its end: the thread has waited, or it is known that it has not. */
+static inline void note_waited(bool waited)
+{
+  rt_thread()->lock_cost = waited ? 1 : UINT64_MAX;
+}
+
+struct gate_visit {
+  uint32_t entered;
+  bool found_held, timed;
+};
+
+static inline struct gate_visit gate_approach(struct gate *gate, int kind, uint64_t id, const void *code)
+{
+  struct gate_visit entry = {.entered = load(&gate->entered), .found_held = load(&gate->held)};
+  entry.timed = entry.found_held || load(&gate->watched);
+  if (entry.timed)
+    ompt_on_mutex_acquire(kind, 0, 0, id, code);
+  return entry;
+}
+
+static inline void gate_entered(struct gate *gate, struct gate_visit entry, int kind, uint64_t id, const void *code)
+{
+  uint32_t entered = load(&gate->entered), watched = load(&gate->watched);
+  bool waited = entry.found_held || entered != entry.entered;
+  if (waited || watched)
+    store(&gate->watched, waited ? WATCHED : watched - 1);
+  store(&gate->entered, entered + 1);
+  store(&gate->held, 1);
+  if (entry.timed)
+    note_waited(waited);
+  ompt_on_mutex_acquired(kind, id, code);
+}
+
+static inline void gate_leave(struct gate *gate, int kind, uint64_t id, const void *code)
+{
+  ompt_on_mutex_released(kind, id, code);
+  store(&gate->held, 0);
+}
+
+#define CODE __builtin_return_address(0)
+
+#define CRITICAL(start, end, gate, kind)                                                                               \
+  GOMP_CODE void wrap_##start(void)                                                                                    \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    if (!task) {                                                                                                       \
+      GOMP_NEXT(runtime, start)();                                                                                     \
+      return;                                                                                                          \
+    }                                                                                                                  \
+    struct gate_visit entry = gate_approach(gate, kind, (uint64_t)gate, CODE);                                         \
+    GOMP_NEXT(runtime, start)();                                                                                       \
+    gate_entered(gate, entry, kind, (uint64_t)gate, CODE);                                                             \
+  }                                                                                                                    \
+  GOMP_CODE void wrap_##end(void)                                                                                      \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    if (task)                                                                                                          \
+      gate_leave(gate, kind, (uint64_t)gate, CODE);                                                                    \
+    GOMP_NEXT(runtime, end)();                                                                                         \
+  }
+CRITICAL(GOMP_critical_start, GOMP_critical_end, &unnamed, ompt_mutex_critical)
+CRITICAL(GOMP_atomic_start, GOMP_atomic_end, &atomic, ompt_mutex_atomic)
+
+GOMP_CODE void wrap_GOMP_critical_name_start(void **name)
+{
+  GOMP_ENTER(runtime, task);
+  if (!task) {
+    GOMP_NEXT(runtime, GOMP_critical_name_start)(name);
+    return;
+  }
+  struct gate *gate = gate_of(name);
+  struct gate_visit entry = gate_approach(gate, ompt_mutex_critical, (uint64_t)name, CODE);
+  GOMP_NEXT(runtime, GOMP_critical_name_start)(name);
+  gate_entered(gate, entry, ompt_mutex_critical, (uint64_t)name, CODE);
+}
+
+GOMP_CODE void wrap_GOMP_critical_name_end(void **name)
+{
+  GOMP_ENTER(runtime, task);
+  if (task)
+    gate_leave(gate_of(name), ompt_mutex_critical, (uint64_t)name, CODE);
+  GOMP_NEXT(runtime, GOMP_critical_name_end)(name);
+}
+
+/* ---- locks ---- */
+
+/* What the functions of C and Fortran, and of both versions, have in common.  old: v1_ or nothing; end: _ or nothing.
+ */
+#define LOCKS(old, end)                                                                                                \
+  GOMP_CODE int wrap_##old##omp_test_lock##end(void *lock)                                                             \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    int taken = GOMP_NEXT(runtime, old##omp_test_lock##end)(lock);                                                     \
+    if (task && taken)                                                                                                 \
+      ompt_on_mutex_acquired(ompt_mutex_test_lock, (uint64_t)lock, CODE);                                              \
+    return taken;                                                                                                      \
+  }                                                                                                                    \
+  GOMP_CODE void wrap_##old##omp_set_lock##end(void *lock)                                                             \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    if (task && !GOMP_NEXT(runtime, old##omp_test_lock##end)(lock)) {                                                  \
+      ompt_on_mutex_acquire(ompt_mutex_lock, 0, 0, (uint64_t)lock, CODE);                                              \
+      GOMP_NEXT(runtime, old##omp_set_lock##end)(lock);                                                                \
+      note_waited(true);                                                                                               \
+    } else if (!task) {                                                                                                \
+      GOMP_NEXT(runtime, old##omp_set_lock##end)(lock);                                                                \
+      return;                                                                                                          \
+    }                                                                                                                  \
+    ompt_on_mutex_acquired(ompt_mutex_lock, (uint64_t)lock, CODE);                                                     \
+  }                                                                                                                    \
+  GOMP_CODE void wrap_##old##omp_unset_lock##end(void *lock)                                                           \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    if (task)                                                                                                          \
+      ompt_on_mutex_released(ompt_mutex_lock, (uint64_t)lock, CODE);                                                   \
+    GOMP_NEXT(runtime, old##omp_unset_lock##end)(lock);                                                                \
+  }                                                                                                                    \
+  GOMP_CODE int wrap_##old##omp_test_nest_lock##end(void *lock)                                                        \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    int times = GOMP_NEXT(runtime, old##omp_test_nest_lock##end)(lock);                                                \
+    if (task && times == 1)                                                                                            \
+      ompt_on_mutex_acquired(ompt_mutex_test_nest_lock, (uint64_t)lock, CODE);                                         \
+    return times;                                                                                                      \
+  }                                                                                                                    \
+  /* A nested lock that the task holds already is tested with success: the result is how often it holds the lock. */   \
+  GOMP_CODE void wrap_##old##omp_set_nest_lock##end(void *lock)                                                        \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    int times = task ? GOMP_NEXT(runtime, old##omp_test_nest_lock##end)(lock) : 1;                                     \
+    if (!task) {                                                                                                       \
+      GOMP_NEXT(runtime, old##omp_set_nest_lock##end)(lock);                                                           \
+      return;                                                                                                          \
+    }                                                                                                                  \
+    if (!times) {                                                                                                      \
+      ompt_on_mutex_acquire(ompt_mutex_nest_lock, 0, 0, (uint64_t)lock, CODE);                                         \
+      GOMP_NEXT(runtime, old##omp_set_nest_lock##end)(lock);                                                           \
+      note_waited(true);                                                                                               \
+    }                                                                                                                  \
+    if (times <= 1)                                                                                                    \
+      ompt_on_mutex_acquired(ompt_mutex_nest_lock, (uint64_t)lock, CODE);                                              \
+  }                                                                                                                    \
+  GOMP_CODE void wrap_##old##omp_unset_nest_lock##end(void *lock)                                                      \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    if (task) {                                                                                                        \
+      int times = GOMP_NEXT(runtime, old##omp_test_nest_lock##end)(lock);                                              \
+      GOMP_NEXT(runtime, old##omp_unset_nest_lock##end)(lock);                                                         \
+      if (times == 2)                                                                                                  \
+        ompt_on_mutex_released(ompt_mutex_nest_lock, (uint64_t)lock, CODE);                                            \
+    }                                                                                                                  \
+    GOMP_NEXT(runtime, old##omp_unset_nest_lock##end)(lock);                                                           \
+  }                                                                                                                    \
+  LOCK_LIFE(old##omp_init_lock##end, ompt_mutex_lock)                                                                  \
+  LOCK_LIFE(old##omp_destroy_lock##end, ompt_mutex_lock)                                                               \
+  LOCK_LIFE(old##omp_init_nest_lock##end, ompt_mutex_nest_lock)                                                        \
+  LOCK_LIFE(old##omp_destroy_nest_lock##end, ompt_mutex_nest_lock)
+
+/* A lock begins or ends: what is known of its address no longer holds. */
+#define LOCK_LIFE(name, kind)                                                                                          \
+  GOMP_CODE void wrap_##name(void *lock)                                                                               \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    if (task)                                                                                                          \
+      ompt_on_lock_destroy(kind, (uint64_t)lock, CODE);                                                                \
+    GOMP_NEXT(runtime, name)(lock);                                                                                    \
+  }
+
+LOCKS(, )
+LOCKS(, _)
+LOCKS(v1_, )
+LOCKS(v1_, _)

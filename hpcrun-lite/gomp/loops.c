@@ -1,0 +1,249 @@
+/* Worksharing loops, their chunks, ordered and doacross.  Context: CTL (gomp.h).
+ *
+ * The bounds of a chunk are results of libgomp's functions.  Chunks are reported by the loop variable of their first
+ * iteration, as libomp does for GCC's code.  A loop that GCC has divided itself is not seen, or has no chunks. */
+#include <stdarg.h>
+#include <stddef.h>
+
+#include "hpcrun-lite/gomp/gomp.h"
+
+typedef unsigned long long ull;
+
+/* A loop begins in the task; the first chunk follows. */
+static inline void loop_begin(struct rt_gomp_task *task, uint64_t count, long increment, const void *code)
+{
+  if (!task)
+    return;
+  gomp_work_begin(task, ompt_work_loop, count, code);
+  task->increment = increment;
+}
+
+/* libgomp has returned a chunk. */
+static inline bool chunk(struct rt_gomp_task *task, bool any, long first, long end)
+{
+  if (task && any) {
+    ompt_dispatch_chunk_t chunk = {(uint64_t)first, gomp_iterations(first, end, task->increment)};
+    ompt_on_dispatch(&task->parallel, task->data, ompt_dispatch_ws_loop_chunk, (ompt_data_t){.ptr = &chunk});
+  }
+  return any;
+}
+
+#define CODE __builtin_return_address(0)
+
+#define LOOP_START(name)                                                                                               \
+  GOMP_CODE bool wrap_##name(long start, long end, long step, long size, long *first, long *last)                      \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    loop_begin(task, gomp_iterations(start, end, step), step, CODE);                                                   \
+    bool any = GOMP_NEXT(runtime, name)(start, end, step, size, first, last);                                          \
+    return chunk(task, any, *first, *last);                                                                            \
+  }
+GOMP_LOOP_STARTS(LOOP_START)
+
+#define LOOP_RUNTIME_START(name)                                                                                       \
+  GOMP_CODE bool wrap_##name(long start, long end, long step, long *first, long *last)                                 \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    loop_begin(task, gomp_iterations(start, end, step), step, CODE);                                                   \
+    bool any = GOMP_NEXT(runtime, name)(start, end, step, first, last);                                                \
+    return chunk(task, any, *first, *last);                                                                            \
+  }
+GOMP_LOOP_RUNTIME_STARTS(LOOP_RUNTIME_START)
+
+#define LOOP_NEXT(name)                                                                                                \
+  GOMP_CODE bool wrap_##name(long *first, long *last)                                                                  \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    bool any = GOMP_NEXT(runtime, name)(first, last);                                                                  \
+    return chunk(task, any, *first, *last);                                                                            \
+  }
+GOMP_LOOP_NEXTS(LOOP_NEXT)
+
+/* Without `first` it is a loop that GCC's code divides itself; the call only sets up reductions. */
+#define LOOP_GENERIC_START(name)                                                                                       \
+  GOMP_CODE bool wrap_##name(long start, long end, long step, long schedule, long size, long *first, long *last,       \
+                             uintptr_t *reductions, void **memory)                                                     \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    loop_begin(task, gomp_iterations(start, end, step), step, CODE);                                                   \
+    bool any = GOMP_NEXT(runtime, name)(start, end, step, schedule, size, first, last, reductions, memory);            \
+    return first ? chunk(task, any, *first, *last) : any;                                                              \
+  }
+GOMP_LOOP_GENERIC_STARTS(LOOP_GENERIC_START)
+
+/* ---- unsigned long long ---- */
+
+static inline uint64_t ull_iterations(bool up, ull start, ull end, ull step)
+{
+  if (up)
+    return end > start && step ? (end - start - 1) / step + 1 : 0;
+  return end < start && step ? (start - end - 1) / -step + 1 : 0;
+}
+
+static inline void ull_begin(struct rt_gomp_task *task, bool up, ull start, ull end, ull step, const void *code)
+{
+  loop_begin(task, ull_iterations(up, start, end, step), (long)step, code);
+}
+
+static inline bool ull_chunk(struct rt_gomp_task *task, bool any, ull first, ull end)
+{
+  return chunk(task, any, (long)first, (long)end); /* the difference is right, and at most a few chunks are so large */
+}
+
+#define ULL_START(name)                                                                                                \
+  GOMP_CODE bool wrap_##name(bool up, ull start, ull end, ull step, ull size, ull *first, ull *last)                   \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    ull_begin(task, up, start, end, step, CODE);                                                                       \
+    bool any = GOMP_NEXT(runtime, name)(up, start, end, step, size, first, last);                                      \
+    return ull_chunk(task, any, *first, *last);                                                                        \
+  }
+GOMP_ULL_STARTS(ULL_START)
+
+#define ULL_RUNTIME_START(name)                                                                                        \
+  GOMP_CODE bool wrap_##name(bool up, ull start, ull end, ull step, ull *first, ull *last)                             \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    ull_begin(task, up, start, end, step, CODE);                                                                       \
+    bool any = GOMP_NEXT(runtime, name)(up, start, end, step, first, last);                                            \
+    return ull_chunk(task, any, *first, *last);                                                                        \
+  }
+GOMP_ULL_RUNTIME_STARTS(ULL_RUNTIME_START)
+
+#define ULL_NEXT(name)                                                                                                 \
+  GOMP_CODE bool wrap_##name(ull *first, ull *last)                                                                    \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    bool any = GOMP_NEXT(runtime, name)(first, last);                                                                  \
+    return ull_chunk(task, any, *first, *last);                                                                        \
+  }
+GOMP_ULL_NEXTS(ULL_NEXT)
+
+#define ULL_GENERIC_START(name)                                                                                        \
+  GOMP_CODE bool wrap_##name(bool up, ull start, ull end, ull step, long schedule, ull size, ull *first, ull *last,    \
+                             uintptr_t *reductions, void **memory)                                                     \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    ull_begin(task, up, start, end, step, CODE);                                                                       \
+    bool any = GOMP_NEXT(runtime, name)(up, start, end, step, schedule, size, first, last, reductions, memory);        \
+    return first ? ull_chunk(task, any, *first, *last) : any;                                                          \
+  }
+GOMP_ULL_GENERIC_STARTS(ULL_GENERIC_START)
+
+/* ---- doacross ---- */
+
+static inline void doacross_begin(struct rt_gomp_task *task, unsigned dimensions, uint64_t count, const void *code)
+{
+  loop_begin(task, count, 1, code);
+  if (task)
+    task->dimensions = dimensions;
+}
+
+#define DOACROSS_START(T, name)                                                                                        \
+  GOMP_CODE bool wrap_##name(unsigned dimensions, T *counts, T size, T *first, T *last)                                \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    doacross_begin(task, dimensions, (uint64_t)counts[0], CODE);                                                       \
+    bool any = GOMP_NEXT(runtime, name)(dimensions, counts, size, first, last);                                        \
+    return chunk(task, any, (long)*first, (long)*last);                                                                \
+  }
+#define LONG_DOACROSS_START(name) DOACROSS_START(long, name)
+#define ULL_DOACROSS_START(name) DOACROSS_START(ull, name)
+GOMP_LOOP_DOACROSS_STARTS(LONG_DOACROSS_START)
+GOMP_ULL_DOACROSS_STARTS(ULL_DOACROSS_START)
+
+#define DOACROSS_RUNTIME_START(T, name)                                                                                \
+  GOMP_CODE bool wrap_##name(unsigned dimensions, T *counts, T *first, T *last)                                        \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    doacross_begin(task, dimensions, (uint64_t)counts[0], CODE);                                                       \
+    bool any = GOMP_NEXT(runtime, name)(dimensions, counts, first, last);                                              \
+    return chunk(task, any, (long)*first, (long)*last);                                                                \
+  }
+DOACROSS_RUNTIME_START(long, GOMP_loop_doacross_runtime_start)
+DOACROSS_RUNTIME_START(ull, GOMP_loop_ull_doacross_runtime_start)
+
+#define DOACROSS_GENERIC_START(T, name)                                                                                \
+  GOMP_CODE bool wrap_##name(unsigned dimensions, T *counts, long schedule, T size, T *first, T *last,                 \
+                             uintptr_t *reductions, void **memory)                                                     \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    doacross_begin(task, dimensions, (uint64_t)counts[0], CODE);                                                       \
+    bool any = GOMP_NEXT(runtime, name)(dimensions, counts, schedule, size, first, last, reductions, memory);          \
+    return first ? chunk(task, any, (long)*first, (long)*last) : any;                                                  \
+  }
+DOACROSS_GENERIC_START(long, GOMP_loop_doacross_start)
+DOACROSS_GENERIC_START(ull, GOMP_loop_ull_doacross_start)
+
+/* Announces the iteration with that vector, as source or sink. */
+static void doacross_announce(struct rt_gomp_task *task, const long *vector, int type)
+{
+  enum { DIMENSIONS_MAX = 64 };
+  ompt_dependence_t named[DIMENSIONS_MAX];
+  unsigned count = task->dimensions < DIMENSIONS_MAX ? task->dimensions : DIMENSIONS_MAX;
+  for (unsigned i = 0; i < count; i++)
+    named[i] = (ompt_dependence_t){.variable.value = (uint64_t)vector[i], .dependence_type = type};
+  ompt_on_dependences(task->data, named, (int)count);
+}
+
+#define DOACROSS_POST(T, name)                                                                                         \
+  GOMP_CODE void wrap_##name(T *vector)                                                                                \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    if (task)                                                                                                          \
+      doacross_announce(task, (const long *)vector, ompt_dependence_type_source);                                      \
+    GOMP_NEXT(runtime, name)(vector);                                                                                  \
+  }
+DOACROSS_POST(long, GOMP_doacross_post)
+DOACROSS_POST(ull, GOMP_doacross_ull_post)
+
+/* Calls a function that takes any number of long (stubs.S). */
+void gomp_call_longs(void *function, unsigned count, const long *arguments) __attribute__((visibility("hidden")));
+
+/* The number of arguments is that of the loop's dimensions.  Where that is not known, as many are passed on as there
+ * may be: the callee reads only its own. */
+#define DOACROSS_WAIT(T, name)                                                                                         \
+  GOMP_CODE void wrap_##name(T first, ...)                                                                             \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    unsigned known = task ? task->dimensions : 0, count = known ? known : UNKNOWN_DIMENSIONS;                          \
+    long vector[count];                                                                                                \
+    va_list arguments;                                                                                                 \
+    va_start(arguments, first);                                                                                        \
+    vector[0] = (long)first;                                                                                           \
+    for (unsigned i = 1; i < count; i++)                                                                               \
+      vector[i] = va_arg(arguments, long);                                                                             \
+    va_end(arguments);                                                                                                 \
+    gomp_call_longs((runtime)->next[GOMP_NUMBER_##name], count, vector);                                               \
+    if (known)                                                                                                         \
+      doacross_announce(task, vector, ompt_dependence_type_sink);                                                      \
+  }
+enum { UNKNOWN_DIMENSIONS = 16 };
+DOACROSS_WAIT(long, GOMP_doacross_wait)
+DOACROSS_WAIT(ull, GOMP_doacross_ull_wait)
+
+/* ---- ordered ---- */
+
+/* All ordered constructs of a region are one lock. */
+static uint64_t ordered_id(const struct rt_gomp_task *task)
+{
+  return task->parallel.value + 1;
+}
+
+GOMP_CODE void wrap_GOMP_ordered_start(void)
+{
+  GOMP_ENTER(runtime, task);
+  if (task)
+    ompt_on_mutex_acquire(ompt_mutex_ordered, 0, 0, ordered_id(task), CODE);
+  GOMP_NEXT(runtime, GOMP_ordered_start)();
+  if (task)
+    ompt_on_mutex_acquired(ompt_mutex_ordered, ordered_id(task), CODE);
+}
+
+GOMP_CODE void wrap_GOMP_ordered_end(void)
+{
+  GOMP_ENTER(runtime, task);
+  if (task)
+    ompt_on_mutex_released(ompt_mutex_ordered, ordered_id(task), CODE);
+  GOMP_NEXT(runtime, GOMP_ordered_end)();
+}

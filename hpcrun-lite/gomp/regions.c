@@ -1,0 +1,355 @@
+/* Parallel regions, teams, and the threads that libgomp creates.  Context: CTL (gomp.h). */
+#include <pthread.h>
+#include <stddef.h>
+
+#include "hpcrun-lite/gomp/gomp.h"
+#include "hpcrun-lite/process/process.h"
+
+/* A region while its master is in it, on the master's stack.  libgomp passes it to run_implicit() in each thread. */
+struct region {
+  void *reductions; /* of the program's argument: libgomp reads it there (GOMP_parallel_reductions) */
+  void (*function)(void *);
+  void *data;
+  const struct gomp_runtime *runtime;
+  const struct gomp_thread *master;
+  const void *code; /* address in the program at which the region was entered */
+  int work;         /* the worksharing construct with which all threads begin; 0: none */
+  uint64_t count;   /* its iterations */
+  long increment;
+  bool league; /* of teams: all run one after another in the master */
+  ompt_data_t parallel;
+  ompt_data_t data_word; /* of the master's implicit task */
+  void *copied;          /* what a single construct with copyprivate hands to the other threads */
+  struct rt_gomp_task task, *creator;
+};
+
+static void region_enter(struct region *region, struct rt_gomp_task *creator, unsigned threads, const void *frame)
+{
+  region->creator = creator;
+  region->master = &gomp_self;
+  creator->frame.enter_frame.value = (uint64_t)frame;
+  ompt_on_parallel_begin(creator->data, &creator->frame, &region->parallel, threads,
+                         region->league ? ompt_parallel_league : 0, region->code);
+}
+
+static void implicit_begin(struct region *region, struct rt_gomp_task *task, ompt_data_t *data, int size, int index,
+                           const void *frame)
+{
+  ompt_data_t parallel = region->parallel;
+  *task = (struct rt_gomp_task){.outer = rt_gomp_task,
+                                .data = data,
+                                .flags = ompt_task_implicit,
+                                .frame.exit_frame.value = (uint64_t)frame,
+                                .parallel = parallel,
+                                .copied = &region->copied,
+                                .increment = region->increment};
+  ompt_on_implicit_task(ompt_scope_begin, &parallel, data, (unsigned)size, (unsigned)index, ompt_task_implicit);
+  rt_gomp_task = task;
+  if (region->work)
+    gomp_work_begin(task, region->work, region->count, NULL);
+}
+
+/* The thread's function has returned: it waits for the others, and runs tasks meanwhile. */
+static void arrive(struct rt_gomp_task *task)
+{
+  task->frame.exit_frame.value = 0;
+  gomp_wait_begin(task, ompt_sync_region_barrier_implicit_parallel, NULL);
+}
+
+static void region_leave(struct region *region)
+{
+  struct rt_gomp_task *task = &region->task;
+  gomp_wait_end(task, ompt_sync_region_barrier_implicit_parallel, NULL);
+  ompt_on_implicit_task(ompt_scope_end, NULL, task->data, 0, 0, ompt_task_implicit);
+  rt_gomp_task = region->creator;
+  ompt_on_parallel_end(&region->parallel, region->creator->data, 0, region->code);
+  region->creator->frame.enter_frame.value = 0;
+}
+
+/* ---- workers ---- */
+
+/* A worker's wait at the end of a region, and its implicit task there, end when it takes part in the next one, or
+ * ends: libgomp keeps it from the one to the other. */
+static void worker_leave(struct gomp_thread *self)
+{
+  if (!self->waits)
+    return;
+  self->waits = false;
+  ompt_on_sync_region_wait(ompt_sync_region_barrier_implicit_parallel, ompt_scope_end, NULL, &self->worker_data, NULL);
+  ompt_on_implicit_task(ompt_scope_end, NULL, &self->worker_data, 0, 1, ompt_task_implicit);
+}
+
+static void on_worker_end(void *self)
+{
+  if (!rt_thread() || gomp_self.epoch != rt.epoch)
+    return;
+  worker_leave(self);
+  ompt_on_thread_end(NULL);
+}
+
+static pthread_key_t end_key;
+static bool has_key;
+
+static void make_key(void)
+{
+  has_key = pthread_key_create(&end_key, on_worker_end) == 0;
+}
+
+void gomp_watch_end(void)
+{
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_key);
+  if (has_key)
+    pthread_setspecific(end_key, &gomp_self);
+}
+
+/* The function that libgomp calls in the threads of a team. */
+GOMP_CODE static void run_implicit(void *argument)
+{
+  struct region *region = argument;
+  struct gomp_thread *self = &gomp_self;
+  bool master = region->master == self;
+  struct thread_state *t = rt_thread();
+  if (!master && t && self->epoch != rt.epoch)
+    t = gomp_announce(t, true);
+  if (!t) {
+    region->function(region->data);
+    return;
+  }
+  void (*function)(void *) = region->function; /* the region may end while the thread is in it for the last time */
+  void *data = region->data;
+  struct rt_gomp_task *task = master ? &region->task : &self->worker;
+  if (!master) {
+    worker_leave(self);
+    rt_gomp_task = &self->initial;
+  }
+  implicit_begin(region, task, master ? &region->data_word : &self->worker_data, region->runtime->team_size(),
+                 region->runtime->thread_number(), __builtin_frame_address(0));
+  function(data);
+  arrive(task);
+  self->waits = !master;
+}
+
+/* ---- entry points ---- */
+
+GOMP_CODE void wrap_GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags)
+{
+  GOMP_ENTER(runtime, creator);
+  if (!creator) {
+    GOMP_NEXT(runtime, GOMP_parallel)(function, data, threads, flags);
+    return;
+  }
+  struct region region = {.function = function, .data = data, .runtime = runtime, .code = __builtin_return_address(0)};
+  region_enter(&region, creator, threads, __builtin_frame_address(0));
+  GOMP_NEXT(runtime, GOMP_parallel)(run_implicit, &region, threads, flags);
+  region_leave(&region);
+}
+
+GOMP_CODE unsigned wrap_GOMP_parallel_reductions(void (*function)(void *), void *data, unsigned threads, unsigned flags)
+{
+  GOMP_ENTER(runtime, creator);
+  if (!creator)
+    return GOMP_NEXT(runtime, GOMP_parallel_reductions)(function, data, threads, flags);
+  struct region region = {.reductions = *(void **)data,
+                          .function = function,
+                          .data = data,
+                          .runtime = runtime,
+                          .code = __builtin_return_address(0)};
+  region_enter(&region, creator, threads, __builtin_frame_address(0));
+  unsigned result = GOMP_NEXT(runtime, GOMP_parallel_reductions)(run_implicit, &region, threads, flags);
+  region_leave(&region);
+  return result;
+}
+
+GOMP_CODE void wrap_GOMP_parallel_sections(void (*function)(void *), void *data, unsigned threads, unsigned count,
+                                           unsigned flags)
+{
+  GOMP_ENTER(runtime, creator);
+  if (!creator) {
+    GOMP_NEXT(runtime, GOMP_parallel_sections)(function, data, threads, count, flags);
+    return;
+  }
+  struct region region = {.function = function,
+                          .data = data,
+                          .runtime = runtime,
+                          .code = __builtin_return_address(0),
+                          .work = ompt_work_sections,
+                          .count = count,
+                          .increment = 1};
+  region_enter(&region, creator, threads, __builtin_frame_address(0));
+  GOMP_NEXT(runtime, GOMP_parallel_sections)(run_implicit, &region, threads, count, flags);
+  region_leave(&region);
+}
+
+#define LOOP_REGION(start, end, step)                                                                                  \
+  {                                                                                                                    \
+    .function = function, .data = data, .runtime = runtime, .code = __builtin_return_address(0),                       \
+    .work = ompt_work_loop, .count = gomp_iterations(start, end, step), .increment = step                              \
+  }
+
+#define PARALLEL_LOOP(name)                                                                                            \
+  GOMP_CODE void wrap_##name(void (*function)(void *), void *data, unsigned threads, long start, long end, long step,  \
+                             long chunk, unsigned flags)                                                               \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, creator);                                                                                      \
+    if (!creator) {                                                                                                    \
+      GOMP_NEXT(runtime, name)(function, data, threads, start, end, step, chunk, flags);                               \
+      return;                                                                                                          \
+    }                                                                                                                  \
+    struct region region = LOOP_REGION(start, end, step);                                                              \
+    region_enter(&region, creator, threads, __builtin_frame_address(0));                                               \
+    GOMP_NEXT(runtime, name)(run_implicit, &region, threads, start, end, step, chunk, flags);                          \
+    region_leave(&region);                                                                                             \
+  }
+GOMP_PARALLEL_LOOPS(PARALLEL_LOOP)
+
+#define PARALLEL_RUNTIME_LOOP(name)                                                                                    \
+  GOMP_CODE void wrap_##name(void (*function)(void *), void *data, unsigned threads, long start, long end, long step,  \
+                             unsigned flags)                                                                           \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, creator);                                                                                      \
+    if (!creator) {                                                                                                    \
+      GOMP_NEXT(runtime, name)(function, data, threads, start, end, step, flags);                                      \
+      return;                                                                                                          \
+    }                                                                                                                  \
+    struct region region = LOOP_REGION(start, end, step);                                                              \
+    region_enter(&region, creator, threads, __builtin_frame_address(0));                                               \
+    GOMP_NEXT(runtime, name)(run_implicit, &region, threads, start, end, step, flags);                                 \
+    region_leave(&region);                                                                                             \
+  }
+GOMP_PARALLEL_RUNTIME_LOOPS(PARALLEL_RUNTIME_LOOP)
+
+/* libgomp runs the teams of a league one after another, in the thread that meets the construct. */
+GOMP_CODE static void run_team(void *argument)
+{
+  struct region *region = argument;
+  struct rt_gomp_task task;
+  ompt_data_t data = {0};
+  implicit_begin(region, &task, &data, region->runtime->team_count(), 0, __builtin_frame_address(0));
+  ompt_set_team(1);
+  region->function(region->data);
+  task.frame.exit_frame.value = 0;
+  ompt_on_implicit_task(ompt_scope_end, NULL, &data, 0, 0, ompt_task_implicit);
+  rt_gomp_task = task.outer;
+}
+
+GOMP_CODE void wrap_GOMP_teams_reg(void (*function)(void *), void *data, unsigned teams, unsigned limit, unsigned flags)
+{
+  GOMP_ENTER(runtime, creator);
+  if (!creator) {
+    GOMP_NEXT(runtime, GOMP_teams_reg)(function, data, teams, limit, flags);
+    return;
+  }
+  struct region region = {
+      .function = function, .data = data, .runtime = runtime, .code = __builtin_return_address(0), .league = true};
+  region_enter(&region, creator, teams, __builtin_frame_address(0));
+  GOMP_NEXT(runtime, GOMP_teams_reg)(run_team, &region, teams, limit, flags);
+  ompt_on_parallel_end(&region.parallel, creator->data, 0, region.code);
+  creator->frame.enter_frame.value = 0;
+}
+
+/* ---- code of GCC before 4.9 ---- */
+
+/* It calls the region's function in the master itself, between the start and the end of the region.  The regions that
+ * are open in this way, and how many more there are. */
+enum { STARTED_MAX = 8 };
+static __thread struct region started[STARTED_MAX] __attribute__((tls_model("initial-exec")));
+static __thread unsigned started_count __attribute__((tls_model("initial-exec")));
+
+static struct region *start_region(struct region region, struct rt_gomp_task *creator, unsigned threads,
+                                   const void *frame)
+{
+  if (started_count++ >= STARTED_MAX)
+    return NULL;
+  struct region *made = &started[started_count - 1];
+  *made = region;
+  region_enter(made, creator, threads, frame);
+  return made;
+}
+
+/* The team is there: the master is in its implicit task. */
+static void enter_started(struct region *region)
+{
+  implicit_begin(region, &region->task, &region->data_word, region->runtime->team_size(), 0, NULL);
+}
+
+GOMP_CODE void wrap_GOMP_parallel_start(void (*function)(void *), void *data, unsigned threads)
+{
+  GOMP_ENTER(runtime, creator);
+  struct region *region = !creator ? NULL
+                                   : start_region((struct region){.function = function,
+                                                                  .data = data,
+                                                                  .runtime = runtime,
+                                                                  .code = __builtin_return_address(0)},
+                                                  creator, threads, __builtin_frame_address(0));
+  if (!region) {
+    GOMP_NEXT(runtime, GOMP_parallel_start)(function, data, threads);
+    return;
+  }
+  GOMP_NEXT(runtime, GOMP_parallel_start)(run_implicit, region, threads);
+  enter_started(region);
+}
+
+GOMP_CODE void wrap_GOMP_parallel_sections_start(void (*function)(void *), void *data, unsigned threads, unsigned count)
+{
+  GOMP_ENTER(runtime, creator);
+  struct region *region = !creator ? NULL
+                                   : start_region((struct region){.function = function,
+                                                                  .data = data,
+                                                                  .runtime = runtime,
+                                                                  .code = __builtin_return_address(0),
+                                                                  .work = ompt_work_sections,
+                                                                  .count = count,
+                                                                  .increment = 1},
+                                                  creator, threads, __builtin_frame_address(0));
+  if (!region) {
+    GOMP_NEXT(runtime, GOMP_parallel_sections_start)(function, data, threads, count);
+    return;
+  }
+  GOMP_NEXT(runtime, GOMP_parallel_sections_start)(run_implicit, region, threads, count);
+  enter_started(region);
+}
+
+#define PARALLEL_LOOP_START(name)                                                                                      \
+  GOMP_CODE void wrap_##name(void (*function)(void *), void *data, unsigned threads, long start, long end, long step,  \
+                             long chunk)                                                                               \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, creator);                                                                                      \
+    struct region *region = !creator ? NULL                                                                            \
+                                     : start_region((struct region)LOOP_REGION(start, end, step), creator, threads,    \
+                                                    __builtin_frame_address(0));                                       \
+    if (!region) {                                                                                                     \
+      GOMP_NEXT(runtime, name)(function, data, threads, start, end, step, chunk);                                      \
+      return;                                                                                                          \
+    }                                                                                                                  \
+    GOMP_NEXT(runtime, name)(run_implicit, region, threads, start, end, step, chunk);                                  \
+    enter_started(region);                                                                                             \
+  }
+GOMP_PARALLEL_LOOP_STARTS(PARALLEL_LOOP_START)
+
+GOMP_CODE void wrap_GOMP_parallel_loop_runtime_start(void (*function)(void *), void *data, unsigned threads, long start,
+                                                     long end, long step)
+{
+  GOMP_ENTER(runtime, creator);
+  struct region *region = !creator ? NULL
+                                   : start_region((struct region)LOOP_REGION(start, end, step), creator, threads,
+                                                  __builtin_frame_address(0));
+  if (!region) {
+    GOMP_NEXT(runtime, GOMP_parallel_loop_runtime_start)(function, data, threads, start, end, step);
+    return;
+  }
+  GOMP_NEXT(runtime, GOMP_parallel_loop_runtime_start)(run_implicit, region, threads, start, end, step);
+  enter_started(region);
+}
+
+GOMP_CODE void wrap_GOMP_parallel_end(void)
+{
+  GOMP_ENTER(runtime, task);
+  bool followed = task && started_count && started_count <= STARTED_MAX;
+  started_count -= started_count > 0;
+  if (followed)
+    arrive(task);
+  GOMP_NEXT(runtime, GOMP_parallel_end)();
+  if (followed)
+    region_leave(&started[started_count]);
+}

@@ -1,0 +1,249 @@
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hpcrun-lite/gomp/gomp.h"
+#include "hpcrun-lite/output/writer.h"
+#include "hpcrun-lite/process/config.h"
+#include "hpcrun-lite/process/process.h"
+#include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/span/work_clock.h"
+
+#define NAME(name) #name,
+static const char *const names[] = {GOMP_WRAPPED(NAME) GOMP_LOCKS(NAME) GOMP_LOCKS(NAME)};
+
+#define DECLARE(name) extern void wrap_##name(void);
+#define DECLARE_V1(name) extern void wrap_v1_##name(void);
+GOMP_WRAPPED(DECLARE)
+GOMP_LOCKS(DECLARE)
+GOMP_LOCKS(DECLARE_V1)
+
+#define WRAPPER(name) wrap_##name,
+#define WRAPPER_V1(name) wrap_v1_##name,
+static void (*const wrappers[])(void) = {GOMP_WRAPPED(WRAPPER) GOMP_LOCKS(WRAPPER) GOMP_LOCKS(WRAPPER_V1)};
+
+extern void *gomp_targets[GOMP_ENTRIES]; /* stubs.S */
+
+/* The section gomp_text; made by the linker. */
+extern const char __start_gomp_text[] __attribute__((visibility("hidden")));
+extern const char __stop_gomp_text[] __attribute__((visibility("hidden")));
+
+const struct gomp_runtime *gomp_global;
+__thread struct gomp_thread gomp_self;
+
+/* No lock is held while the dynamic loader is called, since its own lock may be held by a thread that starts another.
+ */
+
+/* ---- the functions of a runtime ---- */
+
+/* A list to which elements are only ever added. */
+struct known_runtime {
+  struct gomp_runtime runtime;
+  const struct link_map *map;
+  struct known_runtime *next;
+};
+static struct known_runtime *_Atomic known;
+
+/* The program needs a function that no loaded runtime has.  Without this library the dynamic loader would have ended
+ * it in the same way. */
+static void missing(void)
+{
+  static const char text[] = "symbol lookup error: undefined symbol of libgomp\n";
+  _exit(write(STDERR_FILENO, text, sizeof text - 1) < 0 ? 127 : 127);
+}
+
+static void *find(void *handle, const char *name, const char *version)
+{
+  void *found = version ? dlvsym(handle, name, version) : dlsym(handle, name);
+  return found ? found : (void *)missing;
+}
+
+/* GCC's release, by what it has added to the interface. */
+static const char *release(void *handle)
+{
+  static const struct {
+    const char *symbol, *release;
+  } added[] = {{"GOMP_interop", "15"},
+               {"GOMP_target_map_indirect_ptr", "14"},
+               {"GOMP_taskwait_depend_nowait", "13"},
+               {"GOMP_teams4", "12"},
+               {"GOMP_alloc", "11"},
+               {"GOMP_teams_reg", "9 or 10"},
+               {"GOMP_taskloop", "6 to 8"},
+               {"GOMP_offload_register", "5"},
+               {"GOMP_parallel", "4.9"}};
+  for (unsigned i = 0; i < sizeof added / sizeof *added; i++)
+    if (dlsym(handle, added[i].symbol))
+      return added[i].release;
+  return "4.8 or older";
+}
+
+/* The tool begins to listen to libgomp. */
+static void attach(const struct gomp_runtime *runtime, void *handle)
+{
+  static atomic_flag attached = ATOMIC_FLAG_INIT;
+  char name[64];
+  uint32_t index;
+  struct thread_state *t = rt_thread();
+  if (t && rt_enter(t)) {
+    modules_flag_runtime(t, runtime->next[GOMP_NUMBER_GOMP_barrier], &index);
+    rt_leave(t);
+  }
+  if (atomic_flag_test_and_set(&attached))
+    return;
+  if (!rt.ompt) {
+    rt.runtime_apart = true;
+    work_clock_calibrate(process.start_ticks, process.start_ns);
+  }
+  rt.adapter_start = (uint64_t)__start_gomp_text;
+  rt.adapter_end = (uint64_t)__stop_gomp_text;
+  rt.unseen |= OMPT_UNSEEN_MASKED;
+  rt.ompt = true;
+  snprintf(name, sizeof name, "libgomp of GCC %s", release(handle));
+  process_add_runtime(name);
+  writer_runtime();
+}
+
+static void fill(struct gomp_runtime *runtime, void *handle)
+{
+  for (unsigned i = 0; i < GOMP_ENTRIES; i++) {
+    bool lock = i >= GOMP_NUMBER_omp_set_lock;
+    const char *version = !lock ? NULL : i < GOMP_NUMBER_v1_omp_set_lock ? "OMP_3.0" : "OMP_1.0";
+    runtime->next[i] = find(handle, names[i], version);
+  }
+  *(void **)&runtime->thread_number = find(handle, "omp_get_thread_num", NULL);
+  *(void **)&runtime->team_size = find(handle, "omp_get_num_threads", NULL);
+  *(void **)&runtime->team_number = find(handle, "omp_get_team_num", NULL);
+  *(void **)&runtime->team_count = find(handle, "omp_get_num_teams", NULL);
+  *(void **)&runtime->register_reductions = find(handle, "GOMP_taskgroup_reduction_register", NULL);
+  *(void **)&runtime->cancellation_point = find(handle, "GOMP_cancellation_point", NULL);
+  runtime->silent = !config.gomp || config.tool_disabled || dlsym(handle, "__kmpc_fork_call");
+}
+
+static const struct gomp_runtime *find_known(const struct link_map *map)
+{
+  for (struct known_runtime *i = atomic_load(&known); i; i = i->next)
+    if (i->map == map)
+      return &i->runtime;
+  return NULL;
+}
+
+/* The runtime that contains a function.  NULL without memory. */
+static const struct gomp_runtime *runtime_of(const void *function)
+{
+  struct dl_find_object object;
+  if (_dl_find_object((void *)function, &object) != 0)
+    return NULL;
+  const struct link_map *map = object.dlfo_link_map;
+  const struct gomp_runtime *found = find_known(map);
+  if (found)
+    return found;
+  void *handle = dlopen(map->l_name, RTLD_NOW | RTLD_NOLOAD); /* stays open */
+  struct known_runtime *made = handle ? malloc(sizeof *made) : NULL;
+  if (!made)
+    return NULL;
+  made->map = map;
+  fill(&made->runtime, handle);
+  made->next = atomic_load(&known);
+  while (!atomic_compare_exchange_weak(&known, &made->next, made))
+    ; /* two threads may add one library twice, which does no harm */
+  if (!made->runtime.silent)
+    attach(&made->runtime, handle);
+  return &made->runtime;
+}
+
+/* ---- who calls which runtime ---- */
+
+static const struct gomp_runtime *runtime_for(void *handle)
+{
+  void *found = handle ? dlsym(handle, names[GOMP_NUMBER_GOMP_barrier]) : NULL;
+  return found ? runtime_of(found) : NULL;
+}
+
+static const struct gomp_runtime *runtime_in(const char *library)
+{
+  void *handle = library ? dlopen(library, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+  const struct gomp_runtime *found = runtime_for(handle);
+  if (handle)
+    dlclose(handle);
+  return found;
+}
+
+/* Whether settings are known, on which it depends what is silent. */
+static bool started(void)
+{
+  return process.active || process.finished;
+}
+
+/* The loader binds a module's references in the global scope, and then in what the module was loaded with. */
+static const struct gomp_runtime *bound_to(const struct link_map *map)
+{
+  struct known_runtime *first = atomic_load(&known);
+  const struct gomp_runtime *found = runtime_for(RTLD_NEXT);
+  if (!found && map && map->l_name[0])
+    found = runtime_in(map->l_name);
+  if (!found)
+    found = runtime_in("libgomp.so.1"); /* the module was loaded by another one, which names libgomp */
+  return found ? found : first ? &first->runtime : NULL;
+}
+
+const struct gomp_runtime *gomp_find_runtime(const void *caller)
+{
+  unsigned generation = atomic_load_explicit(&rt.module_generation, memory_order_acquire);
+  struct dl_find_object object;
+  if (_dl_find_object((void *)caller, &object) != 0)
+    object = (struct dl_find_object){0};
+  struct gomp_caller *entry = &gomp_self.callers[(uint64_t)object.dlfo_map_start / 4096 % GOMP_CALLERS];
+  if (entry->runtime && entry->start == object.dlfo_map_start && entry->generation == generation)
+    return entry->runtime;
+  const struct gomp_runtime *found = bound_to(object.dlfo_link_map);
+  if (!found)
+    missing();
+  *entry = (struct gomp_caller){object.dlfo_map_start, found, generation};
+  return found;
+}
+
+/* The first call of an entry point.  Returns where this call and all later ones lead. */
+__attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry)
+{
+  void *target = (void *)wrappers[entry];
+  const struct gomp_runtime *global = started() ? runtime_for(RTLD_NEXT) : NULL;
+  if (global && global->silent)
+    target = global->next[entry];
+  else if (global)
+    gomp_global = global;
+  if (started())
+    __atomic_store_n(&gomp_targets[entry], target, __ATOMIC_RELAXED);
+  return target;
+}
+
+/* ---- threads ---- */
+
+struct thread_state *gomp_announce(struct thread_state *t, bool worker)
+{
+  if (!rt.ompt)
+    return NULL;
+  if (!t || !t->activity.openmp)
+    ompt_on_thread_begin(worker ? ompt_thread_worker : ompt_thread_initial, NULL);
+  t = rt_thread();
+  if (!t)
+    return NULL;
+  struct gomp_thread *self = &gomp_self;
+  self->epoch = rt.epoch;
+  self->waits = false;
+  self->initial =
+      (struct rt_gomp_task){.data = &self->initial_data, .flags = ompt_task_initial, .copied = &self->copied};
+  if (worker)
+    gomp_watch_end();
+  else if (rt.get_task_info) /* another runtime has announced the thread's task */
+    self->initial_data.value = rt_task_word(t->task);
+  else
+    ompt_on_implicit_task(ompt_scope_begin, NULL, &self->initial_data, 1, 1, ompt_task_initial);
+  if (!rt_gomp_task)
+    rt_gomp_task = &self->initial;
+  return t;
+}

@@ -1,0 +1,152 @@
+/* The exported entry points of libgomp's interface.  Each is a jump through its element of gomp_targets, which leads to
+ * gomp_bind() at the first call, and then to what that function has chosen: a wrapper, or the runtime's own function.
+ * So a function of a runtime that is left alone is called as if this library were not there.
+ *
+ * They are in the section gomp_text, whose addresses count as code of the runtime (rt/sampling/context.c). */
+#include "hpcrun-lite/gomp/entries.h"
+
+        .hidden gomp_targets, gomp_bind
+        .globl  gomp_targets
+        .set    entry, 0
+
+        .section .data.gomp_targets, "aw", @progbits
+        .balign 64
+gomp_targets:
+
+        .section gomp_text, "ax", @progbits
+        .balign 16
+        .type   bind, @function
+bind:                                   /* (%rsp): number of the entry; above it the caller's return address */
+        .cfi_startproc
+        .cfi_def_cfa_offset 16
+        pushq   %rax
+        .cfi_adjust_cfa_offset 8
+        pushq   %rdi
+        .cfi_adjust_cfa_offset 8
+        pushq   %rsi
+        .cfi_adjust_cfa_offset 8
+        pushq   %rdx
+        .cfi_adjust_cfa_offset 8
+        pushq   %rcx
+        .cfi_adjust_cfa_offset 8
+        pushq   %r8
+        .cfi_adjust_cfa_offset 8
+        pushq   %r9
+        .cfi_adjust_cfa_offset 8
+        subq    $8, %rsp
+        .cfi_adjust_cfa_offset 8
+        movq    64(%rsp), %rdi
+        call    gomp_bind
+        movq    %rax, %r11
+        addq    $8, %rsp
+        .cfi_adjust_cfa_offset -8
+        popq    %r9
+        .cfi_adjust_cfa_offset -8
+        popq    %r8
+        .cfi_adjust_cfa_offset -8
+        popq    %rcx
+        .cfi_adjust_cfa_offset -8
+        popq    %rdx
+        .cfi_adjust_cfa_offset -8
+        popq    %rsi
+        .cfi_adjust_cfa_offset -8
+        popq    %rdi
+        .cfi_adjust_cfa_offset -8
+        popq    %rax
+        .cfi_adjust_cfa_offset -8
+        addq    $8, %rsp
+        .cfi_adjust_cfa_offset -8
+        jmp     *%r11
+        .cfi_endproc
+        .size   bind, . - bind
+
+        .macro  stub name
+        .balign 16
+        .globl  \name
+        .type   \name, @function
+\name:
+        .cfi_startproc
+        endbr64
+        jmp     *gomp_targets + 8 * entry(%rip)
+        .balign 16
+.Lunbound_\name:
+        pushq   $entry
+        .cfi_adjust_cfa_offset 8
+        jmp     bind
+        .cfi_endproc
+        .size   \name, . - \name
+        .pushsection .data.gomp_targets, "aw", @progbits
+        .quad   .Lunbound_\name
+        .popsection
+        .set    entry, entry + 1
+        .endm
+
+        .macro  versioned_stub name
+        stub    v3_\name
+        .symver v3_\name, \name@@OMP_3.0, remove
+        .endm
+
+        .macro  old_stub name
+        stub    v1_\name
+        .symver v1_\name, \name@OMP_1.0, remove
+        .endm
+
+#define STUB(name) stub name;
+#define VERSIONED_STUB(name) versioned_stub name;
+#define OLD_STUB(name) old_stub name;
+GOMP_WRAPPED(STUB)
+GOMP_LOCKS(VERSIONED_STUB)
+GOMP_LOCKS(OLD_STUB)
+
+/* void gomp_call_longs(void (*function)(long, ...), unsigned count, const long *arguments): calls a function that takes
+ * any number of long. */
+        .balign 16
+        .globl  gomp_call_longs
+        .hidden gomp_call_longs
+        .type   gomp_call_longs, @function
+gomp_call_longs:
+        .cfi_startproc
+        endbr64
+        pushq   %rbp
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %rbp, 0
+        movq    %rsp, %rbp
+        .cfi_def_cfa_register %rbp
+        movq    %rdi, %r11
+        movq    %rdx, %r10
+        movl    %esi, %eax
+        cmpl    $6, %eax
+        jbe     2f
+        testl   $1, %eax
+        jz      1f
+        subq    $8, %rsp
+1:      pushq   -8(%r10, %rax, 8)
+        decl    %eax
+        cmpl    $6, %eax
+        ja      1b
+2:      movq    (%r10), %rdi
+        cmpl    $2, %esi
+        jb      3f
+        movl    %esi, %eax
+        movq    8(%r10), %rsi
+        cmpl    $3, %eax
+        jb      3f
+        movq    16(%r10), %rdx
+        cmpl    $4, %eax
+        jb      3f
+        movq    24(%r10), %rcx
+        cmpl    $5, %eax
+        jb      3f
+        movq    32(%r10), %r8
+        cmpl    $6, %eax
+        jb      3f
+        movq    40(%r10), %r9
+3:      xorl    %eax, %eax
+        call    *%r11
+        leave
+        .cfi_def_cfa %rsp, 8
+        ret
+        .cfi_endproc
+        .size   gomp_call_longs, . - gomp_call_longs
+
+        .section .note.GNU-stack, "", @progbits

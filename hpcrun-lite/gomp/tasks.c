@@ -1,0 +1,538 @@
+/* Explicit tasks, and the waits for them.  Context: CTL (gomp.h).
+ *
+ * libgomp copies the argument block of a task when it creates the task, and calls the task's function with the copy.
+ * Here it gets a larger block, in which a header (struct block) stands before the program's, and run_task() as the
+ * function.  Into the first words of the block libgomp writes: the bounds of a taskloop's task, or the event of a
+ * detached task.  run_task() hands them on.
+ *
+ * If the program has no function that copies the block, libgomp copies it as bytes; then the program's block is copied
+ * behind the header first.  A taskloop needs a function in any case, because each of its tasks needs a data word. There
+ * is one exception, in which libgomp runs all tasks inside the call, and would keep all copies on the stack. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hpcrun-lite/gomp/gomp.h"
+
+/* Flags of GOMP_task() and GOMP_taskloop(). */
+enum {
+  FLAG_UNTIED = 1 << 0,
+  FLAG_FINAL = 1 << 1,
+  FLAG_MERGEABLE = 1 << 2,
+  FLAG_DEPEND = 1 << 3,
+  FLAG_GRAINSIZE = 1 << 9,
+  FLAG_IF = 1 << 10, /* of a taskloop; tasks have a parameter */
+  FLAG_NOGROUP = 1 << 11,
+  FLAG_REDUCTION = 1 << 12,
+  FLAG_DETACH = 1 << 13,
+  FLAG_STRICT = 1 << 14
+};
+
+enum { CANCEL_TASKGROUP = 8, BLOCK_ON_STACK = 4096, UNDEFERRED_FACTOR = 64 };
+
+/* An event of a detached task.  The task's data word is here, since the thread that fulfils the event needs it. */
+struct detached {
+  uint64_t handle; /* libgomp's name of the event; 0: not known yet */
+  ompt_data_t data;
+  uint32_t lock; /* of `state` */
+  enum { EVENT_FREE, EVENT_OPEN, EVENT_FULFILLED, EVENT_RAN } state;
+};
+
+struct block {
+  uint64_t words[3]; /* where libgomp reads and writes the first words of the program's block */
+  void (*function)(void *);
+  void (*copy)(void *, void *); /* the program's; NULL: copy as bytes */
+  const void *source;           /* the program's block, while the task is created */
+  const void *code;             /* address in the program at which the task was created */
+  const struct gomp_runtime *runtime;
+  struct detached *event;
+  ompt_data_t data;  /* data word of the task */
+  long offset, size; /* of the program's block */
+  unsigned flags;
+  bool bounds; /* a taskloop's task */
+  bool named;  /* it has a data word */
+  bool
+      cancellable; /* libgomp drops it if its group is cancelled before it begins; not if it was copied by a function */
+  bool serial;     /* the program makes the creator wait for it */
+};
+
+static void *program_block(struct block *block)
+{
+  return (char *)block + block->offset;
+}
+
+static int ompt_flags(const struct block *block)
+{
+  return ompt_task_explicit | (block->flags & FLAG_UNTIED ? ompt_task_untied : 0) |
+         (block->flags & FLAG_FINAL ? ompt_task_final : 0) | (block->flags & FLAG_MERGEABLE ? ompt_task_mergeable : 0) |
+         (block->serial ? ompt_task_undeferred : 0);
+}
+
+static ompt_data_t *data_of(struct block *block)
+{
+  return block->event ? &block->event->data : &block->data;
+}
+
+/* The task gets its data word, as a child of the current task. */
+static void create(struct block *block, struct rt_gomp_task *creator, const void *frame)
+{
+  creator->frame.enter_frame.value = (uint64_t)frame;
+  creator->frame.enter_frame_flags = block->serial ? ompt_frame_serial : 0;
+  ompt_on_task_create(creator->data, &creator->frame, data_of(block), ompt_flags(block), block->flags & FLAG_DEPEND,
+                      block->code);
+  creator->frame.enter_frame.value = 0;
+  block->named = true;
+}
+
+/* ---- detached tasks ---- */
+
+enum { EVENTS = 4096, TRIES = 64 };
+static struct detached events[EVENTS];
+
+static struct detached *event_place(uint64_t handle, unsigned attempt)
+{
+  return &events[((handle * 0x9e3779b97f4a7c15ULL >> 52) + attempt) % EVENTS];
+}
+
+static void event_lock(struct detached *event)
+{
+  while (__atomic_exchange_n(&event->lock, 1, __ATOMIC_ACQUIRE))
+    __builtin_ia32_pause();
+}
+
+static void event_unlock(struct detached *event)
+{
+  __atomic_store_n(&event->lock, 0, __ATOMIC_RELEASE);
+}
+
+/* NULL if there are too many: the task's event is then not followed. */
+static struct detached *event_new(const void *near)
+{
+  for (unsigned i = 0; i < EVENTS; i++) {
+    struct detached *event = event_place((uint64_t)near, i);
+    int expected = EVENT_FREE;
+    if (__atomic_compare_exchange_n((int *)&event->state, &expected, EVENT_OPEN, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED)) {
+      event->data.value = 0;
+      return event;
+    }
+  }
+  rt_lost(rt_thread(), FORMAT_LOST_GRAPH);
+  return NULL;
+}
+
+/* libgomp has named the event. */
+static void event_name(struct detached *event, uint64_t handle)
+{
+  __atomic_store_n(&event->handle, handle, __ATOMIC_RELEASE);
+}
+
+static struct detached *event_find(uint64_t handle)
+{
+  for (unsigned i = 0; i < EVENTS; i++)
+    if (__atomic_load_n(&events[i].handle, __ATOMIC_ACQUIRE) == handle)
+      return &events[i];
+  return NULL;
+}
+
+static void event_free(struct detached *event)
+{
+  __atomic_store_n(&event->handle, 0, __ATOMIC_RELEASE);
+  __atomic_store_n((int *)&event->state, EVENT_FREE, __ATOMIC_RELEASE);
+}
+
+/* The task's function has returned.  Returns the status of OMPT. */
+static int event_ran(struct detached *event)
+{
+  event_lock(event);
+  bool fulfilled = event->state == EVENT_FULFILLED;
+  if (!fulfilled)
+    event->state = EVENT_RAN;
+  event_unlock(event);
+  return fulfilled ? ompt_task_complete : ompt_task_detach;
+}
+
+static void fulfil(uint64_t handle, struct rt_gomp_task *task)
+{
+  struct detached *event = handle ? event_find(handle) : NULL;
+  if (!event)
+    return;
+  event_lock(event);
+  bool late = event->state == EVENT_RAN;
+  event->state = EVENT_FULFILLED;
+  ompt_on_task_schedule(&event->data, late ? ompt_task_late_fulfill : ompt_task_early_fulfill, task->data);
+  event_unlock(event);
+  if (late)
+    event_free(event);
+}
+
+#define FULFIL(name)                                                                                                   \
+  GOMP_CODE void wrap_##name(uint64_t handle)                                                                          \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, task);                                                                                         \
+    if (task)                                                                                                          \
+      fulfil(handle, task);                                                                                            \
+    GOMP_NEXT(runtime, name)(handle);                                                                                  \
+  }
+FULFIL(omp_fulfill_event)
+FULFIL(omp_fulfill_event_)
+
+/* ---- a task runs ---- */
+
+/* What libgomp has written into the block goes to the program's. */
+static void hand_on_words(struct block *block)
+{
+  uint64_t *words = program_block(block);
+  if (block->bounds) {
+    words[0] = block->words[0];
+    words[1] = block->words[1];
+  } else if (block->flags & FLAG_DETACH && block->size) {
+    words[0] = block->words[0];
+  }
+  if (block->event)
+    event_name(block->event, block->words[0]);
+}
+
+/* The function that libgomp calls for every task. */
+GOMP_CODE static void run_task(void *argument)
+{
+  struct block *block = argument;
+  struct rt_gomp_task *outer = rt_gomp_task;
+  hand_on_words(block);
+  if (!gomp_thread() || !outer) {
+    block->function(program_block(block));
+    return;
+  }
+  if (block->cancellable && block->runtime->cancellation_point(CANCEL_TASKGROUP))
+    return;
+  if (!block->named)
+    create(block, outer, __builtin_frame_address(0));
+  struct rt_gomp_task task = {.outer = outer,
+                              .data = data_of(block),
+                              .flags = ompt_task_explicit,
+                              .frame.exit_frame.value = (uint64_t)__builtin_frame_address(0),
+                              .parallel = outer->parallel,
+                              .final = block->flags & FLAG_FINAL || (block->serial && outer->final)};
+  ompt_on_task_schedule(outer->data, ompt_task_switch, task.data);
+  rt_gomp_task = &task;
+  block->function(program_block(block));
+  rt_gomp_task = outer;
+  int status = block->event ? event_ran(block->event) : ompt_task_complete;
+  ompt_on_task_schedule(task.data, status, outer->data);
+  if (block->event && status == ompt_task_complete)
+    event_free(block->event);
+}
+
+/* ---- dependences ---- */
+
+enum { DEPENDENCES_ON_STACK = 64 };
+
+/* Names a dependence of GCC's kind: 1 in, 2 out, 3 inout, 4 mutexinoutset, 5 inoutset. */
+static ompt_dependence_t dependence(void *address, int kind)
+{
+  static const int types[] = {0,
+                              ompt_dependence_type_in,
+                              ompt_dependence_type_out,
+                              ompt_dependence_type_inout,
+                              ompt_dependence_type_mutexinoutset,
+                              ompt_dependence_type_inoutset};
+  bool all = !address && (kind == 2 || kind == 3);
+  int type = all ? ompt_dependence_type_inout_all_memory : kind > 0 && kind < 6 ? types[kind] : 0;
+  return (ompt_dependence_t){.variable.ptr = address, .dependence_type = type};
+}
+
+/* The array of a depend clause: the number of elements; the number of out and inout; the addresses, of which the rest
+ * is in.  With a 0 before it: the numbers of elements, of out and inout, of mutexinoutset, of in; the addresses; and
+ * the addresses of depend objects, each an address and a kind. */
+static void announce_dependences(ompt_data_t *data, void **depend)
+{
+  bool old = depend[0];
+  size_t count = (size_t)(old ? depend[0] : depend[1]), out = (size_t)(old ? depend[1] : depend[2]);
+  size_t sets = old ? 0 : (size_t)depend[3], in = old ? count - out : (size_t)depend[4];
+  void **addresses = depend + (old ? 2 : 5);
+  ompt_dependence_t on_stack[DEPENDENCES_ON_STACK] = {0}, *named = on_stack;
+  if (count > DEPENDENCES_ON_STACK)
+    named = malloc(count * sizeof *named);
+  if (!named) {
+    rt_lost(rt_thread(), FORMAT_LOST_GRAPH);
+    return;
+  }
+  for (size_t i = 0; i < count; i++) {
+    void **object = i < out + sets + in ? NULL : addresses[i];
+    named[i] = object ? dependence(object[0], (int)(size_t)object[1])
+                      : dependence(addresses[i], i < out          ? 3
+                                                 : i < out + sets ? 4
+                                                                  : 1);
+  }
+  ompt_on_dependences(data, named, (int)count);
+  if (named != on_stack)
+    free(named);
+}
+
+/* ---- tasks are created ---- */
+
+/* Copies a block to a task's own memory; libgomp calls it once for each task, in the thread that creates the task. */
+GOMP_CODE static void copy_block(void *to, void *from)
+{
+  struct block *block = to;
+  memcpy(block, from, sizeof *block);
+  if (block->flags & FLAG_DETACH && block->size)
+    memcpy((void *)block->source, block->words, sizeof block->words[0]);
+  if (block->copy)
+    block->copy(program_block(block), (void *)block->source);
+  else
+    memcpy(program_block(block), block->source, (size_t)block->size);
+  if (!block->named)
+    create(block, rt_gomp_task, __builtin_frame_address(0));
+}
+
+static long offset_for(long align)
+{
+  long least = sizeof(struct block);
+  return align > 0 ? (least + align - 1) / align * align : least;
+}
+
+static long align_for(long align)
+{
+  return align > (long)_Alignof(struct block) ? align : (long)_Alignof(struct block);
+}
+
+typedef void task_function(void (*)(void *), void *, void (*)(void *, void *), long, long, bool, unsigned, void **, int,
+                           void *);
+
+/* Makes the call of GOMP_task() with a header before the program's block. */
+GOMP_CODE static void call_task(task_function *next, struct block *block, long align, bool defer, void **depend,
+                                int priority, void *detach)
+{
+  long size = block->offset + block->size;
+  if (block->copy) {
+    next(run_task, block, copy_block, size, align_for(align), defer, block->flags, depend, priority, detach);
+    return;
+  }
+  char on_stack[size <= BLOCK_ON_STACK ? size + align : 1];
+  char *memory = size <= BLOCK_ON_STACK ? on_stack : malloc((size_t)(size + align));
+  if (!memory) {
+    next(block->function, (void *)block->source, NULL, block->size, align, defer, block->flags, depend, priority,
+         detach);
+    return;
+  }
+  struct block *copy = (struct block *)(((uint64_t)memory + (uint64_t)align - 1) & -(uint64_t)align);
+  memcpy(copy, block, sizeof *block);
+  memcpy(program_block(copy), block->source, (size_t)block->size);
+  next(run_task, copy, NULL, size, align, defer, block->flags, depend, priority, detach);
+  if (memory != on_stack)
+    free(memory);
+}
+
+GOMP_CODE void wrap_GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *), long size, long align,
+                              bool defer, unsigned flags, void **depend, int priority, void *detach)
+{
+  GOMP_ENTER(runtime, creator);
+  if (!creator) {
+    GOMP_NEXT(runtime, GOMP_task)(function, data, copy, size, align, defer, flags, depend, priority, detach);
+    return;
+  }
+  struct block block = {.function = function,
+                        .copy = copy,
+                        .source = data,
+                        .code = __builtin_return_address(0),
+                        .runtime = runtime,
+                        .offset = offset_for(align),
+                        .size = data ? size : 0,
+                        .flags = flags,
+                        .serial = !defer || creator->final};
+  if (flags & FLAG_DETACH)
+    block.event = event_new(&block);
+  create(&block, creator, __builtin_frame_address(0));
+  if (flags & FLAG_DEPEND)
+    announce_dependences(data_of(&block), depend);
+  struct detached *event = block.event;
+  call_task(GOMP_NEXT(runtime, GOMP_task), &block, align_for(align), defer, depend, priority, detach);
+  if (event && __atomic_load_n((int *)&event->state, __ATOMIC_ACQUIRE) == EVENT_OPEN)
+    event_name(event, *(uint64_t *)detach);
+}
+
+/* How many tasks libgomp makes of a taskloop. */
+static uint64_t taskloop_tasks(const struct gomp_runtime *runtime, unsigned flags, uint64_t number, uint64_t iterations)
+{
+  if (flags & FLAG_GRAINSIZE) {
+    uint64_t tasks = iterations / (number ? number : 1) + (flags & FLAG_STRICT && iterations % (number ? number : 1));
+    return tasks ? tasks : 1;
+  }
+  uint64_t tasks = number ? number : (uint64_t)runtime->team_size();
+  return tasks < iterations ? tasks : iterations;
+}
+
+/* Does libgomp run all tasks inside the call, one after another?  Copies made by a function are then all on the stack.
+ * A call may still turn out so if many tasks wait; then the copies must fit there. */
+static bool runs_inside(const struct block *block, const struct rt_gomp_task *creator, uint64_t tasks)
+{
+  uint64_t most = UNDEFERRED_FACTOR * (uint64_t)block->runtime->team_size();
+  return block->serial || !creator->parallel.value || tasks > most;
+}
+
+static bool fits_on_stack(const struct block *block, uint64_t tasks)
+{
+  enum { TASK_BYTES = 512, RESERVE = 65536 };
+  const struct thread_state *t = rt_thread();
+  uint64_t room = (uint64_t)__builtin_frame_address(0) - t->stack_low;
+  return !t->stack_low || room > 2 * tasks * (uint64_t)(block->offset + block->size + TASK_BYTES) + RESERVE;
+}
+
+typedef void taskloop_function(void (*)(void *), void *, void (*)(void *, void *), long, long, unsigned, unsigned long,
+                               int, uint64_t, uint64_t, uint64_t);
+
+GOMP_CODE static void call_taskloop(taskloop_function *next, struct block *block, struct rt_gomp_task *creator,
+                                    long align, unsigned long number, int priority, uint64_t start, uint64_t end,
+                                    uint64_t step, uint64_t tasks)
+{
+  long size = block->offset + block->size;
+  unsigned flags = block->flags | FLAG_NOGROUP;
+  bool inside = runs_inside(block, creator, tasks);
+  if (block->copy || (!inside && fits_on_stack(block, tasks))) {
+    block->cancellable = !block->copy;
+    next(run_task, block, copy_block, size, align, flags, number, priority, start, end, step);
+    return;
+  }
+  char on_stack[size <= BLOCK_ON_STACK ? size + align : 1];
+  char *memory = size <= BLOCK_ON_STACK ? on_stack : malloc((size_t)(size + align));
+  if (!memory || !inside) { /* its tasks are not seen */
+    rt_lost(rt_thread(), FORMAT_LOST_GRAPH);
+    next(block->function, (void *)block->source, NULL, block->size, align, flags, number, priority, start, end, step);
+  } else {
+    struct block *copy = (struct block *)(((uint64_t)memory + (uint64_t)align - 1) & -(uint64_t)align);
+    memcpy(copy, block, sizeof *block);
+    memcpy(program_block(copy), block->source, (size_t)block->size);
+    next(run_task, copy, NULL, size, align, flags, number, priority, start, end, step);
+  }
+  if (memory != on_stack)
+    free(memory);
+}
+
+/* The group of a taskloop is begun and ended here, so that the wait at its end is seen. */
+GOMP_CODE static void taskloop(taskloop_function *next, const struct gomp_runtime *runtime,
+                               struct rt_gomp_task *creator, struct block block, long align, unsigned long number,
+                               int priority, uint64_t start, uint64_t end, uint64_t step, uint64_t iterations)
+{
+  bool group = !(block.flags & FLAG_NOGROUP);
+  const void *code = block.code;
+  uint64_t tasks = taskloop_tasks(runtime, block.flags, number, iterations);
+  if (group) {
+    ompt_on_sync_region(ompt_sync_region_taskgroup, ompt_scope_begin, &creator->parallel, creator->data, code);
+    ((void (*)(void))runtime->next[GOMP_NUMBER_GOMP_taskgroup_start])();
+    if (block.flags & FLAG_REDUCTION)
+      runtime->register_reductions(((uintptr_t **)block.source)[2]);
+  }
+  ompt_on_work(ompt_work_taskloop, ompt_scope_begin, &creator->parallel, creator->data, iterations, code);
+  call_taskloop(next, &block, creator, align, number, priority, start, end, step, tasks);
+  ompt_on_work(ompt_work_taskloop, ompt_scope_end, &creator->parallel, creator->data, 0, code);
+  if (group) {
+    gomp_wait_begin(creator, ompt_sync_region_taskgroup, code);
+    ((void (*)(void))runtime->next[GOMP_NUMBER_GOMP_taskgroup_end])();
+    gomp_wait_end(creator, ompt_sync_region_taskgroup, code);
+    ompt_on_sync_region(ompt_sync_region_taskgroup, ompt_scope_end, &creator->parallel, creator->data, code);
+  }
+}
+
+#define TASKLOOP(name, T, count)                                                                                       \
+  GOMP_CODE void wrap_##name(void (*function)(void *), void *data, void (*copy)(void *, void *), long size,            \
+                             long align, unsigned flags, unsigned long number, int priority, T start, T end, T step)   \
+  {                                                                                                                    \
+    GOMP_ENTER(runtime, creator);                                                                                      \
+    if (!creator) {                                                                                                    \
+      GOMP_NEXT(runtime, name)(function, data, copy, size, align, flags, number, priority, start, end, step);          \
+      return;                                                                                                          \
+    }                                                                                                                  \
+    struct block block = {.function = function,                                                                        \
+                          .copy = copy,                                                                                \
+                          .source = data,                                                                              \
+                          .code = __builtin_return_address(0),                                                         \
+                          .runtime = runtime,                                                                          \
+                          .offset = offset_for(align),                                                                 \
+                          .size = size,                                                                                \
+                          .flags = flags,                                                                              \
+                          .bounds = true,                                                                              \
+                          .serial = !(flags & FLAG_IF) || creator->final};                                             \
+    taskloop((taskloop_function *)GOMP_NEXT(runtime, name), runtime, creator, block, align_for(align), number,         \
+             priority, (uint64_t)start, (uint64_t)end, (uint64_t)step, count);                                         \
+  }
+
+/* GCC tells by FLAG_UP whether an unsigned loop counts up. */
+enum { FLAG_UP = 1 << 8 };
+
+static uint64_t ull_iterations(bool up, uint64_t start, uint64_t end, uint64_t step)
+{
+  if (up)
+    return end > start && step ? (end - start - 1) / step + 1 : 0;
+  return end < start && step ? (start - end - 1) / -step + 1 : 0;
+}
+
+TASKLOOP(GOMP_taskloop, long, gomp_iterations(start, end, step))
+TASKLOOP(GOMP_taskloop_ull, unsigned long long, ull_iterations(flags &FLAG_UP, start, end, step))
+
+/* ---- waits ---- */
+
+GOMP_CODE void wrap_GOMP_taskwait(void)
+{
+  GOMP_ENTER(runtime, task);
+  const void *code = __builtin_return_address(0);
+  if (task)
+    gomp_wait_begin(task, ompt_sync_region_taskwait, code);
+  GOMP_NEXT(runtime, GOMP_taskwait)();
+  if (task)
+    gomp_wait_end(task, ompt_sync_region_taskwait, code);
+}
+
+/* OMPT reports it as a task that is created, has the dependences, and is complete when they are met. */
+GOMP_CODE void wrap_GOMP_taskwait_depend(void **depend)
+{
+  GOMP_ENTER(runtime, task);
+  if (!task) {
+    GOMP_NEXT(runtime, GOMP_taskwait_depend)(depend);
+    return;
+  }
+  ompt_data_t data = {0};
+  ompt_on_task_create(task->data, &task->frame, &data, ompt_task_explicit | ompt_task_taskwait, true,
+                      __builtin_return_address(0));
+  announce_dependences(&data, depend);
+  GOMP_NEXT(runtime, GOMP_taskwait_depend)(depend);
+  ompt_on_task_schedule(&data, ompt_taskwait_complete, NULL);
+}
+
+static void do_nothing(void *unused)
+{
+  (void)unused;
+}
+
+/* A task that does nothing once its dependences are met, which libgomp does not create but for its own use. */
+GOMP_CODE void wrap_GOMP_taskwait_depend_nowait(void **depend)
+{
+  GOMP_ENTER(runtime, task);
+  if (!task) {
+    GOMP_NEXT(runtime, GOMP_taskwait_depend_nowait)(depend);
+    return;
+  }
+  wrap_GOMP_task(do_nothing, NULL, NULL, 0, 1, true, FLAG_DEPEND, depend, 0, NULL);
+}
+
+GOMP_CODE void wrap_GOMP_taskgroup_start(void)
+{
+  GOMP_ENTER(runtime, task);
+  if (task)
+    ompt_on_sync_region(ompt_sync_region_taskgroup, ompt_scope_begin, &task->parallel, task->data,
+                        __builtin_return_address(0));
+  GOMP_NEXT(runtime, GOMP_taskgroup_start)();
+}
+
+GOMP_CODE void wrap_GOMP_taskgroup_end(void)
+{
+  GOMP_ENTER(runtime, task);
+  const void *code = __builtin_return_address(0);
+  if (task)
+    gomp_wait_begin(task, ompt_sync_region_taskgroup, code);
+  GOMP_NEXT(runtime, GOMP_taskgroup_end)();
+  if (task) {
+    gomp_wait_end(task, ompt_sync_region_taskgroup, code);
+    ompt_on_sync_region(ompt_sync_region_taskgroup, ompt_scope_end, &task->parallel, task->data, code);
+  }
+}
