@@ -1,6 +1,7 @@
-/* A program without OpenMP that loads plugins with it: late_plugin HOW ROUNDS PLUGIN...  With -DPLUGIN it is the
- * plugin: its first thread works twice as long as the others.  Each plugin sets a number of threads of its own, which
- * tells whether its calls reach the runtime that it is linked to. */
+/* A program without OpenMP that loads plugins with it: late_plugin LOCAL ROUNDS PLUGIN...  The first LOCAL plugins keep
+ * their symbols to themselves.  With -DPLUGIN it is the plugin: its first thread works twice as long as the others.
+ * Each plugin sets a number of threads of its own, which tells whether its calls reach the runtime that the loader has
+ * chosen. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,15 +23,21 @@ NOINLINE double plugin_work(double seconds)
   return burn(seconds) + 1;
 }
 
-int plugin_region(double seconds)
+/* Returns the number of threads, and adds how long they waited for the last one. */
+int plugin_region(double seconds, double *idle)
 {
   int count = 0;
+  double arrived = 0;
 #pragma omp parallel
   {
     plugin_work(omp_get_thread_num() ? seconds : 2 * seconds);
 #pragma omp critical
-    count++;
+    {
+      count++;
+      arrived += wall_clock();
+    }
   }
+  *idle += count * wall_clock() - arrived;
   return count;
 }
 
@@ -38,29 +45,34 @@ int plugin_region(double seconds)
 
 enum { MOST = 4 };
 
-NOINLINE static int call_plugin(int (*region)(double))
+typedef int region_function(double, double *);
+
+NOINLINE static int call_plugin(region_function *region, double *idle)
 {
-  return region(0.02) + 1; /* not a tail call */
+  return region(0.02, idle) + 1; /* not a tail call */
 }
 
 int main(int argc, char **argv)
 {
-  int (*regions[MOST])(double);
+  region_function *regions[MOST];
+  double idle = 0;
   int count = argc - 3;
   if (count < 1 || count > MOST)
     return 2;
   for (int i = 0; i < count; i++) {
-    void *plugin = dlopen(argv[i + 3], RTLD_NOW | (strcmp(argv[1], "global") ? RTLD_LOCAL : RTLD_GLOBAL));
+    void *plugin = dlopen(argv[i + 3], RTLD_NOW | (i >= atoi(argv[1]) ? RTLD_GLOBAL : RTLD_LOCAL));
     if (!plugin) {
       puts(dlerror());
       return 1;
     }
-    regions[i] = (int (*)(double))dlsym(plugin, "plugin_region");
+    regions[i] = (region_function *)dlsym(plugin, "plugin_region");
     ((void (*)(int))dlsym(plugin, "plugin_threads"))(i + 2);
   }
   for (int round = 0; round < atoi(argv[2]); round++)
     for (int i = 0; i < count; i++)
-      printf("%d%c", call_plugin(regions[i]) - 1, i + 1 < count ? ' ' : '\n');
+      printf("%d%c", call_plugin(regions[i], &idle) - 1, i + 1 < count ? ' ' : '\n');
+  fflush(stdout);
+  fprintf(stderr, "idle %.6f\n", idle);
   return 0;
 }
 
