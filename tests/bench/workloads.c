@@ -306,7 +306,7 @@ static void nested_threads(long scale)
 {
   omp_set_max_active_levels(2);
 #pragma omp parallel num_threads(2)
-  for (long i = 0; i < 5000 * scale; i++) {
+  for (long i = 0; i < 100 * scale; i++) {
 #pragma omp parallel num_threads(2)
     grind(10000);
   }
