@@ -119,7 +119,7 @@ static void print_runtime(const struct summary *summary)
   }
   if (!profile->processes_usable)
     return;
-  print_line(summary, "OpenMP: not seen; not used, or by a runtime that does not support OMPT");
+  print_line(summary, "OpenMP: not seen; not used, or its runtime was not measured");
 }
 
 static void print_run(const struct summary *summary)

@@ -378,7 +378,7 @@ void text_efficiency(const struct report *report)
   terminal_init(&terminal, report->stream);
   if (!efficiency->known) {
     fprintf(report->stream, "Efficiencies are not known: OpenMP threads and regions were not timed, because\n"
-                            "the program has none, its runtime does not support OMPT, or no region ended.\n");
+                            "the program has none, its runtime was not measured, or no region ended.\n");
     return;
   }
   char whole[CELL];

@@ -108,7 +108,7 @@ GOMP_CODE void wrap_GOMP_workshare_task_reduction_unregister(bool cancelled)
 
 static inline unsigned section(struct rt_gomp_task *task, unsigned number)
 {
-  if (task && number) {
+  if (task && number && task->parallel.value) {
     ompt_dispatch_chunk_t chunk = {number, 1};
     ompt_on_dispatch(&task->parallel, task->data, ompt_dispatch_ws_loop_chunk, (ompt_data_t){.ptr = &chunk});
   }

@@ -1,8 +1,8 @@
 /* The functions that libgomp exports, as one table: what is wrapped, and what needs no wrapper.
  *
  * Context: none; only macros, for C and the assembler.  GOMP_WRAPPED(X) is the list of all wrapped functions.  From it
- * come their numbers (gomp.h), the exported entry points (stubs.S) and the table of wrappers (runtime.c).  Its parts
- * are lists of functions with the same parameters, from which worksharing.c, locks.c and so on generate wrappers.
+ * come their numbers (gomp.h), the exported entry points (stubs.S) and the table of wrappers (libgomp.c).  Its parts
+ * are lists of functions with the same parameters, from which loops.c, exclusion.c and so on generate wrappers.
  * GOMP_PLAIN(X) lists the others with the reason.  tests/gates compares both with what libgomp exports.
  *
  * The parameters are those of the interface between GCC's code and libgomp, which is only ever extended.  Entry points

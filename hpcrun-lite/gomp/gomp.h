@@ -35,7 +35,7 @@ struct gomp_runtime {
  * without this library. */
 const struct gomp_runtime *gomp_find_runtime(const void *caller);
 
-/* The runtime in the program's global scope, to which all calls lead; NULL if there is none. */
+/* The runtime in the program's global scope, to which all calls lead; NULL if there is none, or if it is silent. */
 extern const struct gomp_runtime *gomp_global;
 
 static inline const struct gomp_runtime *gomp_runtime(const void *caller)
@@ -83,7 +83,7 @@ static inline struct thread_state *gomp_thread(void)
 /* Does a call bring events?  Sets the runtime, and the task that calls. */
 #define GOMP_ENTER(runtime, task)                                                                                      \
   const struct gomp_runtime *runtime = gomp_runtime(__builtin_return_address(0));                                      \
-  struct rt_gomp_task *task = runtime->silent || !gomp_thread() ? NULL : rt_gomp_task
+  struct rt_gomp_task *task = (runtime != gomp_global && runtime->silent) || !gomp_thread() ? NULL : rt_gomp_task
 
 /* A wait of the current task: kinds of OMPT.  Ends with gomp_wait_end(). */
 static inline void gomp_wait_begin(struct rt_gomp_task *task, int kind, const void *code)

@@ -18,10 +18,10 @@ static inline void loop_begin(struct rt_gomp_task *task, uint64_t count, long in
   task->increment = increment;
 }
 
-/* libgomp has returned a chunk. */
+/* libgomp has returned a chunk.  Outside any region a loop is serial code, as under libomp. */
 static inline bool chunk(struct rt_gomp_task *task, bool any, long first, long end)
 {
-  if (task && any) {
+  if (rt.online && task && any && task->parallel.value) {
     ompt_dispatch_chunk_t chunk = {(uint64_t)first, gomp_iterations(first, end, task->increment)};
     ompt_on_dispatch(&task->parallel, task->data, ompt_dispatch_ws_loop_chunk, (ompt_data_t){.ptr = &chunk});
   }

@@ -61,26 +61,27 @@ static void *program_block(struct block *block)
   return (char *)block + block->offset;
 }
 
-static int ompt_flags(const struct block *block)
-{
-  return ompt_task_explicit | (block->flags & FLAG_UNTIED ? ompt_task_untied : 0) |
-         (block->flags & FLAG_FINAL ? ompt_task_final : 0) | (block->flags & FLAG_MERGEABLE ? ompt_task_mergeable : 0) |
-         (block->serial ? ompt_task_undeferred : 0);
-}
-
 static ompt_data_t *data_of(struct block *block)
 {
   return block->event ? &block->event->data : &block->data;
 }
 
-/* The task gets its data word, as a child of the current task. */
-static void create(struct block *block, struct rt_gomp_task *creator, const void *frame)
+/* The task gets its data word, as a child of the current task.  serial: the program makes the creator wait for it. */
+static inline void create(struct rt_gomp_task *creator, ompt_data_t *data, unsigned flags, bool serial,
+                          const void *code, const void *frame)
 {
+  int known = ompt_task_explicit | (flags & FLAG_UNTIED ? ompt_task_untied : 0) |
+              (flags & FLAG_FINAL ? ompt_task_final : 0) | (flags & FLAG_MERGEABLE ? ompt_task_mergeable : 0) |
+              (serial ? ompt_task_undeferred : 0);
   creator->frame.enter_frame.value = (uint64_t)frame;
-  creator->frame.enter_frame_flags = block->serial ? ompt_frame_serial : 0;
-  ompt_on_task_create(creator->data, &creator->frame, data_of(block), ompt_flags(block), block->flags & FLAG_DEPEND,
-                      block->code);
+  creator->frame.enter_frame_flags = serial ? ompt_frame_serial : 0;
+  ompt_on_task_create(creator->data, &creator->frame, data, known, flags & FLAG_DEPEND, code);
   creator->frame.enter_frame.value = 0;
+}
+
+static void create_block(struct block *block, struct rt_gomp_task *creator, const void *frame)
+{
+  create(creator, data_of(block), block->flags, block->serial, block->code, frame);
   block->named = true;
 }
 
@@ -206,7 +207,7 @@ GOMP_CODE static void run_task(void *argument)
   if (block->cancellable && block->runtime->cancellation_point(CANCEL_TASKGROUP))
     return;
   if (!block->named)
-    create(block, outer, __builtin_frame_address(0));
+    create_block(block, outer, __builtin_frame_address(0));
   struct rt_gomp_task task = {.outer = outer,
                               .data = data_of(block),
                               .flags = ompt_task_explicit,
@@ -221,6 +222,38 @@ GOMP_CODE static void run_task(void *argument)
   ompt_on_task_schedule(task.data, status, outer->data);
   if (block->event && status == ompt_task_complete)
     event_free(block->event);
+}
+
+/* The header of most tasks: into their block libgomp writes nothing, and it copies it as bytes. */
+struct plain_block {
+  void (*function)(void *);
+  ompt_data_t data;
+  uint32_t offset; /* of the program's block */
+  bool final;      /* its children are included tasks */
+};
+
+GOMP_CODE static void run_plain_task(void *argument)
+{
+  struct plain_block *block = argument;
+  struct rt_gomp_task *outer = rt_gomp_task;
+  struct thread_state *t = gomp_thread();
+  if (!t || !outer) {
+    block->function((char *)block + block->offset);
+    return;
+  }
+  struct rt_gomp_task task = {.outer = outer,
+                              .data = &block->data,
+                              .flags = ompt_task_explicit,
+                              .frame.exit_frame.value = (uint64_t)__builtin_frame_address(0),
+                              .parallel = outer->parallel,
+                              .final = block->final};
+  if (rt.online || t->activity.idle)
+    ompt_on_task_schedule(outer->data, ompt_task_switch, task.data);
+  rt_gomp_task = &task;
+  block->function((char *)block + block->offset);
+  rt_gomp_task = outer;
+  if (rt.online || outer->data->value & RT_TASK_WAITING)
+    ompt_on_task_schedule(task.data, ompt_task_complete, outer->data);
 }
 
 /* ---- dependences ---- */
@@ -283,7 +316,7 @@ GOMP_CODE static void copy_block(void *to, void *from)
   else
     memcpy(program_block(block), block->source, (size_t)block->size);
   if (!block->named)
-    create(block, rt_gomp_task, __builtin_frame_address(0));
+    create_block(block, rt_gomp_task, __builtin_frame_address(0));
 }
 
 static long offset_for(long align)
@@ -324,32 +357,53 @@ GOMP_CODE static void call_task(task_function *next, struct block *block, long a
     free(memory);
 }
 
+GOMP_CODE static void other_task(const struct gomp_runtime *runtime, struct rt_gomp_task *creator, struct block block,
+                                 long align, bool defer, void **depend, int priority, void *detach)
+{
+  if (block.flags & FLAG_DETACH)
+    block.event = event_new(&block);
+  create_block(&block, creator, __builtin_frame_address(0));
+  if (block.flags & FLAG_DEPEND)
+    announce_dependences(data_of(&block), depend);
+  struct detached *event = block.event;
+  call_task((task_function *)runtime->next[GOMP_NUMBER_GOMP_task], &block, align_for(align), defer, depend, priority,
+            detach);
+  if (event && __atomic_load_n((int *)&event->state, __ATOMIC_ACQUIRE) == EVENT_OPEN)
+    event_name(event, *(uint64_t *)detach);
+}
+
 GOMP_CODE void wrap_GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *), long size, long align,
                               bool defer, unsigned flags, void **depend, int priority, void *detach)
 {
+  enum { OFFSET = (sizeof(struct plain_block) + 15) / 16 * 16 };
   GOMP_ENTER(runtime, creator);
   if (!creator) {
     GOMP_NEXT(runtime, GOMP_task)(function, data, copy, size, align, defer, flags, depend, priority, detach);
     return;
   }
-  struct block block = {.function = function,
-                        .copy = copy,
-                        .source = data,
-                        .code = __builtin_return_address(0),
-                        .runtime = runtime,
-                        .offset = offset_for(align),
-                        .size = data ? size : 0,
-                        .flags = flags,
-                        .serial = !defer || creator->final};
-  if (flags & FLAG_DETACH)
-    block.event = event_new(&block);
-  create(&block, creator, __builtin_frame_address(0));
-  if (flags & FLAG_DEPEND)
-    announce_dependences(data_of(&block), depend);
-  struct detached *event = block.event;
-  call_task(GOMP_NEXT(runtime, GOMP_task), &block, align_for(align), defer, depend, priority, detach);
-  if (event && __atomic_load_n((int *)&event->state, __ATOMIC_ACQUIRE) == EVENT_OPEN)
-    event_name(event, *(uint64_t *)detach);
+  bool serial = !defer || creator->final;
+  if (copy || flags & FLAG_DETACH || size > BLOCK_ON_STACK || align > 16) {
+    struct block block = {.function = function,
+                          .copy = copy,
+                          .source = data,
+                          .code = __builtin_return_address(0),
+                          .runtime = runtime,
+                          .offset = offset_for(align),
+                          .size = data ? size : 0,
+                          .flags = flags,
+                          .serial = serial};
+    other_task(runtime, creator, block, align, defer, depend, priority, detach);
+    return;
+  }
+  char memory[OFFSET + size] __attribute__((aligned(16)));
+  struct plain_block *block = (struct plain_block *)memory;
+  *block = (struct plain_block){.function = function, .offset = OFFSET, .final = flags & FLAG_FINAL || creator->final};
+  if (rt.online || rt.task_creation)
+    create(creator, &block->data, flags, serial, __builtin_return_address(0), __builtin_frame_address(0));
+  if (flags & FLAG_DEPEND && rt.online)
+    announce_dependences(&block->data, depend);
+  memcpy(memory + OFFSET, data, (size_t)size);
+  GOMP_NEXT(runtime, GOMP_task)(run_plain_task, memory, NULL, OFFSET + size, 16, defer, flags, depend, priority, NULL);
 }
 
 /* How many tasks libgomp makes of a taskloop. */

@@ -30,8 +30,10 @@ const char *arguments_help(void)
          "                          region: a task's context is its parallel region;\n"
          "                          creation: the call path that created it (costs more);\n"
          "                          default: region\n"
-         "      --omp-runtime WHICH auto: run programs built for libgomp or an old libomp\n"
-         "                          on LLVM's libomp; keep: use the program's own runtime;\n"
+         "      --omp-runtime WHICH auto: measure the program's own runtime, but run it on\n"
+         "                          LLVM's newest libomp instead of an old one;\n"
+         "                          exchange: run programs built by GCC on libomp;\n"
+         "                          keep: never replace it, and do not measure libgomp;\n"
          "                          FILE: use that library; default: auto\n"
          "      --paused            start paused: the program starts measuring with\n"
          "                          hpcrun_lite_start() or omp_control_tool()\n"
@@ -129,7 +131,7 @@ static enum launch_status take_value(const struct parser *parser, int option)
     return take_word(parser, "--task-context", "context", contexts, &plan->task_context);
   case RUNTIME:
     plan->runtime = optarg;
-    return *optarg ? LAUNCH_OK : fail(parser, "option --omp-runtime needs auto, keep or a library");
+    return *optarg ? LAUNCH_OK : fail(parser, "option --omp-runtime needs auto, exchange, keep or a library");
   default:
     plan->output = optarg;
     return *optarg ? LAUNCH_OK : fail(parser, "option --output needs a directory");

@@ -82,17 +82,26 @@ static void diagnose_work(const struct plan *plan)
 
 /* ---- the OpenMP runtime ---- */
 
+/* Is it libgomp that will be measured, through the adapter? */
+static bool measures_libgomp(const struct runtime_choice *choice)
+{
+  return choice->own == RUNTIME_GOMP && choice->preload[0] == '\0' && choice->adapter != GOMP_OFF;
+}
+
 static void diagnose_runtime(const struct plan *plan)
 {
   const struct runtime_choice *choice = &plan->choice;
   if (choice->note[0] != '\0')
     finding(choice->preload[0] != '\0', "runtime", "%s", choice->note);
-  else if (choice->own == RUNTIME_NONE)
-    finding(true, "runtime",
-            "no OpenMP runtime among its libraries; if the program loads one later, LLVM's is measured, libgomp only "
-            "with --omp-runtime FILE");
-  else
+  else if (measures_libgomp(choice))
+    finding(true, "runtime", "%s is kept: the program's calls of it are measured", choice->own_path);
+  else if (choice->own != RUNTIME_NONE)
     finding(true, "runtime", "%s is kept: it supports what is measured", choice->own_path);
+  else if (choice->adapter != GOMP_STATIC)
+    finding(true, "runtime", "no OpenMP runtime among its libraries; if the program loads one later, %s is measured",
+            choice->adapter == GOMP_ON ? "that" : "only LLVM's");
+  if (choice->warning[0] != '\0')
+    finding(false, "runtime", "%s", choice->warning);
 }
 
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
@@ -125,10 +134,11 @@ static char **probe_environment(const struct plan *plan, const char *directory)
   return list;
 }
 
-/* Runs "hpcrun-lite --probe RUNTIME" as a launch would run a program, and reads what the runtime prints about tools. */
+/* Runs "hpcrun-lite --probe RUNTIME" as a launch would run a program, and reads what the runtime prints about tools,
+ * and where a call of libgomp leads. */
 static bool probe_attaches(const struct plan *plan, const char *runtime, const char *directory)
 {
-  static char output[65536];
+  static char output[65536], entry[PATH_MAX + 32];
   char *arguments[] = {(char *)"/proc/self/exe", (char *)"--probe", (char *)runtime, NULL};
   char **environment = probe_environment(plan, directory);
   size_t used = 0;
@@ -143,7 +153,21 @@ static bool probe_attaches(const struct plan *plan, const char *runtime, const c
   output[used] = '\0';
   close(fd);
   waitpid(pid, NULL, 0);
-  return strstr(output, ATTACHED) && strstr(output, plan->library);
+  snprintf(entry, sizeof entry, "first entry: %s\n", plan->library);
+  return measures_libgomp(&plan->choice) ? strstr(output, entry) != NULL
+                                         : strstr(output, ATTACHED) && strstr(output, plan->library);
+}
+
+/* What is known beforehand to keep the tool from the runtime's events; NULL: nothing. */
+static const char *known_obstacle(const struct runtime_choice *choice)
+{
+  if (runtime_tool_disabled())
+    return "unset OMP_TOOL (it is disabled)";
+  if (choice->tool[0] != '\0' && (choice->own != RUNTIME_GOMP || choice->preload[0] != '\0'))
+    return "the program's own tool takes its place, if that starts";
+  if (choice->own == RUNTIME_GOMP && choice->preload[0] == '\0' && choice->adapter == GOMP_OFF)
+    return "--omp-runtime auto measures it";
+  return NULL;
 }
 
 static void diagnose_attach(const struct plan *plan)
@@ -155,17 +179,12 @@ static void diagnose_attach(const struct plan *plan)
     finding(true, "attach", "nothing to attach to: samples and call paths only");
     return;
   }
-  bool disabled = runtime_tool_disabled();
-  bool tool = plan->choice.tool[0] != '\0';
-  if (disabled || tool || (plan->choice.own == RUNTIME_GOMP && plan->choice.preload[0] == '\0')) {
+  const char *obstacle = known_obstacle(&plan->choice);
+  if (obstacle) {
     finding(false, "attach",
-            "%s to %s: workers' call paths lack the caller of their region, and work and span are not known%s",
-            tool ? "the tool gives way to the program's own, if that starts, and does not attach"
-                 : "the tool cannot attach",
-            runtime,
-            disabled ? "; unset OMP_TOOL (it is disabled)"
-            : tool   ? ""
-                     : "; --omp-runtime auto, or FILE");
+            "the tool does not attach to %s: workers' call paths lack the caller of their region, and work and span "
+            "are not known; %s",
+            runtime, obstacle);
     return;
   }
   snprintf(directory, sizeof directory, "%s/hpcrun-lite-diagnose-XXXXXX",
@@ -178,6 +197,9 @@ static void diagnose_attach(const struct plan *plan)
   nftw(directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
   if (attaches)
     finding(true, "attach", "tested: the tool attaches to %s", runtime);
+  else if (measures_libgomp(&plan->choice))
+    finding(false, "attach", "tested: calls of %s do not reach the tool (another library defines its functions first)",
+            runtime);
   else
     finding(false, "attach", "tested: %s does not start the tool (built without OMPT, or another tool comes first)",
             runtime);

@@ -240,3 +240,36 @@ out:
   free(dynamic);
   return result;
 }
+
+static void visit_functions(Elf *elf, Elf_Scn *section, void (*visit)(void *context, const char *name), void *context)
+{
+  GElf_Shdr header;
+  Elf_Data *data;
+  size_t size = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT);
+  if (!gelf_getshdr(section, &header) || header.sh_type != SHT_SYMTAB)
+    return;
+  data = elf_getdata(section, NULL);
+  for (size_t i = 1; data && size && i < data->d_size / size; i++) {
+    GElf_Sym symbol;
+    if (!gelf_getsym(data, (int)i, &symbol) || GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)
+      continue;
+    const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
+    if (name)
+      visit(context, name);
+  }
+}
+
+void elf_functions_visit(const char *path, void (*visit)(void *context, const char *name), void *context)
+{
+  int fd = open_regular(path);
+  if (fd < 0)
+    return;
+  elf_version(EV_CURRENT);
+  Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+  Elf_Scn *section = NULL;
+  while (elf && elf_kind(elf) == ELF_K_ELF && (section = elf_nextscn(elf, section)))
+    visit_functions(elf, section, visit, context);
+  if (elf)
+    elf_end(elf);
+  close(fd);
+}

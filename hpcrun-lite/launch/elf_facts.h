@@ -1,4 +1,4 @@
-/* Facts about an ELF file that decide how well it can be measured, and its dynamic symbols.
+/* Facts about an ELF file that decide how well it can be measured, and its symbols.
  *
  * Context: BATCH (the launcher).  Keeps no state; the caller owns all memory.  From a damaged file the facts
  * are incomplete; no input causes another failure.
@@ -39,5 +39,8 @@ int elf_facts_read(const char *path, struct elf_facts *facts);
 /* Calls visit for every dynamic symbol that is not local; its strings are valid until visit returns.  Returns 0, or -1
  * if the file has no readable dynamic symbols. */
 int elf_symbols_visit(const char *path, void (*visit)(void *context, const struct elf_symbol *symbol), void *context);
+
+/* Calls visit with the name of every function that the file defines, exported or not; none if it is stripped. */
+void elf_functions_visit(const char *path, void (*visit)(void *context, const char *name), void *context);
 
 #endif

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,33 +126,60 @@ static void visit_symbol(void *context, const struct elf_symbol *symbol)
   calls->places |= strncmp(name, "omp_get_num_places", 18) == 0 || strncmp(name, "omp_get_place_num", 17) == 0;
 }
 
-bool exchange_changes(const struct program *program, char *reason, size_t size)
+static void add_risk(char *risks, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void add_risk(char *risks, size_t size, const char *format, ...)
+{
+  size_t used = strlen(risks);
+  va_list arguments;
+  used += (size_t)snprintf(risks + used, size - used, "%s", used > 0 ? "; " : "risks: ");
+  va_start(arguments, format);
+  if (used < size)
+    vsnprintf(risks + used, size - used, format, arguments);
+  va_end(arguments);
+}
+
+static void add_settings(char *risks, size_t size)
+{
+  const char *setting;
+  if ((setting = binding_setting()))
+    add_risk(risks, size, "with %s, teams of threads shrink or are bound otherwise on libomp (unset it)", setting);
+  if ((setting = malformed_setting()))
+    add_risk(risks, size, "%s is malformed, which ends or changes the program on libomp (correct it)", setting);
+  if ((setting = printing_setting()))
+    add_risk(risks, size, "with %s, libomp prints in a form of its own (unset it)", setting);
+}
+
+static void add_calls(const struct calls *calls, char *risks, size_t size)
+{
+  if (calls->taskloops)
+    add_risk(risks, size, "libomp runs wrong iterations of taskloops that do not count up by 1");
+  if (calls->scans)
+    add_risk(risks, size,
+             "scans, conditional lastprivate and task reductions in loops, of which the program has some, may end it "
+             "on libomp");
+  if (calls->teams)
+    add_risk(risks, size, "teams constructs have other sizes on libomp");
+  if (calls->schedule && !same_schedule())
+    add_risk(risks, size,
+             "the default of schedule(runtime) differs on libomp (set OMP_SCHEDULE to dynamic, which is libgomp's, or "
+             "to static, with or without a chunk size)");
+  if (calls->places)
+    add_risk(risks, size, "omp_get_num_places() and omp_get_place_num() differ on libomp");
+}
+
+void exchange_risks(const struct program *program, const char *tool, char *risks, size_t size)
 {
   struct calls calls = {0};
-  const char *setting;
+  risks[0] = '\0';
   for (size_t i = 0; i < program->module_count; i++)
-    if (strncmp(path_base(program->modules[i]), "libgomp.so", 10) != 0)
+    if (strncmp(path_base(program->modules[i]), "libgomp", 7) != 0)
       elf_symbols_visit(program->modules[i], visit_symbol, &calls);
-  if ((setting = binding_setting()))
-    snprintf(reason, size, "with %s, teams of threads shrink or are bound otherwise on libomp; unset it", setting);
-  else if ((setting = malformed_setting()))
-    snprintf(reason, size, "%s is malformed, which ends or changes the program on libomp; correct it", setting);
-  else if ((setting = printing_setting()))
-    snprintf(reason, size, "%s would make libomp print, too; unset it", setting);
-  else if (calls.taskloops)
-    snprintf(reason, size,
-             "it has taskloop constructs, of which libomp runs wrong iterations, if not all count up by 1");
-  else if (calls.scans)
-    snprintf(reason, size, "it has scans, conditional lastprivate or task reductions, some of which end it on libomp");
-  else if (calls.teams)
-    snprintf(reason, size, "it has teams constructs, which have other sizes on libomp");
-  else if (calls.schedule && !same_schedule())
-    snprintf(reason, size,
-             "it uses schedule(runtime), whose default differs on libomp; "
-             "set OMP_SCHEDULE=dynamic (libgomp's default) or static, with or without a chunk size");
-  else if (calls.places)
-    snprintf(reason, size, "it calls omp_get_num_places() or omp_get_place_num(), which differ on libomp");
-  else
-    return false;
-  return true;
+  add_settings(risks, size);
+  add_calls(&calls, risks, size);
+  if (tool[0] != '\0')
+    add_risk(risks, size,
+             "libomp starts the program's own OMPT tool, %.200s, instead of hpcrun-lite's: work and span are not known",
+             tool);
+  if (program->module_count > 0 && !program->is_complete)
+    add_risk(risks, size, "not all libraries of the program were found, and libomp may lack what they need");
 }

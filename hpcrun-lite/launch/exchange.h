@@ -1,4 +1,4 @@
-/* What would change if a program built for libgomp ran on LLVM's libomp.
+/* What may change if a program built for libgomp runs on LLVM's libomp (--omp-runtime exchange).
  *
  * libomp implements libgomp's interface, but not all of its behaviour.  The settings and entry points named here are
  * those for which programs were seen to behave differently; tests/cli/launcher.py runs them on both.
@@ -8,12 +8,12 @@
 #ifndef HPCRUN_LITE_LAUNCH_EXCHANGE_H
 #define HPCRUN_LITE_LAUNCH_EXCHANGE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "hpcrun-lite/launch/program.h"
 
-/* Would the program change?  If so, writes why, and what the user can do about it. */
-bool exchange_changes(const struct program *program, char *reason, size_t size);
+/* Writes what may change in the program, and what the user can do about it, as a list in one line; "" if nothing is
+ * known.  tool: the program's own OMPT tool, or "". */
+void exchange_risks(const struct program *program, const char *tool, char *risks, size_t size);
 
 #endif

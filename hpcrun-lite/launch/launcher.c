@@ -54,6 +54,8 @@ static int prepare(struct plan *plan)
   bool prints = plan->log_level > (joined ? 1 : 0); /* one rank of a job prints it */
   if (plan->choice.say_note && prints)
     print_line(plan->choice.note);
+  if (plan->choice.warning[0] != '\0' && prints)
+    print_line(plan->choice.warning);
   return settings_apply(plan) ? 0 : fail(LAUNCH_FAILED, "not enough memory for the environment");
 }
 
@@ -71,11 +73,13 @@ static int run_command(char **command)
 static int run_probe(const char *path)
 {
   void *runtime = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-  void *tool = dlsym(RTLD_DEFAULT, "ompt_start_tool");
+  void *tool = dlsym(RTLD_DEFAULT, "ompt_start_tool"), *entry = dlsym(RTLD_DEFAULT, "GOMP_parallel");
   int (*start)(void) = NULL;
   Dl_info found;
   if (tool && dladdr(tool, &found) && found.dli_fname)
     printf("first tool: %s\n", found.dli_fname);
+  if (entry && dladdr(entry, &found) && found.dli_fname)
+    printf("first entry: %s\n", found.dli_fname);
   fflush(stdout);
   if (runtime)
     *(void **)&start = dlsym(runtime, "omp_get_max_threads");

@@ -2,6 +2,7 @@
 
 #include "common/array.h"
 #include "hpcrun-lite/launch/exchange.h"
+#include "hpcrun-lite/launch/gomp_calls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,12 +28,12 @@ struct wanted_list {
 /* What a candidate runtime offers. */
 struct offer {
   struct wanted_list *wanted;
-  bool has_ompt, has_gomp, has_kmpc, has_chunks;
+  bool has_omp, has_ompt, has_kmpc, has_chunks;
 };
 
 static enum runtime_kind kind_of_library(const char *name)
 {
-  if (strncmp(name, "libgomp.so", 10) == 0)
+  if (strncmp(name, "libgomp.so", 10) == 0 || strncmp(name, "libgomp-", 8) == 0)
     return RUNTIME_GOMP;
   if (strncmp(name, "libomp.so", 9) == 0 || strncmp(name, "libomp-", 7) == 0 || strncmp(name, "libomp5.so", 10) == 0)
     return RUNTIME_LLVM;
@@ -88,7 +89,7 @@ static void visit_offered(void *context, const struct elf_symbol *symbol)
   if (symbol->undefined)
     return;
   offer->has_ompt |= strcmp(symbol->name, "ompt_start_tool") == 0;
-  offer->has_gomp |= strcmp(symbol->name, "GOMP_parallel") == 0;
+  offer->has_omp |= strcmp(symbol->name, "omp_get_num_threads") == 0;
   offer->has_kmpc |= strcmp(symbol->name, "__kmpc_fork_call") == 0;
   offer->has_chunks |= strcmp(symbol->name, "__kmpc_sections_init") == 0;
   for (size_t i = 0; i < offer->wanted->count; i++) {
@@ -127,6 +128,8 @@ static void find_own(const struct program *program, struct runtime_choice *choic
   if (choice->own == RUNTIME_NONE)
     return;
   elf_symbols_visit(choice->own_path, visit_offered, &offer);
+  if (choice->own == RUNTIME_GOMP && offer.has_kmpc) /* LLVM installs its library by this name, too */
+    choice->own = RUNTIME_LLVM;
   choice->own_has_chunks = choice->own != RUNTIME_GOMP && offer.has_chunks;
 }
 
@@ -140,7 +143,7 @@ static bool can_serve(const struct program *program, const char *path, char *rea
   const struct wanted_symbol *missing = NULL;
   if (access(path, R_OK) != 0 || elf_symbols_visit(path, visit_offered, &offer) != 0)
     snprintf(reason, reason_size, "%.300s is not a readable shared library", path);
-  else if (!offer.has_kmpc && !offer.has_gomp)
+  else if (!offer.has_omp)
     snprintf(reason, reason_size, "%.300s is not an OpenMP runtime", path);
   else if (!offer.has_ompt)
     snprintf(reason, reason_size, "%.300s was built without OMPT", path);
@@ -159,11 +162,6 @@ bool runtime_tool_disabled(void)
 {
   const char *setting = getenv("OMP_TOOL");
   return setting && strcasecmp(setting, "disabled") == 0;
-}
-
-static const char *own_name(const struct runtime_choice *choice)
-{
-  return choice->own == RUNTIME_GOMP ? "libgomp" : "its own libomp, which does not report chunks";
 }
 
 /* ---- the program's own OMPT tool ---- */
@@ -208,82 +206,115 @@ static enum launch_status choose_file(const struct program *program, const char 
 {
   char reason[400];
   if (!realpath(path, choice->preload)) {
-    snprintf(message, message_size, "--omp-runtime '%.300s': no such library (give auto, keep or a file)", path);
+    snprintf(message, message_size, "--omp-runtime '%.300s': no such library (give auto, exchange, keep or a file)",
+             path);
     return LAUNCH_FAILED;
   }
   if (!can_serve(program, choice->preload, reason, sizeof reason)) {
-    snprintf(message, message_size, "--omp-runtime: %s; use --omp-runtime keep", reason);
+    snprintf(message, message_size, "--omp-runtime: %s; use --omp-runtime auto or keep", reason);
     return LAUNCH_FAILED;
   }
+  choice->like_libgomp = choice->own == RUNTIME_GOMP;
   snprintf(choice->note, sizeof choice->note, "OpenMP runtime replaced: the program ran on %.400s", choice->preload);
   return LAUNCH_OK;
 }
 
 /* Can the private libomp replace the program's own runtime?  If not, writes the reason. */
-static bool may_exchange(const struct program *program, const struct runtime_request *request,
-                         const struct runtime_choice *choice, char *reason, size_t size)
+static bool may_replace(const struct program *program, const struct runtime_request *request, char *reason, size_t size)
 {
-  if (!program->is_complete)
-    snprintf(reason, size, "not all of its libraries were found");
-  else if (choice->tool[0] != '\0')
-    snprintf(reason, size, "it has an OMPT tool of its own, %.200s", path_base(choice->tool));
-  else if (request->private_libomp[0] == '\0')
-    snprintf(reason, size, "no libomp is installed with hpcrun-lite; name one with --omp-runtime FILE");
-  else if (choice->own != RUNTIME_GOMP || !exchange_changes(program, reason, size))
+  if (request->private_libomp[0] != '\0')
     return can_serve(program, request->private_libomp, reason, size);
+  snprintf(reason, size, "no libomp is installed with hpcrun-lite; name one with --omp-runtime FILE");
   return false;
 }
 
-static void choose_auto(const struct program *program, const struct runtime_request *request,
-                        struct runtime_choice *choice)
+static void replace(const struct runtime_request *request, struct runtime_choice *choice, const char *instead,
+                    const char *consequence)
 {
-  char reason[400] = "";
   const char *version = request->private_version;
   choice->say_note = true;
-  if (may_exchange(program, request, choice, reason, sizeof reason)) {
-    snprintf(choice->preload, sizeof choice->preload, "%s", request->private_libomp);
-    snprintf(choice->note, sizeof choice->note,
-             "OpenMP runtime replaced: the program runs on LLVM's libomp%s%s instead of %s; times may differ. "
-             "Use --omp-runtime keep to prevent this.",
-             version[0] ? " " : "", version, own_name(choice));
-    return;
+  snprintf(choice->preload, sizeof choice->preload, "%s", request->private_libomp);
+  snprintf(choice->note, sizeof choice->note,
+           "OpenMP runtime replaced: the program runs on LLVM's libomp%s%s instead of %s; %s", version[0] ? " " : "",
+           version, instead, consequence);
+}
+
+/* Puts libomp in the place of libgomp, or of one that is loaded later. */
+static enum launch_status choose_exchange(const struct program *program, const struct runtime_request *request,
+                                          struct runtime_choice *choice, char *message, size_t message_size)
+{
+  char reason[400];
+  if (!may_replace(program, request, reason, sizeof reason)) {
+    snprintf(message, message_size, "--omp-runtime exchange: %s; use --omp-runtime auto", reason);
+    return LAUNCH_FAILED;
   }
-  if (choice->own == RUNTIME_GOMP)
-    snprintf(choice->note, sizeof choice->note,
-             "stays on libgomp, which has no OMPT, so that work and span are not known: %s", reason);
+  choice->like_libgomp = true;
+  replace(request, choice, "libgomp",
+          "times differ: short critical sections take 4 to 30 times as long, and tiny tasks 8 times");
+  exchange_risks(program, path_base(choice->tool), choice->warning, sizeof choice->warning);
+  return LAUNCH_OK;
+}
+
+/* A libomp that does not report the chunks of loops is replaced by the newest. */
+static void choose_newest(const struct program *program, const struct runtime_request *request,
+                          struct runtime_choice *choice)
+{
+  char reason[400] = "not all of its libraries were found";
+  choice->say_note = true;
+  if (program->is_complete && may_replace(program, request, reason, sizeof reason))
+    replace(request, choice, "its own libomp, which does not report chunks",
+            "times may differ. Use --omp-runtime keep to prevent this.");
   else
-    snprintf(choice->note, sizeof choice->note, "stays on %s: %s", own_name(choice), reason);
+    snprintf(choice->note, sizeof choice->note, "stays on its own libomp, which does not report chunks: %s", reason);
+}
+
+/* libgomp is measured where it is called: warns of calls that are not seen. */
+static void choose_adapter(const struct program *program, struct runtime_choice *choice)
+{
+  struct gomp_calls calls;
+  size_t used = 0, size = sizeof choice->warning;
+  gomp_calls_examine(program, &calls);
+  choice->adapter = calls.static_in_executable ? GOMP_STATIC : GOMP_ON;
+  if (calls.static_in[0] != '\0')
+    used = (size_t)snprintf(choice->warning, size,
+                            "%.200s contains libgomp (linked statically), so that its calls are not seen, and work "
+                            "and span are not known (link it to libgomp.so)",
+                            path_base(calls.static_in));
+  if (calls.unknown[0] != '\0')
+    snprintf(choice->warning + used, size - used,
+             "%sthe program calls %s of a newer libgomp, whose constructs are not measured", used ? "; " : "",
+             calls.unknown);
 }
 
 enum launch_status runtime_choose(const struct program *program, const struct runtime_request *request,
                                   struct runtime_choice *choice, char *message, size_t message_size)
 {
   const char *which = request->which;
-  bool is_file = strcmp(which, "auto") != 0 && strcmp(which, "keep") != 0;
+  bool automatic = strcmp(which, "auto") == 0, keep = strcmp(which, "keep") == 0;
+  bool exchange = strcmp(which, "exchange") == 0;
   memset(choice, 0, sizeof *choice);
   find_own(program, choice);
   if (runtime_tool_disabled()) {
-    snprintf(choice->note, sizeof choice->note, "OMP_TOOL=disabled: the OpenMP runtime reports nothing; unset it");
+    snprintf(choice->note, sizeof choice->note, "OMP_TOOL=disabled: OpenMP's events are not measured; unset it");
     choice->say_note = true;
     return LAUNCH_OK;
   }
-  if (is_file)
+  if (!automatic && !keep && !exchange)
     return choose_file(program, which, choice, message, message_size);
-  if (choice->own == RUNTIME_NONE || program->has_thread_sanitizer) /* a sanitized program is not measured */
+  if (program->has_thread_sanitizer) /* a sanitized program is not measured */
     return LAUNCH_OK;
+  if (automatic)
+    choose_adapter(program, choice);
   find_tool(program, request->tools, choice);
-  if (choice->tool[0] != '\0' && choice->own != RUNTIME_GOMP) {
+  bool libomp = choice->own == RUNTIME_LLVM || choice->own == RUNTIME_INTEL;
+  if (libomp && choice->tool[0] != '\0')
     keep_for_tool(choice);
-    return LAUNCH_OK;
-  }
-  if (choice->own == RUNTIME_INTEL || choice->own_has_chunks)
-    return LAUNCH_OK;
-  if (strcmp(which, "auto") == 0 && choice->own == RUNTIME_GOMP)
-    return LAUNCH_OK;
-  if (strcmp(which, "auto") == 0)
-    choose_auto(program, request, choice);
-  else if (choice->own == RUNTIME_GOMP)
+  else if (exchange && !libomp)
+    return choose_exchange(program, request, choice, message, message_size);
+  else if (!keep && choice->own == RUNTIME_LLVM && !choice->own_has_chunks)
+    choose_newest(program, request, choice);
+  else if (keep && choice->own == RUNTIME_GOMP)
     snprintf(choice->note, sizeof choice->note,
-             "stays on libgomp, which has no OMPT, so that work and span are not known (--omp-runtime keep)");
+             "stays on libgomp without events, so that work and span are not known (--omp-runtime keep)");
   return LAUNCH_OK;
 }

@@ -34,8 +34,11 @@ static bool apply(const struct plan *plan, const char *name, const char *value)
 /* The note for reports, or NULL.  Whether the program's own tool starts is known only when it has run. */
 static const char *report_note(const struct runtime_choice *choice)
 {
-  bool uncertain = choice->tool[0] != '\0' && choice->own != RUNTIME_GOMP;
-  return uncertain || choice->note[0] == '\0' ? NULL : choice->note;
+  static char note[sizeof choice->note + sizeof choice->warning];
+  bool uncertain = choice->tool[0] != '\0' && choice->own != RUNTIME_GOMP && choice->preload[0] == '\0';
+  const char *both = choice->note[0] != '\0' && choice->warning[0] != '\0' ? "\n" : "";
+  snprintf(note, sizeof note, "%s%s%s", uncertain ? "" : choice->note, uncertain ? "" : both, choice->warning);
+  return note[0] == '\0' ? NULL : note;
 }
 
 /* Variables of other libraries, which are changed only where a program needs it.  Those of libomp make it resemble
@@ -49,12 +52,12 @@ static bool apply_foreign(const struct plan *plan)
   };
   static char value[PLAN_VALUE_BYTES];
   const char *options = getenv("ASAN_OPTIONS");
-  bool exchanged = plan->choice.own == RUNTIME_GOMP && plan->choice.preload[0] != '\0', done = true;
+  bool done = true;
   if (plan->program.has_address_sanitizer) {
     snprintf(value, sizeof value, "%s%sverify_asan_link_order=0", options ? options : "", options ? ":" : "");
     done &= apply(plan, "ASAN_OPTIONS", value);
   }
-  for (size_t i = 0; exchanged && i < sizeof libomp / sizeof *libomp; i++)
+  for (size_t i = 0; plan->choice.like_libgomp && i < sizeof libomp / sizeof *libomp; i++)
     if (!getenv(libomp[i][0]))
       done &= apply(plan, libomp[i][0], libomp[i][1]);
   return done;
@@ -63,6 +66,7 @@ static bool apply_foreign(const struct plan *plan)
 bool settings_apply(const struct plan *plan)
 {
   static char preload[PLAN_VALUE_BYTES], tools[PLAN_VALUE_BYTES];
+  static const char *const adapter[] = {[GOMP_OFF] = "off", [GOMP_ON] = NULL, [GOMP_STATIC] = "static"};
   char log[32], pid[32];
   plan_preload_value(plan, preload, sizeof preload);
   plan_tools_value(plan, tools, sizeof tools);
@@ -80,6 +84,7 @@ bool settings_apply(const struct plan *plan)
                   {"HPCRUN_LITE_PAUSED", plan->paused ? "1" : "0"},
                   {"HPCRUN_LITE_LOG", log},
                   {"HPCRUN_LITE_PID", plan->for_script ? NULL : pid},
+                  {"HPCRUN_LITE_GOMP", adapter[plan->choice.adapter]},
                   {"HPCRUN_LITE_RUNTIME", plan->choice.preload[0] != '\0' ? plan->choice.preload : NULL},
                   {"HPCRUN_LITE_NOTE", report_note(&plan->choice)}};
   bool done = true;

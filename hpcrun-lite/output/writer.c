@@ -335,7 +335,7 @@ static uint32_t string_at(uint32_t known, const char *text)
 
 static uint32_t process_notes(uint32_t before)
 {
-  static char notes[1024];
+  static char notes[2048];
   const struct event *main_event = &rt.events[rt.time_event < 0 ? 0 : rt.time_event];
   int at = snprintf(notes, sizeof notes, "event: %s, ", main_event->name);
   if (main_event->frequency)

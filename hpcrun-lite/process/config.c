@@ -81,8 +81,10 @@ void config_read(void)
   config.online = config.graph_log || strcmp(parallelism, "online") == 0;
   config.work_unit = work_unit(text("HPCRUN_LITE_WORK", "cpu-time"));
   config.paused = atoi(text("HPCRUN_LITE_PAUSED", "0")) != 0;
+  const char *gomp = text("HPCRUN_LITE_GOMP", "on");
+  config.gomp = strcmp(gomp, "off") != 0;
+  config.gomp_static = strcmp(gomp, "static") == 0;
   config.exchanged = text("HPCRUN_LITE_RUNTIME", NULL) != NULL;
-  config.gomp = strcmp(text("HPCRUN_LITE_GOMP", "on"), "off") != 0;
   config.tool_disabled = strcasecmp(text("OMP_TOOL", "enabled"), "disabled") == 0;
   config.other_tools = other_tools();
   config.rank = rank();

@@ -24,8 +24,9 @@ struct config {
   bool paused;              /* --paused */
   bool task_creation;       /* --task-context creation */
   const char *note;         /* the launcher's note on the OpenMP runtime, or "" */
+  bool gomp;                /* the adapter measures libgomp */
+  bool gomp_static;         /* the program that was launched contains a libgomp, which the adapter cannot see */
   bool exchanged;           /* the launcher preloaded another OpenMP runtime */
-  bool gomp;                /* programs of GCC are measured on libgomp */
   bool tool_disabled;       /* OMP_TOOL=disabled */
   bool other_tools;         /* OMP_TOOL_LIBRARIES names others before this library */
 };

@@ -33,11 +33,13 @@ static void say_counts(void)
   for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
     lost[i] = process_lost(i);
   losses_text(lost, losses);
+  char attached[sizeof process.runtime + 32];
   const char *missing = process_openmp_missing();
+  snprintf(attached, sizeof attached, "OpenMP attached (%s)", process.runtime);
   bool apart = rt.pid == config.first_pid && children_us() > children_at_start_us;
   message_print("%s: %s%llu sample%s of %u thread%s; %s; %s%s", config.directory, rank,
                 (unsigned long long)process_samples(), process_samples() == 1 ? "" : "s", process.thread_count,
-                process.thread_count == 1 ? "" : "s", missing ? missing : "OpenMP attached", losses,
+                process.thread_count == 1 ? "" : "s", missing ? missing : attached, losses,
                 apart ? "; child processes are measured separately (-v)" : "");
 }
 

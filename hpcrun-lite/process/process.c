@@ -95,9 +95,14 @@ const char *process_openmp_missing(void)
   if (config.tool_disabled)
     return "OpenMP tool interface off (OMP_TOOL=disabled)";
   const char *runtime = modules_runtime();
+  if (config.gomp_static && rt.pid == config.first_pid)
+    return "libgomp is linked statically, so that its calls are not seen: link the program to libgomp.so";
   if (runtime && strstr(runtime, "libgomp"))
-    return "libgomp has no tool interface: workers' call paths lack the caller of their region; try --omp-runtime auto "
-           "or FILE";
+    return config.gomp || config.exchanged
+               ? "calls of libgomp were not seen (it was loaded with RTLD_DEEPBIND or by dlmopen): workers' "
+                 "call paths lack the caller of their region"
+               : "libgomp is not measured, as --omp-runtime demands: workers' call paths lack the caller of "
+                 "their region";
   if (process.other_tool || (runtime && config.other_tools))
     return "the program's own OMPT tool is used: workers' call paths lack the caller of their region";
   return runtime ? "the OpenMP runtime did not attach the tool" : process_no_openmp;
@@ -105,6 +110,10 @@ const char *process_openmp_missing(void)
 
 void process_add_runtime(const char *name)
 {
+  static const char libomp[] = "LLVM OMP version"; /* followed by the same number in all releases */
   size_t length = strlen(process.runtime);
-  snprintf(process.runtime + length, sizeof process.runtime - length, "%s%s", length ? ", " : "", name);
+  if (strncmp(name, libomp, sizeof libomp - 1) == 0)
+    name = "LLVM libomp";
+  if (!strstr(process.runtime, name))
+    snprintf(process.runtime + length, sizeof process.runtime - length, "%s%s", length ? ", " : "", name);
 }

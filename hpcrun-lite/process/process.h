@@ -21,7 +21,7 @@ struct process {
   uint64_t start_ticks, start_cpu_ns;
   struct thread_state *threads; /* the live ones */
   uint32_t thread_count;        /* threads ever registered */
-  char runtime[128];            /* the OpenMP runtime's description of itself; "" if none is attached */
+  char runtime[128];            /* the OpenMP runtimes that are measured, separated by ", "; "" if none is */
   bool other_tool;              /* the program has an OMPT tool of its own, which the runtime starts instead */
   char executable[4096];
   char command[1024];
@@ -37,7 +37,7 @@ void process_examine(void);
 /* Begins a process image, new or forked: sets its id, start and epoch, and clears all sums. */
 void process_reset(void);
 
-/* Another OpenMP runtime is attached. */
+/* Another OpenMP runtime is attached: adds the name by which users know it, or what it calls itself. */
 void process_add_runtime(const char *name);
 
 /* Sums over the threads that live and those that have ended. */

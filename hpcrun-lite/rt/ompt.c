@@ -327,19 +327,11 @@ static uint32_t any_task_of(struct thread_state *t, ompt_data_t *data)
   return word & RT_TASK_NEW ? explicit_task_index(t, data) : rt_task_index(word);
 }
 
-void ompt_on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
+/* The graph's part. */
+static void graph_schedule(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next, uint64_t moment)
+    __attribute__((noinline));
+static void graph_schedule(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next, uint64_t moment)
 {
-  struct thread_state *t = self();
-  if (!t)
-    return;
-  uint64_t moment = 0;
-  if (status == ompt_taskwait_complete) {
-    if ((next = current_data(NULL)))
-      next->value &= ~(uint64_t)RT_TASK_WAITING;
-    moment = waiting_end(t);
-  } else if (next) {
-    moment = waiting_task(t, next->value & RT_TASK_WAITING);
-  }
   if (!graph_enter(t))
     return;
   /* Most tasks begin and end on one thread before another thread refers to them: the short forms (explicit_task.h). */
@@ -354,6 +346,28 @@ void ompt_on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
   else
     span_task_schedule(t, any_task_of(t, prior), status, next ? explicit_task_begin(t, next) : 0, moment);
   rt_inside_dec(t);
+}
+
+static uint64_t taskwait_ended(struct thread_state *t, ompt_data_t **next) __attribute__((noinline));
+static uint64_t taskwait_ended(struct thread_state *t, ompt_data_t **next)
+{
+  if ((*next = current_data(NULL)))
+    (*next)->value &= ~(uint64_t)RT_TASK_WAITING;
+  return waiting_end(t);
+}
+
+void ompt_on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
+{
+  struct thread_state *t = self();
+  if (!t)
+    return;
+  uint64_t moment = 0;
+  if (status == ompt_taskwait_complete)
+    moment = taskwait_ended(t, &next);
+  else if (next && t->activity.idle != (next->value & RT_TASK_WAITING))
+    moment = waiting_task(t, next->value & RT_TASK_WAITING);
+  if (rt.online)
+    graph_schedule(t, prior, status, next, moment);
 }
 
 void ompt_on_dependences(ompt_data_t *task_data, const ompt_dependence_t *dependences, int count)
@@ -473,12 +487,10 @@ void ompt_on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wait
   rt_inside_dec(t);
 }
 
-void ompt_on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
+static void graph_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, const void *codeptr)
+    __attribute__((noinline));
+static void graph_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, const void *codeptr)
 {
-  struct thread_state *t = self();
-  if (!t)
-    return;
-  uint64_t moment = waiting_lock_end(t);
   if (!graph_enter(t))
     return;
   /* A thread that ends a critical section can clear the address that libomp keeps for another thread. */
@@ -486,6 +498,16 @@ void ompt_on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
     codeptr = caller_address(t, current_data(NULL), codeptr);
   worksharing_mutex_acquired(t, kind, wait_id, moment, codeptr);
   rt_inside_dec(t);
+}
+
+void ompt_on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
+{
+  struct thread_state *t = self();
+  if (!t)
+    return;
+  uint64_t moment = t->activity.lockwait ? waiting_lock_end(t) : 0;
+  if (rt.online)
+    graph_acquired(t, kind, wait_id, moment, codeptr);
 }
 
 /* Acquiring a nested lock again that the thread already holds causes no ompt_on_mutex_acquired(). */
@@ -526,6 +548,18 @@ static void take_blame(struct thread_state *t, uint64_t wait_id)
   rt_inside_dec(t);
 }
 
+static void graph_released(struct thread_state *t, int kind, uint64_t wait_id, bool blamed) __attribute__((noinline));
+static void graph_released(struct thread_state *t, int kind, uint64_t wait_id, bool blamed)
+{
+  uint64_t moment = rt.online ? work_clock_moment(t) : 0;
+  if (blamed)
+    take_blame(t, wait_id);
+  if (!graph_enter(t))
+    return;
+  worksharing_mutex_released(t, kind, wait_id, moment, blamed);
+  rt_inside_dec(t);
+}
+
 /* The blame is taken first: a thread that waited may already hold the lock and be about to release it. */
 void ompt_on_mutex_released(int kind, uint64_t wait_id, const void *codeptr)
 {
@@ -533,14 +567,9 @@ void ompt_on_mutex_released(int kind, uint64_t wait_id, const void *codeptr)
   struct thread_state *t = self();
   if (!t)
     return;
-  uint64_t moment = rt.online ? work_clock_moment(t) : 0;
   bool blamed = blame_pending(wait_id);
-  if (blamed)
-    take_blame(t, wait_id);
-  if (!graph_enter(t))
-    return;
-  worksharing_mutex_released(t, kind, wait_id, moment, blamed);
-  rt_inside_dec(t);
+  if (blamed || rt.online)
+    graph_released(t, kind, wait_id, blamed);
 }
 
 void ompt_pause(bool pause)

@@ -1,6 +1,7 @@
 """Gates on the structure: includes between folders, names of files, calls of RT, and the symbols of the preloaded
 library."""
 import collections
+import fnmatch
 import os
 import re
 import sys
@@ -11,12 +12,13 @@ from tap import BUILD, SOURCE, must
 
 # Folder → folders of the project that its files may include.
 RT = ("hpcrun-lite/rt/core", "hpcrun-lite/rt/span", "hpcrun-lite/rt/sampling", "hpcrun-lite/rt")  # from the bottom
-CTL = ("hpcrun-lite/process", "hpcrun-lite/output", "hpcrun-lite", "hpcrun-lite/interpose")  # from the bottom
+CTL = ("hpcrun-lite/process", "hpcrun-lite/output", "hpcrun-lite", "hpcrun-lite/interpose",
+       "hpcrun-lite/gomp")  # from the bottom
 LAYERS = {
     "common": {"common"},
     **{folder: {"common"} | set(RT[:i + 1]) for i, folder in enumerate(RT)},
     **{folder: {"common"} | set(RT) | set(CTL[:i + 1]) for i, folder in enumerate(CTL)},
-    "hpcrun-lite/launch": {"common", "hpcrun-lite/launch"},
+    "hpcrun-lite/launch": {"common", "hpcrun-lite/launch", "hpcrun-lite/gomp/entries.h"},  # only a table
     **{"hpcprof-lite/" + folder: {"common"} | {"hpcprof-lite/" + below for below in stages.split()}
        for folder, stages in {
         "model": "model",
@@ -238,9 +240,37 @@ def rt_has_no_floating_point(_):
     assert not found, found
 
 
+def libgomp_table(directory):
+    """What hpcrun-lite/gomp/entries.h says: the names of wrapped functions, and patterns with the reasons for others."""
+    with open(os.path.join(directory, "table.c"), "w", encoding="utf-8") as file:
+        file.write('''
+            #include "hpcrun-lite/gomp/entries.h"
+            #define NAME(name) wrapped name ;
+            #define PLAIN(name, reason) plain name reason ;
+            GOMP_WRAPPED(NAME) GOMP_LOCKS(NAME) GOMP_PLAIN(PLAIN)''')
+    text = must("cc", "-E", "-P", "-I", SOURCE, file.name)
+    wrapped = re.findall(r"wrapped (\w+) ;", text)
+    plain = dict(re.findall(r'plain "(\S+)" "([^"]+)" ;', text))
+    assert len(wrapped) == len(set(wrapped)) > 130 and len(plain) > 30
+    return set(wrapped), plain
+
+
 @tap.case
-def the_library_defines_only_what_it_interposes(_):
-    assert exported(tap.LIBRARY) == EXPORTS
+def the_library_defines_only_what_it_interposes(directory):
+    wrapped, _ = libgomp_table(directory)
+    wrong = exported(tap.LIBRARY) ^ (EXPORTS | wrapped | {"OMP_1.0", "OMP_3.0"})
+    assert not wrong, wrong
+
+
+@tap.case
+def every_function_of_libgomp_is_wrapped_or_has_a_reason(directory):
+    wrapped, plain = libgomp_table(directory)
+    names = {name for name in exported(must("gcc", "-print-file-name=libgomp.so.1").strip())
+             if name.startswith(("GOMP_", "omp_")) and "." not in name}
+    others = {name for name in names - wrapped if not any(fnmatch.fnmatchcase(name, known) for known in plain)}
+    assert len(names) > 300 and not others, others
+    newer = {"GOMP_taskwait_depend_nowait"}  # of GCC 13
+    assert wrapped - names == newer, wrapped - names
 
 
 @tap.case

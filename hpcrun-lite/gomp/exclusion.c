@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "hpcrun-lite/gomp/gomp.h"
+#include "hpcrun-lite/rt/sampling/blame.h"
 
 enum { GATES = 256, WATCHED = 64 };
 
@@ -63,12 +64,14 @@ static inline void gate_entered(struct gate *gate, struct gate_visit entry, int 
   store(&gate->held, 1);
   if (entry.timed)
     note_waited(waited);
-  ompt_on_mutex_acquired(kind, id, code);
+  if (entry.timed || rt.online)
+    ompt_on_mutex_acquired(kind, id, code);
 }
 
 static inline void gate_leave(struct gate *gate, int kind, uint64_t id, const void *code)
 {
-  ompt_on_mutex_released(kind, id, code);
+  if (rt.online || blame_pending(id))
+    ompt_on_mutex_released(kind, id, code);
   store(&gate->held, 0);
 }
 

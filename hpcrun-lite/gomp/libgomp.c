@@ -179,13 +179,42 @@ static bool started(void)
   return process.active || process.finished;
 }
 
-/* The loader binds a module's references in the global scope, and then in what the module was loaded with. */
-static const struct gomp_runtime *bound_to(const struct link_map *map)
+/* Addresses of two modules; which of them was loaded first? */
+struct order {
+  const void *one, *other;
+  bool one_first, decided;
+};
+
+static int visit_module(struct dl_phdr_info *info, size_t size, void *context)
+{
+  (void)size;
+  struct order *order = context;
+  for (unsigned i = 0; i < info->dlpi_phnum && !order->decided; i++) {
+    uint64_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, bytes = info->dlpi_phdr[i].p_memsz;
+    order->one_first = (uint64_t)order->one - start < bytes;
+    order->decided = order->one_first || (uint64_t)order->other - start < bytes;
+  }
+  return order->decided;
+}
+
+static bool loaded_before(const void *one, const void *other)
+{
+  struct order order = {.one = one, .other = other};
+  dl_iterate_phdr(visit_module, &order);
+  return order.one_first;
+}
+
+/* The loader binds a module's references in the global scope, and then in what the module was loaded with.  A runtime
+ * that entered the global scope after the module was loaded comes too late for that. */
+static const struct gomp_runtime *bound_to(const void *caller, const struct link_map *map)
 {
   struct known_runtime *first = atomic_load(&known);
-  const struct gomp_runtime *found = runtime_for(RTLD_NEXT);
-  if (!found && map && map->l_name[0])
+  const struct gomp_runtime *found = NULL;
+  void *global = dlsym(RTLD_NEXT, names[GOMP_NUMBER_GOMP_barrier]);
+  if (map && map->l_name[0] && (!global || loaded_before(caller, global)))
     found = runtime_in(map->l_name);
+  if (!found && global)
+    found = runtime_of(global);
   if (!found)
     found = runtime_in("libgomp.so.1"); /* the module was loaded by another one, which names libgomp */
   return found ? found : first ? &first->runtime : NULL;
@@ -200,18 +229,26 @@ const struct gomp_runtime *gomp_find_runtime(const void *caller)
   struct gomp_caller *entry = &gomp_self.callers[(uint64_t)object.dlfo_map_start / 4096 % GOMP_CALLERS];
   if (entry->runtime && entry->start == object.dlfo_map_start && entry->generation == generation)
     return entry->runtime;
-  const struct gomp_runtime *found = bound_to(object.dlfo_link_map);
+  const struct gomp_runtime *found = bound_to(caller, object.dlfo_link_map);
   if (!found)
     missing();
   *entry = (struct gomp_caller){object.dlfo_map_start, found, generation};
   return found;
 }
 
+/* In the runtime with which the program starts: all calls lead there. */
+static void *global_at_start;
+
+static __attribute__((constructor)) void on_load(void)
+{
+  global_at_start = dlsym(RTLD_NEXT, names[GOMP_NUMBER_GOMP_barrier]);
+}
+
 /* The first call of an entry point.  Returns where this call and all later ones lead. */
 __attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry)
 {
   void *target = (void *)wrappers[entry];
-  const struct gomp_runtime *global = started() ? runtime_for(RTLD_NEXT) : NULL;
+  const struct gomp_runtime *global = started() && global_at_start ? runtime_of(global_at_start) : NULL;
   if (global && global->silent)
     target = global->next[entry];
   else if (global)
