@@ -82,7 +82,6 @@ static inline void create(struct rt_gomp_task *creator, ompt_data_t *data, unsig
 static void create_block(struct block *block, struct rt_gomp_task *creator, const void *frame)
 {
   create(creator, data_of(block), block->flags, block->serial, block->code, frame);
-  block->named = true;
 }
 
 /* ---- detached tasks ---- */
@@ -206,7 +205,7 @@ GOMP_CODE static void run_task(void *argument)
   }
   if (block->cancellable && block->runtime->cancellation_point(CANCEL_TASKGROUP))
     return;
-  if (!block->named)
+  if (!block->named) /* libgomp uses one block for several tasks, one after another */
     create_block(block, outer, __builtin_frame_address(0));
   struct rt_gomp_task task = {.outer = outer,
                               .data = data_of(block),
@@ -317,6 +316,7 @@ GOMP_CODE static void copy_block(void *to, void *from)
     memcpy(program_block(block), block->source, (size_t)block->size);
   if (!block->named)
     create_block(block, rt_gomp_task, __builtin_frame_address(0));
+  block->named = true;
 }
 
 static long offset_for(long align)
@@ -363,6 +363,7 @@ GOMP_CODE static void other_task(const struct gomp_runtime *runtime, struct rt_g
   if (block.flags & FLAG_DETACH)
     block.event = event_new(&block);
   create_block(&block, creator, __builtin_frame_address(0));
+  block.named = true;
   if (block.flags & FLAG_DEPEND)
     announce_dependences(data_of(&block), depend);
   struct detached *event = block.event;

@@ -468,7 +468,6 @@ static void cancel_again(void)
 
 /* ---- teams ---- */
 
-#ifdef __clang__
 static void teams(void)
 {
 #pragma omp teams num_teams(3) thread_limit(2)
@@ -514,7 +513,6 @@ static void teams_tasks(void)
   orphan_task();
   u(1);
 }
-#endif
 
 /* ---- user regions, and control of the measurement ---- */
 
@@ -709,12 +707,10 @@ const struct form forms[] = {FORM(barriers, PLAIN),
                              FORM(cancel_taskgroup, SINGLE),
                              FORM(cancellation_points, SINGLE),
                              FORM(cancel_again, PLAIN),
-#ifdef __clang__
                              FORM(teams, PLAIN),
                              FORM(distribute, PLAIN),
                              FORM(distribute_parallel, PLAIN),
                              FORM(teams_tasks, PLAIN),
-#endif
                              FORM(user_recursive, SINGLE),
                              FORM(user_deep, PLAIN),
                              FORM(user_single, PLAIN),

@@ -632,7 +632,6 @@ static void waits_for_others(void)
   hpcrun_lite_region_end();
 }
 
-#ifdef __clang__ /* libomp cannot fulfil events of programs that GCC has compiled */
 static void detach_early(void)
 {
   omp_event_handle_t event;
@@ -709,7 +708,6 @@ static void detach_group(void)
   }
   u(1);
 }
-#endif
 
 const struct form forms[] = {FORM(grandchildren, SINGLE),
                              FORM(short_lived_parents, SINGLE),
@@ -755,11 +753,9 @@ const struct form forms[] = {FORM(grandchildren, SINGLE),
                              FORM(wait_nowait, SINGLE),
                              FORM(masked_filter, PLAIN),
 #endif
-#ifdef __clang__
                              FORM(detach_early, SINGLE),
                              FORM(detach_by_parent, SINGLE),
                              FORM(detach_chain, SINGLE),
                              FORM(detach_pthread, SINGLE),
                              FORM(detach_group, SINGLE),
-#endif
                              {NULL, NULL, PLAIN}};

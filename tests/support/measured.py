@@ -90,28 +90,13 @@ class Node:
         return names[::-1]
 
 
-@functools.lru_cache(maxsize=None)
-def exchange(program):
-    """Options that run a program of GCC on libomp, where the launcher would leave it on libgomp because of a
-    construct."""
-    if not program.startswith(tap.shared_directory()):
-        return ()
-    with open(program, "rb") as file:
-        constructs = (b"GOMP_taskloop", b"GOMP_teams_reg", b"GOMP_loop_start", b"_runtime_start", b"loop_maybe_nonmonotonic_runtime")
-        text = file.read()
-    libomp = os.path.join(os.path.dirname(tap.LIBRARY), "omp", "libomp.so.5")
-    return ("--omp-runtime", libomp) if any(name in text for name in constructs) and os.path.exists(libomp) else ()
-
-
 class Measurement:
     """One launch: the program's result and its report."""
 
     def __init__(self, directory, *command, options=("-e", "task-clock@f1000"), prefix=(), timeout=120, launcher=None,
                  **settings):
         self.output = os.path.join(directory, "measured-" + os.path.basename(command[0]))
-        runtime = exchange(command[0]) if "--omp-runtime" not in options else ()
-        self.done = tap.run(*prefix, launcher or tap.LAUNCHER, "--overwrite", "-o", self.output, *options, *runtime,
-                            "--", *command, cwd=directory,
+        self.done = tap.run(*prefix, launcher or tap.LAUNCHER, "--overwrite", "-o", self.output, *options, "--", *command, cwd=directory,
                             timeout=timeout, **settings)
 
     def view(self, name, *options):
