@@ -36,24 +36,23 @@ FASTER = ("primecount 1e15", "C++ templates, g++", "C mini-app, clang", "30 fram
 def ways_of(work, options):
     """The ways to run a program, besides alone."""
     if options.rates or options.modes:
-        return [costs.lite(rate, mode, launcher=options.launcher) for rate in options.rates or RATES[:1]
-                for mode in options.modes or MODES[:2]]
-    if options.all:
+        chosen = [(rate, mode) for rate in options.rates or RATES[:1] for mode in options.modes or MODES[:2]]
+    elif options.all:
         chosen = [(rate, mode) for rate in RATES for mode in MODES]
     else:
         chosen = [(200, "off"), (200, "online")]
         if not options.quick:
             chosen += [(rate, "off") for rate in RATES[1:] if work.name in FASTER]
-            chosen += [(200, "log")] if work.name in LOGGED else []
-    return [costs.lite(rate, mode, launcher=options.launcher) for rate, mode in chosen]
+            chosen += [(200, "log")] if work.name.removesuffix(", gcc") in LOGGED else []
+    return [costs.lite(rate, mode, work.gcc, options.launcher) for rate, mode in chosen]
 
 
 def peers_of(work, options):
     if options.quick or options.no_peers or options.rates or options.modes:
         return []
     if options.all:
-        return [peer for rate in RATES for peer in costs.peers(rate)]
-    return list(costs.peers(200)) if work.kind == "real" or work.name in FASTER else []
+        return [peer for rate in RATES for peer in costs.peers(rate, work.gcc)]
+    return list(costs.peers(200, work.gcc)) if work.kind == "real" or work.name in FASTER else []
 
 
 def print_way(table, work, way, runs, base):
@@ -77,20 +76,15 @@ def print_way(table, work, way, runs, base):
 
 
 def print_work(table, bench, work, options):
-    """All ways of one program; a program built by GCC also on its own runtime, as a user meets it."""
-    ours, others = ways_of(work, options), peers_of(work, options)
+    """All ways of one program."""
+    ours, others, plain = ways_of(work, options), peers_of(work, options), costs.alone(work.gcc)
     work.judged = set(ours)
-    plain, own_plain = costs.alone(), costs.alone(own_runtime=True)
-    own = [own_plain, costs.lite(200, "online", own_runtime=True,
-                                 launcher=options.launcher)] if work.gcc and not options.quick else []
-    done = bench.rounds(work.command, [plain, *ours, *others, *own], options.runs, work.settings)
+    done = bench.rounds(work.command, [plain, *ours, *others], options.runs, work.settings)
     base = done[plain]
     print(f"{work.name:26} {'alone':20} CPU {statistics.median(cost.cpu for cost in base):.2f} s, "
           f"{statistics.median(cost.rss_kib for cost in base) / 1024:.1f} MiB", flush=True)
     for way in (*ours, *others):
         print_way(table, work, way, done[way], base)
-    if own:
-        print_way(table, work, own[1], done[own[1]], done[own_plain])
     said = [cost.said.strip().splitlines()[-1] for way in ours for cost in done[way]]
     lost = [line for line in said if not re.search(r"(nothing lost|; \d+ samples inside the tool)$", line)]
     if lost:
@@ -163,7 +157,8 @@ def main():
             print_works(table, bench, options, "given", "Given",
                         [workloads.Work(" ".join(options.program)[:26], command, "given")])
         else:
-            print_works(table, bench, options, "real", "Programs", workloads.real(directory))
+            print_works(table, bench, options, "real", "Programs from Debian, on libgomp", workloads.debian(directory))
+            print_works(table, bench, options, "real", "Programs built here", workloads.built())
             print_works(table, bench, options, "extreme", "Extremes",
                         (*workloads.extremes(), *workloads.other_languages()))
             for name, section in details.SECTIONS:

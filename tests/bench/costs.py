@@ -32,22 +32,21 @@ class Way:
 
 
 def alone(own_runtime=False):
-    """Without a profiler, on the OpenMP runtime that hpcrun-lite gives to programs, so that the exchange does not
-    count."""
-    return Way("alone, own runtime" if own_runtime else "alone", settings={} if own_runtime else {"LD_PRELOAD": LIBOMP})
+    """Without a profiler, on the OpenMP runtime that the program has under hpcrun-lite, too: its own, or LIBOMP."""
+    return Way("alone", settings={} if own_runtime else {"LD_PRELOAD": LIBOMP})
 
 
 def lite(rate, mode, own_runtime=False, launcher=LAUNCHER):
     """Under hpcrun-lite.  own_runtime: without naming the runtime, as a user would run it."""
     event = f"task-clock@f{rate}" if rate else NEVER
     runtime = () if own_runtime else ("--omp-runtime", LIBOMP)
-    return Way(f"{rate}/s -p {mode}" + (", libgomp alone" if own_runtime else ""),
-               (launcher, "--overwrite", "-o", "{out}", "-e", event, "-p", mode, *runtime, "--"), rate=rate, mode=mode)
+    return Way(f"{rate}/s -p {mode}", (launcher, "--overwrite", "-o", "{out}", "-e", event, "-p", mode, *runtime, "--"),
+               rate=rate, mode=mode)
 
 
-def peers(rate):
+def peers(rate, own_runtime=False):
     """The other profilers that are installed, on the same runtime."""
-    same = {"LD_PRELOAD": LIBOMP}
+    same = alone(own_runtime).settings
     if shutil.which("perf"):
         for graph in ("fp", "dwarf"):
             yield Way(f"{rate}/s perf {graph}", ("perf", "record", "-q", "-e", "task-clock", "-F", str(rate),

@@ -8,7 +8,7 @@ import tap
 import workloads
 from measured import build
 
-SAMPLE_US, TASK_NS, SMALL_KB, REPORT_S = 10, 60, 30, 0.3
+SAMPLE_US, TASK_NS, CRITICAL_NS, SMALL_KB, REPORT_S = 10, 60, 10, 30, 0.3
 
 # Construct → how often, for about a tenth of a second.
 EVENTS = {"task": 500000, "task1": 500000, "region": 500000, "region2": 50000, "barrier2": 100000, "critical": 2000000,
@@ -44,29 +44,43 @@ def samples(table, bench, options):
         table.line(f"program {name}", "200/s to 5000/s", "CPU a sample, delivered", costs.quartiles(each), "us")
 
 
+def times_of_events(options, lines):
+    """Yields each construct with its ns under each of the lines: words that precede its name, and settings.  All are
+    run in turn."""
+    for name, count in EVENTS.items():
+        found = [[float(tap.must(*line, name, str(count), "3", **settings)) for line, settings in lines]
+                 for _ in range(options.runs)]
+        yield name, list(zip(*found))
+
+
+def beyond(column, base):
+    return costs.quartiles([b - a for a, b in zip(base, column)])
+
+
 def events(table, bench, options):
-    """The cost of one construct, beyond that under a tool with empty callbacks."""
-    program = build("construct_costs.c", "clang")
+    """The cost of one construct: on libomp beyond that under a tool with empty callbacks, on libgomp, which has none,
+    beyond that alone."""
+    program, own = build("construct_costs.c", "clang"), build("construct_costs.c", "gcc")
     tool = build("empty_tool.c", "gcc", "-shared", "-fPIC", "-I", tap.SOURCE, name="empty_tool.so", openmp=False)
     table.begin("One event", "all callbacks of one construct together; beyond: what a tool with empty callbacks costs is taken off")
     plain = {"LD_PRELOAD": costs.LIBOMP, "OMP_TOOL": "disabled"}
     empty = {"LD_PRELOAD": costs.LIBOMP, "OMP_TOOL_LIBRARIES": tool}
     modes = [mode for mode in ("off", "online", "log") if mode != "log" or not options.quick]
-    launch = [options.launcher, "-q", "--overwrite", "-o", bench.out, "--omp-runtime", costs.LIBOMP]
-    for name, count in EVENTS.items():
-        command, found = [program, name, str(count), "3"], []
-        for _ in range(options.runs):
-            found.append([float(tap.must(*line, **settings)) for line, settings in
-                          ((command, plain), (command, empty), *(([*launch, "-p", mode, "--", *command], {})
-                                                                 for mode in modes))])
-        columns = list(zip(*found))
-        table.line(EVENT_NAMES[name], "alone", "time", costs.quartiles(columns[0]), "ns")
-        table.line(EVENT_NAMES[name], "empty callbacks", "beyond alone",
-                   costs.quartiles([b - a for a, b in zip(*columns[:2])]), "ns")
-        for mode, column in zip(modes, columns[2:]):
-            table.line(EVENT_NAMES[name], f"-p {mode}", "beyond empty callbacks",
-                       costs.quartiles([b - a for a, b in zip(columns[1], column)]),
-                       "ns", TASK_NS if mode == "online" and name.startswith("task") else None)
+    launch = [options.launcher, "-q", "--overwrite", "-o", bench.out]
+    libomp = [*launch, "--omp-runtime", costs.LIBOMP]
+    lines = [([program], plain), ([program], empty), *(([*libomp, "-p", mode, "--", program], {}) for mode in modes)]
+    for name, (alone, called, *columns) in times_of_events(options, lines):
+        table.line(EVENT_NAMES[name], "alone", "time", costs.quartiles(alone), "ns")
+        table.line(EVENT_NAMES[name], "empty callbacks", "beyond alone", beyond(called, alone), "ns")
+        for mode, column in zip(modes, columns):
+            table.line(EVENT_NAMES[name], f"-p {mode}", "beyond empty callbacks", beyond(column, called), "ns",
+                       TASK_NS if mode == "online" and name.startswith("task") else None)
+    lines = [([own], {}), *(([*launch, "-p", mode, "--", own], {}) for mode in modes)]
+    for name, (alone, *columns) in times_of_events(options, lines):
+        table.line(EVENT_NAMES[name] + ", gcc", "alone", "time", costs.quartiles(alone), "ns")
+        for mode, column in zip(modes, columns):
+            table.line(EVENT_NAMES[name] + ", gcc", f"-p {mode}", "beyond alone", beyond(column, alone), "ns",
+                       CRITICAL_NS if mode == "off" and name == "critical" else None)
 
 
 def memory(table, bench, options):

@@ -29,24 +29,31 @@ from measured import build
 TABLE = os.path.join(tap.SCRIPT, "instructions.txt")
 TOLERANCE, OTHER_COMPILER, SLACK = 0.05, 0.30, 2  # shares, and instructions
 RUNTIME = "libomp-19"
-OURS, UNWINDER, RT = "libhpcrun-lite.so", "libunwind-x86_64.so", "hpcrun-lite/rt/"
+OURS, UNWINDER = "libhpcrun-lite.so", "libunwind-x86_64.so"
+COUNTED = re.compile(r"hpcrun-lite/(rt|gomp)/")  # files
 BY_CLOCK_FILES = ("rt/sampling/times.c", "rt/span/work_clock.c")  # refresh of the records; the work clock's slow paths
 BY_CLOCK_FUNCTIONS = ("blame_left", "sys_thread_cpu_ns")  # what these files call elsewhere
 QUERY = "sys_thread_cpu_ns"
 QUERIES_MAX = {1: 0.25, 2: 4}  # for each construct, by number of threads: two threads switch at each wait
 ROUNDS, FEW, MANY = 1, 200, 1700
+MODES = ("off", "online")
 NAMES = (1000, 16000)  # enough to see what is searched for among all the others
 HARDLY_EVER = "task-clock@3600000000"  # practically only the samples that the program sends to itself
 TRIES = 3
 
-# Name: program and arguments, with {} for how many; few and many of them; -p; the objects that count.
+# Name: program and arguments, with {} for how many; few and many of them; -p; the objects that count.  ", gcc": the
+# program is built by GCC and runs on libgomp.
 EVENTS = {name: ("construct_costs.c", [construct, "{}", str(ROUNDS)], (FEW, MANY), mode, (OURS,))
           for construct in ("task1", "region", "region2", "barrier2", "critical", "lock", "dynamic1")
-          for mode in ("off", "online")
+          for mode in MODES
           for name in (f"{construct} {mode}",)
           if name != "dynamic1 off"}  # then nothing of ours is called
 EVENTS |= {f"{construct} online": ("construct_costs.c", [construct, "{}", str(ROUNDS)], amounts, "online", (OURS,))
            for construct, amounts in (("doacross1", NAMES), ("depend1", (FEW, MANY)), ("addresses1", NAMES))}
+EVENTS |= {f"{construct} {mode}, gcc": ("construct_costs.c", [construct, "{}", str(ROUNDS)], (FEW, MANY), mode, (OURS,))
+           for construct, modes in (("task1", MODES), ("region2", MODES), ("barrier2", MODES), ("critical", MODES),
+                                    ("lock", MODES), ("dynamic1", MODES[1:]), ("depend1", MODES[1:]))
+           for mode in modes}
 TWO_THREADS = ("region2", "barrier2", "dynamic1", "doacross1", "depend1", "addresses1")
 SAMPLES = {f"sample, {depth} frames": ("self_samples.c", [str(depth), "{}", "spin"], (24, 72), "off", (OURS, UNWINDER))
            for depth in (10, 30, 200)}
@@ -60,7 +67,7 @@ def compiler():
 
 def instructions(path, objects):
     """Reads callgrind's file.  Returns the instructions in the objects (of this tool's library only those in files of
-    rt/, without those that depend on the clock), and the number of queries.  A line behind `calls=` is the callee's."""
+    COUNTED, without those that depend on the clock), and the number of queries.  A line behind `calls=` is the callee's."""
     total, queries, names, current, callee, is_call = 0, 0, {}, {}, "", False
     with open(path, encoding="utf-8") as file:
         for line in file:
@@ -83,20 +90,20 @@ def instructions(path, objects):
                 counts = not is_call and os.path.basename(current["ob"]).startswith(objects)
                 if counts and OURS in current["ob"]:
                     by_clock = current["home"].endswith(BY_CLOCK_FILES) or current["fn"] in BY_CLOCK_FUNCTIONS
-                    counts = RT in current["file"] and not by_clock
+                    counts = bool(COUNTED.search(current["file"])) and not by_clock
                 total += counts and int(line.split()[1])
                 is_call = False
     return total, queries
 
 
-def run(directory, program, arguments, mode, objects, samples):
+def run(directory, program, arguments, mode, objects, samples, settings):
     """Returns the objects' instructions in a run with about that many samples, the queries, and the samples."""
     out, measurement = os.path.join(directory, "callgrind.out"), os.path.join(directory, "measurement")
     for _ in range(TRIES):  # the regular first sample of a thread may fall into a run
         done = tap.run(tap.LAUNCHER, "--overwrite", "-o", measurement, "-e", HARDLY_EVER, "-p", mode, "--", "valgrind",
                        "-q", "--fair-sched=yes",
                        "--tool=callgrind", f"--callgrind-out-file={out}", program, *arguments, cwd=directory,
-                       OMP_NUM_THREADS="1", LD_LIBRARY_PATH=os.path.join(tap.DEPS, RUNTIME), timeout=300)
+                       OMP_NUM_THREADS="1", timeout=300, **settings)
         assert done.returncode == 0, done.stderr
         taken = re.search(r"(\d+) samples? of", done.stderr)
         if taken and samples / 2 <= int(taken[1]) <= samples:  # one that comes too early after the last is refused
@@ -107,10 +114,12 @@ def run(directory, program, arguments, mode, objects, samples):
 def measure(directory, name):
     """Returns the instructions and the queries of one construct or sample."""
     source, arguments, amounts, mode, objects = ALL[name]
-    program = build(source, "clang")
+    on_libgomp = name.endswith(", gcc")
+    program = build(source, "gcc" if on_libgomp else "clang")
+    settings = {} if on_libgomp else {"LD_LIBRARY_PATH": os.path.join(tap.DEPS, RUNTIME)}
     is_sample = source == "self_samples.c"
     few, many = (run(directory, program, [argument.format(amount) for argument in arguments], mode, objects,
-                     amount * is_sample)
+                     amount * is_sample, settings)
                  for amount in amounts)
     difference = many[2] - few[2] if is_sample else amounts[1] - amounts[0]
     return (many[0] - few[0]) / difference, (many[1] - few[1]) / difference

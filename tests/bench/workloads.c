@@ -56,12 +56,34 @@ static void tasks_10us(long scale)
   tasks_of(100000 * scale, 10000);
 }
 
-static void empty_criticals(long scale)
+static void criticals_of(int threads, long scale)
 {
-#pragma omp parallel num_threads(2)
+#pragma omp parallel num_threads(threads)
   for (long i = 0; i < 2000000 * scale; i++) {
 #pragma omp critical
     __asm__ volatile("");
+  }
+}
+
+static void empty_criticals(long scale)
+{
+  criticals_of(2, scale);
+}
+
+static void lone_criticals(long scale)
+{
+  criticals_of(1, 5 * scale);
+}
+
+/* Loops of 10 tasks of 0.5 us each: 2 million in all. */
+static void taskloops(long scale)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  for (long i = 0; i < 200000 * scale; i++) {
+#pragma omp taskloop num_tasks(10)
+    for (int j = 0; j < 10; j++)
+      grind(500);
   }
 }
 
@@ -137,11 +159,32 @@ static void stencil(long scale)
       }
 }
 
+static void regions_of(long count, long ns)
+{
+  for (long i = 0; i < count; i++) {
+#pragma omp parallel num_threads(2)
+    grind(ns);
+  }
+}
+
+static void regions_2us(long scale)
+{
+  regions_of(100000 * scale, 2000);
+}
+
 static void regions_10us(long scale)
 {
-  for (long i = 0; i < 50000 * scale; i++) {
+  regions_of(50000 * scale, 10000);
+}
+
+/* Regions of one thread inside a region of two. */
+static void nested(long scale)
+{
+  omp_set_max_active_levels(2);
 #pragma omp parallel num_threads(2)
-    grind(10000);
+  for (long i = 0; i < 100000 * scale; i++) {
+#pragma omp parallel num_threads(1)
+    grind(2000);
   }
 }
 
@@ -258,6 +301,29 @@ static void locks(long scale)
   omp_destroy_lock(&lock);
 }
 
+/* Regions of two threads inside a region of two: libgomp creates and ends a thread for each. */
+static void nested_threads(long scale)
+{
+  omp_set_max_active_levels(2);
+#pragma omp parallel num_threads(2)
+  for (long i = 0; i < 100 * scale; i++) {
+#pragma omp parallel num_threads(2)
+    grind(10000);
+  }
+}
+
+/* A lock that nobody else wants. */
+static void lone_locks(long scale)
+{
+  omp_lock_t lock;
+  omp_init_lock(&lock);
+  for (long i = 0; i < 10000000 * scale; i++) {
+    omp_set_lock(&lock);
+    omp_unset_lock(&lock);
+  }
+  omp_destroy_lock(&lock);
+}
+
 /* A small run of two threads, for the minimal size of a measurement. */
 static void small(long scale)
 {
@@ -275,6 +341,12 @@ int main(int argc, char **argv)
              {"empty_tasks", empty_tasks},
              {"tasks_10us", tasks_10us},
              {"empty_criticals", empty_criticals},
+             {"lone_criticals", lone_criticals},
+             {"taskloops", taskloops},
+             {"regions_2us", regions_2us},
+             {"nested", nested},
+             {"nested_threads", nested_threads},
+             {"lone_locks", lone_locks},
              {"empty_chunks", empty_chunks},
              {"chunks_10us", chunks_10us},
              {"regions_10us", regions_10us},

@@ -15,13 +15,11 @@ DEPENDENT_OFF, DEPENDENT = 1.02, 1.10
 
 class Work:
     """A command with a name.  threads: their largest number; bars: mode of -p → the CPU ratio that is promised at
-    200/s."""
+    200/s; gcc: built by GCC, and therefore measured on libgomp, against the plain run on libgomp."""
 
     def __init__(self, name, command, kind, threads=2, bars=None, gcc=False, settings=None):
         self.name, self.command, self.kind, self.threads, self.gcc = name, command, kind, threads, gcc
-        # what the launcher sets where it replaces libgomp, for all ways alike
-        like_libgomp = {"KMP_LOCK_KIND": "tas", "KMP_FORCE_MONOTONIC_DYNAMIC_SCHEDULE": "1"} if gcc else {}
-        self.bars, self.settings = bars or {}, {**like_libgomp, **(settings or {})}
+        self.bars, self.settings = bars or {}, settings or {}
 
 
 def _build(compiler, source, *flags, name=None):
@@ -53,36 +51,54 @@ def _built():
             yield name, [program] + (["mini_app"] if source == "workloads.c" else []), not compiler.startswith("clang")
 
 
-def real(directory):
+def _real(programs):
     """Programs as users have them; the promise is for sampling, blame and contexts (-p off)."""
-    for name, command, gcc in (*_debian(directory), *_built()):
+    for name, command, gcc in programs:
         yield Work(name, command, "real", bars={"off": REAL}, gcc=gcc, settings={"OMP_NUM_THREADS": "2"})
 
 
+def debian(directory):
+    return _real(_debian(directory))
+
+
+def built():
+    return _real(_built())
+
+
 def extremes():
-    program = _build("clang", "workloads.c")
-    for name, what, threads, bars in (
-            ("100,000 empty regions", "empty_regions", 2, {"off": EMPTY_REGIONS}),
-            ("2,000,000 tasks of 0.5 us", "small_tasks", 2, {"off": SMALL_TASKS}),
-            ("2,000,000 empty tasks", "empty_tasks", 2, {}),
-            ("tasks of 10 us", "tasks_10us", 2, {"online": COARSE}),
-            ("empty criticals", "empty_criticals", 2, {}),
-            ("locks held 0.5 us", "locks", 2, {}),
-            ("dynamic,1, empty", "empty_chunks", 2, {}),
-            ("dynamic,1, 10 us", "chunks_10us", 2, {"online": COARSE}),
-            ("regions of 10 us", "regions_10us", 2, {"online": COARSE}),
-            ("10 wavefronts of 400 x 400", "wavefront", 2, {}),
-            ("wavefront of 10^6 cells", "wavefront_million", 2, {}),
-            ("10^6 dependences", "addresses", 2, {}),
-            ("stencil tasks of 10 us", "stencil", 2, {"off": DEPENDENT_OFF, "online": DEPENDENT}),
-            ("30 frames deep", "deep_30", 2, {"off": REAL}),
-            ("200 frames deep", "deep_200", 2, {"off": REAL}),
-            ("1,000 frames deep", "deep_1000", 2, {}),
-            ("1,000 contexts", "contexts_1000", 2, {"off": REAL}),
-            ("64 threads", "threads_64", 64, {}),
-            ("1,000 threads", "threads_1000", 1000, {})):
-        if program:
-            yield Work(name, [program, what], "extreme", threads, bars)
+    """Each built by clang, on libomp; and those with a scale by GCC, on libgomp, so many times as long: what libgomp
+    does in less than a tenth of a second would be lost beside the start of a process."""
+    programs = {compiler: _build(compiler, "workloads.c") for compiler in ("clang", "gcc")}
+    for name, what, threads, bars, scale in (
+            ("100,000 empty regions", "empty_regions", 2, {"off": EMPTY_REGIONS}, 10),
+            ("regions of 2 us", "regions_2us", 2, {}, 3),
+            ("regions of 10 us", "regions_10us", 2, {"online": COARSE}, 2),
+            ("nested, 1 thread", "nested", 2, {}, 2),
+            ("nested, 2 threads", "nested_threads", 4, {}, 1),
+            ("2,000,000 tasks of 0.5 us", "small_tasks", 2, {"off": SMALL_TASKS}, 1),
+            ("2,000,000 empty tasks", "empty_tasks", 2, {}, 3),
+            ("tasks of 10 us", "tasks_10us", 2, {"online": COARSE}, 2),
+            ("taskloops, 0.5 us", "taskloops", 2, {}, 1),
+            ("empty criticals", "empty_criticals", 2, {}, 10),
+            ("empty criticals, 1 thread", "lone_criticals", 1, {}, 10),
+            ("locks held 0.5 us", "locks", 2, {}, 1),
+            ("empty locks, 1 thread", "lone_locks", 1, {}, 10),
+            ("dynamic,1, empty", "empty_chunks", 2, {}, 20),
+            ("dynamic,1, 10 us", "chunks_10us", 2, {"online": COARSE}, 2),
+            ("10 wavefronts of 400 x 400", "wavefront", 2, {}, 10),
+            ("wavefront of 10^6 cells", "wavefront_million", 2, {}, 0),
+            ("10^6 dependences", "addresses", 2, {}, 1),
+            ("stencil tasks of 10 us", "stencil", 2, {"off": DEPENDENT_OFF, "online": DEPENDENT}, 3),
+            ("30 frames deep", "deep_30", 2, {"off": REAL}, 0),
+            ("200 frames deep", "deep_200", 2, {"off": REAL}, 0),
+            ("1,000 frames deep", "deep_1000", 2, {}, 0),
+            ("1,000 contexts", "contexts_1000", 2, {"off": REAL}, 1),
+            ("64 threads", "threads_64", 64, {}, 0),
+            ("1,000 threads", "threads_1000", 1000, {}, 1)):
+        if programs["clang"]:
+            yield Work(name, [programs["clang"], what], "extreme", threads, bars)
+        if programs["gcc"] and scale:
+            yield Work(name + ", gcc", [programs["gcc"], what, str(scale)], "extreme", threads, bars, gcc=True)
 
 
 def other_languages():
