@@ -12,13 +12,13 @@
 
 #include "hpcrun-lite/launch/program.h"
 
-struct gomp_calls {
+struct entry_points {
   bool called;               /* some module calls a libgomp outside itself */
   char static_in[PATH_MAX];  /* a module that contains a libgomp whose calls do not leave it; "": none */
   bool static_in_executable; /* and it is the executable */
   char unknown[256];         /* names, separated by ", "; if there are too many, the last is "..." */
 };
 
-void gomp_calls_examine(const struct program *program, struct gomp_calls *calls);
+void entry_points_examine(const struct program *program, struct entry_points *calls);
 
 #endif
