@@ -4,8 +4,8 @@
  * Context: BATCH (the launcher).  Keeps no state; the caller owns the memory.  Libraries that the program loads later
  * are not examined.
  */
-#ifndef HPCRUN_LITE_LAUNCH_GOMP_CALLS_H
-#define HPCRUN_LITE_LAUNCH_GOMP_CALLS_H
+#ifndef HPCRUN_LITE_LAUNCH_ENTRY_POINTS_H
+#define HPCRUN_LITE_LAUNCH_ENTRY_POINTS_H
 
 #include <limits.h>
 #include <stdbool.h>
