@@ -101,7 +101,7 @@ static void attach(const struct gomp_runtime *runtime, void *handle)
   }
   rt.adapter_start = (uint64_t)__start_gomp_text;
   rt.adapter_end = (uint64_t)__stop_gomp_text;
-  rt.unseen |= OMPT_UNSEEN_MASKED;
+  rt.unseen |= OMPT_UNSEEN_INLINED;
   rt.ompt = true;
   snprintf(name, sizeof name, "libgomp of GCC %s", release(handle));
   process_add_runtime(name);
