@@ -6,7 +6,8 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from libgomp_case import MODES, QUIET, built, same
-from measured import build, tap
+from measured import tap
+from report import rows
 
 program = built("gomp_guests.c", name="gomp_guests")
 host = built("gomp_guests.c", name="gomp_host", openmp=False)
@@ -64,6 +65,9 @@ plugged("a plugin with RTLD_DEEPBIND", "deepbind", 3, seen=False)
 def two_copies_of_libgomp(directory):
     first, second = (copied(directory, letter) for letter in "ab")
     same(directory, host(), "plugins", "stays", "4", first, second, **QUIET)
+    counts = [int(row["instances"]) for row in rows("parallelism", os.path.join(directory, "measured-online"))
+              if row["kind"] == "critical"]
+    assert counts == [160, 160], counts
     same(directory, host(), "plugins", "stays", "3", plugin(), first, second, modes=("online",), **QUIET)
     same(directory, host(), "plugins", "deepbind", "2", first, second, modes=("online",), seen=False, **QUIET)
     same(directory, program(), "plugins", "stays", "4", first, second, modes=("log",), seen=False, **QUIET)

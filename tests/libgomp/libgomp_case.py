@@ -4,7 +4,6 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from measured import build, tap
-from report import rows
 
 MODES = ("off", "online", "log")
 OWN = "hpcrun-lite: "
