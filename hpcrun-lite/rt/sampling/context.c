@@ -314,6 +314,22 @@ static int enter_base(struct stack_reader *reader, int innermost)
   return ends ? -1 : inner - 1;
 }
 
+/* Code of GCC before 4.9 enters a region by a call that returns, and then calls the region's function itself: a frame of
+ * that function follows, without one of the runtime. */
+static void enter_started_region(struct stack_reader *reader, int i)
+{
+  enum { ENTRY_BYTES = 16 }; /* a return address and a frame pointer: from the caller's frame to the region's entry */
+  if (!reader->t->open_region || i + 1 >= reader->count || reader->frames[i + 1].runtime)
+    return;
+  uint64_t sp = reader->frames[i + 1].sp;
+  struct format_region *region = region_entered(reader->t, sp - ENTRY_BYTES, sp - ENTRY_BYTES + 1);
+  if (!region)
+    return;
+  region_publish(reader->t, region, reader->node);
+  reader->entered = 0;
+  reader->node = reader->region_node = child(reader, FORMAT_KIND_PARALLEL, 0, 0);
+}
+
 /* Reads frames from index i inwards.  Returns whether the path ends in the runtime. */
 static bool read_frames(struct stack_reader *reader, int i, int innermost)
 {
@@ -321,6 +337,7 @@ static bool read_frames(struct stack_reader *reader, int i, int innermost)
     if (reader->frames[i].tool && only_tool_inside(reader, i))
       return false;
     if (!reader->frames[i].runtime) {
+      enter_started_region(reader, i);
       add_frame(reader, &reader->frames[i--]);
       continue;
     }
