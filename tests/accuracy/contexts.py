@@ -1,5 +1,6 @@
 """Work is charged to full calling contexts: known paths, nested regions, tasks; GCC and clang, 2 to 64 threads."""
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
@@ -290,6 +291,42 @@ int main(void) { loops(); tasks(); return 0; }
         near(work_of(nodes, "in_loop", "loops"), 1.2, SHARE, f"in_loop {level}")
         near(work_of(nodes, "in_task", "tasks"), 0.6, SHARE, f"in_task {level}")
         tap.timed(nodes[0].value("overhead_incl_s") < 0.1, nodes[0].row)
+
+
+@tap.case
+def regions_of_gcc_before_4_9(directory):
+    """Such code enters a region by one call, calls its function itself, and ends the region by another call."""
+    source = """
+void GOMP_parallel_start(void (*)(void *), void *, unsigned);
+void GOMP_parallel_end(void);
+#include "leaf_work.h"
+static void region(void *unused)
+{
+  leaf_work(0.3);
+  __asm__ volatile("" : : "r"(unused));
+}
+__attribute__((noinline)) void creator(void)
+{
+  GOMP_parallel_start(region, 0, 2);
+  region(0);
+  GOMP_parallel_end();
+}
+int main(void)
+{
+  creator();
+  creator();
+  return 0;
+}
+"""
+    for level in ("-O0", "-O1"):
+        program = tap.compile_c(directory, "old" + level, source, "-fopenmp", level, "-fno-inline")
+        for mode in ("off", "online"):
+            nodes = Measurement(directory, program, options=("-e", "task-clock@f1000", "-p", mode)).tree()
+            sums_hold(nodes)
+            near(work_of(nodes, "leaf_work", "creator"), 1.2, SHARE, f"{level} -p {mode}")
+            outside = [node.path() for node in nodes if node.name == "leaf_work"
+                       and not re.search("creator / parallel @ [^/]* / region / leaf_work$", " / ".join(node.path()))]
+            assert not outside, outside
 
 
 @tap.case
