@@ -348,12 +348,21 @@ static void graph_schedule(struct thread_state *t, ompt_data_t *prior, int statu
   rt_inside_dec(t);
 }
 
-static uint64_t taskwait_ended(struct thread_state *t, ompt_data_t **next) __attribute__((noinline));
-static uint64_t taskwait_ended(struct thread_state *t, ompt_data_t **next)
+/* The same where the thread turns idle or busy. */
+static void schedule_wait(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next)
+    __attribute__((noinline));
+static void schedule_wait(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next)
 {
-  if ((*next = current_data(NULL)))
-    (*next)->value &= ~(uint64_t)RT_TASK_WAITING;
-  return waiting_end(t);
+  uint64_t moment;
+  if (status == ompt_taskwait_complete) {
+    if ((next = current_data(NULL)))
+      next->value &= ~(uint64_t)RT_TASK_WAITING;
+    moment = waiting_end(t);
+  } else {
+    moment = waiting_task(t, next->value & RT_TASK_WAITING);
+  }
+  if (rt.online)
+    graph_schedule(t, prior, status, next, moment);
 }
 
 void ompt_on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
@@ -361,13 +370,10 @@ void ompt_on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
   struct thread_state *t = self();
   if (!t)
     return;
-  uint64_t moment = 0;
-  if (status == ompt_taskwait_complete)
-    moment = taskwait_ended(t, &next);
-  else if (next && t->activity.idle != (next->value & RT_TASK_WAITING))
-    moment = waiting_task(t, next->value & RT_TASK_WAITING);
-  if (rt.online)
-    graph_schedule(t, prior, status, next, moment);
+  if (status == ompt_taskwait_complete || (next && t->activity.idle != (next->value & RT_TASK_WAITING)))
+    schedule_wait(t, prior, status, next);
+  else if (rt.online)
+    graph_schedule(t, prior, status, next, 0);
 }
 
 void ompt_on_dependences(ompt_data_t *task_data, const ompt_dependence_t *dependences, int count)
