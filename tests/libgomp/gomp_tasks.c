@@ -249,7 +249,7 @@ static void task_groups(void)
 #pragma omp taskgroup task_reduction(+ : sum, inner)
     {
       for (int i = 0; i < 10; i++)
-#pragma omp task in_reduction(+ : sum) firstprivate(i)
+#pragma omp task in_reduction(+ : sum, inner) firstprivate(i)
       {
         sum += i;
 #pragma omp taskgroup task_reduction(+ : inner)

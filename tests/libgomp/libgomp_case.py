@@ -1,4 +1,4 @@
-"""A program of GCC alone and under measurement, on its own libgomp: output, warnings and exit status must be the same."""
+"""A program of GCC alone and measured, on its own libgomp: output, warnings and exit status must be the same."""
 import os
 import sys
 
