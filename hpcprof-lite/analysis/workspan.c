@@ -45,6 +45,8 @@ static void note_program(const struct profile *profile, char note[NOTE_MAX])
     append_note(note, "this runtime does not report task dependences: the span may be too short");
   if (unseen & UNSEEN_MASKED)
     append_note(note, "this runtime does not report masked");
+  if (unseen & UNSEEN_INLINED)
+    append_note(note, "GCC runs static loops and masked without calling its runtime: they have no rows");
   if (process->lost[LOSS_GRAPH])
     append_note(note, "some tasks or joins were not followed: work and span are incomplete");
   if (process->lost[LOSS_WORK])
@@ -71,6 +73,10 @@ static void note_directive(const struct profile *profile, const struct profile_d
   case DIRECTIVE_SINGLE:
     append_note(note,
                 "after nowait, it begins when the thread that runs it arrives: figures can differ from run to run");
+    break;
+  case DIRECTIVE_BARRIER:
+    if (profile->workspan.unseen & UNSEEN_INLINED)
+      append_note(note, "an explicit barrier, or the end of a loop with a static schedule");
     break;
   case DIRECTIVE_CRITICAL:
   case DIRECTIVE_LOCK:

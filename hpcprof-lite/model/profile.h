@@ -72,7 +72,8 @@ enum workspan_unseen {
   UNSEEN_WORK = 2,
   UNSEEN_CHUNKS = 4,
   UNSEEN_MASKED = 8,
-  UNSEEN_DEPENDENCES = 16
+  UNSEEN_DEPENDENCES = 16,
+  UNSEEN_INLINED = 128 /* see doc/format.md */
 };
 
 /* Work and span: of a process as measured, or of the run as input/span_merge.h computes it. */

@@ -107,6 +107,16 @@
   GOMP_ULL_GENERIC_STARTS(X) GOMP_ULL_DOACROSS_STARTS(X) GOMP_PARALLEL_LOOPS(X) GOMP_PARALLEL_RUNTIME_LOOPS(X) \
   GOMP_PARALLEL_LOOP_STARTS(X) GOMP_SINGLE_ENTRIES(X)
 
+/* Wrapped functions that matter for work and span alone. */
+#define GOMP_GRAPH_ONLY(X) \
+  GOMP_LOOP_STARTS(X) GOMP_LOOP_RUNTIME_STARTS(X) GOMP_LOOP_NEXTS(X) GOMP_LOOP_GENERIC_STARTS(X) \
+  GOMP_LOOP_DOACROSS_STARTS(X) GOMP_ULL_STARTS(X) GOMP_ULL_RUNTIME_STARTS(X) GOMP_ULL_NEXTS(X) \
+  GOMP_ULL_GENERIC_STARTS(X) GOMP_ULL_DOACROSS_STARTS(X) X(GOMP_loop_doacross_runtime_start) \
+  X(GOMP_loop_doacross_start) X(GOMP_loop_ull_doacross_runtime_start) X(GOMP_loop_ull_doacross_start) \
+  X(GOMP_loop_end_nowait) X(GOMP_sections_start) X(GOMP_sections2_start) X(GOMP_sections_next) \
+  X(GOMP_sections_end_nowait) X(GOMP_single_start) X(GOMP_doacross_post) X(GOMP_doacross_wait) \
+  X(GOMP_doacross_ull_post) X(GOMP_doacross_ull_wait)
+
 /* X(name, reason).  A name that ends in * stands for all that begin so, if they are not wrapped. */
 #define GOMP_PLAIN(X) \
   X("GOMP_cancel", "what it ends is seen where it ends") \

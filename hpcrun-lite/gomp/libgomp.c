@@ -40,6 +40,9 @@ __thread struct gomp_thread gomp_self;
 
 /* ---- the functions of a runtime ---- */
 
+/* A function of every runtime that libraries of the user are unlikely to put their own before. */
+static const char probe[] = "omp_in_parallel";
+
 /* A list to which elements are only ever added. */
 struct known_runtime {
   struct gomp_runtime runtime;
@@ -58,8 +61,7 @@ static void missing(void)
 
 static void *find(void *handle, const char *name, const char *version)
 {
-  void *found = version ? dlvsym(handle, name, version) : dlsym(handle, name);
-  return found ? found : (void *)missing;
+  return version ? dlvsym(handle, name, version) : dlsym(handle, name);
 }
 
 /* GCC's release, by what it has added to the interface. */
@@ -90,7 +92,7 @@ static void attach(const struct gomp_runtime *runtime, void *handle)
   uint32_t index;
   struct thread_state *t = rt_thread();
   if (t && rt_enter(t)) {
-    modules_flag_runtime(t, runtime->next[GOMP_NUMBER_GOMP_barrier], &index);
+    modules_flag_runtime(t, (const void *)runtime->team_size, &index);
     rt_leave(t);
   }
   if (atomic_flag_test_and_set(&attached))
@@ -101,19 +103,22 @@ static void attach(const struct gomp_runtime *runtime, void *handle)
   }
   rt.adapter_start = (uint64_t)__start_gomp_text;
   rt.adapter_end = (uint64_t)__stop_gomp_text;
-  rt.unseen |= OMPT_UNSEEN_MASKED;
+  rt.unseen |= OMPT_UNSEEN_INLINED;
   rt.ompt = true;
   snprintf(name, sizeof name, "libgomp of GCC %s", release(handle));
   process_add_runtime(name);
   writer_runtime();
 }
 
-static void fill(struct gomp_runtime *runtime, void *handle)
+/* global: calls lead to the runtime from the global scope, where libraries of the user may come before it. */
+static void fill(struct gomp_runtime *runtime, void *handle, bool global)
 {
   for (unsigned i = 0; i < GOMP_ENTRIES; i++) {
     bool lock = i >= GOMP_NUMBER_omp_set_lock;
     const char *version = !lock ? NULL : i < GOMP_NUMBER_v1_omp_set_lock ? "OMP_3.0" : "OMP_1.0";
-    runtime->next[i] = find(handle, names[i], version);
+    void *found = global ? find(RTLD_NEXT, names[i], version) : NULL;
+    found = found ? found : find(handle, names[i], version);
+    runtime->next[i] = found ? found : (void *)missing;
   }
   *(void **)&runtime->thread_number = find(handle, "omp_get_thread_num", NULL);
   *(void **)&runtime->team_size = find(handle, "omp_get_num_threads", NULL);
@@ -142,12 +147,13 @@ static const struct gomp_runtime *runtime_of(const void *function)
   const struct gomp_runtime *found = find_known(map);
   if (found)
     return found;
+  bool global = dlsym(RTLD_NEXT, probe) == function;
   void *handle = dlopen(map->l_name, RTLD_NOW | RTLD_NOLOAD); /* stays open */
   struct known_runtime *made = handle ? malloc(sizeof *made) : NULL;
   if (!made)
     return NULL;
   made->map = map;
-  fill(&made->runtime, handle);
+  fill(&made->runtime, handle, global);
   made->next = atomic_load(&known);
   while (!atomic_compare_exchange_weak(&known, &made->next, made))
     ; /* two threads may add one library twice, which does no harm */
@@ -160,7 +166,7 @@ static const struct gomp_runtime *runtime_of(const void *function)
 
 static const struct gomp_runtime *runtime_for(void *handle)
 {
-  void *found = handle ? dlsym(handle, names[GOMP_NUMBER_GOMP_barrier]) : NULL;
+  void *found = handle ? dlsym(handle, probe) : NULL;
   return found ? runtime_of(found) : NULL;
 }
 
@@ -210,7 +216,7 @@ static const struct gomp_runtime *bound_to(const void *caller, const struct link
 {
   struct known_runtime *first = atomic_load(&known);
   const struct gomp_runtime *found = NULL;
-  void *global = dlsym(RTLD_NEXT, names[GOMP_NUMBER_GOMP_barrier]);
+  void *global = dlsym(RTLD_NEXT, probe);
   if (map && map->l_name[0] && (!global || loaded_before(caller, global)))
     found = runtime_in(map->l_name);
   if (!found && global)
@@ -241,18 +247,22 @@ static void *global_at_start;
 
 static __attribute__((constructor)) void on_load(void)
 {
-  global_at_start = dlsym(RTLD_NEXT, names[GOMP_NUMBER_GOMP_barrier]);
+  global_at_start = dlsym(RTLD_NEXT, probe);
 }
 
 /* The first call of an entry point.  Returns where this call and all later ones lead. */
 __attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry)
 {
+  static const uint8_t graph_only[] = {GOMP_GRAPH_ONLY(GOMP_NUMBER)};
   void *target = (void *)wrappers[entry];
   const struct gomp_runtime *global = started() && global_at_start ? runtime_of(global_at_start) : NULL;
   if (global && global->silent)
     target = global->next[entry];
   else if (global)
     gomp_global = global;
+  for (unsigned i = 0; global && !rt.online && i < sizeof graph_only; i++)
+    if (graph_only[i] == entry)
+      target = global->next[entry];
   if (started())
     __atomic_store_n(&gomp_targets[entry], target, __ATOMIC_RELAXED);
   return target;

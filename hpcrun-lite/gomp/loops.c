@@ -18,11 +18,15 @@ static inline void loop_begin(struct rt_gomp_task *task, uint64_t count, long in
   task->increment = increment;
 }
 
-/* libgomp has returned a chunk.  Outside any region a loop is serial code, as under libomp. */
+/* libgomp has returned a chunk, which is not empty; unsigned bounds may exceed those of long.  Outside any region a
+ * loop is serial code, as under libomp. */
 static inline bool chunk(struct rt_gomp_task *task, bool any, long first, long end)
 {
   if (rt.online && task && any && task->parallel.value) {
-    ompt_dispatch_chunk_t chunk = {(uint64_t)first, gomp_iterations(first, end, task->increment)};
+    uint64_t start = (uint64_t)first, step = (uint64_t)task->increment;
+    bool up = task->increment > 0;
+    uint64_t distance = up ? (uint64_t)end - start : start - (uint64_t)end, size = up ? step : -step;
+    ompt_dispatch_chunk_t chunk = {start, size ? (distance - 1) / size + 1 : 0};
     ompt_on_dispatch(&task->parallel, task->data, ompt_dispatch_ws_loop_chunk, (ompt_data_t){.ptr = &chunk});
   }
   return any;
@@ -87,7 +91,7 @@ static inline void ull_begin(struct rt_gomp_task *task, bool up, ull start, ull 
 
 static inline bool ull_chunk(struct rt_gomp_task *task, bool any, ull first, ull end)
 {
-  return chunk(task, any, (long)first, (long)end); /* the difference is right, and at most a few chunks are so large */
+  return chunk(task, any, (long)first, (long)end);
 }
 
 #define ULL_START(name)                                                                                                \

@@ -2,7 +2,7 @@
 
 #include "common/array.h"
 #include "hpcrun-lite/launch/exchange.h"
-#include "hpcrun-lite/launch/gomp_calls.h"
+#include "hpcrun-lite/launch/entry_points.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -271,9 +271,9 @@ static void choose_newest(const struct program *program, const struct runtime_re
 /* libgomp is measured where it is called: warns of calls that are not seen. */
 static void choose_adapter(const struct program *program, struct runtime_choice *choice)
 {
-  struct gomp_calls calls;
+  struct entry_points calls;
   size_t used = 0, size = sizeof choice->warning;
-  gomp_calls_examine(program, &calls);
+  entry_points_examine(program, &calls);
   choice->adapter = calls.static_in_executable ? GOMP_STATIC : GOMP_ON;
   if (calls.static_in[0] != '\0')
     used = (size_t)snprintf(choice->warning, size,

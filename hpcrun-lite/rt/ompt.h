@@ -42,8 +42,9 @@ void ompt_on_mutex_released(int kind, uint64_t wait_id, const void *codeptr);
 /* The calling thread's innermost region has another number of threads than it has implicit tasks. */
 void ompt_set_team(unsigned threads);
 
-/* The bit of rt.unseen of ompt_callback_masked. */
-enum { OMPT_UNSEEN_MASKED = 1 << 3 };
+/* A bit of rt.unseen: the program's code runs static loops and masked constructs without calling its runtime, and does
+ * not say to which construct a barrier belongs. */
+enum { OMPT_UNSEEN_INLINED = 1 << 7 };
 
 /* The program, or omp_control_tool(), pauses or resumes measuring. */
 void ompt_pause(bool pause);

@@ -96,8 +96,8 @@ class Measurement:
     def __init__(self, directory, *command, options=("-e", "task-clock@f1000"), prefix=(), timeout=120, launcher=None,
                  **settings):
         self.output = os.path.join(directory, "measured-" + os.path.basename(command[0]))
-        self.done = tap.run(*prefix, launcher or tap.LAUNCHER, "--overwrite", "-o", self.output, *options, "--", *command, cwd=directory,
-                            timeout=timeout, **settings)
+        self.done = tap.run(*prefix, launcher or tap.LAUNCHER, "--overwrite", "-o", self.output, *options, "--", *command,
+                            cwd=directory, timeout=timeout, **settings)
 
     def view(self, name, *options):
         """Rows of a view as dictionaries; fails unless the report was clean."""

@@ -114,7 +114,7 @@ static uint32_t flags_of(const char *path, uint64_t start)
   if (starts_with(name, "libhpcrun-lite."))
     return FORMAT_MODULE_TOOL;
   if (starts_with(name, "libomp.") || starts_with(name, "libomp-") || starts_with(name, "libgomp.") ||
-      starts_with(name, "libiomp5."))
+      starts_with(name, "libgomp-") || starts_with(name, "libiomp5."))
     return FORMAT_MODULE_RUNTIME;
   if (starts_with(name, "libc.so") || starts_with(name, "libc-2") || starts_with(name, "ld-linux") ||
       starts_with(name, "libpthread"))

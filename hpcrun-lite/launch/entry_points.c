@@ -1,4 +1,4 @@
-#include "hpcrun-lite/launch/gomp_calls.h"
+#include "hpcrun-lite/launch/entry_points.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@ struct definitions {
 };
 
 struct examined {
-  struct gomp_calls *calls;
+  struct entry_points *calls;
   struct definitions exported, all;
 };
 
@@ -73,7 +73,7 @@ static bool is_libgomp(const struct definitions *definitions)
   return definitions->regions && definitions->questions && !definitions->kmpc;
 }
 
-void gomp_calls_examine(const struct program *program, struct gomp_calls *calls)
+void entry_points_examine(const struct program *program, struct entry_points *calls)
 {
   memset(calls, 0, sizeof *calls);
   for (size_t i = 0; i < program->module_count; i++) {

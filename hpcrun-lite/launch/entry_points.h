@@ -4,21 +4,21 @@
  * Context: BATCH (the launcher).  Keeps no state; the caller owns the memory.  Libraries that the program loads later
  * are not examined.
  */
-#ifndef HPCRUN_LITE_LAUNCH_GOMP_CALLS_H
-#define HPCRUN_LITE_LAUNCH_GOMP_CALLS_H
+#ifndef HPCRUN_LITE_LAUNCH_ENTRY_POINTS_H
+#define HPCRUN_LITE_LAUNCH_ENTRY_POINTS_H
 
 #include <limits.h>
 #include <stdbool.h>
 
 #include "hpcrun-lite/launch/program.h"
 
-struct gomp_calls {
+struct entry_points {
   bool called;               /* some module calls a libgomp outside itself */
   char static_in[PATH_MAX];  /* a module that contains a libgomp whose calls do not leave it; "": none */
   bool static_in_executable; /* and it is the executable */
   char unknown[256];         /* names, separated by ", "; if there are too many, the last is "..." */
 };
 
-void gomp_calls_examine(const struct program *program, struct gomp_calls *calls);
+void entry_points_examine(const struct program *program, struct entry_points *calls);
 
 #endif

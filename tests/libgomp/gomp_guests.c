@@ -1,0 +1,238 @@
+/* Processes, threads and libraries that come and go around libgomp.  With -DPLUGIN: the plugin; without OpenMP: the
+ * host of plugins, gomp_guests plugins HOW COUNT PLUGIN... */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+
+/* One of each: a loop with chunks, a critical, a lock, tasks, a single. */
+long guest_region(int threads)
+{
+  static long locked, critical, entered; /* of this copy of the plugin */
+  static omp_lock_t lock;
+  long sum = 0;
+  if (!entered++)
+    omp_init_lock(&lock);
+#pragma omp parallel num_threads(threads) reduction(+ : sum)
+  {
+#pragma omp for schedule(dynamic, 2)
+    for (int i = 0; i < 40; i++) {
+      sum += i;
+#pragma omp critical(guest)
+      critical++;
+      omp_set_lock(&lock);
+      locked++;
+      omp_unset_lock(&lock);
+    }
+#pragma omp single
+    for (int i = 0; i < 10; i++)
+#pragma omp task firstprivate(i)
+#pragma omp atomic
+      locked += 100 * i;
+#pragma omp barrier
+    sum += omp_get_num_threads();
+  }
+  return sum + 1000 * critical + 1000000 * locked;
+}
+#endif
+
+#ifndef PLUGIN
+#ifdef _OPENMP
+
+static int status_of(pid_t child)
+{
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+/* A child: it may open regions of more than one thread only if its parent has had none. */
+static void child(const char *end, int threads, char *program)
+{
+  const long value = threads ? guest_region(threads) : 7;
+  if (!strcmp(end, "exec"))
+    execl(program, program, "region", "2", (char *)NULL);
+  if (!strcmp(end, "exit")) {
+    printf("child %ld\n", value);
+    exit((int)(value % 100));
+  }
+  _exit((int)(value % 100));
+}
+
+static void forks(const char *where, const char *end, char *program)
+{
+  for (int i = 0; i < 5; i++) {
+    pid_t pid = -1;
+    const int before = !strcmp(where, "before");
+    fflush(stdout);
+    if (before || !strcmp(where, "after")) {
+      pid = fork();
+      if (!pid)
+        child(end, before ? 2 : 1, program);
+      printf("status %d\n", status_of(pid));
+    } else {
+      int statuses = 0;
+#pragma omp parallel num_threads(3) reduction(+ : statuses)
+      {
+#pragma omp for schedule(dynamic)
+        for (int k = 0; k < 3; k++) {
+          fflush(stdout);
+          const pid_t own = fork();
+          if (!own)
+            child(end, 0, program);
+          statuses += status_of(own);
+        }
+      }
+      printf("statuses %d\n", statuses);
+    }
+    if (!before)
+      printf("parent %ld\n", guest_region(3));
+  }
+}
+
+static void *foreign(void *unused)
+{
+  long sum = 0;
+  (void)unused;
+  for (int i = 0; i < 3; i++) {
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+    {
+#pragma omp for schedule(dynamic)
+      for (int k = 0; k < 20; k++)
+        sum += k;
+#pragma omp single
+#pragma omp task
+      sum += 0;
+    }
+  }
+  return (void *)sum;
+}
+
+/* Threads that the runtime does not know come, open regions, and go. */
+static void churn(int rounds)
+{
+  long sum = 0;
+  for (int i = 0; i < rounds; i++) {
+    pthread_t threads[4];
+    for (int k = 0; k < 4; k++)
+      pthread_create(&threads[k], NULL, foreign, NULL);
+    for (int k = 0; k < 4; k++) {
+      void *value;
+      pthread_join(threads[k], &value);
+      sum += (long)value;
+    }
+  }
+  printf("churn %ld\n", sum);
+}
+
+static void crowd(int size)
+{
+  long sum = 0, number = 0;
+  for (int i = 0; i < 2; i++)
+#pragma omp parallel num_threads(size) reduction(+ : sum)
+  {
+    sum += omp_get_thread_num();
+#pragma omp barrier
+#pragma omp for schedule(dynamic)
+    for (int k = 0; k < 2000; k++)
+      sum += k;
+#pragma omp single
+    number += omp_get_num_threads();
+#pragma omp critical
+    number++;
+  }
+  printf("crowd %ld %ld\n", sum, number);
+}
+
+static void last_region(void)
+{
+  printf("at exit %ld\n", guest_region(2));
+}
+
+static void leave(const char *who)
+{
+  atexit(last_region);
+  printf("first %ld\n", guest_region(2));
+#pragma omp parallel num_threads(3)
+  {
+    const int last = omp_get_num_threads() - 1;
+    if (omp_get_thread_num() == (strcmp(who, "worker") ? 0 : last)) {
+      printf("leaves\n");
+      fflush(stdout);
+      if (!strcmp(who, "abort"))
+        abort();
+      _exit(5);
+    }
+    for (;;)
+      pause();
+  }
+}
+
+static void ends(const char *who)
+{
+#pragma omp parallel num_threads(3)
+#pragma omp for schedule(dynamic)
+  for (int i = 0; i < 100; i++)
+    if (i == 50) {
+#pragma omp critical
+      printf("ends\n");
+      if (!strcmp(who, "quick"))
+        quick_exit(6);
+      exit(6);
+    }
+}
+#endif
+
+static void plugins(const char *how, int count, char **paths)
+{
+  long sum = 0;
+  int closed = 0;
+  if (getenv("RUNTIME") && !dlopen(getenv("RUNTIME"), RTLD_NOW))
+    puts(dlerror());
+  for (int i = 0; i < count; i++)
+    for (char **path = paths; *path; path++) {
+      void *plugin = dlopen(*path, !strcmp(how, "deepbind") ? RTLD_NOW | RTLD_DEEPBIND : RTLD_NOW | RTLD_LOCAL);
+      if (!plugin) {
+        puts(dlerror());
+        return;
+      }
+      long (*region)(int) = (long (*)(int))dlsym(plugin, "guest_region");
+      const long value = region(2 + i % 3);
+      printf("%ld\n", value);
+      sum += value;
+      if (!strcmp(how, "comes and goes"))
+        closed += !dlclose(plugin);
+    }
+  printf("sum %ld, closed %d\n", sum, closed);
+}
+
+int main(int argc, char **argv)
+{
+  const char *what = argc > 1 ? argv[1] : "";
+  const char *how = argc > 2 ? argv[2] : "";
+  if (!strcmp(what, "plugins"))
+    plugins(how, atoi(argv[3]), argv + 4);
+#ifdef _OPENMP
+  else if (!strcmp(what, "region"))
+    printf("region %ld\n", guest_region(atoi(how)));
+  else if (!strcmp(what, "forks"))
+    forks(how, argv[3], argv[0]);
+  else if (!strcmp(what, "churn"))
+    churn(atoi(how));
+  else if (!strcmp(what, "crowd"))
+    crowd(atoi(how));
+  else if (!strcmp(what, "leave"))
+    leave(how);
+  else if (!strcmp(what, "ends"))
+    ends(how);
+#endif
+  return 0;
+}
+#endif

@@ -1,0 +1,76 @@
+"""Forks, thread churn, large teams, ends inside of regions, and libgomp in plugins, late and several times.
+
+Usage: gomp_guests.py [-k CASE]"""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from libgomp_case import MODES, QUIET, built, same
+from measured import tap
+from report import rows
+
+program = built("gomp_guests.c", name="gomp_guests")
+host = built("gomp_guests.c", name="gomp_host", openmp=False)
+plugin = built("gomp_guests.c", "gcc", "-DPLUGIN", "-shared", "-fPIC", name="gomp_plugin.so")
+
+
+def each(name, *rows, **how):
+    """A case of several command lines, each in all modes but for those given."""
+    def run(directory):
+        for number, arguments in enumerate(rows):
+            modes = how.get("modes") or (MODES[number % 3],)
+            same(directory, program(), *arguments.split(), modes=modes, seen=how.get("seen", True), **QUIET)
+    run.__name__ = name
+    tap.case(run)
+
+
+each("forks_before_the_first_region", *(f"forks before {end}" for end in ("exit", "_exit", "exec")), modes=MODES,
+     seen=False)  # only the children meet libgomp
+each("forks_between_regions", *(f"forks after {end}" for end in ("exit", "_exit", "exec")))
+each("forks_in_regions", *(f"forks inside {end}" for end in ("exit", "_exit", "exec")))
+each("threads_that_come_and_go", "churn 40", modes=MODES)
+each("a_team_of_1000_threads", "crowd 1000", modes=("online", "log"))
+each("ends_in_regions", "ends exit", "ends quick", "leave master", "leave worker", "leave abort", seen=False)
+
+
+def copied(directory, letter):
+    """A copy of libgomp with a name of its own, as Python's wheels bring one, and a plugin that is bound to it."""
+    name = f"libgomp-{letter}.so"
+    with open(os.path.realpath(tap.must("gcc", "-print-file-name=libgomp.so.1").strip()), "rb") as file:
+        text = file.read()
+    with open(os.path.join(directory, name), "wb") as file:
+        file.write(text.replace(b"\0libgomp.so.1\0", b"\0" + name.encode() + b"\0"))
+    out = os.path.join(directory, f"plugin-{letter}.so")
+    source = os.path.join(tap.SCRIPT, "gomp_guests.c")
+    compiled = tap.must("gcc", "-O1", "-g", "-fopenmp", "-DPLUGIN", "-fPIC", "-c", source, "-o", out + ".o")
+    tap.must("gcc", "-shared", out + ".o", "-o", out, f"-L{directory}", f"-l:{name}", f"-Wl,-rpath,{directory}")
+    assert compiled == "" and name in tap.must("readelf", "-d", out)
+    return out
+
+
+def plugged(name, how, count, **keywords):
+    def run(directory):
+        done = same(directory, host(), "plugins", how, str(count), plugin(), **QUIET, **keywords)
+        assert done.returncode == 0 and "sum" in done.stdout, done
+    run.__name__ = name
+    tap.case(run)
+
+
+plugged("libgomp comes with a plugin", "stays", 3)
+plugged("a plugin comes and goes", "comes and goes", 50, RUNTIME="libgomp.so.1")
+plugged("a plugin with RTLD_DEEPBIND", "deepbind", 3, seen=False)
+
+
+@tap.case
+def two_copies_of_libgomp(directory):
+    first, second = (copied(directory, letter) for letter in "ab")
+    same(directory, host(), "plugins", "stays", "4", first, second, **QUIET)
+    counts = [int(row["instances"]) for row in rows("parallelism", os.path.join(directory, "measured-online"))
+              if row["kind"] == "critical"]
+    assert counts == [160, 160], counts
+    same(directory, host(), "plugins", "stays", "3", plugin(), first, second, modes=("online",), **QUIET)
+    same(directory, host(), "plugins", "deepbind", "2", first, second, modes=("online",), seen=False, **QUIET)
+    same(directory, program(), "plugins", "stays", "4", first, second, modes=("log",), seen=False, **QUIET)
+
+
+tap.main()
