@@ -152,38 +152,41 @@ GOMP_CODE bool wrap_GOMP_single_start(void)
   return executes;
 }
 
-/* The barrier at which the copies are handed over.  The one that follows ends the construct. */
-GOMP_CODE static void wait_at_barrier(const struct gomp_runtime *runtime, struct rt_gomp_task *task, const void *code)
+/* Where the other threads wait for the thread that executes the construct, and hand over the copies.  Which thread that
+ * is, libgomp tells only after that wait.  It is no barrier in which the program's tasks end: that follows. */
+static inline void copy_wait_begin(struct rt_gomp_task *task, const void *code)
 {
-  gomp_wait_begin(task, ompt_sync_region_barrier_implicit_workshare, code);
-  GOMP_NEXT(runtime, GOMP_barrier)();
-  gomp_wait_end(task, ompt_sync_region_barrier_implicit_workshare, code);
+  if (task)
+    gomp_wait_begin(task, ompt_sync_region_taskgroup, code);
+}
+
+static inline void copy_wait_end(struct rt_gomp_task *task, const void *code)
+{
+  if (!task)
+    return;
+  gomp_wait_end(task, ompt_sync_region_taskgroup, code);
   task->after_single = true;
 }
 
-/* libgomp's own functions do not tell before they wait which thread executes the construct, so its other functions are
- * called in their place: the result is the same. */
 GOMP_CODE void *wrap_GOMP_single_copy_start(void)
 {
   GOMP_ENTER(runtime, task);
   const void *code = __builtin_return_address(0);
-  if (!task)
-    return GOMP_NEXT(runtime, GOMP_single_copy_start)();
-  if (GOMP_NEXT(runtime, GOMP_single_start)()) {
+  copy_wait_begin(task, code);
+  void *copies = GOMP_NEXT(runtime, GOMP_single_copy_start)();
+  copy_wait_end(task, code);
+  if (task && !copies)
     ompt_on_work(ompt_work_single_executor, ompt_scope_begin, &task->parallel, task->data, 1, code);
-    return NULL;
-  }
-  wait_at_barrier(runtime, task, code);
-  return *task->copied;
+  return copies;
 }
 
 GOMP_CODE void wrap_GOMP_single_copy_end(void *data)
 {
   GOMP_ENTER(runtime, task);
-  if (!task) {
-    GOMP_NEXT(runtime, GOMP_single_copy_end)(data);
-    return;
-  }
-  *task->copied = data;
-  wait_at_barrier(runtime, task, __builtin_return_address(0));
+  const void *code = __builtin_return_address(0);
+  if (task)
+    ompt_on_work(ompt_work_single_executor, ompt_scope_end, &task->parallel, task->data, 0, NULL);
+  copy_wait_begin(task, code);
+  GOMP_NEXT(runtime, GOMP_single_copy_end)(data);
+  copy_wait_end(task, code);
 }

@@ -183,7 +183,8 @@ GOMP_CODE void wrap_GOMP_critical_name_end(void **name)
     GOMP_ENTER(runtime, task);                                                                                         \
     if (task) {                                                                                                        \
       int times = GOMP_NEXT(runtime, old##omp_test_nest_lock##end)(lock);                                              \
-      GOMP_NEXT(runtime, old##omp_unset_nest_lock##end)(lock);                                                         \
+      if (times)                                                                                                       \
+        GOMP_NEXT(runtime, old##omp_unset_nest_lock##end)(lock);                                                       \
       if (times == 2)                                                                                                  \
         ompt_on_mutex_released(ompt_mutex_nest_lock, (uint64_t)lock, CODE);                                            \
     }                                                                                                                  \

@@ -58,12 +58,12 @@ struct gomp_caller {
 struct gomp_thread {
   struct rt_gomp_task initial; /* the task outside any region */
   ompt_data_t initial_data;
-  void *copied;
   struct rt_gomp_task worker; /* the implicit task of a thread that libgomp has created, in its outermost region */
   ompt_data_t worker_data;
   bool waits;     /* a worker that has left its function: until its next region it waits at the end of this one */
   uint32_t epoch; /* rt.epoch in which the thread was announced; 0: not yet */
   struct gomp_caller callers[GOMP_CALLERS];
+  const struct gomp_runtime *team; /* of a worker: the runtime that has created it */
 };
 extern __thread struct gomp_thread gomp_self __attribute__((tls_model("initial-exec")));
 

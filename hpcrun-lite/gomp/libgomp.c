@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hpcrun-lite/control.h"
 #include "hpcrun-lite/gomp/gomp.h"
 #include "hpcrun-lite/output/writer.h"
 #include "hpcrun-lite/process/config.h"
@@ -55,7 +56,7 @@ static struct known_runtime *_Atomic known;
  * it in the same way. */
 static void missing(void)
 {
-  static const char text[] = "symbol lookup error: undefined symbol of libgomp\n";
+  static const char text[] = "hpcrun-lite: symbol lookup error: the program calls a function that its libgomp lacks\n";
   _exit(write(STDERR_FILENO, text, sizeof text - 1) < 0 ? 127 : 127);
 }
 
@@ -110,12 +111,12 @@ static void attach(const struct gomp_runtime *runtime, void *handle)
   writer_runtime();
 }
 
-/* global: calls lead to the runtime from the global scope, where libraries of the user may come before it. */
+/* global: calls lead to the runtime from the global scope, where libraries of the user may come before it.  Versions
+ * are needed for the old locks only; a name without one is that of the newest version, or of such a library. */
 static void fill(struct gomp_runtime *runtime, void *handle, bool global)
 {
   for (unsigned i = 0; i < GOMP_ENTRIES; i++) {
-    bool lock = i >= GOMP_NUMBER_omp_set_lock;
-    const char *version = !lock ? NULL : i < GOMP_NUMBER_v1_omp_set_lock ? "OMP_3.0" : "OMP_1.0";
+    const char *version = i < GOMP_NUMBER_v1_omp_set_lock ? NULL : "OMP_1.0";
     void *found = global ? find(RTLD_NEXT, names[i], version) : NULL;
     found = found ? found : find(handle, names[i], version);
     runtime->next[i] = found ? found : (void *)missing;
@@ -179,12 +180,6 @@ static const struct gomp_runtime *runtime_in(const char *library)
   return found;
 }
 
-/* Whether settings are known, on which it depends what is silent. */
-static bool started(void)
-{
-  return process.active || process.finished;
-}
-
 /* Addresses of two modules; which of them was loaded first? */
 struct order {
   const void *one, *other;
@@ -226,28 +221,131 @@ static const struct gomp_runtime *bound_to(const void *caller, const struct link
   return found ? found : first ? &first->runtime : NULL;
 }
 
-const struct gomp_runtime *gomp_find_runtime(const void *caller)
+/* Entry i of a table in the module's dynamic section. */
+static uint64_t dynamic_entry(const struct link_map *map, int64_t tag, unsigned i)
+{
+  for (const ElfW(Dyn) *entry = map->l_ld; entry && entry->d_tag != DT_NULL; entry++)
+    if (entry->d_tag == tag && i-- == 0)
+      return entry->d_un.d_val;
+  return 0;
+}
+
+/* A known runtime of which the module says by name that it needs it.  Does not call the loader. */
+static const struct gomp_runtime *needed_by(const struct link_map *map)
+{
+  const char *strings = (const char *)dynamic_entry(map, DT_STRTAB, 0);
+  for (struct known_runtime *i = atomic_load(&known); strings && i; i = i->next) {
+    const char *own_strings = (const char *)dynamic_entry(i->map, DT_STRTAB, 0);
+    uint64_t soname = dynamic_entry(i->map, DT_SONAME, 0), needed;
+    for (unsigned n = 0; soname && (needed = dynamic_entry(map, DT_NEEDED, n)); n++)
+      if (strcmp(strings + needed, own_strings + soname) == 0)
+        return &i->runtime;
+  }
+  return NULL;
+}
+
+/* Modules that call a runtime.  A list to which elements are only ever added. */
+struct caller {
+  const void *start; /* of the module */
+  unsigned generation;
+  const struct gomp_runtime *runtime;
+  struct caller *next;
+};
+static struct caller *_Atomic callers;
+
+static const struct gomp_runtime *find_caller(const void *start, unsigned generation)
+{
+  for (const struct caller *i = atomic_load(&callers); i && i->generation == generation; i = i->next)
+    if (i->start == start)
+      return i->runtime;
+  return NULL;
+}
+
+static void add_caller(const void *start, unsigned generation, const struct gomp_runtime *runtime)
+{
+  struct caller *made = malloc(sizeof *made);
+  if (!made)
+    return;
+  *made = (struct caller){start, generation, runtime, atomic_load(&callers)};
+  while (!atomic_compare_exchange_weak(&callers, &made->next, made))
+    ;
+}
+
+/* ---- no runtime ---- */
+
+/* A program may ask by a weak reference whether there is an OpenMP runtime, and finds this library's functions.  It
+ * then runs with one thread.  Locks and single are always obtained; other functions of that kind do nothing. */
+static int obtain(void)
+{
+  return 1;
+}
+
+static void call(void (*function)(void *), void *data)
+{
+  function(data);
+}
+
+static const struct gomp_runtime *no_runtime(void)
+{
+#define OBTAIN(name) GOMP_NUMBER_##name,
+#define OBTAIN_V1(name) GOMP_NUMBER_v1_##name,
+  static const uint8_t obtained[] = {GOMP_LOCKS(OBTAIN) GOMP_LOCKS(OBTAIN_V1) GOMP_NUMBER_GOMP_critical_start,
+                                     GOMP_NUMBER_GOMP_critical_end,
+                                     GOMP_NUMBER_GOMP_critical_name_start,
+                                     GOMP_NUMBER_GOMP_critical_name_end,
+                                     GOMP_NUMBER_GOMP_atomic_start,
+                                     GOMP_NUMBER_GOMP_atomic_end,
+                                     GOMP_NUMBER_GOMP_barrier,
+                                     GOMP_NUMBER_GOMP_single_start,
+                                     GOMP_NUMBER_GOMP_taskwait,
+                                     GOMP_NUMBER_GOMP_taskgroup_start,
+                                     GOMP_NUMBER_GOMP_taskgroup_end};
+  static struct gomp_runtime none; /* all threads that come here write the same */
+  for (unsigned i = 0; i < GOMP_ENTRIES; i++)
+    none.next[i] = (void *)missing;
+  for (unsigned i = 0; i < sizeof obtained; i++)
+    none.next[obtained[i]] = (void *)obtain;
+  none.next[GOMP_NUMBER_GOMP_parallel] = (void *)call;
+  none.silent = true;
+  return &none;
+}
+
+/* A thread of a team must not wait for the loader: another thread may wait for the team, in a constructor, which the
+ * loader runs with its lock held.  So a worker takes what is known. */
+const struct gomp_runtime *gomp_find_runtime(const void *address)
 {
   unsigned generation = atomic_load_explicit(&rt.module_generation, memory_order_acquire);
   struct dl_find_object object;
-  if (_dl_find_object((void *)caller, &object) != 0)
+  if (_dl_find_object((void *)address, &object) != 0)
     object = (struct dl_find_object){0};
-  struct gomp_caller *entry = &gomp_self.callers[(uint64_t)object.dlfo_map_start / 4096 % GOMP_CALLERS];
-  if (entry->runtime && entry->start == object.dlfo_map_start && entry->generation == generation)
+  const void *start = object.dlfo_map_start;
+  struct gomp_caller *entry = &gomp_self.callers[(uint64_t)start / 4096 % GOMP_CALLERS];
+  if (entry->runtime && entry->start == start && entry->generation == generation)
     return entry->runtime;
-  const struct gomp_runtime *found = bound_to(caller, object.dlfo_link_map);
-  if (!found)
-    missing();
-  *entry = (struct gomp_caller){object.dlfo_map_start, found, generation};
+  const struct gomp_runtime *found = find_caller(start, generation);
+  if (!found && gomp_self.team) {
+    found = object.dlfo_link_map ? needed_by(object.dlfo_link_map) : NULL;
+    return found ? found : gomp_self.team;
+  }
+  if (!found) {
+    found = bound_to(address, object.dlfo_link_map);
+    if (!found)
+      return no_runtime();
+    add_caller(start, generation, found);
+  }
+  *entry = (struct gomp_caller){start, found, generation};
   return found;
 }
 
 /* In the runtime with which the program starts: all calls lead there. */
 static void *global_at_start;
 
-static __attribute__((constructor)) void on_load(void)
+static __attribute__((constructor)) void find_global(void)
 {
-  global_at_start = dlsym(RTLD_NEXT, probe);
+  static bool sought;
+  if (!sought)
+    global_at_start = dlsym(RTLD_NEXT, probe);
+  sought = true;
 }
 
 /* The first call of an entry point.  Returns where this call and all later ones lead. */
@@ -255,7 +353,9 @@ __attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry)
 {
   static const uint8_t graph_only[] = {GOMP_GRAPH_ONLY(GOMP_NUMBER)};
   void *target = (void *)wrappers[entry];
-  const struct gomp_runtime *global = started() && global_at_start ? runtime_of(global_at_start) : NULL;
+  control_start(); /* constructors of libraries may call before this library's */
+  find_global();
+  const struct gomp_runtime *global = global_at_start ? runtime_of(global_at_start) : NULL;
   if (global && global->silent)
     target = global->next[entry];
   else if (global)
@@ -263,8 +363,7 @@ __attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry)
   for (unsigned i = 0; global && !rt.online && i < sizeof graph_only; i++)
     if (graph_only[i] == entry)
       target = global->next[entry];
-  if (started())
-    __atomic_store_n(&gomp_targets[entry], target, __ATOMIC_RELAXED);
+  __atomic_store_n(&gomp_targets[entry], target, __ATOMIC_RELAXED);
   return target;
 }
 
@@ -282,8 +381,7 @@ struct thread_state *gomp_announce(struct thread_state *t, bool worker)
   struct gomp_thread *self = &gomp_self;
   self->epoch = rt.epoch;
   self->waits = false;
-  self->initial =
-      (struct rt_gomp_task){.data = &self->initial_data, .flags = ompt_task_initial, .copied = &self->copied};
+  self->initial = (struct rt_gomp_task){.data = &self->initial_data, .flags = ompt_task_initial};
   if (worker)
     gomp_watch_end();
   else if (rt.get_task_info) /* another runtime has announced the thread's task */

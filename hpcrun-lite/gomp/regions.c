@@ -19,7 +19,6 @@ struct region {
   bool league; /* of teams: all run one after another in the master */
   ompt_data_t parallel;
   ompt_data_t data_word; /* of the master's implicit task */
-  void *copied;          /* what a single construct with copyprivate hands to the other threads */
   struct rt_gomp_task task, *creator;
 };
 
@@ -32,8 +31,8 @@ static void region_enter(struct region *region, struct rt_gomp_task *creator, un
                          region->league ? ompt_parallel_league : 0, region->code);
 }
 
-static void implicit_begin(struct region *region, struct rt_gomp_task *task, ompt_data_t *data, int size, int index,
-                           const void *frame)
+static void implicit_begin(const struct region *region, struct rt_gomp_task *task, ompt_data_t *data, int size,
+                           int index, const void *frame)
 {
   ompt_data_t parallel = region->parallel;
   *task = (struct rt_gomp_task){.outer = rt_gomp_task,
@@ -41,7 +40,6 @@ static void implicit_begin(struct region *region, struct rt_gomp_task *task, omp
                                 .flags = ompt_task_implicit,
                                 .frame.exit_frame.value = (uint64_t)frame,
                                 .parallel = parallel,
-                                .copied = &region->copied,
                                 .increment = region->increment};
   ompt_on_implicit_task(ompt_scope_begin, &parallel, data, (unsigned)size, (unsigned)index, ompt_task_implicit);
   rt_gomp_task = task;
@@ -110,6 +108,8 @@ GOMP_CODE static void run_implicit(void *argument)
   struct gomp_thread *self = &gomp_self;
   bool master = region->master == self;
   struct thread_state *t = rt_thread();
+  if (!master)
+    self->team = region->runtime;
   if (!master && t && self->epoch != rt.epoch)
     t = gomp_announce(t, true);
   if (!t) {

@@ -418,20 +418,22 @@ static uint64_t taskloop_tasks(const struct gomp_runtime *runtime, unsigned flag
   return tasks < iterations ? tasks : iterations;
 }
 
-/* Does libgomp run all tasks inside the call, one after another?  Copies made by a function are then all on the stack.
- * A call may still turn out so if many tasks wait; then the copies must fit there. */
+/* Does libgomp run all tasks inside the call, one after another? */
 static bool runs_inside(const struct block *block, const struct rt_gomp_task *creator, uint64_t tasks)
 {
   uint64_t most = UNDEFERRED_FACTOR * (uint64_t)block->runtime->team_size();
   return block->serial || !creator->parallel.value || tasks > most;
 }
 
+/* Copies that a function makes are all on the stack if libgomp runs the tasks inside the call; if many tasks wait, it
+ * may do so in any case. */
 static bool fits_on_stack(const struct block *block, uint64_t tasks)
 {
-  enum { TASK_BYTES = 512, RESERVE = 65536 };
+  enum { TASK_BYTES = 512, RESERVE = 65536, ROOM_IF_UNKNOWN = 1 << 18 };
   const struct thread_state *t = rt_thread();
-  uint64_t room = (uint64_t)__builtin_frame_address(0) - t->stack_low;
-  return !t->stack_low || room > 2 * tasks * (uint64_t)(block->offset + block->size + TASK_BYTES) + RESERVE;
+  uint64_t here = (uint64_t)__builtin_frame_address(0), each = (uint64_t)(block->offset + block->size + TASK_BYTES);
+  uint64_t room = t->stack_low && here > t->stack_low ? here - t->stack_low : ROOM_IF_UNKNOWN;
+  return room > RESERVE && tasks < (room - RESERVE) / each;
 }
 
 typedef void taskloop_function(void (*)(void *), void *, void (*)(void *, void *), long, long, unsigned, unsigned long,
@@ -443,17 +445,18 @@ GOMP_CODE static void call_taskloop(taskloop_function *next, struct block *block
 {
   long size = block->offset + block->size;
   unsigned flags = block->flags | FLAG_NOGROUP;
-  bool inside = runs_inside(block, creator, tasks);
-  if (block->copy || (!inside && fits_on_stack(block, tasks))) {
+  bool inside = runs_inside(block, creator, tasks), fits = fits_on_stack(block, tasks);
+  if (fits && (block->copy || !inside)) {
     block->cancellable = !block->copy;
     next(run_task, block, copy_block, size, align, flags, number, priority, start, end, step);
     return;
   }
   char on_stack[size <= BLOCK_ON_STACK ? size + align : 1];
   char *memory = size <= BLOCK_ON_STACK ? on_stack : malloc((size_t)(size + align));
-  if (!memory || !inside) { /* its tasks are not seen */
+  if (!memory || !inside || block->copy) { /* its tasks are not seen */
     rt_lost(rt_thread(), FORMAT_LOST_GRAPH);
-    next(block->function, (void *)block->source, NULL, block->size, align, flags, number, priority, start, end, step);
+    next(block->function, (void *)block->source, block->copy, block->size, align, flags, number, priority, start, end,
+         step);
   } else {
     struct block *copy = (struct block *)(((uint64_t)memory + (uint64_t)align - 1) & -(uint64_t)align);
     memcpy(copy, block, sizeof *block);

@@ -160,7 +160,6 @@ struct rt_gomp_task {
   ompt_frame_t frame;
   int flags;            /* ompt_task_initial, ... */
   ompt_data_t parallel; /* a copy of its region's data word */
-  void **copied;        /* where its team hands over what a single construct copies */
   int work;             /* open worksharing construct, a kind of OMPT; 0: none */
   long increment;       /* of the open loop */
   unsigned dimensions;  /* of the open doacross loop */
