@@ -9,19 +9,30 @@
 #include "hpcrun-lite/gomp/gomp.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 
-enum { GATES = 256, WATCHED = 64 };
+enum { GATES = 256, TRIES = 8, WATCHED = 64 };
 
-/* All fields are relaxed hints.  Written by the thread inside; gates of several critical sections may share one. */
+/* All fields but the name are relaxed hints, written by the thread inside. */
 struct gate {
+  const void *name; /* of the critical section; NULL: free */
   uint32_t held, entered;
-  uint32_t watched; /* so many entries to come read the clock */
+  uint32_t quiet; /* so many entries in a row did not wait; below WATCHED, entries read the clock in any case */
 } __attribute__((aligned(64)));
 
 static struct gate unnamed, atomic, named[GATES];
 
+/* NULL if there are too many names: their entries always read the clock. */
 static inline struct gate *gate_of(const void *name)
 {
-  return &named[((uint64_t)name * 0x9e3779b97f4a7c15ULL) >> 56];
+  for (unsigned i = 0; i < TRIES; i++) {
+    struct gate *gate = &named[((((uint64_t)name * 0x9e3779b97f4a7c15ULL) >> 56) + i) % GATES];
+    const void *known = __atomic_load_n(&gate->name, __ATOMIC_RELAXED);
+    if (known == name)
+      return gate;
+    if (!known && (__atomic_compare_exchange_n(&gate->name, &known, name, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
+                   known == name))
+      return gate;
+  }
+  return NULL;
 }
 
 static inline uint32_t load(const uint32_t *field)
@@ -47,24 +58,31 @@ struct gate_visit {
 
 static inline struct gate_visit gate_approach(struct gate *gate, int kind, uint64_t id, const void *code)
 {
-  struct gate_visit entry = {.entered = load(&gate->entered), .found_held = load(&gate->held)};
-  entry.timed = entry.found_held || load(&gate->watched);
-  if (entry.timed)
+  struct gate_visit visit = {.found_held = true, .timed = true};
+  if (gate) {
+    visit.entered = load(&gate->entered);
+    visit.found_held = load(&gate->held);
+    visit.timed = visit.found_held || load(&gate->quiet) < WATCHED;
+  }
+  if (visit.timed)
     ompt_on_mutex_acquire(kind, 0, 0, id, code);
-  return entry;
+  return visit;
 }
 
-static inline void gate_entered(struct gate *gate, struct gate_visit entry, int kind, uint64_t id, const void *code)
+static inline void gate_entered(struct gate *gate, struct gate_visit visit, int kind, uint64_t id, const void *code)
 {
-  uint32_t entered = load(&gate->entered), watched = load(&gate->watched);
-  bool waited = entry.found_held || entered != entry.entered;
-  if (waited || watched)
-    store(&gate->watched, waited ? WATCHED : watched - 1);
-  store(&gate->entered, entered + 1);
-  store(&gate->held, 1);
-  if (entry.timed)
+  bool waited = visit.found_held;
+  if (gate) {
+    uint32_t entered = load(&gate->entered), quiet = load(&gate->quiet);
+    waited |= entered != visit.entered;
+    if (waited || quiet < WATCHED)
+      store(&gate->quiet, waited ? 0 : quiet + 1);
+    store(&gate->entered, entered + 1);
+    store(&gate->held, 1);
+  }
+  if (visit.timed)
     note_waited(waited);
-  if (entry.timed || rt.online)
+  if (visit.timed || rt.online)
     ompt_on_mutex_acquired(kind, id, code);
 }
 
@@ -72,7 +90,8 @@ static inline void gate_leave(struct gate *gate, int kind, uint64_t id, const vo
 {
   if (rt.online || blame_pending(id))
     ompt_on_mutex_released(kind, id, code);
-  store(&gate->held, 0);
+  if (gate)
+    store(&gate->held, 0);
 }
 
 #define CODE __builtin_return_address(0)
@@ -85,9 +104,9 @@ static inline void gate_leave(struct gate *gate, int kind, uint64_t id, const vo
       GOMP_NEXT(runtime, start)();                                                                                     \
       return;                                                                                                          \
     }                                                                                                                  \
-    struct gate_visit entry = gate_approach(gate, kind, (uint64_t)gate, CODE);                                         \
+    struct gate_visit visit = gate_approach(gate, kind, (uint64_t)gate, CODE);                                         \
     GOMP_NEXT(runtime, start)();                                                                                       \
-    gate_entered(gate, entry, kind, (uint64_t)gate, CODE);                                                             \
+    gate_entered(gate, visit, kind, (uint64_t)gate, CODE);                                                             \
   }                                                                                                                    \
   GOMP_CODE void wrap_##end(void)                                                                                      \
   {                                                                                                                    \
@@ -107,9 +126,9 @@ GOMP_CODE void wrap_GOMP_critical_name_start(void **name)
     return;
   }
   struct gate *gate = gate_of(name);
-  struct gate_visit entry = gate_approach(gate, ompt_mutex_critical, (uint64_t)name, CODE);
+  struct gate_visit visit = gate_approach(gate, ompt_mutex_critical, (uint64_t)name, CODE);
   GOMP_NEXT(runtime, GOMP_critical_name_start)(name);
-  gate_entered(gate, entry, ompt_mutex_critical, (uint64_t)name, CODE);
+  gate_entered(gate, visit, ompt_mutex_critical, (uint64_t)name, CODE);
 }
 
 GOMP_CODE void wrap_GOMP_critical_name_end(void **name)

@@ -80,10 +80,22 @@ static inline struct thread_state *gomp_thread(void)
   return __builtin_expect(t && gomp_self.epoch == rt.epoch, 1) ? t : gomp_announce(t, false);
 }
 
+/* The thread runs that task from now on; handlers read the list. */
+static inline void gomp_run(struct rt_gomp_task *task)
+{
+  __atomic_store_n(&rt_gomp_task, task, __ATOMIC_RELEASE);
+}
+
+/* The task that calls; NULL if the thread is not measured. */
+static inline struct rt_gomp_task *gomp_task(void)
+{
+  return gomp_thread() ? rt_gomp_task : NULL;
+}
+
 /* Does a call bring events?  Sets the runtime, and the task that calls. */
 #define GOMP_ENTER(runtime, task)                                                                                      \
   const struct gomp_runtime *runtime = gomp_runtime(__builtin_return_address(0));                                      \
-  struct rt_gomp_task *task = (runtime != gomp_global && runtime->silent) || !gomp_thread() ? NULL : rt_gomp_task
+  struct rt_gomp_task *task = runtime != gomp_global && runtime->silent ? NULL : gomp_task()
 
 /* A wait of the current task: kinds of OMPT.  Ends with gomp_wait_end(). */
 static inline void gomp_wait_begin(struct rt_gomp_task *task, int kind, const void *code)

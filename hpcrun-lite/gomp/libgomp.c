@@ -389,6 +389,6 @@ struct thread_state *gomp_announce(struct thread_state *t, bool worker)
   else
     ompt_on_implicit_task(ompt_scope_begin, NULL, &self->initial_data, 1, 1, ompt_task_initial);
   if (!rt_gomp_task)
-    rt_gomp_task = &self->initial;
+    gomp_run(&self->initial);
   return t;
 }

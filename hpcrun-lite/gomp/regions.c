@@ -41,8 +41,9 @@ static void implicit_begin(const struct region *region, struct rt_gomp_task *tas
                                 .frame.exit_frame.value = (uint64_t)frame,
                                 .parallel = parallel,
                                 .increment = region->increment};
-  ompt_on_implicit_task(ompt_scope_begin, &parallel, data, (unsigned)size, (unsigned)index, ompt_task_implicit);
-  rt_gomp_task = task;
+  ompt_on_implicit_task(ompt_scope_begin, &parallel, data, (unsigned)size, (unsigned)index,
+                        ompt_task_implicit | (region->league ? OMPT_ONE_THREAD : 0));
+  gomp_run(task);
   if (region->work)
     gomp_work_begin(task, region->work, region->count, NULL);
 }
@@ -59,7 +60,7 @@ static void region_leave(struct region *region)
   struct rt_gomp_task *task = &region->task;
   gomp_wait_end(task, ompt_sync_region_barrier_implicit_parallel, NULL);
   ompt_on_implicit_task(ompt_scope_end, NULL, task->data, 0, 0, ompt_task_implicit);
-  rt_gomp_task = region->creator;
+  gomp_run(region->creator);
   ompt_on_parallel_end(&region->parallel, region->creator->data, 0, region->code);
   region->creator->frame.enter_frame.value = 0;
 }
@@ -121,7 +122,7 @@ GOMP_CODE static void run_implicit(void *argument)
   struct rt_gomp_task *task = master ? &region->task : &self->worker;
   if (!master) {
     worker_leave(self);
-    rt_gomp_task = &self->initial;
+    gomp_run(&self->initial);
   }
   implicit_begin(region, task, master ? &region->data_word : &self->worker_data, region->runtime->team_size(),
                  region->runtime->thread_number(), __builtin_frame_address(0));
@@ -226,11 +227,10 @@ GOMP_CODE static void run_team(void *argument)
   struct rt_gomp_task task;
   ompt_data_t data = {0};
   implicit_begin(region, &task, &data, region->runtime->team_count(), 0, __builtin_frame_address(0));
-  ompt_set_team(1);
   region->function(region->data);
   task.frame.exit_frame.value = 0;
   ompt_on_implicit_task(ompt_scope_end, NULL, &data, 0, 0, ompt_task_implicit);
-  rt_gomp_task = task.outer;
+  gomp_run(task.outer);
 }
 
 GOMP_CODE void wrap_GOMP_teams_reg(void (*function)(void *), void *data, unsigned teams, unsigned limit, unsigned flags)

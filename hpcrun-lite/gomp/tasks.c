@@ -197,9 +197,9 @@ static void hand_on_words(struct block *block)
 GOMP_CODE static void run_task(void *argument)
 {
   struct block *block = argument;
-  struct rt_gomp_task *outer = rt_gomp_task;
+  struct rt_gomp_task *outer = gomp_task();
   hand_on_words(block);
-  if (!gomp_thread() || !outer) {
+  if (!outer) {
     block->function(program_block(block));
     return;
   }
@@ -214,9 +214,9 @@ GOMP_CODE static void run_task(void *argument)
                               .parallel = outer->parallel,
                               .final = block->flags & FLAG_FINAL || (block->serial && outer->final)};
   ompt_on_task_schedule(outer->data, ompt_task_switch, task.data);
-  rt_gomp_task = &task;
+  gomp_run(&task);
   block->function(program_block(block));
-  rt_gomp_task = outer;
+  gomp_run(outer);
   int status = block->event ? event_ran(block->event) : ompt_task_complete;
   ompt_on_task_schedule(task.data, status, outer->data);
   if (block->event && status == ompt_task_complete)
@@ -234,9 +234,8 @@ struct plain_block {
 GOMP_CODE static void run_plain_task(void *argument)
 {
   struct plain_block *block = argument;
-  struct rt_gomp_task *outer = rt_gomp_task;
-  struct thread_state *t = gomp_thread();
-  if (!t || !outer) {
+  struct rt_gomp_task *outer = gomp_task();
+  if (!outer) {
     block->function((char *)block + block->offset);
     return;
   }
@@ -246,11 +245,11 @@ GOMP_CODE static void run_plain_task(void *argument)
                               .frame.exit_frame.value = (uint64_t)__builtin_frame_address(0),
                               .parallel = outer->parallel,
                               .final = block->final};
-  if (rt.online || t->activity.idle)
+  if (rt.online || rt_thread()->activity.idle)
     ompt_on_task_schedule(outer->data, ompt_task_switch, task.data);
-  rt_gomp_task = &task;
+  gomp_run(&task);
   block->function((char *)block + block->offset);
-  rt_gomp_task = outer;
+  gomp_run(outer);
   if (rt.online || outer->data->value & RT_TASK_WAITING)
     ompt_on_task_schedule(task.data, ompt_task_complete, outer->data);
 }

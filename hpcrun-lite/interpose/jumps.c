@@ -1,16 +1,28 @@
 /* Jumps, which may lead out of a held call: a handler of the program that runs during the call does not return to it.
- * Context: CTL. */
+ * They may also lead out of tasks.  Context: CTL. */
 #define _GNU_SOURCE
 #include <setjmp.h>
+#include <stdint.h>
 
 #include "hpcrun-lite/interpose/hold.h"
 #include "hpcrun-lite/interpose/interposed.h"
 #include "hpcrun-lite/process/libc.h"
+#include "hpcrun-lite/rt/core/rt.h"
+
+/* The stack pointer to which a jump leads.  glibc keeps it rotated, and combined with a value of the thread. */
+static uint64_t target_sp(const void *place)
+{
+  enum { STACK_POINTER = 6 }; /* index in jmp_buf */
+  uint64_t sp = ((const uint64_t *)place)[STACK_POINTER];
+  __asm__("rorq $17, %0\n\txorq %%fs:0x30, %0" : "+r"(sp) : : "cc");
+  return sp;
+}
 
 static _Noreturn void jump(enum libc_call call, void *place, int value)
 {
   void (*real)(void *, int) = libc_real(call);
   hold_leave();
+  rt_jump(target_sp(place));
   real(place, value);
   __builtin_unreachable();
 }

@@ -188,12 +188,6 @@ static void set_team(struct thread_state *t, uint32_t threads)
   region->team = threads;
 }
 
-void ompt_set_team(unsigned threads)
-{
-  if (self())
-    set_team(self(), threads);
-}
-
 /* A thread that enters a region of another master has its own stack there: its contexts begin in that region.  The
  * region's record is not read here, because its cache line belongs to the master. */
 void ompt_on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, unsigned team_size,
@@ -230,7 +224,7 @@ void ompt_on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t
   if (!own)
     __atomic_store_n(&t->base_region, handle, __ATOMIC_RELAXED);
   else if (!initial && handle != REGION_NO_RECORD)
-    set_team(t, team_size);
+    set_team(t, flags & OMPT_ONE_THREAD ? 1 : team_size);
   uint64_t now = waiting_unpark(t);
   if (!task_data || !graph_enter(t))
     return;

@@ -39,8 +39,8 @@ void ompt_on_lock_destroy(int kind, uint64_t wait_id, const void *codeptr);
 void ompt_on_lock_init(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr);
 void ompt_on_mutex_released(int kind, uint64_t wait_id, const void *codeptr);
 
-/* The calling thread's innermost region has another number of threads than it has implicit tasks. */
-void ompt_set_team(unsigned threads);
+/* A flag of ompt_on_implicit_task(): one thread runs all implicit tasks of the region. */
+enum { OMPT_ONE_THREAD = 0x100 };
 
 /* A bit of rt.unseen: the program's code runs static loops and masked constructs without calling its runtime, and does
  * not say to which construct a barrier belongs. */

@@ -35,3 +35,15 @@ bool rt_task_info(int level, int *flags, ompt_data_t **data, ompt_frame_t **fram
   *frame = &task->frame;
   return true;
 }
+
+/* Some elements of the list are not on the stack, and last. */
+void rt_jump(uint64_t sp)
+{
+  const struct thread_state *t = rt_self;
+  struct rt_gomp_task *task = rt_gomp_task;
+  if (!t || sp < t->stack_low || sp >= t->stack_high)
+    return;
+  while (task && task->outer && (uint64_t)task >= t->stack_low && (uint64_t)task < sp)
+    task = task->outer;
+  rt_gomp_task = task;
+}

@@ -311,6 +311,9 @@ void rt_begin(void);
  * Returns false if there is none.  At outer levels a runtime may return stale pointers while it forks. */
 bool rt_task_info(int level, int *flags, ompt_data_t **data, ompt_frame_t **frame);
 
+/* The thread jumps to a frame with that stack pointer, and leaves the tasks of GCC's runtime that are below it. */
+void rt_jump(uint64_t sp);
+
 /* The state of the calling thread; NULL if it is not measured. */
 static inline struct thread_state *rt_thread(void)
 {

@@ -314,8 +314,8 @@ static int enter_base(struct stack_reader *reader, int innermost)
   return ends ? -1 : inner - 1;
 }
 
-/* Code of GCC before 4.9 enters a region by a call that returns, and then calls the region's function itself: a frame of
- * that function follows, without one of the runtime. */
+/* Code of GCC before 4.9 enters a region by a call that returns, and then calls the region's function itself: a frame
+ * of that function follows, without one of the runtime. */
 static void enter_started_region(struct stack_reader *reader, int i)
 {
   enum { ENTRY_BYTES = 16 }; /* a return address and a frame pointer: from the caller's frame to the region's entry */
