@@ -2,20 +2,24 @@
  * host of plugins, gomp_guests plugins HOW COUNT PLUGIN... */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #ifdef _OPENMP
 #include <omp.h>
 
-/* One of each: a loop with chunks, a critical, a lock, tasks, a single. */
+/* One of each: a loop with chunks, a critical, a lock, tasks, singles. */
 long guest_region(int threads)
 {
-  static long locked, critical, entered; /* of this copy of the plugin */
+  static long locked, critical, copied, entered; /* of this copy of the plugin */
   static omp_lock_t lock;
   long sum = 0;
   if (!entered++)
@@ -38,8 +42,38 @@ long guest_region(int threads)
       locked += 100 * i;
 #pragma omp barrier
     sum += omp_get_num_threads();
+    long copy = 0;
+#pragma omp single copyprivate(copy)
+    {
+      copy = 7;
+#pragma omp atomic
+      copied++;
+    }
+    sum += copy;
   }
-  return sum + 1000 * critical + 1000000 * locked;
+  return sum + 1000 * critical + 1000000 * locked + 100000000000 * copied;
+}
+#endif
+
+#ifdef PLUGIN
+/* GUEST: "begins", "ends": the library has a region in its constructor, or in its destructor. */
+static void guest_at(const char *moment, int threads)
+{
+  const char *guest = getenv("GUEST");
+  if (guest && !strcmp(guest, moment)) {
+    printf("%s %ld\n", moment, guest_region(threads));
+    fflush(stdout);
+  }
+}
+
+__attribute__((constructor)) static void begins(void)
+{
+  guest_at("begins", 2);
+}
+
+__attribute__((destructor)) static void ends(void)
+{
+  guest_at("ends", 4);
 }
 #endif
 
@@ -188,6 +222,46 @@ static void ends(const char *who)
       exit(6);
     }
 }
+
+/* The filter allows everything; but with one, measuring ends. */
+static void sandbox(void)
+{
+  struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  struct sock_fprog filter = {1, &allow};
+  printf("before %ld\n", guest_region(2));
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  printf("filter %d\n", prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter));
+  for (int i = 2; i < 5; i++)
+    printf("after %ld\n", guest_region(i));
+}
+
+static jmp_buf before_task;
+
+/* Writes all over the stack where the task was, while samples are taken. */
+__attribute__((noinline)) static void overwrite(void)
+{
+  volatile char room[1 << 15];
+  for (int i = 0; i < 4000; i++)
+    for (size_t k = 0; k < sizeof room; k++)
+      room[k] = 0x41;
+}
+
+__attribute__((noinline)) static void task_that_jumps(void)
+{
+#pragma omp task if (0)
+  longjmp(before_task, 1);
+}
+
+/* libgomp's own task is lost as well, so that the program must not use OpenMP any more. */
+static void jump(void)
+{
+  if (!setjmp(before_task))
+    task_that_jumps();
+  overwrite();
+  puts("jumped");
+  fflush(stdout);
+  _exit(0);
+}
 #endif
 
 static void plugins(const char *how, int count, char **paths)
@@ -232,6 +306,10 @@ int main(int argc, char **argv)
     leave(how);
   else if (!strcmp(what, "ends"))
     ends(how);
+  else if (!strcmp(what, "sandbox"))
+    sandbox();
+  else if (!strcmp(what, "jump"))
+    jump();
 #endif
   return 0;
 }

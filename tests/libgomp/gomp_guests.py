@@ -1,12 +1,12 @@
-"""Forks, thread churn, large teams, ends inside of regions, and libgomp in plugins, late and several times.
+"""Forks, thread churn, large teams, ends inside of regions, and libgomp in plugins, late, several times, or not at all.
 
 Usage: gomp_guests.py [-k CASE]"""
 import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from libgomp_case import MODES, QUIET, built, same
-from measured import tap
+from libgomp_case import MODES, QUIET, built, measure, same
+from measured import build, tap
 from report import rows
 
 program = built("gomp_guests.c", name="gomp_guests")
@@ -30,6 +30,8 @@ each("forks_between_regions", *(f"forks after {end}" for end in ("exit", "_exit"
 each("forks_in_regions", *(f"forks inside {end}" for end in ("exit", "_exit", "exec")))
 each("threads_that_come_and_go", "churn 40", modes=MODES)
 each("a_team_of_1000_threads", "crowd 1000", modes=("online", "log"))
+each("measuring_ends_before_the_program", "sandbox", modes=MODES)
+each("longjmp_out_of_a_task", "jump", modes=("online",))
 each("ends_in_regions", "ends exit", "ends quick", "leave master", "leave worker", "leave abort", seen=False)
 
 
@@ -58,7 +60,52 @@ def plugged(name, how, count, **keywords):
 
 plugged("libgomp comes with a plugin", "stays", 3)
 plugged("a plugin comes and goes", "comes and goes", 50, RUNTIME="libgomp.so.1")
-plugged("a plugin with RTLD_DEEPBIND", "deepbind", 3, seen=False)
+plugged("a plugin's constructor has a region", "stays", 2, GUEST="begins")
+plugged("a plugin's destructor has a region", "stays", 2, GUEST="ends")
+
+
+@tap.case
+def a_plugin_with_deepbind(directory):
+    same(directory, host(), "plugins", "deepbind", "3", plugin(), seen=False, **QUIET)
+    done = measure(directory, "online", host(), "plugins", "deepbind", "500", plugin(), **QUIET)  # some samples
+    assert "calls of libgomp were not seen" in done.stderr, done.stderr
+
+
+@tap.case
+def a_constructor_before_the_tool(directory):
+    linked = build("gomp_guests.c", "gcc", "-Wl,--no-as-needed", plugin(), name="gomp_linked", openmp=False)
+    same(directory, linked, "plugins", "stays", "2", plugin(), GUEST="begins", **QUIET)
+
+
+WEAK = r"""#include <stdio.h>
+void GOMP_parallel(void (*)(void *), void *, unsigned, unsigned) __attribute__((weak));
+void omp_init_lock(long *) __attribute__((weak));
+void omp_set_lock(long *) __attribute__((weak));
+static void run(void *runs) { ++*(int *)runs; }
+int main(void)
+{
+  int runs = 0;
+  long lock[4];
+  if (omp_init_lock) {
+    omp_init_lock(lock);
+    omp_set_lock(lock);
+  }
+  if (GOMP_parallel)
+    GOMP_parallel(run, &runs, 4, 0);
+  else
+    run(&runs);
+  printf("%d runs, %s\n", runs, omp_init_lock ? "locked" : "serial");
+}
+"""
+
+
+@tap.case
+def weak_functions_and_no_runtime(directory):
+    weak = tap.compile_c(directory, "weak", WEAK)
+    assert tap.must(weak) == "1 runs, serial\n"
+    for mode in MODES:
+        done = measure(directory, mode, weak)
+        assert done.returncode == 0 and done.stdout in ("1 runs, locked\n", "1 runs, serial\n"), done
 
 
 @tap.case
