@@ -341,6 +341,21 @@ static void combined_loops(void)
 
 /* ---- the rest ---- */
 
+/* A task releases a lock that another task of its thread holds twice; libgomp allows it. */
+static void lock_released_by_a_task(void)
+{
+  omp_nest_lock_t lock;
+  omp_init_nest_lock(&lock);
+#pragma omp parallel num_threads(1)
+  {
+    omp_set_nest_lock(&lock);
+    omp_set_nest_lock(&lock);
+#pragma omp task if (0)
+    omp_unset_nest_lock(&lock);
+    note(omp_test_nest_lock(&lock)); /* 2: held once */
+  }
+}
+
 static void warnings(void)
 {
 #pragma omp parallel num_threads(2)
@@ -375,9 +390,10 @@ static void fatal(void)
 }
 
 static const struct gomp_case rows[] = {
-    ROW(criticals),  ROW(locks),       ROW(old_locks),  ROW(old_fortran_locks), ROW(old_region),   ROW(old_sections),
-    ROW(old_static), ROW(old_dynamic), ROW(old_guided), ROW(old_runtime),       ROW(direct_loops), ROW(combined_loops),
-    ROW(warnings),   ROW(pauses),      ROW(fatal),
+    ROW(criticals),  ROW(locks),        ROW(old_locks),    ROW(old_fortran_locks),
+    ROW(old_region), ROW(old_sections), ROW(old_static),   ROW(old_dynamic),
+    ROW(old_guided), ROW(old_runtime),  ROW(direct_loops), ROW(combined_loops),
+    ROW(warnings),   ROW(pauses),       ROW(fatal),        ROW(lock_released_by_a_task),
 };
 
 int main(int argc, char **argv)

@@ -113,6 +113,19 @@ static void class_taskloops()
   note(counted::alive >= 1);
 }
 
+// libgomp copies the blocks of so many tasks to the stack, which has little room left.
+static void class_many_tasks()
+{
+  counted object(3);
+  long sum = 0;
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskloop firstprivate(object) num_tasks(30000) reduction(+ : sum)
+  for (int i = 0; i < 30000; i++)
+    sum += object.value;
+  note(sum);
+}
+
 static void class_cancelled()
 {
   counted object(2);
@@ -200,7 +213,8 @@ static void class_functions()
 }
 
 static const struct gomp_case rows[] = {
-    ROW(class_tasks), ROW(class_taskloops), ROW(class_cancelled), ROW(class_regions), ROW(class_functions),
+    ROW(class_tasks),     ROW(class_taskloops), ROW(class_many_tasks),
+    ROW(class_cancelled), ROW(class_regions),   ROW(class_functions),
 };
 
 int main(int argc, char **argv)
