@@ -18,7 +18,7 @@ GOMP_CODE void wrap_GOMP_barrier(void)
 {
   GOMP_ENTER(runtime, task);
   int kind = task ? barrier_kind(task) : 0;
-  const void *code = __builtin_return_address(0);
+  const void *code = GOMP_CALLER;
   if (task)
     gomp_wait_begin(task, kind, code);
   GOMP_NEXT(runtime, GOMP_barrier)();
@@ -30,7 +30,7 @@ GOMP_CODE bool wrap_GOMP_barrier_cancel(void)
 {
   GOMP_ENTER(runtime, task);
   int kind = task ? barrier_kind(task) : 0;
-  const void *code = __builtin_return_address(0);
+  const void *code = GOMP_CALLER;
   if (task)
     gomp_wait_begin(task, kind, code);
   bool cancelled = GOMP_NEXT(runtime, GOMP_barrier_cancel)();
@@ -60,7 +60,7 @@ static inline void end_end(struct rt_gomp_task *task, const void *code)
   GOMP_CODE void wrap_##name(void)                                                                                     \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    const void *code = __builtin_return_address(0);                                                                    \
+    const void *code = GOMP_CALLER;                                                                                    \
     end_begin(task, code);                                                                                             \
     GOMP_NEXT(runtime, name)();                                                                                        \
     end_end(task, code);                                                                                               \
@@ -72,7 +72,7 @@ END(GOMP_sections_end)
   GOMP_CODE bool wrap_##name(void)                                                                                     \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    const void *code = __builtin_return_address(0);                                                                    \
+    const void *code = GOMP_CALLER;                                                                                    \
     end_begin(task, code);                                                                                             \
     bool cancelled = GOMP_NEXT(runtime, name)();                                                                       \
     end_end(task, code);                                                                                               \
@@ -96,7 +96,7 @@ END_NOWAIT(GOMP_sections_end_nowait)
 GOMP_CODE void wrap_GOMP_workshare_task_reduction_unregister(bool cancelled)
 {
   GOMP_ENTER(runtime, task);
-  const void *code = __builtin_return_address(0);
+  const void *code = GOMP_CALLER;
   if (cancelled)
     task = NULL;
   end_begin(task, code);
@@ -119,7 +119,7 @@ GOMP_CODE unsigned wrap_GOMP_sections_start(unsigned count)
 {
   GOMP_ENTER(runtime, task);
   if (task)
-    gomp_work_begin(task, ompt_work_sections, count, __builtin_return_address(0));
+    gomp_work_begin(task, ompt_work_sections, count, GOMP_CALLER);
   return section(task, GOMP_NEXT(runtime, GOMP_sections_start)(count));
 }
 
@@ -127,7 +127,7 @@ GOMP_CODE unsigned wrap_GOMP_sections2_start(unsigned count, uintptr_t *reductio
 {
   GOMP_ENTER(runtime, task);
   if (task)
-    gomp_work_begin(task, ompt_work_sections, count, __builtin_return_address(0));
+    gomp_work_begin(task, ompt_work_sections, count, GOMP_CALLER);
   return section(task, GOMP_NEXT(runtime, GOMP_sections2_start)(count, reductions, memory));
 }
 
@@ -147,8 +147,7 @@ GOMP_CODE bool wrap_GOMP_single_start(void)
     return executes;
   task->after_single = true;
   if (executes)
-    ompt_on_work(ompt_work_single_executor, ompt_scope_begin, &task->parallel, task->data, 1,
-                 __builtin_return_address(0));
+    ompt_on_work(ompt_work_single_executor, ompt_scope_begin, &task->parallel, task->data, 1, GOMP_CALLER);
   return executes;
 }
 
@@ -171,7 +170,7 @@ static inline void copy_wait_end(struct rt_gomp_task *task, const void *code)
 GOMP_CODE void *wrap_GOMP_single_copy_start(void)
 {
   GOMP_ENTER(runtime, task);
-  const void *code = __builtin_return_address(0);
+  const void *code = GOMP_CALLER;
   copy_wait_begin(task, code);
   void *copies = GOMP_NEXT(runtime, GOMP_single_copy_start)();
   copy_wait_end(task, code);
@@ -183,7 +182,7 @@ GOMP_CODE void *wrap_GOMP_single_copy_start(void)
 GOMP_CODE void wrap_GOMP_single_copy_end(void *data)
 {
   GOMP_ENTER(runtime, task);
-  const void *code = __builtin_return_address(0);
+  const void *code = GOMP_CALLER;
   if (task)
     ompt_on_work(ompt_work_single_executor, ompt_scope_end, &task->parallel, task->data, 0, NULL);
   copy_wait_begin(task, code);

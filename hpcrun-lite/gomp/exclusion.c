@@ -15,7 +15,7 @@ enum { GATES = 256, TRIES = 8, WATCHED = 64 };
 struct gate {
   const void *name; /* of the critical section; NULL: free */
   uint32_t held, entered;
-  uint32_t quiet; /* so many entries in a row did not wait; below WATCHED, entries read the clock in any case */
+  uint32_t quiet; /* consecutive entries that did not wait; below WATCHED, entries read the clock in any case */
 } __attribute__((aligned(64)));
 
 static struct gate unnamed, atomic, named[GATES];
@@ -45,7 +45,7 @@ static inline void store(uint32_t *field, uint32_t value)
   __atomic_store_n(field, value, __ATOMIC_RELAXED);
 }
 
-/* Between waiting_lock_begin() and its end: the thread has waited, or it is known that it has not. */
+/* Overrides the estimate of waiting_lock_end(): all of the time was waiting, or none of it. */
 static inline void note_waited(bool waited)
 {
   rt_thread()->lock_cost = waited ? 1 : UINT64_MAX;
@@ -94,8 +94,6 @@ static inline void gate_leave(struct gate *gate, int kind, uint64_t id, const vo
     store(&gate->held, 0);
 }
 
-#define CODE __builtin_return_address(0)
-
 #define CRITICAL(start, end, gate, kind)                                                                               \
   GOMP_CODE void wrap_##start(void)                                                                                    \
   {                                                                                                                    \
@@ -104,15 +102,15 @@ static inline void gate_leave(struct gate *gate, int kind, uint64_t id, const vo
       GOMP_NEXT(runtime, start)();                                                                                     \
       return;                                                                                                          \
     }                                                                                                                  \
-    struct gate_visit visit = gate_approach(gate, kind, (uint64_t)gate, CODE);                                         \
+    struct gate_visit visit = gate_approach(gate, kind, (uint64_t)gate, GOMP_CALLER);                                  \
     GOMP_NEXT(runtime, start)();                                                                                       \
-    gate_entered(gate, visit, kind, (uint64_t)gate, CODE);                                                             \
+    gate_entered(gate, visit, kind, (uint64_t)gate, GOMP_CALLER);                                                      \
   }                                                                                                                    \
   GOMP_CODE void wrap_##end(void)                                                                                      \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
     if (task)                                                                                                          \
-      gate_leave(gate, kind, (uint64_t)gate, CODE);                                                                    \
+      gate_leave(gate, kind, (uint64_t)gate, GOMP_CALLER);                                                             \
     GOMP_NEXT(runtime, end)();                                                                                         \
   }
 CRITICAL(GOMP_critical_start, GOMP_critical_end, &unnamed, ompt_mutex_critical)
@@ -126,16 +124,16 @@ GOMP_CODE void wrap_GOMP_critical_name_start(void **name)
     return;
   }
   struct gate *gate = gate_of(name);
-  struct gate_visit visit = gate_approach(gate, ompt_mutex_critical, (uint64_t)name, CODE);
+  struct gate_visit visit = gate_approach(gate, ompt_mutex_critical, (uint64_t)name, GOMP_CALLER);
   GOMP_NEXT(runtime, GOMP_critical_name_start)(name);
-  gate_entered(gate, visit, ompt_mutex_critical, (uint64_t)name, CODE);
+  gate_entered(gate, visit, ompt_mutex_critical, (uint64_t)name, GOMP_CALLER);
 }
 
 GOMP_CODE void wrap_GOMP_critical_name_end(void **name)
 {
   GOMP_ENTER(runtime, task);
   if (task)
-    gate_leave(gate_of(name), ompt_mutex_critical, (uint64_t)name, CODE);
+    gate_leave(gate_of(name), ompt_mutex_critical, (uint64_t)name, GOMP_CALLER);
   GOMP_NEXT(runtime, GOMP_critical_name_end)(name);
 }
 
@@ -149,27 +147,27 @@ GOMP_CODE void wrap_GOMP_critical_name_end(void **name)
     GOMP_ENTER(runtime, task);                                                                                         \
     int taken = GOMP_NEXT(runtime, old##omp_test_lock##end)(lock);                                                     \
     if (task && taken)                                                                                                 \
-      ompt_on_mutex_acquired(ompt_mutex_test_lock, (uint64_t)lock, CODE);                                              \
+      ompt_on_mutex_acquired(ompt_mutex_test_lock, (uint64_t)lock, GOMP_CALLER);                                       \
     return taken;                                                                                                      \
   }                                                                                                                    \
   GOMP_CODE void wrap_##old##omp_set_lock##end(void *lock)                                                             \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
     if (task && !GOMP_NEXT(runtime, old##omp_test_lock##end)(lock)) {                                                  \
-      ompt_on_mutex_acquire(ompt_mutex_lock, 0, 0, (uint64_t)lock, CODE);                                              \
+      ompt_on_mutex_acquire(ompt_mutex_lock, 0, 0, (uint64_t)lock, GOMP_CALLER);                                       \
       GOMP_NEXT(runtime, old##omp_set_lock##end)(lock);                                                                \
       note_waited(true);                                                                                               \
     } else if (!task) {                                                                                                \
       GOMP_NEXT(runtime, old##omp_set_lock##end)(lock);                                                                \
       return;                                                                                                          \
     }                                                                                                                  \
-    ompt_on_mutex_acquired(ompt_mutex_lock, (uint64_t)lock, CODE);                                                     \
+    ompt_on_mutex_acquired(ompt_mutex_lock, (uint64_t)lock, GOMP_CALLER);                                              \
   }                                                                                                                    \
   GOMP_CODE void wrap_##old##omp_unset_lock##end(void *lock)                                                           \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
     if (task)                                                                                                          \
-      ompt_on_mutex_released(ompt_mutex_lock, (uint64_t)lock, CODE);                                                   \
+      ompt_on_mutex_released(ompt_mutex_lock, (uint64_t)lock, GOMP_CALLER);                                            \
     GOMP_NEXT(runtime, old##omp_unset_lock##end)(lock);                                                                \
   }                                                                                                                    \
   GOMP_CODE int wrap_##old##omp_test_nest_lock##end(void *lock)                                                        \
@@ -177,7 +175,7 @@ GOMP_CODE void wrap_GOMP_critical_name_end(void **name)
     GOMP_ENTER(runtime, task);                                                                                         \
     int times = GOMP_NEXT(runtime, old##omp_test_nest_lock##end)(lock);                                                \
     if (task && times == 1)                                                                                            \
-      ompt_on_mutex_acquired(ompt_mutex_test_nest_lock, (uint64_t)lock, CODE);                                         \
+      ompt_on_mutex_acquired(ompt_mutex_test_nest_lock, (uint64_t)lock, GOMP_CALLER);                                  \
     return times;                                                                                                      \
   }                                                                                                                    \
   /* A nested lock that the task holds already is tested with success: the result is how often it holds the lock. */   \
@@ -190,12 +188,12 @@ GOMP_CODE void wrap_GOMP_critical_name_end(void **name)
       return;                                                                                                          \
     }                                                                                                                  \
     if (!times) {                                                                                                      \
-      ompt_on_mutex_acquire(ompt_mutex_nest_lock, 0, 0, (uint64_t)lock, CODE);                                         \
+      ompt_on_mutex_acquire(ompt_mutex_nest_lock, 0, 0, (uint64_t)lock, GOMP_CALLER);                                  \
       GOMP_NEXT(runtime, old##omp_set_nest_lock##end)(lock);                                                           \
       note_waited(true);                                                                                               \
     }                                                                                                                  \
     if (times <= 1)                                                                                                    \
-      ompt_on_mutex_acquired(ompt_mutex_nest_lock, (uint64_t)lock, CODE);                                              \
+      ompt_on_mutex_acquired(ompt_mutex_nest_lock, (uint64_t)lock, GOMP_CALLER);                                       \
   }                                                                                                                    \
   GOMP_CODE void wrap_##old##omp_unset_nest_lock##end(void *lock)                                                      \
   {                                                                                                                    \
@@ -205,7 +203,7 @@ GOMP_CODE void wrap_GOMP_critical_name_end(void **name)
       if (times)                                                                                                       \
         GOMP_NEXT(runtime, old##omp_unset_nest_lock##end)(lock);                                                       \
       if (times == 2)                                                                                                  \
-        ompt_on_mutex_released(ompt_mutex_nest_lock, (uint64_t)lock, CODE);                                            \
+        ompt_on_mutex_released(ompt_mutex_nest_lock, (uint64_t)lock, GOMP_CALLER);                                     \
     }                                                                                                                  \
     GOMP_NEXT(runtime, old##omp_unset_nest_lock##end)(lock);                                                           \
   }                                                                                                                    \
@@ -220,7 +218,7 @@ GOMP_CODE void wrap_GOMP_critical_name_end(void **name)
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
     if (task)                                                                                                          \
-      ompt_on_lock_destroy(kind, (uint64_t)lock, CODE);                                                                \
+      ompt_on_lock_destroy(kind, (uint64_t)lock, GOMP_CALLER);                                                         \
     GOMP_NEXT(runtime, name)(lock);                                                                                    \
   }
 

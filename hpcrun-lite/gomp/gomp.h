@@ -92,9 +92,12 @@ static inline struct rt_gomp_task *gomp_task(void)
   return gomp_thread() ? rt_gomp_task : NULL;
 }
 
+/* In a wrapper: the address in the program after the call. */
+#define GOMP_CALLER __builtin_return_address(0)
+
 /* Does a call bring events?  Sets the runtime, and the task that calls. */
 #define GOMP_ENTER(runtime, task)                                                                                      \
-  const struct gomp_runtime *runtime = gomp_runtime(__builtin_return_address(0));                                      \
+  const struct gomp_runtime *runtime = gomp_runtime(GOMP_CALLER);                                                      \
   struct rt_gomp_task *task = runtime != gomp_global && runtime->silent ? NULL : gomp_task()
 
 /* A wait of the current task: kinds of OMPT.  Ends with gomp_wait_end(). */
@@ -128,6 +131,14 @@ static inline uint64_t gomp_iterations(long start, long end, long increment)
   if (increment > 0)
     return end > start ? ((uint64_t)end - (uint64_t)start - 1) / (uint64_t)increment + 1 : 0;
   return end < start ? ((uint64_t)start - (uint64_t)end - 1) / -(uint64_t)increment + 1 : 0;
+}
+
+static inline uint64_t gomp_ull_iterations(bool up, unsigned long long start, unsigned long long end,
+                                           unsigned long long increment)
+{
+  if (up)
+    return end > start && increment ? (end - start - 1) / increment + 1 : 0;
+  return end < start && increment ? (start - end - 1) / -increment + 1 : 0;
 }
 
 #endif

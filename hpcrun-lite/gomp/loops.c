@@ -32,13 +32,11 @@ static inline bool chunk(struct rt_gomp_task *task, bool any, long first, long e
   return any;
 }
 
-#define CODE __builtin_return_address(0)
-
 #define LOOP_START(name)                                                                                               \
   GOMP_CODE bool wrap_##name(long start, long end, long step, long size, long *first, long *last)                      \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    loop_begin(task, gomp_iterations(start, end, step), step, CODE);                                                   \
+    loop_begin(task, gomp_iterations(start, end, step), step, GOMP_CALLER);                                            \
     bool any = GOMP_NEXT(runtime, name)(start, end, step, size, first, last);                                          \
     return chunk(task, any, *first, *last);                                                                            \
   }
@@ -48,7 +46,7 @@ GOMP_LOOP_STARTS(LOOP_START)
   GOMP_CODE bool wrap_##name(long start, long end, long step, long *first, long *last)                                 \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    loop_begin(task, gomp_iterations(start, end, step), step, CODE);                                                   \
+    loop_begin(task, gomp_iterations(start, end, step), step, GOMP_CALLER);                                            \
     bool any = GOMP_NEXT(runtime, name)(start, end, step, first, last);                                                \
     return chunk(task, any, *first, *last);                                                                            \
   }
@@ -69,7 +67,7 @@ GOMP_LOOP_NEXTS(LOOP_NEXT)
                              uintptr_t *reductions, void **memory)                                                     \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    loop_begin(task, gomp_iterations(start, end, step), step, CODE);                                                   \
+    loop_begin(task, gomp_iterations(start, end, step), step, GOMP_CALLER);                                            \
     bool any = GOMP_NEXT(runtime, name)(start, end, step, schedule, size, first, last, reductions, memory);            \
     return first ? chunk(task, any, *first, *last) : any;                                                              \
   }
@@ -77,16 +75,9 @@ GOMP_LOOP_GENERIC_STARTS(LOOP_GENERIC_START)
 
 /* ---- unsigned long long ---- */
 
-static inline uint64_t ull_iterations(bool up, ull start, ull end, ull step)
-{
-  if (up)
-    return end > start && step ? (end - start - 1) / step + 1 : 0;
-  return end < start && step ? (start - end - 1) / -step + 1 : 0;
-}
-
 static inline void ull_begin(struct rt_gomp_task *task, bool up, ull start, ull end, ull step, const void *code)
 {
-  loop_begin(task, ull_iterations(up, start, end, step), (long)step, code);
+  loop_begin(task, gomp_ull_iterations(up, start, end, step), (long)step, code);
 }
 
 static inline bool ull_chunk(struct rt_gomp_task *task, bool any, ull first, ull end)
@@ -98,7 +89,7 @@ static inline bool ull_chunk(struct rt_gomp_task *task, bool any, ull first, ull
   GOMP_CODE bool wrap_##name(bool up, ull start, ull end, ull step, ull size, ull *first, ull *last)                   \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    ull_begin(task, up, start, end, step, CODE);                                                                       \
+    ull_begin(task, up, start, end, step, GOMP_CALLER);                                                                \
     bool any = GOMP_NEXT(runtime, name)(up, start, end, step, size, first, last);                                      \
     return ull_chunk(task, any, *first, *last);                                                                        \
   }
@@ -108,7 +99,7 @@ GOMP_ULL_STARTS(ULL_START)
   GOMP_CODE bool wrap_##name(bool up, ull start, ull end, ull step, ull *first, ull *last)                             \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    ull_begin(task, up, start, end, step, CODE);                                                                       \
+    ull_begin(task, up, start, end, step, GOMP_CALLER);                                                                \
     bool any = GOMP_NEXT(runtime, name)(up, start, end, step, first, last);                                            \
     return ull_chunk(task, any, *first, *last);                                                                        \
   }
@@ -128,7 +119,7 @@ GOMP_ULL_NEXTS(ULL_NEXT)
                              uintptr_t *reductions, void **memory)                                                     \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    ull_begin(task, up, start, end, step, CODE);                                                                       \
+    ull_begin(task, up, start, end, step, GOMP_CALLER);                                                                \
     bool any = GOMP_NEXT(runtime, name)(up, start, end, step, schedule, size, first, last, reductions, memory);        \
     return first ? ull_chunk(task, any, *first, *last) : any;                                                          \
   }
@@ -147,7 +138,7 @@ static inline void doacross_begin(struct rt_gomp_task *task, unsigned dimensions
   GOMP_CODE bool wrap_##name(unsigned dimensions, T *counts, T size, T *first, T *last)                                \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    doacross_begin(task, dimensions, (uint64_t)counts[0], CODE);                                                       \
+    doacross_begin(task, dimensions, (uint64_t)counts[0], GOMP_CALLER);                                                \
     bool any = GOMP_NEXT(runtime, name)(dimensions, counts, size, first, last);                                        \
     return chunk(task, any, (long)*first, (long)*last);                                                                \
   }
@@ -160,7 +151,7 @@ GOMP_ULL_DOACROSS_STARTS(ULL_DOACROSS_START)
   GOMP_CODE bool wrap_##name(unsigned dimensions, T *counts, T *first, T *last)                                        \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    doacross_begin(task, dimensions, (uint64_t)counts[0], CODE);                                                       \
+    doacross_begin(task, dimensions, (uint64_t)counts[0], GOMP_CALLER);                                                \
     bool any = GOMP_NEXT(runtime, name)(dimensions, counts, first, last);                                              \
     return chunk(task, any, (long)*first, (long)*last);                                                                \
   }
@@ -172,7 +163,7 @@ DOACROSS_RUNTIME_START(ull, GOMP_loop_ull_doacross_runtime_start)
                              uintptr_t *reductions, void **memory)                                                     \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    doacross_begin(task, dimensions, (uint64_t)counts[0], CODE);                                                       \
+    doacross_begin(task, dimensions, (uint64_t)counts[0], GOMP_CALLER);                                                \
     bool any = GOMP_NEXT(runtime, name)(dimensions, counts, schedule, size, first, last, reductions, memory);          \
     return first ? chunk(task, any, (long)*first, (long)*last) : any;                                                  \
   }
@@ -238,16 +229,16 @@ GOMP_CODE void wrap_GOMP_ordered_start(void)
 {
   GOMP_ENTER(runtime, task);
   if (task)
-    ompt_on_mutex_acquire(ompt_mutex_ordered, 0, 0, ordered_id(task), CODE);
+    ompt_on_mutex_acquire(ompt_mutex_ordered, 0, 0, ordered_id(task), GOMP_CALLER);
   GOMP_NEXT(runtime, GOMP_ordered_start)();
   if (task)
-    ompt_on_mutex_acquired(ompt_mutex_ordered, ordered_id(task), CODE);
+    ompt_on_mutex_acquired(ompt_mutex_ordered, ordered_id(task), GOMP_CALLER);
 }
 
 GOMP_CODE void wrap_GOMP_ordered_end(void)
 {
   GOMP_ENTER(runtime, task);
   if (task)
-    ompt_on_mutex_released(ompt_mutex_ordered, ordered_id(task), CODE);
+    ompt_on_mutex_released(ompt_mutex_ordered, ordered_id(task), GOMP_CALLER);
   GOMP_NEXT(runtime, GOMP_ordered_end)();
 }

@@ -140,7 +140,7 @@ GOMP_CODE void wrap_GOMP_parallel(void (*function)(void *), void *data, unsigned
     GOMP_NEXT(runtime, GOMP_parallel)(function, data, threads, flags);
     return;
   }
-  struct region region = {.function = function, .data = data, .runtime = runtime, .code = __builtin_return_address(0)};
+  struct region region = {.function = function, .data = data, .runtime = runtime, .code = GOMP_CALLER};
   region_enter(&region, creator, threads, __builtin_frame_address(0));
   GOMP_NEXT(runtime, GOMP_parallel)(run_implicit, &region, threads, flags);
   region_leave(&region);
@@ -151,11 +151,8 @@ GOMP_CODE unsigned wrap_GOMP_parallel_reductions(void (*function)(void *), void 
   GOMP_ENTER(runtime, creator);
   if (!creator)
     return GOMP_NEXT(runtime, GOMP_parallel_reductions)(function, data, threads, flags);
-  struct region region = {.reductions = *(void **)data,
-                          .function = function,
-                          .data = data,
-                          .runtime = runtime,
-                          .code = __builtin_return_address(0)};
+  struct region region = {
+      .reductions = *(void **)data, .function = function, .data = data, .runtime = runtime, .code = GOMP_CALLER};
   region_enter(&region, creator, threads, __builtin_frame_address(0));
   unsigned result = GOMP_NEXT(runtime, GOMP_parallel_reductions)(run_implicit, &region, threads, flags);
   region_leave(&region);
@@ -173,7 +170,7 @@ GOMP_CODE void wrap_GOMP_parallel_sections(void (*function)(void *), void *data,
   struct region region = {.function = function,
                           .data = data,
                           .runtime = runtime,
-                          .code = __builtin_return_address(0),
+                          .code = GOMP_CALLER,
                           .work = ompt_work_sections,
                           .count = count,
                           .increment = 1};
@@ -184,8 +181,8 @@ GOMP_CODE void wrap_GOMP_parallel_sections(void (*function)(void *), void *data,
 
 #define LOOP_REGION(start, end, step)                                                                                  \
   {                                                                                                                    \
-    .function = function, .data = data, .runtime = runtime, .code = __builtin_return_address(0),                       \
-    .work = ompt_work_loop, .count = gomp_iterations(start, end, step), .increment = step                              \
+    .function = function, .data = data, .runtime = runtime, .code = GOMP_CALLER, .work = ompt_work_loop,               \
+    .count = gomp_iterations(start, end, step), .increment = step                                                      \
   }
 
 #define PARALLEL_LOOP(name)                                                                                            \
@@ -240,8 +237,7 @@ GOMP_CODE void wrap_GOMP_teams_reg(void (*function)(void *), void *data, unsigne
     GOMP_NEXT(runtime, GOMP_teams_reg)(function, data, teams, limit, flags);
     return;
   }
-  struct region region = {
-      .function = function, .data = data, .runtime = runtime, .code = __builtin_return_address(0), .league = true};
+  struct region region = {.function = function, .data = data, .runtime = runtime, .code = GOMP_CALLER, .league = true};
   region_enter(&region, creator, teams, __builtin_frame_address(0));
   GOMP_NEXT(runtime, GOMP_teams_reg)(run_team, &region, teams, limit, flags);
   ompt_on_parallel_end(&region.parallel, creator->data, 0, region.code);
@@ -276,12 +272,11 @@ static void enter_started(struct region *region)
 GOMP_CODE void wrap_GOMP_parallel_start(void (*function)(void *), void *data, unsigned threads)
 {
   GOMP_ENTER(runtime, creator);
-  struct region *region = !creator ? NULL
-                                   : start_region((struct region){.function = function,
-                                                                  .data = data,
-                                                                  .runtime = runtime,
-                                                                  .code = __builtin_return_address(0)},
-                                                  creator, threads, __builtin_frame_address(0));
+  struct region *region =
+      !creator
+          ? NULL
+          : start_region((struct region){.function = function, .data = data, .runtime = runtime, .code = GOMP_CALLER},
+                         creator, threads, __builtin_frame_address(0));
   if (!region) {
     GOMP_NEXT(runtime, GOMP_parallel_start)(function, data, threads);
     return;
@@ -297,7 +292,7 @@ GOMP_CODE void wrap_GOMP_parallel_sections_start(void (*function)(void *), void 
                                    : start_region((struct region){.function = function,
                                                                   .data = data,
                                                                   .runtime = runtime,
-                                                                  .code = __builtin_return_address(0),
+                                                                  .code = GOMP_CALLER,
                                                                   .work = ompt_work_sections,
                                                                   .count = count,
                                                                   .increment = 1},

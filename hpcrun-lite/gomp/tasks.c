@@ -7,7 +7,8 @@
  *
  * If the program has no function that copies the block, libgomp copies it as bytes; then the program's block is copied
  * behind the header first.  A taskloop needs a function in any case, because each of its tasks needs a data word. There
- * is one exception, in which libgomp runs all tasks inside the call, and would keep all copies on the stack. */
+ * is one exception: if libgomp runs all tasks inside the call, it would keep all copies on the stack.  Then one block
+ * serves all tasks, one after another, and run_task() makes each data word. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,12 +31,15 @@ enum {
 
 enum { CANCEL_TASKGROUP = 8, BLOCK_ON_STACK = 4096, UNDEFERRED_FACTOR = 64 };
 
+enum { EVENT_FREE, EVENT_OPEN, EVENT_FULFILLED, EVENT_RAN };
+
 /* An event of a detached task.  The task's data word is here, since the thread that fulfils the event needs it. */
 struct detached {
   uint64_t handle; /* libgomp's name of the event; 0: not known yet */
+  uint64_t number; /* tells apart the tasks that have this element one after another */
   ompt_data_t data;
-  uint32_t lock; /* of `state` */
-  enum { EVENT_FREE, EVENT_OPEN, EVENT_FULFILLED, EVENT_RAN } state;
+  uint32_t lock; /* of the other fields; `handle` is read without it */
+  uint32_t state;
 };
 
 struct block {
@@ -46,14 +50,14 @@ struct block {
   const void *code;             /* address in the program at which the task was created */
   const struct gomp_runtime *runtime;
   struct detached *event;
+  uint64_t event_number;
   ompt_data_t data;  /* data word of the task */
   long offset, size; /* of the program's block */
   unsigned flags;
-  bool bounds; /* a taskloop's task */
-  bool named;  /* it has a data word */
-  bool
-      cancellable; /* libgomp drops it if its group is cancelled before it begins; not if it was copied by a function */
-  bool serial;     /* the program makes the creator wait for it */
+  bool bounds;      /* a taskloop's task */
+  bool named;       /* it has a data word */
+  bool cancellable; /* run_task() asks whether the group was cancelled: libgomp does so only without a function */
+  bool serial;      /* the program makes the creator wait for it */
 };
 
 static void *program_block(struct block *block)
@@ -86,13 +90,9 @@ static void create_block(struct block *block, struct rt_gomp_task *creator, cons
 
 /* ---- detached tasks ---- */
 
-enum { EVENTS = 4096, TRIES = 64 };
+enum { EVENTS = 4096 };
 static struct detached events[EVENTS];
-
-static struct detached *event_place(uint64_t handle, unsigned attempt)
-{
-  return &events[((handle * 0x9e3779b97f4a7c15ULL >> 52) + attempt) % EVENTS];
-}
+static uint64_t event_count;
 
 static void event_lock(struct detached *event)
 {
@@ -106,25 +106,33 @@ static void event_unlock(struct detached *event)
 }
 
 /* NULL if there are too many: the task's event is then not followed. */
-static struct detached *event_new(const void *near)
+static struct detached *event_new(void)
 {
+  uint64_t number = __atomic_add_fetch(&event_count, 1, __ATOMIC_RELAXED);
   for (unsigned i = 0; i < EVENTS; i++) {
-    struct detached *event = event_place((uint64_t)near, i);
-    int expected = EVENT_FREE;
-    if (__atomic_compare_exchange_n((int *)&event->state, &expected, EVENT_OPEN, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_RELAXED)) {
+    struct detached *event = &events[(number + i) % EVENTS];
+    event_lock(event);
+    bool ours = event->state == EVENT_FREE;
+    if (ours) {
+      event->state = EVENT_OPEN;
+      event->number = number;
       event->data.value = 0;
-      return event;
     }
+    event_unlock(event);
+    if (ours)
+      return event;
   }
   rt_lost(rt_thread(), FORMAT_LOST_GRAPH);
   return NULL;
 }
 
-/* libgomp has named the event. */
-static void event_name(struct detached *event, uint64_t handle)
+/* libgomp has named the event with that number.  The task may have ended since, and the element have another one. */
+static void event_name(struct detached *event, uint64_t number, uint64_t handle)
 {
-  __atomic_store_n(&event->handle, handle, __ATOMIC_RELEASE);
+  event_lock(event);
+  if (event->number == number && event->state != EVENT_FREE)
+    __atomic_store_n(&event->handle, handle, __ATOMIC_RELEASE);
+  event_unlock(event);
 }
 
 static struct detached *event_find(uint64_t handle)
@@ -135,10 +143,11 @@ static struct detached *event_find(uint64_t handle)
   return NULL;
 }
 
+/* The lock is held, or no other thread knows the event any more. */
 static void event_free(struct detached *event)
 {
   __atomic_store_n(&event->handle, 0, __ATOMIC_RELEASE);
-  __atomic_store_n((int *)&event->state, EVENT_FREE, __ATOMIC_RELEASE);
+  __atomic_store_n(&event->state, EVENT_FREE, __ATOMIC_RELEASE);
 }
 
 /* The task's function has returned.  Returns the status of OMPT. */
@@ -161,9 +170,9 @@ static void fulfil(uint64_t handle, struct rt_gomp_task *task)
   bool late = event->state == EVENT_RAN;
   event->state = EVENT_FULFILLED;
   ompt_on_task_schedule(&event->data, late ? ompt_task_late_fulfill : ompt_task_early_fulfill, task->data);
-  event_unlock(event);
   if (late)
     event_free(event);
+  event_unlock(event);
 }
 
 #define FULFIL(name)                                                                                                   \
@@ -190,7 +199,7 @@ static void hand_on_words(struct block *block)
     words[0] = block->words[0];
   }
   if (block->event)
-    event_name(block->event, block->words[0]);
+    event_name(block->event, block->event_number, block->words[0]);
 }
 
 /* The function that libgomp calls for every task. */
@@ -227,8 +236,8 @@ GOMP_CODE static void run_task(void *argument)
 struct plain_block {
   void (*function)(void *);
   ompt_data_t data;
-  uint32_t offset; /* of the program's block */
-  bool final;      /* its children are included tasks */
+  int64_t offset; /* of the program's block */
+  bool final;     /* its children are included tasks */
 };
 
 GOMP_CODE static void run_plain_task(void *argument)
@@ -332,78 +341,96 @@ static long align_for(long align)
 typedef void task_function(void (*)(void *), void *, void (*)(void *, void *), long, long, bool, unsigned, void **, int,
                            void *);
 
-/* Makes the call of GOMP_task() with a header before the program's block. */
-GOMP_CODE static void call_task(task_function *next, struct block *block, long align, bool defer, void **depend,
-                                int priority, void *detach)
+/* Parameters of GOMP_task() that are handed on. */
+struct task_call {
+  task_function *next;
+  long align;
+  bool defer;
+  void **depend;
+  int priority;
+  void *detach;
+};
+
+/* Makes the call with a header before the program's block. */
+GOMP_CODE static void call_task(const struct task_call *call, struct block *block)
 {
-  long size = block->offset + block->size;
+  long size = block->offset + block->size, align = align_for(call->align);
   if (block->copy) {
-    next(run_task, block, copy_block, size, align_for(align), defer, block->flags, depend, priority, detach);
+    call->next(run_task, block, copy_block, size, align, call->defer, block->flags, call->depend, call->priority,
+               call->detach);
     return;
   }
   char on_stack[size <= BLOCK_ON_STACK ? size + align : 1];
   char *memory = size <= BLOCK_ON_STACK ? on_stack : malloc((size_t)(size + align));
   if (!memory) {
-    next(block->function, (void *)block->source, NULL, block->size, align, defer, block->flags, depend, priority,
-         detach);
+    call->next(block->function, (void *)block->source, NULL, block->size, call->align, call->defer, block->flags,
+               call->depend, call->priority, call->detach);
     return;
   }
   struct block *copy = (struct block *)(((uint64_t)memory + (uint64_t)align - 1) & -(uint64_t)align);
   memcpy(copy, block, sizeof *block);
   memcpy(program_block(copy), block->source, (size_t)block->size);
-  next(run_task, copy, NULL, size, align, defer, block->flags, depend, priority, detach);
+  call->next(run_task, copy, NULL, size, align, call->defer, block->flags, call->depend, call->priority, call->detach);
   if (memory != on_stack)
     free(memory);
 }
 
-GOMP_CODE static void other_task(const struct gomp_runtime *runtime, struct rt_gomp_task *creator, struct block block,
-                                 long align, bool defer, void **depend, int priority, void *detach)
+GOMP_CODE static void other_task(const struct task_call *call, struct rt_gomp_task *creator, struct block *block)
 {
-  if (block.flags & FLAG_DETACH)
-    block.event = event_new(&block);
-  create_block(&block, creator, __builtin_frame_address(0));
-  block.named = true;
-  if (block.flags & FLAG_DEPEND)
-    announce_dependences(data_of(&block), depend);
-  struct detached *event = block.event;
-  call_task((task_function *)runtime->next[GOMP_NUMBER_GOMP_task], &block, align_for(align), defer, depend, priority,
-            detach);
-  if (event && __atomic_load_n((int *)&event->state, __ATOMIC_ACQUIRE) == EVENT_OPEN)
-    event_name(event, *(uint64_t *)detach);
+  struct detached *event = block->flags & FLAG_DETACH ? event_new() : NULL;
+  uint64_t number = event ? event->number : 0;
+  block->event = event;
+  block->event_number = number;
+  block->offset = offset_for(call->align);
+  create_block(block, creator, __builtin_frame_address(0));
+  block->named = true;
+  if (block->flags & FLAG_DEPEND)
+    announce_dependences(data_of(block), call->depend);
+  call_task(call, block);
+  if (event)
+    event_name(event, number, *(uint64_t *)call->detach);
+}
+
+/* A task for whose end the creator waits runs with the program's own block: recursion may be deep. */
+GOMP_CODE static void plain_task(const struct task_call *call, struct rt_gomp_task *creator, struct block *task)
+{
+  enum { OFFSET = (sizeof(struct plain_block) + 15) / 16 * 16 };
+  char memory[OFFSET + (task->serial ? 0 : task->size)] __attribute__((aligned(16)));
+  struct plain_block *block = (struct plain_block *)memory;
+  *block = (struct plain_block){.function = task->function,
+                                .offset = task->serial ? (const char *)task->source - memory : OFFSET,
+                                .final = task->flags & FLAG_FINAL || creator->final};
+  if (rt.online || rt.task_creation)
+    create(creator, &block->data, task->flags, task->serial, task->code, __builtin_frame_address(0));
+  if (task->flags & FLAG_DEPEND && rt.online)
+    announce_dependences(&block->data, call->depend);
+  if (!task->serial)
+    memcpy(memory + OFFSET, task->source, (size_t)task->size);
+  call->next(run_plain_task, memory, NULL, (long)sizeof memory, 16, call->defer, task->flags, call->depend,
+             call->priority, NULL);
 }
 
 GOMP_CODE void wrap_GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *), long size, long align,
                               bool defer, unsigned flags, void **depend, int priority, void *detach)
 {
-  enum { OFFSET = (sizeof(struct plain_block) + 15) / 16 * 16 };
   GOMP_ENTER(runtime, creator);
   if (!creator) {
     GOMP_NEXT(runtime, GOMP_task)(function, data, copy, size, align, defer, flags, depend, priority, detach);
     return;
   }
-  bool serial = !defer || creator->final;
-  if (copy || flags & FLAG_DETACH || size > BLOCK_ON_STACK || align > 16) {
-    struct block block = {.function = function,
-                          .copy = copy,
-                          .source = data,
-                          .code = __builtin_return_address(0),
-                          .runtime = runtime,
-                          .offset = offset_for(align),
-                          .size = data ? size : 0,
-                          .flags = flags,
-                          .serial = serial};
-    other_task(runtime, creator, block, align, defer, depend, priority, detach);
-    return;
-  }
-  char memory[OFFSET + size] __attribute__((aligned(16)));
-  struct plain_block *block = (struct plain_block *)memory;
-  *block = (struct plain_block){.function = function, .offset = OFFSET, .final = flags & FLAG_FINAL || creator->final};
-  if (rt.online || rt.task_creation)
-    create(creator, &block->data, flags, serial, __builtin_return_address(0), __builtin_frame_address(0));
-  if (flags & FLAG_DEPEND && rt.online)
-    announce_dependences(&block->data, depend);
-  memcpy(memory + OFFSET, data, (size_t)size);
-  GOMP_NEXT(runtime, GOMP_task)(run_plain_task, memory, NULL, OFFSET + size, 16, defer, flags, depend, priority, NULL);
+  const struct task_call call = {GOMP_NEXT(runtime, GOMP_task), align, defer, depend, priority, detach};
+  struct block block = {.function = function,
+                        .copy = copy,
+                        .source = data,
+                        .code = GOMP_CALLER,
+                        .runtime = runtime,
+                        .size = data ? size : 0,
+                        .flags = flags,
+                        .serial = !defer || creator->final};
+  if (copy || flags & FLAG_DETACH || size > BLOCK_ON_STACK || align > 16)
+    other_task(&call, creator, &block);
+  else
+    plain_task(&call, creator, &block);
 }
 
 /* How many tasks libgomp makes of a taskloop. */
@@ -503,7 +530,7 @@ GOMP_CODE static void taskloop(taskloop_function *next, const struct gomp_runtim
     struct block block = {.function = function,                                                                        \
                           .copy = copy,                                                                                \
                           .source = data,                                                                              \
-                          .code = __builtin_return_address(0),                                                         \
+                          .code = GOMP_CALLER,                                                                         \
                           .runtime = runtime,                                                                          \
                           .offset = offset_for(align),                                                                 \
                           .size = size,                                                                                \
@@ -517,22 +544,15 @@ GOMP_CODE static void taskloop(taskloop_function *next, const struct gomp_runtim
 /* GCC tells by FLAG_UP whether an unsigned loop counts up. */
 enum { FLAG_UP = 1 << 8 };
 
-static uint64_t ull_iterations(bool up, uint64_t start, uint64_t end, uint64_t step)
-{
-  if (up)
-    return end > start && step ? (end - start - 1) / step + 1 : 0;
-  return end < start && step ? (start - end - 1) / -step + 1 : 0;
-}
-
 TASKLOOP(GOMP_taskloop, long, gomp_iterations(start, end, step))
-TASKLOOP(GOMP_taskloop_ull, unsigned long long, ull_iterations(flags &FLAG_UP, start, end, step))
+TASKLOOP(GOMP_taskloop_ull, unsigned long long, gomp_ull_iterations(flags &FLAG_UP, start, end, step))
 
 /* ---- waits ---- */
 
 GOMP_CODE void wrap_GOMP_taskwait(void)
 {
   GOMP_ENTER(runtime, task);
-  const void *code = __builtin_return_address(0);
+  const void *code = GOMP_CALLER;
   if (task)
     gomp_wait_begin(task, ompt_sync_region_taskwait, code);
   GOMP_NEXT(runtime, GOMP_taskwait)();
@@ -549,8 +569,7 @@ GOMP_CODE void wrap_GOMP_taskwait_depend(void **depend)
     return;
   }
   ompt_data_t data = {0};
-  ompt_on_task_create(task->data, &task->frame, &data, ompt_task_explicit | ompt_task_taskwait, true,
-                      __builtin_return_address(0));
+  ompt_on_task_create(task->data, &task->frame, &data, ompt_task_explicit | ompt_task_taskwait, true, GOMP_CALLER);
   announce_dependences(&data, depend);
   GOMP_NEXT(runtime, GOMP_taskwait_depend)(depend);
   ompt_on_task_schedule(&data, ompt_taskwait_complete, NULL);
@@ -561,7 +580,8 @@ static void do_nothing(void *unused)
   (void)unused;
 }
 
-/* A task that does nothing once its dependences are met, which libgomp does not create but for its own use. */
+/* libgomp would create a task of its own, which cannot be seen.  A task with the same dependences that does nothing
+ * takes its place. */
 GOMP_CODE void wrap_GOMP_taskwait_depend_nowait(void **depend)
 {
   GOMP_ENTER(runtime, task);
@@ -569,22 +589,28 @@ GOMP_CODE void wrap_GOMP_taskwait_depend_nowait(void **depend)
     GOMP_NEXT(runtime, GOMP_taskwait_depend_nowait)(depend);
     return;
   }
-  wrap_GOMP_task(do_nothing, NULL, NULL, 0, 1, true, FLAG_DEPEND, depend, 0, NULL);
+  const struct task_call call = {.next = GOMP_NEXT(runtime, GOMP_task), .align = 1, .defer = true, .depend = depend};
+  struct block block = {.function = do_nothing,
+                        .source = &call,
+                        .code = GOMP_CALLER,
+                        .runtime = runtime,
+                        .flags = FLAG_DEPEND,
+                        .serial = task->final};
+  plain_task(&call, task, &block);
 }
 
 GOMP_CODE void wrap_GOMP_taskgroup_start(void)
 {
   GOMP_ENTER(runtime, task);
   if (task)
-    ompt_on_sync_region(ompt_sync_region_taskgroup, ompt_scope_begin, &task->parallel, task->data,
-                        __builtin_return_address(0));
+    ompt_on_sync_region(ompt_sync_region_taskgroup, ompt_scope_begin, &task->parallel, task->data, GOMP_CALLER);
   GOMP_NEXT(runtime, GOMP_taskgroup_start)();
 }
 
 GOMP_CODE void wrap_GOMP_taskgroup_end(void)
 {
   GOMP_ENTER(runtime, task);
-  const void *code = __builtin_return_address(0);
+  const void *code = GOMP_CALLER;
   if (task)
     gomp_wait_begin(task, ompt_sync_region_taskgroup, code);
   GOMP_NEXT(runtime, GOMP_taskgroup_end)();
