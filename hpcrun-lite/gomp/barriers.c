@@ -2,7 +2,7 @@
  *
  * GCC's code calls GOMP_barrier() for an explicit barrier, and at the end of single and of loops that it has divided
  * itself.  After a single construct the call counts as the end of that; otherwise it counts as an explicit barrier, and
- * reports say what else it may be. */
+ * reports state what else it may be. */
 #include <stddef.h>
 
 #include "hpcrun-lite/gomp/gomp.h"
@@ -39,7 +39,7 @@ GOMP_CODE bool wrap_GOMP_barrier_cancel(void)
   return cancelled;
 }
 
-/* The end of a loop, of sections, or of what else had private copies of task reductions. */
+/* The end of a loop, of sections, or of another construct with task reductions. */
 static inline void end_begin(struct rt_gomp_task *task, const void *code)
 {
   if (!task)
@@ -106,6 +106,7 @@ GOMP_CODE void wrap_GOMP_workshare_task_reduction_unregister(bool cancelled)
 
 /* ---- sections ---- */
 
+/* A section counts as a chunk of one iteration. */
 static inline unsigned section(struct rt_gomp_task *task, unsigned number)
 {
   if (task && number && task->parallel.value) {
@@ -151,8 +152,8 @@ GOMP_CODE bool wrap_GOMP_single_start(void)
   return executes;
 }
 
-/* Where the other threads wait for the thread that executes the construct, and hand over the copies.  Which thread that
- * is, libgomp tells only after that wait.  It is no barrier in which the program's tasks end: that follows. */
+/* The wait of copyprivate.  Only afterwards does libgomp tell which thread executes the block.  It is reported as the
+ * wait of a taskgroup, not as a barrier: explicit tasks need not end here, and the barrier follows. */
 static inline void copy_wait_begin(struct rt_gomp_task *task, const void *code)
 {
   if (task)

@@ -83,7 +83,7 @@
   X(omp_destroy_nest_lock_)
 
 /* Each has a wrapper of its own. */
-#define GOMP_SINGLE_ENTRIES(X) \
+#define GOMP_OTHER_ENTRIES(X) \
   X(GOMP_parallel) X(GOMP_parallel_reductions) X(GOMP_parallel_sections) X(GOMP_teams_reg) \
   X(GOMP_parallel_start) X(GOMP_parallel_loop_runtime_start) X(GOMP_parallel_sections_start) X(GOMP_parallel_end) \
   X(GOMP_barrier) X(GOMP_barrier_cancel) X(GOMP_workshare_task_reduction_unregister) \
@@ -105,9 +105,9 @@
   GOMP_LOOP_STARTS(X) GOMP_LOOP_RUNTIME_STARTS(X) GOMP_LOOP_NEXTS(X) GOMP_LOOP_GENERIC_STARTS(X) \
   GOMP_LOOP_DOACROSS_STARTS(X) GOMP_ULL_STARTS(X) GOMP_ULL_RUNTIME_STARTS(X) GOMP_ULL_NEXTS(X) \
   GOMP_ULL_GENERIC_STARTS(X) GOMP_ULL_DOACROSS_STARTS(X) GOMP_PARALLEL_LOOPS(X) GOMP_PARALLEL_RUNTIME_LOOPS(X) \
-  GOMP_PARALLEL_LOOP_STARTS(X) GOMP_SINGLE_ENTRIES(X)
+  GOMP_PARALLEL_LOOP_STARTS(X) GOMP_OTHER_ENTRIES(X)
 
-/* Wrapped functions that matter for work and span alone. */
+/* Wrapped functions that are needed only for work and span. */
 #define GOMP_GRAPH_ONLY(X) \
   GOMP_LOOP_STARTS(X) GOMP_LOOP_RUNTIME_STARTS(X) GOMP_LOOP_NEXTS(X) GOMP_LOOP_GENERIC_STARTS(X) \
   GOMP_LOOP_DOACROSS_STARTS(X) GOMP_ULL_STARTS(X) GOMP_ULL_RUNTIME_STARTS(X) GOMP_ULL_NEXTS(X) \
@@ -133,13 +133,13 @@
   X("GOMP_interop", "target regions are not measured") \
   X("GOMP_alloc", "memory") \
   X("GOMP_free", "memory") \
-  X("GOMP_error", "text of the program") \
-  X("GOMP_warning", "text of the program") \
-  X("omp_get_*", "a question") \
-  X("omp_in_*", "a question") \
-  X("omp_is_*", "a question") \
-  X("omp_capture_affinity*", "a question") \
-  X("omp_display_*", "text of the runtime") \
+  X("GOMP_error", "prints the program's message") \
+  X("GOMP_warning", "prints the program's message") \
+  X("omp_get_*", "a query") \
+  X("omp_in_*", "a query") \
+  X("omp_is_*", "a query") \
+  X("omp_capture_affinity*", "a query") \
+  X("omp_display_*", "prints the runtime's settings") \
   X("omp_set_num_threads*", "a setting") \
   X("omp_set_dynamic*", "a setting") \
   X("omp_set_nested*", "a setting") \

@@ -1,10 +1,10 @@
-/* Programs of GCC on GCC's own runtime: libgomp has no tool interface, so the functions by which a program calls it are
- * put before libgomp's.  The wrappers turn the calls into the events that an OMPT runtime would report (rt/ompt.h), in
- * the same order, and call libgomp's function between them.
+/* The adapter: measures programs compiled by GCC on their own runtime.  libgomp has no tool interface, so its entry
+ * points are interposed: each wrapper reports the events of an OMPT runtime to rt/ompt.h, in the same order, and calls
+ * libgomp's function.
  *
  * Context: CTL, in the program's threads, outside handlers.  State of a thread is in gomp_self, which the thread alone
- * writes.  Without memory, and where the adapter does not know better, libgomp's function is called as if there were no
- * wrapper.
+ * writes.  Without memory, and for calls that it does not follow, the adapter calls libgomp's function as if there were
+ * no wrapper.
  *
  * How functions of the program are called: libgomp gets a function of ours and a block of ours, which names the
  * program's function and its argument (regions.c, tasks.c).  All code that stands between the program and libgomp on a
@@ -18,6 +18,7 @@
 
 #define GOMP_CODE __attribute__((section("gomp_text"), noinline))
 
+/* The numbers of the entry points, in the order of gomp_targets (stubs.S). */
 #define GOMP_NUMBER(name) GOMP_NUMBER_##name,
 #define GOMP_NUMBER_V1(name) GOMP_NUMBER_v1_##name,
 enum gomp_entry { GOMP_WRAPPED(GOMP_NUMBER) GOMP_LOCKS(GOMP_NUMBER) GOMP_LOCKS(GOMP_NUMBER_V1) GOMP_ENTRIES };
@@ -25,10 +26,10 @@ enum gomp_entry { GOMP_WRAPPED(GOMP_NUMBER) GOMP_LOCKS(GOMP_NUMBER) GOMP_LOCKS(G
 /* A libgomp, or another library that exports its interface. */
 struct gomp_runtime {
   void *next[GOMP_ENTRIES]; /* its functions; those that it lacks end the program when they are called */
-  int (*thread_number)(void), (*team_size)(void), (*team_number)(void), (*team_count)(void);
+  int (*thread_number)(void), (*team_size)(void), (*team_count)(void);
   void (*register_reductions)(uintptr_t *);
   bool (*cancellation_point)(int);
-  bool silent; /* it reports its events itself, or nothing is to be known of it */
+  bool silent; /* its calls cause no events here: it has OMPT, or the adapter is off */
 };
 
 /* The runtime to which a call from that address leads.  Never NULL: without any runtime the program ends, as it would
@@ -70,7 +71,7 @@ extern __thread struct gomp_thread gomp_self __attribute__((tls_model("initial-e
 /* Announces the calling thread.  worker: libgomp has created it.  Returns its state, or NULL if it is not measured. */
 struct thread_state *gomp_announce(struct thread_state *t, bool worker);
 
-/* The end of the calling thread, a worker, is to be announced (regions.c). */
+/* Arranges for the end of the calling worker thread to be announced (regions.c). */
 void gomp_watch_end(void);
 
 /* The calling thread's state, once it is known to be an OpenMP thread; NULL if it is not measured. */
@@ -95,7 +96,7 @@ static inline struct rt_gomp_task *gomp_task(void)
 /* In a wrapper: the address in the program after the call. */
 #define GOMP_CALLER __builtin_return_address(0)
 
-/* Does a call bring events?  Sets the runtime, and the task that calls. */
+/* Declares the runtime of this call, and the calling task; the task is NULL if no events are reported. */
 #define GOMP_ENTER(runtime, task)                                                                                      \
   const struct gomp_runtime *runtime = gomp_runtime(GOMP_CALLER);                                                      \
   struct rt_gomp_task *task = runtime != gomp_global && runtime->silent ? NULL : gomp_task()

@@ -36,12 +36,12 @@ extern const char __stop_gomp_text[] __attribute__((visibility("hidden")));
 const struct gomp_runtime *gomp_global;
 __thread struct gomp_thread gomp_self;
 
-/* No lock is held while the dynamic loader is called, since its own lock may be held by a thread that starts another.
- */
+/* No lock is held while the dynamic loader is called, because a thread that holds the loader's lock may be waiting for
+ * a thread that is in here. */
 
 /* ---- the functions of a runtime ---- */
 
-/* A function of every runtime that libraries of the user are unlikely to put their own before. */
+/* Every runtime exports it, and preloaded libraries hardly ever interpose it. */
 static const char probe[] = "omp_in_parallel";
 
 /* A list to which elements are only ever added. */
@@ -53,11 +53,13 @@ struct known_runtime {
 static struct known_runtime *_Atomic known;
 
 /* The program needs a function that no loaded runtime has.  Without this library the dynamic loader would have ended
- * it in the same way. */
+ * it in the same way, or a weak reference would have been NULL. */
 static void missing(void)
 {
   static const char text[] = "hpcrun-lite: symbol lookup error: the program calls a function that its libgomp lacks\n";
-  _exit(write(STDERR_FILENO, text, sizeof text - 1) < 0 ? 127 : 127);
+  if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+    _exit(127);
+  _exit(127);
 }
 
 static void *find(void *handle, const char *name, const char *version)
@@ -85,7 +87,7 @@ static const char *release(void *handle)
   return "4.8 or older";
 }
 
-/* The tool begins to listen to libgomp. */
+/* Marks the module as an OpenMP runtime; the first one starts the measurement of OpenMP. */
 static void attach(const struct gomp_runtime *runtime, void *handle)
 {
   static atomic_flag attached = ATOMIC_FLAG_INIT;
@@ -112,7 +114,7 @@ static void attach(const struct gomp_runtime *runtime, void *handle)
 }
 
 /* global: calls lead to the runtime from the global scope, where libraries of the user may come before it.  Versions
- * are needed for the old locks only; a name without one is that of the newest version, or of such a library. */
+ * are needed for the old locks only; a name without one is that of the newest version, or the interposed one. */
 static void fill(struct gomp_runtime *runtime, void *handle, bool global)
 {
   for (unsigned i = 0; i < GOMP_ENTRIES; i++) {
@@ -123,7 +125,6 @@ static void fill(struct gomp_runtime *runtime, void *handle, bool global)
   }
   *(void **)&runtime->thread_number = find(handle, "omp_get_thread_num", NULL);
   *(void **)&runtime->team_size = find(handle, "omp_get_num_threads", NULL);
-  *(void **)&runtime->team_number = find(handle, "omp_get_team_num", NULL);
   *(void **)&runtime->team_count = find(handle, "omp_get_num_teams", NULL);
   *(void **)&runtime->register_reductions = find(handle, "GOMP_taskgroup_reduction_register", NULL);
   *(void **)&runtime->cancellation_point = find(handle, "GOMP_cancellation_point", NULL);
@@ -180,7 +181,7 @@ static const struct gomp_runtime *runtime_in(const char *library)
   return found;
 }
 
-/* Addresses of two modules; which of them was loaded first? */
+/* Addresses in two modules.  one_first: that of `one` was loaded first. */
 struct order {
   const void *one, *other;
   bool one_first, decided;
@@ -244,7 +245,8 @@ static const struct gomp_runtime *needed_by(const struct link_map *map)
   return NULL;
 }
 
-/* Modules that call a runtime.  A list to which elements are only ever added. */
+/* Modules that call a runtime.  A list to which elements are only ever added; those of older generations, before a
+ * dlclose(), stay unused. */
 struct caller {
   const void *start; /* of the module */
   unsigned generation;
@@ -274,7 +276,7 @@ static void add_caller(const void *start, unsigned generation, const struct gomp
 /* ---- no runtime ---- */
 
 /* A program may ask by a weak reference whether there is an OpenMP runtime, and finds this library's functions.  It
- * then runs with one thread.  Locks and single are always obtained; other functions of that kind do nothing. */
+ * then runs with one thread: functions of locks and single return 1; critical, barrier and taskwait do nothing. */
 static int obtain(void)
 {
   return 1;
@@ -337,7 +339,7 @@ const struct gomp_runtime *gomp_find_runtime(const void *address)
   return found;
 }
 
-/* In the runtime with which the program starts: all calls lead there. */
+/* An address in the runtime that was loaded when the program started; NULL: none.  All calls lead to that runtime. */
 static void *global_at_start;
 
 static __attribute__((constructor)) void find_global(void)
@@ -351,6 +353,7 @@ static __attribute__((constructor)) void find_global(void)
 /* The first call of an entry point.  Returns where this call and all later ones lead. */
 __attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry)
 {
+  _Static_assert(GOMP_ENTRIES <= 256, "numbers of entry points must fit into a byte");
   static const uint8_t graph_only[] = {GOMP_GRAPH_ONLY(GOMP_NUMBER)};
   void *target = (void *)wrappers[entry];
   control_start(); /* constructors of libraries may call before this library's */

@@ -175,7 +175,11 @@ static void doacross_announce(struct rt_gomp_task *task, const long *vector, int
 {
   enum { DIMENSIONS_MAX = 64 };
   ompt_dependence_t named[DIMENSIONS_MAX];
-  unsigned count = task->dimensions < DIMENSIONS_MAX ? task->dimensions : DIMENSIONS_MAX;
+  unsigned count = task->dimensions;
+  if (count > DIMENSIONS_MAX) {
+    rt_lost(rt_thread(), FORMAT_LOST_GRAPH);
+    return;
+  }
   for (unsigned i = 0; i < count; i++)
     named[i] = (ompt_dependence_t){.variable.value = (uint64_t)vector[i], .dependence_type = type};
   ompt_on_dependences(task->data, named, (int)count);
@@ -195,8 +199,10 @@ DOACROSS_POST(ull, GOMP_doacross_ull_post)
 /* Calls a function that takes any number of long (stubs.S). */
 void gomp_call_longs(void *function, unsigned count, const long *arguments) __attribute__((visibility("hidden")));
 
-/* The number of arguments is that of the loop's dimensions.  Where that is not known, as many are passed on as there
- * may be: the callee reads only its own. */
+enum { UNKNOWN_DIMENSIONS = 16 };
+
+/* The number of arguments is that of the loop's dimensions.  Where that is not known, more are passed on: the callee
+ * reads only its own. */
 #define DOACROSS_WAIT(T, name)                                                                                         \
   GOMP_CODE void wrap_##name(T first, ...)                                                                             \
   {                                                                                                                    \
@@ -213,7 +219,6 @@ void gomp_call_longs(void *function, unsigned count, const long *arguments) __at
     if (known)                                                                                                         \
       doacross_announce(task, vector, ompt_dependence_type_sink);                                                      \
   }
-enum { UNKNOWN_DIMENSIONS = 16 };
 DOACROSS_WAIT(long, GOMP_doacross_wait)
 DOACROSS_WAIT(ull, GOMP_doacross_ull_wait)
 

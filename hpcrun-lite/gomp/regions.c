@@ -7,7 +7,7 @@
 
 /* A region while its master is in it, on the master's stack.  libgomp passes it to run_implicit() in each thread. */
 struct region {
-  void *reductions; /* of the program's argument: libgomp reads it there (GOMP_parallel_reductions) */
+  void *reductions; /* first word of the program's block, which libgomp reads here (GOMP_parallel_reductions) */
   void (*function)(void *);
   void *data;
   const struct gomp_runtime *runtime;
@@ -22,6 +22,7 @@ struct region {
   struct rt_gomp_task task, *creator;
 };
 
+/* Reports the region's start, by its master. */
 static void region_enter(struct region *region, struct rt_gomp_task *creator, unsigned threads, const void *frame)
 {
   region->creator = creator;
@@ -31,6 +32,7 @@ static void region_enter(struct region *region, struct rt_gomp_task *creator, un
                          region->league ? ompt_parallel_league : 0, region->code);
 }
 
+/* Reports that the calling thread begins its part of the region, with the construct that the region begins with. */
 static void implicit_begin(const struct region *region, struct rt_gomp_task *task, ompt_data_t *data, int size,
                            int index, const void *frame)
 {
@@ -55,6 +57,7 @@ static void arrive(struct rt_gomp_task *task)
   gomp_wait_begin(task, ompt_sync_region_barrier_implicit_parallel, NULL);
 }
 
+/* Reports the region's end, by its master. */
 static void region_leave(struct region *region)
 {
   struct rt_gomp_task *task = &region->task;
@@ -246,8 +249,8 @@ GOMP_CODE void wrap_GOMP_teams_reg(void (*function)(void *), void *data, unsigne
 
 /* ---- code of GCC before 4.9 ---- */
 
-/* It calls the region's function in the master itself, between the start and the end of the region.  The regions that
- * are open in this way, and how many more there are. */
+/* It calls the region's function in the master itself, between the start and the end of the region.  These are
+ * open regions of this kind; started_count also counts those beyond STARTED_MAX, which are not followed. */
 enum { STARTED_MAX = 8 };
 static __thread struct region started[STARTED_MAX] __attribute__((tls_model("initial-exec")));
 static __thread unsigned started_count __attribute__((tls_model("initial-exec")));

@@ -11,7 +11,7 @@
 
         .section .data.gomp_targets, "aw", @progbits
         .balign 64
-gomp_targets:
+gomp_targets:                           /* one element for each stub, in the order of enum gomp_entry (gomp.h) */
 
         .section gomp_text, "ax", @progbits
         .balign 16

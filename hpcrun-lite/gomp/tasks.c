@@ -351,6 +351,15 @@ struct task_call {
   void *detach;
 };
 
+/* Puts a header, and the program's block behind it, into memory that has `align` bytes more than they need. */
+static struct block *block_behind_header(const struct block *block, char *memory, long align)
+{
+  struct block *copy = (struct block *)(((uint64_t)memory + (uint64_t)align - 1) & -(uint64_t)align);
+  memcpy(copy, block, sizeof *block);
+  memcpy(program_block(copy), block->source, (size_t)block->size);
+  return copy;
+}
+
 /* Makes the call with a header before the program's block. */
 GOMP_CODE static void call_task(const struct task_call *call, struct block *block)
 {
@@ -367,10 +376,8 @@ GOMP_CODE static void call_task(const struct task_call *call, struct block *bloc
                call->depend, call->priority, call->detach);
     return;
   }
-  struct block *copy = (struct block *)(((uint64_t)memory + (uint64_t)align - 1) & -(uint64_t)align);
-  memcpy(copy, block, sizeof *block);
-  memcpy(program_block(copy), block->source, (size_t)block->size);
-  call->next(run_task, copy, NULL, size, align, call->defer, block->flags, call->depend, call->priority, call->detach);
+  call->next(run_task, block_behind_header(block, memory, align), NULL, size, align, call->defer, block->flags,
+             call->depend, call->priority, call->detach);
   if (memory != on_stack)
     free(memory);
 }
@@ -451,8 +458,8 @@ static bool runs_inside(const struct block *block, const struct rt_gomp_task *cr
   return block->serial || !creator->parallel.value || tasks > most;
 }
 
-/* Copies that a function makes are all on the stack if libgomp runs the tasks inside the call; if many tasks wait, it
- * may do so in any case. */
+/* Copies that a function makes are all on the stack if libgomp runs the tasks inside the call; and it may always do so
+ * when many tasks are queued. */
 static bool fits_on_stack(const struct block *block, uint64_t tasks)
 {
   enum { TASK_BYTES = 512, RESERVE = 65536, ROOM_IF_UNKNOWN = 1 << 18 };
@@ -465,50 +472,59 @@ static bool fits_on_stack(const struct block *block, uint64_t tasks)
 typedef void taskloop_function(void (*)(void *), void *, void (*)(void *, void *), long, long, unsigned, unsigned long,
                                int, uint64_t, uint64_t, uint64_t);
 
-GOMP_CODE static void call_taskloop(taskloop_function *next, struct block *block, struct rt_gomp_task *creator,
-                                    long align, unsigned long number, int priority, uint64_t start, uint64_t end,
-                                    uint64_t step, uint64_t tasks)
+/* Parameters of GOMP_taskloop() that are handed on, and what follows from them. */
+struct taskloop_call {
+  taskloop_function *next;
+  long align;
+  unsigned long number; /* of tasks, or of iterations for a task */
+  int priority;
+  uint64_t start, end, step;
+  uint64_t iterations;
+};
+
+static void call_next(const struct taskloop_call *call, void (*function)(void *), void *data,
+                      void (*copy)(void *, void *), long size, unsigned flags)
 {
-  long size = block->offset + block->size;
-  unsigned flags = block->flags | FLAG_NOGROUP;
+  call->next(function, data, copy, size, call->align, flags | FLAG_NOGROUP, call->number, call->priority, call->start,
+             call->end, call->step);
+}
+
+GOMP_CODE static void call_taskloop(const struct taskloop_call *call, struct block *block, struct rt_gomp_task *creator)
+{
+  uint64_t tasks = taskloop_tasks(block->runtime, block->flags, call->number, call->iterations);
+  long size = block->offset + block->size, align = call->align;
   bool inside = runs_inside(block, creator, tasks), fits = fits_on_stack(block, tasks);
   if (fits && (block->copy || !inside)) {
     block->cancellable = !block->copy;
-    next(run_task, block, copy_block, size, align, flags, number, priority, start, end, step);
+    call_next(call, run_task, block, copy_block, size, block->flags);
     return;
   }
   char on_stack[size <= BLOCK_ON_STACK ? size + align : 1];
   char *memory = size <= BLOCK_ON_STACK ? on_stack : malloc((size_t)(size + align));
   if (!memory || !inside || block->copy) { /* its tasks are not seen */
     rt_lost(rt_thread(), FORMAT_LOST_GRAPH);
-    next(block->function, (void *)block->source, block->copy, block->size, align, flags, number, priority, start, end,
-         step);
+    call_next(call, block->function, (void *)block->source, block->copy, block->size, block->flags);
   } else {
-    struct block *copy = (struct block *)(((uint64_t)memory + (uint64_t)align - 1) & -(uint64_t)align);
-    memcpy(copy, block, sizeof *block);
-    memcpy(program_block(copy), block->source, (size_t)block->size);
-    next(run_task, copy, NULL, size, align, flags, number, priority, start, end, step);
+    call_next(call, run_task, block_behind_header(block, memory, align), NULL, size, block->flags);
   }
   if (memory != on_stack)
     free(memory);
 }
 
 /* The group of a taskloop is begun and ended here, so that the wait at its end is seen. */
-GOMP_CODE static void taskloop(taskloop_function *next, const struct gomp_runtime *runtime,
-                               struct rt_gomp_task *creator, struct block block, long align, unsigned long number,
-                               int priority, uint64_t start, uint64_t end, uint64_t step, uint64_t iterations)
+GOMP_CODE static void taskloop(const struct taskloop_call *call, struct block *block, struct rt_gomp_task *creator)
 {
-  bool group = !(block.flags & FLAG_NOGROUP);
-  const void *code = block.code;
-  uint64_t tasks = taskloop_tasks(runtime, block.flags, number, iterations);
+  const struct gomp_runtime *runtime = block->runtime;
+  bool group = !(block->flags & FLAG_NOGROUP);
+  const void *code = block->code;
   if (group) {
     ompt_on_sync_region(ompt_sync_region_taskgroup, ompt_scope_begin, &creator->parallel, creator->data, code);
     ((void (*)(void))runtime->next[GOMP_NUMBER_GOMP_taskgroup_start])();
-    if (block.flags & FLAG_REDUCTION)
-      runtime->register_reductions(((uintptr_t **)block.source)[2]);
+    if (block->flags & FLAG_REDUCTION)
+      runtime->register_reductions(((uintptr_t *const *)block->source)[2]);
   }
-  ompt_on_work(ompt_work_taskloop, ompt_scope_begin, &creator->parallel, creator->data, iterations, code);
-  call_taskloop(next, &block, creator, align, number, priority, start, end, step, tasks);
+  ompt_on_work(ompt_work_taskloop, ompt_scope_begin, &creator->parallel, creator->data, call->iterations, code);
+  call_taskloop(call, block, creator);
   ompt_on_work(ompt_work_taskloop, ompt_scope_end, &creator->parallel, creator->data, 0, code);
   if (group) {
     gomp_wait_begin(creator, ompt_sync_region_taskgroup, code);
@@ -537,8 +553,15 @@ GOMP_CODE static void taskloop(taskloop_function *next, const struct gomp_runtim
                           .flags = flags,                                                                              \
                           .bounds = true,                                                                              \
                           .serial = !(flags & FLAG_IF) || creator->final};                                             \
-    taskloop((taskloop_function *)GOMP_NEXT(runtime, name), runtime, creator, block, align_for(align), number,         \
-             priority, (uint64_t)start, (uint64_t)end, (uint64_t)step, count);                                         \
+    const struct taskloop_call call = {(taskloop_function *)GOMP_NEXT(runtime, name),                                  \
+                                       align_for(align),                                                               \
+                                       number,                                                                         \
+                                       priority,                                                                       \
+                                       (uint64_t)start,                                                                \
+                                       (uint64_t)end,                                                                  \
+                                       (uint64_t)step,                                                                 \
+                                       count};                                                                         \
+    taskloop(&call, &block, creator);                                                                                  \
   }
 
 /* GCC tells by FLAG_UP whether an unsigned loop counts up. */

@@ -321,7 +321,7 @@ static uint32_t any_task_of(struct thread_state *t, ompt_data_t *data)
   return word & RT_TASK_NEW ? explicit_task_index(t, data) : rt_task_index(word);
 }
 
-/* The graph's part. */
+/* Updates the task graph. */
 static void graph_schedule(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next, uint64_t moment)
     __attribute__((noinline));
 static void graph_schedule(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next, uint64_t moment)
@@ -342,7 +342,7 @@ static void graph_schedule(struct thread_state *t, ompt_data_t *prior, int statu
   rt_inside_dec(t);
 }
 
-/* The same where the thread turns idle or busy. */
+/* A switch by which the thread turns idle or busy. */
 static void schedule_wait(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next)
     __attribute__((noinline));
 static void schedule_wait(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next)
@@ -460,7 +460,7 @@ void ompt_on_dispatch(ompt_data_t *parallel_data, ompt_data_t *task_data, int ki
   rt_inside_dec(t);
 }
 
-static void ompt_on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, const void *codeptr)
+static void on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, const void *codeptr)
 {
   (void)parallel_data;
   struct thread_state *t = self();
@@ -584,7 +584,7 @@ void ompt_pause(bool pause)
 }
 
 /* omp_control_tool(): a flush has nothing to do; after an end, measuring does not start again. */
-static int ompt_on_control_tool(uint64_t command, uint64_t modifier, void *argument, const void *codeptr)
+static int on_control_tool(uint64_t command, uint64_t modifier, void *argument, const void *codeptr)
 {
   (void)modifier, (void)argument, (void)codeptr;
   enum { START = 1, PAUSE = 2, END = 4 };
@@ -605,7 +605,7 @@ int ompt_register(void)
 {
   static const struct registration required[] = {
       {ompt_callback_thread_begin, (ompt_callback_t)ompt_on_thread_begin},
-      {ompt_callback_control_tool, (ompt_callback_t)ompt_on_control_tool},
+      {ompt_callback_control_tool, (ompt_callback_t)on_control_tool},
       {ompt_callback_thread_end, (ompt_callback_t)ompt_on_thread_end},
       {ompt_callback_parallel_begin, (ompt_callback_t)ompt_on_parallel_begin},
       {ompt_callback_parallel_end, (ompt_callback_t)ompt_on_parallel_end},
@@ -623,7 +623,7 @@ int ompt_register(void)
       {ompt_callback_sync_region, (ompt_callback_t)ompt_on_sync_region},
       {ompt_callback_work, (ompt_callback_t)ompt_on_work},
       {ompt_callback_dispatch, (ompt_callback_t)ompt_on_dispatch},
-      {ompt_callback_masked, (ompt_callback_t)ompt_on_masked},
+      {ompt_callback_masked, (ompt_callback_t)on_masked},
       {ompt_callback_dependences, (ompt_callback_t)ompt_on_dependences},
       {ompt_callback_lock_init, (ompt_callback_t)ompt_on_lock_init},
       {ompt_callback_lock_destroy, (ompt_callback_t)ompt_on_lock_destroy},
