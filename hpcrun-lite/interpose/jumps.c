@@ -9,7 +9,8 @@
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/rt/core/rt.h"
 
-/* The stack pointer to which a jump leads.  glibc keeps it rotated, and combined with a value of the thread. */
+/* The stack pointer to which a jump leads.  glibc mangles it: exclusive or with the thread's pointer guard, then
+ * rotated left by 17. */
 static uint64_t target_sp(const void *place)
 {
   enum { STACK_POINTER = 6 }; /* index in jmp_buf */

@@ -94,12 +94,12 @@ static void diagnose_runtime(const struct plan *plan)
   if (choice->note[0] != '\0')
     finding(choice->preload[0] != '\0', "runtime", "%s", choice->note);
   else if (measures_libgomp(choice))
-    finding(true, "runtime", "%s is kept: the program's calls of it are measured", choice->own_path);
+    finding(true, "runtime", "%s: measured at the program's calls", choice->own_path);
   else if (choice->own != RUNTIME_NONE)
     finding(true, "runtime", "%s is kept: it supports what is measured", choice->own_path);
   else if (choice->adapter != GOMP_STATIC)
     finding(true, "runtime", "no OpenMP runtime among its libraries; if the program loads one later, %s is measured",
-            choice->adapter == GOMP_ON ? "that" : "only LLVM's");
+            choice->adapter == GOMP_ON ? "it" : "only LLVM's or Intel's");
   if (choice->warning[0] != '\0')
     finding(false, "runtime", "%s", choice->warning);
 }
@@ -135,7 +135,7 @@ static char **probe_environment(const struct plan *plan, const char *directory)
 }
 
 /* Runs "hpcrun-lite --probe RUNTIME" as a launch would run a program, and reads what the runtime prints about tools,
- * and where a call of libgomp leads. */
+ * and where a call to libgomp leads. */
 static bool probe_attaches(const struct plan *plan, const char *runtime, const char *directory)
 {
   static char output[65536], entry[PATH_MAX + 32];
@@ -198,7 +198,7 @@ static void diagnose_attach(const struct plan *plan)
   if (attaches)
     finding(true, "attach", "tested: the tool attaches to %s", runtime);
   else if (measures_libgomp(&plan->choice))
-    finding(false, "attach", "tested: calls of %s do not reach the tool (another library defines its functions first)",
+    finding(false, "attach", "tested: calls to %s do not reach the tool (another library defines its functions first)",
             runtime);
   else
     finding(false, "attach", "tested: %s does not start the tool (built without OMPT, or another tool comes first)",

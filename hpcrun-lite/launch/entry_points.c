@@ -7,8 +7,8 @@
 
 /* What a module defines of an OpenMP runtime. */
 struct definitions {
-  bool regions, questions; /* libgomp has both in one object file; a tool that is put before libgomp has no questions */
-  bool kmpc;               /* it is LLVM's runtime, which has GOMP_ functions as well */
+  bool regions, queries; /* libgomp has both in one object file; a tool that is put before libgomp has no queries */
+  bool kmpc;             /* it is LLVM's runtime, which has GOMP_ functions as well */
 };
 
 struct examined {
@@ -45,7 +45,7 @@ static void add_name(char *list, size_t size, const char *name)
 static void take_definition(struct definitions *definitions, const char *name)
 {
   definitions->regions |= strcmp(name, "GOMP_parallel") == 0 || strcmp(name, "GOMP_parallel_start") == 0;
-  definitions->questions |= strcmp(name, "omp_get_num_threads") == 0;
+  definitions->queries |= strcmp(name, "omp_get_num_threads") == 0;
   definitions->kmpc |= strcmp(name, "__kmpc_fork_call") == 0;
 }
 
@@ -70,7 +70,7 @@ static void visit_function(void *context, const char *name)
 
 static bool is_libgomp(const struct definitions *definitions)
 {
-  return definitions->regions && definitions->questions && !definitions->kmpc;
+  return definitions->regions && definitions->queries && !definitions->kmpc;
 }
 
 void entry_points_examine(const struct program *program, struct entry_points *calls)
@@ -83,7 +83,7 @@ void entry_points_examine(const struct program *program, struct entry_points *ca
       continue;
     elf_symbols_visit(module, visit_symbol, &examined);
     elf_functions_visit(module, visit_function, &examined);
-    /* Calls of what a library exports lead to the adapter; within an executable they never do. */
+    /* Calls to what a library exports lead to the adapter; within an executable they never do. */
     bool within = is_libgomp(&examined.all) && !is_libgomp(&examined.exported);
     if (calls->static_in[0] != '\0' || !(within || (i == 0 && is_libgomp(&examined.exported))))
       continue;

@@ -1,5 +1,5 @@
-/* Which calls of libgomp cannot be measured: those that do not reach the adapter, because libgomp is linked statically,
- * and those of functions that the adapter does not know.
+/* Which calls to libgomp cannot be measured: those that do not reach the adapter, because libgomp is linked statically,
+ * and those to functions that the adapter does not know.
  *
  * Context: BATCH (the launcher).  Keeps no state; the caller owns the memory.  Libraries that the program loads later
  * are not examined.

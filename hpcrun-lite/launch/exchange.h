@@ -1,7 +1,7 @@
 /* What may change if a program built for libgomp runs on LLVM's libomp (--omp-runtime exchange).
  *
  * libomp implements libgomp's interface, but not all of its behaviour.  The settings and entry points named here are
- * those for which programs were seen to behave differently; tests/cli/launcher.py runs them on both.
+ * those for which programs were seen to behave differently; tests/cli/launcher.py checks that each is named.
  *
  * Context: BATCH (the launcher).  Keeps no state.
  */

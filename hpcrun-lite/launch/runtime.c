@@ -215,7 +215,7 @@ static enum launch_status choose_file(const struct program *program, const char 
     return LAUNCH_FAILED;
   }
   choice->like_libgomp = choice->own == RUNTIME_GOMP;
-  snprintf(choice->note, sizeof choice->note, "OpenMP runtime replaced: the program ran on %.400s", choice->preload);
+  snprintf(choice->note, sizeof choice->note, "OpenMP runtime replaced: the program runs on %.400s", choice->preload);
   return LAUNCH_OK;
 }
 
@@ -250,7 +250,10 @@ static enum launch_status choose_exchange(const struct program *program, const s
   }
   choice->like_libgomp = true;
   replace(request, choice, "libgomp",
-          "times differ: short critical sections take 4 to 30 times as long, and tiny tasks 8 times");
+          "times differ: short critical sections take 4 to 30 times as long, and tiny tasks 8 times as long");
+  if (choice->own == RUNTIME_NONE)
+    snprintf(choice->note, sizeof choice->note, "LLVM's libomp%s%s is preloaded, for libraries that load libgomp later",
+             request->private_version[0] ? " " : "", request->private_version);
   exchange_risks(program, path_base(choice->tool), choice->warning, sizeof choice->warning);
   return LAUNCH_OK;
 }
@@ -282,7 +285,7 @@ static void choose_adapter(const struct program *program, struct runtime_choice 
                             path_base(calls.static_in));
   if (calls.unknown[0] != '\0')
     snprintf(choice->warning + used, size - used,
-             "%sthe program calls %s of a newer libgomp, whose constructs are not measured", used ? "; " : "",
+             "%sthe program calls functions of a newer libgomp, which are not measured: %s", used ? "; " : "",
              calls.unknown);
 }
 
@@ -315,6 +318,6 @@ enum launch_status runtime_choose(const struct program *program, const struct ru
     choose_newest(program, request, choice);
   else if (keep && choice->own == RUNTIME_GOMP)
     snprintf(choice->note, sizeof choice->note,
-             "stays on libgomp without events, so that work and span are not known (--omp-runtime keep)");
+             "libgomp is not measured (--omp-runtime keep): work and span are not known");
   return LAUNCH_OK;
 }

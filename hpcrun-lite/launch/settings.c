@@ -47,7 +47,7 @@ static bool apply_foreign(const struct plan *plan)
 {
   static const char *const libomp[][2] = {
       {"KMP_WARNINGS", "0"},                         /* it warns of deprecated routines, libgomp does not */
-      {"KMP_LOCK_KIND", "tas"},                      /* the kind whose cost is nearest to that of libgomp's locks */
+      {"KMP_LOCK_KIND", "tas"},                      /* the kind whose cost is closest to that of libgomp's locks */
       {"KMP_FORCE_MONOTONIC_DYNAMIC_SCHEDULE", "1"}, /* as libgomp does; its other way can trip an assertion */
   };
   static char value[PLAN_VALUE_BYTES];

@@ -99,10 +99,10 @@ const char *process_openmp_missing(void)
     return "libgomp is linked statically, so that its calls are not seen: link the program to libgomp.so";
   if (runtime && strstr(runtime, "libgomp"))
     return config.gomp || config.exchanged
-               ? "calls of libgomp were not seen (it was loaded with RTLD_DEEPBIND or by dlmopen): workers' "
+               ? "calls to libgomp were not seen (it was loaded with RTLD_DEEPBIND or by dlmopen): workers' "
                  "call paths lack the caller of their region"
-               : "libgomp is not measured, as --omp-runtime demands: workers' call paths lack the caller of "
-                 "their region";
+               : "libgomp is not measured, because of --omp-runtime keep or FILE: workers' call paths lack the "
+                 "caller of their region";
   if (process.other_tool || (runtime && config.other_tools))
     return "the program's own OMPT tool is used: workers' call paths lack the caller of their region";
   return runtime ? "the OpenMP runtime did not attach the tool" : process_no_openmp;

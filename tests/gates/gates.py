@@ -12,8 +12,8 @@ from tap import BUILD, SOURCE, must
 
 # Folder → folders of the project that its files may include.
 RT = ("hpcrun-lite/rt/core", "hpcrun-lite/rt/span", "hpcrun-lite/rt/sampling", "hpcrun-lite/rt")  # from the bottom
-CTL = ("hpcrun-lite/process", "hpcrun-lite/output", "hpcrun-lite", "hpcrun-lite/interpose",
-       "hpcrun-lite/gomp")  # from the bottom
+CTL = ("hpcrun-lite/process", "hpcrun-lite/output", "hpcrun-lite", "hpcrun-lite/gomp",
+       "hpcrun-lite/interpose")  # from the bottom
 LAYERS = {
     "common": {"common"},
     **{folder: {"common"} | set(RT[:i + 1]) for i, folder in enumerate(RT)},

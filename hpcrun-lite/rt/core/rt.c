@@ -36,7 +36,7 @@ bool rt_task_info(int level, int *flags, ompt_data_t **data, ompt_frame_t **fram
   return true;
 }
 
-/* Some elements of the list are not on the stack, and last. */
+/* Thread-local elements end the list; a jump never leaves them. */
 void rt_jump(uint64_t sp)
 {
   const struct thread_state *t = rt_self;

@@ -153,7 +153,8 @@ struct row_cache {
 enum { RT_TASK_WAITING = 1, RT_TASK_NEW = 2, RT_TASK_INDEX_SHIFT = 2, RT_TASK_TAG_SHIFT = 34 };
 
 /* A task of GCC's runtime that the thread runs, in a list from the innermost one outwards.  Writer: hpcrun-lite/gomp,
- * in the thread itself; readers: its handler and callbacks.  Elements are on the thread's stack. */
+ * in the thread itself; readers: its handler and callbacks.  Elements are on the thread's stack, except the outermost
+ * ones, which are thread-local (gomp.h, regions.c). */
 struct rt_gomp_task {
   struct rt_gomp_task *outer;
   ompt_data_t *data; /* its data word */
@@ -218,7 +219,8 @@ struct thread_state {
   uint64_t waiting_key;             /* the place at which the thread is idle */
   struct format_wait *waiting;      /* its record; NULL without memory */
   struct format_wait *waiting_lock; /* that of the lock that the thread acquires */
-  uint64_t lock_cost;               /* ticks of the fastest acquisition; 0: none yet */
+  uint64_t lock_cost;               /* ticks of the fastest acquisition; 0: none yet; hpcrun-lite/gomp sets 1 where all
+                                       of the time was waiting, UINT64_MAX where none was */
   uint64_t barrier_left;            /* when the thread left its last barrier */
   struct region_team *team;         /* of the region with the index `team_region` */
   uint32_t team_region;
