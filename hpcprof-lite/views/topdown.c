@@ -542,7 +542,7 @@ static int visit_all(struct build *build)
   int status = push_children(build, &root);
   if (!status && build->contexts->nodes[0].value) {
     bool sampled = spent(build, 0); /* otherwise the root is only charged with waiting: see input/exact_waits.h */
-    uint32_t row = add_plain(build, 0, ROW_PARTIAL, sampled ? "[unwind cut short]" : "[waiting that no sample saw]");
+    uint32_t row = add_plain(build, 0, ROW_PARTIAL, sampled ? "[unwind cut short]" : tree_unseen_waiting);
     if (row == MODEL_NONE)
       return ERR_NOMEM;
     add_values(build, 0, row);
