@@ -264,7 +264,7 @@ static bool has_kind(const struct workspan *workspan, const char *kind)
 static void print_limits(const struct report *report)
 {
   const struct workspan *workspan = &report->workspan;
-  if (has_kind(workspan, "for"))
+  if (has_kind(workspan, "for") && !(report->profile->workspan.unseen & UNSEEN_INLINED))
     fprintf(report->stream, "for: with a static schedule, all iterations of one thread count as one chunk.\n");
   if (has_kind(workspan, "for") || has_kind(workspan, "sections"))
     fprintf(report->stream, "After nowait, a loop or sections construct begins when the thread that runs it\n"
