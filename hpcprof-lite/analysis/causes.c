@@ -1,5 +1,7 @@
 #include "hpcprof-lite/analysis/causes.h"
 
+#include <string.h>
+
 enum { HIGH = 10 }; /* a figure is high from 1 / HIGH on */
 
 /* Inserts a finding if it is among the largest so far.  Equal ones stay in the order of the flat tree. */
@@ -61,7 +63,7 @@ static enum causes_verdict judge(const struct tree *tree, const struct tree_colu
   if (in_region)
     return judge_region(tree, columns, region);
   if (partial)
-    return CAUSES_UNKNOWN;
+    return strcmp(tree->rows[context].name, tree_unseen_waiting) ? CAUSES_UNKNOWN : CAUSES_UNSEEN;
   return tree->rows[context].kind == ROW_RUNTIME ? CAUSES_RUNTIME : CAUSES_SERIAL;
 }
 

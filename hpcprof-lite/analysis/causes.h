@@ -15,6 +15,7 @@ enum { CAUSES_WORST = 3 };
 enum causes_verdict {
   CAUSES_SERIAL,       /* code outside regions, while the other threads wait     */
   CAUSES_UNKNOWN,      /* its callers are not known                              */
+  CAUSES_UNSEEN,       /* waiting that no sample saw                             */
   CAUSES_RUNTIME,      /* the OpenMP runtime outside regions                     */
   CAUSES_RETHINK,      /* overhead and idleness high: granularity will not help  */
   CAUSES_INSUFFICIENT, /* idleness exceeds work                                  */

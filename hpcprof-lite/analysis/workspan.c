@@ -46,7 +46,9 @@ static void note_program(const struct profile *profile, char note[NOTE_MAX])
   if (unseen & UNSEEN_MASKED)
     append_note(note, "this runtime does not report masked");
   if (unseen & UNSEEN_INLINED)
-    append_note(note, "GCC runs static loops and masked without calling its runtime: they have no rows");
+    append_note(note,
+                "GCC's code divides static loops itself: such loops, and masked, have no rows; their work is in their "
+                "region's row");
   if (process->lost[LOSS_GRAPH])
     append_note(note, "some tasks or joins were not followed: work and span are incomplete");
   if (process->lost[LOSS_WORK])
@@ -66,9 +68,10 @@ static void note_directive(const struct profile *profile, const struct profile_d
       append_note(note, "number of iterations not known");
     break;
   case DIRECTIVE_SECTIONS:
-    append_note(note,
-                chunks ? "if the runtime does not report single sections, all that one thread runs count as one chunk"
-                       : "this runtime does not report single sections: all that one thread runs count as one chunk");
+    if (!chunks)
+      append_note(note, "this runtime does not report single sections: all that one thread runs count as one chunk");
+    else if (!(profile->workspan.unseen & UNSEEN_INLINED))
+      append_note(note, "if the runtime does not report single sections, all that one thread runs count as one chunk");
     break;
   case DIRECTIVE_SINGLE:
     append_note(note,

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char tree_unseen_waiting[] = "[waiting that no sample saw]";
+
 void tree_columns_init(const struct catalog *catalog, struct tree_columns *columns)
 {
   *columns = (struct tree_columns){.samples = MODEL_NONE,

@@ -81,6 +81,9 @@ struct tree_order {
   const struct catalog_module *modules;
 };
 
+/* Name of the top-down row of waiting whose context is not known because no sample saw it. */
+extern const char tree_unseen_waiting[];
+
 /* Fills *columns from the catalog, in the order of catalog_column_order(). */
 void tree_columns_init(const struct catalog *catalog, struct tree_columns *columns);
 

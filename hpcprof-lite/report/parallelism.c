@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { CELL = 16, PLACE_MAX = 4200, SENTENCE_CONTEXT = 48 };
+enum { CELL = 16, FIGURE = 32, PLACE_MAX = 4200, SENTENCE_CONTEXT = 48 };
 
 bool parallelism_cut(const struct report *report)
 {
@@ -133,22 +133,27 @@ void parallelism_sentence(const struct report *report, const struct terminal *te
   bool locked = bound > workspan->span;
   double times = workspan_parallelism(workspan->work, locked ? bound : workspan->span);
   uint64_t runtime = parallelism_runtime_ns(report);
-  char limit[128] = "", seconds[CELL];
+  char limit[128] = "", seconds[CELL], faster[64];
   terminal_seconds(runtime, terminal_decimals(workspan->work), seconds);
   if (runtime)
     snprintf(limit, sizeof limit, ", counting %s s in the OpenMP runtime and this tool as work", seconds);
   if (locked)
     strcat(limit, " (one lock limits it)");
+  snprintf(faster, sizeof faster, "could%s be %.1f times as fast",
+           report->scenario && report->best_case ? " at best" : "", times);
+  bool gain = times < 0.95 || times >= 1.05;
+  const char *than = gain ? "as" : "than";
+  if (!gain)
+    strcpy(faster, "could not be faster");
   if (report->scenario)
     snprintf(speedup, sizeof speedup,
-             "In the scenario %.200s, the program could%s be %.1f times as fast on unlimited cores as this run on one "
-             "core%s; %.0f %% of its critical path is",
-             report->scenario, report->best_case ? " at best" : "", times, limit, critical);
+             "In the scenario %.200s, the program %s on unlimited cores %s this run on one core%s; %.0f %% of its "
+             "critical path is",
+             report->scenario, faster, than, limit, critical);
   else
-    snprintf(
-        speedup, sizeof speedup,
-        "On unlimited cores this run could be %.1f times as fast as on one core%s; %.0f %% of the critical path is",
-        times, limit, critical);
+    snprintf(speedup, sizeof speedup,
+             "On unlimited cores this run %s %s on one core%s; %.0f %% of the critical path is", faster, than, limit,
+             critical);
   snprintf(out, PARALLELISM_SENTENCE_MAX, "%s %.3000s%s%.4000s.", speedup, place,
            *context ? ", the largest part in " : "", context);
 }
@@ -210,10 +215,23 @@ static void amount_text(const struct report *report, uint64_t amount, char out[C
     terminal_count(amount, out);
 }
 
+/* A figure with three significant digits; a large one has no exponent. */
+static void three_digits(double figure, char out[FIGURE])
+{
+  double scale = 1;
+  while (figure / scale >= 999.5)
+    scale *= 10;
+  if (scale > 1)
+    snprintf(out, FIGURE, "%.0f", (double)model_rounded(figure / scale) * scale);
+  else
+    snprintf(out, FIGURE, "%.3g", figure);
+}
+
 static void print_row(const struct report *report, const struct terminal *terminal, const struct workspan_row *row)
 {
   char work[CELL], span[CELL], parallelism[CELL] = "-", percent[CELL], place[PLACE_MAX], fitted[TERMINAL_TEXT_MAX];
-  char kind[TERMINAL_TEXT_MAX], text[256], amount[CELL];
+  char kind[TERMINAL_TEXT_MAX], text[256], amount[CELL], figure[FIGURE], unit[TERMINAL_TEXT_MAX];
+  const char *indent = "                    ";
   amount_text(report, row->work, work);
   amount_text(report, row->span, span);
   if (row->span)
@@ -227,12 +245,17 @@ static void print_row(const struct report *report, const struct terminal *termin
   terminal_fit(terminal, row->kind, 11, kind);
   fprintf(report->stream, "%9s %9s %8s %6s  %s\n", work, span, parallelism, percent, fitted);
   if (row->iteration_parallelism > 0) {
-    snprintf(text, sizeof text, "about %.5g if every iteration were a chunk (estimate)", row->iteration_parallelism);
+    three_digits(row->iteration_parallelism, figure);
+    snprintf(text, sizeof text, "about %s if every iteration were a chunk (estimate)", figure);
     fprintf(report->stream, "%19s %s\n", "", text);
   }
   if (row->lock_bound) {
     amount_text(report, row->lock_bound, amount);
-    fprintf(report->stream, "%9s %9s at least, as only one thread at a time can hold the lock\n", "", amount);
+    terminal_fit(terminal, report->profile->workspan.is_time ? "s" : report->profile->workspan.unit, 20, unit);
+    snprintf(text, sizeof text,
+             "the program's span is at least %s %.80s, as only one thread at a time can hold the lock",
+             amount + strspn(amount, " "), unit);
+    terminal_wrap(terminal, report->stream, indent, indent, text);
   }
 }
 
@@ -264,7 +287,7 @@ static bool has_kind(const struct workspan *workspan, const char *kind)
 static void print_limits(const struct report *report)
 {
   const struct workspan *workspan = &report->workspan;
-  if (has_kind(workspan, "for"))
+  if (has_kind(workspan, "for") && !(report->profile->workspan.unseen & UNSEEN_INLINED))
     fprintf(report->stream, "for: with a static schedule, all iterations of one thread count as one chunk.\n");
   if (has_kind(workspan, "for") || has_kind(workspan, "sections"))
     fprintf(report->stream, "After nowait, a loop or sections construct begins when the thread that runs it\n"

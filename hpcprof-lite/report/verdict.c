@@ -20,6 +20,7 @@ void verdict_text(const struct report *report, const struct causes_finding *find
 {
   static const char *const texts[] = {
       [CAUSES_UNKNOWN] = "its callers are not known, because the stack could not be unwound",
+      [CAUSES_UNSEEN] = "timed, but no sample fell into it: short waits, or the other threads slept",
       [CAUSES_RUNTIME] = "time in the OpenMP runtime itself: use fewer and larger regions",
       [CAUSES_RETHINK] = "overhead is high, too: other sizes will not help; review the parallelisation",
       [CAUSES_INSUFFICIENT] = "the region has more idleness than work: too little of it runs in parallel",

@@ -152,8 +152,11 @@ static int add_own_values(struct build *build, uint32_t node, uint32_t row)
   return 0;
 }
 
+/* Finds or adds a row that has no function.  Below a row of the runtime, the runtime's time belongs to that row. */
 static uint32_t add_plain(struct build *build, uint32_t parent, enum tree_kind kind, const char *name)
 {
+  if (kind == ROW_RUNTIME && build->tree->rows[parent].kind == ROW_RUNTIME)
+    return parent;
   struct tree_row wanted = {
       .parent = parent, .kind = kind, .function = MODEL_NONE, .module = MODEL_NONE, .name = name, .file = ""};
   return tree_add(build->tree, &wanted, NULL);
@@ -539,7 +542,7 @@ static int visit_all(struct build *build)
   int status = push_children(build, &root);
   if (!status && build->contexts->nodes[0].value) {
     bool sampled = spent(build, 0); /* otherwise the root is only charged with waiting: see input/exact_waits.h */
-    uint32_t row = add_plain(build, 0, ROW_PARTIAL, sampled ? "[unwind cut short]" : "[waiting that no sample saw]");
+    uint32_t row = add_plain(build, 0, ROW_PARTIAL, sampled ? "[unwind cut short]" : tree_unseen_waiting);
     if (row == MODEL_NONE)
       return ERR_NOMEM;
     add_values(build, 0, row);

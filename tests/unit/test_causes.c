@@ -102,6 +102,20 @@ static void test_outside_regions(void **state)
   assert_int_equal(worst[2].verdict, CAUSES_UNKNOWN);
 }
 
+/* Waiting that no sample saw has no callers, for another reason than a stack that could not be unwound. */
+static void test_waiting_without_samples(void **state)
+{
+  (void)state;
+  struct tree_row wanted = {
+      .kind = ROW_PARTIAL, .function = MODEL_NONE, .module = MODEL_NONE, .name = tree_unseen_waiting, .file = ""};
+  uint32_t added = tree_add(&tree, &wanted, NULL);
+  assert_int_not_equal(added, MODEL_NONE);
+  tree_value(&tree, added, IDLENESS, 100);
+  assert_int_equal(find(IDLENESS), 1);
+  assert_int_equal(worst[0].context, added);
+  assert_int_equal(worst[0].verdict, CAUSES_UNSEEN);
+}
+
 static void test_locks(void **state)
 {
   (void)state;
@@ -159,6 +173,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(test_regions_are_judged_by_the_paper),
       cmocka_unit_test_setup_teardown(test_heaviest_context_decides, begin, end),
       cmocka_unit_test_setup_teardown(test_outside_regions, begin, end),
+      cmocka_unit_test_setup_teardown(test_waiting_without_samples, begin, end),
       cmocka_unit_test_setup_teardown(test_locks, begin, end),
       cmocka_unit_test_setup_teardown(test_the_worst_are_few, begin, end),
       cmocka_unit_test(test_suggestions_fit_a_line),
