@@ -318,6 +318,6 @@ enum launch_status runtime_choose(const struct program *program, const struct ru
     choose_newest(program, request, choice);
   else if (keep && choice->own == RUNTIME_GOMP)
     snprintf(choice->note, sizeof choice->note,
-             "libgomp is not measured (--omp-runtime keep): work and span are not known");
+             "libgomp is not measured (--omp-runtime keep)");
   return LAUNCH_OK;
 }

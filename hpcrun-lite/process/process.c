@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -88,6 +89,12 @@ uint64_t process_lost(enum format_loss loss)
 
 const char process_no_openmp[] = "no OpenMP";
 
+static int is_libgomp(struct dl_phdr_info *info, size_t size, void *unused)
+{
+  (void)size, (void)unused;
+  return strstr(info->dlpi_name, "/libgomp") != NULL;
+}
+
 const char *process_openmp_missing(void)
 {
   if (rt.ompt)
@@ -105,6 +112,8 @@ const char *process_openmp_missing(void)
                  "caller of their region";
   if (process.other_tool || (runtime && config.other_tools))
     return "the program's own OMPT tool is used: workers' call paths lack the caller of their region";
+  if (!runtime && dl_iterate_phdr(is_libgomp, NULL))
+    return "libgomp is loaded, but no call to it was seen";
   return runtime ? "the OpenMP runtime did not attach the tool" : process_no_openmp;
 }
 

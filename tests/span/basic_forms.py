@@ -132,7 +132,7 @@ def a_detached_task_ends_when_it_is_fulfilled(directory):
 def without_omp_events_there_is_no_graph(directory):
     """Neither recorded nor printed; views say why."""
     binary = program("gcc")
-    for settings, reason in (({}, "stays on libgomp"), ({"OMP_TOOL": "disabled"}, "OMP_TOOL=disabled")):
+    for settings, reason in (({}, "libgomp is not measured"), ({"OMP_TOOL": "disabled"}, "OMP_TOOL=disabled")):
         for mode in ("online", "log"):
             run = Measurement(directory, binary, "loops", "2", options=("-p", mode, "--omp-runtime", "keep"), **settings)
             files = os.listdir(run.output)
