@@ -398,23 +398,27 @@ GOMP_CODE static void other_task(const struct task_call *call, struct rt_gomp_ta
     event_name(event, number, *(uint64_t *)call->detach);
 }
 
-/* A task for whose end the creator waits runs with the program's own block: recursion may be deep. */
-GOMP_CODE static void plain_task(const struct task_call *call, struct rt_gomp_task *creator, struct block *task)
+/* A task without a copy function and a detach clause.  One for whose end the creator waits runs with the program's own
+ * block: recursion may be deep.  Inlined, since many tasks are short. */
+static inline __attribute__((always_inline)) void plain_task(struct task_call call, struct rt_gomp_task *creator,
+                                                             void (*function)(void *), const void *data, long size,
+                                                             unsigned flags, const void *code)
 {
   enum { OFFSET = (sizeof(struct plain_block) + 15) / 16 * 16 };
-  char memory[OFFSET + (task->serial ? 0 : task->size)] __attribute__((aligned(16)));
+  bool serial = !call.defer || creator->final;
+  char memory[OFFSET + (serial ? 0 : size)] __attribute__((aligned(16)));
   struct plain_block *block = (struct plain_block *)memory;
-  *block = (struct plain_block){.function = task->function,
-                                .offset = task->serial ? (const char *)task->source - memory : OFFSET,
-                                .final = task->flags & FLAG_FINAL || creator->final};
+  block->function = function;
+  block->data.value = 0;
+  block->offset = serial ? (const char *)data - memory : OFFSET;
+  block->final = flags & FLAG_FINAL || creator->final;
   if (rt.online || rt.task_creation)
-    create(creator, &block->data, task->flags, task->serial, task->code, __builtin_frame_address(0));
-  if (task->flags & FLAG_DEPEND && rt.online)
-    announce_dependences(&block->data, call->depend);
-  if (!task->serial)
-    memcpy(memory + OFFSET, task->source, (size_t)task->size);
-  call->next(run_plain_task, memory, NULL, (long)sizeof memory, 16, call->defer, task->flags, call->depend,
-             call->priority, NULL);
+    create(creator, &block->data, flags, serial, code, __builtin_frame_address(0));
+  if (flags & FLAG_DEPEND && rt.online)
+    announce_dependences(&block->data, call.depend);
+  if (!serial)
+    memcpy(memory + OFFSET, data, (size_t)size);
+  call.next(run_plain_task, memory, NULL, (long)sizeof memory, 16, call.defer, flags, call.depend, call.priority, NULL);
 }
 
 GOMP_CODE void wrap_GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *), long size, long align,
@@ -426,18 +430,20 @@ GOMP_CODE void wrap_GOMP_task(void (*function)(void *), void *data, void (*copy)
     return;
   }
   const struct task_call call = {GOMP_NEXT(runtime, GOMP_task), align, defer, depend, priority, detach};
-  struct block block = {.function = function,
-                        .copy = copy,
-                        .source = data,
-                        .code = GOMP_CALLER,
-                        .runtime = runtime,
-                        .size = data ? size : 0,
-                        .flags = flags,
-                        .serial = !defer || creator->final};
-  if (copy || flags & FLAG_DETACH || size > BLOCK_ON_STACK || align > 16)
-    other_task(&call, creator, &block);
-  else
-    plain_task(&call, creator, &block);
+  if (copy || flags & FLAG_DETACH || size > BLOCK_ON_STACK || align > 16) {
+    const struct task_call other = call;
+    struct block block = {.function = function,
+                          .copy = copy,
+                          .source = data,
+                          .code = GOMP_CALLER,
+                          .runtime = runtime,
+                          .size = data ? size : 0,
+                          .flags = flags,
+                          .serial = !defer || creator->final};
+    other_task(&other, creator, &block);
+    return;
+  }
+  plain_task(call, creator, function, data, size, flags, GOMP_CALLER);
 }
 
 /* How many tasks libgomp makes of a taskloop. */
@@ -613,13 +619,7 @@ GOMP_CODE void wrap_GOMP_taskwait_depend_nowait(void **depend)
     return;
   }
   const struct task_call call = {.next = GOMP_NEXT(runtime, GOMP_task), .align = 1, .defer = true, .depend = depend};
-  struct block block = {.function = do_nothing,
-                        .source = &call,
-                        .code = GOMP_CALLER,
-                        .runtime = runtime,
-                        .flags = FLAG_DEPEND,
-                        .serial = task->final};
-  plain_task(&call, task, &block);
+  plain_task(call, task, do_nothing, &call, 0, FLAG_DEPEND, GOMP_CALLER);
 }
 
 GOMP_CODE void wrap_GOMP_taskgroup_start(void)
