@@ -1,4 +1,4 @@
-/* Counts the calls of libgomp's entry points, on its own and without any part of the tool: a library that is preloaded
+/* Counts the calls to libgomp's entry points, on its own and without any part of the tool: a library that is preloaded
  * and that writes lines of "NAME COUNT" to the file $GOMP_COUNTS at the end.  All arguments are passed on as words. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -68,7 +68,7 @@ plugged("a plugin's destructor has a region", "stays", 2, GUEST="ends")
 def a_plugin_with_deepbind(directory):
     same(directory, host(), "plugins", "deepbind", "3", plugin(), seen=False, **QUIET)
     done = measure(directory, "online", host(), "plugins", "deepbind", "500", plugin(), **QUIET)  # some samples
-    assert "calls of libgomp were not seen" in done.stderr, done.stderr
+    assert "calls to libgomp were not seen" in done.stderr, done.stderr
 
 
 @tap.case
