@@ -204,7 +204,8 @@ def nested_teams(directory):
 def teams_that_change_size(directory):
     for compiler in ("gcc", "clang"):
         run = Blamed(directory, "teams", compiler, 2)
-        run.idle_as_its_own_clocks_say()
+        if compiler == "clang":  # libgomp ends the threads that a smaller team does not need
+            run.idle_as_its_own_clocks_say()
         shared = run.run.tree("--idleness", "shared")
         for caller, threads, times in (("team_of_two", 2, 2), ("team_of_four", 4, 1), ("set_team", 3, 1)):
             near(idleness_of(shared, "heavy", caller), (threads - 1) * times * 0.2, 0.05,

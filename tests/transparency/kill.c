@@ -108,8 +108,8 @@ NOINLINE static void threads(void)
 NOINLINE static void fixed(void)
 {
   pthread_t thread;
-  if (omp_get_max_threads() < 1)
-    return;
+#pragma omp critical
+  work(0);
   for (int i = 0; i < 5; i++)
     if (!pthread_create(&thread, NULL, short_lived, NULL))
       pthread_join(thread, NULL);
