@@ -1,7 +1,7 @@
 /* The functions that libgomp exports, as one table: what is wrapped, and what needs no wrapper.
  *
  * Context: none; only macros, for C and the assembler.  GOMP_WRAPPED(X) is the list of all wrapped functions.  From it
- * come their numbers (gomp.h), the exported entry points (stubs.S) and the table of wrappers (libgomp.c).  Its parts
+ * come their numbers (gomp.h), the exported entry points (jumps.S) and the table of wrappers (libgomp.c).  Its parts
  * are lists of functions with the same parameters, from which loops.c, exclusion.c and so on generate wrappers.
  * GOMP_PLAIN(X) lists the others with the reason.  tests/gates compares both with what libgomp exports.
  *

@@ -6,7 +6,7 @@
  * writes.  Without memory, and for calls that it does not follow, the adapter calls libgomp's function as if there were
  * no wrapper.
  *
- * How functions of the program are called: libgomp gets a function of ours and a block of ours, which names the
+ * How functions of the program are called: libgomp is given the adapter's function, and a block that names the
  * program's function and its argument (regions.c, tasks.c).  All code that stands between the program and libgomp on a
  * stack is in the section gomp_text and counts as the runtime's (GOMP_CODE).
  */
@@ -18,7 +18,7 @@
 
 #define GOMP_CODE __attribute__((section("gomp_text"), noinline))
 
-/* The numbers of the entry points, in the order of gomp_targets (stubs.S). */
+/* The numbers of the entry points, in the order of gomp_targets (jumps.S). */
 #define GOMP_NUMBER(name) GOMP_NUMBER_##name,
 #define GOMP_NUMBER_V1(name) GOMP_NUMBER_v1_##name,
 enum gomp_entry { GOMP_WRAPPED(GOMP_NUMBER) GOMP_LOCKS(GOMP_NUMBER) GOMP_LOCKS(GOMP_NUMBER_V1) GOMP_ENTRIES };

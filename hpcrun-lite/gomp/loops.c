@@ -196,7 +196,7 @@ static void doacross_announce(struct rt_gomp_task *task, const long *vector, int
 DOACROSS_POST(long, GOMP_doacross_post)
 DOACROSS_POST(ull, GOMP_doacross_ull_post)
 
-/* Calls a function that takes any number of long (stubs.S). */
+/* Calls a function that takes any number of long (jumps.S). */
 void gomp_call_longs(void *function, unsigned count, const long *arguments) __attribute__((visibility("hidden")));
 
 enum { UNKNOWN_DIMENSIONS = 16 };

@@ -255,10 +255,11 @@ enum { STARTED_MAX = 8 };
 static __thread struct region started[STARTED_MAX] __attribute__((tls_model("initial-exec")));
 static __thread unsigned started_count __attribute__((tls_model("initial-exec")));
 
+/* NULL if the region is not followed: events are not reported (creator is NULL), or too many are open. */
 static struct region *start_region(struct region region, struct rt_gomp_task *creator, unsigned threads,
                                    const void *frame)
 {
-  if (started_count++ >= STARTED_MAX)
+  if (!creator || started_count++ >= STARTED_MAX)
     return NULL;
   struct region *made = &started[started_count - 1];
   *made = region;
@@ -276,10 +277,8 @@ GOMP_CODE void wrap_GOMP_parallel_start(void (*function)(void *), void *data, un
 {
   GOMP_ENTER(runtime, creator);
   struct region *region =
-      !creator
-          ? NULL
-          : start_region((struct region){.function = function, .data = data, .runtime = runtime, .code = GOMP_CALLER},
-                         creator, threads, __builtin_frame_address(0));
+      start_region((struct region){.function = function, .data = data, .runtime = runtime, .code = GOMP_CALLER},
+                   creator, threads, __builtin_frame_address(0));
   if (!region) {
     GOMP_NEXT(runtime, GOMP_parallel_start)(function, data, threads);
     return;
@@ -291,15 +290,14 @@ GOMP_CODE void wrap_GOMP_parallel_start(void (*function)(void *), void *data, un
 GOMP_CODE void wrap_GOMP_parallel_sections_start(void (*function)(void *), void *data, unsigned threads, unsigned count)
 {
   GOMP_ENTER(runtime, creator);
-  struct region *region = !creator ? NULL
-                                   : start_region((struct region){.function = function,
-                                                                  .data = data,
-                                                                  .runtime = runtime,
-                                                                  .code = GOMP_CALLER,
-                                                                  .work = ompt_work_sections,
-                                                                  .count = count,
-                                                                  .increment = 1},
-                                                  creator, threads, __builtin_frame_address(0));
+  struct region *region = start_region((struct region){.function = function,
+                                                       .data = data,
+                                                       .runtime = runtime,
+                                                       .code = GOMP_CALLER,
+                                                       .work = ompt_work_sections,
+                                                       .count = count,
+                                                       .increment = 1},
+                                       creator, threads, __builtin_frame_address(0));
   if (!region) {
     GOMP_NEXT(runtime, GOMP_parallel_sections_start)(function, data, threads, count);
     return;
@@ -313,9 +311,8 @@ GOMP_CODE void wrap_GOMP_parallel_sections_start(void (*function)(void *), void 
                              long chunk)                                                                               \
   {                                                                                                                    \
     GOMP_ENTER(runtime, creator);                                                                                      \
-    struct region *region = !creator ? NULL                                                                            \
-                                     : start_region((struct region)LOOP_REGION(start, end, step), creator, threads,    \
-                                                    __builtin_frame_address(0));                                       \
+    struct region *region =                                                                                            \
+        start_region((struct region)LOOP_REGION(start, end, step), creator, threads, __builtin_frame_address(0));      \
     if (!region) {                                                                                                     \
       GOMP_NEXT(runtime, name)(function, data, threads, start, end, step, chunk);                                      \
       return;                                                                                                          \
@@ -329,9 +326,8 @@ GOMP_CODE void wrap_GOMP_parallel_loop_runtime_start(void (*function)(void *), v
                                                      long end, long step)
 {
   GOMP_ENTER(runtime, creator);
-  struct region *region = !creator ? NULL
-                                   : start_region((struct region)LOOP_REGION(start, end, step), creator, threads,
-                                                  __builtin_frame_address(0));
+  struct region *region =
+      start_region((struct region)LOOP_REGION(start, end, step), creator, threads, __builtin_frame_address(0));
   if (!region) {
     GOMP_NEXT(runtime, GOMP_parallel_loop_runtime_start)(function, data, threads, start, end, step);
     return;
@@ -344,7 +340,7 @@ GOMP_CODE void wrap_GOMP_parallel_end(void)
 {
   GOMP_ENTER(runtime, task);
   bool followed = task && started_count && started_count <= STARTED_MAX;
-  started_count -= started_count > 0;
+  started_count -= task && started_count;
   if (followed)
     arrive(task);
   GOMP_NEXT(runtime, GOMP_parallel_end)();

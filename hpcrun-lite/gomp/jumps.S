@@ -11,7 +11,7 @@
 
         .section .data.gomp_targets, "aw", @progbits
         .balign 64
-gomp_targets:                           /* one element for each stub, in the order of enum gomp_entry (gomp.h) */
+gomp_targets:                           /* one element for each jump, in the order of enum gomp_entry (gomp.h) */
 
         .section gomp_text, "ax", @progbits
         .balign 16
@@ -60,7 +60,7 @@ bind:                                   /* (%rsp): number of the entry; above it
         .cfi_endproc
         .size   bind, . - bind
 
-        .macro  stub name
+        .macro  entry_point name
         .balign 16
         .globl  \name
         .type   \name, @function
@@ -81,22 +81,22 @@ bind:                                   /* (%rsp): number of the entry; above it
         .set    entry, entry + 1
         .endm
 
-        .macro  versioned_stub name
-        stub    v3_\name
+        .macro  versioned_entry_point name
+        entry_point v3_\name
         .symver v3_\name, \name@@OMP_3.0, remove
         .endm
 
-        .macro  old_stub name
-        stub    v1_\name
+        .macro  old_entry_point name
+        entry_point v1_\name
         .symver v1_\name, \name@OMP_1.0, remove
         .endm
 
-#define STUB(name) stub name;
-#define VERSIONED_STUB(name) versioned_stub name;
-#define OLD_STUB(name) old_stub name;
-GOMP_WRAPPED(STUB)
-GOMP_LOCKS(VERSIONED_STUB)
-GOMP_LOCKS(OLD_STUB)
+#define ENTRY_POINT(name) entry_point name;
+#define VERSIONED_ENTRY_POINT(name) versioned_entry_point name;
+#define OLD_ENTRY_POINT(name) old_entry_point name;
+GOMP_WRAPPED(ENTRY_POINT)
+GOMP_LOCKS(VERSIONED_ENTRY_POINT)
+GOMP_LOCKS(OLD_ENTRY_POINT)
 
 /* void gomp_call_longs(void (*function)(long, ...), unsigned count, const long *arguments): calls a function that takes
  * any number of long. */
