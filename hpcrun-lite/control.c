@@ -77,11 +77,11 @@ bool control_start(void)
   configure_rt();
   process_examine();
   exit_line_start();
-  measurement_begin();
   process.unwind_fault = load_libunwind();
   source_probe();
   if (rt.online && work_clock_is_time())
     work_clock_probe();
+  measurement_begin(); /* the time before is none of the program's */
   if (!install()) {
     message_print("cannot install the signal handler: nothing is measured");
     return false;

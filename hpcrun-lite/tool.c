@@ -41,7 +41,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *da
     rt_leave(rt_thread());
   }
   rt.runtime_apart = separate;
-  work_clock_calibrate(process.start_ticks, process.start_ns);
+  work_clock_calibrate();
   int missing = ompt_register();
   if (missing && config.verbosity)
     message_print("the OpenMP runtime lacks %d callbacks that are needed: its threads' states are incomplete", missing);

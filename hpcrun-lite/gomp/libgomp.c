@@ -27,7 +27,7 @@ GOMP_LOCKS(DECLARE_V1)
 #define WRAPPER_V1(name) wrap_v1_##name,
 static void (*const wrappers[])(void) = {GOMP_WRAPPED(WRAPPER) GOMP_LOCKS(WRAPPER) GOMP_LOCKS(WRAPPER_V1)};
 
-extern void *gomp_targets[GOMP_ENTRIES]; /* stubs.S */
+extern void *gomp_targets[GOMP_ENTRIES]; /* jumps.S */
 
 /* The section gomp_text; made by the linker. */
 extern const char __start_gomp_text[] __attribute__((visibility("hidden")));
@@ -102,7 +102,7 @@ static void attach(const struct gomp_runtime *runtime, void *handle)
     return;
   if (!rt.ompt) {
     rt.runtime_apart = true;
-    work_clock_calibrate(process.start_ticks, process.start_ns);
+    work_clock_calibrate();
   }
   rt.adapter_start = (uint64_t)__start_gomp_text;
   rt.adapter_end = (uint64_t)__stop_gomp_text;
@@ -248,18 +248,16 @@ static const struct gomp_runtime *needed_by(const struct link_map *map)
 /* Modules that call a runtime.  A list to which elements are only ever added; those of older generations, before a
  * dlclose(), stay unused. */
 struct caller {
-  const void *start; /* of the module */
-  unsigned generation;
-  const struct gomp_runtime *runtime;
+  struct gomp_caller module;
   struct caller *next;
 };
 static struct caller *_Atomic callers;
 
 static const struct gomp_runtime *find_caller(const void *start, unsigned generation)
 {
-  for (const struct caller *i = atomic_load(&callers); i && i->generation == generation; i = i->next)
-    if (i->start == start)
-      return i->runtime;
+  for (const struct caller *i = atomic_load(&callers); i && i->module.generation == generation; i = i->next)
+    if (i->module.start == start)
+      return i->module.runtime;
   return NULL;
 }
 
@@ -268,7 +266,7 @@ static void add_caller(const void *start, unsigned generation, const struct gomp
   struct caller *made = malloc(sizeof *made);
   if (!made)
     return;
-  *made = (struct caller){start, generation, runtime, atomic_load(&callers)};
+  *made = (struct caller){{start, runtime, generation}, atomic_load(&callers)};
   while (!atomic_compare_exchange_weak(&callers, &made->next, made))
     ;
 }

@@ -461,9 +461,15 @@ void writer_process(void)
   record.notes = process_notes(record.notes);
   record.threads = process.thread_count;
   record.regions = process.finished_regions;
-  for (const struct thread_state *t = process.threads; t; t = t->next)
-    record.regions += t->record->regions;
   times_process(&record);
+  uint64_t end_ns = 0; /* of the last thread: a slow disk may have held up the writing since */
+  for (const struct thread_state *t = process.threads; t; t = t->next) {
+    uint64_t thread_end_ns = t->record->start_ns + t->record->wall_ns;
+    record.regions += t->record->regions;
+    end_ns = thread_end_ns > end_ns ? thread_end_ns : end_ns;
+  }
+  if (end_ns)
+    record.wall_ns = end_ns;
   if (rt.online && rt.ompt)
     put_graph(&record);
   put(&writer.common, FORMAT_PROCESS, 0, 0, 1, sizeof record, &record);

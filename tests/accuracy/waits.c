@@ -173,10 +173,14 @@ static void beside(void)
 #pragma omp parallel
   {
 #pragma omp barrier
-    if (omp_get_thread_num() == 0)
+    double began = wall_clock();
+    if (omp_get_thread_num() == 0) {
       in_work_beside();
-    else if (omp_get_thread_num() == 1)
+      say("work", wall_clock() - began);
+    } else if (omp_get_thread_num() == 1) {
       in_sleep_beside();
+      say("asleep", wall_clock() - began);
+    }
   }
 }
 

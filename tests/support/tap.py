@@ -58,7 +58,7 @@ os.environ["MALLOC_PERTURB_"] = "0"  # meson's own value makes libc overwrite fr
 # ---- cases ----
 
 CASES = []
-TRIES = 3
+TRIES = 5
 
 
 def case(function):

@@ -51,8 +51,9 @@ static double ns_per_tick;
 static void calibrate(void)
 {
   uint64_t ticks = rt_ticks(), ns = sys_monotonic_ns();
+  work_clock_calibrate();
   sys_sleep_ns(100000000);
-  work_clock_calibrate(ticks, ns);
+  work_clock_calibrate();
   ns_per_tick = (double)(sys_monotonic_ns() - ns) / (double)(rt_ticks() - ticks);
 }
 

@@ -14,9 +14,14 @@ static const uint64_t always_switched = 1; /* an indicator that always shows a s
 static _Atomic uint64_t ns_per_tick, calibrated_ns;
 static uint64_t begun_ticks, begun_ns;
 
-void work_clock_calibrate(uint64_t start_ticks, uint64_t start_ns)
+void work_clock_calibrate(void)
 {
-  uint64_t passed_ns = sys_monotonic_ns() - start_ns, passed_ticks = rt_ticks() - start_ticks;
+  if (!begun_ns) {
+    begun_ns = sys_monotonic_ns();
+    begun_ticks = rt_ticks();
+    return;
+  }
+  uint64_t passed_ns = sys_monotonic_ns() - begun_ns, passed_ticks = rt_ticks() - begun_ticks;
   if (passed_ticks == 0 || passed_ns < 2 * atomic_load_explicit(&calibrated_ns, memory_order_relaxed))
     return;
   atomic_store_explicit(&calibrated_ns, passed_ns, memory_order_relaxed);
@@ -28,7 +33,7 @@ static uint64_t to_ticks(uint64_t ns)
 {
   uint64_t rate = atomic_load_explicit(&ns_per_tick, memory_order_relaxed);
   if (!rate) {
-    work_clock_calibrate(begun_ticks, begun_ns);
+    work_clock_calibrate();
     rate = atomic_load_explicit(&ns_per_tick, memory_order_relaxed);
   }
   return rt_scale(ns, 1ull << 32, rate);
@@ -72,8 +77,7 @@ void work_clock_probe(void)
 {
   enum { WANTED = 4, ROUNDS = 16 };
   uint64_t *pointer = rseq_pointer();
-  begun_ticks = rt_ticks();
-  begun_ns = sys_monotonic_ns();
+  work_clock_calibrate();
   if (!pointer)
     return;
   descriptor.start_ip = (uint64_t)empty_section.section;
