@@ -40,16 +40,6 @@ struct report {
   int error;
 };
 
-const char *const symbols_section_names[SYMBOLS_SECTIONS] = {[SYMBOLS_INFO] = ".debug_info",
-                                                             [SYMBOLS_ABBREV] = ".debug_abbrev",
-                                                             [SYMBOLS_STR] = ".debug_str",
-                                                             [SYMBOLS_LINE] = ".debug_line",
-                                                             [SYMBOLS_LINE_STR] = ".debug_line_str",
-                                                             [SYMBOLS_RANGE_LISTS] = ".debug_ranges",
-                                                             [SYMBOLS_RNGLISTS] = ".debug_rnglists",
-                                                             [SYMBOLS_ADDR] = ".debug_addr",
-                                                             [SYMBOLS_STR_OFFSETS] = ".debug_str_offsets"};
-
 /* Appends to the message, and keeps the first error. */
 __attribute__((format(printf, 3, 4))) static void complain(struct report *report, int error, const char *format, ...)
 {
@@ -210,9 +200,9 @@ static void read_sections(struct symbols_elf *file, struct symbols_bytes section
 {
   for (int i = 0; i < SYMBOLS_SECTIONS && file; i++) {
     const char *reason = NULL;
-    sections[i] = symbols_elf_section(file, symbols_section_names[i], &reason);
+    sections[i] = symbols_elf_section(file, symbols_section_name(i), &reason);
     if (reason && !*fault) {
-      *name = symbols_section_names[i];
+      *name = symbols_section_name(i);
       *fault = reason;
     }
   }

@@ -6,18 +6,20 @@
  * is hostile: damaged parts are left out and reported in the message.
  *
  * The modules:
- *   symbols_elf       reads ELF files (libelf)
- *   symbols_table     symbol tables: address to function
- *   symbols_dwarf     reads DWARF (libdwarf), in a child process, because libdwarf crashes on some damaged files
- *   symbols_child     that child process
- *   symbols_index     what it returns: address to inlined functions and source line
- *   symbols_lines     corrects line tables of older versions of libdwarf
- *   symbols_names     readable names; functions that compilers make from OpenMP constructs
- *   symbols_place.h   what is known of an address
- *   symbols_ranges    address to innermost range
- *   symbols_cursor.h  checked reads
- *   callees           functions that code passes to the runtime
- *   bounds            starts of functions in files without symbols
+ *   symbols_elf         reads ELF files (libelf)
+ *   symbols_table       symbol tables: address to function
+ *   symbols_dwarf       reads DWARF (libdwarf), in a child process, because libdwarf crashes on some damaged files
+ *   symbols_entries     its entries: attributes, ranges of code
+ *   symbols_lines       its line tables
+ *   symbols_sections.h  its sections
+ *   symbols_child       the child process
+ *   symbols_index       what the child returns: address to inlined functions and source line
+ *   symbols_names       readable names; functions that compilers make from OpenMP constructs
+ *   symbols_place.h     what is known of an address
+ *   symbols_ranges      address to innermost range
+ *   symbols_cursor.h    checked reads
+ *   callees             functions that code passes to the runtime
+ *   bounds              starts of functions in files without symbols
  */
 #ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_H
 #define HPCPROF_LITE_SYMBOLS_SYMBOLS_H

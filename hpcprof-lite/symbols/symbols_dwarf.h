@@ -1,8 +1,9 @@
 /* Reads DWARF: functions, inlined instances and lines of the units that contain the wanted addresses.
  *
- * Context: BATCH.  Only symbols_dwarf.c calls libdwarf.  It aborts, hangs or takes all memory on some damaged files, so
- * all of it runs in a child process (symbols_child), which returns an index (symbols_index).  The sections are read
- * before, by symbols_elf, and belong to the caller.  Damage in parts of the data is noted in the index's flags.
+ * Context: BATCH.  Only this module, symbols_entries and symbols_lines call libdwarf.  It aborts, hangs or takes all
+ * memory on some damaged files, so all of it runs in a child process (symbols_child), which returns an index
+ * (symbols_index).  The sections are read before, by symbols_elf, and belong to the caller.  Damage in parts of the
+ * data is noted in the index's flags.
  */
 #ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_DWARF_H
 #define HPCPROF_LITE_SYMBOLS_SYMBOLS_DWARF_H
@@ -10,21 +11,7 @@
 #include "hpcprof-lite/symbols/symbols_cursor.h"
 #include "hpcprof-lite/symbols/symbols_index.h"
 #include "hpcprof-lite/symbols/symbols_ranges.h"
-
-enum symbols_section {
-  SYMBOLS_INFO,
-  SYMBOLS_ABBREV,
-  SYMBOLS_STR,
-  SYMBOLS_LINE,
-  SYMBOLS_LINE_STR,
-  SYMBOLS_RANGE_LISTS, /* .debug_ranges, before DWARF 5 */
-  SYMBOLS_RNGLISTS,    /* .debug_rnglists, DWARF 5      */
-  SYMBOLS_ADDR,
-  SYMBOLS_STR_OFFSETS,
-  SYMBOLS_SECTIONS
-};
-
-extern const char *const symbols_section_names[SYMBOLS_SECTIONS];
+#include "hpcprof-lite/symbols/symbols_sections.h"
 
 struct symbols_dwarf_source {
   struct symbols_bytes sections[SYMBOLS_SECTIONS];

@@ -1,15 +1,37 @@
-/* Works around a fault of libdwarf in line tables.
+/* The line table of a unit, read by libdwarf, with a fault of older versions of libdwarf corrected.
  *
- * Context: BATCH, in the child of symbols_child.  Keeps no state; all memory is the caller's.
+ * Context: BATCH, in the child of symbols_child.  A table belongs to its caller; texts live as long as it is open.
  */
 #ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_LINES_H
 #define HPCPROF_LITE_SYMBOLS_SYMBOLS_LINES_H
 
 #include "hpcprof-lite/symbols/symbols_cursor.h"
 
-/* Finds the rows of a DWARF 5 line table that have the default file.  That is file 1, but older versions of libdwarf,
- * such as 20210528, return file 0.  Sets chosen[i] to whether the line program has set the file of row i; elements of
- * rows that cannot be read are left as they are.  Rows are counted as libdwarf counts them. */
-void symbols_default_files(struct symbols_bytes section, uint64_t offset, bool *chosen, size_t count);
+#include <libdwarf/libdwarf.h>
+
+struct symbols_lines {
+  Dwarf_Line_Context context;
+  Dwarf_Unsigned version;
+  const char *comp_dir; /* NULL if unknown               */
+  Dwarf_Signed count;   /* numbers of files are below it */
+};
+
+/* A row: the code at an address is from a line of a file, or the sequence ends there. */
+struct symbols_line {
+  uint64_t address, file, number;
+  bool ends_sequence;
+};
+
+/* Opens the line table of a unit's root entry.  Returns false if there is none. */
+bool symbols_lines_open(struct symbols_lines *lines, Dwarf_Die root);
+void symbols_lines_close(struct symbols_lines *lines);
+
+/* Finds the name of a file, and that of its directory, NULL if that is the compilation directory.  Returns false if the
+ * file is unknown. */
+bool symbols_lines_file(const struct symbols_lines *lines, uint64_t number, const char **directory, const char **name);
+
+/* Calls take() for each row.  section: .debug_line.  Returns false if the rows are damaged. */
+bool symbols_lines_rows(const struct symbols_lines *lines, struct symbols_bytes section,
+                        void (*take)(void *context, const struct symbols_line *line), void *context);
 
 #endif

@@ -1,5 +1,6 @@
 /* A program's file as the report reads it (symbols_elf.c, symbols_table.c, bounds.c; for the target `dwarf` also
- * symbols_dwarf.c, symbols_lines.c, symbols_index.c), and as the launcher does (launch/elf_facts.c). */
+ * symbols_dwarf.c, symbols_entries.c, symbols_lines.c, symbols_index.c), and as the launcher does
+ * (launch/elf_facts.c). */
 #include "tests/fuzz/fuzz.h"
 
 #include "hpcprof-lite/symbols/bounds.h"

@@ -213,7 +213,7 @@ def only_the_reader_includes_the_format(_):
 @tap.case
 def only_symbols_and_launcher_read_elf_and_dwarf(_):
     assert only_in(r"<(libelf|gelf)", r"hpcprof-lite/symbols|hpcrun-lite/launch") == []
-    assert only_in(r"<(dwarf|libdwarf)", r"hpcprof-lite/symbols/symbols_(dwarf|lines).c") == []
+    assert only_in(r"<(dwarf|libdwarf)", r"hpcprof-lite/symbols/symbols_(dwarf\.c|(entries|lines)\.[ch])") == []
 
 
 @tap.case
