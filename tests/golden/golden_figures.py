@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Figures of the golden measurements, derived by hand from what make_golden.c puts into them."""
+"""Figures of the golden measurements, derived by hand from what make_golden.c and golden_graphs.c put into them."""
 import os
 import sys
 
@@ -473,7 +473,7 @@ def huge_sums_saturate(_):
             assert golden_report("-q", "--view", view, "--idleness", which, "huge").returncode == 0
 
 
-# Scenario: span, for the golden measurement `recorded` (make_golden.c).  Thread 1 has 10, then 40 in @update while
+# Scenario: span, for the golden measurement `recorded` (golden_graphs.c).  Thread 1 has 10, then 40 in @update while
 # thread 2 has 32 in @check; then both have 8 chunks of 5; at the end thread 1 has 5.  Faster code that is not on the
 # critical path shortens the span only together with code that is.
 RECORDED = {
