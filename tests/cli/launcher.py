@@ -737,7 +737,7 @@ def a_tool_for_another_runtime_does_not_start(directory):
     program = compile_c(directory, "gomp", GOMP_PROGRAM, "-fopenmp")
     result = launch(directory, program, OMP_TOOL_LIBRARIES=tool)
     assert result.stdout == "4950\n" and "OpenMP attached (libgomp" in result.stderr, result
-    assert "tool" not in result.stderr.replace(directory, ""), result.stderr
+    assert "OMPT tool" not in result.stderr, result.stderr
     need_private_libomp()
     result = launch(directory, "--omp-runtime", "exchange", program, OMP_TOOL_LIBRARIES=tool)
     assert result.stdout == "tool asked\ntool started\n4950\ntool ended\n", result
