@@ -168,7 +168,7 @@ void ompt_on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, in
     span_parallel_end(t, region_current(t), now);
     rt_inside_dec(t);
   }
-  region_note_end(t, t->idle_since, t->barrier_left, now);
+  region_note_end(t, t->barrier_left, now);
   struct format_region *unresolved = region_end(t);
   if (unresolved) {
     if (!rt_stopped())

@@ -59,7 +59,7 @@ static void leave_region(void)
 
 static void end_region(void)
 {
-  region_note_end(master, master->idle_since, master->barrier_left, rt_ticks());
+  region_note_end(master, master->barrier_left, rt_ticks());
   region_end(master);
 }
 
@@ -166,7 +166,8 @@ static void the_end_of_a_region_is_split_in_four(void **state)
   waiting_begin(worker, FORMAT_WAIT_BARRIER, NULL); /* the runtime names no address: the region's end */
   worker->idle_since = now - 10 * second;
   team->last_idle[0] = now - 8 * second;
-  region_note_end(master, now - 8 * second, now - 7 * second, rt_ticks());
+  master->barriers = 1; /* the master arrived at it, too */
+  region_note_end(master, now - 7 * second, rt_ticks());
   team->ends[0].end = now - 5 * second;
   region_end(master);
   leave_region();
@@ -174,6 +175,18 @@ static void the_end_of_a_region_is_split_in_four(void **state)
   assert_near(place_at(worker, FORMAT_WAIT_PARKED, NULL)->idle, 5 * second);
   assert_near(worker->idle_ticks, 9 * second); /* without the runtime's second */
   assert_false(worker->activity.idle);
+}
+
+/* In a region with tasks libomp ends a worker's wait before the master ends the region. */
+static void a_worker_may_leave_before_the_region_ends(void **state)
+{
+  (void)state;
+  fork_region();
+  waiting_begin(worker, FORMAT_WAIT_BARRIER, region_code);
+  began_before(worker, 10 * second);
+  waiting_begin(master, FORMAT_WAIT_REGION_END, NULL); /* the last one to arrive */
+  waiting_end(worker);
+  assert_split(place_at(worker, FORMAT_WAIT_REGION_END, region_code), 10 * second, 0);
 }
 
 static void a_region_that_has_not_ended_parks_nobody(void **state)
@@ -450,6 +463,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(the_next_barrier_is_apart, setup, teardown),
       cmocka_unit_test_setup_teardown(barriers_of_an_inner_region_are_apart, setup, teardown),
       cmocka_unit_test_setup_teardown(the_end_of_a_region_is_split_in_four, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_worker_may_leave_before_the_region_ends, setup, teardown),
       cmocka_unit_test_setup_teardown(a_region_that_has_not_ended_parks_nobody, setup, teardown),
       cmocka_unit_test_setup_teardown(an_end_that_is_forgotten_counts_as_parked, setup, teardown),
       cmocka_unit_test_setup_teardown(a_region_of_one_thread_has_no_noted_end, setup, teardown),

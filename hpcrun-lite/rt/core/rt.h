@@ -193,9 +193,9 @@ struct blame {
 /* An open wait of a thread: see sampling/waiting.h. */
 struct wait_open {
   struct format_wait *wait;
-  struct region_team *team;  /* of a barrier; NULL: none */
-  uint32_t barrier;          /* its number in the region */
-  bool as_worker, as_master; /* at the end of a region */
+  struct region_team *team; /* of a barrier; NULL: none */
+  uint32_t barrier;         /* its number in the region */
+  bool as_worker;           /* at the end of a region of another thread */
 };
 
 struct wait_cache {

@@ -246,7 +246,7 @@ void region_set_code(struct thread_state *t, const void *code)
     team->code = (uint64_t)code;
 }
 
-void region_note_end(struct thread_state *t, uint64_t arrived, uint64_t left, uint64_t now)
+void region_note_end(struct thread_state *t, uint64_t left, uint64_t now)
 {
   uint32_t index = t->open_region;
   if (!index || at(index)->team < 2)
@@ -254,10 +254,9 @@ void region_note_end(struct thread_state *t, uint64_t arrived, uint64_t left, ui
   struct region_team *team = table_at(&teams, index);
   uint64_t generation = word_of(at(index)) >> 32;
   struct region_end *end = &team->ends[generation % REGION_ENDS];
-  uint64_t last_idle = __atomic_load_n(&team->last_idle[(t->barriers - 1) % 2], __ATOMIC_RELAXED);
   __atomic_store_n(&end->generation, 0, __ATOMIC_RELAXED);
   atomic_thread_fence(memory_order_release); /* the fields change after that: region_find_end() */
-  end->last_idle = last_idle > arrived ? last_idle : arrived;
+  end->last_idle = __atomic_load_n(&team->last_idle[(t->barriers - 1) % 2], __ATOMIC_RELAXED);
   end->left = left;
   end->end = now;
   __atomic_store_n(&end->generation, generation, __ATOMIC_RELEASE);

@@ -69,8 +69,8 @@ struct region_team *region_team(uint32_t region);
 /* The innermost region was entered from that address. */
 void region_set_code(struct thread_state *t, const void *code);
 
-/* The master ends its innermost region now; it arrived at the closing barrier and left it at these moments. */
-void region_note_end(struct thread_state *t, uint64_t arrived, uint64_t left, uint64_t now);
+/* The master ends its innermost region now; it left the closing barrier at that moment. */
+void region_note_end(struct thread_state *t, uint64_t left, uint64_t now);
 
 /* Finds the end of an instance of that team.  Returns false if it has not ended, or other regions have replaced it. */
 bool region_find_end(uint64_t handle, const struct region_team *team, struct region_end *end);

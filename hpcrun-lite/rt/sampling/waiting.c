@@ -120,8 +120,7 @@ static void set_waiting(struct thread_state *t, struct format_wait *wait)
   __atomic_store_n(&t->waiting_key, wait ? wait->key : WAITING_PARKED, __ATOMIC_RELAXED);
 }
 
-/* Turns idle at the innermost wait, or parked.  At the end of a region the master need not store the moment, because
- * only itself reads it there (region_note_end()). */
+/* Turns idle at the innermost wait, or parked. */
 static uint64_t turn_idle(struct thread_state *t)
 {
   if (t->activity.idle)
@@ -131,7 +130,7 @@ static uint64_t turn_idle(struct thread_state *t)
   uint64_t now = rt_set_idle(t, true);
   if (t->waiting)
     t->waiting->since = now;
-  if (open && open->team && !open->as_master)
+  if (open && open->team)
     __atomic_store_n(&open->team->last_idle[open->barrier % 2], now, __ATOMIC_RELAXED);
   return now;
 }
@@ -263,7 +262,6 @@ uint64_t waiting_begin(struct thread_state *t, enum format_wait_kind kind, const
     turn_busy(t, true);
   struct region_team *team = kind == FORMAT_WAIT_TASKS ? NULL : current_team(t);
   bool worker = !t->open_region, at_end = team && (!code || team->code == (uint64_t)code);
-  bool as_master = kind == FORMAT_WAIT_REGION_END && !worker;
   uint32_t barrier = team ? t->barriers++ : 0;
   if (at_end) {
     code = (const void *)team->code;
@@ -277,7 +275,6 @@ uint64_t waiting_begin(struct thread_state *t, enum format_wait_kind kind, const
   open->wait = wait;
   open->team = team;
   open->as_worker = at_end && worker;
-  open->as_master = as_master;
   open->barrier = barrier;
   return turn_idle(t);
 }
