@@ -42,6 +42,8 @@ enum format_table {
   FORMAT_GRAPH_LOG = 11,     /* bytes: a part of a thread's stream (common/graphlog.h) */
   FORMAT_WAITS = 12,         /* struct format_wait: a thread's waiting places; record 0: between regions */
   FORMAT_SHARES = 13,        /* struct format_share: lists of shares, which values refer to */
+  FORMAT_CONSTRUCTS = 14,    /* struct format_construct: a thread's tree of constructs; record 0: outside all */
+  FORMAT_TASKS = 15,         /* struct format_tasks: a thread's figures of each task construct */
   FORMAT_TABLES
 };
 
@@ -224,6 +226,8 @@ struct format_thread {
   uint64_t work;       /* in the unit of the process; 0: not computed */
   uint64_t per_busy_ns, in_use_ns; /* sums over all contexts, see FORMAT_ROLE_PER_BUSY and FORMAT_ROLE_IN_USE */
   uint64_t run_delay_ns;           /* time that the thread was ready to run and waited for a processor */
+  uint64_t construct_since;        /* time-stamp counter: when the open interval of FORMAT_CONSTRUCTS began; 0: none */
+  uint64_t construct_open;         /* to what it belongs: record * FORMAT_TIMES + enum format_construct_time */
 };
 
 /* Why a thread waits. */
@@ -279,7 +283,13 @@ enum format_directive_kind {
   FORMAT_DIRECTIVE_ORDERED,
   FORMAT_DIRECTIVE_TEAMS,
   FORMAT_DIRECTIVE_USER_REGION,
-  FORMAT_DIRECTIVE_KINDS
+  FORMAT_DIRECTIVE_KINDS,
+
+  /* only in struct format_construct: their directives are a task, a loop and a critical section */
+  FORMAT_CONSTRUCT_TASK_EXEC = FORMAT_DIRECTIVE_KINDS,
+  FORMAT_CONSTRUCT_DISTRIBUTE,
+  FORMAT_CONSTRUCT_ATOMIC,
+  FORMAT_CONSTRUCT_KINDS
 };
 
 /* A construct at a code address: sums over its outermost instances.  Work and span in the unit of the process. */
@@ -288,6 +298,52 @@ struct format_directive {
   uint64_t offset;       /* of the call instruction that enters the runtime, in the module */
   uint32_t flags, name;  /* name: string, of a user region */
   uint64_t instances, work, span, iterations, lock_bound;
+};
+
+/* What a thread's time in a construct is spent on. */
+enum format_construct_time {
+  FORMAT_TIME_ENTER, /* until it is entered: startup of a region, waiting for a lock, creation of a task */
+  FORMAT_TIME_BODY,
+  FORMAT_TIME_WAIT, /* at its barrier, or for tasks */
+  FORMAT_TIME_EXIT, /* shutdown of a region */
+  FORMAT_TIMES
+};
+
+enum format_construct_flag {
+  FORMAT_CONSTRUCT_LINK = 1,   /* the same construct as record `link` of thread `owner`, below which it stands there */
+  FORMAT_CONSTRUCT_IN_WAIT = 2 /* it ran while its parent waited */
+};
+
+/* A construct as it nests in a thread; recursive executions are added to the outermost one.  Ticks of the time-stamp
+ * counter, without those of the constructs inside; all ticks of a thread's records but those of a lock's body add up to
+ * its life time. */
+struct format_construct {
+  uint32_t parent; /* record of the same thread */
+  uint32_t kind;   /* enum format_directive_kind or FORMAT_CONSTRUCT_... */
+  uint32_t directive, flags;
+  uint32_t owner, link;          /* with FORMAT_CONSTRUCT_LINK */
+  uint32_t node, context_sought; /* the context of its first execution, 0: none; as in struct format_wait */
+  uint64_t count;                /* executions by this thread */
+  uint64_t chosen;               /* of single and sections: blocks that this thread executed */
+  uint64_t ticks[FORMAT_TIMES];
+  uint64_t wait_own;   /* of `wait`: after the last thread had arrived, the runtime's own time */
+  uint64_t wait_spare; /* of `wait`: at the end of sections of which the thread executed none */
+  uint64_t unended;    /* executions whose end the thread did not see: their `wait` and `exit` are incomplete */
+};
+
+/* Buckets of the histogram of a task's running time: eight for each factor of two.  A time of less than 8 ticks is its
+ * own bucket; otherwise, with e the position of its highest bit, (e - 2) * 8 + the three bits below that. */
+enum { FORMAT_TASK_BUCKETS = 360 };
+
+/* What a thread has seen of the tasks of a construct.  Ticks; sums of moments wrap around. */
+struct format_tasks {
+  uint32_t directive, reserved;
+  uint64_t created, undeferred, untied, dependent; /* created by this thread; of these with the property */
+  uint64_t created_at, create_ticks, create_timed; /* sum of moments; time in the creation, of that many */
+  uint64_t started, started_at, elsewhere;         /* begun by this thread; of these created by another one */
+  uint64_t ended, ticks, shortest, longest;        /* ended in this thread; their running times */
+  uint64_t suspended;                              /* how often this thread left one to run another task */
+  uint32_t histogram[FORMAT_TASK_BUCKETS];         /* of the ended ones; does not wrap around */
 };
 
 /* A part of the process's span: work of a directive, with the context of a sample if it has one. */
