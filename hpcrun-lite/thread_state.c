@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "hpcrun-lite/process/process.h"
+#include "hpcrun-lite/rt/construct/construct.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
@@ -51,6 +52,7 @@ void thread_state_release(struct thread_state *t)
 {
   cct_release(t);
   waiting_release(t);
+  construct_release(t);
   if (t->frames_chunk)
     arena_free(ARENA_FRAMES, 0, t->frames_chunk);
   if (t->walk_chunk)
@@ -118,6 +120,7 @@ struct thread_state *thread_state_new(uint32_t index)
   t->walk = arena_data(t->walk_chunk);
   t->cpu_start_ns = sys_thread_cpu_ns();
   waiting_init(t);
+  construct_init(t);
   list_add(t);
   return t;
 }

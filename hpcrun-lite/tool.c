@@ -15,6 +15,7 @@
 #include "hpcrun-lite/rt/ompt.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
+#include "hpcrun-lite/rt/construct_events.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 #include "hpcrun-lite/output/writer.h"
 #include "hpcrun-lite/thread.h"
@@ -127,6 +128,7 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_region_begin(const 
     if (region->followed) {
       span_begin_early(t);
       worksharing_user_region(t, region->row);
+      construct_events_scope(t, FORMAT_DIRECTIVE_USER_REGION, region->row, true);
     }
   }
   rt_leave(t);
@@ -138,7 +140,9 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_region_end(const vo
   struct thread_state *t = rt_thread();
   if (!t || !t->user_depth || !rt_enter(t))
     return;
-  if (t->user_depth-- <= RT_USER_REGIONS && t->user_regions[t->user_depth].followed && !atomic_load(&rt.closed))
+  if (t->user_depth-- <= RT_USER_REGIONS && t->user_regions[t->user_depth].followed && !atomic_load(&rt.closed)) {
     worksharing_user_end(t);
+    construct_events_scope(t, FORMAT_DIRECTIVE_USER_REGION, 0, false);
+  }
   rt_leave(t);
 }

@@ -12,6 +12,7 @@
 #include "hpcrun-lite/process/config.h"
 #include "hpcrun-lite/process/message.h"
 #include "hpcrun-lite/process/process.h"
+#include "hpcrun-lite/rt/construct/construct.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/graph.h"
 #include "hpcrun-lite/rt/span/graph_log.h"
@@ -291,6 +292,34 @@ static void put_waits(struct thread_state *t, uint64_t now)
   }
 }
 
+/* The records of constructs, with the interval that has not ended. */
+static void put_constructs(struct thread_state *t, uint64_t now)
+{
+  struct format_construct rows[16];
+  enum { ROWS = sizeof rows / sizeof *rows };
+  const struct table *records = &t->construct.records;
+  struct waiting_interval wait = waiting_open_interval(t, now);
+  struct construct_interval open = construct_open_interval(t, now);
+  if (open.column != FORMAT_TIME_WAIT || !open.record)
+    wait = (struct waiting_interval){0};
+  uint64_t after = wait.ending + wait.parked < open.ticks ? wait.ending + wait.parked : open.ticks;
+  for (uint32_t first = 0; first < records->count; first += ROWS) {
+    uint32_t count = records->count - first < ROWS ? records->count - first : ROWS;
+    for (uint32_t i = 0; i < count; i++) {
+      rows[i] = *(const struct format_construct *)table_at(records, first + i);
+      rows[i].child = rows[i].next = 0;
+      if (first + i == open.record) {
+        rows[i].ticks[open.column] += open.ticks - after;
+        rows[i].ticks[FORMAT_TIME_EXIT] += after < wait.ending ? after : wait.ending;
+      }
+      if (first + i == 0)
+        rows[i].ticks[FORMAT_TIME_WAIT] += after > wait.ending ? after - wait.ending : 0;
+    }
+    put(&writer.threads, FORMAT_CONSTRUCTS, t->index, first, count, sizeof *rows, rows);
+  }
+  put_table(&writer.threads, &t->construct.tasks);
+}
+
 /* A thread that was never sampled and never waited has only a record. */
 static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
 {
@@ -308,6 +337,7 @@ static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
     put_table(&writer.threads, &t->values);
   }
   put_waits(t, now);
+  put_constructs(t, now);
   put_table(&writer.threads, &t->shares);
   if (writer.threads.used >= FLUSH_SIZE)
     flush(false);

@@ -1,5 +1,7 @@
 #include "hpcrun-lite/rt/ompt.h"
 
+#include "hpcrun-lite/rt/construct/construct.h"
+#include "hpcrun-lite/rt/construct_events.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/span/directive.h"
@@ -142,6 +144,7 @@ void ompt_on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, o
   if (handle && graph_enter(t)) {
     explicit_task_publish(t);
     span_parallel_begin(t, creator_of(t, task_data), handle, flags, codeptr, moment, forked);
+    construct_events_region_begin(t, handle, flags & ompt_parallel_league, forked);
     rt_inside_dec(t);
   }
   rt_inside_dec(t);
@@ -166,6 +169,7 @@ void ompt_on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, in
     blame_in_use(1 - (int)region_innermost(t)->team);
   if (graph_enter(t)) {
     span_parallel_end(t, region_current(t), now);
+    construct_events_region_end(t, now);
     rt_inside_dec(t);
   }
   region_note_end(t, t->barrier_left, now);
@@ -198,6 +202,7 @@ void ompt_on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t
     return;
   if (endpoint == ompt_scope_end) {
     if (task_data && graph_enter(t)) {
+      construct_events_implicit_end(t, t->open_region);
       uint32_t outer = span_implicit_end(t, task_of(t, task_data));
       task_data->value = outer ? rt_task_word(outer) : 0;
       rt_inside_dec(t);
@@ -232,6 +237,7 @@ void ompt_on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t
     span_team_size(handle, team_size); /* by the first thread */
   uint32_t task = span_implicit_begin(t, handle == REGION_NO_RECORD ? 0 : handle, outer, now);
   task_data->value = rt_task_word(task);
+  construct_events_implicit_begin(t, initial || handle == REGION_NO_RECORD ? 0 : handle, own, task_data, now);
   rt_inside_dec(t);
 }
 
@@ -280,14 +286,15 @@ static void dependent_wait(struct thread_state *t, ompt_data_t *task_data, uint6
   if (t->running)
     t->running->dependent_wait = explicit_task_index(t, &own);
   span_wait_begin(t, task_of(t, task_data), ompt_sync_region_taskwait, moment, codeptr);
+  construct_events_wait_begin(t, ompt_sync_region_taskwait, codeptr, moment);
   rt_inside_dec(t);
 }
 
 /* Apart, so that the callback costs nothing where nobody asks for it. */
 static void task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
-                        const void *codeptr) __attribute__((noinline));
+                        bool dependent, const void *codeptr) __attribute__((noinline));
 static void task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
-                        const void *codeptr)
+                        bool dependent, const void *codeptr)
 {
   struct thread_state *t = self();
   if (!t)
@@ -299,15 +306,18 @@ static void task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_
       dependent_wait(t, task_data, word, codeptr);
   } else if (word) {
     new_data->value = word;
+    if (graph_enter(t)) {
+      construct_events_task_created(t, new_data, word, flags, dependent);
+      rt_inside_dec(t);
+    }
   }
 }
 
 void ompt_on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
                          int has_dependences, const void *codeptr)
 {
-  (void)has_dependences;
   if (rt.online || rt.task_creation || flags & ompt_task_taskwait)
-    task_create(task_data, frame, new_data, flags, codeptr);
+    task_create(task_data, frame, new_data, flags, has_dependences, codeptr);
 }
 
 /* The index of a task that need not be the current one. */
@@ -328,17 +338,24 @@ static void graph_schedule(struct thread_state *t, ompt_data_t *prior, int statu
 {
   if (!graph_enter(t))
     return;
+  moment = graph_moment(t, moment);
   /* Most tasks begin and end on one thread before another thread refers to them: the short forms (explicit_task.h). */
   if (status == ompt_task_complete && prior && prior == t->running_data && prior->value & RT_TASK_NEW) {
-    explicit_task_end_new(t, next, graph_moment(t, moment));
+    explicit_task_end_new(t, next, moment);
+    construct_events_schedule(t, 0, status, next, false, moment);
     rt_inside_dec(t);
     return;
   }
   explicit_task_publish(t);
-  if (status == ompt_task_switch && next && next->value & RT_TASK_NEW)
-    explicit_task_start_new(t, next, graph_moment(t, moment));
-  else
-    span_task_schedule(t, any_task_of(t, prior), status, next ? explicit_task_begin(t, next) : 0, moment);
+  if (status == ompt_task_switch && next && next->value & RT_TASK_NEW) {
+    explicit_task_start_new(t, next, moment);
+    construct_events_schedule(t, 0, status, next, true, moment);
+  } else {
+    uint32_t from = any_task_of(t, prior), to = next ? explicit_task_begin(t, next) : 0;
+    bool first = to && !(graph_task(to)->flags & TASK_STARTED);
+    span_task_schedule(t, from, status, to, moment);
+    construct_events_schedule(t, from, status, next, first, moment);
+  }
   rt_inside_dec(t);
 }
 
@@ -357,6 +374,10 @@ static void schedule_wait(struct thread_state *t, ompt_data_t *prior, int status
   }
   if (rt.online)
     graph_schedule(t, prior, status, next, moment);
+  if (status == ompt_taskwait_complete && graph_enter(t)) {
+    construct_events_wait_end(t, moment);
+    rt_inside_dec(t);
+  }
 }
 
 void ompt_on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
@@ -411,10 +432,14 @@ void ompt_on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data
   }
   if (!graph_enter(t))
     return;
-  if (waits)
-    span_wait_begin(t, task_of(t, task_data), kind, moment, program_address(t, task_data, codeptr));
-  else
+  if (waits) {
+    codeptr = program_address(t, task_data, codeptr);
+    span_wait_begin(t, task_of(t, task_data), kind, moment, codeptr);
+    construct_events_wait_begin(t, kind, codeptr, moment);
+  } else {
     span_wait_end(t, task_of(t, task_data), kind, parallel_data && parallel_data->value, moment);
+    construct_events_wait_end(t, moment);
+  }
   rt_inside_dec(t);
 }
 
@@ -425,10 +450,12 @@ void ompt_on_sync_region(int kind, int endpoint, ompt_data_t *parallel_data, omp
   struct thread_state *t = self();
   if (!t || kind != ompt_sync_region_taskgroup || !graph_enter(t))
     return;
+  uint32_t row = 0;
   if (endpoint == ompt_scope_begin)
-    span_taskgroup_begin(t, task_of(t, task_data), program_address(t, task_data, codeptr));
+    row = span_taskgroup_begin(t, task_of(t, task_data), program_address(t, task_data, codeptr));
   else
     span_taskgroup_end(t, task_of(t, task_data));
+  construct_events_group(t, row, endpoint == ompt_scope_begin);
   rt_inside_dec(t);
 }
 
@@ -442,10 +469,12 @@ void ompt_on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_
   bool known = codeptr || kind == ompt_work_single_other || kind == ompt_work_scope;
   if (endpoint == ompt_scope_begin)
     codeptr = known ? program_address(t, task_data, codeptr) : caller_address(t, task_data, codeptr);
+  uint32_t row = 0;
   if (endpoint == ompt_scope_begin)
-    worksharing_work_begin(t, task_of(t, task_data), kind, count, codeptr);
+    row = worksharing_work_begin(t, task_of(t, task_data), kind, count, codeptr);
   else
     worksharing_work_end(t, task_of(t, task_data), kind);
+  construct_events_work(t, kind, row, endpoint == ompt_scope_begin);
   rt_inside_dec(t);
 }
 
@@ -457,6 +486,7 @@ void ompt_on_dispatch(ompt_data_t *parallel_data, ompt_data_t *task_data, int ki
     return;
   const ompt_dispatch_chunk_t *chunk = kind == ompt_dispatch_ws_loop_chunk ? instance.ptr : NULL;
   worksharing_chunk(t, task_of(t, task_data), kind, chunk ? chunk->start : 0, chunk ? chunk->iterations : 0);
+  construct_section(t);
   rt_inside_dec(t);
 }
 
@@ -466,7 +496,8 @@ static void on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *tas
   struct thread_state *t = self();
   if (!t || !graph_enter(t))
     return;
-  worksharing_masked(t, task_of(t, task_data), endpoint == ompt_scope_begin, codeptr);
+  uint32_t row = worksharing_masked(t, task_of(t, task_data), endpoint == ompt_scope_begin, codeptr);
+  construct_events_scope(t, FORMAT_DIRECTIVE_MASKED, row, endpoint == ompt_scope_begin);
   rt_inside_dec(t);
 }
 
@@ -484,6 +515,8 @@ void ompt_on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wait
     return;
   rt_inside_inc(t);
   work_clock_wait(t, moment);
+  if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
+    construct_acquire(t, moment);
   rt_inside_dec(t);
 }
 
@@ -496,7 +529,8 @@ static void graph_acquired(struct thread_state *t, int kind, uint64_t wait_id, u
   /* A thread that ends a critical section can clear the address that libomp keeps for another thread. */
   if (in_runtime(codeptr))
     codeptr = caller_address(t, current_data(NULL), codeptr);
-  worksharing_mutex_acquired(t, kind, wait_id, moment, codeptr);
+  uint32_t row = worksharing_mutex_acquired(t, kind, wait_id, moment, codeptr);
+  construct_events_acquired(t, kind, row, wait_id, moment);
   rt_inside_dec(t);
 }
 
@@ -515,8 +549,10 @@ void ompt_on_nest_lock(int endpoint, uint64_t wait_id, const void *codeptr)
 {
   (void)wait_id, (void)codeptr;
   struct thread_state *t = self();
-  if (t && endpoint == ompt_scope_begin)
+  if (t && endpoint == ompt_scope_begin) {
     waiting_lock_end(t);
+    construct_held_already(t);
+  }
 }
 
 void ompt_on_lock_destroy(int kind, uint64_t wait_id, const void *codeptr)
@@ -557,6 +593,7 @@ static void graph_released(struct thread_state *t, int kind, uint64_t wait_id, b
   if (!graph_enter(t))
     return;
   worksharing_mutex_released(t, kind, wait_id, moment, blamed);
+  construct_events_released(t, kind, wait_id, work_clock_is_time() ? moment : 0);
   rt_inside_dec(t);
 }
 
@@ -579,6 +616,7 @@ void ompt_pause(bool pause)
     atomic_store(&rt.paused, pause);
     return;
   }
+  construct_pause(t, rt_ticks());
   span_pause(t, pause);
   rt_inside_dec(t);
 }

@@ -203,6 +203,42 @@ struct wait_cache {
   struct format_wait *wait; /* NULL: free */
 };
 
+/* An open construct of a thread, or a task that it runs: see construct/construct.h. */
+struct construct_open {
+  struct format_construct *at; /* its record */
+  const void *task;            /* of a task: its data word's address; NULL: none */
+  uint64_t begun, apart;       /* of a task: when it began or went on; ticks since then that are not its own */
+  uint64_t waited;             /* at->ticks[FORMAT_TIME_WAIT] when it began to wait */
+  uint32_t record, frame;      /* frame: where in the stack the task around it is */
+  uint32_t ended;              /* of a task: the construct that has ended, and whose barrier may follow; 0: none */
+  uint8_t kind, column;
+  bool spare; /* of sections: the thread has executed none; of a task: that of `ended` */
+};
+
+struct construct_cache {
+  uint64_t key;
+  struct format_construct *at; /* NULL: free */
+  uint32_t record;
+};
+
+/* A lock that the thread holds. */
+struct construct_held {
+  uint64_t wait_id, since; /* since: ticks; 0: free */
+  struct format_construct *at;
+};
+
+struct construct_state {
+  uint64_t *ticks;            /* where the thread's time goes; NULL: nothing is measured yet */
+  struct construct_open *top; /* of the stack */
+  uint32_t depth;             /* its place there */
+  struct table records, tasks, stack;
+  uint64_t acquiring;         /* ticks: the thread waits for a lock; 0: none */
+  const void *created;        /* data word's address of the task that was created last */
+  uint32_t created_record;
+  struct construct_cache cache[32];
+  struct construct_held held[8];
+};
+
 struct thread_state {
   /* Fields of the callbacks, on one cache line.  Other threads read `activity`, `open_region`, `base_region`
    * and `waiting_key` relaxed, and `inside` with acquire.  A callback that changes `activity` need not be inside: if a
@@ -219,6 +255,9 @@ struct thread_state {
   uint64_t waiting_key;             /* the place at which the thread is idle */
   struct format_wait *waiting;      /* its record; NULL without memory */
   struct format_wait *waiting_lock; /* that of the lock that the thread acquires */
+  uint64_t waited_runtime;          /* ticks of the last wait that were the runtime's own */
+  uint64_t region_left, region_end; /* ticks: the master left the barrier of the region at whose end a worker waited
+                                       last, and ended it; 0: not known */
   uint64_t lock_cost;               /* ticks of the fastest acquisition; 0: none yet; hpcrun-lite/gomp sets 1 where all
                                        of the time was waiting, UINT64_MAX where none was */
   uint64_t barrier_left;            /* when the thread left its last barrier */
@@ -247,6 +286,7 @@ struct thread_state {
   uint64_t record_due; /* time-stamp counter: see sampling/times.h */
   struct table nodes, links, values, waits, shares;
   struct wait_open waits_open[16];
+  struct construct_state construct;
   uint32_t free_nodes;    /* list of freed nodes */
   uint32_t free_shares;   /* list of freed records of shares */
   uint32_t known_regions; /* list of ended regions whose link is not final */

@@ -164,6 +164,7 @@ static void add_interval(struct thread_state *t, struct format_wait *wait, uint6
   wait->runtime += runtime;
   wait->count++;
   wait->since = 0;
+  t->waited_runtime = runtime;
   t->idle_ticks -= runtime; /* rt_set_idle() adds the whole interval */
 }
 
@@ -203,6 +204,10 @@ static bool park_since_region_end(struct thread_state *t, const struct region_te
     if (region_open(t->base_region))
       return false;
     end.end = since; /* it ended long ago: only how long this thread waited in it is not known */
+    t->region_end = 0;
+  } else {
+    t->region_left = end.left;
+    t->region_end = end.end;
   }
   if (end.end > since) {
     uint64_t idle = idle_at_region_end(&end, since);
@@ -234,6 +239,7 @@ struct waiting_interval waiting_open_interval(struct thread_state *t, uint64_t n
   if (open && open->as_worker && region_find_end(t->base_region, open->team, &end) && end.end > since) {
     interval.idle = idle_at_region_end(&end, since);
     interval.runtime = end.end - since - interval.idle;
+    interval.ending = end.left > since ? part_before(end.left, end.end, end.end) : 0;
     interval.parked = now > end.end ? now - end.end : 0;
     return interval;
   }
@@ -254,6 +260,12 @@ static inline struct region_team *current_team(struct thread_state *t)
     t->team_region = region;
   }
   return t->team;
+}
+
+bool waiting_at_region_end(struct thread_state *t)
+{
+  const struct wait_open *open = innermost(t);
+  return open && open->wait && open->wait->kind == FORMAT_WAIT_REGION_END;
 }
 
 uint64_t waiting_begin(struct thread_state *t, enum format_wait_kind kind, const void *code)

@@ -35,6 +35,9 @@ void waiting_release(struct thread_state *t);
  * time-stamp counter, or 0 if it was not read. */
 uint64_t waiting_begin(struct thread_state *t, enum format_wait_kind kind, const void *code);
 
+/* Whether the innermost wait is that at the end of a region. */
+bool waiting_at_region_end(struct thread_state *t);
+
 /* The innermost wait has ended.  Returns as waiting_begin(). */
 uint64_t waiting_end(struct thread_state *t);
 
@@ -62,6 +65,7 @@ void waiting_in_tool(struct thread_state *t, uint64_t ns);
  * work, and waiting as a parked thread.  Nothing is changed.  The thread may be running. */
 struct waiting_interval {
   uint64_t idle, runtime, parked;
+  uint64_t ending; /* of idle: after the master had left the barrier at the end of the region */
 };
 struct waiting_interval waiting_open_interval(struct thread_state *t, uint64_t now);
 

@@ -11,6 +11,7 @@ struct task_batch {
   struct pool_item pool;
   uint32_t refs; /* of children that are not reported, and of the parent while it is open */
   uint32_t parent, group, phase, flags, row, chunk;
+  uint32_t thread;                           /* of the parent, when it created them */
   uint32_t outer_instance, creation_context; /* in which they are created; the batch holds it */
   uint32_t scope_row, scope_instance, depth;
   bool nested; /* within an instance of their own row */
@@ -146,13 +147,13 @@ void explicit_task_unref(struct thread_state *t, uint32_t index)
 
 /* Can the next child belong to that batch? */
 static bool fits(const struct task_batch *batch, const struct task *parent, uint32_t flags, const void *code,
-                 uint32_t creation_context)
+                 uint32_t creation_context, uint32_t thread)
 {
   return batch->code == (uint64_t)code && batch->flags == flags && batch->creation_context == creation_context &&
          batch->group == parent->group && batch->phase == parent->phase && batch->chunk == parent->chunk &&
          batch->depth == parent->scopes_open && batch->scope_row == parent->scope.row &&
-         batch->scope_instance == parent->scope.instance && clock_moved_on(&batch->at, &parent->now) &&
-         parent->now.base - batch->at.base < 1ull << MOVED_BITS;
+         batch->scope_instance == parent->scope.instance && batch->thread == thread &&
+         clock_moved_on(&batch->at, &parent->now) && parent->now.base - batch->at.base < 1ull << MOVED_BITS;
 }
 
 void explicit_task_close(struct thread_state *t, struct task *parent)
@@ -182,6 +183,7 @@ static uint32_t batch_new(struct thread_state *t, uint32_t parent_index, uint32_
   batch->phase = parent->phase;
   batch->flags = flags;
   batch->row = row;
+  batch->thread = t->index;
   batch->chunk = parent->chunk;
   batch->outer_instance = outer;
   batch->creation_context = creation_context;
@@ -224,6 +226,7 @@ static inline uint32_t task_from_batch(struct thread_state *t, uint32_t index, u
   task->group = batch->group;
   task->phase = batch->phase;
   task->region = batch->region;
+  task->creator_thread = batch->thread;
   task->outer_instance = batch->outer_instance;
   task->creation_context = batch->creation_context;
   task->now.base = batch->at.base + moved;
@@ -285,7 +288,7 @@ uint64_t explicit_task_create(struct thread_state *t, uint32_t parent_index, int
     return word;
   }
   uint32_t kind = task_flags(parent, flags, serial), index = parent->open_batch;
-  if (!index || !fits(parent->open_batch_at, parent, kind, code, creation_context))
+  if (!index || !fits(parent->open_batch_at, parent, kind, code, creation_context, t->index))
     index = batch_new(t, parent_index, kind, code, creation_context);
   if (index) {
     struct task_batch *batch = parent->open_batch_at;
@@ -402,6 +405,12 @@ void explicit_task_publish(struct thread_state *t)
   own->depend = (struct depend){0};
   discard_task(t, t->task, data);
   graph_run(t, index);
+}
+
+uint32_t explicit_task_row(uint64_t word)
+{
+  uint32_t batch = word & RT_TASK_NEW ? batch_of(word) : 0, task = rt_task_index(word);
+  return batch ? at(batch)->row : task ? graph_task(task)->scope.row : 0;
 }
 
 uint32_t explicit_task_creation_context(uint64_t word)

@@ -53,6 +53,8 @@ struct task {
   uint32_t refs; /* one until the task ends, and one for each batch of its children */
   uint32_t flags;
   uint32_t batch, parent, group, phase;
+  uint32_t creator_thread;
+  uint64_t ran;                              /* ticks, when a thread has left it to another one */
   uint64_t region;                           /* handle; its lower half is the team's index */
   uint64_t name;                             /* in the graph log */
   uint32_t outer_instance, creation_context; /* in which the task was created; the batch holds it */
@@ -112,7 +114,9 @@ struct team {
   uint32_t lock, instance; /* the instance is made, under the lock, when a task or construct needs it */
   bool loops_met;
   const void *code;
-  uint64_t name;          /* in the graph log */
+  uint64_t name;  /* in the graph log */
+  uint64_t begun; /* ticks at its begin, and its place: see construct/construct.h */
+  uint32_t construct_owner, construct_record, construct_kind;
   struct phase phases[2]; /* by parity, since threads may be one phase apart */
   struct shared_construct loops[SHARED_LOOPS];
 };

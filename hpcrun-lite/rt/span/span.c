@@ -240,6 +240,35 @@ void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
   graph_run(t, 0); /* the thread works for the runtime until its implicit task begins */
 }
 
+uint32_t span_region_row(uint64_t region)
+{
+  const struct team *team = graph_open_team(region);
+  return team ? team->row : 0;
+}
+
+void span_set_entry(uint64_t region, struct span_entry entry)
+{
+  struct team *team = graph_open_team(region);
+  if (!team)
+    return;
+  team->begun = entry.begun;
+  if (team->construct_owner != entry.owner || team->construct_record != entry.record ||
+      team->construct_kind != entry.kind) {
+    team->construct_owner = entry.owner;
+    team->construct_record = entry.record;
+    team->construct_kind = entry.kind;
+  }
+}
+
+struct span_entry span_entry(uint64_t region)
+{
+  const struct team *team = graph_open_team(region);
+  if (!team)
+    return (struct span_entry){0};
+  return (struct span_entry){team->begun, team->construct_owner, team->construct_record, team->construct_kind,
+                             team->row};
+}
+
 void span_team_size(uint64_t region, uint32_t threads)
 {
   struct team *team = graph_team(region);
@@ -415,10 +444,10 @@ void span_wait_end(struct thread_state *t, uint32_t index, int kind, bool known,
   t->since_barrier = is_barrier(kind) ? t->work.since : 0;
 }
 
-void span_taskgroup_begin(struct thread_state *t, uint32_t index, const void *code)
+uint32_t span_taskgroup_begin(struct thread_state *t, uint32_t index, const void *code)
 {
   if (!index)
-    return;
+    return 0;
   graph_fragment_end(t);
   struct task *task = graph_task(index);
   uint32_t row = directive_row(t, FORMAT_DIRECTIVE_TASKGROUP, code);
@@ -435,6 +464,7 @@ void span_taskgroup_begin(struct thread_state *t, uint32_t index, const void *co
     rt_lost(t, FORMAT_LOST_GRAPH);
   }
   graph_fragment_begin(t);
+  return row;
 }
 
 void span_taskgroup_end(struct thread_state *t, uint32_t index)

@@ -43,6 +43,16 @@ void span_begin_early(struct thread_state *t);
  * span_parallel_end() by the time-stamp counter.  forked: the time-stamp counter near the callback's end. */
 void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t region, int flags, const void *code,
                          uint64_t moment, uint64_t forked);
+
+/* What the threads of a region know of it: see construct/construct.h.  The creator sets it after
+ * span_parallel_begin(); zeros: the region is not known. */
+struct span_entry {
+  uint64_t begun; /* ticks */
+  uint32_t owner, record, kind, row;
+};
+void span_set_entry(uint64_t region, struct span_entry entry);
+struct span_entry span_entry(uint64_t region);
+uint32_t span_region_row(uint64_t region);
 void span_parallel_end(struct thread_state *t, uint64_t region, uint64_t moment);
 
 /* The number of threads in a region's team is known. */
@@ -54,7 +64,8 @@ void span_task_schedule(struct thread_state *t, uint32_t prior, int status, uint
 /* Waits of all kinds: barrier, taskwait, taskgroup.  known: the region has not ended yet. */
 void span_wait_begin(struct thread_state *t, uint32_t task, int kind, uint64_t moment, const void *code);
 void span_wait_end(struct thread_state *t, uint32_t task, int kind, bool known, uint64_t moment);
-void span_taskgroup_begin(struct thread_state *t, uint32_t task, const void *code);
+/* Returns the row. */
+uint32_t span_taskgroup_begin(struct thread_state *t, uint32_t task, const void *code);
 void span_taskgroup_end(struct thread_state *t, uint32_t task);
 
 /* Pauses or resumes measuring.  While it is paused work does not count, but the structure of the graph is still

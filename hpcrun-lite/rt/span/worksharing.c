@@ -116,10 +116,12 @@ void worksharing_close(struct thread_state *t, struct task *task)
   loop_end(t, task);
 }
 
-void worksharing_work_begin(struct thread_state *t, uint32_t index, int kind, uint64_t count, const void *code)
+uint32_t worksharing_work_begin(struct thread_state *t, uint32_t index, int kind, uint64_t count, const void *code)
 {
-  if (!index || kind == ompt_work_single_other || kind == ompt_work_scope)
-    return;
+  if (!index || kind == ompt_work_scope)
+    return 0;
+  if (kind == ompt_work_single_other)
+    return code ? directive_row(t, FORMAT_DIRECTIVE_SINGLE, code) : 0;
   graph_fragment_end(t);
   struct task *task = graph_task(index);
   if (kind != ompt_work_taskloop)
@@ -149,6 +151,7 @@ void worksharing_work_begin(struct thread_state *t, uint32_t index, int kind, ui
     task->flags |= kind == ompt_work_single_executor ? TASK_SINGLE : 0;
   }
   graph_fragment_begin(t);
+  return row;
 }
 
 /* A chunk ends; the next one begins at the clock of the loop's start. */
@@ -189,16 +192,18 @@ void worksharing_work_end(struct thread_state *t, uint32_t index, int kind)
   graph_fragment_begin(t);
 }
 
-void worksharing_masked(struct thread_state *t, uint32_t index, bool begin, const void *code)
+uint32_t worksharing_masked(struct thread_state *t, uint32_t index, bool begin, const void *code)
 {
+  uint32_t row = begin ? directive_row(t, FORMAT_DIRECTIVE_MASKED, code) : 0;
   if (!index)
-    return;
+    return row;
   graph_fragment_end(t);
   if (begin)
-    scope_begin(t, graph_task(index), directive_row(t, FORMAT_DIRECTIVE_MASKED, code));
+    scope_begin(t, graph_task(index), row);
   else
     scope_end(t, graph_task(index));
   graph_fragment_begin(t);
+  return row;
 }
 
 void worksharing_user_region(struct thread_state *t, uint32_t row)
@@ -349,11 +354,12 @@ static void ordered_end(struct thread_state *t, struct task *task, struct shared
     ;
 }
 
-void worksharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, const void *code)
+uint32_t worksharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment,
+                                    const void *code)
 {
   struct task *task = t->running;
   if (!task)
-    return;
+    return 0;
   bool waited = moment;
   moment = graph_moment(t, moment);
   graph_fragment_end_inline(t, waited ? t->work.wait_since : moment);
@@ -362,9 +368,10 @@ void worksharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_
     struct shared_construct *loop = ordered_loop(task);
     if (loop)
       ordered_begin(t, task, loop);
-    scope_begin(t, task, directive_row(t, FORMAT_DIRECTIVE_ORDERED, code));
+    uint32_t row = directive_row(t, FORMAT_DIRECTIVE_ORDERED, code);
+    scope_begin(t, task, row);
     graph_fragment_begin(t);
-    return;
+    return row;
   }
   bool lock = kind <= ompt_mutex_test_nest_lock;
   uint32_t row = directive_row(t, lock ? FORMAT_DIRECTIVE_LOCK : FORMAT_DIRECTIVE_CRITICAL, code);
@@ -375,6 +382,7 @@ void worksharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_
     directive_count(t, row, 0);
   graph_log_op(t, GRAPHLOG_ACQUIRE, row, wait_id, !lock);
   graph_fragment_begin_after(t, moment);
+  return row;
 }
 
 void worksharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, bool later)

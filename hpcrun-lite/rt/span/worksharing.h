@@ -13,8 +13,8 @@
 /* CTL: starts the table of locks in a new process. */
 void worksharing_start(void);
 
-/* Events of worksharing constructs in a task.  count: iterations. */
-void worksharing_work_begin(struct thread_state *t, uint32_t task, int kind, uint64_t count, const void *code);
+/* Events of worksharing constructs in a task.  count: iterations.  Returns the row of the construct. */
+uint32_t worksharing_work_begin(struct thread_state *t, uint32_t task, int kind, uint64_t count, const void *code);
 
 /* Ends the task's open single or loop: at a barrier, at the start of another worksharing construct, and at the task's
  * end, because GCC's code does not always announce the end. */
@@ -24,10 +24,12 @@ void worksharing_work_end(struct thread_state *t, uint32_t task, int kind);
 
 /* A chunk begins; start and iterations are for the log, 0 iterations: not known. */
 void worksharing_chunk(struct thread_state *t, uint32_t task, int kind, uint64_t start, uint64_t iterations);
-void worksharing_masked(struct thread_state *t, uint32_t task, bool begin, const void *code);
+/* Returns the row at the begin. */
+uint32_t worksharing_masked(struct thread_state *t, uint32_t task, bool begin, const void *code);
 
-/* moment: the time-stamp counter if the thread has waited, else 0. */
-void worksharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, const void *code);
+/* moment: the time-stamp counter if the thread has waited, else 0.  Returns the row. */
+uint32_t worksharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment,
+                                    const void *code);
 
 /* later: much time has passed in the callback since that moment. */
 void worksharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, bool later);

@@ -1,0 +1,126 @@
+/* Times of constructs: what a thread spends its time on, for each construct as constructs nest.
+ *
+ * Source: the region profiles of ompP (Fürlinger and Skinner, IWOMP'09).  Departures: the runtime's callbacks take the
+ * place of instrumented sources, and see which thread runs a task, and when; and a record has the time without that of
+ * the constructs inside it, so that all records of a thread add up to its life time.
+ *
+ * Context: RT, in callbacks of the thread itself, between rt_inside_inc() and rt_inside_dec(); functions marked CTL are
+ * called by CTL.  The tables are the thread's own; the arena owns them.  Without memory for a record, the time belongs
+ * to the construct around it, and the loss is counted.
+ *
+ * A stack has the constructs that the thread has open and the tasks that it runs, the innermost on top; a task that it
+ * leaves for another one lies below that.  At each callback the time since the last one is added to one counter: that
+ * of the top.  Recursive executions of a construct have one record, that of the outermost one, so that memory grows
+ * with the ways in which constructs nest.  `now` is the time-stamp counter, `directive` a row of span/directive.h.
+ * Functions that return a record return NULL without one. */
+#ifndef HPCRUN_LITE_RT_CONSTRUCT_CONSTRUCT_H
+#define HPCRUN_LITE_RT_CONSTRUCT_CONSTRUCT_H
+
+#include "hpcrun-lite/rt/core/omp-tools.h"
+#include "hpcrun-lite/rt/core/rt.h"
+
+/* CTL: sets up the tables of a new thread.  Nothing is allocated yet. */
+void construct_init(struct thread_state *t);
+void construct_release(struct thread_state *t);
+
+/* ---- regions ---- */
+
+/* Where a region stands: a record of its creator's. */
+struct construct_place {
+  uint32_t owner, record; /* thread; 0: not known */
+};
+
+/* The thread creates a region (kind: parallel or teams); its own task in the region begins; the region ends. */
+struct format_construct *construct_region_begin(struct thread_state *t, uint32_t kind, uint32_t directive,
+                                                uint64_t now);
+void construct_region_body(struct thread_state *t, const void *task, uint64_t now);
+void construct_region_end(struct thread_state *t, uint64_t now);
+
+/* The place of the region that the thread has created last. */
+struct construct_place construct_region_place(const struct thread_state *t);
+
+/* Another thread takes part in it; the region has begun at that moment. */
+void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, struct construct_place place,
+                    const void *task, uint64_t begun, uint64_t now);
+
+/* The thread's task in the region ends.  Where the runtime announces that late to a thread that is not the creator,
+ * t->region_end says when the region has ended. */
+void construct_part(struct thread_state *t, bool creator, uint64_t now);
+
+/* The task outside any region. */
+void construct_initial(struct thread_state *t, const void *task);
+
+/* ---- constructs ---- */
+
+/* A construct begins or ends in the current task. */
+struct format_construct *construct_begin(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t now);
+void construct_end(struct thread_state *t, uint32_t kind, uint64_t now);
+
+/* The same for worksharing constructs, after which a barrier may follow.  Those of the task that are still open end:
+ * GCC's code does not announce the end of a single construct. */
+struct format_construct *construct_work_begin(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t now);
+void construct_work_end(struct thread_state *t, uint32_t kind, uint64_t now);
+
+/* The thread executes a section, or meets a single construct that another thread executes. */
+void construct_section(struct thread_state *t);
+struct format_construct *construct_single_other(struct thread_state *t, uint32_t directive, uint64_t now);
+
+/* ---- waiting ---- */
+
+enum construct_wait {
+  CONSTRUCT_WAIT_OWN,         /* a taskwait or an explicit barrier: a construct of its own */
+  CONSTRUCT_WAIT_WORKSHARING, /* the barrier after a worksharing construct; otherwise as the one above */
+  CONSTRUCT_WAIT_GROUP,       /* at the end of the innermost taskgroup or taskloop; otherwise as the one above */
+  CONSTRUCT_WAIT_REGION       /* at the end of the region */
+};
+
+/* Whether such a wait belongs to a construct that is known already. */
+bool construct_wait_is_known(struct thread_state *t, enum construct_wait how);
+
+/* Whether the innermost construct is a taskloop, whose taskgroup is no construct of its own. */
+bool construct_in_taskloop(const struct thread_state *t);
+
+/* The thread begins to wait; kind and directive: of a construct of its own, where it is not known. */
+struct format_construct *construct_wait_begin(struct thread_state *t, enum construct_wait how, uint32_t kind,
+                                              uint32_t directive, uint64_t now);
+
+/* The wait has ended. */
+void construct_wait_end(struct thread_state *t, uint64_t now);
+
+/* ---- mutual exclusion ---- */
+
+/* The thread begins to wait for a lock, has got it, or has it already (a nested one); and releases it.  Locks are
+ * never around other constructs, since they need not be released in order. */
+void construct_acquire(struct thread_state *t, uint64_t now);
+struct format_construct *construct_acquired(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t wait_id,
+                                            uint64_t now);
+void construct_held_already(struct thread_state *t);
+void construct_released(struct thread_state *t, uint32_t kind, uint64_t wait_id, uint64_t now);
+
+/* ---- explicit tasks ---- */
+
+/* A task was created; flags: OMPT's.  task: the address of its data word, which identifies it. */
+struct format_construct *construct_task_created(struct thread_state *t, const void *task, uint32_t directive, int flags,
+                                                bool dependent, uint64_t now);
+
+/* The thread begins a task, or goes on with one that another thread has run before: then `first` is false and `ran` its
+ * running time there.  elsewhere: another thread has created it. */
+void construct_task_begin(struct thread_state *t, const void *task, uint32_t directive, bool first, bool elsewhere,
+                          uint64_t ran, uint64_t now);
+
+/* The thread stops running its task.  It goes on with `next`, if that is in the stack: returns whether it is.  ended:
+ * otherwise *ran is the task's running time so far. */
+bool construct_task_leave(struct thread_state *t, const void *next, bool ended, uint64_t *ran, uint64_t now);
+
+/* Measuring is paused or resumed by this thread: to be called before rt.paused changes. */
+void construct_pause(struct thread_state *t, uint64_t now);
+
+/* CTL: the open interval of a thread, which may be running. */
+struct construct_interval {
+  uint32_t record;
+  enum format_construct_time column;
+  uint64_t ticks;
+};
+struct construct_interval construct_open_interval(const struct thread_state *t, uint64_t now);
+
+#endif

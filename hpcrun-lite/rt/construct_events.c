@@ -1,0 +1,205 @@
+#include "hpcrun-lite/rt/construct_events.h"
+
+#include "hpcrun-lite/rt/construct/construct.h"
+#include "hpcrun-lite/rt/sampling/cct.h"
+#include "hpcrun-lite/rt/sampling/context.h"
+#include "hpcrun-lite/rt/sampling/waiting.h"
+#include "hpcrun-lite/rt/span/directive.h"
+#include "hpcrun-lite/rt/span/explicit_task.h"
+#include "hpcrun-lite/rt/span/span.h"
+
+/* The time-stamp counter.  The graph has just read it where it counts CPU time. */
+static inline uint64_t ticks(const struct thread_state *t, uint64_t read)
+{
+  if (read)
+    return read;
+  return work_clock_is_time() && t->task ? t->work.since : rt_ticks();
+}
+
+/* A construct was met: keeps the context of the first time. */
+static void keep_context(struct thread_state *t, struct format_construct *at) __attribute__((noinline));
+static void keep_context(struct thread_state *t, struct format_construct *at)
+{
+  if (rt_stopped())
+    return;
+  at->context_sought = 1;
+  uint32_t node = context_caller(t).node;
+  at->node = node == CCT_NONE ? 0 : node;
+}
+
+static inline void met(struct thread_state *t, struct format_construct *at)
+{
+  if (at && __builtin_expect(!at->context_sought, 0))
+    keep_context(t, at);
+}
+
+/* ---- regions ---- */
+
+void construct_events_region_begin(struct thread_state *t, uint64_t region, bool league, uint64_t read)
+{
+  uint32_t kind = league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL;
+  met(t, construct_region_begin(t, kind, span_region_row(region), read));
+  struct construct_place place = construct_region_place(t);
+  span_set_entry(region,
+                 (struct span_entry){.begun = read, .owner = place.owner, .record = place.record, .kind = kind});
+}
+
+void construct_events_region_end(struct thread_state *t, uint64_t read)
+{
+  construct_region_end(t, read);
+}
+
+void construct_events_implicit_begin(struct thread_state *t, uint64_t region, bool creator, const void *task,
+                                     uint64_t read)
+{
+  uint64_t now = ticks(t, read);
+  if (!region) {
+    construct_initial(t, task);
+    return;
+  }
+  if (creator) {
+    construct_region_body(t, task, now);
+    return;
+  }
+  struct span_entry entry = span_entry(region);
+  construct_join(t, entry.kind, entry.row, (struct construct_place){entry.owner, entry.record}, task, entry.begun, now);
+}
+
+void construct_events_implicit_end(struct thread_state *t, bool creator)
+{
+  construct_part(t, creator, ticks(t, 0));
+}
+
+/* ---- waiting ---- */
+
+void construct_events_wait_begin(struct thread_state *t, int kind, const void *code, uint64_t read)
+{
+  enum construct_wait how = CONSTRUCT_WAIT_OWN;
+  if (waiting_at_region_end(t))
+    how = CONSTRUCT_WAIT_REGION;
+  else if (kind == ompt_sync_region_taskgroup)
+    how = CONSTRUCT_WAIT_GROUP;
+  else if (kind != ompt_sync_region_taskwait && kind != ompt_sync_region_barrier_explicit)
+    how = CONSTRUCT_WAIT_WORKSHARING;
+  uint32_t own = FORMAT_DIRECTIVE_BARRIER, row = 0;
+  if (kind == ompt_sync_region_taskwait)
+    own = FORMAT_DIRECTIVE_TASKWAIT;
+  else if (kind == ompt_sync_region_taskgroup) /* of copyprivate: hpcrun-lite/gomp/barriers.c */
+    own = FORMAT_DIRECTIVE_SINGLE;
+  if (!construct_wait_is_known(t, how))
+    row = directive_row(t, own, code);
+  met(t, construct_wait_begin(t, how, own, row, ticks(t, read)));
+}
+
+void construct_events_wait_end(struct thread_state *t, uint64_t read)
+{
+  if (!t->activity.idle) /* otherwise a worker whose region has ended already: construct_part() */
+    construct_wait_end(t, read ? read : rt_ticks());
+}
+
+void construct_events_group(struct thread_state *t, uint32_t row, bool begin)
+{
+  uint64_t now = ticks(t, 0);
+  if (!begin)
+    construct_end(t, FORMAT_DIRECTIVE_TASKGROUP, now);
+  else if (!construct_in_taskloop(t))
+    met(t, construct_begin(t, FORMAT_DIRECTIVE_TASKGROUP, row, now));
+}
+
+/* ---- constructs ---- */
+
+static uint32_t work_kind(int kind)
+{
+  switch (kind) {
+  case ompt_work_sections:
+    return FORMAT_DIRECTIVE_SECTIONS;
+  case ompt_work_single_executor:
+    return FORMAT_DIRECTIVE_SINGLE;
+  case ompt_work_taskloop:
+    return FORMAT_DIRECTIVE_TASKLOOP;
+  case ompt_work_distribute:
+    return FORMAT_CONSTRUCT_DISTRIBUTE;
+  default:
+    return FORMAT_DIRECTIVE_FOR;
+  }
+}
+
+void construct_events_work(struct thread_state *t, int kind, uint32_t row, bool begin)
+{
+  uint64_t now = ticks(t, 0);
+  uint32_t construct = work_kind(kind);
+  bool shared = construct != FORMAT_DIRECTIVE_TASKLOOP && construct != FORMAT_CONSTRUCT_DISTRIBUTE;
+  if (kind == ompt_work_scope)
+    return;
+  if (kind == ompt_work_single_other) {
+    if (begin && row)
+      met(t, construct_single_other(t, row, now));
+  } else if (shared && begin) {
+    met(t, construct_work_begin(t, construct, row, now));
+  } else if (shared) {
+    construct_work_end(t, construct, now);
+  } else {
+    construct_events_scope(t, construct, row, begin);
+  }
+}
+
+void construct_events_scope(struct thread_state *t, uint32_t kind, uint32_t row, bool begin)
+{
+  uint64_t now = ticks(t, 0);
+  if (begin)
+    met(t, construct_begin(t, kind, row, now));
+  else
+    construct_end(t, kind, now);
+}
+
+/* ---- mutual exclusion ---- */
+
+static uint32_t mutex_kind(int kind)
+{
+  switch (kind) {
+  case ompt_mutex_ordered:
+    return FORMAT_DIRECTIVE_ORDERED;
+  case ompt_mutex_atomic:
+    return FORMAT_CONSTRUCT_ATOMIC;
+  case ompt_mutex_critical:
+    return FORMAT_DIRECTIVE_CRITICAL;
+  default:
+    return FORMAT_DIRECTIVE_LOCK;
+  }
+}
+
+void construct_events_acquired(struct thread_state *t, int kind, uint32_t row, uint64_t wait_id, uint64_t read)
+{
+  met(t, construct_acquired(t, mutex_kind(kind), row, wait_id, ticks(t, read)));
+}
+
+void construct_events_released(struct thread_state *t, int kind, uint64_t wait_id, uint64_t read)
+{
+  construct_released(t, mutex_kind(kind), wait_id, ticks(t, read));
+}
+
+/* ---- explicit tasks ---- */
+
+void construct_events_task_created(struct thread_state *t, const ompt_data_t *task, uint64_t word, int flags,
+                                   bool dependent)
+{
+  uint32_t row = explicit_task_row(word);
+  if (row)
+    met(t, construct_task_created(t, task, row, flags, dependent, ticks(t, 0)));
+}
+
+void construct_events_schedule(struct thread_state *t, uint32_t prior, int status, const ompt_data_t *next, bool first,
+                               uint64_t moment)
+{
+  bool ended = status == ompt_task_complete || status == ompt_task_cancel || status == ompt_task_detach;
+  uint64_t now = work_clock_is_time() ? moment : rt_ticks(), ran;
+  const struct task *running = t->running;
+  if (status == ompt_task_early_fulfill || status == ompt_task_late_fulfill || status == ompt_taskwait_complete)
+    return;
+  if ((!first || ended) && construct_task_leave(t, next, ended, &ran, now)) {
+    if (!ended && prior && ran)
+      graph_task(prior)->ran = ran;
+  } else if (running && !(running->flags & TASK_IMPLICIT)) {
+    construct_task_begin(t, next, running->scope.row, first, running->creator_thread != t->index, running->ran, now);
+  }
+}

@@ -1,0 +1,37 @@
+/* The runtime's events as events of constructs: which construct an event belongs to, and its calling context.
+ *
+ * Context: RT, in callbacks, within graph_enter() of rt/ompt.c, after the event has been added to the graph, which has
+ * found the rows.  `read` is the time-stamp counter if the callback has read it, else 0. */
+#ifndef HPCRUN_LITE_RT_CONSTRUCT_EVENTS_H
+#define HPCRUN_LITE_RT_CONSTRUCT_EVENTS_H
+
+#include "hpcrun-lite/rt/core/omp-tools.h"
+#include "hpcrun-lite/rt/core/rt.h"
+
+void construct_events_region_begin(struct thread_state *t, uint64_t region, bool league, uint64_t read);
+void construct_events_region_end(struct thread_state *t, uint64_t read);
+
+/* An implicit task begins: of the region's creator or of another thread; region 0: outside any. */
+void construct_events_implicit_begin(struct thread_state *t, uint64_t region, bool creator, const void *task,
+                                     uint64_t read);
+void construct_events_implicit_end(struct thread_state *t, bool creator);
+
+/* kind: OMPT's. */
+void construct_events_wait_begin(struct thread_state *t, int kind, const void *code, uint64_t read);
+void construct_events_wait_end(struct thread_state *t, uint64_t read);
+void construct_events_group(struct thread_state *t, uint32_t row, bool begin);
+void construct_events_work(struct thread_state *t, int kind, uint32_t row, bool begin);
+void construct_events_scope(struct thread_state *t, uint32_t kind, uint32_t row, bool begin);
+
+void construct_events_acquired(struct thread_state *t, int kind, uint32_t row, uint64_t wait_id, uint64_t read);
+void construct_events_released(struct thread_state *t, int kind, uint64_t wait_id, uint64_t read);
+
+/* word: the new task's data word. */
+void construct_events_task_created(struct thread_state *t, const ompt_data_t *task, uint64_t word, int flags,
+                                   bool dependent);
+
+/* The thread has gone on from one task to another; first: that one begins.  prior: index of the former. */
+void construct_events_schedule(struct thread_state *t, uint32_t prior, int status, const ompt_data_t *next, bool first,
+                               uint64_t moment);
+
+#endif
