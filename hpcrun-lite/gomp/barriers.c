@@ -140,6 +140,13 @@ GOMP_CODE unsigned wrap_GOMP_sections_next(void)
 
 /* ---- single ---- */
 
+static inline void single_begin(struct rt_gomp_task *task, bool executes, const void *code)
+{
+  int kind = executes ? ompt_work_single_executor : ompt_work_single_other;
+  if (rt.online)
+    ompt_on_work(kind, ompt_scope_begin, &task->parallel, task->data, 1, code);
+}
+
 GOMP_CODE bool wrap_GOMP_single_start(void)
 {
   GOMP_ENTER(runtime, task);
@@ -147,8 +154,7 @@ GOMP_CODE bool wrap_GOMP_single_start(void)
   if (!task)
     return executes;
   task->after_single = true;
-  if (executes)
-    ompt_on_work(ompt_work_single_executor, ompt_scope_begin, &task->parallel, task->data, 1, GOMP_CALLER);
+  single_begin(task, executes, GOMP_CALLER);
   return executes;
 }
 
@@ -175,8 +181,8 @@ GOMP_CODE void *wrap_GOMP_single_copy_start(void)
   copy_wait_begin(task, code);
   void *copies = GOMP_NEXT(runtime, GOMP_single_copy_start)();
   copy_wait_end(task, code);
-  if (task && !copies)
-    ompt_on_work(ompt_work_single_executor, ompt_scope_begin, &task->parallel, task->data, 1, code);
+  if (task)
+    single_begin(task, !copies, code);
   return copies;
 }
 

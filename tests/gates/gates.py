@@ -11,7 +11,8 @@ import tap
 from tap import BUILD, SOURCE, must
 
 # Folder → folders of the project that its files may include.
-RT = ("hpcrun-lite/rt/core", "hpcrun-lite/rt/span", "hpcrun-lite/rt/sampling", "hpcrun-lite/rt")  # from the bottom
+RT = ("hpcrun-lite/rt/core", "hpcrun-lite/rt/span", "hpcrun-lite/rt/construct", "hpcrun-lite/rt/sampling",
+      "hpcrun-lite/rt")  # from the bottom
 CTL = ("hpcrun-lite/process", "hpcrun-lite/output", "hpcrun-lite", "hpcrun-lite/gomp",
        "hpcrun-lite/interpose")  # from the bottom
 LAYERS = {
