@@ -326,11 +326,10 @@ struct format_construct {
   uint64_t count;                /* executions by this thread */
   uint64_t chosen;               /* of single and sections: blocks that this thread executed */
   uint64_t ticks[FORMAT_TIMES];
-  uint64_t wait_own;   /* of `wait`: after the last thread had arrived, the runtime's own time */
-  uint64_t wait_spare; /* of `wait`: at the end of sections of which the thread executed none */
-  uint64_t unended;    /* executions whose end the thread did not see: their `wait` and `exit` are incomplete */
-  uint32_t tasks;      /* of task and task-exec: record of FORMAT_TASKS + 1 */
-  uint32_t child, next, reserved; /* while the program runs: its first child, and its parent's next one; 0: none */
+  uint64_t wait_own;    /* of `wait`: after the last thread had arrived, the runtime's own time */
+  uint64_t wait_spare;  /* of `wait`: at the end of sections of which the thread executed none */
+  uint64_t unended;     /* executions whose end the thread did not see: their `wait` and `exit` are incomplete */
+  uint32_t child, next; /* while the program runs: its first child, and its parent's next one; 0: none */
 };
 
 /* Buckets of the histogram of a task's running time: eight for each factor of two.  A time of less than 8 ticks is its

@@ -180,12 +180,25 @@ void construct_events_released(struct thread_state *t, int kind, uint64_t wait_i
 
 /* ---- explicit tasks ---- */
 
-void construct_events_task_created(struct thread_state *t, const ompt_data_t *task, uint64_t word, int flags,
+void construct_events_task_created(struct thread_state *t, const ompt_data_t *task, uint32_t row, int flags,
                                    bool dependent)
 {
-  uint32_t row = explicit_task_row(word);
   if (row)
     met(t, construct_task_created(t, task, row, flags, dependent, ticks(t, 0)));
+}
+
+void construct_events_task_begin(struct thread_state *t, const ompt_data_t *task, uint64_t moment)
+{
+  const struct task *running = t->running;
+  if (running)
+    construct_task_begin(t, task, running->scope.row, true, running->creator_thread != t->index, 0,
+                         work_clock_is_time() ? moment : rt_ticks());
+}
+
+void construct_events_task_end(struct thread_state *t, const ompt_data_t *next, uint64_t moment)
+{
+  uint64_t ran;
+  construct_task_leave(t, next, true, &ran, work_clock_is_time() ? moment : rt_ticks());
 }
 
 void construct_events_schedule(struct thread_state *t, uint32_t prior, int status, const ompt_data_t *next, bool first,

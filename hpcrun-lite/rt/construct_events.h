@@ -26,9 +26,13 @@ void construct_events_scope(struct thread_state *t, uint32_t kind, uint32_t row,
 void construct_events_acquired(struct thread_state *t, int kind, uint32_t row, uint64_t wait_id, uint64_t read);
 void construct_events_released(struct thread_state *t, int kind, uint64_t wait_id, uint64_t read);
 
-/* word: the new task's data word. */
-void construct_events_task_created(struct thread_state *t, const ompt_data_t *task, uint64_t word, int flags,
+/* task: the new task's data word. */
+void construct_events_task_created(struct thread_state *t, const ompt_data_t *task, uint32_t row, int flags,
                                    bool dependent);
+
+/* The thread has begun a task that no thread has run before; or ended the task that it ran, and goes on with `next`. */
+void construct_events_task_begin(struct thread_state *t, const ompt_data_t *task, uint64_t moment);
+void construct_events_task_end(struct thread_state *t, const ompt_data_t *next, uint64_t moment);
 
 /* The thread has gone on from one task to another; first: that one begins.  prior: index of the former. */
 void construct_events_schedule(struct thread_state *t, uint32_t prior, int status, const ompt_data_t *next, bool first,

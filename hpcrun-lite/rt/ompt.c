@@ -252,8 +252,8 @@ static ompt_data_t *current_data(ompt_data_t *otherwise)
 }
 
 /* The data word of a new task: names its batch (span/explicit_task.h) or, without a graph, its creation context. */
-static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator, const ompt_frame_t *frame, int flags,
-                              const void *codeptr)
+static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator, const ompt_frame_t *frame,
+                              const ompt_data_t *made, int flags, bool dependent, const void *codeptr)
 {
   uint32_t creation_context = 0;
   uint64_t word = 0;
@@ -268,7 +268,10 @@ static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator
   if (graph_enter(t)) {
     explicit_task_publish(t);
     bool serial = flags & ompt_task_undeferred && frame && frame->enter_frame_flags == ompt_frame_serial;
-    word = explicit_task_create(t, creator_of(t, creator), flags, serial, codeptr, creation_context);
+    uint32_t row;
+    word = explicit_task_create(t, creator_of(t, creator), flags, serial, codeptr, creation_context, &row);
+    if (!(flags & ompt_task_taskwait))
+      construct_events_task_created(t, made, row, flags, dependent);
     rt_inside_dec(t);
   }
   return word;
@@ -300,16 +303,13 @@ static void task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_
   if (!t)
     return;
   codeptr = task_address(t, task_data, codeptr);
-  uint64_t word = rt.task_creation || rt.online ? new_task_word(t, task_data, frame, flags, codeptr) : 0;
+  uint64_t word =
+      rt.task_creation || rt.online ? new_task_word(t, task_data, frame, new_data, flags, dependent, codeptr) : 0;
   if (flags & ompt_task_taskwait) {
     if (task_data)
       dependent_wait(t, task_data, word, codeptr);
   } else if (word) {
     new_data->value = word;
-    if (graph_enter(t)) {
-      construct_events_task_created(t, new_data, word, flags, dependent);
-      rt_inside_dec(t);
-    }
   }
 }
 
@@ -342,14 +342,14 @@ static void graph_schedule(struct thread_state *t, ompt_data_t *prior, int statu
   /* Most tasks begin and end on one thread before another thread refers to them: the short forms (explicit_task.h). */
   if (status == ompt_task_complete && prior && prior == t->running_data && prior->value & RT_TASK_NEW) {
     explicit_task_end_new(t, next, moment);
-    construct_events_schedule(t, 0, status, next, false, moment);
+    construct_events_task_end(t, next, moment);
     rt_inside_dec(t);
     return;
   }
   explicit_task_publish(t);
   if (status == ompt_task_switch && next && next->value & RT_TASK_NEW) {
     explicit_task_start_new(t, next, moment);
-    construct_events_schedule(t, 0, status, next, true, moment);
+    construct_events_task_begin(t, next, moment);
   } else {
     uint32_t from = any_task_of(t, prior), to = next ? explicit_task_begin(t, next) : 0;
     bool first = to && !(graph_task(to)->flags & TASK_STARTED);

@@ -312,7 +312,8 @@ static void a_task_beside_its_parent(void **state)
   (void)state;
   uint32_t root = span_implicit_begin(&one, 0, 0, 0);
   span_add_work(&one, CCT_NONE, 2);
-  ompt_data_t data = {.value = explicit_task_create(&one, root, ompt_task_explicit, false, (void *)0x2000, 0)};
+  uint32_t row;
+  ompt_data_t data = {.value = explicit_task_create(&one, root, ompt_task_explicit, false, (void *)0x2000, 0, &row)};
   span_add_work(&one, CCT_NONE, 3);
   span_wait_begin(&one, root, ompt_sync_region_taskwait, 0, NULL);
   uint32_t task = explicit_task_index(&two, &data);

@@ -24,17 +24,6 @@ static struct format_construct *record_at(const struct thread_state *t, uint32_t
   return table_at(&t->construct.records, record);
 }
 
-static struct construct_open *open_at(const struct thread_state *t, uint32_t depth)
-{
-  return table_at(&t->construct.stack, depth);
-}
-
-/* The innermost task. */
-static struct construct_open *frame_of(const struct thread_state *t)
-{
-  return open_at(t, t->construct.top->frame);
-}
-
 /* ---- the running counter ---- */
 
 /* From now on the thread's time goes to a column of the top's record. */
@@ -63,16 +52,17 @@ static bool start(struct thread_state *t)
   struct construct_state *state = &t->construct;
   uint32_t index;
   struct format_construct *root = state->records.count ? record_at(t, 0) : table_next(&state->records, &index);
-  struct construct_open *bottom = table_next(&state->stack, &index);
-  if (!root || !bottom) {
+  struct construct_open *bottom = root ? table_next(&state->stack, &index) : NULL;
+  if (!bottom) {
     rt_lost(t, FORMAT_LOST_DIRECTIVES);
     return false;
   }
   if (!state->records.count)
     table_publish(&state->records);
   table_publish(&state->stack);
-  *bottom = (struct construct_open){.at = root};
-  state->top = bottom;
+  bottom->at = root;
+  bottom->frame = bottom;
+  state->top = state->bottom = bottom;
   go_on(t, t->worker ? FORMAT_TIME_WAIT : FORMAT_TIME_BODY);
   return true;
 }
@@ -103,8 +93,6 @@ static struct format_construct *add_record(struct thread_state *t, uint32_t pare
 
 /* Finds a construct that is open around a record, or one below that record; or adds it. */
 static struct format_construct *seek(struct thread_state *t, uint32_t parent, uint32_t kind, uint32_t directive,
-                                     uint32_t flags, uint32_t *record) __attribute__((noinline));
-static struct format_construct *seek(struct thread_state *t, uint32_t parent, uint32_t kind, uint32_t directive,
                                      uint32_t flags, uint32_t *record)
 {
   struct format_construct *at;
@@ -117,82 +105,134 @@ static struct format_construct *seek(struct thread_state *t, uint32_t parent, ui
   return add_record(t, parent, kind, directive, flags, record);
 }
 
-/* The same; most constructs were met there before.  Without memory, the parent's record. */
-static inline struct format_construct *find(struct thread_state *t, uint32_t parent, uint32_t kind, uint32_t directive,
-                                            bool in_wait, uint32_t *record)
+/* The thread's figures of a task construct; NULL without memory. */
+static struct format_tasks *seek_tasks(struct thread_state *t, struct format_construct *at)
 {
-  enum { PLACES = sizeof t->construct.cache / sizeof *t->construct.cache };
-  uint64_t key = (uint64_t)parent << 32 | (uint64_t)directive << 8 | kind << 1 | in_wait;
-  struct construct_cache *cache = &t->construct.cache[(key ^ key >> 8 ^ key >> 32) % PLACES];
-  if (__builtin_expect(!cache->at || cache->key != key, 0)) {
-    struct format_construct *at =
-        seek(t, parent, kind, directive, in_wait ? FORMAT_CONSTRUCT_IN_WAIT : 0, &cache->record);
-    cache->at = at;
-    cache->key = key;
-    if (!at) {
-      rt_lost(t, FORMAT_LOST_DIRECTIVES);
-      *record = parent;
-      return record_at(t, parent);
-    }
+  struct table *tasks = &t->construct.tasks;
+  uint32_t index;
+  if (at->kind != FORMAT_DIRECTIVE_TASK && at->kind != FORMAT_CONSTRUCT_TASK_EXEC)
+    return NULL;
+  for (index = 0; index < tasks->count; index++) {
+    struct format_tasks *known = table_at(tasks, index);
+    if (known->directive == at->directive)
+      return known;
   }
-  *record = cache->record;
-  return cache->at;
+  struct format_tasks *made = table_next(tasks, &index);
+  if (!made) {
+    rt_lost(t, FORMAT_LOST_DIRECTIVES);
+    return NULL;
+  }
+  made->directive = at->directive;
+  table_publish(tasks);
+  return made;
+}
+
+static const struct construct_known *look_up(struct thread_state *t, struct construct_known *known, uint64_t key,
+                                             uint32_t parent, uint32_t kind, uint32_t directive, bool in_wait)
+    __attribute__((noinline));
+static const struct construct_known *look_up(struct thread_state *t, struct construct_known *known, uint64_t key,
+                                             uint32_t parent, uint32_t kind, uint32_t directive, bool in_wait)
+{
+  struct construct_known found = {.key = key};
+  found.at = seek(t, parent, kind, directive, in_wait ? FORMAT_CONSTRUCT_IN_WAIT : 0, &found.record);
+  if (!found.at) {
+    rt_lost(t, FORMAT_LOST_DIRECTIVES);
+    t->construct.unkept = (struct construct_known){.at = record_at(t, parent), .record = parent};
+    return &t->construct.unkept;
+  }
+  found.tasks = seek_tasks(t, found.at);
+  *known = found;
+  return known;
+}
+
+/* The record of a construct that is met below another record; most were met there before.  Without memory, the other
+ * record. */
+static inline const struct construct_known *find(struct thread_state *t, uint32_t parent, uint32_t kind,
+                                                 uint32_t directive, bool in_wait)
+{
+  enum { BITS = 5 };
+  _Static_assert(sizeof t->construct.known / sizeof *t->construct.known == 1 << BITS, "as many as the hash tells");
+  uint64_t key = (uint64_t)parent << 32 | directive << 8 | kind << 1 | in_wait;
+  struct construct_known *known = &t->construct.known[key * 0x9e3779b97f4a7c15ULL >> (64 - BITS)];
+  if (__builtin_expect(known->key != key, 0))
+    return look_up(t, known, key, parent, kind, directive, in_wait);
+  return known;
+}
+
+/* The same below the top. */
+static inline const struct construct_known *find_inside(struct thread_state *t, uint32_t kind, uint32_t directive)
+{
+  const struct construct_open *top = t->construct.top;
+  return find(t, top->record, kind, directive, top->column == FORMAT_TIME_WAIT);
 }
 
 /* ---- the stack ---- */
+
+static struct construct_open *add_open(struct thread_state *t) __attribute__((noinline));
+static struct construct_open *add_open(struct thread_state *t)
+{
+  uint32_t index;
+  struct construct_open *made = table_next(&t->construct.stack, &index);
+  if (!made) {
+    rt_lost(t, FORMAT_LOST_DIRECTIVES);
+    return NULL;
+  }
+  table_publish(&t->construct.stack);
+  made->below = t->construct.top;
+  t->construct.top->above = made;
+  return made;
+}
 
 /* Puts a construct on the stack.  Returns NULL without memory: then its end finds nothing to end. */
 static inline struct construct_open *push(struct thread_state *t, struct format_construct *at, uint32_t record,
                                           uint32_t kind, enum format_construct_time column)
 {
   struct construct_state *state = &t->construct;
-  uint32_t depth = state->depth + 1, frame = state->top->frame, index;
-  if (__builtin_expect(depth >= state->stack.count, 0)) {
-    if (!table_next(&state->stack, &index)) {
-      rt_lost(t, FORMAT_LOST_DIRECTIVES);
-      return NULL;
-    }
-    table_publish(&state->stack);
-  }
-  struct construct_open *top = open_at(t, depth);
+  struct construct_open *top = state->top->above;
+  if (__builtin_expect(!top, 0) && !(top = add_open(t)))
+    return NULL;
   top->at = at;
-  top->task = NULL;
+  top->frame = state->top->frame;
   top->record = record;
-  top->frame = frame;
   top->kind = (uint8_t)kind;
   top->spare = false;
   state->top = top;
-  state->depth = depth;
   go_on(t, column);
   return top;
 }
 
-/* The stack ends below that depth from now on. */
-static inline void cut(struct thread_state *t, uint32_t depth)
+/* Ends an open construct, and those above it. */
+static inline void cut(struct thread_state *t, struct construct_open *open)
 {
-  t->construct.depth = depth - 1;
-  t->construct.top = open_at(t, depth - 1);
-  go_on(t, t->construct.top->column);
+  t->construct.top = open->below;
+  go_on(t, open->below->column);
 }
 
-/* The depth of the innermost open construct of that kind in the current task; 0: none. */
-static inline uint32_t depth_of(const struct thread_state *t, uint32_t kind)
+/* Ends what is above. */
+static inline void cut_above(struct thread_state *t, struct construct_open *open)
 {
-  uint32_t depth = t->construct.depth, frame = t->construct.top->frame;
-  while (depth > frame && open_at(t, depth)->kind != kind)
-    depth--;
-  return depth > frame ? depth : 0;
+  if (t->construct.top != open) {
+    t->construct.top = open;
+    go_on(t, open->column);
+  }
+}
+
+/* The innermost open construct of that kind in the current task; NULL: none. */
+static inline struct construct_open *innermost(const struct thread_state *t, uint32_t kind)
+{
+  struct construct_open *open = t->construct.top, *frame = open->frame;
+  while (open != frame && open->kind != kind)
+    open = open->below;
+  return open != frame ? open : NULL;
 }
 
 static inline struct format_construct *enter(struct thread_state *t, uint32_t kind, uint32_t directive,
                                              enum format_construct_time column)
 {
-  const struct construct_open *top = t->construct.top;
-  uint32_t record;
-  struct format_construct *at = find(t, top->record, kind, directive, top->column == FORMAT_TIME_WAIT, &record);
-  at->count++;
-  push(t, at, record, kind, column);
-  return at;
+  const struct construct_known *known = find_inside(t, kind, directive);
+  known->at->count++;
+  push(t, known->at, known->record, kind, column);
+  return known->at;
 }
 
 struct format_construct *construct_begin(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t now)
@@ -208,9 +248,9 @@ void construct_end(struct thread_state *t, uint32_t kind, uint64_t now)
   if (!started(t))
     return;
   pass(t, now);
-  uint32_t depth = depth_of(t, kind);
-  if (depth)
-    cut(t, depth);
+  struct construct_open *open = innermost(t, kind);
+  if (open)
+    cut(t, open);
 }
 
 /* ---- worksharing ---- */
@@ -220,21 +260,19 @@ static bool is_worksharing(uint32_t kind)
   return kind == FORMAT_DIRECTIVE_FOR || kind == FORMAT_DIRECTIVE_SECTIONS || kind == FORMAT_DIRECTIVE_SINGLE;
 }
 
-/* The construct at that depth ends; its barrier may follow. */
-static void work_ended(struct thread_state *t, uint32_t depth)
+/* A construct ends; its barrier may follow. */
+static void work_ended(struct thread_state *t, struct construct_open *open)
 {
-  const struct construct_open *open = open_at(t, depth);
-  struct construct_open *frame = frame_of(t);
-  frame->ended = open->record;
-  frame->spare = open->spare;
-  cut(t, depth);
+  open->frame->ended = open->record;
+  open->frame->spare = open->spare;
+  cut(t, open);
 }
 
 /* The task goes on to something else. */
 static void close_work(struct thread_state *t)
 {
-  while (t->construct.depth > t->construct.top->frame && is_worksharing(t->construct.top->kind))
-    work_ended(t, t->construct.depth);
+  while (t->construct.top != t->construct.top->frame && is_worksharing(t->construct.top->kind))
+    work_ended(t, t->construct.top);
 }
 
 struct format_construct *construct_work_begin(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t now)
@@ -243,7 +281,7 @@ struct format_construct *construct_work_begin(struct thread_state *t, uint32_t k
     return NULL;
   pass(t, now);
   close_work(t);
-  frame_of(t)->ended = 0;
+  t->construct.top->frame->ended = 0;
   struct format_construct *at = enter(t, kind, directive, FORMAT_TIME_BODY);
   at->chosen += kind == FORMAT_DIRECTIVE_SINGLE;
   t->construct.top->spare = kind == FORMAT_DIRECTIVE_SECTIONS;
@@ -255,9 +293,9 @@ void construct_work_end(struct thread_state *t, uint32_t kind, uint64_t now)
   if (!started(t))
     return;
   pass(t, now);
-  uint32_t depth = depth_of(t, kind);
-  if (depth)
-    work_ended(t, depth);
+  struct construct_open *open = innermost(t, kind);
+  if (open)
+    work_ended(t, open);
 }
 
 void construct_section(struct thread_state *t)
@@ -270,26 +308,27 @@ void construct_section(struct thread_state *t)
 
 struct format_construct *construct_single_other(struct thread_state *t, uint32_t directive, uint64_t now)
 {
-  uint32_t record;
   if (!started(t))
     return NULL;
   pass(t, now);
   close_work(t);
-  const struct construct_open *top = t->construct.top;
-  struct format_construct *at =
-      find(t, top->record, FORMAT_DIRECTIVE_SINGLE, directive, top->column == FORMAT_TIME_WAIT, &record);
-  at->count++;
-  frame_of(t)->ended = record;
-  frame_of(t)->spare = false;
-  return at;
+  const struct construct_known *known = find_inside(t, FORMAT_DIRECTIVE_SINGLE, directive);
+  struct construct_open *frame = t->construct.top->frame;
+  known->at->count++;
+  frame->ended = known->record;
+  frame->spare = false;
+  return known->at;
 }
 
 /* ---- waiting ---- */
 
-static uint32_t group_depth(const struct thread_state *t)
+/* The innermost taskgroup or taskloop of the current task; NULL: none. */
+static struct construct_open *innermost_group(const struct thread_state *t)
 {
-  uint32_t group = depth_of(t, FORMAT_DIRECTIVE_TASKGROUP), loop = depth_of(t, FORMAT_DIRECTIVE_TASKLOOP);
-  return group > loop ? group : loop;
+  struct construct_open *open = t->construct.top, *frame = open->frame;
+  while (open != frame && open->kind != FORMAT_DIRECTIVE_TASKGROUP && open->kind != FORMAT_DIRECTIVE_TASKLOOP)
+    open = open->below;
+  return open != frame ? open : NULL;
 }
 
 /* The top begins to wait. */
@@ -301,12 +340,12 @@ static struct format_construct *top_waits(struct thread_state *t)
   return top->at;
 }
 
-/* The depth of the construct at whose end the task waits; 0: that is not on the stack. */
-static uint32_t waiting_depth(const struct thread_state *t, enum construct_wait how)
+/* The open construct at whose end the task waits; NULL: none. */
+static struct construct_open *waits_at(const struct thread_state *t, enum construct_wait how)
 {
-  if (how == CONSTRUCT_WAIT_REGION)
+  if (how == CONSTRUCT_WAIT_REGION && t->construct.top->frame != t->construct.bottom)
     return t->construct.top->frame;
-  return how == CONSTRUCT_WAIT_GROUP ? group_depth(t) : 0;
+  return how == CONSTRUCT_WAIT_GROUP ? innermost_group(t) : NULL;
 }
 
 bool construct_wait_is_known(struct thread_state *t, enum construct_wait how)
@@ -315,7 +354,7 @@ bool construct_wait_is_known(struct thread_state *t, enum construct_wait how)
     return true;
   if (how == CONSTRUCT_WAIT_WORKSHARING)
     close_work(t);
-  return waiting_depth(t, how) || (how != CONSTRUCT_WAIT_OWN && frame_of(t)->ended);
+  return waits_at(t, how) || (how != CONSTRUCT_WAIT_OWN && t->construct.top->frame->ended);
 }
 
 bool construct_in_taskloop(const struct thread_state *t)
@@ -326,18 +365,19 @@ bool construct_in_taskloop(const struct thread_state *t)
 /* Puts the construct on the stack at which the thread waits. */
 static void push_waiting(struct thread_state *t, enum construct_wait how, uint32_t kind, uint32_t directive)
 {
-  struct construct_open *frame = frame_of(t), *top = t->construct.top;
-  uint32_t record = how == CONSTRUCT_WAIT_OWN ? 0 : frame->ended;
-  bool spare = record && frame->spare;
-  struct format_construct *at = record ? record_at(t, record) : NULL;
+  struct construct_open *frame = t->construct.top->frame, *top;
+  uint32_t ended = how == CONSTRUCT_WAIT_OWN ? 0 : frame->ended;
   frame->ended = 0;
-  if (!at) {
-    at = find(t, top->record, kind, directive, top->column == FORMAT_TIME_WAIT, &record);
-    at->count += kind != FORMAT_DIRECTIVE_SINGLE;
+  if (ended) {
+    struct format_construct *at = record_at(t, ended);
+    top = push(t, at, ended, at->kind, FORMAT_TIME_BODY);
+    if (top)
+      top->spare = frame->spare;
+  } else {
+    const struct construct_known *known = find_inside(t, kind, directive);
+    known->at->count += kind != FORMAT_DIRECTIVE_SINGLE; /* of copyprivate: counted by construct_single_other() */
+    push(t, known->at, known->record, kind, FORMAT_TIME_BODY);
   }
-  top = push(t, at, record, kind, FORMAT_TIME_BODY);
-  if (top)
-    top->spare = spare;
 }
 
 struct format_construct *construct_wait_begin(struct thread_state *t, enum construct_wait how, uint32_t kind,
@@ -346,10 +386,10 @@ struct format_construct *construct_wait_begin(struct thread_state *t, enum const
   if (!started(t))
     return NULL;
   pass(t, now);
-  uint32_t depth = waiting_depth(t, how);
-  if (depth && depth < t->construct.depth)
-    cut(t, depth + 1);
-  if (!depth) {
+  struct construct_open *open = waits_at(t, how);
+  if (open) {
+    cut_above(t, open);
+  } else {
     if (kind == FORMAT_DIRECTIVE_BARRIER)
       close_work(t);
     push_waiting(t, how, kind, directive);
@@ -362,20 +402,19 @@ void construct_wait_end(struct thread_state *t, uint64_t now)
   if (!started(t))
     return;
   struct construct_open *top = t->construct.top;
-  bool waits = top->column == FORMAT_TIME_WAIT && t->construct.depth;
   uint64_t passed = pass(t, now);
-  if (!waits)
+  if (top->column != FORMAT_TIME_WAIT || top == t->construct.bottom)
     return;
-  frame_of(t)->apart += passed;
+  top->frame->apart += passed;
   top->at->wait_own += t->waited_runtime < passed ? t->waited_runtime : passed;
   if (top->spare)
     top->at->wait_spare += top->at->ticks[FORMAT_TIME_WAIT] - top->waited;
-  if (t->construct.depth == top->frame)
+  if (top == top->frame)
     go_on(t, FORMAT_TIME_EXIT);
   else if (top->kind == FORMAT_DIRECTIVE_TASKGROUP || top->kind == FORMAT_DIRECTIVE_TASKLOOP)
     go_on(t, FORMAT_TIME_BODY);
   else
-    cut(t, t->construct.depth);
+    cut(t, top);
 }
 
 /* ---- regions ---- */
@@ -404,7 +443,7 @@ static void top_runs(struct thread_state *t, const void *task, uint64_t now)
 {
   struct construct_open *top = t->construct.top;
   top->task = task;
-  top->frame = t->construct.depth;
+  top->frame = top;
   top->begun = now;
   top->apart = 0;
   top->ended = 0;
@@ -426,11 +465,11 @@ void construct_region_end(struct thread_state *t, uint64_t now)
   if (!started(t))
     return;
   pass(t, now);
-  uint32_t depth = t->construct.depth;
-  while (depth && !is_region(open_at(t, depth)))
-    depth--;
-  if (depth)
-    cut(t, depth);
+  struct construct_open *open = t->construct.top;
+  while (open != t->construct.bottom && !is_region(open))
+    open = open->below;
+  if (open != t->construct.bottom)
+    cut(t, open);
 }
 
 /* The record of a region that another thread has created. */
@@ -456,8 +495,7 @@ void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, s
   uint32_t record;
   if (!started(t))
     return;
-  if (t->construct.depth)
-    cut(t, 1);
+  cut_above(t, t->construct.bottom);
   go_on(t, FORMAT_TIME_WAIT);
   pass(t, begun < now ? begun : now);
   struct format_construct *at = place.owner ? find_link(t, kind, directive, place, &record) : NULL;
@@ -473,11 +511,9 @@ void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, s
 }
 
 /* The end of a region of another thread, at whose end this one waits. */
-static void settle(struct thread_state *t, uint64_t now)
+static void settle(struct thread_state *t, struct construct_open *region, uint64_t now)
 {
-  struct construct_open *region = open_at(t, 1);
-  if (t->construct.depth > 1)
-    cut(t, 2);
+  cut_above(t, region);
   if (region->column != FORMAT_TIME_WAIT) {
     pass(t, now);
   } else if (t->region_end) {
@@ -490,33 +526,37 @@ static void settle(struct thread_state *t, uint64_t now)
   }
 }
 
+/* The task of the thread in the region that it has created last. */
+static struct construct_open *own_part(const struct thread_state *t)
+{
+  struct construct_open *frame = t->construct.top->frame;
+  while (frame != t->construct.bottom && !is_region(frame))
+    frame = frame->below->frame;
+  return frame != t->construct.bottom ? frame : NULL;
+}
+
 void construct_part(struct thread_state *t, bool creator, uint64_t now)
 {
   if (!started(t))
     return;
-  struct construct_state *state = &t->construct;
-  if (!creator) {
-    if (state->depth && open_at(t, 1)->at->flags & FORMAT_CONSTRUCT_LINK) {
-      settle(t, now);
-      cut(t, 1);
-      go_on(t, FORMAT_TIME_WAIT);
-    }
+  struct construct_open *bottom = t->construct.bottom, *part = creator ? own_part(t) : bottom->above;
+  if (!part || t->construct.top == bottom)
     return;
+  if (creator) {
+    pass(t, now);
+    cut_above(t, part);
+    go_on(t, FORMAT_TIME_EXIT);
+  } else if (part->at->flags & FORMAT_CONSTRUCT_LINK) {
+    settle(t, part, now);
+    cut(t, part);
+    go_on(t, FORMAT_TIME_WAIT);
   }
-  while (state->top->frame && !is_region(frame_of(t)))
-    cut(t, state->top->frame);
-  if (!state->top->frame)
-    return;
-  pass(t, now);
-  if (state->depth > state->top->frame)
-    cut(t, state->top->frame + 1);
-  go_on(t, FORMAT_TIME_EXIT);
 }
 
 void construct_initial(struct thread_state *t, const void *task)
 {
   if (started(t))
-    open_at(t, 0)->task = task;
+    t->construct.bottom->task = task;
 }
 
 /* ---- mutual exclusion ---- */
@@ -550,11 +590,10 @@ static void hold(struct thread_state *t, uint64_t wait_id, struct format_constru
 struct format_construct *construct_acquired(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t wait_id,
                                             uint64_t now)
 {
-  uint32_t record;
   if (!started(t))
     return NULL;
-  const struct construct_open *top = t->construct.top;
-  struct format_construct *at = find(t, top->record, kind, directive, top->column == FORMAT_TIME_WAIT, &record);
+  const struct construct_known *known = find_inside(t, kind, directive);
+  struct format_construct *at = known->at;
   at->count++;
   if (t->construct.acquiring) {
     uint64_t *ticks = t->construct.ticks;
@@ -568,7 +607,7 @@ struct format_construct *construct_acquired(struct thread_state *t, uint32_t kin
   if (kind == FORMAT_DIRECTIVE_LOCK)
     hold(t, wait_id, at, now);
   else
-    push(t, at, record, kind, FORMAT_TIME_BODY);
+    push(t, at, known->record, kind, FORMAT_TIME_BODY);
   return at;
 }
 
@@ -590,85 +629,56 @@ void construct_released(struct thread_state *t, uint32_t kind, uint64_t wait_id,
 
 /* ---- explicit tasks ---- */
 
-/* The thread's figures of a task construct. */
-static struct format_tasks *add_tasks(struct thread_state *t, struct format_construct *at) __attribute__((noinline));
-static struct format_tasks *add_tasks(struct thread_state *t, struct format_construct *at)
-{
-  struct table *tasks = &t->construct.tasks;
-  uint32_t index;
-  for (index = 0; index < tasks->count; index++) {
-    struct format_tasks *known = table_at(tasks, index);
-    if (known->directive == at->directive) {
-      at->tasks = index + 1;
-      return known;
-    }
-  }
-  struct format_tasks *made = table_next(tasks, &index);
-  if (!made) {
-    rt_lost(t, FORMAT_LOST_DIRECTIVES);
-    return NULL;
-  }
-  made->directive = at->directive;
-  table_publish(tasks);
-  at->tasks = index + 1;
-  return made;
-}
-
-static inline struct format_tasks *tasks_of(struct thread_state *t, struct format_construct *at)
-{
-  return __builtin_expect(at->tasks != 0, 1) ? table_at(&t->construct.tasks, at->tasks - 1) : add_tasks(t, at);
-}
-
 struct format_construct *construct_task_created(struct thread_state *t, const void *task, uint32_t directive, int flags,
                                                 bool dependent, uint64_t now)
 {
-  uint32_t record;
   if (!started(t))
     return NULL;
-  const struct construct_open *top = t->construct.top;
-  struct format_construct *at =
-      find(t, top->record, FORMAT_DIRECTIVE_TASK, directive, top->column == FORMAT_TIME_WAIT, &record);
-  struct format_tasks *tasks = tasks_of(t, at);
-  at->count++;
+  const struct construct_known *known = find_inside(t, FORMAT_DIRECTIVE_TASK, directive);
+  struct format_tasks *tasks = known->tasks;
+  known->at->count++;
   t->construct.created = task;
-  t->construct.created_record = record;
+  t->construct.created_record = known->record;
   if (tasks) {
     tasks->created++;
     tasks->created_at += now;
-    tasks->undeferred += (flags & ompt_task_undeferred) != 0;
-    tasks->untied += (flags & ompt_task_untied) != 0;
+    if (flags & (ompt_task_undeferred | ompt_task_untied)) {
+      tasks->undeferred += (flags & ompt_task_undeferred) != 0;
+      tasks->untied += (flags & ompt_task_untied) != 0;
+    }
     tasks->dependent += dependent;
   }
-  return at;
+  return known->at;
 }
 
 void construct_task_begin(struct thread_state *t, const void *task, uint32_t directive, bool first, bool elsewhere,
                           uint64_t ran, uint64_t now)
 {
-  uint32_t record;
   if (!started(t))
     return;
   uint64_t passed = pass(t, now);
   const struct construct_open *top = t->construct.top;
-  struct construct_open *outer = frame_of(t);
+  struct construct_open *outer = top->frame;
   bool waits = top->column == FORMAT_TIME_WAIT, at_once = !waits && task == t->construct.created;
   if (waits)
     outer->apart += passed;
-  if (outer->kind == FORMAT_CONSTRUCT_TASK_EXEC && outer->at->tasks)
-    ((struct format_tasks *)table_at(&t->construct.tasks, outer->at->tasks - 1))->suspended++;
-  struct format_construct *at = find(t, at_once ? t->construct.created_record : top->record, FORMAT_CONSTRUCT_TASK_EXEC,
-                                     directive, waits, &record);
-  struct construct_open *made = push(t, at, record, FORMAT_CONSTRUCT_TASK_EXEC, FORMAT_TIME_BODY);
+  if (outer->kind == FORMAT_CONSTRUCT_TASK_EXEC && outer->tasks)
+    outer->tasks->suspended++;
+  uint32_t parent = at_once ? t->construct.created_record : top->record;
+  const struct construct_known *known = find(t, parent, FORMAT_CONSTRUCT_TASK_EXEC, directive, waits);
+  struct format_tasks *tasks = known->tasks;
+  if (first)
+    known->at->count++;
+  struct construct_open *made = push(t, known->at, known->record, FORMAT_CONSTRUCT_TASK_EXEC, FORMAT_TIME_BODY);
   if (!made)
     return;
+  made->frame = made;
+  made->tasks = tasks;
   made->task = task;
-  made->frame = t->construct.depth;
   made->begun = now;
   made->apart = -ran;
   made->ended = 0;
-  struct format_tasks *tasks = tasks_of(t, at);
   if (tasks && first) {
-    at->count++;
     tasks->started++;
     tasks->started_at += now;
     tasks->elsewhere += elsewhere;
@@ -688,24 +698,24 @@ static inline void task_ended(struct format_tasks *tasks, uint64_t ticks)
 {
   uint32_t *bucket = &tasks->histogram[bucket_of(ticks)];
   *bucket += *bucket != UINT32_MAX;
-  tasks->shortest = tasks->ended && tasks->shortest < ticks ? tasks->shortest : ticks;
-  tasks->longest = tasks->longest > ticks ? tasks->longest : ticks;
+  if (!tasks->ended || ticks < tasks->shortest)
+    tasks->shortest = ticks;
+  if (ticks > tasks->longest)
+    tasks->longest = ticks;
   tasks->ended++;
   tasks->ticks += ticks;
 }
 
-/* The depth of the task in the stack, outside the innermost one; UINT32_MAX if it is not there. */
-static inline uint32_t task_depth(const struct thread_state *t, const void *task)
+/* The task in the stack, below the innermost one; NULL if it is not there. */
+static inline struct construct_open *find_below(const struct thread_state *t, const void *task)
 {
-  uint32_t frame = t->construct.top->frame;
-  while (frame) {
-    const struct construct_open *around = open_at(t, frame - 1);
-    frame = around->frame;
-    const void *known = open_at(t, frame)->task;
-    if (known == task || (!frame && !known))
+  struct construct_open *frame = t->construct.top->frame, *bottom = t->construct.bottom;
+  while (frame != bottom) {
+    frame = frame->below->frame;
+    if (frame->task == task)
       return frame;
   }
-  return UINT32_MAX;
+  return bottom->task ? NULL : bottom;
 }
 
 bool construct_task_leave(struct thread_state *t, const void *next, bool ended, uint64_t *ran, uint64_t now)
@@ -713,31 +723,25 @@ bool construct_task_leave(struct thread_state *t, const void *next, bool ended, 
   *ran = 0;
   if (!started(t))
     return true;
-  const struct construct_open *frame = frame_of(t);
+  struct construct_open *frame = t->construct.top->frame;
   if (frame->task == next)
     return true;
+  struct construct_open *below = find_below(t, next);
+  bool explicit = frame->kind == FORMAT_CONSTRUCT_TASK_EXEC;
+  if (!explicit || (!below && !ended))
+    return below;
   pass(t, now);
-  if (frame->kind != FORMAT_CONSTRUCT_TASK_EXEC)
-    return task_depth(t, next) != UINT32_MAX;
-  uint32_t depth = task_depth(t, next);
-  if (depth == UINT32_MAX && !ended)
-    return false;
   uint64_t elapsed = now - frame->begun;
   *ran = elapsed - frame->apart;
-  if (frame->at->tasks) {
-    struct format_tasks *tasks = table_at(&t->construct.tasks, frame->at->tasks - 1);
-    if (ended)
-      task_ended(tasks, *ran);
-    else
-      tasks->suspended++;
-  }
-  cut(t, t->construct.top->frame);
-  frame_of(t)->apart += elapsed;
-  if (depth == UINT32_MAX)
-    return false;
-  while (t->construct.top->frame > depth)
-    cut(t, t->construct.top->frame);
-  return true;
+  if (frame->tasks && ended)
+    task_ended(frame->tasks, *ran);
+  else if (frame->tasks)
+    frame->tasks->suspended++;
+  cut(t, frame);
+  t->construct.top->frame->apart += elapsed;
+  while (below && (frame = t->construct.top->frame) != below)
+    cut(t, frame);
+  return below;
 }
 
 void construct_pause(struct thread_state *t, uint64_t now)

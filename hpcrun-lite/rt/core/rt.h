@@ -205,19 +205,24 @@ struct wait_cache {
 
 /* An open construct of a thread, or a task that it runs: see construct/construct.h. */
 struct construct_open {
-  struct format_construct *at; /* its record */
-  const void *task;            /* of a task: its data word's address; NULL: none */
-  uint64_t begun, apart;       /* of a task: when it began or went on; ticks since then that are not its own */
-  uint64_t waited;             /* at->ticks[FORMAT_TIME_WAIT] when it began to wait */
-  uint32_t record, frame;      /* frame: where in the stack the task around it is */
-  uint32_t ended;              /* of a task: the construct that has ended, and whose barrier may follow; 0: none */
+  struct construct_open *above, *below; /* in the stack; above: used again and again, NULL: none yet */
+  struct construct_open *frame;         /* the innermost task from here on: itself, if it is one */
+  struct format_construct *at;          /* its record */
+  struct format_tasks *tasks;           /* of an explicit task; may be NULL */
+  const void *task;                     /* of a task: its data word's address; NULL: none */
+  uint64_t begun, apart;                /* of a task: when it began or went on; ticks since then that are not its own */
+  uint64_t waited;                      /* at->ticks[FORMAT_TIME_WAIT] when it began to wait */
+  uint32_t record;
+  uint32_t ended; /* of a task: the construct that has ended, and whose barrier may follow; 0: none */
   uint8_t kind, column;
   bool spare; /* of sections: the thread has executed none; of a task: that of `ended` */
 };
 
-struct construct_cache {
+/* A record that the thread has looked up, by where it was looked for. */
+struct construct_known {
   uint64_t key;
-  struct format_construct *at; /* NULL: free */
+  struct format_construct *at;
+  struct format_tasks *tasks; /* of a task construct; may be NULL */
   uint32_t record;
 };
 
@@ -230,13 +235,13 @@ struct construct_held {
 struct construct_state {
   uint64_t *ticks;            /* where the thread's time goes; NULL: nothing is measured yet */
   struct construct_open *top; /* of the stack */
-  uint32_t depth;             /* its place there */
-  struct table records, tasks, stack;
-  uint64_t acquiring;         /* ticks: the thread waits for a lock; 0: none */
   const void *created;        /* data word's address of the task that was created last */
   uint32_t created_record;
-  struct construct_cache cache[32];
+  uint64_t acquiring; /* ticks: the thread waits for a lock; 0: none */
+  struct construct_known known[32], unkept;
   struct construct_held held[8];
+  struct construct_open *bottom;
+  struct table records, tasks, stack;
 };
 
 struct thread_state {

@@ -267,23 +267,25 @@ static inline uint64_t word_of(struct thread_state *t, uint32_t index, uint64_t 
 
 /* libomp splits a large taskloop by helper tasks, which create tasks in the name of their own parent while that one
  * runs on.  Such a task starts at the clock of its helper. */
-static uint64_t create_for_parent(struct thread_state *t, int flags)
+static uint64_t create_for_parent(struct thread_state *t, int flags, uint32_t *row)
 {
   uint32_t index = t->running->batch;
   if (!index)
     return rt_task_word(0);
+  *row = at(index)->row;
   __atomic_fetch_add(&at(index)->refs, 1, __ATOMIC_RELAXED);
   return word_of(t, index, t->running->now.base - at(index)->at.base, flags);
 }
 
 uint64_t explicit_task_create(struct thread_state *t, uint32_t parent_index, int flags, bool serial, const void *code,
-                              uint32_t creation_context)
+                              uint32_t creation_context, uint32_t *row)
 {
   uint64_t moment = work_clock_moment(t), word;
+  *row = 0;
   graph_fragment_end_inline(t, moment);
   struct task *parent = t->running;
   if (__builtin_expect(parent_index != t->task, 0) || !parent) {
-    word = parent ? create_for_parent(t, flags) : rt_task_word(0);
+    word = parent ? create_for_parent(t, flags, row) : rt_task_word(0);
     graph_fragment_begin_after(t, moment);
     return word;
   }
@@ -297,6 +299,7 @@ uint64_t explicit_task_create(struct thread_state *t, uint32_t parent_index, int
       parent->open_batch_refs += BATCH_REFS;
     }
     parent->open_batch_refs--;
+    *row = batch->row;
     word = word_of(t, index, parent->now.base - batch->at.base, flags);
   } else {
     rt_lost(t, FORMAT_LOST_GRAPH);
@@ -405,12 +408,6 @@ void explicit_task_publish(struct thread_state *t)
   own->depend = (struct depend){0};
   discard_task(t, t->task, data);
   graph_run(t, index);
-}
-
-uint32_t explicit_task_row(uint64_t word)
-{
-  uint32_t batch = word & RT_TASK_NEW ? batch_of(word) : 0, task = rt_task_index(word);
-  return batch ? at(batch)->row : task ? graph_task(task)->scope.row : 0;
 }
 
 uint32_t explicit_task_creation_context(uint64_t word)

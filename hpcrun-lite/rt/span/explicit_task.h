@@ -26,9 +26,9 @@ bool explicit_task_start_thread(struct thread_state *t);
 void explicit_task_stop_thread(struct thread_state *t);
 
 /* Creates a child of that task and returns its data word.  serial: the program makes the creator wait for it.
- * creation_context: see sampling/task_context.h. */
+ * creation_context: see sampling/task_context.h.  *row: the task's row, 0 without memory. */
 uint64_t explicit_task_create(struct thread_state *t, uint32_t parent, int flags, bool serial, const void *code,
-                              uint32_t creation_context);
+                              uint32_t creation_context, uint32_t *row);
 
 /* The index of the task that a data word names; its struct task is made if it is missing.  0 without memory, or for a
  * task of another process. */
@@ -59,9 +59,6 @@ static inline void explicit_task_started(struct thread_state *t, struct task *ta
 
 /* Makes the data word name the task that the thread has begun.  Required before the thread may run anything else. */
 void explicit_task_publish(struct thread_state *t);
-
-/* The row of a new task, from its data word; 0: not known. */
-uint32_t explicit_task_row(uint64_t word);
 
 /* The creation context of the task of a data word. */
 uint32_t explicit_task_creation_context(uint64_t word);
