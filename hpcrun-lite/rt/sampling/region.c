@@ -246,30 +246,54 @@ void region_set_code(struct thread_state *t, const void *code)
     team->code = (uint64_t)code;
 }
 
+/* Writes a record of an end, whose fields change after the generation has become 0. */
+static void end_set(struct region_end *to, struct region_end end)
+{
+  __atomic_store_n(&to->generation, 0, __ATOMIC_RELAXED);
+  atomic_thread_fence(memory_order_release);
+  to->last_idle = end.last_idle;
+  to->left = end.left;
+  to->end = end.end;
+  __atomic_store_n(&to->generation, end.generation, __ATOMIC_RELEASE);
+}
+
+/* Reads one.  Returns false if it is not of that generation. */
+static bool end_get(const struct region_end *from, uint64_t generation, struct region_end *end)
+{
+  if (__atomic_load_n(&from->generation, __ATOMIC_ACQUIRE) != generation)
+    return false;
+  *end = *from;
+  atomic_thread_fence(memory_order_acquire);
+  return __atomic_load_n(&from->generation, __ATOMIC_RELAXED) == generation;
+}
+
 void region_note_end(struct thread_state *t, uint64_t left, uint64_t now)
 {
-  uint32_t index = t->open_region;
-  if (!index || at(index)->team < 2)
+  uint32_t index = t->open_region, size = index ? at(index)->team : 0;
+  if (size < 2)
     return;
   struct region_team *team = table_at(&teams, index);
   uint64_t generation = word_of(at(index)) >> 32;
-  struct region_end *end = &team->ends[generation % REGION_ENDS];
-  __atomic_store_n(&end->generation, 0, __ATOMIC_RELAXED);
-  atomic_thread_fence(memory_order_release); /* the fields change after that: region_find_end() */
-  end->last_idle = __atomic_load_n(&team->last_idle[(t->barriers - 1) % 2], __ATOMIC_RELAXED);
-  end->left = left;
-  end->end = now;
-  __atomic_store_n(&end->generation, generation, __ATOMIC_RELEASE);
+  if (team->size != size) {
+    end_set(&team->others[team->size % REGION_SIZES], team->ends[(generation - 1) % REGION_ENDS]);
+    team->size = size;
+  }
+  end_set(&team->ends[generation % REGION_ENDS],
+          (struct region_end){.generation = generation,
+                              .last_idle = __atomic_load_n(&team->last_idle[(t->barriers - 1) % 2], __ATOMIC_RELAXED),
+                              .left = left,
+                              .end = now});
 }
 
 bool region_find_end(uint64_t handle, const struct region_team *team, struct region_end *end)
 {
-  const struct region_end *kept = &team->ends[(handle >> 32) % REGION_ENDS];
-  if (__atomic_load_n(&kept->generation, __ATOMIC_ACQUIRE) != handle >> 32)
-    return false;
-  *end = *kept;
-  atomic_thread_fence(memory_order_acquire);
-  return __atomic_load_n(&kept->generation, __ATOMIC_RELAXED) == handle >> 32;
+  uint64_t generation = handle >> 32;
+  if (end_get(&team->ends[generation % REGION_ENDS], generation, end))
+    return true;
+  for (unsigned i = 0; i < REGION_SIZES; i++)
+    if (end_get(&team->others[i], generation, end))
+      return true;
+  return false;
 }
 
 uint64_t region_identity(const struct thread_state *t)

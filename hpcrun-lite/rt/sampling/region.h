@@ -47,7 +47,7 @@ struct region_end {
   uint64_t last_idle, left, end; /* ticks: the last thread arrived; the master left the barrier; the region ended */
 };
 
-enum { REGION_ENDS = 4 };
+enum { REGION_ENDS = 4, REGION_SIZES = 8 };
 
 /* On cache lines by writer: workers wait for what they read here before they take part in a region. */
 struct region_team {
@@ -60,6 +60,10 @@ struct region_team {
   uint32_t outer_barriers;                    /* the master's number of barriers in the region around this one */
   /* The last instances with a team, by generation.  Writer: their master; readers: workers at their next region. */
   struct region_end ends[REGION_ENDS] __attribute__((aligned(64)));
+  /* The last ones with a team of another size, by size: a thread that smaller teams leave out learns of the end late.
+   */
+  struct region_end others[REGION_SIZES];
+  uint32_t size; /* of the last team */
 };
 
 /* Of the region with the index in a handle; NULL for 0 and for a region without a record.  The record of the team stays
