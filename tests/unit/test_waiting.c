@@ -168,7 +168,7 @@ static void the_end_of_a_region_is_split_in_four(void **state)
   team->last_idle[0] = now - 8 * second;
   master->barriers = 1; /* the master arrived at it, too */
   region_note_end(master, now - 7 * second, rt_ticks());
-  team->ends[0].end = now - 5 * second;
+  team->ends[(handle >> 32) % REGION_ENDS].end = now - 5 * second;
   region_end(master);
   leave_region();
   assert_split(place_at(worker, FORMAT_WAIT_REGION_END, region_code), 4 * second, second);
@@ -213,7 +213,7 @@ static void an_end_that_is_forgotten_counts_as_parked(void **state)
   end_region();
   struct region_end end;
   assert_true(region_find_end(handle, region_team((uint32_t)handle), &end));
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < REGION_ENDS; i++) {
     region_begin(master, 0);
     region_innermost(master)->team = 2;
     end_region();

@@ -47,7 +47,7 @@ struct region_end {
   uint64_t last_idle, left, end; /* ticks: the last thread arrived; the master left the barrier; the region ended */
 };
 
-enum { REGION_ENDS = 4, REGION_SIZES = 8 };
+enum { REGION_ENDS = 32, REGION_SIZES = 8 };
 
 /* On cache lines by writer: workers wait for what they read here before they take part in a region. */
 struct region_team {
