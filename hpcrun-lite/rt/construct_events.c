@@ -86,9 +86,10 @@ void construct_events_wait_begin(struct thread_state *t, int kind, const void *c
     own = FORMAT_DIRECTIVE_TASKWAIT;
   else if (kind == ompt_sync_region_taskgroup) /* of copyprivate: hpcrun-lite/gomp/barriers.c */
     own = FORMAT_DIRECTIVE_SINGLE;
-  if (!construct_wait_is_known(t, how))
+  uint64_t now = ticks(t, read);
+  if (!construct_wait_is_known(t, how, now))
     row = directive_row(t, own, code);
-  met(t, construct_wait_begin(t, how, own, row, ticks(t, read)));
+  met(t, construct_wait_begin(t, how, own, row, now));
 }
 
 void construct_events_wait_end(struct thread_state *t, uint64_t read)

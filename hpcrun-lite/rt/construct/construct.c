@@ -62,6 +62,8 @@ static bool start(struct thread_state *t)
   table_publish(&state->stack);
   bottom->at = root;
   bottom->frame = bottom;
+  if (t->worker) /* it has no task outside regions */
+    bottom->task = bottom;
   state->top = state->bottom = bottom;
   go_on(t, t->worker ? FORMAT_TIME_WAIT : FORMAT_TIME_BODY);
   return true;
@@ -348,10 +350,11 @@ static struct construct_open *waits_at(const struct thread_state *t, enum constr
   return how == CONSTRUCT_WAIT_GROUP ? innermost_group(t) : NULL;
 }
 
-bool construct_wait_is_known(struct thread_state *t, enum construct_wait how)
+bool construct_wait_is_known(struct thread_state *t, enum construct_wait how, uint64_t now)
 {
   if (!started(t))
     return true;
+  pass(t, now);
   if (how == CONSTRUCT_WAIT_WORKSHARING)
     close_work(t);
   return waits_at(t, how) || (how != CONSTRUCT_WAIT_OWN && t->construct.top->frame->ended);
@@ -706,7 +709,8 @@ static inline void task_ended(struct format_tasks *tasks, uint64_t ticks)
   tasks->ticks += ticks;
 }
 
-/* The task in the stack, below the innermost one; NULL if it is not there. */
+/* The task in the stack, below the innermost one; NULL if it is not there.  The one outside any region may not have
+ * been announced. */
 static inline struct construct_open *find_below(const struct thread_state *t, const void *task)
 {
   struct construct_open *frame = t->construct.top->frame, *bottom = t->construct.bottom;

@@ -75,7 +75,7 @@ enum construct_wait {
 };
 
 /* Whether such a wait belongs to a construct that is known already. */
-bool construct_wait_is_known(struct thread_state *t, enum construct_wait how);
+bool construct_wait_is_known(struct thread_state *t, enum construct_wait how, uint64_t now);
 
 /* Whether the innermost construct is a taskloop, whose taskgroup is no construct of its own. */
 bool construct_in_taskloop(const struct thread_state *t);
