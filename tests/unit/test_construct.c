@@ -1,0 +1,345 @@
+/* RT: the times of constructs: to which record and column each interval goes. */
+#include "hpcrun-lite/rt/construct/construct.h"
+#include "tests/support/unit.h"
+
+enum {
+  PARALLEL = FORMAT_DIRECTIVE_PARALLEL,
+  LOOP = FORMAT_DIRECTIVE_FOR,
+  SECTIONS = FORMAT_DIRECTIVE_SECTIONS,
+  SINGLE = FORMAT_DIRECTIVE_SINGLE,
+  BARRIER = FORMAT_DIRECTIVE_BARRIER,
+  TASKWAIT = FORMAT_DIRECTIVE_TASKWAIT,
+  GROUP = FORMAT_DIRECTIVE_TASKGROUP,
+  CRITICAL = FORMAT_DIRECTIVE_CRITICAL,
+  LOCK = FORMAT_DIRECTIVE_LOCK,
+  TASK = FORMAT_DIRECTIVE_TASK,
+  EXEC = FORMAT_CONSTRUCT_TASK_EXEC
+};
+enum { ENTER = FORMAT_TIME_ENTER, BODY = FORMAT_TIME_BODY, WAIT = FORMAT_TIME_WAIT, EXIT = FORMAT_TIME_EXIT };
+
+static struct thread_state one, two;
+static struct format_thread records[2];
+static char initial, own, others, first, second; /* data words of tasks */
+
+static void begin(struct thread_state *t, uint32_t index, bool worker)
+{
+  memset(t, 0, sizeof *t);
+  t->index = index;
+  t->worker = worker;
+  t->record = &records[index - 1];
+  construct_init(t);
+  t->record->construct_since = 0;
+}
+
+static int setup(void **state)
+{
+  (void)state;
+  arena_reset();
+  memset(records, 0, sizeof records);
+  begin(&one, 1, false);
+  begin(&two, 2, true);
+  construct_initial(&one, &initial);
+  return 0;
+}
+
+/* The only record of a construct with that directive below that parent. */
+static const struct format_construct *record_of(const struct thread_state *t, uint32_t kind, uint32_t directive)
+{
+  const struct format_construct *found = NULL;
+  for (uint32_t i = 1; i < t->construct.records.count; i++) {
+    const struct format_construct *at = table_at(&t->construct.records, i);
+    if (at->kind != kind || at->directive != directive)
+      continue;
+    assert_null(found);
+    found = at;
+  }
+  assert_non_null(found);
+  return found;
+}
+
+static const struct format_construct *parent_of(const struct thread_state *t, const struct format_construct *at)
+{
+  return table_at(&t->construct.records, at->parent);
+}
+
+static void assert_times(const struct format_construct *at, uint64_t enter, uint64_t body, uint64_t wait, uint64_t exit)
+{
+  assert_int_equal(at->ticks[ENTER], enter);
+  assert_int_equal(at->ticks[BODY], body);
+  assert_int_equal(at->ticks[WAIT], wait);
+  assert_int_equal(at->ticks[EXIT], exit);
+}
+
+/* All ticks but those in which locks were held: what the thread has lived. */
+static uint64_t lived(const struct thread_state *t)
+{
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < t->construct.records.count; i++) {
+    const struct format_construct *at = table_at(&t->construct.records, i);
+    for (unsigned column = 0; column < FORMAT_TIMES; column++)
+      sum += at->kind == LOCK && column == BODY ? 0 : at->ticks[column];
+  }
+  return sum;
+}
+
+static void region(uint64_t from)
+{
+  construct_region_begin(&one, PARALLEL, 1, from);
+  construct_region_body(&one, &own, from + 2);
+}
+
+static void a_region_has_four_parts_in_both_threads(void **state)
+{
+  (void)state;
+  region(10);
+  construct_join(&two, PARALLEL, 1, construct_region_place(&one), &others, 10, 15);
+  construct_wait_begin(&two, CONSTRUCT_WAIT_REGION, BARRIER, 0, 20);
+  construct_wait_begin(&one, CONSTRUCT_WAIT_REGION, BARRIER, 0, 30);
+  construct_wait_end(&one, 32);
+  construct_part(&one, true, 33);
+  construct_region_end(&one, 36);
+  two.region_left = 32;
+  two.region_end = 36;
+  two.waited_runtime = 2;
+  construct_part(&two, false, 100);
+  assert_times(record_of(&one, PARALLEL, 1), 2, 18, 2, 4);
+  const struct format_construct *part = record_of(&two, PARALLEL, 1);
+  assert_times(part, 5, 5, 12, 4);
+  assert_int_equal(part->wait_own, 2);
+  assert_int_equal(part->flags, FORMAT_CONSTRUCT_LINK);
+  assert_int_equal(part->owner, 1);
+  assert_int_equal(part->link, 1);
+  construct_join(&two, PARALLEL, 1, construct_region_place(&one), &others, 90, 100);
+  assert_int_equal(lived(&one), 36);
+  assert_int_equal(lived(&two), 100);
+}
+
+static void an_end_that_is_not_known_is_counted(void **state)
+{
+  (void)state;
+  region(10);
+  construct_join(&two, PARALLEL, 1, construct_region_place(&one), &others, 10, 15);
+  construct_wait_begin(&two, CONSTRUCT_WAIT_REGION, BARRIER, 0, 20);
+  construct_part(&two, false, 100);
+  assert_times(record_of(&two, PARALLEL, 1), 5, 5, 0, 0);
+  assert_int_equal(record_of(&two, PARALLEL, 1)->unended, 1);
+}
+
+static void tasks_in_a_barrier_are_no_waiting(void **state)
+{
+  (void)state;
+  uint64_t ran;
+  region(0);
+  construct_task_created(&one, &first, 2, 0, false, 5);
+  construct_wait_begin(&one, CONSTRUCT_WAIT_REGION, BARRIER, 0, 10);
+  construct_task_begin(&one, &first, 2, true, false, 0, 13);
+  assert_true(construct_task_leave(&one, &own, true, &ran, 20));
+  construct_wait_end(&one, 21);
+  assert_int_equal(ran, 7);
+  assert_times(record_of(&one, PARALLEL, 1), 2, 8, 4, 0);
+  const struct format_construct *exec = record_of(&one, EXEC, 2);
+  assert_times(exec, 0, 7, 0, 0);
+  assert_int_equal(exec->flags, FORMAT_CONSTRUCT_IN_WAIT);
+  const struct format_tasks *tasks = table_at(&one.construct.tasks, 0);
+  assert_int_equal(tasks->created, 1);
+  assert_int_equal(tasks->started_at - tasks->created_at, 8);
+  assert_int_equal(tasks->ended, 1);
+  assert_int_equal(tasks->histogram[7], 1);
+}
+
+static void a_task_at_once_is_below_its_creation(void **state)
+{
+  (void)state;
+  uint64_t ran;
+  region(0);
+  construct_task_created(&one, &first, 2, ompt_task_undeferred, false, 5);
+  construct_task_begin(&one, &first, 2, true, false, 0, 5);
+  assert_true(construct_task_leave(&one, &own, true, &ran, 9));
+  assert_ptr_equal(parent_of(&one, record_of(&one, EXEC, 2)), record_of(&one, TASK, 2));
+  assert_int_equal(record_of(&one, EXEC, 2)->flags, 0);
+  assert_int_equal(((const struct format_tasks *)table_at(&one.construct.tasks, 0))->undeferred, 1);
+}
+
+/* A task that waits in a taskwait runs a child of its own construct: recursion has one record. */
+static void recursion_is_folded(void **state)
+{
+  (void)state;
+  uint64_t ran;
+  region(0);
+  construct_wait_begin(&one, CONSTRUCT_WAIT_REGION, BARRIER, 0, 10);
+  construct_task_begin(&one, &first, 2, true, false, 0, 10);
+  construct_wait_begin(&one, CONSTRUCT_WAIT_OWN, TASKWAIT, 3, 12);
+  construct_task_begin(&one, &second, 2, true, true, 0, 15);
+  assert_true(construct_task_leave(&one, &first, true, &ran, 19));
+  assert_int_equal(ran, 4);
+  construct_wait_end(&one, 20);
+  assert_true(construct_task_leave(&one, &own, true, &ran, 26));
+  assert_int_equal(ran, 8); /* neither waiting nor the other task */
+  assert_int_equal(record_of(&one, EXEC, 2)->count, 2);
+  assert_times(record_of(&one, EXEC, 2), 0, 12, 0, 0);
+  assert_times(record_of(&one, TASKWAIT, 3), 0, 0, 4, 0);
+  const struct format_tasks *tasks = table_at(&one.construct.tasks, 0);
+  assert_int_equal(tasks->elsewhere, 1);
+  assert_int_equal(tasks->suspended, 1);
+  assert_int_equal(tasks->shortest, 4);
+  assert_int_equal(tasks->longest, 8);
+  assert_int_equal(lived(&one), 26);
+}
+
+/* Thread one begins an untied task, and leaves it; thread two goes on with it. */
+static void an_untied_task_moves_on(void **state)
+{
+  (void)state;
+  uint64_t ran;
+  region(0);
+  construct_join(&two, PARALLEL, 1, construct_region_place(&one), &others, 0, 2);
+  construct_wait_begin(&one, CONSTRUCT_WAIT_REGION, BARRIER, 0, 10);
+  construct_wait_begin(&two, CONSTRUCT_WAIT_REGION, BARRIER, 0, 10);
+  construct_task_begin(&one, &first, 2, true, false, 0, 10);
+  assert_true(construct_task_leave(&one, &own, false, &ran, 13));
+  assert_int_equal(ran, 3);
+  assert_false(construct_task_leave(&two, &first, false, &ran, 20)); /* it is not in this stack */
+  construct_task_begin(&two, &first, 2, false, true, 3, 20);
+  assert_true(construct_task_leave(&two, &others, true, &ran, 25));
+  assert_int_equal(ran, 8);
+  assert_times(record_of(&one, EXEC, 2), 0, 3, 0, 0);
+  assert_times(record_of(&two, EXEC, 2), 0, 5, 0, 0);
+  assert_int_equal(record_of(&one, EXEC, 2)->count + record_of(&two, EXEC, 2)->count, 1);
+}
+
+static void the_barrier_after_a_construct_belongs_to_it(void **state)
+{
+  (void)state;
+  region(0);
+  construct_work_begin(&one, LOOP, 2, 5);
+  construct_work_end(&one, LOOP, 9);
+  assert_true(construct_wait_is_known(&one, CONSTRUCT_WAIT_WORKSHARING, 10));
+  construct_wait_begin(&one, CONSTRUCT_WAIT_WORKSHARING, BARRIER, 0, 10);
+  one.waited_runtime = 1;
+  construct_wait_end(&one, 14);
+  assert_times(record_of(&one, LOOP, 2), 0, 4, 4, 0);
+  assert_int_equal(record_of(&one, LOOP, 2)->wait_own, 1);
+  construct_wait_begin(&one, CONSTRUCT_WAIT_OWN, BARRIER, 3, 15);
+  construct_wait_end(&one, 16);
+  assert_times(record_of(&one, BARRIER, 3), 0, 0, 1, 0);
+  assert_int_equal(record_of(&one, BARRIER, 3)->count, 1);
+}
+
+/* GCC's code announces no end of a single construct, and cancelled loops have none. */
+static void the_next_barrier_ends_a_construct(void **state)
+{
+  (void)state;
+  region(0);
+  construct_work_begin(&one, SINGLE, 2, 5);
+  assert_true(construct_wait_is_known(&one, CONSTRUCT_WAIT_WORKSHARING, 9));
+  construct_wait_begin(&one, CONSTRUCT_WAIT_WORKSHARING, BARRIER, 0, 9);
+  construct_wait_end(&one, 10);
+  assert_times(record_of(&one, SINGLE, 2), 0, 4, 1, 0);
+  construct_single_other(&one, 2, 12);
+  construct_wait_begin(&one, CONSTRUCT_WAIT_WORKSHARING, BARRIER, 0, 12);
+  construct_wait_end(&one, 20);
+  assert_times(record_of(&one, SINGLE, 2), 0, 4, 9, 0);
+  assert_int_equal(record_of(&one, SINGLE, 2)->count, 2);
+  assert_int_equal(record_of(&one, SINGLE, 2)->chosen, 1);
+}
+
+static void threads_without_a_section_wait_for_others(void **state)
+{
+  (void)state;
+  region(0);
+  for (int executed = 0; executed < 2; executed++) {
+    construct_work_begin(&one, SECTIONS, 2, 10);
+    if (executed)
+      construct_section(&one);
+    construct_work_end(&one, SECTIONS, 10);
+    construct_wait_begin(&one, CONSTRUCT_WAIT_WORKSHARING, BARRIER, 0, 10);
+    construct_wait_end(&one, executed ? 30 : 15);
+  }
+  const struct format_construct *sections = record_of(&one, SECTIONS, 2);
+  assert_int_equal(sections->ticks[WAIT], 20);
+  assert_int_equal(sections->wait_spare, 5);
+  assert_int_equal(sections->chosen, 1);
+}
+
+static void a_taskgroup_waits_at_its_end(void **state)
+{
+  (void)state;
+  region(0);
+  construct_begin(&one, GROUP, 2, 5);
+  construct_wait_begin(&one, CONSTRUCT_WAIT_GROUP, SINGLE, 0, 8);
+  construct_wait_end(&one, 12);
+  construct_end(&one, GROUP, 13);
+  construct_end(&one, GROUP, 14); /* there is none */
+  assert_times(record_of(&one, GROUP, 2), 0, 4, 4, 0);
+  construct_region_end(&one, 15);
+  assert_times(record_of(&one, PARALLEL, 1), 2, 5, 0, 0);
+}
+
+static void locks_are_held_across_constructs(void **state)
+{
+  (void)state;
+  region(0);
+  construct_acquire(&one, 10);
+  construct_acquired(&one, LOCK, 2, 0x100, 14);
+  construct_acquired(&one, LOCK, 3, 0x200, 20);
+  construct_released(&one, LOCK, 0x100, 30);
+  construct_acquired(&one, CRITICAL, 4, 0x300, 32);
+  construct_released(&one, CRITICAL, 0x300, 35);
+  construct_released(&one, LOCK, 0x200, 40);
+  construct_region_end(&one, 41);
+  assert_times(record_of(&one, LOCK, 2), 4, 16, 0, 0);
+  assert_times(record_of(&one, LOCK, 3), 0, 20, 0, 0);
+  assert_times(record_of(&one, CRITICAL, 4), 0, 3, 0, 0);
+  assert_ptr_equal(parent_of(&one, record_of(&one, CRITICAL, 4)), record_of(&one, PARALLEL, 1));
+  assert_int_equal(lived(&one), 41);
+}
+
+static void nothing_is_added_while_measuring_is_paused(void **state)
+{
+  (void)state;
+  region(0);
+  construct_pause(&one, 10);
+  atomic_store(&rt.paused, true);
+  construct_begin(&one, GROUP, 2, 20);
+  construct_pause(&one, 30);
+  atomic_store(&rt.paused, false);
+  construct_end(&one, GROUP, 32);
+  assert_int_equal(lived(&one), 12);
+  assert_int_equal(record_of(&one, GROUP, 2)->count, 1);
+}
+
+static void deep_stacks_unwind(void **state)
+{
+  (void)state;
+  enum { DEPTH = 1000 };
+  static char tasks[DEPTH + 1];
+  uint64_t ran;
+  region(0);
+  for (int i = 1; i <= DEPTH; i++)
+    construct_task_begin(&one, &tasks[i], 2, true, false, 0, (uint64_t)(10 + i));
+  for (int i = DEPTH; i > 0; i--)
+    assert_true(construct_task_leave(&one, i > 1 ? (void *)&tasks[i - 1] : (void *)&own, true, &ran, 3000));
+  assert_ptr_equal(one.construct.top->at, record_of(&one, PARALLEL, 1));
+  assert_int_equal(record_of(&one, EXEC, 2)->count, DEPTH);
+  assert_int_equal(lived(&one), 3000);
+}
+
+int main(void)
+{
+  static const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(a_region_has_four_parts_in_both_threads, setup),
+      cmocka_unit_test_setup(an_end_that_is_not_known_is_counted, setup),
+      cmocka_unit_test_setup(tasks_in_a_barrier_are_no_waiting, setup),
+      cmocka_unit_test_setup(a_task_at_once_is_below_its_creation, setup),
+      cmocka_unit_test_setup(recursion_is_folded, setup),
+      cmocka_unit_test_setup(an_untied_task_moves_on, setup),
+      cmocka_unit_test_setup(the_barrier_after_a_construct_belongs_to_it, setup),
+      cmocka_unit_test_setup(the_next_barrier_ends_a_construct, setup),
+      cmocka_unit_test_setup(threads_without_a_section_wait_for_others, setup),
+      cmocka_unit_test_setup(a_taskgroup_waits_at_its_end, setup),
+      cmocka_unit_test_setup(locks_are_held_across_constructs, setup),
+      cmocka_unit_test_setup(nothing_is_added_while_measuring_is_paused, setup),
+      cmocka_unit_test_setup(deep_stacks_unwind, setup),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
