@@ -87,9 +87,9 @@ void construct_events_wait_begin(struct thread_state *t, int kind, const void *c
   else if (kind == ompt_sync_region_taskgroup) /* of copyprivate: hpcrun-lite/gomp/barriers.c */
     own = FORMAT_DIRECTIVE_SINGLE;
   uint64_t now = ticks(t, read);
-  if (!construct_wait_is_known(t, how, now))
+  if (!construct_wait_is_known(t, how, code, now))
     row = directive_row(t, own, code);
-  met(t, construct_wait_begin(t, how, own, row, now));
+  met(t, construct_wait_begin(t, how, own, row, code, now));
 }
 
 void construct_events_wait_end(struct thread_state *t, uint64_t read)

@@ -93,8 +93,8 @@ static void a_region_has_four_parts_in_both_threads(void **state)
   (void)state;
   region(10);
   construct_join(&two, PARALLEL, 1, construct_region_place(&one), &others, 10, 15);
-  construct_wait_begin(&two, CONSTRUCT_WAIT_REGION, BARRIER, 0, 20);
-  construct_wait_begin(&one, CONSTRUCT_WAIT_REGION, BARRIER, 0, 30);
+  construct_wait_begin(&two, CONSTRUCT_WAIT_REGION, BARRIER, 0, NULL, 20);
+  construct_wait_begin(&one, CONSTRUCT_WAIT_REGION, BARRIER, 0, NULL, 30);
   construct_wait_end(&one, 32);
   construct_part(&one, true, 33);
   construct_region_end(&one, 36);
@@ -119,7 +119,7 @@ static void an_end_that_is_not_known_is_counted(void **state)
   (void)state;
   region(10);
   construct_join(&two, PARALLEL, 1, construct_region_place(&one), &others, 10, 15);
-  construct_wait_begin(&two, CONSTRUCT_WAIT_REGION, BARRIER, 0, 20);
+  construct_wait_begin(&two, CONSTRUCT_WAIT_REGION, BARRIER, 0, NULL, 20);
   construct_part(&two, false, 100);
   assert_times(record_of(&two, PARALLEL, 1), 5, 5, 0, 0);
   assert_int_equal(record_of(&two, PARALLEL, 1)->unended, 1);
@@ -131,7 +131,7 @@ static void tasks_in_a_barrier_are_no_waiting(void **state)
   uint64_t ran;
   region(0);
   construct_task_created(&one, &first, 2, 0, false, 5);
-  construct_wait_begin(&one, CONSTRUCT_WAIT_REGION, BARRIER, 0, 10);
+  construct_wait_begin(&one, CONSTRUCT_WAIT_REGION, BARRIER, 0, NULL, 10);
   construct_task_begin(&one, &first, 2, true, false, 0, 13);
   assert_true(construct_task_leave(&one, &own, true, &ran, 20));
   construct_wait_end(&one, 21);
@@ -166,9 +166,9 @@ static void recursion_is_folded(void **state)
   (void)state;
   uint64_t ran;
   region(0);
-  construct_wait_begin(&one, CONSTRUCT_WAIT_REGION, BARRIER, 0, 10);
+  construct_wait_begin(&one, CONSTRUCT_WAIT_REGION, BARRIER, 0, NULL, 10);
   construct_task_begin(&one, &first, 2, true, false, 0, 10);
-  construct_wait_begin(&one, CONSTRUCT_WAIT_OWN, TASKWAIT, 3, 12);
+  construct_wait_begin(&one, CONSTRUCT_WAIT_OWN, TASKWAIT, 3, NULL, 12);
   construct_task_begin(&one, &second, 2, true, true, 0, 15);
   assert_true(construct_task_leave(&one, &first, true, &ran, 19));
   assert_int_equal(ran, 4);
@@ -193,8 +193,8 @@ static void an_untied_task_moves_on(void **state)
   uint64_t ran;
   region(0);
   construct_join(&two, PARALLEL, 1, construct_region_place(&one), &others, 0, 2);
-  construct_wait_begin(&one, CONSTRUCT_WAIT_REGION, BARRIER, 0, 10);
-  construct_wait_begin(&two, CONSTRUCT_WAIT_REGION, BARRIER, 0, 10);
+  construct_wait_begin(&one, CONSTRUCT_WAIT_REGION, BARRIER, 0, NULL, 10);
+  construct_wait_begin(&two, CONSTRUCT_WAIT_REGION, BARRIER, 0, NULL, 10);
   construct_task_begin(&one, &first, 2, true, false, 0, 10);
   assert_true(construct_task_leave(&one, &own, false, &ran, 13));
   assert_int_equal(ran, 3);
@@ -213,16 +213,35 @@ static void the_barrier_after_a_construct_belongs_to_it(void **state)
   region(0);
   construct_work_begin(&one, LOOP, 2, 5);
   construct_work_end(&one, LOOP, 9);
-  assert_true(construct_wait_is_known(&one, CONSTRUCT_WAIT_WORKSHARING, 10));
-  construct_wait_begin(&one, CONSTRUCT_WAIT_WORKSHARING, BARRIER, 0, 10);
+  assert_true(construct_wait_is_known(&one, CONSTRUCT_WAIT_WORKSHARING, NULL, 10));
+  construct_wait_begin(&one, CONSTRUCT_WAIT_WORKSHARING, BARRIER, 0, NULL, 10);
   one.waited_runtime = 1;
   construct_wait_end(&one, 14);
   assert_times(record_of(&one, LOOP, 2), 0, 4, 4, 0);
   assert_int_equal(record_of(&one, LOOP, 2)->wait_own, 1);
-  construct_wait_begin(&one, CONSTRUCT_WAIT_OWN, BARRIER, 3, 15);
+  construct_wait_begin(&one, CONSTRUCT_WAIT_OWN, BARRIER, 3, NULL, 15);
   construct_wait_end(&one, 16);
   assert_times(record_of(&one, BARRIER, 3), 0, 0, 1, 0);
   assert_int_equal(record_of(&one, BARRIER, 3)->count, 1);
+}
+
+/* Copyprivate has two barriers at one address; the one of a loop without iterations is at another one. */
+static void a_barrier_elsewhere_belongs_to_no_construct(void **state)
+{
+  (void)state;
+  const void *here = (void *)0x1000, *there = (void *)0x2000;
+  region(0);
+  construct_single_other(&one, 2, 5);
+  for (uint64_t now = 5; now < 9; now += 2) {
+    construct_wait_begin(&one, CONSTRUCT_WAIT_WORKSHARING, BARRIER, 3, here, now);
+    construct_wait_end(&one, now + 1);
+  }
+  assert_false(construct_wait_is_known(&one, CONSTRUCT_WAIT_WORKSHARING, there, 10));
+  construct_wait_begin(&one, CONSTRUCT_WAIT_WORKSHARING, BARRIER, 3, there, 10);
+  construct_wait_end(&one, 14);
+  assert_times(record_of(&one, SINGLE, 2), 0, 0, 2, 0);
+  assert_times(record_of(&one, BARRIER, 3), 0, 0, 4, 0);
+  assert_int_equal(record_of(&one, BARRIER, 3)->count, 0);
 }
 
 /* GCC's code announces no end of a single construct, and cancelled loops have none. */
@@ -231,12 +250,12 @@ static void the_next_barrier_ends_a_construct(void **state)
   (void)state;
   region(0);
   construct_work_begin(&one, SINGLE, 2, 5);
-  assert_true(construct_wait_is_known(&one, CONSTRUCT_WAIT_WORKSHARING, 9));
-  construct_wait_begin(&one, CONSTRUCT_WAIT_WORKSHARING, BARRIER, 0, 9);
+  assert_true(construct_wait_is_known(&one, CONSTRUCT_WAIT_WORKSHARING, NULL, 9));
+  construct_wait_begin(&one, CONSTRUCT_WAIT_WORKSHARING, BARRIER, 0, NULL, 9);
   construct_wait_end(&one, 10);
   assert_times(record_of(&one, SINGLE, 2), 0, 4, 1, 0);
   construct_single_other(&one, 2, 12);
-  construct_wait_begin(&one, CONSTRUCT_WAIT_WORKSHARING, BARRIER, 0, 12);
+  construct_wait_begin(&one, CONSTRUCT_WAIT_WORKSHARING, BARRIER, 0, NULL, 12);
   construct_wait_end(&one, 20);
   assert_times(record_of(&one, SINGLE, 2), 0, 4, 9, 0);
   assert_int_equal(record_of(&one, SINGLE, 2)->count, 2);
@@ -252,7 +271,7 @@ static void threads_without_a_section_wait_for_others(void **state)
     if (executed)
       construct_section(&one);
     construct_work_end(&one, SECTIONS, 10);
-    construct_wait_begin(&one, CONSTRUCT_WAIT_WORKSHARING, BARRIER, 0, 10);
+    construct_wait_begin(&one, CONSTRUCT_WAIT_WORKSHARING, BARRIER, 0, NULL, 10);
     construct_wait_end(&one, executed ? 30 : 15);
   }
   const struct format_construct *sections = record_of(&one, SECTIONS, 2);
@@ -266,7 +285,7 @@ static void a_taskgroup_waits_at_its_end(void **state)
   (void)state;
   region(0);
   construct_begin(&one, GROUP, 2, 5);
-  construct_wait_begin(&one, CONSTRUCT_WAIT_GROUP, SINGLE, 0, 8);
+  construct_wait_begin(&one, CONSTRUCT_WAIT_GROUP, SINGLE, 0, NULL, 8);
   construct_wait_end(&one, 12);
   construct_end(&one, GROUP, 13);
   construct_end(&one, GROUP, 14); /* there is none */
@@ -334,6 +353,7 @@ int main(void)
       cmocka_unit_test_setup(recursion_is_folded, setup),
       cmocka_unit_test_setup(an_untied_task_moves_on, setup),
       cmocka_unit_test_setup(the_barrier_after_a_construct_belongs_to_it, setup),
+      cmocka_unit_test_setup(a_barrier_elsewhere_belongs_to_no_construct, setup),
       cmocka_unit_test_setup(the_next_barrier_ends_a_construct, setup),
       cmocka_unit_test_setup(threads_without_a_section_wait_for_others, setup),
       cmocka_unit_test_setup(a_taskgroup_waits_at_its_end, setup),

@@ -266,6 +266,7 @@ static bool is_worksharing(uint32_t kind)
 static void work_ended(struct thread_state *t, struct construct_open *open)
 {
   open->frame->ended = open->record;
+  open->frame->ended_code = NULL;
   open->frame->spare = open->spare;
   cut(t, open);
 }
@@ -318,6 +319,7 @@ struct format_construct *construct_single_other(struct thread_state *t, uint32_t
   struct construct_open *frame = t->construct.top->frame;
   known->at->count++;
   frame->ended = known->record;
+  frame->ended_code = NULL;
   frame->spare = false;
   return known->at;
 }
@@ -350,14 +352,21 @@ static struct construct_open *waits_at(const struct thread_state *t, enum constr
   return how == CONSTRUCT_WAIT_GROUP ? innermost_group(t) : NULL;
 }
 
-bool construct_wait_is_known(struct thread_state *t, enum construct_wait how, uint64_t now)
+/* The record of the construct that the wait follows; 0: none.  Copyprivate has two barriers at one address. */
+static uint32_t followed(const struct thread_state *t, enum construct_wait how, const void *code)
+{
+  const struct construct_open *frame = t->construct.top->frame;
+  return how == CONSTRUCT_WAIT_OWN || (frame->ended_code && frame->ended_code != code) ? 0 : frame->ended;
+}
+
+bool construct_wait_is_known(struct thread_state *t, enum construct_wait how, const void *code, uint64_t now)
 {
   if (!started(t))
     return true;
   pass(t, now);
   if (how == CONSTRUCT_WAIT_WORKSHARING)
     close_work(t);
-  return waits_at(t, how) || (how != CONSTRUCT_WAIT_OWN && t->construct.top->frame->ended);
+  return waits_at(t, how) || followed(t, how, code);
 }
 
 bool construct_in_taskloop(const struct thread_state *t)
@@ -365,26 +374,28 @@ bool construct_in_taskloop(const struct thread_state *t)
   return t->construct.ticks && t->construct.top->kind == FORMAT_DIRECTIVE_TASKLOOP;
 }
 
-/* Puts the construct on the stack at which the thread waits. */
-static void push_waiting(struct thread_state *t, enum construct_wait how, uint32_t kind, uint32_t directive)
+/* Puts the construct on the stack at which the thread waits.  Only those that the program names are counted. */
+static void push_waiting(struct thread_state *t, enum construct_wait how, uint32_t kind, uint32_t directive,
+                         const void *code)
 {
   struct construct_open *frame = t->construct.top->frame, *top;
-  uint32_t ended = how == CONSTRUCT_WAIT_OWN ? 0 : frame->ended;
-  frame->ended = 0;
-  if (ended) {
-    struct format_construct *at = record_at(t, ended);
-    top = push(t, at, ended, at->kind, FORMAT_TIME_BODY);
+  uint32_t record = followed(t, how, code);
+  if (record) {
+    struct format_construct *at = record_at(t, record);
+    frame->ended_code = code;
+    top = push(t, at, record, at->kind, FORMAT_TIME_BODY);
     if (top)
       top->spare = frame->spare;
   } else {
     const struct construct_known *known = find_inside(t, kind, directive);
-    known->at->count += kind != FORMAT_DIRECTIVE_SINGLE; /* of copyprivate: counted by construct_single_other() */
+    frame->ended = 0;
+    known->at->count += how == CONSTRUCT_WAIT_OWN;
     push(t, known->at, known->record, kind, FORMAT_TIME_BODY);
   }
 }
 
 struct format_construct *construct_wait_begin(struct thread_state *t, enum construct_wait how, uint32_t kind,
-                                              uint32_t directive, uint64_t now)
+                                              uint32_t directive, const void *code, uint64_t now)
 {
   if (!started(t))
     return NULL;
@@ -395,7 +406,7 @@ struct format_construct *construct_wait_begin(struct thread_state *t, enum const
   } else {
     if (kind == FORMAT_DIRECTIVE_BARRIER)
       close_work(t);
-    push_waiting(t, how, kind, directive);
+    push_waiting(t, how, kind, directive, code);
   }
   return top_waits(t);
 }

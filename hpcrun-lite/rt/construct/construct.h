@@ -75,14 +75,14 @@ enum construct_wait {
 };
 
 /* Whether such a wait belongs to a construct that is known already. */
-bool construct_wait_is_known(struct thread_state *t, enum construct_wait how, uint64_t now);
+bool construct_wait_is_known(struct thread_state *t, enum construct_wait how, const void *code, uint64_t now);
 
 /* Whether the innermost construct is a taskloop, whose taskgroup is no construct of its own. */
 bool construct_in_taskloop(const struct thread_state *t);
 
-/* The thread begins to wait; kind and directive: of a construct of its own, where it is not known. */
+/* The thread begins to wait, at that address; kind and directive: of a construct of its own, where it is not known. */
 struct format_construct *construct_wait_begin(struct thread_state *t, enum construct_wait how, uint32_t kind,
-                                              uint32_t directive, uint64_t now);
+                                              uint32_t directive, const void *code, uint64_t now);
 
 /* The wait has ended. */
 void construct_wait_end(struct thread_state *t, uint64_t now);

@@ -212,6 +212,7 @@ struct construct_open {
   const void *task;                     /* of a task: its data word's address; NULL: none */
   uint64_t begun, apart;                /* of a task: when it began or went on; ticks since then that are not its own */
   uint64_t waited;                      /* at->ticks[FORMAT_TIME_WAIT] when it began to wait */
+  const void *ended_code;               /* of a task: of the barrier of `ended`; NULL: not met yet */
   uint32_t record;
   uint32_t ended; /* of a task: the construct that has ended, and whose barrier may follow; 0: none */
   uint8_t kind, column;
