@@ -1,5 +1,5 @@
-/* An OMPT tool that counts executions of constructs, independently of the library, into the file CONSTRUCT_COUNTS: lines
- * of `kind number`. */
+/* An OMPT tool that counts executions of constructs, independently of the library, into the file CONSTRUCT_COUNTS:
+ * lines of `kind number`. */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,184 @@
+/* Programs whose times in constructs are known: the examples of ompP's paper with sleeps of UNIT instead of seconds,
+ * and others.  The first argument names one; the second is the number of threads. */
+#include <omp.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { UNIT_US = 40000 };
+
+static void unit(void)
+{
+  usleep(UNIT_US);
+}
+
+/* Figure 1. */
+static void critical(void)
+{
+#pragma omp parallel
+  {
+#pragma omp critical
+    unit();
+  }
+}
+
+/* Figure 4. */
+static void tasks(void)
+{
+#pragma omp parallel
+  {
+#pragma omp single nowait
+    for (int i = 0; i < 5; i++) {
+#pragma omp task
+      unit();
+    }
+  }
+}
+
+/* The same with an if() clause that is false. */
+static void undeferred(void)
+{
+#pragma omp parallel
+  {
+#pragma omp single nowait
+    for (int i = 0; i < 5; i++) {
+#pragma omp task if (0)
+      unit();
+    }
+  }
+}
+
+/* Two tasks, which are suspended and continued wherever a thread is free. */
+static void untied(void)
+{
+#pragma omp parallel
+#pragma omp single
+  for (int i = 0; i < 2; i++) {
+#pragma omp task untied
+    {
+      unit();
+#pragma omp taskyield
+      unit();
+#pragma omp taskyield
+      unit();
+    }
+  }
+}
+
+/* Thread i has i units of the loop's work, 0 of the other constructs'. */
+static void loops(void)
+{
+#pragma omp parallel
+  {
+#pragma omp for schedule(static, 1)
+    for (int i = 0; i < omp_get_num_threads(); i++)
+      usleep((unsigned)(i * UNIT_US));
+#pragma omp for schedule(dynamic, 1) nowait
+    for (int i = 0; i < omp_get_num_threads(); i++)
+      unit();
+#pragma omp barrier
+#pragma omp single
+    unit();
+#pragma omp sections
+    {
+#pragma omp section
+      unit();
+    }
+  }
+}
+
+/* A task that waits for a task that waits for a task. */
+static void nested_waits(void)
+{
+#pragma omp parallel
+#pragma omp single
+  {
+#pragma omp task
+    {
+#pragma omp task
+      {
+#pragma omp task
+        unit();
+#pragma omp taskwait
+        unit();
+      }
+#pragma omp taskwait
+      unit();
+    }
+#pragma omp taskwait
+  }
+}
+
+/* Locks that are held hand over hand. */
+static void locks(void)
+{
+  static omp_lock_t first, second;
+  omp_init_lock(&first);
+  omp_init_lock(&second);
+#pragma omp parallel
+  {
+#pragma omp barrier
+    omp_set_lock(&first);
+    unit();
+    omp_set_lock(&second);
+    omp_unset_lock(&first);
+    unit();
+    omp_unset_lock(&second);
+  }
+}
+
+/* Teams that grow and shrink. */
+static void teams_of_sizes(void)
+{
+  int most = omp_get_max_threads();
+  for (int round = 0; round < 3; round++)
+    for (int threads = 1; threads <= most; threads++) {
+#pragma omp parallel num_threads(threads)
+      usleep(UNIT_US / 8);
+    }
+}
+
+static void *guest(void *unused)
+{
+#pragma omp parallel num_threads(2)
+  {
+#pragma omp for
+    for (int i = 0; i < 4; i++)
+      usleep(UNIT_US / 4);
+  }
+  return unused;
+}
+
+/* Two threads of the program with regions of their own; and nested regions. */
+static void guests(void)
+{
+  pthread_t thread;
+  omp_set_max_active_levels(2);
+  pthread_create(&thread, NULL, guest, NULL);
+#pragma omp parallel
+  guest(NULL);
+  pthread_join(thread, NULL);
+}
+
+int main(int argc, char **argv)
+{
+  static const struct {
+    const char *name;
+    void (*run)(void);
+  } modes[] = {{"critical", critical},     {"tasks", tasks},
+               {"undeferred", undeferred}, {"untied", untied},
+               {"loops", loops},           {"nested_waits", nested_waits},
+               {"locks", locks},           {"teams_of_sizes", teams_of_sizes},
+               {"guests", guests}};
+  if (argc != 3)
+    return 2;
+  omp_set_dynamic(0);
+  omp_set_num_threads(atoi(argv[2]));
+  for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+    if (!strcmp(modes[i].name, argv[1])) {
+      modes[i].run();
+      return 0;
+    }
+  return 2;
+}

@@ -1,0 +1,259 @@
+"""Times of constructs: the examples of ompP's paper, and programs with known sleeps; sums that must hold in any program;
+counts against an independent OMPT tool.
+
+Usage: construct_times.py [-k CASE]"""
+import collections
+import math
+import os
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from measured import Measurement, build, combinations, libomps, near, preload_library, tap
+
+UNIT = 0.04
+OPTIONS = ("-e", "task-clock@f50")  # samples are not needed
+COMPILERS = ("gcc", "clang")
+COLUMNS = ("body_s", "enter_s", "exit_s", "exit_barrier_s", "startup_s", "shutdown_s", "task_s", "section_s", "single_s")
+
+
+def number(text):
+    return float(text) if text else 0.0
+
+
+class Constructs:
+    """The rows of the views of constructs of one run."""
+
+    def __init__(self, directory, *command, options=OPTIONS, **settings):
+        self.run = Measurement(directory, *command, options=options, **settings)
+        assert self.run.done.returncode == 0, self.run.done
+        self.regions, self.tree = self.run.view("regions"), self.run.view("region-tree")
+        self.overheads = self.run.view("overheads")
+
+    def row(self, kind, thread="SUM", name=None):
+        """The only row of a kind of construct."""
+        found = [row for row in self.regions if row["kind"] == kind and row["thread"] == thread
+                 and name in (None, row["name"])]
+        assert len(found) == 1, (kind, thread, found)
+        return found[0]
+
+    def threads(self, kind):
+        """Its rows of single threads."""
+        return [row for row in self.regions if row["kind"] == kind and row["thread"] != "SUM"]
+
+    def parents(self, kind):
+        """The kinds of the constructs around those of a kind in the tree."""
+        kinds = {row["id"]: row["kind"] for row in self.tree}
+        return {kinds[row["parent_id"]] for row in self.tree if row["kind"] == kind}
+
+    def overhead(self, kind="program"):
+        return next(row for row in self.overheads if row["kind"] == kind)
+
+
+def check_sums(constructs):
+    """What holds in every run."""
+    by_region = collections.defaultdict(list)
+    for row in constructs.regions:
+        parts = sum(number(row[column]) for column in COLUMNS)
+        assert abs(number(row["exec_s"]) - parts) < 1e-6, row
+        assert all(number(row[column]) >= 0 for column in COLUMNS), row
+        by_region[row["region"]].append(row)
+    for rows in by_region.values():
+        total = next(row for row in rows if row["thread"] == "SUM")
+        for column in ("exec_s", "exec_count", *COLUMNS):
+            parts = sum(number(row[column]) for row in rows if row is not total)
+            assert abs(number(total[column]) - parts) < 1e-6 * len(rows), (column, total)
+    for row in constructs.overheads:
+        losses = sum(number(row[column]) for column in ("sync_s", "imbalance_s", "limited_parallelism_s", "management_s"))
+        if row["kind"] != "program":
+            assert abs(number(row["total_s"]) - number(row["useful_s"]) - losses) < 1e-6, row
+        assert number(row["useful_s"]) >= 0 and losses <= number(row["total_s"]) + 1e-6, row
+        tap.timed(True)
+
+
+def about(value, units, what):
+    """The value is so many units, within the time that a thread may need to wake up."""
+    tap.timed(-0.002 < float(value) - units * UNIT < 0.25 * UNIT + 0.05 * units * UNIT, f"{what}: {value} of {units} units")
+
+
+def each(compilers=COMPILERS):
+    for compiler in compilers:
+        yield build("construct_times.c", compiler)
+
+
+@tap.case
+def a_critical_section_of_four_threads(directory):
+    for program in each():
+        constructs = Constructs(directory, program, "critical", "4")
+        check_sums(constructs)
+        total, threads = constructs.row("critical"), constructs.threads("critical")
+        for waited, row in enumerate(sorted(threads, key=lambda row: float(row["enter_s"]))):
+            about(row["enter_s"], waited, "enter")
+            about(row["body_s"], 1, "body")
+            assert row["exec_count"] == "1", row
+        about(total["enter_s"], 6, "all enter")
+        about(total["exec_s"], 10, "all")
+        assert (total["executions"], total["exit_s"]) == ("4", ""), total
+        overhead = constructs.overhead("parallel")
+        about(overhead["sync_s"], 6, "synchronisation")
+        about(overhead["imbalance_s"], 6, "imbalance")
+        about(overhead["total_s"], 16, "all of the region")
+
+
+@tap.case
+def tasks_run_in_the_closing_barrier(directory):
+    for program in each():
+        constructs = Constructs(directory, program, "tasks", "2")
+        check_sums(constructs)
+        total, threads = constructs.row("parallel"), constructs.threads("parallel")
+        about(total["exec_s"], 6, "the region")
+        more, fewer = sorted(threads, key=lambda row: -float(row["task_s"]))
+        about(more["task_s"], 3, "three tasks")
+        about(more["exit_barrier_s"], 0, "no waiting")
+        about(fewer["task_s"], 2, "two tasks")
+        about(fewer["exit_barrier_s"], 1, "waiting for the third")
+        assert constructs.parents("task-exec") == {"parallel"}, constructs.tree
+        overhead = constructs.overhead("parallel")
+        about(overhead["imbalance_s"], 1, "imbalance")
+        tap.timed(abs(float(overhead["imbalance_pct"]) - 16.67) < 5, overhead)
+        assert (overhead["limited_parallelism_s"], overhead["sync_s"]) == ("0.000000000",) * 2, overhead
+        about(overhead["useful_s"], 5, "useful")
+        near(float(overhead["gain_s"]), (float(overhead["total_s"]) - float(overhead["useful_s"])) / 2, 1e-6, "gain")
+        assert constructs.row("task")["exec_count"] == constructs.row("task-exec")["exec_count"] == "5"
+
+
+@tap.case
+def undeferred_tasks_run_where_they_are_created(directory):
+    for program in each():
+        constructs = Constructs(directory, program, "undeferred", "2")
+        check_sums(constructs)
+        assert constructs.parents("task-exec") == {"task"}, constructs.tree
+        assert [row["exec_count"] for row in constructs.threads("task-exec")] == ["5"], constructs.threads("task-exec")
+        about(constructs.overhead("parallel")["imbalance_s"], 5, "imbalance")
+        tasks = constructs.run.view("tasks")
+        assert [(row["instances"], row["undeferred"]) for row in tasks] == [("5", "5")], tasks
+
+
+@tap.case
+def untied_tasks_are_followed_from_thread_to_thread(directory):
+    for program in each():
+        constructs = Constructs(directory, program, "untied", "2")
+        check_sums(constructs)
+        about(constructs.row("task-exec")["body_s"], 6, "running")
+        row, = constructs.run.view("tasks")
+        assert (row["instances"], row["untied"]) == ("2", "2"), row
+        about(row["exec_mean_s"], 3, "a task")
+        about(row["exec_min_s"], 3, "the shortest")
+
+
+@tap.case
+def worksharing_waits_at_its_own_barrier(directory):
+    for program, threads in combinations(list(each()), (2, 4)):
+        constructs = Constructs(directory, program, "loops", str(threads))
+        check_sums(constructs)
+        waits = threads * (threads - 1) / 2
+        if "clang" in os.path.basename(program):
+            static, dynamic = (row for row in constructs.regions if row["kind"] == "for" and row["thread"] == "SUM")
+            about(static["body_s"], waits, "body")
+            about(static["exit_barrier_s"], waits, "exit barrier")
+        else:
+            dynamic = constructs.row("for")
+        assert (dynamic["exec_count"], dynamic["executions"]) == (str(threads), "1"), dynamic
+        about(dynamic["body_s"], threads, "body")
+        single, sections = constructs.row("single"), constructs.row("sections")
+        assert single["single_count"] == "1" and single["executions"] == "1", single
+        about(single["single_s"], 1, "the block")
+        about(single["exit_barrier_s"], threads - 1, "the others")
+        about(sections["section_s"], 1, "the section")
+        about(sections["exit_barrier_s"], threads - 1, "the others")
+        overhead = constructs.overhead("parallel")
+        about(overhead["limited_parallelism_s"], 2 * (threads - 1), "limited parallelism")
+
+
+@tap.case
+def tasks_inside_taskwaits_count_once(directory):
+    for program in each():
+        constructs = Constructs(directory, program, "nested_waits", "2")
+        check_sums(constructs)
+        rows = [row for row in constructs.regions if row["kind"] == "task-exec" and row["thread"] == "SUM"]
+        assert len(rows) == 3 and all(row["exec_count"] == "1" for row in rows), rows
+        overhead = constructs.overhead("parallel")
+        about(overhead["useful_s"], 3, "useful")
+        about(overhead["total_s"], 6, "all")
+
+
+@tap.case
+def locks_are_held_hand_over_hand(directory):
+    for program in each():
+        constructs = Constructs(directory, program, "locks", "3")
+        check_sums(constructs)
+        first, second = (row for row in constructs.regions if row["kind"] == "lock" and row["thread"] == "SUM")
+        if float(first["body_s"]) < float(second["body_s"]):
+            first, second = second, first
+        assert (first["exec_count"], second["exec_count"]) == ("3", "3"), (first, second)
+        about(second["body_s"], 3, "the second lock")
+
+
+@tap.case
+def teams_that_change_size_have_whole_executions(directory):
+    for program in each():
+        constructs = Constructs(directory, program, "teams_of_sizes", "4")
+        check_sums(constructs)
+        assert (constructs.row("parallel")["exec_count"], constructs.row("parallel")["executions"]) == ("30", "12")
+        by_thread = {row["thread"]: row for row in constructs.threads("parallel")}
+        means = [float(row["exec_s"]) / int(row["exec_count"]) for row in by_thread.values()]
+        tap.timed(max(means) < 1.6 * min(means), means)
+
+
+@tap.case
+def regions_of_several_threads_have_one_row(directory):
+    for program in each():
+        constructs = Constructs(directory, program, "guests", "2")
+        check_sums(constructs)
+        inner = [row for row in constructs.regions if row["kind"] == "parallel" and row["thread"] == "SUM"]
+        assert sorted((row["exec_count"], row["executions"]) for row in inner) == [("2", "1"), ("6", "3")], inner
+
+
+def random_programs():
+    for seed in range(40 if "--long" in sys.argv[1:] else 6):
+        yield str(seed)
+
+
+@tap.case
+def sums_hold_in_random_programs(directory):
+    for compiler, seed in combinations(COMPILERS, list(random_programs())):
+        program = build(os.path.join("..", "span", "random_form.c"), compiler, name=f"random_form-{compiler}")
+        constructs = Constructs(directory, program, seed, "3")
+        check_sums(constructs)
+        lived = {}
+        for row in constructs.run.threads():
+            lived[row["thread"]] = float(row["wall_s"])
+        spent = collections.Counter()
+        for row in constructs.tree:
+            spent[row["thread"]] += number(row["excl_s"])
+        for thread, seconds in spent.items():
+            if thread in lived:
+                assert seconds <= lived[thread] + 0.001, (thread, seconds, lived[thread])
+
+
+@tap.case
+def counts_equal_those_of_another_tool(directory):
+    counter = preload_library("construct_counter.c")
+    programs = [(build(os.path.join("..", "span", "random_form.c"), "clang", name="random_form-clang"), seed, "3")
+                for seed in random_programs()]
+    for library, command in combinations(libomps(), programs):
+        settings = {"LD_LIBRARY_PATH": os.path.dirname(library), "OMP_CANCELLATION": "true"}
+        path = os.path.join(directory, "counts")
+        tap.must(*command, cwd=directory, OMP_TOOL_LIBRARIES=counter, CONSTRUCT_COUNTS=path, **settings)
+        with open(path, encoding="ascii") as file:
+            expected = {kind: int(value) for kind, value in map(str.split, file)}
+        constructs = Constructs(directory, *command, options=(*OPTIONS, "--omp-runtime", "keep"), **settings)
+        found = collections.Counter()
+        for row in constructs.regions:
+            if row["thread"] == "SUM":
+                found[row["kind"]] += int(row["exec_count"])
+        expected["taskgroup"] -= expected["taskloop"]  # a taskloop's own
+        assert {kind: found[kind] for kind in expected} == expected, (library, command[1:], found)
+
+
+assert math.isclose(UNIT, 0.04)
+tap.main()
