@@ -324,7 +324,7 @@ struct format_construct {
   uint32_t owner, link;          /* with FORMAT_CONSTRUCT_LINK */
   uint32_t node, context_sought; /* the context of its first execution, 0: none; as in struct format_wait */
   uint64_t count;                /* executions by this thread */
-  uint64_t chosen;               /* of single and sections: blocks that this thread executed */
+  uint64_t chosen;               /* of single and, with libgomp, sections: blocks that this thread executed */
   uint64_t ticks[FORMAT_TIMES];
   uint64_t wait_own;    /* of `wait`: after the last thread had arrived, the runtime's own time */
   uint64_t wait_spare;  /* of `wait`: at the end of sections of which the thread executed none */

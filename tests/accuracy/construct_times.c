@@ -85,6 +85,7 @@ static void loops(void)
 #pragma omp section
       unit();
     }
+    usleep(1); /* otherwise GCC leaves out the barrier of sections */
   }
 }
 
@@ -139,7 +140,7 @@ static void teams_of_sizes(void)
     }
 }
 
-static void *guest(void *unused)
+static __attribute__((noinline)) void *guest(void *unused)
 {
 #pragma omp parallel num_threads(2)
   {

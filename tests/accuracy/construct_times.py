@@ -3,12 +3,12 @@ counts against an independent OMPT tool.
 
 Usage: construct_times.py [-k CASE]"""
 import collections
-import math
+
 import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, build, combinations, libomps, near, preload_library, tap
+from measured import Measurement, build, combinations, libomps, near, tap
 
 UNIT = 0.04
 OPTIONS = ("-e", "task-clock@f50")  # samples are not needed
@@ -67,12 +67,12 @@ def check_sums(constructs):
         if row["kind"] != "program":
             assert abs(number(row["total_s"]) - number(row["useful_s"]) - losses) < 1e-6, row
         assert number(row["useful_s"]) >= 0 and losses <= number(row["total_s"]) + 1e-6, row
-        tap.timed(True)
 
 
 def about(value, units, what):
     """The value is so many units, within the time that a thread may need to wake up."""
-    tap.timed(-0.002 < float(value) - units * UNIT < 0.25 * UNIT + 0.05 * units * UNIT, f"{what}: {value} of {units} units")
+    off = float(value) - units * UNIT
+    tap.timed(-0.1 * units * UNIT <= off < 0.25 * UNIT + 0.05 * units * UNIT, f"{what}: {value} of {units} units")
 
 
 def each(compilers=COMPILERS):
@@ -166,7 +166,8 @@ def worksharing_waits_at_its_own_barrier(directory):
         about(sections["section_s"], 1, "the section")
         about(sections["exit_barrier_s"], threads - 1, "the others")
         overhead = constructs.overhead("parallel")
-        about(overhead["limited_parallelism_s"], 2 * (threads - 1), "limited parallelism")
+        told = 2 if "gcc" in os.path.basename(program) else 1  # libomp does not tell which threads execute sections
+        about(overhead["limited_parallelism_s"], told * (threads - 1), "limited parallelism")
 
 
 @tap.case
@@ -237,7 +238,7 @@ def sums_hold_in_random_programs(directory):
 
 @tap.case
 def counts_equal_those_of_another_tool(directory):
-    counter = preload_library("construct_counter.c")
+    counter = build("construct_counter.c", "gcc", "-shared", "-fPIC", "-I" + tap.SOURCE, name="counter.so", openmp=False)
     programs = [(build(os.path.join("..", "span", "random_form.c"), "clang", name="random_form-clang"), seed, "3")
                 for seed in random_programs()]
     for library, command in combinations(libomps(), programs):
@@ -255,5 +256,5 @@ def counts_equal_those_of_another_tool(directory):
         assert {kind: found[kind] for kind in expected} == expected, (library, command[1:], found)
 
 
-assert math.isclose(UNIT, 0.04)
+
 tap.main()

@@ -265,6 +265,8 @@ static void the_next_barrier_ends_a_construct(void **state)
 static void threads_without_a_section_wait_for_others(void **state)
 {
   (void)state;
+  struct rt_gomp_task task = {0};
+  rt_gomp_task = &task;
   region(0);
   for (int executed = 0; executed < 2; executed++) {
     construct_work_begin(&one, SECTIONS, 2, 10);
@@ -276,6 +278,7 @@ static void threads_without_a_section_wait_for_others(void **state)
   }
   const struct format_construct *sections = record_of(&one, SECTIONS, 2);
   assert_int_equal(sections->ticks[WAIT], 20);
+  rt_gomp_task = NULL;
   assert_int_equal(sections->wait_spare, 5);
   assert_int_equal(sections->chosen, 1);
 }

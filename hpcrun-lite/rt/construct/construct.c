@@ -287,7 +287,8 @@ struct format_construct *construct_work_begin(struct thread_state *t, uint32_t k
   t->construct.top->frame->ended = 0;
   struct format_construct *at = enter(t, kind, directive, FORMAT_TIME_BODY);
   at->chosen += kind == FORMAT_DIRECTIVE_SINGLE;
-  t->construct.top->spare = kind == FORMAT_DIRECTIVE_SECTIONS;
+  /* libomp does not tell which threads execute sections */
+  t->construct.top->spare = kind == FORMAT_DIRECTIVE_SECTIONS && rt_gomp_task;
   return at;
 }
 
@@ -303,7 +304,7 @@ void construct_work_end(struct thread_state *t, uint32_t kind, uint64_t now)
 
 void construct_section(struct thread_state *t)
 {
-  if (!started(t) || t->construct.top->kind != FORMAT_DIRECTIVE_SECTIONS)
+  if (!started(t) || t->construct.top->kind != FORMAT_DIRECTIVE_SECTIONS || !rt_gomp_task)
     return;
   t->construct.top->at->chosen++;
   t->construct.top->spare = false;

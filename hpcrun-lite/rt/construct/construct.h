@@ -61,7 +61,7 @@ void construct_end(struct thread_state *t, uint32_t kind, uint64_t now);
 struct format_construct *construct_work_begin(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t now);
 void construct_work_end(struct thread_state *t, uint32_t kind, uint64_t now);
 
-/* The thread executes a section, or meets a single construct that another thread executes. */
+/* The thread executes a section (GCC's runtime), or meets a single construct that another thread executes. */
 void construct_section(struct thread_state *t);
 struct format_construct *construct_single_other(struct thread_state *t, uint32_t directive, uint64_t now);
 
