@@ -12,6 +12,7 @@
 #include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
 #include "hpcrun-lite/rt/sampling/task_creation.h"
+#include "hpcrun-lite/rt/sampling/times.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
@@ -440,6 +441,7 @@ void ompt_on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data
     span_wait_end(t, task_of(t, task_data), kind, parallel_data && parallel_data->value, moment);
     construct_events_wait_end(t, moment);
   }
+  times_refresh_at(t, moment);
   rt_inside_dec(t);
 }
 

@@ -21,8 +21,14 @@ void times_thread(struct thread_state *t, uint64_t cpu_ns);
 /* Brings times and losses of the process's record up to date. */
 void times_process(struct format_process *process);
 
-/* At a sample: brings the records of the calling thread and of the process up to date if they are due. */
+/* At a sample, and in callbacks: brings the records of the calling thread and of the process up to date if they are
+ * due.  The second form is for callbacks that have read the time-stamp counter. */
 void times_refresh(struct thread_state *t);
+static inline void times_refresh_at(struct thread_state *t, uint64_t ticks)
+{
+  if (__builtin_expect(ticks >= t->record_due, 0))
+    times_refresh(t);
+}
 
 /* Converts an interval of the time-stamp counter to nanoseconds. */
 uint64_t times_ticks_to_ns(uint64_t ticks);
