@@ -2,7 +2,8 @@
 tool, and behind the tool; the most threads in use and exact waits of programs where they are known.
 
 The rows of the parallelism view count outermost instances of a construct, so that recursive regions are left out; tasks
-and chunks are counted in the log, which has all of them.  A nested lock that its holder takes again is not acquired.
+and chunks are counted in the log, and executions in the regions view, which have all of them.  A nested lock that its
+holder takes again is not acquired.
 
 Usage: gomp_counts.py [-k CASE]"""
 import collections
@@ -49,6 +50,12 @@ def reported(directory, *command, **settings):
     found = {kind: instances[name] for kind, name in KINDS.items()}
     found["criticals"] += found.pop("atomics")  # GCC's atomics are calls, too
     found["taskgroups"] -= sum(int(row["instances"]) for row in table if row["kind"] == "taskloop")  # their own groups
+    executions = collections.Counter()
+    for row in rows("regions", output):
+        if row["thread"] == "SUM":
+            executions[row["kind"]] += int(row["executions"])
+    found["executions"] = {kind: executions[name] for kind, name in KINDS.items()}
+    found["executions"]["criticals"] += found["executions"].pop("atomics")
     found["tasks"] = found["chunks"] = 0
     for path in glob.glob(os.path.join(output, "*.graph")):
         for stream in reference_replay.streams(path).values():
@@ -71,6 +78,9 @@ def equal(directory, *command, kinds=(*(set(KINDS) - {"atomics"}), "tasks", "chu
     assert not set(differ) - {"taskgroups"}, (command, differ)
     different = {kind: (expected[kind], found[kind]) for kind in kinds if expected[kind] != found[kind]}
     assert not different, f"{command}: counted, reported: {different}"
+    # all executions, those of recursive constructs included
+    different = {kind: (expected[kind], count) for kind, count in found["executions"].items() if expected[kind] != count}
+    assert not different, f"{command}: counted, executions: {different}"
     assert any(expected[kind] for kind in kinds), expected
 
 
