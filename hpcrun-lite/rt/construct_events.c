@@ -101,10 +101,10 @@ void construct_events_wait_end(struct thread_state *t, uint64_t read)
 void construct_events_group(struct thread_state *t, uint32_t row, bool begin)
 {
   uint64_t now = ticks(t, 0);
-  if (!begin)
-    construct_end(t, FORMAT_DIRECTIVE_TASKGROUP, now);
-  else if (!construct_in_taskloop(t))
-    met(t, construct_begin(t, FORMAT_DIRECTIVE_TASKGROUP, row, now));
+  if (begin)
+    met(t, construct_group_begin(t, row, now));
+  else
+    construct_group_end(t, now);
 }
 
 /* ---- constructs ---- */
@@ -116,8 +116,6 @@ static uint32_t work_kind(int kind)
     return FORMAT_DIRECTIVE_SECTIONS;
   case ompt_work_single_executor:
     return FORMAT_DIRECTIVE_SINGLE;
-  case ompt_work_taskloop:
-    return FORMAT_DIRECTIVE_TASKLOOP;
   case ompt_work_distribute:
     return FORMAT_CONSTRUCT_DISTRIBUTE;
   default:
@@ -129,18 +127,22 @@ void construct_events_work(struct thread_state *t, int kind, uint32_t row, bool 
 {
   uint64_t now = ticks(t, 0);
   uint32_t construct = work_kind(kind);
-  bool shared = construct != FORMAT_DIRECTIVE_TASKLOOP && construct != FORMAT_CONSTRUCT_DISTRIBUTE;
   if (kind == ompt_work_scope)
     return;
   if (kind == ompt_work_single_other) {
     if (begin && row)
       met(t, construct_single_other(t, row, now));
-  } else if (shared && begin) {
-    met(t, construct_work_begin(t, construct, row, now));
-  } else if (shared) {
-    construct_work_end(t, construct, now);
-  } else {
+  } else if (kind == ompt_work_taskloop) {
+    if (begin)
+      met(t, construct_taskloop_begin(t, row, now));
+    else
+      construct_taskloop_end(t, now);
+  } else if (kind == ompt_work_distribute) {
     construct_events_scope(t, construct, row, begin);
+  } else if (begin) {
+    met(t, construct_work_begin(t, construct, row, now));
+  } else {
+    construct_work_end(t, construct, now);
   }
 }
 

@@ -287,14 +287,40 @@ static void a_taskgroup_waits_at_its_end(void **state)
 {
   (void)state;
   region(0);
-  construct_begin(&one, GROUP, 2, 5);
+  construct_group_begin(&one, 2, 5);
   construct_wait_begin(&one, CONSTRUCT_WAIT_GROUP, SINGLE, 0, NULL, 8);
   construct_wait_end(&one, 12);
-  construct_end(&one, GROUP, 13);
-  construct_end(&one, GROUP, 14); /* there is none */
+  construct_group_end(&one, 13);
+  construct_group_end(&one, 14); /* there is none */
   assert_times(record_of(&one, GROUP, 2), 0, 4, 4, 0);
   construct_region_end(&one, 15);
   assert_times(record_of(&one, PARALLEL, 1), 2, 5, 0, 0);
+}
+
+/* A taskloop has a taskgroup, which the runtime announces first.  One in which a task was created before is apart. */
+static void a_taskgroup_may_be_that_of_a_taskloop(void **state)
+{
+  (void)state;
+  enum { TASKLOOP = FORMAT_DIRECTIVE_TASKLOOP };
+  region(0);
+  construct_group_begin(&one, 2, 5);
+  construct_taskloop_begin(&one, 3, 6);
+  construct_taskloop_end(&one, 9);
+  construct_wait_begin(&one, CONSTRUCT_WAIT_GROUP, SINGLE, 0, NULL, 10);
+  construct_wait_end(&one, 14);
+  construct_group_end(&one, 15);
+  assert_times(record_of(&one, TASKLOOP, 3), 0, 6, 4, 0);
+  assert_times(record_of(&one, GROUP, 2), 0, 0, 0, 0);
+  assert_int_equal(record_of(&one, GROUP, 2)->count, 0);
+  construct_group_begin(&one, 2, 20);
+  construct_task_created(&one, &first, 4, 0, false, 20);
+  construct_taskloop_begin(&one, 3, 22);
+  construct_taskloop_end(&one, 25);
+  construct_group_end(&one, 26);
+  assert_int_equal(record_of(&one, GROUP, 2)->count, 1);
+  assert_int_equal(record_of(&one, GROUP, 2)->ticks[BODY], 3);
+  construct_region_end(&one, 30);
+  assert_int_equal(lived(&one), 30);
 }
 
 static void locks_are_held_across_constructs(void **state)
@@ -360,6 +386,7 @@ int main(void)
       cmocka_unit_test_setup(the_next_barrier_ends_a_construct, setup),
       cmocka_unit_test_setup(threads_without_a_section_wait_for_others, setup),
       cmocka_unit_test_setup(a_taskgroup_waits_at_its_end, setup),
+      cmocka_unit_test_setup(a_taskgroup_may_be_that_of_a_taskloop, setup),
       cmocka_unit_test_setup(locks_are_held_across_constructs, setup),
       cmocka_unit_test_setup(nothing_is_added_while_measuring_is_paused, setup),
       cmocka_unit_test_setup(deep_stacks_unwind, setup),

@@ -255,6 +255,55 @@ void construct_end(struct thread_state *t, uint32_t kind, uint64_t now)
     cut(t, open);
 }
 
+/* ---- taskgroups and taskloops ---- */
+
+struct format_construct *construct_group_begin(struct thread_state *t, uint32_t directive, uint64_t now)
+{
+  struct format_construct *at = construct_begin(t, FORMAT_DIRECTIVE_TASKGROUP, directive, now);
+  if (at)
+    t->construct.top->begun = now;
+  return at;
+}
+
+struct format_construct *construct_taskloop_begin(struct thread_state *t, uint32_t directive, uint64_t now)
+{
+  if (!started(t))
+    return NULL;
+  struct construct_open *group = t->construct.top;
+  if (group->kind != FORMAT_DIRECTIVE_TASKGROUP || group->begun != t->record->construct_since)
+    return construct_begin(t, FORMAT_DIRECTIVE_TASKLOOP, directive, now);
+  group->at->count--;
+  cut(t, group);
+  pass(t, group->begun); /* its time so far belongs to the taskloop */
+  struct format_construct *at = enter(t, FORMAT_DIRECTIVE_TASKLOOP, directive, FORMAT_TIME_BODY);
+  t->construct.top->spare = true;
+  pass(t, now);
+  return at;
+}
+
+void construct_taskloop_end(struct thread_state *t, uint64_t now)
+{
+  if (!started(t))
+    return;
+  pass(t, now);
+  struct construct_open *open = innermost(t, FORMAT_DIRECTIVE_TASKLOOP);
+  if (open && !open->spare)
+    cut(t, open);
+}
+
+void construct_group_end(struct thread_state *t, uint64_t now)
+{
+  if (!started(t))
+    return;
+  pass(t, now);
+  struct construct_open *open = t->construct.top, *frame = open->frame;
+  while (open != frame && open->kind != FORMAT_DIRECTIVE_TASKGROUP &&
+         !(open->kind == FORMAT_DIRECTIVE_TASKLOOP && open->spare))
+    open = open->below;
+  if (open != frame)
+    cut(t, open);
+}
+
 /* ---- worksharing ---- */
 
 static bool is_worksharing(uint32_t kind)
@@ -368,11 +417,6 @@ bool construct_wait_is_known(struct thread_state *t, enum construct_wait how, co
   if (how == CONSTRUCT_WAIT_WORKSHARING)
     close_work(t);
   return waits_at(t, how) || followed(t, how, code);
-}
-
-bool construct_in_taskloop(const struct thread_state *t)
-{
-  return t->construct.ticks && t->construct.top->kind == FORMAT_DIRECTIVE_TASKLOOP;
 }
 
 /* Puts the construct on the stack at which the thread waits.  Only those that the program names are counted. */
@@ -654,6 +698,8 @@ struct format_construct *construct_task_created(struct thread_state *t, const vo
   known->at->count++;
   t->construct.created = task;
   t->construct.created_record = known->record;
+  if (t->construct.top->kind == FORMAT_DIRECTIVE_TASKGROUP)
+    t->construct.top->begun = 0; /* a taskloop in it is another construct */
   if (tasks) {
     tasks->created++;
     tasks->created_at += now;

@@ -56,6 +56,13 @@ void construct_initial(struct thread_state *t, const void *task);
 struct format_construct *construct_begin(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t now);
 void construct_end(struct thread_state *t, uint32_t kind, uint64_t now);
 
+/* The same for taskgroups and taskloops.  Runtimes announce the taskgroup of a taskloop before the taskloop; they are
+ * one construct, a taskloop, which lasts until the taskgroup ends. */
+struct format_construct *construct_group_begin(struct thread_state *t, uint32_t directive, uint64_t now);
+void construct_group_end(struct thread_state *t, uint64_t now);
+struct format_construct *construct_taskloop_begin(struct thread_state *t, uint32_t directive, uint64_t now);
+void construct_taskloop_end(struct thread_state *t, uint64_t now);
+
 /* The same for worksharing constructs, after which a barrier may follow.  Those of the task that are still open end:
  * GCC's code does not announce the end of a single construct. */
 struct format_construct *construct_work_begin(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t now);
@@ -76,9 +83,6 @@ enum construct_wait {
 
 /* Whether such a wait belongs to a construct that is known already. */
 bool construct_wait_is_known(struct thread_state *t, enum construct_wait how, const void *code, uint64_t now);
-
-/* Whether the innermost construct is a taskloop, whose taskgroup is no construct of its own. */
-bool construct_in_taskloop(const struct thread_state *t);
 
 /* The thread begins to wait, at that address; kind and directive: of a construct of its own, where it is not known. */
 struct format_construct *construct_wait_begin(struct thread_state *t, enum construct_wait how, uint32_t kind,
