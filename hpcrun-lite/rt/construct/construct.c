@@ -411,6 +411,8 @@ static uint32_t followed(const struct thread_state *t, enum construct_wait how, 
 
 bool construct_wait_is_known(struct thread_state *t, enum construct_wait how, const void *code, uint64_t now)
 {
+  if (how == CONSTRUCT_WAIT_OWN)
+    return false;
   if (!started(t))
     return true;
   pass(t, now);
