@@ -8,7 +8,7 @@
 #include "hpcrun-lite/rt/span/explicit_task.h"
 #include "hpcrun-lite/rt/span/span.h"
 
-/* The time-stamp counter.  The graph has just read it where it counts CPU time. */
+/* The time-stamp counter, after an event that ends a fragment: there the graph has just read it if it counts CPU time. */
 static inline uint64_t ticks(const struct thread_state *t, uint64_t read)
 {
   if (read)
@@ -67,7 +67,7 @@ void construct_events_implicit_begin(struct thread_state *t, uint64_t region, bo
 
 void construct_events_implicit_end(struct thread_state *t, bool creator)
 {
-  construct_part(t, creator, ticks(t, 0));
+  construct_part(t, creator, rt_ticks());
 }
 
 /* ---- waiting ---- */
@@ -131,7 +131,7 @@ void construct_events_work(struct thread_state *t, int kind, uint32_t row, bool 
     return;
   if (kind == ompt_work_single_other) {
     if (begin && row)
-      met(t, construct_single_other(t, row, now));
+      met(t, construct_single_other(t, row, rt_ticks()));
   } else if (kind == ompt_work_taskloop) {
     if (begin)
       met(t, construct_taskloop_begin(t, row, now));
