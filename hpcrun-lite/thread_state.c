@@ -76,6 +76,7 @@ static bool record_new(struct thread_state *t)
   t->record->index = t->index;
   t->record->tid = (uint32_t)t->tid;
   t->record->start_ns = sys_monotonic_ns() - process.start_ns;
+  t->record->construct_since = rt_ticks();
   __atomic_store_n(&t->record_chunk->count, 1, __ATOMIC_RELEASE);
   return true;
 }

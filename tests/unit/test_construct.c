@@ -28,7 +28,6 @@ static void begin(struct thread_state *t, uint32_t index, bool worker)
   t->worker = worker;
   t->record = &records[index - 1];
   construct_init(t);
-  t->record->construct_since = 0;
 }
 
 static int setup(void **state)

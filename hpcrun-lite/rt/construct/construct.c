@@ -9,7 +9,6 @@ void construct_init(struct thread_state *t)
              RECORDS_FIRST);
   table_init(&state->tasks, FORMAT_TASKS, ARENA_TASKS, t->index, sizeof(struct format_tasks), TASKS_FIRST);
   table_init(&state->stack, FORMAT_FREE, ARENA_OPEN, t->index, sizeof(struct construct_open), STACK_FIRST);
-  t->record->construct_since = rt_ticks();
 }
 
 void construct_release(struct thread_state *t)

@@ -19,7 +19,8 @@
 #include "hpcrun-lite/rt/core/omp-tools.h"
 #include "hpcrun-lite/rt/core/rt.h"
 
-/* CTL: sets up the tables of a new thread.  Nothing is allocated yet. */
+/* CTL: sets up the tables of a new thread, whose time counts from its record's construct_since.  Nothing is allocated
+ * yet. */
 void construct_init(struct thread_state *t);
 void construct_release(struct thread_state *t);
 
