@@ -1,0 +1,74 @@
+/* A grain: an instance of a task, a chunk of a loop or taskloop, or what an implicit or initial task runs outside
+ * chunks; and what happens in its execution.  grains/grains.h delivers them, doc/grains.md defines them.
+ *
+ * Context: BATCH.  Amounts are in the unit of the graph log (ticks, or what is counted); clocks are logical and count
+ * from the start of the program.
+ */
+#ifndef HPCPROF_LITE_MODEL_GRAIN_H
+#define HPCPROF_LITE_MODEL_GRAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* An amount, instant or number that is not known. */
+#define GRAIN_UNKNOWN UINT64_MAX
+
+enum { GRAIN_NO_CPU = UINT32_MAX };
+
+enum grain_kind { GRAIN_INITIAL, GRAIN_IMPLICIT, GRAIN_TASK, GRAIN_CHUNK, GRAIN_KINDS };
+
+/* The grains that are joined by one synchronisation of their parent (siblings). */
+struct grain_siblings {
+  uint64_t count;
+  uint64_t exec, longest; /* sum and maximum of their execution */
+  uint64_t wait;          /* ticks that the parent waited there and ran nothing else */
+  uint32_t threads;       /* of a loop: threads that took part, else 0; then exec and longest are of threads, */
+  uint64_t chunks;        /* and these are the chunks of this grain's thread */
+  double scatter;         /* median distance between the CPUs of two siblings; negative: not known */
+};
+
+struct grain {
+  uint64_t id;     /* from 1, in the order of creation in this run */
+  uint64_t parent; /* id, 0: none.  A task created inside a chunk is the chunk's child */
+  enum grain_kind kind;
+  const char *path;       /* the same in every run; valid during the call */
+  uint64_t path_hash;     /* of the whole path, also where `path` shortens it */
+  uint64_t child_number;  /* among the parent's, from 1 */
+  uint64_t sync_grain;    /* the grain that joins it, mostly the parent; 0: none */
+  uint64_t sync_number;   /* of its synchronisations, from 1; 0: none */
+  uint32_t row;           /* directive of the process (profile_workspan.directives); 0: the program */
+  uint32_t creator_row;   /* innermost construct in which it was created; 0: the program */
+  uint32_t thread;        /* on which it ran first */
+  uint32_t cpu, last_cpu; /* of its first and last fragment, or GRAIN_NO_CPU */
+  uint32_t fragments;
+  uint64_t exec;
+  uint64_t create;         /* ticks that its creation took, or GRAIN_UNKNOWN */
+  uint64_t chunk_overhead; /* of a chunk: ticks until the next one or the loop's end, and before the first one */
+  uint64_t create_instant; /* what the parent had executed when it created the grain */
+  uint64_t first, last;    /* iterations of a chunk, or GRAIN_UNKNOWN */
+  uint64_t parallelism;    /* minimum over its fragments of what can run at the same time; GRAIN_UNKNOWN: did nothing */
+  bool critical;           /* on the critical path */
+  uint64_t slack;          /* span - longest path through it */
+  struct grain_siblings siblings;
+};
+
+/* What happens in the execution of a grain, delivered backwards.  Fragments, forks and joins of all
+ * grains are the graph of the run: its longest path is the span. */
+enum grain_event_kind {
+  GRAIN_FRAGMENT, /* runs: amount, from clock `begin` to `end` */
+  GRAIN_FORK,     /* `other` begins: a grain that it has created here */
+  GRAIN_SYNC,     /* its synchronisation `number`: the grains with this sync_grain and sync_number end before it */
+  GRAIN_BARRIER,  /* the same, and `other` names the barrier: it joins all grains that have an event with that name */
+  GRAIN_OFFER,    /* dependence: what takes the join `other` later runs after this point */
+  GRAIN_TAKE,     /* dependence: what was offered to the join `other` before runs before this point */
+};
+
+struct grain_event {
+  enum grain_event_kind kind;
+  uint64_t grain, other, number;
+  uint64_t amount, begin, end; /* of a fragment */
+  uint32_t thread, cpu;        /* of a fragment */
+  bool critical;               /* of a fragment */
+};
+
+#endif
