@@ -6,7 +6,7 @@
  * grains_open() replays the graph log once and keeps a compact record of it in a temporary file (scratch_file.h), of
  * about the log's size.  grains_each() reads that backwards: at each point it knows what follows, so that the longest
  * path through a grain, and the synchronisation that joins it, are exact.  Grains are delivered from the last created
- * one to the first: `id` falls by one from call to call, and a grain comes after all grains that it has created.
+ * one to the first: `id` falls from call to call, and a grain comes after all grains that it has created.
  *
  * Memory: live tasks, taskgroups and synchronisations; never the number of tasks.
  */
@@ -27,8 +27,8 @@ struct grains_visitor {
 struct grains_totals {
   uint64_t count[GRAIN_KINDS];
   uint64_t work, span; /* work = the sum of exec of all grains */
-  uint32_t deepest;    /* levels of the longest path */
   bool differs;        /* the log is incomplete or contradicts itself */
+  struct grain_curve curve;
 };
 
 struct grains;

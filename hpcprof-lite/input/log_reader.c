@@ -17,6 +17,7 @@ enum {
   FIRST_WINDOW_BYTES = 128,
   WINDOW_BYTES = 64 << 10,
   NO_STREAM = UINT32_MAX,
+  NO_CPU = UINT32_MAX,
   HELD_MAX = 1 << 14 /* locks that are held at one time; of more, the holder is not known */
 };
 
@@ -36,6 +37,7 @@ struct stream {
   uint32_t owner;           /* thread                                              */
   size_t chunk, chunks_end; /* the next chunk, and the end of the thread's chunks  */
   uint32_t number;          /* the number that the next chunk must have            */
+  uint32_t cpu;             /* of the last CPU record, or NO_CPU                   */
   uint8_t *bytes;           /* of the decoded chunk                                */
   size_t size, offset;      /* of these bytes; of the next record                  */
   uint64_t time_ticks;      /* the stream's time, after `record`                   */
@@ -264,7 +266,9 @@ static bool advance(struct log_reader *reader, struct stream *stream)
           stream->record.operand[0] > stream->time_ticks ? stream->record.operand[0] : stream->time_ticks;
     else if (op == GRAPHLOG_MOVE)
       stream->time_ticks = model_sum(stream->time_ticks, stream->record.operand[0]);
-    else if (op != GRAPHLOG_CPU)
+    else if (op == GRAPHLOG_CPU)
+      stream->cpu = stream->record.operand[0] < NO_CPU ? (uint32_t)stream->record.operand[0] : NO_CPU;
+    else
       break;
   }
   bool runs = stream->record.op == GRAPHLOG_RUN || stream->record.op == GRAPHLOG_RUN_OTHER;
@@ -517,7 +521,12 @@ bool log_reader_next(struct log_reader *reader, struct log_reader_record *record
     release_first(reader);
     number = reader->heap[0];
     stream = &reader->streams[number];
-    *record = (struct log_reader_record){.record = stream->record, .stream = number, .thread = stream->owner};
+    *record = (struct log_reader_record){.record = stream->record,
+                                         .stream = number,
+                                         .thread = stream->owner,
+                                         .cpu = stream->cpu,
+                                         .begin_ticks = stream->begin_ticks,
+                                         .end_ticks = stream->time_ticks};
     reader->returned = number;
     return true;
   }
@@ -537,6 +546,7 @@ void log_reader_rewind(struct log_reader *reader)
     drop_bytes(reader, stream);
     *stream = (struct stream){.owner = reader->chunks[chunk].owner,
                               .chunk = chunk,
+                              .cpu = NO_CPU,
                               .waits_on = NO_STREAM,
                               .first_waiter = NO_STREAM,
                               .next_waiter = NO_STREAM};

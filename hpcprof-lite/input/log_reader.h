@@ -28,8 +28,10 @@ struct log_reader;
 
 struct log_reader_record {
   struct graphlog_record record;
-  uint32_t stream; /* number of the stream, from 0 without gaps */
-  uint32_t thread; /* index of the thread in the process        */
+  uint32_t stream;                 /* number of the stream, from 0 without gaps */
+  uint32_t thread;                 /* index of the thread in the process        */
+  uint32_t cpu;                    /* on which the thread runs, UINT32_MAX: not known */
+  uint64_t begin_ticks, end_ticks; /* when it happens; a fragment lasts, other records do not */
 };
 
 /* Opens the graph log of a measurement file.  *out is a reader for log_reader_close(), or NULL if there is no log.

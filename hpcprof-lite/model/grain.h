@@ -52,6 +52,14 @@ struct grain {
   struct grain_siblings siblings;
 };
 
+/* Parallelism over the span, on any number of cores: of each slot how many pieces of grains touch it, and how many
+ * cover it. */
+enum { GRAIN_CURVE_SLOTS = 60 };
+
+struct grain_curve {
+  uint64_t touching[GRAIN_CURVE_SLOTS], covering[GRAIN_CURVE_SLOTS];
+};
+
 /* What happens in the execution of a grain, delivered backwards.  Fragments, forks and joins of all
  * grains are the graph of the run: its longest path is the span. */
 enum grain_event_kind {

@@ -62,6 +62,7 @@ static int init_graph(struct replay *replay)
   if (!status)
     status =
         vector_clock_init(&graph->clocks, elements, replay->detail ? 1 : VECTOR_CLOCK_UNTRACED, &replay->contributions);
+  graph->clocks.observer = status ? NULL : request->observer;
   status = status ? status : shared_records_init(&replay->shared, graph, replay->first_schedule, elements);
   return status ? status
                 : selection_init(&graph->selection, replay->scenarios, request->rows, rows, attribution,
@@ -77,7 +78,7 @@ int replay_new(const struct replay_request *request, struct replay **out)
   replay->request = request;
   replay->scenarios = request->scenarios_count;
   replay->detail = request->detail && replay->scenarios;
-  replay->attributes = !replay->scenarios;
+  replay->attributes = !replay->scenarios && !request->observer;
   replay->first_schedule = 1 + replay->scenarios + request->burdened;
   replay->streams = calloc((size_t)request->streams + 1, sizeof *replay->streams);
   int status = replay->streams ? init_graph(replay) : ERR_NOMEM;
@@ -321,6 +322,16 @@ void replay_take(struct replay *replay, const struct log_reader_record *next)
     else
       graph->invalid++;
   }
+}
+
+struct task_graph *replay_graph(struct replay *replay)
+{
+  return &replay->graph;
+}
+
+uint32_t replay_running(const struct replay *replay, uint32_t stream)
+{
+  return replay->streams[stream].tasks.task;
 }
 
 /* ---- the end ---- */

@@ -24,6 +24,7 @@
 #include "hpcprof-lite/input/log_reader.h"
 #include "hpcprof-lite/replay/attribution.h"
 #include "hpcprof-lite/replay/instances.h"
+#include "hpcprof-lite/replay/task_graph.h"
 #include "hpcprof-lite/replay/vector_clock.h"
 
 enum { REPLAY_SCENARIOS = 48, REPLAY_SCHEDULES = 12 };
@@ -36,8 +37,9 @@ struct replay_scenario {
 };
 
 struct replay_request {
-  uint32_t rows, streams;          /* number of directives, number of streams */
-  struct attribution *attribution; /* of the log: filled if there is no scenario, otherwise read */
+  uint32_t rows, streams;                       /* number of directives, number of streams */
+  struct attribution *attribution;              /* of the log: filled if there is no scenario, otherwise read */
+  const struct vector_clock_observer *observer; /* of the clocks, or NULL; then the attribution is not filled */
   struct replay_scenario scenarios[REPLAY_SCENARIOS];
   uint32_t scenarios_count;
   bool detail;   /* of the first scenario: figures of directives and contributions to its span */
@@ -76,6 +78,10 @@ void replay_free(struct replay *replay);
 
 /* Processes the next record.  Its stream must be below request->streams. */
 void replay_take(struct replay *replay, const struct log_reader_record *record);
+
+/* Return the graph, and the task that a stream runs, 0: none. */
+struct task_graph *replay_graph(struct replay *replay);
+uint32_t replay_running(const struct replay *replay, uint32_t stream);
 
 /* Computes the result after the last record.  What it refers to belongs to the replay.  Returns 0 or ERR_NOMEM. */
 int replay_end(struct replay *replay, struct replay_result *result);

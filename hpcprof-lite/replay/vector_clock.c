@@ -21,6 +21,12 @@ void vector_clock_release(struct vector_clocks *clocks)
   object_pool_release(&clocks->clocks);
 }
 
+static void tell(const struct vector_clocks *clocks, enum vector_clock_change change, uint32_t clock, uint32_t other)
+{
+  if (clocks->observer)
+    clocks->observer->changed(clocks->observer->context, change, clock, other);
+}
+
 uint32_t vector_clock_new(struct vector_clocks *clocks)
 {
   return object_pool_get(&clocks->clocks);
@@ -39,6 +45,7 @@ void vector_clock_free(struct vector_clocks *clocks, uint32_t *clock)
     return;
   if (clocks->traced != VECTOR_CLOCK_UNTRACED)
     contributions_drop(clocks->contributions, vector_clock_at(clocks, *clock)->contributions);
+  tell(clocks, VECTOR_CLOCK_FREE, *clock, 0);
   object_pool_put(&clocks->clocks, *clock);
   *clock = 0;
 }
@@ -52,8 +59,9 @@ static void take_contributions(struct vector_clocks *clocks, struct vector_clock
 
 void vector_clock_set(struct vector_clocks *clocks, uint32_t clock, uint32_t other)
 {
-  if (!clock)
+  if (!clock || clock == other)
     return;
+  tell(clocks, VECTOR_CLOCK_SET, clock, other);
   struct vector_clock *into = vector_clock_at(clocks, clock), *from = vector_clock_at(clocks, other);
   memcpy(into->element, from->element, clocks->width * sizeof *into->element);
   if (clocks->traced != VECTOR_CLOCK_UNTRACED)
@@ -62,8 +70,9 @@ void vector_clock_set(struct vector_clocks *clocks, uint32_t clock, uint32_t oth
 
 void vector_clock_raise(struct vector_clocks *clocks, uint32_t clock, uint32_t other)
 {
-  if (!clock || !other)
+  if (!clock || !other || clock == other)
     return;
+  tell(clocks, VECTOR_CLOCK_RAISE, clock, other);
   struct vector_clock *into = vector_clock_at(clocks, clock), *from = vector_clock_at(clocks, other);
   if (clocks->traced != VECTOR_CLOCK_UNTRACED &&
       from->element[clocks->traced].time > into->element[clocks->traced].time)

@@ -28,11 +28,20 @@ struct vector_clock {
   struct vector_clock_element element[];
 };
 
+enum vector_clock_change { VECTOR_CLOCK_SET, VECTOR_CLOCK_RAISE, VECTOR_CLOCK_FREE };
+
+/* Is told of every change of a clock by another one, and when a clock is freed (other: 0). */
+struct vector_clock_observer {
+  void (*changed)(void *context, enum vector_clock_change change, uint32_t clock, uint32_t other);
+  void *context;
+};
+
 struct vector_clocks {
   struct object_pool clocks;
-  struct contributions *contributions; /* the caller's */
-  uint32_t width;                      /* number of elements */
-  uint32_t traced;                     /* the element whose contributions are kept, or VECTOR_CLOCK_UNTRACED */
+  struct contributions *contributions;          /* the caller's */
+  uint32_t width;                               /* number of elements */
+  uint32_t traced;                              /* the element whose contributions are kept, or VECTOR_CLOCK_UNTRACED */
+  const struct vector_clock_observer *observer; /* the caller's, or NULL */
 };
 
 /* Returns 0 or ERR_NOMEM; vector_clock_release() in either case. */

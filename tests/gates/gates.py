@@ -27,12 +27,13 @@ LAYERS = {
         "symbols": "symbols",
         "views": "model input symbols views",
         "replay": "model input replay",
+        "grains": "model input replay grains",
         "ranks": "model input views ranks",
         "analysis": "model",  # not one another
         "report": "model views analysis report",
     }.items()},
     "hpcprof-lite": {"common", "hpcprof-lite", *("hpcprof-lite/" + stage for stage in
-                     "model input symbols views replay ranks analysis report".split())},
+                     "model input symbols views replay grains ranks analysis report".split())},
 }
 
 # Every function outside RT that RT calls.  All are async-signal-safe.

@@ -1,0 +1,224 @@
+#include "hpcprof-lite/grains/external_sort.h"
+
+#include "common/array.h"
+#include "hpcprof-lite/model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PART_BYTES = EXTERNAL_SORT_BYTES / 2, RADIX = 256, WINDOW_BYTES_MIN = 4096 };
+
+/* A sorted part of the records, and the window of it that is in memory. */
+struct run {
+  uint64_t offset, left; /* of the records that are not in the window: in the file, their number */
+  uint64_t *window;
+  size_t at, count; /* records in the window: the next one, and all */
+};
+
+struct external_sort {
+  unsigned width;
+  struct scratch_file file;
+  uint64_t *records, *other; /* PART_BYTES each: the records that are added; scratch memory, then the windows */
+  size_t count, room;        /* of records */
+  struct run *runs;
+  size_t runs_count, runs_room;
+  uint64_t *lengths; /* [run] records */
+  size_t lengths_room;
+  uint32_t *heap; /* runs by their next record */
+  uint32_t heap_count;
+  bool read_one; /* the heap's root has been returned */
+};
+
+int external_sort_new(unsigned width, struct problems *problems, struct external_sort **out)
+{
+  struct external_sort *sort = calloc(1, sizeof *sort);
+  *out = sort;
+  if (!sort)
+    return ERR_NOMEM;
+  sort->width = width;
+  sort->room = PART_BYTES / sizeof *sort->records / width;
+  sort->records = malloc(PART_BYTES);
+  sort->other = malloc(PART_BYTES);
+  scratch_file_init(&sort->file, problems);
+  return sort->records && sort->other ? 0 : ERR_NOMEM;
+}
+
+void external_sort_free(struct external_sort *sort)
+{
+  if (!sort)
+    return;
+  scratch_file_release(&sort->file);
+  free(sort->records);
+  free(sort->other);
+  free(sort->runs);
+  free(sort->lengths);
+  free(sort->heap);
+  free(sort);
+}
+
+/* ---- adding ---- */
+
+/* Distributes the records by one byte of their keys, in a stable order.  Returns false if all have the same byte. */
+static bool distribute(struct external_sort *sort, unsigned shift)
+{
+  size_t starts[RADIX] = {0}, width = sort->width;
+  for (size_t i = 0; i < sort->count; i++)
+    starts[sort->records[i * width] >> shift & (RADIX - 1)]++;
+  if (starts[sort->records[0] >> shift & (RADIX - 1)] == sort->count)
+    return false;
+  for (size_t i = 0, start = 0; i < RADIX; i++) {
+    size_t of_byte = starts[i];
+    starts[i] = start;
+    start += of_byte;
+  }
+  for (size_t i = 0; i < sort->count; i++) {
+    const uint64_t *from = sort->records + i * width;
+    uint64_t *to = sort->other + starts[*from >> shift & (RADIX - 1)]++ * width;
+    for (size_t word = 0; word < width; word++)
+      to[word] = from[word];
+  }
+  return true;
+}
+
+static void sort_part(struct external_sort *sort)
+{
+  for (unsigned shift = 0; shift < 64 && sort->count > 1; shift += 8) {
+    if (!distribute(sort, shift))
+      continue;
+    uint64_t *sorted = sort->other;
+    sort->other = sort->records;
+    sort->records = sorted;
+  }
+}
+
+static int write_part(struct external_sort *sort)
+{
+  sort_part(sort);
+  if (!array_reserve(&sort->lengths, &sort->lengths_room, sort->runs_count + 1, sizeof *sort->lengths))
+    return ERR_NOMEM;
+  sort->lengths[sort->runs_count++] = sort->count;
+  size_t size = sort->count * sort->width * sizeof *sort->records;
+  sort->count = 0;
+  return scratch_file_append(&sort->file, sort->records, size) == UINT64_MAX ? ERR_INPUT : 0;
+}
+
+int external_sort_add(struct external_sort *sort, const uint64_t *record)
+{
+  int status = sort->count == sort->room ? write_part(sort) : 0;
+  memcpy(sort->records + sort->count++ * sort->width, record, sort->width * sizeof *record);
+  return status;
+}
+
+/* ---- reading ---- */
+
+static uint64_t key(const struct external_sort *sort, uint32_t run)
+{
+  return sort->runs[run].window[sort->runs[run].at * sort->width];
+}
+
+/* Restores the heap below a place whose key has grown. */
+static void sift_down(struct external_sort *sort, uint32_t place)
+{
+  uint32_t *heap = sort->heap, moved = heap[place];
+  for (;;) {
+    uint32_t child = 2 * place + 1;
+    if (child >= sort->heap_count)
+      break;
+    if (child + 1 < sort->heap_count && key(sort, heap[child + 1]) < key(sort, heap[child]))
+      child++;
+    if (key(sort, heap[child]) >= key(sort, moved))
+      break;
+    heap[place] = heap[child];
+    place = child;
+  }
+  heap[place] = moved;
+}
+
+/* Fills the run's window.  Returns false at its end. */
+static bool refill(struct external_sort *sort, struct run *run, size_t window)
+{
+  run->at = 0;
+  run->count = run->left < window ? (size_t)run->left : window;
+  size_t size = run->count * sort->width * sizeof *run->window;
+  if (!size || !scratch_file_read(&sort->file, run->window, size, run->offset))
+    return false;
+  run->offset += size;
+  run->left -= run->count;
+  return true;
+}
+
+/* Returns the records in the window of each run. */
+static size_t window_of(const struct external_sort *sort)
+{
+  size_t bytes = PART_BYTES / sort->runs_count / WINDOW_BYTES_MIN * WINDOW_BYTES_MIN;
+  return (bytes ? bytes : WINDOW_BYTES_MIN) / sizeof *sort->records / sort->width;
+}
+
+/* The windows of the runs are in `records`; there is more only for more runs than have room. */
+static int open_runs(struct external_sort *sort)
+{
+  size_t window = window_of(sort);
+  if (window * sort->runs_count > sort->room)
+    return ERR_NOMEM;
+  free(sort->runs);
+  free(sort->heap);
+  sort->runs = calloc(sort->runs_count, sizeof *sort->runs);
+  sort->heap = calloc(sort->runs_count, sizeof *sort->heap);
+  if (!sort->runs || !sort->heap)
+    return ERR_NOMEM;
+  uint64_t offset = 0;
+  sort->heap_count = 0;
+  for (uint32_t i = 0; i < sort->runs_count; i++) {
+    sort->runs[i] =
+        (struct run){.offset = offset, .left = sort->lengths[i], .window = sort->records + i * window * sort->width};
+    offset += sort->lengths[i] * sort->width * sizeof *sort->records;
+    if (refill(sort, &sort->runs[i], window))
+      sort->heap[sort->heap_count++] = i;
+  }
+  for (uint32_t i = sort->heap_count / 2; i-- > 0;)
+    sift_down(sort, i);
+  return sort->file.failed ? ERR_INPUT : 0;
+}
+
+int external_sort_rewind(struct external_sort *sort)
+{
+  int status = 0;
+  sort->read_one = false;
+  if (!sort->runs_count && !sort->runs) { /* everything is in memory */
+    sort_part(sort);
+    sort->runs = calloc(1, sizeof *sort->runs);
+    status = sort->runs ? 0 : ERR_NOMEM;
+  } else if (sort->runs_count && sort->count) {
+    status = write_part(sort);
+  }
+  if (status)
+    return status;
+  if (sort->runs_count)
+    return open_runs(sort);
+  sort->runs[0].at = 0;
+  return 0;
+}
+
+const uint64_t *external_sort_next(struct external_sort *sort)
+{
+  if (!sort->runs_count) {
+    size_t at = sort->runs[0].at++;
+    return at < sort->count ? sort->records + at * sort->width : NULL;
+  }
+  if (sort->read_one) {
+    struct run *run = &sort->runs[sort->heap[0]];
+    if (++run->at == run->count && !refill(sort, run, window_of(sort)))
+      sort->heap[0] = sort->heap[--sort->heap_count];
+    sift_down(sort, 0);
+  }
+  sort->read_one = true;
+  if (!sort->heap_count || sort->file.failed)
+    return NULL;
+  const struct run *run = &sort->runs[sort->heap[0]];
+  return run->window + run->at * sort->width;
+}
+
+bool external_sort_failed(const struct external_sort *sort)
+{
+  return sort->file.failed;
+}

@@ -1,0 +1,161 @@
+#include "hpcprof-lite/grains/grain_schedule.h"
+
+#include "common/array.h"
+#include "hpcprof-lite/model/model.h"
+
+#include <stdlib.h>
+
+int grain_schedule_init(struct grain_schedule *schedule, struct problems *problems)
+{
+  *schedule = (struct grain_schedule){.problems = problems};
+  int status = external_sort_new(1, problems, &schedule->starts);
+  return status ? status : external_sort_new(3, problems, &schedule->ends);
+}
+
+void grain_schedule_release(struct grain_schedule *schedule)
+{
+  external_sort_free(schedule->starts);
+  external_sort_free(schedule->ends);
+  external_sort_free(schedule->results);
+  *schedule = (struct grain_schedule){0};
+}
+
+int grain_schedule_add(struct grain_schedule *schedule, uint64_t begin, uint64_t end)
+{
+  int status = external_sort_add(schedule->starts, &begin);
+  return status ? status : external_sort_add(schedule->ends, (const uint64_t[]){end, begin, schedule->stretches++});
+}
+
+/* ---- the sweep ---- */
+
+/* The minimum of the parallelism from any instant on until now: the intervals that are followed by higher parallelism
+ * only, each with the instant at which it begins. */
+struct minima {
+  struct minimum {
+    uint64_t begin;
+    uint32_t parallelism;
+  } * stack;
+  size_t room, count;
+};
+
+/* From `begin` on, the parallelism is `active`. */
+static bool minima_push(struct minima *minima, uint64_t begin, uint64_t active)
+{
+  uint32_t parallelism = active < GRAIN_SCHEDULE_MOST ? (uint32_t)active : GRAIN_SCHEDULE_MOST;
+  while (minima->count && minima->stack[minima->count - 1].parallelism >= parallelism)
+    minima->count--;
+  if (!array_reserve(&minima->stack, &minima->room, minima->count + 1, sizeof *minima->stack))
+    return false;
+  minima->stack[minima->count++] = (struct minimum){begin, parallelism};
+  return true;
+}
+
+static uint32_t minima_since(const struct minima *minima, uint64_t begin)
+{
+  size_t low = 0, high = minima->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (minima->stack[middle].begin < begin)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < minima->count ? minima->stack[low].parallelism : 0;
+}
+
+/* Differences between neighbouring slots. */
+struct curve_sums {
+  int64_t touching[GRAIN_CURVE_SLOTS + 1], covering[GRAIN_CURVE_SLOTS + 1];
+};
+
+/* Returns the slot that contains an instant. */
+static uint64_t slot_of(uint64_t instant, uint64_t span)
+{
+  uint64_t slot = (uint64_t)((unsigned __int128)instant * GRAIN_CURVE_SLOTS / span);
+  return slot < GRAIN_CURVE_SLOTS ? slot : GRAIN_CURVE_SLOTS;
+}
+
+static void add_to_curve(struct curve_sums *sums, uint64_t begin, uint64_t end, uint64_t span)
+{
+  uint64_t first = slot_of(begin, span), last = slot_of(end - 1, span);
+  if (first >= GRAIN_CURVE_SLOTS || last >= GRAIN_CURVE_SLOTS)
+    return;
+  sums->touching[first]++;
+  sums->touching[last + 1]--;
+  bool at_start = (unsigned __int128)first * span == (unsigned __int128)begin * GRAIN_CURVE_SLOTS;
+  uint64_t covered = first + !at_start, beyond = slot_of(end, span);
+  if (covered < beyond) {
+    sums->covering[covered]++;
+    sums->covering[beyond]--;
+  }
+}
+
+static void finish_curve(const struct curve_sums *sums, struct grain_curve *curve)
+{
+  int64_t touching = 0, covering = 0;
+  for (unsigned i = 0; i < GRAIN_CURVE_SLOTS; i++) {
+    curve->touching[i] = (uint64_t)(touching += sums->touching[i]);
+    curve->covering[i] = (uint64_t)(covering += sums->covering[i]);
+  }
+}
+
+/* At one instant, stretches end before others begin. */
+static int sweep(struct grain_schedule *schedule, uint64_t span, struct minima *minima, struct curve_sums *sums)
+{
+  const uint64_t *next = external_sort_next(schedule->starts);
+  uint64_t active = 0, begin;
+  bool starts = next != NULL;
+  begin = starts ? *next : 0;
+  for (const uint64_t *end; (end = external_sort_next(schedule->ends));) {
+    uint64_t now = end[0];
+    while (starts && begin < now) {
+      uint64_t instant = begin;
+      for (; starts && begin == instant; active++) {
+        next = external_sort_next(schedule->starts);
+        starts = next != NULL;
+        begin = starts ? *next : 0;
+      }
+      if (!minima_push(minima, instant, active))
+        return ERR_NOMEM;
+    }
+    uint64_t result[] = {UINT64_MAX - end[2], minima_since(minima, end[1])};
+    if (span)
+      add_to_curve(sums, end[1], now, span);
+    active--;
+    /* What ends or begins at the same instant replaces this: nothing has begun before it. */
+    if ((!starts || begin != now) && !minima_push(minima, now, active))
+      return ERR_NOMEM;
+    if (external_sort_add(schedule->results, result))
+      return ERR_INPUT;
+  }
+  return external_sort_failed(schedule->starts) || external_sort_failed(schedule->ends) ? ERR_INPUT : 0;
+}
+
+int grain_schedule_compute(struct grain_schedule *schedule, uint64_t span, struct grain_curve *curve)
+{
+  struct minima minima = {0};
+  struct curve_sums sums = {0};
+  int status = external_sort_rewind(schedule->starts);
+  status = status ? status : external_sort_rewind(schedule->ends);
+  status = status ? status : external_sort_new(2, schedule->problems, &schedule->results);
+  status = status ? status : sweep(schedule, span, &minima, &sums);
+  finish_curve(&sums, curve);
+  free(minima.stack);
+  external_sort_free(schedule->starts);
+  external_sort_free(schedule->ends);
+  schedule->starts = schedule->ends = NULL;
+  return status;
+}
+
+int grain_schedule_rewind(struct grain_schedule *schedule)
+{
+  return external_sort_rewind(schedule->results);
+}
+
+bool grain_schedule_next(struct grain_schedule *schedule, uint64_t *parallelism)
+{
+  const uint64_t *result = external_sort_next(schedule->results);
+  if (result)
+    *parallelism = result[1];
+  return result != NULL;
+}

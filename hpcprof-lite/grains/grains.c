@@ -1,0 +1,467 @@
+#include "hpcprof-lite/grains/grains.h"
+
+#include "common/array.h"
+#include "hpcprof-lite/grains/past_grains.h"
+#include "hpcprof-lite/grains/recorder.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { SYNCS_MAX = 1 << 28 };
+
+/* A synchronisation that the second pass has passed: it joins grains that end before it. */
+struct past_sync {
+  uint32_t refs; /* from the grain, region or taskgroup whose next one it is, and the grains that it joins; 0 if free */
+  enum live_sync kind;
+  uint64_t grain, number, order; /* order: grows backwards */
+  struct grain_siblings siblings;
+};
+
+struct numbers {
+  uint32_t *at; /* [region or taskgroup] its synchronisation */
+  size_t room;
+};
+
+struct bottoms {
+  uint64_t *at; /* [clock] the longest path from its present value to the end */
+  size_t room;
+};
+
+struct grains {
+  struct recorder recorder;
+  struct grains_totals totals;
+  struct past_grains past;
+  struct object_pool syncs;
+  struct numbers regions, groups;
+  struct bottoms bottoms;
+  uint64_t order, run_end;
+  const struct grains_visitor *visitor;
+};
+
+/* ---- the first pass ---- */
+
+/* The log should tell the same as what the process computed while it ran. */
+static void compare(struct grains *grains, const struct profile_process *process, double span,
+                    struct problems *problems)
+{
+  const struct profile_workspan *workspan = &process->workspan;
+  double scale = workspan->is_time ? workspan->tick_ns : 1;
+  double work = (double)grains->totals.work * scale - (double)workspan->work;
+  double allowed = workspan->is_time ? 1e-6 * (double)workspan->work + 1000 : 0;
+  if (fabs(work) <= allowed && fabs(span * scale - (double)workspan->span) <= allowed)
+    return;
+  grains->totals.differs = true;
+  problems_add(problems, "%s: its graph log differs from the measurement: work or span", process->path);
+}
+
+static void report_losses(struct grains *grains, const struct log_reader *log, const struct replay_result *result,
+                          const char *path, struct problems *problems)
+{
+  uint64_t lost = result->lost_tasks + result->lost_joins + grains->recorder.grains.lost;
+  if (result->invalid)
+    problems_add(problems, "%s: graph log: records that contradict the graph, left out: %" PRIu64, path,
+                 result->invalid);
+  if (lost)
+    problems_add(problems, "%s: graph log: tasks, regions and joins beyond the limit, left out: %" PRIu64, path, lost);
+  if (log_reader_forced(log))
+    problems_add(problems, "%s: graph log: records that refer to what no thread has created: %" PRIu64, path,
+                 log_reader_forced(log));
+  grains->totals.differs = result->invalid || lost || log_reader_forced(log) || log_reader_damaged(log);
+}
+
+static int record_log(struct grains *grains, const struct profile_process *process, struct log_reader *log,
+                      struct problems *problems)
+{
+  struct recorder *recorder = &grains->recorder;
+  struct attribution attribution = {0};
+  struct vector_clock_observer observer = {recorder_clock_changed, recorder};
+  struct replay_request request = {.rows = process->workspan.directives_count,
+                                   .streams = log_reader_count(log),
+                                   .attribution = &attribution,
+                                   .observer = &observer};
+  struct replay_result result;
+  struct log_reader_record next;
+  int status = recorder_init(recorder, process, request.streams, problems);
+  status = status ? status : replay_new(&request, &recorder->replay);
+  recorder->graph = status ? NULL : replay_graph(recorder->replay);
+  while (!status && log_reader_next(log, &next))
+    recorder_take(recorder, &next);
+  if (!status && log_reader_overflow(log))
+    status = ERR_NOMEM;
+  status = status ? status : replay_end(recorder->replay, &result);
+  status = status ? status : recorder_end(recorder);
+  if (!status) {
+    grains->totals.work = recorder->grains.work;
+    grains->totals.span = model_rounded(result.span);
+    for (unsigned i = 0; i < GRAIN_KINDS; i++)
+      grains->totals.count[i] = recorder->grains.of_kind[i];
+    report_losses(grains, log, &result, process->path, problems);
+    compare(grains, process, result.span, problems);
+    status = grain_schedule_compute(&recorder->schedule, grains->totals.span, &grains->totals.curve);
+  }
+  replay_free(recorder->replay);
+  recorder->replay = NULL;
+  attribution_release(&attribution);
+  return status;
+}
+
+int grains_open(const struct profile_process *process, struct problems *problems, struct grains **out)
+{
+  struct log_reader *log;
+  *out = NULL;
+  int status = log_reader_open(process->path, problems, &log);
+  if (!log)
+    return status == ERR_NOMEM ? status : 0;
+  *out = calloc(1, sizeof **out);
+  status = *out ? record_log(*out, process, log, problems) : ERR_NOMEM;
+  log_reader_close(log);
+  return status;
+}
+
+void grains_close(struct grains *grains)
+{
+  if (!grains)
+    return;
+  recorder_release(&grains->recorder);
+  past_grains_release(&grains->past);
+  object_pool_release(&grains->syncs);
+  free(grains->regions.at);
+  free(grains->groups.at);
+  free(grains->bottoms.at);
+  free(grains);
+}
+
+const struct grains_totals *grains_totals(const struct grains *grains)
+{
+  return &grains->totals;
+}
+
+/* ---- synchronisations ---- */
+
+static struct past_sync *sync_at(const struct grains *grains, uint32_t index)
+{
+  return object_pool_at(&grains->syncs, index);
+}
+
+static void sync_unref(struct grains *grains, uint32_t index)
+{
+  if (index && --sync_at(grains, index)->refs == 0)
+    object_pool_put(&grains->syncs, index);
+}
+
+/* Makes it the next one of its grain, region or taskgroup. */
+static void sync_replace(struct grains *grains, uint32_t *next, uint32_t index)
+{
+  sync_unref(grains, *next);
+  *next = index;
+}
+
+static uint32_t sync_new(struct grains *grains, uint64_t grain, uint64_t number, enum live_sync kind)
+{
+  uint32_t index = object_pool_get(&grains->syncs);
+  if (index)
+    *sync_at(grains, index) = (struct past_sync){.refs = 1,
+                                                 .kind = kind,
+                                                 .grain = past_grain(&grains->past, grain)->id,
+                                                 .number = number,
+                                                 .order = ++grains->order};
+  return index;
+}
+
+static uint32_t *number_at(struct numbers *numbers, uint64_t number)
+{
+  bool room = array_reserve_zero(&numbers->at, &numbers->room, number + 1, sizeof *numbers->at);
+  return room ? &numbers->at[number] : NULL;
+}
+
+static int tell_event(struct grains *grains, const struct grain_event *event)
+{
+  return grains->visitor->event ? grains->visitor->event(grains->visitor->context, event) : 0;
+}
+
+static int on_sync(struct grains *grains, const struct tape_record *record)
+{
+  const uint64_t *operand = record->operand;
+  struct past_grain *grain = past_grain(&grains->past, operand[0]);
+  enum live_sync kind = (enum live_sync)operand[2];
+  uint32_t index = sync_new(grains, operand[0], operand[1], kind);
+  uint32_t *next = kind == LIVE_SYNC_GROUP     ? number_at(&grains->groups, operand[3])
+                   : kind == LIVE_SYNC_BARRIER ? &grain->next_barrier
+                   : kind == LIVE_SYNC_LOOP    ? &grain->next_loop
+                                               : &grain->next_wait;
+  if (!index || !next)
+    return ERR_NOMEM;
+  struct grain_siblings *siblings = &sync_at(grains, index)->siblings;
+  *siblings = (struct grain_siblings){.wait = operand[4],
+                                      .count = operand[5],
+                                      .exec = operand[6],
+                                      .longest = operand[7],
+                                      .scatter = (double)operand[8] - 1,
+                                      .chunks = kind == LIVE_SYNC_LOOP ? operand[3] : 0};
+  sync_replace(grains, next, index);
+  bool barrier = kind == LIVE_SYNC_BARRIER;
+  return tell_event(grains, &(struct grain_event){.kind = barrier ? GRAIN_BARRIER : GRAIN_SYNC,
+                                                  .grain = grain->id,
+                                                  .other = barrier ? operand[3] : 0,
+                                                  .number = operand[1]});
+}
+
+static int on_region(struct grains *grains, const struct tape_record *record)
+{
+  const uint64_t *operand = record->operand;
+  uint32_t *region = number_at(&grains->regions, operand[0]);
+  uint32_t index = region && operand[1] && operand[2] ? sync_new(grains, operand[1], operand[2], LIVE_SYNC_BARRIER) : 0;
+  if (!region || (operand[1] && operand[2] && !index))
+    return ERR_NOMEM;
+  sync_replace(grains, region, index);
+  if (index)
+    sync_at(grains, index)->siblings = (struct grain_siblings){
+        .count = operand[3], .exec = operand[4], .longest = operand[5], .scatter = (double)operand[6] - 1};
+  return 0;
+}
+
+/* Returns the earlier of two: it has been passed later. */
+static uint32_t earlier(const struct grains *grains, uint32_t a, uint32_t b)
+{
+  return sync_at(grains, a)->order > sync_at(grains, b)->order ? a : b;
+}
+
+/* Returns what joins a grain: the first synchronisation after its end that waits for it. */
+static uint32_t joined_by(struct grains *grains, const struct past_grain *grain)
+{
+  const struct past_grain *parent = past_grain(&grains->past, grain->parent);
+  switch (grain->flags & LIVE_GRAIN_KIND) {
+  case GRAIN_INITIAL:
+    return 0;
+  case GRAIN_IMPLICIT:
+    return grain->joins < grains->regions.room ? grains->regions.at[grain->joins] : 0;
+  case GRAIN_CHUNK:
+    return parent->next_loop;
+  default:
+    break;
+  }
+  if (!grain->parent)
+    return 0;
+  uint32_t waits = parent->next_wait;
+  if (parent->flags & LIVE_GRAIN_OF_LOOP)
+    waits = earlier(grains, waits, past_grain(&grains->past, parent->parent)->next_wait);
+  uint32_t outer = grain->joins ? grain->joins < grains->groups.room ? grains->groups.at[grain->joins] : 0
+                                : past_grain(&grains->past, grain->root)->next_barrier;
+  return earlier(grains, waits, outer);
+}
+
+static void on_end(struct grains *grains, const struct tape_record *record)
+{
+  struct past_grain *grain = past_grain(&grains->past, record->operand[0]);
+  if (grain->flags & LIVE_GRAIN_DROPPED)
+    return;
+  grain->sync = joined_by(grains, grain);
+  sync_at(grains, grain->sync)->refs += grain->sync != 0;
+}
+
+/* ---- clocks ---- */
+
+static uint64_t *bottom(struct grains *grains, uint64_t clock)
+{
+  bool room = array_reserve_zero(&grains->bottoms.at, &grains->bottoms.room, clock + 1, sizeof *grains->bottoms.at);
+  return room ? &grains->bottoms.at[clock] : NULL;
+}
+
+static int on_clock(struct grains *grains, const struct tape_record *record)
+{
+  uint64_t clock = record->operand[0], other = record->op == TAPE_FREE ? 0 : record->operand[1];
+  if (!bottom(grains, clock > other ? clock : other))
+    return ERR_NOMEM;
+  uint64_t *at = grains->bottoms.at;
+  if (record->op != TAPE_FREE && at[clock] > at[other])
+    at[other] = at[clock];
+  if (record->op != TAPE_RAISE)
+    at[clock] = 0;
+  at[0] = 0;
+  return 0;
+}
+
+static int on_run(struct grains *grains, const struct tape_record *record)
+{
+  const uint64_t *operand = record->operand;
+  struct past_grain *grain = past_grain(&grains->past, operand[0]);
+  uint64_t work = operand[2], end = grains->run_end, begin = end - work;
+  uint64_t difference = operand[3] >> 1 ^ (operand[3] & 1 ? UINT64_MAX : 0);
+  uint64_t *below = bottom(grains, grain->clock);
+  if (!below)
+    return ERR_NOMEM;
+  uint64_t through = end + *below;
+  *below += work;
+  grains->run_end = begin - difference;
+  grain->through = through > grain->through ? through : grain->through;
+  grain->exec += work;
+  if (!grain->fragments++)
+    grain->last_place = (uint32_t)operand[1];
+  if (!grains->visitor->event)
+    return 0;
+  const struct live_place *place = &grains->past.places[operand[1]];
+  return tell_event(grains, &(struct grain_event){.kind = GRAIN_FRAGMENT,
+                                                  .grain = grain->id,
+                                                  .amount = work,
+                                                  .begin = begin,
+                                                  .end = end,
+                                                  .thread = place->thread,
+                                                  .cpu = place->cpu,
+                                                  .critical = through == grains->totals.span});
+}
+
+static int on_stretch(struct grains *grains, const struct tape_record *record)
+{
+  struct past_grain *grain = past_grain(&grains->past, record->operand[0]);
+  uint64_t parallelism;
+  if (!grain_schedule_next(&grains->recorder.schedule, &parallelism))
+    return ERR_INPUT;
+  grain->parallelism = parallelism < grain->parallelism ? parallelism : grain->parallelism;
+  return 0;
+}
+
+/* ---- grains ---- */
+
+static void siblings_of(const struct grains *grains, const struct past_grain *grain, struct grain *out)
+{
+  const struct past_sync *sync = sync_at(grains, grain->sync);
+  out->sync_grain = sync->grain;
+  out->sync_number = sync->number;
+  out->siblings = sync->siblings;
+  if (!grain->sync)
+    out->siblings.scatter = -1;
+  if (!(grain->flags & LIVE_GRAIN_OF_LOOP))
+    return;
+  const struct past_loop *loop = &grains->past.loops[grain->loop];
+  out->siblings.count = loop->threads;
+  out->siblings.threads = (uint32_t)loop->threads;
+  out->siblings.exec = loop->exec;
+  out->siblings.longest = loop->longest;
+}
+
+static int tell_grain(struct grains *grains, const struct past_grain *grain)
+{
+  const struct live_place *first = &grains->past.places[grain->place];
+  struct grain out = {.id = grain->id,
+                      .parent = grain->parent ? past_grain(&grains->past, grain->parent)->id : 0,
+                      .kind = grain->flags & LIVE_GRAIN_LOOP_TASK ? GRAIN_CHUNK
+                                                                  : (enum grain_kind)(grain->flags & LIVE_GRAIN_KIND),
+                      .path = grains->past.path,
+                      .path_hash = grain->hash,
+                      .child_number = grain->number,
+                      .row = grain->row,
+                      .creator_row = grain->creator_row,
+                      .thread = first->thread,
+                      .cpu = first->cpu,
+                      .last_cpu = grain->fragments ? grains->past.places[grain->last_place].cpu : first->cpu,
+                      .fragments = grain->fragments,
+                      .exec = grain->exec,
+                      .create = grain->create - 1,
+                      .chunk_overhead = grain->overhead - 1,
+                      .create_instant = grain->parent ? grain->instant : GRAIN_UNKNOWN,
+                      .parallelism = grain->parallelism};
+  past_grains_iterations(&grains->past, grain, &out.first, &out.last);
+  out.critical = grain->fragments && grain->through >= grains->totals.span;
+  out.slack = grains->totals.span > grain->through ? grains->totals.span - grain->through : 0;
+  siblings_of(grains, grain, &out);
+  past_grains_path(&grains->past, grain);
+  return grains->visitor->grain(grains->visitor->context, &out);
+}
+
+static int on_begin(struct grains *grains, const struct tape_record *record)
+{
+  struct past_grain *grain = past_grain(&grains->past, record->operand[0]);
+  int status = 0;
+  if (!(grain->flags & LIVE_GRAIN_DROPPED)) {
+    if (grain->parent)
+      status = tell_event(grains, &(struct grain_event){.kind = GRAIN_FORK,
+                                                        .grain = past_grain(&grains->past, grain->parent)->id,
+                                                        .other = grain->id});
+    if (!status && grains->visitor->grain)
+      status = tell_grain(grains, grain);
+  }
+  sync_unref(grains, grain->sync);
+  sync_unref(grains, grain->next_wait);
+  sync_unref(grains, grain->next_barrier);
+  sync_unref(grains, grain->next_loop);
+  return status;
+}
+
+/* ---- the second pass ---- */
+
+static int on_record(struct grains *grains, const struct tape_record *record)
+{
+  const uint64_t *operand = record->operand;
+  uint32_t *group;
+  switch (record->op) {
+  case TAPE_SET:
+  case TAPE_RAISE:
+  case TAPE_FREE:
+    return on_clock(grains, record);
+  case TAPE_RUN:
+    return on_run(grains, record);
+  case TAPE_STRETCH:
+    return on_stretch(grains, record);
+  case TAPE_BEGIN:
+    return on_begin(grains, record);
+  case TAPE_END:
+    on_end(grains, record);
+    return 0;
+  case TAPE_RELEASE:
+    return past_grains_open(&grains->past, record, grains->recorder.grains.count);
+  case TAPE_CREATED:
+    past_grains_created(&grains->past, record);
+    return 0;
+  case TAPE_RANGE:
+    past_grains_range(&grains->past, record);
+    return 0;
+  case TAPE_SYNC:
+    return on_sync(grains, record);
+  case TAPE_GROUP:
+    group = number_at(&grains->groups, operand[0]);
+    if (group)
+      sync_replace(grains, group, 0);
+    return group ? 0 : ERR_NOMEM;
+  case TAPE_LOOP:
+    return past_grains_loop(&grains->past, record);
+  case TAPE_REGION:
+    return on_region(grains, record);
+  case TAPE_JOIN:
+    return tell_event(grains, &(struct grain_event){.kind = GRAIN_SYNC,
+                                                    .grain = past_grain(&grains->past, operand[0])->id,
+                                                    .number = operand[1]});
+  default:
+    return tell_event(grains, &(struct grain_event){.kind = operand[2] ? GRAIN_TAKE : GRAIN_OFFER,
+                                                    .grain = past_grain(&grains->past, operand[0])->id,
+                                                    .other = operand[1]});
+  }
+}
+
+/* Another pass begins. */
+static int forget(struct grains *grains)
+{
+  past_grains_release(&grains->past);
+  object_pool_release(&grains->syncs);
+  free(grains->regions.at);
+  free(grains->groups.at);
+  free(grains->bottoms.at);
+  grains->regions = grains->groups = (struct numbers){0};
+  grains->bottoms = (struct bottoms){0};
+  grains->past = (struct past_grains){.places = grains->recorder.grains.places};
+  return object_pool_init(&grains->syncs, sizeof(struct past_sync), SYNCS_MAX);
+}
+
+int grains_each(struct grains *grains, const struct grains_visitor *visitor)
+{
+  struct tape_record record;
+  int status = forget(grains);
+  grains->visitor = visitor;
+  grains->order = 0;
+  grains->run_end = grains->recorder.grains.run_end;
+  status = status ? status : tape_end(&grains->recorder.tape);
+  status = status ? status : grain_schedule_rewind(&grains->recorder.schedule);
+  while (!status && tape_back(&grains->recorder.tape, &record))
+    status = on_record(grains, &record);
+  return status ? status : tape_failed(&grains->recorder.tape);
+}

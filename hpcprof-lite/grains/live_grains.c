@@ -1,0 +1,184 @@
+#include "hpcprof-lite/grains/live_grains.h"
+
+#include "common/array.h"
+#include "hpcprof-lite/model/model.h"
+
+#include <stdlib.h>
+
+enum { GRAINS_MAX = 4 << 20, PLACES_MAX = 1 << 16 };
+
+int live_grains_init(struct live_grains *grains, struct tape *tape, struct grain_schedule *schedule)
+{
+  *grains = (struct live_grains){.tape = tape, .schedule = schedule, .places_count = 1};
+  if (!array_reserve_zero(&grains->places, &grains->places_room, 1, sizeof *grains->places))
+    return ERR_NOMEM;
+  grains->places[0] = (struct live_place){0, GRAIN_NO_CPU};
+  return object_pool_init(&grains->pool, sizeof(struct live_grain), GRAINS_MAX);
+}
+
+void live_grains_release(struct live_grains *grains)
+{
+  object_pool_release(&grains->pool);
+  index_release(&grains->place_index);
+  free(grains->places);
+  *grains = (struct live_grains){0};
+}
+
+uint32_t live_grains_place(struct live_grains *grains, uint32_t thread, uint32_t cpu)
+{
+  uint64_t key = ((uint64_t)thread << 32 | cpu) + 1;
+  uint32_t found = index_find(&grains->place_index, key);
+  if (found || grains->places_count > PLACES_MAX)
+    return found;
+  if (!array_reserve(&grains->places, &grains->places_room, (size_t)grains->places_count + 1, sizeof *grains->places) ||
+      !index_add(&grains->place_index, key, grains->places_count))
+    return 0;
+  grains->places[grains->places_count] = (struct live_place){thread, cpu};
+  return grains->places_count++;
+}
+
+uint32_t live_grain_new(struct live_grains *grains, enum grain_kind kind, uint32_t parent, uint32_t clock)
+{
+  uint32_t index = object_pool_get(&grains->pool);
+  grains->lost += !index;
+  if (!index)
+    return 0;
+  struct live_grain *grain = live_grain(grains, index), *creator = live_grain(grains, parent);
+  grain->refs = 1;
+  grain->flags = kind;
+  grain->parent = parent;
+  grain->clock = clock;
+  grain->id = ++grains->count;
+  grain->root = kind == GRAIN_TASK || kind == GRAIN_CHUNK ? creator->root : index;
+  grain->instant = creator->exec;
+  creator->refs += parent != 0;
+  TAPE_PUT(grains->tape, TAPE_BEGIN, index);
+  return index;
+}
+
+/* ---- execution ---- */
+
+static void end_stretch(struct live_grains *grains, uint32_t index)
+{
+  struct live_grain *grain = live_grain(grains, index);
+  if (grain->stretch_end <= grain->stretch_begin)
+    return;
+  int status = grain_schedule_add(grains->schedule, grain->stretch_begin, grain->stretch_end);
+  grains->status = grains->status ? grains->status : status;
+  grain->stretch_begin = grain->stretch_end;
+  TAPE_PUT(grains->tape, TAPE_STRETCH, index);
+}
+
+static uint64_t zigzag(uint64_t difference)
+{
+  return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);
+}
+
+void live_grain_run(struct live_grains *grains, uint32_t index, uint32_t place, uint64_t work, uint64_t start)
+{
+  struct live_grain *grain = live_grain(grains, index);
+  if (grain->stretch_end != start) {
+    end_stretch(grains, index);
+    grain->stretch_begin = start;
+  }
+  grain->stretch_end = start + work;
+  grain->exec += work;
+  grains->work += work;
+  if (!(grain->flags & LIVE_GRAIN_STARTED))
+    grain->place = place;
+  grain->flags |= LIVE_GRAIN_STARTED;
+  TAPE_PUT(grains->tape, TAPE_RUN, index, place, work, zigzag(start - grains->run_end));
+  grains->run_end = start + work;
+}
+
+/* ---- ends ---- */
+
+void live_sum_add(struct live_sum *into, uint64_t exec)
+{
+  into->count++;
+  into->exec += exec;
+  into->longest = exec > into->longest ? exec : into->longest;
+}
+
+void live_sum_move(struct live_sum *into, struct live_sum *from)
+{
+  into->count += from->count;
+  into->exec += from->exec;
+  into->longest = from->longest > into->longest ? from->longest : into->longest;
+  *from = (struct live_sum){0};
+}
+
+void live_grain_sync(struct live_grains *grains, uint32_t index, enum live_sync kind, uint64_t what,
+                     const struct live_sum *joined)
+{
+  struct live_grain *grain = live_grain(grains, index);
+  TAPE_PUT(grains->tape, TAPE_SYNC, index, ++grain->syncs, kind, what, grain->wait, joined->count, joined->exec,
+           joined->longest, 0);
+  grain->wait = 0;
+}
+
+void live_grain_unref(struct live_grains *grains, uint32_t index)
+{
+  while (index && --live_grain(grains, index)->refs == 0) {
+    const struct live_grain *grain = live_grain(grains, index);
+    uint32_t parent = grain->parent;
+    if (grain->flags & LIVE_GRAIN_KIND) /* not initial */
+      TAPE_PUT(grains->tape, TAPE_CREATED, index, grain->instant, grain->create);
+    if (grain->flags & LIVE_GRAIN_RANGE)
+      TAPE_PUT(grains->tape, TAPE_RANGE, index, grain->loop, grain->taskloop, grain->start, grain->iterations,
+               grain->overhead, grain->loop_chunks);
+    uint32_t joins = (grain->flags & LIVE_GRAIN_KIND) == GRAIN_IMPLICIT ? grain->region : grain->group;
+    TAPE_PUT(grains->tape, TAPE_RELEASE, index, parent, grains->count - grain->id, grain->flags & LIVE_GRAIN_TAPED,
+             grain->row, grain->creator_row, grain->number, grain->construct, joins, grain->clock, grain->place);
+    if (!(grain->flags & LIVE_GRAIN_DROPPED))
+      grains->of_kind[grain->flags & LIVE_GRAIN_LOOP_TASK ? GRAIN_CHUNK : grain->flags & LIVE_GRAIN_KIND]++;
+    grains->released(grains->context, grain);
+    object_pool_put(&grains->pool, index);
+    index = parent;
+  }
+}
+
+void live_grain_end(struct live_grains *grains, uint32_t index)
+{
+  struct live_grain *grain = live_grain(grains, index);
+  if (!index || grain->flags & LIVE_GRAIN_ENDED)
+    return;
+  end_stretch(grains, index);
+  grain->flags |= LIVE_GRAIN_ENDED;
+  TAPE_PUT(grains->tape, TAPE_END, index);
+  live_grain_unref(grains, index);
+}
+
+struct last {
+  uint64_t id;
+  uint32_t index;
+};
+
+static int by_id_down(const void *a, const void *b)
+{
+  const struct last *x = a, *y = b;
+  return (x->id < y->id) - (x->id > y->id);
+}
+
+/* A grain is created after its ancestors: so the youngest ones are ended first. */
+int live_grains_finish(struct live_grains *grains)
+{
+  struct last *all = NULL;
+  size_t room = 0, count = 0;
+  for (uint32_t i = 1; i < grains->pool.used; i++) {
+    const struct live_grain *grain = live_grain(grains, i);
+    if (!grain->refs || grain->flags & LIVE_GRAIN_ENDED)
+      continue;
+    if (!array_reserve(&all, &room, count + 1, sizeof *all)) {
+      grains->status = ERR_NOMEM;
+      break;
+    }
+    all[count++] = (struct last){grain->id, i};
+  }
+  if (count)
+    qsort(all, count, sizeof *all, by_id_down);
+  for (size_t i = 0; i < count; i++)
+    live_grain_end(grains, all[i].index);
+  free(all);
+  return grains->status;
+}

@@ -1,0 +1,122 @@
+/* The grains that live at one time of the first pass over a graph log, and what goes to the tape when they end.
+ *
+ * Context: BATCH.  Grains are named by numbers, 0 = none; grain 0 can be read and consists of zeros.  A grain lives
+ * until it and all grains that it has created have ended, so that the second pass knows all ancestors of a grain.  The
+ * structure owns its memory; the tape and the schedule belong to the caller.
+ */
+#ifndef HPCPROF_LITE_GRAINS_LIVE_GRAINS_H
+#define HPCPROF_LITE_GRAINS_LIVE_GRAINS_H
+
+#include "hpcprof-lite/grains/grain_schedule.h"
+#include "hpcprof-lite/grains/tape.h"
+#include "hpcprof-lite/model/grain.h"
+#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/replay/object_pool.h"
+
+/* Flags of a grain, on the tape above its kind. */
+enum live_grain_flag {
+  LIVE_GRAIN_KIND = 3,     /* enum grain_kind */
+  LIVE_GRAIN_MASKED = 4,   /* created in a masked construct; otherwise, if it has a construct's number, in a single */
+  LIVE_GRAIN_RANGE = 8,    /* its path has a range of iterations */
+  LIVE_GRAIN_FURTHER = 16, /* an initial task that is not the process's first one */
+  LIVE_GRAIN_DROPPED = 32, /* stood for a wait: is no grain */
+  LIVE_GRAIN_OF_LOOP = 64, /* a chunk of a worksharing loop, which runs in its parent */
+  LIVE_GRAIN_LOOP_TASK = 128, /* of a taskloop */
+  LIVE_GRAIN_TAPED = 255,
+  LIVE_GRAIN_STARTED = 256,
+  LIVE_GRAIN_ENDED = 512,
+  LIVE_GRAIN_WAITING = 1024
+};
+
+enum live_sync { LIVE_SYNC_TASKWAIT, LIVE_SYNC_GROUP, LIVE_SYNC_BARRIER, LIVE_SYNC_LOOP };
+
+/* Ended grains that nothing has joined yet. */
+struct live_sum {
+  uint64_t count, exec, longest;
+};
+
+struct live_grain {
+  uint32_t root; /* the implicit or initial task that it descends from */
+  uint32_t refs; /* from itself until it ends, and its children; 0 in free ones */
+  uint32_t flags, parent;
+  uint32_t row, creator_row, group, clock;
+  uint32_t region; /* of an implicit task: number in the recorder */
+  uint32_t loop;   /* of a chunk, or the loop that an implicit task is in: number in the recorder */
+  uint32_t chunk;  /* the chunk that it runs */
+  uint32_t place;  /* where it ran first */
+  uint64_t id;
+  uint64_t number;    /* among the children of its parent, or of the construct in which it was created */
+  uint64_t construct; /* that construct's number, or 0 */
+  uint64_t instant;   /* what the parent had executed then */
+  uint64_t create;    /* ticks + 1, or 0 */
+  uint64_t children, chunks, taskloops, syncs, barriers; /* how many it has had */
+  uint64_t open_construct, open_children; /* the single or masked construct that is open in it, its children */
+  uint32_t scopes, construct_scope;       /* open scopes; position of that construct among them */
+  bool open_masked;
+  uint64_t exec, stretch_begin, stretch_end; /* the last stretch */
+  uint64_t wait;
+  uint64_t taskloop;                    /* of a taskloop's task: number of that among its parent's */
+  uint64_t start, iterations, overhead; /* of a chunk; iterations: + 1, or 0; overhead: likewise */
+  uint64_t loop_exec, loop_begin_ticks; /* of a task in a loop: execution of its chunks */
+  uint64_t loop_chunks;
+  struct live_sum direct; /* its children that have ended */
+  struct live_sum deep;   /* of a root: descendants whose parent has ended, too */
+};
+
+struct live_place {
+  uint32_t thread, cpu;
+};
+
+struct live_grains {
+  struct object_pool pool;
+  struct tape *tape;
+  struct grain_schedule *schedule;
+  struct live_place *places; /* from 1 */
+  uint32_t places_count;
+  size_t places_room;
+  struct index place_index;
+  uint64_t count, lost;          /* grains created; those that there was no room for */
+  uint64_t of_kind[GRAIN_KINDS]; /* those that have ended */
+  uint64_t run_end;              /* clock at the end of the last fragment on the tape */
+  uint64_t work;
+  int status; /* of the schedule */
+  void (*released)(void *context, const struct live_grain *grain);
+  void *context;
+};
+
+/* Returns 0 or ERR_NOMEM; live_grains_release() in either case. */
+int live_grains_init(struct live_grains *grains, struct tape *tape, struct grain_schedule *schedule);
+void live_grains_release(struct live_grains *grains);
+
+static inline struct live_grain *live_grain(const struct live_grains *grains, uint32_t index)
+{
+  return object_pool_at(&grains->pool, index);
+}
+
+/* Adds a grain, whose creation goes to the tape.  Returns its number, 0 if there are too many. */
+uint32_t live_grain_new(struct live_grains *grains, enum grain_kind kind, uint32_t parent, uint32_t clock);
+
+/* Returns the number of a place, 0 if there are too many. */
+uint32_t live_grains_place(struct live_grains *grains, uint32_t thread, uint32_t cpu);
+
+/* A fragment of the grain, from a clock on. */
+void live_grain_run(struct live_grains *grains, uint32_t index, uint32_t place, uint64_t work, uint64_t start);
+
+/* The grain ends.  Its end goes to the tape, and it is released when it has no children. */
+void live_grain_end(struct live_grains *grains, uint32_t index);
+
+/* Drops a reference. */
+void live_grain_unref(struct live_grains *grains, uint32_t index);
+
+/* Ends and releases all grains: the log ends. */
+int live_grains_finish(struct live_grains *grains);
+
+/* Adds another sum, and sets it to 0. */
+void live_sum_move(struct live_sum *into, struct live_sum *from);
+void live_sum_add(struct live_sum *into, uint64_t exec);
+
+/* A synchronisation of the grain joins what has ended. */
+void live_grain_sync(struct live_grains *grains, uint32_t index, enum live_sync kind, uint64_t what,
+                     const struct live_sum *joined);
+
+#endif

@@ -1,0 +1,80 @@
+/* What the first pass over a graph log keeps for the second: operations on clocks and grains, which are written
+ * forwards and read backwards.
+ *
+ * Context: BATCH.  Grains, clocks, groups, loops and regions are named by numbers, which are used again; a number means
+ * the same from the operation that begins its use (read last) to the one that ends it (read first).  The tape is in a
+ * temporary file; two blocks of it are in memory.
+ */
+#ifndef HPCPROF_LITE_GRAINS_TAPE_H
+#define HPCPROF_LITE_GRAINS_TAPE_H
+
+#include "hpcprof-lite/grains/scratch_file.h"
+
+enum tape_op {
+  TAPE_SET,        /* clock, other: becomes the other one (replay/vector_clock.h)    */
+  TAPE_RAISE,      /* clock, other: becomes the later of the two                     */
+  TAPE_FREE,       /* clock: is not used any more                                    */
+  TAPE_RUN,        /* grain, place, work, start: runs from clock `start` on          */
+  TAPE_STRETCH,    /* grain: ends a stretch (grain_schedule.h) with its last fragment */
+  TAPE_BEGIN,      /* grain: is created                                              */
+  TAPE_END,        /* grain: has ended                                               */
+  TAPE_RELEASE,    /* grain, parent, id, kind and flags, row, row of its creator, number, construct, group, clock,
+                      place: it and all that it has created have ended               */
+  TAPE_CREATED,    /* grain, instant, ticks + 1 or 0: of a task, before its RELEASE  */
+  TAPE_RANGE,      /* grain, loop, number of a taskloop, start, iterations + 1 or 0, overhead + 1 or 0, number among
+                      its thread's: of a chunk, before its RELEASE                   */
+  TAPE_SYNC,       /* grain, number, kind, of what, wait, count, exec, longest, scatter + 1 or 0 */
+  TAPE_GROUP,      /* group: begins                                                  */
+  TAPE_LOOP,       /* loop, number, increment + 1 or 0 (zigzag), threads, exec, longest: all its chunks are released */
+  TAPE_REGION,     /* region, creator, its synchronisation, count, exec, longest, scatter + 1 or 0: all have left it */
+  TAPE_JOIN,       /* grain, number: its synchronisation at the end of a region           */
+  TAPE_DEPENDENCE, /* grain, join (2), takes: offers its clock, or takes the join's   */
+  TAPE_OPS
+};
+
+enum { TAPE_OPERANDS_MAX = 11 };
+
+struct tape_record {
+  enum tape_op op;
+  uint64_t operand[TAPE_OPERANDS_MAX];
+};
+
+struct tape_block {
+  uint64_t offset;
+  uint32_t size, stored; /* bytes; in the file */
+};
+
+struct tape {
+  struct scratch_file file;
+  uint8_t *bytes, *packed; /* the block in memory; what the file holds of it */
+  size_t used;
+  struct tape_block *blocks;
+  size_t blocks_count, blocks_room;
+  size_t next_block; /* read backwards: the block before the one in memory, + 1 */
+  uint32_t *offsets; /* of the records in the block in memory */
+  size_t left;       /* of these, not read yet */
+  bool failed;
+  bool no_memory;
+};
+
+/* Returns 0 or ERR_NOMEM; tape_release() in either case. */
+int tape_init(struct tape *tape, struct problems *problems);
+void tape_release(struct tape *tape);
+
+/* Appends a record.  On failure the tape is useless, which tape_end() tells. */
+void tape_put(struct tape *tape, enum tape_op op, const uint64_t *operands);
+
+#define TAPE_PUT(tape, op, ...) tape_put(tape, op, (const uint64_t[]){__VA_ARGS__})
+
+/* Ends the tape; the next record that is read is the last one.  May be called again, to read once more.  Returns 0,
+ * ERR_INPUT or ERR_NOMEM. */
+int tape_end(struct tape *tape);
+
+/* Reads the record before the last one that was read.  Returns false at the start of the tape, or if it cannot be read,
+ * which tape_failed() tells apart. */
+bool tape_back(struct tape *tape, struct tape_record *record);
+
+/* Returns 0, ERR_INPUT or ERR_NOMEM. */
+int tape_failed(const struct tape *tape);
+
+#endif

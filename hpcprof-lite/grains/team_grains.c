@@ -1,0 +1,226 @@
+#include "hpcprof-lite/grains/team_grains.h"
+
+#include "hpcprof-lite/model/model.h"
+
+enum { REGIONS_MAX = 1 << 20, LOOPS_MAX = 4 << 20 };
+
+static struct team_loop *loop_at(const struct team_grains *teams, uint32_t index)
+{
+  return object_pool_at(&teams->loops, index);
+}
+
+int team_grains_init(struct team_grains *teams, struct live_grains *grains)
+{
+  *teams = (struct team_grains){.grains = grains};
+  int status = object_pool_init(&teams->regions, sizeof(struct team_region), REGIONS_MAX);
+  return object_pool_init(&teams->loops, sizeof(struct team_loop), LOOPS_MAX) ? ERR_NOMEM : status;
+}
+
+void team_grains_release(struct team_grains *teams)
+{
+  object_pool_release(&teams->regions);
+  object_pool_release(&teams->loops);
+}
+
+/* ---- regions ---- */
+
+uint32_t team_region_new(struct team_grains *teams, uint32_t creator)
+{
+  uint32_t index = object_pool_get(&teams->regions);
+  if (!index)
+    return 0;
+  struct team_region *region = team_region(teams, index);
+  region->refs = 1;
+  region->creator = creator;
+  region->name = ++teams->regions_begun;
+  live_grain(teams->grains, creator)->refs += creator != 0;
+  return index;
+}
+
+static void region_release(struct team_grains *teams, uint32_t index)
+{
+  struct team_region *region = team_region(teams, index);
+  if (!index || --region->refs > 0)
+    return;
+  for (uint32_t i = 0; i < TASK_GRAPH_LOOPS; i++)
+    team_loop_close(teams, index, i);
+  TAPE_PUT(teams->grains->tape, TAPE_REGION, index, region->creator, region->sync, region->joined.count,
+           region->joined.exec, region->joined.longest, 0);
+  uint32_t creator = region->creator;
+  object_pool_put(&teams->regions, index);
+  live_grain_unref(teams->grains, creator);
+}
+
+void team_region_entered(struct team_grains *teams, uint32_t index, uint32_t grain)
+{
+  if (!index)
+    return;
+  team_region(teams, index)->refs++;
+  live_grain(teams->grains, grain)->region = index;
+}
+
+void team_region_left(struct team_grains *teams, uint32_t index, uint64_t exec)
+{
+  if (!index)
+    return;
+  live_sum_add(&team_region(teams, index)->joined, exec);
+  region_release(teams, index);
+}
+
+void team_region_end(struct team_grains *teams, uint32_t index, uint64_t ticks)
+{
+  struct team_region *region = team_region(teams, index);
+  if (!index || region->ended)
+    return;
+  region->ended = true;
+  region->ended_ticks = ticks;
+  if (region->creator) {
+    region->sync = ++live_grain(teams->grains, region->creator)->syncs;
+    TAPE_PUT(teams->grains->tape, TAPE_JOIN, region->creator, region->sync);
+  }
+  region_release(teams, index);
+}
+
+/* ---- loops ---- */
+
+/* Returns the increment of the loop's variable, zigzag, + 1; 0 if it is not known.  From the first chunk to the last
+ * one the variable has passed all iterations but the last chunk's. */
+static uint64_t increment(const struct team_loop *loop)
+{
+  bool up = loop->rising >= 0;
+  uint64_t distance = loop->highest.start - loop->lowest.start;
+  uint64_t last = up ? loop->highest.iterations : loop->lowest.iterations;
+  if (!loop->any || !last || loop->iterations <= last || distance % (loop->iterations - last))
+    return 0;
+  uint64_t step = distance / (loop->iterations - last);
+  return step && step < (uint64_t)1 << 62 ? (up ? step << 1 : (step << 1) - 1) + 1 : 0;
+}
+
+static void loop_release(struct team_grains *teams, uint32_t index)
+{
+  const struct team_loop *loop = loop_at(teams, index);
+  if (!index || --loop_at(teams, index)->refs > 0)
+    return;
+  TAPE_PUT(teams->grains->tape, TAPE_LOOP, index, loop->number, increment(loop), loop->threads, loop->exec,
+           loop->longest);
+  object_pool_put(&teams->loops, index);
+}
+
+static uint32_t loop_new(struct team_grains *teams, uint64_t number, uint64_t iterations, uint32_t row)
+{
+  uint32_t index = object_pool_get(&teams->loops);
+  if (index)
+    *loop_at(teams, index) = (struct team_loop){.refs = 1, .number = number, .iterations = iterations, .row = row};
+  return index;
+}
+
+void team_loop_enter(struct team_grains *teams, uint32_t grain_index, uint32_t region, uint32_t place, uint64_t number,
+                     uint64_t iterations, uint32_t row)
+{
+  struct live_grain *grain = live_grain(teams->grains, grain_index);
+  team_loop_leave(teams, grain_index);
+  bool shared = region && place < TASK_GRAPH_LOOPS;
+  uint32_t *found = shared ? &team_region(teams, region)->loops[place] : NULL;
+  if (shared && !*found)
+    *found = loop_new(teams, number, iterations, row);
+  grain->loop = shared ? *found : loop_new(teams, number, iterations, row);
+  if (shared && *found)
+    loop_at(teams, *found)->refs++;
+  grain->loop_exec = grain->loop_chunks = 0;
+}
+
+void team_loop_leave(struct team_grains *teams, uint32_t grain_index)
+{
+  struct live_grain *grain = live_grain(teams->grains, grain_index);
+  uint32_t index = grain->loop;
+  team_chunk_end(teams, grain_index);
+  if (!index)
+    return;
+  struct team_loop *loop = loop_at(teams, index);
+  loop->threads++;
+  loop->exec += grain->loop_exec;
+  loop->longest = grain->loop_exec > loop->longest ? grain->loop_exec : loop->longest;
+  if (grain->loop_chunks)
+    live_grain_sync(teams->grains, grain_index, LIVE_SYNC_LOOP, grain->loop_chunks, &(struct live_sum){0});
+  grain->loop = 0;
+  loop_release(teams, index);
+}
+
+void team_loop_close(struct team_grains *teams, uint32_t region, uint32_t place)
+{
+  uint32_t *found = &team_region(teams, region)->loops[place];
+  uint32_t index = *found;
+  *found = 0;
+  loop_release(teams, index);
+}
+
+/* ---- chunks ---- */
+
+static void note_chunk(struct team_loop *loop, uint64_t start, uint64_t iterations)
+{
+  struct team_chunk chunk = {start, iterations};
+  if (!loop->any)
+    loop->lowest = loop->highest = chunk;
+  if ((int64_t)start < (int64_t)loop->lowest.start)
+    loop->lowest = chunk;
+  if ((int64_t)start > (int64_t)loop->highest.start)
+    loop->highest = chunk;
+  loop->any = true;
+}
+
+void team_chunk_begin(struct team_grains *teams, uint32_t task_index, uint64_t start, uint64_t iterations,
+                      uint64_t ticks)
+{
+  struct live_grain *task = live_grain(teams->grains, task_index);
+  bool first = !task->loop_chunks;
+  uint64_t before = live_grain(teams->grains, task->chunk)->start;
+  team_chunk_end(teams, task_index);
+  uint32_t index = live_grain_new(teams->grains, GRAIN_CHUNK, task_index, task->clock);
+  if (!index)
+    return;
+  struct team_loop *loop = loop_at(teams, task->loop);
+  struct live_grain *chunk = live_grain(teams->grains, index);
+  note_chunk(loop, start, iterations);
+  loop->rising += first ? 0 : (int64_t)start > (int64_t)before ? 1 : -1;
+  loop->refs++;
+  chunk->flags |= LIVE_GRAIN_OF_LOOP | LIVE_GRAIN_RANGE;
+  chunk->number = ++task->chunks;
+  chunk->loop = task->loop;
+  chunk->loop_chunks = ++task->loop_chunks;
+  chunk->row = chunk->creator_row = loop->row;
+  chunk->start = start;
+  chunk->iterations = iterations ? iterations + 1 : 0;
+  chunk->overhead = first && ticks >= task->loop_begin_ticks ? ticks - task->loop_begin_ticks + 1 : 0;
+  task->chunk = index;
+}
+
+void team_chunk_end(struct team_grains *teams, uint32_t task_index)
+{
+  struct live_grain *task = live_grain(teams->grains, task_index);
+  uint32_t index = task->chunk;
+  if (!index)
+    return;
+  struct live_grain *chunk = live_grain(teams->grains, index);
+  task->loop_exec += chunk->exec;
+  live_sum_move(&task->direct, &chunk->direct);
+  task->chunk = 0;
+  live_grain_end(teams->grains, index);
+}
+
+void team_chunk_released(struct team_grains *teams, const struct live_grain *chunk)
+{
+  if (chunk->flags & LIVE_GRAIN_OF_LOOP)
+    loop_release(teams, chunk->loop);
+}
+
+/* ---- the end ---- */
+
+void team_grains_finish(struct team_grains *teams)
+{
+  for (uint32_t i = 1; i < teams->regions.used; i++)
+    while (team_region(teams, i)->refs)
+      region_release(teams, i);
+  for (uint32_t i = 1; i < teams->loops.used; i++)
+    while (loop_at(teams, i)->refs)
+      loop_release(teams, i);
+}
