@@ -409,7 +409,7 @@ static int on_record(struct grains *grains, const struct tape_record *record)
     on_end(grains, record);
     return 0;
   case TAPE_RELEASE:
-    return past_grains_open(&grains->past, record, grains->recorder.grains.count);
+    return past_grains_open(&grains->past, record);
   case TAPE_CREATED:
     past_grains_created(&grains->past, record);
     return 0;
@@ -448,7 +448,8 @@ static int forget(struct grains *grains)
   free(grains->bottoms.at);
   grains->regions = grains->groups = (struct numbers){0};
   grains->bottoms = (struct bottoms){0};
-  grains->past = (struct past_grains){.places = grains->recorder.grains.places};
+  grains->past =
+      (struct past_grains){.places = grains->recorder.grains.places, .next_id = grains->recorder.grains.last_released};
   return object_pool_init(&grains->syncs, sizeof(struct past_sync), SYNCS_MAX);
 }
 

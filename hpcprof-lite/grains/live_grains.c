@@ -7,6 +7,12 @@
 
 enum { GRAINS_MAX = 4 << 20, PLACES_MAX = 1 << 16 };
 
+/* Small numbers also for negative differences. */
+static uint64_t zigzag(uint64_t difference)
+{
+  return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);
+}
+
 int live_grains_init(struct live_grains *grains, struct tape *tape, struct grain_schedule *schedule)
 {
   *grains = (struct live_grains){.tape = tape, .schedule = schedule, .places_count = 1};
@@ -69,11 +75,6 @@ static void end_stretch(struct live_grains *grains, uint32_t index)
   TAPE_PUT(grains->tape, TAPE_STRETCH, index);
 }
 
-static uint64_t zigzag(uint64_t difference)
-{
-  return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);
-}
-
 void live_grain_run(struct live_grains *grains, uint32_t index, uint32_t place, uint64_t work, uint64_t start)
 {
   struct live_grain *grain = live_grain(grains, index);
@@ -125,13 +126,15 @@ void live_grain_unref(struct live_grains *grains, uint32_t index)
     if (grain->flags & LIVE_GRAIN_KIND) /* not initial */
       TAPE_PUT(grains->tape, TAPE_CREATED, index, grain->instant, grain->create);
     if (grain->flags & LIVE_GRAIN_RANGE)
-      TAPE_PUT(grains->tape, TAPE_RANGE, index, grain->loop, grain->taskloop, grain->start, grain->iterations,
-               grain->overhead, grain->loop_chunks);
+      TAPE_PUT(grains->tape, TAPE_RANGE, index, grain->loop, grain->start, grain->iterations, grain->overhead,
+               grain->loop_chunks);
     uint32_t joins = (grain->flags & LIVE_GRAIN_KIND) == GRAIN_IMPLICIT ? grain->region : grain->group;
-    TAPE_PUT(grains->tape, TAPE_RELEASE, index, parent, grains->count - grain->id, grain->flags & LIVE_GRAIN_TAPED,
-             grain->row, grain->creator_row, grain->number, grain->construct, joins, grain->clock, grain->place);
+    TAPE_PUT(grains->tape, TAPE_RELEASE, index, parent, zigzag(grain->id - grains->last_released),
+             grain->flags & LIVE_GRAIN_TAPED, grain->row, grain->creator_row, grain->number, grain->construct, joins,
+             grain->clock, grain->place);
     if (!(grain->flags & LIVE_GRAIN_DROPPED))
       grains->of_kind[grain->flags & LIVE_GRAIN_LOOP_TASK ? GRAIN_CHUNK : grain->flags & LIVE_GRAIN_KIND]++;
+    grains->last_released = grain->id;
     grains->released(grains->context, grain);
     object_pool_put(&grains->pool, index);
     index = parent;

@@ -40,22 +40,23 @@ struct live_grain {
   uint32_t refs; /* from itself until it ends, and its children; 0 in free ones */
   uint32_t flags, parent;
   uint32_t row, creator_row, group, clock;
-  uint32_t region; /* of an implicit task: number in the recorder */
-  uint32_t loop;   /* of a chunk, or the loop that an implicit task is in: number in the recorder */
-  uint32_t chunk;  /* the chunk that it runs */
-  uint32_t place;  /* where it ran first */
+  uint32_t region;   /* of an implicit task (team_grains.h) */
+  uint32_t loop;     /* of a chunk, or the loop that an implicit task is in (likewise) */
+  uint32_t taskloop; /* the taskloop that is open in it (likewise) */
+  uint32_t chunk;    /* the chunk that it runs */
+  uint32_t place;    /* where it ran first */
   uint64_t id;
   uint64_t number;    /* among the children of its parent, or of the construct in which it was created */
   uint64_t construct; /* that construct's number, or 0 */
   uint64_t instant;   /* what the parent had executed then */
   uint64_t create;    /* ticks + 1, or 0 */
   uint64_t children, chunks, taskloops, syncs, barriers; /* how many it has had */
-  uint64_t open_construct, open_children; /* the single or masked construct that is open in it, its children */
-  uint32_t scopes, construct_scope;       /* open scopes; position of that construct among them */
+  uint64_t open_construct, open_children;   /* the single or masked construct that is open in it, its children */
+  uint32_t scopes;                          /* open scopes */
+  uint32_t construct_scope, taskloop_scope; /* positions of that construct, and of the taskloop, among them */
   bool open_masked;
   uint64_t exec, stretch_begin, stretch_end; /* the last stretch */
   uint64_t wait;
-  uint64_t taskloop;                    /* of a taskloop's task: number of that among its parent's */
   uint64_t start, iterations, overhead; /* of a chunk; iterations: + 1, or 0; overhead: likewise */
   uint64_t loop_exec, loop_begin_ticks; /* of a task in a loop: execution of its chunks */
   uint64_t loop_chunks;
@@ -78,6 +79,7 @@ struct live_grains {
   uint64_t count, lost;          /* grains created; those that there was no room for */
   uint64_t of_kind[GRAIN_KINDS]; /* those that have ended */
   uint64_t run_end;              /* clock at the end of the last fragment on the tape */
+  uint64_t last_released;        /* id of the last grain that went to the tape */
   uint64_t work;
   int status; /* of the schedule */
   void (*released)(void *context, const struct live_grain *grain);

@@ -35,7 +35,7 @@ static void hash_path(struct past_grains *past, struct past_grain *grain)
     above = index_hash(above, grain->construct << 1 | (grain->flags & LIVE_GRAIN_MASKED ? 1 : 0));
   if (grain->flags & LIVE_GRAIN_RANGE) {
     past_grains_iterations(past, grain, &first, &last);
-    uint64_t loop = grain->flags & LIVE_GRAIN_OF_LOOP ? past->loops[grain->loop].number : grain->taskloop;
+    uint64_t loop = past->loops[grain->loop].number;
     uint64_t more = grain->iterations ? grain->iterations : past->places[grain->place].thread;
     above = index_hash(index_hash(index_hash(above, ~loop), grain->iterations ? first : grain->chunk), last ^ more);
   } else {
@@ -48,7 +48,7 @@ static void hash_path(struct past_grains *past, struct past_grain *grain)
 
 /* ---- records ---- */
 
-int past_grains_open(struct past_grains *past, const struct tape_record *record, uint64_t last)
+int past_grains_open(struct past_grains *past, const struct tape_record *record)
 {
   const uint64_t *operand = record->operand;
   uint64_t index = operand[0], parent = operand[1], most = index > parent ? index : parent;
@@ -56,7 +56,7 @@ int past_grains_open(struct past_grains *past, const struct tape_record *record,
     return ERR_NOMEM;
   struct past_grain *grain = past_grain(past, index);
   uint32_t kind = (uint32_t)operand[3] & LIVE_GRAIN_KIND;
-  *grain = (struct past_grain){.id = last - operand[2],
+  *grain = (struct past_grain){.id = past->next_id,
                                .flags = (uint32_t)operand[3],
                                .parent = (uint32_t)parent,
                                .root = kind >= GRAIN_TASK ? past_grain(past, parent)->root : (uint32_t)index,
@@ -68,6 +68,7 @@ int past_grains_open(struct past_grains *past, const struct tape_record *record,
                                .clock = (uint32_t)operand[9],
                                .place = (uint32_t)operand[10],
                                .parallelism = GRAIN_UNKNOWN};
+  past->next_id -= operand[2] >> 1 ^ (operand[2] & 1 ? UINT64_MAX : 0);
   if (!(grain->flags & LIVE_GRAIN_RANGE)) /* otherwise that follows */
     hash_path(past, grain);
   return 0;
@@ -84,11 +85,10 @@ void past_grains_range(struct past_grains *past, const struct tape_record *recor
 {
   struct past_grain *grain = past_grain(past, record->operand[0]);
   grain->loop = (uint32_t)record->operand[1];
-  grain->taskloop = record->operand[2];
-  grain->start = record->operand[3];
-  grain->iterations = record->operand[4];
-  grain->overhead = record->operand[5];
-  grain->chunk = record->operand[6];
+  grain->start = record->operand[2];
+  grain->iterations = record->operand[3];
+  grain->overhead = record->operand[4];
+  grain->chunk = record->operand[5];
   hash_path(past, grain);
 }
 
@@ -102,15 +102,14 @@ int past_grains_loop(struct past_grains *past, const struct tape_record *record)
   return 0;
 }
 
-/* The chunks of a taskloop are numbered from 0 in steps of 1. */
 void past_grains_iterations(const struct past_grains *past, const struct past_grain *grain, uint64_t *first,
                             uint64_t *last)
 {
-  uint64_t increment = grain->flags & LIVE_GRAIN_OF_LOOP ? past->loops[grain->loop].increment : 3;
   *first = *last = GRAIN_UNKNOWN;
   if (!grain->iterations)
     return;
   *first = grain->start;
+  uint64_t increment = past->loops[grain->loop].increment;
   uint64_t zigzag = increment - 1, step = zigzag >> 1 ^ (zigzag & 1 ? UINT64_MAX : 0);
   if (increment)
     *last = grain->start + (grain->iterations - 2) * step;
@@ -153,8 +152,7 @@ static void add_chunk(const struct past_grains *past, struct text *text, const s
 {
   uint64_t first, last;
   past_grains_iterations(past, grain, &first, &last);
-  bool of_loop = grain->flags & LIVE_GRAIN_OF_LOOP;
-  add(text, "/L%" PRIu64, of_loop ? past->loops[grain->loop].number : grain->taskloop);
+  add(text, "/L%" PRIu64, past->loops[grain->loop].number);
   if (!grain->iterations)
     add(text, "[t%" PRIu32 ".%" PRIu64 "]", past->places[grain->place].thread, grain->chunk);
   else if (last == GRAIN_UNKNOWN)

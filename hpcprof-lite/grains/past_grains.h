@@ -15,7 +15,7 @@ struct past_grain {
   uint32_t flags, parent, root, row, creator_row;
   uint32_t joins; /* the region of an implicit task, else the taskgroup, 0: none */
   uint32_t clock, place, last_place, loop;
-  uint64_t number, construct, instant, create, taskloop, start, iterations, overhead, chunk;
+  uint64_t number, construct, instant, create, start, iterations, overhead, chunk;
   uint64_t exec, through, parallelism; /* through: length of the longest path through it */
   uint32_t fragments;
   uint32_t sync;                               /* joins it */
@@ -33,13 +33,14 @@ struct past_grains {
   struct past_loop *loops;   /* [loop]  */
   size_t grains_room, loops_room;
   const struct live_place *places;
+  uint64_t next_id; /* of the grain that is opened next */
   char path[PAST_GRAIN_PATH_MAX];
 };
 
 void past_grains_release(struct past_grains *past);
 
-/* Read TAPE_RELEASE, TAPE_CREATED, TAPE_RANGE and TAPE_LOOP; last: the number of grains.  Return 0 or ERR_NOMEM. */
-int past_grains_open(struct past_grains *past, const struct tape_record *record, uint64_t last);
+/* Read TAPE_RELEASE, TAPE_CREATED, TAPE_RANGE and TAPE_LOOP.  Return 0 or ERR_NOMEM. */
+int past_grains_open(struct past_grains *past, const struct tape_record *record);
 void past_grains_created(struct past_grains *past, const struct tape_record *record);
 void past_grains_range(struct past_grains *past, const struct tape_record *record);
 int past_grains_loop(struct past_grains *past, const struct tape_record *record);

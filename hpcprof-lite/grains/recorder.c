@@ -135,9 +135,11 @@ static void on_task(struct recorder *recorder, const struct log_reader_record *n
   bool masked = false;
   if (parent)
     number_child(at(recorder, parent), &grain->number, &grain->construct, &masked);
-  grain->flags |= (masked ? LIVE_GRAIN_MASKED : 0) | (operand[3] & GRAPHLOG_LOOP_TASK ? LIVE_GRAIN_LOOP_TASK : 0);
+  grain->flags |= masked ? LIVE_GRAIN_MASKED : 0;
   bool beside = operand[3] & GRAPHLOG_FOR_PARENT && running;
-  grain->taskloop = beside ? at(recorder, running)->taskloop : at(recorder, parent)->taskloops;
+  if (operand[3] & GRAPHLOG_LOOP_TASK)
+    team_taskloop_task(&recorder->teams, index,
+                       beside ? at(recorder, running)->loop : at(recorder, grain_of(recorder, parent_task))->taskloop);
   grain->row = row;
   grain->creator_row = creator_row;
   grain->group = task_graph_task(recorder->graph, task)->group;
@@ -281,11 +283,10 @@ static void join_root(struct recorder *recorder, uint32_t index)
   live_grain_sync(&recorder->grains, index, LIVE_SYNC_BARRIER, barrier, &joined);
 }
 
-static void on_implicit_end(struct recorder *recorder, const struct log_reader_record *next)
+/* The implicit or initial task ends, if it is one. */
+static void end_implicit(struct recorder *recorder, uint32_t task)
 {
-  uint32_t task = task_graph_find(recorder->graph, next->record.operand[0], next->record.operand[1]);
   uint32_t index = grain_of(recorder, task);
-  replay_take(recorder->replay, next);
   if (!index || (at(recorder, index)->flags & LIVE_GRAIN_KIND) > GRAIN_IMPLICIT)
     return;
   struct live_grain *grain = at(recorder, index);
@@ -297,6 +298,13 @@ static void on_implicit_end(struct recorder *recorder, const struct log_reader_r
   recorder->grain_of[task] = 0;
   live_grain_end(&recorder->grains, index);
   team_region_left(&recorder->teams, region, exec);
+}
+
+static void on_implicit_end(struct recorder *recorder, const struct log_reader_record *next)
+{
+  uint32_t task = task_graph_find(recorder->graph, next->record.operand[0], next->record.operand[1]);
+  replay_take(recorder->replay, next);
+  end_implicit(recorder, task);
 }
 
 /* ---- waits and taskgroups ---- */
@@ -378,6 +386,8 @@ static void on_scope(struct recorder *recorder, const struct log_reader_record *
   if (next->record.op == GRAPHLOG_SCOPE_END) {
     if (grain->open_construct && grain->scopes == grain->construct_scope)
       grain->open_construct = 0;
+    if (grain->taskloop && grain->scopes == grain->taskloop_scope)
+      team_taskloop_end(&recorder->teams, index);
     grain->scopes -= grain->scopes > 0;
     return;
   }
@@ -385,7 +395,10 @@ static void on_scope(struct recorder *recorder, const struct log_reader_record *
   uint32_t kind = row < recorder->process->workspan.directives_count ? recorder->process->workspan.directives[row].kind
                                                                      : (uint32_t)DIRECTIVE_PROGRAM;
   struct team_region *region = team_region(&recorder->teams, grain->region);
-  at(recorder, running_in(recorder, task))->taskloops += kind == DIRECTIVE_TASKLOOP;
+  if (kind == DIRECTIVE_TASKLOOP) {
+    team_taskloop_begin(&recorder->teams, index, ++at(recorder, running_in(recorder, task))->taskloops);
+    grain->taskloop_scope = grain->scopes;
+  }
   if (!grain->region || grain->open_construct || (kind != DIRECTIVE_SINGLE && kind != DIRECTIVE_MASKED))
     return;
   grain->open_masked = kind == DIRECTIVE_MASKED;
@@ -424,13 +437,10 @@ static void on_chunk(struct recorder *recorder, const struct log_reader_record *
   struct live_grain *grain = at(recorder, index);
   const uint64_t *operand = next->record.operand;
   replay_take(recorder->replay, next);
-  if (grain->loop) {
+  if (grain->flags & LIVE_GRAIN_LOOP_TASK)
+    team_taskloop_chunk(&recorder->teams, index, operand[0], operand[1]);
+  else if (grain->loop)
     team_chunk_begin(&recorder->teams, index, operand[0], operand[1], next->begin_ticks);
-  } else if (grain->flags & LIVE_GRAIN_LOOP_TASK && !(grain->flags & LIVE_GRAIN_RANGE)) {
-    grain->flags |= LIVE_GRAIN_RANGE;
-    grain->start = operand[0];
-    grain->iterations = operand[1] ? operand[1] + 1 : 0;
-  }
 }
 
 /* ---- records ---- */
@@ -508,6 +518,8 @@ void recorder_take(struct recorder *recorder, const struct log_reader_record *ne
 
 int recorder_end(struct recorder *recorder)
 {
+  for (uint32_t task = 0; task < recorder->grain_room; task++)
+    end_implicit(recorder, task); /* the ends of workers are announced late, or never */
   int status = live_grains_finish(&recorder->grains);
   team_grains_finish(&recorder->teams);
   int taped = tape_end(&recorder->tape);

@@ -21,8 +21,8 @@ enum tape_op {
   TAPE_RELEASE,    /* grain, parent, id, kind and flags, row, row of its creator, number, construct, group, clock,
                       place: it and all that it has created have ended               */
   TAPE_CREATED,    /* grain, instant, ticks + 1 or 0: of a task, before its RELEASE  */
-  TAPE_RANGE,      /* grain, loop, number of a taskloop, start, iterations + 1 or 0, overhead + 1 or 0, number among
-                      its thread's: of a chunk, before its RELEASE                   */
+  TAPE_RANGE,      /* grain, loop, start, iterations + 1 or 0, overhead + 1 or 0, number among its thread's: of a chunk,
+                      before      its RELEASE */
   TAPE_SYNC,       /* grain, number, kind, of what, wait, count, exec, longest, scatter + 1 or 0 */
   TAPE_GROUP,      /* group: begins                                                  */
   TAPE_LOOP,       /* loop, number, increment + 1 or 0 (zigzag), threads, exec, longest: all its chunks are released */

@@ -156,15 +156,16 @@ void team_loop_close(struct team_grains *teams, uint32_t region, uint32_t place)
 
 /* ---- chunks ---- */
 
-static void note_chunk(struct team_loop *loop, uint64_t start, uint64_t iterations)
+static void note_chunk(struct team_loop *loop, uint64_t start, uint64_t iterations, uint64_t id)
 {
-  struct team_chunk chunk = {start, iterations};
+  struct team_chunk chunk = {start, iterations, id};
   if (!loop->any)
     loop->lowest = loop->highest = chunk;
   if ((int64_t)start < (int64_t)loop->lowest.start)
     loop->lowest = chunk;
   if ((int64_t)start > (int64_t)loop->highest.start)
     loop->highest = chunk;
+  loop->noted = chunk;
   loop->any = true;
 }
 
@@ -180,7 +181,7 @@ void team_chunk_begin(struct team_grains *teams, uint32_t task_index, uint64_t s
     return;
   struct team_loop *loop = loop_at(teams, task->loop);
   struct live_grain *chunk = live_grain(teams->grains, index);
-  note_chunk(loop, start, iterations);
+  note_chunk(loop, start, iterations, chunk->id);
   loop->rising += first ? 0 : (int64_t)start > (int64_t)before ? 1 : -1;
   loop->refs++;
   chunk->flags |= LIVE_GRAIN_OF_LOOP | LIVE_GRAIN_RANGE;
@@ -209,8 +210,48 @@ void team_chunk_end(struct team_grains *teams, uint32_t task_index)
 
 void team_chunk_released(struct team_grains *teams, const struct live_grain *chunk)
 {
-  if (chunk->flags & LIVE_GRAIN_OF_LOOP)
+  if (chunk->flags & (LIVE_GRAIN_OF_LOOP | LIVE_GRAIN_LOOP_TASK))
     loop_release(teams, chunk->loop);
+}
+
+/* ---- taskloops ---- */
+
+void team_taskloop_begin(struct team_grains *teams, uint32_t grain, uint64_t number)
+{
+  team_taskloop_end(teams, grain);
+  live_grain(teams->grains, grain)->taskloop = loop_new(teams, number, 0, 0);
+}
+
+void team_taskloop_task(struct team_grains *teams, uint32_t grain, uint32_t loop)
+{
+  if (!loop)
+    return;
+  live_grain(teams->grains, grain)->flags |= LIVE_GRAIN_LOOP_TASK;
+  live_grain(teams->grains, grain)->loop = loop;
+  loop_at(teams, loop)->refs++;
+}
+
+/* Its tasks are created in the order of their iterations. */
+void team_taskloop_chunk(struct team_grains *teams, uint32_t grain, uint64_t start, uint64_t iterations)
+{
+  struct live_grain *task = live_grain(teams->grains, grain);
+  struct team_loop *loop = loop_at(teams, task->loop);
+  if (!task->loop || task->flags & LIVE_GRAIN_RANGE || !iterations)
+    return;
+  bool later = task->id > loop->noted.id, higher = (int64_t)start > (int64_t)loop->noted.start;
+  loop->rising += !loop->any ? 0 : later == higher ? 1 : -1;
+  loop->iterations += iterations;
+  note_chunk(loop, start, iterations, task->id);
+  task->flags |= LIVE_GRAIN_RANGE;
+  task->start = start;
+  task->iterations = iterations + 1;
+}
+
+void team_taskloop_end(struct team_grains *teams, uint32_t grain)
+{
+  uint32_t loop = live_grain(teams->grains, grain)->taskloop;
+  live_grain(teams->grains, grain)->taskloop = 0;
+  loop_release(teams, loop);
 }
 
 /* ---- the end ---- */

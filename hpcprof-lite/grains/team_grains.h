@@ -24,14 +24,14 @@ struct team_region {
 
 struct team_loop {
   uint32_t row;
-  uint32_t refs; /* from its region while others may enter it, threads that are in it, and its chunks; 0 in free ones */
+  uint32_t refs; /* from its region while others may enter it, who is in it, and its chunks; 0 in free ones */
   uint32_t threads;
   uint64_t number, iterations, exec, longest;
   bool any;
-  int64_t rising; /* how often a thread's next chunk began at a higher value than the one before, less the others */
+  int64_t rising; /* how often a later chunk began at a higher value, less how often at a lower one */
   struct team_chunk {
-    uint64_t start, iterations;
-  } lowest, highest; /* chunks by their start */
+    uint64_t start, iterations, id;
+  } lowest, highest, noted; /* chunks: by their start, and the one that was noted last */
 };
 
 struct team_grains {
@@ -69,7 +69,13 @@ void team_loop_close(struct team_grains *teams, uint32_t region, uint32_t place)
 void team_chunk_begin(struct team_grains *teams, uint32_t grain, uint64_t start, uint64_t iterations, uint64_t ticks);
 void team_chunk_end(struct team_grains *teams, uint32_t grain);
 
-/* A chunk has been released. */
+/* A taskloop begins in a task or chunk; a task of it is created, and begins to run its chunk; the taskloop ends. */
+void team_taskloop_begin(struct team_grains *teams, uint32_t grain, uint64_t number);
+void team_taskloop_task(struct team_grains *teams, uint32_t grain, uint32_t loop);
+void team_taskloop_chunk(struct team_grains *teams, uint32_t grain, uint64_t start, uint64_t iterations);
+void team_taskloop_end(struct team_grains *teams, uint32_t grain);
+
+/* A chunk, or task of a taskloop, has been released. */
 void team_chunk_released(struct team_grains *teams, const struct live_grain *chunk);
 
 /* All that is still open ends: the log ends. */

@@ -486,7 +486,8 @@ void ompt_on_dispatch(ompt_data_t *parallel_data, ompt_data_t *task_data, int ki
   struct thread_state *t = self();
   if (!t || !graph_enter(t))
     return;
-  const ompt_dispatch_chunk_t *chunk = kind == ompt_dispatch_ws_loop_chunk ? instance.ptr : NULL;
+  bool ranged = kind == ompt_dispatch_ws_loop_chunk || kind == ompt_dispatch_taskloop_chunk;
+  const ompt_dispatch_chunk_t *chunk = ranged ? instance.ptr : NULL;
   worksharing_chunk(t, task_of(t, task_data), kind, chunk ? chunk->start : 0, chunk ? chunk->iterations : 0);
   construct_section(t);
   rt_inside_dec(t);

@@ -165,6 +165,8 @@ static void chunk_end(struct thread_state *t, struct task *task)
 
 void worksharing_chunk(struct thread_state *t, uint32_t index, int kind, uint64_t start, uint64_t iterations)
 {
+  if (kind == ompt_dispatch_taskloop_chunk) /* a task of its own, which begins now */
+    graph_log_op(t, GRAPHLOG_CHUNK, start, iterations);
   if (!index || !(graph_task(index)->flags & TASK_IN_LOOP) || kind == ompt_dispatch_taskloop_chunk)
     return;
   uint64_t moment = work_clock_moment(t);
