@@ -49,6 +49,9 @@ void job_release(struct job *job)
   workspan_release(&job->report.workspan);
   whatif_release(&job->report.whatif);
   recorded_graph_release(&job->recorded);
+  free(job->grain_stream);
+  grain_reference_release(&job->grain_reference);
+  grain_groups_release(&job->grain_groups);
   problems_release(&job->log_problems);
   options_release(&job->options);
   if (job->profile.processes)

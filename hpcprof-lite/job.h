@@ -8,6 +8,8 @@
 #define HPCPROF_LITE_JOB_H
 
 #include "hpcprof-lite/analysis/distribution.h"
+#include "hpcprof-lite/analysis/grain_groups.h"
+#include "hpcprof-lite/grains/grain_reference.h"
 #include "hpcprof-lite/options.h"
 #include "hpcprof-lite/ranks/ranks.h"
 #include "hpcprof-lite/replay/recorded_graph.h"
@@ -37,6 +39,10 @@ struct job {
   struct workspan_scenario scenario; /* of --what-if, with factors of the parts of the span */
   double *factors;
   struct recorded_graph recorded;
+  struct grain_stream *grain_stream; /* what delivers the grains (grain_pipelines.c) */
+  struct grain_reference grain_reference;
+  struct grain_groups grain_groups;
+  struct grain_curve grain_curve;
   struct problems log_problems; /* of the graph log */
   struct report report;
   enum exit_status status; /* unless a later step fails */

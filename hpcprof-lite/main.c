@@ -1,8 +1,10 @@
 /* hpcprof-lite: chooses the view's pipeline.  Context: BATCH. */
 #include "hpcprof-lite/gather.h"
+#include "hpcprof-lite/grain_pipelines.h"
 #include "hpcprof-lite/graph_pipelines.h"
 #include "hpcprof-lite/output.h"
 #include "hpcprof-lite/overview_pipelines.h"
+#include "hpcprof-lite/report/grains_view.h"
 #include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/speedup_view.h"
 #include "hpcprof-lite/report/summary.h"
@@ -38,9 +40,10 @@ static const struct view {
     [OPTIONS_CRITICAL_PATH] = {true, tree_pipeline, text_critical_path, table_tree},
     [OPTIONS_WHATIF] = {true, whatif_pipeline, whatif_view_text, whatif_view_table},
     [OPTIONS_SPEEDUP] = {false, speedup_pipeline, speedup_view_text, speedup_view_table},
+    [OPTIONS_GRAINS] = {true, grains_pipeline, grains_view_text, grains_view_table},
 };
 
-/* 0, or ERR_NOMEM. */
+/* 0, ERR_INPUT if the input ends early, or ERR_NOMEM. */
 static int print(const struct job *job)
 {
   const struct view *view = &views[job->options.view];
@@ -70,9 +73,10 @@ static int report_view(struct job *job)
     status = job_no_memory();
   if (!status && view->pipeline)
     status = view->pipeline(job);
-  if (problems_print(&job->log_problems, stderr))
+  status = status ? status : output_report(job, print);
+  if (problems_print(&job->log_problems, stderr)) /* single grains are read while they are printed */
     job->status = EXIT_INPUT;
-  return status ? status : output_report(job, print);
+  return status;
 }
 
 int main(int argc, char **argv)

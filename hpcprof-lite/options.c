@@ -24,6 +24,9 @@ enum long_only {
   OPT_ROWS,
   OPT_DEPTH,
   OPT_LEGEND,
+  OPT_REFERENCE,
+  OPT_GRAIN_LIMIT,
+  OPT_GRAIN_GROUPS,
   OPT_VERSION
 };
 
@@ -40,6 +43,9 @@ static const struct option long_options[] = {
     {"max-rows", required_argument, NULL, OPT_ROWS},
     {"depth", required_argument, NULL, OPT_DEPTH},
     {"legend", no_argument, NULL, OPT_LEGEND},
+    {"reference", required_argument, NULL, OPT_REFERENCE},
+    {"grain-limit", required_argument, NULL, OPT_GRAIN_LIMIT},
+    {"grain-groups", no_argument, NULL, OPT_GRAIN_GROUPS},
     {"source-path", required_argument, NULL, 'I'},
     {"threads", required_argument, NULL, 'j'},
     {"quiet", no_argument, NULL, 'q'},
@@ -49,14 +55,19 @@ static const struct option long_options[] = {
     {0},
 };
 
-static const char *const view_names[] = {
-    [OPTIONS_SUMMARY] = "summary",         [OPTIONS_TOPDOWN] = "topdown",
-    [OPTIONS_BOTTOMUP] = "bottomup",       [OPTIONS_FLAT] = "flat",
-    [OPTIONS_THREADS] = "threads",         [OPTIONS_EFFICIENCY] = "efficiency",
-    [OPTIONS_PARALLELISM] = "parallelism", [OPTIONS_CRITICAL_PATH] = "critical-path",
-    [OPTIONS_WHATIF] = "whatif",           [OPTIONS_SPEEDUP] = "speedup"};
+static const char *const view_names[] = {[OPTIONS_SUMMARY] = "summary",
+                                         [OPTIONS_TOPDOWN] = "topdown",
+                                         [OPTIONS_BOTTOMUP] = "bottomup",
+                                         [OPTIONS_FLAT] = "flat",
+                                         [OPTIONS_THREADS] = "threads",
+                                         [OPTIONS_EFFICIENCY] = "efficiency",
+                                         [OPTIONS_PARALLELISM] = "parallelism",
+                                         [OPTIONS_CRITICAL_PATH] = "critical-path",
+                                         [OPTIONS_WHATIF] = "whatif",
+                                         [OPTIONS_SPEEDUP] = "speedup",
+                                         [OPTIONS_GRAINS] = "grains"};
 
-static const char *const later_views[] = {"regions", "overheads", "tasks", "grains", "timeline", "advice"};
+static const char *const later_views[] = {"regions", "overheads", "tasks", "timeline", "advice"};
 
 const char *options_help(void)
 {
@@ -64,8 +75,8 @@ const char *options_help(void)
          "Report what hpcrun-lite has measured into DIR.\n"
          "\n"
          "      --view VIEW         summary (default), topdown, bottomup, flat, threads,\n"
-         "                          efficiency, parallelism, critical-path, whatif or\n"
-         "                          speedup\n"
+         "                          efficiency, parallelism, critical-path, whatif,\n"
+         "                          speedup or grains\n"
          "  -f, --format FORMAT     text (default), csv or json\n"
          "  -o, --output FILE       write the report to FILE\n"
          "      --idleness WHICH    count idleness against the most threads ever in use\n"
@@ -83,6 +94,13 @@ const char *options_help(void)
          "                          (default: 0.5 in text, 0 otherwise)\n"
          "      --max-rows N        show only the N heaviest rows\n"
          "      --depth N           show only N levels below the root\n"
+         "      --grain-groups      show groups of grains in csv and json, too (text always\n"
+         "                          shows groups)\n"
+         "      --grain-limit NAME=VALUE\n"
+         "                          what is a problem of a grain: parallel_benefit,\n"
+         "                          instantaneous_parallelism, scatter,\n"
+         "                          memory_utilisation, work_deviation, load_balance\n"
+         "      --reference DIR     compare each grain's work to the same one's in DIR\n"
          "      --legend            explain the columns of a text report\n"
          "  -j, --threads N         use N threads (default: one for each core)\n"
          "  -q, --quiet             print only errors\n"
@@ -112,7 +130,7 @@ static int parse_view(const char *name, struct options *options, char *message, 
       return fail(message, size, "view '%s' is not available yet", name);
   return fail(message, size,
               "there is no view '%s': one of summary, topdown, bottomup, flat, threads, efficiency, "
-              "parallelism, critical-path, whatif, speedup",
+              "parallelism, critical-path, whatif, speedup, grains",
               name);
 }
 
@@ -187,6 +205,17 @@ static int parse_what_if(const char *text, struct options *options, char *messag
   return ERR_INPUT;
 }
 
+static int parse_grain_limit(const char *text, struct options *options, char *message, size_t size)
+{
+  options->limits_given = true;
+  if (grain_limits_parse(text, &options->grain_limits))
+    return 0;
+  return fail(message, size,
+              "option '--grain-limit' needs NAME=VALUE, not '%s': a number from 0 for parallel_benefit, "
+              "instantaneous_parallelism, scatter, memory_utilisation, work_deviation or load_balance",
+              text);
+}
+
 static int parse_threads(const char *text, struct options *options, char *message, size_t size)
 {
   uint32_t count;
@@ -211,6 +240,14 @@ static int parse_option(int option, struct options *options, char *message, size
     return 0;
   case OPT_LEGEND:
     options->legend = true;
+    return 0;
+  case OPT_REFERENCE:
+    options->reference = optarg;
+    return 0;
+  case OPT_GRAIN_LIMIT:
+    return parse_grain_limit(optarg, options, message, size);
+  case OPT_GRAIN_GROUPS:
+    options->grain_groups = true;
     return 0;
   case OPT_ROOT:
     return parse_root(optarg, options, message, size);
@@ -271,8 +308,11 @@ static int check(struct options *options, char *message, size_t size)
                 "critical-path",
                 options->view_name);
   bool fixed = options->view == OPTIONS_SUMMARY || options->view == OPTIONS_EFFICIENCY ||
-               options->view == OPTIONS_WHATIF || options->view == OPTIONS_SPEEDUP;
+               options->view == OPTIONS_WHATIF || options->view == OPTIONS_SPEEDUP || options->view == OPTIONS_GRAINS;
   bool scenarios = options->view == OPTIONS_WHATIF || options->view == OPTIONS_PARALLELISM;
+  if (options->view != OPTIONS_GRAINS && (options->reference || options->grain_groups || options->limits_given))
+    return fail(message, size, "view '%s' shows no grains: --reference, --grain-limit and --grain-groups need grains",
+                options->view_name);
   if (options->scenarios_count && !scenarios)
     return fail(message, size, "view '%s' shows no scenarios: --what-if needs whatif or parallelism",
                 options->view_name);
@@ -294,7 +334,7 @@ void options_release(struct options *options)
 
 int options_parse(int argc, char **argv, struct options *options, char *message, size_t size)
 {
-  *options = (struct options){.percent_limit = -1, .threads = cores()};
+  *options = (struct options){.percent_limit = -1, .threads = cores(), .grain_limits = grain_limits_default()};
   opterr = 0;
   for (;;) {
     int before = optind;

@@ -5,6 +5,7 @@
 #ifndef HPCPROF_LITE_OPTIONS_H
 #define HPCPROF_LITE_OPTIONS_H
 
+#include "hpcprof-lite/model/grain.h"
 #include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/model/scenario.h"
 
@@ -20,7 +21,8 @@ enum options_view {
   OPTIONS_PARALLELISM,
   OPTIONS_CRITICAL_PATH,
   OPTIONS_WHATIF,
-  OPTIONS_SPEEDUP
+  OPTIONS_SPEEDUP,
+  OPTIONS_GRAINS
 };
 enum options_format { OPTIONS_TEXT, OPTIONS_CSV, OPTIONS_JSON };
 
@@ -36,7 +38,10 @@ struct options {
   struct scenario *scenarios; /* of --what-if, in order */
   uint32_t scenarios_count;
   size_t scenarios_room;
-  const char *sort;         /* column, NULL = the view's own order       */
+  const char *sort;      /* column, NULL = the view's own order       */
+  const char *reference; /* measurement directory of the run that grains are compared to */
+  struct grain_limits grain_limits;
+  bool limits_given, grain_groups;
   double percent_limit;     /* below 0: the default of view and format   */
   uint32_t max_rows, depth; /* 0 = no limit                          */
   unsigned threads;

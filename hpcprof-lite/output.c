@@ -18,6 +18,14 @@ int output_finish(FILE *stream, const char *name)
   return EXIT_INPUT;
 }
 
+/* Returns the exit status for what printing has returned.  The caller prints why input ends early. */
+static int printed(int status, FILE *stream, const char *name)
+{
+  if (status)
+    return status == ERR_NOMEM ? job_no_memory() : EXIT_INPUT;
+  return output_finish(stream, name);
+}
+
 /* Writes the report to a temporary file, which is renamed when it is complete. */
 static int print_file(struct job *job, int (*print)(const struct job *job))
 {
@@ -38,7 +46,7 @@ static int print_file(struct job *job, int (*print)(const struct job *job))
   umask(mask);
   fchmod(fd, 0666 & ~mask);
   job->report.stream = stream;
-  status = print(job) ? job_no_memory() : output_finish(stream, name);
+  status = printed(print(job), stream, name);
   if (fclose(stream) && !status)
     status = EXIT_INPUT;
   if (!status && rename(temporary, name)) {
@@ -70,7 +78,7 @@ int output_report(struct job *job, int (*print)(const struct job *job))
     return EXIT_INPUT;
   }
   job->report.stream = stream;
-  int status = print(job) ? job_no_memory() : output_finish(stream, name ? name : "standard output");
+  int status = printed(print(job), stream, name ? name : "standard output");
   if (name && fclose(stream) && !status)
     status = EXIT_INPUT;
   return status;

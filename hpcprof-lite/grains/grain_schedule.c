@@ -99,32 +99,44 @@ static void finish_curve(const struct curve_sums *sums, struct grain_curve *curv
   }
 }
 
-/* At one instant, stretches end before others begin. */
-static int sweep(struct grain_schedule *schedule, uint64_t span, struct minima *minima, struct curve_sums *sums)
+/* How many stretches are active since an instant, which is in `minima` when a later one is reached. */
+struct sweep {
+  struct minima minima;
+  struct curve_sums sums;
+  uint64_t instant, active;
+  bool changed;
+};
+
+/* Reaches an instant. */
+static bool reach(struct sweep *sweep, uint64_t instant)
 {
-  const uint64_t *next = external_sort_next(schedule->starts);
-  uint64_t active = 0, begin;
-  bool starts = next != NULL;
-  begin = starts ? *next : 0;
+  if (sweep->changed && sweep->instant < instant) {
+    sweep->changed = false;
+    if (!minima_push(&sweep->minima, sweep->instant, sweep->active))
+      return false;
+  }
+  sweep->instant = instant;
+  return true;
+}
+
+/* At one instant, stretches end before others begin. */
+static int sweep_all(struct grain_schedule *schedule, uint64_t span, struct sweep *sweep)
+{
+  const uint64_t *start = external_sort_next(schedule->starts);
   for (const uint64_t *end; (end = external_sort_next(schedule->ends));) {
-    uint64_t now = end[0];
-    while (starts && begin < now) {
-      uint64_t instant = begin;
-      for (; starts && begin == instant; active++) {
-        next = external_sort_next(schedule->starts);
-        starts = next != NULL;
-        begin = starts ? *next : 0;
-      }
-      if (!minima_push(minima, instant, active))
+    for (; start && *start < end[0]; start = external_sort_next(schedule->starts)) {
+      if (!reach(sweep, *start))
         return ERR_NOMEM;
+      sweep->active++;
+      sweep->changed = true;
     }
-    uint64_t result[] = {UINT64_MAX - end[2], minima_since(minima, end[1])};
-    if (span)
-      add_to_curve(sums, end[1], now, span);
-    active--;
-    /* What ends or begins at the same instant replaces this: nothing has begun before it. */
-    if ((!starts || begin != now) && !minima_push(minima, now, active))
+    if (!reach(sweep, end[0]))
       return ERR_NOMEM;
+    uint64_t result[] = {UINT64_MAX - end[2], minima_since(&sweep->minima, end[1])};
+    if (span)
+      add_to_curve(&sweep->sums, end[1], end[0], span);
+    sweep->active--;
+    sweep->changed = true;
     if (external_sort_add(schedule->results, result))
       return ERR_INPUT;
   }
@@ -133,14 +145,13 @@ static int sweep(struct grain_schedule *schedule, uint64_t span, struct minima *
 
 int grain_schedule_compute(struct grain_schedule *schedule, uint64_t span, struct grain_curve *curve)
 {
-  struct minima minima = {0};
-  struct curve_sums sums = {0};
+  struct sweep sweep = {0};
   int status = external_sort_rewind(schedule->starts);
   status = status ? status : external_sort_rewind(schedule->ends);
   status = status ? status : external_sort_new(2, schedule->problems, &schedule->results);
-  status = status ? status : sweep(schedule, span, &minima, &sums);
-  finish_curve(&sums, curve);
-  free(minima.stack);
+  status = status ? status : sweep_all(schedule, span, &sweep);
+  finish_curve(&sweep.sums, curve);
+  free(sweep.minima.stack);
   external_sort_free(schedule->starts);
   external_sort_free(schedule->ends);
   schedule->starts = schedule->ends = NULL;

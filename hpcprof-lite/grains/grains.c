@@ -355,6 +355,7 @@ static int tell_grain(struct grains *grains, const struct past_grain *grain)
                       .thread = first->thread,
                       .cpu = first->cpu,
                       .last_cpu = grain->fragments ? grains->past.places[grain->last_place].cpu : first->cpu,
+                      .node = GRAIN_NO_CPU,
                       .fragments = grain->fragments,
                       .exec = grain->exec,
                       .create = grain->create - 1,

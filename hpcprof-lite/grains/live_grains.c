@@ -85,7 +85,7 @@ void live_grain_run(struct live_grains *grains, uint32_t index, uint32_t place, 
   grain->stretch_end = start + work;
   grain->exec += work;
   grains->work += work;
-  if (!(grain->flags & LIVE_GRAIN_STARTED))
+  if (!grain->fragments++) /* until now, where it was begun */
     grain->place = place;
   grain->flags |= LIVE_GRAIN_STARTED;
   TAPE_PUT(grains->tape, TAPE_RUN, index, place, work, zigzag(start - grains->run_end));

@@ -55,7 +55,7 @@ struct live_grain {
   uint32_t scopes;                          /* open scopes */
   uint32_t construct_scope, taskloop_scope; /* positions of that construct, and of the taskloop, among them */
   bool open_masked;
-  uint64_t exec, stretch_begin, stretch_end; /* the last stretch */
+  uint64_t exec, fragments, stretch_begin, stretch_end; /* stretch: the last one */
   uint64_t wait;
   uint64_t start, iterations, overhead; /* of a chunk; iterations: + 1, or 0; overhead: likewise */
   uint64_t loop_exec, loop_begin_ticks; /* of a task in a loop: execution of its chunks */

@@ -28,7 +28,7 @@ enum tape_op {
   TAPE_LOOP,       /* loop, number, increment + 1 or 0 (zigzag), threads, exec, longest: all its chunks are released */
   TAPE_REGION,     /* region, creator, its synchronisation, count, exec, longest, scatter + 1 or 0: all have left it */
   TAPE_JOIN,       /* grain, number: its synchronisation at the end of a region           */
-  TAPE_DEPENDENCE, /* grain, join (2), takes: offers its clock, or takes the join's   */
+  TAPE_DEPENDENCE, /* grain, join, takes: offers its clock, or takes the join's   */
   TAPE_OPS
 };
 

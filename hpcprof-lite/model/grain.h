@@ -40,6 +40,7 @@ struct grain {
   uint32_t creator_row;   /* innermost construct in which it was created; 0: the program */
   uint32_t thread;        /* on which it ran first */
   uint32_t cpu, last_cpu; /* of its first and last fragment, or GRAIN_NO_CPU */
+  uint32_t node;          /* NUMA node of the first CPU, or GRAIN_NO_CPU */
   uint32_t fragments;
   uint64_t exec;
   uint64_t create;         /* ticks that its creation took, or GRAIN_UNKNOWN */
@@ -77,6 +78,45 @@ struct grain_event {
   uint64_t amount, begin, end; /* of a fragment */
   uint32_t thread, cpu;        /* of a fragment */
   bool critical;               /* of a fragment */
+};
+
+/* Figures derived from the properties of a grain (analysis/grain_metrics.h). */
+enum grain_metric {
+  GRAIN_PARALLEL_BENEFIT,
+  GRAIN_PARALLELISM,
+  GRAIN_SCATTER,
+  GRAIN_MEMORY,
+  GRAIN_DEVIATION,
+  GRAIN_BALANCE,
+  GRAIN_METRICS
+};
+
+/* The names of the metrics, as options and columns have them. */
+extern const char *const grain_metric_names[GRAIN_METRICS];
+
+/* The figures of a metric that are a problem: those beyond a limit. */
+struct grain_limits {
+  double limit[GRAIN_METRICS]; /* NAN: the metric's default */
+};
+
+/* Returns limits that are all defaults. */
+struct grain_limits grain_limits_default(void);
+
+/* Sets a limit from NAME=VALUE.  Returns whether the text names a metric and a number from 0. */
+bool grain_limits_parse(const char *text, struct grain_limits *limits);
+
+/* A grain with everything that a row of the grains view shows.  Times are in ns, or what is counted; GRAIN_UNKNOWN
+ * where they are not known. */
+struct grain_row {
+  const struct grain *grain;
+  const char *prefix; /* names the process where there are several; stands before the path */
+  uint64_t first_id;  /* number of the grains of earlier processes */
+  uint32_t directive; /* of the run */
+  uint32_t creator;   /* directive of the run in which it was created */
+  uint32_t context;   /* row of the top-down view that created it, MODEL_NONE: not known */
+  uint64_t exec, create, chunk_overhead, sync_overhead, create_instant, slack;
+  double metric[GRAIN_METRICS]; /* NAN: not known */
+  uint32_t problems;            /* bits: 1 << enum grain_metric */
 };
 
 #endif

@@ -9,6 +9,7 @@
 #include "hpcprof-lite/analysis/causes.h"
 #include "hpcprof-lite/analysis/distribution.h"
 #include "hpcprof-lite/analysis/efficiency.h"
+#include "hpcprof-lite/analysis/grain_groups.h"
 #include "hpcprof-lite/analysis/hotspots.h"
 #include "hpcprof-lite/analysis/speedup.h"
 #include "hpcprof-lite/analysis/totals.h"
@@ -21,6 +22,12 @@
 #include "hpcprof-lite/views/statistics.h"
 
 #include <stdio.h>
+
+/* Delivers the rows of single grains while they are printed: `each` calls `row` for each, and returns 0 or an error. */
+struct grain_source {
+  int (*each)(void *context, int (*row)(void *context, const struct grain_row *row), void *row_context);
+  void *context;
+};
 
 struct report {
   FILE *stream;
@@ -49,7 +56,10 @@ struct report {
   uint32_t critical_rows_count;
   struct whatif whatif;
   struct speedup speedup;
-  bool log_differs; /* the graph log disagrees with the measurement, or is incomplete */
+  struct grain_source grains;
+  const struct grain_groups *grain_groups; /* NULL: single grains are shown */
+  const struct grain_curve *grain_curve;   /* NULL: not known */
+  bool log_differs;                        /* the graph log disagrees with the measurement, or is incomplete */
   const struct unnamed_module *modules;
   uint32_t modules_count;
   const uint64_t *thread_order; /* process << 32 | thread, in the order in which they are printed */

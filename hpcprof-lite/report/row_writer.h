@@ -29,7 +29,8 @@ void row_writer_begin(struct row_writer *writer, FILE *stream, bool json, const 
 void row_writer_text(struct row_writer *writer, const char *text); /* NULL or "": empty */
 void row_writer_uint(struct row_writer *writer, uint64_t value);
 void row_writer_int(struct row_writer *writer, int64_t value);
-void row_writer_ns(struct row_writer *writer, uint64_t ns); /* as seconds with 9 decimals */
+void row_writer_ns(struct row_writer *writer, uint64_t ns);                            /* as seconds with 9 decimals */
+void row_writer_decimal(struct row_writer *writer, uint64_t value, unsigned decimals); /* value / 10^decimals */
 void row_writer_real(struct row_writer *writer, double value, int decimals);
 
 /* An amount of work in the unit of the run: time as seconds, or a count. */

@@ -1,0 +1,116 @@
+#include "hpcprof-lite/analysis/grain_groups.h"
+
+#include "common/array.h"
+#include "hpcprof-lite/model/model.h"
+
+#include <stdlib.h>
+
+enum { FINE_BITS = 4, FINE = 1 << FINE_BITS };
+
+/* Small amounts have buckets of their own. */
+static uint32_t bucket_of(uint64_t amount)
+{
+  if (amount < FINE)
+    return (uint32_t)amount;
+  unsigned top = 63 - (unsigned)__builtin_clzll(amount);
+  return (top - FINE_BITS + 1) << FINE_BITS | (uint32_t)(amount >> (top - FINE_BITS) & (FINE - 1));
+}
+
+static uint64_t middle_of(uint32_t bucket)
+{
+  if (bucket < 2 * FINE)
+    return bucket;
+  unsigned shift = (bucket >> FINE_BITS) - 1;
+  return ((uint64_t)(FINE | (bucket & (FINE - 1))) << shift) + (1ull << shift >> 1);
+}
+
+static struct grain_group *find(struct grain_groups *groups, const struct grain_row *row)
+{
+  uint64_t key = index_hash(index_hash(index_hash(row->grain->kind, row->directive), row->creator), row->context);
+  uint32_t slot;
+  for (uint32_t i = index_first(&groups->index, key, &slot); i; i = index_next(&groups->index, key, &slot)) {
+    struct grain_group *group = &groups->groups[i - 1];
+    if (group->kind == row->grain->kind && group->directive == row->directive && group->creator == row->creator &&
+        group->context == row->context)
+      return group;
+  }
+  uint64_t *histogram = calloc(GRAIN_GROUPS_BUCKETS, sizeof *histogram);
+  if (!histogram || !array_reserve(&groups->groups, &groups->room, (size_t)groups->count + 1, sizeof *groups->groups) ||
+      !index_add(&groups->index, key, groups->count + 1)) {
+    free(histogram);
+    return NULL;
+  }
+  struct grain_group *group = &groups->groups[groups->count++];
+  *group = (struct grain_group){.kind = row->grain->kind,
+                                .directive = row->directive,
+                                .creator = row->creator,
+                                .context = row->context,
+                                .least = UINT64_MAX,
+                                .histogram = histogram};
+  return group;
+}
+
+int grain_groups_add(struct grain_groups *groups, const struct grain_row *row)
+{
+  struct grain_group *group = find(groups, row);
+  if (!group)
+    return ERR_NOMEM;
+  group->count++;
+  group->exec += row->exec;
+  group->least = row->exec < group->least ? row->exec : group->least;
+  group->longest = row->exec > group->longest ? row->exec : group->longest;
+  group->histogram[bucket_of(row->exec)]++;
+  for (unsigned i = 0; i < GRAIN_METRICS; i++)
+    group->problems[i] += row->problems >> i & 1;
+  group->problem_count += row->problems != 0;
+  group->problem_exec += row->problems ? row->exec : 0;
+  group->critical_count += row->grain->critical;
+  group->critical_exec += row->grain->critical ? row->exec : 0;
+  return 0;
+}
+
+static void find_quantiles(struct grain_group *group)
+{
+  uint64_t passed = 0;
+  unsigned next = 0;
+  for (uint32_t bucket = 0; bucket < GRAIN_GROUPS_BUCKETS; bucket++) {
+    passed += group->histogram[bucket];
+    for (; next < GRAIN_GROUPS_QUANTILES && passed * (GRAIN_GROUPS_QUANTILES + 1) >= group->count * (next + 1);
+         next++) {
+      uint64_t middle = middle_of(bucket);
+      middle = middle < group->least ? group->least : middle;
+      group->quantiles[next] = middle > group->longest ? group->longest : middle;
+    }
+  }
+}
+
+static int by_problems(const void *a, const void *b)
+{
+  const struct grain_group *x = a, *y = b;
+  if (x->problem_exec != y->problem_exec)
+    return x->problem_exec < y->problem_exec ? 1 : -1;
+  if (x->exec != y->exec)
+    return x->exec < y->exec ? 1 : -1;
+  if (x->kind != y->kind)
+    return x->kind < y->kind ? -1 : 1;
+  if (x->directive != y->directive)
+    return x->directive < y->directive ? -1 : 1;
+  return (x->creator > y->creator) - (x->creator < y->creator);
+}
+
+void grain_groups_finish(struct grain_groups *groups)
+{
+  for (uint32_t i = 0; i < groups->count; i++)
+    find_quantiles(&groups->groups[i]);
+  if (groups->count)
+    qsort(groups->groups, groups->count, sizeof *groups->groups, by_problems);
+}
+
+void grain_groups_release(struct grain_groups *groups)
+{
+  for (uint32_t i = 0; i < groups->count; i++)
+    free(groups->groups[i].histogram);
+  free(groups->groups);
+  index_release(&groups->index);
+  *groups = (struct grain_groups){0};
+}

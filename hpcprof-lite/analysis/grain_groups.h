@@ -1,0 +1,43 @@
+/* Grains of the same construct that were created in the same construct, as one row.
+ *
+ * Context: BATCH.  Rows are added one by one; memory grows with the number of groups.  The structure owns its memory.
+ * Quantiles come from a histogram with sixteen buckets for each factor of two: they are the middle of a bucket, at most
+ * 3 % off; least and longest are exact.
+ */
+#ifndef HPCPROF_LITE_ANALYSIS_GRAIN_GROUPS_H
+#define HPCPROF_LITE_ANALYSIS_GRAIN_GROUPS_H
+
+#include "hpcprof-lite/model/grain.h"
+#include "hpcprof-lite/model/index.h"
+
+#include <stddef.h>
+
+enum { GRAIN_GROUPS_QUANTILES = 3, GRAIN_GROUPS_BUCKETS = 1024 };
+
+struct grain_group {
+  enum grain_kind kind;
+  uint32_t directive, creator, context; /* as in struct grain_row */
+  uint64_t count, exec, least, longest;
+  uint64_t quantiles[GRAIN_GROUPS_QUANTILES]; /* of exec: 25, 50 and 75 % of the grains are not longer */
+  uint64_t problems[GRAIN_METRICS];           /* grains that have the problem */
+  uint64_t problem_count, problem_exec;       /* grains that have any problem */
+  uint64_t critical_count, critical_exec;
+  uint64_t *histogram;
+};
+
+struct grain_groups {
+  struct grain_group *groups;
+  uint32_t count;
+  size_t room;
+  struct index index;
+};
+
+/* Adds a row to its group.  groups of zeros are empty.  Returns 0 or ERR_NOMEM. */
+int grain_groups_add(struct grain_groups *groups, const struct grain_row *row);
+
+/* Computes the quantiles, and sorts the groups by the time that grains with problems hold, then by all their time. */
+void grain_groups_finish(struct grain_groups *groups);
+
+void grain_groups_release(struct grain_groups *groups);
+
+#endif

@@ -1,0 +1,276 @@
+#include "hpcprof-lite/grain_pipelines.h"
+
+#include "hpcprof-lite/analysis/grain_metrics.h"
+#include "hpcprof-lite/gather.h"
+#include "hpcprof-lite/grains/grains.h"
+#include "hpcprof-lite/input/log_reader.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One pass over the grains of one process. */
+struct pass {
+  struct grain_stream *stream;
+  const struct profile_process *process;
+  const struct grains_totals *totals;
+  struct grain_limits limits;
+  uint32_t *directives; /* [directive of the process] row of the parallelism view, by its directive of the run */
+  char prefix[32];      /* of paths; "" if there is one process */
+  uint64_t key;         /* of the process, in hashes of paths */
+  uint64_t first_id, done, all, target; /* execution so far, of all grains, and as it is shown */
+};
+
+struct grain_stream {
+  struct job *job;
+  bool has_reference;
+  int (*row)(void *context, const struct grain_row *row);
+  void *context;
+  uint64_t ids; /* of the grains of the processes that are done */
+};
+
+/* ---- processes ---- */
+
+static bool same_construct(const struct profile_directive *a, const struct profile_directive *b)
+{
+  return a->kind == b->kind && a->module == b->module && a->offset == b->offset && !strcmp(a->name, b->name);
+}
+
+static int find_directives(struct pass *pass)
+{
+  const struct profile_workspan *own = &pass->process->workspan, *all = &pass->stream->job->profile.workspan;
+  pass->directives = calloc((size_t)own->directives_count + 1, sizeof *pass->directives);
+  if (!pass->directives)
+    return ERR_NOMEM;
+  for (uint32_t i = 1; i < own->directives_count; i++)
+    for (uint32_t j = 1; j < all->directives_count && !pass->directives[i]; j++)
+      if (same_construct(&own->directives[i], &all->directives[j]))
+        pass->directives[i] = pass->stream->job->report.workspan.row_of[j];
+  return 0;
+}
+
+/* Whether a process has grains in the unit of the run. */
+static bool is_recorded(const struct profile *profile, const struct profile_process *process)
+{
+  struct problems ignored = {0};
+  struct log_reader *log = NULL;
+  if (process->usable && process->workspan.known && !strcmp(process->workspan.unit, profile->workspan.unit) &&
+      (!process->workspan.is_time || process->workspan.tick_ns > 0))
+    log_reader_open(process->path, &ignored, &log);
+  bool found = log != NULL;
+  log_reader_close(log);
+  problems_release(&ignored);
+  return found;
+}
+
+static uint32_t count_recorded(const struct profile *profile)
+{
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < profile->processes_count; i++)
+    count += is_recorded(profile, &profile->processes[i]);
+  return count;
+}
+
+/* Returns the number of a process among those of its run: its rank, or its position. */
+static uint32_t process_number(const struct profile *profile, const struct profile_process *process)
+{
+  return process->rank >= 0 ? (uint32_t)process->rank : (uint32_t)(process - profile->processes);
+}
+
+/* ---- rows ---- */
+
+/* Returns an execution as it is shown.  Each is the difference of two rounded sums, so that they add up to the work. */
+static uint64_t shown_exec(struct pass *pass, uint64_t exec)
+{
+  uint64_t all = pass->all ? pass->all : 1;
+  unsigned __int128 before = (unsigned __int128)pass->done * pass->target + all / 2;
+  pass->done += exec;
+  unsigned __int128 after = (unsigned __int128)pass->done * pass->target + all / 2;
+  return (uint64_t)(after / all) - (uint64_t)(before / all);
+}
+
+/* Returns an amount of work in ns, or as a count. */
+static uint64_t amount(const struct pass *pass, uint64_t in_log)
+{
+  if (in_log == GRAIN_UNKNOWN || !pass->process->workspan.is_time)
+    return in_log;
+  return model_rounded((double)in_log * pass->process->workspan.tick_ns);
+}
+
+/* Returns a time in ns; where work is counted, times do not compare to it. */
+static uint64_t time_ns(const struct pass *pass, uint64_t ticks)
+{
+  return pass->process->workspan.is_time ? amount(pass, ticks) : GRAIN_UNKNOWN;
+}
+
+static uint64_t path_key(const struct pass *pass, const struct grain *grain)
+{
+  return *pass->prefix ? index_hash(grain->path_hash, pass->key) : grain->path_hash;
+}
+
+static int tell_row(void *context, const struct grain *grain)
+{
+  struct pass *pass = context;
+  struct grain_stream *stream = pass->stream;
+  bool waits =
+      (grain->kind == GRAIN_TASK || grain->kind == GRAIN_CHUNK) && grain->sync_number && !grain->siblings.threads;
+  struct grain_row row = {.grain = grain,
+                          .prefix = pass->prefix,
+                          .first_id = pass->first_id,
+                          .directive = pass->directives[grain->row],
+                          .creator = pass->directives[grain->creator_row],
+                          .context = MODEL_NONE,
+                          .exec = shown_exec(pass, grain->exec),
+                          .create = time_ns(pass, grain->create),
+                          .chunk_overhead = time_ns(pass, grain->chunk_overhead),
+                          .sync_overhead = waits ? time_ns(pass, grain->siblings.wait) : GRAIN_UNKNOWN,
+                          .create_instant = amount(pass, grain->create_instant),
+                          .slack = amount(pass, grain->slack)};
+  uint64_t before = stream->has_reference ? grain_reference_next(&stream->job->grain_reference) : UINT64_MAX;
+  grain_metrics_compute(&pass->limits, before == UINT64_MAX ? NAN : (double)before, &row);
+  return stream->row(stream->context, &row);
+}
+
+static int add_reference(void *context, const struct grain *grain)
+{
+  struct pass *pass = context;
+  return grain_reference_add(&pass->stream->job->grain_reference, path_key(pass, grain), amount(pass, grain->exec));
+}
+
+static int want_reference(void *context, const struct grain *grain)
+{
+  struct pass *pass = context;
+  return grain_reference_want(&pass->stream->job->grain_reference, path_key(pass, grain));
+}
+
+/* ---- passes ---- */
+
+static int pass_grains(struct pass *pass, int (*each)(void *context, const struct grain *grain),
+                       struct problems *problems)
+{
+  const struct profile_workspan *workspan = &pass->process->workspan;
+  struct grains *grains = NULL;
+  int status = grains_open(pass->process, problems, &grains);
+  if (grains && !status) {
+    pass->totals = grains_totals(grains);
+    pass->all = pass->totals->work;
+    pass->target = pass->all;
+    if (workspan->is_time)
+      pass->target = pass->totals->differs ? amount(pass, pass->all) : workspan->work;
+    status = grains_each(grains, &(struct grains_visitor){.grain = each, .context = pass});
+    for (unsigned i = 0; i < GRAIN_KINDS; i++)
+      pass->stream->ids += pass->totals->count[i];
+    pass->stream->job->report.log_differs |= pass->totals->differs;
+    pass->stream->job->grain_curve = pass->totals->curve;
+  }
+  grains_close(grains);
+  return status;
+}
+
+/* Passes the grains of all processes of a profile. */
+static int pass_all(struct grain_stream *stream, const struct profile *profile,
+                    int (*each)(void *context, const struct grain *grain), struct problems *problems)
+{
+  bool one = count_recorded(profile) == 1;
+  int status = 0;
+  stream->ids = 0;
+  for (uint32_t i = 0; i < profile->processes_count && !status; i++) {
+    struct pass pass = {.stream = stream, .process = &profile->processes[i], .first_id = stream->ids};
+    if (!is_recorded(profile, pass.process))
+      continue;
+    pass.limits = grain_limits_of(&stream->job->options.grain_limits, pass.process);
+    pass.key = process_number(profile, pass.process) + 1;
+    if (!one)
+      snprintf(pass.prefix, sizeof pass.prefix, "%" PRIu64 ":", pass.key - 1);
+    status = profile == &stream->job->profile ? find_directives(&pass) : 0;
+    status = status ? status : pass_grains(&pass, each, problems);
+    free(pass.directives);
+  }
+  return status;
+}
+
+/* ---- the reference run ---- */
+
+static int read_reference(struct grain_stream *stream, struct job *other)
+{
+  struct job *job = stream->job;
+  char *directory = (char *)job->options.reference;
+  other->options = (struct options){.directories = &directory,
+                                    .directories_count = 1,
+                                    .threads = job->options.threads,
+                                    .quiet = job->options.quiet,
+                                    .format = OPTIONS_CSV};
+  other->ranks = (struct ranks){.size = 1};
+  int status = gather(other);
+  if (status)
+    return status;
+  if (!count_recorded(&other->profile) || strcmp(other->profile.workspan.unit, job->profile.workspan.unit)) {
+    fprintf(stderr, "hpcprof-lite: cannot use '--reference %s': it has no graph log in the unit of this run\n",
+            directory);
+    return EXIT_INPUT;
+  }
+  struct problems *problems = &job->log_problems;
+  int failed = grain_reference_init(&stream->job->grain_reference, problems);
+  failed = failed ? failed : pass_all(stream, &other->profile, add_reference, problems);
+  struct problems again = {0}; /* the pass that follows finds them, too */
+  failed = failed ? failed : pass_all(stream, &job->profile, want_reference, &again);
+  failed = failed ? failed : grain_reference_join(&stream->job->grain_reference);
+  if (failed)
+    problems_append(problems, &again);
+  problems_release(&again);
+  return failed == ERR_NOMEM ? job_no_memory() : failed ? EXIT_INPUT : 0;
+}
+
+static int prepare_reference(struct grain_stream *stream)
+{
+  struct job *other = calloc(1, sizeof *other);
+  if (!other)
+    return job_no_memory();
+  int status = read_reference(stream, other);
+  other->options = (struct options){0};
+  job_release(other);
+  free(other);
+  stream->has_reference = !status;
+  return status;
+}
+
+/* ---- the pipeline ---- */
+
+static int each_row(void *context, int (*row)(void *context, const struct grain_row *row), void *row_context)
+{
+  struct grain_stream *stream = context;
+  stream->row = row;
+  stream->context = row_context;
+  return pass_all(stream, &stream->job->profile, tell_row, &stream->job->log_problems);
+}
+
+static int add_to_groups(void *context, const struct grain_row *row)
+{
+  return grain_groups_add(context, row);
+}
+
+int grains_pipeline(struct job *job)
+{
+  const struct options *options = &job->options;
+  if (!job->profile.workspan.known)
+    return 0;
+  if (!count_recorded(&job->profile)) {
+    fprintf(stderr, "hpcprof-lite: %s: there is no graph log: run 'hpcrun-lite -p log' for the grains\n",
+            options->directories[0]);
+    return EXIT_INPUT;
+  }
+  job->grain_stream = calloc(1, sizeof *job->grain_stream);
+  if (!job->grain_stream || workspan_compute(&job->profile, &job->names, &job->tree, NULL, NULL, &job->report.workspan))
+    return job_no_memory();
+  job->grain_stream->job = job;
+  int status = options->reference ? prepare_reference(job->grain_stream) : 0;
+  job->report.grains = (struct grain_source){each_row, job->grain_stream};
+  if (status || !(options->grain_groups || options->format == OPTIONS_TEXT))
+    return status;
+  status = each_row(job->grain_stream, add_to_groups, &job->grain_groups);
+  grain_groups_finish(&job->grain_groups);
+  job->report.grain_groups = &job->grain_groups;
+  job->report.grain_curve = count_recorded(&job->profile) == 1 ? &job->grain_curve : NULL;
+  return status == ERR_NOMEM ? job_no_memory() : status ? EXIT_INPUT : 0;
+}

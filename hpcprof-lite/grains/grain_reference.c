@@ -1,0 +1,67 @@
+#include "hpcprof-lite/grains/grain_reference.h"
+
+#include "hpcprof-lite/model/model.h"
+
+int grain_reference_init(struct grain_reference *reference, struct problems *problems)
+{
+  *reference = (struct grain_reference){.problems = problems};
+  int status = external_sort_new(2, problems, &reference->known);
+  return status ? status : external_sort_new(2, problems, &reference->wanted);
+}
+
+void grain_reference_release(struct grain_reference *reference)
+{
+  external_sort_free(reference->known);
+  external_sort_free(reference->wanted);
+  external_sort_free(reference->found);
+  *reference = (struct grain_reference){0};
+}
+
+int grain_reference_add(struct grain_reference *reference, uint64_t path_hash, uint64_t exec)
+{
+  return external_sort_add(reference->known, (const uint64_t[]){path_hash, exec});
+}
+
+int grain_reference_want(struct grain_reference *reference, uint64_t path_hash)
+{
+  return external_sort_add(reference->wanted, (const uint64_t[]){path_hash, reference->wanted_count++});
+}
+
+static void read_found(struct grain_reference *reference)
+{
+  const uint64_t *found = external_sort_next(reference->found);
+  reference->next_found = found ? found[0] + 1 : 0;
+  reference->exec = found ? found[1] : 0;
+}
+
+int grain_reference_join(struct grain_reference *reference)
+{
+  int status = external_sort_new(2, reference->problems, &reference->found);
+  status = status ? status : external_sort_rewind(reference->known);
+  status = status ? status : external_sort_rewind(reference->wanted);
+  const uint64_t *known = status ? NULL : external_sort_next(reference->known);
+  for (const uint64_t *wanted; !status && (wanted = external_sort_next(reference->wanted));) {
+    while (known && known[0] < wanted[0])
+      known = external_sort_next(reference->known);
+    if (known && known[0] == wanted[0])
+      status = external_sort_add(reference->found, (const uint64_t[]){wanted[1], known[1]});
+  }
+  bool failed = external_sort_failed(reference->known) || external_sort_failed(reference->wanted);
+  status = status ? status : failed ? ERR_INPUT : external_sort_rewind(reference->found);
+  external_sort_free(reference->known);
+  external_sort_free(reference->wanted);
+  reference->known = reference->wanted = NULL;
+  if (!status)
+    read_found(reference);
+  return status;
+}
+
+uint64_t grain_reference_next(struct grain_reference *reference)
+{
+  uint64_t wanted = ++reference->next;
+  if (reference->next_found != wanted)
+    return UINT64_MAX;
+  uint64_t exec = reference->exec;
+  read_found(reference);
+  return exec;
+}

@@ -1,0 +1,34 @@
+#include "hpcprof-lite/model/grain.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const grain_metric_names[GRAIN_METRICS] = {[GRAIN_PARALLEL_BENEFIT] = "parallel_benefit",
+                                                       [GRAIN_PARALLELISM] = "instantaneous_parallelism",
+                                                       [GRAIN_SCATTER] = "scatter",
+                                                       [GRAIN_MEMORY] = "memory_utilisation",
+                                                       [GRAIN_DEVIATION] = "work_deviation",
+                                                       [GRAIN_BALANCE] = "load_balance"};
+
+struct grain_limits grain_limits_default(void)
+{
+  struct grain_limits limits;
+  for (unsigned i = 0; i < GRAIN_METRICS; i++)
+    limits.limit[i] = NAN;
+  return limits;
+}
+
+bool grain_limits_parse(const char *text, struct grain_limits *limits)
+{
+  const char *value = strchr(text, '=');
+  size_t length = value ? (size_t)(value - text) : 0;
+  for (unsigned i = 0; i < GRAIN_METRICS && value; i++) {
+    char *end;
+    if (strlen(grain_metric_names[i]) != length || strncmp(text, grain_metric_names[i], length))
+      continue;
+    limits->limit[i] = strtod(value + 1, &end);
+    return value[1] && !*end && isfinite(limits->limit[i]) && limits->limit[i] >= 0;
+  }
+  return false;
+}

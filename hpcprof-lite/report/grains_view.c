@@ -1,0 +1,369 @@
+#include "hpcprof-lite/report/grains_view.h"
+
+#include "hpcprof-lite/report/document.h"
+#include "hpcprof-lite/report/legend.h"
+#include "hpcprof-lite/report/parallelism.h"
+#include "hpcprof-lite/report/row_writer.h"
+#include "hpcprof-lite/report/terminal.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELL = 16, PATH_MAX_BYTES = 4200, PLACE_MAX = 4096 };
+
+static const char *const kind_names[GRAIN_KINDS] = {
+    [GRAIN_INITIAL] = "initial", [GRAIN_IMPLICIT] = "implicit", [GRAIN_TASK] = "task", [GRAIN_CHUNK] = "chunk"};
+
+/* The row of the parallelism view that has the name and place of a directive. */
+static const struct workspan_row *construct_of(const struct report *report, uint32_t directive)
+{
+  for (uint32_t i = 0; i < report->workspan.count; i++)
+    if (report->workspan.rows[i].directive == directive)
+      return &report->workspan.rows[i];
+  return &report->workspan.rows[0];
+}
+
+/* ---- cells ---- */
+
+static void construct_cells(struct row_writer *writer, const struct workspan_row *row)
+{
+  row_writer_text(writer, row->kind);
+  row_writer_text(writer, row->name);
+  row_writer_text(writer, row->file);
+  if (row->line)
+    row_writer_uint(writer, row->line);
+  else
+    row_writer_empty(writer);
+}
+
+static void amount_cell(const struct report *report, struct row_writer *writer, uint64_t amount)
+{
+  if (amount == GRAIN_UNKNOWN)
+    row_writer_empty(writer);
+  else
+    row_writer_work(writer, amount, report->profile->workspan.is_time);
+}
+
+static void uint_cell(struct row_writer *writer, uint64_t value, bool known)
+{
+  if (known)
+    row_writer_uint(writer, value);
+  else
+    row_writer_empty(writer);
+}
+
+static void metric_cell(struct row_writer *writer, double value)
+{
+  if (isnan(value))
+    row_writer_empty(writer);
+  else if (value == floor(value) && value < 0x1p53)
+    row_writer_uint(writer, (uint64_t)value);
+  else if (value < 1e12)
+    row_writer_decimal(writer, (uint64_t)(value * 1e4 + 0.5), 4);
+  else
+    row_writer_real(writer, value, 4);
+}
+
+/* "load_balance scatter": the names of problems. */
+static void problem_text(uint32_t problems, char out[256])
+{
+  char *at = out;
+  *out = '\0';
+  for (unsigned i = 0; i < GRAIN_METRICS; i++)
+    if (problems >> i & 1)
+      at += sprintf(at, "%s%s", at > out ? " " : "", grain_metric_names[i]);
+}
+
+/* ---- single grains ---- */
+
+static const char *const grain_columns[] = {"id",
+                                            "path",
+                                            "kind",
+                                            "parent_id",
+                                            "child_number",
+                                            "sync_number",
+                                            "construct",
+                                            "name",
+                                            "file",
+                                            "line",
+                                            "context_id",
+                                            "thread",
+                                            "cpu",
+                                            "node",
+                                            "exec_s",
+                                            "create_s",
+                                            "chunk_overhead_s",
+                                            "sync_overhead_s",
+                                            "create_instant_s",
+                                            "first",
+                                            "last",
+                                            "parallel_benefit",
+                                            "instantaneous_parallelism",
+                                            "scatter",
+                                            "memory_utilisation",
+                                            "work_deviation",
+                                            "load_balance",
+                                            "critical",
+                                            "slack_s",
+                                            "problems"};
+
+struct printer {
+  const struct report *report;
+  struct row_writer writer;
+  const struct workspan_row **constructs; /* [directive] */
+};
+
+static int print_grain(void *context, const struct grain_row *row)
+{
+  struct printer *printer = context;
+  struct row_writer *writer = &printer->writer;
+  const struct grain *grain = row->grain;
+  char path[PATH_MAX_BYTES], problems[256];
+  if (*row->prefix)
+    snprintf(path, sizeof path, "%s%s", row->prefix, grain->path);
+  row_writer_uint(writer, row->first_id + grain->id);
+  row_writer_text(writer, *row->prefix ? path : grain->path);
+  row_writer_text(writer, kind_names[grain->kind]);
+  uint_cell(writer, row->first_id + grain->parent, grain->parent);
+  uint_cell(writer, grain->child_number, grain->parent);
+  uint_cell(writer, grain->sync_number, grain->sync_number);
+  construct_cells(writer, printer->constructs[row->directive]);
+  uint_cell(writer, row->context, row->context != UINT32_MAX);
+  row_writer_uint(writer, grain->thread);
+  uint_cell(writer, grain->cpu, grain->cpu != GRAIN_NO_CPU);
+  uint_cell(writer, grain->node, grain->node != GRAIN_NO_CPU);
+  amount_cell(printer->report, writer, row->exec);
+  amount_cell(printer->report, writer, row->create);
+  amount_cell(printer->report, writer, row->chunk_overhead);
+  amount_cell(printer->report, writer, row->sync_overhead);
+  amount_cell(printer->report, writer, row->create_instant);
+  if (grain->first == GRAIN_UNKNOWN)
+    row_writer_empty(writer);
+  else
+    row_writer_int(writer, (int64_t)grain->first);
+  if (grain->last == GRAIN_UNKNOWN)
+    row_writer_empty(writer);
+  else
+    row_writer_int(writer, (int64_t)grain->last);
+  for (unsigned i = 0; i < GRAIN_METRICS; i++)
+    metric_cell(writer, row->metric[i]);
+  row_writer_uint(writer, grain->critical);
+  amount_cell(printer->report, writer, row->slack);
+  problem_text(row->problems, problems);
+  row_writer_text(writer, problems);
+  return ferror(writer->stream) ? -1 : 0;
+}
+
+static int print_grains(const struct report *report, bool json)
+{
+  size_t directives = (size_t)report->profile->workspan.directives_count + 1;
+  struct printer printer = {.report = report, .constructs = calloc(directives, sizeof *printer.constructs)};
+  if (!printer.constructs)
+    return -2;
+  for (uint32_t i = 0; i < directives; i++)
+    printer.constructs[i] = construct_of(report, i);
+  row_writer_begin(&printer.writer, report->stream, json, grain_columns, sizeof grain_columns / sizeof *grain_columns);
+  int status = report->grains.each ? report->grains.each(report->grains.context, print_grain, &printer) : 0;
+  row_writer_end(&printer.writer);
+  free(printer.constructs);
+  return status;
+}
+
+/* ---- groups ---- */
+
+static const char *const group_columns[] = {"kind",
+                                            "construct",
+                                            "name",
+                                            "file",
+                                            "line",
+                                            "creator",
+                                            "creator_name",
+                                            "creator_file",
+                                            "creator_line",
+                                            "context_id",
+                                            "grains",
+                                            "exec_s",
+                                            "exec_least_s",
+                                            "exec_q25_s",
+                                            "exec_median_s",
+                                            "exec_q75_s",
+                                            "exec_longest_s",
+                                            "problem_grains",
+                                            "problem_exec_s",
+                                            "critical_grains",
+                                            "critical_exec_s",
+                                            "parallel_benefit",
+                                            "instantaneous_parallelism",
+                                            "scatter",
+                                            "memory_utilisation",
+                                            "work_deviation",
+                                            "load_balance"};
+
+static void print_group_row(const struct report *report, struct row_writer *writer, const struct grain_group *group)
+{
+  bool is_time = report->profile->workspan.is_time;
+  row_writer_text(writer, kind_names[group->kind]);
+  construct_cells(writer, construct_of(report, group->directive));
+  construct_cells(writer, construct_of(report, group->creator));
+  uint_cell(writer, group->context, group->context != UINT32_MAX);
+  row_writer_uint(writer, group->count);
+  row_writer_work(writer, group->exec, is_time);
+  row_writer_work(writer, group->least, is_time);
+  for (unsigned i = 0; i < GRAIN_GROUPS_QUANTILES; i++)
+    row_writer_work(writer, group->quantiles[i], is_time);
+  row_writer_work(writer, group->longest, is_time);
+  row_writer_uint(writer, group->problem_count);
+  row_writer_work(writer, group->problem_exec, is_time);
+  row_writer_uint(writer, group->critical_count);
+  row_writer_work(writer, group->critical_exec, is_time);
+  for (unsigned i = 0; i < GRAIN_METRICS; i++)
+    row_writer_uint(writer, group->problems[i]);
+}
+
+int grains_view_table(const struct report *report, bool json)
+{
+  int status = 0;
+  document_open(report, json);
+  if (report->grain_groups) {
+    struct row_writer writer;
+    row_writer_begin(&writer, report->stream, json, group_columns, sizeof group_columns / sizeof *group_columns);
+    for (uint32_t i = 0; i < report->grain_groups->count; i++)
+      print_group_row(report, &writer, &report->grain_groups->groups[i]);
+    row_writer_end(&writer);
+  } else {
+    status = print_grains(report, json);
+  }
+  document_close(report, json);
+  return status;
+}
+
+/* ---- text ---- */
+
+/* An amount of work: a time with its unit, or a count. */
+static void length_text(const struct report *report, uint64_t amount, char out[CELL])
+{
+  if (!report->profile->workspan.is_time)
+    terminal_count(amount, out);
+  else if (amount < 1000)
+    snprintf(out, CELL, "%" PRIu64 " ns", amount);
+  else if (amount < 999500)
+    snprintf(out, CELL, "%.3g us", (double)amount / 1e3);
+  else if (amount < 999500000)
+    snprintf(out, CELL, "%.3g ms", (double)amount / 1e6);
+  else
+    snprintf(out, CELL, "%.4g s", (double)amount / 1e9);
+}
+
+static void amount_text(const struct report *report, uint64_t amount, unsigned decimals, char out[CELL])
+{
+  if (report->profile->workspan.is_time)
+    terminal_seconds(amount, decimals, out);
+  else
+    terminal_count(amount, out);
+}
+
+static void place_text(const struct workspan_row *row, char out[PLACE_MAX])
+{
+  if (!row->directive)
+    snprintf(out, PLACE_MAX, "program");
+  else if (*row->file && row->line)
+    snprintf(out, PLACE_MAX, "%.100s %.1500s:%" PRIu32 " (%.1500s)", row->kind, names_base(row->file), row->line,
+             row->name);
+  else
+    snprintf(out, PLACE_MAX, "%.100s %.3000s", row->kind, row->name);
+}
+
+static void print_group(const struct report *report, const struct terminal *terminal, const struct grain_group *group)
+{
+  static const char *const indent = "                                             ";
+  char count[CELL], exec[CELL], percent[CELL], median[CELL], longest[CELL], place[PLACE_MAX], text[PLACE_MAX];
+  char fitted[TERMINAL_TEXT_MAX];
+  uint64_t work = report->profile->workspan.work;
+  terminal_count(group->count, count);
+  amount_text(report, group->exec, terminal_decimals(work), exec);
+  length_text(report, group->quantiles[1], median);
+  length_text(report, group->longest, longest);
+  terminal_percent(group->problem_exec, work, percent);
+  place_text(construct_of(report, group->directive), place);
+  snprintf(text, sizeof text, "%s: %.3500s", kind_names[group->kind], place);
+  terminal_fit(terminal, text, terminal->width - 45, fitted);
+  fprintf(report->stream, "%8s %8s %6s %9s %9s  %s\n", count, exec, percent, median, longest, fitted);
+  place_text(construct_of(report, group->creator), place);
+  snprintf(text, sizeof text, "created in %.3500s", place);
+  terminal_fit(terminal, text, terminal->width - 47, fitted);
+  if (group->kind == GRAIN_TASK || group->kind == GRAIN_CHUNK)
+    fprintf(report->stream, "%s  %s\n", indent, fitted);
+  for (unsigned i = 0; i < GRAIN_METRICS; i++)
+    if (group->problems[i])
+      fprintf(report->stream, "%s  %" PRIu64 " %s\n", indent, group->problems[i], grain_metric_names[i]);
+}
+
+/* One digit for each slot: 0 for none, otherwise 1 + the binary logarithm. */
+static void print_curve(const struct report *report, const char *name, const uint64_t slots[GRAIN_CURVE_SLOTS])
+{
+  char line[GRAIN_CURVE_SLOTS + 1];
+  for (unsigned i = 0; i < GRAIN_CURVE_SLOTS; i++) {
+    unsigned digits = slots[i] ? 64 - (unsigned)__builtin_clzll(slots[i]) : 0;
+    line[i] = (char)(digits < 10 ? '0' + digits : 'a' + digits - 10);
+  }
+  line[GRAIN_CURVE_SLOTS] = '\0';
+  fprintf(report->stream, "%-9s %s\n", name, line);
+}
+
+static void print_summary(const struct report *report, const struct terminal *terminal)
+{
+  const struct grain_groups *groups = report->grain_groups;
+  uint64_t count[GRAIN_KINDS] = {0}, work = 0, problems = 0;
+  char text[512], percent[CELL];
+  for (uint32_t i = 0; i < groups->count; i++) {
+    count[groups->groups[i].kind] += groups->groups[i].count;
+    work += groups->groups[i].exec;
+    problems += groups->groups[i].problem_exec;
+  }
+  terminal_percent(problems, work, percent);
+  snprintf(text, sizeof text,
+           "%" PRIu64 " tasks, %" PRIu64 " chunks, %" PRIu64 " implicit and %" PRIu64
+           " initial tasks; grains with problems hold %s %% of the work.",
+           count[GRAIN_TASK], count[GRAIN_CHUNK], count[GRAIN_IMPLICIT], count[GRAIN_INITIAL],
+           percent + strspn(percent, " "));
+  terminal_wrap(terminal, report->stream, "", "", text);
+}
+
+void grains_view_text(const struct report *report)
+{
+  struct terminal terminal;
+  char unit[TERMINAL_TEXT_MAX], line[256], full[2048];
+  terminal_init(&terminal, report->stream);
+  if (!report->grain_groups) {
+    parallelism_missing(report);
+    return;
+  }
+  print_summary(report, &terminal);
+  fprintf(report->stream, "\n%s%8s %8s %6s %9s %9s  %s%s\n", terminal_bold(&terminal), "Grains", "Exec", "Prob%",
+          "Median", "Longest", "Construct", terminal_plain(&terminal));
+  for (uint32_t i = 0; i < report->grain_groups->count; i++)
+    print_group(report, &terminal, &report->grain_groups->groups[i]);
+  if (report->grain_curve) {
+    fprintf(report->stream, "\nParallelism over the span, on any number of cores: 0 none, 1 one, 2 two or\n"
+                            "three, 3 four to seven, and so on; at most and at least in each part\n");
+    print_curve(report, "at most", report->grain_curve->touching);
+    print_curve(report, "at least", report->grain_curve->covering);
+  }
+  terminal_fit(&terminal, report->profile->workspan.is_time ? "seconds" : report->profile->workspan.unit, 20, unit);
+  snprintf(line, sizeof line, "Exec in %.20s, all grains together; Prob%%: grains with problems; see --legend\n", unit);
+  snprintf(full, sizeof full,
+           "Exec: what the grains have executed, in %.20s, without what they waited;\n"
+           "Median, Longest: of one grain; Prob%%: share of the run's work in grains with\n"
+           "a problem, and below the construct how many have which:\n"
+           "parallel_benefit: a grain's execution is less than its creation and its share\n"
+           "of the wait that joins it; instantaneous_parallelism: at some time while it\n"
+           "runs, fewer grains than cores could run; scatter: its siblings ran on distant\n"
+           "NUMA nodes; work_deviation: it took longer than in the reference run;\n"
+           "load_balance: the longest of its siblings, or of its loop's threads, is far\n"
+           "above their mean.  --grain-limit sets what is a problem.  -f csv shows grains.\n",
+           unit);
+  legend_print(report, line, full);
+  parallelism_log_warning(report);
+}
