@@ -189,6 +189,7 @@ static int on_sync(struct grains *grains, const struct tape_record *record)
   uint32_t *next = kind == LIVE_SYNC_GROUP     ? number_at(&grains->groups, operand[3])
                    : kind == LIVE_SYNC_BARRIER ? &grain->next_barrier
                    : kind == LIVE_SYNC_LOOP    ? &grain->next_loop
+                   : kind == LIVE_SYNC_CHILD   ? &past_grain(&grains->past, operand[3])->sync
                                                : &grain->next_wait;
   if (!index || !next)
     return ERR_NOMEM;
@@ -378,7 +379,8 @@ static int on_begin(struct grains *grains, const struct tape_record *record)
     if (grain->parent)
       status = tell_event(grains, &(struct grain_event){.kind = GRAIN_FORK,
                                                         .grain = past_grain(&grains->past, grain->parent)->id,
-                                                        .other = grain->id});
+                                                        .other = grain->id,
+                                                        .number = (grain->flags & LIVE_GRAIN_OF_LOOP) != 0});
     if (!status && grains->visitor->grain)
       status = tell_grain(grains, grain);
   }
@@ -419,6 +421,9 @@ static int on_record(struct grains *grains, const struct tape_record *record)
     return 0;
   case TAPE_SYNC:
     return on_sync(grains, record);
+  case TAPE_ENTER:
+    return tell_event(grains,
+                      &(struct grain_event){.kind = GRAIN_LOOP, .grain = past_grain(&grains->past, operand[0])->id});
   case TAPE_GROUP:
     group = number_at(&grains->groups, operand[0]);
     if (group)

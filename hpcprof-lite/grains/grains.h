@@ -1,8 +1,8 @@
 /* The grains of a recorded process: task instances, chunks, and what implicit and initial tasks run outside chunks.
  *
  * Context: BATCH, one thread at a time.  Sources: "Grain Graphs: OpenMP Performance Analysis Made Easy" (Muddukrishna
- * et al., PPoPP 2016) and "Generating Grain Graphs Using the OpenMP Tools API" (Langdal) for the properties; doc/grains.md
- * defines them.
+ * et al., PPoPP 2016) and "Generating Grain Graphs Using the OpenMP Tools API" (Langdal) for the properties;
+ * doc/grains.md defines them.
  *
  * grains_open() replays the graph log once and keeps a compact record of it in a temporary file (scratch_file.h), of
  * about the log's size.  grains_each() reads that backwards: at each point it knows what follows, so that the longest

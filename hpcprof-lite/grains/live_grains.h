@@ -28,7 +28,7 @@ enum live_grain_flag {
   LIVE_GRAIN_WAITING = 1024
 };
 
-enum live_sync { LIVE_SYNC_TASKWAIT, LIVE_SYNC_GROUP, LIVE_SYNC_BARRIER, LIVE_SYNC_LOOP };
+enum live_sync { LIVE_SYNC_TASKWAIT, LIVE_SYNC_GROUP, LIVE_SYNC_BARRIER, LIVE_SYNC_LOOP, LIVE_SYNC_CHILD };
 
 /* Ended grains that nothing has joined yet. */
 struct live_sum {

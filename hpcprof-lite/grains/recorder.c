@@ -172,16 +172,28 @@ static void add_ended(struct recorder *recorder, uint32_t index)
   live_sum_add(sum, grain->exec);
 }
 
+/* The parent goes on when its child has ended. */
+static void join_child(struct recorder *recorder, uint32_t parent, uint32_t index)
+{
+  struct live_sum joined = {0};
+  live_sum_add(&joined, at(recorder, index)->exec);
+  live_grain_sync(&recorder->grains, parent, LIVE_SYNC_CHILD, index, &joined);
+}
+
 static void on_task_end(struct recorder *recorder, const struct log_reader_record *next)
 {
   uint32_t task = task_graph_find(recorder->graph, next->record.operand[0], next->record.operand[1]);
   uint32_t index = grain_of(recorder, task);
-  bool implicit = task_graph_task(recorder->graph, task)->flags & TASK_GRAPH_IMPLICIT;
+  uint32_t flags = task_graph_task(recorder->graph, task)->flags;
   replay_take(recorder->replay, next);
-  if (!index || implicit)
+  if (!index || flags & TASK_GRAPH_IMPLICIT)
     return;
   recorder->grain_of[task] = 0;
-  if (next->record.op == GRAPHLOG_TASK_END)
+  uint32_t parent = at(recorder, index)->parent;
+  bool parent_waits = flags & TASK_GRAPH_SERIAL && parent && !(at(recorder, parent)->flags & LIVE_GRAIN_ENDED);
+  if (next->record.op == GRAPHLOG_TASK_END && parent_waits)
+    join_child(recorder, parent, index);
+  else if (next->record.op == GRAPHLOG_TASK_END)
     add_ended(recorder, index);
   else if (!(at(recorder, index)->flags & LIVE_GRAIN_STARTED))
     at(recorder, index)->flags |= LIVE_GRAIN_DROPPED;

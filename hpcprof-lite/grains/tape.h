@@ -24,6 +24,7 @@ enum tape_op {
   TAPE_RANGE,      /* grain, loop, start, iterations + 1 or 0, overhead + 1 or 0, number among its thread's: of a chunk,
                       before      its RELEASE */
   TAPE_SYNC,       /* grain, number, kind, of what, wait, count, exec, longest, scatter + 1 or 0 */
+  TAPE_ENTER,      /* grain: enters a loop                                           */
   TAPE_GROUP,      /* group: begins                                                  */
   TAPE_LOOP,       /* loop, number, increment + 1 or 0 (zigzag), threads, exec, longest: all its chunks are released */
   TAPE_REGION,     /* region, creator, its synchronisation, count, exec, longest, scatter + 1 or 0: all have left it */

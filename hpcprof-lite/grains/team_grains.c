@@ -127,6 +127,7 @@ void team_loop_enter(struct team_grains *teams, uint32_t grain_index, uint32_t r
   if (shared && *found)
     loop_at(teams, *found)->refs++;
   grain->loop_exec = grain->loop_chunks = 0;
+  TAPE_PUT(teams->grains->tape, TAPE_ENTER, grain_index);
 }
 
 void team_loop_leave(struct team_grains *teams, uint32_t grain_index)

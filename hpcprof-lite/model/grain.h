@@ -65,11 +65,13 @@ struct grain_curve {
  * grains are the graph of the run: its longest path is the span. */
 enum grain_event_kind {
   GRAIN_FRAGMENT, /* runs: amount, from clock `begin` to `end` */
-  GRAIN_FORK,     /* `other` begins: a grain that it has created here */
-  GRAIN_SYNC,     /* its synchronisation `number`: the grains with this sync_grain and sync_number end before it */
-  GRAIN_BARRIER,  /* the same, and `other` names the barrier: it joins all grains that have an event with that name */
-  GRAIN_OFFER,    /* dependence: what takes the join `other` later runs after this point */
-  GRAIN_TAKE,     /* dependence: what was offered to the join `other` before runs before this point */
+  GRAIN_FORK, /* `other` begins: a grain that it has created here; `number` 1: a chunk of the loop that it is in, which
+                 runs after what precedes GRAIN_LOOP only */
+  GRAIN_LOOP, /* a worksharing loop begins */
+  GRAIN_SYNC, /* its synchronisation `number`: the grains with this sync_grain and sync_number end before it */
+  GRAIN_BARRIER, /* the same, and `other` names the barrier: it joins all grains that have an event with that name */
+  GRAIN_OFFER,   /* dependence: what takes the join `other` later runs after this point */
+  GRAIN_TAKE,    /* dependence: what was offered to the join `other` before runs before this point */
 };
 
 struct grain_event {
