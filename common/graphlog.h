@@ -26,8 +26,9 @@ enum graphlog_op {
   GRAPHLOG_REGION,       /* row: the task creates the thread's next region, which starts at the task's clock */
   GRAPHLOG_REGION_END,   /* row: the thread's innermost open region ends: its creator's clock takes the ends of its
                             phases, and the thread runs the creator */
-  GRAPHLOG_IMPLICIT,     /* region (2), size of the team, flags: an implicit task, the thread's next task, begins at the
-                            region's start, or without a region at 0.  The thread runs it */
+  GRAPHLOG_IMPLICIT,     /* region (2), size of the team, number + 1: an implicit task, the thread's next task, begins
+                            at the region's start, or without a region at 0.  The thread runs it.  Number: of the
+                            thread in the team; 0: not known */
   GRAPHLOG_IMPLICIT_END, /* task (2): ends; its clock is offered to the region's phase.  The thread runs none */
   GRAPHLOG_TASK,         /* task (2), row, flags: creates a child of that task, the thread's next task */
   GRAPHLOG_SWITCH,       /* task (2): the thread runs that task from now on; a task that has not begun begins */

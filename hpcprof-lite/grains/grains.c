@@ -413,6 +413,9 @@ static int on_record(struct grains *grains, const struct tape_record *record)
     return 0;
   case TAPE_RELEASE:
     return past_grains_open(&grains->past, record);
+  case TAPE_MEMBER:
+    past_grains_member(&grains->past, record);
+    return 0;
   case TAPE_CREATED:
     past_grains_created(&grains->past, record);
     return 0;

@@ -123,6 +123,8 @@ void live_grain_unref(struct live_grains *grains, uint32_t index)
   while (index && --live_grain(grains, index)->refs == 0) {
     const struct live_grain *grain = live_grain(grains, index);
     uint32_t parent = grain->parent;
+    if ((grain->flags & LIVE_GRAIN_KIND) == GRAIN_IMPLICIT && grain->member)
+      TAPE_PUT(grains->tape, TAPE_MEMBER, index, grain->member - 1);
     if (grain->flags & LIVE_GRAIN_KIND) /* not initial */
       TAPE_PUT(grains->tape, TAPE_CREATED, index, grain->instant, grain->create);
     if (grain->flags & LIVE_GRAIN_RANGE)

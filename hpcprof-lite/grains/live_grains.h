@@ -45,6 +45,7 @@ struct live_grain {
   uint32_t taskloop; /* the taskloop that is open in it (likewise) */
   uint32_t chunk;    /* the chunk that it runs */
   uint32_t place;    /* where it ran first */
+  uint32_t member;   /* of an implicit task: its thread's number in the team + 1, or 0 */
   uint64_t id;
   uint64_t number;    /* among the children of its parent, or of the construct in which it was created */
   uint64_t construct; /* that construct's number, or 0 */

@@ -43,7 +43,7 @@ static void hash_path(struct past_grains *past, struct past_grain *grain)
   }
   bool with_thread = (grain->flags & LIVE_GRAIN_KIND) == GRAIN_IMPLICIT || grain->flags & LIVE_GRAIN_FURTHER;
   grain->team_hash = above;
-  grain->hash = with_thread ? index_hash(above, ~(uint64_t)past->places[grain->place].thread) : above;
+  grain->hash = with_thread ? index_hash(above, ~(uint64_t)grain->thread) : above;
 }
 
 /* ---- records ---- */
@@ -67,11 +67,19 @@ int past_grains_open(struct past_grains *past, const struct tape_record *record)
                                .joins = (uint32_t)operand[8],
                                .clock = (uint32_t)operand[9],
                                .place = (uint32_t)operand[10],
+                               .thread = past->places[operand[10]].thread,
                                .parallelism = GRAIN_UNKNOWN};
   past->next_id -= operand[2] >> 1 ^ (operand[2] & 1 ? UINT64_MAX : 0);
   if (!(grain->flags & LIVE_GRAIN_RANGE)) /* otherwise that follows */
     hash_path(past, grain);
   return 0;
+}
+
+void past_grains_member(struct past_grains *past, const struct tape_record *record)
+{
+  struct past_grain *grain = past_grain(past, record->operand[0]);
+  grain->thread = (uint32_t)record->operand[1];
+  hash_path(past, grain);
 }
 
 void past_grains_created(struct past_grains *past, const struct tape_record *record)
@@ -164,7 +172,7 @@ static void add_chunk(const struct past_grains *past, struct text *text, const s
 /* without_thread: below a construct that the team shares. */
 static void add_path(struct past_grains *past, struct text *text, const struct past_grain *grain, bool without_thread)
 {
-  uint32_t kind = grain->flags & LIVE_GRAIN_KIND, thread = past->places[grain->place].thread;
+  uint32_t kind = grain->flags & LIVE_GRAIN_KIND;
   if (grain->depth > LEVELS_MAX + 1) {
     add_path(past, text, past_grain(past, grain->prefix), false);
     add(text, "~%016" PRIx64, grain->hash);
@@ -175,7 +183,7 @@ static void add_path(struct past_grains *past, struct text *text, const struct p
     return;
   }
   if (kind == GRAIN_INITIAL) {
-    add(text, grain->number > 1 ? "t%" PRIu32 "_%" PRIu64 : "t%" PRIu32, thread, grain->number);
+    add(text, grain->number > 1 ? "t%" PRIu32 "_%" PRIu64 : "t%" PRIu32, grain->thread, grain->number);
     return;
   }
   if (grain->parent)
@@ -189,7 +197,7 @@ static void add_path(struct past_grains *past, struct text *text, const struct p
   else
     add_number(text, '.', grain->number);
   if (kind == GRAIN_IMPLICIT && !without_thread)
-    add(text, ".t%" PRIu32, thread);
+    add(text, ".t%" PRIu32, grain->thread);
 }
 
 void past_grains_path(struct past_grains *past, const struct past_grain *grain)

@@ -15,6 +15,7 @@ struct past_grain {
   uint32_t flags, parent, root, row, creator_row;
   uint32_t joins; /* the region of an implicit task, else the taskgroup, 0: none */
   uint32_t clock, place, last_place, loop;
+  uint32_t thread; /* in its path, of an implicit or initial task */
   uint64_t number, construct, instant, create, start, iterations, overhead, chunk;
   uint64_t exec, through, parallelism; /* through: length of the longest path through it */
   uint32_t fragments;
@@ -39,8 +40,9 @@ struct past_grains {
 
 void past_grains_release(struct past_grains *past);
 
-/* Read TAPE_RELEASE, TAPE_CREATED, TAPE_RANGE and TAPE_LOOP.  Return 0 or ERR_NOMEM. */
+/* Read TAPE_RELEASE, TAPE_MEMBER, TAPE_CREATED, TAPE_RANGE and TAPE_LOOP.  Return 0 or ERR_NOMEM. */
 int past_grains_open(struct past_grains *past, const struct tape_record *record);
+void past_grains_member(struct past_grains *past, const struct tape_record *record);
 void past_grains_created(struct past_grains *past, const struct tape_record *record);
 void past_grains_range(struct past_grains *past, const struct tape_record *record);
 int past_grains_loop(struct past_grains *past, const struct tape_record *record);

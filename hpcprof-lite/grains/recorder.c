@@ -277,6 +277,7 @@ static void on_implicit(struct recorder *recorder, const struct log_reader_recor
   team_region_entered(&recorder->teams, region_index, index);
   grain->flags |=
       LIVE_GRAIN_STARTED | (!in_graph && further ? LIVE_GRAIN_FURTHER : 0) | (region->masked ? LIVE_GRAIN_MASKED : 0);
+  grain->member = next->record.operand[3] < UINT32_MAX ? (uint32_t)next->record.operand[3] : 0;
   grain->row = region->row;
   grain->creator_row = region->creator_row;
   grain->number = in_graph ? region->number : ++recorder->streams[next->stream].initials;

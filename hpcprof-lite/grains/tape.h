@@ -20,6 +20,7 @@ enum tape_op {
   TAPE_END,        /* grain: has ended                                               */
   TAPE_RELEASE,    /* grain, parent, id, kind and flags, row, row of its creator, number, construct, group, clock,
                       place: it and all that it has created have ended               */
+  TAPE_MEMBER,     /* grain, number of its thread in the team: of an implicit task, before its RELEASE */
   TAPE_CREATED,    /* grain, instant, ticks + 1 or 0: of a task, before its RELEASE  */
   TAPE_RANGE,      /* grain, loop, start, iterations + 1 or 0, overhead + 1 or 0, number among its thread's: of a chunk,
                       before      its RELEASE */

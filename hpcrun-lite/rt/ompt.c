@@ -236,6 +236,7 @@ void ompt_on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t
     return;
   if (!initial && handle != REGION_NO_RECORD)
     span_team_size(handle, team_size); /* by the first thread */
+  t->log.number = initial ? 0 : index + 1;
   uint32_t task = span_implicit_begin(t, handle == REGION_NO_RECORD ? 0 : handle, outer, now);
   task_data->value = rt_task_word(task);
   construct_events_implicit_begin(t, initial || handle == REGION_NO_RECORD ? 0 : handle, own, task_data, now);

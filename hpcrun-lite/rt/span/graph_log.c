@@ -176,7 +176,7 @@ static uint64_t name_of(const struct thread_state *t, uint32_t number)
 uint64_t graph_log_put_implicit(struct thread_state *t, uint64_t region, uint32_t team_size)
 {
   uint64_t name = name_of(t, ++t->log.tasks);
-  graph_log_put(t, GRAPHLOG_IMPLICIT, 4, (const uint64_t[]){region >> 32, (uint32_t)region, team_size, 0});
+  graph_log_put(t, GRAPHLOG_IMPLICIT, 4, (const uint64_t[]){region >> 32, (uint32_t)region, team_size, region ? t->log.number : 0});
   return name;
 }
 
