@@ -46,7 +46,8 @@ enum graphlog_op {
                         shares, identified by its number in the task.  0 iterations: not known */
   GRAPHLOG_LOOP_END, /* the task's clock is the latest end of its chunks */
   GRAPHLOG_CHUNK,    /* start, iterations: a chunk begins, at the clock that the task had at the loop's start; 0
-                        iterations: not known.  In a task of a taskloop: what it runs, and nothing else */
+                        iterations: not known.  In a task of a taskloop: what it runs.  After SCOPE of a single
+                        construct: the number of that among those that the task has met; in both, nothing else */
   GRAPHLOG_OFFER,    /* task (2), join (2): the join becomes the later of itself and the task's clock */
   GRAPHLOG_TAKE,     /* task (2), join (2): the task's clock becomes the later of itself and the join */
   GRAPHLOG_ACQUIRE,  /* row, lock, scope: a lock is acquired; scope 1: it is also a construct */

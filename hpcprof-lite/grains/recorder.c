@@ -450,7 +450,10 @@ static void on_chunk(struct recorder *recorder, const struct log_reader_record *
   struct live_grain *grain = at(recorder, index);
   const uint64_t *operand = next->record.operand;
   replay_take(recorder->replay, next);
-  if (grain->flags & LIVE_GRAIN_LOOP_TASK)
+  bool single = !grain->loop && grain->open_construct && !grain->open_masked && !grain->open_children;
+  if (single && operand[0]) /* the threads agree on it, whoever runs the construct first */
+    grain->open_construct = operand[0];
+  else if (grain->flags & LIVE_GRAIN_LOOP_TASK)
     team_taskloop_chunk(&recorder->teams, index, operand[0], operand[1]);
   else if (grain->loop)
     team_chunk_begin(&recorder->teams, index, operand[0], operand[1], next->begin_ticks);

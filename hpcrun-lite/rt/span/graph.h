@@ -64,6 +64,7 @@ struct task {
   uint32_t open_batch_refs;         /* references to it in reserve */
   struct task_batch *open_batch_at; /* the same batch, by address */
   uint32_t constructs;              /* worksharing constructs encountered */
+  uint32_t singles;                 /* single constructs encountered */
   uint32_t chunk;                   /* chunks that have created children */
   uint32_t ordered;                 /* number of its last ordered region in the loop */
   uint32_t dependent_wait;          /* task that stands for its taskwait with dependences */

@@ -120,6 +120,8 @@ uint32_t worksharing_work_begin(struct thread_state *t, uint32_t index, int kind
 {
   if (!index || kind == ompt_work_scope)
     return 0;
+  if (kind == ompt_work_single_other || kind == ompt_work_single_executor)
+    graph_task(index)->singles++;
   if (kind == ompt_work_single_other)
     return code ? directive_row(t, FORMAT_DIRECTIVE_SINGLE, code) : 0;
   graph_fragment_end(t);
@@ -148,7 +150,10 @@ uint32_t worksharing_work_begin(struct thread_state *t, uint32_t index, int kind
     task->loop_span = 0;
   } else {
     scope_begin(t, task, row);
-    task->flags |= kind == ompt_work_single_executor ? TASK_SINGLE : 0;
+    if (kind == ompt_work_single_executor) {
+      task->flags |= TASK_SINGLE;
+      graph_log_op(t, GRAPHLOG_CHUNK, task->singles, 0);
+    }
   }
   graph_fragment_begin(t);
   return row;
