@@ -277,7 +277,7 @@ static void place_text(const struct workspan_row *row, char out[PLACE_MAX])
 
 static void print_group(const struct report *report, const struct terminal *terminal, const struct grain_group *group)
 {
-  static const char *const indent = "                                             ";
+  static const char *const indent = "                                               ";
   char count[CELL], exec[CELL], percent[CELL], median[CELL], longest[CELL], place[PLACE_MAX], text[PLACE_MAX];
   char fitted[TERMINAL_TEXT_MAX];
   uint64_t work = report->profile->workspan.work;
@@ -287,17 +287,18 @@ static void print_group(const struct report *report, const struct terminal *term
   length_text(report, group->longest, longest);
   terminal_percent(group->problem_exec, work, percent);
   place_text(construct_of(report, group->directive), place);
-  snprintf(text, sizeof text, "%s: %.3500s", kind_names[group->kind], place);
-  terminal_fit(terminal, text, terminal->width - 45, fitted);
+  bool chunk = group->kind == GRAIN_CHUNK, task = group->kind == GRAIN_TASK;
+  snprintf(text, sizeof text, "%s%.3500s", chunk ? "chunk of " : task ? "" : "implicit, ", place);
+  terminal_fit(terminal, group->kind == GRAIN_INITIAL ? "initial task" : text, terminal->width - 46, fitted);
   fprintf(report->stream, "%8s %8s %6s %9s %9s  %s\n", count, exec, percent, median, longest, fitted);
   place_text(construct_of(report, group->creator), place);
-  snprintf(text, sizeof text, "created in %.3500s", place);
+  snprintf(text, sizeof text, "in %.3500s", place);
   terminal_fit(terminal, text, terminal->width - 47, fitted);
-  if (group->kind == GRAIN_TASK || group->kind == GRAIN_CHUNK)
-    fprintf(report->stream, "%s  %s\n", indent, fitted);
+  if (task || (chunk && group->creator != group->directive))
+    fprintf(report->stream, "%s%s\n", indent, fitted);
   for (unsigned i = 0; i < GRAIN_METRICS; i++)
     if (group->problems[i])
-      fprintf(report->stream, "%s  %" PRIu64 " %s\n", indent, group->problems[i], grain_metric_names[i]);
+      fprintf(report->stream, "%s%" PRIu64 " %s\n", indent, group->problems[i], grain_metric_names[i]);
 }
 
 /* One digit for each slot: 0 for none, otherwise 1 + the binary logarithm. */

@@ -208,6 +208,8 @@ class Replay:
             task.entry = task.end = task.clock
             task.loop = True
             task.next_chunk()
+        elif op == CHUNK and not task.loop:
+            pass  # it names the iterations of a taskloop's task, or a single construct
         elif op in (CHUNK, LOOP_END):
             task.end = max(task.end, task.clock)
             task.clock = task.entry if op == CHUNK else task.end
