@@ -1,5 +1,5 @@
-/* The graph log beside a sound measurement: common/graphlog.c, input/log_reader.c, replay/.  The measurement is
- * named by HPCPROF_FUZZ_MEASUREMENT. */
+/* The graph log beside a sound measurement: common/graphlog.c, input/log_reader.c, replay/, grains/.  The measurement
+ * is named by HPCPROF_FUZZ_MEASUREMENT. */
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     copy_measurement();
   }
   fuzz_write("a.graph", data, size);
-  switch (fuzz_choice(data, size) % 4) {
+  switch (fuzz_choice(data, size) % 6) {
   case 0:
     fuzz_report((const char *[]){"-q", "-j", "1", "-o", "/dev/null", "--view", "whatif", directory, NULL});
     break;
@@ -40,6 +40,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   case 2:
     fuzz_report((const char *[]){"-q", "-j", "1", "-o", "/dev/null", "--view", "whatif", "--what-if", "main=2",
                                  "--what-if", "#1=3,#2=4", directory, NULL});
+    break;
+  case 3:
+    fuzz_report((const char *[]){"-q", "-j", "1", "-o", "/dev/null", "--view", "grains", "-f", "csv", directory, NULL});
+    break;
+  case 4:
+    fuzz_report((const char *[]){"-q", "-j", "1", "-o", "/dev/null", "--view", "grains", "--reference", directory,
+                                 directory, NULL});
     break;
   default:
     fuzz_report((const char *[]){"-q", "-j", "1", "-o", "/dev/null", "--view", "parallelism", "--what-if", "#1=16",
