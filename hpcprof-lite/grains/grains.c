@@ -339,6 +339,7 @@ static void siblings_of(const struct grains *grains, const struct past_grain *gr
   out->siblings.threads = (uint32_t)loop->threads;
   out->siblings.exec = loop->exec;
   out->siblings.longest = loop->longest;
+  out->siblings.scatter = (double)loop->scatter - 1;
 }
 
 static int tell_grain(struct grains *grains, const struct past_grain *grain)
@@ -356,7 +357,7 @@ static int tell_grain(struct grains *grains, const struct past_grain *grain)
                       .thread = first->thread,
                       .cpu = first->cpu,
                       .last_cpu = grain->fragments ? grains->past.places[grain->last_place].cpu : first->cpu,
-                      .node = GRAIN_NO_CPU,
+                      .node = numa_node(&grains->recorder.grains.numa, first->cpu),
                       .fragments = grain->fragments,
                       .exec = grain->exec,
                       .create = grain->create - 1,

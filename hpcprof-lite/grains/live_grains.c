@@ -13,18 +13,21 @@ static uint64_t zigzag(uint64_t difference)
   return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);
 }
 
-int live_grains_init(struct live_grains *grains, struct tape *tape, struct grain_schedule *schedule)
+int live_grains_init(struct live_grains *grains, struct tape *tape, struct grain_schedule *schedule, const char *notes)
 {
   *grains = (struct live_grains){.tape = tape, .schedule = schedule, .places_count = 1};
   if (!array_reserve_zero(&grains->places, &grains->places_room, 1, sizeof *grains->places))
     return ERR_NOMEM;
   grains->places[0] = (struct live_place){0, GRAIN_NO_CPU};
-  return object_pool_init(&grains->pool, sizeof(struct live_grain), GRAINS_MAX);
+  numa_parse(notes, &grains->numa);
+  int status = object_pool_init(&grains->spreads, (1 + grains->numa.nodes) * sizeof(uint64_t), GRAINS_MAX);
+  return object_pool_init(&grains->pool, sizeof(struct live_grain), GRAINS_MAX) ? ERR_NOMEM : status;
 }
 
 void live_grains_release(struct live_grains *grains)
 {
   object_pool_release(&grains->pool);
+  object_pool_release(&grains->spreads);
   index_release(&grains->place_index);
   free(grains->places);
   *grains = (struct live_grains){0};
@@ -94,27 +97,59 @@ void live_grain_run(struct live_grains *grains, uint32_t index, uint32_t place, 
 
 /* ---- ends ---- */
 
-void live_sum_add(struct live_sum *into, uint64_t exec)
+static uint64_t *spread_at(const struct live_grains *grains, uint32_t spread)
 {
-  into->count++;
-  into->exec += exec;
-  into->longest = exec > into->longest ? exec : into->longest;
+  return object_pool_at(&grains->spreads, spread);
 }
 
-void live_sum_move(struct live_sum *into, struct live_sum *from)
+/* The first number of a spread is not that of a node: the pool uses it while the spread is free. */
+static void add_to_spread(struct live_grains *grains, struct live_sum *sum, uint32_t node, uint64_t count)
+{
+  if (node >= grains->numa.nodes || (!sum->spread && !(sum->spread = object_pool_get(&grains->spreads))))
+    return;
+  spread_at(grains, sum->spread)[1 + node] += count;
+}
+
+void live_sum_add(struct live_grains *grains, struct live_sum *into, const struct live_grain *grain)
+{
+  into->count++;
+  into->exec += grain->exec;
+  into->longest = grain->exec > into->longest ? grain->exec : into->longest;
+  add_to_spread(grains, into, numa_node(&grains->numa, grains->places[grain->place].cpu), 1);
+}
+
+static void drop_spread(struct live_grains *grains, struct live_sum *sum)
+{
+  if (sum->spread)
+    object_pool_put(&grains->spreads, sum->spread);
+  *sum = (struct live_sum){0};
+}
+
+void live_sum_move(struct live_grains *grains, struct live_sum *into, struct live_sum *from)
 {
   into->count += from->count;
   into->exec += from->exec;
   into->longest = from->longest > into->longest ? from->longest : into->longest;
-  *from = (struct live_sum){0};
+  for (uint32_t node = 0; from->spread && node < grains->numa.nodes; node++)
+    add_to_spread(grains, into, node, spread_at(grains, from->spread)[1 + node]);
+  drop_spread(grains, from);
+}
+
+uint64_t live_sum_end(struct live_grains *grains, struct live_sum *sum)
+{
+  uint32_t median = sum->spread ? numa_median(&grains->numa, spread_at(grains, sum->spread) + 1) : 0;
+  drop_spread(grains, sum);
+  return median ? (uint64_t)median + 1 : 0;
 }
 
 void live_grain_sync(struct live_grains *grains, uint32_t index, enum live_sync kind, uint64_t what,
-                     const struct live_sum *joined)
+                     struct live_sum *joined)
 {
   struct live_grain *grain = live_grain(grains, index);
-  TAPE_PUT(grains->tape, TAPE_SYNC, index, ++grain->syncs, kind, what, grain->wait, joined->count, joined->exec,
-           joined->longest, 0);
+  struct live_sum sum = *joined;
+  uint64_t scatter = live_sum_end(grains, joined);
+  TAPE_PUT(grains->tape, TAPE_SYNC, index, ++grain->syncs, kind, what, grain->wait, sum.count, sum.exec, sum.longest,
+           scatter);
   grain->wait = 0;
 }
 
@@ -138,6 +173,8 @@ void live_grain_unref(struct live_grains *grains, uint32_t index)
       grains->of_kind[grain->flags & LIVE_GRAIN_LOOP_TASK ? GRAIN_CHUNK : grain->flags & LIVE_GRAIN_KIND]++;
     grains->last_released = grain->id;
     grains->released(grains->context, grain);
+    drop_spread(grains, &live_grain(grains, index)->direct); /* of what nothing joins */
+    drop_spread(grains, &live_grain(grains, index)->deep);
     object_pool_put(&grains->pool, index);
     index = parent;
   }

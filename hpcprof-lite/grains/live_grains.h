@@ -11,6 +11,7 @@
 #include "hpcprof-lite/grains/tape.h"
 #include "hpcprof-lite/model/grain.h"
 #include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/numa.h"
 #include "hpcprof-lite/replay/object_pool.h"
 
 /* Flags of a grain, on the tape above its kind. */
@@ -33,6 +34,7 @@ enum live_sync { LIVE_SYNC_TASKWAIT, LIVE_SYNC_GROUP, LIVE_SYNC_BARRIER, LIVE_SY
 /* Ended grains that nothing has joined yet. */
 struct live_sum {
   uint64_t count, exec, longest;
+  uint32_t spread; /* how many ran on each NUMA node (live_grains.spreads), 0 if there is one node */
 };
 
 struct live_grain {
@@ -70,7 +72,8 @@ struct live_place {
 };
 
 struct live_grains {
-  struct object_pool pool;
+  struct object_pool pool, spreads;
+  struct numa numa;
   struct tape *tape;
   struct grain_schedule *schedule;
   struct live_place *places; /* from 1 */
@@ -87,8 +90,8 @@ struct live_grains {
   void *context;
 };
 
-/* Returns 0 or ERR_NOMEM; live_grains_release() in either case. */
-int live_grains_init(struct live_grains *grains, struct tape *tape, struct grain_schedule *schedule);
+/* notes: of the process, which name its NUMA nodes.  Returns 0 or ERR_NOMEM; live_grains_release() in either case. */
+int live_grains_init(struct live_grains *grains, struct tape *tape, struct grain_schedule *schedule, const char *notes);
 void live_grains_release(struct live_grains *grains);
 
 static inline struct live_grain *live_grain(const struct live_grains *grains, uint32_t index)
@@ -114,12 +117,15 @@ void live_grain_unref(struct live_grains *grains, uint32_t index);
 /* Ends and releases all grains: the log ends. */
 int live_grains_finish(struct live_grains *grains);
 
-/* Adds another sum, and sets it to 0. */
-void live_sum_move(struct live_sum *into, struct live_sum *from);
-void live_sum_add(struct live_sum *into, uint64_t exec);
+/* Add another sum, which becomes 0, or a grain. */
+void live_sum_move(struct live_grains *grains, struct live_sum *into, struct live_sum *from);
+void live_sum_add(struct live_grains *grains, struct live_sum *into, const struct live_grain *grain);
 
-/* A synchronisation of the grain joins what has ended. */
+/* Sets the sum to 0.  Returns the median distance between the CPUs of its grains + 1, 0 if that is not known. */
+uint64_t live_sum_end(struct live_grains *grains, struct live_sum *sum);
+
+/* A synchronisation of the grain joins what has ended; the sum becomes 0. */
 void live_grain_sync(struct live_grains *grains, uint32_t index, enum live_sync kind, uint64_t what,
-                     const struct live_sum *joined);
+                     struct live_sum *joined);
 
 #endif

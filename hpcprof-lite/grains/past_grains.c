@@ -105,8 +105,12 @@ int past_grains_loop(struct past_grains *past, const struct tape_record *record)
   const uint64_t *operand = record->operand;
   if (!array_reserve_zero(&past->loops, &past->loops_room, operand[0] + 1, sizeof *past->loops))
     return ERR_NOMEM;
-  past->loops[operand[0]] = (struct past_loop){
-      .number = operand[1], .increment = operand[2], .threads = operand[3], .exec = operand[4], .longest = operand[5]};
+  past->loops[operand[0]] = (struct past_loop){.number = operand[1],
+                                               .increment = operand[2],
+                                               .threads = operand[3],
+                                               .exec = operand[4],
+                                               .longest = operand[5],
+                                               .scatter = operand[6]};
   return 0;
 }
 

@@ -26,7 +26,7 @@ struct past_grain {
 };
 
 struct past_loop {
-  uint64_t number, increment, threads, exec, longest;
+  uint64_t number, increment, threads, exec, longest, scatter;
 };
 
 struct past_grains {

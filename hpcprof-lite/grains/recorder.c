@@ -16,7 +16,8 @@ int recorder_init(struct recorder *recorder, const struct profile_process *proce
   int status = recorder->streams ? 0 : ERR_NOMEM;
   status = tape_init(&recorder->tape, problems) ? ERR_NOMEM : status;
   status = grain_schedule_init(&recorder->schedule, problems) ? ERR_NOMEM : status;
-  status = live_grains_init(&recorder->grains, &recorder->tape, &recorder->schedule) ? ERR_NOMEM : status;
+  status =
+      live_grains_init(&recorder->grains, &recorder->tape, &recorder->schedule, process->notes) ? ERR_NOMEM : status;
   recorder->grains.released = released;
   recorder->grains.context = recorder;
   return team_grains_init(&recorder->teams, &recorder->grains) ? ERR_NOMEM : status;
@@ -150,7 +151,7 @@ static void end_grain(struct recorder *recorder, uint32_t index)
 {
   struct live_grain *grain = at(recorder, index);
   struct recorder_group *group = group_of(recorder, grain->group);
-  live_sum_move(group ? &group->deep : &at(recorder, grain->root)->deep, &grain->direct);
+  live_sum_move(&recorder->grains, group ? &group->deep : &at(recorder, grain->root)->deep, &grain->direct);
   live_grain_end(&recorder->grains, index);
 }
 
@@ -169,14 +170,14 @@ static void add_ended(struct recorder *recorder, uint32_t index)
                          : own         ? &group->direct
                          : group       ? &group->deep
                                        : &at(recorder, grain->root)->deep;
-  live_sum_add(sum, grain->exec);
+  live_sum_add(&recorder->grains, sum, grain);
 }
 
 /* The parent goes on when its child has ended. */
 static void join_child(struct recorder *recorder, uint32_t parent, uint32_t index)
 {
   struct live_sum joined = {0};
-  live_sum_add(&joined, at(recorder, index)->exec);
+  live_sum_add(&recorder->grains, &joined, at(recorder, index));
   live_grain_sync(&recorder->grains, parent, LIVE_SYNC_CHILD, index, &joined);
 }
 
@@ -290,7 +291,7 @@ static void join_root(struct recorder *recorder, uint32_t index)
 {
   struct live_grain *grain = at(recorder, index);
   struct live_sum joined = grain->direct;
-  live_sum_move(&joined, &grain->deep);
+  live_sum_move(&recorder->grains, &joined, &grain->deep);
   grain->direct = (struct live_sum){0};
   uint64_t barrier = team_region(&recorder->teams, grain->region)->name << 24 | (++grain->barriers & 0xffffff);
   live_grain_sync(&recorder->grains, index, LIVE_SYNC_BARRIER, barrier, &joined);
@@ -307,10 +308,10 @@ static void end_implicit(struct recorder *recorder, uint32_t task)
   team_loop_leave(&recorder->teams, index);
   if (region && (grain->flags & LIVE_GRAIN_WAITING || grain->direct.count || grain->deep.count))
     join_root(recorder, index);
-  uint64_t exec = grain->exec;
   recorder->grain_of[task] = 0;
+  team_region_left(&recorder->teams, region, index);
   live_grain_end(&recorder->grains, index);
-  team_region_left(&recorder->teams, region, exec);
+  team_region_release(&recorder->teams, region);
 }
 
 static void on_implicit_end(struct recorder *recorder, const struct log_reader_record *next)
@@ -328,7 +329,7 @@ static void join_open_groups(struct recorder *recorder, uint32_t index, uint32_t
   uint32_t group = task_graph_task(recorder->graph, task)->group;
   for (struct recorder_group *open = group_of(recorder, group); open && open->owner == index;
        open = group_of(recorder, group)) {
-    live_sum_move(joined, &open->direct);
+    live_sum_move(&recorder->grains, joined, &open->direct);
     group = task_graph_group(recorder->graph, group)->outer;
   }
 }
@@ -340,8 +341,8 @@ static void join_group(struct recorder *recorder, uint32_t index, uint32_t group
     return;
   struct live_sum joined = {0};
   ending->joined = true;
-  live_sum_move(&joined, &ending->direct);
-  live_sum_move(&joined, &ending->deep);
+  live_sum_move(&recorder->grains, &joined, &ending->direct);
+  live_sum_move(&recorder->grains, &joined, &ending->deep);
   live_grain_sync(&recorder->grains, index, LIVE_SYNC_GROUP, group, &joined);
 }
 
@@ -359,7 +360,7 @@ static void on_wait(struct recorder *recorder, const struct log_reader_record *n
     return;
   if (operand[2] == GRAPHLOG_TASKWAIT) {
     struct live_sum joined = {0};
-    live_sum_move(&joined, &grain->direct);
+    live_sum_move(&recorder->grains, &joined, &grain->direct);
     join_open_groups(recorder, index, task, &joined);
     live_grain_sync(&recorder->grains, index, LIVE_SYNC_TASKWAIT, 0, &joined);
   } else if (operand[2] == GRAPHLOG_TASKGROUP) {
@@ -380,6 +381,8 @@ static void on_group(struct recorder *recorder, const struct log_reader_record *
   struct recorder_group *begun = group_of(recorder, group);
   if (!index || next->record.op == GRAPHLOG_GROUP_END || group == before || !begun)
     return;
+  live_sum_end(&recorder->grains, &begun->direct);
+  live_sum_end(&recorder->grains, &begun->deep);
   *begun = (struct recorder_group){.owner = index};
   TAPE_PUT(&recorder->tape, TAPE_GROUP, group);
 }
@@ -540,7 +543,8 @@ int recorder_end(struct recorder *recorder)
   team_grains_finish(&recorder->teams);
   int taped = tape_end(&recorder->tape);
   bool overflow = recorder->grains.pool.overflow || recorder->teams.regions.overflow ||
-                  recorder->teams.loops.overflow || recorder->grains.place_index.overflow;
+                  recorder->teams.loops.overflow || recorder->grains.place_index.overflow ||
+                  recorder->grains.spreads.overflow;
   if (recorder->no_memory || overflow)
     return ERR_NOMEM;
   return status ? status : taped;

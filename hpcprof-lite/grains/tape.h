@@ -11,23 +11,24 @@
 #include "hpcprof-lite/grains/scratch_file.h"
 
 enum tape_op {
-  TAPE_SET,        /* clock, other: becomes the other one (replay/vector_clock.h)    */
-  TAPE_RAISE,      /* clock, other: becomes the later of the two                     */
-  TAPE_FREE,       /* clock: is not used any more                                    */
-  TAPE_RUN,        /* grain, place, work, start: runs from clock `start` on          */
-  TAPE_STRETCH,    /* grain: ends a stretch (grain_schedule.h) with its last fragment */
-  TAPE_BEGIN,      /* grain: is created                                              */
-  TAPE_END,        /* grain: has ended                                               */
-  TAPE_RELEASE,    /* grain, parent, id, kind and flags, row, row of its creator, number, construct, group, clock,
-                      place: it and all that it has created have ended               */
-  TAPE_MEMBER,     /* grain, number of its thread in the team: of an implicit task, before its RELEASE */
-  TAPE_CREATED,    /* grain, instant, ticks + 1 or 0: of a task, before its RELEASE  */
-  TAPE_RANGE,      /* grain, loop, start, iterations + 1 or 0, overhead + 1 or 0, number among its thread's: of a chunk,
-                      before      its RELEASE */
-  TAPE_SYNC,       /* grain, number, kind, of what, wait, count, exec, longest, scatter + 1 or 0 */
-  TAPE_ENTER,      /* grain: enters a loop                                           */
-  TAPE_GROUP,      /* group: begins                                                  */
-  TAPE_LOOP,       /* loop, number, increment + 1 or 0 (zigzag), threads, exec, longest: all its chunks are released */
+  TAPE_SET,     /* clock, other: becomes the other one (replay/vector_clock.h)    */
+  TAPE_RAISE,   /* clock, other: becomes the later of the two                     */
+  TAPE_FREE,    /* clock: is not used any more                                    */
+  TAPE_RUN,     /* grain, place, work, start: runs from clock `start` on          */
+  TAPE_STRETCH, /* grain: ends a stretch (grain_schedule.h) with its last fragment */
+  TAPE_BEGIN,   /* grain: is created                                              */
+  TAPE_END,     /* grain: has ended                                               */
+  TAPE_RELEASE, /* grain, parent, id, kind and flags, row, row of its creator, number, construct, group, clock,
+                   place: it and all that it has created have ended               */
+  TAPE_MEMBER,  /* grain, number of its thread in the team: of an implicit task, before its RELEASE */
+  TAPE_CREATED, /* grain, instant, ticks + 1 or 0: of a task, before its RELEASE  */
+  TAPE_RANGE,   /* grain, loop, start, iterations + 1 or 0, overhead + 1 or 0, number among its thread's: of a chunk,
+                   before      its RELEASE */
+  TAPE_SYNC,    /* grain, number, kind, of what, wait, count, exec, longest, scatter + 1 or 0 */
+  TAPE_ENTER,   /* grain: enters a loop                                           */
+  TAPE_GROUP,   /* group: begins                                                  */
+  TAPE_LOOP, /* loop, number, increment + 1 or 0 (zigzag), threads, exec, longest, scatter + 1 or 0: all its chunks are
+                released */
   TAPE_REGION,     /* region, creator, its synchronisation, count, exec, longest, scatter + 1 or 0: all have left it */
   TAPE_JOIN,       /* grain, number: its synchronisation at the end of a region           */
   TAPE_DEPENDENCE, /* grain, join, takes: offers its clock, or takes the join's   */

@@ -37,15 +37,17 @@ uint32_t team_region_new(struct team_grains *teams, uint32_t creator)
   return index;
 }
 
-static void region_release(struct team_grains *teams, uint32_t index)
+void team_region_release(struct team_grains *teams, uint32_t index)
 {
   struct team_region *region = team_region(teams, index);
   if (!index || --region->refs > 0)
     return;
   for (uint32_t i = 0; i < TASK_GRAPH_LOOPS; i++)
     team_loop_close(teams, index, i);
-  TAPE_PUT(teams->grains->tape, TAPE_REGION, index, region->creator, region->sync, region->joined.count,
-           region->joined.exec, region->joined.longest, 0);
+  struct live_sum joined = region->joined;
+  uint64_t scatter = live_sum_end(teams->grains, &region->joined);
+  TAPE_PUT(teams->grains->tape, TAPE_REGION, index, region->creator, region->sync, joined.count, joined.exec,
+           joined.longest, scatter);
   uint32_t creator = region->creator;
   object_pool_put(&teams->regions, index);
   live_grain_unref(teams->grains, creator);
@@ -59,12 +61,10 @@ void team_region_entered(struct team_grains *teams, uint32_t index, uint32_t gra
   live_grain(teams->grains, grain)->region = index;
 }
 
-void team_region_left(struct team_grains *teams, uint32_t index, uint64_t exec)
+void team_region_left(struct team_grains *teams, uint32_t index, uint32_t grain)
 {
-  if (!index)
-    return;
-  live_sum_add(&team_region(teams, index)->joined, exec);
-  region_release(teams, index);
+  if (index)
+    live_sum_add(teams->grains, &team_region(teams, index)->joined, live_grain(teams->grains, grain));
 }
 
 void team_region_end(struct team_grains *teams, uint32_t index, uint64_t ticks)
@@ -78,7 +78,7 @@ void team_region_end(struct team_grains *teams, uint32_t index, uint64_t ticks)
     region->sync = ++live_grain(teams->grains, region->creator)->syncs;
     TAPE_PUT(teams->grains->tape, TAPE_JOIN, region->creator, region->sync);
   }
-  region_release(teams, index);
+  team_region_release(teams, index);
 }
 
 /* ---- loops ---- */
@@ -101,8 +101,9 @@ static void loop_release(struct team_grains *teams, uint32_t index)
   const struct team_loop *loop = loop_at(teams, index);
   if (!index || --loop_at(teams, index)->refs > 0)
     return;
+  uint64_t scatter = live_sum_end(teams->grains, &loop_at(teams, index)->chunks);
   TAPE_PUT(teams->grains->tape, TAPE_LOOP, index, loop->number, increment(loop), loop->threads, loop->exec,
-           loop->longest);
+           loop->longest, scatter);
   object_pool_put(&teams->loops, index);
 }
 
@@ -204,7 +205,8 @@ void team_chunk_end(struct team_grains *teams, uint32_t task_index)
     return;
   struct live_grain *chunk = live_grain(teams->grains, index);
   task->loop_exec += chunk->exec;
-  live_sum_move(&task->direct, &chunk->direct);
+  live_sum_add(teams->grains, &loop_at(teams, chunk->loop)->chunks, chunk);
+  live_sum_move(teams->grains, &task->direct, &chunk->direct);
   task->chunk = 0;
   live_grain_end(teams->grains, index);
 }
@@ -261,7 +263,7 @@ void team_grains_finish(struct team_grains *teams)
 {
   for (uint32_t i = 1; i < teams->regions.used; i++)
     while (team_region(teams, i)->refs)
-      region_release(teams, i);
+      team_region_release(teams, i);
   for (uint32_t i = 1; i < teams->loops.used; i++)
     while (loop_at(teams, i)->refs)
       loop_release(teams, i);

@@ -27,6 +27,7 @@ struct team_loop {
   uint32_t refs; /* from its region while others may enter it, who is in it, and its chunks; 0 in free ones */
   uint32_t threads;
   uint64_t number, iterations, exec, longest;
+  struct live_sum chunks; /* that have ended */
   bool any;
   int64_t rising; /* how often a later chunk began at a higher value, less how often at a lower one */
   struct team_chunk {
@@ -52,9 +53,10 @@ static inline struct team_region *team_region(const struct team_grains *teams, u
 /* A region begins in a grain.  Returns its number, 0 if there are too many. */
 uint32_t team_region_new(struct team_grains *teams, uint32_t creator);
 
-/* An implicit task of the region has begun, or ended; the region ends. */
+/* An implicit task of the region has begun; it ends, and then releases the region; the region ends. */
 void team_region_entered(struct team_grains *teams, uint32_t region, uint32_t grain);
-void team_region_left(struct team_grains *teams, uint32_t region, uint64_t exec);
+void team_region_left(struct team_grains *teams, uint32_t region, uint32_t grain);
+void team_region_release(struct team_grains *teams, uint32_t region);
 void team_region_end(struct team_grains *teams, uint32_t region, uint64_t ticks);
 
 /* An implicit or initial task enters a loop, which is at that place of the region (TASK_GRAPH_LOOPS: at none). */

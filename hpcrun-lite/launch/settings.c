@@ -1,5 +1,7 @@
 #include "hpcrun-lite/launch/settings.h"
 
+#include "hpcrun-lite/launch/numa_note.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,11 +69,13 @@ bool settings_apply(const struct plan *plan)
 {
   static char preload[PLAN_VALUE_BYTES], tools[PLAN_VALUE_BYTES];
   static const char *const adapter[] = {[GOMP_OFF] = "off", [GOMP_ON] = NULL, [GOMP_STATIC] = "static"};
-  char log[32], pid[32];
+  char log[32], pid[32], numa[PLAN_VALUE_BYTES / 64] = "";
   plan_preload_value(plan, preload, sizeof preload);
   plan_tools_value(plan, tools, sizeof tools);
   snprintf(log, sizeof log, "%d", plan->log_level);
   snprintf(pid, sizeof pid, "%ld", (long)getpid());
+  if (!strcmp(plan->parallelism, "log"))
+    numa_note(numa, sizeof numa);
   const struct {
     const char *name, *value;
   } settings[] = {{"LD_PRELOAD", preload},
@@ -86,6 +90,7 @@ bool settings_apply(const struct plan *plan)
                   {"HPCRUN_LITE_PID", plan->for_script ? NULL : pid},
                   {"HPCRUN_LITE_GOMP", adapter[plan->choice.adapter]},
                   {"HPCRUN_LITE_RUNTIME", plan->choice.preload[0] != '\0' ? plan->choice.preload : NULL},
+                  {"HPCRUN_LITE_NUMA", numa[0] != '\0' ? numa : NULL},
                   {"HPCRUN_LITE_NOTE", report_note(&plan->choice)}};
   bool done = true;
   for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)

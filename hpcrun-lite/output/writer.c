@@ -378,7 +378,9 @@ static uint32_t process_notes(uint32_t before)
   if (missing && missing != process_no_openmp && !*config.note)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", missing);
   if (*config.note && (size_t)at < sizeof notes)
-    snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", config.note);
+    at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", config.note);
+  if (*config.numa && (size_t)at < sizeof notes)
+    snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", config.numa);
   return string_at(before, notes);
 }
 

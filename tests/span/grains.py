@@ -170,6 +170,24 @@ def instantaneous_parallelism_of_tasks(directory):
 
 
 @tap.case
+def siblings_on_distant_nodes(directory):
+    """Threads on two CPUs, which the run takes for two NUMA nodes; the twin's threads are on one of them."""
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    if len(cpus) < 2:
+        raise tap.Skip("needs two CPUs")
+    program = build("grain_forms.c", "clang")
+    settings = (f"HPCRUN_LITE_NUMA=NUMA: {cpus[0]} 10,40; {cpus[1]} 40,10", "OMP_PROC_BIND=true", "OMP_PLACES=threads")
+    for used, scatter in (cpus, "40"), (cpus[:1], "10"):
+        run = Measurement(directory, "env", *settings, program, "balanced_loop", "2",
+                          options=("-p", "log", "--work", "user"),
+                          prefix=("taskset", "-c", ",".join(map(str, used))))
+        team = [row for row in run.view("grains") if row["kind"] == "implicit"]
+        assert [row["scatter"] for row in team] == [scatter] * 2, team
+        assert {row["node"] for row in team} == {str(cpus.index(cpu)) for cpu in used}, team
+        assert len(with_problem(team, "scatter")) == (2 if scatter == "40" else 0), team
+
+
+@tap.case
 def limits_of_problems(directory):
     run = measure(directory, "clang", "unbalanced", 2)
     assert len(with_problem(run.view("grains", "--grain-limit", "load_balance=0.7"), "load_balance")) == 8
