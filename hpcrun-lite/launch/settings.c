@@ -1,7 +1,5 @@
 #include "hpcrun-lite/launch/settings.h"
 
-#include "hpcrun-lite/launch/numa_note.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +40,44 @@ static const char *report_note(const struct runtime_choice *choice)
   snprintf(note, sizeof note, "%s%s%s", uncertain ? "" : choice->note, uncertain ? "" : both, choice->warning);
   return note[0] == '\0' ? NULL : note;
 }
+
+/* ---- the NUMA nodes of this machine, for the notes ---- */
+
+enum { NODES_MAX = 64, LINE_BYTES = 512 };
+
+/* Reads the line of a node's file.  Returns whether it has one. */
+static bool read_line(int node, const char *name, char line[LINE_BYTES])
+{
+  char path[128];
+  snprintf(path, sizeof path, "/sys/devices/system/node/node%d/%s", node, name);
+  FILE *file = fopen(path, "re");
+  bool read = file && fgets(line, LINE_BYTES, file);
+  if (file)
+    fclose(file);
+  if (read)
+    line[strcspn(line, "\n")] = '\0';
+  return read;
+}
+
+/* Writes "NUMA: CPUS DISTANCES; …" with an entry for each node, as hpcprof-lite/model/numa.h reads it; "" if there are
+ * fewer than two nodes with CPUs, or if they cannot be found out.  The files of distances have an entry for each node,
+ * also for those without CPUs: then nothing is told. */
+static void numa_note(char *note, size_t size)
+{
+  char cpus[LINE_BYTES], distances[LINE_BYTES];
+  int node = 0, length = snprintf(note, size, "NUMA: ");
+  for (; node < NODES_MAX && read_line(node, "cpulist", cpus) && read_line(node, "distance", distances); node++) {
+    for (char *at = distances; (at = strchr(at, ' '));)
+      *at = ',';
+    length += snprintf(note + length, size - (size_t)length, "%s%s %s", node ? "; " : "", cpus, distances);
+    if (!*cpus || (size_t)length >= size)
+      node = NODES_MAX;
+  }
+  if (node < 2 || node >= NODES_MAX)
+    *note = '\0';
+}
+
+/* ---- variables ---- */
 
 /* Variables of other libraries, which are changed only where a program needs it.  Those of libomp make it resemble
  * libgomp, and stay as the user has set them. */
