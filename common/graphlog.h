@@ -54,6 +54,8 @@ enum graphlog_op {
   GRAPHLOG_RELEASE,  /* lock, scope */
   GRAPHLOG_LOOP_ALONE, /* row, iterations: as LOOP, but the task's part is not shared: there is no team, or other
                           threads are too many loops behind */
+  GRAPHLOG_CREATED,    /* back, ticks: the creation of the thread's task before its last `back` ones has taken so long;
+                          what the thread has run meanwhile is left out */
   GRAPHLOG_OPS
 };
 

@@ -314,6 +314,7 @@ void replay_take(struct replay *replay, const struct log_reader_record *next)
   case GRAPHLOG_TIME:
   case GRAPHLOG_CPU:
   case GRAPHLOG_MOVE:
+  case GRAPHLOG_CREATED:
   case GRAPHLOG_OPS:
     break;
   default:

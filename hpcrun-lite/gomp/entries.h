@@ -1,4 +1,4 @@
-/* The functions that libgomp exports, as one table: what is wrapped, and what needs no wrapper.
+/* The functions that libgomp exports, as one table: what is wrapped, and what needs no wrapper.  And some of libomp's.
  *
  * Context: none; only macros, for C and the assembler.  GOMP_WRAPPED(X) is the list of all wrapped functions.  From it
  * come their numbers (gomp.h), the exported entry points (jumps.S) and the table of wrappers (libgomp.c).  Its parts
@@ -116,6 +116,15 @@
   X(GOMP_loop_end_nowait) X(GOMP_sections_start) X(GOMP_sections2_start) X(GOMP_sections_next) \
   X(GOMP_sections_end_nowait) X(GOMP_single_start) X(GOMP_doacross_post) X(GOMP_doacross_wait) \
   X(GOMP_doacross_ull_post) X(GOMP_doacross_ull_wait)
+
+/* Functions of libomp that create tasks: with -p log, their time is measured (creation.c). */
+#define KMPC_TIMED(X) \
+  X(__kmpc_omp_task) X(__kmpc_omp_task_with_deps) X(__kmpc_omp_task_alloc) X(__kmpc_taskloop) X(__kmpc_taskloop_5)
+
+/* The same; libomp reads the frame of this one's caller, so it has no wrapper. */
+#define KMPC_UNWRAPPED(X) X(__kmpc_omp_task_begin_if0)
+
+#define KMPC_CREATIONS(X) KMPC_TIMED(X) KMPC_UNWRAPPED(X)
 
 /* X(name, reason).  A name that ends in * stands for all that begin so, if they are not wrapped. */
 #define GOMP_PLAIN(X) \

@@ -21,7 +21,9 @@
 /* The numbers of the entry points, in the order of gomp_targets (jumps.S). */
 #define GOMP_NUMBER(name) GOMP_NUMBER_##name,
 #define GOMP_NUMBER_V1(name) GOMP_NUMBER_v1_##name,
-enum gomp_entry { GOMP_WRAPPED(GOMP_NUMBER) GOMP_LOCKS(GOMP_NUMBER) GOMP_LOCKS(GOMP_NUMBER_V1) GOMP_ENTRIES };
+enum gomp_entry {
+  GOMP_WRAPPED(GOMP_NUMBER) KMPC_CREATIONS(GOMP_NUMBER) GOMP_LOCKS(GOMP_NUMBER) GOMP_LOCKS(GOMP_NUMBER_V1) GOMP_ENTRIES
+};
 
 /* A libgomp, or another library that exports its interface. */
 struct gomp_runtime {
@@ -35,6 +37,13 @@ struct gomp_runtime {
 /* The runtime to which a call from that address leads.  Never NULL: without any runtime the program ends, as it would
  * without this library. */
 const struct gomp_runtime *gomp_find_runtime(const void *caller);
+
+/* The same for a call of libomp's interface. */
+const struct gomp_runtime *gomp_find_libomp(const void *caller);
+
+/* The ticks that the allocation of a task of libomp took, if it is the one that the thread allocated last; NULL: that
+ * one. */
+uint64_t gomp_allocation(const void *task);
 
 /* The runtime in the program's global scope, to which all calls lead; NULL if there is none, or if it is silent. */
 extern const struct gomp_runtime *gomp_global;
@@ -65,6 +74,8 @@ struct gomp_thread {
   uint32_t epoch; /* rt.epoch in which the thread was announced; 0: not yet */
   struct gomp_caller callers[GOMP_CALLERS];
   const struct gomp_runtime *team; /* of a worker: the runtime that has created it */
+  const void *allocated;           /* the task of libomp that the thread has allocated, and the ticks that it took */
+  uint64_t allocation_ticks;
 };
 extern __thread struct gomp_thread gomp_self __attribute__((tls_model("initial-exec")));
 

@@ -1,4 +1,4 @@
-/* The exported entry points of libgomp's interface.  Each is a jump through its element of gomp_targets, which leads to
+/* The exported entry points of libgomp's interface, and some of libomp's.  Each is a jump through its element of gomp_targets, which leads to
  * gomp_bind() at the first call, and then to what that function has chosen: a wrapper, or the runtime's own function.
  * So a function of a runtime that is left alone is called as if this library were not there.
  *
@@ -36,6 +36,7 @@ bind:                                   /* (%rsp): number of the entry; above it
         subq    $8, %rsp
         .cfi_adjust_cfa_offset 8
         movq    64(%rsp), %rdi
+        movq    72(%rsp), %rsi
         call    gomp_bind
         movq    %rax, %r11
         addq    $8, %rsp
@@ -95,6 +96,7 @@ bind:                                   /* (%rsp): number of the entry; above it
 #define VERSIONED_ENTRY_POINT(name) versioned_entry_point name;
 #define OLD_ENTRY_POINT(name) old_entry_point name;
 GOMP_WRAPPED(ENTRY_POINT)
+KMPC_CREATIONS(ENTRY_POINT)
 GOMP_LOCKS(VERSIONED_ENTRY_POINT)
 GOMP_LOCKS(OLD_ENTRY_POINT)
 

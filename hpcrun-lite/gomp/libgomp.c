@@ -15,17 +15,20 @@
 #include "hpcrun-lite/rt/span/work_clock.h"
 
 #define NAME(name) #name,
-static const char *const names[] = {GOMP_WRAPPED(NAME) GOMP_LOCKS(NAME) GOMP_LOCKS(NAME)};
+static const char *const names[] = {GOMP_WRAPPED(NAME) KMPC_CREATIONS(NAME) GOMP_LOCKS(NAME) GOMP_LOCKS(NAME)};
 
 #define DECLARE(name) extern void wrap_##name(void);
 #define DECLARE_V1(name) extern void wrap_v1_##name(void);
 GOMP_WRAPPED(DECLARE)
+KMPC_TIMED(DECLARE)
 GOMP_LOCKS(DECLARE)
 GOMP_LOCKS(DECLARE_V1)
 
 #define WRAPPER(name) wrap_##name,
+#define NO_WRAPPER(name) NULL,
 #define WRAPPER_V1(name) wrap_v1_##name,
-static void (*const wrappers[])(void) = {GOMP_WRAPPED(WRAPPER) GOMP_LOCKS(WRAPPER) GOMP_LOCKS(WRAPPER_V1)};
+static void (*const wrappers[])(void) = {GOMP_WRAPPED(WRAPPER) KMPC_TIMED(WRAPPER) KMPC_UNWRAPPED(NO_WRAPPER)
+                                             GOMP_LOCKS(WRAPPER) GOMP_LOCKS(WRAPPER_V1)};
 
 extern void *gomp_targets[GOMP_ENTRIES]; /* jumps.S */
 
@@ -41,8 +44,10 @@ __thread struct gomp_thread gomp_self;
 
 /* ---- the functions of a runtime ---- */
 
-/* Every runtime exports it, and preloaded libraries hardly ever interpose it. */
-static const char probe[] = "omp_in_parallel";
+/* A function by which the runtime of a module is found.  Every runtime exports the first, and preloaded libraries
+ * hardly ever interpose it; only libomp exports the second. */
+enum interface { ANY_RUNTIME, LIBOMP };
+static const char *const probes[] = {"omp_in_parallel", "__kmpc_fork_call"};
 
 /* A list to which elements are only ever added. */
 struct known_runtime {
@@ -87,6 +92,13 @@ static const char *release(void *handle)
   return "4.8 or older";
 }
 
+/* From now on the section's code counts as the runtime's. */
+static void set_adapter_code(void)
+{
+  rt.adapter_start = (uint64_t)__start_gomp_text;
+  rt.adapter_end = (uint64_t)__stop_gomp_text;
+}
+
 /* Marks the module as an OpenMP runtime; the first one starts the measurement of OpenMP. */
 static void attach(const struct gomp_runtime *runtime, void *handle)
 {
@@ -104,8 +116,7 @@ static void attach(const struct gomp_runtime *runtime, void *handle)
     rt.runtime_apart = true;
     work_clock_calibrate();
   }
-  rt.adapter_start = (uint64_t)__start_gomp_text;
-  rt.adapter_end = (uint64_t)__stop_gomp_text;
+  set_adapter_code();
   rt.unseen |= OMPT_UNSEEN_INLINED;
   rt.ompt = true;
   snprintf(name, sizeof name, "libgomp of GCC %s", release(handle));
@@ -149,7 +160,7 @@ static const struct gomp_runtime *runtime_of(const void *function)
   const struct gomp_runtime *found = find_known(map);
   if (found)
     return found;
-  bool global = dlsym(RTLD_NEXT, probe) == function;
+  bool global = dlsym(RTLD_NEXT, probes[ANY_RUNTIME]) == function || dlsym(RTLD_NEXT, probes[LIBOMP]) == function;
   void *handle = dlopen(map->l_name, RTLD_NOW | RTLD_NOLOAD); /* stays open */
   struct known_runtime *made = handle ? malloc(sizeof *made) : NULL;
   if (!made)
@@ -166,16 +177,16 @@ static const struct gomp_runtime *runtime_of(const void *function)
 
 /* ---- who calls which runtime ---- */
 
-static const struct gomp_runtime *runtime_for(void *handle)
+static const struct gomp_runtime *runtime_for(void *handle, enum interface interface)
 {
-  void *found = handle ? dlsym(handle, probe) : NULL;
+  void *found = handle ? dlsym(handle, probes[interface]) : NULL;
   return found ? runtime_of(found) : NULL;
 }
 
-static const struct gomp_runtime *runtime_in(const char *library)
+static const struct gomp_runtime *runtime_in(const char *library, enum interface interface)
 {
   void *handle = library ? dlopen(library, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-  const struct gomp_runtime *found = runtime_for(handle);
+  const struct gomp_runtime *found = runtime_for(handle, interface);
   if (handle)
     dlclose(handle);
   return found;
@@ -208,18 +219,19 @@ static bool loaded_before(const void *one, const void *other)
 
 /* The loader binds a module's references in the global scope, and then in what the module was loaded with.  A runtime
  * that entered the global scope after the module was loaded comes too late for that. */
-static const struct gomp_runtime *bound_to(const void *caller, const struct link_map *map)
+static const struct gomp_runtime *bound_to(const void *caller, const struct link_map *map, enum interface interface)
 {
+  static const char *const libraries[] = {"libgomp.so.1", "libomp.so.5"};
   struct known_runtime *first = atomic_load(&known);
   const struct gomp_runtime *found = NULL;
-  void *global = dlsym(RTLD_NEXT, probe);
+  void *global = dlsym(RTLD_NEXT, probes[interface]);
   if (map && map->l_name[0] && (!global || loaded_before(caller, global)))
-    found = runtime_in(map->l_name);
+    found = runtime_in(map->l_name, interface);
   if (!found && global)
     found = runtime_of(global);
   if (!found)
-    found = runtime_in("libgomp.so.1"); /* the module was loaded by another one, which names libgomp */
-  return found ? found : first ? &first->runtime : NULL;
+    found = runtime_in(libraries[interface], interface); /* the module was loaded by another one, which names it */
+  return found ? found : first && interface == ANY_RUNTIME ? &first->runtime : NULL;
 }
 
 /* Entry i of a table in the module's dynamic section. */
@@ -312,51 +324,94 @@ static const struct gomp_runtime *no_runtime(void)
 
 /* A thread of a team must not wait for the loader: another thread may wait for the team, in a constructor, which the
  * loader runs with its lock held.  So a worker takes what is known. */
-const struct gomp_runtime *gomp_find_runtime(const void *address)
+static const struct gomp_runtime *known_to_worker(const struct link_map *map, enum interface interface)
+{
+  const struct thread_state *t = rt_thread();
+  bool worker = interface == LIBOMP ? t && t->worker : gomp_self.team != NULL;
+  const struct gomp_runtime *found = worker && map ? needed_by(map) : NULL;
+  if (interface == LIBOMP)
+    return found && found->silent ? found : NULL;
+  return found ? found : gomp_self.team;
+}
+
+static const struct gomp_runtime *find_runtime(const void *address, enum interface interface)
 {
   unsigned generation = atomic_load_explicit(&rt.module_generation, memory_order_acquire);
   struct dl_find_object object;
   if (_dl_find_object((void *)address, &object) != 0)
     object = (struct dl_find_object){0};
-  const void *start = object.dlfo_map_start;
-  struct gomp_caller *entry = &gomp_self.callers[(uint64_t)start / 4096 % GOMP_CALLERS];
-  if (entry->runtime && entry->start == start && entry->generation == generation)
+  const void *module = (const char *)object.dlfo_map_start + interface; /* a key: a page has room for both */
+  struct gomp_caller *entry = &gomp_self.callers[(uint64_t)module / 4096 % GOMP_CALLERS];
+  if (entry->runtime && entry->start == module && entry->generation == generation)
     return entry->runtime;
-  const struct gomp_runtime *found = find_caller(start, generation);
-  if (!found && gomp_self.team) {
-    found = object.dlfo_link_map ? needed_by(object.dlfo_link_map) : NULL;
-    return found ? found : gomp_self.team;
-  }
+  const struct gomp_runtime *found = find_caller(module, generation);
+  if (!found && (found = known_to_worker(object.dlfo_link_map, interface)))
+    return found;
   if (!found) {
-    found = bound_to(address, object.dlfo_link_map);
+    found = bound_to(address, object.dlfo_link_map, interface);
     if (!found)
       return no_runtime();
-    add_caller(start, generation, found);
+    add_caller(module, generation, found);
   }
-  *entry = (struct gomp_caller){start, found, generation};
+  *entry = (struct gomp_caller){module, found, generation};
   return found;
 }
 
-/* An address in the runtime that was loaded when the program started; NULL: none.  All calls lead to that runtime. */
-static void *global_at_start;
+const struct gomp_runtime *gomp_find_runtime(const void *caller)
+{
+  return find_runtime(caller, ANY_RUNTIME);
+}
+
+/* Addresses in the runtimes that were loaded when the program started; NULL: none.  All calls lead to them. */
+static void *at_start[2];
 
 static __attribute__((constructor)) void find_global(void)
 {
   static bool sought;
-  if (!sought)
-    global_at_start = dlsym(RTLD_NEXT, probe);
+  for (int i = ANY_RUNTIME; i <= LIBOMP && !sought; i++)
+    at_start[i] = dlsym(RTLD_NEXT, probes[i]);
   sought = true;
 }
 
+const struct gomp_runtime *gomp_find_libomp(const void *caller)
+{
+  static const struct gomp_runtime *_Atomic global; /* all threads store the same */
+  const struct gomp_runtime *found = atomic_load_explicit(&global, memory_order_relaxed);
+  if (found)
+    return found;
+  if (!at_start[LIBOMP])
+    return find_runtime(caller, LIBOMP);
+  atomic_store_explicit(&global, found = runtime_of(at_start[LIBOMP]), memory_order_relaxed);
+  return found;
+}
+
+/* A call of libomp's interface.  Unless times of creation are wanted, it leads to libomp's own function, for good if
+ * all calls do. */
+static void *bind_libomp(unsigned entry, const void *caller)
+{
+  void *next = gomp_find_libomp(caller)->next[entry], *wrapper = (void *)wrappers[entry];
+  bool timed = atomic_load(&rt.log) && rt.get_task_info;
+  bool internal = (uint64_t)caller - rt.runtime_start < rt.runtime_end - rt.runtime_start;
+  if (timed && !wrapper && !internal)
+    ompt_creation_undeferred(caller, gomp_allocation(NULL));
+  if (timed)
+    set_adapter_code();
+  if (at_start[LIBOMP] && (wrapper || !timed))
+    __atomic_store_n(&gomp_targets[entry], timed ? wrapper : next, __ATOMIC_RELAXED);
+  return timed && wrapper ? wrapper : next;
+}
+
 /* The first call of an entry point.  Returns where this call and all later ones lead. */
-__attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry)
+__attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry, const void *caller)
 {
   _Static_assert(GOMP_ENTRIES <= 256, "numbers of entry points must fit into a byte");
   static const uint8_t graph_only[] = {GOMP_GRAPH_ONLY(GOMP_NUMBER)};
   void *target = (void *)wrappers[entry];
   control_start(); /* constructors of libraries may call before this library's */
   find_global();
-  const struct gomp_runtime *global = global_at_start ? runtime_of(global_at_start) : NULL;
+  if (entry >= GOMP_NUMBER___kmpc_omp_task && entry <= GOMP_NUMBER___kmpc_omp_task_begin_if0)
+    return bind_libomp(entry, caller);
+  const struct gomp_runtime *global = at_start[ANY_RUNTIME] ? runtime_of(at_start[ANY_RUNTIME]) : NULL;
   if (global && global->silent)
     target = global->next[entry];
   else if (global)

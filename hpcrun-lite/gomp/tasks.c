@@ -421,21 +421,24 @@ static inline __attribute__((always_inline)) void plain_task(struct task_call ca
   call.next(run_plain_task, memory, NULL, (long)sizeof memory, 16, call.defer, flags, call.depend, call.priority, NULL);
 }
 
-GOMP_CODE void wrap_GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *), long size, long align,
-                              bool defer, unsigned flags, void **depend, int priority, void *detach)
+/* Parameters of GOMP_task(). */
+#define TASK_PARAMETERS                                                                                                \
+  void (*function)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool defer,               \
+      unsigned flags, void **depend, int priority, void *detach
+#define TASK_ARGUMENTS function, data, copy, size, align, defer, flags, depend, priority, detach
+
+GOMP_CODE void wrap_GOMP_task(TASK_PARAMETERS);
+
+static inline __attribute__((always_inline)) void task(const struct gomp_runtime *runtime, struct rt_gomp_task *creator,
+                                                       const void *code, TASK_PARAMETERS)
 {
-  GOMP_ENTER(runtime, creator);
-  if (!creator) {
-    GOMP_NEXT(runtime, GOMP_task)(function, data, copy, size, align, defer, flags, depend, priority, detach);
-    return;
-  }
   const struct task_call call = {GOMP_NEXT(runtime, GOMP_task), align, defer, depend, priority, detach};
   if (copy || flags & FLAG_DETACH || size > BLOCK_ON_STACK || align > 16) {
     const struct task_call other = call;
     struct block block = {.function = function,
                           .copy = copy,
                           .source = data,
-                          .code = GOMP_CALLER,
+                          .code = code,
                           .runtime = runtime,
                           .size = data ? size : 0,
                           .flags = flags,
@@ -443,7 +446,27 @@ GOMP_CODE void wrap_GOMP_task(void (*function)(void *), void *data, void (*copy)
     other_task(&other, creator, &block);
     return;
   }
-  plain_task(call, creator, function, data, size, flags, GOMP_CALLER);
+  plain_task(call, creator, function, data, size, flags, code);
+}
+
+/* With -p log: also measures how long the creation takes. */
+GOMP_CODE static void timed_task(const struct gomp_runtime *runtime, struct rt_gomp_task *creator, const void *code,
+                                 TASK_PARAMETERS)
+{
+  const struct creation_time outer = ompt_creation_begin(code, 0);
+  task(runtime, creator, code, TASK_ARGUMENTS);
+  ompt_creation_end(&outer);
+}
+
+GOMP_CODE void wrap_GOMP_task(TASK_PARAMETERS)
+{
+  GOMP_ENTER(runtime, creator);
+  if (!creator)
+    GOMP_NEXT(runtime, GOMP_task)(TASK_ARGUMENTS);
+  else if (__builtin_expect(atomic_load_explicit(&rt.log, memory_order_relaxed), 0))
+    timed_task(runtime, creator, GOMP_CALLER, TASK_ARGUMENTS);
+  else
+    task(runtime, creator, GOMP_CALLER, TASK_ARGUMENTS);
 }
 
 /* How many tasks libgomp makes of a taskloop. */
@@ -530,7 +553,9 @@ GOMP_CODE static void taskloop(const struct taskloop_call *call, struct block *b
       runtime->register_reductions(((uintptr_t *const *)block->source)[2]);
   }
   ompt_on_work(ompt_work_taskloop, ompt_scope_begin, &creator->parallel, creator->data, call->iterations, code);
+  const struct creation_time outer = ompt_creation_begin(code, 0);
   call_taskloop(call, block, creator);
+  ompt_creation_end(&outer);
   ompt_on_work(ompt_work_taskloop, ompt_scope_end, &creator->parallel, creator->data, 0, code);
   if (group) {
     gomp_wait_begin(creator, ompt_sync_region_taskgroup, code);

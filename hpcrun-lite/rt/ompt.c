@@ -96,19 +96,34 @@ static bool in_runtime(const void *code)
 /* The address in the program at which a construct entered the runtime.  Within graph_enter(). */
 static const void *caller_address(struct thread_state *t, const ompt_data_t *data, const void *code)
 {
-  return rt_stopped() ? code : task_creation_caller(t, creation_context_of(data), code);
+  if (rt_stopped())
+    return code;
+  uint64_t begin = t->log.creation.since ? rt_ticks() : 0;
+  code = task_creation_caller(t, creation_context_of(data), code);
+  if (begin) /* a walk of the stack is no part of a task's creation */
+    t->log.creation.since += rt_ticks() - begin;
+  return code;
+}
+
+/* The address behind a wrapper that has called the runtime (ompt_creation_begin()). */
+static const void *past_wrapper(const struct thread_state *t, const void *code)
+{
+  bool wrapped = t->log.creation.caller && (uint64_t)code - rt.adapter_start < rt.adapter_end - rt.adapter_start;
+  return __builtin_expect(wrapped, 0) ? t->log.creation.caller : code;
 }
 
 /* The same.  After a jump, and in constructs that the runtime makes of others, the runtime passes an address of its
  * own; only then is the stack needed. */
 static const void *program_address(struct thread_state *t, const ompt_data_t *data, const void *code)
 {
+  code = past_wrapper(t, code);
   return in_runtime(code) ? caller_address(t, data, code) : code;
 }
 
 /* The same for a new task.  A task of a taskloop gets the address of that (span/explicit_task.c). */
 static const void *task_address(struct thread_state *t, const ompt_data_t *creator, const void *code)
 {
+  code = past_wrapper(t, code);
   if (!in_runtime(code) || !graph_enter(t))
     return code;
   bool of_taskloop = t->running && (creator_of(t, creator) != t->task || directive_taskloop(t->running->scope.row));
@@ -322,6 +337,41 @@ void ompt_on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt
     task_create(task_data, frame, new_data, flags, has_dependences, codeptr);
 }
 
+struct creation_time ompt_creation_begin(const void *caller, uint64_t ticks)
+{
+  struct thread_state *t = self();
+  struct creation_time outer = {0};
+  if (!t)
+    return outer;
+  if (!graph_enter(t))
+    return graph_log_creation_begin(t, caller, 0, 0);
+  outer = graph_log_creation_begin(t, caller, t->running ? t->running->name : 0, ticks);
+  rt_inside_dec(t);
+  return outer;
+}
+
+void ompt_creation_undeferred(const void *caller, uint64_t ticks)
+{
+  struct thread_state *t = self();
+  if (!t || !graph_enter(t))
+    return;
+  graph_log_creation_undeferred(t, caller, t->running ? t->running->name : 0, ticks);
+  rt_inside_dec(t);
+}
+
+void ompt_creation_end(const struct creation_time *outer)
+{
+  struct thread_state *t = self();
+  if (!t)
+    return;
+  if (graph_log_on() && graph_enter(t)) {
+    graph_log_creation_end(t, outer);
+    rt_inside_dec(t);
+  } else {
+    t->log.creation = *outer;
+  }
+}
+
 /* The index of a task that need not be the current one. */
 static uint32_t any_task_of(struct thread_state *t, ompt_data_t *data)
 {
@@ -415,6 +465,7 @@ void ompt_on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data
   struct thread_state *t = self();
   if (!t)
     return;
+  codeptr = past_wrapper(t, codeptr);
   bool waits = endpoint == ompt_scope_begin;
   if (waits && t->running_data && graph_enter(t)) {
     explicit_task_publish(t);

@@ -68,6 +68,8 @@ EXPORTS = {
     "thrd_sleep", "read", "readv", "write", "writev", "setsockopt", "syscall", "prctl", "ptrace", "signalfd",
     "longjmp", "_longjmp", "siglongjmp", "__longjmp_chk", "posix_spawn", "posix_spawnp",
     "aio_suspend", "aio_suspend64", "__read_chk", "sendfile", "sendfile64", "copy_file_range", "getrandom",
+    "__kmpc_omp_task", "__kmpc_omp_task_with_deps", "__kmpc_omp_task_alloc", "__kmpc_taskloop", "__kmpc_taskloop_5",
+    "__kmpc_omp_task_begin_if0",
 }
 
 

@@ -9,8 +9,8 @@ from measurement_file import chunks as chunks_of
 (END, TIME, CPU, MOVE, RUN, RUN_OTHER, SAMPLE, REGION, REGION_END, IMPLICIT, IMPLICIT_END, TASK, SWITCH, TASK_END,
  TASK_DROP, WAIT,
  WAIT_END, GROUP, GROUP_END, SCOPE, SCOPE_END, LOOP, LOOP_END, CHUNK, OFFER, TAKE, ACQUIRE, RELEASE,
- LOOP_ALONE) = range(29)
-OPERANDS = [0, 1, 1, 1, 2, 3, 2, 1, 1, 4, 2, 4, 2, 2, 2, 4, 3, 1, 0, 1, 0, 2, 0, 2, 4, 4, 3, 2, 2]
+ LOOP_ALONE, CREATED) = range(30)
+OPERANDS = [0, 1, 1, 1, 2, 3, 2, 1, 1, 4, 2, 4, 2, 2, 2, 4, 3, 1, 0, 1, 0, 2, 0, 2, 4, 4, 3, 2, 2, 2]
 BARRIER, TASKWAIT, TASKGROUP = range(3)
 SERIAL, FINAL, BESIDE = 1, 2, 32
 SPAN_AT, WORK_AT = 272, 328  # in the records of the process and of a thread

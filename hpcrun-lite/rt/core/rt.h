@@ -106,6 +106,16 @@ struct work {
   enum work_how how;
 };
 
+/* A call by which the program creates tasks: see span/graph_log.h. */
+struct creation_time {
+  const void *caller;    /* address in the program after the call; NULL: there is no such call */
+  uint64_t creator;      /* name of the task that calls */
+  uint64_t since, ticks; /* what counts began at `since`, 0: the thread runs another task; what has counted before */
+  uint64_t work;         /* the fragment's work at `since` */
+  uint32_t task;         /* number of the task last created; 0: none yet */
+  bool undeferred;       /* ends when the thread begins to run the task */
+};
+
 /* A thread's stream of the graph log: see span/graph_log.h. */
 struct graph_log_stream {
   uint8_t *at, *end;              /* free room in the window */
@@ -113,8 +123,9 @@ struct graph_log_stream {
   uint64_t now, moment;           /* ticks: end of what is logged; time of the next operation */
   uint32_t tasks, regions, joins; /* how many the thread has named */
   uint32_t chunks, cpu;
-  uint32_t number; /* of the thread in the team of its next implicit task, + 1; 0: none */
-  bool ended;      /* a window is missing, so nothing further is written */
+  uint32_t number;                      /* of the thread in the team of its next implicit task, + 1; 0: none */
+  struct creation_time creation, outer; /* outer: around an undeferred one */
+  bool ended;                           /* a window is missing, so nothing further is written */
 };
 
 /* An open user region.  The frame that began it ends at cfa, the stack pointer of its caller's frame; 0: not known. */

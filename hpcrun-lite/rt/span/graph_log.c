@@ -1,5 +1,6 @@
 #include "hpcrun-lite/rt/span/graph_log.h"
 
+#include <cpuid.h>
 #include <stddef.h>
 #include <sys/rseq.h>
 
@@ -10,6 +11,7 @@ enum { NO_CPU = UINT32_MAX };
 
 static struct mapped_file file;
 static ptrdiff_t cpu_at; /* offset of the CPU's number from the thread pointer; 0: not known */
+static bool rdtscp; /* the machine has that instruction, which also returns what the kernel has set to the number */
 
 /* ---- the process ---- */
 
@@ -19,11 +21,33 @@ static ptrdiff_t find_cpu_number(void)
   return __rseq_size ? __rseq_offset + (ptrdiff_t)offsetof(struct rseq, cpu_id) : 0;
 }
 
+static bool find_rdtscp(void)
+{
+  enum { FEATURES = 0x80000001, RDTSCP = 1 << 27 };
+  unsigned a, b, c, d = 0;
+  return __get_cpuid(FEATURES, &a, &b, &c, &d) && d & RDTSCP;
+}
+
+/* The CPU that the calling thread runs on, or NO_CPU. */
+static inline uint32_t current_cpu(void)
+{
+  enum { CPU_BITS = 12 }; /* the remaining ones are the node's */
+  uint32_t cpu = cpu_at ? *(const volatile uint32_t *)((const char *)__builtin_thread_pointer() + cpu_at) : NO_CPU;
+  unsigned number;
+  if (cpu < (uint32_t)INT32_MIN) /* a negative number says that the kernel does not keep it up to date */
+    return cpu;
+  if (!rdtscp)
+    return NO_CPU;
+  __builtin_ia32_rdtscp(&number);
+  return number & ((1u << CPU_BITS) - 1);
+}
+
 void graph_log_start(const char *path)
 {
   if (!mapped_start(&file, path))
     return;
   cpu_at = find_cpu_number();
+  rdtscp = find_rdtscp();
   atomic_store(&rt.log, true);
 }
 
@@ -83,7 +107,12 @@ static bool window_next(struct thread_state *t)
                                  .stored_size = size - sizeof *chunk};
   uint8_t *at = payload(chunk);
   *at++ = GRAPHLOG_TIME;
-  log->at = graphlog_put(at, log->now);
+  at = graphlog_put(at, log->now);
+  if (log->cpu != NO_CPU) {
+    *at++ = GRAPHLOG_CPU;
+    at = graphlog_put(at, log->cpu);
+  }
+  log->at = at;
   log->end = (uint8_t *)chunk + size;
   chunk->count = (uint32_t)(log->at - payload(chunk));
   __atomic_store_n(&chunk->magic, FORMAT_MAGIC, __ATOMIC_RELEASE);
@@ -94,7 +123,7 @@ static bool window_next(struct thread_state *t)
 void graph_log_start_thread(struct thread_state *t)
 {
   uint64_t now = work_clock_is_time() ? t->work.since : rt_ticks();
-  t->log = (struct graph_log_stream){.now = now, .moment = now, .cpu = NO_CPU};
+  t->log = (struct graph_log_stream){.now = now, .moment = now, .cpu = current_cpu()};
 }
 
 void graph_log_stop_thread(struct thread_state *t)
@@ -128,25 +157,98 @@ static inline void append(struct thread_state *t, enum graphlog_op op, unsigned 
   publish(log, at);
 }
 
+/* Logs the CPU if it has changed.  Every operation and the end of every fragment do so, hence before the next fragment
+ * begins. */
+static void put_cpu(struct thread_state *t)
+{
+  uint32_t cpu = current_cpu();
+  if (cpu == t->log.cpu || cpu == NO_CPU)
+    return;
+  t->log.cpu = cpu;
+  append(t, GRAPHLOG_CPU, 1, (const uint64_t[]){cpu});
+}
+
+/* ---- creation times ---- */
+
+/* The open creation counts from now on; work: of the fragment until now. */
+static void creation_resume(struct creation_time *creation, uint64_t work)
+{
+  creation->since = rt_ticks();
+  creation->work = work;
+}
+
+/* It does not count from that moment on.  Time in which the thread was switched out is left out: then the fragment's
+ * work has grown by less. */
+static void creation_pause(struct thread_state *t, uint64_t moment)
+{
+  struct creation_time *creation = &t->log.creation;
+  if (creation->since && moment > creation->since) {
+    uint64_t ticks = moment - creation->since;
+    uint64_t work = work_clock_is_time() ? work_clock_until(t, moment) - creation->work : ticks;
+    creation->ticks += work < ticks ? work : ticks;
+  }
+  creation->since = 0;
+}
+
+/* The task last created is complete. */
+static void put_created(struct thread_state *t)
+{
+  struct creation_time *creation = &t->log.creation;
+  if (creation->task)
+    append(t, GRAPHLOG_CREATED, 2, (const uint64_t[]){t->log.tasks - creation->task, creation->ticks});
+  creation->task = 0;
+  creation->ticks = 0;
+}
+
+struct creation_time graph_log_creation_begin(struct thread_state *t, const void *caller, uint64_t creator,
+                                              uint64_t ticks)
+{
+  struct creation_time outer = t->log.creation;
+  t->log.creation = (struct creation_time){.caller = caller, .creator = creator, .ticks = ticks};
+  if (creator)
+    creation_resume(&t->log.creation, work_clock_is_time() ? work_clock_until(t, rt_ticks()) : 0);
+  return outer;
+}
+
+void graph_log_creation_undeferred(struct thread_state *t, const void *caller, uint64_t creator, uint64_t ticks)
+{
+  t->log.outer = graph_log_creation_begin(t, caller, creator, ticks);
+  t->log.creation.undeferred = true;
+}
+
+void graph_log_creation_end(struct thread_state *t, const struct creation_time *outer)
+{
+  creation_pause(t, rt_ticks());
+  put_created(t);
+  t->log.creation = *outer;
+}
+
+/* The thread runs the task of that name from now on. */
+static void creation_switch(struct thread_state *t, uint64_t name)
+{
+  struct creation_time *creation = &t->log.creation;
+  creation_pause(t, t->log.moment);
+  if (creation->undeferred) {
+    put_created(t);
+    *creation = t->log.outer;
+  } else if (name == creation->creator) {
+    creation_resume(creation, 0);
+  }
+}
+
+/* ---- operations ---- */
+
 void graph_log_put(struct thread_state *t, enum graphlog_op op, unsigned count, const uint64_t *operands)
 {
   struct graph_log_stream *log = &t->log;
+  if (op == GRAPHLOG_SWITCH && log->creation.caller)
+    creation_switch(t, operands[0] << 32 | operands[1]);
+  put_cpu(t);
   if (log->moment > log->now) {
     append(t, GRAPHLOG_MOVE, 1, (const uint64_t[]){log->moment - log->now});
     log->now = log->moment;
   }
   append(t, op, count, operands);
-}
-
-/* Logs the CPU if it has changed. */
-static void put_cpu(struct thread_state *t)
-{
-  uint32_t cpu = cpu_at ? *(const volatile uint32_t *)((const char *)__builtin_thread_pointer() + cpu_at) : NO_CPU;
-  if (cpu == t->log.cpu ||
-      cpu >= (uint32_t)INT32_MIN) /* a negative number says that the kernel does not keep it up to date */
-    return;
-  t->log.cpu = cpu;
-  append(t, GRAPHLOG_CPU, 1, (const uint64_t[]){cpu});
 }
 
 void graph_log_put_run(struct thread_state *t, uint64_t moment, uint64_t work)
@@ -157,13 +259,17 @@ void graph_log_put_run(struct thread_state *t, uint64_t moment, uint64_t work)
     begin = t->work.since;
   if (end < begin)
     end = begin;
-  put_cpu(t);
   for (unsigned i = 0; i < t->fragment_sample_count; i++)
     append(t, GRAPHLOG_SAMPLE, 2, (const uint64_t[]){t->fragment_samples[i].node, t->fragment_samples[i].weight});
   uint64_t operands[] = {begin - log->now, end - begin, work};
   bool plain = work == end - begin;
   append(t, plain ? GRAPHLOG_RUN : GRAPHLOG_RUN_OTHER, plain ? 2 : 3, operands);
   log->now = log->moment = end;
+  put_cpu(t);
+  if (log->creation.since) { /* the creation goes on in the next fragment */
+    creation_pause(t, moment);
+    creation_resume(&log->creation, 0);
+  }
 }
 
 /* ---- names ---- */
@@ -182,8 +288,19 @@ uint64_t graph_log_put_implicit(struct thread_state *t, uint64_t region, uint32_
 
 uint64_t graph_log_put_task(struct thread_state *t, uint64_t parent, uint32_t row, uint64_t flags)
 {
+  struct creation_time *creation = &t->log.creation;
+  bool timed = creation->since;
+  if (timed) {
+    creation_pause(t, t->log.moment);
+    if (creation->task) /* one of several */
+      put_created(t);
+  }
   uint64_t name = name_of(t, ++t->log.tasks);
   graph_log_put(t, GRAPHLOG_TASK, 4, (const uint64_t[]){parent >> 32, (uint32_t)parent, row, flags});
+  if (timed) {
+    creation->task = t->log.tasks;
+    creation_resume(creation, 0);
+  }
   return name;
 }
 
@@ -217,5 +334,9 @@ void graph_log_put_wait(struct thread_state *t, enum graphlog_op op, uint64_t na
   enum graphlog_wait wait = kind == ompt_sync_region_taskwait    ? GRAPHLOG_TASKWAIT
                             : kind == ompt_sync_region_taskgroup ? GRAPHLOG_TASKGROUP
                                                                  : GRAPHLOG_BARRIER;
+  if (op == GRAPHLOG_WAIT && t->log.creation.caller) { /* a taskloop waits for its tasks */
+    creation_pause(t, t->log.moment);
+    put_created(t);
+  }
   graph_log_put(t, op, op == GRAPHLOG_WAIT ? 4 : 3, (const uint64_t[]){name >> 32, (uint32_t)name, wait, row});
 }
