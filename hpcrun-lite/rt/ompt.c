@@ -268,6 +268,26 @@ static ompt_data_t *current_data(ompt_data_t *otherwise)
   return rt_task_info(0, &flags, &data, &frame) && (uint64_t)data >= LOWEST_POINTER ? data : otherwise;
 }
 
+/* The open creation has ended: its time goes from the construct around it to that of its tasks. */
+static void creation_end(struct thread_state *t)
+{
+  struct creation_time *creation = &t->log.creation;
+  uint64_t moment = rt_ticks();
+  graph_log_creation_end(t, moment);
+  construct_creation(t, creation->directive, creation->timed, creation->sum, moment);
+  creation->timed = creation->sum = 0;
+}
+
+/* A task of that row was created in the open creation; an undeferred one is nearly done. */
+static void creation_row(struct thread_state *t, uint32_t row) __attribute__((noinline));
+static void creation_row(struct thread_state *t, uint32_t row)
+{
+  struct creation_time *creation = &t->log.creation;
+  creation->directive = row;
+  if (creation->undeferred)
+    construct_creation(t, row, 1, creation->ticks, rt_ticks());
+}
+
 /* The data word of a new task: names its batch (span/explicit_task.h) or, without a graph, its creation context. */
 static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator, const ompt_frame_t *frame,
                               const ompt_data_t *made, int flags, bool dependent, const void *codeptr)
@@ -289,6 +309,8 @@ static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator
     word = explicit_task_create(t, creator_of(t, creator), flags, serial, codeptr, creation_context, &row);
     if (!(flags & ompt_task_taskwait))
       construct_events_task_created(t, made, row, flags, dependent);
+    if (t->log.creation.caller)
+      creation_row(t, row);
     rt_inside_dec(t);
   }
   return word;
@@ -365,11 +387,10 @@ void ompt_creation_end(const struct creation_time *outer)
   if (!t)
     return;
   if (graph_log_on() && graph_enter(t)) {
-    graph_log_creation_end(t, outer);
+    creation_end(t);
     rt_inside_dec(t);
-  } else {
-    t->log.creation = *outer;
   }
+  t->log.creation = *outer;
 }
 
 /* The index of a task that need not be the current one. */
@@ -524,6 +545,8 @@ void ompt_on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_
   if (endpoint == ompt_scope_begin)
     codeptr = known ? program_address(t, task_data, codeptr) : caller_address(t, task_data, codeptr);
   uint32_t row = 0;
+  if (kind == ompt_work_taskloop && endpoint == ompt_scope_end && t->log.creation.caller)
+    creation_end(t);
   if (endpoint == ompt_scope_begin)
     row = worksharing_work_begin(t, task_of(t, task_data), kind, count, codeptr);
   else

@@ -3,15 +3,21 @@ else."""
 import collections
 import glob
 import os
+import struct
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import reference_replay
+from measurement_file import chunks
 from measured import Measurement, build, libomps, tap
 
 FORMS = {"deferred": 500, "dependent": 200, "undeferred": 4, "alone": 4, "untied": 50, "taskloop": 10, "recursive": 12}
 RAN_INSIDE = ("undeferred", "alone")  # each of their tasks runs for 10 ms
 TASK_NS = 10_000_000
+
+# Tables and fields of common/format.h: struct format_construct and struct format_tasks.
+CONSTRUCTS, TASKS, TASK = 14, 15, 6
+KIND_AT, ENTER_AT, CREATE_AT = 4, 48, 48
 
 
 # Loads the program as a library, and with it libomp.
@@ -49,10 +55,26 @@ def creations(run):
     return list(found.values())
 
 
+def in_constructs(run):
+    """What the tables of constructs and of tasks say: timed creations, their ns, and the ns taken off other constructs."""
+    path, = glob.glob(os.path.join(run.output, "*.hpcrun"))
+    scale, timed, ticks, entered = reference_replay.process(path)["tick_scale"] / 2**32, 0, 0, 0
+    for chunk in chunks(path):
+        for record in chunk.records() if chunk.table in (CONSTRUCTS, TASKS) else ():
+            if chunk.table == CONSTRUCTS and struct.unpack_from("<I", record, KIND_AT)[0] == TASK:
+                entered += struct.unpack_from("<Q", record, ENTER_AT)[0]
+            elif chunk.table == TASKS:
+                of_row = struct.unpack_from("<QQ", record, CREATE_AT)
+                ticks, timed = ticks + of_row[0], timed + of_row[1]
+    return timed, ticks * scale, entered * scale
+
+
 def check_form(directory, binary, form, library=None):
     run, created = measure(directory, binary, form, library=library)
     times = creations(run)
     assert len(times) == created and all(times), (form, library, created, len(times), times.count(None))
+    timed, spent, entered = in_constructs(run)
+    assert timed == created and 0 < entered <= spent <= sum(times) + 1, (form, timed, entered, spent, sum(times))
     elapsed = sum(float(row["wall_s"]) for row in run.threads()) * 1e9
     tap.timed(sum(times) < elapsed / 2, f"{form}: {sum(times)} of {elapsed} ns")
     if form in RAN_INSIDE:

@@ -713,6 +713,25 @@ struct format_construct *construct_task_created(struct thread_state *t, const vo
   return known->at;
 }
 
+/* What was spent since the last callback is added to the construct around the creation before it is taken from there.
+ */
+void construct_creation(struct thread_state *t, uint32_t directive, uint64_t count, uint64_t ticks, uint64_t now)
+{
+  if (!started(t) || !count || !directive)
+    return;
+  pass(t, now);
+  const struct construct_known *known = find_inside(t, FORMAT_DIRECTIVE_TASK, directive);
+  uint64_t *from = t->construct.ticks, moved = ticks < *from ? ticks : *from;
+  if (from != known->at->ticks) {
+    *from -= moved;
+    known->at->ticks[FORMAT_TIME_ENTER] += moved;
+  }
+  if (known->tasks) {
+    known->tasks->create_ticks += ticks;
+    known->tasks->create_timed += count;
+  }
+}
+
 void construct_task_begin(struct thread_state *t, const void *task, uint32_t directive, bool first, bool elsewhere,
                           uint64_t ran, uint64_t now)
 {

@@ -108,6 +108,9 @@ void construct_released(struct thread_state *t, uint32_t kind, uint64_t wait_id,
 struct format_construct *construct_task_created(struct thread_state *t, const void *task, uint32_t directive, int flags,
                                                 bool dependent, uint64_t now);
 
+/* So many tasks of the directive, which the thread's current task has created, took so long to create. */
+void construct_creation(struct thread_state *t, uint32_t directive, uint64_t count, uint64_t ticks, uint64_t now);
+
 /* The thread begins a task, or goes on with one that another thread has run before: then `first` is false and `ran` its
  * running time there.  elsewhere: another thread has created it. */
 void construct_task_begin(struct thread_state *t, const void *task, uint32_t directive, bool first, bool elsewhere,

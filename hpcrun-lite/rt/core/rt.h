@@ -113,6 +113,8 @@ struct creation_time {
   uint64_t since, ticks; /* what counts began at `since`, 0: the thread runs another task; what has counted before */
   uint64_t work;         /* the fragment's work at `since` */
   uint32_t task;         /* number of the task last created; 0: none yet */
+  uint32_t directive;    /* of the tasks */
+  uint64_t timed, sum;   /* tasks, and their ticks, that are not in the construct's record yet */
   bool undeferred;       /* ends when the thread begins to run the task */
 };
 

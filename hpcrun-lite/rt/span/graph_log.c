@@ -194,8 +194,11 @@ static void creation_pause(struct thread_state *t, uint64_t moment)
 static void put_created(struct thread_state *t)
 {
   struct creation_time *creation = &t->log.creation;
-  if (creation->task)
+  if (creation->task) {
     append(t, GRAPHLOG_CREATED, 2, (const uint64_t[]){t->log.tasks - creation->task, creation->ticks});
+    creation->timed++;
+    creation->sum += creation->ticks;
+  }
   creation->task = 0;
   creation->ticks = 0;
 }
@@ -216,11 +219,10 @@ void graph_log_creation_undeferred(struct thread_state *t, const void *caller, u
   t->log.creation.undeferred = true;
 }
 
-void graph_log_creation_end(struct thread_state *t, const struct creation_time *outer)
+void graph_log_creation_end(struct thread_state *t, uint64_t moment)
 {
-  creation_pause(t, rt_ticks());
+  creation_pause(t, moment);
   put_created(t);
-  t->log.creation = *outer;
 }
 
 /* The thread runs the task of that name from now on. */
