@@ -3,6 +3,7 @@
 #include "common/array.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void released(void *context, const struct live_grain *grain)
 {
@@ -12,7 +13,8 @@ static void released(void *context, const struct live_grain *grain)
 int recorder_init(struct recorder *recorder, const struct profile_process *process, uint32_t streams,
                   struct problems *problems)
 {
-  *recorder = (struct recorder){.process = process, .streams = calloc((size_t)streams + 1, sizeof *recorder->streams)};
+  *recorder = (struct recorder){
+      .process = process, .streams = calloc((size_t)streams + 1, sizeof *recorder->streams), .streams_count = streams};
   int status = recorder->streams ? 0 : ERR_NOMEM;
   status = tape_init(&recorder->tape, problems) ? ERR_NOMEM : status;
   status = grain_schedule_init(&recorder->schedule, problems) ? ERR_NOMEM : status;
@@ -103,6 +105,41 @@ static void note_wait(struct recorder *recorder, const struct log_reader_record 
   grain->wait += to > from ? to - from : 0;
 }
 
+/* ---- creation times ---- */
+
+/* Forgets the newest creations, until `left` are left. */
+static void forget_creations(struct recorder *recorder, struct recorder_stream *stream, uint32_t left)
+{
+  while (stream->creations_count > left)
+    live_grain_unref(&recorder->grains, stream->creations[--stream->creations_count].grain);
+}
+
+static void note_creation(struct recorder *recorder, struct recorder_stream *stream, uint64_t number, uint32_t grain)
+{
+  if (stream->creations_count == RECORDER_CREATIONS) { /* the outermost one is forgotten */
+    live_grain_unref(&recorder->grains, stream->creations[0].grain);
+    memmove(stream->creations, stream->creations + 1, sizeof stream->creations - sizeof *stream->creations);
+    stream->creations_count--;
+  }
+  at(recorder, grain)->refs++;
+  stream->creations[stream->creations_count++] = (struct recorder_creation){number, grain};
+}
+
+/* The creation of a task has taken so long.  Those inside it have ended. */
+static void on_created(struct recorder *recorder, const struct log_reader_record *next)
+{
+  struct recorder_stream *stream = &recorder->streams[next->stream];
+  uint64_t back = next->record.operand[0], number = back < stream->tasks ? stream->tasks - back : 0;
+  uint32_t left = stream->creations_count;
+  while (left && stream->creations[left - 1].number > number)
+    left--;
+  if (!left || stream->creations[left - 1].number != number)
+    return;
+  struct live_grain *grain = at(recorder, stream->creations[left - 1].grain);
+  grain->create = next->record.operand[1] < UINT64_MAX ? next->record.operand[1] + 1 : 0;
+  forget_creations(recorder, stream, left - 1);
+}
+
 /* ---- tasks ---- */
 
 /* Gives a new grain, or region, of that creator its number. */
@@ -144,7 +181,10 @@ static void on_task(struct recorder *recorder, const struct log_reader_record *n
   grain->row = row;
   grain->creator_row = creator_row;
   grain->group = task_graph_task(recorder->graph, task)->group;
+  note_creation(recorder, &recorder->streams[next->stream], number, index);
 }
+
+/* ---- the ends of tasks ---- */
 
 /* A grain ends: its children that have ended wait for what joins their ancestors. */
 static void end_grain(struct recorder *recorder, uint32_t index)
@@ -526,6 +566,9 @@ void recorder_take(struct recorder *recorder, const struct log_reader_record *ne
   case GRAPHLOG_CHUNK:
     on_chunk(recorder, next);
     break;
+  case GRAPHLOG_CREATED:
+    on_created(recorder, next);
+    break;
   case GRAPHLOG_OFFER:
   case GRAPHLOG_TAKE:
     on_join(recorder, next);
@@ -539,6 +582,8 @@ int recorder_end(struct recorder *recorder)
 {
   for (uint32_t task = 0; task < recorder->grain_room; task++)
     end_implicit(recorder, task); /* the ends of workers are announced late, or never */
+  for (uint32_t i = 0; i < recorder->streams_count; i++)
+    forget_creations(recorder, &recorder->streams[i], 0);
   int status = live_grains_finish(&recorder->grains);
   team_grains_finish(&recorder->teams);
   int taped = tape_end(&recorder->tape);

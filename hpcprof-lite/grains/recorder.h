@@ -11,8 +11,16 @@
 #include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/replay/replay.h"
 
+/* Creations in each other, as those of undeferred tasks are, of which the log may still tell how long they took. */
+enum { RECORDER_CREATIONS = 64 };
+
 /* One thread's stream of records. */
 struct recorder_stream {
+  struct recorder_creation {
+    uint64_t number; /* of the task among those of the thread */
+    uint32_t grain;  /* with a reference */
+  } creations[RECORDER_CREATIONS];
+  uint32_t creations_count;
   uint64_t tasks, regions; /* how many it has created */
   uint64_t initials;       /* initial tasks that it has begun */
   uint64_t last_ticks;     /* the end of its last record */
@@ -35,6 +43,7 @@ struct recorder {
   struct tape tape;
   struct grain_schedule schedule;
   struct recorder_stream *streams;
+  uint32_t streams_count;
   uint32_t *grain_of, *region_of; /* [task, region of the replay] */
   struct recorder_group *groups;  /* [group of the replay] */
   size_t grain_room, region_room, groups_room;
