@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PART_BYTES = EXTERNAL_SORT_BYTES / 2, RADIX = 256, WINDOW_BYTES_MIN = 4096 };
+enum { PART_BYTES = EXTERNAL_SORT_BYTES / 2, FIRST_BYTES = 4096 * 3, RADIX = 256, WINDOW_BYTES_MIN = 4096 };
 
 /* A sorted part of the records, and the window of it that is in memory. */
 struct run {
@@ -18,8 +18,8 @@ struct run {
 struct external_sort {
   unsigned width;
   struct scratch_file file;
-  uint64_t *records, *other; /* PART_BYTES each: the records that are added; scratch memory, then the windows */
-  size_t count, room;        /* of records */
+  uint64_t *records, *other; /* the records that are added, then the windows; scratch memory of the same size */
+  size_t count, room, part;  /* records in `records`; for which there is room; in a part of PART_BYTES */
   struct run *runs;
   size_t runs_count, runs_room;
   uint64_t *lengths; /* [run] records */
@@ -29,6 +29,18 @@ struct external_sort {
   bool read_one; /* the heap's root has been returned */
 };
 
+/* Makes room for as many records. */
+static bool grow(struct external_sort *sort, size_t room)
+{
+  size_t bytes = room * sort->width * sizeof *sort->records;
+  uint64_t *records = realloc(sort->records, bytes);
+  sort->records = records ? records : sort->records;
+  uint64_t *other = realloc(sort->other, bytes);
+  sort->other = other ? other : sort->other;
+  sort->room = records && other ? room : sort->room;
+  return records && other;
+}
+
 int external_sort_new(unsigned width, struct problems *problems, struct external_sort **out)
 {
   struct external_sort *sort = calloc(1, sizeof *sort);
@@ -36,11 +48,9 @@ int external_sort_new(unsigned width, struct problems *problems, struct external
   if (!sort)
     return ERR_NOMEM;
   sort->width = width;
-  sort->room = PART_BYTES / sizeof *sort->records / width;
-  sort->records = malloc(PART_BYTES);
-  sort->other = malloc(PART_BYTES);
+  sort->part = PART_BYTES / sizeof *sort->records / width;
   scratch_file_init(&sort->file, problems);
-  return sort->records && sort->other ? 0 : ERR_NOMEM;
+  return grow(sort, FIRST_BYTES / sizeof *sort->records / width) ? 0 : ERR_NOMEM;
 }
 
 void external_sort_free(struct external_sort *sort)
@@ -104,7 +114,11 @@ static int write_part(struct external_sort *sort)
 
 int external_sort_add(struct external_sort *sort, const uint64_t *record)
 {
-  int status = sort->count == sort->room ? write_part(sort) : 0;
+  int status = 0;
+  if (sort->count == sort->part)
+    status = write_part(sort);
+  else if (sort->count == sort->room && !grow(sort, 2 * sort->room < sort->part ? 2 * sort->room : sort->part))
+    return ERR_NOMEM;
   memcpy(sort->records + sort->count++ * sort->width, record, sort->width * sizeof *record);
   return status;
 }
@@ -158,7 +172,7 @@ static size_t window_of(const struct external_sort *sort)
 static int open_runs(struct external_sort *sort)
 {
   size_t window = window_of(sort);
-  if (window * sort->runs_count > sort->room)
+  if (window * sort->runs_count > sort->part)
     return ERR_NOMEM;
   free(sort->runs);
   free(sort->heap);

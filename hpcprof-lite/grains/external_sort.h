@@ -16,7 +16,7 @@ struct external_sort;
 int external_sort_new(unsigned width, struct problems *problems, struct external_sort **out);
 void external_sort_free(struct external_sort *sort); /* NULL is allowed */
 
-/* Adds a record.  Returns 0 or ERR_INPUT. */
+/* Adds a record.  Returns 0, ERR_INPUT or ERR_NOMEM. */
 int external_sort_add(struct external_sort *sort, const uint64_t *record);
 
 /* Starts reading at the first record; may be called again.  Nothing is added afterwards.  Returns 0, ERR_INPUT or

@@ -19,7 +19,7 @@ struct grain_reference {
 int grain_reference_init(struct grain_reference *reference, struct problems *problems);
 void grain_reference_release(struct grain_reference *reference);
 
-/* Adds a grain of the other run; wants one of this run.  Return 0 or ERR_INPUT. */
+/* Adds a grain of the other run; wants one of this run.  Return 0, ERR_INPUT or ERR_NOMEM. */
 int grain_reference_add(struct grain_reference *reference, uint64_t path_hash, uint64_t exec);
 int grain_reference_want(struct grain_reference *reference, uint64_t path_hash);
 

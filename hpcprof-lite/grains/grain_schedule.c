@@ -137,8 +137,9 @@ static int sweep_all(struct grain_schedule *schedule, uint64_t span, struct swee
       add_to_curve(&sweep->sums, end[1], end[0], span);
     sweep->active--;
     sweep->changed = true;
-    if (external_sort_add(schedule->results, result))
-      return ERR_INPUT;
+    int status = external_sort_add(schedule->results, result);
+    if (status)
+      return status;
   }
   return external_sort_failed(schedule->starts) || external_sort_failed(schedule->ends) ? ERR_INPUT : 0;
 }

@@ -24,7 +24,7 @@ struct grain_schedule {
 int grain_schedule_init(struct grain_schedule *schedule, struct problems *problems);
 void grain_schedule_release(struct grain_schedule *schedule);
 
-/* Adds a stretch; begin < end.  Returns 0 or ERR_INPUT. */
+/* Adds a stretch; begin < end.  Returns 0, ERR_INPUT or ERR_NOMEM. */
 int grain_schedule_add(struct grain_schedule *schedule, uint64_t begin, uint64_t end);
 
 /* Computes the parallelism of all stretches, and the curve over a run of that span.  Returns 0, ERR_INPUT or ERR_NOMEM.

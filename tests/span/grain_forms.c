@@ -141,6 +141,24 @@ static void unbalanced_loop(void)
   loop_of(80);
 }
 
+/* Eight tasks of some milliseconds, and many that do nothing. */
+static void coarse(void)
+{
+  for (int i = 0; i < 8; i++)
+#pragma omp task
+    for (double end = omp_get_wtime() + 0.004; omp_get_wtime() < end;)
+      ;
+#pragma omp taskwait
+}
+
+static void fine(void)
+{
+  for (int i = 0; i < 1000; i++)
+#pragma omp task
+    u(0);
+#pragma omp taskwait
+}
+
 /* The work of a task differs from run to run: WORK in the environment. */
 static void deviating(void)
 {
@@ -159,5 +177,7 @@ const struct form forms[] = {FORM(fibonacci, SINGLE),
                              FORM(unbalanced, SINGLE),
                              FORM(balanced_loop, PLAIN),
                              FORM(unbalanced_loop, PLAIN),
+                             FORM(coarse, SINGLE),
+                             FORM(fine, SINGLE),
                              FORM(deviating, SINGLE),
                              {0}};
