@@ -24,7 +24,7 @@ struct pass {
 
 struct grain_stream {
   struct job *job;
-  bool has_reference;
+  bool has_reference, without_paths;
   int (*row)(void *context, const struct grain_row *row);
   void *context;
   uint64_t ids; /* of the grains of the processes that are done */
@@ -158,7 +158,8 @@ static int pass_grains(struct pass *pass, int (*each)(void *context, const struc
     pass->target = pass->all;
     if (workspan->is_time)
       pass->target = pass->totals->differs ? amount(pass, pass->all) : workspan->work;
-    status = grains_each(grains, &(struct grains_visitor){.grain = each, .context = pass});
+    status = grains_each(
+        grains, &(struct grains_visitor){.grain = each, .context = pass, .without_paths = pass->stream->without_paths});
     for (unsigned i = 0; i < GRAIN_KINDS; i++)
       pass->stream->ids += pass->totals->count[i];
     pass->stream->job->report.log_differs |= pass->totals->differs;
@@ -211,6 +212,7 @@ static int read_reference(struct grain_stream *stream, struct job *other)
     return EXIT_INPUT;
   }
   struct problems *problems = &job->log_problems;
+  stream->without_paths = true;
   int failed = grain_reference_init(&stream->job->grain_reference, problems);
   failed = failed ? failed : pass_all(stream, &other->profile, add_reference, problems);
   struct problems again = {0}; /* the pass that follows finds them, too */
@@ -242,6 +244,7 @@ static int each_row(void *context, int (*row)(void *context, const struct grain_
   struct grain_stream *stream = context;
   stream->row = row;
   stream->context = row_context;
+  stream->without_paths = stream->job->report.grain_groups;
   return pass_all(stream, &stream->job->profile, tell_row, &stream->job->log_problems);
 }
 
@@ -268,9 +271,9 @@ int grains_pipeline(struct job *job)
   job->report.grains = (struct grain_source){each_row, job->grain_stream};
   if (status || !(options->grain_groups || options->format == OPTIONS_TEXT))
     return status;
+  job->report.grain_groups = &job->grain_groups;
   status = each_row(job->grain_stream, add_to_groups, &job->grain_groups);
   grain_groups_finish(&job->grain_groups);
-  job->report.grain_groups = &job->grain_groups;
   job->report.grain_curve = count_recorded(&job->profile) == 1 ? &job->grain_curve : NULL;
   return status == ERR_NOMEM ? job_no_memory() : status ? EXIT_INPUT : 0;
 }

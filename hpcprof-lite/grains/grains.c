@@ -349,7 +349,7 @@ static int tell_grain(struct grains *grains, const struct past_grain *grain)
                       .parent = grain->parent ? past_grain(&grains->past, grain->parent)->id : 0,
                       .kind = grain->flags & LIVE_GRAIN_LOOP_TASK ? GRAIN_CHUNK
                                                                   : (enum grain_kind)(grain->flags & LIVE_GRAIN_KIND),
-                      .path = grains->past.path,
+                      .path = grains->visitor->without_paths ? NULL : grains->past.path,
                       .path_hash = grain->hash,
                       .child_number = grain->number,
                       .row = grain->row,
@@ -368,7 +368,8 @@ static int tell_grain(struct grains *grains, const struct past_grain *grain)
   out.critical = grain->fragments && grain->through >= grains->totals.span;
   out.slack = grains->totals.span > grain->through ? grains->totals.span - grain->through : 0;
   siblings_of(grains, grain, &out);
-  past_grains_path(&grains->past, grain);
+  if (!grains->visitor->without_paths)
+    past_grains_path(&grains->past, grain);
   return grains->visitor->grain(grains->visitor->context, &out);
 }
 

@@ -22,6 +22,7 @@ struct grains_visitor {
   int (*grain)(void *context, const struct grain *grain);
   int (*event)(void *context, const struct grain_event *event); /* those of a grain come before it */
   void *context;
+  bool without_paths; /* grain->path is NULL */
 };
 
 /* Of the whole process. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-enum { BLOCK_BYTES = 256 << 10, RECORD_BYTES_MAX = 1 + 10 * TAPE_OPERANDS_MAX, LEVEL = 1 };
+enum { BLOCK_BYTES = 64 << 10, RECORD_BYTES_MAX = 1 + 10 * TAPE_OPERANDS_MAX, LEVEL = 1 };
 
 static const uint8_t operands_of[TAPE_OPS] = {
     [TAPE_SET] = 2,    [TAPE_RAISE] = 2, [TAPE_FREE] = 1,      [TAPE_RUN] = 4,    [TAPE_STRETCH] = 1,
@@ -19,7 +19,7 @@ int tape_init(struct tape *tape, struct problems *problems)
 {
   *tape = (struct tape){.bytes = malloc(BLOCK_BYTES),
                         .packed = malloc(ZSTD_compressBound(BLOCK_BYTES)),
-                        .offsets = malloc(BLOCK_BYTES * sizeof *tape->offsets)};
+                        .offsets = malloc(BLOCK_BYTES / 2 * sizeof *tape->offsets)};
   scratch_file_init(&tape->file, problems);
   return tape->bytes && tape->packed && tape->offsets ? 0 : ERR_NOMEM;
 }

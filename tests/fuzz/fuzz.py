@@ -20,7 +20,7 @@ from report import contents, golden_files
 
 MARK = b"---file-"  # between the files of a directory, see fuzz_directory.c
 # Targets, with the number of inputs in a short run: each takes some 5 s.
-TARGETS = {"measurement": 4000, "directory": 400, "graphlog": 4000, "options": 3000, "elf": 3000, "dwarf": 500}
+TARGETS = {"measurement": 4000, "directory": 400, "graphlog": 2000, "options": 3000, "elf": 3000, "dwarf": 500}
 # it differs only in its seeds: libdwarf runs in a child process, which libFuzzer does not see
 PROGRAM_OF = {"dwarf": "elf"}
 FLAGS = ["-timeout=20", "-rss_limit_mb=1024", "-malloc_limit_mb=1024", "-print_final_stats=1"]

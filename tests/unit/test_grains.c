@@ -209,7 +209,8 @@ static void expect_grains(uint32_t tasks, uint32_t chunk_count)
   memset(names, 0, sizeof names);
   assert_int_equal(grains_open(&process, &problems, &found), 0);
   assert_non_null(found);
-  assert_int_equal(grains_each(found, &(struct grains_visitor){keep_grain, keep_event, &last}), 0);
+  assert_int_equal(
+      grains_each(found, &(struct grains_visitor){.grain = keep_grain, .event = keep_event, .context = &last}), 0);
   assert_int_equal(problems.count, 0);
   const struct grains_totals *totals = grains_totals(found);
   assert_int_equal(totals->count[GRAIN_TASK], tasks);
