@@ -22,6 +22,12 @@ struct pass {
   uint64_t first_id, done, all, target; /* execution so far, of all grains, and as it is shown */
 };
 
+/* Which processes of a profile have grains. */
+struct recorded {
+  bool *has_log; /* [process] */
+  uint32_t count;
+};
+
 struct grain_stream {
   struct job *job;
   bool has_reference, without_paths;
@@ -50,26 +56,31 @@ static int find_directives(struct pass *pass)
   return 0;
 }
 
-/* Whether a process has grains in the unit of the run. */
-static bool is_recorded(const struct profile *profile, const struct profile_process *process)
+/* Sets *recorded to whether the process has grains in the unit of the run.  Returns 0 or ERR_NOMEM. */
+static int is_recorded(const struct profile *profile, const struct profile_process *process, bool *recorded)
 {
-  struct problems ignored = {0};
+  struct problems ignored = {0}; /* found again when the log is read */
   struct log_reader *log = NULL;
+  int status = 0;
   if (process->usable && process->workspan.known && !strcmp(process->workspan.unit, profile->workspan.unit) &&
       (!process->workspan.is_time || process->workspan.tick_ns > 0))
-    log_reader_open(process->path, &ignored, &log);
-  bool found = log != NULL;
+    status = log_reader_open(process->path, &ignored, &log);
+  *recorded = log != NULL;
   log_reader_close(log);
   problems_release(&ignored);
-  return found;
+  return status == ERR_NOMEM ? status : 0;
 }
 
-static uint32_t count_recorded(const struct profile *profile)
+/* Fills in which processes of a profile have grains.  Returns 0 or ERR_NOMEM; the caller frees the array. */
+static int find_recorded(const struct profile *profile, struct recorded *recorded)
 {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < profile->processes_count; i++)
-    count += is_recorded(profile, &profile->processes[i]);
-  return count;
+  *recorded = (struct recorded){.has_log = calloc((size_t)profile->processes_count + 1, sizeof *recorded->has_log)};
+  int status = recorded->has_log ? 0 : ERR_NOMEM;
+  for (uint32_t i = 0; i < profile->processes_count && !status; i++) {
+    status = is_recorded(profile, &profile->processes[i], &recorded->has_log[i]);
+    recorded->count += !status && recorded->has_log[i];
+  }
+  return status;
 }
 
 /* Returns the number of a process among those of its run: its rank, or its position. */
@@ -173,21 +184,22 @@ static int pass_grains(struct pass *pass, int (*each)(void *context, const struc
 static int pass_all(struct grain_stream *stream, const struct profile *profile,
                     int (*each)(void *context, const struct grain *grain), struct problems *problems)
 {
-  bool one = count_recorded(profile) == 1;
-  int status = 0;
+  struct recorded recorded;
+  int status = find_recorded(profile, &recorded);
   stream->ids = 0;
   for (uint32_t i = 0; i < profile->processes_count && !status; i++) {
     struct pass pass = {.stream = stream, .process = &profile->processes[i], .first_id = stream->ids};
-    if (!is_recorded(profile, pass.process))
+    if (!recorded.has_log[i])
       continue;
     pass.limits = grain_limits_of(&stream->job->options.grain_limits, pass.process);
     pass.key = process_number(profile, pass.process) + 1;
-    if (!one)
+    if (recorded.count > 1)
       snprintf(pass.prefix, sizeof pass.prefix, "%" PRIu64 ":", pass.key - 1);
     status = profile == &stream->job->profile ? find_directives(&pass) : 0;
     status = status ? status : pass_grains(&pass, each, problems);
     free(pass.directives);
   }
+  free(recorded.has_log);
   return status;
 }
 
@@ -206,14 +218,19 @@ static int read_reference(struct grain_stream *stream, struct job *other)
   int status = gather(other);
   if (status)
     return status;
-  if (!count_recorded(&other->profile) || strcmp(other->profile.workspan.unit, job->profile.workspan.unit)) {
+  struct recorded recorded;
+  int failed = find_recorded(&other->profile, &recorded);
+  free(recorded.has_log);
+  if (failed)
+    return job_no_memory();
+  if (!recorded.count || strcmp(other->profile.workspan.unit, job->profile.workspan.unit)) {
     fprintf(stderr, "hpcprof-lite: cannot use '--reference %s': it has no graph log in the unit of this run\n",
             directory);
     return EXIT_INPUT;
   }
   struct problems *problems = &job->log_problems;
   stream->without_paths = true;
-  int failed = grain_reference_init(&stream->job->grain_reference, problems);
+  failed = grain_reference_init(&stream->job->grain_reference, problems);
   failed = failed ? failed : pass_all(stream, &other->profile, add_reference, problems);
   struct problems again = {0}; /* the pass that follows finds them, too */
   failed = failed ? failed : pass_all(stream, &job->profile, want_reference, &again);
@@ -258,7 +275,12 @@ int grains_pipeline(struct job *job)
   const struct options *options = &job->options;
   if (!job->profile.workspan.known)
     return 0;
-  if (!count_recorded(&job->profile)) {
+  struct recorded recorded;
+  int failed = find_recorded(&job->profile, &recorded);
+  free(recorded.has_log);
+  if (failed)
+    return job_no_memory();
+  if (!recorded.count) {
     fprintf(stderr, "hpcprof-lite: %s: there is no graph log: run 'hpcrun-lite -p log' for the grains\n",
             options->directories[0]);
     return EXIT_INPUT;
@@ -274,6 +296,6 @@ int grains_pipeline(struct job *job)
   job->report.grain_groups = &job->grain_groups;
   status = each_row(job->grain_stream, add_to_groups, &job->grain_groups);
   grain_groups_finish(&job->grain_groups);
-  job->report.grain_curve = count_recorded(&job->profile) == 1 ? &job->grain_curve : NULL;
+  job->report.grain_curve = recorded.count == 1 ? &job->grain_curve : NULL;
   return status == ERR_NOMEM ? job_no_memory() : status ? EXIT_INPUT : 0;
 }

@@ -99,8 +99,9 @@ static bool read_block(struct tape *tape)
   if (!tape->next_block || tape->failed)
     return false;
   const struct tape_block *block = &tape->blocks[--tape->next_block];
-  tape->failed = !scratch_file_read(&tape->file, tape->packed, block->stored, block->offset) ||
-                 ZSTD_decompress(tape->bytes, BLOCK_BYTES, tape->packed, block->stored) != block->size;
+  tape->failed = !scratch_file_read(&tape->file, tape->packed, block->stored, block->offset);
+  if (!tape->failed && ZSTD_decompress(tape->bytes, BLOCK_BYTES, tape->packed, block->stored) != block->size)
+    tape->failed = tape->no_memory = true; /* what this process has written is sound */
   const uint8_t *at = tape->bytes, *end = at + block->size;
   while (at < end && !tape->failed) {
     tape->offsets[tape->left++] = (uint32_t)(at - tape->bytes);

@@ -44,10 +44,11 @@ def expected():
     for name, status in (("recorded", 0), ("recorded-time", 0), ("recorded-lies", 1)):
         for form in ("txt", "csv"):
             options = () if form == "txt" else ("-f", "csv")
-            for view in ("whatif", "speedup"):
+            for view in ("whatif", "speedup", "grains"):
                 table[f"{name}.{view}.{form}"] = (("-q", "--view", view, *options, name), status, "stdout")
             table[f"{name}.scenario.{form}"] = ((*under, *options, name), status, "stdout")
     table["recorded.whatif.json"] = (("-q", "--view", "whatif", "-f", "json", "recorded"), 0, "stdout")
+    table["recorded.grains.json"] = (("-q", "--view", "grains", "-f", "json", "--grain-groups", "recorded"), 0, "stdout")
     table["recorded.speedup.json"] = (("-q", "--view", "speedup", "-f", "json", "recorded"), 0, "stdout")
     table["recorded-lies.err"] = (("-q", "--view", "whatif", "recorded-lies"), 1, "stderr")
     for name in BAD:
