@@ -171,8 +171,7 @@ static int pass_grains(struct pass *pass, int (*each)(void *context, const struc
       pass->target = pass->totals->differs ? amount(pass, pass->all) : workspan->work;
     status = grains_each(
         grains, &(struct grains_visitor){.grain = each, .context = pass, .without_paths = pass->stream->without_paths});
-    for (unsigned i = 0; i < GRAIN_KINDS; i++)
-      pass->stream->ids += pass->totals->count[i];
+    pass->stream->ids += pass->totals->last_id;
     pass->stream->job->report.log_differs |= pass->totals->differs;
     pass->stream->job->grain_curve = pass->totals->curve;
   }

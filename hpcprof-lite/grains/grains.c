@@ -93,6 +93,7 @@ static int record_log(struct grains *grains, const struct profile_process *proce
   status = status ? status : recorder_end(recorder);
   if (!status) {
     grains->totals.work = recorder->grains.work;
+    grains->totals.last_id = recorder->grains.count;
     grains->totals.span = model_rounded(result.span);
     for (unsigned i = 0; i < GRAIN_KINDS; i++)
       grains->totals.count[i] = recorder->grains.of_kind[i];

@@ -27,7 +27,7 @@ struct grains_visitor {
 
 /* Of the whole process. */
 struct grains_totals {
-  uint64_t count[GRAIN_KINDS];
+  uint64_t count[GRAIN_KINDS], last_id;
   uint64_t work, span; /* work = the sum of exec of all grains */
   bool differs;        /* the log is incomplete or contradicts itself */
   struct grain_curve curve;

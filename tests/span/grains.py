@@ -267,6 +267,18 @@ def other_forms_and_random_programs(directory):
 
 
 @tap.case
+def several_processes(directory):
+    program = build("grain_forms.c", "clang")
+    run = Measurement(directory, "sh", "-c", f"{program} tree 2 & {program} balanced 2; wait",
+                      options=("-p", "log", "--work", "user"))
+    grains = run.view("grains")
+    assert len({row["id"] for row in grains}) == len(grains) == len({row["path"] for row in grains}) == 26, grains
+    assert sum(int(row["exec_s"]) for row in grains) == int(run.view("parallelism")[0]["work"]) == 107
+    processes = collections.Counter(row["path"].split(":")[0] for row in grains)
+    assert sorted(processes.values()) == [11, 15], processes
+
+
+@tap.case
 def without_a_log(directory):
     run = Measurement(directory, build("grain_forms.c", "clang"), "tree", "2", options=("--work", "user"))
     done = report("--view", "grains", "-f", "csv", run.output)
