@@ -2,6 +2,7 @@
 
 #include "hpcprof-lite/analysis/grain_metrics.h"
 #include "hpcprof-lite/gather.h"
+#include "hpcprof-lite/grain_queue.h"
 #include "hpcprof-lite/grains/grains.h"
 #include "hpcprof-lite/input/log_reader.h"
 
@@ -264,6 +265,24 @@ static int each_row(void *context, int (*row)(void *context, const struct grain_
   return pass_all(stream, &stream->job->profile, tell_row, &stream->job->log_problems);
 }
 
+static int put_row(void *context, const struct grain_row *row)
+{
+  return grain_queue_put(context, row);
+}
+
+/* The same; with several threads, one reads the grains and one prints them. */
+static int each_row_queued(void *context, int (*row)(void *context, const struct grain_row *row), void *row_context)
+{
+  struct grain_stream *stream = context;
+  if (stream->job->options.threads < 2)
+    return each_row(context, row, row_context);
+  struct grain_queue queue;
+  int status = grain_queue_begin(&queue, row, row_context);
+  status = status ? status : each_row(context, put_row, &queue);
+  int printed = grain_queue_end(&queue);
+  return status ? status : printed;
+}
+
 static int add_to_groups(void *context, const struct grain_row *row)
 {
   return grain_groups_add(context, row);
@@ -289,7 +308,7 @@ int grains_pipeline(struct job *job)
     return job_no_memory();
   job->grain_stream->job = job;
   int status = options->reference ? prepare_reference(job->grain_stream) : 0;
-  job->report.grains = (struct grain_source){each_row, job->grain_stream};
+  job->report.grains = (struct grain_source){each_row_queued, job->grain_stream};
   if (status || !(options->grain_groups || options->format == OPTIONS_TEXT))
     return status;
   job->report.grain_groups = &job->grain_groups;

@@ -21,7 +21,7 @@ int output_finish(FILE *stream, const char *name)
 /* Returns the exit status for what printing has returned.  The caller prints why input ends early. */
 static int printed(int status, FILE *stream, const char *name)
 {
-  if (status)
+  if (status && !ferror(stream))
     return status == ERR_NOMEM ? job_no_memory() : EXIT_INPUT;
   return output_finish(stream, name);
 }
