@@ -39,6 +39,12 @@ struct context_share {
   uint64_t amount;
 };
 
+/* The context in which a process met one of its constructs, see model/construct_times.h. */
+struct context_mark {
+  uint32_t owner; /* number of the process */
+  uint32_t construct, context;
+};
+
 struct context_node {
   uint32_t parent;
   uint32_t kind : 8, module : 24; /* module: of a FRAME or USER_REGION, else 0 */
@@ -57,6 +63,9 @@ struct contexts {
   struct context_share *shares; /* shares of the spans of all processes, in no order */
   uint32_t shares_count;
   size_t shares_room;
+  struct context_mark *marks; /* of all processes, in no order */
+  uint32_t marks_count;
+  size_t marks_room;
 };
 
 /* Makes a tree that consists of the root.  Returns 0 or ERR_NOMEM. */
@@ -84,7 +93,10 @@ uint64_t contexts_get(const struct contexts *contexts, uint32_t node, uint32_t c
 /* Appends a copy of a share whose context is a node of this tree.  Returns 0 or ERR_NOMEM. */
 int contexts_add_share(struct contexts *contexts, const struct context_share *share);
 
-/* Adds all nodes, values and shares of `from` to `into`.  Returns 0 or ERR_NOMEM. */
+/* The same for a mark. */
+int contexts_add_mark(struct contexts *contexts, const struct context_mark *mark);
+
+/* Adds all nodes, values, shares and marks of `from` to `into`.  Returns 0 or ERR_NOMEM. */
 int contexts_merge(struct contexts *into, const struct contexts *from);
 
 #endif
