@@ -23,6 +23,7 @@ enum long_only {
   OPT_PERCENT,
   OPT_ROWS,
   OPT_DEPTH,
+  OPT_PER_THREAD,
   OPT_LEGEND,
   OPT_VERSION
 };
@@ -39,6 +40,7 @@ static const struct option long_options[] = {
     {"percent-limit", required_argument, NULL, OPT_PERCENT},
     {"max-rows", required_argument, NULL, OPT_ROWS},
     {"depth", required_argument, NULL, OPT_DEPTH},
+    {"per-thread", no_argument, NULL, OPT_PER_THREAD},
     {"legend", no_argument, NULL, OPT_LEGEND},
     {"source-path", required_argument, NULL, 'I'},
     {"threads", required_argument, NULL, 'j'},
@@ -54,9 +56,11 @@ static const char *const view_names[] = {
     [OPTIONS_BOTTOMUP] = "bottomup",       [OPTIONS_FLAT] = "flat",
     [OPTIONS_THREADS] = "threads",         [OPTIONS_EFFICIENCY] = "efficiency",
     [OPTIONS_PARALLELISM] = "parallelism", [OPTIONS_CRITICAL_PATH] = "critical-path",
-    [OPTIONS_WHATIF] = "whatif",           [OPTIONS_SPEEDUP] = "speedup"};
+    [OPTIONS_WHATIF] = "whatif",           [OPTIONS_SPEEDUP] = "speedup",
+    [OPTIONS_REGIONS] = "regions",         [OPTIONS_REGION_TREE] = "region-tree",
+    [OPTIONS_OVERHEADS] = "overheads",     [OPTIONS_TASKS] = "tasks"};
 
-static const char *const later_views[] = {"regions", "overheads", "tasks", "grains", "timeline", "advice"};
+static const char *const later_views[] = {"grains", "timeline", "advice"};
 
 const char *options_help(void)
 {
@@ -64,8 +68,8 @@ const char *options_help(void)
          "Report what hpcrun-lite has measured into DIR.\n"
          "\n"
          "      --view VIEW         summary (default), topdown, bottomup, flat, threads,\n"
-         "                          efficiency, parallelism, critical-path, whatif or\n"
-         "                          speedup\n"
+         "                          efficiency, parallelism, critical-path, whatif,\n"
+         "                          speedup, regions, region-tree, overheads or tasks\n"
          "  -f, --format FORMAT     text (default), csv or json\n"
          "  -o, --output FILE       write the report to FILE\n"
          "      --idleness WHICH    count idleness against the most threads ever in use\n"
@@ -81,6 +85,8 @@ const char *options_help(void)
          "      --sort COLUMN       sort by a column, named as in the CSV output\n"
          "      --percent-limit P   omit rows below P percent of all threads' time\n"
          "                          (default: 0.5 in text, 0 otherwise)\n"
+         "      --per-thread        rows for each thread in regions and region-tree (CSV\n"
+         "                          and JSON always have them)\n"
          "      --max-rows N        show only the N heaviest rows\n"
          "      --depth N           show only N levels below the root\n"
          "      --legend            explain the columns of a text report\n"
@@ -112,7 +118,7 @@ static int parse_view(const char *name, struct options *options, char *message, 
       return fail(message, size, "view '%s' is not available yet", name);
   return fail(message, size,
               "there is no view '%s': one of summary, topdown, bottomup, flat, threads, efficiency, "
-              "parallelism, critical-path, whatif, speedup",
+              "parallelism, critical-path, whatif, speedup, regions, region-tree, overheads, tasks",
               name);
 }
 
@@ -209,6 +215,9 @@ static int parse_option(int option, struct options *options, char *message, size
   case OPT_LINES:
     options->lines = true;
     return 0;
+  case OPT_PER_THREAD:
+    options->per_thread = true;
+    return 0;
   case OPT_LEGEND:
     options->legend = true;
     return 0;
@@ -265,10 +274,16 @@ static int check(struct options *options, char *message, size_t size)
   options->view_name = view_names[options->view];
   if (!options->directories_count)
     return fail(message, size, "%s", "no measurement directory given; try 'hpcprof-lite --help'");
-  if (!tree && (options->has_root || options->lines || options->depth || options->percent_limit >= 0))
+  bool regions = options->view == OPTIONS_REGIONS || options->view == OPTIONS_REGION_TREE;
+  bool constructs = regions || options->view == OPTIONS_OVERHEADS || options->view == OPTIONS_TASKS;
+  if (!tree && (options->has_root || options->lines || (options->depth && options->view != OPTIONS_REGION_TREE) ||
+                (options->percent_limit >= 0 && !constructs)))
     return fail(message, size,
                 "view '%s' is no tree: --root, --lines, --depth and --percent-limit need topdown, bottomup, flat or "
                 "critical-path",
+                options->view_name);
+  if (options->per_thread && !regions)
+    return fail(message, size, "view '%s' has no rows for threads: --per-thread needs regions or region-tree",
                 options->view_name);
   bool fixed = options->view == OPTIONS_SUMMARY || options->view == OPTIONS_EFFICIENCY ||
                options->view == OPTIONS_WHATIF || options->view == OPTIONS_SPEEDUP;

@@ -413,8 +413,6 @@ static void report_workspan_faults(const struct stitch *stitch, const struct wor
 static int stitch_workspan(struct stitch *stitch, struct workspan_faults *faults)
 {
   struct profile_workspan *workspan = &stitch->map.process->workspan;
-  if (!workspan->known && !read_directives_count(stitch->map.file))
-    return 0;
   for (uint32_t i = 0; i < stitch->map.process->threads_count && workspan->known; i++)
     add(&workspan->work, stitch->map.process->threads[i].work);
   return take_directives(stitch, faults);

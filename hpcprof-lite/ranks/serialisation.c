@@ -239,7 +239,7 @@ static bool valid_constructs(const struct construct_times *times, const struct p
   for (uint32_t i = 0; i < times->rows_count && valid; i++)
     valid = times->rows[i].node < times->nodes_count && times->rows[i].thread < process->threads_count;
   for (uint32_t i = 0; i < times->tasks_count && valid; i++)
-    valid = times->tasks[i].directive < directives;
+    valid = times->tasks[i].directive < directives && times->tasks[i].tick_ns > 0 && times->tasks[i].tick_ns < 1e12;
   return valid && (!times->nodes_count || directives);
 }
 

@@ -35,32 +35,32 @@ static const struct profile_process *unreported(const struct report *report)
 }
 
 /* Prints the reason: the notes of the process after the first line, which describes the event. */
-static void print_unreported(const struct report *report, const struct profile_process *process)
+static void print_unreported(const struct report *report, const struct profile_process *process, const char *what)
 {
   struct terminal terminal;
   const char *reason = strchr(process->notes, '\n');
   terminal_init(&terminal, report->stream);
-  fprintf(report->stream, "Work and span are not known, because no OpenMP runtime reported its events:\n");
+  fprintf(report->stream, "%s are not known, because no OpenMP runtime reported its events:\n", what);
   terminal_wrap(&terminal, report->stream, "  ", "  ",
                 reason ? reason + 1 : "none was seen; the program does not use OpenMP, or links it statically");
 }
 
-void parallelism_missing(const struct report *report)
+void parallelism_missing(const struct report *report, const char *what)
 {
   const struct profile_process *process = unreported(report);
   if (parallelism_cut(report)) {
     fprintf(report->stream,
             report->totals->running
-                ? "The process is still running; work and span are known when it has ended.\n"
-                : "Work and span are not known, because the process was killed, or could not\nwrite its file.\n");
+                ? "%s are not known yet: the process is still running.\n"
+                : "%s are not known, because the process was killed, or could not\nwrite its file.\n",
+            what);
     return;
   }
   if (process) {
-    print_unreported(report, process);
+    print_unreported(report, process, what);
     return;
   }
-  fprintf(report->stream, "Work and span were not computed in this run; measure with\n"
-                          "  hpcrun-lite -p online COMMAND\n");
+  fprintf(report->stream, "%s were not measured in this run; measure with\n  hpcrun-lite -p online COMMAND\n", what);
 }
 
 void parallelism_log_warning(const struct report *report)
@@ -300,7 +300,7 @@ void parallelism_text(const struct report *report)
   char sentence[PARALLELISM_SENTENCE_MAX], unit[TERMINAL_TEXT_MAX];
   terminal_init(&terminal, report->stream);
   if (!report->profile->workspan.known) {
-    parallelism_missing(report);
+    parallelism_missing(report, "Work and span");
     return;
   }
   parallelism_sentence(report, &terminal, sentence);
