@@ -16,7 +16,7 @@ extern const char *const task_figures_columns[TASK_FIGURES_COLUMNS];
 struct task_row {
   uint32_t directive, kind; /* the first directive that is a copy of the same code; its kind */
   const char *name, *file;
-  uint32_t line, context; /* context: row of the top-down tree, MODEL_NONE if not known */
+  uint32_t line, context; /* context: id of a row of the top-down tree, MODEL_NONE if not known */
   uint64_t created, undeferred, untied, dependent, ended, started, elsewhere, suspended;
   uint64_t exec_ns, shortest_ns, longest_ns;
   uint64_t median_ns, p90_ns;

@@ -152,6 +152,7 @@ static void add_copy(struct workspan *result, struct workspan_row *row, const st
   double iterations = row->iteration_parallelism * (double)row->instances;
   iterations += copy->iteration_parallelism * (double)copy->instances;
   row->instances += copy->instances;
+  row->executions = model_sum(row->executions, copy->executions);
   row->work = model_sum(row->work, copy->work);
   row->span = model_sum(row->span, copy->span);
   row->work = row->work < result->work ? row->work : result->work;
@@ -201,6 +202,7 @@ enum column {
   BY_LOCK,
   BY_UNIT,
   BY_NOTE,
+  BY_EXECUTIONS,
 };
 
 const char *const workspan_columns[WORKSPAN_COLUMNS] = {
@@ -218,6 +220,7 @@ const char *const workspan_columns[WORKSPAN_COLUMNS] = {
     [BY_LOCK] = "lock_bound",
     [BY_UNIT] = "unit",
     [BY_NOTE] = "note",
+    [BY_EXECUTIONS] = "executions",
 };
 
 static int descending(double a, double b)
@@ -242,6 +245,8 @@ static int by_column(const struct workspan_row *x, const struct workspan_row *y,
   case BY_LINE:
     order = column == BY_FILE ? strcmp(x->file, y->file) : 0;
     return order ? order : (x->line > y->line) - (x->line < y->line);
+  case BY_EXECUTIONS:
+    return by_amount(x->executions, y->executions);
   case BY_INSTANCES:
     return by_amount(x->instances, y->instances);
   case BY_WORK:
@@ -295,6 +300,25 @@ static uint64_t add_shares(const struct workspan *result, const double *factors)
   return before;
 }
 
+/* Counts all executions of each construct, where times of constructs were measured. */
+static void count_executions(const struct profile *profile, struct workspan *result)
+{
+  const struct construct_node *nodes = profile->constructs.nodes;
+  result->executions_known = profile->constructs.nodes_count > 0;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    const struct construct_times *times = &process->constructs;
+    if (process->usable && process->workspan.known && process->flags & PROCESS_OMPT && !times->rows_count)
+      result->executions_known = false;
+    for (uint32_t j = 0; j < times->rows_count; j++)
+      if (nodes[times->rows[j].node].kind != CONSTRUCT_TASK_EXEC) { /* that is counted where it is created */
+        uint64_t *executions = &result->rows[nodes[times->rows[j].node].directive].executions;
+        *executions = model_sum(*executions, times->rows[j].figures.executions);
+      }
+  }
+  result->rows[0].executions = 1;
+}
+
 int workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree, const char *sort,
                      const struct workspan_scenario *scenario, struct workspan *result)
 {
@@ -322,6 +346,7 @@ int workspan_compute(const struct profile *profile, struct names *names, const s
     if (fill_row(profile, names, tree, scenario, result->span, &result->rows[result->count]))
       return ERR_NOMEM;
   }
+  count_executions(profile, result);
   if (join_copies(profile, names, result))
     return ERR_NOMEM;
   qsort_r(result->rows, result->count, sizeof *result->rows, by_rank, &column);

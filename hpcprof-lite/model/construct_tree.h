@@ -21,7 +21,7 @@ struct construct_entry {
   uint32_t kind, directive; /* directive: the first one that is a copy of the same code; 0: not known */
   const char *name, *file;  /* file: "" if not known */
   uint32_t line;
-  uint32_t context;             /* row of the top-down tree, MODEL_NONE if not known */
+  uint32_t context;             /* id of a row of the top-down tree, MODEL_NONE if not known */
   const char *note;             /* limits of the figures, or "" */
   struct construct_line *lines; /* by thread; parts of construct_tree.lines */
   uint32_t lines_count;

@@ -170,8 +170,6 @@ static const char *note_of(struct names *names, uint32_t unseen, const struct co
     append_note(note, "an explicit barrier, or the end of a loop with a static schedule");
   if (entry->kind == DIRECTIVE_LOCK)
     append_note(note, "the body counts for the construct around it as well");
-  if (entry->kind == DIRECTIVE_TASK && entry->sum.count && !entry->sum.enter)
-    append_note(note, "the time of creation was not measured");
   if (entry->kind != DIRECTIVE_PROGRAM && !entry->directive)
     append_note(note, "its place is not known");
   snprintf(text, sizeof text, "executions whose end was not seen: %" PRIu64, entry->sum.unended);
@@ -180,15 +178,15 @@ static const char *note_of(struct names *names, uint32_t unseen, const struct co
   return *note ? names_own(names, strdup(note)) : "";
 }
 
-/* The row of the top-down tree for a context, or else for the nearest one around it: the runtime's own leaves are parts
- * of the function that called it. */
-static uint32_t row_of(const struct build *build, uint32_t context)
+/* The id of the top-down tree's row for a context, or else for the nearest one around it: the runtime's own leaves are
+ * parts of the function that called it. */
+static uint32_t context_id(const struct build *build, uint32_t context)
 {
   const struct context_node *nodes = build->profile->contexts.nodes;
   for (; context && context != MODEL_NONE; context = nodes[context].parent) {
     uint32_t row = nodes[context].kind == CONTEXT_RUNTIME ? MODEL_NONE : build->row_of[context];
     if (row != MODEL_NONE)
-      return row;
+      return build->contexts->rows[row].id;
   }
   return MODEL_NONE;
 }
@@ -208,7 +206,7 @@ static int add_entry(struct build *build, uint32_t number, uint32_t parent)
                                     .name = number ? place->name : build->contexts->rows[0].name,
                                     .file = number ? place->file : "",
                                     .line = number ? place->line : 0,
-                                    .context = row_of(build, node->context),
+                                    .context = context_id(build, node->context),
                                     .lines = &result->lines[build->first_row[number]],
                                     .sum = build->sums[number],
                                     .threads = 1};

@@ -29,7 +29,7 @@ LAYERS = {
         "replay": "model input replay",
         "ranks": "model input views ranks",
         "analysis": "model",  # not one another
-        "report": "model views analysis report",
+        "report": "model views analysis report report/constructs",
         "report/constructs": "model views analysis report report/constructs",
     }.items()},
     "hpcprof-lite": {"common", "hpcprof-lite", *("hpcprof-lite/" + stage for stage in

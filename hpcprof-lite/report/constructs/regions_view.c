@@ -162,12 +162,17 @@ static void print_figures(const struct layout *layout, const struct construct_en
   fprintf(layout->report->stream, "%*s  ", COLUMN_WIDTH, entry->kind == DIRECTIVE_PROGRAM ? "" : text);
 }
 
+/* The room for the name of a row. */
+static unsigned name_width(const struct layout *layout, unsigned indent)
+{
+  return layout->terminal.width - layout->figures * COLUMN_WIDTH - 2 - indent;
+}
+
 /* Prints the name of a row, cut to the remaining width. */
 static void print_name(const struct layout *layout, unsigned indent, const char *name)
 {
   char fitted[TERMINAL_TEXT_MAX];
-  unsigned used = layout->figures * COLUMN_WIDTH + 2 + indent;
-  terminal_fit(&layout->terminal, name, layout->terminal.width - used, fitted);
+  terminal_fit(&layout->terminal, name, name_width(layout, indent), fitted);
   fprintf(layout->report->stream, "%*s%s\n", (int)indent, "", fitted);
 }
 
@@ -206,7 +211,7 @@ static void print_imbalance(const struct layout *layout, const struct construct_
   for (uint32_t i = 0; i < entry->lines_count; i++) {
     double busy = (double)entry->lines[i].figures.body + (double)entry->lines[i].figures.task;
     double distance = busy > mean ? busy - mean : mean - busy;
-    if (distance > farthest) {
+    if (distance > farthest || (distance == farthest && busy > mean)) {
       farthest = distance;
       which = i;
     }
@@ -233,7 +238,10 @@ static void print_entry(const struct layout *layout, const struct construct_entr
   char place[CONSTRUCT_TEXT_MAX];
   const struct report *report = layout->report;
   unsigned depth = layout->tree ? entry->depth * 2 : 0, indent = depth < INDENT_MOST ? depth : INDENT_MOST;
-  construct_text_place(profile_directive_name(entry->kind), entry->name, entry->file, entry->line, place);
+  const char *kind = profile_directive_name(entry->kind);
+  construct_text_place(kind, entry->name, entry->file, entry->line, place);
+  if (*entry->file && entry->line && strlen(place) > name_width(layout, indent))
+    construct_text_place(kind, "", entry->file, entry->line, place); /* the place says more than the function */
   print_figures(layout, entry, &entry->sum, true);
   print_name(layout, indent, entry->kind == DIRECTIVE_PROGRAM ? entry->name : place);
   if (!layout->tree)
