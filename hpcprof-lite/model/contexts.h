@@ -39,7 +39,7 @@ struct context_share {
   uint64_t amount;
 };
 
-/* The context in which a process met one of its constructs, see model/construct_times.h. */
+/* The context in which a process met one of its constructs, see model/construct_figures.h. */
 struct context_mark {
   uint32_t owner; /* number of the process */
   uint32_t construct, context;

@@ -7,7 +7,7 @@
 #define HPCPROF_LITE_MODEL_PROFILE_H
 
 #include "hpcprof-lite/model/catalog.h"
-#include "hpcprof-lite/model/construct_times.h"
+#include "hpcprof-lite/model/construct_figures.h"
 #include "hpcprof-lite/model/contexts.h"
 #include "hpcprof-lite/model/loss_names.h"
 #include "hpcprof-lite/model/problems.h"

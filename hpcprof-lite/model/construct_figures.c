@@ -1,4 +1,4 @@
-#include "hpcprof-lite/model/construct_times.h"
+#include "hpcprof-lite/model/construct_figures.h"
 
 #include "common/array.h"
 

@@ -8,8 +8,8 @@
  * in a construct, a row has its figures.  All exclusive times of a thread's rows, without the bodies of locks, add up
  * to its life.
  */
-#ifndef HPCPROF_LITE_MODEL_CONSTRUCT_TIMES_H
-#define HPCPROF_LITE_MODEL_CONSTRUCT_TIMES_H
+#ifndef HPCPROF_LITE_MODEL_CONSTRUCT_FIGURES_H
+#define HPCPROF_LITE_MODEL_CONSTRUCT_FIGURES_H
 
 #include "hpcprof-lite/model/index.h"
 #include "hpcprof-lite/model/model.h"
