@@ -16,7 +16,8 @@ REPORTS = [("summary", (), "recorded"), ("topdown", ("-f", "csv"), "events"), ("
            ("efficiency", (), "blame"), ("parallelism", ("--what-if", "#2=16"), "recorded"),
            ("critical-path", ("-f", "csv"), "recorded"), ("whatif", (), "recorded"),
            ("whatif", ("-f", "csv", "--what-if", "#1=2,#3=4", "--what-if", "#2=3"), "recorded-time"),
-           ("speedup", ("-f", "csv"), "recorded")]
+           ("speedup", ("-f", "csv"), "recorded"), ("regions", ("--sort", "gain_s"), "constructs2"),
+           ("tasks", ("-f", "csv"), "constructs")]
 
 
 def report(preload, arguments, **how):
