@@ -124,23 +124,10 @@ static int place_below(struct build *build, struct at at, uint32_t parent)
   return place->node == MODEL_NONE ? ERR_NOMEM : 0;
 }
 
-static uint32_t position_of(const struct build *build, uint32_t index)
-{
-  uint32_t low = 0, high = build->process->threads_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (build->process->threads[middle].index < index)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < build->process->threads_count && build->process->threads[low].index == index ? low : MODEL_NONE;
-}
-
 /* Fills in the record that a link names; false if it does not exist or is another construct. */
 static bool link_target(struct build *build, const struct read_construct *record, struct at *target)
 {
-  target->thread = position_of(build, record->owner);
+  target->thread = profile_thread_position(build->process, record->owner);
   target->record = record->link;
   if (target->thread == MODEL_NONE || !record->link || record->link >= build->threads[target->thread].count)
     return false;

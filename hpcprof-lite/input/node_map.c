@@ -51,16 +51,7 @@ void node_map_report(struct node_map *map, uint32_t position)
 
 uint32_t node_map_position(const struct node_map *map, uint32_t index)
 {
-  const struct profile_thread *threads = map->process->threads;
-  uint32_t low = 0, high = map->process->threads_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (threads[middle].index < index)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < map->process->threads_count && threads[low].index == index ? low : MODEL_NONE;
+  return profile_thread_position(map->process, index);
 }
 
 /* A thread that has a map needs no nodes any more: it was resolved. */

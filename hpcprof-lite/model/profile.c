@@ -69,3 +69,16 @@ bool profile_by_wall(const struct profile_process *process)
   const char *at = strstr(process->notes, wall);
   return at && (at == process->notes || at[-1] == '\n');
 }
+
+uint32_t profile_thread_position(const struct profile_process *process, uint32_t index)
+{
+  uint32_t low = 0, high = process->threads_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (process->threads[middle].index < index)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < process->threads_count && process->threads[low].index == index ? low : MODEL_NONE;
+}

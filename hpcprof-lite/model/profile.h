@@ -118,6 +118,9 @@ struct profile {
   struct construct_times constructs; /* of the run, see input/construct_merge.h: its nodes; rows are the processes' */
 };
 
+/* Returns the position of the thread with that index in a process, MODEL_NONE if there is none. */
+uint32_t profile_thread_position(const struct profile_process *process, uint32_t index);
+
 /* Whether the process was sampled by elapsed time, according to its notes. */
 bool profile_by_wall(const struct profile_process *process);
 
