@@ -62,7 +62,7 @@ struct sums {
   struct bucket *buckets; /* by low */
   uint32_t count;
   uint64_t create_timed;
-  double wait_ns, cost_ns; /* cost: of creations, by the processes' estimates, x created */
+  double wait_ns, cost_ns; /* cost: the processes' means of the way from one task to the next, x created */
   bool waits_known, cost_known;
 };
 
@@ -155,11 +155,12 @@ static void finish(struct task_row *row, struct sums *sums)
   row->creation_known = row->created && sums->create_timed == row->created;
   row->waits_known = sums->waits_known && row->started;
   row->wait_mean_ns = row->waits_known ? sums->wait_ns / (double)row->started : 0;
+  row->cost_of_creation = sums->create_timed > 0;
   if (sums->create_timed)
-    row->creation_ns = (double)row->create_ns / (double)sums->create_timed;
+    row->cost_ns = (double)row->create_ns / (double)sums->create_timed;
   else if (sums->cost_known && row->created)
-    row->creation_ns = sums->cost_ns / (double)row->created;
-  row->below_creation = part_below(row, sums, row->creation_ns);
+    row->cost_ns = sums->cost_ns / (double)row->created;
+  row->below_cost = part_below(row, sums, row->cost_ns);
 }
 
 /* The context of a task construct: where most time was spent on it. */

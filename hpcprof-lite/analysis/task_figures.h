@@ -24,8 +24,9 @@ struct task_row {
   uint64_t create_ns;
   double wait_mean_ns;
   double below_1us, below_10us; /* parts of the ended ones */
-  double creation_ns;           /* what creating one costs, 0: not known */
-  double below_creation;        /* part of the ended ones */
+  double cost_ns;        /* what creating one takes, or else the way from the end of one to the next; 0: not known */
+  bool cost_of_creation; /* it is the former */
+  double below_cost;     /* part of the ended ones that ran for less */
 };
 
 struct task_figures {

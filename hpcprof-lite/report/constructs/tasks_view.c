@@ -69,17 +69,18 @@ static void short_time(double ns, char out[CONSTRUCT_FIGURE])
   snprintf(out, CONSTRUCT_FIGURE, ns < 99.95 && unit ? "%.1f%s" : "%.0f%s", ns < 1e7 ? ns : 1e7, units[unit]);
 }
 
-/* Prints that most tasks run for less time than it takes to create them, if they do. */
+/* Prints that most tasks run for less time than it takes to create or to find them, if they do. */
 static void print_short(const struct report *report, const struct terminal *terminal, const struct task_row *row)
 {
   char text[256], time[CONSTRUCT_FIGURE];
-  bool creation = row->creation_ns > 0 && row->below_creation >= 0.5;
-  if (!row->ended || (!creation && row->below_1us < 0.5))
+  bool costly = row->cost_ns > 0 && row->below_cost >= 0.5;
+  if (!row->ended || (!costly && row->below_1us < 0.5))
     return;
-  short_time(row->creation_ns, time);
-  if (creation)
-    snprintf(text, sizeof text, "%.0f %% of them run for less time than creating one takes (%s): make them larger",
-             100 * row->below_creation, time);
+  short_time(row->cost_ns, time);
+  if (costly)
+    snprintf(text, sizeof text, "%.0f %% of them run for less time than %s (%s): make them larger",
+             100 * row->below_cost,
+             row->cost_of_creation ? "creating one takes" : "a thread needs between the end of one and the next", time);
   else
     snprintf(text, sizeof text, "%.0f %% of them run for less than 1 us: make them larger", 100 * row->below_1us);
   terminal_wrap(terminal, report->stream, "        ", "        ", text);
