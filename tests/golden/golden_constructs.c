@@ -101,6 +101,7 @@ static void end_thread(uint32_t index, enum format_construct_time column)
   compose.constructs[0].ticks[column] = ticks_of_ms(WALL) - all;
   compose.thread.flags = FORMAT_THREAD_OPENMP;
   compose.thread.wall_ns = compose.thread.end_ns = ms(WALL);
+  compose.thread.work = ms(500);
   compose_thread(&compose, index);
 }
 
@@ -133,7 +134,7 @@ static void all_kinds(void)
 {
   begin(COMPOSE_PACKED, 2100);
   compose.process.work_unit = compose_string(&compose, "s");
-  compose.process.span = ms(1);
+  compose.process.span = compose.process.span_burdened = ms(1000);
   uint32_t main_frame = frame_below(0, 0x1000), in_a = frame_below(main_frame, 0x1010);
   uint32_t a = spent(0, A, 2, 0, 300, 1);
   compose.constructs[a].node = main_frame;
