@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """Times of constructs of the golden measurements, derived by hand from what golden_constructs.c puts into them.
 Regions A and B are the worked examples of the ompP paper, in tenths of a second."""
+import fcntl
 import os
+import pty
+import struct
 import sys
+import termios
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from report import golden_report, golden_rows as rows
-from tap import case, main
+from tap import GOLDEN, REPORT, case, main, start
 
 NAMES = {name: f"app+{0x1010 + 16 * i:#x}" for i, name in enumerate(
     "A critical B B_single B_task C C_single C_task D barrier D_task E inner loop F sections lock single".split())}
@@ -239,6 +243,36 @@ def the_summary_begins_with_what_could_be_gained(_):
     assert len(table) == 5 and table[0]["value"] == "0.250000000"
     assert table[0]["note"] == "unequal shares of the threads"
     assert "Constructs that lose" not in golden_report("-q", "blame").stdout.decode()
+
+
+def on_terminal(columns, *arguments):
+    """The lines of a report on a terminal of that width."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    child, text = start(REPORT, "-q", *arguments, cwd=GOLDEN, stdout=its, NO_COLOR="1", LC_ALL="C"), b""
+    os.close(its)
+    try:
+        while more := os.read(ours, 4096):
+            text += more
+    except OSError:  # the program has ended
+        pass
+    os.close(ours)
+    child.communicate()
+    assert child.returncode == 0, text
+    return text.decode().replace("\r", "").splitlines()
+
+
+@case
+def wide_terminals_have_more_columns(_):
+    for view in ("regions", "region-tree", "parallelism", "overheads", "tasks"):
+        narrow, wide = (on_terminal(columns, "--view", view, "constructs") for columns in (80, 120))
+        assert max(map(len, narrow)) <= 80 and max(map(len, wide)) <= 120, view
+        heads = [next(line.split() for line in lines if "Construct" in line or "Region" in line)
+                 for lines in (narrow, wide)]
+        more = {"regions": ["Exit"], "region-tree": ["Exit"], "parallelism": ["Count"]}.get(view, [])
+        assert [word for word in heads[1] if word not in heads[0]] == more, heads
+    row = next(line for line in wide if "B_task" in line or NAMES["B_task"] in line)
+    assert row.endswith(f"task ({NAMES['B_task']})"), row
 
 
 @case
