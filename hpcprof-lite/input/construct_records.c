@@ -288,7 +288,7 @@ static int add_rows(struct build *build, uint32_t position)
     *sum = model_sum(*sum, all);
   }
   for (uint32_t i = 0; i < thread->count; i++)
-    if (!thread->places[i].left_out)
+    if (!thread->places[i].left_out && (!i || figures[i].count || construct_exec(&figures[i])))
       times->rows[times->rows_count++] =
           (struct construct_row){.node = thread->places[i].node, .thread = position, .figures = figures[i]};
   free(figures);

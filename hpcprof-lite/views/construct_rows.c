@@ -20,6 +20,7 @@ struct build {
   uint32_t *order;                /* joined nodes by parent, then as they are shown */
   uint32_t *first_child;          /* [joined node] position in `order` */
   uint32_t *first_row;            /* [joined node] */
+  bool *used;                     /* [joined node] it has figures, or one below it has */
 };
 
 /* ---- copies joined ---- */
@@ -130,12 +131,16 @@ static int set_order(struct build *build)
   build->order = calloc((size_t)count + 1, sizeof *build->order);
   build->first_child = calloc((size_t)count + 1, sizeof *build->first_child);
   build->first_row = calloc((size_t)count + 1, sizeof *build->first_row);
-  if (!build->sums || !build->order || !build->first_child || !build->first_row)
+  build->used = calloc((size_t)count + 1, sizeof *build->used);
+  if (!build->sums || !build->order || !build->first_child || !build->first_row || !build->used)
     return ERR_NOMEM;
   for (uint32_t i = build->joined.rows_count; i-- > 0;) {
     build->first_row[build->joined.rows[i].node] = i;
+    build->used[build->joined.rows[i].node] = true;
     construct_figures_add(&build->sums[build->joined.rows[i].node], &build->joined.rows[i].figures);
   }
+  for (uint32_t i = count; i-- > 1;)
+    build->used[build->joined.nodes[i].parent] |= build->used[i];
   for (uint32_t i = 0; i < count; i++)
     build->order[i] = i;
   qsort_r(build->order, count, sizeof *build->order, by_parent, build);
@@ -170,7 +175,7 @@ static const char *note_of(struct names *names, uint32_t unseen, const struct co
     append_note(note, "an explicit barrier, or the end of a loop with a static schedule");
   if (entry->kind == DIRECTIVE_LOCK)
     append_note(note, "the body counts for the construct around it as well");
-  if (entry->kind != DIRECTIVE_PROGRAM && !entry->directive)
+  if (entry->kind != DIRECTIVE_PROGRAM && !*entry->name && !*entry->file)
     append_note(note, "its place is not known");
   snprintf(text, sizeof text, "executions whose end was not seen: %" PRIu64, entry->sum.unended);
   if (entry->sum.unended)
@@ -231,6 +236,8 @@ static int add_entries(struct build *build)
     uint32_t at = next[depth], child = at < count ? build->order[at] : 0;
     if (child && build->joined.nodes[child].parent == node) {
       next[depth]++;
+      if (!build->used[child])
+        continue;
       status = add_entry(build, child, open[depth]);
       open[++depth] = result->count - 1;
       next[depth] = build->first_child[child];
@@ -330,6 +337,7 @@ int construct_rows(const struct profile *profile, struct names *names, const str
   free(build.order);
   free(build.first_child);
   free(build.first_row);
+  free(build.used);
   return status;
 }
 
