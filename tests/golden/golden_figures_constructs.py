@@ -269,7 +269,7 @@ def wide_terminals_have_more_columns(_):
         assert max(map(len, narrow)) <= 80 and max(map(len, wide)) <= 120, view
         heads = [next(line.split() for line in lines if "Construct" in line or "Region" in line)
                  for lines in (narrow, wide)]
-        more = {"regions": ["Exit"], "region-tree": ["Exit"], "parallelism": ["Count"]}.get(view, [])
+        more = {"regions": ["Exit"], "region-tree": ["Enter", "Exit"], "parallelism": ["Count"]}.get(view, [])
         assert [word for word in heads[1] if word not in heads[0]] == more, heads
     row = next(line for line in wide if "B_task" in line or NAMES["B_task"] in line)
     assert row.endswith(f"task ({NAMES['B_task']})"), row

@@ -267,20 +267,16 @@ static void print_notes(const struct layout *layout)
   }
 }
 
+/* On a narrow terminal, the names in a tree need the room of a column. */
 static struct layout layout_of(const struct report *report, bool tree)
 {
-  struct layout layout = {.report = report,
-                          .titles = {"Exec s", tree ? "Own" : "Body", "Wait", "Task", "Enter"},
-                          .figures = 7,
-                          .tree = tree};
+  struct layout layout = {
+      .report = report, .titles = {"Exec s", tree ? "Own" : "Body", "Wait", "Task", "Enter", "Exit"}, .tree = tree};
   terminal_init(&layout.terminal, report->stream);
-  unsigned next = 5;
-  if (layout.terminal.width >= WIDE) {
-    layout.titles[next++] = "Exit";
-    layout.figures++;
-  }
+  unsigned next = layout.terminal.width >= WIDE ? 6 : tree ? 4 : 5;
   layout.titles[next++] = "Gain s";
-  layout.titles[next] = "Count";
+  layout.titles[next++] = "Count";
+  layout.figures = next;
   uint64_t largest = 0;
   for (uint32_t i = 0; i < report->constructs->count; i++) {
     uint64_t exec = construct_exec(&report->constructs->entries[i].sum);
@@ -312,7 +308,7 @@ static void print_view(const struct report *report, bool tree)
   if (report->legend)
     fputs("Wait: at its barrier, or for tasks; Task: running tasks meanwhile.\n"
           "Enter: until it begins (start of a region's threads, waiting for a lock,\n"
-          "creation of a task); Exit: after it (on a terminal of 100 columns).\n"
+          "creation of a task); Exit: after it.  A terminal of 100 columns shows both.\n"
           "Gain: waiting and the runtime's own work, divided by the threads: how much\n"
           "shorter the run could be; --view overheads has the classes.\n"
           "Count: executions as the program counts them; of threads, how many of them\n"
