@@ -188,7 +188,7 @@ enum format_kind {
   FORMAT_KIND_ROOT = 1,  /* node 0 */
   FORMAT_KIND_FRAME = 2, /* code at module `what` + `offset`; in a caller the offset is inside the call instruction */
   FORMAT_KIND_PARALLEL = 3, /* entry into a parallel region, below the frame that created it */
-  FORMAT_KIND_TASK = 4,     /* entry into an explicit task */
+  FORMAT_KIND_TASK = 4,     /* entry into an explicit task; `offset`: of its directive, 0 if it is not known */
   FORMAT_KIND_RUNTIME = 5,  /* overhead: time in the OpenMP runtime that the parent entered */
   FORMAT_KIND_PARTIAL = 6,  /* the parent of contexts whose unwind was cut short */
   FORMAT_KIND_LINK = 7,     /* the same context as node `offset` of thread `what` */

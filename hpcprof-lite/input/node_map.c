@@ -153,7 +153,7 @@ static uint32_t partial_node(struct node_map *map)
   return add_context(map, 0, CONTEXT_PARTIAL, 0, 0);
 }
 
-/* The catalog's module of a frame, MODEL_NONE without memory. */
+/* The catalog's module of an address, MODEL_NONE without memory. */
 static uint32_t frame_module(struct node_map *map, const struct read_node *node, struct node_place place)
 {
   if (node->what < read_modules_count(map->file))
@@ -173,9 +173,13 @@ static uint32_t merged_node(struct node_map *map, const struct read_node *node, 
   case CONTEXT_LINK:
   case CONTEXT_PLACEHOLDER:
     return above;
+  case CONTEXT_TASK:
+    if (!node->offset)
+      return add_context(map, above, CONTEXT_TASK, 0, 0);
+    /* fall through */
   case CONTEXT_FRAME: {
     uint32_t module = frame_module(map, node, place);
-    return module == MODEL_NONE ? MODEL_NONE : add_context(map, above, CONTEXT_FRAME, module, node->offset);
+    return module == MODEL_NONE ? MODEL_NONE : add_context(map, above, node->kind, module, node->offset);
   }
   case CONTEXT_USER_REGION: {
     uint32_t name = catalog_add_module(map->catalog, read_string(map->file, node->offset), (const uint8_t *)"", 0,

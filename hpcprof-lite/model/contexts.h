@@ -47,8 +47,8 @@ struct context_mark {
 
 struct context_node {
   uint32_t parent;
-  uint32_t kind : 8, module : 24; /* module: of a FRAME or USER_REGION, else 0 */
-  uint32_t offset;                /* of a FRAME, else 0 */
+  uint32_t kind : 8, module : 24; /* module: of a FRAME, TASK or USER_REGION, else 0 */
+  uint32_t offset;                /* of a FRAME; of the call that created a TASK, 0 if it is not known; else 0 */
   uint32_t value;                 /* index of its record in `values`, 0 = it has none */
 };
 
@@ -67,6 +67,12 @@ struct contexts {
   uint32_t marks_count;
   size_t marks_room;
 };
+
+/* Returns whether a node has an address in its module. */
+static inline bool contexts_has_address(const struct context_node *node)
+{
+  return node->kind == CONTEXT_FRAME || (node->kind == CONTEXT_TASK && node->offset);
+}
 
 /* Makes a tree that consists of the root.  Returns 0 or ERR_NOMEM. */
 int contexts_init(struct contexts *contexts);

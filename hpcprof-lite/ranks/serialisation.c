@@ -431,7 +431,7 @@ static void put_contexts(struct serialisation *message, const struct profile *pr
 
 static bool has_module(const struct context_node *node)
 {
-  return node->kind == CONTEXT_FRAME || node->kind == CONTEXT_USER_REGION;
+  return contexts_has_address(node) || node->kind == CONTEXT_USER_REGION;
 }
 
 static bool valid_node(const struct context_node *nodes, uint32_t i, const struct number_map *numbers)
