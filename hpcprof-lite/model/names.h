@@ -40,6 +40,7 @@ struct names_step {
 struct names_address {
   uint32_t first, count; /* of `steps` */
   uint64_t offset, low;  /* in the module: of the address, and of the function's start, 0 if not known */
+  bool placed;           /* it enters the runtime, and its line is that of the directive */
 };
 
 /* How a construct is named, by views/construct_names.h. */
@@ -67,8 +68,9 @@ struct names {
   size_t steps_room;
   struct names_address *addresses;
   uint32_t addresses_count;
-  uint32_t *address_of;               /* [context] address of a FRAME, else MODEL_NONE */
-  uint32_t *directive_at;             /* [directive] address, MODEL_NONE if not known */
+  size_t addresses_room;
+  uint32_t *address_of;   /* [context] address of a FRAME, and of a TASK's place if it is known, else MODEL_NONE */
+  uint32_t *directive_at; /* [directive] address of its place, MODEL_NONE if not known */
   struct names_directive *directives; /* [directive], NULL before construct_names() */
   uint32_t *order;                    /* all contexts except the root, by kind, module's path and build ID, offset */
   uint32_t order_count;
