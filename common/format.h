@@ -329,7 +329,7 @@ struct format_construct {
   uint64_t wait_own;    /* of `wait`: after the last thread had arrived, the runtime's own time */
   uint64_t wait_spare;  /* of `wait`: at the end of sections of which the thread executed none */
   uint64_t unended;     /* executions whose end the thread did not see: their `wait` and `exit` are incomplete */
-  uint32_t child, next; /* while the program runs: its first child, and its parent's next one; 0: none */
+  uint32_t next, tasks; /* while the program runs: of the same hash, 0: none; record of FORMAT_TASKS + 1 */
 };
 
 /* Buckets of the histogram of a task's running time: eight for each factor of two.  A time of less than 8 ticks is its

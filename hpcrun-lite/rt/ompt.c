@@ -366,12 +366,15 @@ static void graph_schedule(struct thread_state *t, ompt_data_t *prior, int statu
   explicit_task_publish(t);
   if (status == ompt_task_switch && next && next->value & RT_TASK_NEW) {
     explicit_task_start_new(t, next, moment);
-    construct_events_task_begin(t, next, moment);
+    construct_events_task_begin(t, prior, next, moment);
   } else {
     uint32_t from = any_task_of(t, prior), to = next ? explicit_task_begin(t, next) : 0;
     bool first = to && !(graph_task(to)->flags & TASK_STARTED);
+    bool begun = from && graph_task(from)->flags & TASK_STARTED;
+    struct construct_prior left = {prior, from, begun ? explicit_task_directive(rt_task_word(from)) : 0,
+                                   begun ? graph_task(from)->ran : 0};
     span_task_schedule(t, from, status, to, moment);
-    construct_events_schedule(t, from, status, next, first, moment);
+    construct_events_schedule(t, left, status, next, first, moment);
   }
   rt_inside_dec(t);
 }

@@ -243,6 +243,7 @@ struct construct_state {
   uint32_t created_record;
   uint64_t acquiring; /* ticks: the thread waits for a lock; 0: none */
   struct construct_known known[32], unkept;
+  uint32_t heads[256]; /* lists of records by hash; 0: none */
   struct construct_held held[8];
   struct construct_open *bottom;
   struct table records, tasks, stack;
