@@ -188,7 +188,7 @@ enum format_kind {
   FORMAT_KIND_ROOT = 1,  /* node 0 */
   FORMAT_KIND_FRAME = 2, /* code at module `what` + `offset`; in a caller the offset is inside the call instruction */
   FORMAT_KIND_PARALLEL = 3, /* entry into a parallel region, below the frame that created it */
-  FORMAT_KIND_TASK = 4,     /* entry into an explicit task */
+  FORMAT_KIND_TASK = 4,     /* entry into an explicit task; `offset`: of its directive, 0 if it is not known */
   FORMAT_KIND_RUNTIME = 5,  /* overhead: time in the OpenMP runtime that the parent entered */
   FORMAT_KIND_PARTIAL = 6,  /* the parent of contexts whose unwind was cut short */
   FORMAT_KIND_LINK = 7,     /* the same context as node `offset` of thread `what` */
@@ -329,7 +329,7 @@ struct format_construct {
   uint64_t wait_own;    /* of `wait`: after the last thread had arrived, the runtime's own time */
   uint64_t wait_spare;  /* of `wait`: at the end of sections of which the thread executed none */
   uint64_t unended;     /* executions whose end the thread did not see: their `wait` and `exit` are incomplete */
-  uint32_t child, next; /* while the program runs: its first child, and its parent's next one; 0: none */
+  uint32_t next, tasks; /* while the program runs: of the same hash, 0: none; record of FORMAT_TASKS + 1 */
 };
 
 /* Buckets of the histogram of a task's running time: eight for each factor of two.  A time of less than 8 ticks is its

@@ -46,6 +46,10 @@ void job_release(struct job *job)
   free(job->thread_order);
   free(job->row_of);
   free(job->factors);
+  construct_tree_release(&job->constructs);
+  construct_tree_release(&job->construct_list);
+  overheads_release(&job->report.overheads);
+  task_figures_release(&job->report.tasks);
   workspan_release(&job->report.workspan);
   whatif_release(&job->report.whatif);
   recorded_graph_release(&job->recorded);

@@ -10,6 +10,7 @@
 #include "hpcprof-lite/analysis/distribution.h"
 #include "hpcprof-lite/analysis/grain_groups.h"
 #include "hpcprof-lite/grains/grain_reference.h"
+#include "hpcprof-lite/model/construct_tree.h"
 #include "hpcprof-lite/options.h"
 #include "hpcprof-lite/ranks/ranks.h"
 #include "hpcprof-lite/replay/recorded_graph.h"
@@ -27,8 +28,9 @@ struct job {
   struct totals totals;
   struct tree tree, part, view; /* top-down; what lies below --root; derived from one of them */
   struct derived_links links;   /* from part or tree to view, where statistics need them */
-  uint32_t *row_of;             /* [context] row of the tree; then of each directive, see topdown_critical_path() */
-  bool *shown;                  /* [row] of the tree that is shown */
+  struct construct_tree constructs, construct_list;
+  uint32_t *row_of; /* [context] row of the tree; then of each directive, see topdown_critical_path() */
+  bool *shown;      /* [row] of the tree that is shown */
   struct statistics statistics;
   uint64_t *thread_order;
   struct distribution distribution;

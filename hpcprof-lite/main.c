@@ -1,9 +1,13 @@
 /* hpcprof-lite: chooses the view's pipeline.  Context: BATCH. */
+#include "hpcprof-lite/construct_pipelines.h"
 #include "hpcprof-lite/gather.h"
 #include "hpcprof-lite/grain_pipelines.h"
 #include "hpcprof-lite/graph_pipelines.h"
 #include "hpcprof-lite/output.h"
 #include "hpcprof-lite/overview_pipelines.h"
+#include "hpcprof-lite/report/constructs/overheads_view.h"
+#include "hpcprof-lite/report/constructs/regions_view.h"
+#include "hpcprof-lite/report/constructs/tasks_view.h"
 #include "hpcprof-lite/report/grains_view.h"
 #include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/speedup_view.h"
@@ -40,6 +44,10 @@ static const struct view {
     [OPTIONS_CRITICAL_PATH] = {true, tree_pipeline, text_critical_path, table_tree},
     [OPTIONS_WHATIF] = {true, whatif_pipeline, whatif_view_text, whatif_view_table},
     [OPTIONS_SPEEDUP] = {false, speedup_pipeline, speedup_view_text, speedup_view_table},
+    [OPTIONS_REGIONS] = {true, regions_pipeline, regions_view_text, regions_view_table},
+    [OPTIONS_REGION_TREE] = {true, region_tree_pipeline, regions_view_tree_text, regions_view_tree_table},
+    [OPTIONS_OVERHEADS] = {true, overheads_pipeline, overheads_view_text, overheads_view_table},
+    [OPTIONS_TASKS] = {true, tasks_pipeline, tasks_view_text, tasks_view_table},
     [OPTIONS_GRAINS] = {true, grains_pipeline, grains_view_text, grains_view_table},
 };
 

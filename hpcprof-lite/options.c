@@ -23,6 +23,7 @@ enum long_only {
   OPT_PERCENT,
   OPT_ROWS,
   OPT_DEPTH,
+  OPT_PER_THREAD,
   OPT_LEGEND,
   OPT_REFERENCE,
   OPT_GRAIN_LIMIT,
@@ -42,6 +43,7 @@ static const struct option long_options[] = {
     {"percent-limit", required_argument, NULL, OPT_PERCENT},
     {"max-rows", required_argument, NULL, OPT_ROWS},
     {"depth", required_argument, NULL, OPT_DEPTH},
+    {"per-thread", no_argument, NULL, OPT_PER_THREAD},
     {"legend", no_argument, NULL, OPT_LEGEND},
     {"reference", required_argument, NULL, OPT_REFERENCE},
     {"grain-limit", required_argument, NULL, OPT_GRAIN_LIMIT},
@@ -65,9 +67,13 @@ static const char *const view_names[] = {[OPTIONS_SUMMARY] = "summary",
                                          [OPTIONS_CRITICAL_PATH] = "critical-path",
                                          [OPTIONS_WHATIF] = "whatif",
                                          [OPTIONS_SPEEDUP] = "speedup",
+                                         [OPTIONS_REGIONS] = "regions",
+                                         [OPTIONS_REGION_TREE] = "region-tree",
+                                         [OPTIONS_OVERHEADS] = "overheads",
+                                         [OPTIONS_TASKS] = "tasks",
                                          [OPTIONS_GRAINS] = "grains"};
 
-static const char *const later_views[] = {"regions", "overheads", "tasks", "timeline", "advice"};
+static const char *const later_views[] = {"timeline", "advice"};
 
 const char *options_help(void)
 {
@@ -76,7 +82,8 @@ const char *options_help(void)
          "\n"
          "      --view VIEW         summary (default), topdown, bottomup, flat, threads,\n"
          "                          efficiency, parallelism, critical-path, whatif,\n"
-         "                          speedup or grains\n"
+         "                          speedup, regions, region-tree, overheads, tasks or\n"
+         "                          grains\n"
          "  -f, --format FORMAT     text (default), csv or json\n"
          "  -o, --output FILE       write the report to FILE\n"
          "      --idleness WHICH    count idleness against the most threads ever in use\n"
@@ -92,6 +99,8 @@ const char *options_help(void)
          "      --sort COLUMN       sort by a column, named as in the CSV output\n"
          "      --percent-limit P   omit rows below P percent of all threads' time\n"
          "                          (default: 0.5 in text, 0 otherwise)\n"
+         "      --per-thread        rows for each thread in regions and region-tree (CSV\n"
+         "                          and JSON always have them)\n"
          "      --max-rows N        show only the N heaviest rows\n"
          "      --depth N           show only N levels below the root\n"
          "      --grain-groups      show groups of grains in csv and json, too (text always\n"
@@ -130,7 +139,7 @@ static int parse_view(const char *name, struct options *options, char *message, 
       return fail(message, size, "view '%s' is not available yet", name);
   return fail(message, size,
               "there is no view '%s': one of summary, topdown, bottomup, flat, threads, efficiency, "
-              "parallelism, critical-path, whatif, speedup, grains",
+              "parallelism, critical-path, whatif, speedup, regions, region-tree, overheads, tasks, grains",
               name);
 }
 
@@ -238,6 +247,9 @@ static int parse_option(int option, struct options *options, char *message, size
   case OPT_LINES:
     options->lines = true;
     return 0;
+  case OPT_PER_THREAD:
+    options->per_thread = true;
+    return 0;
   case OPT_LEGEND:
     options->legend = true;
     return 0;
@@ -302,10 +314,16 @@ static int check(struct options *options, char *message, size_t size)
   options->view_name = view_names[options->view];
   if (!options->directories_count)
     return fail(message, size, "%s", "no measurement directory given; try 'hpcprof-lite --help'");
-  if (!tree && (options->has_root || options->lines || options->depth || options->percent_limit >= 0))
+  bool regions = options->view == OPTIONS_REGIONS || options->view == OPTIONS_REGION_TREE;
+  bool constructs = regions || options->view == OPTIONS_OVERHEADS || options->view == OPTIONS_TASKS;
+  if (!tree && (options->has_root || options->lines || (options->depth && options->view != OPTIONS_REGION_TREE) ||
+                (options->percent_limit >= 0 && !constructs)))
     return fail(message, size,
                 "view '%s' is no tree: --root, --lines, --depth and --percent-limit need topdown, bottomup, flat or "
                 "critical-path",
+                options->view_name);
+  if (options->per_thread && !regions)
+    return fail(message, size, "view '%s' has no rows for threads: --per-thread needs regions or region-tree",
                 options->view_name);
   bool fixed = options->view == OPTIONS_SUMMARY || options->view == OPTIONS_EFFICIENCY ||
                options->view == OPTIONS_WHATIF || options->view == OPTIONS_SPEEDUP || options->view == OPTIONS_GRAINS;

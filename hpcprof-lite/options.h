@@ -22,6 +22,10 @@ enum options_view {
   OPTIONS_CRITICAL_PATH,
   OPTIONS_WHATIF,
   OPTIONS_SPEEDUP,
+  OPTIONS_REGIONS,
+  OPTIONS_REGION_TREE,
+  OPTIONS_OVERHEADS,
+  OPTIONS_TASKS,
   OPTIONS_GRAINS
 };
 enum options_format { OPTIONS_TEXT, OPTIONS_CSV, OPTIONS_JSON };
@@ -31,7 +35,7 @@ struct options {
   const char *view_name;
   enum options_format format;
   const char *output;
-  bool lines, legend, quiet, verbose, help, version;
+  bool lines, per_thread, legend, quiet, verbose, help, version;
   enum profile_baseline baseline;
   bool has_root;
   struct selector root;

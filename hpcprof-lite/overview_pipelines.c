@@ -1,5 +1,6 @@
 #include "hpcprof-lite/overview_pipelines.h"
 
+#include "hpcprof-lite/construct_pipelines.h"
 #include "hpcprof-lite/tree_pipeline.h"
 #include "hpcprof-lite/views/thread_order.h"
 
@@ -16,6 +17,8 @@ int summary_pipeline(struct job *job)
     status = workspan_compute(&job->profile, &job->names, &job->tree, NULL, NULL, &job->report.workspan);
   if (!status)
     status = workspan_find_top(job->row_of, job->tree.count, &job->report.workspan);
+  if (!status)
+    status = construct_gains(job);
   if (status)
     return job_no_memory();
   job->report.critical_rows = job->hot_critical;

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/tree_pipeline.h"
 
+#include "hpcprof-lite/views/construct_names.h"
 #include "hpcprof-lite/views/limits.h"
 #include "hpcprof-lite/views/sorting.h"
 #include "hpcprof-lite/views/symbolize.h"
@@ -54,7 +55,10 @@ int tree_prepare(struct job *job)
   if (topdown_critical_path(&job->profile, &job->names, &job->columns, &job->tree, job->row_of))
     return job_no_memory();
   tree_inclusive(&job->tree);
-  return tree_finish(&job->tree, &order, false) ? job_no_memory() : 0;
+  int status = tree_finish(&job->tree, &order, false);
+  if (!status)
+    status = construct_names(&job->profile, &job->tree, &job->names);
+  return status ? job_no_memory() : 0;
 }
 
 /* Whether the format has columns for statistics of threads and ranks. */

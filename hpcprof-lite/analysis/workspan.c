@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOTE_MAX = 512, LINES_BELOW_MAX = 3 };
+enum { NOTE_MAX = 512 };
 
 double workspan_parallelism(uint64_t work, uint64_t span)
 {
@@ -90,55 +90,6 @@ static void note_directive(const struct profile *profile, const struct profile_d
   }
 }
 
-/* Returns the name of the function that contains a construct at an address whose outlined function has no origin, or
- * NULL.  It is the function above the row of that outlined function; if it has none, above that of a construct a few
- * lines before. */
-static const char *caller_name(const struct names *names, const struct tree *tree, uint32_t address)
-{
-  uint32_t best = 0, least = LINES_BELOW_MAX + 1, outer = names->steps[names->addresses[address].first].function;
-  const struct names_function *outlined = &names->functions[names_innermost(names, address)->function];
-  for (uint32_t i = 1; i < tree->count && least; i++) {
-    const struct tree_row *row = &tree->rows[i];
-    bool entry = row->kind == ROW_PARALLEL || row->kind == ROW_TASK;
-    bool exact = entry && row->function == outer;
-    if (!exact &&
-        (!entry || (row->module != MODEL_NONE && row->module != outlined->module) || !row->line ||
-         row->line > outlined->line || outlined->line - row->line >= least || strcmp(row->file, outlined->file)))
-      continue;
-    least = exact ? 0 : outlined->line - row->line;
-    best = i;
-  }
-  while (best && tree->rows[best].kind != ROW_FUNCTION && tree->rows[best].kind != ROW_INLINED)
-    best = tree->rows[best].parent;
-  return best ? tree->rows[best].name : NULL;
-}
-
-/* Sets the name and place of a construct: the innermost function at its address, by the name that the user wrote.
- * Returns 0 or ERR_NOMEM. */
-static int name_row(const struct profile_directive *directive, struct names *names, const struct tree *tree,
-                    struct workspan_row *row)
-{
-  row->name = directive->name;
-  row->file = "";
-  uint32_t address = names->directive_at[row->directive];
-  if (address == MODEL_NONE)
-    return 0;
-  const struct names_step *step = names_innermost(names, address);
-  row->file = step->line ? step->file : "";
-  row->line = step->line;
-  if (*row->name)
-    return 0;
-  const struct names_function *function = &names->functions[step->function];
-  bool outlined = function->outline != OUTLINE_NONE;
-  const char *caller = outlined && function->origin == MODEL_NONE ? caller_name(names, tree, address) : NULL;
-  row->name = function->origin != MODEL_NONE ? names->functions[function->origin].name
-              : caller                       ? caller
-                                             : function->name;
-  if (!*row->file || !row->line)
-    row->name = names_own(names, names_spot(names, address));
-  return row->name ? 0 : ERR_NOMEM;
-}
-
 static void note_scenario(const struct profile *profile, const struct workspan_scenario *scenario, uint64_t span,
                           char note[NOTE_MAX])
 {
@@ -185,27 +136,13 @@ static int fill_row(const struct profile *profile, struct names *names, const st
     if (directive->kind == DIRECTIVE_FOR && directive->instances && directive->iterations && directive->work)
       row->iteration_parallelism = (double)directive->iterations / (double)directive->instances;
     note_directive(profile, directive, note);
-    if (name_row(directive, names, tree, row))
-      return ERR_NOMEM;
+    const struct names_directive *place = &names->directives[row->directive];
+    row->name = place->name;
+    row->file = place->file;
+    row->line = place->line;
   }
   row->note = *note ? names_own(names, strdup(note)) : "";
   return row->note ? 0 : ERR_NOMEM;
-}
-
-/* Whether the addresses of two constructs are copies of the same code: all functions and lines are the same, from the
- * innermost one up to `depth` callers into which it is inlined. */
-static bool same_code(const struct names *names, uint32_t a, uint32_t b, uint32_t depth)
-{
-  const struct names_address *x = &names->addresses[a], *y = &names->addresses[b];
-  for (uint32_t i = 0; i <= depth && (i < x->count || i < y->count); i++) {
-    if (i >= x->count || i >= y->count)
-      return false;
-    const struct names_step *s = &names->steps[x->first + x->count - 1 - i];
-    const struct names_step *t = &names->steps[y->first + y->count - 1 - i];
-    if (s->function != t->function || s->line != t->line || s->file != t->file)
-      return false;
-  }
-  return true;
 }
 
 /* Adds the row of a copy to that of the first one.  Instances in each other cannot be told apart: then the sums exceed
@@ -215,6 +152,7 @@ static void add_copy(struct workspan *result, struct workspan_row *row, const st
   double iterations = row->iteration_parallelism * (double)row->instances;
   iterations += copy->iteration_parallelism * (double)copy->instances;
   row->instances += copy->instances;
+  row->executions = model_sum(row->executions, copy->executions);
   row->work = model_sum(row->work, copy->work);
   row->span = model_sum(row->span, copy->span);
   row->work = row->work < result->work ? row->work : result->work;
@@ -224,93 +162,29 @@ static void add_copy(struct workspan *result, struct workspan_row *row, const st
   row->iteration_parallelism = row->instances ? iterations / (double)row->instances : 0;
 }
 
-struct place_order {
-  const struct names *names;
-  const struct workspan_row *rows;
-};
-
-/* By kind, place and name, then by number. */
-static int by_place(const void *a, const void *b, void *argument)
+/* Makes one row of the copies of a construct, and leaves out constructs without figures. */
+static int join_copies(const struct profile *profile, const struct names *names, struct workspan *result)
 {
-  const struct place_order *key = argument;
-  const struct workspan_row *x = &key->rows[*(const uint32_t *)a], *y = &key->rows[*(const uint32_t *)b];
-  int order = strcmp(x->kind, y->kind);
-  order = order ? order : strcmp(x->file, y->file);
-  order = order ? order : (x->line > y->line) - (x->line < y->line);
-  order = order ? order : strcmp(x->name, y->name);
-  return order ? order : (x->directive > y->directive) - (x->directive < y->directive);
-}
-
-static bool same_place(const struct workspan_row *x, const struct workspan_row *y)
-{
-  return x->line && x->line == y->line && !strcmp(x->kind, y->kind) && !strcmp(x->file, y->file) &&
-         !strcmp(x->name, y->name);
-}
-
-/* "f < a.c:7 < b.c:9": the name of a row, and up to `depth` calls that were inlined around it. */
-static int add_calls(struct names *names, struct workspan_row *row, uint32_t depth)
-{
-  const struct names_address *address = &names->addresses[names->directive_at[row->directive]];
-  for (uint32_t i = 1; i <= depth && i < address->count; i++) {
-    const struct names_step *step = &names->steps[address->first + address->count - 1 - i];
-    char *text;
-    if (asprintf(&text, "%s < %s:%" PRIu32, row->name, names_base(step->file), step->line) < 0 ||
-        !(row->name = names_own(names, text)))
-      return ERR_NOMEM;
-  }
-  return 0;
-}
-
-/* Rows of one place and name: joins the copies that a compiler has made of a call (by unrolling a loop, for example),
- * and tells the others apart by the calls that were inlined around them. */
-static int settle_place(struct names *names, struct workspan *result, const uint32_t *rows, uint32_t count)
-{
-  enum { DEPTH_MAX = 64 };
-  uint32_t depth = 0, kept = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    uint32_t j = 0, here = names->directive_at[result->rows[rows[i]].directive];
-    for (; j < i; j++) {
-      uint32_t there = names->directive_at[result->rows[rows[j]].directive];
-      bool first = result->row_of[rows[j]] == rows[j];
-      if (first && same_code(names, here, there, DEPTH_MAX))
-        break;
-      while (first && depth < DEPTH_MAX && same_code(names, here, there, depth))
-        depth++;
-    }
-    if (j < i) {
-      result->row_of[rows[i]] = rows[j];
-      add_copy(result, &result->rows[rows[j]], &result->rows[rows[i]]);
-    }
-    kept += j == i;
-  }
-  for (uint32_t i = 0; i < count && kept > 1; i++)
-    if (result->row_of[rows[i]] == rows[i] && add_calls(names, &result->rows[rows[i]], depth))
-      return ERR_NOMEM;
-  return 0;
-}
-
-/* Makes one row of the copies of a construct, and distinct names. */
-static int settle_rows(struct names *names, struct workspan *result)
-{
-  uint32_t *order = calloc((size_t)result->count + 1, sizeof *order), kept = 0;
-  int status = order ? 0 : ERR_NOMEM;
-  struct place_order key = {names, result->rows};
-  for (uint32_t i = 0; i < result->count && order; i++)
-    order[i] = i;
-  if (order)
-    qsort_r(order, result->count, sizeof *order, by_place, &key);
-  for (uint32_t i = 0, end; i < result->count && !status; i = end) {
-    for (end = i + 1; end < result->count && same_place(&result->rows[order[i]], &result->rows[order[end]]);)
-      end++;
-    if (end > i + 1)
-      status = settle_place(names, result, order + i, end - i);
+  uint32_t *leader = malloc(((size_t)result->count + 1) * sizeof *leader), kept = 0; /* [first of the copies] */
+  if (!leader)
+    return ERR_NOMEM;
+  memset(leader, 0xff, ((size_t)result->count + 1) * sizeof *leader);
+  for (uint32_t i = 0; i < result->count; i++) {
+    uint32_t *first = &leader[names->directives[i].first];
+    if (!profile->workspan.directives[i].counted)
+      continue;
+    if (*first == MODEL_NONE)
+      *first = i;
+    else
+      add_copy(result, &result->rows[*first], &result->rows[i]);
+    result->row_of[i] = *first;
   }
   for (uint32_t i = 0; i < result->count; i++)
-    if (result->row_of[i] == i)
+    if (result->row_of[i] == i && profile->workspan.directives[i].counted)
       result->rows[kept++] = result->rows[i];
   result->count = kept;
-  free(order);
-  return status;
+  free(leader);
+  return 0;
 }
 
 enum column {
@@ -328,6 +202,7 @@ enum column {
   BY_LOCK,
   BY_UNIT,
   BY_NOTE,
+  BY_EXECUTIONS,
 };
 
 const char *const workspan_columns[WORKSPAN_COLUMNS] = {
@@ -345,6 +220,7 @@ const char *const workspan_columns[WORKSPAN_COLUMNS] = {
     [BY_LOCK] = "lock_bound",
     [BY_UNIT] = "unit",
     [BY_NOTE] = "note",
+    [BY_EXECUTIONS] = "executions",
 };
 
 static int descending(double a, double b)
@@ -369,6 +245,8 @@ static int by_column(const struct workspan_row *x, const struct workspan_row *y,
   case BY_LINE:
     order = column == BY_FILE ? strcmp(x->file, y->file) : 0;
     return order ? order : (x->line > y->line) - (x->line < y->line);
+  case BY_EXECUTIONS:
+    return by_amount(x->executions, y->executions);
   case BY_INSTANCES:
     return by_amount(x->instances, y->instances);
   case BY_WORK:
@@ -422,6 +300,25 @@ static uint64_t add_shares(const struct workspan *result, const double *factors)
   return before;
 }
 
+/* Counts all executions of each construct, where times of constructs were measured. */
+static void count_executions(const struct profile *profile, struct workspan *result)
+{
+  const struct construct_node *nodes = profile->constructs.nodes;
+  result->executions_known = profile->constructs.nodes_count > 0;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    const struct construct_times *times = &process->constructs;
+    if (process->usable && process->workspan.known && process->flags & PROCESS_OMPT && !times->rows_count)
+      result->executions_known = false;
+    for (uint32_t j = 0; j < times->rows_count; j++)
+      if (nodes[times->rows[j].node].kind != CONSTRUCT_TASK_EXEC) { /* that is counted where it is created */
+        uint64_t *executions = &result->rows[nodes[times->rows[j].node].directive].executions;
+        *executions = model_sum(*executions, times->rows[j].figures.executions);
+      }
+  }
+  result->rows[0].executions = 1;
+}
+
 int workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree, const char *sort,
                      const struct workspan_scenario *scenario, struct workspan *result)
 {
@@ -449,7 +346,8 @@ int workspan_compute(const struct profile *profile, struct names *names, const s
     if (fill_row(profile, names, tree, scenario, result->span, &result->rows[result->count]))
       return ERR_NOMEM;
   }
-  if (settle_rows(names, result))
+  count_executions(profile, result);
+  if (join_copies(profile, names, result))
     return ERR_NOMEM;
   qsort_r(result->rows, result->count, sizeof *result->rows, by_rank, &column);
   return 0;

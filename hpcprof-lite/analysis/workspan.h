@@ -16,7 +16,7 @@
 #include "hpcprof-lite/model/tree.h"
 
 /* Columns of the parallelism view, in their order. */
-#define WORKSPAN_COLUMNS 14
+#define WORKSPAN_COLUMNS 15
 extern const char *const workspan_columns[WORKSPAN_COLUMNS];
 
 struct workspan_row {
@@ -26,6 +26,7 @@ struct workspan_row {
   uint64_t instances, work, span, critical, lock_bound;
   double iteration_parallelism; /* 0: not known */
   const char *note;             /* limits of the figures, or "" */
+  uint64_t executions;          /* all, also those within others */
 };
 
 /* A scenario (whatif.h) that applies to the rows.  Without a recorded graph, `factors` divide the shares of the
@@ -45,6 +46,7 @@ struct workspan {
   uint32_t count;
   uint32_t *row_of; /* [directive] the directive of its row: another one if it is a copy of that one's code */
   uint64_t work, span;
+  bool executions_known;              /* times of constructs were measured in all processes */
   uint32_t top;                       /* the row that contributes most to the critical path, MODEL_NONE if none does */
   const struct context_share *shares; /* shares of the span: the profile's, or the scenario's */
   uint32_t shares_count;

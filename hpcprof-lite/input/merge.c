@@ -1,5 +1,6 @@
 #include "hpcprof-lite/input/merge.h"
 
+#include "hpcprof-lite/input/construct_merge.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/input/span_merge.h"
 #include "hpcprof-lite/input/stitch.h"
@@ -214,7 +215,9 @@ int merge_slice(const struct merge_slice *slice, struct profile *profile)
 int merge_finish(struct profile *profile)
 {
   int status = sort_processes(profile);
-  return status ? status : span_merge(profile);
+  if (!status)
+    status = span_merge(profile);
+  return status ? status : construct_merge(profile);
 }
 
 int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profile_baseline baseline,

@@ -35,7 +35,8 @@ struct merge_slice {
  * ERR_NOMEM. */
 int merge_slice(const struct merge_slice *slice, struct profile *profile);
 
-/* The second step, once all slices are together: sorts the processes, merges work and span.  Returns 0 or ERR_NOMEM. */
+/* The second step, once all slices are together: sorts the processes, merges work and span, and times of constructs.
+ * Returns 0 or ERR_NOMEM. */
 int merge_finish(struct profile *profile);
 
 #endif

@@ -22,6 +22,7 @@ static const struct {
     [NODE_MAP_FAULT_VALUE] = {"context whose values do not exist", "left out"},
     [NODE_MAP_FAULT_SHARE] = {"context with shares in waiting that do not exist", "these are left out"},
     [NODE_MAP_FAULT_WAIT] = {"wait in a context that does not exist", "kept without a context"},
+    [NODE_MAP_FAULT_CONSTRUCT] = {"construct in a context that does not exist", "kept without a context"},
     [NODE_MAP_FAULT_ROOT] = {"tree that does not begin with its root", "read anyway"},
 };
 
@@ -50,16 +51,7 @@ void node_map_report(struct node_map *map, uint32_t position)
 
 uint32_t node_map_position(const struct node_map *map, uint32_t index)
 {
-  const struct profile_thread *threads = map->process->threads;
-  uint32_t low = 0, high = map->process->threads_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (threads[middle].index < index)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < map->process->threads_count && threads[low].index == index ? low : MODEL_NONE;
+  return profile_thread_position(map->process, index);
 }
 
 /* A thread that has a map needs no nodes any more: it was resolved. */
@@ -161,7 +153,7 @@ static uint32_t partial_node(struct node_map *map)
   return add_context(map, 0, CONTEXT_PARTIAL, 0, 0);
 }
 
-/* The catalog's module of a frame, MODEL_NONE without memory. */
+/* The catalog's module of an address, MODEL_NONE without memory. */
 static uint32_t frame_module(struct node_map *map, const struct read_node *node, struct node_place place)
 {
   if (node->what < read_modules_count(map->file))
@@ -181,9 +173,13 @@ static uint32_t merged_node(struct node_map *map, const struct read_node *node, 
   case CONTEXT_LINK:
   case CONTEXT_PLACEHOLDER:
     return above;
+  case CONTEXT_TASK:
+    if (!node->offset)
+      return add_context(map, above, CONTEXT_TASK, 0, 0);
+    /* fall through */
   case CONTEXT_FRAME: {
     uint32_t module = frame_module(map, node, place);
-    return module == MODEL_NONE ? MODEL_NONE : add_context(map, above, CONTEXT_FRAME, module, node->offset);
+    return module == MODEL_NONE ? MODEL_NONE : add_context(map, above, node->kind, module, node->offset);
   }
   case CONTEXT_USER_REGION: {
     uint32_t name = catalog_add_module(map->catalog, read_string(map->file, node->offset), (const uint8_t *)"", 0,

@@ -10,6 +10,9 @@
 _Static_assert((int)CONTEXT_KINDS == FORMAT_KINDS && (int)CONTEXT_USER_REGION == FORMAT_KIND_USER_REGION, "same kinds");
 _Static_assert((int)CONTEXT_LINK == FORMAT_KIND_LINK && (int)CONTEXT_RUNTIME == FORMAT_KIND_RUNTIME, "same kinds");
 _Static_assert((int)DIRECTIVE_KINDS == FORMAT_DIRECTIVE_KINDS, "same directives");
+_Static_assert((int)CONSTRUCT_KINDS == FORMAT_CONSTRUCT_KINDS && (int)CONSTRUCT_ATOMIC == FORMAT_CONSTRUCT_ATOMIC &&
+                   (int)CONSTRUCT_TASK_BUCKETS == FORMAT_TASK_BUCKETS,
+               "same constructs");
 _Static_assert((int)DIRECTIVE_ORDERED == FORMAT_DIRECTIVE_ORDERED, "same directives");
 _Static_assert((int)COLUMN_EVENT == FORMAT_ROLE_EVENT && (int)COLUMN_SHARES == FORMAT_ROLE_SHARES, "same roles");
 _Static_assert((int)READ_WAIT_PARKED == FORMAT_WAIT_PARKED && (int)READ_WAIT_LOCK == FORMAT_WAIT_LOCK, "same kinds");
@@ -127,6 +130,8 @@ static void take_thread(const struct format_thread *record, struct profile_threa
       .per_busy_ns = record->per_busy_ns,
       .in_use_ns = record->in_use_ns,
       .run_delay_ns = record->run_delay_ns,
+      .construct_since = record->construct_since,
+      .construct_open = record->construct_open,
   };
   memcpy(thread->lost, record->lost, sizeof thread->lost);
 }
@@ -442,6 +447,89 @@ int read_waits(struct read_file *file, uint32_t thread, struct problems *problem
   }
   free(table.data);
   return *waits ? 0 : ERR_NOMEM;
+}
+
+static struct read_construct construct_of(const struct format_construct *stored)
+{
+  return (struct read_construct){.parent = stored->parent,
+                                 .kind = stored->kind,
+                                 .directive = stored->directive,
+                                 .linked = stored->flags & FORMAT_CONSTRUCT_LINK,
+                                 .in_wait = stored->flags & FORMAT_CONSTRUCT_IN_WAIT,
+                                 .owner = stored->owner,
+                                 .link = stored->link,
+                                 .node = stored->node,
+                                 .count = stored->count,
+                                 .chosen = stored->chosen,
+                                 .unended = stored->unended,
+                                 .enter = stored->ticks[FORMAT_TIME_ENTER],
+                                 .body = stored->ticks[FORMAT_TIME_BODY],
+                                 .wait = stored->ticks[FORMAT_TIME_WAIT],
+                                 .exit = stored->ticks[FORMAT_TIME_EXIT],
+                                 .wait_own = stored->wait_own,
+                                 .wait_spare = stored->wait_spare};
+}
+
+/* Adds the interval that was open when the process was killed, to the construct and what the thread did in it. */
+static void add_open_interval(const struct profile_thread *thread, uint64_t end, struct format_construct *constructs,
+                              uint32_t count)
+{
+  uint64_t construct = thread->construct_open / FORMAT_TIMES;
+  if (!thread->construct_since || thread->construct_since >= end || construct >= count)
+    return;
+  uint64_t *ticks = &constructs[construct].ticks[thread->construct_open % FORMAT_TIMES];
+  *ticks = model_sum(*ticks, end - thread->construct_since);
+}
+
+int read_constructs(struct read_file *file, const struct profile_thread *thread, uint64_t end,
+                    struct problems *problems, struct read_construct **constructs, uint32_t *count)
+{
+  struct file_table table = {0};
+  int status = read_table(file, thread->index, FORMAT_CONSTRUCTS, sizeof(struct format_construct), problems, &table);
+  struct format_construct *stored = (struct format_construct *)(void *)table.data;
+  *constructs = status ? NULL : calloc((size_t)table.count + 1, sizeof **constructs);
+  *count = 0;
+  if (*constructs)
+    add_open_interval(thread, end, stored, table.count);
+  for (; *constructs && *count < table.count; ++*count)
+    (*constructs)[*count] = construct_of(&stored[*count]);
+  free(table.data);
+  return *constructs ? 0 : ERR_NOMEM;
+}
+
+static struct read_tasks tasks_of(const struct format_tasks *stored)
+{
+  struct read_tasks tasks = {.directive = stored->directive,
+                             .created = stored->created,
+                             .undeferred = stored->undeferred,
+                             .untied = stored->untied,
+                             .dependent = stored->dependent,
+                             .created_at = stored->created_at,
+                             .create_ticks = stored->create_ticks,
+                             .create_timed = stored->create_timed,
+                             .started = stored->started,
+                             .started_at = stored->started_at,
+                             .elsewhere = stored->elsewhere,
+                             .ended = stored->ended,
+                             .ticks = stored->ticks,
+                             .shortest = stored->shortest,
+                             .longest = stored->longest,
+                             .suspended = stored->suspended};
+  memcpy(tasks.histogram, stored->histogram, sizeof tasks.histogram);
+  return tasks;
+}
+
+int read_tasks(struct read_file *file, uint32_t thread, struct problems *problems, struct read_tasks **tasks,
+               uint32_t *count)
+{
+  struct file_table table = {0};
+  int status = read_table(file, thread, FORMAT_TASKS, sizeof(struct format_tasks), problems, &table);
+  *tasks = status ? NULL : calloc((size_t)table.count + 1, sizeof **tasks);
+  *count = 0;
+  for (; *tasks && *count < table.count; ++*count)
+    (*tasks)[*count] = tasks_of((const struct format_tasks *)(const void *)table.data + *count);
+  free(table.data);
+  return *tasks ? 0 : ERR_NOMEM;
 }
 
 int read_shares(struct read_file *file, uint32_t thread, struct problems *problems, struct read_share **shares,

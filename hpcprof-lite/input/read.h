@@ -116,6 +116,29 @@ struct read_share {
   uint64_t ns;
 };
 
+/* A construct of a thread, and its figures of a task construct: see struct format_construct, struct format_tasks. Times
+ * in ticks. */
+struct read_construct {
+  uint32_t parent, kind, directive;
+  bool linked, in_wait;
+  uint32_t owner, link, node;
+  uint64_t count, chosen, unended, enter, body, wait, exit, wait_own, wait_spare;
+};
+
+struct read_tasks {
+  uint32_t directive;
+  uint64_t created, undeferred, untied, dependent, created_at, create_ticks, create_timed;
+  uint64_t started, started_at, elsewhere, ended, ticks, shortest, longest, suspended;
+  uint32_t histogram[CONSTRUCT_TASK_BUCKETS];
+};
+
+/* Decode the tables of constructs and of tasks of the thread with that index, which the caller frees.  The interval
+ * that was open at `end`, a value of the counter, is added to its construct; 0: none.  Return 0 or ERR_NOMEM. */
+int read_constructs(struct read_file *file, const struct profile_thread *thread, uint64_t end,
+                    struct problems *problems, struct read_construct **constructs, uint32_t *count);
+int read_tasks(struct read_file *file, uint32_t thread, struct problems *problems, struct read_tasks **tasks,
+               uint32_t *count);
+
 /* Decode the waiting places and the shares of the thread with that index, which the caller frees.  Return 0 or
  * ERR_NOMEM. */
 int read_waits(struct read_file *file, uint32_t thread, struct problems *problems, struct read_wait **waits,

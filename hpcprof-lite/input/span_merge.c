@@ -41,6 +41,7 @@ void span_leaders(const struct profile *profile, bool *leads)
 /* A directive of a process, for sorting. */
 struct key {
   const struct profile_directive *directive;
+  bool counted;             /* it has figures in the run's unit */
   const uint32_t *rank;     /* of modules */
   uint32_t process, number; /* where it is: the process, the number there */
 };
@@ -80,8 +81,9 @@ static void add(uint64_t *sum, uint64_t amount)
 }
 
 /* Adds a directive to the last one of workspan, if it is the same, or appends it. */
-static int add_directive(struct profile_workspan *workspan, const struct profile_directive *from, bool same)
+static int add_directive(struct profile_workspan *workspan, const struct key *key, bool same)
 {
+  const struct profile_directive *from = key->directive;
   if (!same) {
     char *name = strdup(from->name);
     if (!name)
@@ -90,6 +92,9 @@ static int add_directive(struct profile_workspan *workspan, const struct profile
         (struct profile_directive){.kind = from->kind, .module = from->module, .offset = from->offset, .name = name};
   }
   struct profile_directive *into = &workspan->directives[workspan->directives_count - 1];
+  if (!key->counted)
+    return 0;
+  into->counted = 1;
   into->flags |= from->flags;
   add(&into->instances, from->instances);
   add(&into->work, from->work);
@@ -99,42 +104,45 @@ static int add_directive(struct profile_workspan *workspan, const struct profile
   return 0;
 }
 
-/* Lists the directives of all processes with that unit, sorted.  The caller frees the array; NULL if memory runs out.
- */
-static struct key *sort_directives(const struct profile *profile, const char *unit, const uint32_t *rank, size_t *count)
+/* Lists the directives of all processes, sorted.  The caller frees the array; NULL if memory runs out. */
+static struct key *sort_directives(const struct profile *profile, const uint32_t *rank, size_t *count)
 {
   *count = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++)
-    *count += has_unit(&profile->processes[i], unit) ? profile->processes[i].workspan.directives_count : 0;
+    *count += profile->processes[i].workspan.directives_count;
   struct key *keys = calloc(*count + 1, sizeof *keys);
   size_t filled = 0;
-  for (uint32_t i = 0; keys && i < profile->processes_count; i++)
-    for (uint32_t j = 0; has_unit(&profile->processes[i], unit) && j < profile->processes[i].workspan.directives_count;
-         j++)
-      keys[filled++] = (struct key){&profile->processes[i].workspan.directives[j], rank, i, j};
+  for (uint32_t i = 0; keys && i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    bool counted = profile->workspan.known && has_unit(process, profile->workspan.unit);
+    for (uint32_t j = 0; j < process->workspan.directives_count; j++)
+      keys[filled++] = (struct key){&process->workspan.directives[j], counted, rank, i, j};
+  }
   if (keys)
     qsort(keys, *count, sizeof *keys, by_key);
   return keys;
 }
 
-/* Merges the directives; profile->span_rows maps those of the chosen process to the merged ones. */
+/* Merges the directives; the directive_map of each process maps its own to the merged ones. */
 static int merge_directives(struct profile *profile)
 {
   struct profile_workspan *workspan = &profile->workspan;
   uint32_t *rank = calloc(profile->catalog.modules_count + 1, sizeof *rank);
-  uint32_t *map = calloc((size_t)profile->processes[profile->span_process].workspan.directives_count + 1, sizeof *map);
-  profile->span_rows = map;
-  int status = rank && map ? catalog_module_rank(&profile->catalog, rank) : ERR_NOMEM;
+  int status = rank ? catalog_module_rank(&profile->catalog, rank) : ERR_NOMEM;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    struct profile_process *process = &profile->processes[i];
+    process->directive_map = calloc((size_t)process->workspan.directives_count + 1, sizeof *process->directive_map);
+    status = process->directive_map ? status : ERR_NOMEM;
+  }
   size_t count = 0;
-  struct key *keys = status ? NULL : sort_directives(profile, workspan->unit, rank, &count);
+  struct key *keys = status ? NULL : sort_directives(profile, rank, &count);
   workspan->directives = keys ? calloc(count + 1, sizeof *workspan->directives) : NULL;
   if (!workspan->directives)
     status = ERR_NOMEM;
   for (size_t i = 0; i < count && !status; i++) {
     bool same = i && !by_identity(&keys[i - 1], &keys[i]);
-    status = add_directive(workspan, keys[i].directive, same);
-    if (keys[i].process == profile->span_process)
-      map[keys[i].number] = workspan->directives_count - 1;
+    status = add_directive(workspan, &keys[i], same);
+    profile->processes[keys[i].process].directive_map[keys[i].number] = workspan->directives_count - 1;
   }
   free(keys);
   free(rank);
@@ -236,14 +244,11 @@ static int enter_shares(struct profile *profile)
   return status;
 }
 
-int span_merge(struct profile *profile)
+/* Sums up the processes that have the unit of the chosen one. */
+static int sum_processes(struct profile *profile, const struct profile_process *chosen)
 {
   struct profile_workspan *workspan = &profile->workspan;
   uint64_t begin = UINT64_MAX, end = 0;
-  profile->span_process = find_leader(profile);
-  if (profile->span_process == MODEL_NONE)
-    return 0;
-  const struct profile_process *chosen = &profile->processes[profile->span_process];
   *workspan = (struct profile_workspan){.known = true,
                                         .unit = strdup(chosen->workspan.unit),
                                         .is_time = chosen->workspan.is_time,
@@ -264,8 +269,19 @@ int span_merge(struct profile *profile)
     add(&workspan->work, process->workspan.work);
   }
   profile->span_elapsed_ns = end - begin;
-  int status = merge_directives(profile);
-  if (!status) {
+  return 0;
+}
+
+int span_merge(struct profile *profile)
+{
+  profile->span_process = find_leader(profile);
+  const struct profile_process *chosen =
+      profile->span_process == MODEL_NONE ? NULL : &profile->processes[profile->span_process];
+  int status = chosen ? sum_processes(profile, chosen) : 0;
+  if (!status)
+    status = merge_directives(profile);
+  if (!status && chosen) {
+    profile->span_rows = chosen->directive_map;
     keep_shares(&profile->contexts, chosen->number, profile->span_rows);
     span_spread(profile->contexts.shares, &profile->contexts.shares_count);
     status = enter_shares(profile);

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/input/stitch.h"
 
 #include "common/array.h"
+#include "hpcprof-lite/input/construct_records.h"
 #include "hpcprof-lite/input/exact_waits.h"
 #include "hpcprof-lite/input/node_map.h"
 #include "hpcprof-lite/model/workers.h"
@@ -22,9 +23,10 @@ struct stitch {
   struct node_map map;
   uint32_t *columns, *roles; /* [the file's column] the catalog's, MODEL_NONE if it is not kept; its role */
   enum profile_baseline baseline;
-  uint32_t idleness;          /* the catalog's column, MODEL_NONE if the file lacks its sums       */
-  uint32_t shares;            /* the file's column of shares, MODEL_NONE: none, in early files     */
-  struct exact_waits amounts; /* with shares: the exact amounts                                    */
+  uint32_t idleness;                  /* the catalog's column, MODEL_NONE if the file lacks its sums       */
+  uint32_t shares;                    /* the file's column of shares, MODEL_NONE: none, in early files     */
+  struct exact_waits amounts;         /* with shares: the exact amounts                                    */
+  struct construct_places constructs; /* where constructs were met */
 };
 
 /* Whether a column only serves to compute idleness. */
@@ -279,11 +281,39 @@ static int add_values(struct stitch *stitch, uint32_t position)
   return status;
 }
 
+/* Marks the contexts in which the thread was the first one to meet a construct. */
+static int add_marks(struct stitch *stitch, uint32_t position)
+{
+  const struct construct_places *found = &stitch->constructs;
+  int status = 0;
+  uint32_t low = 0, high = found->count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (found->places[middle].thread < position)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  for (; low < found->count && found->places[low].thread == position && !status; low++) {
+    const struct construct_place *place = &found->places[low];
+    uint32_t context = node_map_context(&stitch->map, position, place->tree);
+    if (context == MODEL_NONE)
+      node_map_fault(&stitch->map, NODE_MAP_FAULT_CONSTRUCT, (struct node_place){position, place->tree});
+    else if (context)
+      status = contexts_add_mark(
+          stitch->map.contexts,
+          &(struct context_mark){.owner = stitch->map.process->number, .construct = place->node, .context = context});
+  }
+  return status;
+}
+
 static int stitch_thread(struct stitch *stitch, uint32_t position)
 {
   int status = node_map_resolve_thread(&stitch->map, position);
   if (!status)
     status = add_values(stitch, position);
+  if (!status)
+    status = add_marks(stitch, position);
   node_map_unload(&stitch->map, position);
   node_map_report(&stitch->map, position);
   return status;
@@ -379,13 +409,11 @@ static void report_workspan_faults(const struct stitch *stitch, const struct wor
                    (unsigned long long)all[i].count);
 }
 
-/* Takes over work and constructs. */
+/* Takes over work and constructs.  Of a process that was killed, only times refer to these. */
 static int stitch_workspan(struct stitch *stitch, struct workspan_faults *faults)
 {
   struct profile_workspan *workspan = &stitch->map.process->workspan;
-  if (!workspan->known)
-    return 0;
-  for (uint32_t i = 0; i < stitch->map.process->threads_count; i++)
+  for (uint32_t i = 0; i < stitch->map.process->threads_count && workspan->known; i++)
     add(&workspan->work, stitch->map.process->threads[i].work);
   return take_directives(stitch, faults);
 }
@@ -396,6 +424,7 @@ static void release(struct stitch *stitch)
   free(stitch->columns);
   free(stitch->roles);
   exact_waits_close(&stitch->amounts);
+  free(stitch->constructs.places);
 }
 
 /* What is wrong with the threads of a part. */
@@ -441,7 +470,10 @@ static int stitch_parts(struct stitch *stitch, struct contexts *contexts, unsign
 {
   struct run run = {.stitch = stitch, .contexts = contexts, .parts = stitch->map.process->threads_count / PART_THREADS};
   run.parts = run.parts > PARTS_MAX ? PARTS_MAX : run.parts ? run.parts : 1;
+  struct node_map *map = &stitch->map;
   int status = stitch_workspan(stitch, &run.faults[0].workspan);
+  if (!status)
+    status = construct_records_read(map->file, map->process, map->problems, &stitch->constructs);
   if (!status)
     workers_run(workers, run.parts, stitch_part, &run);
   struct workspan_faults *sum = &run.faults[0].workspan;

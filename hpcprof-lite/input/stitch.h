@@ -1,4 +1,4 @@
-/* Adds one measurement file to a tree of contexts: values, idleness, waiting, work and span.
+/* Adds one measurement file to a tree of contexts: values, idleness, waiting, work and span, times of constructs.
  *
  * Context: BATCH.  node_map.h finds the context of each node.
  *
@@ -16,7 +16,8 @@
 #include "hpcprof-lite/model/profile.h"
 
 /* Adds all threads of the file to contexts, and their totals to process->threads.  Adds the process's shares of the
- * span to contexts, and its constructs to process->workspan.  Returns 0 or ERR_NOMEM.  Many threads are divided among
+ * span and the places of its constructs to contexts, its directives to process->workspan, and the times of its
+ * constructs to process->constructs.  Returns 0 or ERR_NOMEM.  Many threads are divided among
  * `workers` threads, each of which adds to one of the `workers` trees in contexts[].
  *
  * Idleness is computed here, for each thread and node, because it depends on the process and the thread (Liu et al.,

@@ -22,6 +22,7 @@ void contexts_release(struct contexts *contexts)
   index_release(&contexts->index);
   free(contexts->values);
   free(contexts->shares);
+  free(contexts->marks);
   *contexts = (struct contexts){0};
 }
 
@@ -132,6 +133,14 @@ int contexts_add_share(struct contexts *contexts, const struct context_share *sh
   return 0;
 }
 
+int contexts_add_mark(struct contexts *contexts, const struct context_mark *mark)
+{
+  if (!array_reserve(&contexts->marks, &contexts->marks_room, (size_t)contexts->marks_count + 1, sizeof *mark))
+    return ERR_NOMEM;
+  contexts->marks[contexts->marks_count++] = *mark;
+  return 0;
+}
+
 int contexts_merge(struct contexts *into, const struct contexts *from)
 {
   uint32_t *map = calloc(from->count, sizeof *map); /* [node of `from`] node of `into` */
@@ -151,6 +160,11 @@ int contexts_merge(struct contexts *into, const struct contexts *from)
     if (share.context != MODEL_NONE)
       share.context = map[share.context];
     status = contexts_add_share(into, &share);
+  }
+  for (uint32_t i = 0; i < from->marks_count && !status; i++) {
+    struct context_mark mark = from->marks[i];
+    mark.context = map[mark.context];
+    status = contexts_add_mark(into, &mark);
   }
   free(map);
   return status;

@@ -39,10 +39,16 @@ struct context_share {
   uint64_t amount;
 };
 
+/* The context in which a process met one of its constructs, see model/construct_figures.h. */
+struct context_mark {
+  uint32_t owner; /* number of the process */
+  uint32_t construct, context;
+};
+
 struct context_node {
   uint32_t parent;
-  uint32_t kind : 8, module : 24; /* module: of a FRAME or USER_REGION, else 0 */
-  uint32_t offset;                /* of a FRAME, else 0 */
+  uint32_t kind : 8, module : 24; /* module: of a FRAME, TASK or USER_REGION, else 0 */
+  uint32_t offset;                /* of a FRAME; of the call that created a TASK, 0 if it is not known; else 0 */
   uint32_t value;                 /* index of its record in `values`, 0 = it has none */
 };
 
@@ -57,7 +63,16 @@ struct contexts {
   struct context_share *shares; /* shares of the spans of all processes, in no order */
   uint32_t shares_count;
   size_t shares_room;
+  struct context_mark *marks; /* of all processes, in no order */
+  uint32_t marks_count;
+  size_t marks_room;
 };
+
+/* Returns whether a node has an address in its module. */
+static inline bool contexts_has_address(const struct context_node *node)
+{
+  return node->kind == CONTEXT_FRAME || (node->kind == CONTEXT_TASK && node->offset);
+}
 
 /* Makes a tree that consists of the root.  Returns 0 or ERR_NOMEM. */
 int contexts_init(struct contexts *contexts);
@@ -84,7 +99,10 @@ uint64_t contexts_get(const struct contexts *contexts, uint32_t node, uint32_t c
 /* Appends a copy of a share whose context is a node of this tree.  Returns 0 or ERR_NOMEM. */
 int contexts_add_share(struct contexts *contexts, const struct context_share *share);
 
-/* Adds all nodes, values and shares of `from` to `into`.  Returns 0 or ERR_NOMEM. */
+/* The same for a mark. */
+int contexts_add_mark(struct contexts *contexts, const struct context_mark *mark);
+
+/* Adds all nodes, values, shares and marks of `from` to `into`.  Returns 0 or ERR_NOMEM. */
 int contexts_merge(struct contexts *into, const struct contexts *from);
 
 #endif

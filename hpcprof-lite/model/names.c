@@ -103,6 +103,7 @@ void names_release(struct names *names)
   free(names->addresses);
   free(names->address_of);
   free(names->directive_at);
+  free(names->directives);
   free(names->order);
   free(names->modules);
   free(names->files);

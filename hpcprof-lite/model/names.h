@@ -40,6 +40,14 @@ struct names_step {
 struct names_address {
   uint32_t first, count; /* of `steps` */
   uint64_t offset, low;  /* in the module: of the address, and of the function's start, 0 if not known */
+  bool placed;           /* it enters the runtime, and its line is that of the directive */
+};
+
+/* How a construct is named, by views/construct_names.h. */
+struct names_directive {
+  const char *name, *file; /* file: "" if not known */
+  uint32_t line;
+  uint32_t first; /* the first directive that is a copy of the same code; itself, if it is that */
 };
 
 /* What was found out about a module. */
@@ -60,9 +68,11 @@ struct names {
   size_t steps_room;
   struct names_address *addresses;
   uint32_t addresses_count;
-  uint32_t *address_of;   /* [context] address of a FRAME, else MODEL_NONE */
-  uint32_t *directive_at; /* [directive] address, MODEL_NONE if not known */
-  uint32_t *order;        /* all contexts except the root, by kind, module's path and build ID, offset */
+  size_t addresses_room;
+  uint32_t *address_of;   /* [context] address of a FRAME, and of a TASK's place if it is known, else MODEL_NONE */
+  uint32_t *directive_at; /* [directive] address of its place, MODEL_NONE if not known */
+  struct names_directive *directives; /* [directive], NULL before construct_names() */
+  uint32_t *order;                    /* all contexts except the root, by kind, module's path and build ID, offset */
   uint32_t order_count;
   struct names_module *modules; /* numbered as in the catalog */
   uint32_t modules_count;
@@ -84,8 +94,8 @@ const char *names_file(struct names *names, const char *file);
 /* Returns the number of a function, which is added without an origin if it is new; MODEL_NONE if memory runs out. */
 uint32_t names_function(struct names *names, const struct names_function *function);
 
-/* Returns the innermost step of an address.  For the call by which a construct enters the runtime, it is the construct's
- * place (doc/glossary.md). */
+/* Returns the innermost step of an address.  For the call by which a construct enters the runtime, it is the
+ * construct's place (doc/glossary.md). */
 const struct names_step *names_innermost(const struct names *names, uint32_t address);
 
 /* Returns an allocated "main+0x1a" for an address whose line is not known; NULL if memory runs out. */

@@ -20,6 +20,8 @@ static void release_process(struct profile_process *process)
   free(process->runtime);
   free(process->notes);
   free(process->threads);
+  free(process->directive_map);
+  construct_times_release(&process->constructs);
   profile_release_workspan(&process->workspan);
 }
 
@@ -31,15 +33,15 @@ void profile_release(struct profile *profile)
   }
   free(profile->processes);
   free(profile->problems);
-  free(profile->span_rows);
+  construct_times_release(&profile->constructs);
   profile_release_workspan(&profile->workspan);
   contexts_release(&profile->contexts);
   catalog_release(&profile->catalog);
 }
 
-const char *profile_directive_name(enum directive_kind kind)
+const char *profile_directive_name(uint32_t kind)
 {
-  static const char *const names[DIRECTIVE_KINDS] = {[DIRECTIVE_PROGRAM] = "program",
+  static const char *const names[CONSTRUCT_KINDS] = {[DIRECTIVE_PROGRAM] = "program",
                                                      [DIRECTIVE_PARALLEL] = "parallel",
                                                      [DIRECTIVE_FOR] = "for",
                                                      [DIRECTIVE_SECTIONS] = "sections",
@@ -54,7 +56,10 @@ const char *profile_directive_name(enum directive_kind kind)
                                                      [DIRECTIVE_LOCK] = "lock",
                                                      [DIRECTIVE_ORDERED] = "ordered",
                                                      [DIRECTIVE_TEAMS] = "teams",
-                                                     [DIRECTIVE_USER_REGION] = "user-region"};
+                                                     [DIRECTIVE_USER_REGION] = "user-region",
+                                                     [CONSTRUCT_TASK_EXEC] = "task-exec",
+                                                     [CONSTRUCT_DISTRIBUTE] = "distribute",
+                                                     [CONSTRUCT_ATOMIC] = "atomic"};
   return names[kind];
 }
 
@@ -63,4 +68,17 @@ bool profile_by_wall(const struct profile_process *process)
   static const char wall[] = "event: wall,";
   const char *at = strstr(process->notes, wall);
   return at && (at == process->notes || at[-1] == '\n');
+}
+
+uint32_t profile_thread_position(const struct profile_process *process, uint32_t index)
+{
+  uint32_t low = 0, high = process->threads_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (process->threads[middle].index < index)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < process->threads_count && process->threads[low].index == index ? low : MODEL_NONE;
 }

@@ -7,6 +7,7 @@
 #define HPCPROF_LITE_MODEL_PROFILE_H
 
 #include "hpcprof-lite/model/catalog.h"
+#include "hpcprof-lite/model/construct_figures.h"
 #include "hpcprof-lite/model/contexts.h"
 #include "hpcprof-lite/model/loss_names.h"
 #include "hpcprof-lite/model/problems.h"
@@ -32,27 +33,8 @@ struct profile_thread {
   uint64_t work_ns, overhead_ns;           /* sums over the thread's contexts */
   uint64_t caused_lock_ns, caused_idle_ns; /* likewise: other threads' lock wait and idleness charged to them */
   uint64_t lost[LOSS_MAX];
-  uint64_t work; /* in the unit of the process's workspan */
-};
-
-enum directive_kind {
-  DIRECTIVE_PROGRAM,
-  DIRECTIVE_PARALLEL,
-  DIRECTIVE_FOR,
-  DIRECTIVE_SECTIONS,
-  DIRECTIVE_SINGLE,
-  DIRECTIVE_MASKED,
-  DIRECTIVE_TASK,
-  DIRECTIVE_TASKLOOP,
-  DIRECTIVE_TASKGROUP,
-  DIRECTIVE_TASKWAIT,
-  DIRECTIVE_BARRIER,
-  DIRECTIVE_CRITICAL,
-  DIRECTIVE_LOCK,
-  DIRECTIVE_ORDERED,
-  DIRECTIVE_TEAMS,
-  DIRECTIVE_USER_REGION,
-  DIRECTIVE_KINDS
+  uint64_t work;                            /* in the unit of the process's workspan */
+  uint64_t construct_since, construct_open; /* the interval that was open when the process was killed */
 };
 
 /* A construct at a code address, summed over its outermost instances.  Kind, module, offset and name identify it in all
@@ -63,6 +45,7 @@ struct profile_directive {
   uint64_t offset; /* in the module: inside the call that enters the runtime */
   char *name;      /* of a user region, else "" */
   uint32_t flags;
+  uint32_t counted; /* of the run: it has figures; else only construct times refer to it */
   uint64_t instances, work, span, iterations, lock_bound;
 };
 
@@ -115,6 +98,8 @@ struct profile_process {
   uint32_t threads_count;
   uint32_t number; /* position of the file before the processes are sorted */
   struct profile_workspan workspan;
+  uint32_t *directive_map;           /* [directive of the process] directive of the run, after merging */
+  struct construct_times constructs; /* after merging, its rows and tasks name nodes and directives of the run */
 };
 
 /* All measurement files of some directories, merged. */
@@ -126,11 +111,15 @@ struct profile {
   uint32_t processes_count, processes_usable;
   struct profile_workspan workspan; /* of the run, see input/span_merge.h; contexts.shares are the shares of its span */
   uint32_t span_process;            /* the process whose span is the run's, or MODEL_NONE */
-  uint32_t *span_rows;              /* [directive of that process] directive of the run */
+  const uint32_t *span_rows;        /* the directive_map of that process */
   uint32_t span_processes;          /* number of processes with a span in the same unit */
   uint32_t span_threads;            /* sum of their threads_max */
   uint64_t span_elapsed_ns;         /* from the first one's start to the last one's end */
+  struct construct_times constructs; /* of the run, see input/construct_merge.h: its nodes; rows are the processes' */
 };
+
+/* Returns the position of the thread with that index in a process, MODEL_NONE if there is none. */
+uint32_t profile_thread_position(const struct profile_process *process, uint32_t index);
 
 /* Whether the process was sampled by elapsed time, according to its notes. */
 bool profile_by_wall(const struct profile_process *process);
@@ -141,7 +130,7 @@ void profile_release(struct profile *profile);
 /* Frees what a workspan owns and sets it to zeros. */
 void profile_release_workspan(struct profile_workspan *workspan);
 
-/* Returns the static name of a kind: "parallel", "for", … */
-const char *profile_directive_name(enum directive_kind kind);
+/* Returns the static name of a kind of directives or constructs: "parallel", "for", … */
+const char *profile_directive_name(uint32_t kind);
 
 #endif

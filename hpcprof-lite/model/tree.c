@@ -83,25 +83,30 @@ void tree_release(struct tree *tree)
   *tree = (struct tree){0};
 }
 
-/* Whether rows that have no function are the same.  The name of a line follows from its place. */
+/* Whether rows that are identified by their place are the same.  The name of a line follows from its place. */
 static bool same_place(const struct tree_row *a, const struct tree_row *b)
 {
   return a->line == b->line && a->file == b->file && (a->kind == ROW_LINE || !strcmp(a->name, b->name));
 }
 
-/* Whether two rows have the same identity.  Name, file and line of a row with a function are not part of it: they are
- * only shown. */
+/* Whether a row's place is part of its identity.  Name, file and line of a function are only shown; compilers can make
+ * one function of equal constructs. */
+static bool has_place(const struct tree_row *row)
+{
+  return row->function == MODEL_NONE || row->kind == ROW_PARALLEL || row->kind == ROW_TASK;
+}
+
 static bool same_identity(const struct tree_row *a, const struct tree_row *b)
 {
   if (a->parent != b->parent || a->kind != b->kind || a->function != b->function)
     return false;
-  return a->function != MODEL_NONE || same_place(a, b);
+  return !has_place(a) || same_place(a, b);
 }
 
 static uint64_t row_hash(const struct tree_row *row)
 {
   uint64_t hash = index_hash((uint64_t)row->parent << 32 | row->function, row->kind);
-  if (row->function == MODEL_NONE)
+  if (has_place(row))
     hash = index_hash(hash ^ row->line, (uint64_t)(uintptr_t)row->file);
   return hash;
 }

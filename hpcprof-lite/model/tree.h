@@ -1,10 +1,10 @@
 /* The rows of a report: a tree of named rows with exclusive and inclusive values.
  *
  * Context: BATCH.  views/topdown.h makes the top-down tree, views/derived.h derives others from it, analyses and
- * reports only read.  One thread at a time may change a tree.  A row is identified by (parent, kind, function), or by
- * (parent, kind, file, line) if it has no function.  The tree owns its rows and values; strings belong to struct names
- * or to the profile.  Where memory runs out, functions return ERR_NOMEM or MODEL_NONE; the tree can then only be
- * released.
+ * reports only read.  One thread at a time may change a tree.  A row is identified by (parent, kind, function), by
+ * (parent, kind, file, line) if it has no function, and by all of these if it is a region or task.  The tree owns its
+ * rows and values; strings belong to struct names or to the profile.  Where memory runs out, functions return ERR_NOMEM
+ * or MODEL_NONE; the tree can then only be released.
  *
  * Invariants: row 0 is the root; a row's parent has a smaller number.  In a top-down tree, incl(row) = excl(row) + sum
  * of incl(children), and therefore the sum of excl over all rows = incl(root).

@@ -11,13 +11,15 @@ enum { BLOCK_BYTES = 8, COMPRESSION_LEVEL = 1 };
 
 /* These fail when a field is added to a record.  A plain number is sent with the record; a pointer, a bool or the
  * number of a module needs code below. */
-_Static_assert(sizeof(struct profile_process) == 424 && sizeof(struct profile_thread) == 392, "see below");
+_Static_assert(sizeof(struct profile_process) == 496 && sizeof(struct profile_thread) == 408, "see below");
 _Static_assert(sizeof(struct profile_directive) == 72 && sizeof(struct context_share) == 24, "see below");
 _Static_assert(sizeof(struct context_node) == 16 && sizeof(struct catalog_column) == 32, "see below");
+_Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 104, "see below");
+_Static_assert(sizeof(struct construct_tasks) == 3008 && sizeof(struct construct_times) == 64, "see below");
 
 /* What sender and receiver must have in common. */
 struct layout {
-  uint32_t version, process, thread, directive, node, share, module, column;
+  uint32_t version, process, thread, directive, node, share, mark, module, column, construct, row, tasks;
 };
 
 static const struct layout own_layout = {1,
@@ -26,8 +28,12 @@ static const struct layout own_layout = {1,
                                          sizeof(struct profile_directive),
                                          sizeof(struct context_node),
                                          sizeof(struct context_share),
+                                         sizeof(struct context_mark),
                                          sizeof(struct catalog_module),
-                                         sizeof(struct catalog_column)};
+                                         sizeof(struct catalog_column),
+                                         sizeof(struct construct_node),
+                                         sizeof(struct construct_row),
+                                         sizeof(struct construct_tasks)};
 
 void serialisation_release(struct serialisation *message)
 {
@@ -172,6 +178,13 @@ static void put_workspan(struct serialisation *message, const struct profile_wor
     put_string(message, workspan->directives[i].name);
 }
 
+static void put_constructs(struct serialisation *message, const struct construct_times *times)
+{
+  serialisation_put_array(message, times->nodes, times->nodes_count, sizeof *times->nodes);
+  serialisation_put_array(message, times->rows, times->rows_count, sizeof *times->rows);
+  serialisation_put_array(message, times->tasks, times->tasks_count, sizeof *times->tasks);
+}
+
 static void put_process(struct serialisation *message, const struct profile_process *process, bool bare)
 {
   serialisation_put(message, process, sizeof *process);
@@ -182,6 +195,7 @@ static void put_process(struct serialisation *message, const struct profile_proc
   put_string(message, process->notes);
   serialisation_put_array(message, process->threads, process->threads_count, sizeof *process->threads);
   put_workspan(message, bare ? &(struct profile_workspan){0} : &process->workspan);
+  put_constructs(message, bare ? &(struct construct_times){0} : &process->constructs);
 }
 
 /* Maps the sender's numbers of modules and columns to those of this rank's catalog. */
@@ -212,6 +226,34 @@ static void get_workspan(struct serialisation *message, const struct number_map 
     workspan->known = false; /* sent without, because the profile is bare */
 }
 
+/* Whether all numbers of a process's constructs exist. */
+static bool valid_constructs(const struct construct_times *times, const struct profile_process *process)
+{
+  uint32_t directives = process->workspan.directives_count;
+  bool valid = !times->nodes_count || times->nodes[0].kind == DIRECTIVE_PROGRAM;
+  for (uint32_t i = 1; i < times->nodes_count && valid; i++) {
+    const struct construct_node *node = &times->nodes[i];
+    valid = node->parent < i && node->kind && node->kind < CONSTRUCT_KINDS && node->directive < directives &&
+            node->in_wait <= 1;
+  }
+  for (uint32_t i = 0; i < times->rows_count && valid; i++)
+    valid = times->rows[i].node < times->nodes_count && times->rows[i].thread < process->threads_count;
+  for (uint32_t i = 0; i < times->tasks_count && valid; i++)
+    valid = times->tasks[i].directive < directives && times->tasks[i].tick_ns > 0 && times->tasks[i].tick_ns < 1e12;
+  return valid && (!times->nodes_count || directives);
+}
+
+static void get_constructs(struct serialisation *message, struct profile_process *process)
+{
+  struct construct_times *times = &process->constructs;
+  *times = (struct construct_times){0};
+  times->nodes = serialisation_own_array(message, &times->nodes_count, sizeof *times->nodes);
+  times->rows = serialisation_own_array(message, &times->rows_count, sizeof *times->rows);
+  times->tasks = serialisation_own_array(message, &times->tasks_count, sizeof *times->tasks);
+  if (!message->status && !valid_constructs(times, process))
+    fail(message, ERR_INPUT);
+}
+
 /* Reads the bools of a record by their bytes: a damaged one may have a value that no bool has. */
 static void get_bools(const void *record, struct profile_process *process)
 {
@@ -234,6 +276,8 @@ static void get_process(struct serialisation *message, const struct number_map *
   get_bools(record, process);
   process->host = process->command = process->runtime = process->notes = NULL;
   process->threads = NULL;
+  process->directive_map = NULL;
+  process->constructs = (struct construct_times){0};
   process->workspan.unit = NULL;
   process->path = own_string(message);
   process->host = own_string(message);
@@ -242,6 +286,7 @@ static void get_process(struct serialisation *message, const struct number_map *
   process->notes = own_string(message);
   process->threads = serialisation_own_array(message, &process->threads_count, sizeof *process->threads);
   get_workspan(message, numbers, &process->workspan);
+  get_constructs(message, process);
 }
 
 /* Puts the processes that this rank has read, with their places among those of the run. */
@@ -380,12 +425,13 @@ static void put_contexts(struct serialisation *message, const struct profile *pr
   for (uint32_t i = 0; i < contexts->shares_count; i++)
     if (leads[contexts->shares[i].owner])
       serialisation_put(message, &contexts->shares[i], sizeof contexts->shares[i]);
+  serialisation_put_array(message, contexts->marks, bare ? 0 : contexts->marks_count, sizeof *contexts->marks);
   free(leads);
 }
 
 static bool has_module(const struct context_node *node)
 {
-  return node->kind == CONTEXT_FRAME || node->kind == CONTEXT_USER_REGION;
+  return contexts_has_address(node) || node->kind == CONTEXT_USER_REGION;
 }
 
 static bool valid_node(const struct context_node *nodes, uint32_t i, const struct number_map *numbers)
@@ -454,6 +500,24 @@ static void get_shares(struct serialisation *message, const struct profile *prof
   }
 }
 
+static void get_marks(struct serialisation *message, const struct profile *profile, uint32_t count,
+                      struct contexts *contexts, const uint32_t *map)
+{
+  uint32_t marks;
+  const struct context_mark *records = serialisation_get_array(message, &marks, sizeof *records);
+  for (uint32_t i = 0; i < marks && !message->status; i++) {
+    struct context_mark mark = records[i];
+    if (mark.owner >= profile->processes_count || mark.context >= count ||
+        mark.construct >= profile->processes[mark.owner].constructs.nodes_count) {
+      fail(message, ERR_INPUT);
+      return;
+    }
+    mark.context = map[mark.context];
+    if (contexts_add_mark(contexts, &mark))
+      fail(message, ERR_NOMEM);
+  }
+}
+
 static void get_contexts(struct serialisation *message, const struct number_map *numbers, struct profile *profile)
 {
   struct contexts *contexts = &profile->contexts;
@@ -470,6 +534,8 @@ static void get_contexts(struct serialisation *message, const struct number_map 
     get_values(message, nodes, count, numbers, contexts, map);
   if (!message->status)
     get_shares(message, profile, count, contexts, map);
+  if (!message->status)
+    get_marks(message, profile, count, contexts, map);
   free(map);
 }
 

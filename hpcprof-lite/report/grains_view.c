@@ -338,7 +338,7 @@ void grains_view_text(const struct report *report)
   char unit[TERMINAL_TEXT_MAX], line[256], full[2048];
   terminal_init(&terminal, report->stream);
   if (!report->grain_groups) {
-    parallelism_missing(report);
+    parallelism_missing(report, "Grains");
     return;
   }
   print_summary(report, &terminal);

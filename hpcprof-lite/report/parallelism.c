@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { CELL = 16, FIGURE = 32, PLACE_MAX = 4200, SENTENCE_CONTEXT = 48 };
+enum { CELL = 16, FIGURE = 32, PLACE_MAX = 4200, SENTENCE_CONTEXT = 48, COUNT_WIDTH = 7 };
 
 bool parallelism_cut(const struct report *report)
 {
@@ -35,32 +35,32 @@ static const struct profile_process *unreported(const struct report *report)
 }
 
 /* Prints the reason: the notes of the process after the first line, which describes the event. */
-static void print_unreported(const struct report *report, const struct profile_process *process)
+static void print_unreported(const struct report *report, const struct profile_process *process, const char *what)
 {
   struct terminal terminal;
   const char *reason = strchr(process->notes, '\n');
   terminal_init(&terminal, report->stream);
-  fprintf(report->stream, "Work and span are not known, because no OpenMP runtime reported its events:\n");
+  fprintf(report->stream, "%s are not known, because no OpenMP runtime reported its events:\n", what);
   terminal_wrap(&terminal, report->stream, "  ", "  ",
                 reason ? reason + 1 : "none was seen; the program does not use OpenMP, or links it statically");
 }
 
-void parallelism_missing(const struct report *report)
+void parallelism_missing(const struct report *report, const char *what)
 {
   const struct profile_process *process = unreported(report);
   if (parallelism_cut(report)) {
     fprintf(report->stream,
             report->totals->running
-                ? "The process is still running; work and span are known when it has ended.\n"
-                : "Work and span are not known, because the process was killed, or could not\nwrite its file.\n");
+                ? "%s are not known yet: the process is still running.\n"
+                : "%s are not known, because the process was killed, or could not\nwrite its file.\n",
+            what);
     return;
   }
   if (process) {
-    print_unreported(report, process);
+    print_unreported(report, process, what);
     return;
   }
-  fprintf(report->stream, "Work and span were not computed in this run; measure with\n"
-                          "  hpcrun-lite -p online COMMAND\n");
+  fprintf(report->stream, "%s were not measured in this run; measure with\n  hpcrun-lite -p online COMMAND\n", what);
 }
 
 void parallelism_log_warning(const struct report *report)
@@ -192,6 +192,10 @@ static void row_cells(const struct report *report, struct row_writer *writer, co
     row_writer_empty(writer);
   row_writer_text(writer, workspan->unit);
   row_writer_text(writer, row->note);
+  if (report->workspan.executions_known)
+    row_writer_uint(writer, row->executions);
+  else
+    row_writer_empty(writer);
 }
 
 int parallelism_table(const struct report *report, bool json)
@@ -227,10 +231,17 @@ static void three_digits(double figure, char out[FIGURE])
     snprintf(out, FIGURE, "%.3g", figure);
 }
 
+/* Whether there is room for the number of executions, and it is known. */
+static bool shows_executions(const struct report *report, const struct terminal *terminal)
+{
+  enum { WIDE = 100 };
+  return report->workspan.executions_known && terminal->width >= WIDE;
+}
+
 static void print_row(const struct report *report, const struct terminal *terminal, const struct workspan_row *row)
 {
   char work[CELL], span[CELL], parallelism[CELL] = "-", percent[CELL], place[PLACE_MAX], fitted[TERMINAL_TEXT_MAX];
-  char kind[TERMINAL_TEXT_MAX], text[256], amount[CELL], figure[FIGURE], unit[TERMINAL_TEXT_MAX];
+  char kind[TERMINAL_TEXT_MAX], text[256], count[CELL], amount[CELL], figure[FIGURE], unit[TERMINAL_TEXT_MAX];
   const char *indent = "                    ";
   amount_text(report, row->work, work);
   amount_text(report, row->span, span);
@@ -241,9 +252,12 @@ static void print_row(const struct report *report, const struct terminal *termin
     place_text(row, place);
   else
     snprintf(place, sizeof place, "program");
-  terminal_fit(terminal, place, terminal->width - 37, fitted);
+  terminal_short_count(row->executions, count);
+  bool counts = shows_executions(report, terminal);
+  terminal_fit(terminal, place, terminal->width - 37 - (counts ? COUNT_WIDTH : 0), fitted);
   terminal_fit(terminal, row->kind, 11, kind);
-  fprintf(report->stream, "%9s %9s %8s %6s  %s\n", work, span, parallelism, percent, fitted);
+  fprintf(report->stream, "%9s %9s %8s %6s%*s  %s\n", work, span, parallelism, percent, counts ? COUNT_WIDTH : 0,
+          counts ? count : "", fitted);
   if (row->iteration_parallelism > 0) {
     three_digits(row->iteration_parallelism, figure);
     snprintf(text, sizeof text, "about %s if every iteration were a chunk (estimate)", figure);
@@ -300,13 +314,14 @@ void parallelism_text(const struct report *report)
   char sentence[PARALLELISM_SENTENCE_MAX], unit[TERMINAL_TEXT_MAX];
   terminal_init(&terminal, report->stream);
   if (!report->profile->workspan.known) {
-    parallelism_missing(report);
+    parallelism_missing(report, "Work and span");
     return;
   }
   parallelism_sentence(report, &terminal, sentence);
   terminal_wrap(&terminal, report->stream, "", "", *sentence ? sentence : "No work was recorded.");
-  fprintf(report->stream, "\n%s%9s %9s %8s %6s  %s%s\n", terminal_bold(&terminal), "Work", "Span", "Parallel", "Crit%",
-          "Construct", terminal_plain(&terminal));
+  bool counts = shows_executions(report, &terminal);
+  fprintf(report->stream, "\n%s%9s %9s %8s %6s%*s  %s%s\n", terminal_bold(&terminal), "Work", "Span", "Parallel",
+          "Crit%", counts ? COUNT_WIDTH : 0, counts ? "Count" : "", "Construct", terminal_plain(&terminal));
   for (uint32_t i = 0; i < report->workspan.count; i++)
     print_row(report, &terminal, &report->workspan.rows[i]);
   terminal_fit(&terminal, report->profile->workspan.is_time ? "seconds" : report->profile->workspan.unit, 20, unit);
@@ -316,8 +331,9 @@ void parallelism_text(const struct report *report)
            "Work: all that the construct and its contents do, in %.20s; Span: their\n"
            "longest chain of dependent work; Parallel: work / span, the speedup on\n"
            "unlimited cores.\n"
-           "Crit%%: share of the program's span that the construct itself contributes.\n",
-           unit);
+           "Crit%%: share of the program's span that the construct itself contributes.\n"
+           "%s",
+           unit, counts ? "Count: all executions.\n" : "");
   legend_print(report, line, full);
   print_limits(report);
   print_notes(report, &terminal);

@@ -11,7 +11,9 @@
 #include "hpcprof-lite/analysis/efficiency.h"
 #include "hpcprof-lite/analysis/grain_groups.h"
 #include "hpcprof-lite/analysis/hotspots.h"
+#include "hpcprof-lite/analysis/overheads.h"
 #include "hpcprof-lite/analysis/speedup.h"
+#include "hpcprof-lite/analysis/task_figures.h"
 #include "hpcprof-lite/analysis/totals.h"
 #include "hpcprof-lite/analysis/unnamed_modules.h"
 #include "hpcprof-lite/analysis/whatif.h"
@@ -38,7 +40,7 @@ struct report {
   const struct totals *totals;
   const struct tree *tree;             /* the view's; the top-down tree in the summary */
   const struct tree *flat;             /* flat view, in the summary */
-  const bool *shown;                   /* [row of tree] whether it is printed */
+  const bool *shown;                   /* [row of tree, or of constructs] whether it is printed */
   const struct statistics *statistics; /* of the rows of tree; NULL if there are none */
   uint32_t left_out;
   double percent_limit;
@@ -59,7 +61,11 @@ struct report {
   struct grain_source grains;
   const struct grain_groups *grain_groups; /* NULL: single grains are shown */
   const struct grain_curve *grain_curve;   /* NULL: not known */
-  bool log_differs;                        /* the graph log disagrees with the measurement, or is incomplete */
+  const struct construct_tree *constructs; /* the tree or list that is shown; in the summary, the list by gain */
+  struct overheads overheads;
+  struct task_figures tasks;
+  bool per_thread;  /* rows for each thread below those of constructs */
+  bool log_differs; /* the graph log disagrees with the measurement, or is incomplete */
   const struct unnamed_module *modules;
   uint32_t modules_count;
   const uint64_t *thread_order; /* process << 32 | thread, in the order in which they are printed */

@@ -46,7 +46,7 @@ void speedup_view_text(const struct report *report)
   struct terminal terminal;
   terminal_init(&terminal, report->stream);
   if (!report->profile->workspan.known) {
-    parallelism_missing(report);
+    parallelism_missing(report, "Work and span");
     return;
   }
   bool simulated = false;

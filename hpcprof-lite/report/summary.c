@@ -1,6 +1,7 @@
 #include "hpcprof-lite/report/summary.h"
 
 #include "hpcprof-lite/report/call_path.h"
+#include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/report/verdict.h"
@@ -256,6 +257,31 @@ static void print_categories(const struct summary *summary)
   if (run->tool_ns > all / SHOWN)
     print_category(summary, "this tool", run->tool_ns, all, NULL);
   print_sum(summary, all);
+}
+
+/* The constructs without whose losses the run would be shortest, with what they lose most to. */
+static void print_losses_of_constructs(const struct summary *summary)
+{
+  enum { CONSTRUCTS_MAX = 5, PERCENT_LEAST = 1 };
+  const struct report *report = summary->report;
+  uint64_t elapsed = report->totals->elapsed_ns;
+  for (uint32_t i = 1; i < report->constructs->count && i <= CONSTRUCTS_MAX; i++) {
+    const struct construct_entry *entry = &report->constructs->entries[i];
+    struct construct_losses losses = construct_losses(entry->kind, &entry->sum);
+    char seconds[CELL], percent[CELL], place[CONSTRUCT_TEXT_MAX];
+    if ((double)entry->gain_ns * 100 < (double)elapsed * PERCENT_LEAST || !entry->gain_ns)
+      break;
+    if (i == 1) {
+      print_title(summary, "Constructs that lose most time");
+      print_line(summary, "  %8s %6s   %s", "Gain s", "%", "Lost in, and mostly to");
+    }
+    terminal_seconds(entry->gain_ns, terminal_decimals(elapsed), seconds);
+    terminal_percent(entry->gain_ns, elapsed, percent);
+    bool placed = *entry->file && entry->line;
+    construct_text_place(profile_directive_name(entry->kind), placed ? "" : entry->name, entry->file, entry->line,
+                         place);
+    print_line(summary, "  %8s %6s   %s: %s", seconds, percent, place, construct_text_loss(entry->kind, &losses));
+  }
 }
 
 /* Parallel efficiency and its losses, in the order of the efficiency view. */
@@ -538,6 +564,7 @@ void summary_text(const struct report *report)
   terminal_init(&summary.terminal, report->stream);
   print_run(&summary);
   print_fitness(&summary);
+  print_losses_of_constructs(&summary);
   print_categories(&summary);
   print_efficiency(&summary);
   print_parallelism(&summary);
@@ -548,6 +575,7 @@ void summary_text(const struct report *report)
   print_next(&summary);
   if (report->legend)
     fputs("\n"
+          "Gain s: how much shorter the run would be without these losses; % of it.\n"
           "Thread s: time of all threads together; Exact s: timed by the runtime's\n"
           "  callbacks instead of sampled.\n"
           "%: share of the time of all threads; under functions, of work and overhead.\n"

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/table.h"
 
+#include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/parallelism.h"
 #include "hpcprof-lite/report/row_writer.h"
@@ -392,6 +393,20 @@ static void summary_parallelism(const struct report *report, struct row_writer *
               "own part of the critical path");
 }
 
+/* The constructs without whose losses the run would be shortest. */
+static void summary_constructs(const struct report *report, struct row_writer *writer)
+{
+  enum { CONSTRUCTS_MAX = 5 };
+  for (uint32_t i = 1; i < report->constructs->count && i <= CONSTRUCTS_MAX; i++) {
+    const struct construct_entry *entry = &report->constructs->entries[i];
+    struct construct_losses losses = construct_losses(entry->kind, &entry->sum);
+    char place[CONSTRUCT_TEXT_MAX];
+    construct_text_place(profile_directive_name(entry->kind), entry->name, entry->file, entry->line, place);
+    if (entry->gain_ns)
+      fact_ns(writer, "constructs", place, entry->gain_ns, construct_text_loss(entry->kind, &losses));
+  }
+}
+
 /* The contexts that cause most waiting, with a suggestion for each. */
 static void summary_worst(const struct report *report, struct row_writer *writer, bool locks)
 {
@@ -433,6 +448,7 @@ int table_summary(const struct report *report, bool json)
   document_open(report, json);
   row_writer_begin(&writer, report->stream, json, columns, sizeof columns / sizeof *columns);
   summary_run(report, &writer);
+  summary_constructs(report, &writer);
   summary_parallelism(report, &writer);
   summary_worst(report, &writer, false);
   summary_worst(report, &writer, true);

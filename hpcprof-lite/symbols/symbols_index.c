@@ -387,8 +387,23 @@ static void set_function(struct symbols_index *index, struct symbols_pool *pool,
   set_declaration(index, scope, place);
 }
 
+/* Whether a row can tell the line of code in a scope.  Compilers give line 0 to code that they have made of several
+ * lines, and no row to code without a line, which then seems to have that of a function inlined before it, perhaps of
+ * another file. */
+static bool is_plausible(const struct symbols_index *index, const struct symbols_row *row, uint32_t scope)
+{
+  const struct symbols_scope *at = &index->scopes[scope];
+  const struct symbols_function *function = at->function == SYMBOLS_NONE ? NULL : &index->functions[at->function];
+  const struct symbols_row *first = at->parent == SYMBOLS_NONE ? find_row(index, at->low) : NULL;
+  if (!row->line)
+    return false;
+  if (function && function->decl_line && function->decl_file != SYMBOLS_NONE)
+    return row->file == function->decl_file;
+  return !first || first->file == SYMBOLS_NONE || row->file == first->file;
+}
+
 /* The nearest row with a line of the same instance of a function, before the row or else after it; NULL if none is
- * near.  Compilers give line 0 to code that they have made of several lines. */
+ * near. */
 static const struct symbols_row *nearest_line(const struct symbols_index *index, const struct symbols_row *row,
                                               uint32_t scope)
 {
@@ -401,7 +416,7 @@ static const struct symbols_row *nearest_line(const struct symbols_index *index,
       at += step;
       if (at->file == SYMBOLS_NONE)
         break;
-      if (at->line && symbols_ranges_find(&index->ranges, at->low) == scope)
+      if (is_plausible(index, at, scope) && symbols_ranges_find(&index->ranges, at->low) == scope)
         return at;
     }
   }
@@ -413,7 +428,7 @@ int symbols_index_find(struct symbols_index *index, struct symbols_pool *pool, u
 {
   const struct symbols_row *row = find_row(index, address), *near = NULL;
   uint32_t chain[CHAIN_MAX], length = 0, scope = symbols_ranges_find(&index->ranges, address);
-  if (row && !row->line && row->file != SYMBOLS_NONE && scope != SYMBOLS_NONE)
+  if (row && row->file != SYMBOLS_NONE && scope != SYMBOLS_NONE && !is_plausible(index, row, scope))
     near = nearest_line(index, row, scope);
   row = near ? near : row;
   *file = row ? file_of(index, row->file) : NULL;

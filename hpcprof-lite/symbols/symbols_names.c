@@ -231,6 +231,15 @@ enum symbols_outline symbols_outlined(const char *raw, char *base, size_t size)
   return kind;
 }
 
+bool symbols_outlined_debug(const char *raw)
+{
+  static const char mark[] = ".omp_outlined";
+  const char *last = NULL;
+  for (const char *at = raw; (at = strstr(at, mark)) != NULL; at += sizeof mark - 1)
+    last = at + sizeof mark - 1;
+  return last && (!strncmp(last, "_debug__", 8) || !strncmp(last, "._debug__", 9));
+}
+
 /* Removes the last component of path[0..length), which is not "..".  Returns the new length. */
 static size_t drop_component(const char *path, size_t length)
 {

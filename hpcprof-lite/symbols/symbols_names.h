@@ -53,4 +53,8 @@ enum symbols_outline {
  * that contains the construct, "" if the name does not show it. */
 enum symbols_outline symbols_outlined(const char *raw, char *base, size_t size);
 
+/* Returns whether an outlined function is the variant that clang makes for debuggers, which another one calls.  In the
+ * name of a construct inside a construct, only the last part tells that. */
+bool symbols_outlined_debug(const char *raw);
+
 #endif

@@ -1,9 +1,9 @@
 #include "hpcprof-lite/views/constructs.h"
 
 #include "common/array.h"
-#include "hpcprof-lite/symbols/callees.h"
 #include "hpcprof-lite/symbols/symbols.h"
 #include "hpcprof-lite/symbols/symbols_names.h"
+#include "hpcprof-lite/views/tail_calls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,13 +66,14 @@ static uint32_t called_function(const struct profile *profile, const struct name
 {
   const struct context_node *nodes = profile->contexts.nodes, *node = &nodes[number];
   const struct context_node *entry = &nodes[node->parent];
-  *call = MODEL_NONE;
-  if (node->kind != CONTEXT_FRAME || (entry->kind != CONTEXT_PARALLEL && entry->kind != CONTEXT_TASK) ||
-      nodes[entry->parent].kind != CONTEXT_FRAME || !entry->parent)
+  bool called = node->kind == CONTEXT_FRAME && (entry->kind == CONTEXT_PARALLEL || entry->kind == CONTEXT_TASK);
+  *call = called ? names->address_of[node->parent] : MODEL_NONE;
+  if (called && *call == MODEL_NONE && entry->parent && nodes[entry->parent].kind == CONTEXT_FRAME)
+    *call = names->address_of[entry->parent];
+  if (*call == MODEL_NONE)
     return MODEL_NONE;
   uint32_t address = names->address_of[number];
   uint32_t function = names->steps[names->addresses[address].first].function;
-  *call = names->address_of[entry->parent];
   return names->functions[function].outline == OUTLINE_NONE ? MODEL_NONE : function;
 }
 
@@ -126,18 +127,17 @@ enum settled { NOT_TRIED, NOT_SETTLED, SETTLED };
 struct calls {
   const struct profile *profile;
   struct names *names;
-  struct callees **files; /* [module] opened when needed */
-  enum settled *settled;  /* [address] */
+  struct code *code;
+  enum settled *settled; /* [address] */
+  uint32_t *outlined;    /* [address] the outlined function called for the construct, according to contexts */
 };
 
 /* A compiler may have merged the calls of several constructs; then the one that it declares first names the place. */
-static int set_places_by_contexts(struct calls *calls)
+static void read_contexts(struct calls *calls)
 {
-  struct names *names = calls->names;
-  uint32_t *outlined = malloc((names->addresses_count + 1) * sizeof *outlined), call;
-  if (!outlined)
-    return ERR_NOMEM;
-  memset(outlined, 0xff, (names->addresses_count + 1) * sizeof *outlined);
+  const struct names *names = calls->names;
+  uint32_t call;
+  memset(calls->outlined, 0xff, ((size_t)names->addresses_count + 1) * sizeof *calls->outlined);
   for (uint32_t i = 1; i < calls->profile->contexts.count; i++) {
     uint32_t function = called_function(calls->profile, names, i, &call);
     if (function == MODEL_NONE || call == MODEL_NONE || !names->functions[function].line)
@@ -145,67 +145,68 @@ static int set_places_by_contexts(struct calls *calls)
     bool near = names_innermost(names, call)->near || !names_innermost(names, call)->line;
     if (names->functions[function].outline == OUTLINE_BODY_DEBUG && !near)
       continue; /* declared at the statement below the directive */
-    if (outlined[call] == MODEL_NONE || names->functions[function].line < names->functions[outlined[call]].line)
-      outlined[call] = function;
+    uint32_t *outlined = &calls->outlined[call];
+    if (*outlined == MODEL_NONE || names->functions[function].line < names->functions[*outlined].line)
+      *outlined = function;
   }
+}
+
+static uint32_t module_of(const struct names *names, uint32_t address)
+{
+  return names->functions[names->steps[names->addresses[address].first].function].module;
+}
+
+/* Whether an address is a call of something else than the runtime: the function that was called there has jumped into
+ * the runtime. */
+static bool calls_other(struct calls *calls, uint32_t call)
+{
+  return code_calls_other(calls->code, module_of(calls->names, call), calls->names->addresses[call].offset + 1);
+}
+
+static int set_places_by_contexts(struct calls *calls)
+{
+  struct names *names = calls->names;
   int status = 0;
-  for (uint32_t i = 0; i < names->addresses_count && !status; i++) {
-    if (outlined[i] != MODEL_NONE && calls->settled[i] != SETTLED)
-      status = set_place(names, i, &names->functions[outlined[i]], false);
-  }
-  free(outlined);
+  for (uint32_t i = 0; i < names->addresses_count && !status; i++)
+    if (calls->outlined[i] != MODEL_NONE && calls->settled[i] != SETTLED && !calls_other(calls, i))
+      status = set_place(names, i, &names->functions[calls->outlined[i]], false);
   return status;
 }
 
-/* Whether an outlined function begins at an address, which has a line and shows its origin. */
-static bool is_outlined(const struct symbols *symbols, uint64_t address, struct symbols_place *place, char *readable)
+/* The places of directives that were entered by a jump which the code does not show. */
+static int set_directives_by_contexts(struct calls *calls)
 {
-  if (symbols_lookup(symbols, address, place, 1) < 1 || place->low != address || !place->decl_line)
-    return false;
-  const char *raw = place->raw ? place->raw : place->function;
-  return raw && symbols_outlined(raw, readable, SYMBOLS_NAME_MAX) == SYMBOLS_OUTLINED && *readable;
-}
-
-/* Finds the outlined function that a call passes to GCC's entry points of the runtime: the one that is loaded for it,
- * or the only one that the function loads. */
-static bool passed_function(const struct symbols *symbols, const struct callees *file, const struct names_address *at,
-                            struct symbols_place *found, char *readable)
-{
-  enum { LOADS_MAX = 64 };
-  uint64_t loads[LOADS_MAX], called = callees_called(file, at->offset + 1);
-  struct symbols_place entry;
-  unsigned direct, count = callees_find(file, at->low, at->offset + 1, loads, LOADS_MAX, &direct);
-  if (!called || symbols_lookup(symbols, called, &entry, 1) < 1 || !entry.function ||
-      strncmp(entry.function, "GOMP_", 5) != 0)
-    return false;
-  uint64_t only = 0;
-  for (unsigned i = 0; i < count; i++) {
-    if (!is_outlined(symbols, loads[i], &entry, readable))
+  struct names *names = calls->names;
+  int status = 0;
+  for (uint32_t i = 0; i < calls->profile->workspan.directives_count && !status; i++) {
+    uint32_t kind = calls->profile->workspan.directives[i].kind, call = names->directive_at[i];
+    uint32_t function = call == MODEL_NONE ? MODEL_NONE : calls->outlined[call];
+    if (function == MODEL_NONE || (kind != DIRECTIVE_PARALLEL && kind != DIRECTIVE_TEAMS) || !calls_other(calls, call))
       continue;
-    if (only && only != loads[i])
-      return false;
-    only = loads[i];
-    if (i < direct)
-      break;
+    status = tail_calls_place(names, &names->directive_at[i], function);
   }
-  return only && is_outlined(symbols, only, found, readable);
+  return status;
 }
 
-/* Gives a call the place of the outlined function that its code passes to the runtime, if that can be seen. */
-static int set_place_by_code(struct calls *calls, uint32_t module, uint32_t call)
+/* Gives a call the place of the outlined function that its code passes to the runtime, if that can be seen.  A call of
+ * clang's code has the directive's line itself. */
+static int set_place_by_code(struct calls *calls, uint32_t call)
 {
   struct names *names = calls->names;
   char readable[SYMBOLS_NAME_MAX];
   struct symbols_place place;
-  if (call == MODEL_NONE || calls->settled[call] != NOT_TRIED || !names->addresses[call].low ||
-      !names->modules[module].symbols)
+  if (call == MODEL_NONE || calls->settled[call] != NOT_TRIED)
     return 0;
   calls->settled[call] = NOT_SETTLED;
-  if (!calls->files[module])
-    calls->files[module] = callees_open(calls->profile->catalog.modules[module].path);
-  if (!calls->files[module] ||
-      !passed_function(names->modules[module].symbols, calls->files[module], &names->addresses[call], &place, readable))
+  struct names_address *address = &names->addresses[call];
+  uint32_t module = module_of(names, call);
+  uint64_t end = address->offset + 1;
+  const struct names_step *now = names_innermost(names, call);
+  if (!code_passed(calls->code, module, address->low, end, &place, readable)) {
+    address->placed = now->line && !now->near && code_calls_clang(calls->code, module, end);
     return 0;
+  }
+  address->placed = true;
   struct names_function outlined = {.module = module, .line = place.decl_line, .outline = OUTLINE_BODY};
   outlined.file = names_file(names, place.decl_file);
   outlined.origin = outlined.file ? find_origin(names, &outlined, readable) : MODEL_NONE;
@@ -225,59 +226,39 @@ static int set_places_by_code(struct calls *calls)
   int status = 0;
   for (uint32_t i = 0; i < workspan->directives_count && !status; i++)
     if (passes_function(workspan->directives[i].kind) && workspan->directives[i].module != MODEL_NONE)
-      status = set_place_by_code(calls, workspan->directives[i].module, calls->names->directive_at[i]);
+      status = set_place_by_code(calls, calls->names->directive_at[i]);
   for (uint32_t i = 1; i < calls->profile->contexts.count && !status; i++) {
     const struct context_node *above = &nodes[nodes[i].parent];
-    if (nodes[i].kind == CONTEXT_PARALLEL && nodes[i].parent && above->kind == CONTEXT_FRAME)
-      status = set_place_by_code(calls, above->module, calls->names->address_of[nodes[i].parent]);
+    if (nodes[i].kind == CONTEXT_TASK && calls->names->address_of[i] != MODEL_NONE)
+      status = set_place_by_code(calls, calls->names->address_of[i]);
+    if ((nodes[i].kind == CONTEXT_PARALLEL || nodes[i].kind == CONTEXT_TASK) && nodes[i].parent &&
+        above->kind == CONTEXT_FRAME)
+      status = set_place_by_code(calls, calls->names->address_of[nodes[i].parent]);
   }
   return status;
 }
 
-/* A function that jumps into the runtime leaves no frame: the construct has the address of the function's call.  In the
- * contexts the function stands below that, by the address at which it begins. */
-static int follow_jumps(const struct calls *calls)
-{
-  struct names *names = calls->names;
-  const struct context_node *nodes = calls->profile->contexts.nodes;
-  uint32_t *jumps = malloc(((size_t)names->addresses_count + 1) * sizeof *jumps);
-  if (!jumps)
-    return ERR_NOMEM;
-  memset(jumps, 0xff, ((size_t)names->addresses_count + 1) * sizeof *jumps);
-  for (uint32_t i = 1; i < calls->profile->contexts.count; i++) {
-    const struct context_node *function = &nodes[nodes[i].parent], *call = &nodes[function->parent];
-    if (nodes[i].kind != CONTEXT_PARALLEL || function->kind != CONTEXT_FRAME || call->kind != CONTEXT_FRAME)
-      continue;
-    uint32_t address = names->address_of[nodes[i].parent];
-    if (names->addresses[address].low && names->addresses[address].offset == names->addresses[address].low)
-      jumps[names->address_of[function->parent]] = address;
-  }
-  for (uint32_t i = 0; i < calls->profile->workspan.directives_count; i++) {
-    uint32_t *address = &names->directive_at[i];
-    if (calls->profile->workspan.directives[i].kind == DIRECTIVE_PARALLEL && *address != MODEL_NONE &&
-        jumps[*address] != MODEL_NONE)
-      *address = jumps[*address];
-  }
-  free(jumps);
-  return 0;
-}
-
 int constructs_settle(const struct profile *profile, struct names *names)
 {
-  struct calls calls = {.profile = profile,
-                        .names = names,
-                        .files = calloc((size_t)names->modules_count + 1, sizeof *calls.files),
-                        .settled = calloc((size_t)names->addresses_count + 1, sizeof *calls.settled)};
-  int status = calls.files && calls.settled ? set_origins(names) : ERR_NOMEM;
+  struct calls calls = {.profile = profile, .names = names, .code = code_open(profile, names)};
+  int status = calls.code ? set_origins(names) : ERR_NOMEM;
+  if (!status)
+    status = tail_calls_follow(profile, names, calls.code);
+  size_t addresses = (size_t)names->addresses_count + 1;
+  calls.settled = calloc(addresses, sizeof *calls.settled);
+  calls.outlined = malloc(addresses * sizeof *calls.outlined);
+  if (!status)
+    status = calls.settled && calls.outlined ? set_origins(names) : ERR_NOMEM; /* of functions that jumps have added */
   if (!status)
     status = set_places_by_code(&calls);
-  if (!status)
+  if (!status) {
+    read_contexts(&calls);
     status = set_places_by_contexts(&calls);
+  }
   if (!status)
-    status = follow_jumps(&calls);
-  for (uint32_t i = 0; calls.files && i < names->modules_count; i++)
-    callees_free(calls.files[i]);
-  free(calls.files);
+    status = set_directives_by_contexts(&calls);
+  code_close(calls.code);
   free(calls.settled);
+  free(calls.outlined);
   return status;
 }

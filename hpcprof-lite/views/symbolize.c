@@ -2,16 +2,13 @@
 
 #include "common/array.h"
 #include "hpcprof-lite/model/workers.h"
-#include "hpcprof-lite/symbols/bounds.h"
 #include "hpcprof-lite/symbols/symbols.h"
-#include "hpcprof-lite/symbols/symbols_names.h"
+#include "hpcprof-lite/symbols/callees.h"
 #include "hpcprof-lite/views/constructs.h"
+#include "hpcprof-lite/views/steps.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { CHAIN_MAX = 64 }; /* functions at one address, inlined into one another */
 
 /* The addresses of one module, from `begin` to before `end`, and the symbols found for them. */
 struct module_job {
@@ -25,6 +22,7 @@ struct resolver {
   const struct profile *profile;
   struct names *names;
   uint32_t *offsets; /* [address] */
+  bool *enters;      /* [address] a construct enters the runtime there */
   struct module_job *jobs;
   uint32_t jobs_count;
 };
@@ -41,7 +39,7 @@ static int by_identity(const void *a, const void *b, void *argument)
   const struct context_node *y = &key->contexts->nodes[*(const uint32_t *)b];
   if (x->kind != y->kind)
     return x->kind < y->kind ? -1 : 1;
-  if (x->kind == CONTEXT_FRAME && x->module != y->module)
+  if (contexts_has_address(x) && contexts_has_address(y) && x->module != y->module)
     return key->rank[x->module] < key->rank[y->module] ? -1 : 1;
   return (x->offset > y->offset) - (x->offset < y->offset);
 }
@@ -84,7 +82,7 @@ static uint32_t gather_addresses(const struct resolver *resolver, const uint32_t
   uint32_t count = 0;
   for (uint32_t i = 0; i < profile->contexts.count; i++) {
     const struct context_node *node = &profile->contexts.nodes[i];
-    if (node->kind == CONTEXT_FRAME)
+    if (contexts_has_address(node))
       wanted[count++] =
           (struct wanted){node->module, node->offset, rank[node->module], &resolver->names->address_of[i]};
   }
@@ -119,6 +117,9 @@ static int number_addresses(struct resolver *resolver)
     resolver->jobs[resolver->jobs_count - 1].end = names->addresses_count;
     *wanted[i].number = names->addresses_count - 1;
   }
+  for (uint32_t i = 0; i < profile->workspan.directives_count; i++)
+    if (names->directive_at[i] != MODEL_NONE)
+      resolver->enters[names->directive_at[i]] = true;
   free(wanted);
   free(rank);
   return status;
@@ -133,36 +134,35 @@ static int add_places(struct module_job *job, const struct symbols_place *places
   return 0;
 }
 
-/* Uses the line at which the code of an outlined function begins as its declaration: compilers do not give it one. */
-static void declare_outlined(const struct symbols *symbols, struct symbols_place *place)
+static int by_offset(const void *a, const void *b)
 {
-  const char *raw = place->raw ? place->raw : place->function;
-  if (!raw || place->inlined || place->decl_line || symbols_outlined(raw, NULL, 0) == SYMBOLS_ORDINARY)
-    return;
-  struct symbols_place entry[CHAIN_MAX];
-  if (symbols_lookup(symbols, place->low, entry, CHAIN_MAX) < 1 || !entry[0].file)
-    return;
-  place->decl_file = entry[0].file;
-  place->decl_line = entry[0].line;
+  const uint32_t *x = a, *y = b;
+  return (*x > *y) - (*x < *y);
 }
 
-/* Looks up one address.  If it has no name, finds where its function begins.  Returns the number of places, 1 or more.
- */
-static int look_up(struct names_module *found, const struct bounds *bounds, uint64_t offset,
-                   struct symbols_place places[CHAIN_MAX])
+/* The job's addresses, and the functions called where constructs enter the runtime: such a function may end by jumping
+ * there.  Returns their number, and NULL in *wanted if memory runs out. */
+static uint32_t wanted_offsets(const struct resolver *resolver, const struct module_job *job, const char *path,
+                               uint32_t **wanted)
 {
-  int count = symbols_lookup(found->symbols, offset, places, CHAIN_MAX);
-  if (count < 1) {
-    places[0] = (struct symbols_place){0};
-    count = 1;
+  uint32_t count = job->end - job->begin, calls = 0;
+  struct callees *callees = NULL;
+  for (uint32_t i = job->begin; i < job->end; i++)
+    calls += resolver->enters[i];
+  *wanted = malloc(((size_t)count + calls + 1) * sizeof **wanted);
+  if (!*wanted)
+    return 0;
+  memcpy(*wanted, resolver->offsets + job->begin, count * sizeof **wanted);
+  if (calls)
+    callees = callees_open(path);
+  for (uint32_t i = job->begin; callees && i < job->end; i++) {
+    uint64_t called = resolver->enters[i] ? callees_called(callees, (uint64_t)resolver->offsets[i] + 1) : 0;
+    if (called && called <= UINT32_MAX)
+      (*wanted)[count++] = (uint32_t)called;
   }
-  if (!places[0].function && !places[0].low)
-    places[0].low = bounds_start(bounds, offset);
-  for (int i = 0; i < count; i++) {
-    declare_outlined(found->symbols, &places[i]);
-    found->named = found->named || places[i].function;
-    found->lined = found->lined || places[i].line;
-  }
+  callees_free(callees);
+  if (calls)
+    qsort(*wanted, count, sizeof **wanted, by_offset);
   return count;
 }
 
@@ -175,13 +175,17 @@ static int resolve_job(struct resolver *resolver, struct module_job *job)
   found->looked_up = true;
   if (module->flags & (MODULE_VDSO | MODULE_ANON) || module->path[0] != '/')
     return 0;
+  uint32_t *wanted, count = wanted_offsets(resolver, job, module->path, &wanted);
+  if (!wanted)
+    return ERR_NOMEM;
   struct symbols_request request = {.path = module->path,
                                     .build_id = module->build_id,
                                     .build_id_size = module->build_id_size,
-                                    .offsets = resolver->offsets + job->begin,
-                                    .offset_count = job->end - job->begin};
+                                    .offsets = wanted,
+                                    .offset_count = count};
   char message[512] = "";
   int opened = symbols_open(&request, &found->symbols, message, sizeof message);
+  free(wanted);
   found->message = *message ? strdup(message) : NULL;
   if (!found->symbols || opened == SYMBOLS_NOMEM || (*message && !found->message))
     return ERR_NOMEM;
@@ -189,10 +193,10 @@ static int resolve_job(struct resolver *resolver, struct module_job *job)
   struct bounds *bounds = unusable ? NULL : bounds_open(module->path);
   int status = 0;
   for (uint32_t i = job->begin; i < job->end && !status; i++) {
-    struct symbols_place places[CHAIN_MAX];
-    int count = look_up(found, bounds, resolver->offsets[i], places);
-    resolver->names->addresses[i].count = (uint32_t)count;
-    status = add_places(job, places, (size_t)count);
+    struct symbols_place places[STEPS_MAX];
+    int known = steps_look_up(found, bounds, resolver->offsets[i], places);
+    resolver->names->addresses[i].count = (uint32_t)known;
+    status = add_places(job, places, (size_t)known);
   }
   bounds_free(bounds);
   return status;
@@ -232,48 +236,6 @@ static int resolve_jobs(struct resolver *resolver, unsigned threads)
   return 0;
 }
 
-static enum names_outline outline_of(const char *raw)
-{
-  switch (symbols_outlined(raw, NULL, 0)) {
-  case SYMBOLS_OUTLINED:
-    return strstr(raw, "_debug__") ? OUTLINE_BODY_DEBUG : OUTLINE_BODY;
-  case SYMBOLS_TASK_ENTRY:
-    return OUTLINE_TASK;
-  default:
-    return OUTLINE_NONE;
-  }
-}
-
-/* Returns the number of a place's function, which is named module+0xaddress if it has no name.  Returns MODEL_NONE if
- * memory runs out. */
-static uint32_t place_function(struct names *names, const struct catalog_module *module, uint32_t number,
-                               const struct symbols_place *place, uint64_t offset)
-{
-  struct names_function function = {.module = number, .file = "", .name = place->function};
-  if (!function.name) {
-    char *text;
-    uint64_t start = place->low ? place->low : offset;
-    if (asprintf(&text, "%s+0x%" PRIx64, module->name, start) < 0)
-      return MODEL_NONE;
-    function.name = function.raw = names_own(names, text);
-    function.unknown = true;
-    return function.name ? names_function(names, &function) : MODEL_NONE;
-  }
-  function.raw = place->raw ? place->raw : place->function;
-  function.file = names_file(names, place->decl_file);
-  function.line = place->decl_line;
-  function.outline = outline_of(function.raw);
-  return function.file ? names_function(names, &function) : MODEL_NONE;
-}
-
-static int add_step(struct names *names, const struct names_step *step)
-{
-  if (!array_reserve(&names->steps, &names->steps_room, (size_t)names->steps_count + 1, sizeof *step))
-    return ERR_NOMEM;
-  names->steps[names->steps_count++] = *step;
-  return 0;
-}
-
 /* Makes the chains of a job's addresses from its places. */
 static int name_job(struct resolver *resolver, const struct module_job *job)
 {
@@ -281,21 +243,10 @@ static int name_job(struct resolver *resolver, const struct module_job *job)
   const struct catalog_module *module = &resolver->profile->catalog.modules[job->module];
   const struct symbols_place *place = job->places;
   for (uint32_t i = job->begin; i < job->end; i++) {
-    static const struct symbols_place no_symbol;
-    struct names_address *address = &names->addresses[i];
-    uint32_t known = address->count;
-    address->first = names->steps_count;
-    address->offset = resolver->offsets[i];
-    address->low = known ? place->low : 0;
-    address->count = known ? known : 1;
-    for (uint32_t j = 0; j < address->count; j++) {
-      const struct symbols_place *here = known ? place++ : &no_symbol;
-      struct names_step step = {.inlined = here->inlined && j, .line = here->line, .near = here->near};
-      step.function = place_function(names, module, job->module, here, resolver->offsets[i]);
-      step.file = names_file(names, here->file);
-      if (step.function == MODEL_NONE || !step.file || add_step(names, &step))
-        return ERR_NOMEM;
-    }
+    uint32_t known = names->addresses[i].count;
+    if (steps_add(names, module, job->module, place, known, resolver->offsets[i], &names->addresses[i]))
+      return ERR_NOMEM;
+    place = known ? place + known : place;
   }
   return 0;
 }
@@ -307,14 +258,16 @@ int symbolize(const struct profile *profile, unsigned threads, struct names *nam
   struct resolver resolver = {.profile = profile, .names = names};
   size_t addresses = (size_t)count + profile->workspan.directives_count;
   resolver.offsets = calloc(addresses, sizeof *resolver.offsets);
+  resolver.enters = calloc(addresses, sizeof *resolver.enters);
   resolver.jobs = calloc(modules + 1, sizeof *resolver.jobs);
   names->address_of = malloc(count * sizeof *names->address_of);
   names->directive_at = malloc((profile->workspan.directives_count + 1) * sizeof *names->directive_at);
   names->addresses = calloc(addresses, sizeof *names->addresses);
+  names->addresses_room = addresses;
   names->modules = calloc(modules + 1, sizeof *names->modules);
   int status = ERR_NOMEM;
-  if (!resolver.offsets || !resolver.jobs || !names->address_of || !names->directive_at || !names->addresses ||
-      !names->modules)
+  if (!resolver.offsets || !resolver.enters || !resolver.jobs || !names->address_of || !names->directive_at ||
+      !names->addresses || !names->modules)
     goto out;
   memset(names->directive_at, 0xff, (profile->workspan.directives_count + 1) * sizeof *names->directive_at);
   memset(names->address_of, 0xff, count * sizeof *names->address_of);
@@ -332,6 +285,7 @@ out:
     free(resolver.jobs[i].places);
   free(resolver.jobs);
   free(resolver.offsets);
+  free(resolver.enters);
   return status;
 }
 

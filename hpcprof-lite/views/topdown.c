@@ -219,8 +219,9 @@ static uint32_t add_construct(struct build *build, uint32_t parent, enum tree_ki
   site_position(build, site, &wanted.file, &wanted.line);
   if (outlined) {
     bool inner = outlined->outline == OUTLINE_BODY_DEBUG; /* declared at the statement below the directive */
+    bool placed = site != MODEL_NONE && build->names->addresses[site].placed;
     wanted.module = outlined->module;
-    if (outlined->line && *outlined->file && !(inner && wanted.line)) {
+    if (outlined->line && *outlined->file && !placed && !(inner && wanted.line)) {
       wanted.file = outlined->file;
       wanted.line = outlined->line;
     }
@@ -442,7 +443,9 @@ static int visit_entry(struct build *build, const struct item *item, enum tree_k
   if (!array_reserve(&build->entries, &build->entries_room, needed, sizeof *build->entries))
     return ERR_NOMEM;
   const struct context_node *above = &build->contexts->nodes[build->contexts->nodes[item->node].parent];
-  uint32_t site = above->kind == CONTEXT_FRAME ? item->site : MODEL_NONE; /* else it is that of another construct */
+  uint32_t site = build->names->address_of[item->node];
+  if (site == MODEL_NONE && above->kind == CONTEXT_FRAME) /* else it is that of another construct */
+    site = item->site;
   build->entries[build->entries_count] = (struct entry){.kind = kind, .row = item->row, .site = site};
   struct item below = *item;
   below.entry = build->entries_count++;

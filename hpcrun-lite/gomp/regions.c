@@ -39,6 +39,7 @@ static void implicit_begin(const struct region *region, struct rt_gomp_task *tas
   ompt_data_t parallel = region->parallel;
   *task = (struct rt_gomp_task){.outer = rt_gomp_task,
                                 .data = data,
+                                .function = (const char *)(uintptr_t)region->function,
                                 .flags = ompt_task_implicit,
                                 .frame.exit_frame.value = (uint64_t)frame,
                                 .parallel = parallel,

@@ -218,6 +218,7 @@ GOMP_CODE static void run_task(void *argument)
     create_block(block, outer, __builtin_frame_address(0));
   struct rt_gomp_task task = {.outer = outer,
                               .data = data_of(block),
+                              .function = (const char *)(uintptr_t)block->function,
                               .flags = ompt_task_explicit,
                               .frame.exit_frame.value = (uint64_t)__builtin_frame_address(0),
                               .parallel = outer->parallel,
@@ -250,6 +251,7 @@ GOMP_CODE static void run_plain_task(void *argument)
   }
   struct rt_gomp_task task = {.outer = outer,
                               .data = &block->data,
+                              .function = (const char *)(uintptr_t)block->function,
                               .flags = ompt_task_explicit,
                               .frame.exit_frame.value = (uint64_t)__builtin_frame_address(0),
                               .parallel = outer->parallel,

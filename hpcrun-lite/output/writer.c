@@ -307,7 +307,7 @@ static void put_constructs(struct thread_state *t, uint64_t now)
     uint32_t count = records->count - first < ROWS ? records->count - first : ROWS;
     for (uint32_t i = 0; i < count; i++) {
       rows[i] = *(const struct format_construct *)table_at(records, first + i);
-      rows[i].child = rows[i].next = 0;
+      rows[i].next = rows[i].tasks = 0;
       if (first + i == open.record) {
         rows[i].ticks[open.column] += open.ticks - after;
         rows[i].ticks[FORMAT_TIME_EXIT] += after < wait.ending ? after : wait.ending;

@@ -8,7 +8,8 @@
 #include "hpcrun-lite/rt/span/explicit_task.h"
 #include "hpcrun-lite/rt/span/span.h"
 
-/* The time-stamp counter, after an event that ends a fragment: there the graph has just read it if it counts CPU time. */
+/* The time-stamp counter, after an event that ends a fragment: there the graph has just read it if it counts CPU time.
+ */
 static inline uint64_t ticks(const struct thread_state *t, uint64_t read)
 {
   if (read)
@@ -190,11 +191,12 @@ void construct_events_task_created(struct thread_state *t, const ompt_data_t *ta
     met(t, construct_task_created(t, task, row, flags, dependent, ticks(t, 0)));
 }
 
-void construct_events_task_begin(struct thread_state *t, const ompt_data_t *task, uint64_t moment)
+void construct_events_task_begin(struct thread_state *t, const ompt_data_t *prior, const ompt_data_t *task,
+                                 uint64_t moment)
 {
   const struct task *running = t->running;
   if (running)
-    construct_task_begin(t, task, running->scope.row, true, running->creator_thread != t->index, 0,
+    construct_task_begin(t, prior, task, running->scope.row, true, running->creator_thread != t->index, 0,
                          work_clock_is_time() ? moment : rt_ticks());
 }
 
@@ -204,18 +206,23 @@ void construct_events_task_end(struct thread_state *t, const ompt_data_t *next, 
   construct_task_leave(t, next, true, &ran, work_clock_is_time() ? moment : rt_ticks());
 }
 
-void construct_events_schedule(struct thread_state *t, uint32_t prior, int status, const ompt_data_t *next, bool first,
-                               uint64_t moment)
+void construct_events_schedule(struct thread_state *t, struct construct_prior prior, int status,
+                               const ompt_data_t *next, bool first, uint64_t moment)
 {
   bool ended = status == ompt_task_complete || status == ompt_task_cancel || status == ompt_task_detach;
   uint64_t now = work_clock_is_time() ? moment : rt_ticks(), ran;
   const struct task *running = t->running;
   if (status == ompt_task_early_fulfill || status == ompt_task_late_fulfill || status == ompt_taskwait_complete)
     return;
+  if (!construct_runs(t, prior.data, now) && ended && prior.directive) {
+    construct_task_ended(t, prior.directive, prior.ran);
+    ended = false;
+  }
   if ((!first || ended) && construct_task_leave(t, next, ended, &ran, now)) {
-    if (!ended && prior && ran)
-      graph_task(prior)->ran = ran;
+    if (!ended && prior.number && ran)
+      graph_task(prior.number)->ran = ran;
   } else if (running && !(running->flags & TASK_IMPLICIT)) {
-    construct_task_begin(t, next, running->scope.row, first, running->creator_thread != t->index, running->ran, now);
+    construct_task_begin(t, NULL, next, running->scope.row, first, running->creator_thread != t->index, running->ran,
+                         now);
   }
 }

@@ -30,12 +30,19 @@ void construct_events_released(struct thread_state *t, int kind, uint64_t wait_i
 void construct_events_task_created(struct thread_state *t, const ompt_data_t *task, uint32_t row, int flags,
                                    bool dependent);
 
-/* The thread has begun a task that no thread has run before; or ended the task that it ran, and goes on with `next`. */
-void construct_events_task_begin(struct thread_state *t, const ompt_data_t *task, uint64_t moment);
+/* The thread goes on from task `prior` to one that no thread has run before; or ended the task that it ran, and goes on
+ * with `next`. */
+void construct_events_task_begin(struct thread_state *t, const ompt_data_t *prior, const ompt_data_t *task,
+                                 uint64_t moment);
 void construct_events_task_end(struct thread_state *t, const ompt_data_t *next, uint64_t moment);
 
-/* The thread has gone on from one task to another; first: that one begins.  prior: index of the former. */
-void construct_events_schedule(struct thread_state *t, uint32_t prior, int status, const ompt_data_t *next, bool first,
-                               uint64_t moment);
+/* The same in general.  number, directive, ran: those of `prior`, before the event; first: `next` begins. */
+struct construct_prior {
+  const ompt_data_t *data;
+  uint32_t number, directive;
+  uint64_t ran;
+};
+void construct_events_schedule(struct thread_state *t, struct construct_prior prior, int status,
+                               const ompt_data_t *next, bool first, uint64_t moment);
 
 #endif

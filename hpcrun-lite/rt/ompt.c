@@ -93,6 +93,14 @@ static bool in_runtime(const void *code)
   return __builtin_expect((uint64_t)code - rt.runtime_start < rt.runtime_end - rt.runtime_start, 0);
 }
 
+/* A function that the adapter (hpcrun-lite/gomp) has called may end by jumping into a wrapper, which then returns to
+ * the adapter: that function's first byte stands for the call. */
+static inline const void *after_jump(const void *code)
+{
+  bool jump = (uint64_t)code - rt.adapter_start < rt.adapter_end - rt.adapter_start;
+  return __builtin_expect(jump && rt_gomp_task && rt_gomp_task->function, 0) ? rt_gomp_task->function + 1 : code;
+}
+
 /* The address in the program at which a construct entered the runtime.  Within graph_enter(). */
 static const void *caller_address(struct thread_state *t, const ompt_data_t *data, const void *code)
 {
@@ -117,7 +125,7 @@ static const void *past_wrapper(const struct thread_state *t, const void *code)
 static const void *program_address(struct thread_state *t, const ompt_data_t *data, const void *code)
 {
   code = past_wrapper(t, code);
-  return in_runtime(code) ? caller_address(t, data, code) : code;
+  return in_runtime(code) ? caller_address(t, data, code) : after_jump(code);
 }
 
 /* The same for a new task.  A task of a taskloop gets the address of that (span/explicit_task.c). */
@@ -125,12 +133,19 @@ static const void *task_address(struct thread_state *t, const ompt_data_t *creat
 {
   code = past_wrapper(t, code);
   if (!in_runtime(code) || !graph_enter(t))
-    return code;
+    return after_jump(code);
   bool of_taskloop = t->running && (creator_of(t, creator) != t->task || directive_taskloop(t->running->scope.row));
   if (!of_taskloop)
     code = caller_address(t, creator, code);
   rt_inside_dec(t);
   return code;
+}
+
+/* libomp tells no address for the region that it makes for each team of a league: it belongs to that construct. */
+static const void *region_address(const struct thread_state *t, const void *code)
+{
+  const struct region_team *league = code ? NULL : region_team((uint32_t)region_current(t));
+  return league ? (const void *)league->code : after_jump(code);
 }
 
 void ompt_on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *parallel_data,
@@ -141,6 +156,7 @@ void ompt_on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, o
   if (!t)
     return;
   rt_inside_inc(t);
+  codeptr = region_address(t, codeptr);
   uint64_t moment = rt.online ? work_clock_moment(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
   uint32_t place = CCT_NONE;
   if ((rt.task_creation || rt.online) && !rt_stopped())
@@ -422,12 +438,15 @@ static void graph_schedule(struct thread_state *t, ompt_data_t *prior, int statu
   explicit_task_publish(t);
   if (status == ompt_task_switch && next && next->value & RT_TASK_NEW) {
     explicit_task_start_new(t, next, moment);
-    construct_events_task_begin(t, next, moment);
+    construct_events_task_begin(t, prior, next, moment);
   } else {
     uint32_t from = any_task_of(t, prior), to = next ? explicit_task_begin(t, next) : 0;
     bool first = to && !(graph_task(to)->flags & TASK_STARTED);
+    bool begun = from && graph_task(from)->flags & TASK_STARTED;
+    struct construct_prior left = {prior, from, begun ? explicit_task_directive(rt_task_word(from)) : 0,
+                                   begun ? graph_task(from)->ran : 0};
     span_task_schedule(t, from, status, to, moment);
-    construct_events_schedule(t, from, status, next, first, moment);
+    construct_events_schedule(t, left, status, next, first, moment);
   }
   rt_inside_dec(t);
 }

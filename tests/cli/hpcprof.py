@@ -112,7 +112,7 @@ def sound_files_beside_damaged_ones(directory):
 @case
 def the_command_line_is_checked(_):
     assert "no measurement directory" in refused()
-    for view in ("regions", "timeline", "advice"):
+    for view in ("grains", "timeline", "advice"):
         assert f"view '{view}' is not available yet" in refused("--view", view, "basic")
     assert "there is no view 'x'" in refused("--view", "x", "basic")
     assert "there is no format 'xml'" in refused("-f", "xml", "basic")
@@ -136,6 +136,7 @@ def the_command_line_is_checked(_):
     for value in ("@", "#x", "a.c:5-3", ""):
         assert "--root" in refused("--view", "flat", "--root", value, "basic")
     assert "is no tree" in refused("--view", "threads", "--lines", "basic")
+    assert "has no rows for threads" in refused("--view", "tasks", "--per-thread", "constructs")
     assert "cannot be sorted" in refused("--view", "efficiency", "--sort", "value", "basic")
     for value in ("nobody", "@nobody"):
         assert "nothing matches" in refused("-q", "--view", "flat", "--root", value, "basic")

@@ -13,7 +13,8 @@
 enum { FILES_MAX = 4 };
 
 static const char *const views[] = {"summary",    "topdown",     "bottomup",      "flat",   "threads",
-                                    "efficiency", "parallelism", "critical-path", "whatif", "speedup"};
+                                    "efficiency", "parallelism", "critical-path", "whatif", "speedup",
+                                    "regions",    "region-tree", "overheads",     "tasks"};
 static const char *const formats[] = {"text", "csv", "json"};
 static const uint64_t mark = 0x2d656c69662d2d2d; /* "---file-": written between files by tests/fuzz/fuzz.py */
 

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 static const char *const views[] = {"summary",    "topdown",     "bottomup",      "flat",   "threads",
-                                    "efficiency", "parallelism", "critical-path", "whatif", "speedup"};
+                                    "efficiency", "parallelism", "critical-path", "whatif", "speedup",
+                                    "regions",    "region-tree", "overheads",     "tasks"};
 static const char *const formats[] = {"text", "csv", "json"};
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsigned seed)
@@ -19,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     directory = fuzz_path("");
   fuzz_write("a.hpcrun", data, size);
   uint32_t choice = fuzz_choice(data, size);
-  const char *view = views[choice % 10], *format = formats[choice / 16 % 3];
+  const char *view = views[choice % 14], *format = formats[choice / 14 % 3];
   fuzz_report((const char *[]){"-q", "-j", "1", "-o", "/dev/null", "--view", view, "-f", format, directory, NULL});
   return 0;
 }

@@ -30,10 +30,11 @@ LAYERS = {
         "grains": "model input replay grains",
         "ranks": "model input views ranks",
         "analysis": "model",  # not one another
-        "report": "model views analysis report",
+        "report": "model views analysis report report/constructs",
+        "report/constructs": "model views analysis report report/constructs",
     }.items()},
     "hpcprof-lite": {"common", "hpcprof-lite", *("hpcprof-lite/" + stage for stage in
-                     "model input symbols views replay grains ranks analysis report".split())},
+                     "model input symbols views replay grains ranks analysis report report/constructs".split())},
 }
 
 # Every function outside RT that RT calls.  All are async-signal-safe.

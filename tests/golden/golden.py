@@ -12,17 +12,32 @@ from report import VIEWS, contents, golden_report, golden_rows as rows
 from tap import GOLDEN, case, main
 
 SOUND = ("basic", "zstd", "live", "two", "events", "blame", "blames", "huge", "plain", "waits", "graph", "graphs",
-         "units", "recorded", "recorded-time", "places", "places-plain", "killed", "killed-between")
-BAD = ("hostile", "truncated", "flipped", "version", "empty", "foreign", "lies", "nowhere")
+         "units", "recorded", "recorded-time", "places", "places-plain", "killed", "killed-between", "constructs",
+         "constructs2", "constructs-killed")
+BAD = ("hostile", "truncated", "flipped", "version", "empty", "foreign", "lies", "nowhere", "astray")
 TREES = ("topdown", "bottomup", "flat")
 PATHS = ("parallelism", "critical-path", "whatif", "speedup")
+CONSTRUCTS = ("regions", "region-tree", "overheads", "tasks")
 FOUR = ("work", "overhead", "lockwait", "idleness")
 
 
 def expected():
     """The expected files: name → (arguments, exit status, stream)."""
     table = {}
+    table["basic.regions.txt"] = (("-q", "--view", "regions", "basic"), 0, "stdout")
+    for view in (*CONSTRUCTS, "parallelism"):
+        for name in ("constructs", "constructs2"):
+            table[f"{name}.{view}.txt"] = (("-q", "--view", view, name), 0, "stdout")
+            table[f"{name}.{view}.csv"] = (("-q", "--view", view, "-f", "csv", name), 0, "stdout")
+    table["constructs.summary.txt"] = (("-q", "constructs"), 0, "stdout")
+    table["constructs2.per-thread.txt"] = (("-q", "--view", "regions", "--per-thread", "constructs2"), 0, "stdout")
+    table["constructs.regions.json"] = (("-q", "--view", "regions", "-f", "json", "constructs"), 0, "stdout")
+    table["constructs-killed.region-tree.csv"] = (("-q", "--view", "region-tree", "-f", "csv", "constructs-killed"), 0,
+                                                  "stdout")
+    table["astray.region-tree.csv"] = (("-q", "--view", "region-tree", "-f", "csv", "astray"), 1, "stdout")
     for view in VIEWS:
+        if view in CONSTRUCTS:
+            continue
         table[f"basic.{view}.txt"] = (("-q", "--view", view, "basic"), 0, "stdout")
         table[f"two.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "two"), 0, "stdout")
         table[f"blame.{view}.txt"] = (("-q", "--view", view, "blame"), 0, "stdout")
@@ -88,8 +103,8 @@ def threads_and_order_do_not_matter(_):
         many = golden_report("-q", "-j", "4", "--view", view, "-f", "json", "events", "two", "two")
         assert one.returncode == many.returncode == 0 and one.stdout
         assert one.stdout == many.stdout, view
-        one = golden_report("-q", "-j", "1", "--view", view, "-f", "json", "two", "blames", "graphs")
-        many = golden_report("-q", "-j", "4", "--view", view, "-f", "json", "graphs", "blames", "two")
+        one = golden_report("-q", "-j", "1", "--view", view, "-f", "json", "two", "blames", "graphs", "constructs2")
+        many = golden_report("-q", "-j", "4", "--view", view, "-f", "json", "constructs2", "graphs", "blames", "two")
         assert one.returncode == many.returncode == 0 and one.stdout == many.stdout, view
 
 
@@ -148,7 +163,7 @@ def json_has_the_columns_of_csv(_):
 @case
 def a_legend_is_one_line_without_the_option(_):
     for view in VIEWS:
-        for name in ("blame", "graph", "recorded", "units", "basic", "plain"):
+        for name in ("blame", "graph", "recorded", "units", "basic", "plain", "constructs"):
             short, full = (golden_report("-q", "--view", view, *more, name).stdout.decode().splitlines()
                            for more in ((), ("--legend",)))
             hints = [line for line in short if line.endswith(("; see --legend", "(--legend explains the columns)"))]

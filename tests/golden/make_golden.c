@@ -2,6 +2,7 @@
  *
  * Each becomes DIRECTORY/NAME/node1-PID-1.hpcrun.  The files are kept in the repository, so that a change of the format
  * shows. This program documents their contents, and writes new ones after an intended change of the format. */
+#include "tests/golden/golden_constructs.h"
 #include "tests/golden/golden_graphs.h"
 #include "tests/golden/golden_records.h"
 
@@ -405,6 +406,7 @@ int main(int argc, char **argv)
   waits("wall");
   save("waits-wall", 900);
   golden_graphs();
+  golden_constructs();
   places();
   save("places", 1600);
   places_plain();

@@ -135,6 +135,21 @@ uint32_t compose_share(struct compose *compose, uint32_t wait, uint64_t ns, uint
   return compose->shares_count++;
 }
 
+uint32_t compose_construct(struct compose *compose, uint32_t parent, uint32_t kind, uint32_t directive, uint64_t count)
+{
+  assert(compose->constructs_count < sizeof compose->constructs / sizeof *compose->constructs);
+  compose->constructs[compose->constructs_count] =
+      (struct format_construct){.parent = parent, .kind = kind, .directive = directive, .count = count};
+  return compose->constructs_count++;
+}
+
+struct format_tasks *compose_tasks(struct compose *compose, uint32_t directive)
+{
+  assert(compose->tasks_count < sizeof compose->tasks / sizeof *compose->tasks);
+  compose->tasks[compose->tasks_count] = (struct format_tasks){.directive = directive};
+  return &compose->tasks[compose->tasks_count++];
+}
+
 void compose_chunk(struct compose *compose, uint32_t table, uint32_t owner, uint32_t first, uint32_t count,
                    uint32_t record_size, const void *records)
 {
@@ -178,12 +193,17 @@ void compose_thread(struct compose *compose, uint32_t index)
     compose_chunk(compose, FORMAT_WAITS, index, 0, compose->waits_count, sizeof *compose->waits, compose->waits);
     compose_chunk(compose, FORMAT_SHARES, index, 0, compose->shares_count, sizeof *compose->shares, compose->shares);
   }
+  if (compose->constructs_count) {
+    compose_chunk(compose, FORMAT_CONSTRUCTS, index, 0, compose->constructs_count, sizeof *compose->constructs,
+                  compose->constructs);
+    compose_chunk(compose, FORMAT_TASKS, index, 0, compose->tasks_count, sizeof *compose->tasks, compose->tasks);
+  }
   compose_chunk(compose, FORMAT_THREAD, index, 0, 1, sizeof thread, &thread);
   compose->process.threads++;
   compose->thread = usual_thread;
   compose->nodes_count = 0;
   compose->values_count = compose->shares_count = 1;
-  compose->waits_count = 0;
+  compose->waits_count = compose->constructs_count = compose->tasks_count = 0;
   memset(compose->values, 0, sizeof compose->values);
   compose_node(compose, FORMAT_KIND_ROOT, 0, 0, 0, NULL);
 }
@@ -193,7 +213,7 @@ void compose_end(struct compose *compose)
   compose_chunk(compose, FORMAT_METRICS, 0, 0, compose->metrics_count, sizeof *compose->metrics, compose->metrics);
   compose_chunk(compose, FORMAT_MODULES, 0, 0, compose->modules_count, sizeof *compose->modules, compose->modules);
   compose_chunk(compose, FORMAT_REGIONS, 0, 0, compose->regions_count, sizeof *compose->regions, compose->regions);
-  if (compose->process.work_unit) {
+  if (compose->process.work_unit || compose->directives_count > 1) {
     compose_chunk(compose, FORMAT_DIRECTIVES, 0, 0, compose->directives_count, sizeof *compose->directives,
                   compose->directives);
     compose_chunk(compose, FORMAT_CONTRIBUTIONS, 0, 0, compose->contributions_count, sizeof *compose->contributions,

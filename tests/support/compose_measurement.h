@@ -25,7 +25,7 @@ struct compose {
   uint32_t modules_count;
   struct format_region regions[8];
   uint32_t regions_count;
-  struct format_directive directives[16]; /* record 0 is the program; without others no table is written */
+  struct format_directive directives[32]; /* record 0 is the program; without others no table is written */
   uint32_t directives_count;
   struct format_contribution contributions[32];
   uint32_t contributions_count;
@@ -36,7 +36,11 @@ struct compose {
   struct format_wait waits[16]; /* of the thread; without any, neither of the two tables is written */
   uint32_t waits_count;
   struct format_share shares[32];
-  uint32_t shares_count; /* with the unused first one */
+  uint32_t shares_count;                  /* with the unused first one */
+  struct format_construct constructs[48]; /* of the thread; without any, neither of the two tables is written */
+  uint32_t constructs_count;
+  struct format_tasks tasks[8];
+  uint32_t tasks_count;
   enum compose_form form;
   uint8_t bytes[COMPOSE_BYTES];
   size_t size;
@@ -72,7 +76,14 @@ uint32_t compose_wait(struct compose *compose, enum format_wait_kind kind, uint6
 /* Adds a share in the waiting at a place of the current thread, in front of the list `next`.  Returns its index. */
 uint32_t compose_share(struct compose *compose, uint32_t wait, uint64_t ns, uint32_t next);
 
-/* Ends the current thread: appends its tree, values, waits and record.  The next thread's tree is empty. */
+/* Adds a construct of the current thread, with the executions by it; the caller sets the other fields.  Returns its
+ * index.  The first one is what is outside all others. */
+uint32_t compose_construct(struct compose *compose, uint32_t parent, uint32_t kind, uint32_t directive, uint64_t count);
+
+/* Adds the thread's figures of a task construct, which the caller sets. */
+struct format_tasks *compose_tasks(struct compose *compose, uint32_t directive);
+
+/* Ends the current thread: appends its tree, values, waits, constructs and record.  The next thread's tree is empty. */
 void compose_thread(struct compose *compose, uint32_t index);
 
 /* Appends one chunk unchanged. */

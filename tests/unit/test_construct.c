@@ -131,7 +131,7 @@ static void tasks_in_a_barrier_are_no_waiting(void **state)
   region(0);
   construct_task_created(&one, &first, 2, 0, false, 5);
   construct_wait_begin(&one, CONSTRUCT_WAIT_REGION, BARRIER, 0, NULL, 10);
-  construct_task_begin(&one, &first, 2, true, false, 0, 13);
+  construct_task_begin(&one, NULL, &first, 2, true, false, 0, 13);
   assert_true(construct_task_leave(&one, &own, true, &ran, 20));
   construct_wait_end(&one, 21);
   assert_int_equal(ran, 7);
@@ -152,7 +152,7 @@ static void a_task_at_once_is_below_its_creation(void **state)
   uint64_t ran;
   region(0);
   construct_task_created(&one, &first, 2, ompt_task_undeferred, false, 5);
-  construct_task_begin(&one, &first, 2, true, false, 0, 5);
+  construct_task_begin(&one, NULL, &first, 2, true, false, 0, 5);
   assert_true(construct_task_leave(&one, &own, true, &ran, 9));
   assert_ptr_equal(parent_of(&one, record_of(&one, EXEC, 2)), record_of(&one, TASK, 2));
   assert_int_equal(record_of(&one, EXEC, 2)->flags, 0);
@@ -166,9 +166,9 @@ static void recursion_is_folded(void **state)
   uint64_t ran;
   region(0);
   construct_wait_begin(&one, CONSTRUCT_WAIT_REGION, BARRIER, 0, NULL, 10);
-  construct_task_begin(&one, &first, 2, true, false, 0, 10);
+  construct_task_begin(&one, NULL, &first, 2, true, false, 0, 10);
   construct_wait_begin(&one, CONSTRUCT_WAIT_OWN, TASKWAIT, 3, NULL, 12);
-  construct_task_begin(&one, &second, 2, true, true, 0, 15);
+  construct_task_begin(&one, NULL, &second, 2, true, true, 0, 15);
   assert_true(construct_task_leave(&one, &first, true, &ran, 19));
   assert_int_equal(ran, 4);
   construct_wait_end(&one, 20);
@@ -194,11 +194,11 @@ static void an_untied_task_moves_on(void **state)
   construct_join(&two, PARALLEL, 1, construct_region_place(&one), &others, 0, 2);
   construct_wait_begin(&one, CONSTRUCT_WAIT_REGION, BARRIER, 0, NULL, 10);
   construct_wait_begin(&two, CONSTRUCT_WAIT_REGION, BARRIER, 0, NULL, 10);
-  construct_task_begin(&one, &first, 2, true, false, 0, 10);
+  construct_task_begin(&one, NULL, &first, 2, true, false, 0, 10);
   assert_true(construct_task_leave(&one, &own, false, &ran, 13));
   assert_int_equal(ran, 3);
   assert_false(construct_task_leave(&two, &first, false, &ran, 20)); /* it is not in this stack */
-  construct_task_begin(&two, &first, 2, false, true, 3, 20);
+  construct_task_begin(&two, NULL, &first, 2, false, true, 3, 20);
   assert_true(construct_task_leave(&two, &others, true, &ran, 25));
   assert_int_equal(ran, 8);
   assert_times(record_of(&one, EXEC, 2), 0, 3, 0, 0);
@@ -363,7 +363,7 @@ static void deep_stacks_unwind(void **state)
   uint64_t ran;
   region(0);
   for (int i = 1; i <= DEPTH; i++)
-    construct_task_begin(&one, &tasks[i], 2, true, false, 0, (uint64_t)(10 + i));
+    construct_task_begin(&one, NULL, &tasks[i], 2, true, false, 0, (uint64_t)(10 + i));
   for (int i = DEPTH; i > 0; i--)
     assert_true(construct_task_leave(&one, i > 1 ? (void *)&tasks[i - 1] : (void *)&own, true, &ran, 3000));
   assert_ptr_equal(one.construct.top->at, record_of(&one, PARALLEL, 1));

@@ -29,6 +29,19 @@ static char directory[] = "/tmp/hpcrun-lite-hostile-XXXXXX", path[64], graph_log
 static struct compose compose;
 static struct compose_log composed;
 
+/* Adds a region with a loop to the thread; owner 0: the thread has created it. */
+static void add_constructs(uint32_t owner, uint32_t parallel, uint32_t loop)
+{
+  compose_construct(&compose, 0, FORMAT_DIRECTIVE_PROGRAM, 0, 0);
+  uint32_t region = compose_construct(&compose, 0, FORMAT_DIRECTIVE_PARALLEL, parallel, 1);
+  compose.constructs[region].flags = owner ? FORMAT_CONSTRUCT_LINK : 0;
+  compose.constructs[region].owner = owner;
+  compose.constructs[region].link = 1;
+  compose.constructs[region].node = 1;
+  uint32_t inside = compose_construct(&compose, region, FORMAT_DIRECTIVE_FOR, loop, 3);
+  compose.constructs[inside].ticks[FORMAT_TIME_BODY] = 10;
+}
+
 static void make(enum compose_form form)
 {
   compose_begin(&compose, form, 7, "./app");
@@ -37,13 +50,20 @@ static void make(enum compose_form form)
   compose_module(&compose, "/nowhere/app", FORMAT_MODULE_MAIN);
   uint32_t caller = compose_frame(&compose, 0, 0x10, 1, 10);
   compose_frame(&compose, caller, 0x20, 2, 20);
+  compose.process.tick_scale = 1ull << 32;
+  compose.process.work_unit = compose_string(&compose, "s");
+  compose.process.span = 100;
+  uint32_t loop = compose_directive(&compose, FORMAT_DIRECTIVE_FOR, 1, 0x30, 5, 300, 80);
+  uint32_t parallel = compose_directive(&compose, FORMAT_DIRECTIVE_PARALLEL, 1, 0x40, 5, 300, 80);
+  uint32_t task = compose_directive(&compose, FORMAT_DIRECTIVE_TASK, 1, 0x50, 5, 300, 80);
+  add_constructs(0, parallel, loop);
+  compose_tasks(&compose, task)->created = 7;
   compose_thread(&compose, 1);
   uint32_t region = compose_region(&compose, 1, caller, FORMAT_REGION_PROVISIONAL);
   compose_frame(&compose, compose_node(&compose, FORMAT_KIND_PLACEHOLDER, 0, region, 0, NULL), 0x30, 3, 30);
+  add_constructs(1, parallel, loop);
   compose_thread(&compose, 2);
-  compose.process.work_unit = compose_string(&compose, "s");
-  compose.process.span = 100;
-  compose_contribution(&compose, compose_directive(&compose, FORMAT_DIRECTIVE_FOR, 1, 0x30, 5, 300, 80), 1, 1, 60);
+  compose_contribution(&compose, loop, 1, 1, 60);
   compose_end(&compose);
 }
 

@@ -4,6 +4,7 @@
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
 #include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/views/construct_names.h"
 #include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/views/topdown.h"
 #include "tests/support/compose_measurement.h"
@@ -145,6 +146,7 @@ static void check(void)
   tree_inclusive(&tree);
   struct tree_order order = {.columns = &columns, .modules = profile.catalog.modules};
   assert_int_equal(tree_finish(&tree, &order, false), 0);
+  assert_int_equal(construct_names(&profile, &tree, &names), 0);
   for (uint32_t column = 0; column < columns.count; column++) {
     uint64_t rows = 0, contexts = 0;
     for (uint32_t row = 0; row < tree.count; row++)

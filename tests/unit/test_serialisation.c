@@ -128,6 +128,43 @@ static void dump_processes(const struct profile *profile, struct lines *lines)
   }
 }
 
+/* The constructs around a node of the run, and its own kind and directive. */
+static void put_construct(const struct profile *profile, uint32_t node, char *line)
+{
+  const struct construct_node *here = &profile->constructs.nodes[node];
+  if (node)
+    put_construct(profile, here->parent, line);
+  snprintf(line + strlen(line), LINE - strlen(line), "/%u:%u:%u", here->kind, here->directive, here->in_wait);
+}
+
+static void dump_constructs(const struct profile *profile, struct lines *lines)
+{
+  for (uint32_t i = 0; i < profile->constructs.nodes_count; i++) {
+    char line[LINE] = "construct ";
+    put_construct(profile, i, line);
+    put_path(profile, profile->constructs.nodes[i].context, line + strlen(line));
+    add_line(lines, line);
+  }
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct construct_times *times = &profile->processes[i].constructs;
+    for (uint32_t j = 0; j < times->rows_count; j++) {
+      const struct construct_row *row = &times->rows[j];
+      char line[LINE] = "row ";
+      put_construct(profile, row->node, line);
+      snprintf(line + strlen(line), 200, " %u %u %llu %llu", i, row->thread, (unsigned long long)row->figures.count,
+               (unsigned long long)construct_exec(&row->figures));
+      add_line(lines, line);
+    }
+    for (uint32_t j = 0; j < times->tasks_count; j++) {
+      char line[LINE];
+      snprintf(line, LINE, "tasks %u %u %llu %llu %llu", i, times->tasks[j].directive,
+               (unsigned long long)times->tasks[j].created, (unsigned long long)times->tasks[j].exec_ns,
+               (unsigned long long)times->tasks[j].histogram[203]);
+      add_line(lines, line);
+    }
+  }
+}
+
 static int by_text(const void *a, const void *b)
 {
   return strcmp(*(char *const *)a, *(char *const *)b);
@@ -138,6 +175,7 @@ static char *dump(const struct profile *profile)
   struct lines lines = {0};
   dump_contexts(profile, &lines);
   dump_processes(profile, &lines);
+  dump_constructs(profile, &lines);
   qsort(lines.lines, lines.count, sizeof *lines.lines, by_text);
   char *text = NULL;
   size_t size;
@@ -190,6 +228,7 @@ static void test_parts_come_together(void **state)
   assert_int_equal(merge_files(paths, files, 1, BASELINE_THREAD, NULL, &all), 0);
   expected = dump(&all);
   assert_true(strstr(expected, " share ") && strstr(expected, "directive 1 ") && strstr(expected, "problem "));
+  assert_true(strstr(expected, "\nconstruct /0:0:0/1:") && strstr(expected, "\nrow ") && strstr(expected, "\ntasks "));
   for (uint32_t parts = 1; parts <= PARTS_MAX; parts++) {
     struct profile profiles[PARTS_MAX];
     for (uint32_t i = 0; i < parts; i++)

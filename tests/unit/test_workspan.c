@@ -3,6 +3,7 @@
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
 #include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/views/construct_names.h"
 #include "hpcprof-lite/views/derived.h"
 #include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/views/topdown.h"
@@ -65,6 +66,7 @@ static void analyse(void)
   assert_int_equal(topdown_critical_path(&profile, &names, &columns, &tree, row_of), 0);
   tree_inclusive(&tree);
   assert_int_equal(tree_finish(&tree, &order, false), 0);
+  assert_int_equal(construct_names(&profile, &tree, &names), 0);
   assert_int_equal(derived_flat(&tree, &columns, &flat, NULL), 0);
   assert_int_equal(tree_finish(&flat, &order, false), 0);
 }

@@ -40,8 +40,9 @@ static inline uint64_t pass(struct thread_state *t, uint64_t now)
   uint64_t since = t->record->construct_since, passed = now > since ? now - since : 0;
   if (atomic_load_explicit(&rt.paused, memory_order_relaxed))
     passed = 0;
+  t->record->construct_since = now > since ? now : since; /* first: a kill in between must not count it twice */
+  atomic_signal_fence(memory_order_seq_cst);
   *t->construct.ticks += passed;
-  t->record->construct_since = now > since ? now : since;
   return passed;
 }
 
@@ -75,8 +76,16 @@ static inline bool started(struct thread_state *t)
 
 /* ---- records ---- */
 
-static struct format_construct *add_record(struct thread_state *t, uint32_t parent, uint32_t kind, uint32_t directive,
-                                           uint32_t flags, uint32_t *record)
+/* The list of records that a hash leads to.  parent: for links, the owner and its record. */
+static uint32_t *list_of(struct thread_state *t, uint64_t parent, uint32_t kind, uint32_t directive)
+{
+  enum { LISTS = sizeof t->construct.heads / sizeof *t->construct.heads };
+  uint64_t key = parent * 0xff51afd7ed558ccdULL + ((uint64_t)directive << 8 | kind);
+  return &t->construct.heads[(key * 0x9e3779b97f4a7c15ULL >> 32) % LISTS];
+}
+
+static struct format_construct *add_record(struct thread_state *t, uint32_t *list, uint32_t parent, uint32_t kind,
+                                           uint32_t directive, uint32_t flags, uint32_t *record)
 {
   struct table *records = &t->construct.records;
   struct format_construct *made = records->count < RECORDS_MAX ? table_next(records, record) : NULL;
@@ -86,8 +95,8 @@ static struct format_construct *add_record(struct thread_state *t, uint32_t pare
   made->kind = kind;
   made->directive = directive;
   made->flags = flags;
-  made->next = record_at(t, parent)->child;
-  record_at(t, parent)->child = *record;
+  made->next = *list;
+  *list = *record;
   table_publish(records);
   return made;
 }
@@ -100,32 +109,44 @@ static struct format_construct *seek(struct thread_state *t, uint32_t parent, ui
   for (*record = parent; *record; *record = at->parent)
     if ((at = record_at(t, *record))->kind == kind && at->directive == directive)
       return at;
-  for (*record = record_at(t, parent)->child; *record; *record = at->next)
-    if ((at = record_at(t, *record))->kind == kind && at->directive == directive && at->flags == flags)
+  uint32_t *list = list_of(t, parent, kind, directive);
+  for (*record = *list; *record; *record = at->next)
+    if ((at = record_at(t, *record))->kind == kind && at->directive == directive && at->parent == parent &&
+        at->flags == flags)
       return at;
-  return add_record(t, parent, kind, directive, flags, record);
+  return add_record(t, list, parent, kind, directive, flags, record);
 }
 
 /* The thread's figures of a task construct; NULL without memory. */
-static struct format_tasks *seek_tasks(struct thread_state *t, struct format_construct *at)
+static struct format_tasks *seek_tasks(struct thread_state *t, uint32_t directive, uint32_t *index)
 {
   struct table *tasks = &t->construct.tasks;
-  uint32_t index;
-  if (at->kind != FORMAT_DIRECTIVE_TASK && at->kind != FORMAT_CONSTRUCT_TASK_EXEC)
-    return NULL;
-  for (index = 0; index < tasks->count; index++) {
-    struct format_tasks *known = table_at(tasks, index);
-    if (known->directive == at->directive)
+  for (*index = 0; *index < tasks->count; ++*index) {
+    struct format_tasks *known = table_at(tasks, *index);
+    if (known->directive == directive)
       return known;
   }
-  struct format_tasks *made = table_next(tasks, &index);
+  struct format_tasks *made = table_next(tasks, index);
   if (!made) {
     rt_lost(t, FORMAT_LOST_DIRECTIVES);
     return NULL;
   }
-  made->directive = at->directive;
+  made->directive = directive;
   table_publish(tasks);
   return made;
+}
+
+/* The same, for the record of a task construct; NULL for others. */
+static struct format_tasks *tasks_of(struct thread_state *t, struct format_construct *at)
+{
+  if (at->kind != FORMAT_DIRECTIVE_TASK && at->kind != FORMAT_CONSTRUCT_TASK_EXEC)
+    return NULL;
+  if (at->tasks)
+    return table_at(&t->construct.tasks, at->tasks - 1);
+  uint32_t index;
+  struct format_tasks *tasks = seek_tasks(t, at->directive, &index);
+  at->tasks = tasks ? index + 1 : 0;
+  return tasks;
 }
 
 static const struct construct_known *look_up(struct thread_state *t, struct construct_known *known, uint64_t key,
@@ -141,7 +162,7 @@ static const struct construct_known *look_up(struct thread_state *t, struct cons
     t->construct.unkept = (struct construct_known){.at = record_at(t, parent), .record = parent};
     return &t->construct.unkept;
   }
-  found.tasks = seek_tasks(t, found.at);
+  found.tasks = tasks_of(t, found.at);
   *known = found;
   return known;
 }
@@ -537,11 +558,12 @@ static struct format_construct *find_link(struct thread_state *t, uint32_t kind,
                                           struct construct_place place, uint32_t *record)
 {
   struct format_construct *at;
-  for (*record = record_at(t, 0)->child; *record; *record = at->next)
+  uint32_t *list = list_of(t, (uint64_t)place.owner << 32 | place.record, kind, directive);
+  for (*record = *list; *record; *record = at->next)
     if ((at = record_at(t, *record))->flags == FORMAT_CONSTRUCT_LINK && at->owner == place.owner &&
-        at->link == place.record && at->directive == directive)
+        at->link == place.record && at->kind == kind && at->directive == directive)
       return at;
-  at = add_record(t, 0, kind, directive, FORMAT_CONSTRUCT_LINK, record);
+  at = add_record(t, list, 0, kind, directive, FORMAT_CONSTRUCT_LINK, record);
   if (at) {
     at->owner = place.owner;
     at->link = place.record;
@@ -637,11 +659,18 @@ void construct_held_already(struct thread_state *t)
 static void hold(struct thread_state *t, uint64_t wait_id, struct format_construct *at, uint64_t now)
 {
   enum { PLACES = sizeof t->construct.held / sizeof *t->construct.held };
+  struct construct_held *free = NULL;
   for (unsigned i = 0; i < PLACES; i++) {
     struct construct_held *held = &t->construct.held[i];
-    if (held->since && held->wait_id != wait_id)
-      continue;
-    *held = (struct construct_held){wait_id, now, at};
+    if (held->since && held->wait_id == wait_id) { /* its release was not seen */
+      free = held;
+      break;
+    }
+    if (!held->since)
+      free = held;
+  }
+  if (free) {
+    *free = (struct construct_held){wait_id, now, at};
     return;
   }
   at->unended++;
@@ -732,11 +761,44 @@ void construct_creation(struct thread_state *t, uint32_t directive, uint64_t cou
   }
 }
 
-void construct_task_begin(struct thread_state *t, const void *task, uint32_t directive, bool first, bool elsewhere,
-                          uint64_t ran, uint64_t now)
+/* The task in the stack, below an entry; NULL if it is not there.  The one outside any region may not have been
+ * announced. */
+static inline struct construct_open *find_below(const struct thread_state *t, struct construct_open *frame,
+                                                const void *task)
+{
+  struct construct_open *bottom = t->construct.bottom;
+  while (frame != bottom) {
+    frame = frame->below->frame;
+    if (frame->task == task)
+      return frame;
+  }
+  return bottom->task ? NULL : bottom;
+}
+
+/* LLVM's runtime does not announce that a thread leaves an untied task which another one has completed, or completes
+ * later.  Then events name another task than the innermost one, which ends here for this thread. */
+static struct construct_open *resume(struct thread_state *t, const void *task, uint64_t now)
+{
+  struct construct_open *frame = t->construct.top->frame;
+  if (__builtin_expect(frame->task == task, 1) || frame->kind != FORMAT_CONSTRUCT_TASK_EXEC)
+    return frame;
+  struct construct_open *below = find_below(t, frame, task);
+  if (!below || below->task != task)
+    return frame;
+  pass(t, now);
+  cut_above(t, below);
+  while (t->construct.top->frame != below)
+    cut(t, t->construct.top->frame);
+  return below;
+}
+
+void construct_task_begin(struct thread_state *t, const void *prior, const void *task, uint32_t directive, bool first,
+                          bool elsewhere, uint64_t ran, uint64_t now)
 {
   if (!started(t))
     return;
+  if (prior)
+    resume(t, prior, now);
   uint64_t passed = pass(t, now);
   const struct construct_open *top = t->construct.top;
   struct construct_open *outer = top->frame;
@@ -787,17 +849,17 @@ static inline void task_ended(struct format_tasks *tasks, uint64_t ticks)
   tasks->ticks += ticks;
 }
 
-/* The task in the stack, below the innermost one; NULL if it is not there.  The one outside any region may not have
- * been announced. */
-static inline struct construct_open *find_below(const struct thread_state *t, const void *task)
+void construct_task_ended(struct thread_state *t, uint32_t directive, uint64_t ran)
 {
-  struct construct_open *frame = t->construct.top->frame, *bottom = t->construct.bottom;
-  while (frame != bottom) {
-    frame = frame->below->frame;
-    if (frame->task == task)
-      return frame;
-  }
-  return bottom->task ? NULL : bottom;
+  uint32_t index;
+  struct format_tasks *tasks = started(t) ? seek_tasks(t, directive, &index) : NULL;
+  if (tasks)
+    task_ended(tasks, ran);
+}
+
+bool construct_runs(struct thread_state *t, const void *task, uint64_t now)
+{
+  return started(t) && resume(t, task, now)->task == task;
 }
 
 bool construct_task_leave(struct thread_state *t, const void *next, bool ended, uint64_t *ran, uint64_t now)
@@ -808,7 +870,7 @@ bool construct_task_leave(struct thread_state *t, const void *next, bool ended, 
   struct construct_open *frame = t->construct.top->frame;
   if (frame->task == next)
     return true;
-  struct construct_open *below = find_below(t, next);
+  struct construct_open *below = find_below(t, frame, next);
   bool explicit = frame->kind == FORMAT_CONSTRUCT_TASK_EXEC;
   if (!explicit || (!below && !ended))
     return below;

@@ -111,10 +111,17 @@ struct format_construct *construct_task_created(struct thread_state *t, const vo
 /* So many tasks of the directive, which the thread's current task has created, took so long to create. */
 void construct_creation(struct thread_state *t, uint32_t directive, uint64_t count, uint64_t ticks, uint64_t now);
 
-/* The thread begins a task, or goes on with one that another thread has run before: then `first` is false and `ran` its
- * running time there.  elsewhere: another thread has created it. */
-void construct_task_begin(struct thread_state *t, const void *task, uint32_t directive, bool first, bool elsewhere,
-                          uint64_t ran, uint64_t now);
+/* The thread leaves task `prior` (NULL: its innermost one) and begins a task, or goes on with one that another thread
+ * has run before: then `first` is false and `ran` its running time there.  elsewhere: another thread has created it. */
+void construct_task_begin(struct thread_state *t, const void *prior, const void *task, uint32_t directive, bool first,
+                          bool elsewhere, uint64_t ran, uint64_t now);
+
+/* Whether the thread runs that task.  Constructs and tasks that were put on the stack above it and whose end was not
+ * announced end now. */
+bool construct_runs(struct thread_state *t, const void *task, uint64_t now);
+
+/* A task ends that the thread does not run; ran: its running time. */
+void construct_task_ended(struct thread_state *t, uint32_t directive, uint64_t ran);
 
 /* The thread stops running its task.  It goes on with `next`, if that is in the stack: returns whether it is.  ended:
  * otherwise *ran is the task's running time so far. */

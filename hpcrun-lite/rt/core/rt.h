@@ -171,7 +171,8 @@ enum { RT_TASK_WAITING = 1, RT_TASK_NEW = 2, RT_TASK_INDEX_SHIFT = 2, RT_TASK_TA
  * ones, which are thread-local (gomp.h, regions.c). */
 struct rt_gomp_task {
   struct rt_gomp_task *outer;
-  ompt_data_t *data; /* its data word */
+  ompt_data_t *data;    /* its data word */
+  const char *function; /* of the program, which the adapter has called; NULL: none */
   ompt_frame_t frame;
   int flags;            /* ompt_task_initial, ... */
   ompt_data_t parallel; /* a copy of its region's data word */
@@ -256,6 +257,7 @@ struct construct_state {
   uint32_t created_record;
   uint64_t acquiring; /* ticks: the thread waits for a lock; 0: none */
   struct construct_known known[32], unkept;
+  uint32_t heads[256]; /* lists of records by hash; 0: none */
   struct construct_held held[8];
   struct construct_open *bottom;
   struct table records, tasks, stack;

@@ -1,6 +1,7 @@
 #include "hpcrun-lite/rt/sampling/context.h"
 
 #include "hpcrun-lite/rt/sampling/cct.h"
+#include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/explicit_task.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/region.h"
@@ -23,6 +24,7 @@ enum { TASK_LEVELS = 16 };
 struct task_level {
   uint64_t exit_frame;
   uint32_t creation_context; /* see sampling/task_context.h; 0: none */
+  uint32_t directive;        /* see span/directive.h; 0: not known */
 };
 
 struct stack_reader {
@@ -63,21 +65,26 @@ static unsigned stub_jump(const uint8_t code[STUB_BYTES])
   return code[at] == 0xff && code[at + 1] == 0x25 ? at : STUB_BYTES;
 }
 
+/* Where the jump of a stub leads, 0 if that cannot be read. */
+static uint64_t stub_target(uint64_t ip, const uint8_t *jump)
+{
+  int32_t distance;
+  uint64_t target;
+  __builtin_memcpy(&distance, jump + 2, sizeof distance);
+  return sys_peek(ip + JUMP_BYTES + (uint64_t)(int64_t)distance, &target, sizeof target) ? target : 0;
+}
+
 /* Is the address in a stub that leads to the OpenMP runtime?  The instructions of stubs that matter begin at multiples
  * of 4; most other addresses need no look at the code. */
 static bool is_runtime_stub(struct stack_reader *reader, uint64_t ip)
 {
   uint8_t code[STUB_BYTES];
-  int32_t distance;
-  uint64_t target;
   unsigned at = ip % 4 == 0 && sys_peek(ip, code, sizeof code) ? stub_jump(code) : STUB_BYTES;
   if (at == STUB_BYTES)
     return false;
-  __builtin_memcpy(&distance, code + at + 2, sizeof distance);
-  if (!sys_peek(ip + at + JUMP_BYTES + (uint64_t)(int64_t)distance, &target, sizeof target))
-    return false;
+  uint64_t target = stub_target(ip + at, code + at);
   uint32_t index;
-  const struct format_module *module = modules_find(reader->t, target, &index);
+  const struct format_module *module = target ? modules_find(reader->t, target, &index) : NULL;
   return module && module->flags & FORMAT_MODULE_RUNTIME;
 }
 
@@ -190,7 +197,10 @@ static void enter_task(struct stack_reader *reader, const struct task_level *tas
     reader->node = base;
   else if (reader->region_node != CCT_NONE)
     reader->node = reader->region_node;
-  reader->node = child(reader, FORMAT_KIND_TASK, 0, 0);
+  const struct format_directive *made =
+      task && task->directive ? table_at(directive_table(), task->directive) : &(struct format_directive){0};
+  uint32_t module = made->offset <= UINT32_MAX ? made->module : 0;
+  reader->node = child(reader, FORMAT_KIND_TASK, module, module ? (uint32_t)made->offset : 0);
 }
 
 /* Enters a region.  If the run of runtime frames continues to an explicit task (run at the region's barrier), enters
@@ -205,11 +215,11 @@ static void enter_region(struct stack_reader *reader, int inner, int outer)
 }
 
 /* Has the runtime called user code from the run [inner, outer], and not only a helper function?  Without OMPT: if it
- * has called anything.  Otherwise the current task's exit frame proves it if it lies in the run.  It may lie elsewhere
- * or be 0: libomp clears it before GCC's combined parallel loops; and for undeferred tasks, which compilers call
- * directly, takes it from a register that is no frame pointer.  In these cases code of the program counts as user code,
- * unless the exit frame shows that the task was called outside the run: then the code is a helper of the runtime, an
- * allocator for example. */
+ * has called anything but libc and the tool.  Otherwise the current task's exit frame proves it if it lies in the run.
+ * It may lie elsewhere or be 0: libomp clears it before GCC's combined parallel loops; and for undeferred tasks, which
+ * compilers call directly, takes it from a register that is no frame pointer.  In these cases code of the program
+ * counts as user code, unless the exit frame shows that the task was called outside the run: then the code is a helper
+ * of the runtime, an allocator for example. */
 static bool leads_to_user(const struct stack_reader *reader, int inner, int outer)
 {
   if (inner == 0 || reader->caller)
@@ -218,8 +228,8 @@ static bool leads_to_user(const struct stack_reader *reader, int inner, int oute
   if (rt.ompt_module && !reader->frames[inner].adapter &&
       reader->frames[inner].module != rt.ompt_module) /* a plugin of the runtime: OMPT does not know its tasks */
     return !called->system && !called->tool;
-  if (!reader->t->activity.openmp)
-    return !rt.ompt; /* with OMPT: the runtime is still setting up the thread */
+  if (!reader->t->activity.openmp) /* with OMPT: the runtime is still setting up the thread */
+    return !rt.ompt && !called->system && !called->tool;
   if (exit_in(reader, inner, outer))
     return true;
   if (rt.forked && !reader->exit_frame && !reader->implicit_task) /* a task inherited from the parent process */
@@ -228,8 +238,7 @@ static bool leads_to_user(const struct stack_reader *reader, int inner, int oute
   return (reader->exit_frame || reader->implicit_task) && !outside && !called->system && !called->tool;
 }
 
-/* The function that a direct call instruction calls; 0 if it is no direct call, or if it calls a stub that leads to
- * another module. */
+/* The function that a direct call instruction calls, perhaps by way of a stub; 0 if it is no direct call. */
 static uint64_t call_target(uint64_t ip)
 {
   uint8_t call[5], code[STUB_BYTES];
@@ -241,7 +250,8 @@ static uint64_t call_target(uint64_t ip)
   uint64_t target = after + (uint64_t)(int64_t)distance;
   if (!sys_peek(target, code, sizeof code))
     return 0;
-  return stub_jump(code) < STUB_BYTES ? 0 : target;
+  unsigned jump = stub_jump(code);
+  return jump < STUB_BYTES ? stub_target(target + jump, code + jump) : target;
 }
 
 /* A function whose last act is to call the runtime may have jumped there and left no frame.  The call instruction of
@@ -346,7 +356,8 @@ static bool read_frames(struct stack_reader *reader, int i, int innermost)
       i--;
     if (outer + 1 < reader->count)
       add_tail_caller(reader, &reader->frames[outer + 1]);
-    if (outer == innermost && !leads_to_user(reader, i, outer)) {
+    bool setting_up = !reader->t->activity.openmp && !reader->caller; /* it may be called back by libc */
+    if ((outer == innermost || setting_up) && !leads_to_user(reader, i, outer)) {
       struct format_region *entered =
           reader->target ? reader->target : region_entered(reader->t, reader->frames[i].sp, outer_sp(reader, outer));
       if (entered)
@@ -383,7 +394,7 @@ static bool read_task(struct stack_reader *reader, int innermost)
     reader->node = child(reader, FORMAT_KIND_RUNTIME, 0, 0);
     return true;
   }
-  enter_task(reader, NULL, inner);
+  enter_task(reader, &reader->tasks[0], inner);
   if (reader->cut)
     reader->node = child(reader, FORMAT_KIND_PARTIAL, 0, 0);
   return read_frames(reader, inner - 1, innermost);
@@ -452,7 +463,8 @@ static void find_tasks(struct stack_reader *reader)
     uint32_t creation_context = rt.online ? explicit_task_creation_context(word) : rt_task_index(word);
     if (!(flags & ompt_task_explicit))
       continue;
-    reader->tasks[reader->tasks_count++] = (struct task_level){exit_frame, creation_context};
+    reader->tasks[reader->tasks_count++] =
+        (struct task_level){exit_frame, creation_context, rt.online ? explicit_task_directive(word) : 0};
     if (!rt.task_creation || !creation_context)
       continue;
     reader->end_sp = exit_frame; /* what lies outside the task is not needed */

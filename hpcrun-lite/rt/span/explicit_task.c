@@ -410,6 +410,12 @@ void explicit_task_publish(struct thread_state *t)
   graph_run(t, index);
 }
 
+uint32_t explicit_task_directive(uint64_t word)
+{
+  uint32_t task = rt_task_index(word), batch = word & RT_TASK_NEW ? batch_of(word) : task ? graph_task(task)->batch : 0;
+  return batch ? at(batch)->row : 0;
+}
+
 uint32_t explicit_task_creation_context(uint64_t word)
 {
   uint32_t batch = word & RT_TASK_NEW ? batch_of(word) : 0, task = rt_task_index(word);

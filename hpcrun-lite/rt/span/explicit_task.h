@@ -60,6 +60,9 @@ static inline void explicit_task_started(struct thread_state *t, struct task *ta
 /* Makes the data word name the task that the thread has begun.  Required before the thread may run anything else. */
 void explicit_task_publish(struct thread_state *t);
 
+/* The directive of the task of a data word, for handlers: also while the task is in constructs. */
+uint32_t explicit_task_directive(uint64_t word);
+
 /* The creation context of the task of a data word. */
 uint32_t explicit_task_creation_context(uint64_t word);
 

@@ -1,0 +1,38 @@
+/* Where the time of parallel regions is lost: the four classes of overhead of ompP.
+ *
+ * Context: BATCH.  Pure.  Source: Fürlinger and Skinner, "Performance Profiling for OpenMP Tasks", section 3.3: time in
+ * which tasks run is no overhead.  Departure: a barrier's own cost, after the last thread has arrived, is management.
+ *
+ * Each outermost parallel region has a row with everything below it, in all teams.  Invariant: total = useful + the
+ * four classes, where `total` is all exclusive time and `useful` the bodies' part of it.  The row of the program comes
+ * last: its total is the largest team x elapsed time, its overheads are the sums of the others; the rest is serial
+ * code, and threads that have no region to execute.
+ */
+#ifndef HPCPROF_LITE_ANALYSIS_OVERHEADS_H
+#define HPCPROF_LITE_ANALYSIS_OVERHEADS_H
+
+#include "hpcprof-lite/model/construct_tree.h"
+
+/* Columns of the overheads view, in their order. */
+#define OVERHEADS_COLUMNS 16
+extern const char *const overheads_columns[OVERHEADS_COLUMNS];
+
+struct overheads_row {
+  const struct construct_entry *entry; /* of the tree: its kind, name and place */
+  uint64_t total_ns, useful_ns;
+  struct construct_losses losses;
+  uint64_t gain_ns; /* losses / threads */
+};
+
+struct overheads {
+  struct overheads_row *rows; /* the program last */
+  uint32_t count;             /* 0: not measured */
+};
+
+/* Fills *result.  sort: a column of the view, NULL = the longest total first; the program always comes last.  Returns
+ * 0, ERR_INPUT if there is no such column, or ERR_NOMEM; overheads_release() in every case. */
+int overheads_compute(const struct profile *profile, const struct construct_tree *tree, const char *sort,
+                      struct overheads *result);
+void overheads_release(struct overheads *result);
+
+#endif

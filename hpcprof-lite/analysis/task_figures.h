@@ -1,0 +1,43 @@
+/* Task constructs: how many instances, how long they run, wait and are created, and where they run.
+ *
+ * Context: BATCH.  Pure.  Percentiles and shares come from a histogram with eight buckets for each factor of two: an
+ * error of at most 9 %.  The other figures are exact.
+ */
+#ifndef HPCPROF_LITE_ANALYSIS_TASK_FIGURES_H
+#define HPCPROF_LITE_ANALYSIS_TASK_FIGURES_H
+
+#include "hpcprof-lite/model/construct_tree.h"
+#include "hpcprof-lite/model/names.h"
+
+/* Columns of the tasks view, in their order. */
+#define TASK_FIGURES_COLUMNS 21
+extern const char *const task_figures_columns[TASK_FIGURES_COLUMNS];
+
+struct task_row {
+  uint32_t directive, kind; /* the first directive that is a copy of the same code; its kind */
+  const char *name, *file;
+  uint32_t line, context; /* context: id of a row of the top-down tree, MODEL_NONE if not known */
+  uint64_t created, undeferred, untied, dependent, ended, started, elsewhere, suspended;
+  uint64_t exec_ns, shortest_ns, longest_ns;
+  uint64_t median_ns, p90_ns;
+  bool creation_known, waits_known;
+  uint64_t create_ns;
+  double wait_mean_ns;
+  double below_1us, below_10us; /* parts of the ended ones */
+  double cost_ns;        /* what creating one takes, or else the way from the end of one to the next; 0: not known */
+  bool cost_of_creation; /* it is the former */
+  double below_cost;     /* part of the ended ones that ran for less */
+};
+
+struct task_figures {
+  struct task_row *rows;
+  uint32_t count;
+};
+
+/* Fills *result.  tree: for the contexts.  sort: a column of the view, NULL = by exec_s.  Returns 0, ERR_INPUT if there
+ * is no such column, or ERR_NOMEM; task_figures_release() in every case. */
+int task_figures_compute(const struct profile *profile, const struct names *names, const struct construct_tree *tree,
+                         const char *sort, struct task_figures *result);
+void task_figures_release(struct task_figures *result);
+
+#endif

@@ -1,0 +1,104 @@
+#include "hpcprof-lite/construct_pipelines.h"
+
+#include "hpcprof-lite/views/construct_order.h"
+#include "hpcprof-lite/views/construct_rows.h"
+
+static int make_tree(struct job *job)
+{
+  return construct_rows(&job->profile, &job->names, &job->tree, job->row_of, &job->constructs);
+}
+
+static int make_list(struct job *job)
+{
+  int status = make_tree(job);
+  return status ? status : construct_rows_flat(&job->constructs, &job->names, &job->construct_list);
+}
+
+/* The status of a pipeline: of a failed step, the exit status. */
+static int outcome(struct job *job, int status)
+{
+  if (status == ERR_INPUT)
+    return job_bad_sort(job);
+  return status ? job_no_memory() : 0;
+}
+
+/* Sorts and shortens a tree or list of constructs, which becomes that of the report. */
+static int arrange(struct job *job, struct construct_tree *tree, bool list)
+{
+  const struct options *options = &job->options;
+  double standard = options->format == OPTIONS_TEXT ? 0.5 : 0;
+  struct construct_limits limits = {.percent = options->percent_limit < 0 ? standard : options->percent_limit,
+                                    .depth = options->depth,
+                                    .rows = options->max_rows,
+                                    .in_order = list};
+  int status = options->sort ? construct_order(tree, options->sort) : 0;
+  if (!status)
+    status = construct_order_limit(tree, &limits, &job->shown, &job->report.left_out);
+  job->report.constructs = tree;
+  job->report.shown = job->shown;
+  job->report.per_thread = options->per_thread;
+  return status;
+}
+
+int regions_pipeline(struct job *job)
+{
+  int status = make_list(job);
+  return outcome(job, status ? status : arrange(job, &job->construct_list, true));
+}
+
+int region_tree_pipeline(struct job *job)
+{
+  int status = make_tree(job);
+  return outcome(job, status ? status : arrange(job, &job->constructs, false));
+}
+
+/* Whether an amount is at least --percent-limit of the whole. */
+static bool is_heavy(const struct job *job, uint64_t amount, uint64_t whole)
+{
+  return job->options.percent_limit <= 0 || (double)amount * 100 >= (double)whole * job->options.percent_limit;
+}
+
+int overheads_pipeline(struct job *job)
+{
+  struct overheads *overheads = &job->report.overheads;
+  int status = make_tree(job);
+  if (!status)
+    status = overheads_compute(&job->profile, &job->constructs, job->options.sort, overheads);
+  uint32_t kept = 0, last = overheads->count ? overheads->count - 1 : 0;
+  for (uint32_t i = 0; i < last; i++) /* the program always stays */
+    if (is_heavy(job, overheads->rows[i].total_ns, overheads->rows[last].total_ns) &&
+        (!job->options.max_rows || kept < job->options.max_rows))
+      overheads->rows[kept++] = overheads->rows[i];
+  if (overheads->count) {
+    overheads->rows[kept] = overheads->rows[last];
+    job->report.left_out = last - kept;
+    overheads->count = kept + 1;
+  }
+  return outcome(job, status);
+}
+
+int tasks_pipeline(struct job *job)
+{
+  struct task_figures *tasks = &job->report.tasks;
+  int status = make_tree(job);
+  if (!status)
+    status = task_figures_compute(&job->profile, &job->names, &job->constructs, job->options.sort, &job->report.tasks);
+  uint64_t whole = 0;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < tasks->count; i++)
+    whole = model_sum(whole, tasks->rows[i].exec_ns);
+  for (uint32_t i = 0; i < tasks->count; i++)
+    if (is_heavy(job, tasks->rows[i].exec_ns, whole) && (!job->options.max_rows || kept < job->options.max_rows))
+      tasks->rows[kept++] = tasks->rows[i];
+  job->report.left_out = tasks->count - kept;
+  tasks->count = kept;
+  job->report.constructs = &job->constructs;
+  return outcome(job, status);
+}
+
+int construct_gains(struct job *job)
+{
+  int status = make_list(job);
+  job->report.constructs = &job->construct_list;
+  return status ? status : construct_order(&job->construct_list, "gain_s");
+}

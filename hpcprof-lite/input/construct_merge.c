@@ -1,0 +1,116 @@
+#include "hpcprof-lite/input/construct_merge.h"
+
+#include <stdlib.h>
+
+static int by_directive(const void *a, const void *b)
+{
+  const struct construct_tasks *x = a, *y = b;
+  return (x->directive > y->directive) - (x->directive < y->directive);
+}
+
+/* Adds the nodes of a process; map[] receives their numbers in the run. */
+static int merge_nodes(struct profile *profile, struct profile_process *process, struct index *index, uint32_t *map)
+{
+  struct construct_times *own = &process->constructs;
+  map[0] = 0;
+  for (uint32_t i = 1; i < own->nodes_count; i++) {
+    struct construct_node node = own->nodes[i];
+    node.parent = map[node.parent];
+    node.directive = process->directive_map[node.directive];
+    node.context = MODEL_NONE;
+    map[i] = construct_times_add(&profile->constructs, index, &node);
+    if (map[i] == MODEL_NONE)
+      return ERR_NOMEM;
+  }
+  for (uint32_t i = 0; i < own->rows_count; i++)
+    own->rows[i].node = map[own->rows[i].node];
+  construct_times_join_rows(own);
+  for (uint32_t i = 0; i < own->tasks_count; i++)
+    own->tasks[i].directive = process->directive_map[own->tasks[i].directive];
+  if (own->tasks_count)
+    qsort(own->tasks, own->tasks_count, sizeof *own->tasks, by_directive);
+  return 0;
+}
+
+/* Marks by process in the order of reports, then by construct; each has one. */
+struct marks {
+  const struct context_mark *marks;
+  const uint32_t *position_of; /* [number of a process] */
+};
+
+static int by_process(const void *a, const void *b, void *argument)
+{
+  const struct marks *key = argument;
+  const struct context_mark *x = &key->marks[*(const uint32_t *)a], *y = &key->marks[*(const uint32_t *)b];
+  uint32_t i = key->position_of[x->owner], j = key->position_of[y->owner];
+  if (i != j)
+    return i < j ? -1 : 1;
+  return (x->construct > y->construct) - (x->construct < y->construct);
+}
+
+/* Gives each node the context in which the first process met it, and executions of tasks that of their creation. */
+static int set_contexts(struct profile *profile, uint32_t *const *maps)
+{
+  struct construct_times *times = &profile->constructs;
+  const struct contexts *contexts = &profile->contexts;
+  uint32_t *position_of = calloc((size_t)profile->processes_count + 1, sizeof *position_of);
+  uint32_t *order = calloc((size_t)contexts->marks_count + 1, sizeof *order);
+  uint32_t *created_in = calloc((size_t)profile->workspan.directives_count + 1, sizeof *created_in); /* node */
+  int status = position_of && order && created_in ? 0 : ERR_NOMEM;
+  for (uint32_t i = 0; i < profile->processes_count && !status; i++)
+    if (profile->processes[i].number < profile->processes_count)
+      position_of[profile->processes[i].number] = i;
+  for (uint32_t i = 0; i < contexts->marks_count && !status; i++)
+    order[i] = i;
+  if (!status)
+    qsort_r(order, contexts->marks_count, sizeof *order, by_process, &(struct marks){contexts->marks, position_of});
+  for (uint32_t i = 0; i < contexts->marks_count && !status; i++) {
+    const struct context_mark *mark = &contexts->marks[order[i]];
+    const uint32_t *map = maps[position_of[mark->owner]];
+    struct construct_node *node = map ? &times->nodes[map[mark->construct]] : NULL;
+    if (node && node->context == MODEL_NONE)
+      node->context = mark->context;
+  }
+  for (uint32_t i = times->nodes_count; i-- > 1 && !status;)
+    if (times->nodes[i].kind == DIRECTIVE_TASK && times->nodes[i].context != MODEL_NONE)
+      created_in[times->nodes[i].directive] = i;
+  for (uint32_t i = 1; i < times->nodes_count && !status; i++) {
+    struct construct_node *node = &times->nodes[i];
+    uint32_t creator = created_in[node->directive];
+    if (node->kind == CONSTRUCT_TASK_EXEC && node->directive && creator)
+      node->context = times->nodes[creator].context;
+  }
+  free(position_of);
+  free(order);
+  free(created_in);
+  return status;
+}
+
+int construct_merge(struct profile *profile)
+{
+  struct index index = {0};
+  uint32_t **maps = calloc((size_t)profile->processes_count + 1, sizeof *maps); /* [process][its node] */
+  int status = maps ? 0 : ERR_NOMEM;
+  for (uint32_t i = 0; i < profile->processes_count && !status; i++) {
+    struct construct_times *own = &profile->processes[i].constructs;
+    if (!own->nodes_count)
+      continue;
+    if (!profile->constructs.nodes_count && construct_times_add(&profile->constructs, &index, &construct_outside))
+      status = ERR_NOMEM;
+    maps[i] = status ? NULL : calloc(own->nodes_count, sizeof **maps);
+    status = maps[i] ? merge_nodes(profile, &profile->processes[i], &index, maps[i]) : ERR_NOMEM;
+  }
+  if (!status && profile->constructs.nodes_count)
+    status = set_contexts(profile, maps);
+  for (uint32_t i = 0; maps && i < profile->processes_count; i++) {
+    if (maps[i]) {
+      free(profile->processes[i].constructs.nodes);
+      profile->processes[i].constructs.nodes = NULL;
+      profile->processes[i].constructs.nodes_count = 0;
+    }
+    free(maps[i]);
+  }
+  free(maps);
+  index_release(&index);
+  return status;
+}

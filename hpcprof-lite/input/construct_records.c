@@ -1,0 +1,501 @@
+#include "hpcprof-lite/input/construct_records.h"
+
+#include "common/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The most records of a process, and the deepest nesting: far more than a run has.  They bound memory and time for a
+ * hostile file, since all records are kept at once, and folding looks at all constructs around one. */
+enum { RECORDS_MAX = 2 << 20, DEPTH_MAX = 256 };
+
+enum fault { FAULT_KIND, FAULT_DIRECTIVE, FAULT_PARENT, FAULT_LINK, FAULT_CYCLE, FAULT_DEPTH, FAULT_CONTEXT, FAULTS };
+
+static const char *const fault_text[FAULTS] = {
+    [FAULT_KIND] = "constructs of a kind that does not exist, left out",
+    [FAULT_DIRECTIVE] = "times of constructs that do not exist, kept without a place",
+    [FAULT_PARENT] = "constructs without a valid parent, kept outside all others",
+    [FAULT_LINK] = "links to constructs that do not exist, kept outside all others",
+    [FAULT_CYCLE] = "constructs whose links form a circle, kept outside all others",
+    [FAULT_DEPTH] = "constructs nested deeper than in any run, left out",
+    [FAULT_CONTEXT] = "tasks of a construct that does not exist, left out",
+};
+
+/* States of a record before its node is known. */
+enum { UNSEEN, VISITING, PLACED };
+
+/* What is known of a record beyond what is stored. */
+struct place {
+  uint32_t node;
+  uint8_t state;
+  bool top;      /* its time is not a part of its parent's: it is elsewhere in the tree */
+  bool left_out; /* it has no figures; what is below it counts for its parent */
+  bool beside;   /* its thread is not the master of its team */
+};
+
+struct thread {
+  struct read_construct *records;
+  struct place *places;
+  uint32_t count;
+};
+
+struct at {
+  uint32_t thread, record;
+};
+
+struct build {
+  struct read_file *file;
+  struct profile_process *process;
+  struct construct_times *times;
+  struct problems *problems;
+  struct construct_places *found;
+  struct thread *threads; /* [position] */
+  struct index index;     /* nodes by their identity */
+  struct at *stack;
+  size_t stack_count, stack_room;
+  uint32_t *depths, depths_count; /* [node] */
+  size_t depths_room;
+  uint64_t faults[FAULTS];
+};
+
+/* ---- nodes ---- */
+
+/* Finds or adds a node; MODEL_NONE without memory. */
+static uint32_t add_node(struct build *build, const struct construct_node *node)
+{
+  uint32_t added = construct_times_add(build->times, &build->index, node);
+  if (added == MODEL_NONE || added < build->depths_count)
+    return added;
+  if (!array_reserve(&build->depths, &build->depths_room, (size_t)added + 1, sizeof *build->depths))
+    return MODEL_NONE;
+  build->depths[build->depths_count++] = added ? build->depths[node->parent] + 1 : 0;
+  return added;
+}
+
+/* The directive of a record, 0 if it does not exist or is of another kind. */
+static uint32_t directive_of(struct build *build, const struct read_construct *record)
+{
+  static const uint32_t other[CONSTRUCT_KINDS] = {[CONSTRUCT_TASK_EXEC] = DIRECTIVE_TASK,
+                                                  [CONSTRUCT_DISTRIBUTE] = DIRECTIVE_FOR,
+                                                  [CONSTRUCT_ATOMIC] = DIRECTIVE_CRITICAL};
+  const struct profile_workspan *workspan = &build->process->workspan;
+  if (!record->directive)
+    return 0;
+  uint32_t wanted = other[record->kind] ? other[record->kind] : record->kind;
+  uint32_t kind =
+      record->directive < workspan->directives_count ? workspan->directives[record->directive].kind : MODEL_NONE;
+  bool chunk = wanted == DIRECTIVE_TASK && kind == DIRECTIVE_TASKLOOP; /* a task that the taskloop made */
+  if (kind == wanted || chunk)
+    return record->directive;
+  build->faults[FAULT_DIRECTIVE]++;
+  return 0;
+}
+
+/* Puts a record below a node, or where the same construct is already open. */
+static int place_below(struct build *build, struct at at, uint32_t parent)
+{
+  const struct read_construct *record = &build->threads[at.thread].records[at.record];
+  struct place *place = &build->threads[at.thread].places[at.record];
+  const struct construct_node *nodes = build->times->nodes;
+  place->state = PLACED;
+  place->node = parent;
+  place->left_out = record->kind == DIRECTIVE_PROGRAM || record->kind >= CONSTRUCT_KINDS;
+  if (place->left_out) {
+    build->faults[FAULT_KIND]++;
+    return 0;
+  }
+  uint32_t directive = directive_of(build, record);
+  for (uint32_t up = parent; up; up = nodes[up].parent)
+    if (nodes[up].kind == record->kind && nodes[up].directive == directive) {
+      place->node = up;
+      place->top = true;
+      return 0;
+    }
+  if (build->depths[parent] >= DEPTH_MAX) {
+    place->left_out = true;
+    build->faults[FAULT_DEPTH]++;
+    return 0;
+  }
+  place->node = add_node(build, &(struct construct_node){.parent = parent,
+                                                         .kind = record->kind,
+                                                         .directive = directive,
+                                                         .in_wait = record->in_wait && !place->top,
+                                                         .context = MODEL_NONE});
+  return place->node == MODEL_NONE ? ERR_NOMEM : 0;
+}
+
+/* Fills in the record that a link names; false if it does not exist or is another construct. */
+static bool link_target(struct build *build, const struct read_construct *record, struct at *target)
+{
+  target->thread = profile_thread_position(build->process, record->owner);
+  target->record = record->link;
+  if (target->thread == MODEL_NONE || !record->link || record->link >= build->threads[target->thread].count)
+    return false;
+  const struct read_construct *to = &build->threads[target->thread].records[record->link];
+  return to->kind == record->kind && to->directive == record->directive;
+}
+
+static int push(struct build *build, struct at at)
+{
+  if (!array_reserve(&build->stack, &build->stack_room, build->stack_count + 1, sizeof at))
+    return ERR_NOMEM;
+  build->stack[build->stack_count++] = at;
+  return 0;
+}
+
+/* Places each record of a circle outside all others, wherever the circle was entered: `last` is the one to enter
+ * last. */
+static int break_circle(struct build *build, struct at last)
+{
+  struct at at;
+  int status;
+  do {
+    at = build->stack[--build->stack_count];
+    build->faults[FAULT_CYCLE]++;
+    build->threads[at.thread].places[at.record].top = true;
+    status = place_below(build, at, 0);
+  } while (!status && (at.thread != last.thread || at.record != last.record));
+  return status;
+}
+
+/* Places the record on top of the stack, or pushes the one that it depends on. */
+static int place_top(struct build *build)
+{
+  struct at at = build->stack[build->stack_count - 1], to = {at.thread, 0};
+  struct thread *thread = &build->threads[at.thread];
+  const struct read_construct *record = &thread->records[at.record];
+  struct place *place = &thread->places[at.record];
+  bool linked = false;
+  place->state = VISITING;
+  if (record->linked) {
+    linked = link_target(build, record, &to);
+    build->faults[FAULT_LINK] += !linked && record->link; /* 0: it could not be kept */
+    place->top = true;
+  } else {
+    bool valid = record->parent < at.record;
+    build->faults[FAULT_PARENT] += !valid;
+    to.record = valid ? record->parent : 0;
+  }
+  if (record->linked && !linked) {
+    build->stack_count--;
+    return place_below(build, at, 0);
+  }
+  const struct place *target = &build->threads[to.thread].places[to.record];
+  if (target->state == UNSEEN)
+    return push(build, to);
+  if (target->state == VISITING)
+    return break_circle(build, to);
+  build->stack_count--;
+  if (!linked)
+    return place_below(build, at, target->node);
+  place->state = PLACED;
+  place->node = target->node;
+  place->left_out = target->left_out;
+  return 0;
+}
+
+static int place_all(struct build *build)
+{
+  int status = 0;
+  for (uint32_t i = 0; i < build->process->threads_count; i++)
+    for (uint32_t j = 1; j < build->threads[i].count && !status; j++) {
+      if (build->threads[i].places[j].state != UNSEEN)
+        continue;
+      status = push(build, (struct at){i, j});
+      while (!status && build->stack_count)
+        status = place_top(build);
+    }
+  return status;
+}
+
+/* ---- figures ---- */
+
+static uint64_t to_ns(const struct build *build, uint64_t ticks)
+{
+  return model_rounded((double)ticks * build->process->workspan.tick_ns);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+  return a < b ? a : b;
+}
+
+/* Constructs that all threads of a team execute together. */
+static bool is_shared(uint32_t kind)
+{
+  return kind == DIRECTIVE_PARALLEL || kind == DIRECTIVE_TEAMS || kind == DIRECTIVE_FOR || kind == DIRECTIVE_SECTIONS ||
+         kind == DIRECTIVE_SINGLE || kind == DIRECTIVE_BARRIER || kind == CONSTRUCT_DISTRIBUTE;
+}
+
+/* The figures of a record without those of the constructs in it. */
+static struct construct_figures own_figures(const struct build *build, const struct read_construct *record,
+                                            const struct place *place)
+{
+  struct construct_figures figures = {.count = record->count,
+                                      .executions = is_shared(record->kind) && place->beside ? 0 : record->count,
+                                      .chosen = record->chosen,
+                                      .unended = record->unended,
+                                      .enter = to_ns(build, record->enter),
+                                      .own_body = to_ns(build, record->body),
+                                      .wait = to_ns(build, record->wait),
+                                      .exit = to_ns(build, record->exit)};
+  if (place->left_out)
+    return (struct construct_figures){0};
+  figures.body = figures.own_body;
+  figures.wait_own = least(to_ns(build, record->wait_own), figures.wait);
+  figures.wait_spare = least(to_ns(build, record->wait_spare), figures.wait - figures.wait_own);
+  return figures;
+}
+
+/* The parent of a record in its own thread; 0 also if its time is elsewhere in the tree than its parent's. */
+static uint32_t part_of(const struct thread *thread, uint32_t record)
+{
+  uint32_t parent = thread->records[record].parent;
+  return thread->places[record].top || parent >= record ? 0 : parent;
+}
+
+/* Whether the nearest region around a record, or the record itself, was created by another thread. */
+static void set_masters(struct thread *thread)
+{
+  for (uint32_t i = 1; i < thread->count; i++) {
+    const struct read_construct *record = &thread->records[i];
+    bool region = record->kind == DIRECTIVE_PARALLEL || record->kind == DIRECTIVE_TEAMS;
+    uint32_t parent = record->parent < i && !record->linked ? record->parent : 0;
+    thread->places[i].beside = region ? record->linked : thread->places[parent].beside;
+  }
+}
+
+/* Adds the rows of a thread.  Children have larger numbers than their parents. */
+static int add_rows(struct build *build, uint32_t position)
+{
+  struct thread *thread = &build->threads[position];
+  struct construct_times *times = build->times;
+  size_t needed = (size_t)times->rows_count + thread->count;
+  struct construct_figures *figures = calloc((size_t)thread->count + 1, sizeof *figures);
+  if (!figures || !array_reserve(&times->rows, &times->rows_room, needed, sizeof *times->rows)) {
+    free(figures);
+    return ERR_NOMEM;
+  }
+  set_masters(thread);
+  for (uint32_t i = 0; i < thread->count; i++)
+    figures[i] = own_figures(build, &thread->records[i], &thread->places[i]);
+  for (uint32_t i = thread->count; i-- > 1;) {
+    const struct read_construct *record = &thread->records[i];
+    struct construct_figures *into = &figures[part_of(thread, i)];
+    uint64_t all = construct_exec(&figures[i]);
+    all -= record->kind == DIRECTIVE_LOCK ? least(figures[i].own_body, all) : 0; /* that is in another body, too */
+    uint64_t *sum = record->in_wait && !thread->places[i].top ? &into->task : &into->body;
+    *sum = model_sum(*sum, all);
+  }
+  for (uint32_t i = 0; i < thread->count; i++)
+    if (!thread->places[i].left_out && (!i || figures[i].count || construct_exec(&figures[i])))
+      times->rows[times->rows_count++] =
+          (struct construct_row){.node = thread->places[i].node, .thread = position, .figures = figures[i]};
+  free(figures);
+  return 0;
+}
+
+/* Notes where the constructs of a thread were met, unless an earlier thread has met them. */
+static int add_places(struct build *build, uint32_t position, bool *met)
+{
+  const struct thread *thread = &build->threads[position];
+  struct construct_places *found = build->found;
+  for (uint32_t i = 1; i < thread->count; i++) {
+    uint32_t node = thread->places[i].node;
+    if (!thread->records[i].node || met[node] || thread->places[i].left_out)
+      continue;
+    if (!array_reserve(&found->places, &found->room, (size_t)found->count + 1, sizeof *found->places))
+      return ERR_NOMEM;
+    found->places[found->count++] = (struct construct_place){node, position, thread->records[i].node};
+    met[node] = true;
+  }
+  return 0;
+}
+
+/* ---- tasks ---- */
+
+static void add(uint64_t *sum, uint64_t amount)
+{
+  *sum = model_sum(*sum, amount);
+}
+
+/* Sums of ticks over the threads; sums of moments wrap around. */
+struct task_sums {
+  uint64_t created_at, started_at;
+};
+
+static void add_tasks(const struct build *build, const struct read_tasks *from, struct construct_tasks *into,
+                      struct task_sums *sums)
+{
+  add(&into->created, from->created);
+  add(&into->undeferred, from->undeferred);
+  add(&into->untied, from->untied);
+  add(&into->dependent, from->dependent);
+  add(&into->create_ns, to_ns(build, from->create_ticks));
+  add(&into->create_timed, from->create_timed);
+  add(&into->started, from->started);
+  add(&into->elsewhere, from->elsewhere);
+  add(&into->suspended, from->suspended);
+  sums->created_at += from->created_at;
+  sums->started_at += from->started_at;
+  if (from->ended) {
+    uint64_t shortest = to_ns(build, from->shortest), longest = to_ns(build, from->longest);
+    into->shortest_ns = into->ended ? least(shortest, into->shortest_ns) : shortest;
+    into->longest_ns = longest > into->longest_ns ? longest : into->longest_ns;
+  }
+  add(&into->ended, from->ended);
+  add(&into->exec_ns, to_ns(build, from->ticks));
+  for (uint32_t i = 0; i < CONSTRUCT_TASK_BUCKETS; i++)
+    add(&into->histogram[i], from->histogram[i]);
+}
+
+static bool makes_tasks(const struct profile_workspan *workspan, uint32_t directive)
+{
+  if (!directive || directive >= workspan->directives_count)
+    return !directive; /* 0: their place is not known */
+  return workspan->directives[directive].kind == DIRECTIVE_TASK ||
+         workspan->directives[directive].kind == DIRECTIVE_TASKLOOP;
+}
+
+/* Finds or adds the tasks of a directive; row_of[directive] is their number + 1.  NULL without memory. */
+static struct construct_tasks *tasks_of(struct build *build, uint32_t directive, uint32_t *row_of,
+                                        struct task_sums **sums)
+{
+  struct construct_times *times = build->times;
+  if (!row_of[directive]) {
+    size_t needed = (size_t)times->tasks_count + 1;
+    struct construct_tasks *tasks = realloc(times->tasks, needed * sizeof *tasks);
+    if (tasks)
+      times->tasks = tasks;
+    struct task_sums *more = tasks ? realloc(*sums, needed * sizeof *more) : NULL;
+    if (!more)
+      return NULL;
+    *sums = more;
+    more[times->tasks_count] = (struct task_sums){0};
+    tasks[times->tasks_count] =
+        (struct construct_tasks){.directive = directive, .tick_ns = build->process->workspan.tick_ns};
+    row_of[directive] = ++times->tasks_count;
+  }
+  return &times->tasks[row_of[directive] - 1];
+}
+
+static int read_all_tasks(struct build *build)
+{
+  const struct profile_process *process = build->process;
+  struct construct_times *times = build->times;
+  uint32_t *row_of = calloc((size_t)process->workspan.directives_count + 1, sizeof *row_of);
+  struct task_sums *sums = NULL;
+  int status = row_of ? 0 : ERR_NOMEM;
+  for (uint32_t i = 0; i < process->threads_count && !status; i++) {
+    struct read_tasks *tasks;
+    uint32_t count;
+    status = read_tasks(build->file, process->threads[i].index, build->problems, &tasks, &count);
+    for (uint32_t j = 0; j < count && !status; j++) {
+      bool valid = makes_tasks(&process->workspan, tasks[j].directive);
+      struct construct_tasks *into = valid ? tasks_of(build, tasks[j].directive, row_of, &sums) : NULL;
+      build->faults[FAULT_CONTEXT] += !valid;
+      if (into)
+        add_tasks(build, &tasks[j], into, &sums[row_of[tasks[j].directive] - 1]);
+      else if (valid)
+        status = ERR_NOMEM;
+    }
+    free(tasks);
+  }
+  for (uint32_t i = 0; i < times->tasks_count && !status; i++) {
+    struct construct_tasks *tasks = &times->tasks[i];
+    uint64_t waited = sums[i].started_at - sums[i].created_at;
+    tasks->waits_known = tasks->started && tasks->started == tasks->created && waited < UINT64_MAX / 2;
+    tasks->wait_ns = tasks->waits_known ? to_ns(build, waited) : 0;
+  }
+  free(row_of);
+  free(sums);
+  return status;
+}
+
+/* ---- all ---- */
+
+/* The value of the counter when the process was killed; 0 if it was not. */
+static uint64_t killed_at(const struct profile_process *process)
+{
+  double ticks = (double)process->wall_ns / process->workspan.tick_ns;
+  return process->unfinished ? model_sum(process->start_ticks, model_rounded(ticks)) : 0;
+}
+
+/* Reads the records of all threads; *all receives their number. */
+static int load(struct build *build, size_t *all)
+{
+  struct profile_process *process = build->process;
+  *all = 0;
+  for (uint32_t i = 0; i < process->threads_count; i++) {
+    struct thread *thread = &build->threads[i];
+    const struct profile_thread *record = &process->threads[i];
+    uint64_t end = record->end_ns || process->workspan.tick_ns <= 0 ? 0 : killed_at(process);
+    if (read_constructs(build->file, record, end, build->problems, &thread->records, &thread->count))
+      return ERR_NOMEM;
+    if (thread->count > RECORDS_MAX - *all) {
+      problems_add(build->problems, "%s: thread %u: more constructs than any run has: left out", process->path,
+                   record->index);
+      thread->count = 0;
+    }
+    *all += thread->count;
+    thread->places = calloc((size_t)thread->count + 1, sizeof *thread->places);
+    if (!thread->places)
+      return ERR_NOMEM;
+    if (thread->count)
+      thread->places[0].state = PLACED; /* what is outside all constructs is node 0 */
+  }
+  return 0;
+}
+
+static int build_times(struct build *build)
+{
+  int status = add_node(build, &construct_outside) == MODEL_NONE ? ERR_NOMEM : place_all(build);
+  bool *met = status ? NULL : calloc((size_t)build->times->nodes_count + 1, sizeof *met);
+  status = met ? 0 : ERR_NOMEM;
+  for (uint32_t i = 0; i < build->process->threads_count && !status; i++) {
+    status = add_rows(build, i);
+    if (!status)
+      status = add_places(build, i, met);
+  }
+  free(met);
+  if (!status)
+    construct_times_join_rows(build->times);
+  return status ? status : read_all_tasks(build);
+}
+
+static void report_faults(const struct build *build)
+{
+  for (int i = 0; i < FAULTS; i++)
+    if (build->faults[i] && !read_incomplete(build->file))
+      problems_add(build->problems, "%s: %s: %llu", build->process->path, fault_text[i],
+                   (unsigned long long)build->faults[i]);
+}
+
+int construct_records_read(struct read_file *file, struct profile_process *process, struct problems *problems,
+                           struct construct_places *places)
+{
+  struct build build = {.file = file,
+                        .process = process,
+                        .times = &process->constructs,
+                        .problems = problems,
+                        .found = places,
+                        .threads = calloc((size_t)process->threads_count + 1, sizeof *build.threads)};
+  size_t all = 0;
+  int status = build.threads ? load(&build, &all) : ERR_NOMEM;
+  bool timed = process->workspan.tick_ns > 0;
+  if (!status && all && !timed)
+    problems_add(problems, "%s: the rate of the time-stamp counter is not known: times of constructs are left out",
+                 process->path);
+  if (!status && all && timed)
+    status = build_times(&build);
+  report_faults(&build);
+  for (uint32_t i = 0; build.threads && i < process->threads_count; i++) {
+    free(build.threads[i].records);
+    free(build.threads[i].places);
+  }
+  free(build.threads);
+  free(build.stack);
+  free(build.depths);
+  index_release(&build.index);
+  return status;
+}

@@ -1,0 +1,149 @@
+#include "hpcprof-lite/model/construct_figures.h"
+
+#include "common/array.h"
+
+#include <stdlib.h>
+
+const struct construct_node construct_outside = {
+    .parent = MODEL_NONE, .kind = DIRECTIVE_PROGRAM, .context = MODEL_NONE};
+
+static void add(uint64_t *sum, uint64_t amount)
+{
+  *sum = model_sum(*sum, amount);
+}
+
+void construct_figures_add(struct construct_figures *sum, const struct construct_figures *figures)
+{
+  add(&sum->count, figures->count);
+  add(&sum->executions, figures->executions);
+  add(&sum->chosen, figures->chosen);
+  add(&sum->unended, figures->unended);
+  add(&sum->enter, figures->enter);
+  add(&sum->own_body, figures->own_body);
+  add(&sum->wait, figures->wait);
+  add(&sum->exit, figures->exit);
+  add(&sum->wait_own, figures->wait_own);
+  add(&sum->wait_spare, figures->wait_spare);
+  add(&sum->body, figures->body);
+  add(&sum->task, figures->task);
+}
+
+/* The rest of an amount without a part of it, which may exceed it where sums were limited. */
+static uint64_t without(uint64_t amount, uint64_t part)
+{
+  return amount > part ? amount - part : 0;
+}
+
+/* The exclusive time outside the body. */
+static uint64_t around_body(const struct construct_figures *figures)
+{
+  return model_sum(model_sum(figures->enter, figures->wait), figures->exit);
+}
+
+uint64_t construct_exec(const struct construct_figures *figures)
+{
+  return model_sum(around_body(figures), model_sum(figures->body, figures->task));
+}
+
+uint64_t construct_exclusive(uint32_t kind, const struct construct_figures *figures)
+{
+  return kind == DIRECTIVE_LOCK ? around_body(figures) : model_sum(around_body(figures), figures->own_body);
+}
+
+struct construct_losses construct_losses(uint32_t kind, const struct construct_figures *figures)
+{
+  struct construct_losses losses = {.management = model_sum(figures->exit, figures->wait_own)};
+  uint64_t wait = without(figures->wait, figures->wait_own);
+  switch (kind) {
+  case DIRECTIVE_PROGRAM:
+    return (struct construct_losses){0};
+  case DIRECTIVE_SINGLE: /* also the barrier's own cost: the other threads have nothing to do */
+    losses.limited_parallelism = figures->wait;
+    losses.management = model_sum(figures->exit, figures->enter);
+    return losses;
+  case DIRECTIVE_SECTIONS:
+    losses.limited_parallelism = figures->wait_spare;
+    losses.imbalance = without(wait, figures->wait_spare);
+    break;
+  case DIRECTIVE_BARRIER:
+  case DIRECTIVE_TASKWAIT:
+  case DIRECTIVE_TASKGROUP:
+    losses.synchronisation = wait;
+    break;
+  case DIRECTIVE_CRITICAL:
+  case DIRECTIVE_LOCK:
+  case DIRECTIVE_ORDERED:
+  case CONSTRUCT_ATOMIC:
+    losses.synchronisation = model_sum(figures->enter, wait);
+    return losses;
+  default:
+    losses.imbalance = wait;
+  }
+  add(&losses.management, figures->enter);
+  return losses;
+}
+
+void construct_losses_add(struct construct_losses *sum, const struct construct_losses *losses)
+{
+  add(&sum->synchronisation, losses->synchronisation);
+  add(&sum->imbalance, losses->imbalance);
+  add(&sum->limited_parallelism, losses->limited_parallelism);
+  add(&sum->management, losses->management);
+}
+
+uint64_t construct_losses_sum(const struct construct_losses *losses)
+{
+  return model_sum(model_sum(losses->synchronisation, losses->imbalance),
+                   model_sum(losses->limited_parallelism, losses->management));
+}
+
+static bool same_node(const struct construct_node *a, const struct construct_node *b)
+{
+  return a->parent == b->parent && a->kind == b->kind && a->directive == b->directive && a->in_wait == b->in_wait;
+}
+
+uint32_t construct_times_add(struct construct_times *times, struct index *index, const struct construct_node *node)
+{
+  uint64_t key = index_hash(index_hash(index_hash(node->parent, node->kind), node->directive), node->in_wait);
+  uint32_t slot, found = index_first(index, key, &slot);
+  while (found && !same_node(&times->nodes[found], node))
+    found = index_next(index, key, &slot);
+  if (found)
+    return found;
+  size_t needed = (size_t)times->nodes_count + 1;
+  if (!array_reserve(&times->nodes, &times->nodes_room, needed, sizeof *times->nodes) ||
+      (times->nodes_count && !index_add(index, key, times->nodes_count)))
+    return MODEL_NONE;
+  times->nodes[times->nodes_count] = *node;
+  return times->nodes_count++;
+}
+
+static int by_node(const void *a, const void *b)
+{
+  const struct construct_row *x = a, *y = b;
+  if (x->node != y->node)
+    return x->node < y->node ? -1 : 1;
+  return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+void construct_times_join_rows(struct construct_times *times)
+{
+  uint32_t count = 0;
+  if (times->rows_count)
+    qsort(times->rows, times->rows_count, sizeof *times->rows, by_node);
+  for (uint32_t i = 0; i < times->rows_count; i++) {
+    if (count && !by_node(&times->rows[count - 1], &times->rows[i]))
+      construct_figures_add(&times->rows[count - 1].figures, &times->rows[i].figures);
+    else
+      times->rows[count++] = times->rows[i];
+  }
+  times->rows_count = count;
+}
+
+void construct_times_release(struct construct_times *times)
+{
+  free(times->nodes);
+  free(times->rows);
+  free(times->tasks);
+  *times = (struct construct_times){0};
+}

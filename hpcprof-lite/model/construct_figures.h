@@ -1,0 +1,126 @@
+/* Times of constructs: how long each thread was in which construct, and what it did there.
+ *
+ * Context: BATCH.  input/construct_records.h makes those of a process, input/construct_merge.h those of the run.  All
+ * times are in ns and exact; sums saturate, so that they do not depend on their order.  A structure owns its arrays.
+ *
+ * Constructs form a tree, as they nest in the program.  A node is identified by its parent, its kind, its directive and
+ * whether it ran while its parent waited.  Node 0 stands for what is outside all constructs.  For each thread that was
+ * in a construct, a row has its figures.  All exclusive times of a thread's rows, without the bodies of locks, add up
+ * to its life.
+ */
+#ifndef HPCPROF_LITE_MODEL_CONSTRUCT_FIGURES_H
+#define HPCPROF_LITE_MODEL_CONSTRUCT_FIGURES_H
+
+#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/model.h"
+
+enum directive_kind {
+  DIRECTIVE_PROGRAM,
+  DIRECTIVE_PARALLEL,
+  DIRECTIVE_FOR,
+  DIRECTIVE_SECTIONS,
+  DIRECTIVE_SINGLE,
+  DIRECTIVE_MASKED,
+  DIRECTIVE_TASK,
+  DIRECTIVE_TASKLOOP,
+  DIRECTIVE_TASKGROUP,
+  DIRECTIVE_TASKWAIT,
+  DIRECTIVE_BARRIER,
+  DIRECTIVE_CRITICAL,
+  DIRECTIVE_LOCK,
+  DIRECTIVE_ORDERED,
+  DIRECTIVE_TEAMS,
+  DIRECTIVE_USER_REGION,
+  DIRECTIVE_KINDS
+};
+
+/* Kinds of constructs are those of directives, and three more: a task's execution has the directive of the task,
+ * distribute that of a loop, atomic that of a critical section. */
+enum construct_kind { CONSTRUCT_TASK_EXEC = DIRECTIVE_KINDS, CONSTRUCT_DISTRIBUTE, CONSTRUCT_ATOMIC, CONSTRUCT_KINDS };
+
+struct construct_node {
+  uint32_t parent; /* a smaller number */
+  uint32_t kind;
+  uint32_t directive; /* 0: its place is not known */
+  uint32_t in_wait;   /* 1: it ran while its parent waited */
+  uint32_t context;   /* calling context in which it was met; MODEL_NONE: not known.  Of the run's nodes only */
+};
+
+/* What one thread did in a construct, or a sum over threads.  Recursive executions are parts of the outermost one. */
+struct construct_figures {
+  uint64_t count;      /* executions by the thread */
+  uint64_t executions; /* executions as the program counts them: of a team's construct, by its master only */
+  uint64_t chosen;     /* of single and sections: blocks that the thread executed */
+  uint64_t unended;    /* executions whose end the thread did not see */
+  /* exclusive: until it is entered (startup of a region), inside, at its barrier or for tasks, and after it */
+  uint64_t enter, own_body, wait, exit;
+  uint64_t wait_own;   /* of `wait`: after the last thread had arrived */
+  uint64_t wait_spare; /* of `wait`: at the end of sections of which the thread executed none */
+  uint64_t body;       /* own_body, and all of the constructs in it that did not run in waits */
+  uint64_t task;       /* all of the constructs that ran while this one waited */
+};
+
+struct construct_row {
+  uint32_t node, thread; /* thread: position in the process */
+  struct construct_figures figures;
+};
+
+/* See FORMAT_TASK_BUCKETS. */
+enum { CONSTRUCT_TASK_BUCKETS = 360 };
+
+/* The tasks of one directive, in one process.  Times in ns, except in the histogram. */
+struct construct_tasks {
+  uint32_t directive, waits_known; /* waits_known: 1 if all that were created have begun */
+  uint64_t created, undeferred, untied, dependent;
+  uint64_t create_ns, create_timed; /* spent on the creation of that many */
+  uint64_t started, elsewhere;      /* begun; of these by another thread than the creator */
+  uint64_t wait_ns;                 /* from their creation to their begin, all together */
+  uint64_t ended, exec_ns, shortest_ns, longest_ns;
+  uint64_t suspended;                         /* how often a thread left one to run another task */
+  double tick_ns;                             /* of the histogram */
+  uint64_t histogram[CONSTRUCT_TASK_BUCKETS]; /* running times of the ended ones */
+};
+
+struct construct_times {
+  struct construct_node *nodes; /* [0] is what is outside all constructs; none: not measured */
+  uint32_t nodes_count;
+  size_t nodes_room;
+  struct construct_row *rows; /* sorted by node and thread, each pair once */
+  uint32_t rows_count;
+  size_t rows_room;
+  struct construct_tasks *tasks; /* sorted by directive */
+  uint32_t tasks_count;
+};
+
+/* Where the time of a construct went that was not used for work. */
+struct construct_losses {
+  uint64_t synchronisation, imbalance, limited_parallelism, management;
+};
+
+/* Adds the figures of another thread, or of another execution. */
+void construct_figures_add(struct construct_figures *sum, const struct construct_figures *figures);
+
+/* Returns the time in the construct; and that without the constructs in it.  The body of a lock is in the former only:
+ * it overlaps with other constructs, and counts for the one around them. */
+uint64_t construct_exec(const struct construct_figures *figures);
+uint64_t construct_exclusive(uint32_t kind, const struct construct_figures *figures);
+
+/* Divides the exclusive time of a construct of that kind into losses; the rest of it is its own body. */
+struct construct_losses construct_losses(uint32_t kind, const struct construct_figures *figures);
+void construct_losses_add(struct construct_losses *sum, const struct construct_losses *losses);
+uint64_t construct_losses_sum(const struct construct_losses *losses);
+
+/* Node 0. */
+extern const struct construct_node construct_outside;
+
+/* Finds or adds a node, whose context is not a part of its identity.  The index belongs to the caller, empty at first;
+ * it holds all nodes but the first one, which must be construct_outside.  Returns its number, MODEL_NONE without
+ * memory. */
+uint32_t construct_times_add(struct construct_times *times, struct index *index, const struct construct_node *node);
+
+/* Sorts rows by node and thread and adds up those of equal ones. */
+void construct_times_join_rows(struct construct_times *times);
+
+void construct_times_release(struct construct_times *times);
+
+#endif

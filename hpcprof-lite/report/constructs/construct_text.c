@@ -1,0 +1,75 @@
+#include "hpcprof-lite/report/constructs/construct_text.h"
+
+#include "hpcprof-lite/report/parallelism.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void construct_text_place(const char *kind, const char *name, const char *file, uint32_t line,
+                          char out[CONSTRUCT_TEXT_MAX])
+{
+  char place[CONSTRUCT_TEXT_MAX / 2] = "";
+  if (*file && line)
+    snprintf(place, sizeof place, " @ %.1000s:%" PRIu32, names_base(file), line);
+  snprintf(out, CONSTRUCT_TEXT_MAX, "%s%s%s%.2000s%s", kind, place, *name ? " (" : "", name, *name ? ")" : "");
+}
+
+const char *construct_text_loss(uint32_t kind, const struct construct_losses *losses)
+{
+  uint64_t most = losses->synchronisation;
+  most = losses->imbalance > most ? losses->imbalance : most;
+  most = losses->limited_parallelism > most ? losses->limited_parallelism : most;
+  most = losses->management > most ? losses->management : most;
+  if (losses->imbalance == most)
+    return "unequal shares of the threads";
+  if (losses->limited_parallelism == most)
+    return "work for too few threads";
+  if (losses->management == most)
+    return kind == DIRECTIVE_TASK ? "creation of tasks" : "the runtime's own work";
+  if (kind == DIRECTIVE_BARRIER)
+    return "waiting at the barrier";
+  return kind == DIRECTIVE_TASKWAIT || kind == DIRECTIVE_TASKGROUP ? "waiting for tasks" : "waiting for the lock";
+}
+
+unsigned construct_text_decimals(uint64_t largest_ns)
+{
+  const uint64_t second = 1000000000;
+  return largest_ns < 99 * second ? 3 : largest_ns < 999 * second ? 2 : largest_ns < 9999 * second ? 1 : 0;
+}
+
+void construct_text_seconds(uint64_t ns, unsigned decimals, char out[CONSTRUCT_FIGURE])
+{
+  if (!ns)
+    strcpy(out, ".");
+  else if (ns / 1000000000 > 999999)
+    terminal_short_count(ns / 1000000000, out);
+  else
+    snprintf(out, CONSTRUCT_FIGURE, "%.*f", (int)decimals, (double)ns / 1e9);
+}
+
+void construct_text_missing(const struct report *report)
+{
+  parallelism_missing(report, "Times of constructs");
+}
+
+void construct_text_omitted(const struct report *report)
+{
+  if (report->left_out)
+    fprintf(report->stream, "%" PRIu32 " row%s omitted.\n", report->left_out, report->left_out == 1 ? "" : "s");
+}
+
+void construct_text_number(struct row_writer *writer, uint32_t number)
+{
+  if (number == MODEL_NONE)
+    row_writer_empty(writer);
+  else
+    row_writer_uint(writer, number);
+}
+
+void construct_text_cells(struct row_writer *writer, uint32_t kind, const char *name, const char *file, uint32_t line)
+{
+  row_writer_text(writer, profile_directive_name(kind));
+  row_writer_text(writer, name);
+  row_writer_text(writer, file);
+  construct_text_number(writer, line ? line : MODEL_NONE);
+}

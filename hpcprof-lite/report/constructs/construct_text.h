@@ -1,0 +1,32 @@
+/* What the text views of constructs share.  Context: BATCH. */
+#ifndef HPCPROF_LITE_REPORT_CONSTRUCTS_CONSTRUCT_TEXT_H
+#define HPCPROF_LITE_REPORT_CONSTRUCTS_CONSTRUCT_TEXT_H
+
+#include "hpcprof-lite/report/report.h"
+#include "hpcprof-lite/report/row_writer.h"
+#include "hpcprof-lite/report/terminal.h"
+
+enum { CONSTRUCT_TEXT_MAX = 4200, CONSTRUCT_FIGURE = 16 };
+
+/* Writes "for @ solve.c:42 (solve)", without the parts that are not known; kind "" is left out. */
+void construct_text_place(const char *kind, const char *name, const char *file, uint32_t line,
+                          char out[CONSTRUCT_TEXT_MAX]);
+
+/* Writes the largest loss of a construct in words: "unequal shares of the threads", for example. */
+const char *construct_text_loss(uint32_t kind, const struct construct_losses *losses);
+
+/* The number of decimals with which times up to that one take 6 columns, and a time in 6 columns; "." for 0. */
+unsigned construct_text_decimals(uint64_t largest_ns);
+void construct_text_seconds(uint64_t ns, unsigned decimals, char out[CONSTRUCT_FIGURE]);
+
+/* Prints why times of constructs are not known. */
+void construct_text_missing(const struct report *report);
+
+/* Prints how many rows were left out, if any. */
+void construct_text_omitted(const struct report *report);
+
+/* Cells of tables: kind, name, file, line; a number that is MODEL_NONE is empty. */
+void construct_text_cells(struct row_writer *writer, uint32_t kind, const char *name, const char *file, uint32_t line);
+void construct_text_number(struct row_writer *writer, uint32_t number);
+
+#endif

@@ -1,0 +1,135 @@
+#include "hpcprof-lite/report/constructs/tasks_view.h"
+
+#include "hpcprof-lite/report/constructs/construct_text.h"
+#include "hpcprof-lite/report/document.h"
+#include "hpcprof-lite/report/legend.h"
+
+#include <inttypes.h>
+
+enum { FIGURES_WIDTH = 54 };
+
+static void ns_cell(struct row_writer *writer, bool known, double ns)
+{
+  if (known)
+    row_writer_ns(writer, model_rounded(ns));
+  else
+    row_writer_empty(writer);
+}
+
+static void part_cell(struct row_writer *writer, bool known, double part)
+{
+  if (known)
+    row_writer_real(writer, 100 * part, 4);
+  else
+    row_writer_empty(writer);
+}
+
+static void row_cells(struct row_writer *writer, const struct task_row *row)
+{
+  bool ended = row->ended > 0;
+  construct_text_cells(writer, row->kind, row->name, row->file, row->line);
+  construct_text_number(writer, row->context);
+  row_writer_uint(writer, row->created);
+  row_writer_uint(writer, row->undeferred);
+  row_writer_uint(writer, row->untied);
+  row_writer_uint(writer, row->dependent);
+  row_writer_ns(writer, row->exec_ns);
+  ns_cell(writer, ended, ended ? (double)row->exec_ns / (double)row->ended : 0);
+  ns_cell(writer, ended, (double)row->shortest_ns);
+  ns_cell(writer, ended, (double)row->longest_ns);
+  ns_cell(writer, ended, (double)row->median_ns);
+  ns_cell(writer, ended, (double)row->p90_ns);
+  ns_cell(writer, row->creation_known, (double)row->create_ns);
+  ns_cell(writer, row->waits_known, row->wait_mean_ns);
+  part_cell(writer, row->started > 0, row->started ? (double)row->elsewhere / (double)row->started : 0);
+  row_writer_uint(writer, row->suspended);
+  part_cell(writer, ended, row->below_1us);
+  part_cell(writer, ended, row->below_10us);
+}
+
+int tasks_view_table(const struct report *report, bool json)
+{
+  struct row_writer writer;
+  document_open(report, json);
+  row_writer_begin(&writer, report->stream, json, task_figures_columns, TASK_FIGURES_COLUMNS);
+  for (uint32_t i = 0; i < report->tasks.count; i++)
+    row_cells(&writer, &report->tasks.rows[i]);
+  row_writer_end(&writer);
+  document_close(report, json);
+  return 0;
+}
+
+/* A short time with its unit, in 7 columns. */
+static void short_time(double ns, char out[CONSTRUCT_FIGURE])
+{
+  static const char *const units[] = {"ns", "us", "ms", "s"};
+  unsigned unit = 0;
+  for (; ns >= 999.5 && unit < 3; unit++)
+    ns /= 1000;
+  snprintf(out, CONSTRUCT_FIGURE, ns < 99.95 && unit ? "%.1f%s" : "%.0f%s", ns < 1e7 ? ns : 1e7, units[unit]);
+}
+
+/* Prints that most tasks run for less time than it takes to create or to find them, if they do. */
+static void print_short(const struct report *report, const struct terminal *terminal, const struct task_row *row)
+{
+  char text[256], time[CONSTRUCT_FIGURE];
+  bool costly = row->cost_ns > 0 && row->below_cost >= 0.5;
+  if (!row->ended || (!costly && row->below_1us < 0.5))
+    return;
+  short_time(row->cost_ns, time);
+  if (costly)
+    snprintf(text, sizeof text, "%.0f %% of them run for less time than %s (%s): make them larger",
+             100 * row->below_cost,
+             row->cost_of_creation ? "creating one takes" : "a thread needs between the end of one and the next", time);
+  else
+    snprintf(text, sizeof text, "%.0f %% of them run for less than 1 us: make them larger", 100 * row->below_1us);
+  terminal_wrap(terminal, report->stream, "        ", "        ", text);
+}
+
+static void print_row(const struct report *report, const struct terminal *terminal, unsigned decimals,
+                      const struct task_row *row)
+{
+  char text[CONSTRUCT_FIGURE], place[CONSTRUCT_TEXT_MAX], fitted[TERMINAL_TEXT_MAX];
+  const double times[] = {row->ended ? (double)row->exec_ns / (double)row->ended : 0, (double)row->median_ns,
+                          (double)row->p90_ns, (double)row->longest_ns};
+  construct_text_seconds(row->exec_ns, decimals, text);
+  fprintf(report->stream, "%7s", text);
+  terminal_short_count(row->created, text);
+  fprintf(report->stream, "%7s", text);
+  for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+    short_time(times[i], text);
+    fprintf(report->stream, "%8s", row->ended ? text : "-");
+  }
+  terminal_percent(row->elsewhere, row->started, text);
+  construct_text_place(profile_directive_name(row->kind), row->name, row->file, row->line, place);
+  terminal_fit(terminal, place, terminal->width - FIGURES_WIDTH, fitted);
+  fprintf(report->stream, "%6s  %s\n", text, fitted);
+  print_short(report, terminal, row);
+}
+
+void tasks_view_text(const struct report *report)
+{
+  const struct task_figures *tasks = &report->tasks;
+  struct terminal terminal;
+  if (!report->constructs->count) {
+    construct_text_missing(report);
+    return;
+  }
+  if (!tasks->count) {
+    fprintf(report->stream, "The program created no explicit tasks.\n");
+    return;
+  }
+  terminal_init(&terminal, report->stream);
+  uint64_t largest = 0;
+  for (uint32_t i = 0; i < tasks->count; i++)
+    largest = tasks->rows[i].exec_ns > largest ? tasks->rows[i].exec_ns : largest;
+  fprintf(report->stream, "%s%7s%7s%8s%8s%8s%8s%6s  %s%s\n", terminal_bold(&terminal), "Exec s", "Tasks", "Mean",
+          "Median", "90 %", "Longest", "Else%", "Construct", terminal_plain(&terminal));
+  for (uint32_t i = 0; i < tasks->count; i++)
+    print_row(report, &terminal, construct_text_decimals(largest), &tasks->rows[i]);
+  legend_print(report, "Exec: running time of all; Else: run by another thread; see --legend\n",
+               "Exec: running time of all tasks, without suspensions; Mean, Median, 90 %,\n"
+               "Longest: of one task.  Median and 90 %: error at most 9 %.\n"
+               "Else%: tasks that another thread than their creator began.\n");
+  construct_text_omitted(report);
+}

@@ -1,0 +1,13 @@
+/* The view tasks, as text and as tables.
+ *
+ * Context: BATCH.  Functions that write tables return 0 or ERR_NOMEM, as those of table.h.
+ */
+#ifndef HPCPROF_LITE_REPORT_CONSTRUCTS_TASKS_VIEW_H
+#define HPCPROF_LITE_REPORT_CONSTRUCTS_TASKS_VIEW_H
+
+#include "hpcprof-lite/report/report.h"
+
+int tasks_view_table(const struct report *report, bool json);
+void tasks_view_text(const struct report *report);
+
+#endif

@@ -1,0 +1,204 @@
+#include "hpcprof-lite/views/construct_order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What entries can be sorted by besides the columns of their figures. */
+enum key {
+  KEY_FIGURE = CONSTRUCT_COLUMNS,
+  KEY_ID,
+  KEY_DEPTH,
+  KEY_KIND,
+  KEY_NAME,
+  KEY_PLACE,
+  KEY_CONTEXT,
+  KEY_EXCLUSIVE,
+  KEY_EXECUTIONS,
+  KEY_GAIN,
+  KEY_NOTE,
+};
+
+static const struct {
+  const char *name;
+  int key;
+} columns[] = {{"region", KEY_ID},
+               {"id", KEY_ID},
+               {"parent_id", KEY_ID},
+               {"depth", KEY_DEPTH},
+               {"kind", KEY_KIND},
+               {"name", KEY_NAME},
+               {"file", KEY_PLACE},
+               {"line", KEY_PLACE},
+               {"context_id", KEY_CONTEXT},
+               {"exec_s", CONSTRUCT_EXEC},
+               {"incl_s", CONSTRUCT_EXEC},
+               {"excl_s", KEY_EXCLUSIVE},
+               {"exec_count", CONSTRUCT_COUNT},
+               {"body_s", CONSTRUCT_BODY},
+               {"enter_s", CONSTRUCT_ENTER},
+               {"exit_s", CONSTRUCT_EXIT},
+               {"exit_barrier_s", CONSTRUCT_EXIT_BARRIER},
+               {"startup_s", CONSTRUCT_STARTUP},
+               {"shutdown_s", CONSTRUCT_SHUTDOWN},
+               {"task_s", CONSTRUCT_TASK},
+               {"section_s", CONSTRUCT_SECTION},
+               {"section_count", CONSTRUCT_SECTION_COUNT},
+               {"single_s", CONSTRUCT_SINGLE},
+               {"single_count", CONSTRUCT_SINGLE_COUNT},
+               {"executions", KEY_EXECUTIONS},
+               {"gain_s", KEY_GAIN},
+               {"note", KEY_NOTE}};
+
+struct sort {
+  const struct construct_tree *tree;
+  int key;
+};
+
+/* A figure by which an entry is sorted. */
+static uint64_t figure(const struct construct_entry *entry, int key)
+{
+  uint64_t value;
+  switch (key) {
+  case KEY_EXCLUSIVE:
+    return construct_exclusive(entry->kind, &entry->sum);
+  case KEY_EXECUTIONS:
+    return entry->sum.executions;
+  case KEY_GAIN:
+    return entry->gain_ns;
+  default:
+    return construct_cell(entry, &entry->sum, (enum construct_column)key, &value) ? value : 0;
+  }
+}
+
+static int by_key(const struct construct_entry *x, const struct construct_entry *y, int key)
+{
+  int order;
+  switch (key) {
+  case KEY_ID:
+    return (x->id > y->id) - (x->id < y->id);
+  case KEY_DEPTH:
+    return (x->depth > y->depth) - (x->depth < y->depth);
+  case KEY_KIND:
+    return strcmp(profile_directive_name(x->kind), profile_directive_name(y->kind));
+  case KEY_NAME:
+    return strcmp(x->name, y->name);
+  case KEY_PLACE:
+    order = strcmp(x->file, y->file);
+    return order ? order : (x->line > y->line) - (x->line < y->line);
+  case KEY_CONTEXT:
+    return (x->context > y->context) - (x->context < y->context);
+  case KEY_NOTE:
+    return strcmp(x->note, y->note);
+  default:
+    return (figure(x, key) < figure(y, key)) - (figure(x, key) > figure(y, key));
+  }
+}
+
+/* Siblings by the column, then as before. */
+static int by_parent(const void *a, const void *b, void *argument)
+{
+  const struct sort *sort = argument;
+  uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+  const struct construct_entry *x = &sort->tree->entries[i], *y = &sort->tree->entries[j];
+  if (!i || !j)
+    return (i > 0) - (j > 0);
+  if (x->parent != y->parent)
+    return x->parent < y->parent ? -1 : 1;
+  int order = by_key(x, y, sort->key);
+  return order ? order : (i > j) - (i < j);
+}
+
+/* Puts the entries into *sorted: after each one, what is below it.  order[] has siblings in their new order. */
+static void arrange(const struct construct_tree *tree, const uint32_t *order, struct construct_entry *sorted,
+                    uint32_t *place)
+{
+  place[0] = 0;
+  sorted[0] = tree->entries[0];
+  uint32_t parent = 0, next = 0;
+  for (uint32_t i = 1; i < tree->count; i++) { /* siblings are next to each other, parents before their children */
+    struct construct_entry entry = tree->entries[order[i]];
+    if (i == 1 || entry.parent != parent)
+      next = place[entry.parent] + 1;
+    parent = entry.parent;
+    uint32_t size = entry.end - order[i];
+    place[order[i]] = next;
+    entry.parent = place[parent];
+    entry.end = next + size;
+    sorted[next] = entry;
+    next += size;
+  }
+}
+
+int construct_order(struct construct_tree *tree, const char *column)
+{
+  struct sort sort = {.tree = tree, .key = -1};
+  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+    sort.key = strcmp(column, columns[i].name) ? sort.key : columns[i].key;
+  if (sort.key < 0)
+    return ERR_INPUT;
+  if (!tree->count)
+    return 0;
+  uint32_t *order = calloc(tree->count, sizeof *order), *place = calloc(tree->count, sizeof *place);
+  struct construct_entry *sorted = calloc(tree->count, sizeof *sorted);
+  int status = order && place && sorted ? 0 : ERR_NOMEM;
+  for (uint32_t i = 0; i < tree->count && order; i++)
+    order[i] = i;
+  if (!status) {
+    qsort_r(order, tree->count, sizeof *order, by_parent, &sort);
+    arrange(tree, order, sorted, place);
+    free(tree->entries);
+    tree->entries = sorted;
+    sorted = NULL;
+  }
+  free(order);
+  free(place);
+  free(sorted);
+  return status;
+}
+
+struct candidate {
+  uint64_t weight;
+  uint32_t entry;
+};
+
+static int heaviest_first(const void *a, const void *b)
+{
+  const struct candidate *x = a, *y = b;
+  if (x->weight != y->weight)
+    return x->weight < y->weight ? 1 : -1;
+  return (x->entry > y->entry) - (x->entry < y->entry);
+}
+
+int construct_order_limit(const struct construct_tree *tree, const struct construct_limits *limits, bool **shown,
+                          uint32_t *left_out)
+{
+  struct candidate *candidates = calloc((size_t)tree->count + 1, sizeof *candidates);
+  uint64_t *weights = calloc((size_t)tree->count + 1, sizeof *weights);
+  uint32_t count = 0;
+  *left_out = 0;
+  *shown = calloc((size_t)tree->count + 1, sizeof **shown);
+  int status = candidates && weights && *shown ? 0 : ERR_NOMEM;
+  for (uint32_t i = 0; i < tree->count && !status; i++) {
+    const struct construct_entry *entry = &tree->entries[i];
+    uint64_t exec = construct_exec(&entry->sum), above = weights[entry->parent];
+    weights[i] =
+        i && above < exec ? above : exec; /* workers of inner regions can make that longer than the outer one */
+    bool light = i && (double)weights[i] < (double)weights[0] * limits->percent / 100;
+    bool deep = limits->depth && entry->depth > limits->depth;
+    (*shown)[i] = !light && !deep && (!i || (*shown)[entry->parent]);
+    if (i && (*shown)[i])
+      candidates[count++] = (struct candidate){limits->in_order ? 0 : weights[i], i};
+  }
+  if (!status && limits->rows) {
+    qsort(candidates, count, sizeof *candidates, heaviest_first);
+    for (uint32_t i = limits->rows; i < count; i++)
+      (*shown)[candidates[i].entry] = false;
+    for (uint32_t i = 1; i < tree->count; i++) /* after a sort, a light entry may precede its parent's equals */
+      (*shown)[i] = (*shown)[i] && (*shown)[tree->entries[i].parent];
+  }
+  for (uint32_t i = 0; i < tree->count && !status; i++)
+    *left_out += !(*shown)[i];
+  free(candidates);
+  free(weights);
+  return status;
+}

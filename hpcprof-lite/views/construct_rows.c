@@ -1,0 +1,446 @@
+#include "hpcprof-lite/views/construct_rows.h"
+
+#include "common/array.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOTE_MAX = 512 };
+
+struct build {
+  const struct profile *profile;
+  struct names *names;
+  const struct tree *contexts;
+  const uint32_t *row_of;
+  struct construct_tree *result;
+  struct construct_times joined;  /* copies of the same code joined; threads of rows by their number in the result */
+  struct construct_figures *sums; /* [joined node] */
+  uint32_t *order;                /* joined nodes by parent, then as they are shown */
+  uint32_t *first_child;          /* [joined node] position in `order` */
+  uint32_t *first_row;            /* [joined node] */
+  bool *used;                     /* [joined node] it has figures, or one below it has */
+};
+
+/* ---- copies joined ---- */
+
+/* Numbers the threads of all processes that have times of constructs; first_of[process] receives the first one. */
+static int number_threads(struct build *build, uint32_t *first_of)
+{
+  const struct profile *profile = build->profile;
+  struct construct_tree *result = build->result;
+  size_t room = 0, processes = 0;
+  for (uint32_t i = 0, all = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    uint32_t before = all;
+    all += process->usable ? process->threads_count : 0;
+    first_of[i] = result->threads_count;
+    if (!process->constructs.rows_count)
+      continue;
+    processes++;
+    result->unseen |= process->workspan.unseen;
+    size_t needed = (size_t)result->threads_count + process->threads_count;
+    if (!array_reserve(&result->threads, &room, needed, sizeof *result->threads))
+      return ERR_NOMEM;
+    for (uint32_t j = 0; j < process->threads_count; j++)
+      result->threads[result->threads_count++] = (struct construct_thread){i, j, before + j + 1};
+  }
+  result->several = processes > 1;
+  for (uint32_t i = 0; i < result->threads_count && !result->several; i++)
+    result->threads[i].number = profile->processes[result->threads[i].process].threads[result->threads[i].thread].index;
+  return 0;
+}
+
+/* Joins the nodes of copies; map[] receives the joined node of each. */
+static int join_nodes(struct build *build, uint32_t *map)
+{
+  const struct construct_times *times = &build->profile->constructs;
+  struct index index = {0};
+  int status = 0;
+  for (uint32_t i = 0; i < times->nodes_count && !status; i++) {
+    struct construct_node node = times->nodes[i];
+    node.parent = i ? map[node.parent] : MODEL_NONE;
+    node.directive = build->names->directives[node.directive].first;
+    map[i] = construct_times_add(&build->joined, &index, &node);
+    status = map[i] == MODEL_NONE ? ERR_NOMEM : 0;
+    if (!status && build->joined.nodes[map[i]].context == MODEL_NONE)
+      build->joined.nodes[map[i]].context = node.context;
+  }
+  index_release(&index);
+  return status;
+}
+
+static int join_rows(struct build *build, const uint32_t *map, const uint32_t *first_of)
+{
+  struct construct_times *joined = &build->joined;
+  for (uint32_t i = 0; i < build->profile->processes_count; i++) {
+    const struct construct_times *own = &build->profile->processes[i].constructs;
+    size_t needed = (size_t)joined->rows_count + own->rows_count;
+    if (!array_reserve(&joined->rows, &joined->rows_room, needed, sizeof *joined->rows))
+      return ERR_NOMEM;
+    for (uint32_t j = 0; j < own->rows_count; j++) {
+      struct construct_row row = own->rows[j];
+      row.node = map[row.node];
+      row.thread += first_of[i];
+      joined->rows[joined->rows_count++] = row;
+    }
+  }
+  construct_times_join_rows(joined);
+  return 0;
+}
+
+static int join(struct build *build)
+{
+  uint32_t *first_of = calloc((size_t)build->profile->processes_count + 1, sizeof *first_of);
+  uint32_t *map = calloc((size_t)build->profile->constructs.nodes_count + 1, sizeof *map);
+  int status = first_of && map ? number_threads(build, first_of) : ERR_NOMEM;
+  if (!status)
+    status = join_nodes(build, map);
+  if (!status)
+    status = join_rows(build, map, first_of);
+  free(first_of);
+  free(map);
+  return status;
+}
+
+/* ---- order ---- */
+
+/* By parent, then the longest time first, then by what identifies a node. */
+static int by_parent(const void *a, const void *b, void *argument)
+{
+  const struct build *build = argument;
+  uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+  const struct construct_node *x = &build->joined.nodes[i], *y = &build->joined.nodes[j];
+  uint64_t s = construct_exec(&build->sums[i]), t = construct_exec(&build->sums[j]);
+  if (x->parent != y->parent) /* of the root: the largest number */
+    return x->parent < y->parent ? -1 : 1;
+  if (s != t)
+    return s < t ? 1 : -1;
+  if (x->kind != y->kind)
+    return x->kind < y->kind ? -1 : 1;
+  if (x->directive != y->directive)
+    return x->directive < y->directive ? -1 : 1;
+  return (x->in_wait > y->in_wait) - (x->in_wait < y->in_wait);
+}
+
+static int set_order(struct build *build)
+{
+  uint32_t count = build->joined.nodes_count;
+  build->sums = calloc((size_t)count + 1, sizeof *build->sums);
+  build->order = calloc((size_t)count + 1, sizeof *build->order);
+  build->first_child = calloc((size_t)count + 1, sizeof *build->first_child);
+  build->first_row = calloc((size_t)count + 1, sizeof *build->first_row);
+  build->used = calloc((size_t)count + 1, sizeof *build->used);
+  if (!build->sums || !build->order || !build->first_child || !build->first_row || !build->used)
+    return ERR_NOMEM;
+  for (uint32_t i = build->joined.rows_count; i-- > 0;) {
+    build->first_row[build->joined.rows[i].node] = i;
+    build->used[build->joined.rows[i].node] = true;
+    construct_figures_add(&build->sums[build->joined.rows[i].node], &build->joined.rows[i].figures);
+  }
+  for (uint32_t i = count; i-- > 1;)
+    build->used[build->joined.nodes[i].parent] |= build->used[i];
+  for (uint32_t i = 0; i < count; i++)
+    build->order[i] = i;
+  qsort_r(build->order, count, sizeof *build->order, by_parent, build);
+  memset(build->first_child, 0xff, ((size_t)count + 1) * sizeof *build->first_child);
+  for (uint32_t i = count; i-- > 0;)
+    if (build->order[i])
+      build->first_child[build->joined.nodes[build->order[i]].parent] = i;
+  return 0;
+}
+
+/* ---- entries ---- */
+
+static void append_note(char note[NOTE_MAX], const char *text)
+{
+  if (*note)
+    strncat(note, "; ", NOTE_MAX - strlen(note) - 1);
+  strncat(note, text, NOTE_MAX - strlen(note) - 1);
+}
+
+static const char *note_of(struct names *names, uint32_t unseen, const struct construct_entry *entry)
+{
+  char note[NOTE_MAX] = "", text[128];
+  if (construct_is_region(entry->kind) && unseen & UNSEEN_INLINED)
+    append_note(note, "GCC's code divides static loops itself: such loops, and masked, have no rows");
+  if (construct_is_region(entry->kind) && unseen & UNSEEN_WORK)
+    append_note(note, "this runtime does not report loops, sections and single");
+  if (construct_is_region(entry->kind) && unseen & UNSEEN_WAITS)
+    append_note(note, "this runtime does not report waits: waiting counts as body");
+  if (entry->kind == DIRECTIVE_SECTIONS && !entry->sum.chosen)
+    append_note(note, "this runtime does not report single sections");
+  if (entry->kind == DIRECTIVE_BARRIER && unseen & UNSEEN_INLINED)
+    append_note(note, "an explicit barrier, or the end of a loop with a static schedule");
+  if (entry->kind == DIRECTIVE_LOCK)
+    append_note(note, "the body counts for the construct around it as well");
+  if (entry->kind != DIRECTIVE_PROGRAM && !*entry->name && !*entry->file)
+    append_note(note, "its place is not known");
+  snprintf(text, sizeof text, "executions whose end was not seen: %" PRIu64, entry->sum.unended);
+  if (entry->sum.unended)
+    append_note(note, text);
+  return *note ? names_own(names, strdup(note)) : "";
+}
+
+/* The id of the top-down tree's row for a context, or else for the nearest one around it: the runtime's own leaves are
+ * parts of the function that called it. */
+static uint32_t context_id(const struct build *build, uint32_t context)
+{
+  const struct context_node *nodes = build->profile->contexts.nodes;
+  for (; context && context != MODEL_NONE; context = nodes[context].parent) {
+    uint32_t row = nodes[context].kind == CONTEXT_RUNTIME ? MODEL_NONE : build->row_of[context];
+    if (row != MODEL_NONE)
+      return build->contexts->rows[row].id;
+  }
+  return MODEL_NONE;
+}
+
+/* Adds the entry of a joined node. */
+static int add_entry(struct build *build, uint32_t number, uint32_t parent)
+{
+  struct construct_tree *result = build->result;
+  const struct construct_node *node = &build->joined.nodes[number];
+  const struct names_directive *place = &build->names->directives[node->directive];
+  struct construct_entry *entry = &result->entries[result->count];
+  *entry = (struct construct_entry){.parent = parent,
+                                    .depth = number ? result->entries[parent].depth + 1 : 0,
+                                    .id = result->count,
+                                    .kind = node->kind,
+                                    .directive = node->directive,
+                                    .name = number ? place->name : build->contexts->rows[0].name,
+                                    .file = number ? place->file : "",
+                                    .line = number ? place->line : 0,
+                                    .context = context_id(build, node->context),
+                                    .lines = &result->lines[build->first_row[number]],
+                                    .sum = build->sums[number],
+                                    .threads = 1};
+  for (uint32_t i = build->first_row[number]; i < build->joined.rows_count && build->joined.rows[i].node == number; i++)
+    entry->lines_count++;
+  entry->note = note_of(build->names, build->result->unseen, entry);
+  result->count++;
+  return entry->note ? 0 : ERR_NOMEM;
+}
+
+/* Adds all entries, depth-first. */
+static int add_entries(struct build *build)
+{
+  struct construct_tree *result = build->result;
+  uint32_t count = build->joined.nodes_count, depth = 0;
+  uint32_t *next = calloc((size_t)count + 1, sizeof *next); /* [depth] position in `order` */
+  uint32_t *open = calloc((size_t)count + 1, sizeof *open); /* [depth] entry */
+  int status = next && open ? add_entry(build, 0, 0) : ERR_NOMEM;
+  if (!status)
+    next[0] = build->first_child[0];
+  for (uint32_t node = 0; !status;) {
+    uint32_t at = next[depth], child = at < count ? build->order[at] : 0;
+    if (child && build->joined.nodes[child].parent == node) {
+      next[depth]++;
+      if (!build->used[child])
+        continue;
+      status = add_entry(build, child, open[depth]);
+      open[++depth] = result->count - 1;
+      next[depth] = build->first_child[child];
+      node = child;
+      continue;
+    }
+    result->entries[open[depth]].end = result->count;
+    if (!depth--)
+      break;
+    node = build->joined.nodes[node].parent;
+  }
+  free(next);
+  free(open);
+  return status;
+}
+
+/* Numbers the constructs: equal ones get one number wherever they stand. */
+static int number_regions(struct construct_tree *result)
+{
+  struct index index = {0};
+  uint32_t regions = 0;
+  bool fine = true;
+  for (uint32_t i = 1; i < result->count && fine; i++) {
+    struct construct_entry *entry = &result->entries[i];
+    uint64_t key = (uint64_t)entry->kind << 32 | entry->directive;
+    entry->region = index_find(&index, key);
+    if (entry->region)
+      continue;
+    entry->region = ++regions;
+    fine = index_add(&index, key, regions);
+  }
+  index_release(&index);
+  return fine ? 0 : ERR_NOMEM;
+}
+
+/* Sets what could be gained: losses divided by the threads of the outermost region around a construct. */
+static int set_gains(const struct profile *profile, struct construct_tree *result)
+{
+  uint8_t *seen = calloc((size_t)result->threads_count + 1, 1);
+  uint32_t *team = calloc((size_t)profile->processes_count + 1, sizeof *team);
+  uint32_t region = 0;
+  uint64_t threads = 0;
+  for (uint32_t i = 1; i < result->count && seen && team; i++) {
+    struct construct_entry *entry = &result->entries[i];
+    if (construct_is_region(entry->kind) && (!region || i >= result->entries[region].end)) {
+      region = i;
+      threads = 0;
+      construct_tree_team(result, profile, region, seen, team);
+      for (uint32_t j = 0; j < profile->processes_count; j++)
+        threads += team[j];
+    }
+    bool inside = region && i < result->entries[region].end;
+    struct construct_losses losses = construct_losses(entry->kind, &entry->sum);
+    entry->threads = inside ? (uint32_t)threads : entry->lines_count;
+    entry->gain_ns = entry->threads ? construct_losses_sum(&losses) / entry->threads : 0;
+  }
+  int status = seen && team ? 0 : ERR_NOMEM;
+  free(seen);
+  free(team);
+  return status;
+}
+
+static int add_lines(struct build *build)
+{
+  struct construct_tree *result = build->result;
+  const struct construct_times *joined = &build->joined;
+  result->lines = calloc((size_t)joined->rows_count + 1, sizeof *result->lines);
+  result->entries = calloc((size_t)joined->nodes_count + 1, sizeof *result->entries);
+  if (!result->lines || !result->entries)
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i < joined->rows_count; i++)
+    result->lines[i] = (struct construct_line){joined->rows[i].thread, joined->rows[i].figures};
+  return 0;
+}
+
+int construct_rows(const struct profile *profile, struct names *names, const struct tree *contexts,
+                   const uint32_t *row_of_context, struct construct_tree *result)
+{
+  struct build build = {
+      .profile = profile, .names = names, .contexts = contexts, .row_of = row_of_context, .result = result};
+  *result = (struct construct_tree){0};
+  if (!profile->constructs.nodes_count)
+    return 0;
+  int status = join(&build);
+  if (!status)
+    status = set_order(&build);
+  if (!status)
+    status = add_lines(&build);
+  if (!status)
+    status = add_entries(&build);
+  if (!status)
+    status = number_regions(result);
+  if (!status)
+    status = set_gains(profile, result);
+  construct_times_release(&build.joined);
+  free(build.sums);
+  free(build.order);
+  free(build.first_child);
+  free(build.first_row);
+  free(build.used);
+  return status;
+}
+
+/* ---- the list ---- */
+
+static int by_thread(const void *a, const void *b)
+{
+  const struct construct_line *x = a, *y = b;
+  return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+/* Adds up the lines of one thread. */
+static void join_lines(struct construct_entry *entry)
+{
+  uint32_t count = 0;
+  if (entry->lines_count)
+    qsort(entry->lines, entry->lines_count, sizeof *entry->lines, by_thread);
+  for (uint32_t i = 0; i < entry->lines_count; i++) {
+    if (count && entry->lines[count - 1].thread == entry->lines[i].thread)
+      construct_figures_add(&entry->lines[count - 1].figures, &entry->lines[i].figures);
+    else
+      entry->lines[count++] = entry->lines[i];
+  }
+  entry->lines_count = count;
+}
+
+/* Entries of one construct, the first one with the longest time. */
+static int by_region(const void *a, const void *b)
+{
+  const struct construct_entry *x = a, *y = b;
+  uint64_t s = construct_exec(&x->sum), t = construct_exec(&y->sum);
+  if (x->region != y->region)
+    return x->region < y->region ? -1 : 1;
+  if (s != t)
+    return s < t ? 1 : -1;
+  return (x->id > y->id) - (x->id < y->id);
+}
+
+/* The program, then the longest time first. */
+static int by_time(const void *a, const void *b)
+{
+  const struct construct_entry *x = a, *y = b;
+  uint64_t s = construct_exec(&x->sum), t = construct_exec(&y->sum);
+  if (!x->region || !y->region)
+    return (x->region > 0) - (y->region > 0);
+  if (s != t)
+    return s < t ? 1 : -1;
+  return (x->region > y->region) - (x->region < y->region);
+}
+
+/* Moves the entries of a list together, and their lines into result->lines. */
+static void join_entries(struct construct_tree *result)
+{
+  uint32_t kept = 0, lines = 0;
+  for (uint32_t i = 0; i < result->count; i++) {
+    struct construct_entry entry = result->entries[i];
+    struct construct_line *to = &result->lines[lines];
+    memcpy(to, entry.lines, entry.lines_count * sizeof *to);
+    lines += entry.lines_count;
+    entry.lines = to;
+    if (!kept || result->entries[kept - 1].region != entry.region) {
+      result->entries[kept++] = entry;
+      continue;
+    }
+    struct construct_entry *into = &result->entries[kept - 1];
+    into->lines_count += entry.lines_count;
+    construct_figures_add(&into->sum, &entry.sum);
+    into->gain_ns = model_sum(into->gain_ns, entry.gain_ns);
+    into->context = into->context == MODEL_NONE ? entry.context : into->context;
+  }
+  result->count = kept;
+}
+
+int construct_rows_flat(const struct construct_tree *tree, struct names *names, struct construct_tree *result)
+{
+  uint32_t lines = 0;
+  *result = (struct construct_tree){.several = tree->several, .unseen = tree->unseen};
+  if (!tree->count)
+    return 0;
+  for (uint32_t i = 0; i < tree->count; i++)
+    lines += tree->entries[i].lines_count;
+  result->entries = calloc(tree->count, sizeof *result->entries);
+  result->lines = calloc((size_t)lines + 1, sizeof *result->lines);
+  result->threads = calloc((size_t)tree->threads_count + 1, sizeof *result->threads);
+  if (!result->entries || !result->lines || !result->threads)
+    return ERR_NOMEM;
+  result->count = tree->count;
+  result->threads_count = tree->threads_count;
+  memcpy(result->entries, tree->entries, tree->count * sizeof *result->entries);
+  memcpy(result->threads, tree->threads, tree->threads_count * sizeof *result->threads);
+  qsort(result->entries, result->count, sizeof *result->entries, by_region);
+  join_entries(result);
+  qsort(result->entries, result->count, sizeof *result->entries, by_time);
+  for (uint32_t i = 0; i < result->count; i++) {
+    struct construct_entry *entry = &result->entries[i];
+    join_lines(entry);
+    entry->parent = 0;
+    entry->depth = i > 0;
+    entry->id = entry->region;
+    entry->end = i ? i + 1 : result->count;
+    entry->note = note_of(names, result->unseen, entry);
+    if (!entry->note)
+      return ERR_NOMEM;
+  }
+  return 0;
+}

@@ -1,0 +1,101 @@
+#include "hpcprof-lite/views/steps.h"
+
+#include "common/array.h"
+#include "hpcprof-lite/symbols/symbols.h"
+#include "hpcprof-lite/symbols/symbols_names.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Uses the line at which the code of an outlined function begins as its declaration: compilers do not give it one. */
+static void declare_outlined(const struct symbols *symbols, struct symbols_place *place)
+{
+  const char *raw = place->raw ? place->raw : place->function;
+  if (!raw || place->inlined || place->decl_line || symbols_outlined(raw, NULL, 0) == SYMBOLS_ORDINARY)
+    return;
+  struct symbols_place entry[STEPS_MAX];
+  if (symbols_lookup(symbols, place->low, entry, STEPS_MAX) < 1 || !entry[0].file)
+    return;
+  place->decl_file = entry[0].file;
+  place->decl_line = entry[0].line;
+}
+
+int steps_look_up(struct names_module *found, const struct bounds *bounds, uint64_t offset,
+                  struct symbols_place places[STEPS_MAX])
+{
+  int count = symbols_lookup(found->symbols, offset, places, STEPS_MAX);
+  if (count < 1) {
+    places[0] = (struct symbols_place){0};
+    count = 1;
+  }
+  if (!places[0].function && !places[0].low)
+    places[0].low = bounds_start(bounds, offset);
+  for (int i = 0; i < count; i++) {
+    declare_outlined(found->symbols, &places[i]);
+    found->named = found->named || places[i].function;
+    found->lined = found->lined || places[i].line;
+  }
+  return count;
+}
+
+static enum names_outline outline_of(const char *raw)
+{
+  switch (symbols_outlined(raw, NULL, 0)) {
+  case SYMBOLS_OUTLINED:
+    return symbols_outlined_debug(raw) ? OUTLINE_BODY_DEBUG : OUTLINE_BODY;
+  case SYMBOLS_TASK_ENTRY:
+    return OUTLINE_TASK;
+  default:
+    return OUTLINE_NONE;
+  }
+}
+
+/* Returns the number of a place's function, which is named module+0xaddress if it has no name.  Returns MODEL_NONE if
+ * memory runs out. */
+static uint32_t place_function(struct names *names, const struct catalog_module *module, uint32_t number,
+                               const struct symbols_place *place, uint64_t offset)
+{
+  struct names_function function = {.module = number, .file = "", .name = place->function};
+  if (!function.name) {
+    char *text;
+    uint64_t start = place->low ? place->low : offset;
+    if (asprintf(&text, "%s+0x%" PRIx64, module->name, start) < 0)
+      return MODEL_NONE;
+    function.name = function.raw = names_own(names, text);
+    function.unknown = true;
+    return function.name ? names_function(names, &function) : MODEL_NONE;
+  }
+  function.raw = place->raw ? place->raw : place->function;
+  function.file = names_file(names, place->decl_file);
+  function.line = place->decl_line;
+  function.outline = outline_of(function.raw);
+  return function.file ? names_function(names, &function) : MODEL_NONE;
+}
+
+static int add_step(struct names *names, const struct names_step *step)
+{
+  if (!array_reserve(&names->steps, &names->steps_room, (size_t)names->steps_count + 1, sizeof *step))
+    return ERR_NOMEM;
+  names->steps[names->steps_count++] = *step;
+  return 0;
+}
+
+int steps_add(struct names *names, const struct catalog_module *module, uint32_t number,
+              const struct symbols_place *places, uint32_t count, uint64_t offset, struct names_address *address)
+{
+  static const struct symbols_place no_symbol;
+  address->first = names->steps_count;
+  address->offset = offset;
+  address->low = count ? places->low : 0;
+  address->count = count ? count : 1;
+  for (uint32_t i = 0; i < address->count; i++) {
+    const struct symbols_place *here = count ? &places[i] : &no_symbol;
+    struct names_step step = {.inlined = here->inlined && i, .line = here->line, .near = here->near};
+    step.function = place_function(names, module, number, here, offset);
+    step.file = names_file(names, here->file);
+    if (step.function == MODEL_NONE || !step.file || add_step(names, &step))
+      return ERR_NOMEM;
+  }
+  return 0;
+}

@@ -1,0 +1,310 @@
+#include "hpcprof-lite/views/tail_calls.h"
+
+#include "common/array.h"
+#include "hpcprof-lite/symbols/symbols.h"
+#include "hpcprof-lite/symbols/symbols_names.h"
+#include "hpcprof-lite/views/steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { JUMPS_MAX = 64, FUNCTIONS_MAX = 16, FOUND_MAX = 8 };
+
+/* Jumps from a function into the runtime for one kind of construct: the ends of the instructions. */
+struct found {
+  uint32_t module, kind, count;
+  uint64_t low, functions[FOUND_MAX], ends[FOUND_MAX]; /* functions: where that with the jump begins */
+};
+
+struct jumps {
+  const struct profile *profile;
+  struct names *names;
+  struct code *code;
+  uint32_t *body;   /* [context] the outlined function below the construct that it enters; see below */
+  uint32_t *bodies; /* [address] of all contexts with that address */
+  uint32_t *tail;   /* [address of a call] the address at which the function that it calls begins, from contexts */
+  struct found *found;
+  uint32_t found_count;
+  size_t found_room;
+  struct index found_index; /* numbers + 1 */
+  struct index added;       /* addresses + 1 by module and offset */
+};
+
+/* In `body` and `bodies`: several functions. */
+static const uint32_t several = MODEL_NONE - 1;
+
+static void merge_body(uint32_t *body, uint32_t function)
+{
+  *body = *body == MODEL_NONE || *body == function ? function : several;
+}
+
+static bool is_begin(const struct names_address *address)
+{
+  return address->low && address->offset == address->low;
+}
+
+/* Whether a context is a function that left no frame: its address is where it begins. */
+static bool is_tail(const struct jumps *jumps, uint32_t node)
+{
+  const struct context_node *nodes = jumps->profile->contexts.nodes;
+  if (nodes[node].kind != CONTEXT_FRAME || nodes[nodes[node].parent].kind != CONTEXT_FRAME)
+    return false;
+  return is_begin(&jumps->names->addresses[jumps->names->address_of[node]]);
+}
+
+/* Collects from the contexts the outlined functions below calls, and functions without a frame. */
+static int read_contexts(struct jumps *jumps)
+{
+  const struct names *names = jumps->names;
+  const struct context_node *nodes = jumps->profile->contexts.nodes;
+  size_t contexts = jumps->profile->contexts.count, addresses = (size_t)names->addresses_count + 1;
+  jumps->body = malloc(contexts * sizeof *jumps->body);
+  jumps->bodies = malloc(addresses * sizeof *jumps->bodies);
+  jumps->tail = malloc(addresses * sizeof *jumps->tail);
+  if (!jumps->body || !jumps->bodies || !jumps->tail)
+    return ERR_NOMEM;
+  memset(jumps->body, 0xff, contexts * sizeof *jumps->body);
+  memset(jumps->bodies, 0xff, addresses * sizeof *jumps->bodies);
+  memset(jumps->tail, 0xff, addresses * sizeof *jumps->tail);
+  for (uint32_t i = 1; i < contexts; i++) {
+    uint32_t entry = nodes[i].parent, site = nodes[entry].parent;
+    if (is_tail(jumps, i)) {
+      uint32_t *tail = &jumps->tail[names->address_of[entry]];
+      *tail = *tail < names->address_of[i] ? *tail : names->address_of[i];
+    }
+    bool task = nodes[entry].kind == CONTEXT_TASK && names->address_of[entry] != MODEL_NONE;
+    bool enters = nodes[entry].kind == CONTEXT_PARALLEL || nodes[entry].kind == CONTEXT_TASK;
+    if (nodes[i].kind != CONTEXT_FRAME || !entry || !enters || (!task && (nodes[site].kind != CONTEXT_FRAME || !site)))
+      continue;
+    uint32_t function = names->steps[names->addresses[names->address_of[i]].first].function;
+    if (names->functions[function].outline == OUTLINE_NONE || !names->functions[function].line)
+      continue;
+    if (task) {
+      merge_body(&jumps->bodies[names->address_of[entry]], function);
+      continue;
+    }
+    merge_body(&jumps->body[site], function);
+    merge_body(&jumps->bodies[names->address_of[is_tail(jumps, site) ? nodes[site].parent : site]], function);
+  }
+  return 0;
+}
+
+/* Adds the jumps of one function, and the functions to which it jumps otherwise. */
+static void scan_function(struct jumps *jumps, struct found *found, uint64_t low, uint64_t *next, unsigned *next_count)
+{
+  const struct callees *callees = code_callees(jumps->code, found->module);
+  uint64_t ends[JUMPS_MAX];
+  unsigned count = callees ? callees_jumps(callees, low, ends, JUMPS_MAX) : 0;
+  for (unsigned i = 0; i < count && code_function(jumps->code, found->module, ends[i] - 1) == low; i++) {
+    uint64_t target = callees_called(callees, ends[i]);
+    const char *name = code_name(jumps->code, found->module, target);
+    if (name && code_is_runtime(name)) {
+      if (!code_enters(name, found->kind) || found->count == FOUND_MAX)
+        continue;
+      found->functions[found->count] = low;
+      found->ends[found->count++] = ends[i];
+      continue;
+    }
+    bool known = target == low || code_function(jumps->code, found->module, target) != target;
+    for (unsigned j = 0; j < *next_count && !known; j++)
+      known = next[j] == target;
+    if (!known && *next_count < FUNCTIONS_MAX)
+      next[(*next_count)++] = target;
+  }
+}
+
+/* Finds the jumps into the runtime from the function that begins at an address, or from one to which it jumps.  Returns
+ * NULL if memory runs out. */
+static const struct found *find(struct jumps *jumps, uint32_t module, uint64_t low, uint32_t kind)
+{
+  uint64_t next[FUNCTIONS_MAX] = {low}, hash = index_hash(index_hash(index_hash(1, module), kind), low);
+  unsigned next_count = 1;
+  uint32_t slot;
+  for (uint32_t i = index_first(&jumps->found_index, hash, &slot); i;
+       i = index_next(&jumps->found_index, hash, &slot)) {
+    const struct found *found = &jumps->found[i - 1];
+    if (found->module == module && found->kind == kind && found->low == low)
+      return found;
+  }
+  if (!array_reserve(&jumps->found, &jumps->found_room, (size_t)jumps->found_count + 1, sizeof *jumps->found) ||
+      !index_add(&jumps->found_index, hash, jumps->found_count + 1))
+    return NULL;
+  struct found *found = &jumps->found[jumps->found_count++];
+  *found = (struct found){.module = module, .kind = kind, .low = low};
+  for (unsigned i = 0; i < next_count; i++)
+    scan_function(jumps, found, next[i], next, &next_count);
+  return found;
+}
+
+int tail_calls_place(struct names *names, uint32_t *address, uint32_t body)
+{
+  const struct names_function *outlined = &names->functions[body];
+  struct names_step step = {.function = outlined->origin == MODEL_NONE ? body : outlined->origin,
+                            .file = names_file(names, outlined->file),
+                            .line = outlined->line};
+  struct names_address place = {.first = names->steps_count, .count = 1, .placed = true};
+  if (!step.file || !array_reserve(&names->steps, &names->steps_room, (size_t)names->steps_count + 1, sizeof step) ||
+      !array_reserve(&names->addresses, &names->addresses_room, (size_t)names->addresses_count + 1, sizeof place))
+    return ERR_NOMEM;
+  place.offset = names->addresses[*address].offset;
+  names->steps[names->steps_count++] = step;
+  names->addresses[names->addresses_count] = place;
+  *address = names->addresses_count++;
+  return 0;
+}
+
+/* The line of the construct that a jump enters, 0 if it is not known. */
+static uint32_t jump_line(struct jumps *jumps, const struct found *found, uint32_t i)
+{
+  struct symbols_place places[STEPS_MAX];
+  char readable[SYMBOLS_NAME_MAX];
+  if (code_passed(jumps->code, found->module, found->functions[i], found->ends[i], places, readable))
+    return places[0].decl_line;
+  int count = symbols_lookup(jumps->names->modules[found->module].symbols, found->ends[i] - 1, places, STEPS_MAX);
+  return count < 1 || places[count - 1].near ? 0 : places[count - 1].line;
+}
+
+/* Which of several jumps was taken: the one that enters the construct of that outlined function, or, if that is not
+ * known, the first one in the source. */
+static uint32_t choose(struct jumps *jumps, const struct found *found, uint32_t body)
+{
+  uint32_t best = 0, least = UINT32_MAX;
+  bool known = body != MODEL_NONE && body != several;
+  for (uint32_t i = 0; i < found->count && found->count > 1; i++) {
+    uint32_t line = jump_line(jumps, found, i);
+    if (known && line == jumps->names->functions[body].line)
+      return i;
+    if (line && line < least) {
+      least = line;
+      best = i;
+    }
+  }
+  return best;
+}
+
+/* Returns the number of a jump's address, which is added if it is new; MODEL_NONE if memory runs out. */
+static uint32_t add_address(struct jumps *jumps, uint32_t module, uint64_t offset)
+{
+  struct names *names = jumps->names;
+  uint64_t key = index_hash(index_hash(1, module), offset);
+  uint32_t slot, known = index_first(&jumps->added, key, &slot);
+  while (known && names->addresses[known - 1].offset != offset)
+    known = index_next(&jumps->added, key, &slot);
+  if (known)
+    return known - 1;
+  struct symbols_place places[STEPS_MAX];
+  int count = steps_look_up(&names->modules[module], code_bounds(jumps->code, module), offset, places);
+  if (!array_reserve(&names->addresses, &names->addresses_room, (size_t)names->addresses_count + 1,
+                     sizeof *names->addresses) ||
+      !index_add(&jumps->added, key, names->addresses_count + 1) ||
+      steps_add(names, &jumps->profile->catalog.modules[module], module, places, (uint32_t)count, offset,
+                &names->addresses[names->addresses_count]))
+    return MODEL_NONE;
+  return names->addresses_count++;
+}
+
+/* Replaces an address by that of the jump that was taken. */
+static int take_jump(struct jumps *jumps, const struct found *found, uint32_t body, uint32_t *address)
+{
+  uint32_t jump = add_address(jumps, found->module, found->ends[choose(jumps, found, body)] - 1);
+  *address = jump == MODEL_NONE ? *address : jump;
+  return jump == MODEL_NONE ? ERR_NOMEM : 0;
+}
+
+/* Follows the call of a directive that is not a call of the runtime. */
+static int follow_directive(struct jumps *jumps, uint32_t number)
+{
+  struct names *names = jumps->names;
+  const struct profile_directive *directive = &jumps->profile->workspan.directives[number];
+  uint32_t module = directive->module, *address = &names->directive_at[number], call = *address;
+  const struct callees *callees = call == MODEL_NONE || module == MODEL_NONE ? NULL : code_callees(jumps->code, module);
+  if (!callees)
+    return 0;
+  bool begins = is_begin(&names->addresses[call]);
+  uint64_t called = begins ? names->addresses[call].low : callees_called(callees, names->addresses[call].offset + 1);
+  const char *name = called ? code_name(jumps->code, module, called) : NULL;
+  if (name && code_is_runtime(name))
+    return 0;
+  const struct found *found = called ? find(jumps, module, called, directive->kind) : NULL;
+  if (called && !found)
+    return ERR_NOMEM;
+  uint32_t tail = jumps->tail[call];
+  if ((!found || !found->count) && tail != MODEL_NONE) {
+    const struct names_function *function = &names->functions[names->steps[names->addresses[tail].first].function];
+    found = find(jumps, function->module, names->addresses[tail].low, directive->kind);
+    if (!found)
+      return ERR_NOMEM;
+  }
+  if (!found || !found->count)
+    return 0;
+  uint32_t body = jumps->bodies[call];
+  bool known = body != MODEL_NONE && body != several;
+  if (known && !jump_line(jumps, found, choose(jumps, found, body))) /* compilers have merged several jumps */
+    return tail_calls_place(names, address, body);
+  return take_jump(jumps, found, body, address);
+}
+
+/* Follows all directives, and tasks to the places of theirs. */
+static int follow_directives(struct jumps *jumps)
+{
+  const struct profile_workspan *workspan = &jumps->profile->workspan;
+  const struct context_node *nodes = jumps->profile->contexts.nodes;
+  struct names *names = jumps->names;
+  uint32_t count = names->addresses_count, *place = malloc(((size_t)count + 1) * sizeof *place);
+  int status = place ? 0 : ERR_NOMEM;
+  for (uint32_t i = 0; i < count && place; i++)
+    place[i] = i;
+  for (uint32_t i = 0; i < workspan->directives_count && !status; i++) {
+    uint32_t kind = workspan->directives[i].kind, call = names->directive_at[i];
+    status = follow_directive(jumps, i);
+    if (call != MODEL_NONE && (kind == DIRECTIVE_TASK || kind == DIRECTIVE_TASKLOOP))
+      place[call] = names->directive_at[i];
+  }
+  for (uint32_t i = 1; i < jumps->profile->contexts.count && !status; i++)
+    if (nodes[i].kind == CONTEXT_TASK && names->address_of[i] != MODEL_NONE)
+      names->address_of[i] = place[names->address_of[i]];
+  free(place);
+  return status;
+}
+
+/* Follows the functions without a frame from which a context enters a construct. */
+static int follow_contexts(struct jumps *jumps)
+{
+  static const uint32_t regions[] = {DIRECTIVE_PARALLEL, DIRECTIVE_TEAMS},
+                        tasks[] = {DIRECTIVE_TASK, DIRECTIVE_TASKLOOP};
+  const struct context_node *nodes = jumps->profile->contexts.nodes;
+  struct names *names = jumps->names;
+  for (uint32_t i = 1; i < jumps->profile->contexts.count; i++) {
+    uint32_t site = nodes[i].parent;
+    if ((nodes[i].kind != CONTEXT_PARALLEL && nodes[i].kind != CONTEXT_TASK) || !site || !is_tail(jumps, site))
+      continue;
+    const uint32_t *kinds = nodes[i].kind == CONTEXT_PARALLEL ? regions : tasks;
+    const struct names_address *tail = &names->addresses[names->address_of[site]];
+    uint64_t low = tail->low;
+    const struct found *found = NULL;
+    for (size_t k = 0; k < 2 && !(found && found->count); k++)
+      if (!(found = find(jumps, nodes[site].module, low, kinds[k])))
+        return ERR_NOMEM;
+    bool clear = found->count == 1 || (found->count && jumps->body[site] != several);
+    if (clear && take_jump(jumps, found, jumps->body[site], &names->address_of[site]))
+      return ERR_NOMEM;
+  }
+  return 0;
+}
+
+int tail_calls_follow(const struct profile *profile, struct names *names, struct code *code)
+{
+  struct jumps jumps = {.profile = profile, .names = names, .code = code};
+  int status = read_contexts(&jumps);
+  if (!status)
+    status = follow_directives(&jumps);
+  if (!status)
+    status = follow_contexts(&jumps);
+  free(jumps.body);
+  free(jumps.bodies);
+  free(jumps.tail);
+  free(jumps.found);
+  index_release(&jumps.found_index);
+  index_release(&jumps.added);
+  return status;
+}

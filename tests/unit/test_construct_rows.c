@@ -1,0 +1,245 @@
+/* Times of constructs of random trees, whose threads link to each other: whatever the trees are, rows add up to the
+ * threads' times, and losses and useful time to the totals. */
+#include "hpcprof-lite/analysis/overheads.h"
+#include "hpcprof-lite/analysis/task_figures.h"
+#include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/views/construct_names.h"
+#include "hpcprof-lite/views/construct_order.h"
+#include "hpcprof-lite/views/construct_rows.h"
+#include "hpcprof-lite/views/symbolize.h"
+#include "hpcprof-lite/views/topdown.h"
+#include "tests/support/compose_measurement.h"
+#include "tests/support/unit.h"
+
+enum { THREADS = 4, RECORDS = 40, ROUNDS = 150, DIRECTIVES = 10, WRONG = 3 };
+
+static char path[] = "/tmp/hpcrun-lite-constructs-XXXXXX";
+static struct compose compose;
+static uint64_t seed = 0x9e3779b97f4a7c15;
+
+/* The trees of all threads, made before they are written, so that they can link to each other. */
+static struct format_construct trees[THREADS][RECORDS];
+static uint64_t lives[THREADS]; /* ticks */
+
+static uint32_t chance(uint32_t range)
+{
+  seed = seed * 6364136223846793005 + 1442695040888963407;
+  return (uint32_t)(seed >> 33) % range;
+}
+
+static uint32_t kind_of(uint32_t directive)
+{
+  static const uint32_t kinds[DIRECTIVES] = {0,
+                                             FORMAT_DIRECTIVE_PARALLEL,
+                                             FORMAT_DIRECTIVE_PARALLEL,
+                                             FORMAT_DIRECTIVE_FOR,
+                                             FORMAT_DIRECTIVE_SECTIONS,
+                                             FORMAT_DIRECTIVE_SINGLE,
+                                             FORMAT_DIRECTIVE_TASK,
+                                             FORMAT_DIRECTIVE_BARRIER,
+                                             FORMAT_DIRECTIVE_LOCK,
+                                             FORMAT_DIRECTIVE_TEAMS};
+  return kinds[directive];
+}
+
+/* Whether a construct is open around a record, so that the thread would not have a second one. */
+static bool is_open(const struct format_construct *tree, uint32_t record, uint32_t kind, uint32_t directive)
+{
+  for (; record; record = tree[record].parent)
+    if (tree[record].kind == kind && tree[record].directive == directive)
+      return true;
+  return false;
+}
+
+static void make_record(uint32_t thread, uint32_t i)
+{
+  struct format_construct *record = &trees[thread][i];
+  do {
+    record->parent = chance(i);
+    record->directive = 1 + chance(DIRECTIVES - 1);
+    record->kind = kind_of(record->directive);
+    if (record->kind == FORMAT_DIRECTIVE_TASK && chance(2))
+      record->kind = FORMAT_CONSTRUCT_TASK_EXEC;
+  } while (trees[thread][record->parent].kind == FORMAT_DIRECTIVE_LOCK ||
+           is_open(trees[thread], record->parent, record->kind, record->directive));
+  bool region = record->kind == FORMAT_DIRECTIVE_PARALLEL || record->kind == FORMAT_DIRECTIVE_TEAMS;
+  record->flags = chance(3) ? 0 : FORMAT_CONSTRUCT_IN_WAIT;
+  record->count = 1 + chance(5);
+  if (region && chance(2)) {
+    record->flags = FORMAT_CONSTRUCT_LINK;
+    record->parent = 0;
+    record->owner = 1 + chance(THREADS);
+    record->link = 1 + chance(RECORDS - 1);
+    const struct format_construct *to = &trees[record->owner - 1][record->link];
+    record->kind = to->kind ? to->kind : record->kind;
+    record->directive = to->kind ? to->directive : record->directive;
+  }
+  for (int j = 0; j < FORMAT_TIMES; j++)
+    record->ticks[j] = chance(1000);
+  record->wait_own = chance(1000);
+  record->wait_spare = chance(1000);
+}
+
+/* Makes the trees; hostile: some fields are wrong. */
+static void make_trees(bool hostile)
+{
+  memset(trees, 0, sizeof trees);
+  for (uint32_t i = 1; i < RECORDS; i++)
+    for (uint32_t thread = 0; thread < THREADS; thread++)
+      make_record(thread, i);
+  for (uint32_t i = 0; hostile && i < WRONG; i++) {
+    struct format_construct *record = &trees[chance(THREADS)][1 + chance(RECORDS - 1)];
+    uint32_t *fields[] = {&record->parent, &record->kind, &record->directive, &record->owner, &record->link};
+    *fields[chance(5)] = chance(2) ? chance(RECORDS) : chance(UINT32_MAX);
+  }
+  for (uint32_t thread = 0; thread < THREADS; thread++) {
+    lives[thread] = trees[thread][0].ticks[FORMAT_TIME_BODY] = 500;
+    for (uint32_t i = 1; i < RECORDS; i++)
+      for (int j = 0; j < FORMAT_TIMES; j++)
+        if (trees[thread][i].kind != FORMAT_DIRECTIVE_LOCK || j != FORMAT_TIME_BODY)
+          lives[thread] += trees[thread][i].ticks[j];
+  }
+}
+
+static void write_trees(void)
+{
+  compose_begin(&compose, COMPOSE_PACKED, 7, "./app");
+  compose.process.tick_scale = 1ull << 32;
+  compose.process.work_unit = compose_string(&compose, "s");
+  compose.process.threads_max = THREADS;
+  compose_metric(&compose, "samples", "", FORMAT_ROLE_SAMPLES, 1);
+  compose_module(&compose, "/nowhere/app", FORMAT_MODULE_MAIN);
+  for (uint32_t i = 1; i < DIRECTIVES; i++)
+    compose_directive(&compose, kind_of(i), 1, 0x100 * i, 1, 1, 1);
+  for (uint32_t thread = 0; thread < THREADS; thread++) {
+    memcpy(compose.constructs, trees[thread], sizeof trees[thread]);
+    compose.constructs_count = RECORDS;
+    compose_thread(&compose, thread + 1);
+  }
+  compose_end(&compose);
+  assert_true(compose_write(&compose, path));
+}
+
+static void check_losses(const struct overheads *overheads)
+{
+  for (uint32_t i = 0; i + 1 < overheads->count; i++) {
+    const struct overheads_row *row = &overheads->rows[i];
+    assert_int_equal(row->total_ns, row->useful_ns + construct_losses_sum(&row->losses));
+  }
+}
+
+/* What the lines of each thread add up to without constructs in constructs. */
+static void check_lines(const struct construct_tree *tree, bool hostile)
+{
+  uint64_t sums[THREADS] = {0};
+  for (uint32_t i = 0; i < tree->count; i++) {
+    const struct construct_entry *entry = &tree->entries[i];
+    struct construct_figures sum = {0};
+    for (uint32_t j = 0; j < entry->lines_count; j++) {
+      sums[entry->lines[j].thread] += construct_exclusive(entry->kind, &entry->lines[j].figures);
+      construct_figures_add(&sum, &entry->lines[j].figures);
+      assert_true(!j || entry->lines[j - 1].thread < entry->lines[j].thread);
+    }
+    assert_memory_equal(&sum, &entry->sum, sizeof sum);
+  }
+  for (uint32_t thread = 0; thread < THREADS; thread++) {
+    assert_true(hostile ? sums[thread] <= lives[thread] + 1000 * WRONG : sums[thread] == lives[thread]);
+    assert_int_equal(construct_exec(&tree->entries[0].lines[thread].figures), sums[thread]);
+  }
+}
+
+/* No construct is in itself, and the order is depth-first. */
+static void check_nesting(const struct construct_tree *tree)
+{
+  for (uint32_t i = 1; i < tree->count; i++) {
+    const struct construct_entry *entry = &tree->entries[i];
+    assert_true(entry->parent < i && i < tree->entries[entry->parent].end && entry->end <= tree->count);
+    assert_int_equal(entry->depth, tree->entries[entry->parent].depth + 1);
+    for (uint32_t up = entry->parent; up; up = tree->entries[up].parent)
+      assert_true(tree->entries[up].region != entry->region);
+  }
+}
+
+static void check_all(const struct profile *profile, struct names *names, const struct tree *contexts,
+                      const uint32_t *row_of, bool hostile)
+{
+  static const char *const columns[] = {"kind", "gain_s", "id", "excl_s", "line", "executions"};
+  struct construct_tree tree, list;
+  struct overheads overheads;
+  struct task_figures tasks;
+  bool *shown;
+  uint32_t left_out;
+  assert_int_equal(construct_rows(profile, names, contexts, row_of, &tree), 0);
+  assert_int_equal(construct_rows_flat(&tree, names, &list), 0);
+  assert_int_equal(tree.entries[0].lines_count, THREADS);
+  check_lines(&tree, hostile);
+  check_lines(&list, hostile);
+  check_nesting(&tree);
+  assert_int_equal(overheads_compute(profile, &tree, NULL, &overheads), 0);
+  check_losses(&overheads);
+  assert_int_equal(task_figures_compute(profile, names, &tree, NULL, &tasks), 0);
+  assert_int_equal(construct_order(&tree, columns[chance(6)]), 0);
+  check_nesting(&tree);
+  struct construct_limits limits = {.percent = chance(10), .rows = chance(20)};
+  assert_int_equal(construct_order_limit(&tree, &limits, &shown, &left_out), 0);
+  for (uint32_t i = 1; i < tree.count; i++)
+    assert_true(!shown[i] || shown[tree.entries[i].parent]);
+  assert_true(!limits.rows || tree.count - left_out <= limits.rows + 1);
+  free(shown);
+  overheads_release(&overheads);
+  task_figures_release(&tasks);
+  construct_tree_release(&tree);
+  construct_tree_release(&list);
+}
+
+static void test_random_trees(void **state)
+{
+  bool hostile = *(const bool *)*state;
+  for (int round = 0; round < ROUNDS; round++) {
+    struct profile profile;
+    struct names names;
+    struct tree_columns columns;
+    struct tree tree;
+    char *paths[] = {path};
+    make_trees(hostile);
+    write_trees();
+    assert_int_equal(merge_files(paths, 1, 1, BASELINE_THREAD, NULL, &profile), 0);
+    tree_columns_init(&profile.catalog, &columns);
+    assert_int_equal(symbolize(&profile, 1, &names), 0);
+    size_t rows = (size_t)profile.contexts.count + profile.workspan.directives_count + 1;
+    uint32_t *row_of = calloc(rows, sizeof *row_of);
+    struct tree_order order = {.columns = &columns, .modules = profile.catalog.modules};
+    assert_int_equal(topdown_build(&profile, &names, &columns, "run", false, &tree, row_of), 0);
+    tree_inclusive(&tree);
+    assert_int_equal(tree_finish(&tree, &order, false), 0);
+    assert_int_equal(construct_names(&profile, &tree, &names), 0);
+    check_all(&profile, &names, &tree, row_of, hostile);
+    free(row_of);
+    tree_release(&tree);
+    symbolize_release(&names);
+    profile_release(&profile);
+  }
+}
+
+static int make_file(void **state)
+{
+  (void)state;
+  int fd = mkstemp(path);
+  return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_file(void **state)
+{
+  (void)state;
+  return unlink(path);
+}
+
+int main(int argc, char **argv)
+{
+  static bool sound = false, hostile = true;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_prestate(test_random_trees, &sound),
+      cmocka_unit_test_prestate(test_random_trees, &hostile),
+  };
+  return UNIT_RUN(argc, argv, "construct_rows", tests, make_file, remove_file);
+}
