@@ -346,6 +346,7 @@ static void siblings_of(const struct grains *grains, const struct past_grain *gr
 static int tell_grain(struct grains *grains, const struct past_grain *grain)
 {
   const struct live_place *first = &grains->past.places[grain->place];
+  uint32_t node = numa_node(&grains->recorder.grains.numa, first->cpu);
   struct grain out = {.id = grain->id,
                       .parent = grain->parent ? past_grain(&grains->past, grain->parent)->id : 0,
                       .kind = grain->flags & LIVE_GRAIN_LOOP_TASK ? GRAIN_CHUNK
@@ -358,7 +359,7 @@ static int tell_grain(struct grains *grains, const struct past_grain *grain)
                       .thread = first->thread,
                       .cpu = first->cpu,
                       .last_cpu = grain->fragments ? grains->past.places[grain->last_place].cpu : first->cpu,
-                      .node = numa_node(&grains->recorder.grains.numa, first->cpu),
+                      .node = node == NUMA_NO_NODE ? GRAIN_NO_CPU : node,
                       .fragments = grain->fragments,
                       .exec = grain->exec,
                       .create = grain->create - 1,

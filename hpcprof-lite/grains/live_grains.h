@@ -11,7 +11,7 @@
 #include "hpcprof-lite/grains/tape.h"
 #include "hpcprof-lite/model/grain.h"
 #include "hpcprof-lite/model/index.h"
-#include "hpcprof-lite/model/numa.h"
+#include "hpcprof-lite/grains/numa.h"
 #include "hpcprof-lite/replay/object_pool.h"
 
 /* Flags of a grain, on the tape above its kind. */

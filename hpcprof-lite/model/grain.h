@@ -7,8 +7,6 @@
 #ifndef HPCPROF_LITE_MODEL_GRAIN_H
 #define HPCPROF_LITE_MODEL_GRAIN_H
 
-#include "hpcprof-lite/model/numa.h"
-
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -42,7 +40,7 @@ struct grain {
   uint32_t creator_row;   /* innermost construct in which it was created; 0: the program */
   uint32_t thread;        /* on which it ran first */
   uint32_t cpu, last_cpu; /* of its first and last fragment, or GRAIN_NO_CPU */
-  uint32_t node;          /* NUMA node of the first CPU, or NUMA_NO_NODE */
+  uint32_t node;          /* NUMA node of the first CPU, or GRAIN_NO_CPU */
   uint32_t fragments;
   uint64_t exec;
   uint64_t create;         /* ticks that its creation took, or GRAIN_UNKNOWN */

@@ -133,7 +133,7 @@ static int print_grain(void *context, const struct grain_row *row)
   uint_cell(writer, row->context, row->context != UINT32_MAX);
   row_writer_uint(writer, grain->thread);
   uint_cell(writer, grain->cpu, grain->cpu != GRAIN_NO_CPU);
-  uint_cell(writer, grain->node, grain->node != NUMA_NO_NODE);
+  uint_cell(writer, grain->node, grain->node != GRAIN_NO_CPU);
   amount_cell(printer->report, writer, row->exec);
   amount_cell(printer->report, writer, row->create);
   amount_cell(printer->report, writer, row->chunk_overhead);

@@ -59,7 +59,7 @@ static bool read_line(int node, const char *name, char line[LINE_BYTES])
   return read;
 }
 
-/* Writes "NUMA: CPUS DISTANCES; …" with an entry for each node, as hpcprof-lite/model/numa.h reads it; "" if there are
+/* Writes "NUMA: CPUS DISTANCES; …" with an entry for each node, as hpcprof-lite/grains/numa.h reads it; "" if there are
  * fewer than two nodes with CPUs, or if they cannot be found out.  The files of distances have an entry for each node,
  * also for those without CPUs: then nothing is told. */
 static void numa_note(char *note, size_t size)

@@ -1,7 +1,7 @@
 /* Grains: external sorting, parallelism of schedules, and the graph that the events of grains make. */
 #include "hpcprof-lite/grains/grains.h"
 #include "hpcprof-lite/grains/grain_schedule.h"
-#include "tests/unit/replay_log_builder.h"
+#include "tests/support/replay_log_builder.h"
 
 /* ---- sorting ---- */
 

@@ -1,7 +1,7 @@
 /* Reading the graph log: its chunks, damage, and inconsistent records; and the data structures of the replay. */
 #include "hpcprof-lite/input/log_reader.h"
 #include "hpcprof-lite/replay/joins.h"
-#include "tests/unit/replay_log_builder.h"
+#include "tests/support/replay_log_builder.h"
 
 static void test_chunks_are_put_together(void **state)
 {

@@ -1,6 +1,6 @@
 /* Replay of the graph log: closed forms, scenarios, and schedules derived by hand. */
 #include "hpcprof-lite/replay/list_schedule.h"
-#include "tests/unit/replay_log_builder.h"
+#include "tests/support/replay_log_builder.h"
 
 #include <math.h>
 

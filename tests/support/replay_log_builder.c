@@ -1,4 +1,4 @@
-#include "tests/unit/replay_log_builder.h"
+#include "tests/support/replay_log_builder.h"
 
 #include "hpcprof-lite/input/log_reader.h"
 

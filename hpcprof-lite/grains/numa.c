@@ -1,4 +1,4 @@
-#include "hpcprof-lite/model/numa.h"
+#include "hpcprof-lite/grains/numa.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
