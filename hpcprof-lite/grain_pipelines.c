@@ -5,6 +5,7 @@
 #include "hpcprof-lite/grain_queue.h"
 #include "hpcprof-lite/grains/grains.h"
 #include "hpcprof-lite/input/log_reader.h"
+#include "hpcprof-lite/views/construct_rows.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -132,7 +133,7 @@ static int tell_row(void *context, const struct grain *grain)
                           .first_id = pass->first_id,
                           .directive = pass->directives[grain->row],
                           .creator = pass->directives[grain->creator_row],
-                          .context = MODEL_NONE,
+                          .context = stream->job->grain_contexts[pass->directives[grain->row]],
                           .exec = shown_exec(pass, grain->exec),
                           .create = time_ns(pass, grain->create),
                           .chunk_overhead = time_ns(pass, grain->chunk_overhead),
@@ -256,6 +257,30 @@ static int prepare_reference(struct grain_stream *stream)
 
 /* ---- the pipeline ---- */
 
+enum { SEVERAL_CONTEXTS = MODEL_NONE - 1 };
+
+/* Finds the rows of the top-down tree in which constructs were met, as far as each was met in one. */
+static int find_contexts(struct job *job)
+{
+  uint32_t count = job->profile.workspan.directives_count;
+  job->grain_contexts = malloc(((size_t)count + 1) * sizeof *job->grain_contexts);
+  if (!job->grain_contexts || construct_rows(&job->profile, &job->names, &job->tree, job->row_of, &job->constructs))
+    return ERR_NOMEM;
+  for (uint32_t i = 0; i <= count; i++)
+    job->grain_contexts[i] = MODEL_NONE;
+  for (uint32_t i = 1; i < job->constructs.count; i++) {
+    const struct construct_entry *entry = &job->constructs.entries[i];
+    if (!entry->directive || entry->directive >= count || entry->context == MODEL_NONE)
+      continue;
+    uint32_t *context = &job->grain_contexts[job->report.workspan.row_of[entry->directive]];
+    *context = *context == MODEL_NONE || *context == entry->context ? entry->context : SEVERAL_CONTEXTS;
+  }
+  for (uint32_t i = 0; i <= count; i++)
+    if (job->grain_contexts[i] == SEVERAL_CONTEXTS)
+      job->grain_contexts[i] = MODEL_NONE;
+  return 0;
+}
+
 static int each_row(void *context, int (*row)(void *context, const struct grain_row *row), void *row_context)
 {
   struct grain_stream *stream = context;
@@ -305,6 +330,8 @@ int grains_pipeline(struct job *job)
   }
   job->grain_stream = calloc(1, sizeof *job->grain_stream);
   if (!job->grain_stream || workspan_compute(&job->profile, &job->names, &job->tree, NULL, NULL, &job->report.workspan))
+    return job_no_memory();
+  if (find_contexts(job))
     return job_no_memory();
   job->grain_stream->job = job;
   int status = options->reference ? prepare_reference(job->grain_stream) : 0;

@@ -54,6 +54,7 @@ void job_release(struct job *job)
   whatif_release(&job->report.whatif);
   recorded_graph_release(&job->recorded);
   free(job->grain_stream);
+  free(job->grain_contexts);
   grain_reference_release(&job->grain_reference);
   grain_groups_release(&job->grain_groups);
   problems_release(&job->log_problems);

@@ -42,6 +42,7 @@ struct job {
   double *factors;
   struct recorded_graph recorded;
   struct grain_stream *grain_stream; /* what delivers the grains (grain_pipelines.c) */
+  uint32_t *grain_contexts;          /* [directive] row of the top-down tree in which it was met, or MODEL_NONE */
   struct grain_reference grain_reference;
   struct grain_groups grain_groups;
   struct grain_curve grain_curve;

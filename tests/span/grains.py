@@ -172,7 +172,9 @@ def instantaneous_parallelism_of_tasks(directory):
 @tap.case
 def parallel_benefit_of_coarse_and_fine_tasks(directory):
     for compiler in ("clang", "gcc"):
-        coarse = tasks(check(measure(directory, compiler, "coarse", 2, work="cpu-time")))
+        run = measure(directory, compiler, "coarse", 2, work="cpu-time")
+        coarse, contexts = tasks(check(run)), {row["id"]: row["name"] for row in run.view("topdown")}
+        assert {contexts.get(row["context_id"]) for row in coarse} == {"coarse"}, (coarse, contexts)
         assert len(coarse) == 8 and all(row["create_s"] and row["parallel_benefit"] for row in coarse), coarse
         fine = tasks(check(measure(directory, compiler, "fine", 2, work="cpu-time")))
         without = [len(with_problem(rows, "parallel_benefit")) for rows in (coarse, fine)]
