@@ -339,6 +339,7 @@ void grains_view_text(const struct report *report)
   terminal_init(&terminal, report->stream);
   if (!report->grain_groups) {
     parallelism_missing(report, "Grains");
+    fputs("Grains also need the graph log: -p log instead of -p online.\n", report->stream);
     return;
   }
   print_summary(report, &terminal);

@@ -112,7 +112,7 @@ def sound_files_beside_damaged_ones(directory):
 @case
 def the_command_line_is_checked(_):
     assert "no measurement directory" in refused()
-    for view in ("grains", "timeline", "advice"):
+    for view in ("timeline", "advice"):
         assert f"view '{view}' is not available yet" in refused("--view", view, "basic")
     assert "there is no view 'x'" in refused("--view", "x", "basic")
     assert "there is no format 'xml'" in refused("-f", "xml", "basic")
