@@ -253,13 +253,16 @@ static uint32_t joined_by(struct grains *grains, const struct past_grain *grain)
   return earlier(grains, waits, outer);
 }
 
-static void on_end(struct grains *grains, const struct tape_record *record)
+static int on_end(struct grains *grains, const struct tape_record *record)
 {
   struct past_grain *grain = past_grain(&grains->past, record->operand[0]);
   if (grain->flags & LIVE_GRAIN_DROPPED)
-    return;
+    return 0;
   grain->sync = joined_by(grains, grain);
-  sync_at(grains, grain->sync)->refs += grain->sync != 0;
+  struct past_sync *sync = sync_at(grains, grain->sync);
+  sync->refs += grain->sync != 0;
+  return tell_event(grains, &(struct grain_event){
+                                .kind = GRAIN_END, .grain = grain->id, .other = sync->grain, .number = sync->number});
 }
 
 /* ---- clocks ---- */
@@ -413,8 +416,7 @@ static int on_record(struct grains *grains, const struct tape_record *record)
   case TAPE_BEGIN:
     return on_begin(grains, record);
   case TAPE_END:
-    on_end(grains, record);
-    return 0;
+    return on_end(grains, record);
   case TAPE_RELEASE:
     return past_grains_open(&grains->past, record);
   case TAPE_MEMBER:

@@ -1,0 +1,529 @@
+#include "hpcprof-lite/grains/graph_builder.h"
+
+#include "common/array.h"
+#include "hpcprof-lite/grains/graph_folding.h"
+#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/model.h"
+#include "hpcprof-lite/replay/object_pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  LIVE_MAX = 1 << 28,
+  GENERATION = 1 << 16, /* entries of a table before the older ones are forgotten */
+  TAKERS = 4 * GENERATION,
+  SPARE_NODES = 1 << 14, /* beyond the limit, before nodes are folded */
+  UNREDUCED_MAX = 20000000
+};
+
+/* Keys of synchronisations and barriers in one table. */
+enum { KEY_SYNC = 1, KEY_BARRIER };
+
+/* Remembers at least the last GENERATION entries. */
+struct recent {
+  struct index now, before;
+};
+
+/* Where a grain takes a dependence. */
+struct taker {
+  uint32_t follows; /* the node after that; 0: none */
+  uint32_t grain;   /* the grain's own node, if it has done nothing before that */
+};
+
+/* A grain whose events are being read. */
+struct live {
+  uint64_t id;
+  uint32_t head; /* the node that follows; 0: none yet */
+  uint32_t end;  /* the node that joins the grain; 0: none */
+  uint32_t fork; /* = head, while further creations belong to it */
+  uint32_t last; /* unreduced: the last fragment that was added */
+  uint64_t critical_exec;
+  uint32_t *offers, *takes; /* from the node before; takers that may be at its begin */
+  size_t offers_count, offers_room, takes_count, takes_room;
+};
+
+struct graph_builder {
+  struct folding folding;
+  struct object_pool live;
+  struct index live_of;             /* [id of a grain] */
+  struct recent joins, dependences; /* [key] nodes; takers */
+  struct taker *takers;             /* a ring */
+  uint32_t takers_count;
+  uint32_t *siblings_of; /* unreduced: [node] the fragment of the same grain that was added before */
+  size_t siblings_room;
+  uint64_t forked; /* id of the grain that the next one is created by; 0: none */
+  uint32_t most;
+  uint64_t lost; /* joins to which no waiting grain has come */
+  bool unreduced;
+};
+
+struct graph_builder *graph_builder_new(uint32_t most, bool unreduced)
+{
+  struct graph_builder *builder = calloc(1, sizeof *builder);
+  if (!builder)
+    return NULL;
+  builder->most = most;
+  builder->unreduced = unreduced;
+  builder->takers = calloc(TAKERS, sizeof *builder->takers);
+  if (!builder->takers || object_pool_init(&builder->live, sizeof(struct live), LIVE_MAX)) {
+    graph_builder_free(builder);
+    return NULL;
+  }
+  return builder;
+}
+
+static struct live *live_at(const struct graph_builder *builder, uint32_t number)
+{
+  return object_pool_at(&builder->live, number);
+}
+
+void graph_builder_free(struct graph_builder *builder)
+{
+  if (!builder)
+    return;
+  for (uint32_t slot = 0; slot < builder->live_of.slots; slot++)
+    if (builder->live_of.keys[slot]) {
+      free(live_at(builder, builder->live_of.numbers[slot])->offers);
+      free(live_at(builder, builder->live_of.numbers[slot])->takes);
+    }
+  folding_release(&builder->folding);
+  object_pool_release(&builder->live);
+  index_release(&builder->live_of);
+  index_release(&builder->joins.now);
+  index_release(&builder->joins.before);
+  index_release(&builder->dependences.now);
+  index_release(&builder->dependences.before);
+  free(builder->takers);
+  free(builder->siblings_of);
+  free(builder);
+}
+
+/* ---- tables ---- */
+
+static bool remember(struct recent *recent, uint64_t key, uint32_t number)
+{
+  if (recent->now.count >= GENERATION) {
+    index_release(&recent->before);
+    recent->before = recent->now;
+    recent->now = (struct index){0};
+  }
+  return index_add(&recent->now, key, number);
+}
+
+static uint32_t recall(const struct recent *recent, uint64_t key)
+{
+  uint32_t found = index_find(&recent->now, key);
+  return found ? found : index_find(&recent->before, key);
+}
+
+static uint64_t key_of(unsigned kind, uint64_t a, uint64_t b)
+{
+  return index_hash(index_hash(kind, a), b);
+}
+
+/* Returns the number of the live grain, NULL without memory. */
+static struct live *live_of(struct graph_builder *builder, uint64_t id)
+{
+  uint32_t number = index_find(&builder->live_of, id);
+  if (number)
+    return live_at(builder, number);
+  number = object_pool_get(&builder->live);
+  if (!number || !index_add(&builder->live_of, id, number))
+    return NULL;
+  struct live *live = live_at(builder, number);
+  live->id = id;
+  return live;
+}
+
+/* ---- nodes ---- */
+
+static uint32_t add_node(struct graph_builder *builder, enum grain_node_kind kind)
+{
+  uint32_t node = folding_node(&builder->folding, kind);
+  if (!node)
+    return 0;
+  struct grain_node *made = &builder->folding.nodes[node].node;
+  made->forks = kind == GRAIN_NODE_FORK || kind == GRAIN_NODE_BOOKKEEPING;
+  made->joins = kind == GRAIN_NODE_JOIN;
+  return node;
+}
+
+/* The join that a synchronisation is.  It may be made by a grain that it joins: then it is not folded until the grain
+ * that waits has come to it. */
+static uint32_t join_node(struct graph_builder *builder, uint64_t key, bool waits)
+{
+  struct folding *folding = &builder->folding;
+  uint32_t node = recall(&builder->joins, key);
+  if (node && waits) {
+    builder->lost -= folding->nodes[node].fixed;
+    folding->nodes[node].fixed = false;
+  }
+  if (node)
+    return node;
+  node = add_node(builder, GRAIN_NODE_JOIN);
+  if (!node || !remember(&builder->joins, key, node))
+    return 0;
+  folding->nodes[node].fixed = !waits;
+  builder->lost += !waits;
+  return node;
+}
+
+/* Edges from the node before an offer to all that has taken it. */
+static bool offer(struct graph_builder *builder, uint32_t node, uint32_t taker)
+{
+  const struct taker *found = &builder->takers[taker % TAKERS];
+  uint32_t to = found->grain ? found->grain : found->follows;
+  to = to ? folding_find(&builder->folding, to) : 0;
+  return to == folding_find(&builder->folding, node) ||
+         folding_edge(&builder->folding, node, to, GRAIN_EDGE_DEPENDENCE);
+}
+
+/* The node comes before all of the grain that is known. */
+static bool prepend(struct graph_builder *builder, struct live *live, uint32_t node)
+{
+  bool to_join = !live->head && live->end;
+  if (!folding_edge(&builder->folding, node, live->head ? live->head : live->end,
+                    to_join ? GRAIN_EDGE_JOIN : GRAIN_EDGE_CONTINUATION))
+    return false;
+  for (size_t i = 0; i < live->offers_count; i++)
+    if (!offer(builder, node, live->offers[i]))
+      return false;
+  live->offers_count = live->takes_count = 0;
+  live->head = node;
+  live->fork = 0;
+  return true;
+}
+
+/* ---- events ---- */
+
+static int on_fragment(struct graph_builder *builder, struct live *live, const struct grain_event *event)
+{
+  live->critical_exec += event->critical ? event->amount : 0;
+  if (!builder->unreduced)
+    return 0;
+  uint32_t node = add_node(builder, GRAIN_NODE_FRAGMENT);
+  if (!node || !array_reserve_zero(&builder->siblings_of, &builder->siblings_room, (size_t)node + 1,
+                                   sizeof *builder->siblings_of))
+    return ERR_NOMEM;
+  struct grain_node *made = &builder->folding.nodes[node].node;
+  made->exec = event->amount;
+  made->critical = event->critical;
+  made->critical_exec = event->critical ? event->amount : 0;
+  made->grain.thread = event->thread;
+  made->grain.cpu = event->cpu;
+  builder->siblings_of[node] = live->last;
+  live->last = node;
+  return prepend(builder, live, node) ? 0 : ERR_NOMEM;
+}
+
+static int on_sync(struct graph_builder *builder, struct live *live, const struct grain_event *event)
+{
+  uint64_t key =
+      event->kind == GRAIN_BARRIER ? key_of(KEY_BARRIER, event->other, 0) : key_of(KEY_SYNC, live->id, event->number);
+  uint32_t node = join_node(builder, key, true);
+  if (!node)
+    return ERR_NOMEM;
+  if (event->kind == GRAIN_BARRIER && !remember(&builder->joins, key_of(KEY_SYNC, live->id, event->number), node))
+    return ERR_NOMEM;
+  return prepend(builder, live, node) ? 0 : ERR_NOMEM;
+}
+
+static int on_end(struct graph_builder *builder, struct live *live, const struct grain_event *event)
+{
+  if (!event->other)
+    return 0;
+  live->end = join_node(builder, key_of(KEY_SYNC, event->other, event->number), false);
+  return live->end ? 0 : ERR_NOMEM;
+}
+
+static int on_take(struct graph_builder *builder, struct live *live, const struct grain_event *event)
+{
+  uint32_t number = ++builder->takers_count;
+  if (!array_reserve(&live->takes, &live->takes_room, live->takes_count + 1, sizeof *live->takes) ||
+      !remember(&builder->dependences, event->other, number))
+    return ERR_NOMEM;
+  builder->takers[number % TAKERS] = (struct taker){.follows = live->head ? live->head : live->end};
+  live->takes[live->takes_count++] = number;
+  live->fork = 0;
+  return 0;
+}
+
+static int on_offer(struct graph_builder *builder, struct live *live, const struct grain_event *event)
+{
+  const struct index *tables[] = {&builder->dependences.now, &builder->dependences.before};
+  live->takes_count = 0; /* those are not at its begin */
+  live->fork = 0;
+  for (int i = 0; i < 2; i++) {
+    uint32_t slot, taker = index_first(tables[i], event->other, &slot);
+    for (; taker; taker = index_next(tables[i], event->other, &slot)) {
+      if (!array_reserve(&live->offers, &live->offers_room, live->offers_count + 1, sizeof *live->offers))
+        return ERR_NOMEM;
+      live->offers[live->offers_count++] = taker;
+    }
+  }
+  return 0;
+}
+
+int graph_builder_event(struct graph_builder *builder, const struct grain_event *event)
+{
+  struct live *live = live_of(builder, event->grain);
+  if (!live)
+    return ERR_NOMEM;
+  switch (event->kind) {
+  case GRAIN_FRAGMENT:
+    return on_fragment(builder, live, event);
+  case GRAIN_FORK:
+    builder->forked = event->grain;
+    return 0;
+  case GRAIN_SYNC:
+  case GRAIN_BARRIER:
+    return on_sync(builder, live, event);
+  case GRAIN_END:
+    return on_end(builder, live, event);
+  case GRAIN_TAKE:
+    return on_take(builder, live, event);
+  default:
+    return on_offer(builder, live, event);
+  }
+}
+
+/* ---- grains ---- */
+
+static bool is_chunk_of_loop(const struct grain *grain)
+{
+  return grain->kind == GRAIN_CHUNK && grain->siblings.threads;
+}
+
+static void add_known(uint64_t amount, uint64_t *sum, uint64_t *count)
+{
+  if (amount == GRAIN_UNKNOWN)
+    return;
+  *sum += amount;
+  ++*count;
+}
+
+static bool describe(struct grain_node *node, const struct grain *grain, uint32_t problems, double metric)
+{
+  bool fragment = node->kind == GRAIN_NODE_FRAGMENT;
+  uint32_t thread = node->grain.thread, cpu = node->grain.cpu;
+  node->grain = *grain;
+  node->grain.path = strdup(grain->path ? grain->path : "");
+  node->problems = problems;
+  node->metric = metric;
+  if (fragment) {
+    node->grain.thread = thread;
+    node->grain.cpu = cpu;
+    return node->grain.path;
+  }
+  node->grains = 1;
+  node->problem_grains = problems != 0;
+  node->exec = node->longest = grain->exec;
+  node->critical = grain->critical;
+  add_known(grain->create, &node->create, &node->created);
+  add_known(grain->chunk_overhead, &node->overhead, &node->overheads);
+  return node->grain.path;
+}
+
+/* Makes the grain's own node, or describes its fragments.  Returns its first node, 0 without memory. */
+static uint32_t own_node(struct graph_builder *builder, struct live *live, const struct grain *grain, uint32_t problems,
+                         double metric)
+{
+  struct folding *folding = &builder->folding;
+  if (!builder->unreduced || !live->last) {
+    enum grain_node_kind kind = builder->unreduced ? GRAIN_NODE_FRAGMENT : GRAIN_NODE_GRAIN;
+    uint32_t node = add_node(builder, kind);
+    for (size_t i = 0; node && i < live->takes_count; i++)
+      builder->takers[live->takes[i] % TAKERS].grain = node;
+    if (!node || !describe(&folding->nodes[node].node, grain, problems, metric))
+      return 0;
+    folding->nodes[node].node.critical_exec = builder->unreduced ? 0 : live->critical_exec;
+    folding->nodes[node].unit = folding->nodes[node].node.exec;
+    return prepend(builder, live, node) ? node : 0;
+  }
+  for (uint32_t i = live->last; i; i = builder->siblings_of[i])
+    if (!describe(&folding->nodes[i].node, grain, problems, metric))
+      return 0;
+  return live->head;
+}
+
+/* The grain's creator has a fork node for it.  Creations one after the other have one in the reduced graph. */
+static bool fork_to(struct graph_builder *builder, struct live *creator, uint32_t node, const struct grain *grain)
+{
+  bool chunk = is_chunk_of_loop(grain);
+  enum grain_node_kind kind = chunk ? GRAIN_NODE_BOOKKEEPING : GRAIN_NODE_FORK;
+  struct folding *folding = &builder->folding;
+  uint32_t fork = creator->fork;
+  if (!fork || builder->unreduced || folding->nodes[folding_find(folding, fork)].node.kind != kind) {
+    fork = add_node(builder, kind);
+    if (!fork || !prepend(builder, creator, fork))
+      return false;
+    folding->nodes[fork].node.grain.row = chunk ? grain->row : grain->creator_row;
+    folding->nodes[fork].node.grain.thread = grain->thread;
+  }
+  creator->fork = fork;
+  if (chunk)
+    add_known(grain->chunk_overhead, &folding->nodes[folding_find(folding, fork)].node.overhead,
+              &folding->nodes[folding_find(folding, fork)].node.overheads);
+  return folding_edge(folding, fork, node, GRAIN_EDGE_CREATION);
+}
+
+static void forget(struct graph_builder *builder, uint64_t id)
+{
+  uint32_t number = index_find(&builder->live_of, id);
+  index_remove(&builder->live_of, id);
+  free(live_at(builder, number)->offers);
+  free(live_at(builder, number)->takes);
+  object_pool_put(&builder->live, number);
+}
+
+/* ---- few nodes ---- */
+
+static void renumber(uint32_t *node, const uint32_t *numbers)
+{
+  *node = numbers[*node];
+}
+
+static void renumber_index(struct index *index, const uint32_t *numbers)
+{
+  for (uint32_t slot = 0; slot < index->slots; slot++)
+    if (index->keys[slot])
+      renumber(&index->numbers[slot], numbers);
+}
+
+static int compact(struct graph_builder *builder)
+{
+  uint32_t *numbers;
+  folding_compact(&builder->folding, &numbers);
+  if (!numbers)
+    return ERR_NOMEM;
+  for (uint32_t slot = 0; slot < builder->live_of.slots; slot++)
+    if (builder->live_of.keys[slot]) {
+      struct live *live = live_at(builder, builder->live_of.numbers[slot]);
+      renumber(&live->head, numbers);
+      renumber(&live->end, numbers);
+      renumber(&live->fork, numbers);
+    }
+  renumber_index(&builder->joins.now, numbers);
+  renumber_index(&builder->joins.before, numbers);
+  for (uint32_t i = 0; i < TAKERS && i <= builder->takers_count; i++) {
+    renumber(&builder->takers[i].follows, numbers);
+    renumber(&builder->takers[i].grain, numbers);
+  }
+  free(numbers);
+  return 0;
+}
+
+static int keep_small(struct graph_builder *builder)
+{
+  struct folding *folding = &builder->folding;
+  if (builder->unreduced)
+    return folding->nodes_count > UNREDUCED_MAX ? ERR_INPUT : 0;
+  if (folding->nodes_count < 2 * builder->most + SPARE_NODES)
+    return 0;
+  int status = folding_reduce(folding, builder->most + SPARE_NODES / 4);
+  return status ? status : compact(builder);
+}
+
+int graph_builder_grain(struct graph_builder *builder, const struct grain *grain, uint32_t problems, double metric)
+{
+  struct live *live = live_of(builder, grain->id);
+  uint32_t node = live ? own_node(builder, live, grain, problems, metric) : 0;
+  if (!node)
+    return ERR_NOMEM;
+  forget(builder, grain->id);
+  if (builder->forked) {
+    struct live *creator = live_of(builder, builder->forked);
+    builder->forked = 0;
+    if (!creator || !fork_to(builder, creator, node, grain))
+      return ERR_NOMEM;
+  }
+  return keep_small(builder);
+}
+
+/* ---- the result ---- */
+
+/* The longest path by the nodes' amounts; critical: by those on the critical path, whose edges are marked. */
+static uint64_t longest_path(struct grain_graph *graph, bool critical, uint64_t *below, uint32_t *best)
+{
+  uint64_t longest = 0;
+  uint32_t first = MODEL_NONE;
+  for (uint32_t i = 0; i < graph->nodes_count; i++) {
+    below[i] = 0;
+    best[i] = MODEL_NONE;
+  }
+  for (uint32_t i = graph->edges_count, node = graph->nodes_count; node-- > 0;) {
+    for (; i > 0 && graph->edges[i - 1].from == node; i--)
+      if (best[node] == MODEL_NONE || below[graph->edges[i - 1].to] > below[node]) {
+        below[node] = below[graph->edges[i - 1].to];
+        best[node] = i - 1;
+      }
+    below[node] += critical ? graph->nodes[node].critical_exec : graph->nodes[node].exec;
+    if (below[node] >= longest) {
+      longest = below[node];
+      first = node;
+    }
+  }
+  for (uint32_t edge = critical && longest ? best[first] : MODEL_NONE; edge != MODEL_NONE;
+       edge = best[graph->edges[edge].to])
+    graph->edges[edge].critical = true;
+  return longest;
+}
+
+static int by_from(const void *a, const void *b)
+{
+  const struct grain_edge *one = a, *other = b;
+  if (one->from != other->from)
+    return one->from < other->from ? -1 : 1;
+  return (one->to > other->to) - (one->to < other->to);
+}
+
+/* Moves nodes and edges to the graph, in their order. */
+static int move_to(struct folding *folding, struct grain_graph *graph)
+{
+  uint32_t *position = calloc((size_t)folding->nodes_count + 1, sizeof *position);
+  graph->nodes = calloc((size_t)folding->alive + 1, sizeof *graph->nodes);
+  graph->edges = calloc((size_t)folding->edges_count + 1, sizeof *graph->edges);
+  if (position && graph->nodes && graph->edges) {
+    for (uint32_t i = 0; i < folding->alive; i++) {
+      struct grain_node *node = &folding->nodes[folding->order[i]].node;
+      position[folding->order[i]] = i;
+      graph->nodes[graph->nodes_count++] = *node;
+      graph->exec += node->exec;
+      node->grain.path = NULL;
+    }
+    for (uint32_t i = 0; i < folding->edges_count; i++) {
+      graph->edges[i] = folding->edges[i];
+      graph->edges[i].from = position[folding->edges[i].from];
+      graph->edges[i].to = position[folding->edges[i].to];
+    }
+    graph->edges_count = folding->edges_count;
+    qsort(graph->edges, graph->edges_count, sizeof *graph->edges, by_from);
+  }
+  free(position);
+  return graph->nodes && graph->edges ? 0 : ERR_NOMEM;
+}
+
+int graph_builder_end(struct graph_builder *builder, struct grain_graph *graph)
+{
+  struct folding *folding = &builder->folding;
+  *graph = (struct grain_graph){.lost = builder->lost};
+  if (!folding->nodes_count)
+    return 0;
+  int status = builder->unreduced ? 0 : folding_reduce(folding, builder->most);
+  status = status ? status : folding_sort(folding);
+  status = status ? status : move_to(folding, graph);
+  uint64_t *below = malloc(((size_t)graph->nodes_count + 1) * sizeof *below);
+  uint32_t *best = malloc(((size_t)graph->nodes_count + 1) * sizeof *best);
+  if (!status && below && best) {
+    graph->folded = folding->folded;
+    graph->longest = longest_path(graph, false, below, best);
+    longest_path(graph, true, below, best);
+  }
+  status = !below || !best ? ERR_NOMEM : status;
+  free(below);
+  free(best);
+  if (status)
+    grain_graph_release(graph);
+  return status;
+}

@@ -1,0 +1,31 @@
+/* Makes the graph of grains that is drawn (model/grain_graph.h) from grains and events, as grains_each() delivers them.
+ *
+ * Context: BATCH.  The graph is built backwards: a new node leads to nodes that exist.  In the reduced graph a grain is
+ * one node, followed by a fork node for all that it has created before its next synchronisation, a join node for that,
+ * and so on; nodes are folded (graph_folding.h) whenever they are many.  In the unreduced graph each fragment is a
+ * node, and each creation a fork node.
+ *
+ * Memory: live grains, and nodes in number of the limit; of the unreduced graph all nodes.  Synchronisations and
+ * dependences are remembered in tables of limited size: an edge whose other end is not in there any more is left out.
+ */
+#ifndef HPCPROF_LITE_GRAINS_GRAPH_BUILDER_H
+#define HPCPROF_LITE_GRAINS_GRAPH_BUILDER_H
+
+#include "hpcprof-lite/model/grain_graph.h"
+
+struct graph_builder;
+
+/* most: nodes that may be left; unreduced: of all grains, and an error if they are more.  Returns NULL without memory.
+ */
+struct graph_builder *graph_builder_new(uint32_t most, bool unreduced);
+void graph_builder_free(struct graph_builder *builder); /* NULL is allowed */
+
+/* Take what grains_each() delivers.  problems, metric: the grain's, as in struct grain_node.  Return 0, ERR_NOMEM, or
+ * ERR_INPUT if the unreduced graph has too many nodes. */
+int graph_builder_event(struct graph_builder *builder, const struct grain_event *event);
+int graph_builder_grain(struct graph_builder *builder, const struct grain *grain, uint32_t problems, double metric);
+
+/* All was delivered: makes the graph, which the caller releases.  Returns 0 or ERR_NOMEM. */
+int graph_builder_end(struct graph_builder *builder, struct grain_graph *graph);
+
+#endif

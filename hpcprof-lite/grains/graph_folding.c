@@ -1,0 +1,397 @@
+#include "hpcprof-lite/grains/graph_folding.h"
+
+#include "common/array.h"
+#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void folding_release(struct folding *folding)
+{
+  for (uint32_t i = 1; i < folding->nodes_count; i++)
+    free((char *)folding->nodes[i].node.grain.path);
+  free(folding->nodes);
+  free(folding->edges);
+  free(folding->succs);
+  free(folding->preds);
+  free(folding->succs_at);
+  free(folding->preds_at);
+  free(folding->order);
+  *folding = (struct folding){0};
+}
+
+uint32_t folding_node(struct folding *folding, enum grain_node_kind kind)
+{
+  folding->nodes_count += folding->nodes_count == 0;
+  if (!array_reserve(&folding->nodes, &folding->nodes_room, (size_t)folding->nodes_count + 1, sizeof *folding->nodes))
+    return 0;
+  folding->alive++;
+  folding->nodes[folding->nodes_count] = (struct folding_node){.node = {.kind = kind, .metric = NAN}};
+  return folding->nodes_count++;
+}
+
+bool folding_edge(struct folding *folding, uint32_t from, uint32_t to, enum grain_edge_kind kind)
+{
+  if (!from || !to)
+    return true;
+  if (!array_reserve(&folding->edges, &folding->edges_room, (size_t)folding->edges_count + 1, sizeof *folding->edges))
+    return false;
+  folding->edges[folding->edges_count++] = (struct grain_edge){.from = from, .to = to, .kind = kind, .count = 1};
+  return true;
+}
+
+uint32_t folding_find(struct folding *folding, uint32_t node)
+{
+  uint32_t root = node;
+  while (folding->nodes[root].into)
+    root = folding->nodes[root].into;
+  while (folding->nodes[node].into) {
+    uint32_t next = folding->nodes[node].into;
+    folding->nodes[node].into = root;
+    node = next;
+  }
+  return root;
+}
+
+static double mean(double a, uint64_t a_weight, double b, uint64_t b_weight)
+{
+  if (isnan(a) || isnan(b))
+    return isnan(a) ? b : a;
+  double sum = (double)a_weight + (double)b_weight;
+  return sum > 0 ? (a * (double)a_weight + b * (double)b_weight) / sum : a;
+}
+
+void folding_add(struct grain_node *into, const struct grain_node *node)
+{
+  into->metric = mean(into->metric, into->exec, node->metric, node->exec);
+  into->grains += node->grains;
+  into->forks += node->forks;
+  into->joins += node->joins;
+  into->exec += node->exec;
+  into->critical_exec += node->critical_exec;
+  into->longest = node->longest > into->longest ? node->longest : into->longest;
+  into->create += node->create;
+  into->overhead += node->overhead;
+  into->created += node->created;
+  into->overheads += node->overheads;
+  into->problem_grains += node->problem_grains;
+  into->problems |= node->problems;
+  into->critical |= node->critical;
+}
+
+/* Folds a node into another one. */
+static void fold(struct folding *folding, uint32_t node, uint32_t into)
+{
+  struct folding_node *from = &folding->nodes[node], *to = &folding->nodes[into];
+  bool grain = to->node.kind == GRAIN_NODE_GRAIN || from->node.kind == GRAIN_NODE_GRAIN;
+  folding_add(&to->node, &from->node);
+  if (grain && to->node.kind != GRAIN_NODE_GRAIN) { /* it stands for the grains now */
+    to->node.kind = GRAIN_NODE_GRAIN;
+    to->node.grain = from->node.grain;
+    from->node.grain.path = NULL;
+  }
+  free((char *)from->node.grain.path);
+  from->node.grain.path = NULL;
+  from->into = into;
+  folding->alive--;
+  folding->folded++;
+}
+
+/* ---- the graph of one round ---- */
+
+static int by_ends(const void *a, const void *b)
+{
+  const struct grain_edge *one = a, *other = b;
+  if (one->from != other->from)
+    return one->from < other->from ? -1 : 1;
+  if (one->to != other->to)
+    return one->to < other->to ? -1 : 1;
+  return (one->kind > other->kind) - (one->kind < other->kind);
+}
+
+/* Each edge once, between nodes that are alive. */
+static void tidy_edges(struct folding *folding)
+{
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < folding->edges_count; i++) {
+    struct grain_edge edge = folding->edges[i];
+    edge.from = folding_find(folding, edge.from);
+    edge.to = folding_find(folding, edge.to);
+    if (edge.from != edge.to)
+      folding->edges[count++] = edge;
+  }
+  qsort(folding->edges, count, sizeof *folding->edges, by_ends);
+  folding->edges_count = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    struct grain_edge *last = folding->edges + folding->edges_count - 1, *edge = &folding->edges[i];
+    if (folding->edges_count && last->from == edge->from && last->to == edge->to)
+      last->count += edge->count;
+    else
+      folding->edges[folding->edges_count++] = *edge;
+  }
+}
+
+static bool reserve(struct folding *folding)
+{
+  size_t nodes = (size_t)folding->nodes_count + 2, edges = (size_t)folding->edges_count + 1;
+  if (nodes > folding->work_room) {
+    free(folding->succs_at);
+    free(folding->preds_at);
+    free(folding->order);
+    folding->work_room = 2 * nodes;
+    folding->succs_at = malloc(folding->work_room * sizeof *folding->succs_at);
+    folding->preds_at = malloc(folding->work_room * sizeof *folding->preds_at);
+    folding->order = malloc(folding->work_room * sizeof *folding->order);
+  }
+  if (edges > folding->lists_room) {
+    free(folding->succs);
+    free(folding->preds);
+    folding->lists_room = 2 * edges;
+    folding->succs = malloc(folding->lists_room * sizeof *folding->succs);
+    folding->preds = malloc(folding->lists_room * sizeof *folding->preds);
+  }
+  if (folding->succs_at && folding->preds_at && folding->order && folding->succs && folding->preds)
+    return true;
+  folding->work_room = folding->lists_room = 0;
+  return false;
+}
+
+/* Successors and predecessors of each node, in ascending order. */
+static bool make_lists(struct folding *folding)
+{
+  tidy_edges(folding);
+  if (!reserve(folding))
+    return false;
+  uint32_t nodes = folding->nodes_count, *preds_at = folding->preds_at, *succs_at = folding->succs_at;
+  memset(preds_at, 0, ((size_t)nodes + 2) * sizeof *preds_at);
+  memset(succs_at, 0, ((size_t)nodes + 2) * sizeof *succs_at);
+  for (uint32_t i = 0; i < folding->edges_count; i++) {
+    succs_at[folding->edges[i].from + 1]++;
+    preds_at[folding->edges[i].to + 2]++;
+  }
+  for (uint32_t i = 1; i <= nodes + 1; i++) {
+    succs_at[i] += succs_at[i - 1];
+    preds_at[i] += preds_at[i - 1];
+  }
+  for (uint32_t i = 0; i < folding->edges_count; i++) { /* they are sorted by `from` */
+    folding->succs[i] = folding->edges[i].to;
+    folding->preds[preds_at[folding->edges[i].to + 1]++] = folding->edges[i].from;
+  }
+  return true;
+}
+
+static uint32_t preds_of(const struct folding *folding, uint32_t node, const uint32_t **preds)
+{
+  *preds = folding->preds + folding->preds_at[node];
+  return folding->preds_at[node + 1] - folding->preds_at[node];
+}
+
+static uint32_t succs_of(const struct folding *folding, uint32_t node, const uint32_t **succs)
+{
+  *succs = folding->succs + folding->succs_at[node];
+  return folding->succs_at[node + 1] - folding->succs_at[node];
+}
+
+/* Sets `order` to the nodes that are alive, each before its successors.  Returns how many they are. */
+static uint32_t sort_nodes(struct folding *folding, uint32_t *waits)
+{
+  uint32_t count = 0;
+  const uint32_t *list;
+  for (uint32_t i = 1; i < folding->nodes_count; i++)
+    if (!folding->nodes[i].into && (waits[i] = preds_of(folding, i, &list)) == 0)
+      folding->order[count++] = i;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t succs = succs_of(folding, folding->order[i], &list);
+    for (uint32_t k = 0; k < succs; k++)
+      if (--waits[list[k]] == 0)
+        folding->order[count++] = list[k];
+  }
+  return count;
+}
+
+int folding_sort(struct folding *folding)
+{
+  uint32_t *waits = calloc((size_t)folding->nodes_count + 1, sizeof *waits);
+  bool done = waits && make_lists(folding);
+  uint32_t count = done ? sort_nodes(folding, waits) : 0;
+  free(waits);
+  return done && count == folding->alive ? 0 : ERR_NOMEM;
+}
+
+/* ---- the rules ---- */
+
+static uint64_t amount_of(const struct folding_node *node)
+{
+  return node->node.exec ? node->node.exec : 1;
+}
+
+static bool may_fold(const struct folding *folding, const struct folding_node *node)
+{
+  return !node->fixed && (folding->problems || !node->node.problem_grains);
+}
+
+/* A candidate of the first rule, by a hash of its neighbours and its key. */
+struct sibling {
+  uint64_t hash;
+  uint32_t node;
+};
+
+static int by_hash(const void *a, const void *b)
+{
+  const struct sibling *one = a, *other = b;
+  if (one->hash != other->hash)
+    return one->hash < other->hash ? -1 : 1;
+  return (one->node > other->node) - (one->node < other->node);
+}
+
+static uint64_t hash_list(uint64_t hash, const uint32_t *list, uint32_t count)
+{
+  for (uint32_t i = 0; i < count; i++)
+    hash = index_hash(hash, list[i]);
+  return index_hash(hash, ~(uint64_t)count);
+}
+
+static bool same_key(const struct grain_node *a, const struct grain_node *b)
+{
+  return a->kind == b->kind && a->grain.kind == b->grain.kind && a->grain.row == b->grain.row &&
+         a->grain.creator_row == b->grain.creator_row && a->problems == b->problems;
+}
+
+static bool same_list(const uint32_t *a, uint32_t a_count, const uint32_t *b, uint32_t b_count)
+{
+  return a_count == b_count && memcmp(a, b, a_count * sizeof *a) == 0;
+}
+
+static bool are_siblings(const struct folding *folding, uint32_t a, uint32_t b)
+{
+  const uint32_t *a_list, *b_list;
+  uint32_t a_count = preds_of(folding, a, &a_list), b_count = preds_of(folding, b, &b_list);
+  if (!same_key(&folding->nodes[a].node, &folding->nodes[b].node) || !same_list(a_list, a_count, b_list, b_count))
+    return false;
+  a_count = succs_of(folding, a, &a_list);
+  b_count = succs_of(folding, b, &b_list);
+  return same_list(a_list, a_count, b_list, b_count);
+}
+
+static uint32_t find_siblings(const struct folding *folding, struct sibling *found)
+{
+  uint32_t count = 0;
+  const uint32_t *preds, *succs;
+  for (uint32_t i = 1; i < folding->nodes_count; i++) {
+    const struct folding_node *node = &folding->nodes[i];
+    if (node->into || node->unit > folding->limit || !may_fold(folding, node))
+      continue;
+    uint32_t preds_count = preds_of(folding, i, &preds), succs_count = succs_of(folding, i, &succs);
+    if (!preds_count || !succs_count)
+      continue;
+    uint64_t hash = index_hash(hash_list(hash_list(node->node.kind, preds, preds_count), succs, succs_count),
+                               (uint64_t)node->node.problems << 32 | node->node.grain.row);
+    found[count++] = (struct sibling){hash, i};
+  }
+  qsort(found, count, sizeof *found, by_hash);
+  return count;
+}
+
+/* Folds siblings.  Returns 0 or ERR_NOMEM; *changed: something was folded. */
+static int fold_siblings(struct folding *folding, uint32_t most, bool *changed)
+{
+  struct sibling *found = malloc((size_t)folding->nodes_count * sizeof *found);
+  if (!found)
+    return ERR_NOMEM;
+  uint32_t count = find_siblings(folding, found), first = 0;
+  for (uint32_t i = 1; i < count && folding->alive > most; i++) {
+    if (found[i].hash != found[first].hash || !are_siblings(folding, found[first].node, found[i].node)) {
+      first = i;
+      continue;
+    }
+    struct folding_node *into = &folding->nodes[found[first].node];
+    uint64_t unit = folding->nodes[found[i].node].unit;
+    into->unit = unit > into->unit ? unit : into->unit;
+    fold(folding, found[i].node, found[first].node);
+    *changed = true;
+  }
+  free(found);
+  return 0;
+}
+
+/* Lets nodes absorb what only they lead to, from the ends of the graph on. */
+static int absorb(struct folding *folding, uint32_t most, bool *changed)
+{
+  uint32_t *waits = calloc((size_t)folding->nodes_count + 1, sizeof *waits);
+  if (!waits)
+    return ERR_NOMEM;
+  uint32_t count = sort_nodes(folding, waits);
+  free(waits);
+  for (uint32_t i = count; i-- > 0 && folding->alive > most;) {
+    const uint32_t *preds;
+    uint32_t node = folding->order[i];
+    if (preds_of(folding, node, &preds) != 1)
+      continue;
+    struct folding_node *from = &folding->nodes[node], *to = &folding->nodes[preds[0]];
+    uint64_t amount = amount_of(from) + amount_of(to);
+    if (amount > folding->limit || !may_fold(folding, from) || !may_fold(folding, to))
+      continue;
+    fold(folding, node, preds[0]);
+    to->unit = amount;
+    *changed = true;
+  }
+  return 0;
+}
+
+/* Nothing more can be folded within the limit.  Returns false if no limit is left. */
+static bool raise_limit(struct folding *folding, uint64_t total)
+{
+  if (folding->limit <= total) {
+    folding->limit = folding->limit ? 2 * folding->limit : 1;
+    return true;
+  }
+  if (folding->problems)
+    return false;
+  folding->problems = true;
+  folding->limit = 1;
+  return true;
+}
+
+int folding_reduce(struct folding *folding, uint32_t most)
+{
+  uint64_t total = 2;
+  for (uint32_t i = 1; i < folding->nodes_count; i++)
+    total = model_sum(total, folding->nodes[i].into ? 0 : amount_of(&folding->nodes[i]));
+  total = total >> 62 ? UINT64_MAX >> 2 : total;
+  while (folding->alive > most) {
+    bool changed = false;
+    if (!make_lists(folding) || fold_siblings(folding, most, &changed))
+      return ERR_NOMEM;
+    if (changed)
+      continue;
+    if (absorb(folding, most, &changed))
+      return ERR_NOMEM;
+    if (!changed && !raise_limit(folding, total))
+      break;
+  }
+  return 0;
+}
+
+void folding_compact(struct folding *folding, uint32_t **numbers)
+{
+  uint32_t count = 1, *map = *numbers = calloc((size_t)folding->nodes_count + 1, sizeof *map);
+  if (!map)
+    return;
+  tidy_edges(folding);
+  for (uint32_t i = 1; i < folding->nodes_count; i++)
+    if (!folding->nodes[i].into)
+      map[i] = count++;
+  for (uint32_t i = 1; i < folding->nodes_count; i++)
+    if (folding->nodes[i].into)
+      map[i] = map[folding_find(folding, i)];
+  for (uint32_t i = 1; i < folding->nodes_count; i++)
+    if (!folding->nodes[i].into)
+      folding->nodes[map[i]] = folding->nodes[i];
+  for (uint32_t i = 0; i < folding->edges_count; i++) {
+    folding->edges[i].from = map[folding->edges[i].from];
+    folding->edges[i].to = map[folding->edges[i].to];
+  }
+  folding->nodes_count = count;
+}

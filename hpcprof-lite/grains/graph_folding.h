@@ -1,0 +1,64 @@
+/* A directed graph without cycles that is kept small: nodes are folded into others.
+ *
+ * Context: BATCH.  Two rules fold nodes, and neither can make a cycle:
+ * - Siblings: nodes with the same predecessors, the same successors and the same key become one.  (A path from one to
+ *   the other would lead through a predecessor of the second, which is one of the first: a cycle before.)
+ * - Absorption: a node with one predecessor becomes a part of that.  (Another path from the predecessor would need
+ *   another predecessor.)
+ * So what is folded is always a convex set.  Small amounts are folded first: a limit on the amount doubles until few
+ * enough nodes are left.  Nodes with a problem are folded last, with those of the same problems.
+ *
+ * Nodes are numbered from 1; numbers of folded nodes stay valid (folding_find()) until folding_compact().  The
+ * structure owns its memory.
+ */
+#ifndef HPCPROF_LITE_GRAINS_GRAPH_FOLDING_H
+#define HPCPROF_LITE_GRAINS_GRAPH_FOLDING_H
+
+#include "hpcprof-lite/model/grain_graph.h"
+
+#include <stddef.h>
+
+struct folding_node {
+  struct grain_node node;
+  uint32_t into; /* the node that it was folded into; 0: none */
+  uint64_t unit; /* the largest amount that counts as one: of a sibling, or of all that was absorbed */
+  bool fixed;    /* may not be folded */
+};
+
+struct folding {
+  struct folding_node *nodes;
+  struct grain_edge *edges;
+  size_t nodes_room, edges_room;
+  uint32_t nodes_count, edges_count; /* nodes_count: with node 0, which is not used */
+  uint32_t alive;
+  uint64_t folded;
+  uint64_t limit; /* of what is folded now */
+  bool problems;  /* nodes with problems are folded, too */
+  /* for one round, by node */
+  uint32_t *succs, *preds, *succs_at, *preds_at, *order;
+  size_t work_room, lists_room;
+};
+
+void folding_release(struct folding *folding);
+
+/* Add a node, an edge.  Return 0 without memory; an edge without one of its ends is left out. */
+uint32_t folding_node(struct folding *folding, enum grain_node_kind kind);
+bool folding_edge(struct folding *folding, uint32_t from, uint32_t to, enum grain_edge_kind kind);
+
+/* Returns the node that the node is part of now. */
+uint32_t folding_find(struct folding *folding, uint32_t node);
+
+/* Adds what another node stands for. */
+void folding_add(struct grain_node *into, const struct grain_node *node);
+
+/* Folds until at most `most` nodes are left, or nothing more can be folded.  Returns 0 or ERR_NOMEM. */
+int folding_reduce(struct folding *folding, uint32_t most);
+
+/* Removes the folded nodes.  *numbers: an array of new numbers by old ones, the caller's to free; NULL without memory,
+ * when nothing was done. */
+void folding_compact(struct folding *folding, uint32_t **numbers);
+
+/* Sets the order of the nodes; an order exists, since there is no cycle.  Returns 0 or ERR_NOMEM. */
+int folding_sort(struct folding *folding);
+
+#endif
